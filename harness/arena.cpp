@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/arena.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <numeric>
+#include <stdexcept>
+
+namespace gradverify {
+
+namespace {
+
+// A zone as large as the tensor catches an index that is off by a whole channel or image; beyond
+// this a fill and a comparison would cost more than the kernel.
+constexpr std::size_t guard_bytes_minimum = 512;
+constexpr std::size_t guard_bytes_maximum = 64 * 1024;
+
+// What every base address is aligned to before the declared alignment and offset apply.
+constexpr std::size_t base_alignment = 256;
+
+std::size_t round_up(std::size_t value, std::size_t factor) {
+    return (value + factor - 1) / factor * factor;
+}
+
+// NaNs with payloads of their own, so that poison, guards and results can be told apart; the
+// finite guard is small, so that adding any integer to it changes its bits.
+constexpr std::uint32_t guard_nan_f32 = 0x7fc0a5a5u;
+constexpr std::uint32_t poison_nan_f32 = 0x7fc0d1edu;
+constexpr std::uint64_t guard_nan_f64 = 0x7ff8a5a5a5a5a5a5ull;
+constexpr std::uint64_t poison_nan_f64 = 0x7ff8d1edd1edd1edull;
+constexpr double guard_finite = 0.71875;
+constexpr double huge_f32 = 0x1.8p+126;
+constexpr double huge_f64 = 0x1.8p+1022;
+
+/// The bits of one element, in its low bytes.
+std::uint64_t bits_of(DType dtype, double value) {
+    switch (dtype) {
+        case DType::f32:
+            return std::bit_cast<std::uint32_t>(static_cast<float>(value));
+        case DType::f64:
+            return std::bit_cast<std::uint64_t>(value);
+        case DType::i32:
+            return std::bit_cast<std::uint32_t>(static_cast<std::int32_t>(std::llround(value)));
+        case DType::i64:
+            return std::bit_cast<std::uint64_t>(static_cast<std::int64_t>(std::llround(value)));
+    }
+    return 0;
+}
+
+double value_of(DType dtype, const std::byte* at) {
+    const auto load = [&]<class T>(T value) {
+        std::memcpy(&value, at, sizeof value);
+        return static_cast<double>(value);
+    };
+    switch (dtype) {
+        case DType::f32:
+            return load(float{});
+        case DType::f64:
+            return load(double{});
+        case DType::i32:
+            return load(std::int32_t{});
+        case DType::i64:
+            return load(std::int64_t{});
+    }
+    return NAN;
+}
+
+// An integer poison is an index far outside of any tensor.
+constexpr std::int64_t poison_index = 0x7a7a7a7a;
+
+std::uint64_t poison_bits(DType dtype, Poison poison) {
+    if (!is_floating(dtype))
+        return static_cast<std::uint64_t>(poison == Poison::negative_huge ? -poison_index
+                                                                          : poison_index);
+    const bool single = dtype == DType::f32;
+    if (poison == Poison::nan) return single ? poison_nan_f32 : poison_nan_f64;
+    const double huge = single ? huge_f32 : huge_f64;
+    return bits_of(dtype, poison == Poison::positive_huge ? huge : -huge);
+}
+
+std::uint64_t guard_bits(DType dtype, bool nan) {
+    if (!is_floating(dtype)) return static_cast<std::uint64_t>(nan ? poison_index : -poison_index);
+    if (nan) return dtype == DType::f32 ? guard_nan_f32 : guard_nan_f64;
+    return bits_of(dtype, guard_finite);
+}
+
+void store(std::byte* at, std::uint64_t bits, std::size_t bytes) { std::memcpy(at, &bits, bytes); }
+
+/// Fills with two alternating elements.
+void fill(std::byte* begin, std::byte* end, std::uint64_t even, std::uint64_t odd,
+          std::size_t element_bytes) {
+    bool is_odd = false;
+    for (; begin + element_bytes <= end; begin += element_bytes, is_odd = !is_odd)
+        store(begin, is_odd ? odd : even, element_bytes);
+}
+
+}  // namespace
+
+std::string StrayWrite::print(std::int64_t buffer_elements) const {
+    const std::string count = std::to_string(elements) + (elements == 1 ? " element" : " elements");
+    const std::string at = buffer + "[" + std::to_string(first_element) + "]";
+    switch (where) {
+        case Where::input:
+            return "changed its input " + buffer + " (" + count + ", first " + at + ")";
+        case Where::before:
+            return "wrote " + count + " before the start of " + buffer + ", the first at " + at;
+        case Where::after:
+            break;
+    }
+    return "wrote " + count + " past the end of " + buffer + ", the first at " + at + " of " +
+           std::to_string(buffer_elements);
+}
+
+Arena::Arena(Device& device, std::vector<BufferSpec> buffers)
+    : device_(device), buffers_(std::move(buffers)) {
+    std::size_t at = 0;
+    for (const BufferSpec& buffer : buffers_) {
+        const std::size_t element = traits_of(buffer.dtype).bytes;
+        const std::size_t data = static_cast<std::size_t>(element_count(buffer.sizes)) * element;
+        const std::size_t guard =
+            std::clamp(round_up(data, base_alignment), guard_bytes_minimum, guard_bytes_maximum);
+        const std::size_t alignment =
+            std::lcm(base_alignment, static_cast<std::size_t>(buffer.alignment_bytes));
+        Placement place;
+        place.guard_begin = at;
+        place.data_begin =
+            round_up(at + guard, alignment) + static_cast<std::size_t>(buffer.offset) * element;
+        place.data_end = place.data_begin + data;
+        place.guard_end = round_up(place.data_end + guard, base_alignment);
+        at = place.guard_end;
+        placements_.push_back(place);
+    }
+    bytes_total_ = std::max(at, base_alignment);
+    memory_ = device_.memory(bytes_total_);
+    before_ = device_.host_memory(0, bytes_total_);
+    after_ = device_.host_memory(1, bytes_total_);
+}
+
+void Arena::fill_guard(std::size_t buffer, int parity) {
+    const Placement& place = placements_[buffer];
+    const DType dtype = buffers_[buffer].dtype;
+    const std::size_t element = traits_of(dtype).bytes;
+    const std::uint64_t even = guard_bits(dtype, parity == 0);
+    const std::uint64_t odd = guard_bits(dtype, parity != 0);
+    // Both zones count elements from the buffer's first one, so that the parity is the index's.
+    const std::size_t before = (place.data_begin - place.guard_begin) / element;
+    const std::size_t from = place.data_begin - before * element;
+    fill(before_ + from, before_ + place.data_begin, before % 2 == 0 ? even : odd,
+         before % 2 == 0 ? odd : even, element);
+    const std::size_t count = (place.data_end - place.data_begin) / element;
+    fill(before_ + place.data_end, before_ + place.guard_end, count % 2 == 0 ? even : odd,
+         count % 2 == 0 ? odd : even, element);
+}
+
+void Arena::surround(const Surroundings& surroundings) {
+    for (std::size_t i = 0; i < buffers_.size(); ++i) {
+        fill_guard(i, surroundings.guard_parity);
+        if (buffers_[i].role == BufferRole::input) continue;
+        const std::uint64_t bits = poison_bits(buffers_[i].dtype, surroundings.poison);
+        fill(before_ + placements_[i].data_begin, before_ + placements_[i].data_end, bits, bits,
+             traits_of(buffers_[i].dtype).bytes);
+    }
+}
+
+void Arena::write(std::size_t buffer, std::span<const double> values) {
+    const DType dtype = buffers_[buffer].dtype;
+    const std::size_t element = traits_of(dtype).bytes;
+    const Placement& place = placements_[buffer];
+    if (values.size() * element != place.data_end - place.data_begin)
+        throw std::logic_error("Arena::write: " + std::to_string(values.size()) +
+                               " values for the buffer " + buffers_[buffer].name);
+    std::byte* at = before_ + place.data_begin;
+    if (dtype == DType::f32) {  // the common case, without a switch per element
+        for (const double value : values) {
+            const float narrowed = static_cast<float>(value);
+            std::memcpy(at, &narrowed, sizeof narrowed);
+            at += sizeof narrowed;
+        }
+        return;
+    }
+    for (const double value : values) {
+        store(at, bits_of(dtype, value), element);
+        at += element;
+    }
+}
+
+void Arena::upload() { device_.upload(before_, bytes_total_); }
+void Arena::download() { device_.download(after_, bytes_total_); }
+
+TensorView Arena::view(std::size_t buffer) const {
+    const BufferSpec& spec = buffers_[buffer];
+    TensorView view;
+    view.data = memory_ + placements_[buffer].data_begin;
+    view.dtype = spec.dtype;
+    view.rank = static_cast<int>(spec.sizes.size());
+    std::int64_t stride = 1;
+    for (std::size_t axis = spec.sizes.size(); axis-- > 0;) {
+        view.sizes[axis] = spec.sizes[axis];
+        view.strides[axis] = stride;
+        stride *= spec.sizes[axis];
+    }
+    return view;
+}
+
+std::span<const std::byte> Arena::bytes(std::size_t buffer) const {
+    const Placement& place = placements_[buffer];
+    return {after_ + place.data_begin, place.data_end - place.data_begin};
+}
+
+std::vector<double> Arena::read(std::size_t buffer) const {
+    const std::span<const std::byte> from = bytes(buffer);
+    const DType dtype = buffers_[buffer].dtype;
+    const std::size_t element = traits_of(dtype).bytes;
+    std::vector<double> values(from.size() / element);
+    for (std::size_t i = 0; i < values.size(); ++i)
+        values[i] = value_of(dtype, from.data() + i * element);
+    return values;
+}
+
+std::vector<std::int64_t> Arena::untouched(std::size_t buffer) const {
+    const Placement& place = placements_[buffer];
+    const std::size_t element = traits_of(buffers_[buffer].dtype).bytes;
+    std::vector<std::int64_t> found;
+    for (std::size_t at = place.data_begin; at < place.data_end; at += element)
+        if (std::memcmp(before_ + at, after_ + at, element) == 0)
+            found.push_back(static_cast<std::int64_t>((at - place.data_begin) / element));
+    return found;
+}
+
+void Arena::find_changes(std::size_t buffer, std::size_t begin, std::size_t end,
+                         StrayWrite::Where where, std::vector<StrayWrite>& found) const {
+    if (std::memcmp(before_ + begin, after_ + begin, end - begin) == 0) return;
+    const auto element = static_cast<std::int64_t>(traits_of(buffers_[buffer].dtype).bytes);
+    const auto data_begin = static_cast<std::int64_t>(placements_[buffer].data_begin);
+    StrayWrite stray{.buffer = buffers_[buffer].name, .where = where};
+    std::int64_t last = INT64_MIN;
+    for (std::size_t at = begin; at < end; ++at) {
+        if (before_[at] == after_[at]) continue;
+        const std::int64_t bytes_from_start = static_cast<std::int64_t>(at) - data_begin;
+        // Rounds towards minus infinity, so that the byte before the start is element -1.
+        const std::int64_t index =
+            (bytes_from_start - (bytes_from_start < 0 ? element - 1 : 0)) / element;
+        if (index == last) continue;
+        if (stray.elements++ == 0) stray.first_element = index;
+        last = index;
+    }
+    found.push_back(stray);
+}
+
+std::vector<StrayWrite> Arena::stray_writes() const {
+    std::vector<StrayWrite> found;
+    for (std::size_t i = 0; i < buffers_.size(); ++i) {
+        const Placement& place = placements_[i];
+        find_changes(i, place.guard_begin, place.data_begin, StrayWrite::Where::before, found);
+        if (buffers_[i].role == BufferRole::input)
+            find_changes(i, place.data_begin, place.data_end, StrayWrite::Where::input, found);
+        find_changes(i, place.data_end, place.guard_end, StrayWrite::Where::after, found);
+    }
+    return found;
+}
+
+}  // namespace gradverify

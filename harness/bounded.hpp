@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// Decides how far a correct kernel may be from the exact value: a scalar that carries the value
+// (in double), a bound on the absolute error made so far, and, for a running sum only, the sum of
+// the terms' magnitudes and the number of additions.
+//
+//   running sum of terms t_i:   |computed - exact| <= gamma(depth) * sum|t_i| + sum error(t_i)
+//   gamma(m) = m u / (1 - m u)
+//
+// holds for any order of summation (Higham, Accuracy and Stability of Numerical Algorithms, 2nd
+// ed., section 4.2). `+` and `-` extend the sum; every other operation first collapses it into the
+// error, then propagates the errors and adds its own rounding and a possible underflow.
+// Does not know operators; a reference is a template and runs on this scalar unchanged.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+
+#include "harness/dtype.hpp"
+
+namespace gradverify {
+
+/// The arithmetic whose rounding a Bounded covers.
+struct Rounding {
+    double unit_roundoff = traits_of(DType::f32).unit_roundoff;
+    double smallest_normal = traits_of(DType::f32).smallest_normal;
+
+    static Rounding of(DType dtype) {
+        return {traits_of(dtype).unit_roundoff, traits_of(dtype).smallest_normal};
+    }
+
+    /// Relative error of a sum after `additions` roundings, whatever their order.
+    double gamma(double additions) const {
+        const double share = additions * unit_roundoff;
+        return share < 1.0 ? share / (1.0 - share) : INFINITY;
+    }
+};
+
+/// The rounding that this thread's Bounded values count; set it around a reference's run.
+inline thread_local Rounding current_rounding{};
+
+class ScopedRounding {
+  public:
+    explicit ScopedRounding(Rounding rounding) : before_(current_rounding) {
+        current_rounding = rounding;
+    }
+    ~ScopedRounding() { current_rounding = before_; }
+    ScopedRounding(const ScopedRounding&) = delete;
+    ScopedRounding& operator=(const ScopedRounding&) = delete;
+
+  private:
+    Rounding before_;
+};
+
+class Bounded {
+  public:
+    Bounded() = default;
+    /// An exact value: data, or a constant of the formula.
+    Bounded(double value) : value_(value), magnitude_(std::abs(value)) {}
+    /// A sum that was formed elsewhere, term by term or as a matrix product.
+    struct Sum {
+        double value, error, magnitude, additions;
+    };
+    explicit Bounded(const Sum& sum)
+        : value_(sum.value),
+          error_(sum.error),
+          magnitude_(sum.magnitude),
+          additions_(sum.additions) {}
+
+    double value() const { return value_; }
+    /// A bound on |computed - value|, the running sum's roundings included.
+    double error() const {
+        if (additions_ == 0.0) return error_;
+        const double gamma = current_rounding.gamma(additions_);
+        return error_ * (1.0 + gamma) + gamma * magnitude_ +
+               additions_ * current_rounding.smallest_normal;
+    }
+    double magnitude() const { return magnitude_; }
+    double additions() const { return additions_; }
+
+    Bounded operator-() const { return Bounded(Sum{-value_, error_, magnitude_, additions_}); }
+
+    Bounded& operator+=(const Bounded& other) {
+        // Adding an exact zero rounds nothing, so a term that is one does not count.
+        if (other.is_exact_zero()) return *this;
+        if (is_exact_zero()) return *this = other;
+        value_ += other.value_;
+        error_ += other.error_;
+        magnitude_ += other.magnitude_;
+        additions_ += other.additions_ + 1.0;
+        return *this;
+    }
+    Bounded& operator-=(const Bounded& other) { return *this += -other; }
+
+    friend Bounded operator+(Bounded a, const Bounded& b) { return a += b; }
+    friend Bounded operator-(Bounded a, const Bounded& b) { return a -= b; }
+
+    friend Bounded operator*(const Bounded& a, const Bounded& b) {
+        const double value = a.value_ * b.value_;
+        const double ea = a.error(), eb = b.error();
+        const double propagated = std::abs(a.value_) * eb + std::abs(b.value_) * ea + ea * eb;
+        return rounded(value, propagated);
+    }
+    Bounded& operator*=(const Bounded& other) { return *this = *this * other; }
+
+    /// Counts three roundings, since hardware may multiply by a reciprocal. A divisor whose error
+    /// reaches zero has no bound.
+    friend Bounded operator/(const Bounded& a, const Bounded& b) {
+        const double value = a.value_ / b.value_;
+        const double ea = a.error(), eb = b.error();
+        const double smallest_divisor = std::abs(b.value_) - eb;
+        if (!(smallest_divisor > 0.0)) return Bounded(Sum{value, INFINITY, std::abs(value), 0.0});
+        return rounded(value, (ea + std::abs(value) * eb) / smallest_divisor, 3.0);
+    }
+
+  private:
+    bool is_exact_zero() const { return magnitude_ == 0.0 && error_ == 0.0; }
+
+    /// The result of one operation with `roundings` roundings of its own; 0 stays exact.
+    static Bounded rounded(double value, double propagated, double roundings = 1.0) {
+        if (value == 0.0 && propagated == 0.0) return Bounded();
+        const double reach = std::abs(value) + propagated;
+        const double own = current_rounding.gamma(roundings) * reach +
+                           roundings * current_rounding.smallest_normal;
+        return Bounded(Sum{value, propagated + own, reach, 0.0});
+    }
+
+    double value_ = 0.0;
+    double error_ = 0.0;
+    double magnitude_ = 0.0;
+    double additions_ = 0.0;
+};
+
+}  // namespace gradverify

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/bounded.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <vector>
+
+#include "harness/matrix_product.hpp"
+#include "harness/random.hpp"
+
+namespace gradverify {
+
+namespace {
+
+constexpr double u = 0x1p-24;
+
+float random_float(SplitMix64& random) {
+    const auto mantissa = static_cast<float>(random.between(1 << 23, (1 << 24) - 1));
+    const float value = std::ldexp(mantissa, -24 + static_cast<int>(random.between(-3, 3)));
+    return random.one_in(2) ? value : -value;
+}
+
+}  // namespace
+
+TEST_CASE("data and constants carry no error") {
+    const Bounded x(0.1f);
+    CHECK(x.value() == static_cast<double>(0.1f));
+    CHECK(x.error() == 0.0);
+}
+
+TEST_CASE("one product of exact factors is off by one rounding and a possible underflow") {
+    const Bounded product = Bounded(3.0) * Bounded(-5.0);
+    CHECK(product.value() == -15.0);
+    CHECK(product.error() >= 15.0 * u);
+    CHECK(product.error() <= 15.0 * u * 1.001 + 0x1p-125);
+}
+
+TEST_CASE("a sum's bound is gamma of its additions times the sum of magnitudes") {
+    Bounded sum;
+    for (int i = 1; i <= 5; ++i) sum += Bounded(i % 2 == 0 ? -i : i);
+    CHECK(sum.value() == 3.0);
+    const double expected = 4 * u / (1 - 4 * u) * 15.0;
+    CHECK(sum.error() >= expected);
+    CHECK(sum.error() <= expected * 1.0001 + 4 * 0x1p-125);
+}
+
+TEST_CASE("adding an exact zero costs nothing, in either place") {
+    Bounded sum;
+    sum += Bounded(0.0);
+    sum += Bounded(7.0);
+    sum += Bounded(0.0);
+    CHECK(sum.error() == 0.0);
+}
+
+TEST_CASE("a product with a sum first collapses the sum") {
+    const Bounded sum = Bounded(1.0) + Bounded(-1.0);
+    const Bounded product = sum * Bounded(1000.0);
+    CHECK(product.value() == 0.0);
+    CHECK(product.error() >= 2.0 * u * 1000.0);
+    CHECK(product.error() < 2.1 * u * 1000.0);
+}
+
+TEST_CASE("every order of a float sum of products stays within the bound") {
+    SplitMix64 random(1);
+    for (int round = 0; round < 200; ++round) {
+        const auto count = static_cast<std::size_t>(random.between(1, 200));
+        std::vector<float> a(count), b(count);
+        for (std::size_t i = 0; i < count; ++i) {
+            a[i] = random_float(random);
+            b[i] = random_float(random);
+        }
+        Bounded exact;
+        for (std::size_t i = 0; i < count; ++i) exact += Bounded(a[i]) * Bounded(b[i]);
+        std::vector<std::size_t> order(count);
+        std::iota(order.begin(), order.end(), 0);
+        for (int shuffle = 0; shuffle < 5; ++shuffle) {
+            float plain = 0.0f, fused = 0.0f;
+            for (const std::size_t i : order) {
+                const float product = a[i] * b[i];
+                plain += product;
+                fused = std::fma(a[i], b[i], fused);
+            }
+            CHECK(std::abs(plain - exact.value()) <= exact.error());
+            CHECK(std::abs(fused - exact.value()) <= exact.error());
+            for (std::size_t i = count; i > 1; --i) std::swap(order[i - 1], order[random.below(i)]);
+        }
+    }
+}
+
+TEST_CASE("a quotient counts three roundings, and no bound where the divisor may be zero") {
+    const Bounded quotient = Bounded(1.0) / Bounded(3.0);
+    CHECK(quotient.error() >= 3 * u / 3.0);
+    CHECK(quotient.error() <= 3.01 * u / 3.0 + 4 * 0x1p-125);
+    const Bounded difference = Bounded(1.0) + Bounded(-1.0);
+    CHECK(std::isinf((Bounded(1.0) / difference).error()));
+}
+
+TEST_CASE("the rounding in force decides the bound, and the scope restores it") {
+    {
+        const ScopedRounding rounding(Rounding::of(DType::f64));
+        CHECK((Bounded(1.0) * Bounded(1.0)).error() < 0x1p-52);
+    }
+    CHECK((Bounded(1.0) * Bounded(1.0)).error() >= 0x1p-24);
+}
+
+TEST_CASE("a matrix product of bounded values equals the scalar sum of products") {
+    SplitMix64 random(2);
+    Matrix<Bounded> a(4, 7), b(7, 3);
+    for (Eigen::Index i = 0; i < a.size(); ++i)
+        a(i) = random.one_in(4) ? Bounded(0.0) : Bounded(random_float(random));
+    for (Eigen::Index i = 0; i < b.size(); ++i) b(i) = Bounded(random_float(random));
+    // One operand with an error of its own.
+    a(0, 0) = Bounded(1.0) * Bounded(0.3f);
+    const Matrix<Bounded> together = product(a, b);
+    for (Eigen::Index row = 0; row < 4; ++row)
+        for (Eigen::Index column = 0; column < 3; ++column) {
+            Bounded sum;
+            for (Eigen::Index l = 0; l < 7; ++l) sum += a(row, l) * b(l, column);
+            CHECK(together(row, column).value() == doctest::Approx(sum.value()).epsilon(1e-14));
+            CHECK(together(row, column).error() == doctest::Approx(sum.error()).epsilon(1e-6));
+            CHECK(together(row, column).additions() == sum.additions());
+        }
+}
+
+}  // namespace gradverify

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/case.hpp"
+
+#include <set>
+#include <stdexcept>
+
+#include "harness/text.hpp"
+
+namespace gradverify {
+
+namespace {
+
+constexpr std::string_view format_version = "v1";
+
+[[noreturn]] void refuse(const std::string& why) { throw std::invalid_argument("case: " + why); }
+
+std::string print_data(const Data& data) {
+    if (!data.is_explicit) return "seed=" + std::to_string(data.seed);
+    if (data.elements.empty()) return "data=zeros";
+    std::vector<std::string> elements;
+    for (const DataElement& element : data.elements)
+        elements.push_back(element.tensor + "[" + std::to_string(element.index) +
+                           "]=" + print_exactly(element.value));
+    return "data=" + joined(elements, ",");
+}
+
+std::string print_order(const Setting& setting) {
+    switch (setting.order) {
+        case ThreadOrder::ascending:
+            break;
+        case ThreadOrder::descending:
+            return "descending";
+        case ThreadOrder::random_threads:
+            return "threads." + std::to_string(setting.order_seed);
+        case ThreadOrder::random_warps:
+            return "warps." + std::to_string(setting.order_seed);
+    }
+    return "ascending";
+}
+
+DataElement parse_element(std::string_view text) {
+    const std::size_t open = text.find('['), close = text.find("]=");
+    if (open != std::string_view::npos && close != std::string_view::npos && open < close) {
+        const auto index = parse_int(text.substr(open + 1, close - open - 1));
+        const auto value = parse_double(text.substr(close + 2));
+        if (open > 0 && index && value) return {std::string(text.substr(0, open)), *index, *value};
+    }
+    refuse("'" + std::string(text) + "' is not an element; write x[0]=1");
+}
+
+void parse_order(std::string_view value, Setting& setting) {
+    if (value == "ascending") return;
+    if (value == "descending") {
+        setting.order = ThreadOrder::descending;
+        return;
+    }
+    const std::size_t dot = value.find('.');
+    const std::string_view kind = value.substr(0, dot);
+    const auto seed =
+        dot == std::string_view::npos ? std::nullopt : parse_uint(value.substr(dot + 1));
+    if (!seed || (kind != "threads" && kind != "warps"))
+        refuse("order=" + std::string(value) +
+               " is unknown; there are ascending, descending, threads.SEED, warps.SEED");
+    setting.order = kind == "threads" ? ThreadOrder::random_threads : ThreadOrder::random_warps;
+    setting.order_seed = *seed;
+}
+
+void parse_offsets(std::string_view value, Setting& setting) {
+    for (const std::string_view part : split(value, '.')) {
+        const auto offset = parse_int(part);
+        if (!offset || *offset < 0 || *offset > 4096)
+            refuse("offset=" + std::string(value) +
+                   " is not a list of elements such as 1.0.2, each at most 4096");
+        setting.offsets.push_back(static_cast<int>(*offset));
+    }
+    while (!setting.offsets.empty() && setting.offsets.back() == 0) setting.offsets.pop_back();
+}
+
+/// Reads one `name=value` field behind the positional ones.
+void parse_field(std::string_view name, std::string_view value, Case& parsed) {
+    if (name == "seed") {
+        const auto seed = parse_uint(value);
+        if (!seed) refuse("seed=" + std::string(value) + " is not a number");
+        parsed.data.seed = *seed;
+    } else if (name == "data") {
+        parsed.data.is_explicit = true;
+        if (value == "zeros") return;
+        for (const std::string_view element : split(value, ','))
+            parsed.data.elements.push_back(parse_element(element));
+    } else if (name == "order") {
+        parse_order(value, parsed.setting);
+    } else if (name == "offset") {
+        parse_offsets(value, parsed.setting);
+    } else if (name == "block") {
+        const auto threads = parse_int(value);
+        if (!threads || *threads < 1 || *threads > 1024)
+            refuse("block=" + std::string(value) + " is not a number of threads in 1..1024");
+        parsed.setting.block_size = static_cast<int>(*threads);
+    } else if (name == "stream") {
+        if (value != "own" && value != "default")
+            refuse("stream=" + std::string(value) + " is unknown; there are default, own");
+        parsed.setting.own_stream = value == "own";
+    } else {
+        refuse("there is no field '" + std::string(name) +
+               "'; there are seed, data, order, offset, block, stream");
+    }
+}
+
+void parse_fields(std::span<const std::string_view> fields, Case& parsed) {
+    std::set<std::string_view> seen;
+    for (const std::string_view field : fields) {
+        const std::size_t equals = field.find('=');
+        const std::string_view name = field.substr(0, equals);
+        if (equals == std::string_view::npos)
+            refuse("the field '" + std::string(field) + "' is not of the form name=value");
+        if (!seen.insert(name).second) refuse("the field " + std::string(name) + " stands twice");
+        parse_field(name, field.substr(equals + 1), parsed);
+    }
+    if (seen.contains("seed") == seen.contains("data"))
+        refuse("exactly one of seed=... and data=... is needed");
+}
+
+}  // namespace
+
+std::string Case::print() const {
+    std::vector<std::string> fields{
+        std::string(format_version), kernel, property, device, problem.print(), print_data(data)};
+    if (setting.order != ThreadOrder::ascending) fields.push_back("order=" + print_order(setting));
+    std::vector<std::string> offsets;
+    for (const int offset : setting.offsets) offsets.push_back(std::to_string(offset));
+    if (!offsets.empty()) fields.push_back("offset=" + joined(offsets, "."));
+    if (setting.block_size != 0) fields.push_back("block=" + std::to_string(setting.block_size));
+    if (setting.own_stream) fields.push_back("stream=own");
+    return joined(fields, ":");
+}
+
+Case Case::parse(std::string_view text, const Registry& registry) {
+    const std::vector<std::string_view> fields = split(text, ':');
+    if (fields.front() != format_version)
+        refuse("it begins with '" + std::string(fields.front()) + "', but this gradverify reads " +
+               std::string(format_version) + ":KERNEL:PROPERTY:DEVICE:PROBLEM:seed=N");
+    if (fields.size() < 6)
+        refuse("it has " + std::to_string(fields.size()) +
+               " fields; v1:KERNEL:PROPERTY:DEVICE:PROBLEM:seed=N has six");
+    const Kernel* kernel = registry.find_kernel(fields[1]);
+    if (!kernel) {
+        std::vector<std::string> names;
+        for (const Kernel& known : registry.kernels()) names.push_back(known.name);
+        refuse("there is no kernel '" + std::string(fields[1]) + "'" +
+               did_you_mean(fields[1], names) + " (`gradverify list` prints them)");
+    }
+    if (fields[3] != "cpu" && fields[3] != "cuda")
+        refuse("there is no device '" + std::string(fields[3]) + "'; there are cpu, cuda");
+    Case parsed{.kernel = std::string(fields[1]),
+                .property = std::string(fields[2]),
+                .device = std::string(fields[3]),
+                .problem = Problem::parse(kernel->op->space, fields[4]),
+                .data = {},
+                .setting = {}};
+    parse_fields(std::span(fields).subspan(5), parsed);
+    return parsed;
+}
+
+}  // namespace gradverify

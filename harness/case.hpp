@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// Decides what a case is: everything needed to run one check again, printed as one shell word:
+//
+//   v1:conv.grad_weight/naive:matches_reference:cpu:in=2x1,filter=1x1:seed=7:block=64
+//
+// Five positional fields (version, kernel, property, device, problem), then data, then whatever
+// setting is not at its default. An unknown field is an error. Does not run anything.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "harness/problem.hpp"
+#include "harness/registry.hpp"
+
+namespace gradverify {
+
+/// One element of explicit data: `x[3]=2`.
+struct DataElement {
+    std::string tensor;
+    std::int64_t index = 0;
+    double value = 0.0;
+    bool operator==(const DataElement&) const = default;
+};
+
+/// The values of the tensors: drawn from a seed, or listed, all others zero.
+struct Data {
+    std::uint64_t seed = 0;
+    bool is_explicit = false;
+    std::vector<DataElement> elements;
+    bool operator==(const Data&) const = default;
+};
+
+/// The order in which the CPU device runs threads and blocks.
+enum class ThreadOrder { ascending, descending, random_threads, random_warps };
+
+/// How the kernel is called.
+struct Setting {
+    ThreadOrder order = ThreadOrder::ascending;
+    std::uint64_t order_seed = 0;
+    /// Elements by which each buffer of the pass (inputs, then outputs) starts after an aligned
+    /// address; buffers not listed: 0.
+    std::vector<int> offsets;
+    int block_size = 0;       ///< 0: the first that the kernel declares
+    bool own_stream = false;  ///< a stream made for the call, not the default one
+    bool operator==(const Setting&) const = default;
+};
+
+struct Case {
+    std::string kernel;    ///< full name
+    std::string property;  ///< `matches_reference`
+    std::string device;    ///< "cuda" or "cpu"
+    Problem problem;
+    Data data;
+    Setting setting;
+
+    std::string print() const;
+
+    /// Reads what `print` wrote.
+    ///
+    /// **Errors** std::invalid_argument that names the field and says what is accepted, also when
+    /// the registry has no such kernel.
+    static Case parse(std::string_view text, const Registry& registry);
+
+    bool operator==(const Case&) const = default;
+};
+
+}  // namespace gradverify

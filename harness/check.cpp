@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/check.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <stdexcept>
+
+#include "harness/text.hpp"
+
+namespace gradverify {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// A row that is being served.
+struct Serving {
+    RowResult result;
+    std::vector<Problem> problems;  ///< the user's, as far as the kernel supports them
+    std::int64_t next_index = 0;
+    std::int64_t in_flight = 0;
+    bool open = true;  ///< takes more cases
+    bool ended = false;
+    /// The failing cases that came back, by index: the first index is the row's failure, whatever
+    /// the order of the answers.
+    std::map<std::int64_t, std::pair<Case, Outcome>> failures;
+    std::map<std::string, std::int64_t> skips;
+};
+
+class Check {
+  public:
+    Check(const Suite& suite, const std::vector<Row>& rows, const CheckOptions& options,
+          WorkerPool& pool, const CheckObserver& observer)
+        : suite_(suite), options_(options), pool_(pool), observer_(observer) {
+        for (const Row& row : rows) {
+            Serving serving;
+            serving.result.row = row;
+            serving.next_index = options.shard.index;
+            for (const Problem& problem : options.problems)
+                if (!row.kernel->op->validate(problem) && !row.kernel->why_unsupported(problem))
+                    serving.problems.push_back(problem);
+            if (!options.problems.empty() && serving.problems.empty()) {
+                serving.open = false;
+                ++serving.skips["supports none of the given problems"];
+            }
+            rows_.push_back(std::move(serving));
+        }
+    }
+
+    std::vector<RowResult> run() {
+        while (submit_some() || pool_.in_flight() > 0) {
+            if (const auto answer = pool_.wait(0.2)) take(*answer);
+            if (observer_.progressed) observer_.progressed(done_, most(), failed_);
+        }
+        std::vector<RowResult> results;
+        for (Serving& serving : rows_) {
+            if (!serving.ended) end(serving);
+            results.push_back(std::move(serving.result));
+        }
+        return results;
+    }
+
+  private:
+    std::int64_t most() const {
+        return (options_.cases + options_.shard.count - 1) / options_.shard.count *
+               static_cast<std::int64_t>(rows_.size());
+    }
+
+    bool time_is_up() const {
+        const std::chrono::duration<double> since = Clock::now() - start_;
+        return options_.seconds && since.count() >= *options_.seconds;
+    }
+
+    bool has_more(const Serving& serving) const {
+        return serving.open && serving.next_index < options_.cases;
+    }
+
+    /// Fills the pipes, a case per row in turn; false when there is nothing more to submit.
+    bool submit_some() {
+        if (time_is_up()) return false;
+        bool any = std::ranges::any_of(rows_, [&](const auto& row) { return has_more(row); });
+        while (any && pool_.has_room()) {
+            Serving& serving = rows_[turn_];
+            if (has_more(serving)) submit(turn_, serving);
+            turn_ = (turn_ + 1) % rows_.size();
+            any = std::ranges::any_of(rows_, [&](const auto& row) { return has_more(row); });
+        }
+        return any;
+    }
+
+    void submit(std::size_t which, Serving& serving) {
+        const std::int64_t index = serving.next_index;
+        serving.next_index += options_.shard.count;
+        std::optional<Case> drawn = draw(serving, index);
+        if (!drawn) return;
+        const std::int64_t ticket = next_ticket_++;
+        ++serving.in_flight;
+        const std::string printed = drawn->print();
+        running_.emplace(ticket, Running{which, index, std::move(*drawn)});
+        pool_.submit(ticket, printed);
+    }
+
+    std::optional<Case> draw(Serving& serving, std::int64_t index) {
+        const Row& row = serving.result.row;
+        if (!serving.problems.empty()) {
+            const auto count = static_cast<std::int64_t>(serving.problems.size());
+            return suite_.draw_on(row, options_.seed, index,
+                                  serving.problems[static_cast<std::size_t>(index % count)]);
+        }
+        Suite::Draw draw = suite_.draw(row, options_.seed, index);
+        if (!draw.drawn) {
+            serving.open = false;
+            serving.result.verdict = Verdict::errored;
+            serving.result.message = draw.why_none;
+            if (serving.in_flight == 0) end(serving);
+        }
+        return std::move(draw.drawn);
+    }
+
+    void take(const WorkerPool::Answer& answer) {
+        const auto found = running_.find(answer.ticket);
+        if (found == running_.end()) throw std::logic_error("an answer to no case");
+        const Running running = std::move(found->second);
+        running_.erase(found);
+        Serving& serving = rows_[running.row];
+        --serving.in_flight;
+        ++done_;
+        count(serving, running.index, running.drawn, answer.outcome);
+        if (!serving.open || !has_more(serving))
+            if (serving.in_flight == 0 && !serving.ended) end(serving);
+    }
+
+    void count(Serving& serving, std::int64_t index, const Case& drawn, const Outcome& outcome) {
+        RowResult& result = serving.result;
+        ++result.cases;
+        result.seconds += outcome.seconds_total;
+        switch (outcome.verdict) {
+            case Verdict::passed:
+                ++result.passed;
+                result.error_over_bound.push_back(outcome.error_over_bound);
+                result.multiply_adds.push_back(outcome.multiply_adds);
+                break;
+            case Verdict::vacuous:
+                break;
+            case Verdict::skipped:
+                ++serving.skips[outcome.message];
+                break;
+            case Verdict::failed:
+                serving.failures.try_emplace(index, drawn, outcome);
+                serving.open = false;
+                break;
+            case Verdict::errored:
+                serving.open = false;
+                result.verdict = Verdict::errored;
+                result.message = outcome.message + " (" + drawn.print() + ")";
+                break;
+        }
+    }
+
+    void end(Serving& serving) {
+        serving.ended = true;
+        RowResult& result = serving.result;
+        if (!serving.failures.empty()) {
+            const auto& [found, outcome] = serving.failures.begin()->second;
+            result.verdict = Verdict::failed;
+            result.failure = suite_.shrink(found, outcome, [&](const Case& candidate) {
+                return pool_.run(candidate.print());
+            });
+            result.message = result.failure->outcome.message;
+            ++failed_;
+        } else if (result.verdict != Verdict::errored) {
+            decide(serving);
+        }
+        if (observer_.row_ended) observer_.row_ended(result);
+    }
+
+    /// The verdict of a row without a failure or an error.
+    static void decide(Serving& serving) {
+        RowResult& result = serving.result;
+        std::int64_t skipped = 0;
+        for (const auto& [reason, count] : serving.skips) skipped += count;
+        if (result.passed > 0) {
+            result.verdict = Verdict::passed;
+        } else if (result.cases == 0 && skipped == 0) {
+            result.verdict = Verdict::skipped;
+            result.message = "time";
+        } else if (skipped > 0 && skipped >= result.cases) {
+            result.verdict = Verdict::skipped;
+            result.message = std::ranges::max_element(serving.skips, {}, [](const auto& skip) {
+                                 return skip.second;
+                             })->first;
+        } else {
+            result.verdict = Verdict::vacuous;
+            result.message = "no case compared a non-zero expected value";
+        }
+    }
+
+    struct Running {
+        std::size_t row = 0;
+        std::int64_t index = 0;
+        Case drawn;
+    };
+
+    const Suite& suite_;
+    const CheckOptions& options_;
+    WorkerPool& pool_;
+    const CheckObserver& observer_;
+    std::vector<Serving> rows_;
+    std::map<std::int64_t, Running> running_;
+    std::int64_t next_ticket_ = 0, done_ = 0, failed_ = 0;
+    std::size_t turn_ = 0;
+    Clock::time_point start_ = Clock::now();
+};
+
+}  // namespace
+
+std::vector<Row> select_rows(const Suite& suite, const Registry& registry,
+                             const std::vector<std::string>& kernel_globs,
+                             const std::string& property_glob,
+                             const std::vector<std::string>& devices) {
+    std::vector<Row> rows;
+    for (const Kernel& kernel : registry.kernels()) {
+        const bool selected =
+            kernel_globs.empty() || std::ranges::any_of(kernel_globs, [&](const auto& glob) {
+                return glob_matches(glob, kernel.name);
+            });
+        if (!selected) continue;
+        for (const std::string& device : devices)
+            for (const Suite::Entry& property : suite.properties)
+                if (kernel.on(device) && property.applies_to(kernel) &&
+                    glob_matches(property_glob, property.name))
+                    rows.push_back({&kernel, property.name, device});
+    }
+    return rows;
+}
+
+std::vector<RowResult> check_rows(const Suite& suite, const std::vector<Row>& rows,
+                                  const CheckOptions& options, WorkerPool& pool,
+                                  const CheckObserver& observer) {
+    return Check(suite, rows, options, pool, observer).run();
+}
+
+}  // namespace gradverify

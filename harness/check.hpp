@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// Decides how the rows of a run are served: which cases are run, when a row ends, and what its
+// verdict is. Runs nothing itself (the pool does) and prints nothing (an observer does).
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/property.hpp"
+#include "harness/worker_pool.hpp"
+
+namespace gradverify {
+
+/// Cases with index % count == index_of_shard, of every row.
+struct Shard {
+    std::int64_t index = 0, count = 1;
+};
+
+struct CheckOptions {
+    std::int64_t cases = 1000;      ///< per row
+    std::optional<double> seconds;  ///< in total; what comes first ends the run
+    std::uint64_t seed = 0;
+    Shard shard;
+    /// The user's own problems; case i of a row takes the i-th of those that the kernel supports,
+    /// in turn. Empty: drawn ones.
+    std::vector<Problem> problems;
+};
+
+/// What became of a row.
+struct RowResult {
+    Row row;
+    Verdict verdict = Verdict::vacuous;
+    /// Why, for everything but passed.
+    std::string message;
+    std::int64_t cases = 0;         ///< run to an outcome
+    std::int64_t passed = 0;        ///< of them, with a non-zero expected value
+    std::optional<Shrunk> failure;  ///< for failed
+    std::vector<double> error_over_bound, multiply_adds;  ///< of the passed cases
+    double seconds = 0.0;                                 ///< in workers
+};
+
+/// What the user sees while the run goes on.
+struct CheckObserver {
+    std::function<void(const RowResult&)> row_ended;
+    /// Cases done, of how many at most, and rows that failed so far.
+    std::function<void(std::int64_t done, std::int64_t most, std::int64_t failed)> progressed;
+};
+
+/// The kernels and properties that the globs select, on these devices. An empty list selects all.
+std::vector<Row> select_rows(const Suite& suite, const Registry& registry,
+                             const std::vector<std::string>& kernel_globs,
+                             const std::string& property_glob,
+                             const std::vector<std::string>& devices);
+
+/// Serves the rows round robin, one case each first; a row ends at its first failure, which is
+/// shrunk at once. Results come in the rows' order.
+std::vector<RowResult> check_rows(const Suite& suite, const std::vector<Row>& rows,
+                                  const CheckOptions& options, WorkerPool& pool,
+                                  const CheckObserver& observer);
+
+}  // namespace gradverify

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/cli.hpp"
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+
+#include "harness/cli_verbs.hpp"
+#include "harness/errors.hpp"
+#include "harness/version.hpp"
+#include "harness/worker.hpp"
+
+namespace gradverify {
+
+namespace {
+
+/// The parser, and what it fills.
+struct CommandLine {
+    CLI::App app{"Verifies that forward and backward kernels compute the right gradients.",
+                 "gradverify"};
+    CLI::App* list = app.add_subcommand("list", "print the kernels and what they support");
+    CLI::App* check = app.add_subcommand("check", "run the properties on drawn problems");
+    CLI::App* repro = app.add_subcommand("repro", "run one printed case again");
+    CLI::App* bench = app.add_subcommand("bench", "measure the speed of the harness");
+    CLI::App* worker = app.add_subcommand("worker", "")->group("");
+
+    std::vector<std::string> list_filters;
+    CheckArguments check_arguments;
+    ReproArguments repro_arguments;
+    BenchArguments bench_arguments;
+    bool bench_harness = false;
+
+    explicit CommandLine(const Suite& suite) {
+        app.require_subcommand(1);
+        app.set_version_flag("--version", "gradverify " + std::string(version));
+        app.footer(
+            "A FILTER is a glob on the full name of a kernel, such as 'conv.grad_*'.\n"
+            "Exit codes: 0 all passed; 1 something failed or is not verified; 2 bad usage;\n"
+            "3 the machine can't do it (no such device, a file that can't be written).");
+        list->add_option("FILTER", list_filters, "kernels to print; all if none");
+        add_check_options(suite);
+        repro->add_option("CASE", repro_arguments.printed_case, "as printed, in single quotes")
+            ->required();
+        repro->add_option("--device", repro_arguments.device, "run it there: cpu or cuda");
+        repro->add_flag("--in-process", repro_arguments.in_process,
+                        "without worker or timeout, for a debugger");
+        bench->add_option("FILTER", bench_arguments.filters, "kernels; all if none");
+        bench->add_flag("--harness", bench_harness, "problems verified per second")->required();
+        bench->add_option("--device", bench_arguments.device, "cpu, cuda or auto");
+        bench->add_option("--problems", bench_arguments.problems, "how many")
+            ->check(CLI::PositiveNumber);
+        bench->add_option("--seed", bench_arguments.seed, "decides the problems");
+    }
+
+  private:
+    void add_check_options(const Suite& suite) {
+        CheckArguments& a = check_arguments;
+        check->add_option("FILTER", a.filters, "kernels to check; all if none");
+        check->add_option("--cases", a.cases, "cases for each row (default 1000)")
+            ->check(CLI::PositiveNumber);
+        check->add_option("--time", a.time, "stop after so long in total: 60s, 5m, 2h");
+        check->add_option("--seed", a.seed, "decides every case; drawn and printed if not given");
+        check->add_option("--device", a.device, "cpu, cuda, auto (cuda if it answers), or all");
+        check->add_option("--property", a.property, "glob on the property's name");
+        check->add_option("--problem", a.problems, "check this problem instead of drawn ones")
+            ->take_all();
+        check->add_option("--problems", a.problems_file, "the same from a file, one a line");
+        check->add_option("--jobs", a.jobs, "worker processes (default: one for each core)")
+            ->check(CLI::PositiveNumber);
+        check->add_option("--shard", a.shard, "i/n: the i-th of n equal parts of every row");
+        check->add_option("--json", a.json, "write results here, one JSON object a line");
+        check->add_option("--junit", a.junit, "write results here, as JUnit XML");
+        std::string properties = "Properties:\n";
+        for (const Suite::Entry& property : suite.properties) {
+            std::string line = "  " + property.name;
+            line.resize(30, ' ');
+            properties += line + property.summary + "\n";
+        }
+        check->footer(properties);
+    }
+};
+
+int run_verb(const CommandLine& line, const Suite& suite) {
+    if (line.worker->parsed()) return worker_main(suite);
+    if (line.list->parsed()) return run_list(suite, line.list_filters);
+    if (line.check->parsed()) return run_check(suite, line.check_arguments);
+    if (line.repro->parsed()) return run_repro(suite, line.repro_arguments);
+    return run_bench_harness(suite, line.bench_arguments);
+}
+
+}  // namespace
+
+int gradverify_main(int argc, char** argv, const Suite& suite) {
+    CommandLine line(suite);
+    try {
+        line.app.parse(argc, argv);
+        return run_verb(line, suite);
+    } catch (const CLI::ParseError& wrong) {
+        // Help and version come this way too, with exit code 0.
+        return line.app.exit(wrong) == 0 ? exit_ok : exit_usage;
+    } catch (const UsageError& wrong) {
+        std::fprintf(stderr, "gradverify: %s\n", wrong.what());
+        return exit_usage;
+    } catch (const EnvironmentError& wrong) {
+        std::fprintf(stderr, "gradverify: %s\n", wrong.what());
+        return exit_environment;
+    }
+}
+
+}  // namespace gradverify

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+// The verb `check`: from words to rows, and from results to output.
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <fstream>
+#include <random>
+#include <stdexcept>
+#include <thread>
+
+#include "harness/check.hpp"
+#include "harness/cli.hpp"
+#include "harness/cli_verbs.hpp"
+#include "harness/device.hpp"
+#include "harness/errors.hpp"
+#include "harness/report.hpp"
+#include "harness/results_json.hpp"
+#include "harness/results_junit.hpp"
+#include "harness/summary.hpp"
+#include "harness/text.hpp"
+#include "harness/version.hpp"
+
+namespace gradverify {
+
+namespace {
+
+constexpr std::int64_t default_cases = 1000;
+
+std::uint64_t drawn_seed() {
+    std::random_device device;
+    return device();
+}
+
+Shard parse_shard(const std::string& text) {
+    if (text.empty()) return {};
+    const auto parts = split(text, '/');
+    const auto index = parse_int(parts.front());
+    const auto count = parts.size() == 2 ? parse_int(parts[1]) : std::nullopt;
+    if (!index || !count || *index < 1 || *index > *count)
+        throw UsageError("--shard " + text + " is not i/n with 1 <= i <= n");
+    return {.index = *index - 1, .count = *count};
+}
+
+std::vector<std::string> read_problem_lines(const std::string& path) {
+    std::ifstream file(path);
+    if (!file) throw UsageError("--problems: can't read " + path);
+    std::vector<std::string> lines;
+    for (std::string line; std::getline(file, line);) {
+        line = line.substr(0, line.find('#'));
+        line.erase(0, line.find_first_not_of(" \t\r"));
+        line.erase(line.find_last_not_of(" \t\r") + 1);
+        if (!line.empty()) lines.push_back(line);
+    }
+    if (lines.empty()) throw UsageError("--problems: " + path + " holds no problem");
+    return lines;
+}
+
+/// The user's problems, each read for the selected operators that know its parameters.
+std::vector<Problem> read_problems(const CheckArguments& arguments, const std::vector<Row>& rows) {
+    std::vector<std::string> lines = arguments.problems;
+    if (!arguments.problems_file.empty())
+        for (std::string& line : read_problem_lines(arguments.problems_file))
+            lines.push_back(std::move(line));
+    std::vector<Problem> problems;
+    for (const std::string& line : lines) {
+        std::string why;
+        bool supported = false;
+        const Operator* last = nullptr;
+        for (const Row& row : rows) try {
+                const Problem problem = Problem::parse(row.kernel->op->space, line);
+                if (const auto invalid = row.kernel->op->validate(problem)) {
+                    why = *invalid;
+                } else if (const auto unsupported = row.kernel->why_unsupported(problem)) {
+                    if (why.empty()) why = row.kernel->name + " " + *unsupported;
+                } else {
+                    supported = true;
+                    if (row.kernel->op != last) problems.push_back(problem);
+                    last = row.kernel->op;
+                }
+            } catch (const std::invalid_argument& wrong) {
+                why = wrong.what();
+            }
+        if (!supported)
+            throw UsageError("--problem " + line + ": no selected kernel supports it: " + why);
+    }
+    return problems;
+}
+
+[[noreturn]] void nothing_selected(const Suite& suite, const CheckArguments& arguments) {
+    std::vector<std::string> kernels, properties;
+    for (const Kernel& kernel : Registry::instance().kernels()) kernels.push_back(kernel.name);
+    for (const Suite::Entry& property : suite.properties) properties.push_back(property.name);
+    throw UsageError("nothing is selected by " +
+                     (arguments.filters.empty() ? std::string("all kernels")
+                                                : "'" + joined(arguments.filters, "' '") + "'") +
+                     " and --property '" + arguments.property +
+                     "'\n  kernels: " + wrapped(joined(kernels), 11) +
+                     "\n  properties: " + wrapped(joined(properties), 14));
+}
+
+/// Each filter must select something: a misspelt one beside a right one would go unnoticed.
+void require_each_filter(const Suite& suite, const CheckArguments& arguments) {
+    const auto& kernels = Registry::instance().kernels();
+    for (const std::string& filter : arguments.filters)
+        if (std::ranges::none_of(
+                kernels, [&](const Kernel& kernel) { return glob_matches(filter, kernel.name); })) {
+            CheckArguments one = arguments;
+            one.filters = {filter};
+            nothing_selected(suite, one);
+        }
+    if (std::ranges::none_of(suite.properties, [&](const Suite::Entry& property) {
+            return glob_matches(arguments.property, property.name);
+        }))
+        nothing_selected(suite, arguments);
+}
+
+/// Selected kernels that have no row, since they exist only for a device that is not used.
+std::vector<std::string> absent_kernels(const CheckArguments& arguments,
+                                        const std::vector<Row>& rows) {
+    std::vector<std::string> absent;
+    for (const Kernel& kernel : Registry::instance().kernels()) {
+        const bool selected =
+            arguments.filters.empty() ||
+            std::ranges::any_of(arguments.filters, [&](const std::string& filter) {
+                return glob_matches(filter, kernel.name);
+            });
+        if (selected &&
+            std::ranges::none_of(rows, [&](const Row& row) { return row.kernel == &kernel; }))
+            absent.push_back(kernel.name);
+    }
+    return absent;
+}
+
+/// A line on the terminal that is written over; nothing where stderr is not one.
+class Progress {
+  public:
+    void show(std::int64_t done, std::int64_t most, std::int64_t failed) {
+        if (!terminal_) return;
+        const auto now = std::chrono::steady_clock::now();
+        if (now - last_ < std::chrono::milliseconds(200)) return;
+        last_ = now;
+        std::fprintf(stderr, "\r%lld of %lld cases, %lld rows failed ",
+                     static_cast<long long>(done), static_cast<long long>(most),
+                     static_cast<long long>(failed));
+        shown_ = true;
+    }
+    void clear() {
+        if (shown_) std::fprintf(stderr, "\r%60s\r", "");
+        shown_ = false;
+    }
+
+  private:
+    bool terminal_ = isatty(STDERR_FILENO) != 0;
+    bool shown_ = false;
+    std::chrono::steady_clock::time_point last_{};
+};
+
+}  // namespace
+
+double parse_duration(const std::string& text) {
+    std::string number = text;
+    double unit = 1.0;
+    if (!number.empty() && std::string("smh").find(number.back()) != std::string::npos) {
+        unit = number.back() == 's' ? 1.0 : number.back() == 'm' ? 60.0 : 3600.0;
+        number.pop_back();
+    }
+    const auto value = parse_double(number);
+    if (!value || !(*value > 0.0))
+        throw UsageError("--time " + text + " is not a time such as 60s, 5m or 2h");
+    return *value * unit;
+}
+
+std::vector<std::string> worker_command() { return {"/proc/self/exe", "worker"}; }
+
+std::vector<std::string> choose_devices(const std::string& wanted, WorkerPool& pool) {
+    const auto known = built_devices();
+    if (wanted == "cpu") return {"cpu"};
+    if (wanted != "cuda" && wanted != "auto" && wanted != "all")
+        throw UsageError("--device " + wanted + " is unknown; there are cpu, cuda, auto, all");
+    const std::string why = pool.probe("cuda");
+    if (wanted == "cuda" && !why.empty()) throw EnvironmentError("device cuda: " + why);
+    if (wanted == "cuda") return {"cuda"};
+    if (wanted == "auto") return {why.empty() ? "cuda" : "cpu"};
+    return why.empty() ? std::vector<std::string>{"cpu", "cuda"} : std::vector<std::string>{"cpu"};
+}
+
+int run_check(const Suite& suite, const CheckArguments& arguments) {
+    const auto start = std::chrono::steady_clock::now();
+    CheckOptions options{.cases = arguments.cases.value_or(default_cases),
+                         .seed = arguments.seed ? *arguments.seed : drawn_seed(),
+                         .shard = parse_shard(arguments.shard)};
+    if (!arguments.time.empty()) options.seconds = parse_duration(arguments.time);
+    require_each_filter(suite, arguments);
+    const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+    const int jobs = arguments.jobs > 0 ? arguments.jobs : cores;
+    WorkerPool pool({.command = worker_command(), .jobs = jobs});
+    const auto devices = choose_devices(arguments.device, pool);
+    const auto rows =
+        select_rows(suite, Registry::instance(), arguments.filters, arguments.property, devices);
+    const auto absent = absent_kernels(arguments, rows);
+    if (rows.empty() && absent.empty()) nothing_selected(suite, arguments);
+    if (!rows.empty()) options.problems = read_problems(arguments, rows);
+
+    std::printf("gradverify %s: seed %llu, device %s, %d workers, %zu rows\n",
+                std::string(version).c_str(), static_cast<unsigned long long>(options.seed),
+                joined(devices, " and ").c_str(), jobs, rows.size());
+    std::fflush(stdout);
+    std::optional<JsonResults> json;
+    if (!arguments.json.empty()) json.emplace(arguments.json, options.seed, devices);
+    Progress progress;
+    const CheckObserver observer{
+        .row_ended =
+            [&](const RowResult& result) {
+                if (json) json->add(result);
+                if (!result.failure) return;
+                progress.clear();
+                std::printf("\n%s", report_failure(result).c_str());
+                std::fflush(stdout);
+            },
+        .progressed = [&](auto done, auto most,
+                          auto failed) { progress.show(done, most, failed); }};
+    const auto results = check_rows(suite, rows, options, pool, observer);
+    progress.clear();
+    const double seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    std::printf("%s", summarize(suite, results, absent, seconds).c_str());
+    if (json) json->finish(results, seconds);
+    if (!arguments.junit.empty()) write_junit(arguments.junit, results, seconds);
+    // Kernels for another device alone are no mistake, but a run without a row verified nothing.
+    return !rows.empty() && all_well(results) ? exit_ok : exit_failed;
+}
+
+}  // namespace gradverify

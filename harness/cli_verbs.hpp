@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the verbs of the command line do once their options are read. Errors are thrown: UsageError
+// (exit code 2) and EnvironmentError (3).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/property.hpp"
+
+namespace gradverify {
+
+struct CheckArguments {
+    std::vector<std::string> filters;
+    std::optional<std::int64_t> cases;
+    std::string time;
+    std::optional<std::uint64_t> seed;
+    std::string device = "auto";
+    std::string property = "*";
+    std::vector<std::string> problems;
+    std::string problems_file;
+    int jobs = 0;  ///< 0: one for each core
+    std::string shard;
+    std::string json, junit;
+};
+
+struct ReproArguments {
+    std::string printed_case;
+    std::string device;  ///< empty: the case's own
+    bool in_process = false;
+};
+
+struct BenchArguments {
+    std::vector<std::string> filters;
+    std::string device = "auto";
+    std::int64_t problems = 300;
+    std::uint64_t seed = 1;
+};
+
+/// Each returns the exit code.
+int run_list(const Suite& suite, const std::vector<std::string>& filters);
+int run_check(const Suite& suite, const CheckArguments& arguments);
+int run_repro(const Suite& suite, const ReproArguments& arguments);
+int run_bench_harness(const Suite& suite, const BenchArguments& arguments);
+
+/// Seconds of `60`, `60s`, `5m` or `2h`. **Errors** UsageError.
+double parse_duration(const std::string& text);
+
+/// The program and arguments of a worker of this very executable.
+std::vector<std::string> worker_command();
+
+class WorkerPool;
+
+/// The devices that `cpu`, `cuda`, `auto` or `all` means on this machine: `auto` is cuda if it
+/// answers, else cpu; `all` is every one that answers. A worker is asked, so that this process
+/// never touches the CUDA runtime.
+///
+/// **Errors** UsageError for another word, EnvironmentError when `cuda` does not answer.
+std::vector<std::string> choose_devices(const std::string& wanted, WorkerPool& pool);
+
+}  // namespace gradverify

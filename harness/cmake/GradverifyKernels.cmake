@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: Apache-2.0
+# gradverify_add_kernels(<target> <file.cu>...): builds each file for every device and adds it to
+# the target. All files of one call make one closed unit per device: whatever they define is local
+# to the unit, so the variants of an inline helper can be neither merged nor reported as duplicates.
+#
+# The files see the target's include directories and definitions (but not its compile options), and
+# GRADVERIFY_UNIT_DEVICE as "cpu" or "cuda". The target must be of the calling directory, and an
+# executable, a shared library, or an OBJECT library that is linked by name.
+include_guard(GLOBAL)
+
+set(GRADVERIFY_CUDA_ARCHITECTURE "sm_90" CACHE STRING "nvcc's -arch for kernel files")
+set(GRADVERIFY_CPU_FLAGS "" CACHE STRING "More compiler flags for kernel files on the cpu device")
+set(GRADVERIFY_CUDA_FLAGS "" CACHE STRING "More nvcc flags for kernel files")
+find_program(GRADVERIFY_LD NAMES ld.bfd ld REQUIRED)
+find_program(GRADVERIFY_OBJCOPY NAMES objcopy REQUIRED)
+set(GRADVERIFY_SIMT_INCLUDE "${CMAKE_CURRENT_LIST_DIR}/../simt/include")
+get_filename_component(GRADVERIFY_SIMT_INCLUDE "${GRADVERIFY_SIMT_INCLUDE}" ABSOLUTE)
+
+function(gradverify_add_kernels target)
+    if(NOT TARGET ${target})
+        message(FATAL_ERROR "gradverify_add_kernels: no target `${target}`")
+    endif()
+    if(NOT ARGN)
+        message(FATAL_ERROR "gradverify_add_kernels(${target}): no .cu file given")
+    endif()
+    get_target_property(type ${target} TYPE)
+    if(type STREQUAL "STATIC_LIBRARY")
+        message(FATAL_ERROR "gradverify_add_kernels(${target}): the linker drops kernels of a "
+            "static library; make ${target} an OBJECT library, or an executable")
+    endif()
+    get_property(unit TARGET ${target} PROPERTY GRADVERIFY_UNIT_COUNT)
+    math(EXPR unit "${unit} + 1")
+    set_property(TARGET ${target} PROPERTY GRADVERIFY_UNIT_COUNT ${unit})
+    set(folder "${CMAKE_CURRENT_BINARY_DIR}/gradverify_units/${target}/${unit}")
+    file(MAKE_DIRECTORY "${folder}")
+    target_link_libraries(${target} PRIVATE gradverify_simt)
+
+    set(devices cpu)
+    if(GRADVERIFY_NVCC)
+        list(APPEND devices cuda)
+        gradverify_link_cuda_runtime(${target})
+    endif()
+    foreach(device IN LISTS devices)
+        set(objects)
+        foreach(source IN LISTS ARGN)
+            get_filename_component(source "${source}" ABSOLUTE)
+            if(NOT EXISTS "${source}")
+                message(FATAL_ERROR "gradverify_add_kernels(${target}): no file ${source}")
+            endif()
+            get_filename_component(name "${source}" NAME)
+            list(LENGTH objects number)
+            set(stem "${folder}/${number}_${name}.${device}")
+            if(device STREQUAL "cpu")
+                gradverify_compile_cpu(${target} "${source}" "${stem}")
+            else()
+                gradverify_compile_cuda(${target} "${source}" "${stem}")
+            endif()
+            list(APPEND objects "${stem}.o")
+        endforeach()
+        gradverify_close_unit(${target} "${folder}/unit.${device}" "${objects}")
+    endforeach()
+endfunction()
+
+# -I and -D of the target, with its libraries' (COMMAND_EXPAND_LISTS splits them).
+macro(gradverify_target_flags target)
+    set(directories "$<TARGET_PROPERTY:${target},INCLUDE_DIRECTORIES>")
+    set(definitions "$<TARGET_PROPERTY:${target},COMPILE_DEFINITIONS>")
+    set(include_flags "$<$<BOOL:${directories}>:-I$<JOIN:${directories},;-I>>")
+    set(definition_flags "$<$<BOOL:${definitions}>:-D$<JOIN:${definitions},;-D>>")
+    separate_arguments(cxx_flags UNIX_COMMAND "${CMAKE_CXX_FLAGS}")
+endmacro()
+
+function(gradverify_compile_cpu target source stem)
+    gradverify_target_flags(${target})
+    separate_arguments(more_flags UNIX_COMMAND "${GRADVERIFY_CPU_FLAGS}")
+    # -fno-strict-aliasing: kernels view shared memory as several types, and nvcc lets them.
+    # -ffp-contract=off: a product and a sum round as written, on every machine.
+    # -fstack-clash-protection: a large local array touches each page, so it meets the guard.
+    # The warnings that are off are about CUDA's own pragmas and what nvcc does not diagnose in
+    # device code (`threadIdx.x < n` compares signs).
+    set(flags ${cxx_flags} -std=c++20 -O2 -g -fPIC -fvisibility=hidden -fno-strict-aliasing
+        -ffp-contract=off -fstack-clash-protection ${more_flags} -Wno-unknown-pragmas -Wno-unused-function
+        -Wno-sign-compare)
+    if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+        list(APPEND flags -fno-gnu-unique)  # a unique symbol cannot be made local
+    else()
+        list(APPEND flags -Wno-unused-local-typedef)
+    endif()
+    add_custom_command(
+        OUTPUT "${stem}.o"
+        COMMAND "${CMAKE_CXX_COMPILER}" -E -x c++ ${flags} "-I${GRADVERIFY_SIMT_INCLUDE}"
+            "${include_flags}" "${definition_flags}" "-DGRADVERIFY_UNIT_DEVICE=\"cpu\""
+            -include gradverify_simt/forced.hpp -MD -MF "${stem}.d" -MT "${stem}.o"
+            -o "${stem}.ii" "${source}"
+        COMMAND gradverify_rewrite "${stem}.ii" "${stem}.rewritten.ii"
+        COMMAND "${CMAKE_CXX_COMPILER}" -x c++-cpp-output ${flags} -c -o "${stem}.o"
+            "${stem}.rewritten.ii"
+        DEPENDS "${source}" gradverify_rewrite
+        DEPFILE "${stem}.d"
+        COMMENT "Building ${target}'s ${source} for cpu"
+        COMMAND_EXPAND_LISTS VERBATIM)
+endfunction()
+
+function(gradverify_compile_cuda target source stem)
+    gradverify_target_flags(${target})
+    separate_arguments(more_flags UNIX_COMMAND "${GRADVERIFY_CUDA_FLAGS}")
+    set(host_flags ${cxx_flags} -fPIC -fvisibility=hidden)
+    if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+        list(APPEND host_flags -fno-gnu-unique)
+    endif()
+    list(TRANSFORM host_flags PREPEND "-Xcompiler=")
+    add_custom_command(
+        OUTPUT "${stem}.o"
+        COMMAND "${GRADVERIFY_NVCC}" -x cu -std=c++20 "-arch=${GRADVERIFY_CUDA_ARCHITECTURE}" -O2
+            -lineinfo "-ccbin=${CMAKE_CXX_COMPILER}" ${host_flags} ${more_flags}
+            "${include_flags}" "${definition_flags}" "-DGRADVERIFY_UNIT_DEVICE=\"cuda\""
+            -MD -MF "${stem}.d" -MT "${stem}.o" -c -o "${stem}.o" "${source}"
+        DEPENDS "${source}"
+        DEPFILE "${stem}.d"
+        COMMENT "Building ${target}'s ${source} for cuda"
+        COMMAND_EXPAND_LISTS VERBATIM)
+endfunction()
+
+# One relocatable object in which every definition is local; only what it needs stays visible.
+# Static initialisers still run, and they register the kernels.
+function(gradverify_close_unit target stem objects)
+    add_custom_command(
+        OUTPUT "${stem}.o"
+        # Without groups in the result the linker cannot merge our COMDATs with another unit's.
+        COMMAND "${GRADVERIFY_LD}" -r --force-group-allocation -o "${stem}.open.o" ${objects}
+        COMMAND "${GRADVERIFY_OBJCOPY}" --keep-global-symbol=gradverify_no_such_symbol
+            "${stem}.open.o" "${stem}.o"
+        DEPENDS ${objects}
+        COMMENT "Closing ${target}'s unit ${stem}.o"
+        VERBATIM)
+    set_source_files_properties("${stem}.o" PROPERTIES EXTERNAL_OBJECT TRUE GENERATED TRUE)
+    # $<TARGET_OBJECTS> leaves external objects out, so an object library hands its units on to
+    # what links it.
+    get_target_property(type ${target} TYPE)
+    if(type STREQUAL "OBJECT_LIBRARY")
+        target_sources(${target} PUBLIC "${stem}.o")
+    else()
+        target_sources(${target} PRIVATE "${stem}.o")
+    endif()
+endfunction()
+
+function(gradverify_link_cuda_runtime target)
+    get_filename_component(bin "${GRADVERIFY_NVCC}" REALPATH)
+    get_filename_component(bin "${bin}" DIRECTORY)
+    find_library(GRADVERIFY_CUDART NAMES libcudart_static.a
+        HINTS "${bin}/../lib64" "${bin}/../lib" "${bin}/../targets/x86_64-linux/lib"
+              "${bin}/../targets/sbsa-linux/lib" REQUIRED)
+    find_package(Threads REQUIRED)
+    target_link_libraries(${target} PRIVATE "${GRADVERIFY_CUDART}" Threads::Threads rt
+        ${CMAKE_DL_LIBS})
+endfunction()

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// The one place that decides whether a kernel's output is right: sizes first, then each element
+// against its own bound, in the accepting form `error <= bound`, so that a NaN never passes. The
+// worst element decides, never a mean. Does not know where expected values and bounds come from.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "harness/operator.hpp"
+#include "harness/outcome.hpp"
+
+namespace gradverify {
+
+/// What an output must be: values, and how far each may be off. An empty `bounds` means exactly.
+struct Expected {
+    std::string tensor;
+    Sizes sizes;
+    std::vector<double> values;
+    std::vector<double> bounds;
+
+    static Expected exactly(std::string tensor, const Array<double>& values);
+    /// The bound of each element, plus the rounding of the result to its storage type.
+    static Expected within(std::string tensor, const Array<Bounded>& values);
+};
+
+/// What comparing found.
+struct Comparison {
+    bool ok = true;
+    /// An expected value was not zero, so that a kernel that writes zeros would have failed.
+    bool saw_nonzero = false;
+    double error_over_bound = 0.0;    ///< the largest; 0 where everything was exact
+    std::vector<WrongElement> worst;  ///< at most three, the worst first
+    WrongMap map;
+
+    /// Passed, vacuous, or failed with this sentence in front of the evidence.
+    Outcome outcome(const std::string& failure) const;
+};
+
+/// **Errors** std::logic_error when `got` has another number of elements than expected.
+Comparison compare(std::span<const double> got, const Expected& expected);
+
+/// The outcome of several outputs together: failed if one failed, vacuous if all were.
+Outcome combine(std::span<const Comparison> comparisons, const std::string& failure);
+
+/// The index of a flat offset.
+Sizes unflatten(std::int64_t flat, const Sizes& sizes);
+
+}  // namespace gradverify

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// Decides how a kernel or an operator says which problems it supports: conditions on named
+// parameters that a generator can solve. Does not solve them (properties/solver.hpp) and does not
+// know which parameters exist until it is resolved against a ParameterSpace. Included by CUDA
+// units.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "harness/problem.hpp"
+
+namespace gradverify {
+
+/// One condition on one named parameter.
+struct Constraint {
+    enum class Kind {
+        range,                  ///< minimum <= value <= maximum
+        multiple_of,            ///< value is a multiple of `factor`
+        same_as,                ///< value equals that of the parameter `other`
+        multiple_of_parameter,  ///< value is a multiple of that of the parameter `other`
+    };
+    std::string parameter;
+    Kind kind = Kind::range;
+    std::int64_t minimum = 0, maximum = 0, factor = 1;
+    std::string other;
+
+    /// As `list` prints it: `stride = 1`, `c multiple of 4`, `filter_h = filter_w`.
+    std::string print() const;
+};
+
+/// The condition without the parameter's name; see `equals` and its neighbours.
+using Condition = Constraint;
+
+/// The parameter has this value.
+inline Condition equals(std::int64_t value) {
+    return {{}, Constraint::Kind::range, value, value, 1, {}};
+}
+/// The parameter lies in `[minimum, maximum]`.
+inline Condition between(std::int64_t minimum, std::int64_t maximum) {
+    return {{}, Constraint::Kind::range, minimum, maximum, 1, {}};
+}
+/// The parameter is a multiple of `factor`.
+inline Condition multiple_of(std::int64_t factor) {
+    return {{}, Constraint::Kind::multiple_of, 0, 0, factor, {}};
+}
+/// The parameter equals another one: `where("filter_h", same_as("filter_w"))`.
+inline Condition same_as(std::string other) {
+    return {{}, Constraint::Kind::same_as, 0, 0, 1, std::move(other)};
+}
+/// The parameter is a multiple of another one: `where("c", multiple_of("groups"))`.
+inline Condition multiple_of(std::string other) {
+    return {{}, Constraint::Kind::multiple_of_parameter, 0, 0, 1, std::move(other)};
+}
+
+/// A slot that a constraint speaks of, and the one that it is related to, if any.
+struct SlotPair {
+    int slot = 0;
+    int other = -1;
+};
+
+/// The slots that a constraint speaks of: pairs slot by slot, or each with the single one.
+///
+/// **Errors** std::invalid_argument when a name is unknown or the numbers of slots do not match.
+std::vector<SlotPair> slots_of(const Constraint& constraint, const ParameterSpace& space, int rank);
+
+/// The first constraint that the problem violates, or null.
+///
+/// A `same_as` or `multiple_of` between two parameters of several slots holds slot by slot.
+const Constraint* first_violated(std::span<const Constraint> constraints, const Problem& problem);
+
+/// Checks that every name in the constraints exists at every rank of the space.
+///
+/// **Errors** std::invalid_argument naming the constraint, the unknown parameter and those known.
+void check_names(std::span<const Constraint> constraints, const ParameterSpace& space);
+
+}  // namespace gradverify

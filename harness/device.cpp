@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/device.hpp"
+
+#include <map>
+#include <stdexcept>
+
+namespace gradverify {
+
+Device& device_named(std::string_view name) {
+    static std::map<std::string, std::unique_ptr<Device>, std::less<>> devices;
+    auto found = devices.find(name);
+    if (found == devices.end()) {
+        if (const std::string why = why_unavailable(name); !why.empty())
+            throw std::runtime_error("device " + std::string(name) + ": " + why);
+        found = devices
+                    .emplace(name,
+                             name == "cpu" ? detail::make_cpu_device() : detail::make_cuda_device())
+                    .first;
+    }
+    return *found->second;
+}
+
+std::string why_unavailable(std::string_view name) {
+    if (name == "cpu") return {};
+    if (name == "cuda") return detail::why_no_cuda();
+    throw std::invalid_argument("unknown device '" + std::string(name) + "'; there are cpu, cuda");
+}
+
+std::vector<std::string> built_devices() {
+#ifdef GRADVERIFY_HAS_CUDA
+    return {"cpu", "cuda"};
+#else
+    return {"cpu"};
+#endif
+}
+
+}  // namespace gradverify

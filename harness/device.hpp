@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// Decides what the harness needs of a device: one block of memory, copies to and from it, and a
+// launcher's run whose status is read. One implementation per device; nothing else in the project
+// calls the CUDA runtime or the SIMT executor.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "harness/case.hpp"
+#include "harness/kernel_declaration.hpp"
+
+namespace gradverify {
+
+/// What became of one call of a launcher.
+struct RunStatus {
+    std::string error;  ///< empty: every launch succeeded and the device is idle again
+    double seconds = 0.0;
+    /// The device can't be used by this process any more (a sticky CUDA error).
+    bool device_lost = false;
+
+    bool ok() const { return error.empty(); }
+};
+
+/// Where kernels run. One per process; used from one thread.
+class Device {
+  public:
+    virtual ~Device() = default;
+
+    virtual std::string_view name() const = 0;
+
+    /// Device memory of at least this many bytes, aligned to 256, the same block every time until
+    /// a larger one is asked for; its contents are then undefined.
+    ///
+    /// **Errors** std::runtime_error when there is not enough.
+    virtual std::byte* memory(std::size_t bytes) = 0;
+    /// Host memory from which copies are fast; `which` is 0 or 1. As for `memory`.
+    virtual std::byte* host_memory(int which, std::size_t bytes) = 0;
+
+    virtual void upload(const std::byte* host, std::size_t bytes) = 0;
+    virtual void download(std::byte* host, std::size_t bytes) = 0;
+
+    /// The default stream, or one of this device's own.
+    virtual CUstream_st* stream(bool own) = 0;
+
+    /// Runs a launcher, waits, and reads the status of every launch.
+    virtual RunStatus run(KernelDeclaration::Thunk thunk, const PassCall& call,
+                          const Setting& setting) = 0;
+};
+
+/// The device of this name in this process, made at the first call.
+///
+/// **Errors** std::invalid_argument when this build has no such device, std::runtime_error when
+/// the machine has none.
+Device& device_named(std::string_view name);
+
+/// Why a device can't be used on this machine; empty when it can. Touches the CUDA runtime when
+/// asked for "cuda": call it in a worker.
+std::string why_unavailable(std::string_view name);
+
+/// The devices that this build knows, whether or not the machine has them.
+std::vector<std::string> built_devices();
+
+namespace detail {
+std::unique_ptr<Device> make_cpu_device();
+/// Null when the build has no CUDA.
+std::unique_ptr<Device> make_cuda_device();
+std::string why_no_cuda();
+}  // namespace detail
+
+}  // namespace gradverify

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// The CUDA device. Compiled by the host compiler against the CUDA runtime; the only place in the
+// harness that calls it. After a sticky error this process can't use the device any more: the
+// status says so, and the worker ends.
+#include <cuda_runtime_api.h>
+
+#include <chrono>
+#include <exception>
+#include <stdexcept>
+
+#include "harness/device.hpp"
+
+namespace gradverify::detail {
+
+namespace {
+
+[[noreturn]] void throw_cuda(cudaError_t error, const char* call, const char* file, int line) {
+    throw std::runtime_error(std::string(file) + ":" + std::to_string(line) + ": " + call + ": " +
+                             cudaGetErrorName(error) + ": " + cudaGetErrorString(error));
+}
+
+#define GRADVERIFY_CUDA_CHECK(CALL)                                  \
+    do {                                                             \
+        const cudaError_t gradverify_error = (CALL);                 \
+        if (gradverify_error != cudaSuccess)                         \
+            throw_cuda(gradverify_error, #CALL, __FILE__, __LINE__); \
+    } while (false)
+
+std::string text_of(cudaError_t error) {
+    return std::string(cudaGetErrorName(error)) + ": " + cudaGetErrorString(error);
+}
+
+class CudaDevice final : public Device {
+  public:
+    ~CudaDevice() override {
+        // The process ends: errors of a lost device have nobody to be told to.
+        cudaFree(memory_);
+        for (auto& block : host_) cudaFreeHost(block.data);
+        if (stream_) cudaStreamDestroy(stream_);
+    }
+
+    std::string_view name() const override { return "cuda"; }
+
+    std::byte* memory(std::size_t bytes) override {
+        if (bytes > bytes_) {
+            GRADVERIFY_CUDA_CHECK(cudaFree(memory_));
+            memory_ = nullptr;
+            bytes_ = 0;
+            void* fresh = nullptr;
+            GRADVERIFY_CUDA_CHECK(cudaMalloc(&fresh, bytes));
+            memory_ = static_cast<std::byte*>(fresh);
+            bytes_ = bytes;
+        }
+        return memory_;
+    }
+
+    std::byte* host_memory(int which, std::size_t bytes) override {
+        HostBlock& block = host_[which];
+        if (block.bytes < bytes) {
+            GRADVERIFY_CUDA_CHECK(cudaFreeHost(block.data));
+            block = {};
+            GRADVERIFY_CUDA_CHECK(cudaMallocHost(&block.data, bytes));
+            block.bytes = bytes;
+        }
+        return static_cast<std::byte*>(block.data);
+    }
+
+    void upload(const std::byte* host, std::size_t bytes) override {
+        GRADVERIFY_CUDA_CHECK(cudaMemcpy(memory_, host, bytes, cudaMemcpyHostToDevice));
+    }
+    void download(std::byte* host, std::size_t bytes) override {
+        GRADVERIFY_CUDA_CHECK(cudaMemcpy(host, memory_, bytes, cudaMemcpyDeviceToHost));
+    }
+
+    CUstream_st* stream(bool own) override {
+        if (!own) return nullptr;
+        // Non-blocking: work that the launcher puts on the default stream is not ordered with it.
+        if (!stream_)
+            GRADVERIFY_CUDA_CHECK(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking));
+        return stream_;
+    }
+
+    RunStatus run(KernelDeclaration::Thunk thunk, const PassCall& call, const Setting&) override {
+        RunStatus status;
+        const auto start = std::chrono::steady_clock::now();
+        try {
+            thunk(call);
+        } catch (const std::exception& thrown) {
+            status.error = std::string("the launcher threw: ") + thrown.what();
+        }
+        const cudaError_t launched = cudaGetLastError();
+        const cudaError_t finished = cudaDeviceSynchronize();
+        status.seconds =
+            std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+        if (launched != cudaSuccess) status.error = text_of(launched);
+        if (finished != cudaSuccess) {
+            status.error = text_of(finished);
+            cudaGetLastError();
+            status.device_lost = cudaDeviceSynchronize() != cudaSuccess;
+        }
+        return status;
+    }
+
+  private:
+    struct HostBlock {
+        void* data = nullptr;
+        std::size_t bytes = 0;
+    };
+    std::byte* memory_ = nullptr;
+    std::size_t bytes_ = 0;
+    HostBlock host_[2];
+    cudaStream_t stream_ = nullptr;
+};
+
+}  // namespace
+
+std::unique_ptr<Device> make_cuda_device() { return std::make_unique<CudaDevice>(); }
+
+std::string why_no_cuda() {
+    int count = 0;
+    const cudaError_t error = cudaGetDeviceCount(&count);
+    if (error != cudaSuccess) {
+        cudaGetLastError();
+        return text_of(error);
+    }
+    return count > 0 ? std::string() : "this machine has no CUDA device";
+}
+
+}  // namespace gradverify::detail

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a kernel file includes: the registration macro and the words that its declaration uses.
+//
+//   static void launch(const gradverify::conv::GradBias& call) { ...<<<...>>>(...); }
+//
+//   GRADVERIFY_KERNEL(gradverify::conv::GradBias, "naive", launch)
+//       .where("stride", gradverify::equals(1));
+//
+// Registration touches no device. Kept light on purpose: no Eigen, rapidcheck or doctest.
+#pragma once
+
+// First, so that it is the first thing said.
+static_assert(__cplusplus >= 202002L,
+              "gradverify: kernel files need C++20; pass -std=c++20 to nvcc (CMake 3.25 drops it "
+              "silently: use gradverify_add_kernels)");
+
+#include <concepts>
+#include <type_traits>
+
+#include "harness/kernel_declaration.hpp"
+#include "harness/pass_call.hpp"
+
+namespace gradverify::detail {
+
+/// A pass struct names its pass and can be made from a PassCall.
+template <class Pass>
+concept PassStruct = requires {
+    { Pass::operator_name } -> std::convertible_to<const char*>;
+    { Pass::pass_name } -> std::convertible_to<const char*>;
+}
+&&std::constructible_from<Pass, const PassCall&>;
+
+template <class Pass, class Launcher>
+concept LauncherOf = std::same_as < std::invoke_result_t<Launcher, const Pass&>,
+void > ;
+
+/// Enters a declaration into the registry of this process; defined in registry.cpp.
+KernelDeclaration& add_kernel(KernelDeclaration declaration);
+
+template <class Pass, auto launcher>
+KernelDeclaration& register_kernel(const char* variant, const char* device, const char* file,
+                                   int line) {
+    static_assert(PassStruct<Pass>,
+                  "gradverify: the first argument of GRADVERIFY_KERNEL must be a pass of an "
+                  "operator, such as gradverify::conv::GradWeight");
+    if constexpr (PassStruct<Pass>) {
+        constexpr bool takes_pass = std::is_invocable_r_v<void, decltype(launcher), const Pass&>;
+        static_assert(takes_pass,
+                      "gradverify: wrong launcher signature; the third argument of "
+                      "GRADVERIFY_KERNEL must be a function `void launch(const PASS& call)`, "
+                      "where PASS is the first argument");
+        if constexpr (takes_pass) {
+            KernelDeclaration declaration;
+            declaration.operator_name = Pass::operator_name;
+            declaration.pass_name = Pass::pass_name;
+            declaration.variant = variant;
+            declaration.device = device;
+            declaration.file = file;
+            declaration.line = line;
+            declaration.thunk = [](const PassCall& call) { launcher(Pass(call)); };
+            return add_kernel(std::move(declaration));
+        }
+    }
+}
+
+}  // namespace gradverify::detail
+
+// The build tells a unit which device it is compiled for; see gradverify_add_kernels.
+#ifndef GRADVERIFY_UNIT_DEVICE
+#define GRADVERIFY_UNIT_DEVICE "cpu"
+#endif
+
+#define GRADVERIFY_DETAIL_JOIN2(a, b) a##b
+#define GRADVERIFY_DETAIL_JOIN(a, b) GRADVERIFY_DETAIL_JOIN2(a, b)
+
+/// Registers a kernel: a pass of an operator, the variant's name, and the launcher. What the
+/// kernel supports and promises is chained behind; see KernelDeclaration.
+#define GRADVERIFY_KERNEL(PASS, VARIANT, LAUNCHER)                                             \
+    [[maybe_unused]] static ::gradverify::KernelDeclaration& GRADVERIFY_DETAIL_JOIN(           \
+        gradverify_kernel_, __COUNTER__) =                                                     \
+        ::gradverify::detail::register_kernel<PASS, LAUNCHER>(VARIANT, GRADVERIFY_UNIT_DEVICE, \
+                                                              __FILE__, __LINE__)

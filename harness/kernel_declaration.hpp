@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// Decides what a kernel says of itself: what it supports and what it promises, with defaults that
+// fit ordinary CUDA code. Data only: the registry keeps it, the properties read it. Included by
+// CUDA units.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "harness/constraint.hpp"
+#include "harness/dtype.hpp"
+#include "harness/pass_call.hpp"
+
+namespace gradverify {
+
+/// Which stream the launcher's work runs on.
+enum class StreamUse { given, default_stream };
+/// Whether the outputs are written over or added to.
+enum class WriteMode { overwrites, accumulates };
+/// Whether two calls on the same buffers give the same bits.
+enum class Determinism { bitwise, varies };
+/// IEEE rounding for every operation, or the fast forms (`--use_fast_math`).
+enum class Arithmetic { ieee, fast };
+
+/// What a launch costs beside its multiply-adds; the generator keeps problems under a budget.
+struct LaunchCost {
+    std::int64_t threads_per_output = 1;
+    std::int64_t barriers_per_thread = 0;
+};
+
+/// One implementation of a pass on one device, as its registration declares it.
+///
+/// The setters return the declaration, so that a registration reads as one sentence.
+class KernelDeclaration {
+  public:
+    using Thunk = void (*)(const PassCall&);
+    using Predicate = bool (*)(const Problem&);
+    using WorkspaceBytes = std::int64_t (*)(const Problem&);
+
+    std::string operator_name, pass_name, variant;
+    std::string device;  ///< "cuda" or "cpu"
+    std::string file;
+    int line = 0;
+    Thunk thunk = nullptr;
+
+    std::vector<Constraint> constraints;
+    Predicate predicate = nullptr;
+    std::string predicate_text;
+    WorkspaceBytes workspace_bytes = nullptr;
+    std::vector<int> block_sizes;
+    DType accumulator = DType::f32;
+    Arithmetic arithmetic = Arithmetic::ieee;
+    std::int64_t base_alignment_bytes = 256;
+    StreamUse stream_use = StreamUse::given;
+    bool accepts_empty = false;
+    WriteMode write_mode = WriteMode::overwrites;
+    Determinism determinism = Determinism::bitwise;
+    LaunchCost launch_cost;
+
+    /// `conv.grad_weight/naive`
+    std::string full_name() const { return operator_name + "." + pass_name + "/" + variant; }
+
+    /// A condition on a parameter: `where("stride", equals(1))`.
+    KernelDeclaration& where(std::string parameter, Condition condition) {
+        condition.parameter = std::move(parameter);
+        constraints.push_back(std::move(condition));
+        return *this;
+    }
+    /// A condition that no constraint can express, and its text for `list`. Draws that it rejects
+    /// are drawn again: express what you can as constraints.
+    KernelDeclaration& only_if(std::string text, Predicate supported) {
+        predicate_text = std::move(text);
+        predicate = supported;
+        return *this;
+    }
+    /// Device memory that the launcher wants beside its tensors.
+    KernelDeclaration& workspace(WorkspaceBytes bytes) {
+        workspace_bytes = bytes;
+        return *this;
+    }
+    /// The block sizes that the launcher takes from `Launch::block_size`.
+    KernelDeclaration& blocks_of(std::vector<int> threads) {
+        block_sizes = std::move(threads);
+        return *this;
+    }
+    /// The type that sums are kept in.
+    KernelDeclaration& accumulates_in(DType dtype) {
+        accumulator = dtype;
+        return *this;
+    }
+    /// The kernel is compiled with fast math.
+    KernelDeclaration& fast_math() {
+        arithmetic = Arithmetic::fast;
+        return *this;
+    }
+    /// The alignment that every tensor's first element must have; the default is cudaMalloc's.
+    KernelDeclaration& aligned_to(std::int64_t bytes) {
+        base_alignment_bytes = bytes;
+        return *this;
+    }
+    /// The launcher ignores the stream that it is given and uses the default one.
+    KernelDeclaration& on_default_stream() {
+        stream_use = StreamUse::default_stream;
+        return *this;
+    }
+    /// The launcher may be called with n = 0 and with an output of no elements.
+    KernelDeclaration& with_empty_problems() {
+        accepts_empty = true;
+        return *this;
+    }
+    /// The outputs are added to, not written over.
+    KernelDeclaration& adds_to_outputs() {
+        write_mode = WriteMode::accumulates;
+        return *this;
+    }
+    /// Two calls may differ in the last bits, as sums with atomics do.
+    KernelDeclaration& not_deterministic() {
+        determinism = Determinism::varies;
+        return *this;
+    }
+    /// What a launch costs beside its multiply-adds.
+    KernelDeclaration& costs(LaunchCost cost) {
+        launch_cost = cost;
+        return *this;
+    }
+};
+
+}  // namespace gradverify

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Decides how a kernel is called on host arrays: buffers, surroundings, setting, run, and what
+// came back. Every property calls kernels through this, so every launch has guards, poison and a
+// read status. Compares nothing with a reference.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "harness/arena.hpp"
+#include "harness/device.hpp"
+#include "harness/registry.hpp"
+
+namespace gradverify {
+
+/// What to call a kernel with.
+struct Call {
+    const Kernel& kernel;
+    Device& device;
+    const Problem& problem;
+    std::span<const Array<double>> inputs;  ///< in the pass's order
+    Setting setting;
+    Surroundings surroundings;
+    /// For a kernel that adds to its outputs: what they hold before.
+    std::span<const Array<double>> initial_outputs;
+};
+
+/// What came back.
+struct CallResult {
+    /// Empty when the launcher ran and every launch succeeded; otherwise why not, and nothing
+    /// below holds.
+    std::string error;
+    std::vector<Array<double>> outputs;
+    /// The outputs' bits, for comparing two calls.
+    std::vector<std::vector<std::byte>> output_bits;
+    /// Flat indices of output elements that still hold the poison, for each output.
+    std::vector<std::vector<std::int64_t>> untouched;
+    /// One sentence for each buffer that was written where it must not be.
+    std::vector<std::string> stray_writes;
+    double seconds = 0.0;
+
+    bool ran() const { return error.empty(); }
+    /// The launch error, or the first stray write; empty when neither happened.
+    std::string complaint() const;
+};
+
+/// Calls the kernel once.
+CallResult call_kernel(const Call& call);
+
+/// Calls the kernel twice on the same buffers: the second call finds what the first one left
+/// (an overwriting kernel must not care), unless the kernel accumulates, whose outputs are reset.
+std::pair<CallResult, CallResult> call_kernel_twice(const Call& call);
+
+/// Set once this process can't run further cases (a sticky CUDA error): a worker answers the case
+/// in hand and ends.
+bool device_was_lost();
+
+}  // namespace gradverify

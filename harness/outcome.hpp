@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// Decides what running one case can come to, and how it travels from a worker to the driver as
+// one line of JSON. A sum type in spirit: "nothing was compared" is never "passed".
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace gradverify {
+
+enum class Verdict { passed, failed, vacuous, skipped, errored };
+
+std::string_view name_of(Verdict verdict);
+
+/// One element that is not what it should be.
+struct WrongElement {
+    std::string tensor;
+    std::vector<std::int64_t> index;
+    double got = 0.0, want = 0.0, bound = 0.0;
+};
+
+/// Where a tensor is wrong.
+struct WrongMap {
+    std::string tensor;
+    std::vector<std::int64_t> sizes;
+    std::int64_t wrong = 0, total = 0;
+    /// One per element, row-major, only while the tensor is small enough to draw: '#' wrong,
+    /// '.' right; empty otherwise.
+    std::string marks;
+    bool operator==(const WrongMap&) const = default;
+};
+
+/// What running one case came to.
+struct Outcome {
+    /// For a single case vacuous means: every expected value was zero.
+    Verdict verdict = Verdict::vacuous;
+    /// For failed: what is wrong in one sentence. For skipped and errored: the reason.
+    std::string message;
+    /// For failed, where elements can be named: the worst first.
+    std::vector<WrongElement> worst;
+    std::vector<WrongMap> maps;
+    /// Largest error as a share of its bound; 0 where the comparison was exact.
+    double error_over_bound = 0.0;
+    double multiply_adds = 0.0;
+    /// Seconds that the case took in the worker: in the kernel, in the reference, in total.
+    double seconds_kernel = 0.0, seconds_reference = 0.0, seconds_total = 0.0;
+
+    static Outcome passed() { return {.verdict = Verdict::passed}; }
+    static Outcome failed(std::string text) {
+        return {.verdict = Verdict::failed, .message = std::move(text)};
+    }
+    static Outcome skipped(std::string reason) {
+        return {.verdict = Verdict::skipped, .message = std::move(reason)};
+    }
+    static Outcome errored(std::string reason) {
+        return {.verdict = Verdict::errored, .message = std::move(reason)};
+    }
+
+    std::string to_json() const;
+    /// **Errors** std::invalid_argument when the line is not an outcome.
+    static Outcome from_json(std::string_view line);
+};
+
+}  // namespace gradverify

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// Decides what a problem is: a point of an operator's parameter space, how it prints and parses,
+// and the order that makes "smallest" mean one thing. Knows no operator: the parameters come from
+// a ParameterSpace. Does not draw problems. Included by CUDA units.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace gradverify {
+
+/// How many values a parameter has: one, one for each spatial axis, or a left and a right one.
+enum class ParameterKind { scalar, per_axis, per_axis_pair };
+
+/// One named parameter of an operator.
+struct ParameterSpec {
+    std::string name;
+    ParameterKind kind = ParameterKind::scalar;
+    std::int64_t default_value = 1;
+    std::int64_t minimum = 1;
+    std::int64_t maximum = std::int64_t{1} << 40;
+    /// Always printed, since its number of values is the problem's rank.
+    bool carries_rank = false;
+    /// Counts towards the total padding of the problem order.
+    bool is_padding = false;
+};
+
+/// Which side of an axis a value belongs to.
+enum class Side { none, left, right };
+
+/// One number of a problem: a parameter on an axis, on a side.
+struct Slot {
+    std::string name;  ///< `n`, `stride_h`, `padding_left_w`
+    int parameter = 0;
+    int axis = -1;
+    Side side = Side::none;
+};
+
+/// An operator's parameters, in the order in which problems print and compare.
+class ParameterSpace {
+  public:
+    /// **Ranges** the number of spatial axes is in `[rank_min, rank_max]`, 0 for operators
+    /// without any.
+    ParameterSpace(std::vector<ParameterSpec> parameters, int rank_min, int rank_max);
+
+    const std::vector<ParameterSpec>& parameters() const { return parameters_; }
+    int rank_min() const { return rank_min_; }
+    int rank_max() const { return rank_max_; }
+
+    /// The slots of a problem of this rank, in order.
+    const std::vector<Slot>& slots(int rank) const;
+
+    const ParameterSpec& spec(const Slot& slot) const {
+        return parameters_[static_cast<std::size_t>(slot.parameter)];
+    }
+
+    /// The slots that a name means: a parameter (`stride`: every axis), a parameter on an axis
+    /// (`padding_h`: both sides), on a side (`padding_left`: every axis) or a single slot
+    /// (`padding_left_h`). Empty if there is none.
+    std::vector<int> find(std::string_view name, int rank) const;
+
+    /// Every name that `find` accepts at this rank, for error messages.
+    std::vector<std::string> names(int rank) const;
+
+  private:
+    std::vector<ParameterSpec> parameters_;
+    int rank_min_, rank_max_;
+    std::vector<std::vector<Slot>> slots_by_rank_;
+};
+
+/// One point of an operator's parameter space.
+class Problem {
+  public:
+    /// The smallest problem of this rank: every parameter at its default.
+    explicit Problem(const ParameterSpace& space, int rank);
+
+    /// Reads `n=2,in=5x4,filter=3x2,padding=1+0x0+0`. What is left out is at its default. One
+    /// value for a parameter with axes means every axis.
+    ///
+    /// **Errors** std::invalid_argument that says what is accepted.
+    static Problem parse(const ParameterSpace& space, std::string_view text);
+
+    /// Parameters at their default are left out, but for the one that carries the rank.
+    std::string print() const;
+
+    const ParameterSpace& space() const { return *space_; }
+    int rank() const { return rank_; }
+    const std::vector<Slot>& slots() const { return space_->slots(rank_); }
+
+    std::int64_t operator[](int slot) const { return values_[static_cast<std::size_t>(slot)]; }
+    std::int64_t& operator[](int slot) { return values_[static_cast<std::size_t>(slot)]; }
+    std::span<const std::int64_t> values() const { return values_; }
+
+    /// The value of a scalar parameter. **Errors** std::invalid_argument for an unknown name.
+    std::int64_t scalar(std::string_view name) const;
+    /// The value of a parameter on an axis; for a pair the given side.
+    std::int64_t on_axis(std::string_view name, int axis, Side side = Side::none) const;
+
+    /// Sum over the parameters of |value - default|; a right side counts by its difference from
+    /// the left one, so that symmetric padding counts once.
+    std::int64_t distance() const;
+    /// Sum of the parameters that are padding, counted as in `distance`.
+    std::int64_t total_padding() const;
+
+    /// The order of problems: distance, total padding, then the values one after the other.
+    std::strong_ordering operator<=>(const Problem& other) const;
+    bool operator==(const Problem& other) const {
+        return rank_ == other.rank_ && values_ == other.values_;
+    }
+
+  private:
+    const ParameterSpace* space_;
+    int rank_;
+    std::vector<std::int64_t> values_;
+};
+
+}  // namespace gradverify

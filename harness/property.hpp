@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// Decides what a property is to the driver: a name, the passes that it applies to, how its cases
+// are drawn, run and shrunk. The properties themselves live in properties/; the driver sees them
+// only through a Suite, so that nothing in harness/ knows an operator or rapidcheck.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "harness/case.hpp"
+#include "harness/outcome.hpp"
+#include "harness/registry.hpp"
+
+namespace gradverify {
+
+/// A kernel and a property on a device: a row of the result.
+struct Row {
+    const Kernel* kernel = nullptr;
+    std::string property;
+    std::string device;
+};
+
+/// Runs a case somewhere (in a worker, or in this process) and says what it came to.
+using CaseRunner = std::function<Outcome(const Case&)>;
+
+/// What shrinking found.
+struct Shrunk {
+    Case smallest;
+    Outcome outcome;
+    /// Every smaller supported problem was run and passed.
+    bool minimal = false;
+    std::int64_t runs = 0;
+};
+
+/// What the driver needs of the properties.
+struct Suite {
+    struct Entry {
+        std::string name;
+        std::string summary;  ///< one line, for `check --help` and the docs
+        std::function<bool(const Kernel&)> applies_to;
+    };
+    std::vector<Entry> properties;
+
+    /// Case i of a row: a function of (seed, kernel, property, i) alone (the device is filled in).
+    /// Nothing when the row's constraints and predicate leave no problem; the text says why.
+    struct Draw {
+        std::optional<Case> drawn;
+        std::string why_none;
+    };
+    std::function<Draw(const Row&, std::uint64_t seed, std::int64_t index)> draw;
+    /// The same, on a problem of the user's.
+    std::function<Case(const Row&, std::uint64_t seed, std::int64_t index, const Problem&)> draw_on;
+    /// The one function that maps a printed case to an outcome. Runs the kernel in this process.
+    std::function<Outcome(std::string_view printed_case)> run;
+    /// Shrinks a failing case, running candidates through `runner`.
+    std::function<Shrunk(const Case&, const Outcome&, const CaseRunner& runner)> shrink;
+};
+
+}  // namespace gradverify

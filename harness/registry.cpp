@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+// How declarations become kernels: every registration is resolved at once, and everything that is
+// wrong is said at once.
+#include "harness/registry.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <stdexcept>
+
+#include "harness/text.hpp"
+
+namespace gradverify {
+
+namespace {
+
+std::string place_of(const KernelDeclaration& declaration) {
+    return declaration.file + ":" + std::to_string(declaration.line);
+}
+
+std::string file_name(const KernelDeclaration& declaration) {
+    return std::filesystem::path(declaration.file).filename().string();
+}
+
+/// A name is a field of a printed case and a target of globs, so it holds no `:` and no `*`.
+bool is_name(std::string_view name) {
+    const auto allowed = [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+               c == '_' || c == '-' || c == '.';
+    };
+    return !name.empty() && std::ranges::all_of(name, allowed);
+}
+
+std::vector<std::string> names_of(const std::vector<PassSpec>& passes) {
+    std::vector<std::string> names;
+    for (const PassSpec& pass : passes) names.push_back(pass.name);
+    return names;
+}
+
+}  // namespace
+
+const KernelDeclaration* Kernel::on(std::string_view device) const {
+    const auto found = by_device.find(std::string(device));
+    return found == by_device.end() ? nullptr : found->second;
+}
+
+std::optional<std::string> Kernel::why_unsupported(const Problem& problem) const {
+    const KernelDeclaration& declared = any();
+    if (const Constraint* violated = first_violated(declared.constraints, problem))
+        return "needs " + violated->print();
+    if (declared.predicate && !declared.predicate(problem))
+        return "needs " + declared.predicate_text;
+    if (!declared.accepts_empty && op->is_empty(problem))
+        return "needs a problem whose tensors have elements (with_empty_problems() is not "
+               "declared)";
+    return std::nullopt;
+}
+
+Registry& Registry::instance() {
+    static Registry registry;
+    return registry;
+}
+
+const Operator& Registry::add(Operator op) {
+    if (find_operator(op.name))
+        throw std::invalid_argument("operator " + op.name + " is registered twice");
+    operators_.push_back(std::make_unique<Operator>(std::move(op)));
+    checked_ = false;
+    return *operators_.back();
+}
+
+KernelDeclaration& Registry::add(KernelDeclaration declaration) {
+    declarations_.push_back(std::make_unique<KernelDeclaration>(std::move(declaration)));
+    checked_ = false;
+    return *declarations_.back();
+}
+
+namespace {
+
+/// Enters one declaration into the kernels found so far, or says why it can't be.
+class Resolver {
+  public:
+    explicit Resolver(const Registry& registry, std::vector<std::string> operator_names)
+        : registry_(registry), operator_names_(std::move(operator_names)) {}
+
+    void resolve(const KernelDeclaration& declaration) {
+        const std::string name = declaration.full_name();
+        const auto wrong = [&](const std::string& what) {
+            errors.push_back("kernel " + name + " (" + place_of(declaration) + "): " + what);
+        };
+        if (!is_name(declaration.variant))
+            return wrong("a variant's name holds letters, digits, '_', '-' and '.', not '" +
+                         declaration.variant + "'");
+        const Operator* op = registry_.find_operator(declaration.operator_name);
+        if (!op)
+            return wrong("there is no operator '" + declaration.operator_name + "'; there are: " +
+                         (operator_names_.empty() ? "none" : joined(operator_names_)));
+        const PassSpec* pass = op->find_pass(declaration.pass_name);
+        if (!pass)
+            return wrong("operator " + op->name + " has no pass '" + declaration.pass_name +
+                         "'; it has: " + joined(names_of(op->passes)));
+        try {
+            check_names(declaration.constraints, op->space);
+        } catch (const std::invalid_argument& unknown) {
+            wrong(unknown.what());
+        }
+        Kernel& kernel = kernels[name];
+        kernel.name = name;
+        kernel.op = op;
+        kernel.pass = pass;
+        enter(kernel, declaration);
+    }
+
+    std::map<std::string, Kernel> kernels;
+    std::vector<std::string> errors;
+
+  private:
+    void enter(Kernel& kernel, const KernelDeclaration& declaration) {
+        const auto clash = [&](const std::string& how, const KernelDeclaration& first) {
+            errors.push_back("kernel " + kernel.name + " is registered twice" + how + ": " +
+                             place_of(first) + " and " + place_of(declaration) +
+                             "; give one of them another variant name");
+        };
+        if (const KernelDeclaration* first = kernel.on(declaration.device))
+            return clash(" for " + declaration.device, *first);
+        // One file is compiled for each device; two files would be two kernels of one name.
+        if (!kernel.by_device.empty() && file_name(kernel.any()) != file_name(declaration))
+            return clash("", kernel.any());
+        kernel.by_device[declaration.device] = &declaration;
+    }
+
+    const Registry& registry_;
+    std::vector<std::string> operator_names_;
+};
+
+}  // namespace
+
+void Registry::check() {
+    std::vector<std::string> operator_names;
+    for (const auto& op : operators_) operator_names.push_back(op->name);
+    std::ranges::sort(operator_names);
+    Resolver resolver(*this, operator_names);
+    for (const auto& declaration : declarations_) resolver.resolve(*declaration);
+    if (!resolver.errors.empty()) throw std::invalid_argument(joined(resolver.errors, "\n"));
+    kernels_.clear();
+    for (auto& [name, kernel] : resolver.kernels) kernels_.push_back(std::move(kernel));
+    checked_ = true;
+}
+
+const std::vector<Kernel>& Registry::kernels() const {
+    if (!checked_) throw std::logic_error("Registry::check() has not run");
+    return kernels_;
+}
+
+const Kernel* Registry::find_kernel(std::string_view full_name) const {
+    const std::vector<Kernel>& all = kernels();
+    const auto found = std::ranges::find(all, full_name, &Kernel::name);
+    return found == all.end() ? nullptr : &*found;
+}
+
+const Operator* Registry::find_operator(std::string_view name) const {
+    const auto found = std::ranges::find(operators_, name, [](const auto& op) { return op->name; });
+    return found == operators_.end() ? nullptr : found->get();
+}
+
+namespace detail {
+
+/// Declared in kernel.hpp, which kernel files include.
+KernelDeclaration& add_kernel(KernelDeclaration declaration);
+
+KernelDeclaration& add_kernel(KernelDeclaration declaration) {
+    return Registry::instance().add(std::move(declaration));
+}
+
+}  // namespace detail
+
+}  // namespace gradverify

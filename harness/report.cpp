@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/report.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+#include "harness/text.hpp"
+
+namespace gradverify {
+
+namespace {
+
+// A slice of more columns than this is cut; a terminal has about as many.
+constexpr std::int64_t columns_maximum = 24;
+constexpr std::int64_t rows_maximum = 16;
+constexpr int slices_maximum = 3;
+
+std::string number(double value) {
+    char text[32];
+    // Integers as they are; anything else with the digits that a float needs to be read back.
+    const bool whole = value == std::round(value) && std::abs(value) < 1e9;
+    std::snprintf(text, sizeof text, whole ? "%.0f" : "%.9g", value);
+    return text;
+}
+
+std::string short_number(double value) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%.2g", value);
+    return text;
+}
+
+std::string indexed(const WrongElement& element) {
+    std::string text = element.tensor;
+    for (const std::int64_t i : element.index) text += "[" + std::to_string(i) + "]";
+    return text;
+}
+
+std::string describe(const WrongElement& element) {
+    std::string text =
+        indexed(element) + ": got " + number(element.got) + ", want " + number(element.want);
+    if (!(element.bound > 0.0)) return text + " exactly";
+    const double times = std::abs(element.got - element.want) / element.bound;
+    text += ", bound " + short_number(element.bound);
+    return std::isfinite(times) ? text + " (" + short_number(times) + " times the bound)" : text;
+}
+
+/// One border of a box: "┌───┬───┐\n".
+std::string border(std::int64_t columns, const char* left, const char* middle, const char* right) {
+    std::string line = left;
+    for (std::int64_t i = 0; i < columns; ++i) line += std::string(i == 0 ? "" : middle) + "───";
+    return line + right + "\n";
+}
+
+struct Slice {
+    std::int64_t rows = 1, columns = 1;
+    std::string name;
+    std::string marks;
+};
+
+std::string draw_slice(const Slice& slice) {
+    const std::int64_t rows = std::min(slice.rows, rows_maximum);
+    const std::int64_t columns = std::min(slice.columns, columns_maximum);
+    std::string text = "    " + slice.name + "\n    " + border(columns, "┌", "┬", "┐");
+    for (std::int64_t row = 0; row < rows; ++row) {
+        if (row > 0) text += "    " + border(columns, "├", "┼", "┤");
+        text += "    ";
+        for (std::int64_t column = 0; column < columns; ++column) {
+            const char mark = slice.marks[static_cast<std::size_t>(row * slice.columns + column)];
+            text += std::string("│ ") + (mark == '#' ? "#" : "·") + " ";
+        }
+        text += "│\n";
+    }
+    text += "    " + border(columns, "└", "┴", "┘");
+    if (rows < slice.rows || columns < slice.columns)
+        text += "    (of " + std::to_string(slice.rows) + " rows and " +
+                std::to_string(slice.columns) + " columns)\n";
+    return text;
+}
+
+/// The slices of a map that hold a wrong element.
+std::vector<Slice> wrong_slices(const WrongMap& map) {
+    const std::size_t rank = map.sizes.size();
+    const std::int64_t columns = rank == 0 ? 1 : map.sizes.back();
+    const std::int64_t rows = rank < 2 ? 1 : map.sizes[rank - 2];
+    const std::int64_t elements = std::max<std::int64_t>(rows * columns, 1);
+    std::vector<Slice> slices;
+    for (std::int64_t at = 0; at < static_cast<std::int64_t>(map.marks.size()); at += elements) {
+        Slice slice{.rows = rows,
+                    .columns = columns,
+                    .name = map.tensor,
+                    .marks = map.marks.substr(static_cast<std::size_t>(at),
+                                              static_cast<std::size_t>(elements))};
+        if (slice.marks.find('#') == std::string::npos) continue;
+        std::int64_t rest = at / elements;
+        std::string index;
+        for (std::size_t axis = rank < 2 ? 0 : rank - 2; axis-- > 0; rest /= map.sizes[axis])
+            index = "[" + std::to_string(rest % map.sizes[axis]) + "]" + index;
+        slice.name += index;
+        slices.push_back(std::move(slice));
+    }
+    return slices;
+}
+
+std::string line(const char* label, const std::string& text) {
+    std::string padded = std::string("  ") + label;
+    padded.resize(13, ' ');
+    return padded + text + "\n";
+}
+
+std::string evidence(const Outcome& outcome) {
+    std::string text;
+    for (std::size_t i = 0; i < outcome.worst.size(); ++i)
+        text += line(i == 0 ? "worst" : "", describe(outcome.worst[i]));
+    for (const WrongMap& map : outcome.maps) {
+        text += line("wrong", std::to_string(map.wrong) + " of " + std::to_string(map.total) +
+                                  (map.total == 1 ? " element of " : " elements of ") + map.tensor);
+        text += draw_map(map);
+    }
+    return text;
+}
+
+std::string header(const Case& checked, const Outcome& outcome) {
+    return line("kernel", checked.kernel + " on " + checked.device) +
+           line("property", checked.property + ": " + wrapped(outcome.message, 13));
+}
+
+}  // namespace
+
+std::string draw_map(const WrongMap& map) {
+    if (map.marks.empty() || map.total <= 1) return {};
+    const std::vector<Slice> slices = wrong_slices(map);
+    std::string text;
+    for (std::size_t i = 0; i < slices.size() && i < slices_maximum; ++i)
+        text += draw_slice(slices[i]);
+    if (slices.size() > slices_maximum)
+        text += "    and " + std::to_string(slices.size() - slices_maximum) + " more slices\n";
+    return text;
+}
+
+std::string report_failure(const RowResult& result) {
+    const Shrunk& failure = *result.failure;
+    const std::string how_small =
+        failure.minimal ? " (minimal: every smaller problem passes; " : " (shrunk, not certified; ";
+    return "FAILED " + result.row.kernel->name + "\n" + header(failure.smallest, failure.outcome) +
+           line("problem", failure.smallest.problem.print() + how_small +
+                               std::to_string(failure.runs) + " runs)") +
+           evidence(failure.outcome) +
+           line("replay", "gradverify repro " + shell_quoted(failure.smallest.print()));
+}
+
+std::string report_case(const Case& checked, const Outcome& outcome) {
+    if (outcome.verdict == Verdict::failed)
+        return "FAILED " + checked.kernel + "\n" + header(checked, outcome) +
+               line("problem", checked.problem.print()) + evidence(outcome);
+    std::string text = std::string(name_of(outcome.verdict)) + ": " + checked.kernel + " on " +
+                       checked.device + ", " + checked.property + ", " + checked.problem.print();
+    if (!outcome.message.empty()) text += " (" + outcome.message + ")";
+    if (outcome.verdict == Verdict::vacuous) text += " (every expected value is zero)";
+    return text + "\n";
+}
+
+}  // namespace gradverify

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/results_json.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include "harness/errors.hpp"
+#include "harness/summary.hpp"
+#include "harness/version.hpp"
+
+namespace gradverify {
+
+using nlohmann::ordered_json;
+
+namespace {
+
+std::string text_of(const ordered_json& object) {
+    return object.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+}
+
+}  // namespace
+
+JsonResults::JsonResults(const std::string& path, std::uint64_t seed,
+                         const std::vector<std::string>& devices)
+    : path_(path), file_(path) {
+    write(text_of({{"kind", "run"}, {"version", version}, {"seed", seed}, {"devices", devices}}));
+}
+
+void JsonResults::write(const std::string& line) {
+    file_ << line << '\n';
+    file_.flush();
+    if (!file_) throw EnvironmentError("can't write " + path_);
+}
+
+void JsonResults::add(const RowResult& result) {
+    ordered_json object{{"kind", "verdict"},
+                        {"kernel", result.row.kernel->name},
+                        {"property", result.row.property},
+                        {"device", result.row.device},
+                        {"verdict", name_of(result.verdict)},
+                        {"cases", result.cases},
+                        {"seconds", result.seconds}};
+    if (!result.message.empty()) object["message"] = result.message;
+    if (result.failure) {
+        object["case"] = result.failure->smallest.print();
+        object["problem"] = result.failure->smallest.problem.print();
+        object["minimal"] = result.failure->minimal;
+    }
+    write(text_of(object));
+}
+
+void JsonResults::finish(const std::vector<RowResult>& results, double seconds) {
+    const Counts counts = count(results);
+    write(text_of({{"kind", "summary"},
+                   {"rows", results.size()},
+                   {"passed", counts.passed},
+                   {"failed", counts.failed},
+                   {"vacuous", counts.vacuous},
+                   {"skipped", counts.skipped},
+                   {"errored", counts.errored},
+                   {"cases", counts.cases},
+                   {"not_verified", not_verified(results)},
+                   {"seconds", seconds}}));
+}
+
+}  // namespace gradverify

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/results_junit.hpp"
+
+#include <fstream>
+
+#include "harness/errors.hpp"
+#include "harness/report.hpp"
+#include "harness/summary.hpp"
+
+namespace gradverify {
+
+namespace {
+
+/// Text for an attribute or an element; control characters, which XML forbids, become blanks.
+std::string escaped(const std::string& text) {
+    std::string out;
+    for (const char c : text) switch (c) {
+            case '&':
+                out += "&amp;";
+                break;
+            case '<':
+                out += "&lt;";
+                break;
+            case '>':
+                out += "&gt;";
+                break;
+            case '"':
+                out += "&quot;";
+                break;
+            case '\n':
+                out += "&#10;";
+                break;
+            default:
+                out += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
+        }
+    return out;
+}
+
+std::string attribute(const char* name, const std::string& value) {
+    return std::string(" ") + name + "=\"" + escaped(value) + "\"";
+}
+
+std::string element_of(const RowResult& result) {
+    switch (result.verdict) {
+        case Verdict::passed:
+            return {};
+        case Verdict::failed:
+            return "<failure" + attribute("message", result.message) + ">" +
+                   escaped(report_failure(result)) + "</failure>";
+        case Verdict::vacuous:
+            return "<failure" + attribute("message", "vacuous: " + result.message) + "/>";
+        case Verdict::errored:
+            return "<error" + attribute("message", result.message) + "/>";
+        case Verdict::skipped:
+            return "<skipped" + attribute("message", result.message) + "/>";
+    }
+    return {};
+}
+
+}  // namespace
+
+std::string junit_xml(const std::vector<RowResult>& results, double seconds) {
+    const Counts counts = count(results);
+    std::string xml = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite";
+    xml += attribute("name", "gradverify") + attribute("tests", std::to_string(results.size())) +
+           attribute("failures", std::to_string(counts.failed + counts.vacuous)) +
+           attribute("errors", std::to_string(counts.errored)) +
+           attribute("skipped", std::to_string(counts.skipped)) +
+           attribute("time", std::to_string(seconds)) + ">\n";
+    for (const RowResult& result : results)
+        xml += "  <testcase" + attribute("classname", result.row.kernel->name) +
+               attribute("name", result.row.property + "@" + result.row.device) +
+               attribute("time", std::to_string(result.seconds)) + ">" + element_of(result) +
+               "</testcase>\n";
+    return xml + "</testsuite>\n";
+}
+
+void write_junit(const std::string& path, const std::vector<RowResult>& results, double seconds) {
+    std::ofstream file(path);
+    file << junit_xml(results, seconds);
+    file.flush();
+    if (!file) throw EnvironmentError("can't write " + path);
+}
+
+}  // namespace gradverify

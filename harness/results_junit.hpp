@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// Decides what `--junit` writes: a test case for each row, named after kernel, property and
+// device, in the XML that CI systems read.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "harness/check.hpp"
+
+namespace gradverify {
+
+/// The whole document.
+std::string junit_xml(const std::vector<RowResult>& results, double seconds);
+
+/// **Errors** EnvironmentError when the file can't be written.
+void write_junit(const std::string& path, const std::vector<RowResult>& results, double seconds);
+
+}  // namespace gradverify

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// CUDA's atomic functions. Threads of the CPU device interleave only at calls of the executor, so
+// a plain read-modify-write is atomic; each one is also a place where a spinning thread gives way.
+#pragma once
+#pragma GCC system_header
+
+#include <cstring>
+#include <type_traits>
+
+#include "gradverify_simt/state.hpp"
+
+namespace gradverify::simt::unit {
+
+/// A thread that has done this many atomics in a row lets others run: a spin lock then ends.
+constexpr int atomics_before_yield = 1024;
+extern constinit thread_local int atomics_left;
+
+inline void yield_point() {
+    if (--atomics_left <= 0) [[unlikely]]
+        gradverify_simt_yield();
+}
+
+/// `volatile`, so that a loop that waits for another thread reads memory each time.
+template <class T, class Update>
+T update(T* address, Update next) {
+    yield_point();
+    volatile T* cell = address;
+    const T old = *cell;
+    *cell = next(old);
+    return old;
+}
+
+template <class T>
+T wrapping_add(T a, T b) {
+    if constexpr (std::is_integral_v<T>) {
+        using U = std::make_unsigned_t<T>;
+        return static_cast<T>(static_cast<U>(a) + static_cast<U>(b));
+    } else {
+        return a + b;
+    }
+}
+
+}  // namespace gradverify::simt::unit
+
+#define GRADVERIFY_SIMT_ATOMIC(NAME, T, NEXT)                                               \
+    inline T NAME(T* address, T value) {                                                    \
+        return ::gradverify::simt::unit::update(address, [&](T old) -> T { return NEXT; }); \
+    }                                                                                       \
+    inline T NAME##_block(T* address, T value) { return NAME(address, value); }             \
+    inline T NAME##_system(T* address, T value) { return NAME(address, value); }
+#define GRADVERIFY_SIMT_ATOMIC_INTEGERS(NAME, NEXT)  \
+    GRADVERIFY_SIMT_ATOMIC(NAME, int, NEXT)          \
+    GRADVERIFY_SIMT_ATOMIC(NAME, unsigned int, NEXT) \
+    GRADVERIFY_SIMT_ATOMIC(NAME, unsigned long long, NEXT)
+
+GRADVERIFY_SIMT_ATOMIC_INTEGERS(atomicAdd, gradverify::simt::unit::wrapping_add(old, value))
+GRADVERIFY_SIMT_ATOMIC(atomicAdd, float, old + value)
+GRADVERIFY_SIMT_ATOMIC(atomicAdd, double, old + value)
+GRADVERIFY_SIMT_ATOMIC(atomicSub, int, static_cast<int>(unsigned(old) - unsigned(value)))
+GRADVERIFY_SIMT_ATOMIC(atomicSub, unsigned int, old - value)
+GRADVERIFY_SIMT_ATOMIC_INTEGERS(atomicExch, ((void)old, value))
+GRADVERIFY_SIMT_ATOMIC(atomicExch, float, ((void)old, value))
+GRADVERIFY_SIMT_ATOMIC_INTEGERS(atomicMin, value < old ? value : old)
+GRADVERIFY_SIMT_ATOMIC(atomicMin, long long, value < old ? value : old)
+GRADVERIFY_SIMT_ATOMIC_INTEGERS(atomicMax, value > old ? value : old)
+GRADVERIFY_SIMT_ATOMIC(atomicMax, long long, value > old ? value : old)
+GRADVERIFY_SIMT_ATOMIC_INTEGERS(atomicAnd, old& value)
+GRADVERIFY_SIMT_ATOMIC_INTEGERS(atomicOr, old | value)
+GRADVERIFY_SIMT_ATOMIC_INTEGERS(atomicXor, old ^ value)
+GRADVERIFY_SIMT_ATOMIC(atomicInc, unsigned int, old >= value ? 0u : old + 1u)
+GRADVERIFY_SIMT_ATOMIC(atomicDec, unsigned int, (old == 0u || old > value) ? value : old - 1u)
+#undef GRADVERIFY_SIMT_ATOMIC_INTEGERS
+#undef GRADVERIFY_SIMT_ATOMIC
+
+#define GRADVERIFY_SIMT_CAS(T)                                                  \
+    inline T atomicCAS(T* address, T compare, T value) {                        \
+        return ::gradverify::simt::unit::update(                                \
+            address, [&](T old) -> T { return old == compare ? value : old; }); \
+    }                                                                           \
+    inline T atomicCAS_block(T* address, T compare, T value) {                  \
+        return atomicCAS(address, compare, value);                              \
+    }                                                                           \
+    inline T atomicCAS_system(T* address, T compare, T value) {                 \
+        return atomicCAS(address, compare, value);                              \
+    }
+GRADVERIFY_SIMT_CAS(int)
+GRADVERIFY_SIMT_CAS(unsigned int)
+GRADVERIFY_SIMT_CAS(unsigned long long)
+GRADVERIFY_SIMT_CAS(unsigned short)
+#undef GRADVERIFY_SIMT_CAS
+
+// Caching loads and stores: the CPU has one kind.
+#define GRADVERIFY_SIMT_LOAD(NAME)    \
+    template <class T>                \
+    inline T NAME(const T* address) { \
+        return *address;              \
+    }
+GRADVERIFY_SIMT_LOAD(__ldg)
+GRADVERIFY_SIMT_LOAD(__ldcg)
+GRADVERIFY_SIMT_LOAD(__ldca)
+GRADVERIFY_SIMT_LOAD(__ldcs)
+GRADVERIFY_SIMT_LOAD(__ldlu)
+GRADVERIFY_SIMT_LOAD(__ldcv)
+#undef GRADVERIFY_SIMT_LOAD
+#define GRADVERIFY_SIMT_STORE(NAME)                               \
+    template <class T>                                            \
+    inline void NAME(T* address, std::type_identity_t<T> value) { \
+        *address = value;                                         \
+    }
+GRADVERIFY_SIMT_STORE(__stwb)
+GRADVERIFY_SIMT_STORE(__stcg)
+GRADVERIFY_SIMT_STORE(__stcs)
+GRADVERIFY_SIMT_STORE(__stwt)
+#undef GRADVERIFY_SIMT_STORE

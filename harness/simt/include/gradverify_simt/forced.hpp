@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Included before the first line of every kernel file, as nvcc includes its own cuda_runtime.h:
+// the words of CUDA C++ that the host compiler lacks. `__shared__`, launches and inline PTX are
+// left to the rewriter. __CUDA_ARCH__ stays undefined: code that tests it takes its host branch.
+#pragma once
+#pragma GCC system_header
+
+#include <cstdio>
+#include <cstring>
+#include <new>
+#include <type_traits>
+#include <utility>
+
+#define __CUDACC__ 1
+#define __CUDACC_VER_MAJOR__ 12
+#define __CUDACC_VER_MINOR__ 0
+#define __global__
+#define __device__
+#define __host__
+#define __constant__
+#define __managed__
+#define __grid_constant__
+#define __launch_bounds__(...)
+#define __maxnreg__(...)
+#define __forceinline__ inline __attribute__((always_inline))
+// Empty: libstdc++ writes __attribute__((__noinline__)), which must stay well formed.
+#define __noinline__
+#define __align__(n) __attribute__((aligned(n)))
+#define __builtin_align__(n) __attribute__((aligned(n)))
+#ifndef __clang__
+#define __builtin_assume(condition) ((void)0)
+#endif
+#define __nv_is_extended_device_lambda_closure_type(T) false
+
+#include "gradverify_simt/vector_types.hpp"
+
+#include "gradverify_simt/atomics.hpp"
+#include "gradverify_simt/intrinsics.hpp"
+#include "gradverify_simt/launch.hpp"
+#include "gradverify_simt/math.hpp"
+#include "gradverify_simt/runtime.hpp"
+#include "gradverify_simt/sync.hpp"
+
+#include <assert.h>

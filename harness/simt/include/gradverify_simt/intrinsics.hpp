@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// CUDA's arithmetic, conversion and bit intrinsics. Rounds to nearest where a name says _rn; the
+// directed roundings of conversions to integers are exact, those of arithmetic are not offered.
+#pragma once
+#pragma GCC system_header
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+#define GRADVERIFY_SIMT_ROUNDED(PREFIX, T)                 \
+    inline T PREFIX##add_rn(T a, T b) { return a + b; }    \
+    inline T PREFIX##sub_rn(T a, T b) { return a - b; }    \
+    inline T PREFIX##mul_rn(T a, T b) { return a * b; }    \
+    inline T PREFIX##div_rn(T a, T b) { return a / b; }    \
+    inline T PREFIX##sqrt_rn(T a) { return std::sqrt(a); } \
+    inline T PREFIX##rcp_rn(T a) { return T(1) / a; }
+GRADVERIFY_SIMT_ROUNDED(__f, float)
+GRADVERIFY_SIMT_ROUNDED(__d, double)
+#undef GRADVERIFY_SIMT_ROUNDED
+inline float __fmaf_rn(float a, float b, float c) { return std::fma(a, b, c); }
+inline double __fma_rn(double a, double b, double c) { return std::fma(a, b, c); }
+
+inline int __float_as_int(float x) { return std::bit_cast<int>(x); }
+inline unsigned __float_as_uint(float x) { return std::bit_cast<unsigned>(x); }
+inline float __int_as_float(int x) { return std::bit_cast<float>(x); }
+inline float __uint_as_float(unsigned x) { return std::bit_cast<float>(x); }
+inline long long __double_as_longlong(double x) { return std::bit_cast<long long>(x); }
+inline double __longlong_as_double(long long x) { return std::bit_cast<double>(x); }
+
+namespace gradverify::simt::unit {
+/// Conversion to an integer as the GPU does it: NaN gives 0, what is out of range saturates.
+template <class I, class F>
+I saturating(F rounded) {
+    if (rounded != rounded) return 0;
+    if (rounded >= static_cast<F>(std::numeric_limits<I>::max()))
+        return std::numeric_limits<I>::max();
+    if (rounded <= static_cast<F>(std::numeric_limits<I>::min()))
+        return std::numeric_limits<I>::min();
+    return static_cast<I>(rounded);
+}
+}  // namespace gradverify::simt::unit
+
+#define GRADVERIFY_SIMT_TO_INTEGER(FROM, F, TO, I)                       \
+    inline I __##FROM##2##TO##_rn(F x) {                                 \
+        return gradverify::simt::unit::saturating<I>(std::nearbyint(x)); \
+    }                                                                    \
+    inline I __##FROM##2##TO##_rz(F x) {                                 \
+        return gradverify::simt::unit::saturating<I>(std::trunc(x));     \
+    }                                                                    \
+    inline I __##FROM##2##TO##_ru(F x) {                                 \
+        return gradverify::simt::unit::saturating<I>(std::ceil(x));      \
+    }                                                                    \
+    inline I __##FROM##2##TO##_rd(F x) {                                 \
+        return gradverify::simt::unit::saturating<I>(std::floor(x));     \
+    }
+GRADVERIFY_SIMT_TO_INTEGER(float, float, int, int)
+GRADVERIFY_SIMT_TO_INTEGER(float, float, uint, unsigned)
+GRADVERIFY_SIMT_TO_INTEGER(float, float, ll, long long)
+GRADVERIFY_SIMT_TO_INTEGER(float, float, ull, unsigned long long)
+GRADVERIFY_SIMT_TO_INTEGER(double, double, int, int)
+GRADVERIFY_SIMT_TO_INTEGER(double, double, uint, unsigned)
+GRADVERIFY_SIMT_TO_INTEGER(double, double, ll, long long)
+GRADVERIFY_SIMT_TO_INTEGER(double, double, ull, unsigned long long)
+#undef GRADVERIFY_SIMT_TO_INTEGER
+
+inline float __int2float_rn(int x) { return static_cast<float>(x); }
+inline float __uint2float_rn(unsigned x) { return static_cast<float>(x); }
+inline float __ll2float_rn(long long x) { return static_cast<float>(x); }
+inline float __ull2float_rn(unsigned long long x) { return static_cast<float>(x); }
+inline double __int2double_rn(int x) { return x; }
+inline double __uint2double_rn(unsigned x) { return x; }
+inline double __ll2double_rn(long long x) { return static_cast<double>(x); }
+inline float __double2float_rn(double x) { return static_cast<float>(x); }
+
+inline int __clz(int x) { return std::countl_zero(static_cast<unsigned>(x)); }
+inline int __clzll(long long x) { return std::countl_zero(static_cast<unsigned long long>(x)); }
+inline int __popc(unsigned x) { return std::popcount(x); }
+inline int __popcll(unsigned long long x) { return std::popcount(x); }
+inline int __ffs(int x) { return __builtin_ffs(x); }
+inline int __ffsll(long long x) { return __builtin_ffsll(x); }
+inline unsigned __brev(unsigned x) {
+    unsigned reversed = 0;
+    for (int bit = 0; bit < 32; ++bit) reversed |= ((x >> bit) & 1u) << (31 - bit);
+    return reversed;
+}
+inline unsigned long long __brevll(unsigned long long x) {
+    return (static_cast<unsigned long long>(__brev(static_cast<unsigned>(x))) << 32) |
+           __brev(static_cast<unsigned>(x >> 32));
+}
+inline int __mul24(int a, int b) {
+    return static_cast<int>(static_cast<unsigned>((a << 8 >> 8)) *
+                            static_cast<unsigned>((b << 8 >> 8)));
+}
+inline unsigned __umul24(unsigned a, unsigned b) { return (a & 0xffffffu) * (b & 0xffffffu); }
+inline int __mulhi(int a, int b) { return static_cast<int>((static_cast<long long>(a) * b) >> 32); }
+inline unsigned __umulhi(unsigned a, unsigned b) {
+    return static_cast<unsigned>((static_cast<unsigned long long>(a) * b) >> 32);
+}
+inline unsigned long long __umul64hi(unsigned long long a, unsigned long long b) {
+    return static_cast<unsigned long long>((static_cast<unsigned __int128>(a) * b) >> 64);
+}
+inline unsigned __sad(int a, int b, unsigned sum) {
+    return sum + (a > b ? unsigned(a) - unsigned(b) : unsigned(b) - unsigned(a));
+}
+inline unsigned __byte_perm(unsigned a, unsigned b, unsigned selector) {
+    const std::uint64_t bytes = (static_cast<std::uint64_t>(b) << 32) | a;
+    unsigned result = 0;
+    for (int i = 0; i < 4; ++i) {
+        const unsigned pick = (selector >> (4 * i)) & 0xfu;
+        unsigned byte = static_cast<unsigned>(bytes >> (8 * (pick & 7u))) & 0xffu;
+        if (pick & 8u) byte = (byte & 0x80u) ? 0xffu : 0u;
+        result |= byte << (8 * i);
+    }
+    return result;
+}
+inline unsigned __funnelshift_l(unsigned low, unsigned high, unsigned shift) {
+    const std::uint64_t both = (static_cast<std::uint64_t>(high) << 32) | low;
+    return static_cast<unsigned>((both << (shift & 31u)) >> 32);
+}
+inline unsigned __funnelshift_r(unsigned low, unsigned high, unsigned shift) {
+    const std::uint64_t both = (static_cast<std::uint64_t>(high) << 32) | low;
+    return static_cast<unsigned>(both >> (shift & 31u));
+}

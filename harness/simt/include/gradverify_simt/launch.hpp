@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// What rewritten code calls: the launcher, the places of shared variables, the trap for inline PTX.
+// The loop over threads is here, inside the unit, so that the compiler inlines the kernel into it.
+#pragma once
+#pragma GCC system_header
+
+#include <type_traits>
+
+#include "gradverify_simt/state.hpp"
+
+namespace gradverify::simt::unit {
+
+/// Moves on to the next thread of the block; false when this fiber has none left to start.
+inline bool next_thread() {
+    if (state.next < state.fast_end) [[likely]] {
+        state.thread = *state.next++;
+        return true;
+    }
+    return gradverify_simt_thread_returned();
+}
+
+template <class Body>
+void run_threads(const void* body) {
+    const Body& thread = *static_cast<const Body*>(body);
+    do {
+        thread();
+    } while (next_thread());
+}
+
+template <class Body>
+void launch(const char* kernel, const LaunchConfig& config, const Body& body) {
+    gradverify_simt_launch(config, kernel, &run_threads<Body>, &body);
+}
+
+/// A static shared variable; `Tag` is local to the declaration (and instantiation), and carries
+/// the declared alignment.
+template <class T, class Tag>
+inline T& shared() {
+    static constinit thread_local SharedSlot slot;
+    if (slot.launch != state.launch) [[unlikely]] {
+        constexpr std::size_t alignment = alignof(T) > alignof(Tag) ? alignof(T) : alignof(Tag);
+        gradverify_simt_place_shared(slot, sizeof(T), alignment);
+    }
+    return *static_cast<T*>(slot.address);
+}
+
+template <class T>
+inline T& dynamic_shared() {
+    return *static_cast<T*>(state.dynamic_shared);
+}
+
+/// Stands for `extern __shared__ T x[];` at namespace scope, where no reference can be bound.
+template <class Array>
+struct DynamicShared {
+    using T = std::remove_extent_t<Array>;
+    operator T*() const { return static_cast<T*>(state.dynamic_shared); }
+    template <class U>
+    explicit operator U*() const {
+        return static_cast<U*>(state.dynamic_shared);
+    }
+};
+
+[[noreturn]] inline void inline_ptx(const char* text, const char* file = __builtin_FILE(),
+                                    int line = __builtin_LINE()) {
+    gradverify_simt_trap(0, text, file, line);
+}
+
+}  // namespace gradverify::simt::unit

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+// The calls of the CUDA run-time API. Each is renamed by a macro, so that it never interposes the
+// real runtime in the same process. Work on a stream is done at once, in order.
+#pragma once
+#pragma GCC system_header
+
+#include <cstddef>
+#include <cstring>
+#include <tuple>
+#include <utility>
+
+#include "gradverify_simt/launch.hpp"
+#include "gradverify_simt/runtime_names.hpp"
+#include "gradverify_simt/runtime_types.hpp"
+#include "gradverify_simt/vector_types.hpp"
+
+extern "C" {
+const char* cudaGetErrorString(cudaError_t error);
+const char* cudaGetErrorName(cudaError_t error);
+cudaError_t cudaGetLastError();
+cudaError_t cudaPeekAtLastError();
+cudaError_t cudaDeviceSynchronize();
+cudaError_t cudaDeviceReset();
+cudaError_t cudaGetDevice(int* device);
+cudaError_t cudaSetDevice(int device);
+cudaError_t cudaGetDeviceCount(int* count);
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device);
+cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device);
+cudaError_t cudaRuntimeGetVersion(int* version);
+cudaError_t cudaDriverGetVersion(int* version);
+cudaError_t cudaMemGetInfo(std::size_t* free_bytes, std::size_t* total_bytes);
+
+cudaError_t gradverify_simt_malloc(void** pointer, std::size_t bytes);
+cudaError_t gradverify_simt_malloc_host(void** pointer, std::size_t bytes);
+cudaError_t cudaFree(void* pointer);
+cudaError_t cudaFreeHost(void* pointer);
+cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream);
+cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind);
+cudaError_t cudaMemcpy2D(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
+                         std::size_t width, std::size_t height, cudaMemcpyKind kind);
+cudaError_t cudaMemset(void* to, int value, std::size_t bytes);
+
+cudaError_t gradverify_simt_stream_create(cudaStream_t* stream);
+cudaError_t cudaStreamDestroy(cudaStream_t stream);
+cudaError_t cudaStreamSynchronize(cudaStream_t stream);
+cudaError_t cudaEventDestroy(cudaEvent_t event);
+cudaError_t cudaEventSynchronize(cudaEvent_t event);
+cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t from, cudaEvent_t to);
+cudaError_t gradverify_simt_event_create(cudaEvent_t* event);
+cudaError_t gradverify_simt_event_record(cudaEvent_t event);
+
+cudaError_t gradverify_simt_func_set_attribute(const void* function, cudaFuncAttribute attribute,
+                                               int value);
+cudaError_t gradverify_simt_func_get_attributes(cudaFuncAttributes* attributes);
+cudaError_t gradverify_simt_occupancy(int* blocks, int block_size, std::size_t shared_bytes);
+}
+
+template <class T>
+inline cudaError_t cudaMalloc(T** pointer, std::size_t bytes) {
+    return gradverify_simt_malloc(reinterpret_cast<void**>(pointer), bytes);
+}
+template <class T>
+inline cudaError_t cudaMallocAsync(T** pointer, std::size_t bytes, cudaStream_t) {
+    return gradverify_simt_malloc(reinterpret_cast<void**>(pointer), bytes);
+}
+template <class T>
+inline cudaError_t cudaMallocManaged(T** pointer, std::size_t bytes, unsigned = 1) {
+    return gradverify_simt_malloc(reinterpret_cast<void**>(pointer), bytes);
+}
+template <class T>
+inline cudaError_t cudaMallocHost(T** pointer, std::size_t bytes, unsigned = 0) {
+    return gradverify_simt_malloc_host(reinterpret_cast<void**>(pointer), bytes);
+}
+template <class T>
+inline cudaError_t cudaHostAlloc(T** pointer, std::size_t bytes, unsigned) {
+    return gradverify_simt_malloc_host(reinterpret_cast<void**>(pointer), bytes);
+}
+inline cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes,
+                                   cudaMemcpyKind kind, cudaStream_t = nullptr) {
+    return cudaMemcpy(to, from, bytes, kind);
+}
+inline cudaError_t cudaMemsetAsync(void* to, int value, std::size_t bytes, cudaStream_t = nullptr) {
+    return cudaMemset(to, value, bytes);
+}
+
+inline cudaError_t cudaStreamCreate(cudaStream_t* stream) {
+    return gradverify_simt_stream_create(stream);
+}
+inline cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned) {
+    return gradverify_simt_stream_create(stream);
+}
+inline cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned, int) {
+    return gradverify_simt_stream_create(stream);
+}
+inline cudaError_t cudaStreamQuery(cudaStream_t) { return cudaSuccess; }
+inline cudaError_t cudaStreamWaitEvent(cudaStream_t, cudaEvent_t, unsigned = 0) {
+    return cudaSuccess;
+}
+inline cudaError_t cudaEventCreate(cudaEvent_t* event) {
+    return gradverify_simt_event_create(event);
+}
+inline cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned) {
+    return gradverify_simt_event_create(event);
+}
+inline cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t = nullptr) {
+    return gradverify_simt_event_record(event);
+}
+inline cudaError_t cudaEventQuery(cudaEvent_t) { return cudaSuccess; }
+
+// `__device__` and `__constant__` variables are plain variables here.
+template <class T>
+inline cudaError_t cudaMemcpyToSymbol(T& symbol, const void* from, std::size_t bytes,
+                                      std::size_t offset = 0,
+                                      cudaMemcpyKind = cudaMemcpyHostToDevice) {
+    if (offset + bytes > sizeof(T)) return cudaErrorInvalidValue;
+    std::memcpy(const_cast<char*>(reinterpret_cast<const char*>(&symbol)) + offset, from, bytes);
+    return cudaSuccess;
+}
+template <class T>
+inline cudaError_t cudaMemcpyToSymbolAsync(T& symbol, const void* from, std::size_t bytes,
+                                           std::size_t offset, cudaMemcpyKind kind,
+                                           cudaStream_t = nullptr) {
+    return cudaMemcpyToSymbol(symbol, from, bytes, offset, kind);
+}
+template <class T>
+inline cudaError_t cudaMemcpyFromSymbol(void* to, const T& symbol, std::size_t bytes,
+                                        std::size_t offset = 0,
+                                        cudaMemcpyKind = cudaMemcpyDeviceToHost) {
+    if (offset + bytes > sizeof(T)) return cudaErrorInvalidValue;
+    std::memcpy(to, reinterpret_cast<const char*>(&symbol) + offset, bytes);
+    return cudaSuccess;
+}
+template <class T>
+inline cudaError_t cudaGetSymbolAddress(void** address, const T& symbol) {
+    *address = const_cast<void*>(static_cast<const void*>(&symbol));
+    return cudaSuccess;
+}
+template <class T>
+inline cudaError_t cudaGetSymbolSize(std::size_t* bytes, const T&) {
+    *bytes = sizeof(T);
+    return cudaSuccess;
+}
+
+template <class F>
+inline cudaError_t cudaFuncSetAttribute(F* function, cudaFuncAttribute attribute, int value) {
+    return gradverify_simt_func_set_attribute(reinterpret_cast<const void*>(function), attribute,
+                                              value);
+}
+template <class F>
+inline cudaError_t cudaFuncSetCacheConfig(F*, cudaFuncCache) {
+    return cudaSuccess;
+}
+template <class F>
+inline cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, F*) {
+    return gradverify_simt_func_get_attributes(attributes);
+}
+template <class F>
+inline cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, F, int block_size,
+                                                                 std::size_t shared_bytes) {
+    return gradverify_simt_occupancy(blocks, block_size, shared_bytes);
+}
+template <class F>
+inline cudaError_t cudaOccupancyMaxPotentialBlockSize(int* min_grid_size, int* block_size, F,
+                                                      std::size_t = 0, int block_limit = 0) {
+    *block_size = block_limit > 0 && block_limit < 1024 ? block_limit : 1024;
+    int blocks = 0;
+    const cudaError_t error = gradverify_simt_occupancy(&blocks, *block_size, 0);
+    int processors = 0;
+    cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, 0);
+    *min_grid_size = blocks * processors;
+    return error;
+}
+
+template <class... Args>
+inline cudaError_t cudaLaunchKernel(void (*kernel)(Args...), dim3 grid, dim3 block, void** args,
+                                    std::size_t shared_bytes = 0, cudaStream_t stream = nullptr) {
+    using namespace gradverify::simt::unit;
+    launch("cudaLaunchKernel", LaunchConfig(grid, block, shared_bytes, stream), [&] {
+        [&]<std::size_t... i>(std::index_sequence<i...>) {
+            kernel(*static_cast<std::remove_reference_t<Args>*>(args[i])...);
+        }
+        (std::index_sequence_for<Args...>{});
+    });
+    return cudaPeekAtLastError();
+}

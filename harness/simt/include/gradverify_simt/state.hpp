@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// What compiled kernels share with the executor: the state of the running thread, and the calls
+// that leave the unit. Everything here is defined in the executor's library and declared only, so
+// that closed units have one executor in common. Decides no policy.
+#pragma once
+#pragma GCC system_header
+
+#include <cstddef>
+#include <cstdint>
+
+#include "gradverify_simt/vector_types.hpp"
+
+struct CUstream_st;
+
+namespace gradverify::simt::unit {
+
+/// One thread of a block: its index, and its rank (x fastest). Copied as one 16-byte word.
+struct alignas(16) ThreadSlot {
+    uint3 index{};
+    unsigned rank = 0;
+};
+
+/// What the running thread sees, and the cursor of the loop over threads.
+///
+/// `next` to `fast_end` are threads that may be started as plain calls; the executor empties the
+/// range once a thread of the block has blocked, so that every return then goes through it.
+struct State {
+    ThreadSlot thread;
+    const ThreadSlot* next = nullptr;
+    const ThreadSlot* fast_end = nullptr;
+    uint3 block_index{};
+    dim3 block_dim;
+    dim3 grid_dim;
+    std::uint64_t launch = 0;  ///< number of this launch on this OS thread, from 1
+    void* dynamic_shared = nullptr;
+    bool in_kernel = false;
+};
+
+extern constinit thread_local State state;
+
+/// Where a static shared variable lies in the launch that last placed it.
+struct SharedSlot {
+    std::uint64_t launch = 0;
+    void* address = nullptr;
+};
+
+struct LaunchConfig {
+    dim3 grid, block;
+    std::size_t shared_bytes;
+    CUstream_st* stream;
+    const char* file;
+    int line;
+
+    LaunchConfig(dim3 grid_size, dim3 block_size, std::size_t shared = 0,
+                 CUstream_st* on_stream = nullptr, const char* from_file = __builtin_FILE(),
+                 int from_line = __builtin_LINE())
+        : grid(grid_size),
+          block(block_size),
+          shared_bytes(shared),
+          stream(on_stream),
+          file(from_file),
+          line(from_line) {}
+};
+
+/// A source position in the user's file.
+struct Place {
+    const char* file;
+    int line;
+};
+
+enum class BarrierKind { plain, count, all, any };
+enum class WarpOp {
+    sync,
+    shuffle,
+    ballot,
+    any,
+    all,
+    active,
+    match_any,
+    match_all,
+    reduce_add,
+    reduce_min_signed,
+    reduce_min_unsigned,
+    reduce_max_signed,
+    reduce_max_unsigned,
+    reduce_and,
+    reduce_or,
+    reduce_xor,
+};
+
+/// One lane's part in a warp collective.
+struct WarpDeposit {
+    WarpOp op;
+    unsigned mask;
+    std::uint64_t value = 0;
+    unsigned source_lane = 0;
+};
+
+using Entry = void (*)(const void* body);
+
+extern "C" {
+void gradverify_simt_launch(const LaunchConfig& config, const char* kernel, Entry entry,
+                            const void* body);
+bool gradverify_simt_thread_returned();
+void gradverify_simt_place_shared(SharedSlot& slot, std::size_t bytes, std::size_t alignment);
+int gradverify_simt_barrier(BarrierKind kind, int predicate, const char* file, int line);
+std::uint64_t gradverify_simt_warp_collective(const WarpDeposit& deposit, const char* file,
+                                              int line);
+void gradverify_simt_yield();
+/// Ends the launch with an error: of inline PTX, a failed assert, `__trap`.
+[[noreturn]] void gradverify_simt_trap(int cuda_error, const char* what, const char* file,
+                                       int line);
+}
+
+}  // namespace gradverify::simt::unit

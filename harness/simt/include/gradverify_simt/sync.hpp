@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+// Barriers, fences, votes and shuffles of CUDA C++, as calls of the executor. The semantics of
+// widths and segments are here; who waits for whom is the executor's.
+#pragma once
+#pragma GCC system_header
+
+#include <atomic>
+#include <bit>
+#include <chrono>
+#include <cstring>
+#include <type_traits>
+
+#include "gradverify_simt/state.hpp"
+
+#define threadIdx (::gradverify::simt::unit::state.thread.index)
+#define blockIdx (::gradverify::simt::unit::state.block_index)
+#define blockDim (::gradverify::simt::unit::state.block_dim)
+#define gridDim (::gradverify::simt::unit::state.grid_dim)
+constexpr int warpSize = 32;
+
+#define GRADVERIFY_SIMT_PLACE const char *file = __builtin_FILE(), int line = __builtin_LINE()
+
+namespace gradverify::simt::unit {
+
+inline unsigned lane() { return state.thread.rank % 32u; }
+
+inline std::uint64_t collective(const WarpDeposit& deposit, GRADVERIFY_SIMT_PLACE) {
+    return gradverify_simt_warp_collective(deposit, file, line);
+}
+
+/// A shuffle of any trivially copyable type, eight bytes at a time.
+template <class T>
+T shuffle(unsigned mask, T value, unsigned source_lane, const char* file, int line) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    T result = value;
+    for (std::size_t at = 0; at < sizeof(T); at += 8) {
+        const std::size_t bytes = sizeof(T) - at < 8 ? sizeof(T) - at : 8;
+        WarpDeposit deposit{WarpOp::shuffle, mask, 0, source_lane};
+        std::memcpy(&deposit.value, reinterpret_cast<const char*>(&value) + at, bytes);
+        const std::uint64_t got = gradverify_simt_warp_collective(deposit, file, line);
+        std::memcpy(reinterpret_cast<char*>(&result) + at, &got, bytes);
+    }
+    return result;
+}
+
+/// Lanes of one shuffle segment: [first, last].
+struct Segment {
+    unsigned first, last;
+    explicit Segment(int width)
+        : first(lane() & ~(static_cast<unsigned>(width) - 1u)),
+          last(first + static_cast<unsigned>(width) - 1u) {}
+};
+
+}  // namespace gradverify::simt::unit
+
+inline void __syncthreads(GRADVERIFY_SIMT_PLACE) {
+    using namespace gradverify::simt::unit;
+    gradverify_simt_barrier(BarrierKind::plain, 0, file, line);
+}
+inline int __syncthreads_count(int predicate, GRADVERIFY_SIMT_PLACE) {
+    using namespace gradverify::simt::unit;
+    return gradverify_simt_barrier(BarrierKind::count, predicate, file, line);
+}
+inline int __syncthreads_and(int predicate, GRADVERIFY_SIMT_PLACE) {
+    using namespace gradverify::simt::unit;
+    return gradverify_simt_barrier(BarrierKind::all, predicate, file, line);
+}
+inline int __syncthreads_or(int predicate, GRADVERIFY_SIMT_PLACE) {
+    using namespace gradverify::simt::unit;
+    return gradverify_simt_barrier(BarrierKind::any, predicate, file, line);
+}
+inline void __syncwarp(unsigned mask = 0xffffffffu, GRADVERIFY_SIMT_PLACE) {
+    using namespace gradverify::simt::unit;
+    collective({WarpOp::sync, mask}, file, line);
+}
+
+// Threads of the CPU device interleave only at calls of the executor, so a fence has to stop the
+// compiler alone.
+inline void __threadfence() { std::atomic_signal_fence(std::memory_order_seq_cst); }
+inline void __threadfence_block() { __threadfence(); }
+inline void __threadfence_system() { __threadfence(); }
+
+template <class T>
+inline T __shfl_sync(unsigned mask, T value, int source, int width = 32, GRADVERIFY_SIMT_PLACE) {
+    using namespace gradverify::simt::unit;
+    const Segment segment(width);
+    const unsigned from = static_cast<unsigned>(source) & (static_cast<unsigned>(width) - 1u);
+    return shuffle(mask, value, segment.first + from, file, line);
+}
+template <class T>
+inline T __shfl_up_sync(unsigned mask, T value, unsigned delta, int width = 32,
+                        GRADVERIFY_SIMT_PLACE) {
+    using namespace gradverify::simt::unit;
+    const Segment segment(width);
+    const bool inside = lane() >= segment.first + delta && delta < 32;
+    return shuffle(mask, value, inside ? lane() - delta : lane(), file, line);
+}
+template <class T>
+inline T __shfl_down_sync(unsigned mask, T value, unsigned delta, int width = 32,
+                          GRADVERIFY_SIMT_PLACE) {
+    using namespace gradverify::simt::unit;
+    const Segment segment(width);
+    const bool inside = delta < 32 && lane() + delta <= segment.last;
+    return shuffle(mask, value, inside ? lane() + delta : lane(), file, line);
+}
+template <class T>
+inline T __shfl_xor_sync(unsigned mask, T value, int lane_mask, int width = 32,
+                         GRADVERIFY_SIMT_PLACE) {
+    using namespace gradverify::simt::unit;
+    const Segment segment(width);
+    const unsigned from = lane() ^ static_cast<unsigned>(lane_mask);
+    return shuffle(mask, value, from <= segment.last ? from : lane(), file, line);
+}
+
+inline unsigned __ballot_sync(unsigned mask, int predicate, GRADVERIFY_SIMT_PLACE) {
+    using namespace gradverify::simt::unit;
+    return static_cast<unsigned>(
+        collective({WarpOp::ballot, mask, predicate != 0 ? 1u : 0u}, file, line));
+}
+inline int __any_sync(unsigned mask, int predicate, GRADVERIFY_SIMT_PLACE) {
+    using namespace gradverify::simt::unit;
+    return static_cast<int>(collective({WarpOp::any, mask, predicate != 0 ? 1u : 0u}, file, line));
+}
+inline int __all_sync(unsigned mask, int predicate, GRADVERIFY_SIMT_PLACE) {
+    using namespace gradverify::simt::unit;
+    return static_cast<int>(collective({WarpOp::all, mask, predicate != 0 ? 1u : 0u}, file, line));
+}
+/// The lanes that reach this place together: those that can, before any goes on.
+inline unsigned __activemask(GRADVERIFY_SIMT_PLACE) {
+    using namespace gradverify::simt::unit;
+    return static_cast<unsigned>(collective({WarpOp::active, 0xffffffffu}, file, line));
+}
+
+namespace gradverify::simt::unit {
+template <class T>
+std::uint64_t bits_of(T value) {
+    static_assert(sizeof(T) <= 8);
+    std::uint64_t bits = 0;
+    std::memcpy(&bits, &value, sizeof(T));
+    return bits;
+}
+}  // namespace gradverify::simt::unit
+
+template <class T>
+inline unsigned __match_any_sync(unsigned mask, T value, GRADVERIFY_SIMT_PLACE) {
+    using namespace gradverify::simt::unit;
+    return static_cast<unsigned>(collective({WarpOp::match_any, mask, bits_of(value)}, file, line));
+}
+template <class T>
+inline unsigned __match_all_sync(unsigned mask, T value, int* predicate, GRADVERIFY_SIMT_PLACE) {
+    using namespace gradverify::simt::unit;
+    const auto got =
+        static_cast<unsigned>(collective({WarpOp::match_all, mask, bits_of(value)}, file, line));
+    *predicate = got != 0;
+    return got;
+}
+
+#define GRADVERIFY_SIMT_REDUCE(NAME, T, OP)                                                \
+    inline T NAME(unsigned mask, T value, GRADVERIFY_SIMT_PLACE) {                         \
+        using namespace gradverify::simt::unit;                                            \
+        return static_cast<T>(collective({WarpOp::OP, mask, bits_of(value)}, file, line)); \
+    }
+GRADVERIFY_SIMT_REDUCE(__reduce_add_sync, unsigned, reduce_add)
+GRADVERIFY_SIMT_REDUCE(__reduce_add_sync, int, reduce_add)
+GRADVERIFY_SIMT_REDUCE(__reduce_min_sync, unsigned, reduce_min_unsigned)
+GRADVERIFY_SIMT_REDUCE(__reduce_min_sync, int, reduce_min_signed)
+GRADVERIFY_SIMT_REDUCE(__reduce_max_sync, unsigned, reduce_max_unsigned)
+GRADVERIFY_SIMT_REDUCE(__reduce_max_sync, int, reduce_max_signed)
+GRADVERIFY_SIMT_REDUCE(__reduce_and_sync, unsigned, reduce_and)
+GRADVERIFY_SIMT_REDUCE(__reduce_or_sync, unsigned, reduce_or)
+GRADVERIFY_SIMT_REDUCE(__reduce_xor_sync, unsigned, reduce_xor)
+#undef GRADVERIFY_SIMT_REDUCE
+
+inline long long clock64() { return std::chrono::steady_clock::now().time_since_epoch().count(); }
+inline unsigned long long globaltimer() { return static_cast<unsigned long long>(clock64()); }
+inline void __nanosleep(unsigned) { gradverify::simt::unit::gradverify_simt_yield(); }
+[[noreturn]] inline void __trap(GRADVERIFY_SIMT_PLACE) {
+    gradverify::simt::unit::gradverify_simt_trap(719, "__trap()", file, line);
+}
+inline void __brkpt() {}

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rewrites `k<T><<<grid, block, shared, stream>>>(args)` into a call of the launcher with a lambda
+// that calls `k<T>`: deduction, overloads and kernel pointers stay the compiler's work. Arguments
+// are evaluated once, except literals: a captured NULL or 0 would no longer convert to a pointer.
+#include <array>
+
+#include "harness/simt/rewrite/rewrite.hpp"
+#include "harness/simt/rewrite/stream.hpp"
+
+namespace gradverify::simt::rewrite {
+namespace {
+
+bool is_keyword_before_expression(const Token& token) {
+    constexpr std::array<std::string_view, 10> words = {"return",    "else", "do", "case", "throw",
+                                                        "co_return", "and",  "or", "not",  "if"};
+    for (const std::string_view word : words) {
+        if (token.is(word)) return true;
+    }
+    return false;
+}
+
+bool is_name(const Token& token) {
+    return token.kind == TokenKind::identifier && !is_keyword_before_expression(token);
+}
+
+/// The `<` that opens the template arguments closed by `close`.
+std::size_t open_angle(const Stream& stream, std::size_t close) {
+    int depth = 0;
+    for (std::size_t i = close; i + 1 > 0; --i) {
+        if (stream.is(i, ">")) ++depth;
+        if (stream.is(i, "<") && --depth == 0) return i;
+        if (stream.is(i, ")") || stream.is(i, "]") || stream.is(i, "}")) {
+            i = stream.matching_open(i);
+        } else if (stream.is(i, ";") || stream.is(i, "(") || stream.is(i, "{")) {
+            break;
+        }
+    }
+    stream.fail(close, "no `<` for this `>` before a kernel launch");
+}
+
+/// Where the postfix expression that ends before `end` begins.
+std::size_t begin_of_callee(const Stream& stream, std::size_t end) {
+    std::size_t i = end;
+    for (;;) {
+        if (i == 0) break;
+        if (stream.is(i - 1, ">")) i = open_angle(stream, i - 1);
+        if (i == 0) break;
+        const Token& last = stream.at(i - 1);
+        if (last.is(")") || last.is("]")) {
+            i = stream.matching_open(i - 1);
+            const bool called = i > 0 && (is_name(stream.at(i - 1)) || stream.is(i - 1, "]") ||
+                                          stream.is(i - 1, ">"));
+            const bool statement = i > 0 && (stream.is(i - 1, "while") || stream.is(i - 1, "for") ||
+                                             stream.is(i - 1, "switch"));
+            if (!called || statement) return i;
+            continue;
+        }
+        if (!is_name(last)) break;
+        --i;
+        if (i > 0 && stream.is(i - 1, "template")) --i;
+        if (i == 0) break;
+        if (stream.is(i - 1, ".") || stream.is(i - 1, "->")) {
+            --i;
+            continue;
+        }
+        if (!stream.is(i - 1, "::")) return i;
+        --i;
+        if (i == 0 || !(is_name(stream.at(i - 1)) || stream.is(i - 1, ">"))) return i;
+    }
+    if (i == end) stream.fail(end, "no kernel name before `<<<`");
+    return i;
+}
+
+std::size_t find_triple_close(const Stream& stream, std::size_t from) {
+    for (std::size_t i = from; i < stream.size(); ++i) {
+        if (stream.is_triple(i, '>')) return i;
+        const Token& token = stream.at(i);
+        if (token.is(";") || token.is("}") || token.is(")") || token.is("]")) break;
+        if (token.is("(") || token.is("[") || token.is("{")) i = stream.matching_close(i);
+    }
+    stream.fail(from - 1, "no `>>>` for this `<<<`");
+}
+
+/// The end of template arguments that may open at `angle`, or `angle` itself: `f<A, B>(x)`.
+std::size_t skip_template_arguments(const Stream& stream, std::size_t angle, std::size_t end) {
+    if (angle == 0 || stream.at(angle - 1).kind != TokenKind::identifier) return angle;
+    int depth = 0;
+    for (std::size_t i = angle; i < end; ++i) {
+        if (stream.is(i, "(") || stream.is(i, "[") || stream.is(i, "{")) {
+            i = stream.matching_close(i);
+        } else if (stream.is(i, "<")) {
+            ++depth;
+        } else if (stream.is(i, ">") && --depth == 0) {
+            const bool named = stream.is(i + 1, "(") || stream.is(i + 1, "::") ||
+                               stream.is(i + 1, "{") || stream.is(i + 1, ",") || i + 1 == end;
+            return named ? i : angle;
+        }
+    }
+    return angle;
+}
+
+std::vector<Range> split_arguments(const Stream& stream, Range all) {
+    std::vector<Range> arguments;
+    std::size_t begin = all.begin;
+    for (std::size_t i = all.begin; i < all.end; ++i) {
+        if (stream.is(i, "(") || stream.is(i, "[") || stream.is(i, "{")) {
+            i = stream.matching_close(i);
+        } else if (stream.is(i, "<")) {
+            i = skip_template_arguments(stream, i, all.end);
+        } else if (stream.is(i, ",")) {
+            arguments.push_back({begin, i});
+            begin = i + 1;
+        }
+    }
+    if (!all.empty()) arguments.push_back({begin, all.end});
+    return arguments;
+}
+
+bool stays_in_call(const Stream& stream, Range argument) {
+    if (argument.empty()) return true;
+    const Token& first = stream.at(argument.begin);
+    if (first.is("{") || stream.is(argument.end - 1, ".")) return true;  // {...} or pack...
+    if (argument.end - argument.begin != 1) return false;
+    return first.kind == TokenKind::number || first.kind == TokenKind::text || first.is("__null") ||
+           first.is("nullptr") || first.is("true") || first.is("false");
+}
+
+std::string quoted(std::string_view text) {
+    std::string result = "\"";
+    for (const char c : text) {
+        if (c == '"' || c == '\\') result += '\\';
+        result += c;
+    }
+    return result + '"';
+}
+
+struct Launch {
+    Range callee, config, arguments;
+    std::size_t close;  ///< the `)` after the arguments
+};
+
+Launch parse(const Stream& stream, std::size_t angles) {
+    Launch launch{};
+    launch.callee = {begin_of_callee(stream, angles), angles};
+    const std::size_t close_angles = find_triple_close(stream, angles + 3);
+    launch.config = {angles + 3, close_angles};
+    if (!stream.is(close_angles + 3, "(")) {
+        stream.fail(close_angles, "expected `(` after `>>>`");
+    }
+    launch.close = stream.matching_close(close_angles + 3);
+    launch.arguments = {close_angles + 4, launch.close};
+    if (split_arguments(stream, launch.config).size() < 2) {
+        stream.fail(angles, "a launch needs at least a grid and a block: <<<grid, block>>>");
+    }
+    return launch;
+}
+
+std::string rewritten(const Stream& stream, const Launch& launch, std::size_t number) {
+    const Range whole{launch.callee.begin, launch.close + 1};
+    const bool one_line = stream.on_one_line(whole);
+    const auto piece = [&](Range range) {
+        if (range.empty()) return std::string();
+        return one_line ? stream.text(range) : stream.marker(range.begin) + stream.text(range);
+    };
+    const std::string unit = "::gradverify::simt::unit::";
+    std::string captures = "&", call;
+    std::size_t count = 0;
+    for (const Range argument : split_arguments(stream, launch.arguments)) {
+        if (!call.empty()) call += ", ";
+        if (stays_in_call(stream, argument)) {
+            call += piece(argument);
+            continue;
+        }
+        const std::string name =
+            "gradverify_argument_" + std::to_string(number) + "_" + std::to_string(count++);
+        captures += ", " + name + " = (" + piece(argument) + ")";
+        call += name;
+    }
+    return unit + "launch(" + quoted(stream.flat(launch.callee)) + ", " + unit + "LaunchConfig(" +
+           piece(launch.config) + "), [" + captures + "] { " + piece(launch.callee) + "(" + call +
+           "); })";
+}
+
+}  // namespace
+
+void rewrite_launches(Stream& stream) {
+    std::size_t number = 0;
+    for (std::size_t i = 0; i + 2 < stream.size(); ++i) {
+        if (!stream.is_triple(i, '<')) continue;
+        if (i > 0 && stream.is(i - 1, "operator")) {
+            i += 2;
+            continue;
+        }
+        const Launch launch = parse(stream, i);
+        stream.replace(
+            {{launch.callee.begin, launch.close + 1}, rewritten(stream, launch, number++)});
+        i = launch.close;
+    }
+}
+
+}  // namespace gradverify::simt::rewrite

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rewrites inline PTX into a trap that names its line, so that the other kernels of the file still
+// run. Leaves alone system headers, asm labels, and the empty string (a barrier for the compiler).
+#include "harness/simt/rewrite/rewrite.hpp"
+#include "harness/simt/rewrite/stream.hpp"
+
+namespace gradverify::simt::rewrite {
+namespace {
+
+bool is_asm(const Token& token) {
+    return token.is("asm") || token.is("__asm__") || token.is("__asm");
+}
+
+bool is_qualifier(const Token& token) {
+    return token.is("volatile") || token.is("__volatile__") || token.is("__volatile") ||
+           token.is("inline") || token.is("goto");
+}
+
+/// A label, as in `void f() asm("name");`, follows a declarator.
+bool is_statement(const Stream& stream, std::size_t word, std::size_t open) {
+    if (word == 0 || open != word + 1) return true;
+    const Token& before = stream.at(word - 1);
+    if (before.is(";") || before.is("{") || before.is("}") || before.is(":")) return true;
+    if (before.is("else") || before.is("do")) return true;
+    return before.is(")") && stream.at(open + 1).text.find(';') != std::string_view::npos;
+}
+
+}  // namespace
+
+void rewrite_inline_ptx(Stream& stream) {
+    for (std::size_t i = 0; i < stream.size(); ++i) {
+        if (!is_asm(stream.at(i)) || stream.at(i).in_system_header) continue;
+        std::size_t open = i + 1;
+        while (is_qualifier(stream.at(open))) ++open;
+        if (!stream.is(open, "(")) continue;
+        const std::size_t close = stream.matching_close(open);
+        const std::size_t text = open + 1;
+        if (!is_statement(stream, i, open) || stream.at(text).kind != TokenKind::text) continue;
+        std::size_t end = text;
+        bool is_empty = true;
+        for (; stream.at(end).kind == TokenKind::text; ++end) {
+            is_empty = is_empty && stream.is(end, "\"\"");
+        }
+        if (is_empty) continue;
+        stream.replace({{i, close + 1},
+                        "::gradverify::simt::unit::inline_ptx(" + stream.text({text, end}) + ")"});
+        i = close;
+    }
+}
+
+}  // namespace gradverify::simt::rewrite

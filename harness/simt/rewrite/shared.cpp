@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rewrites `__shared__ D;` into typedefs and references to places in the block's arena, and
+// `extern __shared__ T x[];` into a reference to the launch's dynamic shared memory. The type is
+// never parsed: a declaration becomes a typedef by renaming what it declares.
+#include "harness/simt/rewrite/rewrite.hpp"
+#include "harness/simt/rewrite/stream.hpp"
+
+namespace gradverify::simt::rewrite {
+namespace {
+
+/// What a declaration says once `__shared__` and the words that no typedef may carry are taken out.
+struct Declaration {
+    Range range;  ///< all of it, `;` included
+    bool is_extern = false;
+    std::string alignment;            ///< attributes, kept for the tag
+    std::vector<std::size_t> tokens;  ///< of the typedef
+    std::vector<std::size_t> names;   ///< the tokens that are declared names
+};
+
+bool is_alignment_word(const Token& token) {
+    return token.is("alignas") || token.is("__attribute__") || token.is("__attribute");
+}
+
+std::size_t begin_of_declaration(const Stream& stream, std::size_t shared) {
+    std::size_t i = shared;
+    while (i > 0) {
+        const Token& token = stream.at(i - 1);
+        if (token.is(";") || token.is("{") || token.is("}") || token.is(":")) break;
+        if (token.is(")")) {
+            const std::size_t open = stream.matching_open(i - 1);
+            if (open == 0 || !is_alignment_word(stream.at(open - 1))) break;
+            i = open;
+            continue;
+        }
+        --i;
+    }
+    return i;
+}
+
+/// Past the template arguments that open at `i`.
+std::size_t skip_angles(const Stream& stream, std::size_t i) {
+    int depth = 0;
+    for (; i < stream.size(); ++i) {
+        if (stream.is(i, "(") || stream.is(i, "[") || stream.is(i, "{")) {
+            i = stream.matching_close(i);
+        } else if (stream.is(i, "<")) {
+            ++depth;
+        } else if (stream.is(i, ">") && --depth == 0) {
+            return i;
+        }
+    }
+    stream.fail(i, "unbalanced `<` in a __shared__ declaration");
+}
+
+/// The name that the declarator in `range` declares: of `(*q)[3]` q, of `float a[2]` a.
+std::size_t declared_name(const Stream& stream, Range range) {
+    std::size_t name = stream.size();
+    for (std::size_t i = range.begin; i < range.end; ++i) {
+        const Token& token = stream.at(i);
+        if (is_alignment_word(token) || token.is("decltype")) {
+            i = stream.matching_close(i + 1);
+        } else if (token.is("(")) {
+            const std::size_t close = stream.matching_close(i);
+            if (stream.is(i + 1, "*") || stream.is(i + 1, "&")) {
+                return declared_name(stream, {i + 1, close});
+            }
+            i = close;
+        } else if (token.is("[") || token.is("{")) {
+            i = stream.matching_close(i);
+        } else if (token.is("<")) {
+            i = skip_angles(stream, i);
+        } else if (token.is("=")) {
+            stream.fail(i, "a __shared__ variable cannot have an initializer");
+        } else if (token.kind == TokenKind::identifier) {
+            name = i;
+        }
+    }
+    if (name == stream.size()) {
+        stream.fail(range.begin, "no variable name found in this __shared__ declaration");
+    }
+    return name;
+}
+
+Declaration parse(const Stream& stream, std::size_t shared) {
+    Declaration declaration;
+    const std::size_t begin = begin_of_declaration(stream, shared);
+    std::size_t segment = begin;
+    std::size_t i = begin;
+    for (;; ++i) {
+        const Token& token = stream.at(i);
+        if (i >= stream.size()) stream.fail(shared, "no `;` after this __shared__ declaration");
+        if (token.is(",") || token.is(";")) {
+            declaration.names.push_back(declared_name(stream, {segment, i}));
+            segment = i + 1;
+        }
+        if (token.is(";")) break;
+        if (token.is("__shared__") || token.is("static") || token.is("inline")) continue;
+        if (token.is("extern")) {
+            declaration.is_extern = true;
+        } else if (is_alignment_word(token)) {
+            const std::size_t close = stream.matching_close(i + 1);
+            declaration.alignment += stream.flat({i, close + 1}) + " ";
+            i = close;
+        } else {
+            std::size_t end = i;
+            if (token.is("(") || token.is("[") || token.is("{")) end = stream.matching_close(i);
+            if (token.is("<")) end = skip_angles(stream, i);
+            for (; i < end; ++i) declaration.tokens.push_back(i);
+            declaration.tokens.push_back(end);
+        }
+    }
+    declaration.range = {begin, i + 1};
+    return declaration;
+}
+
+std::string unique(const std::string& what, std::size_t number, const Token& name) {
+    return "gradverify_" + what + "_" + std::to_string(number) + "_" + std::string(name.text);
+}
+
+std::string typedef_text(const Stream& stream, const Declaration& declaration, std::size_t number) {
+    std::string text = "typedef";
+    for (const std::size_t i : declaration.tokens) {
+        bool is_declared = false;
+        for (const std::size_t name : declaration.names) is_declared = is_declared || name == i;
+        text += ' ';
+        text += is_declared ? unique("type", number, stream.at(i)) : std::string(stream.at(i).text);
+    }
+    return text + ";";
+}
+
+std::string rewritten(const Stream& stream, const Declaration& declaration, std::size_t number,
+                      bool at_namespace_scope) {
+    const std::string unit = "::gradverify::simt::unit::";
+    std::string text = typedef_text(stream, declaration, number);
+    for (const std::size_t i : declaration.names) {
+        const Token& name = stream.at(i);
+        const std::string type = unique("type", number, name);
+        const std::string variable(name.text);
+        if (declaration.is_extern && at_namespace_scope) {
+            text += " [[maybe_unused]] static constexpr " + unit + "DynamicShared<" + type + "> " +
+                    variable + "{};";
+        } else if (declaration.is_extern) {
+            text += " [[maybe_unused]] " + type + "& " + variable + " = " + unit +
+                    "dynamic_shared<" + type + ">();";
+        } else {
+            const std::string tag = unique("tag", number, name);
+            text += " struct " + declaration.alignment + tag + " {}; [[maybe_unused]] " + type +
+                    "& " + variable + " = " + unit + "shared<" + type + ", " + tag + ">();";
+        }
+    }
+    return text;
+}
+
+/// Whether the brace at `open` opens a namespace (or a linkage specification).
+bool opens_namespace(const Stream& stream, std::size_t open) {
+    std::size_t begin = open;
+    while (begin > 0 && !stream.is(begin - 1, ";") && !stream.is(begin - 1, "{") &&
+           !stream.is(begin - 1, "}")) {
+        --begin;
+    }
+    if (stream.is(begin, "inline")) ++begin;
+    const bool linkage = stream.is(begin, "extern") && stream.at(begin + 1).kind == TokenKind::text;
+    return stream.is(begin, "namespace") || (linkage && begin + 2 == open);
+}
+
+}  // namespace
+
+void rewrite_shared_variables(Stream& stream) {
+    std::size_t number = 0;
+    std::size_t scopes_not_namespaces = 0;
+    std::vector<bool> is_namespace;
+    for (std::size_t i = 0; i < stream.size(); ++i) {
+        if (stream.is(i, "{")) {
+            is_namespace.push_back(opens_namespace(stream, i));
+            if (!is_namespace.back()) ++scopes_not_namespaces;
+        } else if (stream.is(i, "}") && !is_namespace.empty()) {
+            if (!is_namespace.back()) --scopes_not_namespaces;
+            is_namespace.pop_back();
+        } else if (stream.is(i, "__shared__")) {
+            const Declaration declaration = parse(stream, i);
+            const bool at_namespace_scope = scopes_not_namespaces == 0;
+            if (at_namespace_scope && !declaration.is_extern) {
+                stream.fail(i, "a __shared__ variable outside of a function runs on cuda only");
+            }
+            stream.replace(
+                {declaration.range, rewritten(stream, declaration, number++, at_namespace_scope)});
+            i = declaration.range.end - 1;
+        }
+    }
+}
+
+}  // namespace gradverify::simt::rewrite

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// Brackets are matched once for the whole file; edits are joined in order of their beginning.
+#include "harness/simt/rewrite/stream.hpp"
+
+#include <algorithm>
+#include <cctype>
+
+#include "harness/simt/rewrite/rewrite.hpp"
+
+namespace gradverify::simt::rewrite {
+namespace {
+
+constexpr std::size_t none = static_cast<std::size_t>(-1);
+
+bool opens(const Token& token) { return token.is("(") || token.is("[") || token.is("{"); }
+bool closes(const Token& token) { return token.is(")") || token.is("]") || token.is("}"); }
+bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+
+}  // namespace
+
+Stream::Stream(std::string_view source) : tokens_(tokenize(source)) {
+    std::vector<std::size_t> open;
+    for (std::size_t i = 0; i < tokens_.size(); ++i) {
+        const Token& token = tokens_[i];
+        if (token.kind == TokenKind::space || token.kind == TokenKind::directive) continue;
+        const std::size_t number = significant_.size();
+        significant_.push_back(i);
+        partner_.push_back(none);
+        if (token.kind != TokenKind::punctuator) continue;
+        if (opens(token)) open.push_back(number);
+        if (closes(token) && !open.empty()) {
+            partner_[number] = open.back();
+            partner_[open.back()] = number;
+            open.pop_back();
+        }
+    }
+}
+
+const Token& Stream::at(std::size_t i) const {
+    static const Token nothing;
+    return i < significant_.size() ? tokens_[significant_[i]] : nothing;
+}
+
+bool Stream::is_triple(std::size_t i, char bracket) const {
+    const std::string_view text(&bracket, 1);
+    for (std::size_t k = 0; k < 3; ++k) {
+        if (!is(i + k, text) || at(i + k).offset != at(i).offset + k) return false;
+    }
+    return true;
+}
+
+std::size_t Stream::matching_close(std::size_t open) const {
+    if (open >= partner_.size() || partner_[open] == none) fail(open, "unbalanced bracket");
+    return partner_[open];
+}
+
+std::size_t Stream::matching_open(std::size_t close) const { return matching_close(close); }
+
+std::size_t Stream::find_at_depth_0(std::size_t from, std::string_view text) const {
+    for (std::size_t i = from; i < size(); ++i) {
+        if (is(i, text)) return i;
+        if (closes(at(i))) break;
+        if (opens(at(i))) i = matching_close(i);
+    }
+    fail(from, "expected `" + std::string(text) + "` after this");
+}
+
+std::string Stream::text(Range range) const {
+    std::string joined;
+    if (range.empty()) return joined;
+    for (std::size_t i = significant_[range.begin]; i <= significant_[range.end - 1]; ++i) {
+        joined += tokens_[i].text;
+    }
+    return joined;
+}
+
+std::string Stream::flat(Range range) const {
+    std::string joined;
+    for (std::size_t i = range.begin; i < range.end; ++i) {
+        const std::string_view next = at(i).text;
+        if (!joined.empty() && is_word(joined.back()) && is_word(next.front())) joined += ' ';
+        joined += next;
+    }
+    return joined;
+}
+
+bool Stream::on_one_line(Range range) const {
+    if (range.empty()) return true;
+    return text(range).find('\n') == std::string::npos;
+}
+
+std::string Stream::marker(std::size_t i) const {
+    const Token& token = at(i);
+    return "\n# " + std::to_string(token.line) + " \"" + std::string(token.file) + "\"" +
+           (token.in_system_header ? " 3" : "") + "\n";
+}
+
+std::string Stream::join() const {
+    std::vector<const Edit*> ordered;
+    for (const Edit& edit : edits_) ordered.push_back(&edit);
+    std::sort(ordered.begin(), ordered.end(),
+              [](const Edit* a, const Edit* b) { return a->range.begin < b->range.begin; });
+    std::string joined;
+    std::size_t at_token = 0;
+    for (const Edit* edit : ordered) {
+        const std::size_t first = significant_[edit->range.begin];
+        for (; at_token < first; ++at_token) joined += tokens_[at_token].text;
+        joined += edit->text;
+        at_token = significant_[edit->range.end - 1] + 1;
+        const bool keeps_lines =
+            on_one_line(edit->range) && edit->text.find('\n') == std::string::npos;
+        if (!keeps_lines && edit->range.end < size()) {
+            // What lies between is space alone, so the next token may start a line of its own.
+            at_token = significant_[edit->range.end];
+            for (std::size_t i = significant_[edit->range.end - 1] + 1; i < at_token; ++i) {
+                if (tokens_[i].kind == TokenKind::directive) {
+                    joined += "\n" + std::string(tokens_[i].text);
+                }
+            }
+            joined += marker(edit->range.end);
+        }
+    }
+    for (; at_token < tokens_.size(); ++at_token) joined += tokens_[at_token].text;
+    return joined;
+}
+
+void Stream::fail(std::size_t i, const std::string& what) const {
+    const Token& token = at(std::min(i, size() == 0 ? 0 : size() - 1));
+    throw RewriteError(std::string(token.file) + ":" + std::to_string(token.line) +
+                       ": error: " + what);
+}
+
+}  // namespace gradverify::simt::rewrite

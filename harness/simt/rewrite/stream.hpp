@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tokens as the rewrites see them: significant tokens by number, matching brackets, and a list
+// of edits that keeps line numbers. Knows brackets, but no CUDA.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "harness/simt/rewrite/tokens.hpp"
+
+namespace gradverify::simt::rewrite {
+
+/// A half-open range of significant tokens.
+struct Range {
+    std::size_t begin, end;
+    bool empty() const { return begin >= end; }
+};
+
+/// Replacement of a range of significant tokens.
+struct Edit {
+    Range range;
+    std::string text;
+};
+
+class Stream {
+  public:
+    explicit Stream(std::string_view source);
+
+    std::size_t size() const { return significant_.size(); }
+    /// Significant token `i`; an empty one past either end.
+    const Token& at(std::size_t i) const;
+    bool is(std::size_t i, std::string_view text) const { return at(i).is(text); }
+    /// Three of `bracket` written without a space between.
+    bool is_triple(std::size_t i, char bracket) const;
+
+    /// The token that closes the bracket at `open`. **Errors** RewriteError when there is none.
+    std::size_t matching_close(std::size_t open) const;
+    /// The token that opens the bracket at `close`.
+    std::size_t matching_open(std::size_t close) const;
+    /// The first `text` from `from` on outside of all brackets opened since.
+    std::size_t find_at_depth_0(std::size_t from, std::string_view text) const;
+
+    /// The source of a range as it stands, spaces and line markers included.
+    std::string text(Range range) const;
+    /// The tokens of a range joined by single spaces where needed, on one line.
+    std::string flat(Range range) const;
+    /// Whether the range lies on one line.
+    bool on_one_line(Range range) const;
+    /// A line marker for token `i`, with the newlines that it needs.
+    std::string marker(std::size_t i) const;
+
+    void replace(Edit edit) { edits_.push_back(std::move(edit)); }
+    /// The whole text with all edits; lines after an edit keep their numbers.
+    std::string join() const;
+
+    [[noreturn]] void fail(std::size_t i, const std::string& what) const;
+
+  private:
+    std::vector<Token> tokens_;
+    std::vector<std::size_t> significant_;
+    std::vector<std::size_t> partner_;  ///< of each significant (), [], {}
+    std::vector<Edit> edits_;
+};
+
+void rewrite_launches(Stream& stream);
+void rewrite_shared_variables(Stream& stream);
+void rewrite_inline_ptx(Stream& stream);
+
+}  // namespace gradverify::simt::rewrite

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// Splits preprocessed C++ into tokens and says which user's line each came from. Keeps every
+// character, so that joining the texts gives the input back. Knows no grammar.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace gradverify::simt::rewrite {
+
+enum class TokenKind { space, identifier, number, text, punctuator, directive };
+
+struct Token {
+    TokenKind kind = TokenKind::space;
+    std::string_view text;
+    std::size_t offset = 0;  ///< of its first character in the input
+    int line = 0;            ///< in `file`, as the line markers say
+    std::string_view file;   ///< the line marker's text between the quotes
+    bool in_system_header = false;
+
+    bool is(std::string_view spelled) const { return text == spelled; }
+};
+
+/// `source` must outlive the tokens. Angle brackets are always single tokens.
+std::vector<Token> tokenize(std::string_view source);
+
+}  // namespace gradverify::simt::rewrite

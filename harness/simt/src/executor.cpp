@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: Apache-2.0
+// The outer half of the executor: refusing launches, going through blocks, drawing orders, errors.
+// Who runs within a block is decided in threads.cpp.
+#include "harness/simt/src/executor.hpp"
+
+#include <exception>
+#include <memory>
+#include <stdexcept>
+
+#include "gradverify_simt/runtime_types.hpp"
+#include "harness/simt/src/device_limits.hpp"
+
+namespace gradverify::simt {
+
+namespace unit {
+constinit thread_local State state;
+constinit thread_local int atomics_left = 0;
+}  // namespace unit
+
+constinit thread_local Executor* executor_of_thread = nullptr;
+
+namespace {
+
+thread_local std::unique_ptr<Executor> executor_owner;
+
+bool same(const dim3& a, const dim3& b) { return a.x == b.x && a.y == b.y && a.z == b.z; }
+
+std::string text_of(const dim3& size) {
+    return "(" + std::to_string(size.x) + ", " + std::to_string(size.y) + ", " +
+           std::to_string(size.z) + ")";
+}
+
+std::uint64_t volume(const dim3& size) { return std::uint64_t{size.x} * size.y * size.z; }
+
+std::uint64_t greatest_common_divisor(std::uint64_t a, std::uint64_t b) {
+    while (b != 0) {
+        const std::uint64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+}  // namespace
+
+/// What every fiber does: its share of the threads of the launch at hand, then whoever is next.
+void run_fiber() {
+    for (;;) {
+        Executor& executor = Executor::of_this_thread();
+        bool failed = false;
+        executor.thrown_.clear();
+        try {
+            executor.entry_(executor.body_);
+        } catch (const std::exception& error) {
+            failed = true;
+            executor.thrown_ = error.what();
+        } catch (...) {
+            failed = true;
+        }
+        // Out of the handler, as the frames of this fiber are about to be forgotten.
+        if (failed) {
+            executor.trap(cudaErrorLaunchFailure,
+                          {"an exception left the kernel: ", executor.thrown_.c_str()},
+                          executor.launch_place_);
+        }
+        executor.leave_fiber();
+    }
+}
+
+// splitmix64 (Steele, Lea, Flood 2014).
+std::uint64_t Random::next() {
+    state_ += 0x9e3779b97f4a7c15ULL;
+    std::uint64_t z = state_;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
+    return z ^ (z >> 31);
+}
+
+void Executor::make_for_this_thread() {
+    executor_owner = std::make_unique<Executor>();
+    executor_of_thread = executor_owner.get();
+}
+
+Executor::Executor() : fibers_(&run_fiber) {}
+
+void Executor::set_schedule(const Schedule& schedule) {
+    schedule_ = schedule;
+    launches_scheduled_ = 0;
+}
+
+std::string Executor::take_error() {
+    last_cuda_error = cudaSuccess;
+    return std::exchange(error_, std::string());
+}
+
+Counters Executor::take_counters() { return std::exchange(counters_, Counters()); }
+
+void Executor::fail(int cuda_error, const std::string& text) {
+    last_cuda_error = cuda_error;
+    if (error_.empty()) error_ = text;
+}
+
+std::string Executor::launch_text() const {
+    return std::string(launch_place_.file) + ":" + std::to_string(launch_place_.line) +
+           ": launch of " + kernel_;
+}
+
+std::string Executor::why_invalid(const unit::LaunchConfig& config, int& cuda_error) const {
+    // What the runtime of CUDA 13.0 answers to each of these, as seen on a GPU (that of CUDA 12 is
+    // documented to say cudaErrorInvalidConfiguration of sizes).
+    cuda_error = cudaErrorInvalidValue;
+    const dim3& grid = config.grid;
+    const dim3& block = config.block;
+    if (volume(grid) == 0) return "grid " + text_of(grid) + " has a zero";
+    if (volume(block) == 0) return "block " + text_of(block) + " has a zero";
+    if (grid.x > max_grid_x || grid.y > max_grid_y_z || grid.z > max_grid_y_z) {
+        return "grid " + text_of(grid) + " exceeds (2147483647, 65535, 65535)";
+    }
+    if (block.x > max_block_threads || block.y > max_block_threads || block.z > max_block_z ||
+        volume(block) > max_block_threads) {
+        return "block " + text_of(block) + " exceeds 1024 threads or (1024, 1024, 64)";
+    }
+    if (config.shared_bytes > dynamic_shared_limit) {
+        return std::to_string(config.shared_bytes) + " bytes of dynamic shared memory exceed " +
+               std::to_string(dynamic_shared_limit) +
+               " (cudaFuncSetAttribute raises the limit up to " +
+               std::to_string(SharedMemory::opt_in_limit_bytes) + ")";
+    }
+    cuda_error = cudaSuccess;
+    return "";
+}
+
+void Executor::launch(const unit::LaunchConfig& config, const char* kernel, unit::Entry entry,
+                      const void* body) {
+    unit::State& state = unit::state;
+    if (state.in_kernel) {
+        trap(cudaErrorNotSupported, {"a launch from within a kernel runs on cuda only"},
+             {config.file, config.line});
+    }
+    kernel_ = kernel;
+    launch_place_ = {config.file, config.line};
+    int cuda_error = cudaSuccess;
+    const std::string reason = why_invalid(config, cuda_error);
+    if (cuda_error != cudaSuccess) return fail(cuda_error, launch_text() + ": " + reason);
+    entry_ = entry;
+    body_ = body;
+    set_dimensions(config);
+    begin_block();
+    ++counters_.launches;
+    state.in_kernel = true;
+    state.thread = *state.next++;
+    current_ = &fibers_.take();
+    ++counters_.switches;
+    switch_fiber(main_, *current_);
+    current_ = &main_;
+    state.in_kernel = false;
+    counters_.threads += blocks_begun_ * threads_;
+}
+
+void Executor::set_dimensions(const unit::LaunchConfig& config) {
+    unit::State& state = unit::state;
+    ++state.launch;
+    state.grid_dim = config.grid;
+    state.block_dim = config.block;
+    shared_.begin_launch(config.shared_bytes);
+    state.dynamic_shared = shared_.dynamic();
+    threads_ = static_cast<unsigned>(volume(config.block));
+    blocks_ = volume(config.grid);
+    blocks_begun_ = 0;
+    launch_done_ = false;
+    yields_without_progress_ = 0;
+
+    const bool is_random =
+        schedule_.threads == Order::random_threads || schedule_.threads == Order::random_warps ||
+        schedule_.blocks == Order::random_threads || schedule_.blocks == Order::random_warps;
+    if (is_random) {
+        random_ = Random(Random(schedule_.seed ^ (launches_scheduled_ << 20)).next());
+        // A step that is prime to the number of blocks visits each once, without a table.
+        block_offset_ = random_.next() % blocks_;
+        block_stride_ = random_.next() % blocks_ | 1;
+        while (greatest_common_divisor(block_stride_, blocks_) != 1) ++block_stride_;
+    }
+    ++launches_scheduled_;
+    if (same(table_block_, config.block)) return;
+    table_block_ = config.block;
+    table_order_ = Order::random_threads;  // to be drawn again
+    for (unsigned rank = 0; rank < threads_; ++rank) {
+        by_rank_[rank] = {{rank % config.block.x, rank / config.block.x % config.block.y,
+                           rank / config.block.x / config.block.y},
+                          rank};
+    }
+    order_end_ = order_.data() + threads_;
+}
+
+void Executor::draw_order() {
+    const Order order = schedule_.threads;
+    const bool is_fixed = order == Order::ascending || order == Order::descending;
+    if (is_fixed && order == table_order_) return;
+    table_order_ = order;
+    for (unsigned i = 0; i < threads_; ++i) {
+        order_[i] = by_rank_[order == Order::descending ? threads_ - 1 - i : i];
+    }
+    if (order == Order::random_threads) {
+        for (unsigned i = threads_; i > 1; --i) std::swap(order_[i - 1], order_[random_.below(i)]);
+    }
+    if (order == Order::random_warps) {
+        std::array<std::uint8_t, max_block_threads / warp_lanes> warps{};
+        const unsigned count = (threads_ + warp_lanes - 1) / warp_lanes;
+        for (unsigned i = 0; i < count; ++i) warps[i] = static_cast<std::uint8_t>(i);
+        for (unsigned i = count; i > 1; --i) std::swap(warps[i - 1], warps[random_.below(i)]);
+        unsigned at = 0;
+        for (unsigned w = 0; w < count; ++w) {
+            const unsigned first = warps[w] * warp_lanes;
+            for (unsigned i = first; i < first + warp_lanes && i < threads_; ++i) {
+                order_[at++] = by_rank_[i];
+            }
+        }
+    }
+    for (unsigned i = 0; i < threads_; ++i) {
+        position_of_[order_[i].rank] = static_cast<std::uint16_t>(i);
+    }
+}
+
+void Executor::set_block_index() {
+    std::uint64_t index = blocks_begun_;
+    if (schedule_.blocks == Order::descending) {
+        index = blocks_ - 1 - index;
+    } else if (schedule_.blocks != Order::ascending) {
+        __extension__ using Wide = unsigned __int128;
+        index = static_cast<std::uint64_t>((Wide{index} * block_stride_ + block_offset_) % blocks_);
+    }
+    const dim3& grid = unit::state.grid_dim;
+    if (index < grid.x) {
+        unit::state.block_index = {static_cast<unsigned>(index), 0, 0};
+        return;
+    }
+    const std::uint64_t row = index / grid.x;
+    unit::state.block_index = {static_cast<unsigned>(index % grid.x),
+                               static_cast<unsigned>(row % grid.y),
+                               static_cast<unsigned>(row / grid.y)};
+}
+
+void Executor::begin_block() {
+    set_block_index();
+    ++blocks_begun_;
+    draw_order();
+    shared_.poison();
+    unit::state.next = order_.data();
+    unit::state.fast_end = order_end_;
+    fast_ = true;
+}
+
+bool Executor::next_block() {
+    if (blocks_begun_ == blocks_) {
+        launch_done_ = true;
+        return false;
+    }
+    begin_block();
+    return true;
+}
+
+void Executor::place_shared(unit::SharedSlot& slot, std::size_t bytes, std::size_t alignment) {
+    void* address = shared_.place(bytes, alignment);
+    if (address == nullptr) {
+        trap(cudaErrorInvalidValue, {"more than 49152 bytes of static shared memory"},
+             launch_place_);
+    }
+    slot = {unit::state.launch, address};
+}
+
+// Kept apart from `trap`, whose frame is never unwound: no string may live in it.
+[[gnu::noinline]] void Executor::record_trap(int cuda_error, const TrapText& text,
+                                             unit::Place place) {
+    const std::string message = std::string(place.file) + ":" + std::to_string(place.line) + ": " +
+                                text.before + text.what + text.after;
+    if (!unit::state.in_kernel) throw std::runtime_error(message);
+    fail(cuda_error, message + ", in block " + text_of(unit::state.block_index) + ", thread " +
+                         text_of(unit::state.thread.index) + "; " + launch_text());
+}
+
+void Executor::trap(int cuda_error, const TrapText& text, unit::Place place) {
+    record_trap(cuda_error, text, place);
+    abandon_launch();
+}
+
+}  // namespace gradverify::simt

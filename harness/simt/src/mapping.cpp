@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Guarded mappings from the kernel's anonymous memory.
+#include "harness/simt/src/mapping.hpp"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+namespace gradverify::simt {
+
+std::size_t page_size_bytes() noexcept {
+    static const auto bytes = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+    return bytes;
+}
+
+std::size_t round_up(std::size_t bytes, std::size_t multiple) noexcept {
+    return (bytes + multiple - 1) / multiple * multiple;
+}
+
+char* map_guarded(std::size_t bytes) noexcept {
+    const std::size_t page = page_size_bytes();
+    const std::size_t inner = round_up(bytes, page);
+    void* mapping = mmap(nullptr, inner + 2 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (mapping == MAP_FAILED) return nullptr;
+    char* begin = static_cast<char*>(mapping) + page;
+    if (inner > 0 && mprotect(begin, inner, PROT_READ | PROT_WRITE) != 0) {
+        munmap(mapping, inner + 2 * page);
+        return nullptr;
+    }
+    return begin;
+}
+
+void unmap_guarded(char* mapping, std::size_t bytes) noexcept {
+    const std::size_t page = page_size_bytes();
+    munmap(mapping - page, round_up(bytes, page) + 2 * page);
+}
+
+}  // namespace gradverify::simt

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// The shared memory of the running block: an arena for static variables and one for the dynamic
+// array, each in a mapping of its own that ends at an unmapped page. Filled with 0xFF (NaN) when a
+// block begins, so that a read of what nobody wrote shows.
+#pragma once
+
+#include <cstddef>
+
+namespace gradverify::simt {
+
+class SharedMemory {
+  public:
+    static constexpr std::size_t default_limit_bytes = 48 * 1024;
+    static constexpr std::size_t opt_in_limit_bytes = 227 * 1024;
+
+    SharedMemory();
+    ~SharedMemory();
+    SharedMemory(const SharedMemory&) = delete;
+    SharedMemory& operator=(const SharedMemory&) = delete;
+
+    /// Forgets the static variables; the dynamic array ends at the unmapped page.
+    void begin_launch(std::size_t dynamic_bytes);
+    void poison() noexcept;
+    void* dynamic() const { return dynamic_; }
+    /// **Errors** nullptr when the block's static variables would exceed the default limit.
+    void* place(std::size_t bytes, std::size_t alignment);
+
+  private:
+    char* static_arena_ = nullptr;
+    std::size_t static_used_bytes_ = 0;      ///< with red zones
+    std::size_t static_declared_bytes_ = 0;  ///< without
+    char* dynamic_arena_ = nullptr;
+    char* dynamic_ = nullptr;
+    std::size_t dynamic_bytes_ = 0;
+};
+
+}  // namespace gradverify::simt

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// What goes wrong in a launch ends that launch with an error that names kernel and line, and the
+// next launch runs as if nothing had happened.
+#include <doctest/doctest.h>
+
+#include <stdexcept>
+
+#include "harness/simt/tests/device_run.hpp"
+
+using gradverify::simt::Order;
+using gradverify::simt::take_error;
+using simt_test::contains;
+using simt_test::run;
+
+namespace {
+
+std::string error_of(const std::string& name, int count = 32) {
+    run(name, count);
+    const std::string error = take_error();
+    CHECK(run("launch_by_macro", 2) == std::vector<float>{0, 2});
+    CHECK(take_error() == "");
+    return error;
+}
+
+void check_contains(const std::string& text, std::initializer_list<const char*> parts) {
+    for (const char* part : parts) {
+        const std::string wanted = part;
+        CAPTURE(text);
+        CAPTURE(wanted);
+        CHECK(contains(text, wanted));
+    }
+}
+
+}  // namespace
+
+TEST_CASE("a deadlock says which threads wait where") {
+    for (const Order order : simt_test::all_orders) {
+        const simt_test::ScheduleScope scope({.threads = order, .seed = 1});
+        check_contains(
+            error_of("deadlock"),
+            {"barriers.cu:107: launch of stuck", "deadlock in block (0, 0, 0) of 32 threads",
+             "16 wait at the barrier of", "barriers.cu:102:", "16 wait at the warp collective of",
+             "barriers.cu:104 with", "(16, 0, 0)", "mask 0xffffffff"});
+    }
+}
+
+TEST_CASE("a failed device assertion ends the launch and names its line and thread") {
+    check_contains(error_of("device_assert"),
+                   {"runtime.cu:100: device assertion `data[threadIdx.x] < 3.0f` failed",
+                    "thread (3, 0, 0)", "launch of check_value"});
+}
+
+TEST_CASE("inline PTX is a trap that names its line") {
+    check_contains(error_of("inline_ptx"),
+                   {"runtime.cu:105: inline PTX runs on cuda only", "mov.u32"});
+}
+
+TEST_CASE("a launch beyond the limits is refused with its reason") {
+    check_contains(error_of("block_too_large"), {"launch of nothing", "exceeds 1024 threads"});
+    check_contains(error_of("block_too_deep"), {"(1, 1, 65)"});
+    check_contains(error_of("grid_of_zero"), {"has a zero"});
+    check_contains(error_of("grid_too_high"), {"(1, 65536, 1)"});
+    check_contains(error_of("grid_too_wide"), {"2147483648"});
+    CHECK_NOTHROW(error_of("last_error_after_refusal"));
+}
+
+TEST_CASE("dynamic shared memory beyond 48 KiB is refused until the kernel is allowed it") {
+    check_contains(error_of("too_much_shared"), {"49153 bytes", "cudaFuncSetAttribute"});
+    CHECK(run("much_shared_allowed", 1)[0] == 1);
+    CHECK(take_error() == "");
+    CHECK_THROWS_WITH_AS(run("too_much_shared_asked", 1), "invalid argument", std::runtime_error);
+    CHECK(contains(take_error(), "232448"));
+}
+
+TEST_CASE("an exception of a launcher reaches the caller") {
+    CHECK_THROWS_WITH_AS(run("throw_from_launcher", 1), "thrown in a unit", std::runtime_error);
+}
+
+TEST_CASE("the first error is kept until it is taken") {
+    run("grid_of_zero", 1);
+    run("block_too_deep", 1);
+    CHECK(contains(take_error(), "has a zero"));
+    CHECK(take_error() == "");
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// The host-side API: schedules replay, counters count, device memory is guarded.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <cstring>
+#include <thread>
+
+#include "harness/simt/tests/device_run.hpp"
+
+namespace gs = gradverify::simt;
+using simt_test::run;
+using simt_test::ScheduleScope;
+
+namespace {
+
+// Values that nobody wrote are NaN, which is equal to nothing.
+std::vector<std::uint32_t> bits(const std::vector<float>& values) {
+    std::vector<std::uint32_t> result(values.size());
+    std::memcpy(result.data(), values.data(), values.size() * sizeof(float));
+    return result;
+}
+
+}  // namespace
+
+TEST_CASE("one seed gives one run, and another seed another") {
+    const auto run_with = [](std::uint64_t seed) {
+        const ScheduleScope scope({.threads = gs::Order::random_threads, .seed = seed});
+        return bits(run("missing_barrier", 256));
+    };
+    CHECK(run_with(5) == run_with(5));
+    CHECK(run_with(5) != run_with(6));
+}
+
+TEST_CASE("launches of one schedule draw different orders") {
+    const ScheduleScope scope({.threads = gs::Order::random_threads, .seed = 5});
+    CHECK(bits(run("missing_barrier", 256)) != bits(run("missing_barrier", 256)));
+}
+
+TEST_CASE("counters count launches, threads, barriers per thread and collectives per lane") {
+    gs::take_counters();
+    run("reverse_in_static_shared", 64, 64);
+    const gs::Counters barriers = gs::take_counters();
+    CHECK(barriers.launches == 1);
+    CHECK(barriers.threads == 64);
+    CHECK(barriers.barriers == 64);
+    CHECK(barriers.warp_collectives == 0);
+    run("all_shuffles", 32);
+    const gs::Counters shuffles = gs::take_counters();
+    CHECK(shuffles.warp_collectives == 32 * 4);
+    run("launch_by_macro", 1000);
+    const gs::Counters plain = gs::take_counters();
+    CHECK(plain.threads == 1024);
+    CHECK(plain.switches == 2);  // there and back: no thread blocks
+}
+
+TEST_CASE("each OS thread has an executor of its own") {
+    std::vector<float> other;
+    std::thread([&] { other = run("sum_by_tree", 64, 256); }).join();
+    CHECK(other[0] == 2016);
+    CHECK(run("sum_by_tree", 64, 256)[0] == 2016);
+}
+
+TEST_CASE("device memory is aligned, poisoned, and ends at an unmapped page") {
+    for (const std::size_t bytes : {1, 256, 4096, 100000}) {
+        auto* memory = static_cast<char*>(gs::allocate_device(bytes));
+        CHECK(reinterpret_cast<std::uintptr_t>(memory) % 256 == 0);
+        float value = 0;
+        if (bytes >= sizeof value) {
+            std::memcpy(&value, memory, sizeof value);
+            CHECK(std::isnan(value));
+        }
+        std::memset(memory, 1, bytes);
+        const std::size_t end = (bytes + 255) / 256 * 256;
+        CHECK(std::string(gs::describe_address(memory + end)) ==
+              "the unmapped page after a device allocation");
+        CHECK(std::string(gs::describe_address(&value)) == "");
+        CHECK(gs::free_device(memory));
+        CHECK_FALSE(gs::free_device(memory));
+    }
+    CHECK(gs::allocate_device(std::size_t{1} << 40) == nullptr);
+}
+
+TEST_CASE("memory that was freed and allocated again is poisoned again") {
+    auto* first = static_cast<unsigned char*>(gs::allocate_device(1000));
+    first[0] = 1;
+    gs::free_device(first);
+    auto* second = static_cast<unsigned char*>(gs::allocate_device(1000));
+    CHECK(second[0] == 0xff);
+    gs::free_device(second);
+}
+
+TEST_CASE("streams are made and destroyed") {
+    CUstream_st* stream = gs::make_stream();
+    CHECK(stream != nullptr);
+    gs::destroy_stream(stream);
+}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// How the .cu files of these tests reach their test: each registers named launchers, and the test
+// calls them by device. Decides no expectation.
+#pragma once
+
+#include <map>
+#include <string>
+
+namespace simt_test {
+
+/// Works on `count` values in device memory; `stream` is null or a stream of the device.
+struct Call {
+    float* data;
+    int count;
+    int block;
+};
+using Launcher = void (*)(const Call& call);
+
+/// Defined outside of the units.
+bool add_launcher(const char* device, const char* name, Launcher launcher);
+std::map<std::string, Launcher>& launchers();
+
+}  // namespace simt_test
+
+#define GRADVERIFY_SIMT_TEST_TEXT(NAME) #NAME
+#define GRADVERIFY_SIMT_TEST_DEFINE(NAME)                                                          \
+    static void NAME(const ::simt_test::Call& call);                                               \
+    [[maybe_unused]] static const bool gradverify_is_added_##NAME =                                \
+        ::simt_test::add_launcher(GRADVERIFY_UNIT_DEVICE, GRADVERIFY_SIMT_TEST_TEXT(NAME), &NAME); \
+    static void NAME([[maybe_unused]] const ::simt_test::Call& call)
+#define GRADVERIFY_SIMT_TEST_LAUNCHER(NAME) GRADVERIFY_SIMT_TEST_DEFINE(NAME)

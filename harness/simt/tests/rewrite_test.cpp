@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// Golden tests of the rewriter: what each construct becomes, and that all else stays.
+#include "harness/simt/rewrite/rewrite.hpp"
+
+#include <doctest/doctest.h>
+
+using gradverify::simt::rewrite::rewrite;
+using gradverify::simt::rewrite::RewriteError;
+
+namespace {
+
+const std::string unit = "::gradverify::simt::unit::";
+
+std::string launch(const std::string& kernel, const std::string& config,
+                   const std::string& captures, const std::string& call) {
+    return unit + "launch(\"" + kernel + "\", " + unit + "LaunchConfig(" + config + "), [&" +
+           captures + "] { " + call + "; })";
+}
+
+}  // namespace
+
+TEST_CASE("a launch becomes a call of the launcher with a lambda that calls the kernel") {
+    CHECK(rewrite("{ k<<<1, 32>>>(p); }") == "{ " +
+                                                 launch("k", "1, 32",
+                                                        ", gradverify_argument_0_0 = (p)",
+                                                        "k(gradverify_argument_0_0)") +
+                                                 "; }");
+    CHECK(rewrite("f<A<B>, 3><<<g, b, 0, s>>>();") ==
+          launch("f<A<B>,3>", "g, b, 0, s", "", "f<A<B>, 3>()") + ";");
+}
+
+TEST_CASE("literals, NULL, braces and packs stay in the call, where they convert") {
+    CHECK(rewrite("k<<<1, 1>>>(0, __null, nullptr, {1, 2}, a...);") ==
+          launch("k", "1, 1", "", "k(0, __null, nullptr, {1, 2}, a...)") + ";");
+}
+
+TEST_CASE("commas within calls and template arguments do not split arguments") {
+    const std::string call = "k(gradverify_argument_0_0, gradverify_argument_0_1)";
+    CHECK(rewrite("k<<<1, 1>>>(f<int, 3>(a, b), c < d);") ==
+          launch("k", "1, 1",
+                 ", gradverify_argument_0_0 = (f<int, 3>(a, b)), gradverify_argument_0_1 = (c < d)",
+                 call) +
+              ";");
+}
+
+TEST_CASE("the kernel may be qualified, a member, a pointer, an element or a call") {
+    for (const std::string kernel : {"n::k", "::k", "n::S<T>::template k<3>", "(*p)", "table[i]",
+                                     "s.p", "s->p", "pick(i)", "(c ? a : b)", "pick<T>(1)"}) {
+        const std::string result = rewrite("if (x) " + kernel + "<<<1, 1>>>();");
+        CAPTURE(result);
+        CHECK(result.find("if (x) ::gradverify") == 0);
+        CHECK(result.find("[&] { " + kernel + "(); })") != std::string::npos);
+    }
+    CHECK(rewrite("return ::k<<<1, 1>>>();").find("return ::gradverify") == 0);
+    CHECK(rewrite("else k<<<1, 1>>>();").find("else ::gradverify") == 0);
+}
+
+TEST_CASE("shifts, nested templates and operators are no launches") {
+    for (const char* text : {"a << b; c >> d;", "A<B<C<int>>> x;", "x = operator<<<T>(a, b);",
+                             "R\"(k<<<1, 1>>>();)\"", "\"<<<\" '<' \">>>\"", "1'000'000"}) {
+        CHECK(rewrite(text) == text);
+    }
+}
+
+TEST_CASE("a shared variable becomes a typedef and a reference to its place") {
+    CHECK(rewrite("void f() { __shared__ float a[8]; }") ==
+          "void f() { typedef float gradverify_type_0_a [ 8 ]; struct gradverify_tag_0_a {}; "
+          "[[maybe_unused]] gradverify_type_0_a& a = " +
+              unit + "shared<gradverify_type_0_a, gradverify_tag_0_a>(); }");
+    const std::string several = rewrite(
+        "void f() { static __shared__ __attribute__((aligned(16))) A<int, 3> x, (*q)[3]; }");
+    CAPTURE(several);
+    CHECK(several.find(
+              "typedef A < int , 3 > gradverify_type_0_x , ( * gradverify_type_0_q ) [ 3 ];") !=
+          std::string::npos);
+    CHECK(several.find("struct __attribute__((aligned(16))) gradverify_tag_0_x {};") !=
+          std::string::npos);
+    CHECK(several.find("gradverify_type_0_q& q = ") != std::string::npos);
+    CHECK(several.find("static") == std::string::npos);
+}
+
+TEST_CASE("a dynamic shared array becomes a reference to the launch's memory") {
+    CHECK(rewrite("void f() { extern __shared__ float s[]; }") ==
+          "void f() { typedef float gradverify_type_0_s [ ]; [[maybe_unused]] "
+          "gradverify_type_0_s& s = " +
+              unit + "dynamic_shared<gradverify_type_0_s>(); }");
+    const std::string outside = rewrite("namespace n { extern __shared__ char s[]; }");
+    CHECK(outside.find("DynamicShared<gradverify_type_0_s> s{};") != std::string::npos);
+}
+
+TEST_CASE("inline PTX becomes a trap, while labels, empty and system asm stay") {
+    CHECK(rewrite("{ asm volatile(\"mov.u32 %0, 1;\" : \"=r\"(x)); }") ==
+          "{ " + unit + "inline_ptx(\"mov.u32 %0, 1;\"); }");
+    for (const char* text : {"{ asm volatile(\"\" ::: \"memory\"); }", "void f() __asm__(\"g\");",
+                             "# 1 \"/usr/include/x.h\" 1 3\n{ asm volatile(\"pause;\"); }"}) {
+        CHECK(rewrite(text) == text);
+    }
+}
+
+TEST_CASE("what follows a rewrite over several lines keeps its line") {
+    const std::string result = rewrite("# 10 \"u.cu\"\nk<<<1,\n 32>>>(a,\n b);\nint x;\n");
+    CAPTURE(result);
+    CHECK(result.find("# 10 \"u.cu\"\nk(") != std::string::npos);
+    CHECK(result.find("# 12 \"u.cu\"\nb") != std::string::npos);
+    CHECK(result.find("# 12 \"u.cu\"\n;\nint x;") != std::string::npos);
+}
+
+TEST_CASE("what cannot be rewritten is an error on the user's line") {
+    const auto error_of = [](const char* text) -> std::string {
+        try {
+            rewrite(std::string("# 7 \"user.cu\"\n") + text);
+        } catch (const RewriteError& error) {
+            return error.what();
+        }
+        return "no error";
+    };
+    CHECK(error_of("__shared__ int x;") ==
+          "user.cu:7: error: a __shared__ variable outside of a function runs on cuda only");
+    CHECK(error_of("void f() {\n__shared__ int x = 3; }") ==
+          "user.cu:8: error: a __shared__ variable cannot have an initializer");
+    CHECK(error_of("k<<<1>>>();") ==
+          "user.cu:7: error: a launch needs at least a grid and a block: <<<grid, block>>>");
+    CHECK(error_of("k<<<1, 2>>> x;") == "user.cu:7: error: expected `(` after `>>>`");
+    CHECK(error_of("k<<<1, 2;") == "user.cu:7: error: no `>>>` for this `<<<`");
+}

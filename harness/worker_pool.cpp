@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/worker_pool.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+
+#include "harness/errors.hpp"
+#include "harness/worker.hpp"
+
+extern char** environ;
+
+namespace gradverify {
+
+namespace {
+
+// Tickets of the pool's own; callers use non-negative ones.
+constexpr std::int64_t ticket_of_run = -1;
+constexpr std::int64_t ticket_of_probe = -2;
+
+struct Request {
+    std::int64_t ticket = 0;
+    std::string line;
+};
+
+std::string cause_of(int status) {
+    if (WIFSIGNALED(status)) {
+        const int signal = WTERMSIG(status);
+        return "the worker was killed by signal " + std::to_string(signal) + " (" +
+               strsignal(signal) + ")";
+    }
+    return "the worker called exit(" + std::to_string(WEXITSTATUS(status)) + ")";
+}
+
+std::array<int, 2> make_pipe() {
+    std::array<int, 2> ends{};
+    if (pipe2(ends.data(), O_CLOEXEC) != 0)
+        throw EnvironmentError(std::string("can't make a pipe: ") + std::strerror(errno));
+    return ends;
+}
+
+}  // namespace
+
+struct WorkerPool::Worker {
+    pid_t pid = -1;
+    int request_fd = -1, answer_fd = -1;
+    bool greeted = false;
+    std::deque<Request> waiting;    ///< not yet written to the pipe
+    std::deque<Request> running;    ///< written, not yet answered; the first one is being run
+    std::string received;           ///< an incomplete line
+    Clock::time_point last_sign{};  ///< of life, while something is running
+
+    std::size_t load() const { return waiting.size() + running.size(); }
+};
+
+WorkerPool::WorkerPool(WorkerPoolOptions options) : options_(std::move(options)) {
+    // A worker that died is noticed by its closed pipe, not by a signal to the driver.
+    std::signal(SIGPIPE, SIG_IGN);
+    for (int i = 0; i < std::max(options_.jobs, 1); ++i) {
+        workers_.push_back(std::make_unique<Worker>());
+        start(*workers_.back());
+    }
+}
+
+WorkerPool::~WorkerPool() {
+    for (const auto& worker : workers_) stop(*worker);
+}
+
+void WorkerPool::start(Worker& worker) {
+    const auto requests = make_pipe(), answers = make_pipe();
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    // Through numbers that are surely free, since either end may itself be 3 or 4.
+    constexpr int free_request = 64, free_answer = 65;
+    posix_spawn_file_actions_adddup2(&actions, requests[0], free_request);
+    posix_spawn_file_actions_adddup2(&actions, answers[1], free_answer);
+    posix_spawn_file_actions_adddup2(&actions, free_request, worker_request_fd);
+    posix_spawn_file_actions_adddup2(&actions, free_answer, worker_answer_fd);
+    posix_spawn_file_actions_addclose(&actions, free_request);
+    posix_spawn_file_actions_addclose(&actions, free_answer);
+    std::vector<char*> arguments;
+    for (std::string& word : options_.command) arguments.push_back(word.data());
+    arguments.push_back(nullptr);
+    const int error = posix_spawn(&worker.pid, options_.command.front().c_str(), &actions, nullptr,
+                                  arguments.data(), environ);
+    posix_spawn_file_actions_destroy(&actions);
+    close(requests[0]);
+    close(answers[1]);
+    worker.request_fd = requests[1];
+    worker.answer_fd = answers[0];
+    worker.greeted = false;
+    worker.received.clear();
+    worker.last_sign = Clock::now();
+    if (error != 0) {
+        worker.pid = -1;
+        throw EnvironmentError("can't start a worker (" + options_.command.front() +
+                               "): " + std::strerror(error));
+    }
+}
+
+void WorkerPool::stop(Worker& worker) {
+    if (worker.request_fd >= 0) close(worker.request_fd);
+    if (worker.answer_fd >= 0) close(worker.answer_fd);
+    worker.request_fd = worker.answer_fd = -1;
+    if (worker.pid <= 0) return;
+    // A worker that is in a kernel does not see its pipe close.
+    kill(worker.pid, SIGKILL);
+    waitpid(worker.pid, nullptr, 0);
+    worker.pid = -1;
+}
+
+bool WorkerPool::has_room() const {
+    return std::ranges::any_of(workers_,
+                               [&](const auto& worker) { return worker->load() < options_.depth; });
+}
+
+WorkerPool::Worker& WorkerPool::least_busy() {
+    return **std::ranges::min_element(workers_, {},
+                                      [](const auto& worker) { return worker->load(); });
+}
+
+void WorkerPool::submit(std::int64_t ticket, std::string printed_case) {
+    Worker& worker = least_busy();
+    worker.waiting.push_back({ticket, std::move(printed_case)});
+    if (ticket >= 0) ++in_flight_;
+    send(worker);
+}
+
+void WorkerPool::send(Worker& worker) {
+    while (worker.greeted && !worker.waiting.empty()) {
+        if (worker.running.empty()) worker.last_sign = Clock::now();
+        const std::string line = worker.waiting.front().line + "\n";
+        // A request is far shorter than a pipe, and few are in it: this never blocks for long.
+        if (write(worker.request_fd, line.data(), line.size()) != static_cast<ssize_t>(line.size()))
+            return;  // it died; its answers' end says so too
+        worker.running.push_back(std::move(worker.waiting.front()));
+        worker.waiting.pop_front();
+    }
+}
+
+void WorkerPool::take_line(Worker& worker, const std::string& line) {
+    worker.last_sign = Clock::now();
+    if (!worker.greeted) {
+        worker.greeted = line == worker_greeting;
+        send(worker);
+        return;
+    }
+    if (worker.running.empty()) return;
+    const Request request = std::move(worker.running.front());
+    worker.running.pop_front();
+    if (request.ticket == ticket_of_probe) {
+        probe_answer_ = line;
+        return;
+    }
+    if (request.ticket >= 0) --in_flight_;
+    answers_.push_back({request.ticket, Outcome::from_json(line)});
+}
+
+void WorkerPool::receive(Worker& worker) {
+    std::array<char, 65536> buffer;
+    const ssize_t count = read(worker.answer_fd, buffer.data(), buffer.size());
+    if (count <= 0) {
+        bury(worker, "");
+        return;
+    }
+    worker.received.append(buffer.data(), static_cast<std::size_t>(count));
+    std::size_t begin = 0;
+    for (std::size_t end = worker.received.find('\n'); end != std::string::npos;
+         end = worker.received.find('\n', begin)) {
+        take_line(worker, worker.received.substr(begin, end - begin));
+        begin = end + 1;
+    }
+    worker.received.erase(0, begin);
+}
+
+/// Takes note of a worker's end, charges the case that it was running, and starts another.
+void WorkerPool::bury(Worker& worker, const std::string& cause_if_killed) {
+    if (!cause_if_killed.empty()) kill(worker.pid, SIGKILL);
+    int status = 0;
+    waitpid(worker.pid, &status, 0);
+    worker.pid = -1;
+    close(worker.request_fd);
+    close(worker.answer_fd);
+    const std::string cause = cause_if_killed.empty() ? cause_of(status) : cause_if_killed;
+    if (!worker.greeted) throw EnvironmentError("a worker ended before its first case: " + cause);
+    const bool blameless = WIFEXITED(status) && WEXITSTATUS(status) == worker_exit_device_lost;
+    if (!blameless && !worker.running.empty()) {
+        const Request request = std::move(worker.running.front());
+        worker.running.pop_front();
+        if (request.ticket == ticket_of_probe) {
+            probe_answer_ = cause;
+        } else {
+            if (request.ticket >= 0) --in_flight_;
+            answers_.push_back({request.ticket, Outcome::failed(cause)});
+        }
+    }
+    while (!worker.running.empty()) {
+        worker.waiting.push_front(std::move(worker.running.back()));
+        worker.running.pop_back();
+    }
+    start(worker);
+}
+
+void WorkerPool::poll_once(double seconds) {
+    std::vector<pollfd> fds;
+    for (const auto& worker : workers_)
+        fds.push_back({.fd = worker->answer_fd, .events = POLLIN, .revents = 0});
+    const int timeout_ms = static_cast<int>(std::clamp(seconds * 1e3, 0.0, 1000.0));
+    if (poll(fds.data(), fds.size(), timeout_ms) < 0 && errno != EINTR)
+        throw EnvironmentError(std::string("poll: ") + std::strerror(errno));
+    for (std::size_t i = 0; i < fds.size(); ++i)
+        if (fds[i].revents != 0) receive(*workers_[i]);
+    for (const auto& worker : workers_) {
+        const std::chrono::duration<double> silent = Clock::now() - worker->last_sign;
+        const bool owes_a_sign = !worker->running.empty() || !worker->greeted;
+        if (owes_a_sign && silent.count() > options_.timeout_seconds)
+            bury(*worker, "no answer for " +
+                              std::to_string(static_cast<int>(options_.timeout_seconds)) + " s");
+    }
+}
+
+std::optional<WorkerPool::Answer> WorkerPool::wait(double seconds) {
+    const auto until = Clock::now() + std::chrono::duration<double>(seconds);
+    for (;;) {
+        const auto found =
+            std::ranges::find_if(answers_, [](const Answer& answer) { return answer.ticket >= 0; });
+        if (found != answers_.end()) {
+            Answer answer = std::move(*found);
+            answers_.erase(found);
+            return answer;
+        }
+        const std::chrono::duration<double> left = until - Clock::now();
+        if (in_flight_ == 0 || left.count() <= 0.0) return std::nullopt;
+        poll_once(left.count());
+    }
+}
+
+Outcome WorkerPool::run(const std::string& printed_case) {
+    submit(ticket_of_run, printed_case);
+    for (;;) {
+        const auto found = std::ranges::find(answers_, ticket_of_run, &Answer::ticket);
+        if (found != answers_.end()) {
+            Outcome outcome = std::move(found->outcome);
+            answers_.erase(found);
+            return outcome;
+        }
+        poll_once(1.0);
+    }
+}
+
+std::string WorkerPool::probe(const std::string& device) {
+    probe_answer_.reset();
+    submit(ticket_of_probe, worker_probe + device);
+    while (!probe_answer_) poll_once(1.0);
+    return *probe_answer_;
+}
+
+}  // namespace gradverify

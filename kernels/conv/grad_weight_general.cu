@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// conv.grad_weight/general: a thread for each weight. All of the operator in two dimensions.
+#include <cuda_runtime.h>
+
+#include "harness/kernel.hpp"
+#include "kernels/conv/geometry.cuh"
+
+namespace {
+
+using gradverify::conv::DeviceGeometry;
+
+__global__ void correlate(const float* dy, const float* x, float* dw, DeviceGeometry g) {
+    const long long weights = g.k * g.group_c * g.h.filter * g.w.filter;
+    const long long step = static_cast<long long>(gridDim.x) * blockDim.x;
+    for (long long i = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x; i < weights;
+         i += step) {
+        const long long fw = i % g.w.filter;
+        const long long fh = i / g.w.filter % g.h.filter;
+        const long long c = i / (g.w.filter * g.h.filter) % g.group_c;
+        const long long k = i / (g.w.filter * g.h.filter * g.group_c);
+        const long long first_c = k / g.group_k * g.group_c;
+        float sum = 0.0f;
+        for (long long n = 0; n < g.n; ++n)
+            for (long long oh = 0; oh < g.h.out; ++oh) {
+                const long long ih = oh * g.h.stride + fh * g.h.dilation - g.h.padding;
+                if (ih < 0 || ih >= g.h.in) continue;
+                for (long long ow = 0; ow < g.w.out; ++ow) {
+                    const long long iw = ow * g.w.stride + fw * g.w.dilation - g.w.padding;
+                    if (iw < 0 || iw >= g.w.in) continue;
+                    sum += dy[((n * g.k + k) * g.h.out + oh) * g.w.out + ow] *
+                           x[((n * g.c + first_c + c) * g.h.in + ih) * g.w.in + iw];
+                }
+            }
+        dw[i] = sum;
+    }
+}
+
+void launch(const gradverify::conv::GradWeight& call) {
+    const long long weights = call.dw.elements();
+    const int threads = call.launch.block_size;
+    correlate<<<gradverify::conv::blocks_for(weights, threads), threads, 0, call.launch.stream>>>(
+        call.dy.as<const float>(), call.x.as<const float>(), call.dw.as<float>(),
+        gradverify::conv::device_geometry(call.problem, call.dy));
+}
+
+}  // namespace
+
+GRADVERIFY_KERNEL(gradverify::conv::GradWeight, "general", launch)
+    .blocks_of({256, 64, 37})
+    .aligned_to(sizeof(float))
+    .with_empty_problems();

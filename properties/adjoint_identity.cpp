@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// <dy, J v> = <J^T dy, v> for a random direction v, where J v is a registered forward kernel's
+// result on v with every term that does not contain v's tensor set to zero: exact in integers, and
+// independent of the reference but for the check that the forward kernel is sound.
+#include "properties/properties.hpp"
+
+namespace gradverify {
+
+namespace {
+
+/// The forward pass's inputs with `tensor` replaced by the direction, and every tensor that is in
+/// no product with it zero, so that the forward map becomes linear in the direction.
+std::vector<Array<double>> tangent_inputs(const CaseContext& context, const std::string& tensor,
+                                          const Array<double>& direction) {
+    const PassSpec& forward = context.op().forward();
+    auto inputs = context.inputs_of(forward);
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+        const std::string& name = forward.inputs[i];
+        if (name == tensor) {
+            inputs[i] = direction;
+            continue;
+        }
+        const bool shares_a_product =
+            std::ranges::any_of(context.op().products, [&](const auto& product) {
+                return std::ranges::count(product, name) > 0 &&
+                       std::ranges::count(product, tensor) > 0;
+            });
+        if (!shares_a_product) std::ranges::fill(inputs[i].data, 0.0);
+    }
+    return inputs;
+}
+
+}  // namespace
+
+Outcome adjoint_identity(CaseContext& context) {
+    const auto inputs = context.inputs_of(context.pass());
+    const CallResult result = context.call(context.kernel(), inputs);
+    if (const std::string complaint = result.complaint(); !complaint.empty())
+        return Outcome::failed(complaint);
+    const Kernel* partner = sound_forward(context);
+    if (!partner) return Outcome::skipped("no sound forward");
+
+    std::vector<Comparison> comparisons;
+    for (std::size_t i = 0; i < result.outputs.size(); ++i) {
+        const std::string tensor = context.pass().outputs[i].substr(1);
+        const Array<double>& gradient = result.outputs[i];
+        const auto direction =
+            draw_direction(gradient, context.seed_for("adjoint " + tensor), context.exact_bits(),
+                           longest_reduction(context.op(), context.problem()));
+        const CallResult tangent =
+            context.call(*partner, tangent_inputs(context, tensor, direction));
+        if (!tangent.ran()) return Outcome::skipped("no sound forward");
+        double want = 0.0;
+        for (std::size_t j = 0; j < tangent.outputs.size(); ++j)
+            want += inner_product(context.values().at("d" + context.op().forward().outputs[j]),
+                                  tangent.outputs[j]);
+        double got = inner_product(gradient, direction);
+        if (!context.initial_outputs().empty())
+            got -= inner_product(context.initial_outputs()[i], direction);
+        comparisons.push_back(compare(
+            {&got, 1},
+            {.tensor = "<d" + tensor + ", v>", .sizes = {}, .values = {want}, .bounds = {}}));
+    }
+    Outcome outcome = combine(comparisons, "is not the adjoint of the forward kernel " +
+                                               partner->name + ": <dy, J v> differs from <g, v>");
+    if (outcome.verdict != Verdict::failed) return outcome;
+    const auto expected = context.exactly(context.reference(context.pass(), inputs));
+    if (std::ranges::all_of(compare_outputs(result, expected), &Comparison::ok))
+        return Outcome::skipped("no sound forward");
+    return outcome;
+}
+
+}  // namespace gradverify

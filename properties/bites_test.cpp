@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// The rounding bound must bite: an output moved by twice its bound, a product dropped, or a
+// product rounded to bfloat16 is caught in at least 95 of 100 problems with at most 64 terms.
+#include <doctest/doctest.h>
+
+#include <bit>
+#include <cmath>
+
+#include "harness/compare.hpp"
+#include "harness/random.hpp"
+#include "harness/registry.hpp"
+#include "properties/values.hpp"
+
+namespace gradverify {
+
+namespace {
+
+const Operator& conv_operator() { return *Registry::instance().find_operator("conv"); }
+
+double to_bfloat16(double value) {
+    // Round to nearest, ties to even, on the upper half of the float's bits.
+    auto bits = std::bit_cast<std::uint32_t>(static_cast<float>(value));
+    bits += 0x7fffu + ((bits >> 16) & 1u);
+    return std::bit_cast<float>(bits & 0xffff0000u);
+}
+
+Problem random_problem(SplitMix64& random, const PassSpec& pass) {
+    for (;;) {
+        Problem problem(conv_operator().space, 2);
+        for (int slot = 0; slot < static_cast<int>(problem.slots().size()); ++slot) {
+            const std::string& name = problem.slots()[static_cast<std::size_t>(slot)].name;
+            const std::int64_t most = name.starts_with("in_")                                    ? 8
+                                      : name.starts_with("stride") || name.starts_with("filter") ? 3
+                                      : name == "n" || name == "c" || name == "k"                ? 4
+                                                                                  : 1;
+            if (!name.starts_with("padding")) problem[slot] = random.between(1, most);
+        }
+        if (conv_operator().validate(problem) || conv_operator().is_empty(problem)) continue;
+        if (pass.reduction_length(problem) <= 64) return problem;
+    }
+}
+
+/// A pass on drawn data: what is expected, and what a correct kernel could return.
+struct Sample {
+    const PassSpec& pass;
+    Problem problem;
+    std::vector<Array<double>> inputs;
+    Expected expected;
+    std::vector<double> got;
+
+    Sample(const PassSpec& tested, SplitMix64& random)
+        : pass(tested), problem(random_problem(random, tested)) {
+        const Data data{.seed = random.next(), .is_explicit = false, .elements = {}};
+        inputs = pick(draw_values(conv_operator(), problem, data, ValueKind::mantissas, 24),
+                      pass.inputs);
+        std::vector<Array<Bounded>> bounded_inputs;
+        for (const auto& input : inputs)
+            bounded_inputs.push_back({input.sizes, {input.data.begin(), input.data.end()}});
+        const Sizes sizes = conv_operator().sizes_of(pass.outputs[0], problem);
+        std::vector<Array<Bounded>> outputs{
+            {sizes, std::vector<Bounded>(static_cast<std::size_t>(element_count(sizes)))}};
+        pass.bounded_reference(problem, bounded_inputs, outputs);
+        expected = Expected::within(pass.outputs[0], outputs[0]);
+        for (const double value : expected.values) got.push_back(static_cast<float>(value));
+    }
+
+    /// One product of one output: what the output loses when one element of an input is zero.
+    /// The position is drawn among the outputs that this element reaches.
+    std::pair<std::size_t, double> product(SplitMix64& random) const {
+        for (;;) {
+            auto without = inputs;
+            auto& element = without[1].data[random.below(without[1].data.size())];
+            element = 0.0;
+            std::vector<Array<double>> outputs{
+                {expected.sizes, std::vector<double>(expected.values.size(), 0.0)}};
+            pass.reference(problem, without, outputs);
+            const std::size_t first = random.below(got.size());
+            for (std::size_t i = 0; i < got.size(); ++i) {
+                const std::size_t at = (first + i) % got.size();
+                const double lost = expected.values[at] - outputs[0].data[at];
+                if (lost != 0.0) return {at, lost};
+            }
+        }
+    }
+    /// An output that rounding may touch: not one that no product reaches.
+    std::size_t inexact_output(SplitMix64& random) const {
+        std::size_t at = random.below(got.size());
+        while (expected.bounds[at] == 0.0) at = (at + 1) % got.size();
+        return at;
+    }
+    bool caught(std::size_t at, double moved) const {
+        auto wrong = got;
+        wrong[at] = static_cast<float>(wrong[at] + moved);
+        return !compare(wrong, expected).ok;
+    }
+};
+
+}  // namespace
+
+TEST_CASE("the rounding bound catches small errors in problems of at most 64 terms") {
+    constexpr int problems = 400;
+    for (const std::string name : {"forward", "grad_input", "grad_weight"}) {
+        CAPTURE(name);
+        const PassSpec& pass = *conv_operator().find_pass(name);
+        SplitMix64 random(mix_seed(1, name));
+        int moved = 0, dropped = 0, rounded = 0, false_alarms = 0;
+        for (int i = 0; i < problems; ++i) {
+            const Sample sample(pass, random);
+            false_alarms += !compare(sample.got, sample.expected).ok;
+            const std::size_t any = sample.inexact_output(random);
+            // One unit in the last place more than twice the bound: storing rounds the move.
+            const double move =
+                2.0 * sample.expected.bounds[any] + std::abs(sample.expected.values[any]) * 0x1p-23;
+            moved += sample.caught(any, move);
+            const auto [at, product] = sample.product(random);
+            dropped += sample.caught(at, -product);
+            rounded += sample.caught(at, to_bfloat16(product) - product);
+        }
+        CHECK(false_alarms == 0);
+        CHECK(moved == problems);
+        CHECK(dropped >= problems * 95 / 100);
+        CHECK(rounded >= problems * 95 / 100);
+        MESSAGE(name << ": moved by twice the bound " << moved << ", product dropped " << dropped
+                     << ", product in bfloat16 " << rounded << " of " << problems);
+    }
+}
+
+}  // namespace gradverify

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "properties/context.hpp"
+
+#include <chrono>
+#include <numeric>
+#include <stdexcept>
+
+#include "harness/random.hpp"
+
+namespace gradverify {
+
+namespace {
+
+const Kernel& kernel_of(const Case& checked, const Registry& registry) {
+    if (const Kernel* kernel = registry.find_kernel(checked.kernel)) return *kernel;
+    throw std::invalid_argument("there is no kernel " + checked.kernel);
+}
+
+const KernelDeclaration& declaration_of(const Case& checked, const Kernel& kernel) {
+    if (const KernelDeclaration* declaration = kernel.on(checked.device)) return *declaration;
+    throw std::invalid_argument(kernel.name + " is not built for the device " + checked.device);
+}
+
+void require_supported(const Kernel& kernel, const Problem& problem) {
+    if (const auto why = kernel.op->validate(problem)) throw std::invalid_argument(*why);
+    if (const auto why = kernel.why_unsupported(problem)) throw std::invalid_argument(*why);
+}
+
+class Stopwatch {
+  public:
+    explicit Stopwatch(double& total) : total_(total) {}
+    ~Stopwatch() {
+        total_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+    }
+    Stopwatch(const Stopwatch&) = delete;
+    Stopwatch& operator=(const Stopwatch&) = delete;
+
+  private:
+    double& total_;
+    std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+template <class T>
+std::vector<Array<T>> empty_outputs(const Operator& op, const PassSpec& pass,
+                                    const Problem& problem) {
+    std::vector<Array<T>> outputs;
+    for (const std::string& name : pass.outputs) {
+        Array<T> output{.sizes = op.sizes_of(name, problem), .data = {}};
+        output.data.assign(static_cast<std::size_t>(element_count(output.sizes)), T(0.0));
+        outputs.push_back(std::move(output));
+    }
+    return outputs;
+}
+
+}  // namespace
+
+CaseContext::CaseContext(const Case& checked, const Registry& registry, ValueKind kind)
+    : checked_(checked),
+      registry_(registry),
+      kernel_(kernel_of(checked, registry)),
+      device_(device_named(checked.device)),
+      declaration_(declaration_of(checked, kernel_)) {
+    require_supported(kernel_, problem());
+    values_ = draw_values(op(), problem(), checked.data, kind, exact_bits());
+    if (declaration_.write_mode != WriteMode::accumulates) return;
+    for (const std::string& name : pass().outputs) {
+        Array<double> initial{.sizes = op().sizes_of(name, problem()), .data = {}};
+        initial.data.resize(static_cast<std::size_t>(element_count(initial.sizes)));
+        initial_outputs_.push_back(draw_direction(initial, seed_for("initial " + name),
+                                                  exact_bits(),
+                                                  longest_reduction(op(), problem())));
+    }
+}
+
+std::uint64_t CaseContext::seed_for(std::string_view purpose) const {
+    return mix_seed(checked_.data.is_explicit ? 0 : checked_.data.seed, purpose);
+}
+
+std::vector<Array<double>> CaseContext::reference(const PassSpec& pass,
+                                                  const std::vector<Array<double>>& inputs) {
+    const Stopwatch watch(spent_.seconds_reference);
+    auto outputs = empty_outputs<double>(op(), pass, problem());
+    pass.reference(problem(), inputs, outputs);
+    return outputs;
+}
+
+std::vector<Array<Bounded>> CaseContext::bounded(const std::vector<Array<double>>& inputs) {
+    const Stopwatch watch(spent_.seconds_reference);
+    const ScopedRounding rounding(Rounding::of(declaration_.accumulator));
+    std::vector<Array<Bounded>> exact_inputs;
+    for (const Array<double>& input : inputs)
+        exact_inputs.push_back({input.sizes, {input.data.begin(), input.data.end()}});
+    auto outputs = empty_outputs<Bounded>(op(), pass(), problem());
+    pass().bounded_reference(problem(), exact_inputs, outputs);
+    for (std::size_t i = 0; i < initial_outputs_.size(); ++i)
+        for (std::size_t j = 0; j < outputs[i].data.size(); ++j)
+            outputs[i].data[j] += Bounded(initial_outputs_[i].data[j]);
+    return outputs;
+}
+
+std::vector<Expected> CaseContext::exactly(const std::vector<Array<double>>& results) const {
+    std::vector<Expected> expected;
+    for (std::size_t i = 0; i < results.size(); ++i) {
+        expected.push_back(Expected::exactly(pass().outputs[i], results[i]));
+        if (i < initial_outputs_.size())
+            for (std::size_t j = 0; j < expected[i].values.size(); ++j)
+                expected[i].values[j] += initial_outputs_[i].data[j];
+    }
+    return expected;
+}
+
+Surroundings CaseContext::surroundings() const {
+    SplitMix64 random(seed_for("surroundings"));
+    const auto parity = static_cast<int>(random.below(2));
+    // Mostly NaN; now and then a finite poison, which a maximum or a comparison can't swallow.
+    switch (random.below(8)) {
+        case 0:
+            return {.poison = Poison::positive_huge, .guard_parity = parity};
+        case 1:
+            return {.poison = Poison::negative_huge, .guard_parity = parity};
+        default:
+            return {.poison = Poison::nan, .guard_parity = parity};
+    }
+}
+
+Call CaseContext::make_call(const Kernel& kernel, const std::vector<Array<double>>& inputs,
+                            const Setting& setting, const Surroundings& surroundings) const {
+    return {.kernel = kernel,
+            .device = device_,
+            .problem = problem(),
+            .inputs = inputs,
+            .setting = setting,
+            .surroundings = surroundings,
+            .initial_outputs = &kernel == &kernel_ ? std::span(initial_outputs_)
+                                                   : std::span<const Array<double>>()};
+}
+
+CallResult CaseContext::call(const Kernel& kernel, const std::vector<Array<double>>& inputs) {
+    // The setting was drawn for this case's kernel; a partner gets the default one.
+    const Setting setting = &kernel == &kernel_ ? checked_.setting : Setting{};
+    return call(kernel, inputs, setting, surroundings());
+}
+
+CallResult CaseContext::call(const Kernel& kernel, const std::vector<Array<double>>& inputs,
+                             const Setting& setting, const Surroundings& surroundings) {
+    CallResult result = call_kernel(make_call(kernel, inputs, setting, surroundings));
+    spent_.seconds_kernel += result.seconds;
+    return result;
+}
+
+std::pair<CallResult, CallResult> CaseContext::call_twice(const std::vector<Array<double>>& inputs,
+                                                          const Setting& setting) {
+    auto results = call_kernel_twice(make_call(kernel_, inputs, setting, surroundings()));
+    spent_.seconds_kernel += results.first.seconds + results.second.seconds;
+    return results;
+}
+
+std::vector<Comparison> compare_outputs(const CallResult& result,
+                                        const std::vector<Expected>& expected) {
+    std::vector<Comparison> comparisons;
+    for (std::size_t i = 0; i < expected.size(); ++i)
+        comparisons.push_back(compare(result.outputs[i].data, expected[i]));
+    return comparisons;
+}
+
+const Kernel* sound_forward(CaseContext& context) {
+    const PassSpec& forward = context.op().forward();
+    const auto inputs = context.inputs_of(forward);
+    std::vector<Expected> expected;
+    for (const Kernel& candidate : context.registry().kernels()) {
+        if (candidate.pass != &forward || !candidate.on(context.checked().device) ||
+            candidate.any().write_mode == WriteMode::accumulates ||
+            candidate.why_unsupported(context.problem()))
+            continue;
+        if (expected.empty()) {
+            const auto results = context.reference(forward, inputs);
+            for (std::size_t i = 0; i < results.size(); ++i)
+                expected.push_back(Expected::exactly(forward.outputs[i], results[i]));
+        }
+        const CallResult result = context.call(candidate, inputs);
+        if (!result.complaint().empty()) continue;
+        const auto comparisons = compare_outputs(result, expected);
+        if (std::ranges::all_of(comparisons, &Comparison::ok)) return &candidate;
+    }
+    return nullptr;
+}
+
+double inner_product(const Array<double>& a, const Array<double>& b) {
+    return std::inner_product(a.data.begin(), a.data.end(), b.data.begin(), 0.0);
+}
+
+}  // namespace gradverify

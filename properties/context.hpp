@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// What every property starts from: the case resolved against the registry, its values, the
+// reference's results and the calls of the kernel. Knows no particular property or operator.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "harness/case.hpp"
+#include "harness/compare.hpp"
+#include "harness/launch.hpp"
+#include "properties/values.hpp"
+
+namespace gradverify {
+
+/// Seconds and work spent on a case, for `bench --harness`.
+struct Spent {
+    double seconds_kernel = 0.0, seconds_reference = 0.0;
+};
+
+class CaseContext {
+  public:
+    /// **Errors** std::invalid_argument when the case's problem is not valid or not supported.
+    CaseContext(const Case& checked, const Registry& registry, ValueKind kind);
+
+    const Case& checked() const { return checked_; }
+    const Problem& problem() const { return checked_.problem; }
+    const Kernel& kernel() const { return kernel_; }
+    const KernelDeclaration& declaration() const { return declaration_; }
+    const Operator& op() const { return *kernel_.op; }
+    const PassSpec& pass() const { return *kernel_.pass; }
+    const Registry& registry() const { return registry_; }
+    const Values& values() const { return values_; }
+    /// p of the accumulation type.
+    int exact_bits() const { return traits_of(declaration_.accumulator).exact_bits; }
+    /// A seed of the case's own for a purpose: from its data seed, or fixed for explicit data.
+    std::uint64_t seed_for(std::string_view purpose) const;
+
+    /// The pass's results on these inputs, in double.
+    std::vector<Array<double>> reference(const PassSpec& pass,
+                                         const std::vector<Array<double>>& inputs);
+    /// The same with a bound on the rounding of the kernel's arithmetic, and for a kernel that
+    /// adds to its outputs what they held before.
+    std::vector<Array<Bounded>> bounded(const std::vector<Array<double>>& inputs);
+
+    /// The inputs of a pass from the case's values.
+    std::vector<Array<double>> inputs_of(const PassSpec& pass) const {
+        return pick(values_, pass.inputs);
+    }
+
+    /// Calls a kernel on these inputs; the case's setting and surroundings unless others are given.
+    CallResult call(const Kernel& kernel, const std::vector<Array<double>>& inputs);
+    CallResult call(const Kernel& kernel, const std::vector<Array<double>>& inputs,
+                    const Setting& setting, const Surroundings& surroundings);
+    std::pair<CallResult, CallResult> call_twice(const std::vector<Array<double>>& inputs,
+                                                 const Setting& setting);
+
+    /// What the outputs hold before a call: empty for a kernel that overwrites.
+    const std::vector<Array<double>>& initial_outputs() const { return initial_outputs_; }
+    /// The reference's results as the kernel must leave them: with the initial outputs added.
+    std::vector<Expected> exactly(const std::vector<Array<double>>& results) const;
+
+    Surroundings surroundings() const;
+    const Spent& spent() const { return spent_; }
+
+  private:
+    Call make_call(const Kernel& kernel, const std::vector<Array<double>>& inputs,
+                   const Setting& setting, const Surroundings& surroundings) const;
+
+    const Case& checked_;
+    const Registry& registry_;
+    const Kernel& kernel_;
+    Device& device_;
+    const KernelDeclaration& declaration_;
+    Values values_;
+    std::vector<Array<double>> initial_outputs_;
+    Spent spent_;
+};
+
+/// Compares each output of a call.
+std::vector<Comparison> compare_outputs(const CallResult& result,
+                                        const std::vector<Expected>& expected);
+
+/// The registered forward kernel of the case's operator, on its device, that gives the reference's
+/// very numbers on the case's values; null when there is none.
+const Kernel* sound_forward(CaseContext& context);
+
+/// Sum of products of two arrays of the same size.
+double inner_product(const Array<double>& a, const Array<double>& b);
+
+}  // namespace gradverify

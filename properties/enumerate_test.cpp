@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+// That the enumeration yields every supported problem, once, in the order of problems.
+#include "properties/enumerate.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "properties/test_operator.hpp"
+
+namespace {
+
+using namespace gradverify;
+using namespace gradverify::testing;
+
+SupportedProblems supported_by(const KernelDeclaration& kernel,
+                               const Operator& op = test_operator()) {
+    return SupportedProblems(op, *op.find_pass("grad_weight"), kernel);
+}
+
+std::vector<Problem> first_problems(const SupportedProblems& problems, std::size_t count) {
+    ProblemEnumerator enumerator(problems);
+    std::vector<Problem> found;
+    while (found.size() < count) {
+        std::optional<Problem> problem = enumerator.next();
+        if (!problem) break;
+        found.push_back(std::move(*problem));
+    }
+    return found;
+}
+
+std::vector<std::string> printed(const std::vector<Problem>& problems) {
+    std::vector<std::string> texts;
+    texts.reserve(problems.size());
+    for (const Problem& problem : problems) texts.push_back(problem.print());
+    return texts;
+}
+
+/// Every problem of one rank up to a distance, found by trying all values of all slots.
+void collect(Problem& problem, int slot, std::int64_t distance, const SupportedProblems& supported,
+             std::vector<Problem>& found) {
+    if (slot == static_cast<int>(problem.slots().size())) {
+        if (problem.distance() <= distance && supported.contains(problem)) found.push_back(problem);
+        return;
+    }
+    const ParameterSpec& spec =
+        problem.space().spec(problem.slots()[static_cast<std::size_t>(slot)]);
+    const std::int64_t before = problem[slot];
+    for (std::int64_t v = spec.minimum; v <= spec.default_value + distance; ++v) {
+        problem[slot] = v;
+        Problem so_far = problem;
+        // Later right sides follow their left ones, which is what costs least.
+        for (int later = slot + 1; later < static_cast<int>(problem.slots().size()); ++later)
+            if (problem.slots()[static_cast<std::size_t>(later)].side == Side::right)
+                so_far[later] = so_far[later - 1];
+        if (so_far.distance() <= distance) collect(problem, slot + 1, distance, supported, found);
+    }
+    problem[slot] = before;
+}
+
+std::vector<Problem> by_trying_all(const SupportedProblems& supported, std::int64_t distance) {
+    std::vector<Problem> found;
+    for (const RankDomain& domain : supported.domains()) {
+        Problem problem(supported.op().space, domain.rank);
+        collect(problem, 0, distance, supported, found);
+    }
+    std::ranges::sort(found, [](const Problem& a, const Problem& b) { return a < b; });
+    return found;
+}
+
+std::vector<Problem> by_enumeration(const SupportedProblems& supported, std::int64_t distance) {
+    ProblemEnumerator enumerator(supported, {.distance = distance});
+    std::vector<Problem> found;
+    while (std::optional<Problem> problem = enumerator.next()) found.push_back(std::move(*problem));
+    CHECK_FALSE(enumerator.gave_up());
+    return found;
+}
+
+}  // namespace
+
+TEST_CASE("the first problems are the default one and its neighbours, padding last") {
+    const KernelDeclaration kernel = test_kernel().with_empty_problems();
+    CHECK(printed(first_problems(supported_by(kernel), 14)) ==
+          std::vector<std::string>{"in=1x1", "n=0,in=1x1", "in=1x1,dilation=1x2",
+                                   "in=1x1,dilation=2x1", "in=1x1,stride=1x2", "in=1x1,stride=2x1",
+                                   "in=1x1,filter=1x2", "in=1x1,filter=2x1", "in=1x2", "in=2x1",
+                                   "k=2,in=1x1", "c=2,in=1x1", "n=2,in=1x1", "in=1x1,padding=0x1"});
+}
+
+TEST_CASE("the enumeration yields what trying all values finds, in the same order") {
+    KernelDeclaration everything = test_kernel().with_empty_problems();
+    KernelDeclaration plain = plain_kernel();
+    KernelDeclaration odd = test_kernel();
+    odd.where("n", between(2, 3)).where("stride_h", same_as("padding_left_w"));
+    odd.where("k", multiple_of(2)).only_if("in_h is odd", [](const Problem& p) {
+        return p.on_axis("in", 0) % 2 == 1;
+    });
+    for (const KernelDeclaration* kernel : {&everything, &plain, &odd}) {
+        const SupportedProblems supported = supported_by(*kernel);
+        const std::vector<Problem> found = by_enumeration(supported, 4);
+        CHECK(found.size() > 8);
+        CHECK(printed(found) == printed(by_trying_all(supported, 4)));
+    }
+}
+
+TEST_CASE("sides that may differ, and several ranks, are enumerated in order too") {
+    Operator op = make_test_operator(1, 2);
+    op.constraints.pop_back();
+    for (TensorSpec& tensor : op.inputs) REQUIRE(tensor.sizes);
+    KernelDeclaration kernel = test_kernel();
+    kernel.where("padding_right", between(1, 3));
+    const SupportedProblems supported = supported_by(kernel, op);
+    const std::vector<Problem> found = by_enumeration(supported, 4);
+    CHECK(printed(found) == printed(by_trying_all(supported, 4)));
+    CHECK(std::ranges::any_of(found, [](const Problem& p) { return p.rank() == 1; }));
+    CHECK(std::ranges::is_sorted(found, [](const Problem& a, const Problem& b) { return a < b; }));
+}
+
+TEST_CASE("a side that is fixed beside one that is free is enumerated in order") {
+    Operator op = make_test_operator();
+    op.constraints.pop_back();
+    KernelDeclaration kernel = test_kernel();
+    kernel.where("padding_right", equals(1)).where("padding_left_h", equals(1));
+    const SupportedProblems supported = supported_by(kernel, op);
+    const std::vector<Problem> found = by_enumeration(supported, 4);
+    CHECK(found.size() > 20);
+    CHECK(printed(found) == printed(by_trying_all(supported, 4)));
+}
+
+TEST_CASE("parameters that are equal but have different defaults are enumerated in order") {
+    const auto size = [](const Problem& p) { return Sizes{p.scalar("a"), p.scalar("d")}; };
+    Operator op{.name = "equal",
+                .space = ParameterSpace({{.name = "a"},
+                                         {.name = "b", .default_value = 3},
+                                         {.name = "c", .default_value = 3},
+                                         {.name = "d"}},
+                                        0, 0)};
+    op.inputs = {{.name = "x", .sizes = size}};
+    op.passes = {test_pass("grad_weight", {"x"}, "dx")};
+    KernelDeclaration kernel = test_kernel();
+    kernel.where("a", same_as("b")).where("b", same_as("c"));
+    const SupportedProblems supported = supported_by(kernel, op);
+    const std::vector<Problem> found = by_enumeration(supported, 6);
+    CHECK(found.front().print() == "a=3");
+    CHECK(printed(found) == printed(by_trying_all(supported, 6)));
+}
+
+TEST_CASE("an enumeration starts at the kernel's own smallest problem, however far that is") {
+    KernelDeclaration kernel = test_kernel();
+    kernel.where("c", multiple_of(64)).where("k", equals(96)).where("groups", equals(1));
+    const std::vector<Problem> found = first_problems(supported_by(kernel), 2);
+    CHECK(printed(found) ==
+          std::vector<std::string>{"c=64,k=96,in=1x1", "c=64,k=96,in=1x1,dilation=1x2"});
+}
+
+TEST_CASE("an enumeration of a finite set ends") {
+    KernelDeclaration kernel = plain_kernel();
+    kernel.where("n", between(1, 3)).where("c", equals(5)).where("k", equals(2));
+    kernel.where("in", equals(4)).where("filter", between(1, 9));
+    CHECK(by_enumeration(supported_by(kernel), 1'000'000).size() == 3 * 4);
+}
+
+TEST_CASE("an enumeration that finds nothing gives up, and says so") {
+    KernelDeclaration kernel = test_kernel();
+    kernel.only_if("never", [](const Problem&) { return false; });
+    const SupportedProblems supported = supported_by(kernel);
+    ProblemEnumerator enumerator(supported, {.steps = 100'000});
+    CHECK_FALSE(enumerator.next().has_value());
+    CHECK(enumerator.gave_up());
+}
+
+TEST_CASE("the problems before one are counted, up to a number") {
+    const KernelDeclaration kernel = test_kernel().with_empty_problems();
+    const SupportedProblems supported = supported_by(kernel);
+    const auto count = [&](std::string_view text, std::int64_t most) {
+        return count_before(supported, Problem::parse(test_operator().space, text), most);
+    };
+    CHECK(count("in=1x1", 100) == 0);
+    CHECK(count("n=0,in=1x1", 100) == 1);
+    CHECK(count("in=1x2", 100) == 8);
+    CHECK(count("in=9x9", 100) == 100);
+}
+
+TEST_CASE("a problem costs a few microseconds to enumerate") {
+    const KernelDeclaration kernel = test_kernel();
+    const SupportedProblems supported = supported_by(kernel);
+    const auto begin = std::chrono::steady_clock::now();
+    const std::size_t count = first_problems(supported, 20000).size();
+    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+    CHECK(count == 20000);
+    MESSAGE("microseconds per problem: ", seconds.count() / static_cast<double>(count) * 1e6);
+    CHECK(seconds.count() < 5.0);
+}

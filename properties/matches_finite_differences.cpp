@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+// The gradient g of <dy, f(t)> by the tensor t satisfies <g, v> = d/dh <dy, f(t + h v)> for every
+// direction v: random ones always, each element's where the problem is small. f is the reference's
+// forward map, then a registered forward kernel that matches it on this problem. Where f is linear
+// in t one integer step is exact; elsewhere differences are extrapolated, and the tolerance is
+// their estimated error plus the gradient's rounding bound.
+#include <cmath>
+
+#include "harness/differences.hpp"
+#include "properties/properties.hpp"
+
+namespace gradverify {
+
+namespace {
+
+// Each element is perturbed alone up to this many elements and multiply-adds in total.
+constexpr std::size_t elementwise_elements_maximum = 24;
+constexpr double elementwise_work_maximum = 1 << 16;
+constexpr int random_directions = 2;
+// The values are of size one, and so is the scale on which a smooth operator changes.
+constexpr double smooth_step = 0.0625;
+
+/// One gradient that the pass yields: the tensor, and the kernel's values for it.
+struct Gradient {
+    std::string tensor;
+    const Array<double>* values;
+    std::vector<double> bounds;  ///< empty where the kernel's values are exact
+};
+
+/// <dy, f(t + step * direction)> as a function of the step.
+class ForwardAlong {
+  public:
+    using Map = std::function<std::vector<Array<double>>(const std::vector<Array<double>>&)>;
+    ForwardAlong(CaseContext& context, std::string tensor, Map map)
+        : context_(context), tensor_(std::move(tensor)), map_(std::move(map)) {}
+
+    Derivative derivative(const Array<double>& direction) const {
+        const FunctionOfStep function = [&](double step) { return value_at(direction, step); };
+        return context_.op().is_linear_in(tensor_) ? linear_derivative(function)
+                                                   : smooth_derivative(function, smooth_step);
+    }
+
+  private:
+    double value_at(const Array<double>& direction, double step) const {
+        const PassSpec& forward = context_.op().forward();
+        auto inputs = context_.inputs_of(forward);
+        for (std::size_t i = 0; i < inputs.size(); ++i)
+            if (forward.inputs[i] == tensor_)
+                for (std::size_t j = 0; j < direction.data.size(); ++j)
+                    inputs[i].data[j] += step * direction.data[j];
+        const auto outputs = map_(inputs);
+        double sum = 0.0;
+        for (std::size_t i = 0; i < outputs.size(); ++i)
+            sum += inner_product(context_.values().at("d" + forward.outputs[i]), outputs[i]);
+        return sum;
+    }
+
+    CaseContext& context_;
+    std::string tensor_;
+    Map map_;
+};
+
+/// <g, v> as an expectation of one element.
+Comparison compare_along(const Gradient& gradient, const Array<double>& direction,
+                         const Derivative& derivative) {
+    double bound = derivative.error;
+    for (std::size_t i = 0; i < gradient.bounds.size(); ++i)
+        bound += std::abs(direction.data[i]) * gradient.bounds[i];
+    Expected expected{.tensor = "<d" + gradient.tensor + ", v>",
+                      .sizes = {},
+                      .values = {derivative.value},
+                      .bounds = {bound}};
+    const double got = inner_product(*gradient.values, direction);
+    return compare({&got, 1}, expected);
+}
+
+/// Each element of the gradient against the difference along it.
+Comparison compare_elements(const Gradient& gradient, const ForwardAlong& forward) {
+    Expected expected{.tensor = "d" + gradient.tensor,
+                      .sizes = gradient.values->sizes,
+                      .values = {},
+                      .bounds = {}};
+    Array<double> direction{gradient.values->sizes,
+                            std::vector<double>(gradient.values->data.size(), 0.0)};
+    for (std::size_t i = 0; i < direction.data.size(); ++i) {
+        direction.data[i] = 1.0;
+        const Derivative derivative = forward.derivative(direction);
+        expected.values.push_back(derivative.value);
+        expected.bounds.push_back(derivative.error +
+                                  (gradient.bounds.empty() ? 0.0 : gradient.bounds[i]));
+        direction.data[i] = 0.0;
+    }
+    return compare(gradient.values->data, expected);
+}
+
+bool is_small(CaseContext& context, const Gradient& gradient) {
+    const auto elements = static_cast<double>(gradient.values->data.size());
+    return gradient.values->data.size() <= elementwise_elements_maximum &&
+           elements * context.op().forward().multiply_adds(context.problem()) <=
+               elementwise_work_maximum;
+}
+
+/// All directions of one gradient; element by element where that is affordable.
+std::vector<Comparison> compare_gradient(CaseContext& context, const Gradient& gradient,
+                                         const ForwardAlong& forward, bool each_element) {
+    std::vector<Comparison> comparisons;
+    if (each_element && is_small(context, gradient)) {
+        comparisons.push_back(compare_elements(gradient, forward));
+        if (!comparisons.back().ok) return comparisons;
+    }
+    const std::int64_t longest = longest_reduction(context.op(), context.problem());
+    for (int i = 0; i < random_directions; ++i) {
+        const auto direction =
+            draw_direction(*gradient.values, context.seed_for(gradient.tensor + std::to_string(i)),
+                           context.exact_bits(), longest);
+        comparisons.push_back(compare_along(gradient, direction, forward.derivative(direction)));
+    }
+    return comparisons;
+}
+
+/// A kernel that agrees with the reference's gradient is not at fault.
+bool agrees_with_reference(CaseContext& context, const CallResult& result,
+                           const std::vector<Array<double>>& inputs) {
+    const auto expected = context.exactly(context.reference(context.pass(), inputs));
+    return std::ranges::all_of(compare_outputs(result, expected), &Comparison::ok);
+}
+
+}  // namespace
+
+Outcome matches_finite_differences(CaseContext& context) {
+    const auto inputs = context.inputs_of(context.pass());
+    CallResult result = context.call(context.kernel(), inputs);
+    if (const std::string complaint = result.complaint(); !complaint.empty())
+        return Outcome::failed(complaint);
+    const bool multilinear = !context.op().products.empty();
+    const auto bounded = multilinear ? std::vector<Array<Bounded>>() : context.bounded(inputs);
+    const CallResult as_returned = result;
+    for (std::size_t i = 0; i < context.initial_outputs().size(); ++i)
+        for (std::size_t j = 0; j < result.outputs[i].data.size(); ++j)
+            result.outputs[i].data[j] -= context.initial_outputs()[i].data[j];
+
+    const Kernel* partner = multilinear ? sound_forward(context) : nullptr;
+    std::vector<Comparison> by_reference, by_kernel;
+    for (std::size_t i = 0; i < result.outputs.size(); ++i) {
+        Gradient gradient{context.pass().outputs[i].substr(1), &result.outputs[i], {}};
+        if (!multilinear)
+            for (const Bounded& element : bounded[i].data)
+                gradient.bounds.push_back(element.error());
+        const ForwardAlong reference(context, gradient.tensor, [&](const auto& at) {
+            return context.reference(context.op().forward(), at);
+        });
+        std::ranges::move(compare_gradient(context, gradient, reference, true),
+                          std::back_inserter(by_reference));
+        if (!partner) continue;
+        const ForwardAlong kernel(context, gradient.tensor, [&](const auto& at) {
+            return context.call(*partner, at).outputs;
+        });
+        std::ranges::move(compare_gradient(context, gradient, kernel, false),
+                          std::back_inserter(by_kernel));
+    }
+    Outcome outcome = combine(by_reference, "is not the derivative of the reference's forward map");
+    if (outcome.verdict != Verdict::failed && partner) {
+        Outcome along_kernel =
+            combine(by_kernel, "is not the derivative of the forward kernel " + partner->name);
+        if (along_kernel.verdict == Verdict::failed) outcome = std::move(along_kernel);
+    }
+    if (outcome.verdict == Verdict::failed && multilinear &&
+        agrees_with_reference(context, as_returned, inputs))
+        return Outcome::errored("the kernel agrees with the reference's gradient, but " +
+                                outcome.message +
+                                ": the operator's reference contradicts itself "
+                                "or the forward kernel");
+    return outcome;
+}
+
+}  // namespace gradverify

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// On integers whose sums fit the accumulation type every order of summation gives the same bits,
+// so the kernel must give the reference's very numbers. A launch error or a write to a guard fails
+// here too: no property passes over one.
+#include "properties/properties.hpp"
+
+namespace gradverify {
+
+Outcome matches_reference(CaseContext& context) {
+    const auto inputs = context.inputs_of(context.pass());
+    const CallResult result = context.call(context.kernel(), inputs);
+    if (const std::string complaint = result.complaint(); !complaint.empty())
+        return Outcome::failed(complaint);
+    const auto expected = context.exactly(context.reference(context.pass(), inputs));
+    return combine(compare_outputs(result, expected), "differs from the reference");
+}
+
+}  // namespace gradverify

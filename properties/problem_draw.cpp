@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "properties/problem_draw.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace gradverify {
+namespace {
+
+/// One draw in so many has a large parameter.
+constexpr std::uint64_t large_one_in = 6;
+/// One value in so many is another parameter's: filter = in, padding = filter, n = c.
+constexpr std::uint64_t copied_one_in = 12;
+/// Larger values are not copied: several large ones would have to be reduced again, and their
+/// product may not even fit an integer.
+constexpr std::int64_t most_copied = 64;
+/// One draw in so many may be empty, where the kernel takes that.
+constexpr std::uint64_t empty_one_in = 12;
+/// One draw in so many is tiny; the others have enough in them for sums to go wrong.
+constexpr std::uint64_t generous_but_one_in = 4;
+/// Tries after which a draw that is empty, or too dear, is given up or cut to its smallest.
+constexpr int most_repairs = 128, most_reductions = 48;
+
+/// Log-uniform in [most / 2^(octaves + 1), most].
+double log_uniform_below(double most, std::int64_t octaves, SplitMix64& random) {
+    const double mantissa = 1.0 + static_cast<double>(random.below(1024)) / 1024.0;
+    return std::ldexp(most * mantissa / 2.0, -static_cast<int>(random.between(0, octaves)));
+}
+
+}  // namespace
+
+/// One problem in the making.
+class ProblemDrawer::Attempt {
+  public:
+    Attempt(const ProblemDrawer& drawer, SplitMix64& random)
+        : drawer_(drawer),
+          random_(random),
+          at_(random.below(drawer.levels_.size())),
+          domain_(drawer.problems_->domains()[at_]),
+          levels_(drawer.levels_[at_]),
+          values_(domain_),
+          is_generous_(!random.one_in(generous_but_one_in)),
+          wants_elements_(!drawer.problems_->kernel().accepts_empty ||
+                          !random.one_in(empty_one_in)) {}
+
+    std::optional<Problem> make() {
+        if (random_.one_in(large_one_in)) choose_large();
+        if (!wants_elements_ && large_ < 0 && random_.one_in(2)) choose_zero();
+        if (!choose_small()) return std::nullopt;
+        measure();
+        if (wants_elements_ && cost_.empty_axes > 0) {
+            if (large_ >= 0) make_room_for_large();
+            repair();
+            if (cost_.empty_axes > 0) return std::nullopt;
+        }
+        if (!reduce()) return std::nullopt;
+        return values_.problem(space());
+    }
+
+  private:
+    const ParameterSpace& space() const { return drawer_.problems_->op().space; }
+    int class_count() const { return static_cast<int>(domain_.classes.size()); }
+    const ClassLevels& levels(int which) const { return levels_[static_cast<std::size_t>(which)]; }
+    bool is_free(int which) const {
+        return which != large_ && !domain_.classes[static_cast<std::size_t>(which)].is_fixed();
+    }
+    int random_class() {
+        return static_cast<int>(random_.below(static_cast<std::uint64_t>(class_count())));
+    }
+    void measure() { cost_ = drawer_.cost_(values_.problem(space())); }
+
+    /// Gives one class a large value, if that alone is within the budget.
+    void choose_large() {
+        int weights = 0;
+        for (const ClassLevels& levels : levels_) weights += levels.large_weight;
+        for (int attempt = 0; attempt < 4 && weights > 0; ++attempt) {
+            auto roll = static_cast<int>(random_.below(static_cast<std::uint64_t>(weights)));
+            int which = 0;
+            while (roll >= levels(which).large_weight) roll -= levels(which++).large_weight;
+            const std::vector<std::int64_t>& large = levels(which).large;
+            const std::int64_t value = large[random_.below(large.size())];
+            if (!values_.allows(which, value)) continue;
+            Assignment alone = values_;
+            alone.set(which, value);
+            if (!alone.complete()) continue;
+            if (drawer_.cost_(alone.problem(space())).share_of(drawer_.budget_) > 1.0) continue;
+            values_.set(which, value);
+            large_ = which;
+            return;
+        }
+    }
+
+    void choose_zero() {
+        for (int which = 0; which < class_count(); ++which)
+            if (levels(which).takes_zero && values_.allows(which, 0)) {
+                values_.set(which, 0);
+                return;
+            }
+    }
+
+    bool choose_small() {
+        for (const int which : domain_.draw_order) {
+            if (values_.has(which)) continue;
+            const auto value = values_.nearest(which, propose(which));
+            if (!value) return false;
+            values_.set(which, *value);
+        }
+        return true;
+    }
+
+    std::int64_t propose(int which) {
+        if (random_.one_in(copied_one_in))
+            if (const int other = similar_class(which); other >= 0 && values_[other] <= most_copied)
+                return values_[other];
+        return small_value(levels(which), values_.unit(which), is_generous_, random_);
+    }
+
+    /// Another class with a value, of the same axis more often than not; -1 if none was found.
+    int similar_class(int which) {
+        const bool any_axis = random_.one_in(4);
+        for (int attempt = 0; attempt < 8; ++attempt) {
+            const int other = random_class();
+            if (other != which && values_.has(other) &&
+                (any_axis || levels(other).axis == levels(which).axis))
+                return other;
+        }
+        return -1;
+    }
+
+    /// Moves a class to the allowed value nearest to `target`; keeps that only if `better`.
+    template <class Better>
+    bool try_value(int which, std::int64_t target, Better better) {
+        const std::int64_t before = values_[which];
+        const auto value = values_.nearest(which, target);
+        if (!value || *value == before) return false;
+        const ProblemCost cost_before = cost_;
+        values_.set(which, *value);
+        measure();
+        if (better(cost_before)) return true;
+        values_.set(which, before);
+        cost_ = cost_before;
+        return false;
+    }
+    bool try_filling(int which, std::int64_t target) {
+        return try_value(which, target, [&](const ProblemCost& before) {
+            return cost_.empty_axes < before.empty_axes;
+        });
+    }
+
+    /// A large filter, say, needs an image as large: lets the classes of its axis follow it.
+    void make_room_for_large() {
+        const int start = random_class();
+        for (int i = 0; i < class_count() && cost_.empty_axes > 0; ++i) {
+            const int which = (start + i) % class_count();
+            if (is_free(which) && levels(which).axis == levels(large_).axis)
+                try_filling(which, values_[large_] + random_.between(0, 8));
+        }
+    }
+
+    /// Draws classes again, one at a time, until no tensor is empty.
+    void repair() {
+        for (int attempt = 0; attempt < most_repairs && cost_.empty_axes > 0; ++attempt) {
+            const int which = random_class();
+            // Where a size helps it is asked first, so that geometry is not always what gives way.
+            const bool is_size = levels(which).role == ClassLevels::Role::size;
+            if (!is_free(which) || (attempt < most_repairs / 4 && !is_size)) continue;
+            const std::uint64_t roll = random_.below(8);
+            if (roll < 5)
+                try_filling(which, propose(which));
+            else if (roll < 7)
+                try_filling(which, random_.between(1, std::int64_t{2} << random_.below(11)));
+            else
+                try_filling(which, levels(which).smallest);
+        }
+        for (int which = 0; which < class_count() && cost_.empty_axes > 0; ++which)
+            if (is_free(which)) try_filling(which, levels(which).smallest);
+    }
+
+    bool try_cheaper(int which, std::int64_t target, const WorkBudget& budget) {
+        return try_value(which, target, [&](const ProblemCost& before) {
+            return cost_.share_of(budget) < before.share_of(budget) &&
+                   (!wants_elements_ || cost_.empty_axes <= before.empty_axes);
+        });
+    }
+
+    /// The larger of two random classes that are above their smallest value; -1 if none was found.
+    int class_to_reduce() {
+        int found = -1;
+        for (int i = 0; i < 4; ++i) {
+            const int which = random_class();
+            const auto excess = [&](int c) { return values_[c] - levels(c).smallest; };
+            if (!is_free(which) || excess(which) <= 0) continue;
+            if (found < 0 || excess(which) > excess(found)) found = which;
+        }
+        return found;
+    }
+
+    /// Halves classes until the draw is within its own budget, or at least within everyone's.
+    bool reduce() {
+        const std::int64_t octaves = large_ >= 0 ? 8 : 10;
+        WorkBudget budget = drawer_.budget_;
+        budget.multiply_adds = log_uniform_below(budget.multiply_adds, octaves, random_);
+        budget.thread_barriers = log_uniform_below(budget.thread_barriers, 6, random_);
+        for (int i = 0; i < most_reductions && cost_.share_of(budget) > 1.0; ++i) {
+            const int which = class_to_reduce();
+            if (which < 0) continue;
+            const std::int64_t smallest = levels(which).smallest;
+            try_cheaper(which, smallest + (values_[which] - smallest) / 2, budget);
+        }
+        if (cost_.share_of(drawer_.budget_) <= 1.0) return true;
+        large_ = -1;
+        for (int which = 0; which < class_count(); ++which)
+            if (is_free(which)) try_cheaper(which, levels(which).smallest, budget);
+        return cost_.share_of(drawer_.budget_) <= 1.0;
+    }
+
+    const ProblemDrawer& drawer_;
+    SplitMix64& random_;
+    std::size_t at_;
+    const RankDomain& domain_;
+    const std::vector<ClassLevels>& levels_;
+    Assignment values_;
+    bool is_generous_;  ///< sizes and counts are the larger of two draws
+    bool wants_elements_;
+    int large_ = -1;  ///< the class with the large value, which is kept
+    ProblemCost cost_;
+};
+
+ProblemDrawer::ProblemDrawer(const SupportedProblems& problems, WorkBudget budget)
+    : problems_(&problems), budget_(budget), cost_(problems) {
+    for (const RankDomain& domain : problems.domains()) {
+        std::vector<ClassLevels>& levels = levels_.emplace_back();
+        for (std::size_t which = 0; which < domain.classes.size(); ++which)
+            levels.push_back(levels_of(problems.op().space, domain, static_cast<int>(which)));
+    }
+}
+
+std::optional<Problem> ProblemDrawer::operator()(SplitMix64& random) const {
+    return Attempt(*this, random).make();
+}
+
+}  // namespace gradverify

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Decides how one problem is drawn: small independent values most of the time, one large parameter
+// among small ones otherwise, equal neighbours now and then; then repaired until no tensor is
+// empty, and reduced until it costs no more than its budget. Knows neither seeds of cases nor
+// rapidcheck nor an operator: values depend on a parameter's kind and its relations alone.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "harness/random.hpp"
+#include "properties/problem_cost.hpp"
+#include "properties/solver.hpp"
+#include "properties/value_levels.hpp"
+
+namespace gradverify {
+
+class ProblemDrawer {
+  public:
+    ProblemDrawer(const SupportedProblems& problems, WorkBudget budget);
+
+    /// A problem that satisfies the constraints and the budget, and is empty only if the kernel
+    /// takes that; predicates are not asked. Nothing when this attempt came to nothing.
+    std::optional<Problem> operator()(SplitMix64& random) const;
+
+  private:
+    class Attempt;
+
+    const SupportedProblems* problems_;
+    WorkBudget budget_;
+    CostModel cost_;
+    std::vector<std::vector<ClassLevels>> levels_;  ///< by domain and class
+};
+
+}  // namespace gradverify

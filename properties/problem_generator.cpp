@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "properties/problem_generator.hpp"
+
+#include <cmath>
+#include <stdexcept>
+
+#include "properties/enumerate.hpp"
+#include "properties/problem_tree.hpp"
+
+namespace gradverify {
+namespace {
+
+constexpr std::size_t most_edge_problems = 64;
+/// Looking for edge problems behind a predicate ends after about a tenth of a second.
+constexpr std::int64_t most_edge_steps = 2'000'000;
+/// Draws on which the rate of rejection is measured, and the seed that they start from: fixed, so
+/// that a row is in error always or never.
+constexpr int trial_draws = 400;
+constexpr std::uint64_t trial_seed = 0x67726164;
+/// A draw in ten is accepted at worst, so that all of these fail once in 10^11 draws.
+constexpr int most_raw_draws = 256;
+
+}  // namespace
+
+ProblemGenerator::ProblemGenerator(const Operator& op, const PassSpec& pass,
+                                   const KernelDeclaration& kernel, ProblemGeneratorOptions options)
+    : starts_with_edges_(options.edge_problems) {
+    try {
+        supported_ = std::make_shared<const SupportedProblems>(op, pass, kernel);
+    } catch (const std::invalid_argument& contradiction) {
+        why_none_ = contradiction.what();
+        return;
+    }
+    drawer_.emplace(*supported_, options.budget);
+    find_edge_problems();
+    try_draws();
+}
+
+void ProblemGenerator::find_edge_problems() {
+    ProblemEnumerator enumerator(*supported_, {.steps = most_edge_steps});
+    while (edge_problems_.size() < most_edge_problems) {
+        const std::optional<Problem> problem = enumerator.next();
+        if (!problem) return;
+        if (!edge_problems_.empty() && problem->distance() > edge_problems_.front().distance() + 1)
+            return;
+        edge_problems_.push_back(*problem);
+    }
+}
+
+/// Measures how many draws the predicates reject.
+void ProblemGenerator::try_draws() {
+    const bool has_predicate =
+        supported_->kernel().predicate != nullptr || supported_->op().why_invalid != nullptr;
+    if (!has_predicate && !edge_problems_.empty()) return;
+    int drawn = 0, accepted = 0;
+    for (int i = 0; i < trial_draws; ++i) {
+        SplitMix64 random(trial_seed + static_cast<std::uint64_t>(i));
+        const std::optional<Problem> problem = (*drawer_)(random);
+        drawn += problem.has_value();
+        accepted += problem && supported_->satisfies_predicates(*problem);
+    }
+    const std::string& name = supported_->kernel().full_name();
+    if (drawn * 10 < trial_draws) {
+        why_none_ = name +
+                    ": hardly a problem without empty tensors, and within the budget, "
+                    "satisfies its constraints; see `list`";
+    } else if (accepted * 10 < drawn) {
+        const std::string& text = supported_->kernel().predicate_text;
+        const double share = 100.0 * (drawn - accepted) / drawn;
+        why_none_ = name + ": " +
+                    (text.empty() ? "the operator's validity" : "only_if `" + text + "`") +
+                    " rejects " + std::to_string(std::lround(std::floor(share))) +
+                    " % of the problems drawn (at most 90 % is accepted); say with where(...) "
+                    "what constraints can express";
+    }
+}
+
+std::optional<Problem> ProblemGenerator::draw(std::uint64_t case_seed, std::int64_t index) const {
+    if (!why_none_.empty()) return std::nullopt;
+    if (starts_with_edges_ && index < static_cast<std::int64_t>(edge_problems_.size()))
+        return edge_problems_[static_cast<std::size_t>(index)];
+    return draw_from_tree(*this, case_seed);
+}
+
+Problem ProblemGenerator::draw_freely(std::uint64_t case_seed) const {
+    if (!why_none_.empty()) throw std::invalid_argument(why_none_);
+    SplitMix64 random(case_seed);
+    for (int i = 0; i < most_raw_draws; ++i) {
+        const std::optional<Problem> problem = (*drawer_)(random);
+        if (problem && supported_->satisfies_predicates(*problem)) return *problem;
+    }
+    if (edge_problems_.empty()) throw std::runtime_error("no supported problem was found");
+    return edge_problems_.front();
+}
+
+}  // namespace gradverify

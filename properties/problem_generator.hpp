@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// Decides which problem case i of a row gets: the smallest problems first, then draws from the
+// case's seed. A function of the kernel, the budget, the seed and i alone. How a problem is drawn
+// is problem_draw's business; data and settings are drawn elsewhere.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "properties/problem_draw.hpp"
+#include "properties/solver.hpp"
+
+namespace gradverify {
+
+struct ProblemGeneratorOptions {
+    WorkBudget budget{};
+    /// The first cases of a row are the kernel's smallest problems, in order.
+    bool edge_problems = true;
+};
+
+class ProblemGenerator {
+  public:
+    /// Never throws for what a kernel declares; see `why_none`.
+    ProblemGenerator(const Operator& op, const PassSpec& pass, const KernelDeclaration& kernel,
+                     ProblemGeneratorOptions options = {});
+
+    /// Why nothing can be drawn: constraints without a solution, or a predicate that rejects more
+    /// than nine draws in ten. Empty when all is well.
+    const std::string& why_none() const { return why_none_; }
+
+    /// The problem of case `index`, whose seed is `draw_seed(...)`. Nothing if `why_none()`.
+    std::optional<Problem> draw(std::uint64_t case_seed, std::int64_t index) const;
+
+    /// A draw, whatever the index; from as many raw draws as the predicates reject.
+    Problem draw_freely(std::uint64_t case_seed) const;
+
+    /// The kernel's smallest problems: all within one step of the smallest distance, at most 64.
+    const std::vector<Problem>& edge_problems() const { return edge_problems_; }
+
+    /// Null when the constraints have no solution.
+    const SupportedProblems* supported() const { return supported_.get(); }
+
+  private:
+    void find_edge_problems();
+    void try_draws();
+
+    std::shared_ptr<const SupportedProblems> supported_;
+    std::optional<ProblemDrawer> drawer_;
+    std::vector<Problem> edge_problems_;
+    bool starts_with_edges_;
+    std::string why_none_;
+};
+
+}  // namespace gradverify

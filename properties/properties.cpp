@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "properties/properties.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace gradverify {
+
+namespace {
+
+ValueKind integers(const Operator&) { return ValueKind::integers; }
+ValueKind mantissas(const Operator&) { return ValueKind::mantissas; }
+/// Exact differences where the operator is linear in each tensor, smooth ones elsewhere.
+ValueKind integers_if_multilinear(const Operator& op) {
+    return op.products.empty() ? ValueKind::mantissas : ValueKind::integers;
+}
+
+bool any_kernel(const Kernel&) { return true; }
+bool multilinear(const Kernel& kernel) { return !kernel.op->products.empty(); }
+bool gradient(const Kernel& kernel) { return !kernel.pass->is_forward(); }
+bool gradient_of_multilinear(const Kernel& kernel) {
+    return gradient(kernel) && multilinear(kernel);
+}
+
+constexpr std::array properties{
+    Property{"matches_reference", "equals the reference exactly on integer data", integers,
+             multilinear, matches_reference},
+    Property{"within_rounding_bound", "stays within the derived rounding bound on real data",
+             mantissas, any_kernel, within_rounding_bound},
+    Property{"matches_finite_differences", "is the derivative of the forward map",
+             integers_if_multilinear, gradient, matches_finite_differences},
+    Property{"adjoint_identity", "is the adjoint of a registered forward kernel", integers,
+             gradient_of_multilinear, adjoint_identity},
+    Property{"stays_in_bounds", "writes every output and nothing else, reads only its inputs",
+             integers, any_kernel, stays_in_bounds},
+    Property{"repeatable", "gives the same result again, and elsewhere in memory", mantissas,
+             any_kernel, repeatable},
+};
+
+}  // namespace
+
+std::span<const Property> all_properties() { return properties; }
+
+const Property* find_property(std::string_view name) {
+    const auto found = std::ranges::find(properties, name, &Property::name);
+    return found == properties.end() ? nullptr : &*found;
+}
+
+}  // namespace gradverify

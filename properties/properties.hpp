@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// The closed set of properties: one function each, a plain array of them all. A property is told
+// the case and answers with an outcome; what it needs it asks of the context.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "harness/outcome.hpp"
+#include "harness/registry.hpp"
+#include "properties/context.hpp"
+
+namespace gradverify {
+
+/// One thing that must hold of every kernel.
+struct Property {
+    std::string_view name;
+    std::string_view summary;
+    ValueKind (*values)(const Operator&);
+    bool (*applies_to)(const Kernel&);
+    Outcome (*check)(CaseContext&);
+};
+
+/// The outputs on small integers are the reference's, bit for bit.
+Outcome matches_reference(CaseContext& context);
+/// The outputs on full mantissas are within the rounding that any order of operations may cause.
+Outcome within_rounding_bound(CaseContext& context);
+/// The gradient is that of the forward map, by differences of the reference's and of a registered
+/// kernel's forward values.
+Outcome matches_finite_differences(CaseContext& context);
+/// <dy, J v> = <J^T dy, v> between a registered forward kernel and this gradient kernel.
+Outcome adjoint_identity(CaseContext& context);
+/// Only outputs are written, all of them, and only inputs decide what is written.
+Outcome stays_in_bounds(CaseContext& context);
+/// The same call gives the same bits; moved pointers, another stream, block size or order of
+/// threads stay within the rounding bound.
+Outcome repeatable(CaseContext& context);
+
+std::span<const Property> all_properties();
+/// Null when there is none.
+const Property* find_property(std::string_view name);
+
+}  // namespace gradverify

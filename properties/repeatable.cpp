@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// Two calls on the same buffers give the same bits, unless the kernel declares that it sums in a
+// varying order. With other launches in between, moved pointers, another stream, block size and
+// order of threads, the result may move within the rounding bound. Compared with the kernel's own
+// first result: whether that one is right is not this property's question.
+#include <algorithm>
+
+#include "properties/properties.hpp"
+
+namespace gradverify {
+
+namespace {
+
+/// The first call's outputs; both results lie within the bound of the exact value, so they differ
+/// by at most twice that.
+std::vector<Expected> near_first(const CaseContext& context, const CallResult& first,
+                                 const std::vector<Array<Bounded>>& bounded) {
+    std::vector<Expected> expected;
+    for (std::size_t i = 0; i < first.outputs.size(); ++i) {
+        Expected one = Expected::exactly(context.pass().outputs[i], first.outputs[i]);
+        for (const Bounded& element : bounded[i].data) one.bounds.push_back(2.0 * element.error());
+        expected.push_back(std::move(one));
+    }
+    return expected;
+}
+
+/// The same call in another place: every input negated, so that whatever it leaves behind shows.
+std::vector<Array<double>> other_inputs(std::vector<Array<double>> inputs) {
+    for (Array<double>& input : inputs)
+        for (double& element : input.data) element = -3.0 * element;
+    return inputs;
+}
+
+}  // namespace
+
+Outcome repeatable(CaseContext& context) {
+    const auto inputs = context.inputs_of(context.pass());
+    const bool bitwise = context.declaration().determinism == Determinism::bitwise;
+
+    const auto [first, second] = context.call_twice(inputs, Setting{});
+    for (const CallResult* result : {&first, &second})
+        if (const std::string complaint = result->complaint(); !complaint.empty())
+            return Outcome::failed(complaint);
+    std::vector<Expected> same;
+    for (std::size_t i = 0; i < first.outputs.size(); ++i)
+        same.push_back(Expected::exactly(context.pass().outputs[i], first.outputs[i]));
+    if (bitwise && second.output_bits != first.output_bits) {
+        Outcome outcome = combine(
+            compare_outputs(second, same),
+            "two calls on the same buffers differ; a kernel that sums in a varying order, as "
+            "with atomics, declares .not_deterministic()");
+        // Bits may differ where values do not (a zero's sign, a NaN's payload): still a failure.
+        outcome.verdict = Verdict::failed;
+        return outcome;
+    }
+
+    const CallResult other =
+        context.call(context.kernel(), other_inputs(inputs), Setting{}, context.surroundings());
+    const CallResult moved = context.call(context.kernel(), inputs);
+    for (const CallResult* result : {&other, &moved})
+        if (const std::string complaint = result->complaint(); !complaint.empty())
+            return Outcome::failed(complaint);
+    const auto expected = near_first(context, first, context.bounded(inputs));
+    Outcome outcome =
+        combine(compare_outputs(moved, expected),
+                "moved pointers, another stream, block size or order of threads change the result "
+                "by more than rounding can");
+    if (outcome.verdict == Verdict::failed || bitwise) return outcome;
+    Outcome varied = combine(compare_outputs(second, expected),
+                             "two calls on the same buffers differ by more than rounding can");
+    return varied.verdict == Verdict::failed ? varied : outcome;
+}
+
+}  // namespace gradverify

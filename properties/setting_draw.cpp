@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "properties/setting_draw.hpp"
+
+#include <algorithm>
+
+#include "harness/random.hpp"
+
+namespace gradverify {
+
+namespace {
+
+// A float4 path wants 16 bytes: moves of 1, 2 and 3 elements show each way to be misaligned.
+constexpr std::int64_t steps_maximum = 3;
+
+ThreadOrder draw_order(SplitMix64& random) {
+    switch (random.below(6)) {
+        case 0:
+        case 1:
+            return ThreadOrder::ascending;
+        case 2:
+            return ThreadOrder::descending;
+        case 3:
+            return ThreadOrder::random_threads;
+        default:
+            return ThreadOrder::random_warps;
+    }
+}
+
+/// Moves each buffer by a multiple of the declared alignment; a kernel that relies on
+/// cudaMalloc's alignment stays where it is.
+std::vector<int> draw_offsets(const KernelDeclaration& kernel, std::size_t buffers,
+                              SplitMix64& random) {
+    constexpr std::int64_t element_bytes = 4;
+    std::vector<int> offsets;
+    if (kernel.base_alignment_bytes >= 256 || random.one_in(3)) return offsets;
+    const std::int64_t step =
+        std::max<std::int64_t>(kernel.base_alignment_bytes / element_bytes, 1);
+    for (std::size_t i = 0; i < buffers; ++i)
+        offsets.push_back(static_cast<int>(step * random.between(0, steps_maximum)));
+    while (!offsets.empty() && offsets.back() == 0) offsets.pop_back();
+    return offsets;
+}
+
+}  // namespace
+
+Setting draw_setting(const KernelDeclaration& kernel, const PassSpec& pass, std::uint64_t seed) {
+    SplitMix64 random(seed);
+    Setting setting;
+    setting.order = draw_order(random);
+    // Short enough to paste; more orders than that no block has use for.
+    if (setting.order == ThreadOrder::random_threads || setting.order == ThreadOrder::random_warps)
+        setting.order_seed = random.below(1u << 16);
+    setting.offsets = draw_offsets(kernel, pass.inputs.size() + pass.outputs.size(), random);
+    if (!kernel.block_sizes.empty())
+        setting.block_size = kernel.block_sizes[random.below(kernel.block_sizes.size())];
+    if (!kernel.block_sizes.empty() && setting.block_size == kernel.block_sizes.front())
+        setting.block_size = 0;
+    setting.own_stream = kernel.stream_use == StreamUse::given && random.one_in(2);
+    return setting;
+}
+
+}  // namespace gradverify

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs candidates for a smaller reproducer, counts them and keeps the last that failed. Decides
+// nothing about which candidates are tried.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+
+#include "harness/property.hpp"
+
+namespace gradverify {
+
+/// The most that one phase of shrinking may run.
+struct RunBudget {
+    std::int64_t runs = 0;
+    double seconds = 0.0;
+};
+
+class ShrinkTrials {
+  public:
+    ShrinkTrials(Case found, Outcome outcome, const CaseRunner& runner)
+        : smallest_(std::move(found)), outcome_(std::move(outcome)), runner_(&runner) {}
+
+    /// Runs the candidate. A failure makes it the smallest so far; nothing else does, so that
+    /// shrinking never ends at a case that errored or was skipped.
+    Verdict run(const Case& candidate) {
+        ++runs_;
+        Outcome outcome = (*runner_)(candidate);
+        if (outcome.verdict != Verdict::failed) return outcome.verdict;
+        smallest_ = candidate;
+        outcome_ = std::move(outcome);
+        return Verdict::failed;
+    }
+    bool fails(const Case& candidate) { return run(candidate) == Verdict::failed; }
+
+    /// Starts a phase with a budget of its own.
+    void start(RunBudget budget) {
+        last_run_ = runs_ + budget.runs;
+        deadline_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                                       std::chrono::duration<double>(budget.seconds));
+    }
+    bool may_go_on() const { return runs_ < last_run_ && Clock::now() < deadline_; }
+
+    /// Counts runs that were made elsewhere.
+    void count(std::int64_t runs) { runs_ += runs; }
+
+    const Case& smallest() const { return smallest_; }
+    const Outcome& outcome() const { return outcome_; }
+    std::int64_t runs() const { return runs_; }
+
+  private:
+    using Clock = std::chrono::steady_clock;
+
+    Case smallest_;
+    Outcome outcome_;
+    const CaseRunner* runner_;
+    std::int64_t runs_ = 0, last_run_ = 0;
+    Clock::time_point deadline_{};
+};
+
+}  // namespace gradverify

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "properties/smaller_problems.hpp"
+
+#include <algorithm>
+#include <set>
+
+namespace gradverify {
+namespace {
+
+/// A class and the value that it should come close to.
+struct Change {
+    int which = 0;
+    std::int64_t target = 0;
+};
+
+/// Collects what changes lead to.
+class Candidates {
+  public:
+    Candidates(const SupportedProblems& supported, const Problem& problem)
+        : supported_(supported),
+          problem_(problem),
+          domain_(*supported.domain_of(problem.rank())),
+          values_(domain_, problem) {
+        for (int which = 0; which < static_cast<int>(domain_.classes.size()); ++which)
+            if (values_[which] != smallest(which)) movable_.push_back(which);
+        seen_.insert({problem.values().begin(), problem.values().end()});
+    }
+
+    std::vector<Problem> collect() {
+        all_together();
+        keeping_one();
+        one_at_a_time();
+        mirror_axes();
+        flush();
+        keeping_two();
+        two_at_a_time();
+        trade();
+        flush();
+        return std::move(result_);
+    }
+
+  private:
+    std::int64_t smallest(int which) const {
+        return domain_.classes[static_cast<std::size_t>(which)].smallest;
+    }
+    std::int64_t halfway(int which) const {
+        return smallest(which) + (values_[which] - smallest(which)) / 2;
+    }
+    /// The value so many steps from `from`, away from the smallest value for a negative number.
+    std::int64_t stepped(int which, std::int64_t from, int steps) const {
+        const SlotClass& slot_class = domain_.classes[static_cast<std::size_t>(which)];
+        const bool above = values_[which] >= slot_class.smallest;
+        return from + (above ? -steps : steps) * slot_class.step;
+    }
+    std::int64_t one_less(int which) const { return stepped(which, values_[which], 1); }
+    std::int64_t one_more(int which) const { return stepped(which, values_[which], -1); }
+    bool is_related(int which) const {
+        const SlotClass& slot_class = domain_.classes[static_cast<std::size_t>(which)];
+        return !slot_class.divisors.empty() || !slot_class.multiples.empty();
+    }
+
+    void all_together() {
+        std::vector<Change> down, half;
+        for (const int which : movable_) {
+            down.push_back({which, smallest(which)});
+            half.push_back({which, halfway(which)});
+        }
+        apply(down);
+        apply(half);
+    }
+    void keeping(const std::set<int>& kept) {
+        std::vector<Change> changes;
+        for (const int which : movable_)
+            if (!kept.contains(which)) changes.push_back({which, smallest(which)});
+        apply(changes);
+    }
+    void keeping_one() {
+        for (const int which : movable_) keeping({which});
+    }
+    void keeping_two() {
+        for (const int a : movable_)
+            for (const int b : movable_)
+                if (a < b) keeping({a, b});
+    }
+    void one_at_a_time() {
+        for (const int which : movable_)
+            // One above the smallest, and two less, keep what depends on being odd or even.
+            for (const std::int64_t target :
+                 {smallest(which), stepped(which, smallest(which), -1), halfway(which),
+                  one_less(which), stepped(which, values_[which], 2)})
+                apply({{which, target}});
+        divide_related();
+    }
+    void two_at_a_time() {
+        for (const int a : movable_)
+            for (const int b : movable_) {
+                if (a == b) continue;
+                apply({{a, smallest(a)}, {b, halfway(b)}});
+                if (a > b) continue;
+                apply({{a, smallest(a)}, {b, smallest(b)}});
+                apply({{a, halfway(a)}, {b, halfway(b)}});
+                apply({{a, one_less(a)}, {b, one_less(b)}});
+            }
+    }
+    /// One parameter down and another up by as much: what fails with padding may fail with a
+    /// larger image. Only what comes earlier in the order is kept.
+    void trade() {
+        for (const int a : movable_)
+            for (int b = 0; b < static_cast<int>(domain_.classes.size()); ++b)
+                if (a != b) apply({{a, one_less(a)}, {b, one_more(b)}});
+    }
+    /// What fails along one axis often fails along another, and only one of the two comes first.
+    void mirror_axes() {
+        const std::vector<Slot>& slots = problem_.slots();
+        for (int first = 0; first < problem_.rank(); ++first)
+            for (int second = first + 1; second < problem_.rank(); ++second) {
+                Problem mirrored = problem_;
+                for (std::size_t i = 0; i < slots.size(); ++i)
+                    for (std::size_t j = i + 1; j < slots.size(); ++j)
+                        if (slots[i].parameter == slots[j].parameter && slots[i].axis == first &&
+                            slots[j].axis == second && slots[i].side == slots[j].side) {
+                            mirrored[static_cast<int>(i)] = problem_[static_cast<int>(j)];
+                            mirrored[static_cast<int>(j)] = problem_[static_cast<int>(i)];
+                        }
+                if (supported_.satisfies_constraints(mirrored)) add(std::move(mirrored));
+            }
+    }
+    /// A divisor and all its multiples divided by one number: channels per group stay.
+    void divide_related() {
+        for (const int which : movable_) {
+            const std::int64_t value = values_[which];
+            const auto& multiples = domain_.classes[static_cast<std::size_t>(which)].multiples;
+            for (std::int64_t by = 2; !multiples.empty() && by <= std::min<std::int64_t>(value, 64);
+                 ++by) {
+                if (value % by != 0) continue;
+                std::vector<Change> changes{{which, value / by}};
+                for (const int multiple : multiples)
+                    changes.push_back({multiple, values_[multiple] / by});
+                apply(changes);
+            }
+        }
+    }
+
+    /// Adds what the changes lead to: with related classes as they are, and with those solved
+    /// again.
+    void apply(const std::vector<Change>& changes) {
+        solve(changes, false);
+        if (std::ranges::any_of(changes, [&](const Change& c) { return is_related(c.which); }))
+            solve(changes, true);
+    }
+
+    void solve(const std::vector<Change>& changes, bool again) {
+        Assignment values = values_;
+        for (const Change& change : changes) values.unset(change.which);
+        for (int which = 0; again && which < static_cast<int>(domain_.classes.size()); ++which)
+            if (is_related(which)) values.unset(which);
+        for (const int which : domain_.draw_order) {
+            const auto change = std::ranges::find(changes, which, &Change::which);
+            if (change != changes.end() && !set_near(values, which, change->target)) return;
+        }
+        for (const int which : domain_.draw_order)
+            if (!values.has(which) && !set_near(values, which, values_[which])) return;
+        add(values.problem(supported_.op().space));
+    }
+
+    static bool set_near(Assignment& values, int which, std::int64_t target) {
+        const std::optional<std::int64_t> value = values.nearest(which, target);
+        if (value) values.set(which, *value);
+        return value.has_value();
+    }
+
+    void add(Problem candidate) {
+        if (!(candidate < problem_)) return;
+        if (!seen_.insert({candidate.values().begin(), candidate.values().end()}).second) return;
+        if (supported_.satisfies_predicates(candidate)) tier_.push_back(std::move(candidate));
+    }
+
+    /// The smallest of a tier first: one that fails saves the most steps.
+    void flush() {
+        std::ranges::sort(tier_, [](const Problem& a, const Problem& b) { return a < b; });
+        for (Problem& candidate : tier_) result_.push_back(std::move(candidate));
+        tier_.clear();
+    }
+
+    const SupportedProblems& supported_;
+    const Problem& problem_;
+    const RankDomain& domain_;
+    Assignment values_;
+    std::vector<int> movable_;  ///< classes that are not at their smallest value
+    std::set<std::vector<std::int64_t>> seen_;
+    std::vector<Problem> tier_, result_;
+};
+
+}  // namespace
+
+std::vector<Problem> smaller_problems(const SupportedProblems& supported, const Problem& problem) {
+    return Candidates(supported, problem).collect();
+}
+
+}  // namespace gradverify

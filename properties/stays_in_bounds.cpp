@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// Two calls with everything outside the inputs changed: the guards' parity and the poison of
+// outputs and workspace. A kernel that reads only its inputs gives the same numbers both times; on
+// integers that holds whatever the order of summation, so also with atomics.
+#include <bit>
+#include <cmath>
+
+#include "properties/properties.hpp"
+
+namespace gradverify {
+
+namespace {
+
+/// The kernel's outputs of the first call as what the second must give.
+std::vector<Expected> same_as(const CaseContext& context, const CallResult& first) {
+    std::vector<Expected> expected;
+    for (std::size_t i = 0; i < first.outputs.size(); ++i)
+        expected.push_back(Expected::exactly(context.pass().outputs[i], first.outputs[i]));
+    return expected;
+}
+
+/// An output that kept its poison in both calls was never written.
+Outcome unwritten(const CaseContext& context, const CallResult& first, const CallResult& second) {
+    std::vector<Comparison> comparisons;
+    for (std::size_t i = 0; i < first.outputs.size(); ++i) {
+        Comparison comparison;
+        const Sizes& sizes = first.outputs[i].sizes;
+        comparison.map = {.tensor = context.pass().outputs[i],
+                          .sizes = sizes,
+                          .wrong = 0,
+                          .total = element_count(sizes),
+                          .marks = std::string(first.outputs[i].data.size(), '.')};
+        for (const std::int64_t at : first.untouched[i]) {
+            if (!std::ranges::binary_search(second.untouched[i], at)) continue;
+            comparison.ok = false;
+            ++comparison.map.wrong;
+            comparison.map.marks[static_cast<std::size_t>(at)] = '#';
+        }
+        comparisons.push_back(std::move(comparison));
+    }
+    return combine(
+        comparisons,
+        "some outputs keep what was in memory before: they are never written, or added to");
+}
+
+}  // namespace
+
+Outcome stays_in_bounds(CaseContext& context) {
+    const auto inputs = context.inputs_of(context.pass());
+    const Setting& setting = context.checked().setting;
+    const int parity = context.surroundings().guard_parity;
+    const CallResult first = context.call(context.kernel(), inputs, setting,
+                                          {.poison = Poison::nan, .guard_parity = parity});
+    if (const std::string complaint = first.complaint(); !complaint.empty())
+        return Outcome::failed(complaint);
+    const CallResult second =
+        context.call(context.kernel(), inputs, setting,
+                     {.poison = Poison::positive_huge, .guard_parity = 1 - parity});
+    if (const std::string complaint = second.complaint(); !complaint.empty())
+        return Outcome::failed(complaint);
+    if (context.declaration().write_mode == WriteMode::overwrites)
+        if (Outcome outcome = unwritten(context, first, second); outcome.verdict == Verdict::failed)
+            return outcome;
+    Outcome outcome = combine(
+        compare_outputs(second, same_as(context, first)),
+        "an output depends on memory outside the inputs (two calls differ in nothing else)");
+    return outcome;
+}
+
+}  // namespace gradverify

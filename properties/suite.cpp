@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "properties/suite.hpp"
+
+#include <chrono>
+#include <map>
+#include <memory>
+#include <stdexcept>
+
+#include "properties/draw_seed.hpp"
+#include "properties/problem_generator.hpp"
+#include "properties/properties.hpp"
+#include "properties/setting_draw.hpp"
+#include "properties/shrink.hpp"
+
+namespace gradverify {
+
+namespace {
+
+/// What the suite's functions share: the registry, and a generator for each kernel, made when it
+/// is first asked for.
+class Shared {
+  public:
+    Shared(const Registry& registry, const SuiteOptions& options)
+        : registry_(registry), options_(options) {}
+
+    const Registry& registry() const { return registry_; }
+
+    const ProblemGenerator& generator(const Kernel& kernel) {
+        auto& generator = generators_[kernel.name];
+        if (!generator) {
+            ProblemGeneratorOptions options;
+            options.edge_problems = options_.edge_problems;
+            generator =
+                std::make_unique<ProblemGenerator>(*kernel.op, *kernel.pass, kernel.any(), options);
+        }
+        return *generator;
+    }
+
+  private:
+    const Registry& registry_;
+    SuiteOptions options_;
+    std::map<std::string, std::unique_ptr<ProblemGenerator>> generators_;
+};
+
+/// Data seeds are short, so that a printed case is.
+std::uint64_t data_seed(std::uint64_t case_seed) { return draw_seed(case_seed, "data") >> 40; }
+
+Case make_case(const Row& row, const Problem& problem, std::uint64_t case_seed) {
+    return {.kernel = row.kernel->name,
+            .property = row.property,
+            .device = row.device,
+            .problem = problem,
+            .data = {.seed = data_seed(case_seed), .is_explicit = false, .elements = {}},
+            .setting = draw_setting(row.kernel->any(), *row.kernel->pass,
+                                    draw_seed(case_seed, "setting"))};
+}
+
+std::uint64_t seed_of(const Row& row, std::uint64_t seed, std::int64_t index) {
+    return draw_seed(
+        {.seed = seed, .kernel = row.kernel->name, .property = row.property, .index = index});
+}
+
+const Property& property_of(const Case& checked) {
+    if (const Property* property = find_property(checked.property)) return *property;
+    std::string known;
+    for (const Property& property : all_properties()) known += " " + std::string(property.name);
+    throw std::invalid_argument("there is no property '" + checked.property + "'; there are" +
+                                known);
+}
+
+Outcome run_case(const Registry& registry, std::string_view printed) {
+    const auto start = std::chrono::steady_clock::now();
+    const Case checked = Case::parse(printed, registry);
+    const Property& property = property_of(checked);
+    const Kernel& kernel = *registry.find_kernel(checked.kernel);
+    if (!property.applies_to(kernel))
+        throw std::invalid_argument("the property " + checked.property + " does not apply to " +
+                                    kernel.name);
+    CaseContext context(checked, registry, property.values(*kernel.op));
+    Outcome outcome = property.check(context);
+    outcome.multiply_adds = kernel.pass->multiply_adds(checked.problem);
+    outcome.seconds_kernel = context.spent().seconds_kernel;
+    outcome.seconds_reference = context.spent().seconds_reference;
+    outcome.seconds_total =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    return outcome;
+}
+
+/// The tensors whose values can matter to a case, as explicit data lists them.
+std::vector<DataElement> list_data(const Registry& registry, const Case& checked) {
+    const Kernel& kernel = *registry.find_kernel(checked.kernel);
+    const Property& property = property_of(checked);
+    const int exact_bits = traits_of(kernel.any().accumulator).exact_bits;
+    const Values values = draw_values(*kernel.op, checked.problem, checked.data,
+                                      property.values(*kernel.op), exact_bits);
+    return list_elements(values, kernel.pass->inputs);
+}
+
+}  // namespace
+
+Suite make_suite(const Registry& registry, const SuiteOptions& options) {
+    const auto shared = std::make_shared<Shared>(registry, options);
+    Suite suite;
+    for (const Property& property : all_properties())
+        suite.properties.push_back({.name = std::string(property.name),
+                                    .summary = std::string(property.summary),
+                                    .applies_to = property.applies_to});
+    suite.draw = [shared](const Row& row, std::uint64_t seed, std::int64_t index) {
+        const ProblemGenerator& generator = shared->generator(*row.kernel);
+        const std::uint64_t case_seed = seed_of(row, seed, index);
+        const auto problem = generator.draw(case_seed, index);
+        if (!problem) return Suite::Draw{.drawn = {}, .why_none = generator.why_none()};
+        return Suite::Draw{.drawn = make_case(row, *problem, case_seed), .why_none = {}};
+    };
+    suite.draw_on = [](const Row& row, std::uint64_t seed, std::int64_t index,
+                       const Problem& problem) {
+        return make_case(row, problem, seed_of(row, seed, index));
+    };
+    suite.run = [shared](std::string_view printed) {
+        return run_case(shared->registry(), printed);
+    };
+    suite.shrink = [shared](const Case& found, const Outcome& outcome, const CaseRunner& runner) {
+        ShrinkTools tools;
+        tools.list_data = [shared](const Case& checked) {
+            return list_data(shared->registry(), checked);
+        };
+        return shrink_case(*shared->registry().find_kernel(found.kernel), found, outcome, runner,
+                           tools);
+    };
+    return suite;
+}
+
+}  // namespace gradverify

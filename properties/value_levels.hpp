@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Decides which values a class of slots is drawn at, from what kind of parameter it is and how it
+// is related to others. Knows no operator and no problem.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "harness/random.hpp"
+#include "properties/solver.hpp"
+
+namespace gradverify {
+
+/// What matters about a class of slots for drawing its value.
+struct ClassLevels {
+    enum class Role {
+        scalar,    ///< n
+        size,      ///< carries the rank: the image
+        geometry,  ///< another number per axis: filter, stride, dilation
+        padding,   ///< zero by default
+        divisor,   ///< others are multiples of it: groups
+        multiple,  ///< a multiple of another: channels
+    };
+    Role role = Role::scalar;
+    int axis = -1;            ///< of all its slots, or -1
+    bool takes_zero = false;  ///< zero is allowed, and is not the default
+    bool is_bounded = false;  ///< a constraint gives it a low upper end
+    std::int64_t smallest = 0, highest = 0;
+    std::vector<std::int64_t> large;  ///< the large values that it may take
+    int large_weight = 0;             ///< how often it is the large one
+};
+
+ClassLevels levels_of(const ParameterSpace& space, const RankDomain& domain, int which);
+
+/// A small value: the smallest one plus few times `unit`, the step that the class has now; of
+/// sizes and counts the larger of two when `generous`.
+std::int64_t small_value(const ClassLevels& levels, std::int64_t unit, bool generous,
+                         SplitMix64& random);
+
+}  // namespace gradverify

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Arithmetic on multiples of a step within a range, for values up to 2^40 without overflow.
+// Knows nothing of problems.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
+
+namespace gradverify {
+
+/// The multiples of `step` in [lowest, highest], which are multiples of it themselves.
+struct ValueRange {
+    std::int64_t lowest = 0, highest = 0, step = 1;
+};
+
+inline std::int64_t round_up(std::int64_t value, std::int64_t step) {
+    return (value + step - 1) / step * step;
+}
+inline std::int64_t round_down(std::int64_t value, std::int64_t step) {
+    return value / step * step;
+}
+
+/// Saturates at 2^41, which is more than any parameter's value: no multiple but zero then fits.
+inline std::int64_t least_common_multiple(std::int64_t a, std::int64_t b) {
+    constexpr std::int64_t too_large = std::int64_t{1} << 41;
+    const std::int64_t rest = b / std::gcd(a, b);
+    return a > too_large / rest ? too_large : std::min(a * rest, too_large);
+}
+
+/// The value in the range that is nearest to `target`, the lower of two.
+inline std::int64_t nearest_in(const ValueRange& range, std::int64_t target) {
+    const std::int64_t inside = std::clamp(target, range.lowest, range.highest);
+    const std::int64_t below = std::max(round_down(inside, range.step), range.lowest);
+    const std::int64_t above = std::min(below + range.step, range.highest);
+    return inside - below <= above - inside ? below : above;
+}
+
+}  // namespace gradverify

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "properties/values.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+#include "harness/random.hpp"
+
+namespace gradverify {
+
+namespace {
+
+// More than this makes no bug more visible, and keeps printed values short.
+constexpr std::int64_t amplitude_maximum = 64;
+
+std::int64_t nonzero_integer(SplitMix64& random, std::int64_t amplitude) {
+    const std::int64_t magnitude = random.between(1, amplitude);
+    return random.one_in(2) ? -magnitude : magnitude;
+}
+
+/// Density of non-zero elements that keeps sums of products of +-1 exact in long reductions.
+double density_for(std::int64_t reduction_length, int exact_bits) {
+    // A quarter of the capacity: the number of terms that meet varies around its mean.
+    const double capacity = std::ldexp(1.0, exact_bits - 2) / 4.0;
+    return std::min(1.0, std::sqrt(capacity / static_cast<double>(reduction_length)));
+}
+
+void fill_integers(Array<double>& array, SplitMix64 random, std::int64_t reduction_length,
+                   int exact_bits) {
+    const std::int64_t amplitude = integer_amplitude(reduction_length, exact_bits);
+    const double density = amplitude > 1 ? 1.0 : density_for(reduction_length, exact_bits);
+    const auto keep_below = static_cast<std::uint64_t>(density * 0x1p31);
+    // A zero now and then is what real data has; a small tensor has no element to spare for it.
+    const bool some_zeros = array.data.size() > 16;
+    for (double& element : array.data) {
+        element = static_cast<double>(nonzero_integer(random, amplitude));
+        if (density < 1.0 && random.below(std::uint64_t{1} << 31) >= keep_below) element = 0.0;
+        if (some_zeros && random.one_in(16)) element = 0.0;
+    }
+}
+
+double full_mantissa(SplitMix64& random) {
+    const std::uint64_t bits = random.next();
+    // 24 significant bits, the last one set, so that every product needs rounding.
+    const double significand = 1.0 + static_cast<double>((bits & 0x7fffff) | 1) * 0x1p-23;
+    const double scaled = (bits >> 24) % 2 == 0 ? significand : significand * 0.5;
+    return (bits >> 32) % 2 == 0 ? scaled : -scaled;
+}
+
+void fill_mantissas(Array<double>& array, SplitMix64 random) {
+    const bool uneven = random.one_in(8) && !array.sizes.empty();
+    const std::int64_t rows = array.sizes.empty() ? 1 : std::max<std::int64_t>(array.size(0), 1);
+    const std::size_t row_elements = array.data.size() / static_cast<std::size_t>(rows);
+    double scale = 1.0;
+    for (std::size_t i = 0; i < array.data.size(); ++i) {
+        if (uneven && i % row_elements == 0)
+            scale = std::ldexp(1.0, static_cast<int>(random.between(-4, 4)));
+        array.data[i] = full_mantissa(random) * scale;
+    }
+}
+
+void set_listed(Values& values, const std::vector<DataElement>& elements) {
+    for (const DataElement& element : elements) {
+        const auto found = values.find(element.tensor);
+        if (found == values.end()) {
+            std::string known;
+            for (const auto& [name, array] : values) known += " " + name;
+            throw std::invalid_argument("data: there is no tensor '" + element.tensor +
+                                        "'; there are" + known);
+        }
+        auto& data = found->second.data;
+        if (element.index < 0 || element.index >= static_cast<std::int64_t>(data.size()))
+            throw std::invalid_argument("data: " + element.tensor + "[" +
+                                        std::to_string(element.index) + "] is outside of its " +
+                                        std::to_string(data.size()) + " elements");
+        data[static_cast<std::size_t>(element.index)] = element.value;
+    }
+}
+
+}  // namespace
+
+std::int64_t integer_amplitude(std::int64_t reduction_length, int exact_bits) {
+    // (A + A) * A * length <= 2^p, a term of magnitude A for a constant included in the length.
+    const double square = std::ldexp(1.0, exact_bits - 1) /
+                          static_cast<double>(std::max<std::int64_t>(reduction_length, 1));
+    const auto amplitude = static_cast<std::int64_t>(std::floor(std::sqrt(square)));
+    return std::clamp<std::int64_t>(amplitude, 1, amplitude_maximum);
+}
+
+std::int64_t longest_reduction(const Operator& op, const Problem& problem) {
+    std::int64_t longest = 1;
+    for (const PassSpec& pass : op.passes)
+        longest = std::max(longest, pass.reduction_length(problem));
+    return longest;
+}
+
+Values draw_values(const Operator& op, const Problem& problem, const Data& data, ValueKind kind,
+                   int exact_bits) {
+    Values values;
+    for (const TensorSpec& tensor : op.inputs) values[tensor.name].sizes = tensor.sizes(problem);
+    for (const TensorSpec& tensor : op.outputs)
+        values["d" + tensor.name].sizes = tensor.sizes(problem);
+    const std::int64_t longest = longest_reduction(op, problem);
+    for (auto& [name, array] : values) {
+        array.data.resize(static_cast<std::size_t>(element_count(array.sizes)));
+        if (data.is_explicit) continue;
+        const SplitMix64 random(mix_seed(data.seed, name));
+        if (kind == ValueKind::integers)
+            fill_integers(array, random, longest, exact_bits);
+        else
+            fill_mantissas(array, random);
+    }
+    if (data.is_explicit) set_listed(values, data.elements);
+    return values;
+}
+
+Array<double> draw_direction(const Array<double>& like, std::uint64_t seed, int exact_bits,
+                             std::int64_t reduction_length) {
+    Array<double> direction = like;
+    fill_integers(direction, SplitMix64(mix_seed(seed, "direction")), reduction_length, exact_bits);
+    if (!direction.data.empty() &&
+        std::ranges::all_of(direction.data, [](double v) { return v == 0.0; }))
+        direction.data.front() = 1.0;
+    return direction;
+}
+
+std::vector<Array<double>> pick(const Values& values, const std::vector<std::string>& names) {
+    std::vector<Array<double>> picked;
+    picked.reserve(names.size());
+    for (const std::string& name : names) picked.push_back(values.at(name));
+    return picked;
+}
+
+std::vector<DataElement> list_elements(const Values& values,
+                                       const std::vector<std::string>& names) {
+    std::vector<DataElement> elements;
+    for (const std::string& name : names) {
+        const auto& data = values.at(name).data;
+        for (std::size_t i = 0; i < data.size(); ++i)
+            if (data[i] != 0.0) elements.push_back({name, static_cast<std::int64_t>(i), data[i]});
+    }
+    return elements;
+}
+
+}  // namespace gradverify

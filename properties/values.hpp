@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// Decides which numbers a case's tensors hold: integers small enough that every order of summation
+// gives the same bits, or numbers with full mantissas; from a seed, or as listed in the case.
+// Generic over operators; does not call kernels.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "harness/case.hpp"
+#include "harness/operator.hpp"
+
+namespace gradverify {
+
+enum class ValueKind {
+    /// Integers whose sums of products stay below 2^p of the accumulation type, with room for one
+    /// unit step in any direction of the same size.
+    integers,
+    /// Random mantissas with all bits in use; sometimes rows of very different magnitude.
+    mantissas,
+};
+
+/// The values of an operator's inputs, and of the cotangents of its outputs, by name.
+using Values = std::map<std::string, Array<double>, std::less<>>;
+
+/// Draws the values of a case.
+///
+/// **Ranges** `exact_bits` is p of the accumulation type; only integers depend on it.
+Values draw_values(const Operator& op, const Problem& problem, const Data& data, ValueKind kind,
+                   int exact_bits);
+
+/// A direction of an input's sizes: small integers, not all zero if there is an element. Adding it
+/// keeps `integers` exact.
+Array<double> draw_direction(const Array<double>& like, std::uint64_t seed, int exact_bits,
+                             std::int64_t reduction_length);
+
+/// The largest magnitude that keeps a sum of `reduction_length` products of such integers exact,
+/// also after one of the factors took a step of its own size.
+std::int64_t integer_amplitude(std::int64_t reduction_length, int exact_bits);
+
+/// The longest sum in any pass of the operator.
+std::int64_t longest_reduction(const Operator& op, const Problem& problem);
+
+/// The arrays of the named tensors, in this order.
+std::vector<Array<double>> pick(const Values& values, const std::vector<std::string>& names);
+
+/// Every non-zero element of these tensors.
+std::vector<DataElement> list_elements(const Values& values, const std::vector<std::string>& names);
+
+}  // namespace gradverify

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "properties/values.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <stdexcept>
+
+#include "harness/registry.hpp"
+
+namespace gradverify {
+
+namespace {
+
+const Operator& conv_operator() { return *Registry::instance().find_operator("conv"); }
+
+Problem problem_of(const char* text) { return Problem::parse(conv_operator().space, text); }
+
+Values draw(const Problem& problem, std::uint64_t seed, ValueKind kind, int exact_bits = 24) {
+    return draw_values(conv_operator(), problem,
+                       {.seed = seed, .is_explicit = false, .elements = {}}, kind, exact_bits);
+}
+
+/// The largest sum of magnitudes in any output of the pass.
+double largest_sum(const char* pass_name, const Problem& problem, Values values) {
+    const PassSpec& pass = *conv_operator().find_pass(pass_name);
+    for (auto& [name, array] : values)
+        for (double& element : array.data) element = std::abs(element);
+    std::vector<Array<double>> outputs;
+    for (const std::string& name : pass.outputs) {
+        const Sizes sizes = conv_operator().sizes_of(name, problem);
+        outputs.push_back(
+            {sizes, std::vector<double>(static_cast<std::size_t>(element_count(sizes)), 0.0)});
+    }
+    pass.reference(problem, pick(values, pass.inputs), outputs);
+    return outputs[0].data.empty() ? 0.0 : *std::ranges::max_element(outputs[0].data);
+}
+
+}  // namespace
+
+TEST_CASE("integer data keeps every sum of products within 2^p, with room for a step") {
+    const char* problems[] = {"in=1x1", "n=3,c=4,k=4,in=9x9,filter=3x3,padding=1",
+                              "n=2000,in=10x10", "c=64,k=2,in=12x12,filter=5x5", "n=65536,in=2x2"};
+    for (const char* text : problems)
+        for (const int bits : {24, 11, 8})
+            for (std::uint64_t seed = 0; seed < 3; ++seed) {
+                CAPTURE(std::string(text));
+                CAPTURE(bits);
+                const Problem problem = problem_of(text);
+                Values values = draw(problem, seed, ValueKind::integers, bits);
+                // A step of the values' own size in one factor doubles a sum at most. Reductions
+                // without a second factor are long sums of single values.
+                for (const char* pass : {"forward", "grad_input", "grad_weight"})
+                    CHECK(2.0 * largest_sum(pass, problem, values) <= std::ldexp(1.0, bits));
+                CHECK(std::ranges::all_of(values["x"].data,
+                                          [](double v) { return v == std::round(v); }));
+            }
+}
+
+TEST_CASE("integer data is neither constant nor all of one sign, and small tensors have no zero") {
+    const Values values = draw(problem_of("n=2,c=3,k=2,in=4x4"), 5, ValueKind::integers);
+    for (const auto& [name, array] : values) {
+        CAPTURE(name);
+        if (array.data.size() < 8) continue;
+        CHECK(std::set<double>(array.data.begin(), array.data.end()).size() > 4);
+        CHECK(*std::ranges::min_element(array.data) < 0.0);
+        CHECK(*std::ranges::max_element(array.data) > 0.0);
+    }
+    for (std::uint64_t seed = 0; seed < 200; ++seed)
+        for (const auto& [name, array] : draw(problem_of("in=2x2"), seed, ValueKind::integers))
+            CHECK(std::ranges::count(array.data, 0.0) == 0);
+}
+
+TEST_CASE("real data has full mantissas, so that products round") {
+    const Values values = draw(problem_of("in=16x16,filter=2x2"), 1, ValueKind::mantissas);
+    for (const double element : values.at("x").data) {
+        CHECK(element == static_cast<double>(static_cast<float>(element)));
+        int exponent = 0;
+        const double significand = std::ldexp(std::frexp(element, &exponent), 24);
+        CHECK(std::fmod(std::abs(significand), 2.0) == 1.0);
+    }
+}
+
+TEST_CASE("a seed decides the values; tensors and seeds have streams of their own") {
+    const Problem problem = problem_of("in=3x3,filter=3x3");
+    const Values first = draw(problem, 9, ValueKind::integers);
+    CHECK(first.at("x").data == draw(problem, 9, ValueKind::integers).at("x").data);
+    CHECK(first.at("x").data != draw(problem, 10, ValueKind::integers).at("x").data);
+    CHECK(first.at("x").data != first.at("w").data);
+}
+
+TEST_CASE("explicit data is what is listed and zero elsewhere; a bad element is named") {
+    const Problem problem = problem_of("in=1x2");
+    const auto listed = [&](std::vector<DataElement> elements) {
+        return draw_values(conv_operator(), problem,
+                           {.seed = 0, .is_explicit = true, .elements = std::move(elements)},
+                           ValueKind::integers, 24);
+    };
+    CHECK(listed({{"x", 1, 3.0}}).at("x").data == std::vector<double>{0.0, 3.0});
+    CHECK(listed({}).at("dy").data == std::vector<double>{0.0, 0.0});
+    CHECK_THROWS_WITH_AS(listed({{"z", 0, 1.0}}),
+                         "data: there is no tensor 'z'; there are b dy w x", std::invalid_argument);
+    CHECK_THROWS_WITH_AS(listed({{"x", 2, 1.0}}), "data: x[2] is outside of its 2 elements",
+                         std::invalid_argument);
+}
+
+TEST_CASE("listing a case's elements and setting them gives the same values") {
+    const Problem problem = problem_of("c=2,in=3x3,filter=2x2");
+    const Values values = draw(problem, 3, ValueKind::integers);
+    const std::vector<std::string> names{"x", "w", "b", "dy"};
+    const Values again =
+        draw_values(conv_operator(), problem,
+                    {.seed = 0, .is_explicit = true, .elements = list_elements(values, names)},
+                    ValueKind::integers, 24);
+    for (const std::string& name : names) CHECK(again.at(name).data == values.at(name).data);
+}
+
+TEST_CASE("a direction is never zero where there is an element") {
+    const Array<double> like{{1}, {0.0}};
+    for (std::uint64_t seed = 0; seed < 100; ++seed)
+        CHECK(draw_direction(like, seed, 8, 1 << 20).data[0] != 0.0);
+}
+
+}  // namespace gradverify

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// On full mantissas a correct kernel may differ from the exact value by rounding alone. The bound
+// comes from the reference run on the error-carrying scalar; see harness/bounded.hpp.
+#include "properties/properties.hpp"
+
+namespace gradverify {
+
+Outcome within_rounding_bound(CaseContext& context) {
+    const auto inputs = context.inputs_of(context.pass());
+    const CallResult result = context.call(context.kernel(), inputs);
+    if (const std::string complaint = result.complaint(); !complaint.empty())
+        return Outcome::failed(complaint);
+    const auto bounded = context.bounded(inputs);
+    std::vector<Expected> expected;
+    for (std::size_t i = 0; i < bounded.size(); ++i)
+        expected.push_back(Expected::within(context.pass().outputs[i], bounded[i]));
+    return combine(compare_outputs(result, expected),
+                   "is further from the exact value than "
+                   "rounding can explain");
+}
+
+}  // namespace gradverify

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// The operator conv as a kernel author sees it: parameters, tensors and passes. Needs neither
+// Eigen nor CUDA, and holds no index arithmetic: a kernel that borrowed the reference's geometry
+// would share its mistakes.
+//
+//   y[n,k,o] = b[k] + sum over c, f of x[n, c, o*stride + f*dilation - padding] * w[k,c,f]
+//
+// with x = 0 outside the image, and c running over the channels of k's group. The output has
+// floor((in + left + right - dilation*(filter-1) - 1) / stride) + 1 elements along an axis, and
+// none where the dilated filter is larger than the padded image.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "harness/pass_call.hpp"
+
+namespace gradverify::conv {
+
+/// One spatial axis.
+struct Axis {
+    std::int64_t in = 1;      ///< image size
+    std::int64_t filter = 1;  ///< filter size
+    std::int64_t stride = 1;
+    std::int64_t dilation = 1;
+    std::int64_t padding_left = 0, padding_right = 0;
+};
+
+/// A problem of conv. `n` images, `c` input channels, `k` output channels.
+struct Parameters {
+    std::int64_t n = 1, c = 1, k = 1, groups = 1;
+    int rank = 0;                ///< spatial axes
+    std::array<Axis, 3> axes{};  ///< outermost first: for rank 2 height, then width
+
+    explicit Parameters(const Problem& problem);
+
+    const Axis& h() const { return axes[static_cast<std::size_t>(rank - 2)]; }
+    const Axis& w() const { return axes[static_cast<std::size_t>(rank - 1)]; }
+};
+
+/// y = conv(x, w) + b.
+///
+/// **Shapes** x `n, c, in`; w `k, c/groups, filter`; b `k`; y `n, k, out`.
+struct Forward {
+    static constexpr const char* operator_name = "conv";
+    static constexpr const char* pass_name = "forward";
+    Parameters problem;
+    TensorView x, w, b, y;
+    Launch launch;
+    explicit Forward(const PassCall& call);
+};
+
+/// dx = the gradient of <dy, y> by x.
+///
+/// **Shapes** dy `n, k, out`; w `k, c/groups, filter`; dx `n, c, in`.
+struct GradInput {
+    static constexpr const char* operator_name = "conv";
+    static constexpr const char* pass_name = "grad_input";
+    Parameters problem;
+    TensorView dy, w, dx;
+    Launch launch;
+    explicit GradInput(const PassCall& call);
+};
+
+/// dw = the gradient of <dy, y> by w.
+///
+/// **Shapes** dy `n, k, out`; x `n, c, in`; dw `k, c/groups, filter`.
+struct GradWeight {
+    static constexpr const char* operator_name = "conv";
+    static constexpr const char* pass_name = "grad_weight";
+    Parameters problem;
+    TensorView dy, x, dw;
+    Launch launch;
+    explicit GradWeight(const PassCall& call);
+};
+
+/// db = the gradient of <dy, y> by b: dy summed over batch and space.
+///
+/// **Shapes** dy `n, k, out`; db `k`.
+struct GradBias {
+    static constexpr const char* operator_name = "conv";
+    static constexpr const char* pass_name = "grad_bias";
+    Parameters problem;
+    TensorView dy, db;
+    Launch launch;
+    explicit GradBias(const PassCall& call);
+};
+
+}  // namespace gradverify::conv
