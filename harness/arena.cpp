@@ -2,20 +2,23 @@
 #include "harness/arena.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstring>
 #include <numeric>
 #include <stdexcept>
+#include <type_traits>
 
 namespace gradverify {
 
 namespace {
 
 // A zone as large as the tensor catches an index that is off by a whole channel or image; beyond
-// this a fill and a comparison would cost more than the kernel.
+// this size filling and comparing would cost more than the kernel, and a write that jumps farther
+// lands in another buffer, which is watched as well.
 constexpr std::size_t guard_bytes_minimum = 512;
-constexpr std::size_t guard_bytes_maximum = 64 * 1024;
+constexpr std::size_t guard_bytes_maximum = 16 * 1024;
 
 // What every base address is aligned to before the declared alignment and offset apply.
 constexpr std::size_t base_alignment = 256;
@@ -91,9 +94,19 @@ void store(std::byte* at, std::uint64_t bits, std::size_t bytes) { std::memcpy(a
 /// Fills with two alternating elements.
 void fill(std::byte* begin, std::byte* end, std::uint64_t even, std::uint64_t odd,
           std::size_t element_bytes) {
-    bool is_odd = false;
-    for (; begin + element_bytes <= end; begin += element_bytes, is_odd = !is_odd)
-        store(begin, is_odd ? odd : even, element_bytes);
+    // Two elements at a time, so that the compiler can use wide stores.
+    std::array<std::byte, 16> pair{};
+    store(pair.data(), even, element_bytes);
+    store(pair.data() + element_bytes, odd, element_bytes);
+    const auto fill_pairs = [&](auto pair_bytes) {
+        for (; begin + pair_bytes() <= end; begin += pair_bytes())
+            std::memcpy(begin, pair.data(), pair_bytes());
+    };
+    if (element_bytes == 4)
+        fill_pairs(std::integral_constant<std::size_t, 8>());
+    else
+        fill_pairs(std::integral_constant<std::size_t, 16>());
+    if (begin + element_bytes <= end) store(begin, even, element_bytes);
 }
 
 }  // namespace

@@ -12,6 +12,8 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <thread>
+#include <utility>
 
 #include "harness/errors.hpp"
 #include "harness/worker.hpp"
@@ -71,6 +73,7 @@ WorkerPool::WorkerPool(WorkerPoolOptions options) : options_(std::move(options))
 }
 
 WorkerPool::~WorkerPool() {
+    for (const auto& worker : workers_) close(std::exchange(worker->request_fd, -1));
     for (const auto& worker : workers_) stop(*worker);
 }
 
@@ -112,9 +115,17 @@ void WorkerPool::stop(Worker& worker) {
     if (worker.answer_fd >= 0) close(worker.answer_fd);
     worker.request_fd = worker.answer_fd = -1;
     if (worker.pid <= 0) return;
-    // A worker that is in a kernel does not see its pipe close.
-    kill(worker.pid, SIGKILL);
-    waitpid(worker.pid, nullptr, 0);
+    // An idle worker sees its pipe close and ends in good order, as a tool that watches it (a
+    // sanitizer, a profiler) wants; one that is in a kernel does not.
+    const auto until = Clock::now() + std::chrono::seconds(worker.running.empty() ? 5 : 0);
+    while (waitpid(worker.pid, nullptr, WNOHANG) == 0) {
+        if (Clock::now() >= until) {
+            kill(worker.pid, SIGKILL);
+            waitpid(worker.pid, nullptr, 0);
+            break;
+        }
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
     worker.pid = -1;
 }
 
@@ -161,7 +172,6 @@ void WorkerPool::take_line(Worker& worker, const std::string& line) {
         probe_answer_ = line;
         return;
     }
-    if (request.ticket >= 0) --in_flight_;
     answers_.push_back({request.ticket, Outcome::from_json(line)});
 }
 
@@ -199,7 +209,6 @@ void WorkerPool::bury(Worker& worker, const std::string& cause_if_killed) {
         if (request.ticket == ticket_of_probe) {
             probe_answer_ = cause;
         } else {
-            if (request.ticket >= 0) --in_flight_;
             answers_.push_back({request.ticket, Outcome::failed(cause)});
         }
     }
@@ -236,6 +245,7 @@ std::optional<WorkerPool::Answer> WorkerPool::wait(double seconds) {
         if (found != answers_.end()) {
             Answer answer = std::move(*found);
             answers_.erase(found);
+            --in_flight_;
             return answer;
         }
         const std::chrono::duration<double> left = until - Clock::now();

@@ -43,7 +43,7 @@ class WorkerPool {
 
     /// Whether some worker's pipe has room.
     bool has_room() const;
-    /// Cases that have not been answered.
+    /// Cases whose answer `wait` has not yet returned.
     std::size_t in_flight() const { return in_flight_; }
 
     /// Gives a case to the worker with the fewest.

@@ -37,7 +37,7 @@ Outcome adjoint_identity(CaseContext& context) {
     const CallResult result = context.call(context.kernel(), inputs);
     if (const std::string complaint = result.complaint(); !complaint.empty())
         return Outcome::failed(complaint);
-    const Kernel* partner = sound_forward(context);
+    const Kernel* partner = sound_forward(context).kernel;
     if (!partner) return Outcome::skipped("no sound forward");
 
     std::vector<Comparison> comparisons;

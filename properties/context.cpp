@@ -163,7 +163,7 @@ std::vector<Comparison> compare_outputs(const CallResult& result,
     return comparisons;
 }
 
-const Kernel* sound_forward(CaseContext& context) {
+SoundForward sound_forward(CaseContext& context) {
     const PassSpec& forward = context.op().forward();
     const auto inputs = context.inputs_of(forward);
     std::vector<Expected> expected;
@@ -177,12 +177,13 @@ const Kernel* sound_forward(CaseContext& context) {
             for (std::size_t i = 0; i < results.size(); ++i)
                 expected.push_back(Expected::exactly(forward.outputs[i], results[i]));
         }
-        const CallResult result = context.call(candidate, inputs);
+        CallResult result = context.call(candidate, inputs);
         if (!result.complaint().empty()) continue;
         const auto comparisons = compare_outputs(result, expected);
-        if (std::ranges::all_of(comparisons, &Comparison::ok)) return &candidate;
+        if (std::ranges::all_of(comparisons, &Comparison::ok))
+            return {.kernel = &candidate, .outputs = std::move(result.outputs)};
     }
-    return nullptr;
+    return {};
 }
 
 double inner_product(const Array<double>& a, const Array<double>& b) {

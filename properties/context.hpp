@@ -82,9 +82,14 @@ class CaseContext {
 std::vector<Comparison> compare_outputs(const CallResult& result,
                                         const std::vector<Expected>& expected);
 
-/// The registered forward kernel of the case's operator, on its device, that gives the reference's
-/// very numbers on the case's values; null when there is none.
-const Kernel* sound_forward(CaseContext& context);
+/// A registered forward kernel that gave the reference's very numbers on the case's values.
+struct SoundForward {
+    const Kernel* kernel = nullptr;  ///< null when there is none
+    std::vector<Array<double>> outputs{};
+};
+
+/// The first such kernel of the case's operator on its device.
+SoundForward sound_forward(CaseContext& context);
 
 /// Sum of products of two arrays of the same size.
 double inner_product(const Array<double>& a, const Array<double>& b);

@@ -14,11 +14,6 @@ namespace {
 // More than this makes no bug more visible, and keeps printed values short.
 constexpr std::int64_t amplitude_maximum = 64;
 
-std::int64_t nonzero_integer(SplitMix64& random, std::int64_t amplitude) {
-    const std::int64_t magnitude = random.between(1, amplitude);
-    return random.one_in(2) ? -magnitude : magnitude;
-}
-
 /// Density of non-zero elements that keeps sums of products of +-1 exact in long reductions.
 double density_for(std::int64_t reduction_length, int exact_bits) {
     // A quarter of the capacity: the number of terms that meet varies around its mean.
@@ -30,13 +25,17 @@ void fill_integers(Array<double>& array, SplitMix64 random, std::int64_t reducti
                    int exact_bits) {
     const std::int64_t amplitude = integer_amplitude(reduction_length, exact_bits);
     const double density = amplitude > 1 ? 1.0 : density_for(reduction_length, exact_bits);
-    const auto keep_below = static_cast<std::uint64_t>(density * 0x1p31);
+    const auto keep_below = static_cast<std::uint64_t>(density * 0x1p24);
     // A zero now and then is what real data has; a small tensor has no element to spare for it.
     const bool some_zeros = array.data.size() > 16;
+    const auto span = static_cast<std::uint64_t>(amplitude);
     for (double& element : array.data) {
-        element = static_cast<double>(nonzero_integer(random, amplitude));
-        if (density < 1.0 && random.below(std::uint64_t{1} << 31) >= keep_below) element = 0.0;
-        if (some_zeros && random.one_in(16)) element = 0.0;
+        // One draw an element: 32 bits for the magnitude, one for the sign, the rest for zeros.
+        const std::uint64_t bits = random.next();
+        const auto magnitude = static_cast<double>((((bits >> 32) * span) >> 32) + 1);
+        element = bits % 2 == 0 ? magnitude : -magnitude;
+        const bool is_zero = some_zeros && (bits >> 1) % 16 == 0;
+        if (is_zero || ((bits >> 5) & 0xffffff) >= keep_below) element = 0.0;
     }
 }
 

@@ -25,11 +25,11 @@ __global__ void convolve(const float* x, const float* w, const float* b, float* 
             for (long long fh = 0; fh < g.h.filter; ++fh) {
                 const long long ih = oh * g.h.stride + fh * g.h.dilation - g.h.padding;
                 if (ih < 0 || ih >= g.h.in) continue;
+                const float* row = x + ((n * g.c + first_c + c) * g.h.in + ih) * g.w.in;
+                const float* taps = w + ((k * g.group_c + c) * g.h.filter + fh) * g.w.filter;
                 for (long long fw = 0; fw < g.w.filter; ++fw) {
                     const long long iw = ow * g.w.stride + fw * g.w.dilation - g.w.padding;
-                    if (iw < 0 || iw >= g.w.in) continue;
-                    sum += x[((n * g.c + first_c + c) * g.h.in + ih) * g.w.in + iw] *
-                           w[((k * g.group_c + c) * g.h.filter + fh) * g.w.filter + fw];
+                    if (iw >= 0 && iw < g.w.in) sum += row[iw] * taps[fw];
                 }
             }
         y[i] = sum;

@@ -24,11 +24,11 @@ __global__ void correlate(const float* dy, const float* x, float* dw, DeviceGeom
             for (long long oh = 0; oh < g.h.out; ++oh) {
                 const long long ih = oh * g.h.stride + fh * g.h.dilation - g.h.padding;
                 if (ih < 0 || ih >= g.h.in) continue;
+                const float* dy_row = dy + ((n * g.k + k) * g.h.out + oh) * g.w.out;
+                const float* x_row = x + ((n * g.c + first_c + c) * g.h.in + ih) * g.w.in;
                 for (long long ow = 0; ow < g.w.out; ++ow) {
                     const long long iw = ow * g.w.stride + fw * g.w.dilation - g.w.padding;
-                    if (iw < 0 || iw >= g.w.in) continue;
-                    sum += dy[((n * g.k + k) * g.h.out + oh) * g.w.out + ow] *
-                           x[((n * g.c + first_c + c) * g.h.in + ih) * g.w.in + iw];
+                    if (iw >= 0 && iw < g.w.in) sum += dy_row[ow] * x_row[iw];
                 }
             }
         dw[i] = sum;

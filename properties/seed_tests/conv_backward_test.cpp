@@ -8,7 +8,7 @@
 
 #include "harness/launch.hpp"
 #include "harness/random.hpp"
-#include "properties/test_devices.hpp"
+#include "properties/test_support.hpp"
 
 namespace gradverify {
 

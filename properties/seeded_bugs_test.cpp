@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tester is tested: each seeded bug is killed by the property that claims it, from the
+// generator alone (without the fixed list of small problems), shrunk to the smallest problem known
+// for it, and fails again from its printed line in another process.
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "harness/cli_verbs.hpp"
+#include "harness/worker_pool.hpp"
+#include "properties/suite.hpp"
+#include "properties/test_support.hpp"
+
+namespace gradverify {
+
+namespace {
+
+struct SeededBug {
+    const char* kernel;
+    const char* property;
+    const char* smallest;
+};
+
+// From the list of bugs that shipped, with the smallest problem that shows each.
+constexpr SeededBug bugs[] = {
+    {"conv.forward/bug_a01_swapped_extents", "matches_reference", "in=1x2"},
+    {"conv.forward/bug_a02_dilated_position", "matches_reference", "in=1x2,dilation=1x2"},
+    {"conv.grad_weight/bug_a02_dilated_position", "matches_reference", "in=1x2,dilation=1x2"},
+    {"conv.grad_input/bug_a03_remainder_unwritten", "stays_in_bounds", "in=1x2,stride=1x2"},
+    {"conv.grad_input/bug_a04_group_weight_offset", "matches_finite_differences",
+     "c=2,k=2,groups=2,in=1x1"},
+    {"conv.grad_input/bug_a04_group_weight_offset", "adjoint_identity", "c=2,k=2,groups=2,in=1x1"},
+    {"conv.grad_weight/bug_a05_bottom_edge", "stays_in_bounds", "in=1x1,padding=1x0"},
+    {"conv.grad_weight/bug_a06_accumulates", "matches_reference", "in=1x1"},
+    {"conv.grad_weight/bug_a06_accumulates", "repeatable", "in=1x1"},
+    {"conv.grad_bias/bug_a07_next_channel", "within_rounding_bound", "k=2,in=1x1"},
+    {"conv.grad_bias/bug_a07_next_channel", "matches_reference", "k=2,in=1x1"},
+};
+
+constexpr std::int64_t cases_maximum = 200;
+
+/// The first failing case of a row, within as many cases.
+std::optional<std::pair<Case, Outcome>> first_failure(const Suite& suite, const Row& row,
+                                                      std::uint64_t seed, WorkerPool& pool) {
+    for (std::int64_t i = 0; i < cases_maximum; ++i) {
+        const auto draw = suite.draw(row, seed, i);
+        REQUIRE(draw.drawn);
+        const Outcome outcome = pool.run(draw.drawn->print());
+        if (outcome.verdict == Verdict::failed) return {{*draw.drawn, outcome}};
+    }
+    return std::nullopt;
+}
+
+WorkerPoolOptions one_worker() { return {.command = suite_worker_command(), .jobs = 1}; }
+
+}  // namespace
+
+TEST_CASE(
+    "each seeded bug is killed, shrunk to its smallest problem, and fails again when replayed") {
+    const Suite suite = make_suite(Registry::instance(), {.edge_problems = false});
+    for (const std::string& device : test_devices())
+        for (const SeededBug& bug : bugs)
+            for (const std::uint64_t seed : {1, 2}) {
+                CAPTURE(device);
+                CAPTURE(std::string(bug.kernel));
+                CAPTURE(std::string(bug.property));
+                CAPTURE(seed);
+                const Row row{Registry::instance().find_kernel(bug.kernel), bug.property, device};
+                REQUIRE(row.kernel);
+                WorkerPool pool(one_worker());
+                const auto failure = first_failure(suite, row, seed, pool);
+                REQUIRE(failure);
+                // Found where the problem is larger than the smallest.
+                CHECK(failure->first.problem.print() != bug.smallest);
+                const Shrunk shrunk = suite.shrink(
+                    failure->first, failure->second,
+                    [&](const Case& candidate) { return pool.run(candidate.print()); });
+                CHECK(shrunk.smallest.problem.print() == bug.smallest);
+                CHECK(shrunk.minimal);
+                const std::string printed = shrunk.smallest.print();
+                CAPTURE(printed);
+                WorkerPool other(one_worker());
+                CHECK(other.run(printed).verdict == Verdict::failed);
+            }
+}
+
+}  // namespace gradverify

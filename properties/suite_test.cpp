@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// The property suite itself as tests: every registered kernel keeps every property on every device
+// of the machine; and what the suite promises of its cases.
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+#include "harness/check.hpp"
+#include "harness/report.hpp"
+#include "harness/summary.hpp"
+#include "properties/suite.hpp"
+#include "properties/test_support.hpp"
+
+namespace gradverify {
+
+namespace {
+
+bool is_seeded_bug(const Row& row) { return row.kernel->name.find("/bug_") != std::string::npos; }
+
+std::vector<Row> rows_of_correct_kernels(const Suite& suite, const std::string& property) {
+    auto rows = select_rows(suite, Registry::instance(), {}, property, test_devices());
+    std::erase_if(rows, is_seeded_bug);
+    return rows;
+}
+
+void check_property(const char* property) {
+    const Suite suite = make_suite(Registry::instance());
+    const auto rows = rows_of_correct_kernels(suite, property);
+    REQUIRE(rows.size() >= 6);
+    WorkerPool pool({.command = suite_worker_command(), .jobs = 2});
+    const CheckOptions options{.cases = 60, .seed = 20};
+    for (const RowResult& result : check_rows(suite, rows, options, pool, {})) {
+        CAPTURE(result.row.kernel->name);
+        CAPTURE(result.row.device);
+        const std::string report = result.failure ? report_failure(result) : result.message;
+        CHECK_MESSAGE(result.verdict == Verdict::passed, report);
+        CHECK(result.cases == 60);
+    }
+}
+
+}  // namespace
+
+TEST_CASE("every kernel equals the reference on integers") { check_property("matches_reference"); }
+
+TEST_CASE("every kernel stays within the rounding bound") {
+    check_property("within_rounding_bound");
+}
+
+TEST_CASE("every gradient kernel is the derivative of the forward map") {
+    check_property("matches_finite_differences");
+}
+
+TEST_CASE("every gradient kernel is the adjoint of a forward kernel") {
+    check_property("adjoint_identity");
+}
+
+TEST_CASE("every kernel writes its outputs and nothing else, and reads only its inputs") {
+    check_property("stays_in_bounds");
+}
+
+TEST_CASE("every kernel gives the same result again, and elsewhere in memory") {
+    check_property("repeatable");
+}
+
+TEST_CASE("case i depends on the seed, the kernel, the property and i alone") {
+    const Suite suite = make_suite(Registry::instance()), other = make_suite(Registry::instance());
+    const auto rows = rows_of_correct_kernels(suite, "*");
+    for (const Row& row : rows)
+        for (const std::int64_t i : {0, 7, 100, 999}) {
+            const auto drawn = suite.draw(row, 3, i).drawn;
+            REQUIRE(drawn);
+            // Whatever was drawn before, from another suite, in another order.
+            other.draw(rows.front(), 4, 5);
+            CHECK(drawn->print() == other.draw(row, 3, i).drawn->print());
+        }
+    const Row& row = rows.front();
+    CHECK(suite.draw(row, 3, 100).drawn->print() != suite.draw(row, 4, 100).drawn->print());
+    CHECK(suite.draw(row, 3, 100).drawn->print() != suite.draw(row, 3, 101).drawn->print());
+    CHECK(suite.draw(row, 3, 100).drawn->problem.print() !=
+          suite.draw({row.kernel, "repeatable", row.device}, 3, 100).drawn->problem.print());
+}
+
+TEST_CASE("a printed case that can't be run says why") {
+    const Suite suite = make_suite(Registry::instance());
+    const auto complaint = [&](const std::string& printed) {
+        try {
+            suite.run(printed);
+        } catch (const std::exception& wrong) {
+            return std::string(wrong.what());
+        }
+        return std::string();
+    };
+    CHECK(complaint("v1:conv.forward/naive:adjoint_identity:cpu:in=1x1:seed=1") ==
+          "the property adjoint_identity does not apply to conv.forward/naive");
+    CHECK(complaint("v1:conv.forward/naive:is_nice:cpu:in=1x1:seed=1")
+              .starts_with("there is no property 'is_nice'; there are matches_reference"));
+    CHECK(complaint("v1:conv.grad_weight/naive:repeatable:cpu:in=3x3,stride=2:seed=1") ==
+          "needs stride = 1");
+    CHECK(complaint("v1:conv.forward/naive:repeatable:cpu:c=3,groups=2,in=3x3:seed=1") ==
+          "conv needs c multiple of groups");
+}
+
+}  // namespace gradverify
