@@ -10,7 +10,7 @@ namespace {
 
 /// The forward pass's inputs with `tensor` replaced by the direction, and every tensor that is in
 /// no product with it zero, so that the forward map becomes linear in the direction.
-std::vector<Array<double>> tangent_inputs(const CaseContext& context, const std::string& tensor,
+std::vector<Array<double>> tangent_inputs(CaseContext& context, const std::string& tensor,
                                           const Array<double>& direction) {
     const PassSpec& forward = context.op().forward();
     auto inputs = context.inputs_of(forward);
@@ -52,7 +52,7 @@ Outcome adjoint_identity(CaseContext& context) {
         if (!tangent.ran()) return Outcome::skipped("no sound forward");
         double want = 0.0;
         for (std::size_t j = 0; j < tangent.outputs.size(); ++j)
-            want += inner_product(context.values().at("d" + context.op().forward().outputs[j]),
+            want += inner_product(context.value("d" + context.op().forward().outputs[j]),
                                   tangent.outputs[j]);
         double got = inner_product(gradient, direction);
         if (!context.initial_outputs().empty())

@@ -59,9 +59,11 @@ CaseContext::CaseContext(const Case& checked, const Registry& registry, ValueKin
       registry_(registry),
       kernel_(kernel_of(checked, registry)),
       device_(device_named(checked.device)),
-      declaration_(declaration_of(checked, kernel_)) {
+      declaration_(declaration_of(checked, kernel_)),
+      kind_(kind) {
     require_supported(kernel_, problem());
-    values_ = draw_values(op(), problem(), checked.data, kind, exact_bits());
+    if (checked.data.is_explicit)
+        values_ = draw_values(op(), problem(), checked.data, kind_, exact_bits());
     if (declaration_.write_mode != WriteMode::accumulates) return;
     for (const std::string& name : pass().outputs) {
         Array<double> initial{.sizes = op().sizes_of(name, problem()), .data = {}};
@@ -70,6 +72,23 @@ CaseContext::CaseContext(const Case& checked, const Registry& registry, ValueKin
                                                   exact_bits(),
                                                   longest_reduction(op(), problem())));
     }
+}
+
+const Array<double>& CaseContext::value(const std::string& name) {
+    auto found = values_.find(name);
+    if (found == values_.end()) {
+        Array<double> drawn =
+            draw_tensor(op(), problem(), checked_.data, kind_, exact_bits(), name);
+        found = values_.emplace(name, std::move(drawn)).first;
+    }
+    return found->second;
+}
+
+std::vector<Array<double>> CaseContext::inputs_of(const PassSpec& pass) {
+    std::vector<Array<double>> inputs;
+    inputs.reserve(pass.inputs.size());
+    for (const std::string& name : pass.inputs) inputs.push_back(value(name));
+    return inputs;
 }
 
 std::uint64_t CaseContext::seed_for(std::string_view purpose) const {

@@ -31,7 +31,8 @@ class CaseContext {
     const Operator& op() const { return *kernel_.op; }
     const PassSpec& pass() const { return *kernel_.pass; }
     const Registry& registry() const { return registry_; }
-    const Values& values() const { return values_; }
+    /// The values of an input, or of an output's cotangent; drawn when first asked for.
+    const Array<double>& value(const std::string& name);
     /// p of the accumulation type.
     int exact_bits() const { return traits_of(declaration_.accumulator).exact_bits; }
     /// A seed of the case's own for a purpose: from its data seed, or fixed for explicit data.
@@ -45,9 +46,7 @@ class CaseContext {
     std::vector<Array<Bounded>> bounded(const std::vector<Array<double>>& inputs);
 
     /// The inputs of a pass from the case's values.
-    std::vector<Array<double>> inputs_of(const PassSpec& pass) const {
-        return pick(values_, pass.inputs);
-    }
+    std::vector<Array<double>> inputs_of(const PassSpec& pass);
 
     /// Calls a kernel on these inputs; the case's setting and surroundings unless others are given.
     CallResult call(const Kernel& kernel, const std::vector<Array<double>>& inputs);
@@ -73,6 +72,7 @@ class CaseContext {
     const Kernel& kernel_;
     Device& device_;
     const KernelDeclaration& declaration_;
+    ValueKind kind_;
     Values values_;
     std::vector<Array<double>> initial_outputs_;
     Spent spent_;

@@ -68,7 +68,7 @@ class ForwardAlong {
         const PassSpec& forward = context_.op().forward();
         double sum = 0.0;
         for (std::size_t i = 0; i < outputs.size(); ++i)
-            sum += inner_product(context_.values().at("d" + forward.outputs[i]), outputs[i]);
+            sum += inner_product(context_.value("d" + forward.outputs[i]), outputs[i]);
         return sum;
     }
 

@@ -32,10 +32,12 @@ void fill_integers(Array<double>& array, SplitMix64 random, std::int64_t reducti
     for (double& element : array.data) {
         // One draw an element: 32 bits for the magnitude, one for the sign, the rest for zeros.
         const std::uint64_t bits = random.next();
-        const auto magnitude = static_cast<double>((((bits >> 32) * span) >> 32) + 1);
-        element = bits % 2 == 0 ? magnitude : -magnitude;
-        const bool is_zero = some_zeros && (bits >> 1) % 16 == 0;
-        if (is_zero || ((bits >> 5) & 0xffffff) >= keep_below) element = 0.0;
+        // Without branches, which random bits would mispredict.
+        const auto magnitude = static_cast<std::int64_t>(((bits >> 32) * span) >> 32) + 1;
+        const std::int64_t sign = 1 - 2 * static_cast<std::int64_t>(bits & 1);
+        const bool is_zero = some_zeros & ((bits & 0x1e) == 0);
+        const bool is_kept = !is_zero & (((bits >> 5) & 0xffffff) < keep_below);
+        element = static_cast<double>(magnitude * sign * static_cast<std::int64_t>(is_kept));
     }
 }
 
@@ -43,8 +45,9 @@ double full_mantissa(SplitMix64& random) {
     const std::uint64_t bits = random.next();
     // 24 significant bits, the last one set, so that every product needs rounding.
     const double significand = 1.0 + static_cast<double>((bits & 0x7fffff) | 1) * 0x1p-23;
-    const double scaled = (bits >> 24) % 2 == 0 ? significand : significand * 0.5;
-    return (bits >> 32) % 2 == 0 ? scaled : -scaled;
+    // Without branches, which random bits would mispredict.
+    constexpr double scales[] = {1.0, 0.5, -1.0, -0.5};
+    return significand * scales[(bits >> 24) & 3];
 }
 
 void fill_mantissas(Array<double>& array, SplitMix64 random) {
@@ -94,22 +97,27 @@ std::int64_t longest_reduction(const Operator& op, const Problem& problem) {
     return longest;
 }
 
+Array<double> draw_tensor(const Operator& op, const Problem& problem, const Data& data,
+                          ValueKind kind, int exact_bits, const std::string& name) {
+    Array<double> array{.sizes = op.sizes_of(name, problem), .data = {}};
+    array.data.resize(static_cast<std::size_t>(element_count(array.sizes)));
+    if (data.is_explicit) return array;
+    const SplitMix64 random(mix_seed(data.seed, name));
+    if (kind == ValueKind::integers)
+        fill_integers(array, random, longest_reduction(op, problem), exact_bits);
+    else
+        fill_mantissas(array, random);
+    return array;
+}
+
 Values draw_values(const Operator& op, const Problem& problem, const Data& data, ValueKind kind,
                    int exact_bits) {
     Values values;
-    for (const TensorSpec& tensor : op.inputs) values[tensor.name].sizes = tensor.sizes(problem);
+    for (const TensorSpec& tensor : op.inputs)
+        values[tensor.name] = draw_tensor(op, problem, data, kind, exact_bits, tensor.name);
     for (const TensorSpec& tensor : op.outputs)
-        values["d" + tensor.name].sizes = tensor.sizes(problem);
-    const std::int64_t longest = longest_reduction(op, problem);
-    for (auto& [name, array] : values) {
-        array.data.resize(static_cast<std::size_t>(element_count(array.sizes)));
-        if (data.is_explicit) continue;
-        const SplitMix64 random(mix_seed(data.seed, name));
-        if (kind == ValueKind::integers)
-            fill_integers(array, random, longest, exact_bits);
-        else
-            fill_mantissas(array, random);
-    }
+        values["d" + tensor.name] =
+            draw_tensor(op, problem, data, kind, exact_bits, "d" + tensor.name);
     if (data.is_explicit) set_listed(values, data.elements);
     return values;
 }

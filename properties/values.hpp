@@ -30,6 +30,10 @@ using Values = std::map<std::string, Array<double>, std::less<>>;
 Values draw_values(const Operator& op, const Problem& problem, const Data& data, ValueKind kind,
                    int exact_bits);
 
+/// One of these tensors alone: each has a stream of its own, so the others need not be drawn.
+Array<double> draw_tensor(const Operator& op, const Problem& problem, const Data& data,
+                          ValueKind kind, int exact_bits, const std::string& name);
+
 /// A direction of an input's sizes: small integers, not all zero if there is an element. Adding it
 /// keeps `integers` exact.
 Array<double> draw_direction(const Array<double>& like, std::uint64_t seed, int exact_bits,
