@@ -2,10 +2,12 @@
 #include "harness/cli.hpp"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 
 #include "harness/cli_verbs.hpp"
 #include "harness/errors.hpp"
+#include "harness/text.hpp"
 #include "harness/version.hpp"
 #include "harness/worker.hpp"
 
@@ -62,7 +64,7 @@ struct CommandLine {
         check->add_option("--device", a.device, "cpu, cuda, auto (cuda if it answers), or all");
         check->add_option("--property", a.property, "glob on the property's name");
         check->add_option("--problem", a.problems, "check this problem instead of drawn ones")
-            ->take_all();
+            ->allow_extra_args(false);
         check->add_option("--problems", a.problems_file, "the same from a file, one a line");
         check->add_option("--jobs", a.jobs, "worker processes (default: one for each core)")
             ->check(CLI::PositiveNumber);
@@ -79,6 +81,15 @@ struct CommandLine {
     }
 };
 
+/// CLI11 would only say that a command is required.
+void require_known_verb(int argc, char** argv) {
+    const std::vector<std::string> verbs{"list", "check", "repro", "bench"};
+    if (argc < 2 || argv[1][0] == '-' || std::string_view(argv[1]) == "worker") return;
+    if (std::ranges::find(verbs, argv[1]) == verbs.end())
+        throw UsageError("there is no command '" + std::string(argv[1]) + "'; there are " +
+                         joined(verbs) + did_you_mean(argv[1], verbs));
+}
+
 int run_verb(const CommandLine& line, const Suite& suite) {
     if (line.worker->parsed()) return worker_main(suite);
     if (line.list->parsed()) return run_list(suite, line.list_filters);
@@ -90,8 +101,10 @@ int run_verb(const CommandLine& line, const Suite& suite) {
 }  // namespace
 
 int gradverify_main(int argc, char** argv, const Suite& suite) {
+    if (argc > 0) remember_program(argv[0]);
     CommandLine line(suite);
     try {
+        require_known_verb(argc, argv);
         line.app.parse(argc, argv);
         return run_verb(line, suite);
     } catch (const CLI::ParseError& wrong) {

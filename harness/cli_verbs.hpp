@@ -48,6 +48,11 @@ int run_bench_harness(const Suite& suite, const BenchArguments& arguments);
 /// Seconds of `60`, `60s`, `5m` or `2h`. **Errors** UsageError.
 double parse_duration(const std::string& text);
 
+/// How this executable was called, as a line to paste from this folder begins.
+std::string program_to_paste();
+/// Remembers the first word of the command line for `program_to_paste`.
+void remember_program(const char* first_word);
+
 /// The program and arguments of a worker of this very executable.
 std::vector<std::string> worker_command();
 

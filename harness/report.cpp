@@ -113,8 +113,9 @@ std::string evidence(const Outcome& outcome) {
     for (std::size_t i = 0; i < outcome.worst.size(); ++i)
         text += line(i == 0 ? "worst" : "", describe(outcome.worst[i]));
     for (const WrongMap& map : outcome.maps) {
+        if (map.total <= 1) continue;  // the worst element is all there is
         text += line("wrong", std::to_string(map.wrong) + " of " + std::to_string(map.total) +
-                                  (map.total == 1 ? " element of " : " elements of ") + map.tensor);
+                                  " elements of " + map.tensor);
         text += draw_map(map);
     }
     return text;
@@ -138,7 +139,7 @@ std::string draw_map(const WrongMap& map) {
     return text;
 }
 
-std::string report_failure(const RowResult& result) {
+std::string report_failure(const RowResult& result, const std::string& program) {
     const Shrunk& failure = *result.failure;
     const std::string how_small =
         failure.minimal ? " (minimal: every smaller problem passes; " : " (shrunk, not certified; ";
@@ -146,7 +147,7 @@ std::string report_failure(const RowResult& result) {
            line("problem", failure.smallest.problem.print() + how_small +
                                std::to_string(failure.runs) + " runs)") +
            evidence(failure.outcome) +
-           line("replay", "gradverify repro " + shell_quoted(failure.smallest.print()));
+           line("replay", program + " repro " + shell_quoted(failure.smallest.print()));
 }
 
 std::string report_case(const Case& checked, const Outcome& outcome) {

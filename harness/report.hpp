@@ -11,8 +11,8 @@
 
 namespace gradverify {
 
-/// A failed row.
-std::string report_failure(const RowResult& result);
+/// A failed row. `program` begins the line to paste.
+std::string report_failure(const RowResult& result, const std::string& program = "gradverify");
 
 /// One case, as `repro` tells it.
 std::string report_case(const Case& checked, const Outcome& outcome);
