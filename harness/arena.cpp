@@ -18,7 +18,7 @@ namespace {
 // this size filling and comparing would cost more than the kernel, and a write that jumps farther
 // lands in another buffer, which is watched as well.
 constexpr std::size_t guard_bytes_minimum = 512;
-constexpr std::size_t guard_bytes_maximum = 16 * 1024;
+constexpr std::size_t guard_bytes_maximum = std::size_t{16} * 1024;
 
 // What every base address is aligned to before the declared alignment and offset apply.
 constexpr std::size_t base_alignment = 256;

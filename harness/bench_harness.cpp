@@ -36,21 +36,14 @@ Problem typical_problem(const Operator& op, SplitMix64& random) {
     }
 }
 
-bool selected(const Kernel& kernel, const BenchArguments& arguments, const std::string& device) {
-    const bool wanted = arguments.filters.empty() ||
-                        std::ranges::any_of(arguments.filters, [&](const std::string& filter) {
-                            return glob_matches(filter, kernel.name);
-                        });
-    return wanted && kernel.on(device);
-}
-
 /// For each pass the first kernel of the kind that supports the problem.
 std::vector<const Kernel*> kernels_for(const Operator& op, const Problem& problem, bool barriers,
                                        const BenchArguments& arguments, const std::string& device) {
     std::vector<const Kernel*> kernels;
     for (const PassSpec& pass : op.passes)
         for (const Kernel& kernel : Registry::instance().kernels())
-            if (kernel.pass == &pass && selected(kernel, arguments, device) &&
+            if (kernel.pass == &pass && is_selected(kernel, arguments.filters) &&
+                kernel.on(device) &&
                 (kernel.any().launch_cost.barriers_per_thread > 0) == barriers &&
                 !kernel.why_unsupported(problem)) {
                 kernels.push_back(&kernel);
@@ -127,6 +120,7 @@ void print(const Operator& op, bool barriers, const Measured& m) {
 }  // namespace
 
 int run_bench_harness(const Suite& suite, const BenchArguments& arguments) {
+    require_each_filter(arguments.filters);
     WorkerPool pool({.command = worker_command(), .jobs = 1});
     const std::string device = choose_devices(arguments.device, pool).front();
     std::printf("bench --harness: device %s, seed %llu, one worker, every property\n",

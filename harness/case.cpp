@@ -43,9 +43,10 @@ DataElement parse_element(std::string_view text) {
     if (open != std::string_view::npos && close != std::string_view::npos && open < close) {
         const auto index = parse_int(text.substr(open + 1, close - open - 1));
         const auto value = parse_double(text.substr(close + 2));
-        if (open > 0 && index && value) return {std::string(text.substr(0, open)), *index, *value};
+        if (open > 0 && index && *index >= 0 && value)
+            return {std::string(text.substr(0, open)), *index, *value};
     }
-    refuse("'" + std::string(text) + "' is not an element; write x[0]=1");
+    refuse("'" + std::string(text) + "' is not an element; write x[0]=1,w[3]=-0.5, or zeros");
 }
 
 void parse_order(std::string_view value, Setting& setting) {
@@ -80,7 +81,7 @@ void parse_offsets(std::string_view value, Setting& setting) {
 void parse_field(std::string_view name, std::string_view value, Case& parsed) {
     if (name == "seed") {
         const auto seed = parse_uint(value);
-        if (!seed) refuse("seed=" + std::string(value) + " is not a number");
+        if (!seed) refuse("seed=" + std::string(value) + " is not a whole number from 0 to 2^64-1");
         parsed.data.seed = *seed;
     } else if (name == "data") {
         parsed.data.is_explicit = true;
@@ -128,6 +129,8 @@ std::string Case::print() const {
     if (setting.order != ThreadOrder::ascending) fields.push_back("order=" + print_order(setting));
     std::vector<std::string> offsets;
     for (const int offset : setting.offsets) offsets.push_back(std::to_string(offset));
+    // As if left out, so that one case has one text.
+    while (!offsets.empty() && offsets.back() == "0") offsets.pop_back();
     if (!offsets.empty()) fields.push_back("offset=" + joined(offsets, "."));
     if (setting.block_size != 0) fields.push_back("block=" + std::to_string(setting.block_size));
     if (setting.own_stream) fields.push_back("stream=own");
@@ -141,7 +144,7 @@ Case Case::parse(std::string_view text, const Registry& registry) {
                std::string(format_version) + ":KERNEL:PROPERTY:DEVICE:PROBLEM:seed=N");
     if (fields.size() < 6)
         refuse("it has " + std::to_string(fields.size()) +
-               " fields; v1:KERNEL:PROPERTY:DEVICE:PROBLEM:seed=N has six");
+               " fields; v1:KERNEL:PROPERTY:DEVICE:PROBLEM:seed=N has six, or more");
     const Kernel* kernel = registry.find_kernel(fields[1]);
     if (!kernel) {
         std::vector<std::string> names;

@@ -13,17 +13,23 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+/// What ends a row: a case that failed or errored, or one that could not be drawn.
+struct Stop {
+    std::optional<Case> drawn;
+    Outcome outcome;
+};
+
 /// A row that is being served.
 struct Serving {
     RowResult result;
     std::vector<Problem> problems;  ///< the user's, as far as the kernel supports them
+    std::int64_t cases = 0;         ///< at most, over all shards
     std::int64_t next_index = 0;
     std::int64_t in_flight = 0;
     bool open = true;  ///< takes more cases
     bool ended = false;
-    /// The failing cases that came back, by index: the first index is the row's failure, whatever
-    /// the order of the answers.
-    std::map<std::int64_t, std::pair<Case, Outcome>> failures;
+    /// By index: the first one decides the row, whatever the order of the answers.
+    std::map<std::int64_t, Stop> stops;
     std::map<std::string, std::int64_t> skips;
 };
 
@@ -32,19 +38,7 @@ class Check {
     Check(const Suite& suite, const std::vector<Row>& rows, const CheckOptions& options,
           WorkerPool& pool, const CheckObserver& observer)
         : suite_(suite), options_(options), pool_(pool), observer_(observer) {
-        for (const Row& row : rows) {
-            Serving serving;
-            serving.result.row = row;
-            serving.next_index = options.shard.index;
-            for (const Problem& problem : options.problems)
-                if (!row.kernel->op->validate(problem) && !row.kernel->why_unsupported(problem))
-                    serving.problems.push_back(problem);
-            if (!options.problems.empty() && serving.problems.empty()) {
-                serving.open = false;
-                ++serving.skips["supports none of the given problems"];
-            }
-            rows_.push_back(std::move(serving));
-        }
+        for (const Row& row : rows) rows_.push_back(serving_of(row));
     }
 
     std::vector<RowResult> run() {
@@ -61,9 +55,36 @@ class Check {
     }
 
   private:
+    Serving serving_of(const Row& row) const {
+        Serving serving;
+        serving.result.row = row;
+        for (const Problem& problem : options_.problems)
+            if (&problem.space() == &row.kernel->op->space && !row.kernel->op->validate(problem) &&
+                !row.kernel->why_unsupported(problem))
+                serving.problems.push_back(problem);
+        serving.next_index = options_.shard.index;
+        serving.cases = options_.cases;
+        if (options_.cases_per_problem)
+            serving.cases =
+                *options_.cases_per_problem * static_cast<std::int64_t>(serving.problems.size());
+        serving.open = false;
+        if (!options_.problems.empty() && serving.problems.empty())
+            ++serving.skips["supports none of the given problems"];
+        else if (serving.next_index >= serving.cases)
+            ++serving.skips["no case in this shard"];
+        else
+            serving.open = true;
+        return serving;
+    }
+
+    /// The cases of this shard, of all rows.
     std::int64_t most() const {
-        return (options_.cases + options_.shard.count - 1) / options_.shard.count *
-               static_cast<std::int64_t>(rows_.size());
+        const Shard& shard = options_.shard;
+        std::int64_t sum = 0;
+        for (const Serving& serving : rows_)
+            if (serving.cases > shard.index)
+                sum += (serving.cases - 1 - shard.index) / shard.count + 1;
+        return sum;
     }
 
     bool time_is_up() const {
@@ -72,7 +93,7 @@ class Check {
     }
 
     bool has_more(const Serving& serving) const {
-        return serving.open && serving.next_index < options_.cases;
+        return serving.open && serving.next_index < serving.cases;
     }
 
     /// Fills the pipes, a case per row in turn; false when there is nothing more to submit.
@@ -91,30 +112,30 @@ class Check {
     void submit(std::size_t which, Serving& serving) {
         const std::int64_t index = serving.next_index;
         serving.next_index += options_.shard.count;
-        std::optional<Case> drawn = draw(serving, index);
-        if (!drawn) return;
+        Suite::Draw draw = this->draw(serving, index);
+        if (!draw.drawn) {
+            stop(serving, index, {{}, Outcome::errored(draw.why_none)});
+            if (serving.in_flight == 0) end(serving);
+            return;
+        }
         const std::int64_t ticket = next_ticket_++;
         ++serving.in_flight;
-        const std::string printed = drawn->print();
-        running_.emplace(ticket, Running{which, index, std::move(*drawn)});
+        const std::string printed = draw.drawn->print();
+        running_.emplace(ticket, Running{which, index, std::move(*draw.drawn)});
         pool_.submit(ticket, printed);
     }
 
-    std::optional<Case> draw(Serving& serving, std::int64_t index) {
+    Suite::Draw draw(const Serving& serving, std::int64_t index) const {
         const Row& row = serving.result.row;
-        if (!serving.problems.empty()) {
-            const auto count = static_cast<std::int64_t>(serving.problems.size());
-            return suite_.draw_on(row, options_.seed, index,
-                                  serving.problems[static_cast<std::size_t>(index % count)]);
-        }
-        Suite::Draw draw = suite_.draw(row, options_.seed, index);
-        if (!draw.drawn) {
-            serving.open = false;
-            serving.result.verdict = Verdict::errored;
-            serving.result.message = draw.why_none;
-            if (serving.in_flight == 0) end(serving);
-        }
-        return std::move(draw.drawn);
+        if (serving.problems.empty()) return suite_.draw(row, options_.seed, index);
+        const auto count = static_cast<std::int64_t>(serving.problems.size());
+        const Problem& problem = serving.problems[static_cast<std::size_t>(index % count)];
+        return {.drawn = suite_.draw_on(row, options_.seed, index, problem), .why_none = {}};
+    }
+
+    static void stop(Serving& serving, std::int64_t index, const Stop& why) {
+        serving.open = false;
+        serving.stops.try_emplace(index, why);
     }
 
     void take(const WorkerPool::Answer& answer) {
@@ -126,8 +147,7 @@ class Check {
         --serving.in_flight;
         ++done_;
         count(serving, running.index, running.drawn, answer.outcome);
-        if (!serving.open || !has_more(serving))
-            if (serving.in_flight == 0 && !serving.ended) end(serving);
+        if (!has_more(serving) && serving.in_flight == 0) end(serving);
     }
 
     void count(Serving& serving, std::int64_t index, const Case& drawn, const Outcome& outcome) {
@@ -146,13 +166,8 @@ class Check {
                 ++serving.skips[outcome.message];
                 break;
             case Verdict::failed:
-                serving.failures.try_emplace(index, drawn, outcome);
-                serving.open = false;
-                break;
             case Verdict::errored:
-                serving.open = false;
-                result.verdict = Verdict::errored;
-                result.message = outcome.message + " (" + drawn.print() + ")";
+                stop(serving, index, {drawn, outcome});
                 break;
         }
     }
@@ -160,21 +175,28 @@ class Check {
     void end(Serving& serving) {
         serving.ended = true;
         RowResult& result = serving.result;
-        if (!serving.failures.empty()) {
-            const auto& [found, outcome] = serving.failures.begin()->second;
-            result.verdict = Verdict::failed;
-            result.failure = suite_.shrink(found, outcome, [&](const Case& candidate) {
-                return pool_.run(candidate.print());
-            });
-            result.message = result.failure->outcome.message;
-            ++failed_;
-        } else if (result.verdict != Verdict::errored) {
+        if (serving.stops.empty()) {
             decide(serving);
+        } else {
+            const auto& [found, outcome] = serving.stops.begin()->second;
+            result.verdict = outcome.verdict;
+            result.message = outcome.message;
+            if (outcome.verdict == Verdict::failed)
+                shrink(result, *found, outcome);
+            else if (found)
+                result.message += " (" + found->print() + ")";
         }
         if (observer_.row_ended) observer_.row_ended(result);
     }
 
-    /// The verdict of a row without a failure or an error.
+    void shrink(RowResult& result, const Case& found, const Outcome& outcome) {
+        ++failed_;
+        result.failure = suite_.shrink(
+            found, outcome, [&](const Case& candidate) { return pool_.run(candidate.print()); });
+        result.message = result.failure->outcome.message;
+    }
+
+    /// The verdict of a row that nothing stopped.
     static void decide(Serving& serving) {
         RowResult& result = serving.result;
         std::int64_t skipped = 0;

@@ -28,6 +28,8 @@ struct CheckOptions {
     /// The user's own problems; case i of a row takes the i-th of those that the kernel supports,
     /// in turn. Empty: drawn ones.
     std::vector<Problem> problems;
+    /// With own problems, instead of `cases`: so many for each of those that the kernel supports.
+    std::optional<std::int64_t> cases_per_problem;
 };
 
 /// What became of a row.
@@ -56,8 +58,8 @@ std::vector<Row> select_rows(const Suite& suite, const Registry& registry,
                              const std::string& property_glob,
                              const std::vector<std::string>& devices);
 
-/// Serves the rows round robin, one case each first; a row ends at its first failure, which is
-/// shrunk at once. Results come in the rows' order.
+/// Serves the rows round robin, one case each first; a row ends at its first failure or error, the
+/// one of lowest index, and a failure is shrunk at once. Results come in the rows' order.
 std::vector<RowResult> check_rows(const Suite& suite, const std::vector<Row>& rows,
                                   const CheckOptions& options, WorkerPool& pool,
                                   const CheckObserver& observer);

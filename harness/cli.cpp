@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
+#include <limits>
 
 #include "harness/cli_verbs.hpp"
 #include "harness/errors.hpp"
@@ -14,6 +15,36 @@
 namespace gradverify {
 
 namespace {
+
+// For each of a thousand rows a sum of them stays inside 64 bits.
+constexpr std::uint64_t cases_maximum = 1'000'000'000'000;
+
+// More than any machine has cores; each worker takes a few file descriptors.
+constexpr std::uint64_t jobs_maximum = 1024;
+constexpr std::uint64_t seed_maximum = std::numeric_limits<std::uint64_t>::max();
+
+/// CLI11's own would take -1 for the largest number, and prints its ranges with six decimals.
+CLI::Validator whole_number(std::uint64_t minimum, std::uint64_t maximum) {
+    const auto complaint = [minimum, maximum](const std::string& text) {
+        const auto value = parse_uint(text);
+        if (value && *value >= minimum && *value <= maximum) return std::string();
+        return text + " is not a whole number from " + std::to_string(minimum) + " to " +
+               std::to_string(maximum);
+    };
+    return {complaint, "", "whole number"};
+}
+
+/// The options of the command that was read last, or the commands.
+std::string accepted_by(const CLI::App& app) {
+    std::vector<std::string> words;
+    for (const CLI::App* verb : app.get_subcommands()) {
+        for (const CLI::Option* option : verb->get_options()) words.push_back(option->get_name());
+        return verb->get_name() + " accepts " + joined(words);
+    }
+    for (const CLI::App* verb : app.get_subcommands([](const CLI::App*) { return true; }))
+        if (!verb->get_group().empty()) words.push_back(verb->get_name());
+    return "there are the commands " + joined(words);
+}
 
 /// The parser, and what it fills.
 struct CommandLine {
@@ -33,6 +64,10 @@ struct CommandLine {
 
     explicit CommandLine(const Suite& suite) {
         app.require_subcommand(1);
+        // CLI11 would only say that there is help.
+        app.failure_message([](const CLI::App* failed, const CLI::Error& wrong) {
+            return "gradverify: " + std::string(wrong.what()) + "; " + accepted_by(*failed) + "\n";
+        });
         app.set_version_flag("--version", "gradverify " + std::string(version));
         app.footer(
             "A FILTER is a glob on the full name of a kernel, such as 'conv.grad_*'.\n"
@@ -49,25 +84,29 @@ struct CommandLine {
         bench->add_flag("--harness", bench_harness, "problems verified per second")->required();
         bench->add_option("--device", bench_arguments.device, "cpu, cuda or auto");
         bench->add_option("--problems", bench_arguments.problems, "how many")
-            ->check(CLI::PositiveNumber);
-        bench->add_option("--seed", bench_arguments.seed, "decides the problems");
+            ->check(whole_number(1, cases_maximum));
+        bench->add_option("--seed", bench_arguments.seed, "decides the problems")
+            ->check(whole_number(0, seed_maximum));
     }
 
   private:
     void add_check_options(const Suite& suite) {
         CheckArguments& a = check_arguments;
         check->add_option("FILTER", a.filters, "kernels to check; all if none");
-        check->add_option("--cases", a.cases, "cases for each row (default 1000)")
-            ->check(CLI::PositiveNumber);
+        check
+            ->add_option("--cases", a.cases,
+                         "cases for each row (default 1000; with own problems 10 for each of them)")
+            ->check(whole_number(1, cases_maximum));
         check->add_option("--time", a.time, "stop after so long in total: 60s, 5m, 2h");
-        check->add_option("--seed", a.seed, "decides every case; drawn and printed if not given");
+        check->add_option("--seed", a.seed, "decides every case; drawn and printed if not given")
+            ->check(whole_number(0, seed_maximum));
         check->add_option("--device", a.device, "cpu, cuda, auto (cuda if it answers), or all");
         check->add_option("--property", a.property, "glob on the property's name");
         check->add_option("--problem", a.problems, "check this problem instead of drawn ones")
             ->allow_extra_args(false);
         check->add_option("--problems", a.problems_file, "the same from a file, one a line");
         check->add_option("--jobs", a.jobs, "worker processes (default: one for each core)")
-            ->check(CLI::PositiveNumber);
+            ->check(whole_number(1, jobs_maximum));
         check->add_option("--shard", a.shard, "i/n: the i-th of n equal parts of every row");
         check->add_option("--json", a.json, "write results here, one JSON object a line");
         check->add_option("--junit", a.junit, "write results here, as JUnit XML");
@@ -115,6 +154,10 @@ int gradverify_main(int argc, char** argv, const Suite& suite) {
         return exit_usage;
     } catch (const EnvironmentError& wrong) {
         std::fprintf(stderr, "gradverify: %s\n", wrong.what());
+        return exit_environment;
+    } catch (const std::exception& wrong) {
+        // No verdict travels so: the machine ran out of something, or this is a bug of gradverify.
+        std::fprintf(stderr, "gradverify: unexpected: %s\n", wrong.what());
         return exit_environment;
     }
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -14,7 +15,6 @@
 #include "harness/check.hpp"
 #include "harness/cli.hpp"
 #include "harness/cli_verbs.hpp"
-#include "harness/device.hpp"
 #include "harness/errors.hpp"
 #include "harness/report.hpp"
 #include "harness/results_json.hpp"
@@ -28,6 +28,9 @@ namespace gradverify {
 namespace {
 
 constexpr std::int64_t default_cases = 1000;
+constexpr std::int64_t default_cases_per_problem = 10;
+// More machines than anyone has; an index plus this does not overflow.
+constexpr std::int64_t shards_maximum = 1'000'000;
 
 std::uint64_t drawn_seed() {
     std::random_device device;
@@ -39,8 +42,9 @@ Shard parse_shard(const std::string& text) {
     const auto parts = split(text, '/');
     const auto index = parse_int(parts.front());
     const auto count = parts.size() == 2 ? parse_int(parts[1]) : std::nullopt;
-    if (!index || !count || *index < 1 || *index > *count)
-        throw UsageError("--shard " + text + " is not i/n with 1 <= i <= n");
+    if (!index || !count || *index < 1 || *index > *count || *count > shards_maximum)
+        throw UsageError("--shard " + text +
+                         " is not i/n with 1 <= i <= n <= " + std::to_string(shards_maximum));
     return {.index = *index - 1, .count = *count};
 }
 
@@ -89,48 +93,23 @@ std::vector<Problem> read_problems(const CheckArguments& arguments, const std::v
     return problems;
 }
 
-[[noreturn]] void nothing_selected(const Suite& suite, const CheckArguments& arguments) {
-    std::vector<std::string> kernels, properties;
-    for (const Kernel& kernel : Registry::instance().kernels()) kernels.push_back(kernel.name);
+[[noreturn]] void no_rows(const Suite& suite, const CheckArguments& arguments) {
+    std::vector<std::string> properties;
     for (const Suite::Entry& property : suite.properties) properties.push_back(property.name);
-    throw UsageError("nothing is selected by " +
-                     (arguments.filters.empty() ? std::string("all kernels")
+    throw UsageError("--property '" + arguments.property + "' selects nothing that applies to " +
+                     (arguments.filters.empty() ? std::string("any kernel")
                                                 : "'" + joined(arguments.filters, "' '") + "'") +
-                     " and --property '" + arguments.property +
-                     "'\n  kernels: " + wrapped(joined(kernels), 11) +
-                     "\n  properties: " + wrapped(joined(properties), 14));
+                     "\n  there are " + wrapped(joined(properties), 12));
 }
 
-/// Each filter must select something: a misspelt one beside a right one would go unnoticed.
-void require_each_filter(const Suite& suite, const CheckArguments& arguments) {
-    const auto& kernels = Registry::instance().kernels();
-    for (const std::string& filter : arguments.filters)
-        if (std::ranges::none_of(
-                kernels, [&](const Kernel& kernel) { return glob_matches(filter, kernel.name); })) {
-            CheckArguments one = arguments;
-            one.filters = {filter};
-            nothing_selected(suite, one);
-        }
-    if (std::ranges::none_of(suite.properties, [&](const Suite::Entry& property) {
-            return glob_matches(arguments.property, property.name);
-        }))
-        nothing_selected(suite, arguments);
-}
-
-/// Selected kernels that have no row, since they exist only for a device that is not used.
+/// Selected kernels that exist only for devices that are not used.
 std::vector<std::string> absent_kernels(const CheckArguments& arguments,
-                                        const std::vector<Row>& rows) {
+                                        const std::vector<std::string>& devices) {
     std::vector<std::string> absent;
-    for (const Kernel& kernel : Registry::instance().kernels()) {
-        const bool selected =
-            arguments.filters.empty() ||
-            std::ranges::any_of(arguments.filters, [&](const std::string& filter) {
-                return glob_matches(filter, kernel.name);
-            });
-        if (selected &&
-            std::ranges::none_of(rows, [&](const Row& row) { return row.kernel == &kernel; }))
+    for (const Kernel& kernel : Registry::instance().kernels())
+        if (is_selected(kernel, arguments.filters) &&
+            std::ranges::none_of(devices, [&](const auto& device) { return kernel.on(device); }))
             absent.push_back(kernel.name);
-    }
     return absent;
 }
 
@@ -168,7 +147,7 @@ double parse_duration(const std::string& text) {
         number.pop_back();
     }
     const auto value = parse_double(number);
-    if (!value || !(*value > 0.0))
+    if (!value || !std::isfinite(*value) || !(*value > 0.0))
         throw UsageError("--time " + text + " is not a time such as 60s, 5m or 2h");
     return *value * unit;
 }
@@ -192,7 +171,6 @@ std::string program_to_paste() {
 std::vector<std::string> worker_command() { return {"/proc/self/exe", "worker"}; }
 
 std::vector<std::string> choose_devices(const std::string& wanted, WorkerPool& pool) {
-    const auto known = built_devices();
     if (wanted == "cpu") return {"cpu"};
     if (wanted != "cuda" && wanted != "auto" && wanted != "all")
         throw UsageError("--device " + wanted + " is unknown; there are cpu, cuda, auto, all");
@@ -209,16 +187,23 @@ int run_check(const Suite& suite, const CheckArguments& arguments) {
                          .seed = arguments.seed ? *arguments.seed : drawn_seed(),
                          .shard = parse_shard(arguments.shard)};
     if (!arguments.time.empty()) options.seconds = parse_duration(arguments.time);
-    require_each_filter(suite, arguments);
+    require_each_filter(arguments.filters);
+    if (std::ranges::none_of(suite.properties, [&](const Suite::Entry& property) {
+            return glob_matches(arguments.property, property.name);
+        }))
+        no_rows(suite, arguments);
     const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
     const int jobs = arguments.jobs > 0 ? arguments.jobs : cores;
     WorkerPool pool({.command = worker_command(), .jobs = jobs});
     const auto devices = choose_devices(arguments.device, pool);
     const auto rows =
         select_rows(suite, Registry::instance(), arguments.filters, arguments.property, devices);
-    const auto absent = absent_kernels(arguments, rows);
-    if (rows.empty() && absent.empty()) nothing_selected(suite, arguments);
+    const auto absent = absent_kernels(arguments, devices);
+    if (rows.empty() && absent.empty()) no_rows(suite, arguments);
     if (!rows.empty()) options.problems = read_problems(arguments, rows);
+    if (!options.problems.empty() && !arguments.cases)
+        options.cases_per_problem = default_cases_per_problem;
+    if (!arguments.junit.empty()) open_junit(arguments.junit);
 
     std::printf("gradverify %s: seed %llu, device %s, %d workers, %zu rows\n",
                 std::string(version).c_str(), static_cast<unsigned long long>(options.seed),

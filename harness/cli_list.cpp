@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The verb `list`, and `repro`: what there is, and one case again.
+#include <algorithm>
 #include <cstdio>
 #include <stdexcept>
 
 #include "harness/cli.hpp"
 #include "harness/cli_verbs.hpp"
+#include "harness/device.hpp"
 #include "harness/errors.hpp"
 #include "harness/report.hpp"
 #include "harness/text.hpp"
@@ -39,34 +41,76 @@ std::string promises(const KernelDeclaration& declared) {
     return joined(words);
 }
 
+/// What a case asks for can be wrong in itself; a worker would call all of it an error.
+void require_runnable(const Suite& suite, const Case& checked) {
+    const Kernel& kernel = *Registry::instance().find_kernel(checked.kernel);
+    std::vector<std::string> properties;
+    for (const Suite::Entry& property : suite.properties)
+        if (property.applies_to(kernel)) properties.push_back(property.name);
+    if (std::ranges::find(properties, checked.property) == properties.end())
+        throw UsageError("case: no property '" + checked.property + "' applies to " + kernel.name +
+                         "; there are " + joined(properties));
+    if (!kernel.on(checked.device))
+        throw UsageError("case: " + kernel.name + " is not built for the device " + checked.device);
+    if (const auto invalid = kernel.op->validate(checked.problem))
+        throw UsageError("case: " + *invalid);
+    if (const auto unsupported = kernel.why_unsupported(checked.problem))
+        throw UsageError("case: " + kernel.name + " " + *unsupported);
+    for (const DataElement& element : checked.data.elements) {
+        const Sizes sizes = kernel.op->sizes_of(element.tensor, checked.problem);
+        if (element.index >= element_count(sizes))
+            throw UsageError("case: " + element.tensor + "[" + std::to_string(element.index) +
+                             "] is outside of its " + std::to_string(element_count(sizes)) +
+                             " elements");
+    }
+}
+
+/// Throws as `choose_devices` does, without a worker.
+void require_device_here(const std::string& device) {
+    if (const std::string why = why_unavailable(device); !why.empty())
+        throw EnvironmentError("device " + device + ": " + why);
+}
+
 }  // namespace
 
+bool is_selected(const Kernel& kernel, const std::vector<std::string>& filters) {
+    return filters.empty() || std::ranges::any_of(filters, [&](const std::string& filter) {
+               return glob_matches(filter, kernel.name);
+           });
+}
+
+void require_each_filter(const std::vector<std::string>& filters) {
+    std::vector<std::string> names;
+    for (const Kernel& kernel : Registry::instance().kernels()) names.push_back(kernel.name);
+    if (names.empty()) throw UsageError("no kernel is registered");
+    for (const std::string& filter : filters)
+        if (std::ranges::none_of(
+                names, [&](const std::string& name) { return glob_matches(filter, name); }))
+            throw UsageError("no kernel matches '" + filter + "'" + did_you_mean(filter, names) +
+                             "\n  there are " + wrapped(joined(names), 12));
+}
+
 int run_list(const Suite&, const std::vector<std::string>& filters) {
-    const auto& kernels = Registry::instance().kernels();
-    bool any = false;
-    for (const Kernel& kernel : kernels) {
-        bool selected = filters.empty();
-        for (const std::string& filter : filters) selected |= glob_matches(filter, kernel.name);
-        if (!selected) continue;
-        any = true;
+    require_each_filter(filters);
+    for (const Kernel& kernel : Registry::instance().kernels()) {
+        if (!is_selected(kernel, filters)) continue;
         std::vector<std::string> devices;
         for (const auto& [device, declaration] : kernel.by_device) devices.push_back(device);
         std::printf("%s\n  devices   %s\n  supports  %s\n  promises  %s\n", kernel.name.c_str(),
                     joined(devices).c_str(), wrapped(supports(kernel), 12).c_str(),
                     wrapped(promises(kernel.any()), 12).c_str());
     }
-    if (any) return exit_ok;
-    std::vector<std::string> names;
-    for (const Kernel& kernel : kernels) names.push_back(kernel.name);
-    throw UsageError(names.empty() ? "no kernel is registered"
-                                   : "no kernel matches; there are " + joined(names));
+    return exit_ok;
 }
 
 int run_repro(const Suite& suite, const ReproArguments& arguments) {
+    if (!arguments.device.empty() && arguments.device != "cpu" && arguments.device != "cuda")
+        throw UsageError("--device " + arguments.device + " is unknown; there are cpu, cuda");
     const auto read = [&] {
         try {
             Case checked = Case::parse(arguments.printed_case, Registry::instance());
             if (!arguments.device.empty()) checked.device = arguments.device;
+            require_runnable(suite, checked);
             return checked;
         } catch (const std::invalid_argument& wrong) {
             throw UsageError(wrong.what());
@@ -75,16 +119,16 @@ int run_repro(const Suite& suite, const ReproArguments& arguments) {
     const Case checked = read();
     Outcome outcome;
     if (arguments.in_process) {
+        require_device_here(checked.device);
         outcome = run_guarded(suite, checked.print());
     } else {
         WorkerPool pool({.command = worker_command(), .jobs = 1});
         choose_devices(checked.device, pool);
         outcome = pool.run(checked.print());
     }
-    // What a case asks for can be wrong in itself: a problem that the kernel does not support.
-    if (outcome.verdict == Verdict::errored) throw UsageError(outcome.message);
     std::printf("%s", report_case(checked, outcome).c_str());
-    return outcome.verdict == Verdict::failed ? exit_failed : exit_ok;
+    const bool wrong = outcome.verdict == Verdict::failed || outcome.verdict == Verdict::errored;
+    return wrong ? exit_failed : exit_ok;
 }
 
 }  // namespace gradverify

@@ -45,6 +45,13 @@ int run_check(const Suite& suite, const CheckArguments& arguments);
 int run_repro(const Suite& suite, const ReproArguments& arguments);
 int run_bench_harness(const Suite& suite, const BenchArguments& arguments);
 
+/// Throws a UsageError when a filter selects no kernel: a misspelt one beside a right one would go
+/// unnoticed.
+void require_each_filter(const std::vector<std::string>& filters);
+
+/// Whether one of the filters selects the kernel; none selects all.
+bool is_selected(const Kernel& kernel, const std::vector<std::string>& filters);
+
 /// Seconds of `60`, `60s`, `5m` or `2h`. **Errors** UsageError.
 double parse_duration(const std::string& text);
 

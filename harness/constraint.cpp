@@ -10,7 +10,7 @@ namespace gradverify {
 namespace {
 
 /// As large as a parameter may be: a range that reaches this far has no upper end.
-constexpr std::int64_t unbounded = std::int64_t{1} << 40;
+constexpr std::int64_t unbounded = std::int64_t{1} << 30;
 
 bool relates_two(const Constraint& constraint) {
     return constraint.kind == Constraint::Kind::same_as ||

@@ -2,17 +2,25 @@
 #include "harness/operator.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <stdexcept>
 
 namespace gradverify {
 
 std::int64_t element_count(const Sizes& sizes) {
+    if (std::ranges::find(sizes, 0) != sizes.end()) return 0;
     std::int64_t count = 1;
-    for (const std::int64_t size : sizes) count *= size;
+    for (const std::int64_t size : sizes)
+        if (__builtin_mul_overflow(count, size, &count))
+            return std::numeric_limits<std::int64_t>::max();
     return count;
 }
 
 namespace {
+
+// The reference computes in double: such a tensor takes 512 GiB. Below it no number of bytes, nor
+// of elements of all tensors together, overflows.
+constexpr std::int64_t elements_maximum = std::int64_t{1} << 36;
 
 const TensorSpec* find_tensor(std::span<const TensorSpec> tensors, std::string_view name) {
     const auto found = std::ranges::find(tensors, name, &TensorSpec::name);
@@ -40,7 +48,14 @@ Sizes Operator::sizes_of(std::string_view tensor, const Problem& problem) const 
 std::optional<std::string> Operator::validate(const Problem& problem) const {
     if (const Constraint* violated = first_violated(constraints, problem))
         return name + " needs " + violated->print();
-    return why_invalid ? why_invalid(problem) : std::nullopt;
+    if (why_invalid)
+        if (auto why = why_invalid(problem)) return why;
+    for (const auto& group : {std::span(inputs), std::span(outputs)})
+        for (const TensorSpec& tensor : group)
+            if (element_count(tensor.sizes(problem)) > elements_maximum)
+                return name + " needs tensors of at most " + std::to_string(elements_maximum) +
+                       " elements; " + tensor.name + " has more";
+    return std::nullopt;
 }
 
 bool Operator::is_empty(const Problem& problem) const {

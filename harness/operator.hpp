@@ -21,6 +21,7 @@ namespace gradverify {
 
 using Sizes = std::vector<std::int64_t>;
 
+/// The largest std::int64_t when there are more.
 std::int64_t element_count(const Sizes& sizes);
 
 /// A dense row-major array on the host, as references read and write it.
@@ -85,7 +86,8 @@ struct Operator {
     const PassSpec* find_pass(std::string_view pass_name) const;
     /// The sizes of a tensor, a cotangent or a gradient.
     Sizes sizes_of(std::string_view tensor, const Problem& problem) const;
-    /// Why the problem is outside the operator's domain; nothing when it is valid.
+    /// Why the problem is outside the operator's domain, or larger than any machine's memory;
+    /// nothing when it is valid.
     std::optional<std::string> validate(const Problem& problem) const;
     /// Whether an output of the forward pass, or an input, has no elements.
     bool is_empty(const Problem& problem) const;

@@ -29,7 +29,10 @@ json number(double value) {
 }
 
 double number_of(const json& value) {
-    return value.is_string() ? std::stod(value.get<std::string>()) : value.get<double>();
+    if (!value.is_string()) return value.get<double>();
+    for (const double special : {std::nan(""), HUGE_VAL, -HUGE_VAL})
+        if (value == number(special)) return special;
+    throw std::invalid_argument("outcome: " + value.dump() + " is not a number");
 }
 
 json to_object(const WrongElement& element) {
@@ -58,7 +61,7 @@ std::string Outcome::to_json() const {
     for (const WrongElement& element : worst) object["worst"].push_back(to_object(element));
     for (const WrongMap& map : maps) object["maps"].push_back(to_object(map));
     if (error_over_bound != 0.0) object["error_over_bound"] = number(error_over_bound);
-    object["work"] = {multiply_adds, seconds_kernel, seconds_reference, seconds_total};
+    object["work"] = {number(multiply_adds), seconds_kernel, seconds_reference, seconds_total};
     // A message may quote a foreign library: bytes that are no UTF-8 are replaced, not refused.
     return object.dump(-1, ' ', false, json::error_handler_t::replace);
 }
@@ -84,7 +87,7 @@ Outcome Outcome::from_json(std::string_view line) {
         if (object.contains("error_over_bound"))
             outcome.error_over_bound = number_of(object.at("error_over_bound"));
         const json& work = object.at("work");
-        outcome.multiply_adds = work.at(0);
+        outcome.multiply_adds = number_of(work.at(0));
         outcome.seconds_kernel = work.at(1);
         outcome.seconds_reference = work.at(2);
         outcome.seconds_total = work.at(3);

@@ -22,7 +22,8 @@ struct ParameterSpec {
     ParameterKind kind = ParameterKind::scalar;
     std::int64_t default_value = 1;
     std::int64_t minimum = 1;
-    std::int64_t maximum = std::int64_t{1} << 40;
+    /// The product of two, such as dilation times filter, must stay inside 64 bits.
+    std::int64_t maximum = std::int64_t{1} << 30;
     /// Always printed, since its number of values is the problem's rank.
     bool carries_rank = false;
     /// Counts towards the total padding of the problem order.

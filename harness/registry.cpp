@@ -32,6 +32,7 @@ bool is_name(std::string_view name) {
 
 std::vector<std::string> names_of(const std::vector<PassSpec>& passes) {
     std::vector<std::string> names;
+    names.reserve(passes.size());
     for (const PassSpec& pass : passes) names.push_back(pass.name);
     return names;
 }

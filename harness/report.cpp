@@ -18,6 +18,7 @@ constexpr int slices_maximum = 3;
 
 std::string number(double value) {
     char text[32];
+    if (std::isnan(value)) return "nan";  // printf would tell its sign
     // Integers as they are; anything else with the digits that a float needs to be read back.
     const bool whole = value == std::round(value) && std::abs(value) < 1e9;
     std::snprintf(text, sizeof text, whole ? "%.0f" : "%.9g", value);
@@ -42,7 +43,10 @@ std::string describe(const WrongElement& element) {
     if (!(element.bound > 0.0)) return text + " exactly";
     const double times = std::abs(element.got - element.want) / element.bound;
     text += ", bound " + short_number(element.bound);
-    return std::isfinite(times) ? text + " (" + short_number(times) + " times the bound)" : text;
+    if (!std::isfinite(times)) return text;
+    const bool large = times >= 10.0 && times < 1e9;
+    return text + " (" + (large ? number(std::round(times)) : short_number(times)) +
+           " times the bound)";
 }
 
 /// One border of a box: "┌───┬───┐\n".
@@ -58,23 +62,35 @@ struct Slice {
     std::string marks;
 };
 
+/// Of an axis of a slice the part that is drawn: the whole, or as much as fits, with `wrong` in it.
+struct Window {
+    std::int64_t begin = 0, end = 0;
+
+    Window(std::int64_t size, std::int64_t maximum, std::int64_t wrong)
+        : begin(wrong < maximum ? 0 : std::min(wrong, size - maximum)),
+          end(std::min(size, begin + maximum)) {}
+    std::string print() const { return std::to_string(begin) + " to " + std::to_string(end - 1); }
+};
+
 std::string draw_slice(const Slice& slice) {
-    const std::int64_t rows = std::min(slice.rows, rows_maximum);
-    const std::int64_t columns = std::min(slice.columns, columns_maximum);
+    const auto wrong = static_cast<std::int64_t>(slice.marks.find('#'));
+    const Window down(slice.rows, rows_maximum, wrong / slice.columns);
+    const Window across(slice.columns, columns_maximum, wrong % slice.columns);
+    const std::int64_t columns = across.end - across.begin;
     std::string text = "    " + slice.name + "\n    " + border(columns, "┌", "┬", "┐");
-    for (std::int64_t row = 0; row < rows; ++row) {
-        if (row > 0) text += "    " + border(columns, "├", "┼", "┤");
+    for (std::int64_t row = down.begin; row < down.end; ++row) {
+        if (row > down.begin) text += "    " + border(columns, "├", "┼", "┤");
         text += "    ";
-        for (std::int64_t column = 0; column < columns; ++column) {
+        for (std::int64_t column = across.begin; column < across.end; ++column) {
             const char mark = slice.marks[static_cast<std::size_t>(row * slice.columns + column)];
             text += std::string("│ ") + (mark == '#' ? "#" : "·") + " ";
         }
         text += "│\n";
     }
     text += "    " + border(columns, "└", "┴", "┘");
-    if (rows < slice.rows || columns < slice.columns)
-        text += "    (of " + std::to_string(slice.rows) + " rows and " +
-                std::to_string(slice.columns) + " columns)\n";
+    if (down.end - down.begin < slice.rows || columns < slice.columns)
+        text += "    (rows " + down.print() + " of " + std::to_string(slice.rows) + ", columns " +
+                across.print() + " of " + std::to_string(slice.columns) + ")\n";
     return text;
 }
 
@@ -123,7 +139,7 @@ std::string evidence(const Outcome& outcome) {
 
 std::string header(const Case& checked, const Outcome& outcome) {
     return line("kernel", checked.kernel + " on " + checked.device) +
-           line("property", checked.property + ": " + wrapped(outcome.message, 13));
+           line("property", wrapped(checked.property + ": " + outcome.message, 13));
 }
 
 }  // namespace

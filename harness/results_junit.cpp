@@ -75,6 +75,10 @@ std::string junit_xml(const std::vector<RowResult>& results, double seconds) {
     return xml + "</testsuite>\n";
 }
 
+void open_junit(const std::string& path) {
+    if (!std::ofstream(path)) throw EnvironmentError("can't write " + path);
+}
+
 void write_junit(const std::string& path, const std::vector<RowResult>& results, double seconds) {
     std::ofstream file(path);
     file << junit_xml(results, seconds);

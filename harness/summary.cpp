@@ -2,6 +2,7 @@
 #include "harness/summary.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <map>
 #include <set>
@@ -105,10 +106,13 @@ std::string error_lines(const std::vector<RowResult>& results) {
             if (share > 0.0)
                 shares[result.row.kernel->name + " on " + result.row.device].push_back(share);
     if (shares.empty()) return {};
+    std::size_t name_width = 0;
+    for (const auto& [kernel, values] : shares) name_width = std::max(name_width, kernel.size());
     std::string text = "largest error of a case as a share of its bound\n";
     for (const auto& [kernel, values] : shares)
-        text += "  " + padded(kernel, 42) + "median " + format("%.3f", quantile(values, 0.5)) +
-                "  99 % " + format("%.3f", quantile(values, 0.99)) + "  max " +
+        text += "  " + padded(kernel, name_width) + "  median " +
+                format("%.3f", quantile(values, 0.5)) + "  99 % " +
+                format("%.3f", quantile(values, 0.99)) + "  max " +
                 format("%.3f", quantile(values, 1.0)) + "\n";
     return text + "\n";
 }
@@ -172,7 +176,8 @@ bool all_well(const std::vector<RowResult>& results) {
 
 double quantile(std::vector<double> values, double share) {
     if (values.empty()) return 0.0;
-    const auto at = static_cast<std::size_t>(share * static_cast<double>(values.size() - 1) + 0.5);
+    const auto at =
+        static_cast<std::size_t>(std::lround(share * static_cast<double>(values.size() - 1)));
     std::ranges::nth_element(values, values.begin() + static_cast<std::ptrdiff_t>(at));
     return values[at];
 }

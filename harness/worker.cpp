@@ -5,6 +5,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <exception>
@@ -39,11 +40,14 @@ bool read_line(FILE* from, std::string& line) {
 
 std::string answer(const Suite& suite, const std::string& request) {
     if (!request.starts_with(worker_probe)) return run_guarded(suite, request).to_json();
+    std::string why;
     try {
-        return why_unavailable(request.substr(std::string(worker_probe).size()));
+        why = why_unavailable(request.substr(std::string(worker_probe).size()));
     } catch (const std::exception& wrong) {
-        return wrong.what();
+        why = wrong.what();
     }
+    std::ranges::replace(why, '\n', ' ');  // an answer is one line
+    return why;
 }
 
 }  // namespace

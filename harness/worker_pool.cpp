@@ -12,13 +12,13 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <stdexcept>
 #include <thread>
 #include <utility>
 
 #include "harness/errors.hpp"
+#include "harness/text.hpp"
 #include "harness/worker.hpp"
-
-extern char** environ;
 
 namespace gradverify {
 
@@ -49,14 +49,21 @@ std::array<int, 2> make_pipe() {
     return ends;
 }
 
+void hang_up(int& fd) {
+    if (fd >= 0) close(fd);
+    fd = -1;
+}
+
 }  // namespace
 
 struct WorkerPool::Worker {
     pid_t pid = -1;
     int request_fd = -1, answer_fd = -1;
     bool greeted = false;
+    bool answered = false;          ///< something since it was started
     std::deque<Request> waiting;    ///< not yet written to the pipe
     std::deque<Request> running;    ///< written, not yet answered; the first one is being run
+    std::string unsent;             ///< what the pipe had no room for, of the last of `running`
     std::string received;           ///< an incomplete line
     Clock::time_point last_sign{};  ///< of life, while something is running
 
@@ -66,24 +73,26 @@ struct WorkerPool::Worker {
 WorkerPool::WorkerPool(WorkerPoolOptions options) : options_(std::move(options)) {
     // A worker that died is noticed by its closed pipe, not by a signal to the driver.
     std::signal(SIGPIPE, SIG_IGN);
-    for (int i = 0; i < std::max(options_.jobs, 1); ++i) {
+    for (int i = 0; i < std::max(options_.jobs, 1); ++i)
         workers_.push_back(std::make_unique<Worker>());
-        start(*workers_.back());
+    try {
+        for (const auto& worker : workers_) start(*worker);
+    } catch (...) {
+        stop_all();
+        throw;
     }
 }
 
-WorkerPool::~WorkerPool() {
-    for (const auto& worker : workers_) close(std::exchange(worker->request_fd, -1));
-    for (const auto& worker : workers_) stop(*worker);
-}
+WorkerPool::~WorkerPool() { stop_all(); }
 
 void WorkerPool::start(Worker& worker) {
     const auto requests = make_pipe(), answers = make_pipe();
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    // Through numbers that are surely free, since either end may itself be 3 or 4.
-    constexpr int free_request = 64, free_answer = 65;
+    // Through numbers that are surely none of the ends, since either may itself be 3 or 4.
+    const int free_request = std::max({requests[0], answers[1], worker_answer_fd}) + 1;
+    const int free_answer = free_request + 1;
     posix_spawn_file_actions_adddup2(&actions, requests[0], free_request);
     posix_spawn_file_actions_adddup2(&actions, answers[1], free_answer);
     posix_spawn_file_actions_adddup2(&actions, free_request, worker_request_fd);
@@ -100,7 +109,10 @@ void WorkerPool::start(Worker& worker) {
     close(answers[1]);
     worker.request_fd = requests[1];
     worker.answer_fd = answers[0];
-    worker.greeted = false;
+    // A full pipe must not stop the driver: the worker may never read on.
+    fcntl(worker.request_fd, F_SETFL, O_NONBLOCK);
+    worker.greeted = worker.answered = false;
+    worker.unsent.clear();
     worker.received.clear();
     worker.last_sign = Clock::now();
     if (error != 0) {
@@ -110,10 +122,14 @@ void WorkerPool::start(Worker& worker) {
     }
 }
 
+void WorkerPool::stop_all() {
+    for (const auto& worker : workers_) hang_up(worker->request_fd);
+    for (const auto& worker : workers_) stop(*worker);
+}
+
 void WorkerPool::stop(Worker& worker) {
-    if (worker.request_fd >= 0) close(worker.request_fd);
-    if (worker.answer_fd >= 0) close(worker.answer_fd);
-    worker.request_fd = worker.answer_fd = -1;
+    hang_up(worker.request_fd);
+    hang_up(worker.answer_fd);
     if (worker.pid <= 0) return;
     // An idle worker sees its pipe close and ends in good order, as a tool that watches it (a
     // sanitizer, a profiler) wants; one that is in a kernel does not.
@@ -147,32 +163,40 @@ void WorkerPool::submit(std::int64_t ticket, std::string printed_case) {
 }
 
 void WorkerPool::send(Worker& worker) {
-    while (worker.greeted && !worker.waiting.empty()) {
-        if (worker.running.empty()) worker.last_sign = Clock::now();
-        const std::string line = worker.waiting.front().line + "\n";
-        // A request is far shorter than a pipe, and few are in it: this never blocks for long.
-        if (write(worker.request_fd, line.data(), line.size()) != static_cast<ssize_t>(line.size()))
-            return;  // it died; its answers' end says so too
-        worker.running.push_back(std::move(worker.waiting.front()));
-        worker.waiting.pop_front();
+    while (worker.greeted && !(worker.unsent.empty() && worker.waiting.empty())) {
+        if (worker.unsent.empty()) {
+            if (worker.running.empty()) worker.last_sign = Clock::now();
+            worker.unsent = worker.waiting.front().line + "\n";
+            worker.running.push_back(std::move(worker.waiting.front()));
+            worker.waiting.pop_front();
+        }
+        const ssize_t count = write(worker.request_fd, worker.unsent.data(), worker.unsent.size());
+        if (count <= 0) return;  // it is full; or the worker died, as its answers' end says too
+        worker.unsent.erase(0, static_cast<std::size_t>(count));
     }
 }
 
-void WorkerPool::take_line(Worker& worker, const std::string& line) {
+bool WorkerPool::take_line(Worker& worker, const std::string& line) {
     worker.last_sign = Clock::now();
     if (!worker.greeted) {
         worker.greeted = line == worker_greeting;
         send(worker);
-        return;
+        return worker.greeted;
     }
-    if (worker.running.empty()) return;
-    const Request request = std::move(worker.running.front());
-    worker.running.pop_front();
+    if (worker.running.empty()) return false;
+    const Request& request = worker.running.front();
     if (request.ticket == ticket_of_probe) {
         probe_answer_ = line;
-        return;
+    } else {
+        try {
+            answers_.push_back({request.ticket, Outcome::from_json(line)});
+        } catch (const std::invalid_argument&) {
+            return false;
+        }
     }
-    answers_.push_back({request.ticket, Outcome::from_json(line)});
+    worker.answered = true;
+    worker.running.pop_front();
+    return true;
 }
 
 void WorkerPool::receive(Worker& worker) {
@@ -186,7 +210,8 @@ void WorkerPool::receive(Worker& worker) {
     std::size_t begin = 0;
     for (std::size_t end = worker.received.find('\n'); end != std::string::npos;
          end = worker.received.find('\n', begin)) {
-        take_line(worker, worker.received.substr(begin, end - begin));
+        if (!take_line(worker, worker.received.substr(begin, end - begin)))
+            return bury(worker, "the worker wrote something else than an answer to its pipe");
         begin = end + 1;
     }
     worker.received.erase(0, begin);
@@ -194,15 +219,18 @@ void WorkerPool::receive(Worker& worker) {
 
 /// Takes note of a worker's end, charges the case that it was running, and starts another.
 void WorkerPool::bury(Worker& worker, const std::string& cause_if_killed) {
-    if (!cause_if_killed.empty()) kill(worker.pid, SIGKILL);
+    // One that has ended keeps the status it ended with.
+    kill(worker.pid, SIGKILL);
     int status = 0;
     waitpid(worker.pid, &status, 0);
     worker.pid = -1;
-    close(worker.request_fd);
-    close(worker.answer_fd);
+    hang_up(worker.request_fd);
+    hang_up(worker.answer_fd);
     const std::string cause = cause_if_killed.empty() ? cause_of(status) : cause_if_killed;
     if (!worker.greeted) throw EnvironmentError("a worker ended before its first case: " + cause);
-    const bool blameless = WIFEXITED(status) && WEXITSTATUS(status) == worker_exit_device_lost;
+    // It says so after an answer: without one, the case itself called exit, and would again.
+    const bool blameless =
+        worker.answered && WIFEXITED(status) && WEXITSTATUS(status) == worker_exit_device_lost;
     if (!blameless && !worker.running.empty()) {
         const Request request = std::move(worker.running.front());
         worker.running.pop_front();
@@ -220,20 +248,25 @@ void WorkerPool::bury(Worker& worker, const std::string& cause_if_killed) {
 }
 
 void WorkerPool::poll_once(double seconds) {
+    // For each worker the pipe of its answers, then that of its requests; poll ignores -1.
     std::vector<pollfd> fds;
-    for (const auto& worker : workers_)
+    for (const auto& worker : workers_) {
         fds.push_back({.fd = worker->answer_fd, .events = POLLIN, .revents = 0});
+        const bool full = worker->greeted && !worker->unsent.empty();
+        fds.push_back({.fd = full ? worker->request_fd : -1, .events = POLLOUT, .revents = 0});
+    }
     const int timeout_ms = static_cast<int>(std::clamp(seconds * 1e3, 0.0, 1000.0));
     if (poll(fds.data(), fds.size(), timeout_ms) < 0 && errno != EINTR)
         throw EnvironmentError(std::string("poll: ") + std::strerror(errno));
-    for (std::size_t i = 0; i < fds.size(); ++i)
-        if (fds[i].revents != 0) receive(*workers_[i]);
+    for (std::size_t i = 0; i < workers_.size(); ++i) {
+        if (fds[2 * i + 1].revents != 0) send(*workers_[i]);
+        if (fds[2 * i].revents != 0) receive(*workers_[i]);
+    }
     for (const auto& worker : workers_) {
         const std::chrono::duration<double> silent = Clock::now() - worker->last_sign;
         const bool owes_a_sign = !worker->running.empty() || !worker->greeted;
         if (owes_a_sign && silent.count() > options_.timeout_seconds)
-            bury(*worker, "no answer for " +
-                              std::to_string(static_cast<int>(options_.timeout_seconds)) + " s");
+            bury(*worker, "no answer for " + print_exactly(options_.timeout_seconds) + " s");
     }
 }
 

@@ -62,9 +62,11 @@ class WorkerPool {
 
     void start(Worker& worker);
     void stop(Worker& worker);
+    void stop_all();
     void send(Worker& worker);
     void receive(Worker& worker);
-    void take_line(Worker& worker, const std::string& line);
+    /// Whether the line is one that a worker says here.
+    bool take_line(Worker& worker, const std::string& line);
     void bury(Worker& worker, const std::string& cause_if_killed);
     void poll_once(double seconds);
     Worker& least_busy();

@@ -14,7 +14,7 @@ namespace {
 #ifdef GRADVERIFY_SIMT_ASAN
 constexpr std::size_t stack_bytes = 1024 * 1024;  // red zones make frames larger
 #else
-constexpr std::size_t stack_bytes = 256 * 1024;
+constexpr std::size_t stack_bytes = std::size_t{256} * 1024;
 #endif
 // Tops of stacks at one offset in every page would share cache sets: up to 1.6 times slower.
 constexpr std::size_t cache_line_bytes = 64;
@@ -22,7 +22,7 @@ constexpr std::size_t distinct_offsets = 32;
 
 // More than a page: a frame larger than the guard could step over it where the compiler does not
 // probe the stack. A multiple of every page size.
-constexpr std::size_t guard_bytes = 64 * 1024;
+constexpr std::size_t guard_bytes = std::size_t{64} * 1024;
 
 // One entry per stack ever made, readable from a signal handler.
 constexpr std::size_t max_guards = 65536;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs one launcher that faults, and prints what `describe_address` says in the signal handler.
-#include <signal.h>
 #include <unistd.h>
+#include <csignal>
 
 #include <cstdio>
 #include <cstring>

@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: Apache-2.0
+// How rows are served and what becomes of them: a fake suite draws cases whose seed is their index,
+// and a fake worker does what the property's name says; see test_worker.cpp.
+#include "harness/check.hpp"
+
+#include <doctest/doctest.h>
+
+#include <set>
+
+#include "harness/test_operator.hpp"
+#include "harness/test_worker.hpp"
+
+namespace {
+
+using namespace gradverify;
+using namespace gradverify::testing;
+
+/// A drawn case, as the driver asked for it.
+struct Asked {
+    std::string kernel, property;
+    std::uint64_t seed = 0;
+    std::int64_t index = 0;
+    std::string problem;
+    auto operator<=>(const Asked&) const = default;
+};
+
+/// Two operators, kernels that support different problems, and a suite that records what is asked.
+class Bench {
+  public:
+    Bench() {
+        registry.add(toy_operator());
+        registry.add(toy_operator("other"));
+        registry.add(toy_kernel("any"));
+        registry.add(toy_kernel("small").where("in", between(1, 4)));
+        KernelDeclaration other = toy_kernel("any", "cuda");
+        other.operator_name = "other";
+        registry.add(other);
+        registry.check();
+        const auto make = [this](const Row& row, std::uint64_t seed, std::int64_t index,
+                                 const Problem& problem) {
+            asked.push_back({row.kernel->name, row.property, seed, index, problem.print()});
+            return Case{.kernel = row.kernel->name,
+                        .property = row.property,
+                        .device = row.device,
+                        .problem = problem,
+                        .data = {.seed = static_cast<std::uint64_t>(index)}};
+        };
+        suite.draw = [make](const Row& row, std::uint64_t seed, std::int64_t index) {
+            if (row.property == "undrawable") return Suite::Draw{{}, "no problem is left"};
+            const Problem problem = Problem::parse(row.kernel->op->space, "in=3");
+            return Suite::Draw{make(row, seed, index, problem), ""};
+        };
+        suite.draw_on = make;
+        suite.shrink = [this](const Case& found, const Outcome& outcome, const CaseRunner& runner) {
+            shrunk.push_back(found.data.seed);
+            const Outcome again = runner(found);
+            return Shrunk{found, again.verdict == outcome.verdict ? again : outcome, true, 1};
+        };
+    }
+
+    Row row(const std::string& property, const std::string& kernel = "toy.forward/any") const {
+        return {registry.find_kernel(kernel), property, "cpu"};
+    }
+
+    std::vector<RowResult> check(const std::vector<Row>& rows, const CheckOptions& options,
+                                 int jobs = 1) {
+        WorkerPool pool({.command = test_worker_command(), .jobs = jobs});
+        const CheckObserver observer{
+            .row_ended = [this](const RowResult& result) { ended.push_back(result.row.property); },
+            .progressed =
+                [this](auto done_now, auto most_now, auto) {
+                    done = done_now;
+                    most = most_now;
+                }};
+        return check_rows(suite, rows, options, pool, observer);
+    }
+
+    RowResult check_one(const std::string& property, const CheckOptions& options, int jobs = 1) {
+        return check({row(property)}, options, jobs).front();
+    }
+
+    Registry registry;
+    Suite suite;
+    std::vector<Asked> asked;
+    std::vector<std::uint64_t> shrunk;
+    std::vector<std::string> ended;
+    std::int64_t done = 0, most = 0;
+};
+
+std::set<Asked> as_set(const std::vector<Asked>& asked) { return {asked.begin(), asked.end()}; }
+
+}  // namespace
+
+TEST_CASE("rows are served in turn, one case each first") {
+    Bench bench;
+    const auto results = bench.check({bench.row("pass"), bench.row("vacuous"), bench.row("echo")},
+                                     {.cases = 4, .seed = 5});
+    REQUIRE(bench.asked.size() == 12);
+    for (std::size_t i = 0; i < 12; ++i) {
+        CHECK(bench.asked[i].property == std::vector{"pass", "vacuous", "echo"}[i % 3]);
+        CHECK(bench.asked[i].index == static_cast<std::int64_t>(i / 3));
+        CHECK(bench.asked[i].seed == 5);
+    }
+    REQUIRE(results.size() == 3);
+    for (const RowResult& result : results) CHECK(result.cases == 4);
+    CHECK(results[1].row.property == "vacuous");
+    CHECK(bench.done == 12);
+    CHECK(bench.most == 12);
+}
+
+TEST_CASE("a row whose cases pass has passed, and keeps what they measured") {
+    Bench bench;
+    const RowResult result = bench.check_one("pass", {.cases = 3});
+    CHECK(result.verdict == Verdict::passed);
+    CHECK(result.cases == 3);
+    CHECK(result.passed == 3);
+    CHECK(result.message.empty());
+    CHECK(result.error_over_bound == std::vector{0.25, 0.25, 0.25});
+    CHECK(result.multiply_adds == std::vector{7.0, 7.0, 7.0});
+    CHECK(result.seconds == 1.5);
+    CHECK_FALSE(result.failure);
+}
+
+TEST_CASE("a row none of whose cases compared anything but zeros is vacuous") {
+    Bench bench;
+    const RowResult vacuous = bench.check_one("vacuous", {.cases = 3});
+    CHECK(vacuous.verdict == Verdict::vacuous);
+    CHECK(vacuous.message == "no case compared a non-zero expected value");
+    const RowResult passed = bench.check_one("pass_at_1", {.cases = 3});
+    CHECK(passed.verdict == Verdict::passed);
+    CHECK(passed.cases == 3);
+    CHECK(passed.passed == 1);
+}
+
+TEST_CASE("a row all of whose cases are skipped is skipped, for the most common reason") {
+    Bench bench;
+    CHECK(bench.check_one("skip", {.cases = 3}).verdict == Verdict::skipped);
+    const RowResult result = bench.check_one("skip_most", {.cases = 7});
+    CHECK(result.verdict == Verdict::skipped);
+    CHECK(result.message == "too coarse");
+    CHECK(result.cases == 7);
+}
+
+TEST_CASE("an error ends a row and tells the case") {
+    Bench bench;
+    const RowResult result = bench.check_one("error", {.cases = 1000});
+    CHECK(result.verdict == Verdict::errored);
+    CHECK(result.message == "no memory (v1:toy.forward/any:error:cpu:in=3:seed=0)");
+    CHECK(result.cases < 20);
+    CHECK_FALSE(result.failure);
+    const RowResult thrown = bench.check_one("throw", {.cases = 1});
+    CHECK(thrown.verdict == Verdict::errored);
+    CHECK(thrown.message == "thrown (v1:toy.forward/any:throw:cpu:in=3:seed=0)");
+}
+
+TEST_CASE("a row of which no case can be drawn is an error that says why") {
+    Bench bench;
+    const auto results = bench.check({bench.row("undrawable"), bench.row("pass")}, {.cases = 2});
+    CHECK(results[0].verdict == Verdict::errored);
+    CHECK(results[0].message == "no problem is left");
+    CHECK(results[0].cases == 0);
+    CHECK(results[1].verdict == Verdict::passed);
+    CHECK(bench.ended == std::vector<std::string>{"undrawable", "pass"});
+}
+
+TEST_CASE("a failing row ends, and the failure of lowest index is shrunk, once") {
+    for (const int jobs : {1, 2, 4}) {
+        CAPTURE(jobs);
+        Bench bench;
+        const RowResult result = bench.check_one("fail_from_3", {.cases = 1000}, jobs);
+        CHECK(result.verdict == Verdict::failed);
+        REQUIRE(result.failure);
+        CHECK(bench.shrunk == std::vector<std::uint64_t>{3});
+        CHECK(result.failure->smallest.data.seed == 3);
+        CHECK(result.failure->minimal);
+        CHECK(result.message == "case 3");
+        CHECK(result.passed == 3);
+        CHECK(result.cases < 60);
+        CHECK(bench.ended.size() == 1);
+    }
+}
+
+TEST_CASE("whichever of an error and a failure comes first by index decides the row") {
+    for (const int jobs : {1, 2, 4}) {
+        CAPTURE(jobs);
+        Bench bench;
+        const RowResult result = bench.check_one("err_at_2_fail_at_4", {.cases = 1000}, jobs);
+        CHECK(result.verdict == Verdict::errored);
+        CHECK(result.message ==
+              "no memory (v1:toy.forward/any:err_at_2_fail_at_4:cpu:in=3:seed=2)");
+        CHECK(bench.shrunk.empty());
+    }
+}
+
+TEST_CASE("a failing row does not hold up the others") {
+    Bench bench;
+    const auto results =
+        bench.check({bench.row("crash"), bench.row("pass"), bench.row("fail")}, {.cases = 40}, 2);
+    CHECK(results[0].verdict == Verdict::failed);
+    CHECK(results[0].message == "the worker was killed by signal 11 (Segmentation fault)");
+    CHECK(results[1].verdict == Verdict::passed);
+    CHECK(results[1].cases == 40);
+    CHECK(results[2].verdict == Verdict::failed);
+    CHECK(results[2].message == "case 0");
+    CHECK(bench.ended.size() == 3);
+}
+
+TEST_CASE("when the time is up, rows keep what they have and those without a case are skipped") {
+    Bench bench;
+    std::vector<Row> rows(60, bench.row("sleep_20"));
+    const auto results = bench.check(rows, {.cases = 1000, .seconds = 0.2});
+    CHECK(results.front().verdict == Verdict::passed);
+    CHECK(results.front().cases == 1);
+    CHECK(results.back().verdict == Verdict::skipped);
+    CHECK(results.back().message == "time");
+    CHECK(results.back().cases == 0);
+    CHECK(bench.ended.size() == 60);
+}
+
+TEST_CASE("which cases a row gets does not depend on jobs, other rows, or when it is asked") {
+    Bench alone, crowd;
+    alone.check({alone.row("pass")}, {.cases = 30, .seed = 9});
+    crowd.check({crowd.row("fail"), crowd.row("pass"), crowd.row("echo")}, {.cases = 50, .seed = 9},
+                3);
+    std::erase_if(crowd.asked, [](const Asked& one) { return one.property != "pass"; });
+    REQUIRE(alone.asked.size() == 30);
+    REQUIRE(crowd.asked.size() == 50);
+    crowd.asked.resize(30);
+    CHECK(crowd.asked == alone.asked);
+}
+
+TEST_CASE("the shards of a run partition its cases") {
+    Bench whole;
+    whole.check({whole.row("pass"), whole.row("echo")}, {.cases = 20, .seed = 4});
+    std::set<Asked> shards;
+    std::size_t count = 0;
+    for (std::int64_t shard = 0; shard < 3; ++shard) {
+        Bench bench;
+        bench.check({bench.row("pass"), bench.row("echo")},
+                    {.cases = 20, .seed = 4, .shard = {.index = shard, .count = 3}}, 2);
+        CHECK(bench.done == bench.most);
+        count += bench.asked.size();
+        shards.merge(as_set(bench.asked));
+    }
+    CHECK(count == 40);
+    CHECK(shards == as_set(whole.asked));
+}
+
+TEST_CASE("a shard without a case says so, and not that time ran out") {
+    Bench bench;
+    const RowResult result =
+        bench.check_one("pass", {.cases = 2, .shard = {.index = 2, .count = 3}});
+    CHECK(result.verdict == Verdict::skipped);
+    CHECK(result.message == "no case in this shard");
+}
+
+TEST_CASE("own problems are dealt in turn, each row those that its kernel supports") {
+    Bench bench;
+    const ParameterSpace& space = bench.registry.find_operator("toy")->space;
+    CheckOptions options{.cases = 5};
+    for (const char* text : {"in=4", "in=9", "n=2,in=3"})
+        options.problems.push_back(Problem::parse(space, text));
+    bench.check({bench.row("pass"), bench.row("pass", "toy.forward/small")}, options);
+    std::vector<std::string> any, small;
+    for (const Asked& one : bench.asked)
+        (one.kernel == "toy.forward/any" ? any : small).push_back(one.problem);
+    CHECK(any == std::vector<std::string>{"in=4", "in=9", "n=2,in=3", "in=4", "in=9"});
+    CHECK(small == std::vector<std::string>{"in=4", "n=2,in=3", "in=4", "n=2,in=3", "in=4"});
+}
+
+TEST_CASE("so many cases for each own problem are counted by what the kernel supports") {
+    Bench bench;
+    const ParameterSpace& space = bench.registry.find_operator("toy")->space;
+    CheckOptions options{.cases = 1000, .cases_per_problem = 3};
+    options.problems = {Problem::parse(space, "in=4"), Problem::parse(space, "in=9")};
+    const auto results =
+        bench.check({bench.row("pass"), bench.row("pass", "toy.forward/small")}, options);
+    CHECK(results[0].cases == 6);
+    CHECK(results[1].cases == 3);
+    CHECK(bench.most == 9);
+}
+
+TEST_CASE("a row that supports none of the own problems is skipped and says so") {
+    Bench bench;
+    CheckOptions options{.cases = 5};
+    options.problems = {Problem::parse(bench.registry.find_operator("toy")->space, "in=9")};
+    const auto results = bench.check({bench.row("pass", "toy.forward/small"), bench.row("pass"),
+                                      bench.row("pass", "other.forward/any")},
+                                     options);
+    CHECK(results[0].verdict == Verdict::skipped);
+    CHECK(results[0].message == "supports none of the given problems");
+    CHECK(results[0].cases == 0);
+    CHECK(results[1].verdict == Verdict::passed);
+    // A problem of one operator means nothing to another, even when it reads the same.
+    CHECK(results[2].verdict == Verdict::skipped);
+}
+
+TEST_CASE("rows are selected by kernel, property and device, where the property applies") {
+    Bench bench;
+    bench.suite.properties = {{"always", "", [](const Kernel&) { return true; }},
+                              {"only_small", "", [](const Kernel& kernel) {
+                                   return kernel.name == "toy.forward/small";
+                               }}};
+    const auto select = [&](const std::vector<std::string>& kernels, const std::string& property,
+                            const std::vector<std::string>& devices) {
+        std::string text;
+        for (const Row& row : select_rows(bench.suite, bench.registry, kernels, property, devices))
+            text += row.kernel->name + "," + row.property + "," + row.device + " ";
+        return text;
+    };
+    CHECK(select({}, "*", {"cpu", "cuda"}) ==
+          "other.forward/any,always,cuda toy.forward/any,always,cpu toy.forward/small,always,cpu "
+          "toy.forward/small,only_small,cpu ");
+    CHECK(select({"toy.*", "*/small"}, "only_*", {"cpu"}) == "toy.forward/small,only_small,cpu ");
+    CHECK(select({"*/any"}, "*", {"cpu"}) == "toy.forward/any,always,cpu ");
+    CHECK(select({"other.*"}, "*", {"cpu"}) == "");
+    CHECK(select({"toy.forward"}, "*", {"cpu"}) == "");
+}

@@ -1,0 +1,239 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# The command line of the real executable, end to end: what each verb prints, which exit code it
+# ends with, and what it says of wrong words. Usage: cli_test.sh PATH_OF_GRADVERIFY
+set -u
+exe=$(realpath "$1")
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+cd "$tmp" || exit 1
+failures=0
+checks=0
+code=0
+
+complain() {
+    failures=$((failures + 1))
+    printf 'FAILED: %s\n  exit code %s\n' "$1" "$code"
+    sed 's/^/  out: /' out | head -20
+    sed 's/^/  err: /' err | head -20
+}
+
+run() {
+    "$exe" "$@" >out 2>err </dev/null
+    code=$?
+}
+
+# expect CODE FILE PATTERN ARGUMENTS...: the exit code, and a line of `out` or `err` that matches.
+expect() {
+    local want=$1 file=$2 pattern=$3
+    shift 3
+    run "$@"
+    checks=$((checks + 1))
+    if [ "$code" -ne "$want" ]; then complain "'$*' must end with exit code $want"; fi
+    grep -qE -e "$pattern" "$file" || complain "'$*' must say '$pattern' in $file"
+}
+
+# A usage error prints nothing that a script could take for a result.
+refused() {
+    expect 2 err "$@"
+    [ ! -s out ] || complain "'${*:2}' must print nothing to stdout"
+}
+
+holds() {
+    checks=$((checks + 1))
+    "${@:2}" || complain "$1"
+}
+
+json_lines_are_valid() {
+    if ! command -v python3 >/dev/null; then ! grep -qvE '^\{.*\}$' "$1"; else
+        python3 -c 'import json, sys
+kinds = [json.loads(line)["kind"] for line in open(sys.argv[1])]
+verdicts = int(sys.argv[2])
+sys.exit(kinds != ["run"] + ["verdict"] * verdicts + ["summary"])' "$1" "$2"
+    fi
+}
+
+xml_is_valid() {
+    if ! command -v python3 >/dev/null; then grep -q '</testsuite>' "$1"; else
+        python3 -c 'import sys, xml.dom.minidom
+cases = xml.dom.minidom.parse(sys.argv[1]).getElementsByTagName("testcase")
+sys.exit(len(cases) != int(sys.argv[2]))' "$1" "$2"
+    fi
+}
+
+# The verdicts of a run, without the times; rows end in any order.
+verdicts() { grep '"kind":"verdict"' "$1" | sed -E 's/"seconds":[^,}]*//' | sort; }
+
+kernel=conv.grad_bias/naive
+case="v1:$kernel:matches_reference:cpu:in=3x2:seed=5"
+quick=(--cases 20 --seed 1 --device cpu)
+
+echo "== help and version"
+expect 0 out '^gradverify [0-9]+\.[0-9]+\.[0-9]+$' --version
+expect 0 out 'Exit codes: 0 all passed' --help
+for verb in list check repro bench; do expect 0 out "Usage: gradverify $verb" $verb --help; done
+expect 0 out 'matches_reference +equals the reference' check --help
+expect 0 out 'default 1000; with own problems 10' check --help
+
+echo "== list"
+expect 0 out '^conv.forward/naive$' list
+expect 0 out '^  supports  stride = 1, padding = 0, dilation = 1, groups = 1' list "$kernel"
+holds "list FILTER prints one kernel" test "$(grep -c '^conv' out)" -eq 1
+expect 0 out '^conv.grad_weight/naive$' list '*/naive'
+refused "no kernel matches 'conv.forwrd/naive'; did you mean conv.forward/naive" \
+    list "$kernel" conv.forwrd/naive
+holds "list says which kernels there are" grep -q 'conv.grad_weight/tree_reduction' err
+
+echo "== check"
+expect 0 out '^6 rows: 6 passed, 0 failed' check "$kernel" "${quick[@]}" --json r.json --junit r.xml
+holds "the seed is printed first" grep -q '^gradverify .*: seed 1, device cpu, ' <(head -1 out)
+holds "--json writes a run, six verdicts and a summary" json_lines_are_valid r.json 6
+holds "each verdict has its cases" test "$(grep -c '"verdict":"passed","cases":20,' r.json)" -eq 6
+holds "--junit writes six test cases" xml_is_valid r.xml 6
+expect 0 out 'seed 1, ' check "$kernel" "${quick[@]}" --jobs 3 --json again.json
+holds "the same seed gives the same verdicts" \
+    test "$(verdicts r.json)" = "$(verdicts again.json)"
+expect 0 out 'seed [0-9]+, ' check "$kernel" --cases 2 --property repeatable
+holds "without --seed one is drawn" test "$(head -1 out)" != "$("$exe" check "$kernel" \
+    --cases 2 --property repeatable | head -1)"
+expect 0 out '^1 rows: 1 passed' check "$kernel" "${quick[@]}" --property 'matches_ref*'
+for shard in 1 2; do
+    expect 0 out 'passed' check "$kernel" --cases 21 --seed 1 --shard $shard/2 --json s$shard.json
+done
+holds "shard 1/2 of 21 cases has 11" test "$(grep -c '"cases":11,' s1.json)" -eq 6
+holds "shard 2/2 of 21 cases has 10" test "$(grep -c '"cases":10,' s2.json)" -eq 6
+expect 1 out "^skipped: $kernel, repeatable on cpu: time$" check "$kernel" --time 0.000001s \
+    --device cpu
+holds "a run without a case verified nothing" grep -q "^not verified: $kernel" out
+expect 0 out '^6 rows: 6 passed' check "$kernel" --time 60s "${quick[@]}"
+
+echo "== check: own problems"
+expect 0 out '^60 cases' check --problem in=3x2 "$kernel" --device cpu
+expect 0 out '^120 cases' check "$kernel" --problem in=3x2 --problem n=2,in=4x4,filter=3x3
+expect 0 out '^18 cases' check "$kernel" --problem in=3x2 --cases 3
+printf '# mine\n\n  in=3x2  # the first\n\tn=2,in=4x4\r\n' >problems
+expect 0 out '^120 cases' check "$kernel" --problems problems
+expect 0 out '^180 cases' check "$kernel" --problems problems --problem in=1x1
+expect 1 out "^skipped: $kernel, repeatable on cpu: supports none of the given problems" \
+    check 'conv.grad_bias/*' --problem in=5x5,stride=2 --device cpu
+holds "and is not verified" grep -q "^not verified: $kernel" out
+refused "no selected kernel supports it: $kernel needs stride = 1" \
+    check "$kernel" --problem in=3x3,stride=2
+refused 'unknown parameter `m`; accepted: n=NUMBER' check --problem m=1,in=1x1
+refused 'is not accepted for n: a whole number from 0 to' check --problem n=x,in=1x1
+refused 'is not accepted for n: a whole number from 0 to' \
+    check --problem n=1099511627776,c=1099511627776,in=1x1
+refused 'tensors of at most [0-9]+ elements; x has more' \
+    check --problem n=1073741824,c=1073741824,in=1073741824x1073741824
+refused 'has more' check --problem in=1x1,filter=1073741824,dilation=1073741824
+refused "can't read nowhere" check --problems nowhere
+printf '# nothing\n' >empty
+refused 'empty holds no problem' check --problems empty
+
+echo "== check: wrong words"
+refused "there is no command 'chekc'; there are list, check, repro, bench; did you mean check" chekc
+refused 'there are the commands list, check, repro, bench'
+refused '--case; check accepts .*--cases, --time, --seed' check --case
+refused "no kernel matches 'conv.backward" check 'conv.backward*'
+holds "and names the kernels" grep -q 'conv.grad_bias/naive' err
+refused 'there are .*matches_reference, within_rounding_bound' check --property equals
+refused 'there are .*matches_reference' check conv.forward/naive --property adjoint_identity
+refused '--device tpu is unknown; there are cpu, cuda, auto, all' check --device tpu
+for shard in 0/2 3/2 1 1/0 a/b 1/2/3 1/9223372036854775807; do
+    refused 'is not i/n with 1 <= i <= n' check --shard $shard
+done
+for time in 0 -1 5x s inf nan ''; do
+    if [ -n "$time" ]; then refused 'is not a time such as 60s, 5m or 2h' check --time $time; fi
+done
+for number in 0 -1 x 1.5 99999999999999999999; do
+    refused 'is not a whole number from 1 to' check --cases $number
+    refused 'is not a whole number from 1 to' check --jobs $number
+done
+refused 'is not a whole number from 0 to 18446744073709551615' check --seed -1
+refused 'bench accepts .*--harness' bench
+
+echo "== the machine"
+expect 3 err "^gradverify: can't write /no/such/r.json" check "$kernel" --json /no/such/r.json
+expect 3 err "^gradverify: can't write /no/such/r.xml" check "$kernel" --junit /no/such/r.xml
+holds "which is noticed before the run" test ! -s out
+expect 0 out 'device (cpu|cuda), ' check "$kernel" --cases 2 --device auto
+if grep -q 'device cuda' out; then
+    echo "a GPU answers: what is said without one is not tested"
+    expect 0 out 'device cpu and cuda, ' check "$kernel" --cases 2 --device all
+else
+    expect 3 err '^gradverify: device cuda: ' check "$kernel" --device cuda
+    expect 0 out 'device cpu, ' check "$kernel" --cases 2 --device all
+    expect 3 err '^gradverify: device cuda: ' repro "${case/:cpu:/:cuda:}"
+    expect 3 err '^gradverify: device cuda: ' repro "$case" --device cuda
+    expect 3 err '^gradverify: device cuda: ' repro "$case" --device cuda --in-process
+fi
+
+echo "== repro"
+passed="^passed: $kernel on cpu, matches_reference, in=3x2$"
+expect 0 out "$passed" repro "$case"
+expect 0 out "$passed" repro "$case" --in-process
+expect 0 out "$passed" repro "${case/:cpu:/:cuda:}" --device cpu
+expect 0 out '^vacuous: .*every expected value is zero' repro "${case/seed=5/data=zeros}"
+refused "it begins with 'garbage', but this gradverify reads v1:KERNEL" repro garbage
+refused 'there is no kernel .*; did you mean conv.grad_bias/naive' repro "${case/naive/naiv}"
+refused "no property 'equal' applies to .*; there are matches_reference" \
+    repro "${case/matches_reference/equal}"
+refused 'no property .adjoint_identity. applies to conv.forward/naive' \
+    repro v1:conv.forward/naive:adjoint_identity:cpu:in=1x1:seed=1
+refused "there is no device 'tpu'; there are cpu, cuda" repro "${case/cpu/tpu}"
+refused '--device tpu is unknown; there are cpu, cuda' repro "$case" --device tpu
+refused 'needs stride = 1' repro "${case/in=3x2/in=3x3,stride=2}"
+refused 'conv needs c multiple of groups' repro "${case/in=3x2/c=3,groups=2,in=3x3}"
+refused 'tensors of at most' repro "${case/in=3x2/n=1073741824,c=1073741824,in=3x2}"
+refused 'dy\[6\] is outside of its 6 elements' repro "${case/seed=5/data=dy[6]=1}"
+refused 'operator conv has no tensor q' repro "${case/seed=5/data=q[0]=1}"
+refused 'CASE is required; repro accepts' repro
+
+echo "== no worker outlives its driver"
+# state_and_parent PID: the fields behind the name, which may hold anything.
+state_and_parent() { sed -E 's/^.*\) (.) ([0-9]+) .*$/\1 \2/' "/proc/$1/stat" 2>/dev/null; }
+children_of() {
+    local stat pid
+    for stat in /proc/[0-9]*/stat; do
+        pid=${stat//[^0-9]/}
+        [ "$(state_and_parent "$pid" | cut -d' ' -f2)" != "$1" ] || echo "$pid"
+    done
+}
+is_alive() {
+    local state
+    state=$(state_and_parent "$1" | cut -d' ' -f1)
+    [ -n "$state" ] && [ "$state" != Z ]
+}
+# none_left SIGNAL ARGUMENTS...: starts a long run, ends its driver, and looks for its workers.
+none_left() {
+    local signal=$1 driver workers='' pid tries left
+    shift
+    "$exe" "$@" >out 2>err </dev/null &
+    driver=$!
+    for ((tries = 0; tries < 100; ++tries)); do
+        workers=$(children_of $driver)
+        [ -z "$workers" ] || break
+        sleep 0.05
+    done
+    sleep 0.3
+    is_alive $driver || { code=none; echo "the driver had ended by itself"; }
+    kill -"$signal" $driver
+    wait $driver 2>/dev/null
+    [ -n "$workers" ] || return 1
+    for ((tries = 0; tries < 100; ++tries)); do
+        left=''
+        for pid in $workers; do ! is_alive "$pid" || left+=" $pid"; done
+        [ -n "$left" ] || return 0
+        sleep 0.05
+    done
+    return 1
+}
+for signal in KILL TERM; do
+    holds "check leaves no worker when it gets SIG$signal" \
+        none_left $signal check "$kernel" --cases 1000000 --device cpu --jobs 2
+done
+holds "repro leaves no worker when it gets SIGKILL" none_left KILL repro \
+    v1:conv.forward/naive:matches_reference:cpu:n=8,c=64,k=64,in=96x96,filter=5x5:seed=1
+
+echo "$checks checks, $failures failures"
+[ "$failures" -eq 0 ]

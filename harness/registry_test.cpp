@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a registry accepts, and what it says of wrong registrations.
+#include "harness/registry.hpp"
+
+#include <doctest/doctest.h>
+
+#include "harness/test_operator.hpp"
+
+namespace {
+
+using namespace gradverify;
+using namespace gradverify::testing;
+
+/// What `check` says of these kernels beside the operator `toy`.
+std::string complaint(const std::vector<KernelDeclaration>& kernels) {
+    Registry registry;
+    registry.add(toy_operator());
+    for (const KernelDeclaration& kernel : kernels) registry.add(kernel);
+    return refusal([&] { registry.check(); });
+}
+
+KernelDeclaration at(KernelDeclaration kernel, std::string file, int line) {
+    kernel.file = std::move(file);
+    kernel.line = line;
+    return kernel;
+}
+
+}  // namespace
+
+TEST_CASE("kernels are listed by full name, with their devices and their pass") {
+    Registry registry;
+    const Operator& op = registry.add(toy_operator());
+    registry.add(toy_kernel("plain"));
+    registry.add(toy_kernel("fancy", "cpu"));
+    registry.add(toy_kernel("fancy", "cuda"));
+    registry.check();
+    REQUIRE(registry.kernels().size() == 2);
+    const Kernel& fancy = registry.kernels()[0];
+    CHECK(fancy.name == "toy.forward/fancy");
+    CHECK(fancy.op == &op);
+    CHECK(fancy.pass == op.find_pass("forward"));
+    CHECK(fancy.on("cpu"));
+    CHECK(fancy.on("cuda"));
+    CHECK(fancy.on("cpu") != fancy.on("cuda"));
+    CHECK(registry.find_kernel("toy.forward/plain") == &registry.kernels()[1]);
+    CHECK(registry.kernels()[1].on("cuda") == nullptr);
+    CHECK(registry.find_kernel("toy.forward/other") == nullptr);
+    CHECK(registry.find_operator("other") == nullptr);
+}
+
+TEST_CASE("a name registered twice is an error that names both places") {
+    CHECK(complaint({at(toy_kernel("plain"), "a.cu", 3), at(toy_kernel("plain"), "b.cu", 90)}) ==
+          "kernel toy.forward/plain is registered twice for cpu: a.cu:3 and b.cu:90; give one of "
+          "them another variant name");
+}
+
+TEST_CASE("one name in two files is an error even when they are for different devices") {
+    CHECK(complaint(
+              {at(toy_kernel("plain"), "a.cu", 3), at(toy_kernel("plain", "cuda"), "b.cu", 90)}) ==
+          "kernel toy.forward/plain is registered twice: a.cu:3 and b.cu:90; give one of them "
+          "another variant name");
+    // One file compiled for both devices, seen through two paths.
+    CHECK(complaint({at(toy_kernel("plain"), "/build/a.cu", 3),
+                     at(toy_kernel("plain", "cuda"), "/source/a.cu", 3)})
+              .empty());
+}
+
+TEST_CASE("an unknown operator is an error that lists the operators") {
+    KernelDeclaration kernel = toy_kernel("plain");
+    kernel.operator_name = "tyo";
+    CHECK(complaint({kernel}) ==
+          "kernel tyo.forward/plain (kernels/plain.cu:7): there is no operator 'tyo'; there are: "
+          "toy");
+    Registry registry;
+    registry.add(kernel);
+    CHECK(contains(refusal([&] { registry.check(); }), "there are: none"));
+}
+
+TEST_CASE("an unknown pass is an error that lists the operator's passes") {
+    KernelDeclaration kernel = toy_kernel("plain");
+    kernel.pass_name = "grad_y";
+    CHECK(complaint({kernel}) ==
+          "kernel toy.grad_y/plain (kernels/plain.cu:7): operator toy has no pass 'grad_y'; it "
+          "has: forward, grad_x");
+}
+
+TEST_CASE("an unknown parameter in a constraint names the kernel, the place and the parameters") {
+    const std::string text = complaint({toy_kernel("plain").where("stride", equals(1))});
+    CHECK(contains(text, "kernel toy.forward/plain (kernels/plain.cu:7): "));
+    CHECK(contains(text, "stride"));
+    CHECK(contains(text, "n, in"));
+    const std::string other = complaint({toy_kernel("plain").where("n", same_as("m"))});
+    CHECK(contains(other, "kernel toy.forward/plain (kernels/plain.cu:7): "));
+    CHECK(contains(other, "n, in"));
+}
+
+TEST_CASE("a variant's name that can't stand in a printed case is refused") {
+    for (const char* name : {"", "a:b", "a*", "a b", "a/b", "a[0]"})
+        CHECK_MESSAGE(contains(complaint({toy_kernel(name)}), "a variant's name holds letters"),
+                      name);
+    CHECK(complaint({toy_kernel("Tree-Reduction_f16.nhwc")}).empty());
+}
+
+TEST_CASE("everything that is wrong is said at once, a line each") {
+    KernelDeclaration unknown = toy_kernel("one");
+    unknown.operator_name = "tyo";
+    const std::string text = complaint({unknown, toy_kernel("two").where("k", equals(1)),
+                                        toy_kernel("three"), toy_kernel("three")});
+    CHECK(contains(text, "there is no operator 'tyo'"));
+    CHECK(contains(text, "\nkernel toy.forward/two (kernels/two.cu:7): "));
+    CHECK(contains(text, "\nkernel toy.forward/three is registered twice"));
+}
+
+TEST_CASE("an operator registered twice is an error") {
+    Registry registry;
+    registry.add(toy_operator());
+    CHECK(refusal([&] { registry.add(toy_operator()); }) == "operator toy is registered twice");
+}
+
+TEST_CASE("kernels can't be asked for before the check, nor after a registration that follows it") {
+    Registry registry;
+    registry.add(toy_operator());
+    CHECK_THROWS_WITH_AS(registry.kernels(), "Registry::check() has not run", std::logic_error);
+    CHECK_THROWS_AS(registry.find_kernel("toy.forward/plain"), std::logic_error);
+    registry.check();
+    CHECK(registry.kernels().empty());
+    registry.add(toy_kernel("plain"));
+    CHECK_THROWS_AS(registry.kernels(), std::logic_error);
+    registry.add(toy_kernel("plain"));
+    CHECK_THROWS_AS(registry.check(), std::invalid_argument);
+    CHECK_THROWS_AS(registry.kernels(), std::logic_error);
+}
+
+TEST_CASE("a kernel says why it must not be given a problem") {
+    Registry registry;
+    const Operator& op = registry.add(toy_operator());
+    registry.add(toy_kernel("plain").where("in", between(1, 4)).only_if("n is not 3", [](auto& p) {
+        return p.scalar("n") != 3;
+    }));
+    registry.add(toy_kernel("empty").with_empty_problems());
+    registry.check();
+    const auto why = [&](const char* variant, const char* problem) {
+        return registry.find_kernel(std::string("toy.forward/") + variant)
+            ->why_unsupported(Problem::parse(op.space, problem))
+            .value_or("");
+    };
+    CHECK(why("plain", "in=4") == "");
+    CHECK(why("plain", "in=5") == "needs 1 <= in <= 4");
+    CHECK(why("plain", "n=3,in=4") == "needs n is not 3");
+    CHECK(why("plain", "n=0,in=4") ==
+          "needs a problem whose tensors have elements (with_empty_problems() is not declared)");
+    CHECK(why("empty", "n=0,in=4") == "");
+}
+
+TEST_CASE("a problem with more elements than any machine holds is invalid, without overflow") {
+    const Operator op = toy_operator();
+    const auto why = [&](const char* problem) {
+        return op.validate(Problem::parse(op.space, problem)).value_or("");
+    };
+    CHECK(why("n=1073741824,in=64") == "");
+    const std::string refused = "toy needs tensors of at most 68719476736 elements; x has more";
+    CHECK(why("n=1073741824,in=65") == refused);
+    // 2^90 elements, and 2^64, which is 0 in 64 bits.
+    CHECK(why("n=1073741824,in=1073741824") == refused);
+    CHECK(why("n=16,in=1073741824x1073741824") == refused);
+    CHECK(why("n=0,in=1073741824x1073741824") == "");
+}

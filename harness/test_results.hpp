@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// Results of rows made by hand, for the tests of what is printed and written of them.
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include "harness/check.hpp"
+#include "harness/test_operator.hpp"
+
+namespace gradverify::testing {
+
+/// The kernels toy.forward/plain and toy.forward/tree_reduction, on both devices.
+inline const Registry& registry_of_results() {
+    static const Registry& filled = [&]() -> const Registry& {
+        static Registry registry;
+        registry.add(toy_operator());
+        for (const char* device : {"cpu", "cuda"}) {
+            registry.add(toy_kernel("plain", device));
+            registry.add(toy_kernel("tree_reduction", device));
+        }
+        registry.check();
+        return registry;
+    }();
+    return filled;
+}
+
+inline RowResult result_of(const std::string& variant, std::string property, Verdict verdict,
+                           std::string message = "", std::string device = "cpu") {
+    RowResult result;
+    result.row = {registry_of_results().find_kernel("toy.forward/" + variant), std::move(property),
+                  std::move(device)};
+    result.verdict = verdict;
+    result.message = std::move(message);
+    result.cases = verdict == Verdict::skipped ? 0 : 20;
+    result.passed = verdict == Verdict::passed ? 20 : 0;
+    result.seconds = 0.25;
+    return result;
+}
+
+inline Case case_of(const RowResult& result, const char* problem = "n=2,in=3") {
+    return {.kernel = result.row.kernel->name,
+            .property = result.row.property,
+            .device = result.row.device,
+            .problem = Problem::parse(result.row.kernel->op->space, problem),
+            .data = {.is_explicit = true, .elements = {{.tensor = "x", .index = 0, .value = 1.0}}}};
+}
+
+inline RowResult failure_of(const std::string& variant, std::string property, Outcome outcome,
+                            bool minimal = true) {
+    RowResult result = result_of(variant, std::move(property), Verdict::failed, outcome.message);
+    result.failure = Shrunk{case_of(result), std::move(outcome), minimal, 41};
+    return result;
+}
+
+}  // namespace gradverify::testing

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/test_worker.hpp"
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <stdexcept>
+#include <thread>
+
+#include "harness/text.hpp"
+#include "harness/worker.hpp"
+
+namespace gradverify {
+
+namespace {
+
+/// What a request asks for: the property of a printed case, or the first word of any other text.
+std::string behaviour_of(std::string_view text) {
+    const auto fields = split(text, ':');
+    return std::string(fields.size() > 2 ? fields[2] : split(text, ' ').front());
+}
+
+/// The seed of a printed case, which the fake suite sets to the case's index; -1 without one.
+std::int64_t index_of(std::string_view text) {
+    for (const std::string_view field : split(text, ':'))
+        if (field.starts_with("seed=")) return parse_int(field.substr(5)).value_or(-1);
+    return -1;
+}
+
+void sleep_ms(int milliseconds) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
+}
+
+void die_of(int signal) {
+    // Not the handler of a sanitizer, which would call exit.
+    std::signal(signal, SIG_DFL);
+    raise(signal);
+}
+
+void write_to_answers(const std::string& line) {
+    if (write(worker_answer_fd, line.data(), line.size()) < 0) std::perror("test worker");
+}
+
+Outcome hang() {
+    for (;;) pause();
+}
+
+Outcome fail_from_3(std::int64_t index) {
+    // The first failure is slower than those after it, whose answers overtake it.
+    if (index == 3) sleep_ms(50);
+    return index >= 3 ? Outcome::failed("case " + std::to_string(index)) : Outcome::passed();
+}
+
+Outcome err_at_2_fail_at_4(std::int64_t index) {
+    if (index == 2) sleep_ms(50);
+    if (index == 2) return Outcome::errored("no memory");
+    return index >= 4 ? Outcome::failed("case " + std::to_string(index)) : Outcome::passed();
+}
+
+/// Leaves the process, or gives the outcome that the word names.
+std::optional<Outcome> leave(const std::string& word) {
+    if (word == "crash") die_of(SIGSEGV);
+    if (word == "abort") die_of(SIGABRT);
+    if (word == "exit_3") std::exit(3);
+    if (word == "exit_75") std::exit(worker_exit_device_lost);
+    if (word == "hang") return hang();
+    if (word == "lose_device") {
+        write_to_answers(Outcome::failed("sticky").to_json() + "\n");
+        _exit(worker_exit_device_lost);
+    }
+    if (word == "garbage_as_answer") {
+        write_to_answers("this is no answer\n");
+        return hang();
+    }
+    if (word == "close_pipe") {
+        close(worker_answer_fd);
+        return hang();
+    }
+    return std::nullopt;
+}
+
+Outcome obey(std::string_view text) {
+    const std::string word = behaviour_of(text);
+    const std::int64_t index = index_of(text);
+    if (const auto left = leave(word)) return *left;
+    if (word == "throw") throw std::runtime_error("thrown");
+    if (word == "garbage_on_stdout") {
+        std::printf("ready\n{\"verdict\":\"failed\"}\n");
+        std::fflush(stdout);
+    }
+    if (word == "sleep_20") sleep_ms(20);
+    if (word == "sleep_300") sleep_ms(300);
+    if (word == "fail_from_3") return fail_from_3(index);
+    if (word == "err_at_2_fail_at_4") return err_at_2_fail_at_4(index);
+    if (word == "pass_at_1" && index != 1) return {.verdict = Verdict::vacuous};
+    if (word == "skip_most" && index % 3 != 0) return Outcome::skipped("too coarse");
+    if (word == "skip_most") return Outcome::skipped("no partner");
+    Outcome outcome = Outcome::passed();
+    if (word == "vacuous") outcome.verdict = Verdict::vacuous;
+    if (word == "skip") outcome = Outcome::skipped("no partner");
+    if (word == "error") outcome = Outcome::errored("no memory");
+    if (word == "fail") outcome = Outcome::failed("case " + std::to_string(index));
+    if (word == "echo") outcome.message = text;
+    if (word == "pid") outcome.message = std::to_string(getpid());
+    outcome.error_over_bound = 0.25;
+    outcome.multiply_adds = 7.0;
+    outcome.seconds_total = 0.5;
+    return outcome;
+}
+
+}  // namespace
+
+std::optional<int> run_as_test_worker(int argc, char** argv) {
+    if (argc < 2 || std::string_view(argv[1]) != "test-worker") return std::nullopt;
+    const rlimit no_core{.rlim_cur = 0, .rlim_max = 0};
+    setrlimit(RLIMIT_CORE, &no_core);
+    Suite suite;
+    suite.run = obey;
+    return worker_main(suite);
+}
+
+}  // namespace gradverify

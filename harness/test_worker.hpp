@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// A worker for the tests of the pool and of the driver: it speaks the real protocol, but instead of
+// running a kernel it does what the case's property says ("pass", "crash", "hang"...). Needs no
+// registry and no device.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace gradverify {
+
+/// The exit code, when this process was started as a test worker; main calls it first.
+std::optional<int> run_as_test_worker(int argc, char** argv);
+
+/// This test executable as a test worker.
+inline std::vector<std::string> test_worker_command() { return {"/proc/self/exe", "test-worker"}; }
+
+}  // namespace gradverify
