@@ -50,6 +50,9 @@ void require_runnable(const Suite& suite, const Case& checked) {
     if (std::ranges::find(properties, checked.property) == properties.end())
         throw UsageError("case: no property '" + checked.property + "' applies to " + kernel.name +
                          "; there are " + joined(properties));
+    const auto built = built_devices();
+    if (std::ranges::find(built, checked.device) == built.end())
+        throw EnvironmentError("device " + checked.device + ": " + why_unavailable(checked.device));
     if (!kernel.on(checked.device))
         throw UsageError("case: " + kernel.name + " is not built for the device " + checked.device);
     if (const auto invalid = kernel.op->validate(checked.problem))
