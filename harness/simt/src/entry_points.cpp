@@ -23,12 +23,20 @@ bool gradverify_simt_thread_returned() { return Executor::of_this_thread().threa
 void gradverify_simt_place_shared(SharedSlot& slot, std::size_t bytes, std::size_t alignment) {
     Executor::of_this_thread().place_shared(slot, bytes, alignment);
 }
-int gradverify_simt_barrier(BarrierKind kind, int predicate, const char* file, int line) {
-    return Executor::of_this_thread().barrier(kind, predicate, {file, line});
+[[gnu::noinline]] static void barrier_outside_of_a_kernel(const char* file, int line) {
+    Executor::of_this_thread().barrier({file, line});
 }
-std::uint64_t gradverify_simt_warp_collective(const WarpDeposit& deposit, const char* file,
-                                              int line) {
-    return Executor::of_this_thread().warp_collective(deposit, {file, line});
+void gradverify_simt_barrier(const char* file, int line) {
+    if (executor_of_thread == nullptr) [[unlikely]]
+        return barrier_outside_of_a_kernel(file, line);
+    executor_of_thread->barrier({file, line});
+}
+int gradverify_simt_barrier_vote(BarrierVote vote, int predicate, const char* file, int line) {
+    return Executor::of_this_thread().barrier_vote(vote, predicate, {file, line});
+}
+void gradverify_simt_warp_collective(WarpOp op, unsigned mask, std::uint64_t value,
+                                     unsigned source_lane, const char* file, int line) {
+    Executor::warp_collective(op, mask, value, source_lane, {file, line});
 }
 void gradverify_simt_yield() { Executor::of_this_thread().yield(); }
 void gradverify_simt_trap(int cuda_error, const char* what, const char* file, int line) {

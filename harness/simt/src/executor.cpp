@@ -6,6 +6,7 @@
 #include <exception>
 #include <memory>
 #include <stdexcept>
+#include <utility>
 
 #include "gradverify_simt/runtime_types.hpp"
 #include "harness/simt/src/device_limits.hpp"
@@ -43,7 +44,7 @@ std::uint64_t greatest_common_divisor(std::uint64_t a, std::uint64_t b) {
 
 }  // namespace
 
-/// What every fiber does: its share of the threads of the launch at hand, then whoever is next.
+/// What every fiber does: its share of the threads of one launch, then of another.
 void run_fiber() {
     for (;;) {
         Executor& executor = Executor::of_this_thread();
@@ -63,17 +64,7 @@ void run_fiber() {
                           {"an exception left the kernel: ", executor.thrown_.c_str()},
                           executor.launch_place_);
         }
-        executor.leave_fiber();
     }
-}
-
-// splitmix64 (Steele, Lea, Flood 2014).
-std::uint64_t Random::next() {
-    state_ += 0x9e3779b97f4a7c15ULL;
-    std::uint64_t z = state_;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
-    return z ^ (z >> 31);
 }
 
 void Executor::make_for_this_thread() {
@@ -149,10 +140,13 @@ void Executor::launch(const unit::LaunchConfig& config, const char* kernel, unit
     ++counters_.launches;
     state.in_kernel = true;
     state.thread = *state.next++;
-    current_ = &fibers_.take();
+    current_ = &fibers_.next();
+    if (current_->stopped_at == nullptr) fibers_.prepare_next();
+    fibers_.take_next();
     ++counters_.switches;
-    switch_fiber(main_, *current_);
+    switch_fiber_elsewhere(main_, *current_, false);
     current_ = &main_;
+    fast_ = true;
     state.in_kernel = false;
     counters_.threads += blocks_begun_ * threads_;
 }
@@ -164,10 +158,13 @@ void Executor::set_dimensions(const unit::LaunchConfig& config) {
     state.block_dim = config.block;
     shared_.begin_launch(config.shared_bytes);
     state.dynamic_shared = shared_.dynamic();
+    state.warp_results = warp_results_.data();
     threads_ = static_cast<unsigned>(volume(config.block));
     blocks_ = volume(config.grid);
     blocks_begun_ = 0;
-    launch_done_ = false;
+    // A spinning thread must give way where it does when the launch is replayed.
+    unit::atomics_left = 0;
+    spin_block_ = 0;
     yields_without_progress_ = 0;
 
     const bool is_random =
@@ -198,27 +195,37 @@ void Executor::draw_order() {
     if (is_fixed && order == table_order_) return;
     table_order_ = order;
     for (unsigned i = 0; i < threads_; ++i) {
-        order_[i] = by_rank_[order == Order::descending ? threads_ - 1 - i : i];
+        drawn_ranks_[i] =
+            static_cast<std::uint16_t>(order == Order::descending ? threads_ - 1 - i : i);
     }
     if (order == Order::random_threads) {
-        for (unsigned i = threads_; i > 1; --i) std::swap(order_[i - 1], order_[random_.below(i)]);
-    }
-    if (order == Order::random_warps) {
-        std::array<std::uint8_t, max_block_threads / warp_lanes> warps{};
+        shuffle(drawn_ranks_.data(), threads_);
+    } else if (order == Order::random_warps) {
+        std::array<std::uint16_t, max_block_threads / warp_lanes> warps{};
         const unsigned count = (threads_ + warp_lanes - 1) / warp_lanes;
-        for (unsigned i = 0; i < count; ++i) warps[i] = static_cast<std::uint8_t>(i);
-        for (unsigned i = count; i > 1; --i) std::swap(warps[i - 1], warps[random_.below(i)]);
+        for (unsigned i = 0; i < count; ++i) warps[i] = static_cast<std::uint16_t>(i);
+        shuffle(warps.data(), count);
         unsigned at = 0;
         for (unsigned w = 0; w < count; ++w) {
             const unsigned first = warps[w] * warp_lanes;
             for (unsigned i = first; i < first + warp_lanes && i < threads_; ++i) {
-                order_[at++] = by_rank_[i];
+                drawn_ranks_[at++] = static_cast<std::uint16_t>(i);
             }
         }
     }
     for (unsigned i = 0; i < threads_; ++i) {
-        position_of_[order_[i].rank] = static_cast<std::uint16_t>(i);
+        const unsigned rank = drawn_ranks_[i];
+        order_[i] = by_rank_[rank];
+        position_of_[rank] = static_cast<std::uint16_t>(i);
     }
+}
+
+// Fisher and Yates. All numbers are drawn first: swaps that wait for nothing but each other take
+// half of the time.
+void Executor::shuffle(std::uint16_t* values, unsigned count) {
+    for (unsigned i = count; i > 1; --i)
+        picks_[i - 1] = static_cast<std::uint16_t>(random_.below(i));
+    for (unsigned i = count; i > 1; --i) std::swap(values[i - 1], values[picks_[i - 1]]);
 }
 
 void Executor::set_block_index() {
@@ -251,10 +258,7 @@ void Executor::begin_block() {
 }
 
 bool Executor::next_block() {
-    if (blocks_begun_ == blocks_) {
-        launch_done_ = true;
-        return false;
-    }
+    if (blocks_begun_ == blocks_) return false;
     begin_block();
     return true;
 }

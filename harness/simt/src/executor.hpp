@@ -5,6 +5,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <string>
 
@@ -18,6 +19,7 @@ namespace gradverify::simt {
 
 constexpr unsigned max_block_threads = 1024;
 constexpr unsigned warp_lanes = 32;
+static_assert(FiberPool::capacity >= max_block_threads);
 
 /// A set of positions in a block's order.
 class PositionSet {
@@ -25,21 +27,92 @@ class PositionSet {
     void clear() { words_.fill(0); }
     void insert(unsigned i) { words_[i / 64] |= std::uint64_t{1} << (i % 64); }
     void erase(unsigned i) { words_[i / 64] &= ~(std::uint64_t{1} << (i % 64)); }
-    void insert_all(const PositionSet& other) {
-        for (std::size_t w = 0; w < words_.size(); ++w) words_[w] |= other.words_[w];
-    }
-    /// The first member from `cursor` on, going round; the set must not be empty.
-    unsigned first_from(unsigned cursor) const;
 
   private:
-    std::array<std::uint64_t, max_block_threads / 64> words_{};
+    friend class ReadyPositions;
+    static constexpr unsigned words = max_block_threads / 64;
+    std::array<std::uint64_t, words + 1> words_{};  // the last stays empty
+};
+
+/// The positions of threads that can go on, to be taken in the block's order from a cursor on,
+/// going round.
+class ReadyPositions {
+  public:
+    bool is_empty() const { return count_ == 0; }
+    void assign(const PositionSet& set, unsigned count) {
+        waiting_ = set;
+        bits_ = 0;
+        count_ = count;
+    }
+    void insert(unsigned i) {
+        put_back();
+        waiting_.insert(i);
+        ++count_;
+    }
+    /// Position `first` + i for each bit i that is set.
+    void insert_bits(unsigned first, std::uint32_t bits) {
+        put_back();
+        waiting_.words_[first / 64] |= std::uint64_t{bits} << (first % 64);
+        if (first % 64 > 32)
+            waiting_.words_[first / 64 + 1] |= std::uint64_t{bits} >> (64 - first % 64);
+        count_ += static_cast<unsigned>(std::popcount(bits));
+    }
+    void move_cursor(unsigned cursor) {
+        put_back();
+        cursor_ = cursor;
+    }
+    struct Taken {
+        unsigned position;
+        unsigned upcoming;  ///< a guess of which will be next, at most `max_block_threads`
+    };
+    /// The first from the cursor on, which moves behind it. The set must not be empty.
+    [[gnu::always_inline]] Taken take() {
+        std::uint64_t bits = bits_;
+        if (bits == 0) [[unlikely]]
+            bits = next_word();
+        const unsigned position = first_ + static_cast<unsigned>(std::countr_zero(bits));
+        bits_ = bits & (bits - 1);
+        --count_;
+        cursor_ = position + 1;
+        // Without another one in the word, the first of the next word.
+        return {position, first_ + static_cast<unsigned>(std::countr_zero(bits_))};
+    }
+
+  private:
+    void put_back() {
+        waiting_.words_[first_ / 64] |= bits_;
+        bits_ = 0;
+    }
+    [[gnu::always_inline]] std::uint64_t next_word() {
+        unsigned word = cursor_ / 64 % PositionSet::words;
+        std::uint64_t bits = waiting_.words_[word] & (~std::uint64_t{0} << (cursor_ % 64));
+        while (bits == 0) {
+            word = (word + 1) % PositionSet::words;
+            bits = waiting_.words_[word];
+        }
+        waiting_.words_[word] &= ~bits;
+        first_ = word * 64;
+        return bits;
+    }
+
+    std::uint64_t bits_ = 0;  // of the word at hand, from the cursor on; the others are in waiting_
+    unsigned first_ = 0;      // position of its lowest bit
+    unsigned cursor_ = 0;
+    unsigned count_ = 0;
+    PositionSet waiting_;
 };
 
 /// Numbers from a seed; fast and good enough to shuffle.
 class Random {
   public:
     explicit Random(std::uint64_t seed = 0) : state_(seed) {}
-    std::uint64_t next();
+    std::uint64_t next() {  // splitmix64 (Steele, Lea, Flood 2014)
+        state_ += 0x9e3779b97f4a7c15ULL;
+        std::uint64_t z = state_;
+        z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
+        z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
+        return z ^ (z >> 31);
+    }
     unsigned below(unsigned limit) { return static_cast<unsigned>(((next() >> 32) * limit) >> 32); }
 
   private:
@@ -47,7 +120,7 @@ class Random {
 };
 
 class Executor;
-extern constinit thread_local Executor* executor_of_thread;
+GRADVERIFY_SIMT_STATIC_TLS extern constinit thread_local Executor* executor_of_thread;
 
 class Executor {
   public:
@@ -67,8 +140,11 @@ class Executor {
 
     // What a running thread of a block asks for.
     bool thread_returned();
-    int barrier(unit::BarrierKind kind, int predicate, unit::Place place);
-    std::uint64_t warp_collective(const unit::WarpDeposit& deposit, unit::Place place);
+    void barrier(unit::Place place);
+    int barrier_vote(unit::BarrierVote vote, int predicate, unit::Place place);
+    /// Static, as all arguments then fit in registers.
+    static void warp_collective(unit::WarpOp op, unsigned mask, std::uint64_t value,
+                                unsigned source_lane, unit::Place place);
     void yield();
     void place_shared(unit::SharedSlot& slot, std::size_t bytes, std::size_t alignment);
     /// Ends the launch. The text is `before` and `what` and `after`; plain pointers, as no frame
@@ -97,25 +173,26 @@ class Executor {
     void begin_block();
     void set_block_index();
     void draw_order();
+    void shuffle(std::uint16_t* values, unsigned count);
     bool next_block();
 
     // Threads of a block.
-    unsigned position() const { return position_of_[unit::state.thread.rank]; }
-    void leave_fast_mode();
+    void leave_fast_mode(unit::Place place);
     void thread_exited();
-    void make_ready(unsigned position_ready) {
-        ready_.insert(position_ready);
-        ++ready_count_;
-    }
     /// Stops the running thread, which waits or is ready; returns when it is resumed.
-    void stop_thread(const Wait& wait);
-    void resume_next();
-    void resume_ready();
+    void stop_thread();
+    Fiber& take_ready();
+    void start_thread();
     void start_next();
+    void start_on_new_fiber();
+    void resume_when_stuck();
+    void first_at_barrier(unit::Place place);
+    void last_at_barrier();
     void release_barrier();
+    static void begin_or_end_collective(unit::WarpOp op, unsigned mask, std::uint64_t value,
+                                        unsigned source_lane, unit::Place place);
     void release_lanes(unsigned warp, unsigned lanes);
     bool release_active_masks();
-    void leave_fiber();
     void record_trap(int cuda_error, const TrapText& text, unit::Place place);
     void record_deadlock();
     [[noreturn]] void abandon_launch();
@@ -123,10 +200,28 @@ class Executor {
     std::string who_waits() const;
     std::string launch_text() const;
 
+    // What every switch touches, in few cache lines.
+    alignas(64) Fiber* current_ = &main_;
+    unsigned running_ = 0;  ///< position; kept only once a thread has blocked, as all that follows
+    unsigned live_ = 0;     ///< not exited
+    unsigned barrier_arrived_ = 0;
+    bool fast_ = true;  ///< no thread of this block has blocked
+    const unit::ThreadSlot* order_end_ = nullptr;
+    ReadyPositions ready_;
+    Counters counters_;
+    std::array<Fiber*, max_block_threads + 1> fiber_of_{};  ///< by position; null: none
+    std::array<unit::ThreadSlot, max_block_threads> order_, by_rank_;
+    std::array<std::uint16_t, max_block_threads> position_of_{};
+    std::array<std::uint16_t, max_block_threads> drawn_ranks_{}, picks_{};
+    std::array<Warp, max_block_threads / warp_lanes> warps_;
+    std::array<std::uint64_t, max_block_threads> warp_results_{};
+    PositionSet alive_;
+    int barrier_true_ = 0, barrier_true_result_ = 0;
+    unsigned barrier_threads_result_ = 0;
+
     Schedule schedule_;
     std::uint64_t launches_scheduled_ = 0;
     Random random_;
-    Counters counters_;
     std::string error_;
     std::string thrown_;  ///< by the kernel that is being trapped for it
 
@@ -136,23 +231,10 @@ class Executor {
     unit::Place launch_place_{};
 
     std::uint64_t blocks_ = 0, blocks_begun_ = 0, block_stride_ = 1, block_offset_ = 0;
-    bool launch_done_ = false;
 
     unsigned threads_ = 0;  ///< of a block
-    unsigned live_ = 0;     ///< not exited; kept only once a thread has blocked
-    bool fast_ = true;      ///< no thread of this block has blocked
     dim3 table_block_{0, 0, 0};
     Order table_order_ = Order::ascending;
-    std::array<unit::ThreadSlot, max_block_threads> by_rank_, order_;
-    std::array<std::uint16_t, max_block_threads> position_of_{};
-    const unit::ThreadSlot* order_end_ = nullptr;
-
-    PositionSet ready_, at_barrier_;
-    unsigned ready_count_ = 0, barrier_arrived_ = 0, cursor_ = 0;
-    int barrier_true_ = 0, barrier_true_result_ = 0;
-    unsigned barrier_threads_result_ = 0;
-    std::array<Fiber*, max_block_threads> fiber_of_{};
-    std::array<Warp, max_block_threads / warp_lanes> warps_;
 
     // A thread that spins on an atomic gives way; see yield().
     std::uint64_t spin_block_ = 0;
@@ -160,7 +242,7 @@ class Executor {
     std::uint64_t yields_without_progress_ = 0;
 
     Fiber main_;
-    Fiber* current_ = &main_;
+    Fiber abandoned_;  ///< stands for one whose frames are not to go on
     FiberPool fibers_;
     SharedMemory shared_;
 };

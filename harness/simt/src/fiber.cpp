@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stacks are reserved and touched lazily; the switch is Boost.Context's.
+// Stacks are reserved and touched lazily; how one is left for another is in stack_switch.cpp.
 #include "harness/simt/src/fiber.hpp"
 
 #include <sys/mman.h>
@@ -10,15 +10,19 @@
 namespace gradverify::simt {
 namespace {
 
-// 64 KiB overflowed on a kernel with a large local array.
+// 64 KiB overflowed on a kernel with a large local array. The odd page: with a guard, stacks would
+// lie a multiple of 16 pages apart, and the pages of their tops compete for few entries of the TLB
+// (256 threads up to 1.25 times slower, 512 threads 2 times).
+constexpr std::size_t odd_page_bytes = 4096;
 #ifdef GRADVERIFY_SIMT_ASAN
-constexpr std::size_t stack_bytes = 1024 * 1024;  // red zones make frames larger
+constexpr std::size_t stack_bytes =
+    std::size_t{1024} * 1024 + odd_page_bytes;  // red zones make frames larger
 #else
-constexpr std::size_t stack_bytes = std::size_t{256} * 1024;
+constexpr std::size_t stack_bytes = std::size_t{256} * 1024 + odd_page_bytes;
 #endif
 // Tops of stacks at one offset in every page would share cache sets: up to 1.6 times slower.
 constexpr std::size_t cache_line_bytes = 64;
-constexpr std::size_t distinct_offsets = 32;
+constexpr std::size_t distinct_offsets = 64;
 
 // More than a page: a frame larger than the guard could step over it where the compiler does not
 // probe the stack. A multiple of every page size.
@@ -34,58 +38,76 @@ void remember_guard(char* guard) {
     if (i < max_guards) guards[i].store(guard);
 }
 
+#ifdef GRADVERIFY_SIMT_ASAN
+thread_local Fiber* left = nullptr;
+#endif
+
+// A fiber begins without arguments; what to run is handed over here.
 struct Start {
     Fiber* fiber;
     FiberPool::Main main;
 };
-// The first switch to a fiber carries the fiber that was left; what to start is handed over here.
 thread_local Start starting;
 
-void begin(boost::context::detail::transfer_t from) {
+void begin() {
     const Start start = starting;
-    start.fiber->sanitizer_stack = nullptr;
-    entered(*start.fiber, from);
+    arrived(*start.fiber);
     start.main();
     std::terminate();
 }
 
+char* make_stack() {
+    void* mapping = mmap(nullptr, stack_bytes + guard_bytes, PROT_READ | PROT_WRITE,
+                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+    if (mapping == MAP_FAILED) throw std::bad_alloc();
+    auto* guard = static_cast<char*>(mapping);
+    mprotect(guard, guard_bytes, PROT_NONE);
+    remember_guard(guard);
+    return guard + guard_bytes;
+}
+
 }  // namespace
 
+#ifdef GRADVERIFY_SIMT_ASAN
+void leaving(Fiber& from, Fiber& to) {
+    left = &from;
+    __sanitizer_start_switch_fiber(&from.sanitizer_stack, to.stack_begin, to.stack_bytes);
+}
+
+// The sanitizer alone knows where the OS thread's own stack lies.
+void arrived(Fiber& self) {
+    __sanitizer_finish_switch_fiber(self.sanitizer_stack, &left->stack_begin, &left->stack_bytes);
+}
+#endif
+
+FiberPool::FiberPool(Main main) : main_(main), fibers_(std::make_unique<Fiber[]>(capacity)) {
+    free_.fill(~std::uint64_t{0});
+}
+
 FiberPool::~FiberPool() {
-    for (const auto& fiber : all_) {
-        char* mapping = fiber->stack_begin - guard_bytes;
+    for (char* stack : stacks_) {
+        if (stack == nullptr) continue;
+        char* guard = stack - guard_bytes;
         for (std::size_t i = 0; i < guard_count.load() && i < max_guards; ++i) {
-            if (guards[i].load() == mapping) guards[i].store(nullptr);
+            if (guards[i].load() == guard) guards[i].store(nullptr);
         }
-        munmap(mapping, fiber->stack_bytes + guard_bytes);
+        munmap(guard, stack_bytes + guard_bytes);
     }
 }
 
-void FiberPool::add() {
-    const std::size_t bytes = stack_bytes + guard_bytes;
-    void* mapping = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
-                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
-    if (mapping == MAP_FAILED) throw std::bad_alloc();
-    auto* begin = static_cast<char*>(mapping);
-    mprotect(begin, guard_bytes, PROT_NONE);
-    remember_guard(begin);
-    auto fiber = std::make_unique<Fiber>();
-    fiber->stack_begin = begin + guard_bytes;
-    fiber->stack_bytes = stack_bytes;
-    fiber->number = static_cast<unsigned>(all_.size());
-    all_.push_back(std::move(fiber));
-    free_.reserve(all_.size());
-    free_.push_back(all_.back().get());
-}
-
-void FiberPool::restart(Fiber& fiber) {
+void FiberPool::prepare_next() {
+    Fiber& fiber = next();
+    const auto number = static_cast<std::size_t>(&fiber - fibers_.get());
+    char*& stack = stacks_[number];
+    if (stack == nullptr) stack = make_stack();
 #ifdef GRADVERIFY_SIMT_ASAN
-    __asan_unpoison_memory_region(fiber.stack_begin, fiber.stack_bytes);
+    __asan_unpoison_memory_region(stack, stack_bytes);
+    fiber.stack_begin = stack;
+    fiber.stack_bytes = stack_bytes;
+    fiber.sanitizer_stack = nullptr;
 #endif
-    const std::size_t offset = fiber.number % distinct_offsets * cache_line_bytes;
-    char* top = fiber.stack_begin + fiber.stack_bytes - offset;
-    fiber.context = boost::context::detail::make_fcontext(top, fiber.stack_bytes - offset, begin);
-    fiber.abandoned = false;
+    const std::size_t used = stack_bytes - number % distinct_offsets * cache_line_bytes;
+    fiber.stopped_at = prepare_stack(stack + used, used, &begin);
     starting = {&fiber, main_};
 }
 

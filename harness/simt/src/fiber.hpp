@@ -3,20 +3,14 @@
 // threads of a block; tells the address sanitizer of every switch.
 #pragma once
 
-#include <boost/context/detail/fcontext.hpp>
+#include <array>
+#include <bit>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
-#include <vector>
 
-#include "gradverify_simt/state.hpp"
+#include "harness/simt/src/stack_switch.hpp"
 
-#if defined(__SANITIZE_ADDRESS__)
-#define GRADVERIFY_SIMT_ASAN 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define GRADVERIFY_SIMT_ASAN 1
-#endif
-#endif
 #ifdef GRADVERIFY_SIMT_ASAN
 #include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
@@ -24,73 +18,96 @@
 
 namespace gradverify::simt {
 
-/// What the frames on a stack wait for, for the report of a deadlock.
+/// What a stopped thread waits for, for the report of a deadlock.
 struct Wait {
-    enum class For { nothing, barrier, warp } kind = For::nothing;
-    unsigned mask = 0;
-    unit::Place place{};
+    const char* file = "";
+    int line = 0;
+    unsigned mask = 0;  ///< of a warp collective; 0 at a barrier
 };
 
-/// A stack and where it stopped; also stands for the OS thread's own stack, without a mapping. All
-/// that a switch touches lies in one cache line.
-struct alignas(64) Fiber {
-    boost::context::detail::fcontext_t context = nullptr;
-    char* stack_begin = nullptr;  ///< the lowest usable byte
+/// What runs on a stack of its own, and where it stopped; also stands for the OS thread's own
+/// stack. Half a cache line, as every switch touches two fibers.
+struct alignas(32) Fiber {
+    StoppedAt stopped_at = nullptr;  ///< null: has no frames that may go on
+    Wait wait;
+    std::uint64_t launch = 0;  ///< the one whose threads it ran last
+#ifdef GRADVERIFY_SIMT_ASAN
+    const void* stack_begin = nullptr;  ///< the lowest usable byte
     std::size_t stack_bytes = 0;
     void* sanitizer_stack = nullptr;
-    unsigned number = 0;    ///< in its pool; staggers the tops of stacks
-    bool abandoned = true;  ///< its frames are dead: starts anew when taken
-    Wait wait;
+#endif
 };
 
-/// Keeps where the fiber that was left stopped; `self` is the one that runs now.
-inline void entered([[maybe_unused]] Fiber& self, boost::context::detail::transfer_t from) {
-    auto* previous = static_cast<Fiber*>(from.data);
-    previous->context = from.fctx;
 #ifdef GRADVERIFY_SIMT_ASAN
-    const void* bottom = nullptr;
-    std::size_t bytes = 0;
-    __sanitizer_finish_switch_fiber(self.sanitizer_stack, &bottom, &bytes);
-    previous->stack_begin = static_cast<char*>(const_cast<void*>(bottom));
-    previous->stack_bytes = bytes;
+void leaving(Fiber& from, Fiber& to);
+/// To be called first on the stack of `self`, when it is switched to.
+void arrived(Fiber& self);
+#else
+inline void leaving(Fiber&, Fiber&) {}
+inline void arrived(Fiber&) {}
 #endif
-}
 
 /// Stops `from` and goes on where `to` stopped; returns when someone switches back.
-inline void switch_fiber(Fiber& from, Fiber& to) {
-#ifdef GRADVERIFY_SIMT_ASAN
-    __sanitizer_start_switch_fiber(&from.sanitizer_stack, to.stack_begin, to.stack_bytes);
-#endif
-    entered(from, boost::context::detail::jump_fcontext(to.context, &from));
+[[gnu::always_inline]] inline void switch_fiber(Fiber& from, Fiber& to) {
+    leaving(from, to);
+    switch_stack(&from.stopped_at, to.stopped_at);
+    arrived(from);
 }
 
-/// Fibers that all run one function, which must never return.
+/// The same, for the case that `to` stopped somewhere else in the program than `from`. Returns what
+/// was given by who switches back, if that is by this function too.
+[[gnu::always_inline]] inline bool switch_fiber_elsewhere(Fiber& from, Fiber& to, bool given) {
+    leaving(from, to);
+#ifdef GRADVERIFY_SIMT_ASAN
+    const bool got = switch_stack_elsewhere(&from.stopped_at, to.stopped_at, given);
+    arrived(from);
+    return got;
+#else
+    return switch_stack_elsewhere(&from.stopped_at, to.stopped_at, given);  // as a tail call
+#endif
+}
+
+/// Fibers that all run one function, which must never return. The one with the lowest number is
+/// taken first: few stacks are touched, and those lie at the right distances for the cache. No more
+/// than `capacity` may be taken at a time.
 class FiberPool {
   public:
     using Main = void (*)();
+    static constexpr unsigned capacity = 1024;
 
-    explicit FiberPool(Main main) : main_(main) {}
+    explicit FiberPool(Main main);
     ~FiberPool();
     FiberPool(const FiberPool&) = delete;
     FiberPool& operator=(const FiberPool&) = delete;
 
-    /// A fiber that, switched to, begins `main` or goes on after its last `give`.
-    Fiber& take() {
-        if (free_.empty()) add();
-        Fiber& fiber = *free_.back();
-        free_.pop_back();
-        if (fiber.abandoned) restart(fiber);
-        return fiber;
+    /// The fiber to be taken next. Unless it has stopped somewhere, `prepare` it first.
+    Fiber& next() {
+        while (free_[first_word_] == 0) ++first_word_;
+        return fibers_[first_word_ * 64 + lowest(free_[first_word_])];
     }
-    void give(Fiber& fiber) { free_.push_back(&fiber); }
+    /// Makes `next()` begin `main`; it must be taken and switched to before another is prepared.
+    void prepare_next();
+    /// Takes `next()` out of the pool; it goes on where it stopped after its last `give`.
+    void take_next() {
+        const std::uint64_t rest = free_[first_word_] &= free_[first_word_] - 1;
+        if (rest != 0) prefetch_stack(fibers_[first_word_ * 64 + lowest(rest)].stopped_at);
+    }
+    void give(Fiber& fiber) {
+        const auto number = static_cast<unsigned>(&fiber - fibers_.get());
+        free_[number / 64] |= std::uint64_t{1} << (number % 64);
+        if (number / 64 < first_word_) first_word_ = number / 64;
+    }
 
   private:
-    void add();
-    void restart(Fiber& fiber);
+    static unsigned lowest(std::uint64_t bits) {
+        return static_cast<unsigned>(std::countr_zero(bits));
+    }
 
     Main main_;
-    std::vector<std::unique_ptr<Fiber>> all_;
-    std::vector<Fiber*> free_;
+    std::unique_ptr<Fiber[]> fibers_;
+    unsigned first_word_ = 0;                          // none free in the words before
+    std::array<std::uint64_t, capacity / 64> free_{};  // a bit for each that is not taken
+    std::array<char*, capacity> stacks_{};             // null until first needed
 };
 
 /// Whether the address lies in the guard page of any fiber's stack.

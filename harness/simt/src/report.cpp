@@ -25,10 +25,10 @@ std::string Executor::who_waits() const {
         if (fiber_of_[i] == nullptr) continue;
         const Wait& wait = fiber_of_[i]->wait;
         std::ostringstream place;
-        if (wait.kind == Wait::For::barrier) {
-            place << "at the barrier of " << wait.place.file << ':' << wait.place.line;
+        if (wait.mask == 0) {
+            place << "at the barrier of " << wait.file << ':' << wait.line;
         } else {
-            place << "at the warp collective of " << wait.place.file << ':' << wait.place.line
+            place << "at the warp collective of " << wait.file << ':' << wait.line
                   << " with mask 0x" << std::hex << wait.mask;
         }
         ranks_at[place.str()].push_back(order_[i].rank);

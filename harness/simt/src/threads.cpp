@@ -2,6 +2,8 @@
 // The inner half of the executor: the threads of one block. Threads that can go on come first, in
 // the block's order; then threads not yet started; when there are neither, it is a deadlock.
 #include <bit>
+#include <exception>
+#include <utility>
 
 #include "gradverify_simt/atomics.hpp"
 #include "gradverify_simt/runtime_types.hpp"
@@ -16,92 +18,112 @@ constexpr std::uint64_t yields_until_stuck = 100000;
 
 }  // namespace
 
-inline unsigned PositionSet::first_from(unsigned cursor) const {
-    constexpr unsigned words = max_block_threads / 64;
-    unsigned word = cursor / 64 % words;
-    std::uint64_t bits = words_[word] & (~std::uint64_t{0} << (cursor % 64));
-    while (bits == 0) {
-        word = (word + 1) % words;
-        bits = words_[word];
-    }
-    return word * 64 + static_cast<unsigned>(std::countr_zero(bits));
+// The hot path is all in `barrier` and `warp_collective`: inlined, since each frame more on
+// hundreds of stacks is a cache line more, and with the switch as the last call where possible.
+[[gnu::always_inline]] inline Fiber& Executor::take_ready() {
+    const ReadyPositions::Taken taken = ready_.take();
+    running_ = taken.position;
+    unit::state.thread = order_[taken.position];
+    current_ = fiber_of_[taken.position];
+    if (const Fiber* upcoming = fiber_of_[taken.upcoming]) prefetch_stack(upcoming->stopped_at);
+    return *current_;
 }
 
-// Inlined into all that stops a thread, as the switch costs what it touches: each frame more on
-// hundreds of stacks is a cache line more.
-[[gnu::always_inline]] inline void Executor::resume_ready() {
-    Fiber* const from = current_;
-    const unsigned next = ready_.first_from(cursor_);
-    ready_.erase(next);
-    --ready_count_;
-    cursor_ = next + 1;
-    unit::state.thread = order_[next];
-    current_ = std::exchange(fiber_of_[next], nullptr);
-    if (current_ == from) return;
+[[gnu::always_inline]] inline void Executor::start_thread() {
+    unit::State& state = unit::state;
+    running_ = static_cast<unsigned>(state.next - order_.data());
+    fiber_of_[running_] = current_;
+    state.thread = *state.next++;
+}
+
+[[gnu::always_inline]] inline void Executor::stop_thread() {
+    if (ready_.is_empty()) return start_next();
+    Fiber& from = *current_;
+    Fiber& to = take_ready();
+    if (&from == &to) return;
     ++counters_.switches;
-    switch_fiber(*from, *current_);
+    switch_fiber(from, to);
 }
 
-[[gnu::always_inline]] inline void Executor::start_next() {
-    Fiber* const from = current_;
-    unit::state.thread = *unit::state.next++;
-    current_ = &fibers_.take();
+[[gnu::noinline]] void Executor::start_next() {
+    if (unit::state.next >= order_end_) [[unlikely]]
+        return resume_when_stuck();
+    Fiber& to = fibers_.next();
+    if (to.stopped_at == nullptr) [[unlikely]]
+        return start_on_new_fiber();
+    fibers_.take_next();
+    Fiber& from = *std::exchange(current_, &to);
+    start_thread();
     ++counters_.switches;
-    switch_fiber(*from, *current_);
+    switch_fiber_elsewhere(from, to, to.launch == unit::state.launch);
 }
 
-[[gnu::always_inline]] inline void Executor::stop_thread(const Wait& wait) {
-    current_->wait = wait;
-    fiber_of_[position()] = current_;
-    resume_next();
+[[gnu::noinline]] void Executor::start_on_new_fiber() {
+    fibers_.prepare_next();
+    start_next();
 }
 
-[[gnu::always_inline]] inline void Executor::resume_next() {
-    if (ready_count_ > 0) return resume_ready();
-    if (unit::state.next < order_end_) return start_next();
+[[gnu::noinline]] void Executor::resume_when_stuck() {
     if (!release_active_masks()) deadlock();
-    resume_ready();
+    stop_thread();
 }
 
-void Executor::leave_fast_mode() {
+void Executor::leave_fast_mode(unit::Place place) {
+    if (!unit::state.in_kernel) {
+        trap(cudaErrorNotSupported, {"a barrier or a warp collective outside of a kernel"}, place);
+    }
+    const unsigned first = position_of_[unit::state.thread.rank];
     fast_ = false;
     unit::state.fast_end = nullptr;
-    ready_.clear();
-    at_barrier_.clear();
-    ready_count_ = barrier_arrived_ = cursor_ = 0;
+    alive_.clear();
+    ready_.assign(alive_, 0);
+    ready_.move_cursor(0);
+    barrier_arrived_ = 0;
     barrier_true_ = 0;
-    for (unsigned first = 0; first < threads_; first += warp_lanes) {
-        const unsigned lanes = threads_ - first;
-        warps_[first / warp_lanes].begin(lanes >= warp_lanes ? 0u : ~0u << lanes);
+    for (unsigned warp = 0; warp * warp_lanes < threads_; ++warp) {
+        const unsigned lanes = threads_ - warp * warp_lanes;
+        warps_[warp].begin(lanes >= warp_lanes ? 0u : ~0u << lanes,
+                           &warp_results_[std::size_t{warp} * warp_lanes]);
     }
-    const unsigned running = position();
-    for (unsigned i = 0; i < running; ++i) {
+    for (unsigned i = 0; i < first; ++i) {
         const unsigned rank = order_[i].rank;
         warps_[rank / warp_lanes].exit(rank % warp_lanes);
     }
-    live_ = threads_ - running;
+    for (unsigned i = first; i < threads_; ++i) alive_.insert(i);
+    live_ = threads_ - first;
+    running_ = first;
+    fiber_of_[first] = current_;
 }
 
 bool Executor::thread_returned() {
     unit::State& state = unit::state;
-    if (!fast_) {
-        thread_exited();
-        if (live_ > 0) {
-            if (ready_count_ > 0) return false;
-            if (state.next < order_end_) {
-                state.thread = *state.next++;
-                return true;
-            }
-            if (!release_active_masks()) deadlock();
-            return false;
+    if (!fast_) thread_exited();
+    Fiber& from = *current_;
+    Fiber* to = &main_;
+    if (fast_ || live_ == 0) {
+        if (next_block()) {
+            state.thread = *state.next++;
+            return true;
         }
+        current_ = &main_;
+    } else {
+        if (ready_.is_empty() && state.next < order_end_) {
+            start_thread();
+            return true;
+        }
+        if (ready_.is_empty() && !release_active_masks()) deadlock();
+        to = &take_ready();
     }
-    if (!next_block()) return false;
-    state.thread = *state.next++;
-    return true;
+    // Parked here, so that another thread of the launch starts on this fiber by the switch alone.
+    from.launch = state.launch;
+    fibers_.give(from);
+    ++counters_.switches;
+    return switch_fiber_elsewhere(from, *to, false);
 }
 
 void Executor::thread_exited() {
+    fiber_of_[running_] = nullptr;
+    alive_.erase(running_);
     --live_;
     yields_without_progress_ = 0;
     const unsigned rank = unit::state.thread.rank;
@@ -110,75 +132,98 @@ void Executor::thread_exited() {
     if (barrier_arrived_ > 0 && barrier_arrived_ == live_) release_barrier();
 }
 
-void Executor::leave_fiber() {
-    Fiber* const from = current_;
-    fibers_.give(*from);
-    if (!launch_done_) return resume_next();
-    current_ = &main_;
-    ++counters_.switches;
-    switch_fiber(*from, main_);
+void Executor::barrier(unit::Place place) {
+    if (fast_) [[unlikely]]
+        return first_at_barrier(place);
+    current_->wait = {place.file, place.line, 0};
+    if (++barrier_arrived_ == live_) [[unlikely]]
+        return last_at_barrier();
+    stop_thread();
 }
 
-int Executor::barrier(unit::BarrierKind kind, int predicate, unit::Place place) {
-    if (fast_) leave_fast_mode();
-    ++counters_.barriers;
+[[gnu::noinline]] void Executor::first_at_barrier(unit::Place place) {
+    leave_fast_mode(place);
+    barrier(place);
+}
+
+[[gnu::noinline]] void Executor::last_at_barrier() {
+    release_barrier();
+    stop_thread();
+}
+
+int Executor::barrier_vote(unit::BarrierVote vote, int predicate, unit::Place place) {
+    if (fast_) leave_fast_mode(place);
     if (predicate != 0) ++barrier_true_;
-    at_barrier_.insert(position());
-    ++barrier_arrived_;
-    if (barrier_arrived_ == live_) release_barrier();
-    stop_thread({Wait::For::barrier, 0, place});
-    switch (kind) {
-        case unit::BarrierKind::count:
-            return barrier_true_result_;
-        case unit::BarrierKind::all:
+    barrier(place);
+    switch (vote) {
+        case unit::BarrierVote::all:
             return barrier_true_result_ == static_cast<int>(barrier_threads_result_);
-        case unit::BarrierKind::any:
+        case unit::BarrierVote::any:
             return barrier_true_result_ != 0;
         default:
-            return 0;
+            return barrier_true_result_;
     }
 }
 
-void Executor::release_barrier() {
+[[gnu::noinline]] void Executor::release_barrier() {
     barrier_true_result_ = std::exchange(barrier_true_, 0);
     barrier_threads_result_ = barrier_arrived_;
-    ready_.insert_all(at_barrier_);
-    at_barrier_.clear();
-    ready_count_ += barrier_arrived_;
-    barrier_arrived_ = 0;
+    counters_.barriers += barrier_arrived_;
+    ready_.assign(alive_, std::exchange(barrier_arrived_, 0));
     yields_without_progress_ = 0;
     // A random order begins at another thread after each barrier.
     const bool is_random =
         schedule_.threads != Order::ascending && schedule_.threads != Order::descending;
-    cursor_ = is_random ? random_.below(threads_) : 0;
+    ready_.move_cursor(is_random ? random_.below(threads_) : 0);
 }
 
-std::uint64_t Executor::warp_collective(const unit::WarpDeposit& deposit, unit::Place place) {
-    if (fast_) leave_fast_mode();
-    ++counters_.warp_collectives;
+void Executor::warp_collective(unit::WarpOp op, unsigned mask, std::uint64_t value,
+                               unsigned source_lane, unit::Place place) {
+    Executor* const self = executor_of_thread;
+    if (self == nullptr || self->fast_) [[unlikely]]
+        return begin_or_end_collective(op, mask, value, source_lane, place);
+    const unsigned rank = unit::state.thread.rank;
+    if (!self->warps_[rank / warp_lanes].join(rank % warp_lanes, {op, mask, value, source_lane}))
+        return begin_or_end_collective(op, mask, value, source_lane, place);
+    ++self->counters_.warp_collectives;
+    self->current_->wait = {place.file, place.line, mask};
+    self->stop_thread();
+}
+
+[[gnu::noinline]] void Executor::begin_or_end_collective(unit::WarpOp op, unsigned mask,
+                                                         std::uint64_t value, unsigned source_lane,
+                                                         unit::Place place) {
+    Executor& self = of_this_thread();
+    if (self.fast_) self.leave_fast_mode(place);
+    ++self.counters_.warp_collectives;
     const unsigned rank = unit::state.thread.rank;
     const unsigned warp = rank / warp_lanes, lane = rank % warp_lanes;
-    if ((deposit.mask >> lane & 1u) == 0) {
-        trap(cudaErrorIllegalInstruction, {"a warp collective whose mask lacks its own lane"},
-             place);
+    if ((mask >> lane & 1u) == 0) {
+        self.trap(cudaErrorIllegalInstruction, {"a warp collective whose mask lacks its own lane"},
+                  place);
     }
-    const unsigned released = warps_[warp].deposit(lane, deposit, place);
-    if (released != 1u << lane) {
-        if (released != 0) release_lanes(warp, released);
-        stop_thread({Wait::For::warp, deposit.mask, place});
-    }
-    return warps_[warp].result(lane);
+    const unsigned released =
+        self.warps_[warp].deposit(lane, {op, mask, value, source_lane}, place);
+    if (released == 1u << lane) return;
+    if (released != 0) self.release_lanes(warp, released);
+    self.current_->wait = {place.file, place.line, mask};
+    self.stop_thread();
 }
 
 void Executor::release_lanes(unsigned warp, unsigned lanes) {
+    const std::uint16_t* positions = &position_of_[std::size_t{warp} * warp_lanes];
+    if (schedule_.threads == Order::ascending || schedule_.threads == Order::random_warps) {
+        ready_.insert_bits(positions[0], lanes);
+        ready_.move_cursor(positions[std::countr_zero(lanes)]);
+        return;
+    }
     unsigned first = max_block_threads;
     for (; lanes != 0; lanes &= lanes - 1) {
-        const unsigned lane = static_cast<unsigned>(std::countr_zero(lanes));
-        const unsigned released = position_of_[warp * warp_lanes + lane];
-        make_ready(released);
+        const unsigned released = positions[std::countr_zero(lanes)];
+        ready_.insert(released);
         first = released < first ? released : first;
     }
-    cursor_ = first;
+    ready_.move_cursor(first);
 }
 
 bool Executor::release_active_masks() {
@@ -203,21 +248,17 @@ void Executor::yield() {
         spin_rank_ = state.thread.rank;
         return;
     }
-    if (fast_) leave_fast_mode();
-    const bool others = ready_count_ > 0 || state.next < order_end_;
+    if (fast_) leave_fast_mode(launch_place_);
+    const bool others = !ready_.is_empty() || state.next < order_end_;
     if (!others) return;
     if (++yields_without_progress_ > yields_until_stuck) {
         trap(cudaErrorLaunchTimeout, {"a thread spins for ever"}, launch_place_);
     }
-    const unsigned yielding = position();
-    if (state.next < order_end_) {
-        fiber_of_[yielding] = current_;
-        make_ready(yielding);
-        return start_next();
-    }
-    make_ready(yielding);
-    cursor_ = yielding + 1;
-    stop_thread({});
+    const unsigned yielding = running_;
+    ready_.insert(yielding);
+    if (state.next < order_end_) return start_next();
+    ready_.move_cursor(yielding + 1);
+    stop_thread();
 }
 
 void Executor::abandon_launch() {
@@ -225,14 +266,14 @@ void Executor::abandon_launch() {
     for (std::size_t i = 0; i < started; ++i) {
         Fiber* fiber = std::exchange(fiber_of_[i], nullptr);
         if (fiber == nullptr || fiber == current_) continue;
-        fiber->abandoned = true;
+        fiber->stopped_at = nullptr;
         fibers_.give(*fiber);
     }
-    Fiber* const from = current_;
-    from->abandoned = true;
-    fibers_.give(*from);
+    counters_.barriers += std::exchange(barrier_arrived_, 0);
+    current_->stopped_at = nullptr;
+    fibers_.give(*current_);
     current_ = &main_;
-    switch_fiber(*from, main_);
+    switch_fiber_elsewhere(abandoned_, main_, false);
     std::terminate();
 }
 

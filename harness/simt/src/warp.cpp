@@ -20,7 +20,7 @@ void for_each_lane(unsigned lanes, Visit visit) {
 
 }  // namespace
 
-unsigned Warp::deposit(unsigned lane, const unit::WarpDeposit& deposit, unit::Place place) {
+unsigned Warp::deposit(unsigned lane, const WarpDeposit& deposit, unit::Place place) {
     unsigned index = 0;
     // Lanes at different __activemask do not run together; other collectives meet by mask alone.
     while (index < pending_count_ &&
@@ -28,7 +28,7 @@ unsigned Warp::deposit(unsigned lane, const unit::WarpDeposit& deposit, unit::Pl
             (deposit.op == WarpOp::active && pending_[index].place.line != place.line))) {
         ++index;
     }
-    if (index == pending_count_) pending_[pending_count_++] = {deposit.op, deposit.mask, 0, place};
+    if (index == pending_count_) pending_[pending_count_++] = {deposit.mask, 0, deposit.op, place};
     Pending& pending = pending_[index];
     pending.arrived |= 1u << lane;
     values_[lane] = deposit.value;
@@ -71,6 +71,10 @@ void Warp::compute(const Pending& pending) {
         case WarpOp::active:
             return give_all(pending.arrived);
         case WarpOp::shuffle:
+            if (pending.arrived == ~0u) {
+                for (unsigned lane = 0; lane < 32; ++lane) results_[lane] = values_[sources_[lane]];
+                return;
+            }
             for_each_lane(pending.arrived, [&](unsigned lane) {
                 const unsigned source = sources_[lane];
                 const bool takes_part = (pending.arrived >> source & 1u) != 0;

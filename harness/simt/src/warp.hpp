@@ -10,26 +10,49 @@
 
 namespace gradverify::simt {
 
+/// One lane's part in a collective.
+struct WarpDeposit {
+    unit::WarpOp op;
+    unsigned mask;
+    std::uint64_t value;
+    unsigned source_lane;
+};
+
 class Warp {
   public:
-    /// `missing` are the lanes that the block does not have, or that have exited already.
-    void begin(unsigned missing) {
+    /// `missing` are the lanes that the block does not have, or that have exited already. Results
+    /// go to `results`, by lane.
+    void begin(unsigned missing, std::uint64_t* results) {
         exited_ = missing;
         pending_count_ = 0;
+        results_ = results;
+    }
+    /// `deposit` for the common case: false, and nothing done, unless the lane joins the only
+    /// collective there is, and others are still awaited.
+    bool join(unsigned lane, const WarpDeposit& deposit) {
+        Pending& pending = pending_[0];
+        const unsigned arrived = pending.arrived | 1u << lane;
+        if (pending_count_ != 1 || pending.mask != deposit.mask || pending.op != deposit.op ||
+            deposit.op == unit::WarpOp::active || (deposit.mask >> lane & 1u) == 0 ||
+            arrived == (deposit.mask & ~exited_)) [[unlikely]]
+            return false;
+        pending.arrived = arrived;
+        values_[lane] = deposit.value;
+        sources_[lane] = static_cast<std::uint8_t>(deposit.source_lane & 31u);
+        return true;
     }
     /// Lanes of the collective that this deposit completes; 0 while others are awaited.
-    unsigned deposit(unsigned lane, const unit::WarpDeposit& deposit, unit::Place place);
+    unsigned deposit(unsigned lane, const WarpDeposit& deposit, unit::Place place);
     /// Marks a lane as exited; lanes of the collectives that this completes.
     unsigned exit(unsigned lane);
     /// Completes every `__activemask` with the lanes that came; those lanes.
     unsigned complete_active();
-    std::uint64_t result(unsigned lane) const { return results_[lane]; }
 
   private:
     struct Pending {
-        unit::WarpOp op;
         unsigned mask;
         unsigned arrived;
+        unit::WarpOp op;
         unit::Place place;
     };
     bool is_complete(const Pending& pending) const {
@@ -42,10 +65,10 @@ class Warp {
 
     unsigned exited_ = 0;
     unsigned pending_count_ = 0;
-    std::array<Pending, 32> pending_{};
+    std::uint64_t* results_ = nullptr;
     std::array<std::uint64_t, 32> values_{};
     std::array<std::uint8_t, 32> sources_{};
-    std::array<std::uint64_t, 32> results_{};
+    std::array<Pending, 32> pending_{};
 };
 
 }  // namespace gradverify::simt

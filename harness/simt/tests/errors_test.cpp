@@ -12,6 +12,10 @@ using gradverify::simt::take_error;
 using simt_test::contains;
 using simt_test::run;
 
+namespace gradverify::simt::unit {
+extern "C" void gradverify_simt_barrier(const char* file, int line);
+}
+
 namespace {
 
 std::string error_of(const std::string& name, int count = 32) {
@@ -42,6 +46,28 @@ TEST_CASE("a deadlock says which threads wait where") {
              "16 wait at the barrier of", "barriers.cu:102:", "16 wait at the warp collective of",
              "barriers.cu:104 with", "(16, 0, 0)", "mask 0xffffffff"});
     }
+}
+
+TEST_CASE("what a deadlock left behind serves the next launches") {
+    for (int i = 0; i < 3; ++i) {
+        run("sum_by_tree", 64, 256);
+        gradverify::simt::take_counters();
+        run("deadlock", 32);
+        CHECK(gradverify::simt::take_counters().barriers == 16);
+        CHECK(take_error() != "");
+        CHECK(run("sum_by_tree", 64, 1024)[0] == 2016);
+        CHECK(run("all_shuffles", 32)[0] == 10302.5f);
+        CHECK(take_error() == "");
+    }
+}
+
+TEST_CASE("a barrier outside of a kernel is an error, also after a kernel with barriers") {
+    using gradverify::simt::unit::gradverify_simt_barrier;
+    CHECK_THROWS_WITH(gradverify_simt_barrier("file.cu", 3),
+                      "file.cu:3: a barrier or a warp collective outside of a kernel");
+    CHECK(run("sum_by_tree", 64, 256)[0] == 2016);
+    CHECK_THROWS_AS(gradverify_simt_barrier("file.cu", 3), std::runtime_error);
+    CHECK(run("sum_by_tree", 64, 256)[0] == 2016);
 }
 
 TEST_CASE("a failed device assertion ends the launch and names its line and thread") {

@@ -13,7 +13,7 @@ namespace gradverify::simt::unit {
 
 /// A thread that has done this many atomics in a row lets others run: a spin lock then ends.
 constexpr int atomics_before_yield = 1024;
-extern constinit thread_local int atomics_left;
+GRADVERIFY_SIMT_STATIC_TLS extern constinit thread_local int atomics_left;
 
 inline void yield_point() {
     if (--atomics_left <= 0) [[unlikely]]

@@ -33,10 +33,13 @@ struct State {
     dim3 grid_dim;
     std::uint64_t launch = 0;  ///< number of this launch on this OS thread, from 1
     void* dynamic_shared = nullptr;
+    const std::uint64_t* warp_results = nullptr;  ///< of the block's threads, by rank
     bool in_kernel = false;
 };
 
-extern constinit thread_local State state;
+/// In the executable, or in a library that is loaded with it: its address is then no call.
+#define GRADVERIFY_SIMT_STATIC_TLS [[gnu::tls_model("initial-exec")]]
+GRADVERIFY_SIMT_STATIC_TLS extern constinit thread_local State state;
 
 /// Where a static shared variable lies in the launch that last placed it.
 struct SharedSlot {
@@ -68,7 +71,7 @@ struct Place {
     int line;
 };
 
-enum class BarrierKind { plain, count, all, any };
+enum class BarrierVote { count, all, any };
 enum class WarpOp {
     sync,
     shuffle,
@@ -88,14 +91,6 @@ enum class WarpOp {
     reduce_xor,
 };
 
-/// One lane's part in a warp collective.
-struct WarpDeposit {
-    WarpOp op;
-    unsigned mask;
-    std::uint64_t value = 0;
-    unsigned source_lane = 0;
-};
-
 using Entry = void (*)(const void* body);
 
 extern "C" {
@@ -103,9 +98,11 @@ void gradverify_simt_launch(const LaunchConfig& config, const char* kernel, Entr
                             const void* body);
 bool gradverify_simt_thread_returned();
 void gradverify_simt_place_shared(SharedSlot& slot, std::size_t bytes, std::size_t alignment);
-int gradverify_simt_barrier(BarrierKind kind, int predicate, const char* file, int line);
-std::uint64_t gradverify_simt_warp_collective(const WarpDeposit& deposit, const char* file,
-                                              int line);
+void gradverify_simt_barrier(const char* file, int line);
+int gradverify_simt_barrier_vote(BarrierVote vote, int predicate, const char* file, int line);
+/// One lane's part; its result is then in `state.warp_results`. `source_lane` is a shuffle's.
+void gradverify_simt_warp_collective(WarpOp op, unsigned mask, std::uint64_t value,
+                                     unsigned source_lane, const char* file, int line);
 void gradverify_simt_yield();
 /// Ends the launch with an error: of inline PTX, a failed assert, `__trap`.
 [[noreturn]] void gradverify_simt_trap(int cuda_error, const char* what, const char* file,

@@ -24,8 +24,10 @@ namespace gradverify::simt::unit {
 
 inline unsigned lane() { return state.thread.rank % 32u; }
 
-inline std::uint64_t collective(const WarpDeposit& deposit, GRADVERIFY_SIMT_PLACE) {
-    return gradverify_simt_warp_collective(deposit, file, line);
+inline std::uint64_t collective(WarpOp op, unsigned mask, std::uint64_t value, const char* file,
+                                int line, unsigned source_lane = 0) {
+    gradverify_simt_warp_collective(op, mask, value, source_lane, file, line);
+    return state.warp_results[state.thread.rank];
 }
 
 /// A shuffle of any trivially copyable type, eight bytes at a time.
@@ -35,9 +37,9 @@ T shuffle(unsigned mask, T value, unsigned source_lane, const char* file, int li
     T result = value;
     for (std::size_t at = 0; at < sizeof(T); at += 8) {
         const std::size_t bytes = sizeof(T) - at < 8 ? sizeof(T) - at : 8;
-        WarpDeposit deposit{WarpOp::shuffle, mask, 0, source_lane};
-        std::memcpy(&deposit.value, reinterpret_cast<const char*>(&value) + at, bytes);
-        const std::uint64_t got = gradverify_simt_warp_collective(deposit, file, line);
+        std::uint64_t given = 0;
+        std::memcpy(&given, reinterpret_cast<const char*>(&value) + at, bytes);
+        const std::uint64_t got = collective(WarpOp::shuffle, mask, given, file, line, source_lane);
         std::memcpy(reinterpret_cast<char*>(&result) + at, &got, bytes);
     }
     return result;
@@ -55,23 +57,23 @@ struct Segment {
 
 inline void __syncthreads(GRADVERIFY_SIMT_PLACE) {
     using namespace gradverify::simt::unit;
-    gradverify_simt_barrier(BarrierKind::plain, 0, file, line);
+    gradverify_simt_barrier(file, line);
 }
 inline int __syncthreads_count(int predicate, GRADVERIFY_SIMT_PLACE) {
     using namespace gradverify::simt::unit;
-    return gradverify_simt_barrier(BarrierKind::count, predicate, file, line);
+    return gradverify_simt_barrier_vote(BarrierVote::count, predicate, file, line);
 }
 inline int __syncthreads_and(int predicate, GRADVERIFY_SIMT_PLACE) {
     using namespace gradverify::simt::unit;
-    return gradverify_simt_barrier(BarrierKind::all, predicate, file, line);
+    return gradverify_simt_barrier_vote(BarrierVote::all, predicate, file, line);
 }
 inline int __syncthreads_or(int predicate, GRADVERIFY_SIMT_PLACE) {
     using namespace gradverify::simt::unit;
-    return gradverify_simt_barrier(BarrierKind::any, predicate, file, line);
+    return gradverify_simt_barrier_vote(BarrierVote::any, predicate, file, line);
 }
 inline void __syncwarp(unsigned mask = 0xffffffffu, GRADVERIFY_SIMT_PLACE) {
     using namespace gradverify::simt::unit;
-    collective({WarpOp::sync, mask}, file, line);
+    collective(WarpOp::sync, mask, 0, file, line);
 }
 
 // Threads of the CPU device interleave only at calls of the executor, so a fence has to stop the
@@ -115,20 +117,20 @@ inline T __shfl_xor_sync(unsigned mask, T value, int lane_mask, int width = 32,
 inline unsigned __ballot_sync(unsigned mask, int predicate, GRADVERIFY_SIMT_PLACE) {
     using namespace gradverify::simt::unit;
     return static_cast<unsigned>(
-        collective({WarpOp::ballot, mask, predicate != 0 ? 1u : 0u}, file, line));
+        collective(WarpOp::ballot, mask, predicate != 0 ? 1u : 0u, file, line));
 }
 inline int __any_sync(unsigned mask, int predicate, GRADVERIFY_SIMT_PLACE) {
     using namespace gradverify::simt::unit;
-    return static_cast<int>(collective({WarpOp::any, mask, predicate != 0 ? 1u : 0u}, file, line));
+    return static_cast<int>(collective(WarpOp::any, mask, predicate != 0 ? 1u : 0u, file, line));
 }
 inline int __all_sync(unsigned mask, int predicate, GRADVERIFY_SIMT_PLACE) {
     using namespace gradverify::simt::unit;
-    return static_cast<int>(collective({WarpOp::all, mask, predicate != 0 ? 1u : 0u}, file, line));
+    return static_cast<int>(collective(WarpOp::all, mask, predicate != 0 ? 1u : 0u, file, line));
 }
 /// The lanes that reach this place together: those that can, before any goes on.
 inline unsigned __activemask(GRADVERIFY_SIMT_PLACE) {
     using namespace gradverify::simt::unit;
-    return static_cast<unsigned>(collective({WarpOp::active, 0xffffffffu}, file, line));
+    return static_cast<unsigned>(collective(WarpOp::active, 0xffffffffu, 0, file, line));
 }
 
 namespace gradverify::simt::unit {
@@ -144,21 +146,21 @@ std::uint64_t bits_of(T value) {
 template <class T>
 inline unsigned __match_any_sync(unsigned mask, T value, GRADVERIFY_SIMT_PLACE) {
     using namespace gradverify::simt::unit;
-    return static_cast<unsigned>(collective({WarpOp::match_any, mask, bits_of(value)}, file, line));
+    return static_cast<unsigned>(collective(WarpOp::match_any, mask, bits_of(value), file, line));
 }
 template <class T>
 inline unsigned __match_all_sync(unsigned mask, T value, int* predicate, GRADVERIFY_SIMT_PLACE) {
     using namespace gradverify::simt::unit;
     const auto got =
-        static_cast<unsigned>(collective({WarpOp::match_all, mask, bits_of(value)}, file, line));
+        static_cast<unsigned>(collective(WarpOp::match_all, mask, bits_of(value), file, line));
     *predicate = got != 0;
     return got;
 }
 
-#define GRADVERIFY_SIMT_REDUCE(NAME, T, OP)                                                \
-    inline T NAME(unsigned mask, T value, GRADVERIFY_SIMT_PLACE) {                         \
-        using namespace gradverify::simt::unit;                                            \
-        return static_cast<T>(collective({WarpOp::OP, mask, bits_of(value)}, file, line)); \
+#define GRADVERIFY_SIMT_REDUCE(NAME, T, OP)                                              \
+    inline T NAME(unsigned mask, T value, GRADVERIFY_SIMT_PLACE) {                       \
+        using namespace gradverify::simt::unit;                                          \
+        return static_cast<T>(collective(WarpOp::OP, mask, bits_of(value), file, line)); \
     }
 GRADVERIFY_SIMT_REDUCE(__reduce_add_sync, unsigned, reduce_add)
 GRADVERIFY_SIMT_REDUCE(__reduce_add_sync, int, reduce_add)
