@@ -15,7 +15,7 @@ constexpr std::string_view format_version = "v1";
 [[noreturn]] void refuse(const std::string& why) { throw std::invalid_argument("case: " + why); }
 
 std::string print_data(const Data& data) {
-    if (!data.is_explicit) return "seed=" + std::to_string(data.seed);
+    if (!data.is_explicit) return (data.is_dense ? "dense=" : "seed=") + std::to_string(data.seed);
     if (data.elements.empty()) return "data=zeros";
     std::vector<std::string> elements;
     for (const DataElement& element : data.elements)
@@ -79,10 +79,13 @@ void parse_offsets(std::string_view value, Setting& setting) {
 
 /// Reads one `name=value` field behind the positional ones.
 void parse_field(std::string_view name, std::string_view value, Case& parsed) {
-    if (name == "seed") {
+    if (name == "seed" || name == "dense") {
         const auto seed = parse_uint(value);
-        if (!seed) refuse("seed=" + std::string(value) + " is not a whole number from 0 to 2^64-1");
+        if (!seed)
+            refuse(std::string(name) + "=" + std::string(value) +
+                   " is not a whole number from 0 to 2^64-1");
         parsed.data.seed = *seed;
+        parsed.data.is_dense = name == "dense";
     } else if (name == "data") {
         parsed.data.is_explicit = true;
         if (value == "zeros") return;
@@ -103,7 +106,7 @@ void parse_field(std::string_view name, std::string_view value, Case& parsed) {
         parsed.setting.own_stream = value == "own";
     } else {
         refuse("there is no field '" + std::string(name) +
-               "'; there are seed, data, order, offset, block, stream");
+               "'; there are seed, dense, data, order, offset, block, stream");
     }
 }
 
@@ -117,8 +120,8 @@ void parse_fields(std::span<const std::string_view> fields, Case& parsed) {
         if (!seen.insert(name).second) refuse("the field " + std::string(name) + " stands twice");
         parse_field(name, field.substr(equals + 1), parsed);
     }
-    if (seen.contains("seed") == seen.contains("data"))
-        refuse("exactly one of seed=... and data=... is needed");
+    if (seen.count("seed") + seen.count("dense") + seen.count("data") != 1)
+        refuse("exactly one of seed=..., dense=... and data=... is needed");
 }
 
 }  // namespace

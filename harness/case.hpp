@@ -29,6 +29,8 @@ struct DataElement {
 /// The values of the tensors: drawn from a seed, or listed, all others zero.
 struct Data {
     std::uint64_t seed = 0;
+    /// Drawn with no zero, and with all values different as far as the arithmetic has room.
+    bool is_dense = false;
     bool is_explicit = false;
     std::vector<DataElement> elements;
     bool operator==(const Data&) const = default;

@@ -58,6 +58,7 @@ Data any_data() {
     Data data;
     data.is_explicit = *rc::gen::arbitrary<bool>();
     if (!data.is_explicit) {
+        data.is_dense = *rc::gen::arbitrary<bool>();
         data.seed = *rc::gen::arbitrary<std::uint64_t>();
         return data;
     }
@@ -74,6 +75,10 @@ TEST_CASE("a case prints as its fields, defaults left out") {
     Case plain = make_case();
     plain.data.seed = 7;
     CHECK(plain.print() == start + ":seed=7");
+    plain.data.is_dense = true;
+    CHECK(plain.print() == start + ":dense=7");
+    CHECK(Case::parse(plain.print(), registry()) == plain);
+    plain.data.is_dense = false;
     plain.setting = {.order = ThreadOrder::random_warps,
                      .order_seed = 12,
                      .offsets = {1, 0, 2},
@@ -153,16 +158,20 @@ TEST_CASE("a problem that can't be read is refused with the parameters") {
                    "unknown parameter `k`; accepted: n=NUMBER, in=NUMBERxNUMBER.."));
 }
 
-TEST_CASE("exactly one of a seed and data is needed") {
-    const std::string message = "case: exactly one of seed=... and data=... is needed";
+TEST_CASE("exactly one of a seed, a dense seed and data is needed") {
+    const std::string message = "case: exactly one of seed=..., dense=... and data=... is needed";
     CHECK(complaint(start + ":block=64") == message);
     CHECK(complaint(start + ":seed=1:data=zeros") == message);
+    CHECK(complaint(start + ":seed=1:dense=1") == message);
+    CHECK(complaint(start + ":dense=1:data=zeros") == message);
+    CHECK(complaint(start + ":dense=1").empty());
     CHECK(complaint(start + ":data=zeros").empty());
 }
 
 TEST_CASE("an unknown or repeated field is refused with those that there are") {
     CHECK(complaint(start + ":seed=1:colour=red") ==
-          "case: there is no field 'colour'; there are seed, data, order, offset, block, stream");
+          "case: there is no field 'colour'; there are seed, dense, data, order, offset, block, "
+          "stream");
     CHECK(complaint(start + ":seed=1:own") ==
           "case: the field 'own' is not of the form name=value");
     CHECK(complaint(start + ":seed=1:") == "case: the field '' is not of the form name=value");

@@ -54,7 +54,10 @@ class Bench {
         suite.shrink = [this](const Case& found, const Outcome& outcome, const CaseRunner& runner) {
             shrunk.push_back(found.data.seed);
             const Outcome again = runner(found);
-            return Shrunk{found, again.verdict == outcome.verdict ? again : outcome, true, 1};
+            return Shrunk{found,
+                          again.verdict == outcome.verdict ? again : outcome,
+                          {Minimality::Kind::certified},
+                          1};
         };
     }
 
@@ -172,7 +175,7 @@ TEST_CASE("a failing row ends, and the failure of lowest index is shrunk, once")
         REQUIRE(result.failure);
         CHECK(bench.shrunk == std::vector<std::uint64_t>{3});
         CHECK(result.failure->smallest.data.seed == 3);
-        CHECK(result.failure->minimal);
+        CHECK(result.failure->minimal());
         CHECK(result.message == "case 3");
         CHECK(result.passed == 3);
         CHECK(result.cases < 60);

@@ -28,13 +28,31 @@ struct Row {
 /// Runs a case somewhere (in a worker, or in this process) and says what it came to.
 using CaseRunner = std::function<Outcome(const Case&)>;
 
+/// What is proven of a shrunk problem.
+struct Minimality {
+    enum class Kind {
+        none,
+        /// Every smaller supported problem passes, and this one fails, on dense data, in settings
+        /// that are the same from whatever case shrinking began.
+        certified,
+        /// The same of the problems in its box that were run: those with each parameter between
+        /// its default and its value.
+        boxed,
+    };
+    Kind kind = Kind::none;
+    std::int64_t passed = 0;   ///< smaller problems that were run, each with every dense draw
+    std::int64_t of = 0;       ///< that there are, in the box for `boxed`
+    bool of_is_least = false;  ///< there are more than `of`
+};
+
 /// What shrinking found.
 struct Shrunk {
     Case smallest;
     Outcome outcome;
-    /// Every smaller supported problem was run and passed.
-    bool minimal = false;
+    Minimality minimality;
     std::int64_t runs = 0;
+
+    bool minimal() const { return minimality.kind == Minimality::Kind::certified; }
 };
 
 /// What the driver needs of the properties.

@@ -137,6 +137,24 @@ std::string evidence(const Outcome& outcome) {
     return text;
 }
 
+std::string how_small(const Minimality& minimality) {
+    const std::string of = std::to_string(minimality.of);
+    switch (minimality.kind) {
+        case Minimality::Kind::certified:
+            if (minimality.of == 0) return "minimal, certified: no problem is smaller";
+            return "minimal, certified: " + (minimality.of == 1
+                                                 ? std::string("the one smaller problem passes")
+                                                 : "all " + of + " smaller problems pass");
+        case Minimality::Kind::boxed:
+            return "boxed, " + std::to_string(minimality.passed) + " of " +
+                   (minimality.of_is_least ? "more than " : "") + of +
+                   ": so many problems between the default one and this were run and pass";
+        case Minimality::Kind::none:
+            break;
+    }
+    return "shrunk, not certified";
+}
+
 std::string header(const Case& checked, const Outcome& outcome) {
     return line("kernel", checked.kernel + " on " + checked.device) +
            line("property", wrapped(checked.property + ": " + outcome.message, 13));
@@ -157,12 +175,11 @@ std::string draw_map(const WrongMap& map) {
 
 std::string report_failure(const RowResult& result, const std::string& program) {
     const Shrunk& failure = *result.failure;
-    const std::string how_small =
-        failure.minimal ? " (minimal: every smaller problem passes; " : " (shrunk, not certified; ";
+    const std::string problem = failure.smallest.problem.print() + " (" +
+                                how_small(failure.minimality) + "; " +
+                                std::to_string(failure.runs) + " runs)";
     return "FAILED " + result.row.kernel->name + "\n" + header(failure.smallest, failure.outcome) +
-           line("problem", failure.smallest.problem.print() + how_small +
-                               std::to_string(failure.runs) + " runs)") +
-           evidence(failure.outcome) +
+           line("problem", wrapped(problem, 13)) + evidence(failure.outcome) +
            line("replay", program + " repro " + shell_quoted(failure.smallest.print()));
 }
 

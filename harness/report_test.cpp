@@ -37,7 +37,7 @@ TEST_CASE("a failed row tells kernel, property, problem, the worst elements, whe
           R"(FAILED toy.forward/plain
   kernel     toy.forward/plain on cpu
   property   matches_reference: y differs from the reference
-  problem    n=2,in=3 (minimal: every smaller problem passes; 41 runs)
+  problem    n=2,in=3 (minimal, certified: all 7 smaller problems pass; 41 runs)
   worst      y[1][2]: got 3, want 1 exactly
              y[0][0]: got 0.1, want 0.2, bound 0.05 (2 times the bound)
   wrong      2 of 6 elements of y
@@ -58,10 +58,28 @@ TEST_CASE("the line to paste begins with the program as it was called") {
 }
 
 TEST_CASE("a problem that was not certified is not called minimal") {
-    const std::string text =
-        report_failure(failure_of("plain", "repeatable", Outcome::failed("differs"), false));
-    CHECK(contains(text, "  problem    n=2,in=3 (shrunk, not certified; 41 runs)\n"));
-    CHECK_FALSE(contains(text, "minimal"));
+    const auto report = [](const Minimality& minimality) {
+        const std::string text = report_failure(
+            failure_of("plain", "repeatable", Outcome::failed("differs"), minimality));
+        const std::size_t begin = text.find("  problem    ");
+        return text.substr(begin, text.find("  replay") - begin);
+    };
+    using enum Minimality::Kind;
+    CHECK(report({none, 3, 9}) == "  problem    n=2,in=3 (shrunk, not certified; 41 runs)\n");
+    CHECK(report({boxed, 3, 9}) ==
+          "  problem    n=2,in=3 (boxed, 3 of 9: so many problems between the default one and this "
+          "were run and\n             pass; 41 runs)\n");
+    CHECK(contains(report({boxed, 3, 9, true}), "(boxed, 3 of more than 9: "));
+}
+
+TEST_CASE("a certified problem says how many smaller ones pass") {
+    const auto report = [](std::int64_t smaller) {
+        return report_failure(failure_of("plain", "repeatable", Outcome::failed("differs"),
+                                         {Minimality::Kind::certified, smaller, smaller}));
+    };
+    CHECK(contains(report(0), "(minimal, certified: no problem is smaller; 41 runs)\n"));
+    CHECK(contains(report(1), "(minimal, certified: the one smaller problem passes; 41 runs)\n"));
+    CHECK(contains(report(2), "(minimal, certified: all 2 smaller problems pass; 41 runs)\n"));
 }
 
 TEST_CASE("a long message is wrapped under its beginning") {

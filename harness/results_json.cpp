@@ -17,6 +17,16 @@ std::string text_of(const ordered_json& object) {
     return object.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
 }
 
+void add_minimality(ordered_json& object, const Shrunk& failure) {
+    const Minimality& minimality = failure.minimality;
+    object["minimal"] = failure.minimal();
+    if (minimality.kind == Minimality::Kind::none) return;
+    object["minimality"] = minimality.kind == Minimality::Kind::certified ? "certified" : "boxed";
+    object["smaller_passed"] = minimality.passed;
+    object["smaller"] = minimality.of;
+    if (minimality.of_is_least) object["smaller_is_least"] = true;
+}
+
 }  // namespace
 
 JsonResults::JsonResults(const std::string& path, std::uint64_t seed,
@@ -43,7 +53,7 @@ void JsonResults::add(const RowResult& result) {
     if (result.failure) {
         object["case"] = result.failure->smallest.print();
         object["problem"] = result.failure->smallest.problem.print();
-        object["minimal"] = result.failure->minimal;
+        add_minimality(object, *result.failure);
     }
     write(text_of(object));
 }

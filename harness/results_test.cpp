@@ -125,14 +125,26 @@ TEST_CASE("a failure's line has the case that repro accepts, and whether it is m
     const TemporaryFile file;
     JsonResults results(file.path, 1, {"cpu"});
     results.add(failure_of("plain", "repeatable", Outcome::failed("differs\n\"so\" \xff")));
-    results.add(failure_of("plain", "repeatable", Outcome::failed("differs"), false));
+    using enum Minimality::Kind;
+    results.add(failure_of("plain", "repeatable", Outcome::failed("differs"), {boxed, 3, 9, true}));
+    results.add(failure_of("plain", "repeatable", Outcome::failed("differs"), {none, 3, 9}));
     const auto lines = file.objects();
-    REQUIRE(lines.size() == 3);
+    REQUIRE(lines.size() == 4);
     CHECK(lines[1].at("verdict") == "failed");
     CHECK(lines[1].at("message") == "differs\n\"so\" \xef\xbf\xbd");
     CHECK(lines[1].at("problem") == "n=2,in=3");
     CHECK(lines[1].at("minimal") == true);
+    CHECK(lines[1].at("minimality") == "certified");
+    CHECK(lines[1].at("smaller_passed") == 7);
+    CHECK(lines[1].at("smaller") == 7);
+    CHECK_FALSE(lines[1].contains("smaller_is_least"));
     CHECK(lines[2].at("minimal") == false);
+    CHECK(lines[2].at("minimality") == "boxed");
+    CHECK(lines[2].at("smaller_passed") == 3);
+    CHECK(lines[2].at("smaller") == 9);
+    CHECK(lines[2].at("smaller_is_least") == true);
+    CHECK(lines[3].at("minimal") == false);
+    CHECK_FALSE(lines[3].contains("minimality"));
     const auto printed = lines[1].at("case").get<std::string>();
     CHECK(Case::parse(printed, registry_of_results()).print() == printed);
 }

@@ -47,9 +47,9 @@ inline Case case_of(const RowResult& result, const char* problem = "n=2,in=3") {
 }
 
 inline RowResult failure_of(const std::string& variant, std::string property, Outcome outcome,
-                            bool minimal = true) {
+                            Minimality minimality = {Minimality::Kind::certified, 7, 7}) {
     RowResult result = result_of(variant, std::move(property), Verdict::failed, outcome.message);
-    result.failure = Shrunk{case_of(result), std::move(outcome), minimal, 41};
+    result.failure = Shrunk{case_of(result), std::move(outcome), minimality, 41};
     return result;
 }
 

@@ -13,7 +13,9 @@ namespace gradverify {
 
 ProblemEnumerator::ProblemEnumerator(const SupportedProblems& problems, EnumerationLimits limits)
     : problems_(&problems), limits_(limits) {
-    for (const RankDomain& domain : problems.domains()) walks_.push_back(make_walk(domain));
+    for (const RankDomain& domain : problems.domains())
+        if (!limits.box || limits.box->rank() == domain.rank) walks_.push_back(make_walk(domain));
+    limits_.box = nullptr;
     distance_ = std::ranges::min_element(walks_, {}, &Walk::nearest)->nearest;
     farthest_ = std::ranges::max_element(walks_, {}, &Walk::farthest)->farthest;
     farthest_ = std::min(farthest_, limits.distance);
@@ -42,7 +44,18 @@ ProblemEnumerator::Level ProblemEnumerator::make_level(const RankDomain& domain,
                 .is_first = slot_class.slots.front() == slot,
                 .is_right = named.side == Side::right,
                 .kind = space.spec(named).is_padding ? padding : other,
-                .usual = space.spec(named).default_value};
+                .usual = space.spec(named).default_value,
+                .lowest = slot_class.lowest,
+                .highest = slot_class.highest};
+    if (limits_.box)
+        for (const int member : slot_class.slots) {
+            const std::int64_t value = (*limits_.box)[member];
+            const std::int64_t usual =
+                space.spec(space.slots(domain.rank)[static_cast<std::size_t>(member)])
+                    .default_value;
+            level.lowest = std::max(level.lowest, std::min(value, usual));
+            level.highest = std::min(level.highest, std::max(value, usual));
+        }
     if (level.is_first) {
         level.least = class_cost(domain, which, slot_class.smallest);
         for (const int kind : {other, padding}) {
@@ -118,9 +131,9 @@ void ProblemEnumerator::enter(std::size_t l, Budget rest) {
     }
     const std::int64_t around =
         level.is_right ? values_[0][current_->levels[l - 1].which] : level.usual;
-    const std::int64_t lowest = std::max(slot_class.lowest, around - rest[level.kind]);
+    const std::int64_t lowest = std::max(level.lowest, around - rest[level.kind]);
     positions_[l] = {.value = round_up(lowest, slot_class.step),
-                     .last = std::min(slot_class.highest, around + rest[level.kind]),
+                     .last = std::min(level.highest, around + rest[level.kind]),
                      .rest = rest};
 }
 
@@ -183,13 +196,13 @@ std::optional<Problem> ProblemEnumerator::next_in_walk() {
 }
 
 std::int64_t count_before(const SupportedProblems& problems, const Problem& problem,
-                          std::int64_t most) {
-    ProblemEnumerator enumerator(problems, {.distance = problem.distance()});
+                          std::int64_t most, std::int64_t steps) {
+    ProblemEnumerator enumerator(problems, {.distance = problem.distance(), .steps = steps});
     std::int64_t count = 0;
     for (auto next = enumerator.next(); next && *next < problem && count < most;
          next = enumerator.next())
         ++count;
-    return count;
+    return enumerator.gave_up() ? most : count;
 }
 
 }  // namespace gradverify

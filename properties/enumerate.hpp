@@ -20,6 +20,9 @@ struct EnumerationLimits {
     /// Values looked at, at most a microsecond each; ends a search through problems that a
     /// predicate rejects without end.
     std::int64_t steps = 10'000'000;
+    /// If given, only problems in its box: of its rank, with each parameter between its default and
+    /// its value. Must outlive the enumerator's construction only.
+    const Problem* box = nullptr;
 };
 
 /// The supported problems, the smallest first.
@@ -49,6 +52,7 @@ class ProblemEnumerator {
         Budget least_after{};               ///< the same for all later levels
         std::array<bool, 2> can_grow{};     ///< it may cost more than that
         std::array<bool, 2> grows_after{};  ///< some later level may
+        std::int64_t lowest = 0, highest = 0;  ///< values that it may take
     };
     struct Walk {
         const RankDomain* domain = nullptr;
@@ -83,8 +87,9 @@ class ProblemEnumerator {
     bool gave_up_ = false;
 };
 
-/// How many supported problems come before this one; counts no further than `most`.
+/// How many supported problems come before this one; `most` when there are more, or when that
+/// took too many steps to tell.
 std::int64_t count_before(const SupportedProblems& problems, const Problem& problem,
-                          std::int64_t most);
+                          std::int64_t most, std::int64_t steps = EnumerationLimits{}.steps);
 
 }  // namespace gradverify

@@ -192,3 +192,32 @@ TEST_CASE("a problem costs a few microseconds to enumerate") {
     MESSAGE("microseconds per problem: ", seconds.count() / static_cast<double>(count) * 1e6);
     CHECK(seconds.count() < 5.0);
 }
+
+TEST_CASE("a box holds the problems between the defaults and a problem, in order, and no other") {
+    const Operator op = make_test_operator();
+    for (const char* text : {"n=3,c=4,k=2,groups=2,in=3x2", "n=0,in=2x2,padding=1x2",
+                             "in=4x1,filter=2x1,stride=2,dilation=3x1", "in=1x1"}) {
+        CAPTURE(std::string(text));
+        const KernelDeclaration kernel = test_kernel().with_empty_problems();
+        const SupportedProblems supported(op, *op.find_pass("grad_weight"), kernel);
+        const Problem corner = Problem::parse(op.space, text);
+        const auto in_box = [&](const Problem& p) {
+            for (int slot = 0; slot < static_cast<int>(p.values().size()); ++slot) {
+                const std::int64_t usual =
+                    op.space.spec(p.slots()[static_cast<std::size_t>(slot)]).default_value;
+                if (p[slot] < std::min(usual, corner[slot]) ||
+                    p[slot] > std::max(usual, corner[slot]))
+                    return false;
+            }
+            return true;
+        };
+        std::vector<std::string> expected, found;
+        ProblemEnumerator all(supported, {.distance = corner.distance()});
+        for (auto next = all.next(); next; next = all.next())
+            if (in_box(*next)) expected.push_back(next->print());
+        ProblemEnumerator box(supported, {.distance = corner.distance(), .box = &corner});
+        for (auto next = box.next(); next; next = box.next()) found.push_back(next->print());
+        CHECK(found == expected);
+        CHECK(found.back() == corner.print());
+    }
+}

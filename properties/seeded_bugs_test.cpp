@@ -76,12 +76,35 @@ TEST_CASE(
                     failure->first, failure->second,
                     [&](const Case& candidate) { return pool.run(candidate.print()); });
                 CHECK(shrunk.smallest.problem.print() == bug.smallest);
-                CHECK(shrunk.minimal);
+                CHECK(shrunk.minimal());
                 const std::string printed = shrunk.smallest.print();
                 CAPTURE(printed);
                 WorkerPool other(one_worker());
                 CHECK(other.run(printed).verdict == Verdict::failed);
             }
+}
+
+TEST_CASE(
+    "whatever the seed, and with or without edge problems, a seeded bug ends at one problem") {
+    for (const bool edge_problems : {true, false}) {
+        const Suite suite = make_suite(Registry::instance(), {.edge_problems = edge_problems});
+        for (const SeededBug& bug : bugs)
+            for (std::uint64_t seed = 10; seed < 20; ++seed) {
+                CAPTURE(edge_problems);
+                CAPTURE(std::string(bug.kernel));
+                CAPTURE(std::string(bug.property));
+                CAPTURE(seed);
+                const Row row{Registry::instance().find_kernel(bug.kernel), bug.property, "cpu"};
+                WorkerPool pool(one_worker());
+                const auto failure = first_failure(suite, row, seed, pool);
+                REQUIRE(failure);
+                const Shrunk shrunk = suite.shrink(
+                    failure->first, failure->second,
+                    [&](const Case& candidate) { return pool.run(candidate.print()); });
+                CHECK(shrunk.minimal());
+                CHECK(shrunk.smallest.problem.print() == bug.smallest);
+            }
+    }
 }
 
 }  // namespace gradverify

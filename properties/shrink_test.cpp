@@ -7,9 +7,11 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
 #include <set>
 
 #include "harness/random.hpp"
+#include "properties/enumerate.hpp"
 #include "properties/problem_generator.hpp"
 #include "properties/shrink_testing.hpp"
 #include "properties/smaller_problems.hpp"
@@ -114,7 +116,7 @@ TEST_CASE("each seeded bug shrinks to the smallest problem known for it, from an
             CAPTURE(start.print());
             const Shrunk shrunk = shrink_from(kernel, start, failing_where(bug.fails));
             CHECK(shrunk.smallest.problem.print() == bug.smallest);
-            CHECK(shrunk.minimal);
+            CHECK(shrunk.minimal());
             CHECK(shrunk.runs < 3000);
         }
     }
@@ -123,7 +125,7 @@ TEST_CASE("each seeded bug shrinks to the smallest problem known for it, from an
 TEST_CASE("the descent of the tree alone already finds the seeded bugs' smallest problems") {
     const TestKernel kernel(test_kernel());
     ShrinkOptions options = descent_only();
-    options.certification.runs = 0;
+    options.problem.certification.runs = 0;
     int found = 0, starts = 0;
     for (const SeededBug& bug : seeded_bugs())
         for (const Problem& start : failing_starts(kernel, bug.fails, 10)) {
@@ -144,11 +146,11 @@ TEST_CASE("a bug that needs several large parameters at once is found by joint s
                p.scalar("groups") == 1;
     };
     ShrinkOptions options;
-    options.certification.runs = 200;
+    options.problem.certification.runs = 200;
     const Shrunk shrunk = shrink_from(kernel, parsed("n=3,c=70,k=4,in=5x9,filter=2x8,padding=1x0"),
                                       failing_where(fails), {}, options);
     CHECK(shrunk.smallest.problem.print() == "c=33,in=1x4,filter=1x3");
-    CHECK_FALSE(shrunk.minimal);
+    CHECK_FALSE(shrunk.minimal());
 }
 
 TEST_CASE("a smaller failing problem that no step leads to is found by running all before it") {
@@ -158,7 +160,7 @@ TEST_CASE("a smaller failing problem that no step leads to is found by running a
     const auto fails = [&](const Problem& p) { return p == island || p == found; };
     const Shrunk shrunk = shrink_from(kernel, found, failing_where(fails), {}, descent_only());
     CHECK(shrunk.smallest.problem == island);
-    CHECK(shrunk.minimal);
+    CHECK(shrunk.minimal());
 }
 
 TEST_CASE("a failure that nothing smaller shows is minimal as it stands") {
@@ -167,8 +169,8 @@ TEST_CASE("a failure that nothing smaller shows is minimal as it stands") {
     const Shrunk shrunk =
         shrink_from(kernel, found, failing_where([&](const Problem& p) { return p == found; }));
     CHECK(shrunk.smallest.problem == found);
-    CHECK(shrunk.minimal);
-    CHECK(shrunk.outcome.message == "first");
+    CHECK(shrunk.minimal());
+    CHECK(shrunk.smallest.data.is_dense);
 }
 
 TEST_CASE("beyond the budget of runs or seconds nothing is called minimal") {
@@ -176,13 +178,14 @@ TEST_CASE("beyond the budget of runs or seconds nothing is called minimal") {
     const Problem found = parsed("c=4,in=4x4");
     const CaseRunner runner = failing_where([&](const Problem& p) { return p == found; });
     ShrinkOptions runs;
-    runs.certification.runs = 300;
+    runs.problem.certification.runs = 300;
     const Shrunk few = shrink_from(kernel, found, runner, {}, runs);
-    CHECK_FALSE(few.minimal);
-    CHECK(few.runs < 300 + runs.descent.runs + runs.near.runs);
+    CHECK_FALSE(few.minimal());
+    CHECK(few.runs <
+          300 + runs.problem.descent.runs + runs.problem.near.runs + runs.problem.box.runs);
     ShrinkOptions seconds;
-    seconds.certification.seconds = 0.0;
-    CHECK_FALSE(shrink_from(kernel, found, runner, {}, seconds).minimal);
+    seconds.problem.certification.seconds = 0.0;
+    CHECK_FALSE(shrink_from(kernel, found, runner, {}, seconds).minimal());
 }
 
 TEST_CASE("shrinking never ends at a case that errored or was skipped, nor calls it passed") {
@@ -195,7 +198,7 @@ TEST_CASE("shrinking never ends at a case that errored or was skipped, nor calls
     const Shrunk shrunk = shrink_from(kernel, parsed("n=9,c=2,in=2x3"), runner);
     CHECK(shrunk.smallest.problem.print() == "n=3,in=1x1");
     CHECK(shrunk.outcome.verdict == Verdict::failed);
-    CHECK_FALSE(shrunk.minimal);
+    CHECK_FALSE(shrunk.minimal());
 }
 
 TEST_CASE("skipped and vacuous problems do not stand in the way of a minimum") {
@@ -204,7 +207,7 @@ TEST_CASE("skipped and vacuous problems do not stand in the way of a minimum") {
         if (candidate.problem.scalar("n") >= 3) return Outcome::failed("wrong");
         return candidate.problem.scalar("c") > 1 ? Outcome::skipped("no forward") : Outcome{};
     };
-    CHECK(shrink_from(kernel, parsed("n=9,c=2,in=2x3"), runner).minimal);
+    CHECK(shrink_from(kernel, parsed("n=9,c=2,in=2x3"), runner).minimal());
 }
 
 TEST_CASE("a bug that one draw of data hides is found by another") {
@@ -220,7 +223,7 @@ TEST_CASE("a bug that one draw of data hides is found by another") {
     CHECK(shrunk.smallest.problem.print() == "n=2,in=1x1");
     CHECK(shrunk.smallest.setting.order == ThreadOrder::random_warps);
     CHECK(draws_seen == 3);
-    CHECK(shrunk.minimal);
+    CHECK(shrunk.minimal());
 }
 
 TEST_CASE("no case is run twice, and each run is counted") {
@@ -242,11 +245,11 @@ TEST_CASE("a search for smaller problems that gave up proves nothing") {
     const TestKernel kernel(
         test_kernel().only_if("many images", [](const Problem& p) { return p.scalar("n") >= 20; }));
     ShrinkOptions options;
-    options.enumeration_steps = 1000;
+    options.problem.enumeration_steps = 1000;
     const CaseRunner runner = failing_where([](const Problem&) { return true; });
     const Shrunk shrunk = shrink_from(kernel, parsed("n=30,in=1x1"), runner, {}, options);
     CHECK(shrunk.smallest.problem.scalar("n") >= 20);
-    CHECK_FALSE(shrunk.minimal);
+    CHECK_FALSE(shrunk.minimal());
 }
 
 TEST_CASE("candidates satisfy the kernel's constraints") {
@@ -259,7 +262,7 @@ TEST_CASE("candidates satisfy the kernel's constraints") {
     };
     const Shrunk shrunk = shrink_from(kernel, parsed("n=2,c=12,k=5,in=7x9,filter=3x3"), runner);
     CHECK(shrunk.smallest.problem.print() == "c=4,in=2x3,filter=2x2");
-    CHECK(shrunk.minimal);
+    CHECK(shrunk.minimal());
 }
 
 TEST_CASE("smaller problems are smaller, supported, and each is offered once") {
@@ -282,4 +285,169 @@ TEST_CASE("smaller problems are smaller, supported, and each is offered once") {
     CHECK(offers("in=9x1,filter=3x1"));
     CHECK(offers("c=6,k=6,groups=6,in=1x1"));
     CHECK(smaller_problems(supported, parsed("in=1x1")).empty());
+}
+
+TEST_CASE("two starts end at one problem wherever it is certified") {
+    const TestKernel kernel(test_kernel().blocks_of({256, 64, 32, 96}));
+    struct Planted {
+        std::string name;
+        Fails fails;
+        std::string smallest;
+    };
+    const std::vector<Planted> planted{
+        {"a stride and an odd filter",
+         [](const Problem& p) {
+             return TestAxis(p, 0).stride >= 2 && TestAxis(p, 1).filter % 2 == 1 &&
+                    TestAxis(p, 1).filter > 1;
+         },
+         "in=1x1,filter=1x3,stride=2x1,padding=0x1"},
+        {"an image in two groups",
+         [](const Problem& p) {
+             return TestAxis(p, 0).in * TestAxis(p, 1).in > 5 && p.scalar("groups") == 2;
+         },
+         "c=2,k=2,groups=2,in=2x3"},
+        {"as many channels in as out",
+         [](const Problem& p) { return p.scalar("c") == p.scalar("k") && p.scalar("c") > 2; },
+         "c=3,k=3,in=1x1"},
+        {"a count", [](const Problem& p) { return p.scalar("n") * p.scalar("k") > 6; },
+         "n=2,k=4,in=1x1"},
+        {"two ways to fail",
+         [](const Problem& p) {
+             return p.scalar("n") >= 5 || (p.scalar("c") >= 3 && TestAxis(p, 0).dilation >= 2);
+         },
+         "c=3,in=1x1,dilation=2x1"},
+        {"padding or a larger image",
+         [](const Problem& p) { return TestAxis(p, 1).padded() >= 4 && TestAxis(p, 1).out() > 1; },
+         "in=1x2,padding=0x1"}};
+    for (const Planted& bug : planted) {
+        const auto fails = [&](const Problem& p) { return has_output(p) && bug.fails(p); };
+        for (const Problem& start : failing_starts(kernel, fails, 12)) {
+            CAPTURE(bug.name);
+            CAPTURE(start.print());
+            const Shrunk shrunk = shrink_from(kernel, start, failing_where(fails));
+            CHECK(shrunk.minimal());
+            CHECK(shrunk.smallest.problem.print() == bug.smallest);
+        }
+    }
+}
+
+TEST_CASE("a bug that needs so many elements is found in the shape of least distance") {
+    const TestKernel kernel(test_kernel());
+    const auto fails = [](const Problem& p) {
+        return has_output(p) && TestAxis(p, 0).in * TestAxis(p, 1).in > 40 &&
+               p.scalar("groups") == 2;
+    };
+    for (const char* start : {"c=2,k=2,groups=2,in=1x41", "n=2,c=6,k=4,groups=2,in=43x1,padding=1",
+                              "c=2,k=2,groups=2,in=3x17,stride=2"}) {
+        CAPTURE(std::string(start));
+        const Shrunk shrunk = shrink_from(kernel, parsed(start), failing_where(fails));
+        CHECK(shrunk.smallest.problem.print() == "c=2,k=2,groups=2,in=6x7");
+        CHECK(shrunk.minimality.kind == Minimality::Kind::boxed);
+        CHECK(shrunk.minimality.passed == shrunk.minimality.of);
+    }
+}
+
+TEST_CASE("certified says how many problems are smaller, and runs each with every dense draw") {
+    const TestKernel kernel(test_kernel());
+    const SupportedProblems supported(test_operator(), *kernel.kernel.pass, kernel.declaration);
+    const Problem found = parsed("c=2,k=2,groups=2,in=1x2");
+    std::map<std::string, std::set<std::uint64_t>> draws;
+    const CaseRunner runner = [&](const Case& candidate) {
+        CHECK(candidate.data.is_dense);
+        draws[candidate.problem.print()].insert(candidate.data.seed);
+        return candidate.problem == found ? Outcome::failed("wrong") : Outcome::passed();
+    };
+    const Shrunk shrunk = shrink_from(kernel, found, runner);
+    const std::int64_t smaller = count_before(supported, found, 100'000);
+    CHECK(shrunk.minimality.kind == Minimality::Kind::certified);
+    CHECK(shrunk.minimality.passed == smaller);
+    CHECK(shrunk.minimality.of == smaller);
+    std::int64_t thrice = 0;
+    for (const auto& [problem, seeds] : draws) thrice += seeds.size() == 3;
+    CHECK(thrice >= smaller);
+    CHECK(shrunk.smallest.problem == found);
+}
+
+TEST_CASE("where smaller problems are too many, those in the box are run") {
+    const TestKernel kernel(test_kernel());
+    const Problem found = parsed("n=4,c=3,k=3,in=5x6,filter=2x2");
+    std::set<std::string> passed;
+    const CaseRunner runner = [&](const Case& candidate) {
+        if (candidate.problem == found) return Outcome::failed("wrong");
+        passed.insert(candidate.problem.print());
+        return Outcome::passed();
+    };
+    ShrinkOptions options = descent_only();
+    options.problem.certification.runs = 3000;
+    const Shrunk shrunk = shrink_from(kernel, found, runner, {}, options);
+    // n 0..4, c 1..3, k 1..3, in 1..5 and 1..6, filters that fit in the image or not; the kernel is
+    // given no problem without output.
+    std::int64_t in_box = 0;
+    const SupportedProblems supported(test_operator(), *kernel.kernel.pass, kernel.declaration);
+    for (std::int64_t n = 0; n <= 4; ++n)
+        for (std::int64_t c = 1; c <= 3; ++c)
+            for (std::int64_t k = 1; k <= 3; ++k)
+                for (std::int64_t h = 1; h <= 5; ++h)
+                    for (std::int64_t w = 1; w <= 6; ++w)
+                        for (const char* filter : {"1x1", "1x2", "2x1", "2x2"}) {
+                            const Problem p =
+                                parsed("n=" + std::to_string(n) + ",c=" + std::to_string(c) +
+                                       ",k=" + std::to_string(k) + ",in=" + std::to_string(h) +
+                                       "x" + std::to_string(w) + ",filter=" + filter);
+                            if (!supported.contains(p) || p == found) continue;
+                            ++in_box;
+                            CHECK(passed.contains(p.print()));
+                        }
+    CHECK_FALSE(shrunk.minimal());
+    CHECK(shrunk.minimality.kind == Minimality::Kind::boxed);
+    CHECK(shrunk.minimality.of == in_box);
+    CHECK(shrunk.minimality.passed == in_box);
+    CHECK_FALSE(shrunk.minimality.of_is_least);
+
+    options.problem.box.runs = 300;
+    options.problem.descent.runs = 0;
+    const Minimality cut = shrink_from(kernel, found, runner, {}, options).minimality;
+    CHECK(cut.kind == Minimality::Kind::boxed);
+    CHECK(cut.of == in_box);
+    CHECK(cut.passed == 100);
+    options.problem.box_counted = 500;
+    const Minimality least = shrink_from(kernel, found, runner, {}, options).minimality;
+    CHECK(least.of == 500);
+    CHECK(least.of_is_least);
+}
+
+TEST_CASE("a smaller failing problem in the box is taken, and what is boxed is its box") {
+    const TestKernel kernel(test_kernel());
+    const Problem found = parsed("n=9,c=3,k=3,in=5x6,filter=2x2");
+    const Problem inside = parsed("n=7,c=2,in=4x1");
+    const CaseRunner runner =
+        failing_where([&](const Problem& p) { return p == found || p == inside; });
+    ShrinkOptions options = descent_only();
+    options.problem.descent.runs = 0;
+    options.problem.certification.runs = 3000;
+    const Shrunk shrunk = shrink_from(kernel, found, runner, {}, options);
+    CHECK(shrunk.smallest.problem == inside);
+    CHECK(shrunk.minimality.kind == Minimality::Kind::boxed);
+    CHECK(shrunk.minimality.of == 7 * 2 * 4 - 1);
+    CHECK(shrunk.minimality.passed == shrunk.minimality.of);
+}
+
+TEST_CASE("what only the found data or setting shows is shrunk, but not certified") {
+    const TestKernel kernel(test_kernel());
+    const auto shrink_where = [&](const std::function<bool(const Case&)>& shows) {
+        Case found = case_on(kernel, parsed("n=9,in=2x3"), 77);
+        found.setting = {.order = ThreadOrder::random_threads, .order_seed = 5};
+        const CaseRunner runner = [&](const Case& candidate) {
+            return candidate.problem.scalar("n") >= 3 && shows(candidate) ? Outcome::failed("wrong")
+                                                                          : Outcome::passed();
+        };
+        return shrink_case(kernel.kernel, found, Outcome::failed("first"), runner);
+    };
+    const Shrunk data = shrink_where([](const Case& c) { return c.data.seed == 77; });
+    CHECK(data.smallest.problem.print() == "n=3,in=1x1");
+    CHECK(data.minimality.kind == Minimality::Kind::none);
+    const Shrunk setting =
+        shrink_where([](const Case& c) { return c.setting.order_seed == 5 && c.data.is_dense; });
+    CHECK(setting.smallest.problem.print() == "n=3,in=1x1");
+    CHECK(setting.minimality.kind == Minimality::Kind::none);
 }

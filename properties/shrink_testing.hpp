@@ -47,7 +47,7 @@ inline Shrunk shrink_from(const TestKernel& kernel, const Problem& problem,
 /// Options without the shortcut through the nearest problems, so that the descent must do it.
 inline ShrinkOptions descent_only() {
     ShrinkOptions options;
-    options.near.runs = 0;
+    options.problem.near.runs = 0;
     return options;
 }
 

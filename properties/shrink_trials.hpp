@@ -40,6 +40,7 @@ class ShrinkTrials {
                                        std::chrono::duration<double>(budget.seconds));
     }
     bool may_go_on() const { return runs_ < last_run_ && Clock::now() < deadline_; }
+    std::int64_t runs_left() const { return last_run_ - runs_; }
 
     /// Counts runs that were made elsewhere.
     void count(std::int64_t runs) { runs_ += runs; }

@@ -103,11 +103,18 @@ class Candidates {
             }
     }
     /// One parameter down and another up by as much: what fails with padding may fail with a
-    /// larger image. Only what comes earlier in the order is kept.
+    /// larger image. Or with their product kept: what needs so many elements may have them in
+    /// another shape. Only what comes earlier in the order is kept.
     void trade() {
         for (const int a : movable_)
-            for (int b = 0; b < static_cast<int>(domain_.classes.size()); ++b)
-                if (a != b) apply({{a, one_less(a)}, {b, one_more(b)}});
+            for (int b = 0; b < static_cast<int>(domain_.classes.size()); ++b) {
+                if (a == b) continue;
+                const std::int64_t more = one_more(b), product = values_[a] * values_[b];
+                apply({{a, one_less(a)}, {b, more}});
+                if (more <= values_[b] || product == 0) continue;
+                apply({{a, product / more}, {b, more}});
+                apply({{a, product / more + 1}, {b, more}});
+            }
     }
     /// What fails along one axis often fails along another, and only one of the two comes first.
     void mirror_axes() {

@@ -21,6 +21,14 @@ double density_for(std::int64_t reduction_length, int exact_bits) {
     return std::min(1.0, std::sqrt(capacity / static_cast<double>(reduction_length)));
 }
 
+/// The largest A with (A + A) * A * length <= 2^p, a term of magnitude A for a constant included in
+/// the length; 0 when there is none.
+std::int64_t exact_amplitude(std::int64_t reduction_length, int exact_bits) {
+    const double square = std::ldexp(1.0, exact_bits - 1) /
+                          static_cast<double>(std::max<std::int64_t>(reduction_length, 1));
+    return static_cast<std::int64_t>(std::floor(std::sqrt(square)));
+}
+
 void fill_integers(Array<double>& array, SplitMix64 random, std::int64_t reduction_length,
                    int exact_bits) {
     const std::int64_t amplitude = integer_amplitude(reduction_length, exact_bits);
@@ -41,6 +49,22 @@ void fill_integers(Array<double>& array, SplitMix64 random, std::int64_t reducti
     }
 }
 
+/// A tensor's elements among those of all tensors that a case has.
+struct DenseRange {
+    std::int64_t first = 0, total = 0;
+};
+
+DenseRange dense_range(const Operator& op, const Problem& problem, const std::string& name) {
+    DenseRange range;
+    const auto count = [&](const TensorSpec& tensor, const std::string& tensor_name) {
+        if (tensor_name == name) range.first = range.total;
+        range.total += element_count(tensor.sizes(problem));
+    };
+    for (const TensorSpec& tensor : op.inputs) count(tensor, tensor.name);
+    for (const TensorSpec& tensor : op.outputs) count(tensor, "d" + tensor.name);
+    return range;
+}
+
 double full_mantissa(SplitMix64& random) {
     const std::uint64_t bits = random.next();
     // 24 significant bits, the last one set, so that every product needs rounding.
@@ -59,6 +83,44 @@ void fill_mantissas(Array<double>& array, SplitMix64 random) {
         if (uneven && i % row_elements == 0)
             scale = std::ldexp(1.0, static_cast<int>(random.between(-4, 4)));
         array.data[i] = full_mantissa(random) * scale;
+    }
+}
+
+/// Integers of magnitude at most `amplitude`, none of them zero, nor one where there is room: a
+/// factor of one might as well be missing. A pool of them is dealt out in a random order, to one
+/// tensor after the other where it is large enough for all.
+void fill_dense_integers(Array<double>& array, const DenseRange& range, std::uint64_t seed,
+                         std::int64_t amplitude) {
+    std::vector<double> pool;
+    // A few more than are needed, so that draws differ.
+    const std::int64_t largest = std::min(amplitude, std::max<std::int64_t>(range.total, 8) + 1);
+    for (std::int64_t magnitude = amplitude >= 4 ? 2 : 1; magnitude <= largest; ++magnitude)
+        for (const std::int64_t sign : {1, -1})
+            pool.push_back(static_cast<double>(sign * magnitude));
+    const bool deals_once = range.total <= static_cast<std::int64_t>(pool.size());
+    SplitMix64 random(deals_once ? seed : mix_seed(seed, std::to_string(range.first)));
+    auto next = pool.begin() + (deals_once ? static_cast<std::ptrdiff_t>(range.first) : 0);
+    const auto shuffle = [&] {
+        for (std::size_t i = pool.size(); i > 1; --i) std::swap(pool[i - 1], pool[random.below(i)]);
+    };
+    shuffle();
+    for (double& element : array.data) {
+        if (next == pool.end()) shuffle(), next = pool.begin();
+        element = *next++;
+    }
+}
+
+/// Mantissas from one sequence over all tensors that repeats after 2^22.
+void fill_dense_mantissas(Array<double>& array, const DenseRange& range, std::uint64_t seed) {
+    SplitMix64 shared(seed);
+    const std::uint64_t start = shared.next(), step = shared.next() | 1;
+    SplitMix64 random(mix_seed(seed, std::to_string(range.first)));
+    auto position = static_cast<std::uint64_t>(range.first);
+    for (double& element : array.data) {
+        // The last bit set, so that every product needs rounding.
+        const std::uint64_t bits = ((start + position++ * step) & 0x3fffff) << 1 | 1;
+        constexpr double scales[] = {1.0, 0.5, -1.0, -0.5};
+        element = (1.0 + static_cast<double>(bits) * 0x1p-23) * scales[random.below(4)];
     }
 }
 
@@ -83,11 +145,8 @@ void set_listed(Values& values, const std::vector<DataElement>& elements) {
 }  // namespace
 
 std::int64_t integer_amplitude(std::int64_t reduction_length, int exact_bits) {
-    // (A + A) * A * length <= 2^p, a term of magnitude A for a constant included in the length.
-    const double square = std::ldexp(1.0, exact_bits - 1) /
-                          static_cast<double>(std::max<std::int64_t>(reduction_length, 1));
-    const auto amplitude = static_cast<std::int64_t>(std::floor(std::sqrt(square)));
-    return std::clamp<std::int64_t>(amplitude, 1, amplitude_maximum);
+    return std::clamp<std::int64_t>(exact_amplitude(reduction_length, exact_bits), 1,
+                                    amplitude_maximum);
 }
 
 std::int64_t longest_reduction(const Operator& op, const Problem& problem) {
@@ -103,6 +162,14 @@ Array<double> draw_tensor(const Operator& op, const Problem& problem, const Data
     array.data.resize(static_cast<std::size_t>(element_count(array.sizes)));
     if (data.is_explicit) return array;
     const SplitMix64 random(mix_seed(data.seed, name));
+    if (data.is_dense) {
+        const DenseRange range = dense_range(op, problem, name);
+        const std::int64_t amplitude = exact_amplitude(longest_reduction(op, problem), exact_bits);
+        if (kind == ValueKind::mantissas) fill_dense_mantissas(array, range, data.seed);
+        if (kind == ValueKind::integers && amplitude > 0)
+            fill_dense_integers(array, range, data.seed, amplitude);
+        if (kind == ValueKind::mantissas || amplitude > 0) return array;
+    }
     if (kind == ValueKind::integers)
         fill_integers(array, random, longest_reduction(op, problem), exact_bits);
     else

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decides which numbers a case's tensors hold: integers small enough that every order of summation
-// gives the same bits, or numbers with full mantissas; from a seed, or as listed in the case.
+// gives the same bits, or numbers with full mantissas; from a seed, dense or with what real data
+// has, or as listed in the case.
 // Generic over operators; does not call kernels.
 #pragma once
 
@@ -24,7 +25,9 @@ enum class ValueKind {
 /// The values of an operator's inputs, and of the cotangents of its outputs, by name.
 using Values = std::map<std::string, Array<double>, std::less<>>;
 
-/// Draws the values of a case.
+/// Draws the values of a case. Dense ones have no zero and all differ, over all tensors, as long as
+/// there are as many numbers of the kind; then over as many neighbours as there are. Integers of a
+/// sum that is exact only with zeros in it keep them.
 ///
 /// **Ranges** `exact_bits` is p of the accumulation type; only integers depend on it.
 Values draw_values(const Operator& op, const Problem& problem, const Data& data, ValueKind kind,

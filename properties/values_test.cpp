@@ -123,4 +123,69 @@ TEST_CASE("a direction is never zero where there is an element") {
         CHECK(draw_direction(like, seed, 8, 1 << 20).data[0] != 0.0);
 }
 
+TEST_CASE("dense integers have no zero and all differ, and every sum of products stays exact") {
+    const char* problems[] = {
+        "in=1x1",          "c=2,k=2,groups=2,in=1x1",      "n=3,c=4,k=4,in=9x9,filter=3x3",
+        "n=2000,in=10x10", "c=64,k=2,in=12x12,filter=5x5", "n=65536,in=2x2"};
+    for (const char* text : problems)
+        for (const int bits : {24, 11, 8})
+            for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+                CAPTURE(std::string(text));
+                CAPTURE(bits);
+                const Problem problem = problem_of(text);
+                const Data data{.seed = seed, .is_dense = true};
+                const Values values =
+                    draw_values(conv_operator(), problem, data, ValueKind::integers, bits);
+                for (const char* pass : {"forward", "grad_input", "grad_weight"})
+                    CHECK(2.0 * largest_sum(pass, problem, values) <= std::ldexp(1.0, bits));
+                if (longest_reduction(conv_operator(), problem) > (1 << (bits - 1))) continue;
+                std::set<double> different;
+                std::size_t total = 0;
+                for (const auto& [name, array] : values) {
+                    CAPTURE(name);
+                    CHECK(std::ranges::count(array.data, 0.0) == 0);
+                    CHECK(std::ranges::all_of(array.data,
+                                              [](double v) { return v == std::round(v); }));
+                    different.insert(array.data.begin(), array.data.end());
+                    total += array.data.size();
+                }
+                if (bits == 24 && total < 1000) CHECK(different.size() == total);
+            }
+}
+
+TEST_CASE("dense data of one seed is the same whichever tensor is drawn first; seeds differ") {
+    const Problem problem = problem_of("c=2,in=3x3");
+    const auto tensor = [&](std::uint64_t seed, const char* name, ValueKind kind) {
+        return draw_tensor(conv_operator(), problem, {.seed = seed, .is_dense = true}, kind, 24,
+                           name)
+            .data;
+    };
+    for (const ValueKind kind : {ValueKind::integers, ValueKind::mantissas}) {
+        const Values all =
+            draw_values(conv_operator(), problem, {.seed = 1, .is_dense = true}, kind, 24);
+        for (const char* name : {"x", "w", "b", "dy"}) {
+            CHECK(tensor(1, name, kind) == all.at(name).data);
+            CHECK(tensor(1, name, kind) != tensor(2, name, kind));
+        }
+    }
+}
+
+TEST_CASE("dense real data has full mantissas, no zero and no two numbers alike") {
+    const Values values =
+        draw_values(conv_operator(), problem_of("n=2,c=8,k=3,in=64x64,filter=2x2"),
+                    {.seed = 3, .is_dense = true}, ValueKind::mantissas, 24);
+    std::set<double> different;
+    std::size_t total = 0;
+    for (const auto& [name, array] : values) {
+        total += array.data.size();
+        for (const double element : array.data) {
+            different.insert(std::abs(std::ldexp(element, std::abs(element) < 1.0 ? 1 : 0)));
+            int exponent = 0;
+            const double significand = std::ldexp(std::frexp(element, &exponent), 24);
+            CHECK_MESSAGE(std::fmod(std::abs(significand), 2.0) == 1.0, element);
+        }
+    }
+    CHECK(different.size() == total);
+}
+
 }  // namespace gradverify

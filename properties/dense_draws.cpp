@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "properties/dense_draws.hpp"
+
+#include <algorithm>
+
+namespace gradverify {
+
+namespace {
+
+constexpr int draws_minimum = 3;
+
+/// Each buffer at another multiple of the declared alignment, another one in each draw.
+std::vector<int> offsets_of(const KernelDeclaration& kernel, std::size_t buffers, int draw) {
+    constexpr std::int64_t element_bytes = 4, cudamalloc_bytes = 256;
+    std::vector<int> offsets;
+    if (kernel.base_alignment_bytes >= cudamalloc_bytes) return offsets;
+    const auto step =
+        static_cast<int>(std::max<std::int64_t>(kernel.base_alignment_bytes / element_bytes, 1));
+    for (int buffer = 1; buffer <= static_cast<int>(buffers); ++buffer)
+        offsets.push_back(step * ((draw * buffer) % 4));
+    while (!offsets.empty() && offsets.back() == 0) offsets.pop_back();
+    return offsets;
+}
+
+}  // namespace
+
+int dense_draw_count(const KernelDeclaration& kernel) {
+    return std::max(draws_minimum, static_cast<int>(kernel.block_sizes.size()));
+}
+
+Case dense_case(const Kernel& kernel, const std::string& property, const std::string& device,
+                const Problem& problem, int draw) {
+    const KernelDeclaration& declared = kernel.any();
+    Setting setting;
+    if (device == "cpu" && draw % 3 != 0) {
+        setting.order = draw % 3 == 1 ? ThreadOrder::descending : ThreadOrder::random_warps;
+        setting.order_seed = draw % 3 == 1 ? 0 : 1;
+    }
+    setting.offsets =
+        offsets_of(declared, kernel.pass->inputs.size() + kernel.pass->outputs.size(), draw);
+    const auto& sizes = declared.block_sizes;
+    const std::size_t block = sizes.empty() ? 0 : static_cast<std::size_t>(draw) % sizes.size();
+    if (block > 0) setting.block_size = sizes[block];
+    setting.own_stream = declared.stream_use == StreamUse::given && draw % 2 == 1;
+    return {.kernel = kernel.name,
+            .property = property,
+            .device = device,
+            .problem = problem,
+            .data = {.seed = static_cast<std::uint64_t>(draw) + 1, .is_dense = true},
+            .setting = std::move(setting)};
+}
+
+}  // namespace gradverify

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// Decides which cases stand for a problem when it must be shown to pass: a few with dense data (no
+// zero, all values different), each called in another way, so that neither the data nor the
+// setting hides a bug. A function of the kernel, the property, the device and the problem alone:
+// whoever shrinks from whatever seed runs the same ones. Runs nothing.
+#pragma once
+
+#include <string>
+
+#include "harness/case.hpp"
+#include "harness/registry.hpp"
+
+namespace gradverify {
+
+/// Dense cases of a problem: three, or as many as the kernel declares block sizes.
+int dense_draw_count(const KernelDeclaration& kernel);
+
+/// One of them. On the CPU device threads run ascending, descending and by random warps, in turn;
+/// on every device block sizes, streams and pointer offsets change as far as the kernel allows.
+///
+/// **Ranges** `draw` in [0, dense_draw_count).
+Case dense_case(const Kernel& kernel, const std::string& property, const std::string& device,
+                const Problem& problem, int draw);
+
+}  // namespace gradverify

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "properties/dense_draws.hpp"
+
+#include <doctest/doctest.h>
+
+#include <set>
+
+#include "properties/shrink_testing.hpp"
+
+namespace {
+
+using namespace gradverify;
+using namespace gradverify::testing;
+
+std::vector<Case> dense_cases(const TestKernel& kernel, const char* device = "cpu") {
+    std::vector<Case> cases;
+    for (int draw = 0; draw < dense_draw_count(kernel.declaration); ++draw)
+        cases.push_back(
+            dense_case(kernel.kernel, "repeatable", device, parsed("c=2,in=1x2"), draw));
+    return cases;
+}
+
+}  // namespace
+
+TEST_CASE("three dense cases have different data and three orders of threads on the CPU device") {
+    const TestKernel kernel(test_kernel());
+    const std::vector<Case> cases = dense_cases(kernel);
+    REQUIRE(cases.size() == 3);
+    for (std::size_t i = 0; i < 3; ++i) {
+        CHECK(cases[i].kernel == kernel.kernel.name);
+        CHECK(cases[i].property == "repeatable");
+        CHECK(cases[i].problem == parsed("c=2,in=1x2"));
+        CHECK(cases[i].data == Data{.seed = i + 1, .is_dense = true});
+        // The kernel relies on cudaMalloc's alignment.
+        CHECK(cases[i].setting.offsets.empty());
+        CHECK(cases[i].setting.block_size == 0);
+    }
+    CHECK(cases[0].setting.order == ThreadOrder::ascending);
+    CHECK(cases[1].setting.order == ThreadOrder::descending);
+    CHECK(cases[2].setting.order == ThreadOrder::random_warps);
+    for (const Case& one : dense_cases(kernel, "cuda"))
+        CHECK(one.setting.order == ThreadOrder::ascending);
+}
+
+TEST_CASE("each declared block size has a dense case; streams and pointers change where they may") {
+    const TestKernel kernel(test_kernel().blocks_of({256, 64, 32, 96, 37}).aligned_to(8));
+    std::set<int> blocks, orders;
+    std::set<bool> streams;
+    std::set<std::vector<int>> offsets;
+    for (const Case& one : dense_cases(kernel, "cuda")) {
+        blocks.insert(one.setting.block_size);
+        streams.insert(one.setting.own_stream);
+        offsets.insert(one.setting.offsets);
+        CHECK(one.setting.offsets.size() <= 3);
+        for (const int offset : one.setting.offsets) CHECK(offset % 2 == 0);
+    }
+    CHECK(blocks == std::set{0, 64, 32, 96, 37});
+    CHECK(streams.size() == 2);
+    CHECK(offsets.size() == 4);
+    const TestKernel on_default(test_kernel().on_default_stream());
+    for (const Case& one : dense_cases(on_default)) CHECK_FALSE(one.setting.own_stream);
+}
+
+TEST_CASE("a dense case prints and parses as one word") {
+    const TestKernel kernel(test_kernel().aligned_to(4));
+    CHECK(
+        dense_cases(kernel)[2].print() ==
+        "v1:filter.grad_weight/test:repeatable:cpu:c=2,in=1x2:dense=3:order=warps.1:offset=2.0.2");
+}
