@@ -86,8 +86,14 @@ void parse_field(std::string_view name, std::string_view value, Case& parsed) {
     } else if (name == "data") {
         parsed.data.is_explicit = true;
         if (value == "zeros") return;
-        for (const std::string_view element : split(value, ','))
-            parsed.data.elements.push_back(parse_element(element));
+        for (const std::string_view text : split(value, ',')) {
+            DataElement element = parse_element(text);
+            for (const DataElement& other : parsed.data.elements)
+                if (other.tensor == element.tensor && other.index == element.index)
+                    refuse("the element " + element.tensor + "[" + std::to_string(element.index) +
+                           "] stands twice");
+            parsed.data.elements.push_back(std::move(element));
+        }
     } else if (name == "order") {
         parse_order(value, parsed.setting);
     } else if (name == "offset") {

@@ -205,3 +205,8 @@ TEST_CASE("a malformed element of explicit data is refused with the form of one"
     CHECK(contains(complaint(start + ":data=x[0]=1,,w[0]=1"), "case: '' is not an element"));
     CHECK(contains(complaint(start + ":data=x[0]=1,zeros"), "case: 'zeros' is not an element"));
 }
+
+TEST_CASE("an element of explicit data that stands twice is refused") {
+    CHECK(complaint(start + ":data=x[0]=1,x[1]=1,x[0]=2") == "case: the element x[0] stands twice");
+    CHECK(complaint(start + ":data=x[0]=1,w[0]=1") == "");
+}

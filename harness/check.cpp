@@ -44,11 +44,12 @@ class Check {
     std::vector<RowResult> run() {
         while (submit_some() || pool_.in_flight() > 0) {
             if (const auto answer = pool_.wait(0.2)) take(*answer);
+            shrink_some();
             if (observer_.progressed) observer_.progressed(done_, most(), failed_);
         }
         std::vector<RowResult> results;
         for (Serving& serving : rows_) {
-            if (!serving.ended) end(serving);
+            if (!serving.ended) end(serving);  // also those that only wait to be shrunk
             results.push_back(std::move(serving.result));
         }
         return results;
@@ -58,10 +59,14 @@ class Check {
     Serving serving_of(const Row& row) const {
         Serving serving;
         serving.result.row = row;
-        for (const Problem& problem : options_.problems)
-            if (&problem.space() == &row.kernel->op->space && !row.kernel->op->validate(problem) &&
-                !row.kernel->why_unsupported(problem))
+        for (const Problem& problem : options_.problems) {
+            if (&problem.space() != &row.kernel->op->space || row.kernel->op->validate(problem))
+                continue;
+            if (const auto why = row.kernel->why_unsupported(problem))
+                serving.result.left_out.push_back(problem.print() + ": " + *why);
+            else
                 serving.problems.push_back(problem);
+        }
         serving.next_index = options_.shard.index;
         serving.cases = options_.cases;
         if (options_.cases_per_problem)
@@ -115,7 +120,6 @@ class Check {
         Suite::Draw draw = this->draw(serving, index);
         if (!draw.drawn) {
             stop(serving, index, {{}, Outcome::errored(draw.why_none)});
-            if (serving.in_flight == 0) end(serving);
             return;
         }
         const std::int64_t ticket = next_ticket_++;
@@ -125,12 +129,15 @@ class Check {
         pool_.submit(ticket, printed);
     }
 
-    Suite::Draw draw(const Serving& serving, std::int64_t index) const {
+    /// What throws is a user's predicate or shape function: the row's error, not the run's.
+    Suite::Draw draw(const Serving& serving, std::int64_t index) const try {
         const Row& row = serving.result.row;
         if (serving.problems.empty()) return suite_.draw(row, options_.seed, index);
         const auto count = static_cast<std::int64_t>(serving.problems.size());
         const Problem& problem = serving.problems[static_cast<std::size_t>(index % count)];
         return {.drawn = suite_.draw_on(row, options_.seed, index, problem), .why_none = {}};
+    } catch (const std::exception& wrong) {
+        return {.drawn = {}, .why_none = std::string("drawing a problem threw: ") + wrong.what()};
     }
 
     static void stop(Serving& serving, std::int64_t index, const Stop& why) {
@@ -147,7 +154,22 @@ class Check {
         --serving.in_flight;
         ++done_;
         count(serving, running.index, running.drawn, answer.outcome);
-        if (!has_more(serving) && serving.in_flight == 0) end(serving);
+        if (is_served(serving) && serving.stops.empty()) end(serving);
+    }
+
+    bool is_served(const Serving& serving) const {
+        return !has_more(serving) && serving.in_flight == 0;
+    }
+
+    /// Ends the rows that something stopped, once every row has had its first case: shrinking takes
+    /// long, and under --time a row behind it would get none.
+    void shrink_some() {
+        const auto waits_for_a_case = [&](const Serving& serving) {
+            return has_more(serving) && serving.next_index == options_.shard.index;
+        };
+        if (!time_is_up() && std::ranges::any_of(rows_, waits_for_a_case)) return;
+        for (Serving& serving : rows_)
+            if (!serving.ended && !serving.stops.empty() && is_served(serving)) end(serving);
     }
 
     void count(Serving& serving, std::int64_t index, const Case& drawn, const Outcome& outcome) {

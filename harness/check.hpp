@@ -42,7 +42,9 @@ struct RowResult {
     std::int64_t passed = 0;        ///< of them, with a non-zero expected value
     std::optional<Shrunk> failure;  ///< for failed
     std::vector<double> error_over_bound, multiply_adds;  ///< of the passed cases
-    double seconds = 0.0;                                 ///< in workers
+    /// The user's problems that this kernel does not support, each with the reason.
+    std::vector<std::string> left_out;
+    double seconds = 0.0;  ///< in workers
 };
 
 /// What the user sees while the run goes on.
@@ -59,7 +61,8 @@ std::vector<Row> select_rows(const Suite& suite, const Registry& registry,
                              const std::vector<std::string>& devices);
 
 /// Serves the rows round robin, one case each first; a row ends at its first failure or error, the
-/// one of lowest index, and a failure is shrunk at once. Results come in the rows' order.
+/// one of lowest index. A failure is shrunk as soon as every row has had its first case. Results
+/// come in the rows' order.
 std::vector<RowResult> check_rows(const Suite& suite, const std::vector<Row>& rows,
                                   const CheckOptions& options, WorkerPool& pool,
                                   const CheckObserver& observer);

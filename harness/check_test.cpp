@@ -47,6 +47,7 @@ class Bench {
         };
         suite.draw = [make](const Row& row, std::uint64_t seed, std::int64_t index) {
             if (row.property == "undrawable") return Suite::Draw{{}, "no problem is left"};
+            if (row.property == "throws") throw std::runtime_error("no such size");
             const Problem problem = Problem::parse(row.kernel->op->space, "in=3");
             return Suite::Draw{make(row, seed, index, problem), ""};
         };
@@ -163,6 +164,29 @@ TEST_CASE("a row of which no case can be drawn is an error that says why") {
     CHECK(bench.ended == std::vector<std::string>{"undrawable", "pass"});
 }
 
+TEST_CASE("what throws while a case is drawn is an error of its row alone") {
+    Bench bench;
+    const auto results = bench.check({bench.row("throws"), bench.row("pass")}, {.cases = 2});
+    CHECK(results[0].verdict == Verdict::errored);
+    CHECK(results[0].message == "drawing a problem threw: no such size");
+    CHECK(results[1].verdict == Verdict::passed);
+}
+
+TEST_CASE("a failure is shrunk after the first case of every row") {
+    Bench bench;
+    std::vector<Row> rows(60, bench.row("pass"));
+    rows.front() = bench.row("fail");
+    std::size_t asked_before = 0;
+    bench.suite.shrink = [&](const Case& found, const Outcome& outcome, const CaseRunner&) {
+        asked_before = bench.asked.size();
+        return Shrunk{found, outcome, true, 1};
+    };
+    const auto results = bench.check(rows, {.cases = 3});
+    CHECK(asked_before >= rows.size());
+    CHECK(results.front().verdict == Verdict::failed);
+    CHECK(results.back().cases == 3);
+}
+
 TEST_CASE("a failing row ends, and the failure of lowest index is shrunk, once") {
     for (const int jobs : {1, 2, 4}) {
         CAPTURE(jobs);
@@ -277,6 +301,8 @@ TEST_CASE("so many cases for each own problem are counted by what the kernel sup
         bench.check({bench.row("pass"), bench.row("pass", "toy.forward/small")}, options);
     CHECK(results[0].cases == 6);
     CHECK(results[1].cases == 3);
+    CHECK(results[0].left_out.empty());
+    CHECK(results[1].left_out == std::vector<std::string>{"in=9: needs 1 <= in <= 4"});
     CHECK(bench.most == 9);
 }
 

@@ -41,7 +41,8 @@ std::vector<std::string> stacked(const std::string& name) {
 std::string cell(const RowResult& result) {
     switch (result.verdict) {
         case Verdict::passed:
-            return std::to_string(result.cases);
+            return (result.passed == result.cases ? "" : std::to_string(result.passed) + "/") +
+                   std::to_string(result.cases);
         case Verdict::failed:
             return "FAILED";
         case Verdict::errored:
@@ -59,7 +60,8 @@ std::string rstripped(std::string text) {
     return text;
 }
 
-/// Kernels down, properties across; a cell is the number of cases that passed, or the verdict.
+/// Kernels down, properties across; a cell is the number of cases, with those of them that compared
+/// a value other than zero before it where that is not all, or the verdict.
 std::string table(const Suite& suite, const std::vector<RowResult>& results,
                   const std::string& device) {
     std::map<std::string, std::map<std::string, std::string>> cells;
@@ -124,6 +126,11 @@ std::string lines_of_notes(const std::vector<RowResult>& results,
         if (result.verdict != Verdict::passed && result.verdict != Verdict::failed)
             text += std::string(name_of(result.verdict)) + ": " + result.row.kernel->name + ", " +
                     result.row.property + " on " + result.row.device + ": " + result.message + "\n";
+    std::set<std::string> left_out;
+    for (const RowResult& result : results)
+        for (const std::string& problem : result.left_out)
+            left_out.insert("not run: " + result.row.kernel->name + " on " + problem + "\n");
+    for (const std::string& line : left_out) text += line;
     for (const std::string& kernel : not_verified(results))
         text += "not verified: " + kernel + " has no passed row\n";
     for (const std::string& kernel : absent)
@@ -193,6 +200,10 @@ std::string summarize(const Suite& suite, const std::vector<RowResult>& results,
     }
     std::string text = "\n";
     for (const std::string& device : devices) text += table(suite, results, device);
+    if (std::ranges::any_of(results, [](const RowResult& result) {
+            return result.verdict == Verdict::passed && result.passed < result.cases;
+        }))
+        text += "a/b: of b cases, a compared a value other than zero\n\n";
     text += error_lines(results) + lines_of_notes(results, absent);
     const Counts counts = count(results);
     text += std::to_string(counts.cases) + " cases, median " +
