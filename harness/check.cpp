@@ -208,6 +208,9 @@ class Check {
             else if (found)
                 result.message += " (" + found->print() + ")";
         }
+        if (result.verdict == Verdict::failed || result.verdict == Verdict::errored ||
+            result.verdict == Verdict::vacuous)
+            result.known = options_.is_known && options_.is_known(result);
         if (observer_.row_ended) observer_.row_ended(result);
     }
 

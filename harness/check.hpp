@@ -20,6 +20,8 @@ struct Shard {
     std::int64_t index = 0, count = 1;
 };
 
+struct RowResult;
+
 struct CheckOptions {
     std::int64_t cases = 1000;      ///< per row
     std::optional<double> seconds;  ///< in total; what comes first ends the run
@@ -30,6 +32,8 @@ struct CheckOptions {
     std::vector<Problem> problems;
     /// With own problems, instead of `cases`: so many for each of those that the kernel supports.
     std::optional<std::int64_t> cases_per_problem;
+    /// Whether a row's failure is one that the user knows of; empty: none is.
+    std::function<bool(const RowResult&)> is_known;
 };
 
 /// What became of a row.
@@ -44,6 +48,7 @@ struct RowResult {
     std::vector<double> error_over_bound, multiply_adds;  ///< of the passed cases
     /// The user's problems that this kernel does not support, each with the reason.
     std::vector<std::string> left_out;
+    bool known = false;    ///< it did not pass, and the user knows
     double seconds = 0.0;  ///< in workers
 };
 

@@ -108,6 +108,8 @@ struct CommandLine {
         check->add_option("--jobs", a.jobs, "worker processes (default: one for each core)")
             ->check(whole_number(1, jobs_maximum));
         check->add_option("--shard", a.shard, "i/n: the i-th of n equal parts of every row");
+        check->add_option("--baseline", a.baseline,
+                          "known failures, as --json wrote them: accepted, and an error once gone");
         check->add_option("--json", a.json, "write results here, one JSON object a line");
         check->add_option("--junit", a.junit, "write results here, as JUnit XML");
         std::string properties = "Properties:\n";

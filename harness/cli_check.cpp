@@ -12,6 +12,7 @@
 #include <stdexcept>
 #include <thread>
 
+#include "harness/baseline.hpp"
 #include "harness/check.hpp"
 #include "harness/cli.hpp"
 #include "harness/cli_verbs.hpp"
@@ -192,6 +193,9 @@ int run_check(const Suite& suite, const CheckArguments& arguments) {
             return glob_matches(arguments.property, property.name);
         }))
         no_rows(suite, arguments);
+    const Baseline baseline =
+        arguments.baseline.empty() ? Baseline() : Baseline::read(arguments.baseline);
+    options.is_known = [&](const RowResult& result) { return baseline.knows(result); };
     const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
     const int jobs = arguments.jobs > 0 ? arguments.jobs : cores;
     WorkerPool pool({.command = worker_command(), .jobs = jobs});
@@ -216,7 +220,7 @@ int run_check(const Suite& suite, const CheckArguments& arguments) {
         .row_ended =
             [&](const RowResult& result) {
                 if (json) json->add(result);
-                if (!result.failure) return;
+                if (!result.failure || result.known) return;
                 progress.clear();
                 std::printf("\n%s", report_failure(result, program_to_paste()).c_str());
                 std::fflush(stdout);
@@ -228,10 +232,12 @@ int run_check(const Suite& suite, const CheckArguments& arguments) {
     const double seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     std::printf("%s", summarize(suite, results, absent, seconds).c_str());
+    const auto gone = baseline.gone(results);
+    for (const std::string& sentence : gone) std::printf("%s\n", sentence.c_str());
     if (json) json->finish(results, seconds);
     if (!arguments.junit.empty()) write_junit(arguments.junit, results, seconds);
     // Kernels for another device alone are no mistake, but a run without a row verified nothing.
-    return !rows.empty() && all_well(results) ? exit_ok : exit_failed;
+    return !rows.empty() && all_well(results) && gone.empty() ? exit_ok : exit_failed;
 }
 
 }  // namespace gradverify

@@ -139,6 +139,12 @@ holds "and names the kernels" grep -q 'conv.grad_bias/naive' err
 refused 'there are .*matches_reference, within_rounding_bound' check --property equals
 refused 'there are .*matches_reference' check conv.forward/naive --property adjoint_identity
 refused '--device tpu is unknown; there are cpu, cuda, auto, all' check --device tpu
+printf '{"kind":"verdict","kernel":"%s","property":"repeatable","device":"cpu","verdict":"failed"}\n' \
+    "$kernel" >known.json
+expect 1 out "^no longer failed: $kernel, repeatable on cpu; take its line out" \
+    check "$kernel" "${quick[@]}" --baseline known.json
+expect 0 out 'passed' check "$kernel" "${quick[@]}" --baseline known.json --property stays_in_bounds
+refused 'baseline: line 1 of r.xml is not a line that' check "$kernel" --baseline r.xml
 for shard in 0/2 3/2 1 1/0 a/b 1/2/3 1/9223372036854775807; do
     refused 'is not i/n with 1 <= i <= n' check --shard $shard
 done

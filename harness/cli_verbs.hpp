@@ -23,6 +23,7 @@ struct CheckArguments {
     std::string problems_file;
     int jobs = 0;  ///< 0: one for each core
     std::string shard;
+    std::string baseline;
     std::string json, junit;
 };
 

@@ -108,6 +108,18 @@ TEST_CASE("all is well only when nothing failed, was vacuous or errored") {
                     result_of("plain", "stays_in_bounds", Verdict::skipped)}));
 }
 
+TEST_CASE("what is known not to pass is accepted, and said") {
+    RowResult known = failure_of("plain", "repeatable", Outcome::failed("differs"));
+    known.known = true;
+    CHECK(all_well({known}));
+    CHECK_FALSE(all_well({known, failure_of("plain", "stays_in_bounds", Outcome::failed("no"))}));
+    CHECK(count({known}).failed == 1);
+    CHECK(count({known}).known == 1);
+    const std::string text = summarize(suite(), {known}, {}, 1.0);
+    CHECK(contains(text, "known to be failed: toy.forward/plain, repeatable on cpu: differs\n"));
+    CHECK(contains(text, "0 skipped, 1 of them known not to pass\n"));
+}
+
 TEST_CASE("a quantile is one of the values, whatever their order") {
     CHECK(quantile({}, 0.5) == 0.0);
     CHECK(quantile({7.0}, 0.99) == 7.0);
