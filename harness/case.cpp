@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/case.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <set>
 #include <stdexcept>
 
@@ -43,7 +45,7 @@ DataElement parse_element(std::string_view text) {
     if (open != std::string_view::npos && close != std::string_view::npos && open < close) {
         const auto index = parse_int(text.substr(open + 1, close - open - 1));
         const auto value = parse_double(text.substr(close + 2));
-        if (open > 0 && index && *index >= 0 && value)
+        if (open > 0 && index && *index >= 0 && value && std::isfinite(*value))
             return {std::string(text.substr(0, open)), *index, *value};
     }
     refuse("'" + std::string(text) + "' is not an element; write x[0]=1,w[3]=-0.5, or zeros");
@@ -128,6 +130,30 @@ void parse_fields(std::span<const std::string_view> fields, Case& parsed) {
 }
 
 }  // namespace
+
+std::optional<std::string> why_unsupported(const Kernel& kernel, const Setting& setting) {
+    const KernelDeclaration& declared = kernel.any();
+    const auto& blocks = declared.block_sizes;
+    if (setting.block_size != 0 && std::ranges::find(blocks, setting.block_size) == blocks.end()) {
+        std::vector<std::string> sizes;
+        for (const int size : blocks) sizes.push_back(std::to_string(size));
+        return "block=" + std::to_string(setting.block_size) +
+               (blocks.empty() ? ", but it declares no block sizes"
+                               : " is not one of its block sizes " + joined(sizes));
+    }
+    const std::size_t buffers = kernel.pass->inputs.size() + kernel.pass->outputs.size();
+    if (setting.offsets.size() > buffers)
+        return std::to_string(setting.offsets.size()) + " offsets, but it has " +
+               std::to_string(buffers) + " tensors";
+    const auto element_bytes = static_cast<std::int64_t>(traits_of(DType::f32).bytes);
+    for (const int offset : setting.offsets)
+        if (offset * element_bytes % declared.base_alignment_bytes != 0)
+            return "offset " + std::to_string(offset) + " breaks its alignment of " +
+                   std::to_string(declared.base_alignment_bytes) + " bytes";
+    if (setting.own_stream && declared.stream_use == StreamUse::default_stream)
+        return std::string("stream=own, but it declares the default stream");
+    return std::nullopt;
+}
 
 std::string Case::print() const {
     std::vector<std::string> fields{

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -48,6 +49,10 @@ struct Setting {
     bool own_stream = false;  ///< a stream made for the call, not the default one
     bool operator==(const Setting&) const = default;
 };
+
+/// Why a kernel must not be called so: its declaration does not promise to work then; nothing if it
+/// may.
+std::optional<std::string> why_unsupported(const Kernel& kernel, const Setting& setting);
 
 struct Case {
     std::string kernel;    ///< full name

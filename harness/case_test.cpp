@@ -210,3 +210,23 @@ TEST_CASE("an element of explicit data that stands twice is refused") {
     CHECK(complaint(start + ":data=x[0]=1,x[1]=1,x[0]=2") == "case: the element x[0] stands twice");
     CHECK(complaint(start + ":data=x[0]=1,w[0]=1") == "");
 }
+
+TEST_CASE("a setting that the kernel does not declare is named") {
+    Registry registry;
+    registry.add(toy_operator());
+    registry.add(toy_kernel("any").blocks_of({64, 256}).aligned_to(8));
+    registry.add(toy_kernel("plain").on_default_stream());
+    registry.check();
+    const Kernel& any = *registry.find_kernel("toy.forward/any");
+    const Kernel& plain = *registry.find_kernel("toy.forward/plain");
+    const auto why = [](const Kernel& kernel, const Setting& setting) {
+        return why_unsupported(kernel, setting).value_or("");
+    };
+    CHECK(why(any, {}) == "");
+    CHECK(why(any, {.offsets = {2, 0, 4}, .block_size = 256, .own_stream = true}) == "");
+    CHECK(why(any, {.block_size = 33}) == "block=33 is not one of its block sizes 64, 256");
+    CHECK(why(plain, {.block_size = 64}) == "block=64, but it declares no block sizes");
+    CHECK(why(any, {.offsets = {0, 1}}) == "offset 1 breaks its alignment of 8 bytes");
+    CHECK(why(plain, {.own_stream = true}) == "stream=own, but it declares the default stream");
+    CHECK(why(any, {.offsets = {0, 0, 0, 0, 0, 2}}) == "6 offsets, but it has 3 tensors");
+}

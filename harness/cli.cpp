@@ -34,6 +34,13 @@ CLI::Validator whole_number(std::uint64_t minimum, std::uint64_t maximum) {
     return {complaint, "", "whole number"};
 }
 
+CLI::Validator not_empty() {
+    const auto complaint = [](const std::string& text) {
+        return text.empty() ? std::string("needs the name of a file") : std::string();
+    };
+    return {complaint, "", "file"};
+}
+
 /// The options of the command that was read last, or the commands.
 std::string accepted_by(const CLI::App& app) {
     std::vector<std::string> words;
@@ -108,10 +115,14 @@ struct CommandLine {
         check->add_option("--jobs", a.jobs, "worker processes (default: one for each core)")
             ->check(whole_number(1, jobs_maximum));
         check->add_option("--shard", a.shard, "i/n: the i-th of n equal parts of every row");
-        check->add_option("--baseline", a.baseline,
-                          "known failures, as --json wrote them: accepted, and an error once gone");
-        check->add_option("--json", a.json, "write results here, one JSON object a line");
-        check->add_option("--junit", a.junit, "write results here, as JUnit XML");
+        check
+            ->add_option("--baseline", a.baseline,
+                         "known failures, as --json wrote them: accepted, and an error once gone")
+            ->check(not_empty());
+        check->add_option("--json", a.json, "write results here, one JSON object a line")
+            ->check(not_empty());
+        check->add_option("--junit", a.junit, "write results here, as JUnit XML")
+            ->check(not_empty());
         std::string properties = "Properties:\n";
         for (const Suite::Entry& property : suite.properties) {
             std::string line = "  " + property.name;
@@ -147,7 +158,10 @@ int gradverify_main(int argc, char** argv, const Suite& suite) {
     try {
         require_known_verb(argc, argv);
         line.app.parse(argc, argv);
-        return run_verb(line, suite);
+        const int code = run_verb(line, suite);
+        if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
+            throw EnvironmentError("can't write to standard output");
+        return code;
     } catch (const CLI::ParseError& wrong) {
         // Help and version come this way too, with exit code 0.
         return line.app.exit(wrong) == 0 ? exit_ok : exit_usage;

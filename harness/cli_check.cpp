@@ -49,15 +49,24 @@ Shard parse_shard(const std::string& text) {
     return {.index = *index - 1, .count = *count};
 }
 
-std::vector<std::string> read_problem_lines(const std::string& path) {
+/// A problem's text, and how a message names it.
+struct GivenProblem {
+    std::string text, place;
+};
+
+std::vector<GivenProblem> read_problem_lines(const std::string& path) {
     std::ifstream file(path);
-    if (!file) throw UsageError("--problems: can't read " + path);
-    std::vector<std::string> lines;
+    if (!file || std::filesystem::is_directory(path))
+        throw UsageError("--problems: can't read " + path);
+    std::vector<GivenProblem> lines;
+    int number = 0;
     for (std::string line; std::getline(file, line);) {
+        ++number;
         line = line.substr(0, line.find('#'));
         line.erase(0, line.find_first_not_of(" \t\r"));
         line.erase(line.find_last_not_of(" \t\r") + 1);
-        if (!line.empty()) lines.push_back(line);
+        if (!line.empty())
+            lines.push_back({line, path + ":" + std::to_string(number) + ": " + line});
     }
     if (lines.empty()) throw UsageError("--problems: " + path + " holds no problem");
     return lines;
@@ -65,17 +74,18 @@ std::vector<std::string> read_problem_lines(const std::string& path) {
 
 /// The user's problems, each read for the selected operators that know its parameters.
 std::vector<Problem> read_problems(const CheckArguments& arguments, const std::vector<Row>& rows) {
-    std::vector<std::string> lines = arguments.problems;
+    std::vector<GivenProblem> lines;
+    for (const std::string& text : arguments.problems) lines.push_back({text, "--problem " + text});
     if (!arguments.problems_file.empty())
-        for (std::string& line : read_problem_lines(arguments.problems_file))
-            lines.push_back(std::move(line));
+        std::ranges::move(read_problem_lines(arguments.problems_file), std::back_inserter(lines));
     std::vector<Problem> problems;
-    for (const std::string& line : lines) {
+    for (const auto& [text, place] : lines) {
         std::string why;
-        bool supported = false;
+        bool supported = false, readable = false;
         const Operator* last = nullptr;
         for (const Row& row : rows) try {
-                const Problem problem = Problem::parse(row.kernel->op->space, line);
+                const Problem problem = Problem::parse(row.kernel->op->space, text);
+                readable = true;
                 if (const auto invalid = row.kernel->op->validate(problem)) {
                     why = *invalid;
                 } else if (const auto unsupported = row.kernel->why_unsupported(problem)) {
@@ -89,7 +99,8 @@ std::vector<Problem> read_problems(const CheckArguments& arguments, const std::v
                 why = wrong.what();
             }
         if (!supported)
-            throw UsageError("--problem " + line + ": no selected kernel supports it: " + why);
+            throw UsageError(place + (readable ? ": no selected kernel supports it: " : ": ") +
+                             why);
     }
     return problems;
 }
@@ -235,7 +246,8 @@ int run_check(const Suite& suite, const CheckArguments& arguments) {
     const auto gone = baseline.gone(results);
     for (const std::string& sentence : gone) std::printf("%s\n", sentence.c_str());
     if (json) json->finish(results, seconds);
-    if (!arguments.junit.empty()) write_junit(arguments.junit, results, seconds);
+    if (!arguments.junit.empty())
+        write_junit(arguments.junit, results, seconds, program_to_paste());
     // Kernels for another device alone are no mistake, but a run without a row verified nothing.
     return !rows.empty() && all_well(results) && gone.empty() ? exit_ok : exit_failed;
 }

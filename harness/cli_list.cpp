@@ -28,10 +28,12 @@ std::string supports(const Kernel& kernel) {
 }
 
 std::string promises(const KernelDeclaration& declared) {
-    std::vector<std::string> words{std::string(traits_of(declared.accumulator).name)};
+    std::vector<std::string> words{"accumulates in " +
+                                   std::string(traits_of(declared.accumulator).name)};
     words.push_back(declared.determinism == Determinism::bitwise ? "deterministic"
                                                                  : "not deterministic");
-    words.push_back(declared.write_mode == WriteMode::overwrites ? "overwrites" : "accumulates");
+    words.push_back(declared.write_mode == WriteMode::overwrites ? "overwrites"
+                                                                 : "adds to outputs");
     words.push_back("aligned to " + std::to_string(declared.base_alignment_bytes) + " bytes");
     if (declared.stream_use == StreamUse::default_stream) words.emplace_back("default stream");
     if (declared.arithmetic == Arithmetic::fast) words.emplace_back("fast math");
@@ -59,6 +61,8 @@ void require_runnable(const Suite& suite, const Case& checked) {
         throw UsageError("case: " + *invalid);
     if (const auto unsupported = kernel.why_unsupported(checked.problem))
         throw UsageError("case: " + kernel.name + " " + *unsupported);
+    if (const auto unsupported = why_unsupported(kernel, checked.setting))
+        throw UsageError("case: " + kernel.name + ": " + *unsupported);
     for (const DataElement& element : checked.data.elements) {
         const Sizes sizes = kernel.op->sizes_of(element.tensor, checked.problem);
         if (element.index >= element_count(sizes))

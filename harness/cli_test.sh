@@ -180,6 +180,10 @@ expect 0 out "$passed" repro "$case"
 expect 0 out "$passed" repro "$case" --in-process
 expect 0 out "$passed" repro "${case/:cpu:/:cuda:}" --device cpu
 expect 1 out '^vacuous: .*every expected value is zero' repro "${case/seed=5/data=zeros}"
+refused 'block=33, but it declares no block sizes' repro "$case:block=33"
+checks=$((checks + 1))
+"$exe" list >/dev/full 2>err
+[ $? -eq 3 ] || complain "a full standard output must end with exit code 3"
 refused "it begins with 'garbage', but this gradverify reads v1:KERNEL" repro garbage
 refused 'there is no kernel .*; did you mean conv.grad_bias/naive' repro "${case/naive/naiv}"
 refused "no property 'equal' applies to .*; there are matches_reference" \

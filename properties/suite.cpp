@@ -90,9 +90,8 @@ Outcome run_case(const Registry& registry, std::string_view printed) {
 std::vector<DataElement> list_data(const Registry& registry, const Case& checked) {
     const Kernel& kernel = *registry.find_kernel(checked.kernel);
     const Property& property = property_of(checked);
-    const int exact_bits = traits_of(kernel.any().accumulator).exact_bits;
     const Values values = draw_values(*kernel.op, checked.problem, checked.data,
-                                      property.values(*kernel.op), exact_bits);
+                                      property.values(*kernel.op), kernel.any().exact_bits());
     return list_elements(values, kernel.pass->inputs);
 }
 

@@ -81,6 +81,29 @@ TEST_CASE("case i depends on the seed, the kernel, the property and i alone") {
           suite.draw({row.kernel, "repeatable", row.device}, 3, 100).drawn->problem.print());
 }
 
+TEST_CASE("a forward kernel that is wrong about derivatives is passed over for one that is right") {
+    const Suite suite = make_suite(Registry::instance());
+    const Row row{Registry::instance().find_kernel("conv.grad_weight/general"), "adjoint_identity",
+                  "cpu"};
+    // The wrong one comes first by name, and is right wherever the bias is not zero.
+    REQUIRE(Registry::instance().find_kernel("conv.forward/bug_needs_bias"));
+    for (std::int64_t i = 0; i < 40; ++i) {
+        const std::string printed = suite.draw(row, 5, i).drawn->print();
+        CAPTURE(printed);
+        const Verdict verdict = suite.run(printed).verdict;
+        CHECK((verdict == Verdict::passed || verdict == Verdict::vacuous));
+    }
+}
+
+TEST_CASE("explicit data must be such that sums stay exact") {
+    const Suite suite = make_suite(Registry::instance());
+    const std::string start = "v1:conv.grad_bias/naive:matches_reference:cpu:in=3x3:data=";
+    CHECK(suite.run(start + "dy[0]=16777216").verdict == Verdict::passed);
+    CHECK_THROWS_WITH(suite.run(start + "dy[0]=16777216,dy[1]=-1"),
+                      "data: its sums go beyond 2^24, where integers are no longer exact");
+    CHECK_THROWS_WITH(suite.run(start + "dy[0]=0.5"), "data: matches_reference needs integers");
+}
+
 TEST_CASE("a printed case that can't be run says why") {
     const Suite suite = make_suite(Registry::instance());
     const auto complaint = [&](const std::string& printed) {

@@ -26,7 +26,7 @@ using Values = std::map<std::string, Array<double>, std::less<>>;
 
 /// Draws the values of a case.
 ///
-/// **Ranges** `exact_bits` is p of the accumulation type; only integers depend on it.
+/// **Ranges** `exact_bits` is the kernel's; only integers depend on it.
 Values draw_values(const Operator& op, const Problem& problem, const Data& data, ValueKind kind,
                    int exact_bits);
 
