@@ -11,7 +11,6 @@
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
-#include <memory>
 #include <mutex>
 #include <optional>
 #include <string_view>
@@ -20,13 +19,15 @@
 namespace gradverify::simt {
 namespace {
 
-#define GRADVERIFY_SIMT_LIBDW_FUNCTIONS(F)                                                        \
-    F(dwfl_begin)                                                                                 \
-    F(dwfl_report_begin)                                                                          \
-    F(dwfl_report_end) F(dwfl_linux_proc_report) F(dwfl_linux_proc_find_elf) F(dwfl_addrmodule)   \
-        F(dwfl_module_addrdie) F(dwfl_module_nextcu) F(dwarf_haspc) F(dwarf_getsrc_die)           \
-            F(dwarf_linesrc) F(dwarf_lineno) F(dwarf_getscopes) F(dwarf_tag) F(dwarf_getsrcfiles) \
-                F(dwarf_filesrc) F(dwarf_attr) F(dwarf_formudata)
+#define GRADVERIFY_SIMT_LIBDW_FUNCTIONS(F)                                              \
+    F(dwfl_begin)                                                                       \
+    F(dwfl_report_begin)                                                                \
+    F(dwfl_report_end)                                                                  \
+    F(dwfl_linux_proc_report) F(dwfl_linux_proc_find_elf) F(dwfl_addrmodule)            \
+        F(dwfl_module_addrdie) F(dwfl_module_nextcu) F(dwarf_haspc) F(dwarf_getsrc_die) \
+            F(dwarf_linesrc) F(dwarf_lineno) F(dwarf_getscopes) F(dwarf_getscopes_die)  \
+                F(dwarf_tag) F(dwarf_getsrcfiles) F(dwarf_filesrc) F(dwarf_attr)        \
+                    F(dwarf_formudata)
 
 struct Libdw {
 // NOLINTNEXTLINE(bugprone-macro-parentheses): a declared name
@@ -56,6 +57,16 @@ int no_other_file(Dwfl_Module*, void**, const char*, Dwarf_Addr, const char*, co
 struct Line {
     std::string file;
     int line = 0;
+};
+
+/// An array that libdw allocated.
+struct Scopes {
+    Dwarf_Die* begin = nullptr;
+
+    Scopes() = default;
+    ~Scopes() { std::free(begin); }
+    Scopes(const Scopes&) = delete;
+    Scopes& operator=(const Scopes&) = delete;
 };
 
 bool is_of_users(const Line& at) {
@@ -116,16 +127,19 @@ class DebugInformation {
 
     /// The innermost of the user's lines that inlined what lies there.
     std::optional<Line> inlining_line(Dwarf_Die* unit, Dwarf_Addr address) const {
-        Dwarf_Die* found = nullptr;
-        const int count = dw_.dwarf_getscopes(unit, address, &found);
-        const std::unique_ptr<Dwarf_Die[], decltype(&std::free)> scopes(found, &std::free);
+        // The first scope is the innermost; those after it are where its source text lies. What it
+        // was inlined into is asked for by itself.
+        Scopes nearest;
+        if (dw_.dwarf_getscopes(unit, address, &nearest.begin) <= 0) return {};
+        Scopes scopes;
+        const int count = dw_.dwarf_getscopes_die(nearest.begin, &scopes.begin);
         Dwarf_Files* files = nullptr;
         std::size_t file_count = 0;
-        if (count <= 0 || dw_.dwarf_getsrcfiles(unit, &files, &file_count) != 0) return {};
+        if (dw_.dwarf_getsrcfiles(unit, &files, &file_count) != 0) return {};
         for (int i = 0; i < count; ++i) {
-            if (dw_.dwarf_tag(&scopes[i]) != DW_TAG_inlined_subroutine) continue;
-            const auto file = number(scopes[i], DW_AT_call_file);
-            const auto line = number(scopes[i], DW_AT_call_line);
+            if (dw_.dwarf_tag(&scopes.begin[i]) != DW_TAG_inlined_subroutine) continue;
+            const auto file = number(scopes.begin[i], DW_AT_call_file);
+            const auto line = number(scopes.begin[i], DW_AT_call_line);
             if (!file || !line) continue;
             const char* name = dw_.dwarf_filesrc(files, *file, nullptr, nullptr);
             if (name == nullptr) continue;
