@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <exception>
+#include <numeric>
 #include <stdexcept>
 
 #include "harness/device.hpp"
@@ -41,17 +42,19 @@ class CudaDevice final : public Device {
 
     std::string_view name() const override { return "cuda"; }
 
-    std::byte* memory(std::size_t bytes) override {
-        if (bytes > bytes_) {
-            GRADVERIFY_CUDA_CHECK(cudaFree(memory_));
-            memory_ = nullptr;
-            bytes_ = 0;
-            void* fresh = nullptr;
-            GRADVERIFY_CUDA_CHECK(cudaMalloc(&fresh, bytes));
-            memory_ = static_cast<std::byte*>(fresh);
-            bytes_ = bytes;
+    bool has_unmapped_edges() const override { return false; }
+
+    // One block, so that one copy does for all regions.
+    std::vector<std::byte*> place(std::span<const std::size_t> region_bytes, Edge) override {
+        bytes_used_ = std::accumulate(region_bytes.begin(), region_bytes.end(), std::size_t{0});
+        reserve(bytes_used_);
+        std::vector<std::byte*> begins;
+        std::byte* begin = memory_;
+        for (const std::size_t bytes : region_bytes) {
+            begins.push_back(begin);
+            begin += bytes;
         }
-        return memory_;
+        return begins;
     }
 
     std::byte* host_memory(int which, std::size_t bytes) override {
@@ -65,11 +68,11 @@ class CudaDevice final : public Device {
         return static_cast<std::byte*>(block.data);
     }
 
-    void upload(const std::byte* host, std::size_t bytes) override {
-        GRADVERIFY_CUDA_CHECK(cudaMemcpy(memory_, host, bytes, cudaMemcpyHostToDevice));
+    void upload(const std::byte* host) override {
+        GRADVERIFY_CUDA_CHECK(cudaMemcpy(memory_, host, bytes_used_, cudaMemcpyHostToDevice));
     }
-    void download(std::byte* host, std::size_t bytes) override {
-        GRADVERIFY_CUDA_CHECK(cudaMemcpy(host, memory_, bytes, cudaMemcpyDeviceToHost));
+    void download(std::byte* host) override {
+        GRADVERIFY_CUDA_CHECK(cudaMemcpy(host, memory_, bytes_used_, cudaMemcpyDeviceToHost));
     }
 
     CUstream_st* stream(bool own) override {
@@ -106,8 +109,20 @@ class CudaDevice final : public Device {
         void* data = nullptr;
         std::size_t bytes = 0;
     };
+
+    void reserve(std::size_t bytes) {
+        if (bytes <= bytes_) return;
+        GRADVERIFY_CUDA_CHECK(cudaFree(memory_));
+        memory_ = nullptr;
+        bytes_ = 0;
+        void* fresh = nullptr;
+        GRADVERIFY_CUDA_CHECK(cudaMalloc(&fresh, bytes));
+        memory_ = static_cast<std::byte*>(fresh);
+        bytes_ = bytes;
+    }
+
     std::byte* memory_ = nullptr;
-    std::size_t bytes_ = 0;
+    std::size_t bytes_ = 0, bytes_used_ = 0;
     HostBlock host_[2];
     cudaStream_t stream_ = nullptr;
 };

@@ -48,8 +48,7 @@ class Rig {
     explicit Rig(const Call& call)
         : call_(call),
           declaration_(*call.kernel.on(call.device.name())),
-          arena_(call.device, buffers_of(call, declaration_)) {
-        arena_.surround(call.surroundings);
+          arena_(call.device, buffers_of(call, declaration_), call.surroundings) {
         const std::size_t inputs = call.kernel.pass->inputs.size();
         for (std::size_t i = 0; i < inputs; ++i) arena_.write(i, call.inputs[i].data);
         for (std::size_t i = 0; i < call.initial_outputs.size(); ++i)

@@ -149,16 +149,12 @@ std::vector<Expected> CaseContext::exactly(const std::vector<Array<double>>& res
 
 Surroundings CaseContext::surroundings() const {
     SplitMix64 random(seed_for("surroundings"));
-    const auto parity = static_cast<int>(random.below(2));
+    Surroundings drawn{.guard_parity = static_cast<int>(random.below(2))};
     // Mostly NaN; now and then a finite poison, which a maximum or a comparison can't swallow.
-    switch (random.below(8)) {
-        case 0:
-            return {.poison = Poison::positive_huge, .guard_parity = parity};
-        case 1:
-            return {.poison = Poison::negative_huge, .guard_parity = parity};
-        default:
-            return {.poison = Poison::nan, .guard_parity = parity};
-    }
+    const std::uint64_t poison = random.below(8);
+    if (poison < 2) drawn.poison = poison == 0 ? Poison::positive_huge : Poison::negative_huge;
+    if (random.below(2) == 1) drawn.edge = Edge::begin;
+    return drawn;
 }
 
 Call CaseContext::make_call(const Kernel& kernel, const std::vector<Array<double>>& inputs,
@@ -188,7 +184,9 @@ CallResult CaseContext::call(const Kernel& kernel, const std::vector<Array<doubl
 
 std::pair<CallResult, CallResult> CaseContext::call_twice(const std::vector<Array<double>>& inputs,
                                                           const Setting& setting) {
-    auto results = call_kernel_twice(make_call(kernel_, inputs, setting, surroundings()));
+    // Not at the edge of `call`: a property that does both has seen both.
+    auto results =
+        call_kernel_twice(make_call(kernel_, inputs, setting, surroundings().with_other_edge()));
     spent_.seconds_kernel += results.first.seconds + results.second.seconds;
     return results;
 }

@@ -19,6 +19,7 @@ struct SeededBug {
     const char* kernel;
     const char* property;
     const char* smallest;
+    const char* device = "";  ///< the only one that can see it; "": each
 };
 
 // From the list of bugs that shipped, with the smallest problem that shows each.
@@ -35,6 +36,9 @@ constexpr SeededBug bugs[] = {
     {"conv.grad_weight/bug_a06_accumulates", "repeatable", "in=1x1"},
     {"conv.grad_bias/bug_a07_next_channel", "within_rounding_bound", "k=2,in=1x1"},
     {"conv.grad_bias/bug_a07_next_channel", "matches_reference", "k=2,in=1x1"},
+    // By the unmapped page alone: on cuda only compute-sanitizer sees such a read.
+    {"conv.grad_bias/bug_read_ahead", "stays_in_bounds", "in=1x1", "cpu"},
+    {"conv.grad_bias/bug_read_ahead", "matches_reference", "in=1x1", "cpu"},
 };
 
 constexpr std::int64_t cases_maximum = 200;
@@ -61,6 +65,7 @@ TEST_CASE(
     for (const std::string& device : test_devices())
         for (const SeededBug& bug : bugs)
             for (const std::uint64_t seed : {1, 2}) {
+                if (*bug.device != '\0' && bug.device != device) continue;
                 CAPTURE(device);
                 CAPTURE(std::string(bug.kernel));
                 CAPTURE(std::string(bug.property));

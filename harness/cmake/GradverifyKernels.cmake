@@ -61,10 +61,11 @@ function(gradverify_add_kernels target)
     endforeach()
 endfunction()
 
-# -I and -D of the target, with its libraries' (COMMAND_EXPAND_LISTS splits them).
+# -I and -D of the target, with its libraries' (COMMAND_EXPAND_LISTS splits them). A library may
+# list a definition that a condition leaves empty.
 macro(gradverify_target_flags target)
     set(directories "$<TARGET_PROPERTY:${target},INCLUDE_DIRECTORIES>")
-    set(definitions "$<TARGET_PROPERTY:${target},COMPILE_DEFINITIONS>")
+    set(definitions "$<FILTER:$<TARGET_PROPERTY:${target},COMPILE_DEFINITIONS>,EXCLUDE,^$>")
     set(include_flags "$<$<BOOL:${directories}>:-I$<JOIN:${directories},;-I>>")
     set(definition_flags "$<$<BOOL:${definitions}>:-D$<JOIN:${definitions},;-D>>")
     separate_arguments(cxx_flags UNIX_COMMAND "${CMAKE_CXX_FLAGS}")

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the harness asks of the CPU device: the schedule of the next launches, the first error,
-// counters, device memory and streams. No CUDA name appears here, so that host code which includes
-// the real CUDA headers may include this too. State is per OS thread, but for device memory.
+// counters, device memory, the buffers of a call, and streams. No CUDA name appears here, so that
+// host code which includes the real CUDA headers may include this too. State is per OS thread, but
+// for device memory.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 struct CUstream_st;
 
@@ -54,6 +56,34 @@ bool free_device(void* pointer);
 /// For a report of a crash: what lies at this address, "" if nothing that the device knows.
 /// Takes no lock and allocates nothing: may be called in a signal handler on an alternate stack.
 const char* describe_address(const void* address) noexcept;
+
+/// Which end of a region lies at an unmapped page.
+enum class Edge { end, begin };
+
+/// Device memory for the buffer number `slot` of a call: `bytes` that end (or begin) at a page's
+/// edge, with `unmapped_zone_bytes` of unmapped addresses beyond. Its other side is mapped for at
+/// most as many bytes again, or a page. Of this OS thread, until it asks for the slot again: the
+/// mappings are kept and used again. Contents are undefined.
+///
+/// **Errors** nullptr when there is not so much.
+std::byte* buffer_region(std::size_t slot, std::size_t bytes, Edge edge);
+constexpr std::size_t unmapped_zone_bytes = std::size_t{1} << 20;
+
+/// A buffer of a call, as reports name it.
+struct NamedBuffer {
+    std::string name;
+    const std::byte* begin = nullptr;
+    const std::byte* end = nullptr;
+    std::size_t element_bytes = 1;
+};
+/// What the launches of this OS thread work on from now on, in place of what was told before.
+void describe_buffers(std::vector<NamedBuffer> buffers);
+
+/// From now on SIGSEGV, SIGBUS, SIGFPE and SIGILL of a kernel end its launch with an error that
+/// names the access, the buffer's element, the thread and the source line. Elsewhere they do what
+/// they did before this call. For the whole process; what a debugger or a test does with these
+/// signals comes first if it asks later.
+void turn_faults_into_errors();
 
 /// Work on a stream is done at once, in order.
 CUstream_st* make_stream();

@@ -95,6 +95,25 @@ __global__ void running_sum(const float* dy, float* db, DeviceGeometry g) {
     db[g.k - 1] = sum;
 }
 
+// Loads one element ahead of the sum, behind the last one too. What lies there is multiplied by
+// zero and goes through a maximum, which drops a NaN: no value shows it.
+__global__ void sum_read_ahead(const float* dy, float* db, DeviceGeometry g) {
+    const long long k = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
+    const long long pixels = g.h.out * g.w.out;
+    if (k >= g.k) return;
+    float sum = 0.0f;
+    for (long long n = 0; n < g.n && pixels > 0; ++n) {
+        const float* row = dy + (n * g.k + k) * pixels;
+        float next = row[0];
+        for (long long i = 1; i <= pixels; ++i) {
+            sum += next;
+            next = row[i];
+        }
+        sum += fmaxf(0.0f * next, 0.0f);
+    }
+    db[k] = sum;
+}
+
 template <InputBug bug>
 void launch_grad_input(const gradverify::conv::GradInput& call) {
     if (call.dx.elements() == 0) return;
@@ -118,6 +137,13 @@ void launch_running_sum(const gradverify::conv::GradBias& call) {
         gradverify::conv::device_geometry(call.problem, call.dy));
 }
 
+void launch_sum_read_ahead(const gradverify::conv::GradBias& call) {
+    const auto blocks = static_cast<unsigned>((call.db.elements() + 127) / 128);
+    sum_read_ahead<<<blocks, 128, 0, call.launch.stream>>>(
+        call.dy.as<const float>(), call.db.as<float>(),
+        gradverify::conv::device_geometry(call.problem, call.dy));
+}
+
 }  // namespace
 
 GRADVERIFY_KERNEL(gradverify::conv::GradInput, "bug_a03_remainder_unwritten",
@@ -137,5 +163,8 @@ GRADVERIFY_KERNEL(gradverify::conv::GradWeight, "bug_a06_accumulates",
     .aligned_to(sizeof(float))
     .with_empty_problems();
 GRADVERIFY_KERNEL(gradverify::conv::GradBias, "bug_a07_next_channel", launch_running_sum)
+    .aligned_to(sizeof(float))
+    .with_empty_problems();
+GRADVERIFY_KERNEL(gradverify::conv::GradBias, "bug_read_ahead", launch_sum_read_ahead)
     .aligned_to(sizeof(float))
     .with_empty_problems();

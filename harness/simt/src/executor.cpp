@@ -96,6 +96,11 @@ std::string Executor::launch_text() const {
            ": launch of " + kernel_;
 }
 
+std::string Executor::thread_text() const {
+    return ", in block " + text_of(unit::state.block_index) + ", thread " +
+           text_of(unit::state.thread.index) + "; " + launch_text();
+}
+
 std::string Executor::why_invalid(const unit::LaunchConfig& config, int& cuda_error) const {
     // What the runtime of CUDA 13.0 answers to each of these, as seen on a GPU (that of CUDA 12 is
     // documented to say cudaErrorInvalidConfiguration of sizes).
@@ -149,6 +154,8 @@ void Executor::launch(const unit::LaunchConfig& config, const char* kernel, unit
     fast_ = true;
     state.in_kernel = false;
     counters_.threads += blocks_begun_ * threads_;
+    if (fault_.signal != 0) [[unlikely]]
+        record_fault();
 }
 
 void Executor::set_dimensions(const unit::LaunchConfig& config) {
@@ -278,8 +285,20 @@ void Executor::place_shared(unit::SharedSlot& slot, std::size_t bytes, std::size
     const std::string message = std::string(place.file) + ":" + std::to_string(place.line) + ": " +
                                 text.before + text.what + text.after;
     if (!unit::state.in_kernel) throw std::runtime_error(message);
-    fail(cuda_error, message + ", in block " + text_of(unit::state.block_index) + ", thread " +
-                         text_of(unit::state.thread.index) + "; " + launch_text());
+    fail(cuda_error, message + thread_text());
+}
+
+void Executor::record_fault() {
+    const Fault fault = std::exchange(fault_, Fault());
+    const std::string source = fault.source();
+    fail(cudaErrorIllegalAddress, (source.empty() ? "" : source + ": ") +
+                                      fault.what(shared_.describe(fault.address)) + thread_text());
+}
+
+void Executor::abandon_at(const Fault& fault) {
+    fault_ = fault;
+    signal_stack_.forget_frames();
+    abandon_launch();
 }
 
 void Executor::trap(int cuda_error, const TrapText& text, unit::Place place) {

@@ -11,6 +11,7 @@
 
 #include "gradverify_simt/state.hpp"
 #include "harness/simt/simt.hpp"
+#include "harness/simt/src/fault.hpp"
 #include "harness/simt/src/fiber.hpp"
 #include "harness/simt/src/shared_memory.hpp"
 #include "harness/simt/src/warp.hpp"
@@ -155,6 +156,8 @@ class Executor {
         const char* after = "";
     };
     [[noreturn]] void trap(int cuda_error, const TrapText& text, unit::Place place);
+    /// Ends the launch, from the signal handler of the thread's fault. Safe there.
+    [[noreturn]] void abandon_at(const Fault& fault);
 
     /// Records an error of the run-time API or of a launch; the text is kept when it is the first.
     void fail(int cuda_error, const std::string& text);
@@ -194,11 +197,13 @@ class Executor {
     void release_lanes(unsigned warp, unsigned lanes);
     bool release_active_masks();
     void record_trap(int cuda_error, const TrapText& text, unit::Place place);
+    void record_fault();
     void record_deadlock();
     [[noreturn]] void abandon_launch();
     [[noreturn]] void deadlock();
     std::string who_waits() const;
     std::string launch_text() const;
+    std::string thread_text() const;
 
     // What every switch touches, in few cache lines.
     alignas(64) Fiber* current_ = &main_;
@@ -223,6 +228,8 @@ class Executor {
     std::uint64_t launches_scheduled_ = 0;
     Random random_;
     std::string error_;
+    Fault fault_;  ///< that ended the launch at hand
+    SignalStack signal_stack_;
     std::string thrown_;  ///< by the kernel that is being trapped for it
 
     unit::Entry entry_ = nullptr;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A mapping between two unmapped pages. Decides neither contents nor who owns it.
+// A mapping between unmapped addresses. Decides neither contents nor who owns it.
 #pragma once
 
 #include <cstddef>
@@ -9,9 +9,10 @@ namespace gradverify::simt {
 std::size_t page_size_bytes() noexcept;
 std::size_t round_up(std::size_t bytes, std::size_t multiple) noexcept;
 
-/// At least `bytes` of zeroed memory, from a page's start to a page's end, with an unmapped page on
-/// either side; nullptr when there is not so much.
-char* map_guarded(std::size_t bytes) noexcept;
-void unmap_guarded(char* mapping, std::size_t bytes) noexcept;
+/// At least `bytes` of zeroed memory, from a page's start to a page's end, with `zone_bytes` of
+/// unmapped addresses on either side (at least a page); nullptr when there is not so much.
+char* map_guarded(std::size_t bytes, std::size_t zone_bytes = 0) noexcept;
+/// Of `map_guarded`, with what was given to it.
+void unmap_guarded(char* mapping, std::size_t bytes, std::size_t zone_bytes = 0) noexcept;
 
 }  // namespace gradverify::simt

@@ -24,6 +24,9 @@ class SharedMemory {
     void* dynamic() const { return dynamic_; }
     /// **Errors** nullptr when the block's static variables would exceed the default limit.
     void* place(std::size_t bytes, std::size_t alignment);
+    /// `past the end of the dynamic shared memory` and the like, for an address in the unmapped
+    /// zones; "" elsewhere.
+    const char* describe(const void* address) const noexcept;
 
   private:
     char* static_arena_ = nullptr;
