@@ -5,7 +5,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,10 +21,21 @@ namespace gradverify {
 struct RunStatus {
     std::string error;  ///< empty: every launch succeeded and the device is idle again
     double seconds = 0.0;
+    /// Of a launcher of the checked variant: a sentence for each thing found, and how many accesses
+    /// were looked at.
+    std::vector<std::string> findings;
+    std::uint64_t accesses_checked = 0;
     /// The device can't be used by this process any more (a sticky CUDA error).
     bool device_lost = false;
 
     bool ok() const { return error.empty(); }
+};
+
+/// What the checked variant is told of a buffer: what lies outside of all is out of bounds.
+struct CheckedBuffer {
+    const void* begin = nullptr;
+    std::size_t bytes = 0, element_bytes = 0;
+    std::string name;
 };
 
 /// Where kernels run. One per process; used from one thread.
@@ -46,6 +59,9 @@ class Device {
     /// The default stream, or one of this device's own.
     virtual CUstream_st* stream(bool own) = 0;
 
+    /// To be called before launchers of the checked variant run. Without effect on a device that
+    /// has none.
+    virtual void set_checked_buffers(std::span<const CheckedBuffer>) {}
     /// Runs a launcher, waits, and reads the status of every launch.
     virtual RunStatus run(KernelDeclaration::Thunk thunk, const PassCall& call,
                           const Setting& setting) = 0;

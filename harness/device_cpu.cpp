@@ -70,6 +70,13 @@ class CpuDevice final : public Device {
         return stream_;
     }
 
+    void set_checked_buffers(std::span<const CheckedBuffer> buffers) override {
+        std::vector<simt::NamedRange> ranges;
+        for (const CheckedBuffer& buffer : buffers)
+            ranges.push_back({buffer.begin, buffer.bytes, buffer.element_bytes, buffer.name});
+        simt::set_accessible(std::move(ranges));
+    }
+
     RunStatus run(KernelDeclaration::Thunk thunk, const PassCall& call,
                   const Setting& setting) override {
         simt::set_schedule(schedule_of(setting));
@@ -83,6 +90,9 @@ class CpuDevice final : public Device {
         status.seconds =
             std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
         if (const std::string error = simt::take_error(); !error.empty()) status.error = error;
+        status.accesses_checked = simt::take_counters().accesses_checked;
+        for (simt::Finding& finding : simt::take_findings())
+            status.findings.push_back(std::move(finding.text));
         return status;
     }
 

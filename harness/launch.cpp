@@ -47,7 +47,7 @@ class Rig {
   public:
     explicit Rig(const Call& call)
         : call_(call),
-          declaration_(*call.kernel.on(call.device.name())),
+          declaration_(*call.kernel.on(call.checked ? checked_variant : call.device.name())),
           arena_(call.device, buffers_of(call, declaration_)) {
         arena_.surround(call.surroundings);
         const std::size_t inputs = call.kernel.pass->inputs.size();
@@ -71,14 +71,28 @@ class Rig {
             pass_call.launch.workspace = workspace.data;
             pass_call.launch.workspace_bytes = declaration_.workspace_bytes(call_.problem);
         }
-        const RunStatus status = call_.device.run(declaration_.thunk, pass_call, call_.setting);
+        if (call_.checked) call_.device.set_checked_buffers(checked_buffers());
+        RunStatus status = call_.device.run(declaration_.thunk, pass_call, call_.setting);
         lost |= status.device_lost;
         CallResult result{.error = status.error, .seconds = status.seconds};
+        result.findings = std::move(status.findings);
+        result.accesses_checked = status.accesses_checked;
         if (status.ok()) collect(result);
         return result;
     }
 
   private:
+    std::vector<CheckedBuffer> checked_buffers() const {
+        std::vector<CheckedBuffer> buffers;
+        for (std::size_t i = 0; i < arena_.buffers().size(); ++i) {
+            const BufferSpec& buffer = arena_.buffers()[i];
+            const std::size_t element = traits_of(buffer.dtype).bytes;
+            const auto elements = static_cast<std::size_t>(element_count(buffer.sizes));
+            buffers.push_back({arena_.view(i).data, elements * element, element, buffer.name});
+        }
+        return buffers;
+    }
+
     void collect(CallResult& result) {
         arena_.download();
         const PassSpec& pass = *call_.kernel.pass;
