@@ -8,6 +8,7 @@
 
 #include "harness/cli_verbs.hpp"
 #include "harness/worker_pool.hpp"
+#include "properties/properties.hpp"
 #include "properties/suite.hpp"
 #include "properties/test_support.hpp"
 
@@ -35,6 +36,7 @@ constexpr SeededBug bugs[] = {
     {"conv.grad_weight/bug_a06_accumulates", "repeatable", "in=1x1"},
     {"conv.grad_bias/bug_a07_next_channel", "within_rounding_bound", "k=2,in=1x1"},
     {"conv.grad_bias/bug_a07_next_channel", "matches_reference", "k=2,in=1x1"},
+    {"conv.grad_bias/bug_a16_last_warp", "free_of_races", "in=1x1"},
 };
 
 constexpr std::int64_t cases_maximum = 200;
@@ -67,6 +69,8 @@ TEST_CASE(
                 CAPTURE(seed);
                 const Row row{Registry::instance().find_kernel(bug.kernel), bug.property, device};
                 REQUIRE(row.kernel);
+                const Property& property = *find_property(bug.property);
+                if (!property.only_on.empty() && property.only_on != device) continue;
                 WorkerPool pool(one_worker());
                 const auto failure = first_failure(suite, row, seed, pool);
                 REQUIRE(failure);

@@ -65,6 +65,7 @@ class Detector {
 
     // The compiled code's side.
     void access(const Request& request);
+    /// The same for what most code does most often.
     template <unsigned bytes, bool writes>
     void plain_access(std::uintptr_t address, const void* pc);
     void arrive_at_barrier(unit::Place place);
@@ -111,6 +112,37 @@ class Detector {
     void classify(ShadowPage& page);
     void classify_global(ShadowPage& page, std::uintptr_t begin, std::size_t bytes);
 
+    /// Whether it is plain to see that nothing is wrong: the value is from before the launch.
+    bool reads_old_value(const ShadowPage& page, std::uintptr_t address, unsigned bytes) const {
+        if (page.kind != MemoryKind::global || accesses_left_ != 0 || !pending_.empty() ||
+            address % cell_bytes + bytes > cell_bytes)
+            return false;
+        const std::size_t index = Shadow::cell_index(address);
+        return page.forbidden[index] == 0 &&
+               page.cells[index].write.segment < ordering_.launch_first();
+    }
+    void remember_read(ShadowPage& page, std::uintptr_t address, unsigned bytes, const void* pc) {
+        ++accesses_;
+        Access now = access_now(pc);
+        now.bytes = ((1u << bytes) - 1u) << address % cell_bytes & 0xfu;
+        remember_read(page.cells[Shadow::cell_index(address)], now);
+    }
+    static void remember_read(Cell& cell, const Access& now) {
+        if (cell.read.segment != now.segment || cell.read.rank != now.rank) {
+            cell.earlier_read = cell.read;
+        } else if (cell.read.clock == now.clock && cell.read.fences == now.fences &&
+                   cell.read.pc == now.pc) {
+            cell.read.bytes |= now.bytes;
+            return;
+        }
+        cell.read = now;
+    }
+    Access access_now(const void* pc) const {
+        Access now = ordering_.access_of(unit::state.thread.rank);
+        now.pc = reinterpret_cast<std::uintptr_t>(pc) & 0xffffffffffffu;
+        return now;
+    }
+
     void check_cells(ShadowPage& page, const Request& request);
     void check_forbidden(const ShadowPage& page, const Request& request);
     void check_written(const ShadowPage& page, const Request& request);
@@ -151,6 +183,10 @@ template <unsigned bytes, bool writes>
 [[gnu::always_inline]] inline void Detector::plain_access(std::uintptr_t address, const void* pc) {
     ShadowPage& page = shadow_.page_of(address);
     if (page.kind == MemoryKind::private_to) return;
+    if constexpr (!writes && bytes <= cell_bytes) {
+        if (reads_old_value(page, address, bytes)) [[likely]]
+            return remember_read(page, address, bytes, pc);
+    }
     access({address, bytes, pc, !writes, writes, false, false});
 }
 

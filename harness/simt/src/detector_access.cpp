@@ -56,8 +56,7 @@ void Detector::access(const Request& request) {
 void Detector::check_cells(ShadowPage& page, const Request& request) {
     check_forbidden(page, request);
     if (request.reads && page.kind == MemoryKind::shared) check_written(page, request);
-    Access now = ordering_.access_of(unit::state.thread.rank);
-    now.pc = reinterpret_cast<std::uintptr_t>(request.pc) & 0xffffffffffffu;
+    Access now = access_now(request.pc);
     now.is_atomic = request.is_atomic;
     now.is_volatile = request.is_volatile;
     const std::uintptr_t end = request.address + request.bytes;
@@ -128,14 +127,7 @@ void Detector::read_cell(const CellAccess& access) {
     if (!wrote_it_too && is_race(cell.write, access)) {
         report_race({cell.write, now, true, false, access.address, access.page.kind});
     }
-    if (cell.read.segment != now.segment || cell.read.rank != now.rank) {
-        cell.earlier_read = cell.read;
-    } else if (cell.read.clock == now.clock && cell.read.fences == now.fences &&
-               cell.read.pc == now.pc) {
-        cell.read.bytes |= now.bytes;
-        return;
-    }
-    cell.read = now;
+    remember_read(cell, now);
 }
 
 void Detector::write_cell(const CellAccess& access) {

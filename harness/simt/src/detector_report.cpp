@@ -42,7 +42,8 @@ std::string Detector::memory_text(std::uintptr_t address, MemoryKind kind) const
 
 void Detector::report_race(const Conflict& conflict) {
     const Access &earlier = conflict.earlier, &now = conflict.now;
-    const std::string there = findings_.line_of(earlier.pc), here = findings_.line_of(now.pc);
+    const std::string there = line_of(std::uint64_t{earlier.pc}),
+                      here = line_of(std::uint64_t{now.pc});
     if (!findings_.is_new({FindingKind::race, here, there})) return;
     const bool between_blocks = earlier.segment < ordering_.block_first();
     const unsigned both = earlier.bytes & now.bytes;
@@ -68,7 +69,7 @@ void Detector::report_race(const Conflict& conflict) {
 }
 
 bool Detector::report_access(FindingKind kind, const Request& request, const std::string& what) {
-    const std::string here = findings_.line_of(reinterpret_cast<std::uintptr_t>(request.pc));
+    const std::string here = line_of(std::uint64_t{reinterpret_cast<std::uintptr_t>(request.pc)});
     if (!findings_.is_new({kind, here, request.writes ? "w" : "r"})) return false;
     findings_.add(kind, thread_text(unit::state.thread.rank) +
                             (request.writes ? " writes " : " reads ") + what + " at " + here +

@@ -64,14 +64,10 @@ std::vector<Finding> Findings::take() {
     return std::exchange(found_, {});
 }
 
-const std::string& Findings::line_of(std::uint64_t pc) {
-    const auto [found, is_new] = lines_.try_emplace(pc);
-    if (is_new) {
-        // The program counter is a return address: the call is before it.
-        found->second = source_of(reinterpret_cast<const void*>(pc - 1));
-        if (found->second.empty()) found->second = "an unknown line";
-    }
-    return found->second;
+std::string line_of(std::uint64_t return_address) {
+    // The call is before it.
+    std::string line = source_of(reinterpret_cast<const void*>(return_address - 1));
+    return line.empty() ? "an unknown line" : line;
 }
 
 std::string line_of(unit::Place place) {

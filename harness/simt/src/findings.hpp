@@ -7,7 +7,6 @@
 #include <set>
 #include <string>
 #include <tuple>
-#include <unordered_map>
 #include <vector>
 
 #include "gradverify_simt/state.hpp"
@@ -45,15 +44,13 @@ class Findings {
     void add(FindingKind kind, std::string text) { found_.push_back({kind, std::move(text)}); }
     std::vector<Finding> take();
 
-    /// "file.cu:12", remembered.
-    const std::string& line_of(std::uint64_t pc);
-
   private:
     std::vector<Finding> found_;
     std::set<std::tuple<FindingKind, std::string, std::string>> known_;
-    std::unordered_map<std::uint64_t, std::string> lines_;
 };
 
+/// "file.cu:12"
+std::string line_of(std::uint64_t return_address);
 std::string line_of(unit::Place place);
 std::string text_of(const uint3& index);
 

@@ -9,24 +9,24 @@
 #include <unistd.h>
 
 #include <cstdint>
-#include <cstdlib>
 #include <filesystem>
-#include <memory>
 #include <mutex>
 #include <optional>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 namespace gradverify::simt {
 namespace {
 
-#define GRADVERIFY_SIMT_LIBDW_FUNCTIONS(F)                                                        \
-    F(dwfl_begin)                                                                                 \
-    F(dwfl_report_begin)                                                                          \
-    F(dwfl_report_end) F(dwfl_linux_proc_report) F(dwfl_linux_proc_find_elf) F(dwfl_addrmodule)   \
-        F(dwfl_module_addrdie) F(dwfl_module_nextcu) F(dwarf_haspc) F(dwarf_getsrc_die)           \
-            F(dwarf_linesrc) F(dwarf_lineno) F(dwarf_getscopes) F(dwarf_tag) F(dwarf_getsrcfiles) \
-                F(dwarf_filesrc) F(dwarf_attr) F(dwarf_formudata)
+#define GRADVERIFY_SIMT_LIBDW_FUNCTIONS(F)                                                  \
+    F(dwfl_begin)                                                                           \
+    F(dwfl_report_begin)                                                                    \
+    F(dwfl_report_end)                                                                      \
+    F(dwfl_linux_proc_report) F(dwfl_linux_proc_find_elf) F(dwfl_addrmodule)                \
+        F(dwfl_module_addrdie) F(dwfl_module_nextcu) F(dwarf_haspc) F(dwarf_getsrc_die)     \
+            F(dwarf_linesrc) F(dwarf_lineno) F(dwarf_child) F(dwarf_siblingof) F(dwarf_tag) \
+                F(dwarf_getsrcfiles) F(dwarf_filesrc) F(dwarf_attr) F(dwarf_formudata)
 
 struct Libdw {
 // NOLINTNEXTLINE(bugprone-macro-parentheses): a declared name
@@ -116,16 +116,14 @@ class DebugInformation {
 
     /// The innermost of the user's lines that inlined what lies there.
     std::optional<Line> inlining_line(Dwarf_Die* unit, Dwarf_Addr address) const {
-        Dwarf_Die* found = nullptr;
-        const int count = dw_.dwarf_getscopes(unit, address, &found);
-        const std::unique_ptr<Dwarf_Die[], decltype(&std::free)> scopes(found, &std::free);
+        std::vector<Dwarf_Die> inlined;
+        find_inlined(*unit, address, inlined);
         Dwarf_Files* files = nullptr;
         std::size_t file_count = 0;
-        if (count <= 0 || dw_.dwarf_getsrcfiles(unit, &files, &file_count) != 0) return {};
-        for (int i = 0; i < count; ++i) {
-            if (dw_.dwarf_tag(&scopes[i]) != DW_TAG_inlined_subroutine) continue;
-            const auto file = number(scopes[i], DW_AT_call_file);
-            const auto line = number(scopes[i], DW_AT_call_line);
+        if (dw_.dwarf_getsrcfiles(unit, &files, &file_count) != 0) return {};
+        for (auto scope = inlined.rbegin(); scope != inlined.rend(); ++scope) {
+            const auto file = number(*scope, DW_AT_call_file);
+            const auto line = number(*scope, DW_AT_call_line);
             if (!file || !line) continue;
             const char* name = dw_.dwarf_filesrc(files, *file, nullptr, nullptr);
             if (name == nullptr) continue;
@@ -133,6 +131,22 @@ class DebugInformation {
             if (is_of_users(at)) return at;
         }
         return {};
+    }
+
+    /// What was inlined there, the outermost first. Not by dwarf_getscopes, which does not look
+    /// into namespaces, where clang leaves the functions.
+    void find_inlined(Dwarf_Die& parent, Dwarf_Addr address, std::vector<Dwarf_Die>& found) const {
+        Dwarf_Die child;
+        if (dw_.dwarf_child(&parent, &child) != 0) return;
+        do {
+            const int tag = dw_.dwarf_tag(&child);
+            const bool has_no_code =
+                tag == DW_TAG_namespace || tag == DW_TAG_class_type || tag == DW_TAG_structure_type;
+            if (!has_no_code && dw_.dwarf_haspc(&child, address) <= 0) continue;
+            if (tag == DW_TAG_inlined_subroutine) found.push_back(child);
+            find_inlined(child, address, found);
+            if (!has_no_code) return;
+        } while (dw_.dwarf_siblingof(&child, &child) == 0);
     }
 
     std::optional<Dwarf_Word> number(Dwarf_Die& die, unsigned attribute) const {

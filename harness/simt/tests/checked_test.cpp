@@ -173,6 +173,50 @@ TEST_CASE("each error is found with its source lines, in every order of threads"
     }
 }
 
+TEST_CASE("an access that would end the process ends the launch, with a finding") {
+    take_findings();
+    run_on("cpu-checked", "global_write_to_unmapped");
+    CHECK(contains(take_error(), "an illegal memory access was encountered"));
+    const auto findings = take_findings();
+    REQUIRE(findings.size() == 1);
+    CHECK(findings[0].kind == FindingKind::out_of_bounds);
+    CHECK(contains(findings[0].text, line_of("to unmapped")));
+    CHECK(run_on("cpu-checked", "mask_names_absent_lane")[0] == 1.0f);
+    CHECK(take_error() == "");
+}
+
+TEST_CASE("whether a full mask may name lanes that have exited is left to taste") {
+    CHECK(findings_of("full_mask_names_absent_lanes").empty());
+    gradverify::simt::set_checks({.full_mask_may_name_absent_lanes = false});
+    check_finds("full_mask_names_absent_lanes", FindingKind::warp_mask, {line_of("full mask")});
+    gradverify::simt::set_checks({});
+}
+
+TEST_CASE("updates are lost when threads give way at an access, the same ones each time") {
+    const auto sum = [](std::uint64_t seed, std::uint32_t one_in) {
+        const ScheduleScope scope({.seed = seed, .give_way_one_in = one_in});
+        return run_on("cpu-checked", "lost_updates")[0];
+    };
+    CHECK(sum(1, 0) == 64.0f);
+    CHECK(sum(1, 4) < 64.0f);
+    CHECK(sum(1, 4) == sum(1, 4));
+    CHECK(sum(1, 4) != sum(2, 4));
+    take_findings();
+}
+
+TEST_CASE("a finding is given once for its lines, and again only after it was taken") {
+    const auto first = findings_of("race_between_blocks");
+    CHECK(first.size() == 1);
+    CHECK(take_findings().empty());
+    CHECK(findings_of("race_between_blocks").size() == 1);
+}
+
+TEST_CASE("what runs unchecked has no findings") {
+    take_findings();
+    run_on("cpu", "race_between_blocks");
+    CHECK(take_findings().empty());
+}
+
 TEST_CASE("correct kernels in idioms of all kinds give no finding") {
     for (const char* idiom : idioms) {
         const std::string name = std::string("idiom_") + idiom;

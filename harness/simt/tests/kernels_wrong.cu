@@ -133,7 +133,9 @@ __global__ void dynamic_read_past(float* data) {
 GRADVERIFY_SIMT_TEST_LAUNCHER(dynamic_read_past_the_end) {
     dynamic_read_past<<<1, 31, 31 * sizeof(float)>>>(call.data);
 }
-__global__ void next_page(float* data, int count) { data[count + 16 * 1024 / 4] = 1.0f; }
+__global__ void next_page(float* data, int count) {
+    data[count + 64 + threadIdx.x] = 1.0f;  // line: to unmapped
+}
 GRADVERIFY_SIMT_TEST_LAUNCHER(global_write_to_unmapped) {
     next_page<<<1, 1>>>(call.data, call.count);
 }
