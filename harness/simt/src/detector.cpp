@@ -65,7 +65,7 @@ void Detector::begin_launch(const Launch& launch) {
     if (arenas.dynamic_bytes > 0) {
         forbid(arenas.dynamic, arenas.dynamic + arenas.dynamic_bytes, false);
     }
-    shared_names_.add({reinterpret_cast<std::uintptr_t>(arenas.dynamic), arenas.dynamic_bytes, 1,
+    shared_names_.add({reinterpret_cast<std::uintptr_t>(arenas.dynamic), arenas.dynamic_bytes, 0,
                        "dynamic shared memory"});
     ordering_.begin_launch();
     random_ = Random(launch.schedule.seed + launch.number).next();

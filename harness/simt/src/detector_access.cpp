@@ -5,6 +5,7 @@
 
 #include "harness/simt/src/detector.hpp"
 #include "harness/simt/src/executor.hpp"
+#include "harness/simt/src/mapping.hpp"
 
 namespace gradverify::simt {
 namespace {
@@ -16,7 +17,7 @@ constexpr std::size_t chunk_bytes = 16;
 
 std::uint32_t load(std::uintptr_t address) {
     std::uint32_t value = 0;
-    std::memcpy(&value, reinterpret_cast<const void*>(address), sizeof value);
+    std::memcpy(&value, pointer_to(address), sizeof value);
     return value;
 }
 

@@ -5,6 +5,7 @@
 #include "gradverify_simt/runtime_types.hpp"
 #include "harness/simt/src/detector.hpp"
 #include "harness/simt/src/executor.hpp"
+#include "harness/simt/src/mapping.hpp"
 
 namespace gradverify::simt {
 namespace {
@@ -35,7 +36,7 @@ std::string Detector::where() const {
 
 std::string Detector::memory_text(std::uintptr_t address, MemoryKind kind) const {
     const bool is_shared = kind == MemoryKind::shared;
-    const std::string name = (is_shared ? shared_names_ : buffer_names_).of(address);
+    std::string name = (is_shared ? shared_names_ : buffer_names_).of(address);
     if (!name.empty()) return name;
     return is_shared ? "shared memory" : "device memory";
 }
@@ -91,7 +92,6 @@ void Detector::report_unwritten(const Request& request, std::uintptr_t at) {
 }
 
 void Detector::report_foreign(const ShadowPage& page, const Request& request) {
-    const auto* address = reinterpret_cast<const void*>(request.address);
     if (page.kind == MemoryKind::unknown) {
         report_access(FindingKind::host_pointer, request,
                       "memory that is not the device's (a host pointer, or memory that was freed)");
@@ -99,7 +99,7 @@ void Detector::report_foreign(const ShadowPage& page, const Request& request) {
     }
     std::string what = memory_text(request.address, MemoryKind::global);
     if (what == "device memory") {
-        const std::string lies_in = describe_address(address);
+        const std::string lies_in = describe_address(pointer_to(request.address));
         what = lies_in.empty() ? "unmapped memory" : lies_in;
     }
     report_access(FindingKind::out_of_bounds, request, "out of bounds: " + what);

@@ -115,7 +115,7 @@ DeviceAllocation find_allocation(std::uintptr_t page_begin, std::uintptr_t page_
     DeviceMemory& memory = device_memory();
     const std::scoped_lock lock(memory.mutex);
     // No two allocations share a page, and none begins in its mapping's last page but one's own.
-    auto after = memory.in_use.lower_bound(reinterpret_cast<void*>(page_end));
+    auto after = memory.in_use.lower_bound(const_cast<void*>(pointer_to(page_end)));
     for (int candidates = 0; candidates < 2; ++candidates) {
         if (after != memory.in_use.end()) {
             const auto& [pointer, block] = *after;

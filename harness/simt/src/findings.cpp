@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "harness/simt/src/mapping.hpp"
 #include "harness/simt/src/source_line.hpp"
 
 namespace gradverify::simt {
@@ -14,6 +15,8 @@ constexpr std::size_t findings_kept = 64;
 constexpr std::uintptr_t near_bytes = 4096;
 
 std::string element(const MemoryNames::Range& range, std::int64_t offset_bytes) {
+    if (range.element_bytes == 0)
+        return "byte " + std::to_string(offset_bytes) + " of " + range.name;
     const auto size = static_cast<std::int64_t>(range.element_bytes);
     // Rounds towards minus infinity: the byte before the first is of element -1.
     const std::int64_t index = (offset_bytes - (offset_bytes < 0 ? size - 1 : 0)) / size;
@@ -45,10 +48,11 @@ std::string MemoryNames::of(std::uintptr_t address) const {
         nearest = &range;
     }
     if (nearest == nullptr) return "";
-    const std::size_t elements = nearest->bytes / nearest->element_bytes;
+    const bool is_bytes = nearest->element_bytes == 0;
+    const std::size_t units = is_bytes ? nearest->bytes : nearest->bytes / nearest->element_bytes;
     return element(*nearest, static_cast<std::int64_t>(address - nearest->begin)) + ", but " +
-           nearest->name + " has " + std::to_string(elements) +
-           (elements == 1 ? " element" : " elements");
+           nearest->name + " has " + std::to_string(units) + (is_bytes ? " byte" : " element") +
+           (units == 1 ? "" : "s");
 }
 
 bool Findings::is_new(Subject subject) {
@@ -66,7 +70,7 @@ std::vector<Finding> Findings::take() {
 
 std::string line_of(std::uint64_t return_address) {
     // The call is before it.
-    std::string line = source_of(reinterpret_cast<const void*>(return_address - 1));
+    std::string line = source_of(pointer_to(return_address - 1));
     return line.empty() ? "an unknown line" : line;
 }
 

@@ -19,7 +19,7 @@ class MemoryNames {
   public:
     struct Range {
         std::uintptr_t begin;
-        std::size_t bytes, element_bytes;
+        std::size_t bytes, element_bytes;  ///< elements of 0 bytes: of a type not known
         std::string name;
     };
     void clear() { ranges_.clear(); }

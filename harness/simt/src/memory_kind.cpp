@@ -62,8 +62,8 @@ int ask_module(dl_phdr_info* module, std::size_t, void* data) {
 bool is_unmapped(std::uintptr_t page_begin) {
     const std::uintptr_t size = page_size_bytes();
     unsigned char resident[shadow_page_bytes];
-    void* const page = reinterpret_cast<void*>(page_begin / size * size);
-    return mincore(page, size, resident) != 0 || *describe_address(page) != '\0';
+    const void* const page = pointer_to(page_begin / size * size);
+    return mincore(const_cast<void*>(page), size, resident) != 0 || *describe_address(page) != '\0';
 }
 
 }  // namespace
@@ -88,12 +88,11 @@ void Detector::classify(ShadowPage& page) {
     }
     ModuleQuery query{.begin = begin, .end = end};
     dl_iterate_phdr(&ask_module, &query);
-    if (launch_.is_stack(reinterpret_cast<const void*>(begin)) ||
-        stack_of_os_thread().meets(begin, end) || query.is_thread_local) {
-        page.kind = MemoryKind::private_to;
-    } else if (query.is_variable) {
+    const bool is_of_thread = launch_.is_stack(pointer_to(begin)) ||
+                              stack_of_os_thread().meets(begin, end) || query.is_thread_local;
+    if (query.is_variable && !is_of_thread) {
         page.kind = MemoryKind::global;
-    } else if (query.is_constant) {
+    } else if (query.is_constant || is_of_thread) {
         page.kind = MemoryKind::private_to;
     } else {
         page.kind = is_unmapped(begin) ? MemoryKind::not_mapped : MemoryKind::unknown;

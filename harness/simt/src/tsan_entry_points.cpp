@@ -66,6 +66,8 @@ void atomic_access(const volatile void* address, std::size_t bytes, const void* 
 
 }  // namespace
 
+// The names are the compilers'.
+// NOLINTBEGIN(bugprone-*,readability-identifier-naming)
 extern "C" {
 #pragma GCC visibility push(hidden)
 
@@ -188,3 +190,4 @@ void __tsan_atomic_signal_fence(int) {}
 
 #pragma GCC visibility pop
 }
+// NOLINTEND(bugprone-*,readability-identifier-naming)

@@ -116,7 +116,7 @@ const WrongKernel wrong_kernels[] = {
     {"dynamic_read_past_the_end",
      FindingKind::out_of_bounds,
      {"dynamic read past"},
-     {"reads", "dynamic shared memory[124]"}},
+     {"reads", "byte 124 of dynamic shared memory, but", "has 124 bytes"}},
     {"host_pointer", FindingKind::host_pointer, {"from host"}, {"a host pointer"}},
     {"warp_without_syncwarp",
      FindingKind::race,
