@@ -158,6 +158,7 @@ class Detector {
     void report_out_of_bounds(MemoryKind kind, const Request& request, std::uintptr_t at);
     void report_unwritten(const Request& request, std::uintptr_t at);
     void report_foreign(const ShadowPage& page, const Request& request);
+    void report_foreign_memory(const ShadowPage& page, const Request& request);
     void report_at(FindingKind kind, unit::Place place, const std::string& text);
     std::string memory_text(std::uintptr_t address, MemoryKind kind) const;
     std::string where() const;

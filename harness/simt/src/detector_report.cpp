@@ -91,7 +91,9 @@ void Detector::report_unwritten(const Request& request, std::uintptr_t at) {
                       " in shared memory, which no thread of the block has written,");
 }
 
-void Detector::report_foreign(const ShadowPage& page, const Request& request) {
+// Apart from the trap, whose frame is never unwound: no string may live in it.
+[[gnu::noinline]] void Detector::report_foreign_memory(const ShadowPage& page,
+                                                       const Request& request) {
     if (page.kind == MemoryKind::unknown) {
         report_access(FindingKind::host_pointer, request,
                       "memory that is not the device's (a host pointer, or memory that was freed)");
@@ -103,6 +105,11 @@ void Detector::report_foreign(const ShadowPage& page, const Request& request) {
         what = lies_in.empty() ? "unmapped memory" : lies_in;
     }
     report_access(FindingKind::out_of_bounds, request, "out of bounds: " + what);
+}
+
+void Detector::report_foreign(const ShadowPage& page, const Request& request) {
+    report_foreign_memory(page, request);
+    if (page.kind == MemoryKind::unknown) return;
     // The access itself would end the process, and the finding with it.
     Executor::of_this_thread().trap(cudaErrorIllegalAddress,
                                     {"an illegal memory access was encountered"}, launch_.place);
