@@ -84,7 +84,7 @@ Measured measure(const Suite& suite, const Operator& op, bool barriers,
             if (std::ranges::find(measured.kernels, kernel->name) == measured.kernels.end())
                 measured.kernels.push_back(kernel->name);
             for (const Suite::Entry& property : suite.properties) {
-                if (!property.applies_to(*kernel)) continue;
+                if (!property.applies(*kernel, device)) continue;
                 while (!pool.has_room())
                     if (const auto answer = pool.wait(1.0)) measured.add(*answer);
                 const Row row{kernel, property.name, device};

@@ -274,7 +274,7 @@ std::vector<Row> select_rows(const Suite& suite, const Registry& registry,
         if (!selected) continue;
         for (const std::string& device : devices)
             for (const Suite::Entry& property : suite.properties)
-                if (kernel.on(device) && property.applies_to(kernel) &&
+                if (kernel.on(device) && property.applies(kernel, device) &&
                     glob_matches(property_glob, property.name))
                     rows.push_back({&kernel, property.name, device});
     }

@@ -48,7 +48,7 @@ void require_runnable(const Suite& suite, const Case& checked) {
     const Kernel& kernel = *Registry::instance().find_kernel(checked.kernel);
     std::vector<std::string> properties;
     for (const Suite::Entry& property : suite.properties)
-        if (property.applies_to(kernel)) properties.push_back(property.name);
+        if (property.applies(kernel, checked.device)) properties.push_back(property.name);
     if (std::ranges::find(properties, checked.property) == properties.end())
         throw UsageError("case: no property '" + checked.property + "' applies to " + kernel.name +
                          "; there are " + joined(properties));
@@ -101,10 +101,8 @@ int run_list(const Suite&, const std::vector<std::string>& filters) {
     require_each_filter(filters);
     for (const Kernel& kernel : Registry::instance().kernels()) {
         if (!is_selected(kernel, filters)) continue;
-        std::vector<std::string> devices;
-        for (const auto& [device, declaration] : kernel.by_device) devices.push_back(device);
         std::printf("%s\n  devices   %s\n  supports  %s\n  promises  %s\n", kernel.name.c_str(),
-                    joined(devices).c_str(), wrapped(supports(kernel), 12).c_str(),
+                    joined(kernel.devices()).c_str(), wrapped(supports(kernel), 12).c_str(),
                     wrapped(promises(kernel.any()), 12).c_str());
     }
     return exit_ok;

@@ -85,11 +85,11 @@ refused "no kernel matches 'conv.forwrd/naive'; did you mean conv.forward/naive"
 holds "list says which kernels there are" grep -q 'conv.grad_weight/tree_reduction' err
 
 echo "== check"
-expect 0 out '^6 rows: 6 passed, 0 failed' check "$kernel" "${quick[@]}" --json r.json --junit r.xml
+expect 0 out '^7 rows: 7 passed, 0 failed' check "$kernel" "${quick[@]}" --json r.json --junit r.xml
 holds "the seed is printed first" grep -q '^gradverify .*: seed 1, device cpu, ' <(head -1 out)
-holds "--json writes a run, six verdicts and a summary" json_lines_are_valid r.json 6
-holds "each verdict has its cases" test "$(grep -c '"verdict":"passed","cases":20,' r.json)" -eq 6
-holds "--junit writes six test cases" xml_is_valid r.xml 6
+holds "--json writes a run, seven verdicts and a summary" json_lines_are_valid r.json 7
+holds "each verdict has its cases" test "$(grep -c '"verdict":"passed","cases":20,' r.json)" -eq 7
+holds "--junit writes seven test cases" xml_is_valid r.xml 7
 expect 0 out 'seed 1, ' check "$kernel" "${quick[@]}" --jobs 3 --json again.json
 holds "the same seed gives the same verdicts" \
     test "$(verdicts r.json)" = "$(verdicts again.json)"
@@ -100,20 +100,20 @@ expect 0 out '^1 rows: 1 passed' check "$kernel" "${quick[@]}" --property 'match
 for shard in 1 2; do
     expect 0 out 'passed' check "$kernel" --cases 21 --seed 1 --shard $shard/2 --json s$shard.json
 done
-holds "shard 1/2 of 21 cases has 11" test "$(grep -c '"cases":11,' s1.json)" -eq 6
-holds "shard 2/2 of 21 cases has 10" test "$(grep -c '"cases":10,' s2.json)" -eq 6
+holds "shard 1/2 of 21 cases has 11" test "$(grep -c '"cases":11,' s1.json)" -eq 7
+holds "shard 2/2 of 21 cases has 10" test "$(grep -c '"cases":10,' s2.json)" -eq 7
 expect 1 out "^skipped: $kernel, repeatable on cpu: time$" check "$kernel" --time 0.000001s \
     --device cpu
 holds "a run without a case verified nothing" grep -q "^not verified: $kernel" out
-expect 0 out '^6 rows: 6 passed' check "$kernel" --time 60s "${quick[@]}"
+expect 0 out '^7 rows: 7 passed' check "$kernel" --time 60s "${quick[@]}"
 
 echo "== check: own problems"
-expect 0 out '^60 cases' check --problem in=3x2 "$kernel" --device cpu
-expect 0 out '^120 cases' check "$kernel" --problem in=3x2 --problem n=2,in=4x4,filter=3x3
-expect 0 out '^18 cases' check "$kernel" --problem in=3x2 --cases 3
+expect 0 out '^70 cases' check --problem in=3x2 "$kernel" --device cpu
+expect 0 out '^140 cases' check "$kernel" --problem in=3x2 --problem n=2,in=4x4,filter=3x3
+expect 0 out '^21 cases' check "$kernel" --problem in=3x2 --cases 3
 printf '# mine\n\n  in=3x2  # the first\n\tn=2,in=4x4\r\n' >problems
-expect 0 out '^120 cases' check "$kernel" --problems problems
-expect 0 out '^180 cases' check "$kernel" --problems problems --problem in=1x1
+expect 0 out '^140 cases' check "$kernel" --problems problems
+expect 0 out '^210 cases' check "$kernel" --problems problems --problem in=1x1
 expect 1 out "^skipped: $kernel, repeatable on cpu: supports none of the given problems" \
     check 'conv.grad_bias/*' --problem in=5x5,stride=2 --device cpu
 holds "and is not verified" grep -q "^not verified: $kernel" out

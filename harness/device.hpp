@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
@@ -20,6 +21,10 @@ namespace gradverify {
 struct RunStatus {
     std::string error;  ///< empty: every launch succeeded and the device is idle again
     double seconds = 0.0;
+    /// Of a launcher of the checked variant: a sentence for each thing found, and how many accesses
+    /// were looked at.
+    std::vector<std::string> findings;
+    std::uint64_t accesses_checked = 0;
     /// The device can't be used by this process any more (a sticky CUDA error).
     bool device_lost = false;
 
@@ -60,7 +65,8 @@ class Device {
     virtual void upload(const std::byte* host) = 0;
     virtual void download(std::byte* host) = 0;
 
-    /// What lies in the regions, for the messages of a device that sees accesses.
+    /// What lies in the regions, for the messages of a device that sees accesses. Launchers of the
+    /// checked variant may touch nothing else there.
     virtual void describe(std::span<const PlacedBuffer>) {}
 
     /// The default stream, or one of this device's own.

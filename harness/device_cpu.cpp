@@ -102,6 +102,9 @@ class CpuDevice final : public Device {
         status.seconds =
             std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
         if (const std::string error = simt::take_error(); !error.empty()) status.error = error;
+        status.accesses_checked = simt::take_counters().accesses_checked;
+        for (simt::Finding& finding : simt::take_findings())
+            status.findings.push_back(std::move(finding.text));
         return status;
     }
 

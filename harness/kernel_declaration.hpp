@@ -41,7 +41,7 @@ class KernelDeclaration {
     using WorkspaceBytes = std::int64_t (*)(const Problem&);
 
     std::string operator_name, pass_name, variant;
-    std::string device;  ///< "cuda" or "cpu"
+    std::string device;  ///< "cuda", "cpu", or `checked_variant`
     std::string file;
     int line = 0;
     Thunk thunk = nullptr;

@@ -47,7 +47,7 @@ class Rig {
   public:
     explicit Rig(const Call& call)
         : call_(call),
-          declaration_(*call.kernel.on(call.device.name())),
+          declaration_(*call.kernel.on(call.checked ? checked_variant : call.device.name())),
           arena_(call.device, buffers_of(call, declaration_), call.surroundings) {
         const std::size_t inputs = call.kernel.pass->inputs.size();
         for (std::size_t i = 0; i < inputs; ++i) arena_.write(i, call.inputs[i].data);
@@ -70,9 +70,11 @@ class Rig {
             pass_call.launch.workspace = workspace.data;
             pass_call.launch.workspace_bytes = declaration_.workspace_bytes(call_.problem);
         }
-        const RunStatus status = call_.device.run(declaration_.thunk, pass_call, call_.setting);
+        RunStatus status = call_.device.run(declaration_.thunk, pass_call, call_.setting);
         lost |= status.device_lost;
         CallResult result{.error = status.error, .seconds = status.seconds};
+        result.findings = std::move(status.findings);
+        result.accesses_checked = status.accesses_checked;
         if (status.ok()) collect(result);
         return result;
     }

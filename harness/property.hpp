@@ -43,6 +43,11 @@ struct Suite {
         std::string name;
         std::string summary;  ///< one line, for `check --help` and the docs
         std::function<bool(const Kernel&)> applies_to;
+        std::string only_on{};  ///< the one device that it can be asked on; empty: on any
+
+        bool applies(const Kernel& kernel, std::string_view device) const {
+            return applies_to(kernel) && (only_on.empty() || only_on == device);
+        }
     };
     std::vector<Entry> properties;
 

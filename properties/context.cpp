@@ -182,6 +182,14 @@ CallResult CaseContext::call(const Kernel& kernel, const std::vector<Array<doubl
     return result;
 }
 
+CallResult CaseContext::call_checked(const std::vector<Array<double>>& inputs) {
+    Call call = make_call(kernel_, inputs, checked_.setting, surroundings());
+    call.checked = true;
+    CallResult result = call_kernel(call);
+    spent_.seconds_kernel += result.seconds;
+    return result;
+}
+
 std::pair<CallResult, CallResult> CaseContext::call_twice(const std::vector<Array<double>>& inputs,
                                                           const Setting& setting) {
     // Not at the edge of `call`: a property that does both has seen both.

@@ -52,6 +52,8 @@ class CaseContext {
     CallResult call(const Kernel& kernel, const std::vector<Array<double>>& inputs);
     CallResult call(const Kernel& kernel, const std::vector<Array<double>>& inputs,
                     const Setting& setting, const Surroundings& surroundings);
+    /// Calls the checked variant of this case's kernel, in the case's setting.
+    CallResult call_checked(const std::vector<Array<double>>& inputs);
     std::pair<CallResult, CallResult> call_twice(const std::vector<Array<double>>& inputs,
                                                  const Setting& setting);
 

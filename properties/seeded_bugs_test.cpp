@@ -8,6 +8,7 @@
 
 #include "harness/cli_verbs.hpp"
 #include "harness/worker_pool.hpp"
+#include "properties/properties.hpp"
 #include "properties/suite.hpp"
 #include "properties/test_support.hpp"
 
@@ -39,6 +40,7 @@ constexpr SeededBug bugs[] = {
     // By the unmapped page alone: on cuda only compute-sanitizer sees such a read.
     {"conv.grad_bias/bug_read_ahead", "stays_in_bounds", "in=1x1", "cpu"},
     {"conv.grad_bias/bug_read_ahead", "matches_reference", "in=1x1", "cpu"},
+    {"conv.grad_bias/bug_a16_last_warp", "free_of_races", "in=1x1"},
 };
 
 constexpr std::int64_t cases_maximum = 200;
@@ -72,6 +74,8 @@ TEST_CASE(
                 CAPTURE(seed);
                 const Row row{Registry::instance().find_kernel(bug.kernel), bug.property, device};
                 REQUIRE(row.kernel);
+                const Property& property = *find_property(bug.property);
+                if (!property.only_on.empty() && property.only_on != device) continue;
                 WorkerPool pool(one_worker());
                 const auto failure = first_failure(suite, row, seed, pool);
                 REQUIRE(failure);

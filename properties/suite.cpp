@@ -25,11 +25,13 @@ class Shared {
 
     const Registry& registry() const { return registry_; }
 
-    const ProblemGenerator& generator(const Kernel& kernel) {
-        auto& generator = generators_[kernel.name];
+    const ProblemGenerator& generator(const Kernel& kernel, const Property& property) {
+        auto& generator = generators_[{kernel.name, property.work_share}];
         if (!generator) {
             ProblemGeneratorOptions options;
             options.edge_problems = options_.edge_problems;
+            options.budget.multiply_adds *= property.work_share;
+            options.budget.thread_barriers *= property.work_share;
             generator =
                 std::make_unique<ProblemGenerator>(*kernel.op, *kernel.pass, kernel.any(), options);
         }
@@ -39,7 +41,7 @@ class Shared {
   private:
     const Registry& registry_;
     SuiteOptions options_;
-    std::map<std::string, std::unique_ptr<ProblemGenerator>> generators_;
+    std::map<std::pair<std::string, double>, std::unique_ptr<ProblemGenerator>> generators_;
 };
 
 /// Data seeds are short, so that a printed case is.
@@ -60,18 +62,17 @@ std::uint64_t seed_of(const Row& row, std::uint64_t seed, std::int64_t index) {
         {.seed = seed, .kernel = row.kernel->name, .property = row.property, .index = index});
 }
 
-const Property& property_of(const Case& checked) {
-    if (const Property* property = find_property(checked.property)) return *property;
+const Property& property_named(const std::string& name) {
+    if (const Property* property = find_property(name)) return *property;
     std::string known;
     for (const Property& property : all_properties()) known += " " + std::string(property.name);
-    throw std::invalid_argument("there is no property '" + checked.property + "'; there are" +
-                                known);
+    throw std::invalid_argument("there is no property '" + name + "'; there are" + known);
 }
 
 Outcome run_case(const Registry& registry, std::string_view printed) {
     const auto start = std::chrono::steady_clock::now();
     const Case checked = Case::parse(printed, registry);
-    const Property& property = property_of(checked);
+    const Property& property = property_named(checked.property);
     const Kernel& kernel = *registry.find_kernel(checked.kernel);
     if (!property.applies_to(kernel))
         throw std::invalid_argument("the property " + checked.property + " does not apply to " +
@@ -89,7 +90,7 @@ Outcome run_case(const Registry& registry, std::string_view printed) {
 /// The tensors whose values can matter to a case, as explicit data lists them.
 std::vector<DataElement> list_data(const Registry& registry, const Case& checked) {
     const Kernel& kernel = *registry.find_kernel(checked.kernel);
-    const Property& property = property_of(checked);
+    const Property& property = property_named(checked.property);
     const Values values = draw_values(*kernel.op, checked.problem, checked.data,
                                       property.values(*kernel.op), kernel.any().exact_bits());
     return list_elements(values, kernel.pass->inputs);
@@ -103,9 +104,11 @@ Suite make_suite(const Registry& registry, const SuiteOptions& options) {
     for (const Property& property : all_properties())
         suite.properties.push_back({.name = std::string(property.name),
                                     .summary = std::string(property.summary),
-                                    .applies_to = property.applies_to});
+                                    .applies_to = property.applies_to,
+                                    .only_on = std::string(property.only_on)});
     suite.draw = [shared](const Row& row, std::uint64_t seed, std::int64_t index) {
-        const ProblemGenerator& generator = shared->generator(*row.kernel);
+        const ProblemGenerator& generator =
+            shared->generator(*row.kernel, property_named(row.property));
         const std::uint64_t case_seed = seed_of(row, seed, index);
         const auto problem = generator.draw(case_seed, index);
         if (!problem) return Suite::Draw{.drawn = {}, .why_none = generator.why_none()};

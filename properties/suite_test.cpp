@@ -3,6 +3,7 @@
 // of the machine; and what the suite promises of its cases.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -61,6 +62,15 @@ TEST_CASE("every kernel writes its outputs and nothing else, and reads only its 
 
 TEST_CASE("every kernel gives the same result again, and elsewhere in memory") {
     check_property("repeatable");
+}
+
+TEST_CASE("every kernel orders what its threads share") { check_property("free_of_races"); }
+
+TEST_CASE("free_of_races is a row of the cpu device alone") {
+    const Suite suite = make_suite(Registry::instance());
+    CHECK(select_rows(suite, Registry::instance(), {}, "free_of_races", {"cuda"}).empty());
+    for (const Kernel& kernel : Registry::instance().kernels())
+        CHECK(std::ranges::count(kernel.devices(), checked_variant) == 0);
 }
 
 TEST_CASE("case i depends on the seed, the kernel, the property and i alone") {

@@ -25,6 +25,9 @@ struct Schedule {
     Order threads = Order::ascending;
     Order blocks = Order::ascending;
     std::uint64_t seed = 0;
+    /// In the checked variant a thread gives way to others at one access in about so many, drawn
+    /// from the seed; 0: never.
+    std::uint32_t give_way_one_in = 0;
 };
 
 /// For the launches of this OS thread from now on. Random orders are drawn anew for each block,
@@ -43,8 +46,36 @@ struct Counters {
     std::uint64_t barriers = 0;          ///< one per thread and barrier
     std::uint64_t warp_collectives = 0;  ///< one per lane and collective: shuffles, votes, syncwarp
     std::uint64_t switches = 0;          ///< from one fiber to another
+    std::uint64_t accesses_checked = 0;  ///< by the checked variant, of what threads can share
 };
 Counters take_counters();
+
+/// What a kernel of the checked variant does that CUDA leaves undefined.
+enum class FindingKind {
+    race,           ///< two threads, one of them writing, and nothing orders them
+    uninitialised,  ///< a read of shared memory that no thread of the block wrote
+    out_of_bounds,  ///< of a shared variable, or of device memory
+    host_pointer,   ///< memory that is not the device's
+    barrier,        ///< threads of a block meet at different barriers
+    warp_mask,      ///< a warp primitive names a lane that is not there
+};
+const char* name_of(FindingKind kind);
+
+struct Finding {
+    FindingKind kind;
+    std::string text;  ///< memory by name, threads, source lines, launch
+};
+
+/// What the launches of this OS thread did wrong in the checked variant since the last call: one
+/// finding for each kind and pair of source lines.
+std::vector<Finding> take_findings();
+
+/// What is left to taste.
+struct Checks {
+    /// A full mask may name lanes that have exited, or that a block's last warp lacks.
+    bool full_mask_may_name_absent_lanes = true;
+};
+void set_checks(const Checks& checks);
 
 /// Device memory: filled with 0xFF, aligned to 256 bytes, its end (rounded up to 256 bytes) at an
 /// unmapped page, another before its first page. From any OS thread.
@@ -76,7 +107,9 @@ struct NamedBuffer {
     const std::byte* end = nullptr;
     std::size_t element_bytes = 1;
 };
-/// What the launches of this OS thread work on from now on, in place of what was told before.
+/// What the launches of this OS thread work on from now on, in place of what was told before. Of
+/// the mappings that a buffer lies in, the checked variant may touch the buffers alone; other device
+/// memory may be touched as a whole. To be called between launches only.
 void describe_buffers(std::vector<NamedBuffer> buffers);
 
 /// From now on SIGSEGV, SIGBUS, SIGFPE and SIGILL of a kernel end its launch with an error that

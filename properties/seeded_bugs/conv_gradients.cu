@@ -114,6 +114,21 @@ __global__ void sum_read_ahead(const float* dy, float* db, DeviceGeometry g) {
     db[k] = sum;
 }
 
+// A16 adds up a block's sums without the barrier before the last warp: right on most machines.
+__global__ void last_warp(const float* dy, float* db, DeviceGeometry g) {
+    __shared__ float partial[64];
+    const unsigned i = threadIdx.x;
+    const long long k = blockIdx.x, pixels = g.h.out * g.w.out;
+    float sum = 0.0f;
+    for (long long at = i; at < g.n * pixels; at += blockDim.x)
+        sum += dy[(at / pixels * g.k + k) * pixels + at % pixels];
+    partial[i] = sum;
+    if (i >= 32) return;
+    sum += partial[i + 32];
+    for (int step = 16; step > 0; step /= 2) sum += __shfl_down_sync(0xffffffffu, sum, step);
+    if (i == 0) db[k] = sum;
+}
+
 template <InputBug bug>
 void launch_grad_input(const gradverify::conv::GradInput& call) {
     if (call.dx.elements() == 0) return;
@@ -144,6 +159,12 @@ void launch_sum_read_ahead(const gradverify::conv::GradBias& call) {
         gradverify::conv::device_geometry(call.problem, call.dy));
 }
 
+void launch_last_warp(const gradverify::conv::GradBias& call) {
+    last_warp<<<static_cast<unsigned>(call.db.elements()), 64, 0, call.launch.stream>>>(
+        call.dy.as<const float>(), call.db.as<float>(),
+        gradverify::conv::device_geometry(call.problem, call.dy));
+}
+
 }  // namespace
 
 GRADVERIFY_KERNEL(gradverify::conv::GradInput, "bug_a03_remainder_unwritten",
@@ -162,6 +183,9 @@ GRADVERIFY_KERNEL(gradverify::conv::GradWeight, "bug_a06_accumulates",
                   launch_grad_weight<WeightBug::accumulates>)
     .aligned_to(sizeof(float))
     .with_empty_problems();
+GRADVERIFY_KERNEL(gradverify::conv::GradBias, "bug_a16_last_warp", launch_last_warp)
+    .aligned_to(sizeof(float))
+    .costs({.threads_per_output = 64, .barriers_per_thread = 1});
 GRADVERIFY_KERNEL(gradverify::conv::GradBias, "bug_a07_next_channel", launch_running_sum)
     .aligned_to(sizeof(float))
     .with_empty_problems();

@@ -35,6 +35,16 @@ class Slot {
         return reinterpret_cast<std::byte*>(mapping + before);
     }
 
+    DeviceAllocation find(std::uintptr_t page_begin, std::uintptr_t page_end) const {
+        for (std::size_t i = 0; i < mappings_.size(); ++i) {
+            if (mappings_[i] == nullptr) continue;
+            const auto begin = reinterpret_cast<std::uintptr_t>(mappings_[i]);
+            if (begin < page_end && page_begin < begin + bytes_of(i))
+                return {mappings_[i], bytes_of(i)};
+        }
+        return {};
+    }
+
   private:
     static std::size_t bytes_of(std::size_t which) { return page_size_bytes() << which; }
 
@@ -44,6 +54,7 @@ class Slot {
 struct Buffers {
     std::vector<Slot> slots;
     std::vector<NamedBuffer> named;
+    std::uint64_t generation = 0;
 };
 
 Buffers& buffers() {
@@ -67,7 +78,20 @@ std::byte* buffer_region(std::size_t slot, std::size_t bytes, Edge edge) {
     return slots[slot].region(bytes, edge);
 }
 
-void describe_buffers(std::vector<NamedBuffer> named) { buffers().named = std::move(named); }
+void describe_buffers(std::vector<NamedBuffer> named) {
+    buffers().named = std::move(named);
+    ++buffers().generation;
+}
+
+const std::vector<NamedBuffer>& named_buffers() { return buffers().named; }
+std::uint64_t named_buffers_generation() { return buffers().generation; }
+
+DeviceAllocation find_region(std::uintptr_t page_begin, std::uintptr_t page_end) {
+    for (const Slot& slot : buffers().slots)
+        if (const DeviceAllocation found = slot.find(page_begin, page_end); found.bytes > 0)
+            return found;
+    return {};
+}
 
 std::optional<ElementAddress> element_at(const void* address) {
     const auto at = reinterpret_cast<std::uintptr_t>(address);

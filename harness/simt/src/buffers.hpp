@@ -6,8 +6,10 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "harness/simt/simt.hpp"
+#include "harness/simt/src/device_memory.hpp"
 
 namespace gradverify::simt {
 
@@ -23,5 +25,12 @@ struct ElementAddress {
 
 /// The nearest buffer, if its end is less than `unmapped_zone_bytes` away.
 std::optional<ElementAddress> element_at(const void* address);
+
+/// What `describe_buffers` was told last on this OS thread, and how often it was told.
+const std::vector<NamedBuffer>& named_buffers();
+std::uint64_t named_buffers_generation();
+
+/// The mapping of a buffer that meets this page: where it begins, and its bytes; 0 bytes if none.
+DeviceAllocation find_region(std::uintptr_t page_begin, std::uintptr_t page_end);
 
 }  // namespace gradverify::simt

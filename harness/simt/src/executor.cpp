@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "gradverify_simt/runtime_types.hpp"
+#include "harness/simt/src/detector.hpp"
 #include "harness/simt/src/device_limits.hpp"
 
 namespace gradverify::simt {
@@ -127,7 +128,7 @@ std::string Executor::why_invalid(const unit::LaunchConfig& config, int& cuda_er
 }
 
 void Executor::launch(const unit::LaunchConfig& config, const char* kernel, unit::Entry entry,
-                      const void* body) {
+                      const void* body, Detector* detector) {
     unit::State& state = unit::state;
     if (state.in_kernel) {
         trap(cudaErrorNotSupported, {"a launch from within a kernel runs on cuda only"},
@@ -141,6 +142,17 @@ void Executor::launch(const unit::LaunchConfig& config, const char* kernel, unit
     entry_ = entry;
     body_ = body;
     set_dimensions(config);
+    detecting = detector;
+    if (detector != nullptr) {
+        detector->begin_launch({.arenas = shared_.arenas(config.shared_bytes),
+                                .kernel = kernel_,
+                                .place = launch_place_,
+                                .schedule = schedule_,
+                                .number = launches_scheduled_,
+                                .is_stack = [](const void* address) {
+                                    return of_this_thread().fibers_.has_stack(address);
+                                }});
+    }
     begin_block();
     ++counters_.launches;
     state.in_kernel = true;
@@ -150,6 +162,8 @@ void Executor::launch(const unit::LaunchConfig& config, const char* kernel, unit
     fibers_.take_next();
     ++counters_.switches;
     switch_fiber_elsewhere(main_, *current_, false);
+    if (detector != nullptr) counters_.accesses_checked += detector->end_launch();
+    detecting = nullptr;
     current_ = &main_;
     fast_ = true;
     state.in_kernel = false;
@@ -258,6 +272,8 @@ void Executor::begin_block() {
     set_block_index();
     ++blocks_begun_;
     draw_order();
+    if (detecting != nullptr) [[unlikely]]
+        detecting->begin_block();
     shared_.poison();
     unit::state.next = order_.data();
     unit::state.fast_end = order_end_;

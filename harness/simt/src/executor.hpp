@@ -120,6 +120,7 @@ class Random {
     std::uint64_t state_;
 };
 
+class Detector;
 class Executor;
 GRADVERIFY_SIMT_STATIC_TLS extern constinit thread_local Executor* executor_of_thread;
 
@@ -136,8 +137,9 @@ class Executor {
     std::string take_error();
     Counters take_counters();
 
+    /// With a detector, the unit's accesses are reported to it.
     void launch(const unit::LaunchConfig& config, const char* kernel, unit::Entry entry,
-                const void* body);
+                const void* body, Detector* detector = nullptr);
 
     // What a running thread of a block asks for.
     bool thread_returned();
@@ -147,6 +149,8 @@ class Executor {
     static void warp_collective(unit::WarpOp op, unsigned mask, std::uint64_t value,
                                 unsigned source_lane, unit::Place place);
     void yield();
+    /// Lets another thread of the block run, if there is one.
+    void give_way();
     void place_shared(unit::SharedSlot& slot, std::size_t bytes, std::size_t alignment);
     /// Ends the launch. The text is `before` and `what` and `after`; plain pointers, as no frame
     /// from here on is unwound. **Errors** std::runtime_error outside of a kernel.

@@ -49,6 +49,15 @@ void SharedMemory::poison() noexcept {
     if (dynamic_bytes_ > 0) std::memset(dynamic_, poison_byte, dynamic_bytes_);
 }
 
+SharedArenas SharedMemory::arenas(std::size_t dynamic_bytes) const {
+    return {.static_begin = static_arena_,
+            .static_end = static_arena_ + static_arena_bytes,
+            .dynamic_begin = dynamic_arena_,
+            .dynamic_end = dynamic_arena_ + round_up(opt_in_limit_bytes, page_size_bytes()),
+            .dynamic = dynamic_,
+            .dynamic_bytes = dynamic_bytes};
+}
+
 void* SharedMemory::place(std::size_t bytes, std::size_t alignment) {
     const std::size_t offset = round_up(static_used_bytes_, alignment < 16 ? 16 : alignment);
     const std::size_t end = offset + bytes + red_zone_bytes;

@@ -9,12 +9,12 @@
 #include <unistd.h>
 
 #include <cstdint>
-#include <cstdlib>
 #include <filesystem>
 #include <mutex>
 #include <optional>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 namespace gradverify::simt {
 namespace {
@@ -23,11 +23,12 @@ namespace {
     F(dwfl_begin)                                                                       \
     F(dwfl_report_begin)                                                                \
     F(dwfl_report_end)                                                                  \
-    F(dwfl_linux_proc_report) F(dwfl_linux_proc_find_elf) F(dwfl_addrmodule)            \
-        F(dwfl_module_addrdie) F(dwfl_module_nextcu) F(dwarf_haspc) F(dwarf_getsrc_die) \
-            F(dwarf_linesrc) F(dwarf_lineno) F(dwarf_getscopes) F(dwarf_getscopes_die)  \
-                F(dwarf_tag) F(dwarf_getsrcfiles) F(dwarf_filesrc) F(dwarf_attr)        \
-                    F(dwarf_formudata)
+    F(dwfl_linux_proc_report)                                                           \
+    F(dwfl_linux_proc_find_elf)                                                         \
+    F(dwfl_addrmodule)                                                                  \
+    F(dwfl_module_addrdie) F(dwfl_module_nextcu) F(dwarf_haspc) F(dwarf_getsrc_die)     \
+        F(dwarf_linesrc) F(dwarf_lineno) F(dwarf_child) F(dwarf_siblingof) F(dwarf_tag) \
+            F(dwarf_getsrcfiles) F(dwarf_filesrc) F(dwarf_attr) F(dwarf_formudata)
 
 struct Libdw {
 // NOLINTNEXTLINE(bugprone-macro-parentheses): a declared name
@@ -57,16 +58,6 @@ int no_other_file(Dwfl_Module*, void**, const char*, Dwarf_Addr, const char*, co
 struct Line {
     std::string file;
     int line = 0;
-};
-
-/// An array that libdw allocated.
-struct Scopes {
-    Dwarf_Die* begin = nullptr;
-
-    Scopes() = default;
-    ~Scopes() { std::free(begin); }
-    Scopes(const Scopes&) = delete;
-    Scopes& operator=(const Scopes&) = delete;
 };
 
 bool is_of_users(const Line& at) {
@@ -127,19 +118,14 @@ class DebugInformation {
 
     /// The innermost of the user's lines that inlined what lies there.
     std::optional<Line> inlining_line(Dwarf_Die* unit, Dwarf_Addr address) const {
-        // The first scope is the innermost; those after it are where its source text lies. What it
-        // was inlined into is asked for by itself.
-        Scopes nearest;
-        if (dw_.dwarf_getscopes(unit, address, &nearest.begin) <= 0) return {};
-        Scopes scopes;
-        const int count = dw_.dwarf_getscopes_die(nearest.begin, &scopes.begin);
+        std::vector<Dwarf_Die> inlined;
+        find_inlined(*unit, address, inlined);
         Dwarf_Files* files = nullptr;
         std::size_t file_count = 0;
         if (dw_.dwarf_getsrcfiles(unit, &files, &file_count) != 0) return {};
-        for (int i = 0; i < count; ++i) {
-            if (dw_.dwarf_tag(&scopes.begin[i]) != DW_TAG_inlined_subroutine) continue;
-            const auto file = number(scopes.begin[i], DW_AT_call_file);
-            const auto line = number(scopes.begin[i], DW_AT_call_line);
+        for (auto scope = inlined.rbegin(); scope != inlined.rend(); ++scope) {
+            const auto file = number(*scope, DW_AT_call_file);
+            const auto line = number(*scope, DW_AT_call_line);
             if (!file || !line) continue;
             const char* name = dw_.dwarf_filesrc(files, *file, nullptr, nullptr);
             if (name == nullptr) continue;
@@ -147,6 +133,22 @@ class DebugInformation {
             if (is_of_users(at)) return at;
         }
         return {};
+    }
+
+    /// What was inlined there, the outermost first. Not by dwarf_getscopes, which does not look
+    /// into namespaces, where clang leaves the functions.
+    void find_inlined(Dwarf_Die& parent, Dwarf_Addr address, std::vector<Dwarf_Die>& found) const {
+        Dwarf_Die child;
+        if (dw_.dwarf_child(&parent, &child) != 0) return;
+        do {
+            const int tag = dw_.dwarf_tag(&child);
+            const bool has_no_code =
+                tag == DW_TAG_namespace || tag == DW_TAG_class_type || tag == DW_TAG_structure_type;
+            if (!has_no_code && dw_.dwarf_haspc(&child, address) <= 0) continue;
+            if (tag == DW_TAG_inlined_subroutine) found.push_back(child);
+            find_inlined(child, address, found);
+            if (!has_no_code) return;
+        } while (dw_.dwarf_siblingof(&child, &child) == 0);
     }
 
     std::optional<Dwarf_Word> number(Dwarf_Die& die, unsigned attribute) const {
