@@ -16,6 +16,7 @@
 #include "harness/cli.hpp"
 #include "harness/cli_verbs.hpp"
 #include "harness/errors.hpp"
+#include "harness/interrupt.hpp"
 #include "harness/report.hpp"
 #include "harness/results_json.hpp"
 #include "harness/results_junit.hpp"
@@ -181,7 +182,9 @@ std::vector<std::string> choose_devices(const std::string& wanted, WorkerPool& p
     return why.empty() ? std::vector<std::string>{"cpu", "cuda"} : std::vector<std::string>{"cpu"};
 }
 
-int run_check(const Suite& suite, const CheckArguments& arguments) {
+namespace {
+
+int check(const Suite& suite, const CheckArguments& arguments) {
     const auto start = std::chrono::steady_clock::now();
     CheckOptions options{.cases = arguments.cases.value_or(default_cases),
                          .seed = arguments.seed ? *arguments.seed : drawn_seed(),
@@ -232,6 +235,20 @@ int run_check(const Suite& suite, const CheckArguments& arguments) {
     if (!arguments.junit.empty()) write_junit(arguments.junit, results, seconds);
     // Kernels for another device alone are no mistake, but a run without a row verified nothing.
     return !rows.empty() && all_well(results) ? exit_ok : exit_failed;
+}
+
+}  // namespace
+
+int run_check(const Suite& suite, const CheckArguments& arguments) {
+    const InterruptScope interrupts;
+    int code = exit_ok;
+    try {
+        code = check(suite, arguments);
+    } catch (const Interrupted&) {
+        // Before the first case: there is nothing to sum up.
+    }
+    // As a shell says of a command that a signal has ended.
+    return interrupt_signal() != 0 ? 128 + interrupt_signal() : code;
 }
 
 }  // namespace gradverify

@@ -127,7 +127,8 @@ int run_repro(const Suite& suite, const ReproArguments& arguments) {
     } else {
         WorkerPool pool({.command = worker_command(), .jobs = 1});
         choose_devices(checked.device, pool);
-        outcome = pool.run(checked.print());
+        // Alone, so that what shows only at the end of a process shows here too.
+        outcome = pool.run(checked.print(), {.alone = true});
     }
     std::printf("%s", report_case(checked, outcome).c_str());
     const bool wrong = outcome.verdict == Verdict::failed || outcome.verdict == Verdict::errored;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/launch.hpp"
 
-#include <stdexcept>
+#include "harness/process_state.hpp"
+#include "harness/worker_note.hpp"
 
 namespace gradverify {
 
@@ -71,7 +72,7 @@ class Rig {
             pass_call.launch.workspace = workspace.data;
             pass_call.launch.workspace_bytes = declaration_.workspace_bytes(call_.problem);
         }
-        const RunStatus status = call_.device.run(declaration_.thunk, pass_call, call_.setting);
+        const RunStatus status = run_noted(pass_call);
         lost |= status.device_lost;
         CallResult result{.error = status.error, .seconds = status.seconds};
         if (status.ok()) collect(result);
@@ -79,6 +80,12 @@ class Rig {
     }
 
   private:
+    RunStatus run_noted(const PassCall& pass_call) {
+        const ScopedProcessState state;
+        const NotedLaunch launch;
+        return call_.device.run(declaration_.thunk, pass_call, call_.setting);
+    }
+
     void collect(CallResult& result) {
         arena_.download();
         const PassSpec& pass = *call_.kernel.pass;
