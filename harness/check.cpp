@@ -159,7 +159,8 @@ class Check {
         });
     }
 
-    /// A case that was answered turned out to have damaged its worker: its row has failed after all.
+    /// A case that was answered turned out to have damaged its worker: its row has failed after
+    /// all.
     void take_back(const WorkerPool::Answer& late) {
         const auto [which, index] = given_[static_cast<std::size_t>(late.ticket)];
         Serving& serving = rows_[which];

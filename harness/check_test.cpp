@@ -197,7 +197,8 @@ TEST_CASE("a failing row does not hold up the others") {
     const auto results =
         bench.check({bench.row("crash"), bench.row("pass"), bench.row("fail")}, {.cases = 40}, 2);
     CHECK(results[0].verdict == Verdict::failed);
-    CHECK(results[0].message == "the kernel's process was killed by SIGSEGV (a wild pointer, or recursion without end)");
+    CHECK(results[0].message ==
+          "the kernel's process was killed by SIGSEGV (a wild pointer, or recursion without end)");
     CHECK(results[1].verdict == Verdict::passed);
     CHECK(results[1].cases == 40);
     CHECK(results[2].verdict == Verdict::failed);

@@ -169,7 +169,14 @@ std::string program_to_paste() {
     return text.find(' ') == std::string::npos ? text : shell_quoted(text);
 }
 
-std::vector<std::string> worker_command() { return {"/proc/self/exe", "worker"}; }
+WorkerPoolOptions worker_options(int jobs) {
+    WorkerPoolOptions options{.command = {"/proc/self/exe", "worker"}, .jobs = jobs};
+    options.time.multiply_adds = [](const std::string& printed) {
+        const Case read = Case::parse(printed, Registry::instance());
+        return Registry::instance().find_kernel(read.kernel)->pass->multiply_adds(read.problem);
+    };
+    return options;
+}
 
 std::vector<std::string> choose_devices(const std::string& wanted, WorkerPool& pool) {
     if (wanted == "cpu") return {"cpu"};
@@ -197,7 +204,7 @@ int check(const Suite& suite, const CheckArguments& arguments) {
         no_rows(suite, arguments);
     const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
     const int jobs = arguments.jobs > 0 ? arguments.jobs : cores;
-    WorkerPool pool({.command = worker_command(), .jobs = jobs});
+    WorkerPool pool(worker_options(jobs));
     const auto devices = choose_devices(arguments.device, pool);
     const auto rows =
         select_rows(suite, Registry::instance(), arguments.filters, arguments.property, devices);

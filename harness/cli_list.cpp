@@ -125,7 +125,7 @@ int run_repro(const Suite& suite, const ReproArguments& arguments) {
         require_device_here(checked.device);
         outcome = run_guarded(suite, checked.print());
     } else {
-        WorkerPool pool({.command = worker_command(), .jobs = 1});
+        WorkerPool pool(worker_options(1));
         choose_devices(checked.device, pool);
         // Alone, so that what shows only at the end of a process shows here too.
         outcome = pool.run(checked.print(), {.alone = true});

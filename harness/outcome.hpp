@@ -37,7 +37,7 @@ enum class Discovery {
     answered,     ///< the worker said so
     died,         ///< its worker ended while it ran
     overstepped,  ///< its worker took too much time or memory and was ended
-    later,        ///< its worker ended after it, at another's expense: it shows only by itself
+    damaged,      ///< its worker's memory was damaged, or it ended later: shows surely only alone
 };
 
 /// What running one case came to.

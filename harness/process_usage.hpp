@@ -10,9 +10,9 @@
 namespace gradverify {
 
 struct ProcessUsage {
-    double cpu_seconds = 0.0;       ///< of all its threads
-    std::size_t memory_bytes = 0;   ///< resident; address space means nothing under CUDA
-    bool wants_to_run = false;      ///< runnable, or waiting for a page
+    double cpu_seconds = 0.0;      ///< of all its threads
+    std::size_t memory_bytes = 0;  ///< resident; address space means nothing under CUDA
+    bool wants_to_run = false;     ///< runnable, or waiting for a page
 };
 
 /// Nothing when there is no such process.

@@ -40,9 +40,9 @@ class Conductor {
         for (const std::string& printed : run_.cases) {
             worker_.begin_case();
             worker_.send(printed);
-            const auto line = next_line({run_.limits.cpu_seconds(printed, run_.patience),
-                                         run_.limits.sleep_seconds(printed, run_.patience),
-                                         run_.memory_bytes});
+            const auto line =
+                next_line({run_.limits.cpu_seconds(printed, run_.patience),
+                           run_.limits.sleep_seconds(printed, run_.patience), run_.memory_bytes});
             if (line && unreachable_device(*line)) {
                 why_unreachable = *unreachable_device(*line);
                 return std::nullopt;
@@ -64,7 +64,9 @@ class Conductor {
     std::string why_unreachable;
 
   private:
-    WorkerEnd death() { return worker_.end(overstepped_.empty() ? death_seconds : 0.0, overstepped_); }
+    WorkerEnd death() {
+        return worker_.end(overstepped_.empty() ? death_seconds : 0.0, overstepped_);
+    }
 
     /// Nothing when the worker ended, or took more than it is allowed.
     std::optional<std::string> next_line(const WorkerAllowance& allowed) {

@@ -7,7 +7,7 @@ namespace gradverify {
 
 Shrunk shrink_in_workers(const Suite& suite, WorkerPool& pool, const Case& found,
                          const Outcome& outcome) {
-    const bool alone = outcome.discovery == Discovery::later;
+    const bool alone = outcome.discovery == Discovery::damaged;
     const CaseRunner runner = [&](const Case& candidate) {
         return pool.run(candidate.print(), {.patience = Patience::trial, .alone = alone});
     };

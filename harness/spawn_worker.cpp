@@ -145,8 +145,8 @@ class Attributes {
         posix_spawnattr_setpgroup(&attributes_, 0);
         posix_spawnattr_setsigdefault(&attributes_, &all);
         posix_spawnattr_setsigmask(&attributes_, &none);
-        posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF |
-                                                   POSIX_SPAWN_SETSIGMASK);
+        posix_spawnattr_setflags(
+            &attributes_, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
     }
     ~Attributes() { posix_spawnattr_destroy(&attributes_); }
     Attributes(const Attributes&) = delete;
@@ -169,9 +169,9 @@ SpawnedWorker spawn_worker(const std::vector<std::string>& command, bool strict_
     const Attributes attributes;
     std::vector<std::string> words = command, variables = environment(strict_heap);
     SpawnedWorker worker;
-    const int error = posix_spawn(&worker.pid, command.front().c_str(), actions.get(),
-                                  attributes.get(), pointers(words).data(),
-                                  pointers(variables).data());
+    const int error =
+        posix_spawn(&worker.pid, command.front().c_str(), actions.get(), attributes.get(),
+                    pointers(words).data(), pointers(variables).data());
     if (error != 0) refuse("can't start a worker (" + command.front() + ")", error);
     worker.note = mmap(nullptr, note_bytes, PROT_READ, MAP_SHARED, note.get(), 0);
     if (worker.note == MAP_FAILED) refuse("can't map shared memory", errno);

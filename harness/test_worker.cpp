@@ -60,7 +60,8 @@ Outcome spin() {
 /// Takes so much processor time, in no less wall time.
 void spin_ms(double milliseconds) {
     const std::clock_t start = std::clock();
-    while (1e3 * static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC < milliseconds) continue;
+    while (1e3 * static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC < milliseconds)
+        continue;
 }
 
 Outcome eat_memory() {

@@ -3,10 +3,7 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <stdexcept>
 
-#include "harness/case.hpp"
-#include "harness/registry.hpp"
 #include "harness/text.hpp"
 
 namespace gradverify {
@@ -26,17 +23,6 @@ std::string_view device_of(std::string_view printed_case) {
     return fields.size() > 3 ? fields[3] : std::string_view();
 }
 
-/// The multiply-adds of a case; 0 for what is no case of a registered kernel.
-double work_of(const std::string& printed_case) {
-    try {
-        const Registry& registry = Registry::instance();
-        const Case checked = Case::parse(printed_case, registry);
-        return registry.find_kernel(checked.kernel)->pass->multiply_adds(checked.problem);
-    } catch (const std::invalid_argument&) {
-        return 0.0;
-    }
-}
-
 }  // namespace
 
 std::string print_seconds(double seconds) {
@@ -47,9 +33,10 @@ std::string print_seconds(double seconds) {
 }
 
 double TimeLimits::allowance(const std::string& printed_case) const {
-    const double floor = options_.floor_seconds *
-                         (device_of(printed_case) == "cuda" ? options_.cuda_factor : 1.0);
-    return floor + work_of(printed_case) * seconds_per_multiply_add;
+    const double floor =
+        options_.floor_seconds * (device_of(printed_case) == "cuda" ? options_.cuda_factor : 1.0);
+    const double work = options_.multiply_adds ? options_.multiply_adds(printed_case) : 0.0;
+    return floor + work * seconds_per_multiply_add;
 }
 
 void TimeLimits::completed(const std::string& printed_case, const Outcome& outcome) {

@@ -8,14 +8,17 @@
 // A worker that sleeps takes no processor time; it may sleep for `sleep_factor` times the limit.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
+#include <utility>
 
 #include "harness/outcome.hpp"
 
 namespace gradverify {
 
-/// For a trial of shrinking, a tenth of the limit will do: what it finds is confirmed with all of it.
+/// For a trial of shrinking, a tenth of the limit will do: what it finds is confirmed with all of
+/// it.
 enum class Patience { full, trial };
 
 struct TimeLimitOptions {
@@ -24,11 +27,13 @@ struct TimeLimitOptions {
     /// On a GPU the process spins in the driver while others use the device, and making a context
     /// takes seconds.
     double cuda_factor = 3.0;
+    /// The work of a printed case in multiply-adds; without it every case has the same limit.
+    std::function<double(const std::string& printed_case)> multiply_adds{};
 };
 
 class TimeLimits {
   public:
-    explicit TimeLimits(TimeLimitOptions options) : options_(options) {}
+    explicit TimeLimits(TimeLimitOptions options) : options_(std::move(options)) {}
 
     /// Takes note of how long a case took.
     void completed(const std::string& printed_case, const Outcome& outcome);

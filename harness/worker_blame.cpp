@@ -24,7 +24,10 @@ Outcome charged(const WorkerEnd& end, const std::string& slowest) {
         outcome = Outcome::errored("before the kernel was called: " + cause);
     else if (too_much && !end.in_launcher)
         outcome = Outcome::errored("outside of the kernel's launcher: " + cause);
-    outcome.discovery = too_much ? Discovery::overstepped : Discovery::died;
+    const bool damaged = end.aborted() || !end.in_launcher;
+    outcome.discovery = too_much  ? Discovery::overstepped
+                        : damaged ? Discovery::damaged
+                                  : Discovery::died;
     return outcome;
 }
 
@@ -51,10 +54,14 @@ Outcome WorkerPool::judge(const WorkerHistory& history, const Request& request,
     LoneResult again = alone({request.line}, too_much ? Patience::trial : request.patience);
     if (again.death) {
         // What it first took is the better evidence.
-        if (too_much && !again.death->overstepped.empty()) again.death->overstepped = end.overstepped;
+        if (too_much && !again.death->overstepped.empty())
+            again.death->overstepped = end.overstepped;
         return blame(request, *again.death);
     }
-    if (end.by_others() || find_culprit(history)) return again.outcome;
+    // This worker had been started before the pool knew what the partner does.
+    const bool known = std::ranges::any_of(
+        end.partners, [&](const std::string& partner) { return distrusted_.contains(partner); });
+    if (known || end.by_others() || find_culprit(history)) return again.outcome;
     return unexplained(history, request.line, end);
 }
 
@@ -85,7 +92,7 @@ bool WorkerPool::find_culprit(const WorkerHistory& history) {
         const Request request{.ticket = suspect.ticket, .line = suspect.line, .patience = {}};
         Outcome outcome = blame(request, *result.death);
         if (outcome.verdict != Verdict::failed) continue;
-        outcome.discovery = Discovery::later;
+        outcome.discovery = Discovery::damaged;
         // A trial of shrinking belongs to a kernel that has failed already.
         if (suspect.ticket >= 0)
             answers_.push_back(

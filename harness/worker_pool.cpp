@@ -144,7 +144,8 @@ void WorkerPool::receive(Worker& worker) {
 
 /// Takes note of a worker's end, charges a case with it, and starts another.
 void WorkerPool::bury(Worker& worker, const std::string& overstepped) {
-    const WorkerEnd end = worker.process.end(overstepped.empty() ? death_seconds : 0.0, overstepped);
+    const WorkerEnd end =
+        worker.process.end(overstepped.empty() ? death_seconds : 0.0, overstepped);
     if (!worker.greeted)
         throw EnvironmentError("a worker ended before its first case: " + end.cause());
     // It says so after an answer: without one, the case itself called exit, and would again.
@@ -182,8 +183,10 @@ void WorkerPool::watch(Worker& worker) {
     if (worker.greeted) {
         if (worker.running.empty()) return;
         const Request& request = worker.running.front();
-        allowed.cpu_seconds = limits_.cpu_seconds(request.line, request.patience);
-        allowed.sleep_seconds = limits_.sleep_seconds(request.line, request.patience);
+        if (request.ticket != ticket_of_probe) {
+            allowed.cpu_seconds = limits_.cpu_seconds(request.line, request.patience);
+            allowed.sleep_seconds = limits_.sleep_seconds(request.line, request.patience);
+        }
     }
     if (const auto overstepped = worker.process.oversteps(allowed)) bury(worker, *overstepped);
 }
@@ -247,8 +250,7 @@ void WorkerPool::finish() {
 }
 
 Outcome WorkerPool::run(const std::string& printed_case, RunOptions how) {
-    const Request request{
-        .ticket = ticket_of_run, .line = printed_case, .patience = how.patience};
+    const Request request{.ticket = ticket_of_run, .line = printed_case, .patience = how.patience};
     if (how.alone) {
         const LoneResult result = alone({printed_case}, how.patience);
         return result.death ? blame(request, *result.death) : result.outcome;

@@ -19,8 +19,8 @@ struct WorkerPool::Request {
 struct WorkerPool::Worker {
     WorkerProcess process;
     bool greeted = false;
-    bool retiring = false;        ///< to be replaced once it has answered what it has
-    bool is_unreachable = false;  ///< it could not reach its device, and ends
+    bool retiring = false;         ///< to be replaced once it has answered what it has
+    bool is_unreachable = false;   ///< it could not reach its device, and ends
     std::int64_t strict_left = 0;  ///< cases yet to be run with a checked heap
     std::deque<Request> waiting;   ///< not yet written to the pipe
     std::deque<Request> running;   ///< written, not yet answered; the first one is being run

@@ -225,7 +225,7 @@ TEST_CASE("a case that damages its worker is charged, although another one dies 
     CHECK(late[0].ticket == 1);
     CHECK(late[0].outcome.verdict == Verdict::failed);
     CHECK(late[0].outcome.message == segfault);
-    CHECK(late[0].outcome.discovery == Discovery::later);
+    CHECK(late[0].outcome.discovery == Discovery::damaged);
 }
 
 TEST_CASE("what a worker dies of at its end is charged to the case that does so alone") {
@@ -286,8 +286,8 @@ TEST_CASE("a kernel that kills another's case is left out of it, also in later w
 TEST_CASE("a device that several new workers can't reach is the environment's fault") {
     WorkerPool pool(options(2));
     CHECK(pool.run("pass").verdict == Verdict::passed);
-    CHECK_THROWS_WITH_AS(pool.run("no_device"),
-                         "device cuda: gone (in 3 new workers in a row)", EnvironmentError);
+    CHECK_THROWS_WITH_AS(pool.run("no_device"), "device cuda: gone (in 3 new workers in a row)",
+                         EnvironmentError);
 }
 
 TEST_CASE("what a kernel forked is ended with its worker") {
@@ -419,9 +419,10 @@ TEST_CASE("a command that is no worker is the environment's fault") {
         pool.submit(0, "pass");
         pool.wait(30.0);
     };
-    CHECK_THROWS_WITH_AS(run_one({"/bin/sh", "-c", "exit 4"}),
-                         "a worker ended before its first case: the kernel's process called exit(4)",
-                         EnvironmentError);
+    CHECK_THROWS_WITH_AS(
+        run_one({"/bin/sh", "-c", "exit 4"}),
+        "a worker ended before its first case: the kernel's process called exit(4)",
+        EnvironmentError);
     CHECK_THROWS_WITH_AS(run_one({"/bin/sh", "-c", "echo hello >&4; read request <&3"}),
                          "a worker ended before its first case: the kernel wrote to a descriptor "
                          "of the harness",

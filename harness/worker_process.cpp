@@ -76,6 +76,8 @@ bool WorkerEnd::exited_with(int code) const {
     return WIFEXITED(status) && WEXITSTATUS(status) == code;
 }
 
+bool WorkerEnd::aborted() const { return WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT; }
+
 bool WorkerEnd::by_others() const {
     if (!overstepped.empty() || closed_pipe || !WIFSIGNALED(status)) return false;
     // What a wrong program gets for an instruction of its own, or raises by abort.
@@ -89,7 +91,7 @@ std::string WorkerEnd::cause() const {
     std::string text = "the kernel's process ";
     if (WIFEXITED(status)) {
         text += "called exit(" + std::to_string(WEXITSTATUS(status)) + ")";
-    } else if (WTERMSIG(status) == SIGABRT) {
+    } else if (aborted()) {
         text += "called abort()";
     } else {
         const char* name = sigabbrev_np(WTERMSIG(status));
@@ -198,8 +200,7 @@ std::optional<std::string> WorkerProcess::oversteps(const WorkerAllowance& allow
 bool WorkerProcess::has_ended() const {
     siginfo_t info{};
     // WNOWAIT: while it is not reaped its number, and its group's, can't be another's.
-    const int failed =
-        waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT);
+    const int failed = waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT);
     return failed != 0 || info.si_pid != 0;
 }
 

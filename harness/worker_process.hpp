@@ -31,6 +31,8 @@ struct WorkerEnd {
     /// Whether it ended as a worker does that has nothing more to do.
     bool in_good_order() const;
     bool exited_with(int code) const;
+    /// As glibc does when it finds its heap damaged.
+    bool aborted() const;
     /// A signal that a kernel's mistake does not raise: somebody else ended the process.
     bool by_others() const;
     /// `the kernel's process was killed by SIGSEGV`.

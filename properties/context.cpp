@@ -191,8 +191,7 @@ SoundForward sound_forward(CaseContext& context) {
     std::vector<Expected> expected;
     for (const Kernel& candidate : context.registry().kernels()) {
         if (candidate.pass != &forward || !candidate.on(context.checked().device) ||
-            candidate.any().write_mode == WriteMode::accumulates ||
-            is_distrusted(candidate.name) ||
+            candidate.any().write_mode == WriteMode::accumulates || is_distrusted(candidate.name) ||
             candidate.why_unsupported(context.problem()))
             continue;
         if (expected.empty()) {
