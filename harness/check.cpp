@@ -5,6 +5,8 @@
 #include <chrono>
 #include <stdexcept>
 
+#include "harness/interrupt.hpp"
+#include "harness/shrink_in_workers.hpp"
 #include "harness/text.hpp"
 
 namespace gradverify {
@@ -42,10 +44,18 @@ class Check {
     }
 
     std::vector<RowResult> run() {
-        while (submit_some() || pool_.in_flight() > 0) {
-            if (const auto answer = pool_.wait(0.2)) take(*answer);
+        try {
+            while (submit_some() || pool_.in_flight() > 0) {
+                if (const auto answer = pool_.wait(0.2)) take(*answer);
+                shrink_some();
+                if (observer_.progressed) observer_.progressed(done_, most(), failed_);
+            }
+            // What a worker dies of at its end is charged too.
+            pool_.finish();
+            while (const auto late = pool_.wait(0.0)) take(*late);
             shrink_some();
-            if (observer_.progressed) observer_.progressed(done_, most(), failed_);
+        } catch (const Interrupted&) {
+            // Rows that have not ended are skipped below.
         }
         std::vector<RowResult> results;
         for (Serving& serving : rows_) {
@@ -126,6 +136,7 @@ class Check {
         ++serving.in_flight;
         const std::string printed = draw.drawn->print();
         running_.emplace(ticket, Running{which, index, std::move(*draw.drawn)});
+        given_.push_back({which, index});
         pool_.submit(ticket, printed);
     }
 
@@ -145,7 +156,30 @@ class Check {
         serving.stops.try_emplace(index, why);
     }
 
+    /// Cases behind the one that decides the row need not be run: each might take its time to hang.
+    void withdraw_behind(std::size_t row, std::int64_t index) {
+        std::erase_if(running_, [&](const auto& entry) {
+            const Running& running = entry.second;
+            if (running.row != row || running.index <= index || !pool_.withdraw(entry.first))
+                return false;
+            --rows_[row].in_flight;
+            return true;
+        });
+    }
+
+    /// A case that was answered turned out to have damaged its worker: its row has failed after
+    /// all.
+    void take_back(const WorkerPool::Answer& late) {
+        const auto [which, index] = given_[static_cast<std::size_t>(late.ticket)];
+        Serving& serving = rows_[which];
+        stop(serving, index, {draw(serving, index).drawn, late.outcome});
+        const Verdict verdict = serving.result.verdict;
+        if (!serving.ended || verdict == Verdict::failed || verdict == Verdict::errored) return;
+        end(serving);
+    }
+
     void take(const WorkerPool::Answer& answer) {
+        if (answer.late) return take_back(answer);
         const auto found = running_.find(answer.ticket);
         if (found == running_.end()) throw std::logic_error("an answer to no case");
         const Running running = std::move(found->second);
@@ -154,6 +188,7 @@ class Check {
         --serving.in_flight;
         ++done_;
         count(serving, running.index, running.drawn, answer.outcome);
+        if (!serving.stops.empty()) withdraw_behind(running.row, serving.stops.begin()->first);
         if (is_served(serving) && serving.stops.empty()) end(serving);
     }
 
@@ -216,14 +251,18 @@ class Check {
 
     void shrink(RowResult& result, const Case& found, const Outcome& outcome) {
         ++failed_;
-        result.failure = suite_.shrink(
-            found, outcome, [&](const Case& candidate) { return pool_.run(candidate.print()); });
+        result.failure = shrink_in_workers(suite_, pool_, found, outcome);
         result.message = result.failure->outcome.message;
     }
 
     /// The verdict of a row that nothing stopped.
     static void decide(Serving& serving) {
         RowResult& result = serving.result;
+        if (interrupt_signal() != 0) {
+            result.verdict = Verdict::skipped;
+            result.message = "interrupted";
+            return;
+        }
         std::int64_t skipped = 0;
         for (const auto& [reason, count] : serving.skips) skipped += count;
         if (result.passed > 0) {
@@ -242,6 +281,10 @@ class Check {
         }
     }
 
+    struct Given {
+        std::size_t row = 0;
+        std::int64_t index = 0;
+    };
     struct Running {
         std::size_t row = 0;
         std::int64_t index = 0;
@@ -254,6 +297,7 @@ class Check {
     const CheckObserver& observer_;
     std::vector<Serving> rows_;
     std::map<std::int64_t, Running> running_;
+    std::vector<Given> given_;  ///< by ticket
     std::int64_t next_ticket_ = 0, done_ = 0, failed_ = 0;
     std::size_t turn_ = 0;
     Clock::time_point start_ = Clock::now();

@@ -17,6 +17,7 @@
 #include "harness/cli.hpp"
 #include "harness/cli_verbs.hpp"
 #include "harness/errors.hpp"
+#include "harness/interrupt.hpp"
 #include "harness/report.hpp"
 #include "harness/results_json.hpp"
 #include "harness/results_junit.hpp"
@@ -180,7 +181,14 @@ std::string program_to_paste() {
     return text.find(' ') == std::string::npos ? text : shell_quoted(text);
 }
 
-std::vector<std::string> worker_command() { return {"/proc/self/exe", "worker"}; }
+WorkerPoolOptions worker_options(int jobs) {
+    WorkerPoolOptions options{.command = {"/proc/self/exe", "worker"}, .jobs = jobs};
+    options.time.multiply_adds = [](const std::string& printed) {
+        const Case read = Case::parse(printed, Registry::instance());
+        return Registry::instance().find_kernel(read.kernel)->pass->multiply_adds(read.problem);
+    };
+    return options;
+}
 
 std::vector<std::string> choose_devices(const std::string& wanted, WorkerPool& pool) {
     if (wanted == "cpu") return {"cpu"};
@@ -193,7 +201,9 @@ std::vector<std::string> choose_devices(const std::string& wanted, WorkerPool& p
     return why.empty() ? std::vector<std::string>{"cpu", "cuda"} : std::vector<std::string>{"cpu"};
 }
 
-int run_check(const Suite& suite, const CheckArguments& arguments) {
+namespace {
+
+int check(const Suite& suite, const CheckArguments& arguments) {
     const auto start = std::chrono::steady_clock::now();
     CheckOptions options{.cases = arguments.cases.value_or(default_cases),
                          .seed = arguments.seed ? *arguments.seed : drawn_seed(),
@@ -209,7 +219,7 @@ int run_check(const Suite& suite, const CheckArguments& arguments) {
     options.is_known = [&](const RowResult& result) { return baseline.knows(result); };
     const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
     const int jobs = arguments.jobs > 0 ? arguments.jobs : cores;
-    WorkerPool pool({.command = worker_command(), .jobs = jobs});
+    WorkerPool pool(worker_options(jobs));
     const auto devices = choose_devices(arguments.device, pool);
     const auto rows =
         select_rows(suite, Registry::instance(), arguments.filters, arguments.property, devices);
@@ -250,6 +260,20 @@ int run_check(const Suite& suite, const CheckArguments& arguments) {
         write_junit(arguments.junit, results, seconds, program_to_paste());
     // Kernels for another device alone are no mistake, but a run without a row verified nothing.
     return !rows.empty() && all_well(results) && gone.empty() ? exit_ok : exit_failed;
+}
+
+}  // namespace
+
+int run_check(const Suite& suite, const CheckArguments& arguments) {
+    const InterruptScope interrupts;
+    int code = exit_ok;
+    try {
+        code = check(suite, arguments);
+    } catch (const Interrupted&) {
+        // Before the first case: there is nothing to sum up.
+    }
+    // As a shell says of a command that a signal has ended.
+    return interrupt_signal() != 0 ? 128 + interrupt_signal() : code;
 }
 
 }  // namespace gradverify

@@ -127,9 +127,10 @@ int run_repro(const Suite& suite, const ReproArguments& arguments) {
         require_device_here(checked.device);
         outcome = run_guarded(suite, checked.print());
     } else {
-        WorkerPool pool({.command = worker_command(), .jobs = 1});
+        WorkerPool pool(worker_options(1));
         choose_devices(checked.device, pool);
-        outcome = pool.run(checked.print());
+        // Alone, so that what shows only at the end of a process shows here too.
+        outcome = pool.run(checked.print(), {.alone = true});
     }
     std::printf("%s", report_case(checked, outcome).c_str());
     // As for a row: a case that compared nothing has not passed.

@@ -245,5 +245,26 @@ done
 holds "repro leaves no worker when it gets SIGKILL" none_left KILL repro \
     v1:conv.forward/naive:matches_reference:cpu:n=8,c=64,k=64,in=96x96,filter=5x5:seed=1
 
+echo "== an interrupted check"
+# interrupted SIGNAL CODE: a run that is ended so closes its results and says what it skipped.
+interrupted() {
+    local signal=$1 want=$2 driver
+    # From a shell with job control: without it, background processes ignore SIGINT.
+    set -m
+    "$exe" check "$kernel" --cases 100000000 --seed 1 --device cpu --jobs 2 --json i.json \
+        --junit i.xml >out 2>err </dev/null &
+    driver=$!
+    set +m
+    sleep 1
+    kill -"$signal" $driver
+    wait $driver 2>/dev/null
+    code=$?
+    [ "$code" -eq "$want" ] && json_lines_are_valid i.json 6 && xml_is_valid i.xml 6 &&
+        [ "$(grep -c '"verdict":"skipped".*"message":"interrupted"' i.json)" -eq 6 ] &&
+        grep -q '^6 rows: 0 passed, 0 failed, 0 vacuous, 0 errored, 6 skipped' out
+}
+holds "Ctrl-C ends a check in good order" interrupted INT 130
+holds "SIGTERM ends a check in good order" interrupted TERM 143
+
 echo "$checks checks, $failures failures"
 [ "$failures" -eq 0 ]

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "harness/property.hpp"
+#include "harness/worker_pool.hpp"
 
 namespace gradverify {
 
@@ -61,10 +62,8 @@ std::string program_to_paste();
 /// Remembers the first word of the command line for `program_to_paste`.
 void remember_program(const char* first_word);
 
-/// The program and arguments of a worker of this very executable.
-std::vector<std::string> worker_command();
-
-class WorkerPool;
+/// Workers of this very executable, whose time limits know the registered kernels.
+WorkerPoolOptions worker_options(int jobs);
 
 /// The devices that `cpu`, `cuda`, `auto` or `all` means on this machine: `auto` is cuda if it
 /// answers, else cpu; `all` is every one that answers. A worker is asked, so that this process

@@ -79,8 +79,8 @@ class Device {
 
 /// The device of this name in this process, made at the first call.
 ///
-/// **Errors** std::invalid_argument when this build has no such device, std::runtime_error when
-/// the machine has none.
+/// **Errors** std::invalid_argument when there is no such device, EnvironmentError when this build
+/// or the machine has none, or the process can't reach it.
 Device& device_named(std::string_view name);
 
 /// Why a device can't be used on this machine; empty when it can. Touches the CUDA runtime when

@@ -98,6 +98,8 @@ class CpuDevice final : public Device {
             thunk(call);
         } catch (const std::exception& thrown) {
             status.error = std::string("the launcher threw: ") + thrown.what();
+        } catch (...) {
+            status.error = "the launcher threw something that is no std::exception";
         }
         status.seconds =
             std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

@@ -90,6 +90,8 @@ class CudaDevice final : public Device {
             thunk(call);
         } catch (const std::exception& thrown) {
             status.error = std::string("the launcher threw: ") + thrown.what();
+        } catch (...) {
+            status.error = "the launcher threw something that is no std::exception";
         }
         const cudaError_t launched = cudaGetLastError();
         const cudaError_t finished = cudaDeviceSynchronize();
@@ -133,7 +135,9 @@ std::unique_ptr<Device> make_cuda_device() { return std::make_unique<CudaDevice>
 
 std::string why_no_cuda() {
     int count = 0;
-    const cudaError_t error = cudaGetDeviceCount(&count);
+    cudaError_t error = cudaGetDeviceCount(&count);
+    // A device may be counted and yet give no context: it was lost, or is another's alone.
+    if (error == cudaSuccess && count > 0) error = cudaFree(nullptr);
     if (error != cudaSuccess) {
         cudaGetLastError();
         return text_of(error);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/launch.hpp"
 
-#include <stdexcept>
+#include "harness/process_state.hpp"
+#include "harness/worker_note.hpp"
 
 namespace gradverify {
 
@@ -70,7 +71,7 @@ class Rig {
             pass_call.launch.workspace = workspace.data;
             pass_call.launch.workspace_bytes = declaration_.workspace_bytes(call_.problem);
         }
-        RunStatus status = call_.device.run(declaration_.thunk, pass_call, call_.setting);
+        RunStatus status = run_noted(pass_call);
         lost |= status.device_lost;
         CallResult result{.error = status.error, .seconds = status.seconds};
         result.findings = std::move(status.findings);
@@ -80,6 +81,12 @@ class Rig {
     }
 
   private:
+    RunStatus run_noted(const PassCall& pass_call) {
+        const ScopedProcessState state;
+        const NotedLaunch launch;
+        return call_.device.run(declaration_.thunk, pass_call, call_.setting);
+    }
+
     void collect(CallResult& result) {
         arena_.download();
         const PassSpec& pass = *call_.kernel.pass;

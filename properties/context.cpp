@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "harness/random.hpp"
+#include "harness/worker_note.hpp"
 
 namespace gradverify {
 
@@ -177,6 +178,8 @@ CallResult CaseContext::call(const Kernel& kernel, const std::vector<Array<doubl
 
 CallResult CaseContext::call(const Kernel& kernel, const std::vector<Array<double>>& inputs,
                              const Setting& setting, const Surroundings& surroundings) {
+    // If the partner kills this process, the case is run again without it.
+    if (&kernel != &kernel_) note_partner(kernel.name);
     CallResult result = call_kernel(make_call(kernel, inputs, setting, surroundings));
     spent_.seconds_kernel += result.seconds;
     return result;
@@ -213,8 +216,8 @@ SoundForward sound_forward(CaseContext& context, const std::set<const Kernel*>& 
     std::vector<Expected> expected;
     for (const Kernel& candidate : context.registry().kernels()) {
         if (candidate.pass != &forward || !candidate.on(context.checked().device) ||
-            candidate.any().write_mode == WriteMode::accumulates ||
-            candidate.why_unsupported(context.problem()) || unsound.contains(&candidate))
+            candidate.any().write_mode == WriteMode::accumulates || unsound.contains(&candidate) ||
+            is_distrusted(candidate.name) || candidate.why_unsupported(context.problem()))
             continue;
         if (expected.empty()) {
             const auto results = context.reference(forward, inputs);

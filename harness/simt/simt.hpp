@@ -108,8 +108,8 @@ struct NamedBuffer {
     std::size_t element_bytes = 1;
 };
 /// What the launches of this OS thread work on from now on, in place of what was told before. Of
-/// the mappings that a buffer lies in, the checked variant may touch the buffers alone; other device
-/// memory may be touched as a whole. To be called between launches only.
+/// the mappings that a buffer lies in, the checked variant may touch the buffers alone; other
+/// device memory may be touched as a whole. To be called between launches only.
 void describe_buffers(std::vector<NamedBuffer> buffers);
 
 /// From now on SIGSEGV, SIGBUS, SIGFPE and SIGILL of a kernel end its launch with an error that

@@ -39,9 +39,9 @@ std::vector<float> run_on(const std::string& device, const std::string& name, in
     std::iota(data, data + elements, 0.0f);
     // A guard lies on either side, as a harness would have it.
     float* begin = data + 64;
-    gradverify::simt::describe_buffers({{"data", reinterpret_cast<std::byte*>(begin),
-                                         reinterpret_cast<std::byte*>(begin + count),
-                                         sizeof(float)}});
+    gradverify::simt::describe_buffers(
+        {{"data", reinterpret_cast<std::byte*>(begin), reinterpret_cast<std::byte*>(begin + count),
+          sizeof(float)}});
     simt_test::launchers().at(device + "/" + name)({begin, count, 0});
     gradverify::simt::describe_buffers({});
     std::vector<float> values(begin, begin + std::min(count, 128));
