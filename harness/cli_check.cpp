@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <random>
 #include <stdexcept>
 #include <thread>
@@ -15,6 +16,7 @@
 #include "harness/check.hpp"
 #include "harness/cli.hpp"
 #include "harness/cli_verbs.hpp"
+#include "harness/compute_sanitizer.hpp"
 #include "harness/errors.hpp"
 #include "harness/report.hpp"
 #include "harness/results_json.hpp"
@@ -181,6 +183,13 @@ std::vector<std::string> choose_devices(const std::string& wanted, WorkerPool& p
     return why.empty() ? std::vector<std::string>{"cpu", "cuda"} : std::vector<std::string>{"cpu"};
 }
 
+std::unique_ptr<SanitizerRun> sanitizer_run(const std::string& tool, const std::string& device) {
+    if (tool.empty()) return nullptr;
+    if (device != "cuda" && device != "auto")
+        throw UsageError("--compute-sanitizer watches the device cuda, not " + device);
+    return std::make_unique<SanitizerRun>(tool);
+}
+
 int run_check(const Suite& suite, const CheckArguments& arguments) {
     const auto start = std::chrono::steady_clock::now();
     CheckOptions options{.cases = arguments.cases.value_or(default_cases),
@@ -194,8 +203,12 @@ int run_check(const Suite& suite, const CheckArguments& arguments) {
         no_rows(suite, arguments);
     const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
     const int jobs = arguments.jobs > 0 ? arguments.jobs : cores;
-    WorkerPool pool({.command = worker_command(), .jobs = jobs});
-    const auto devices = choose_devices(arguments.device, pool);
+    const auto sanitizer = sanitizer_run(arguments.compute_sanitizer, arguments.device);
+    auto workers = std::make_unique<WorkerPool>(WorkerPoolOptions{
+        .command = sanitizer ? sanitizer->watched(worker_command()) : worker_command(),
+        .jobs = jobs});
+    WorkerPool& pool = *workers;
+    const auto devices = choose_devices(sanitizer ? "cuda" : arguments.device, pool);
     const auto rows =
         select_rows(suite, Registry::instance(), arguments.filters, arguments.property, devices);
     const auto absent = absent_kernels(arguments, devices);
@@ -230,6 +243,11 @@ int run_check(const Suite& suite, const CheckArguments& arguments) {
     std::printf("%s", summarize(suite, results, absent, seconds).c_str());
     if (json) json->finish(results, seconds);
     if (!arguments.junit.empty()) write_junit(arguments.junit, results, seconds);
+    workers.reset();
+    if (const std::string late = sanitizer ? sanitizer->late_finding() : ""; !late.empty()) {
+        std::printf("compute-sanitizer says, of no one case: %s\n", late.c_str());
+        return exit_failed;
+    }
     // Kernels for another device alone are no mistake, but a run without a row verified nothing.
     return !rows.empty() && all_well(results) ? exit_ok : exit_failed;
 }

@@ -6,6 +6,7 @@
 
 #include "harness/cli.hpp"
 #include "harness/cli_verbs.hpp"
+#include "harness/compute_sanitizer.hpp"
 #include "harness/device.hpp"
 #include "harness/errors.hpp"
 #include "harness/report.hpp"
@@ -121,11 +122,16 @@ int run_repro(const Suite& suite, const ReproArguments& arguments) {
     };
     const Case checked = read();
     Outcome outcome;
+    if (arguments.in_process && !arguments.compute_sanitizer.empty())
+        throw UsageError("--compute-sanitizer needs a worker; leave out --in-process");
     if (arguments.in_process) {
         require_device_here(checked.device);
         outcome = run_guarded(suite, checked.print());
     } else {
-        WorkerPool pool({.command = worker_command(), .jobs = 1});
+        const auto sanitizer = sanitizer_run(arguments.compute_sanitizer, checked.device);
+        WorkerPool pool(
+            {.command = sanitizer ? sanitizer->watched(worker_command()) : worker_command(),
+             .jobs = 1});
         choose_devices(checked.device, pool);
         outcome = pool.run(checked.print());
     }
