@@ -19,15 +19,15 @@
 namespace gradverify::simt {
 namespace {
 
-#define GRADVERIFY_SIMT_LIBDW_FUNCTIONS(F)                                              \
-    F(dwfl_begin)                                                                       \
-    F(dwfl_report_begin)                                                                \
-    F(dwfl_report_end)                                                                  \
-    F(dwfl_linux_proc_report) F(dwfl_linux_proc_find_elf) F(dwfl_addrmodule)            \
-        F(dwfl_module_addrdie) F(dwfl_module_nextcu) F(dwarf_haspc) F(dwarf_getsrc_die) \
-            F(dwarf_linesrc) F(dwarf_lineno) F(dwarf_getscopes) F(dwarf_getscopes_die)  \
-                F(dwarf_tag) F(dwarf_getsrcfiles) F(dwarf_filesrc) F(dwarf_attr)        \
-                    F(dwarf_formudata)
+#define GRADVERIFY_SIMT_LIBDW_FUNCTIONS(F)                                                      \
+    F(dwfl_begin)                                                                               \
+    F(dwfl_report_begin)                                                                        \
+    F(dwfl_report_end)                                                                          \
+    F(dwfl_linux_proc_report)                                                                   \
+    F(dwfl_linux_proc_find_elf) F(dwfl_addrmodule) F(dwfl_module_addrdie) F(dwfl_module_nextcu) \
+        F(dwarf_haspc) F(dwarf_getsrc_die) F(dwarf_linesrc) F(dwarf_lineno) F(dwarf_getscopes)  \
+            F(dwarf_getscopes_die) F(dwarf_tag) F(dwarf_getsrcfiles) F(dwarf_filesrc)           \
+                F(dwarf_attr) F(dwarf_formudata)
 
 struct Libdw {
 // NOLINTNEXTLINE(bugprone-macro-parentheses): a declared name
@@ -74,16 +74,7 @@ bool is_of_users(const Line& at) {
            !at.file.starts_with("/usr/");
 }
 
-std::string text_of(const Line& at) {
-    std::error_code error;
-    const auto here = std::filesystem::current_path(error);
-    std::filesystem::path file = std::filesystem::path(at.file).lexically_normal();
-    if (!error) {
-        const auto inside = file.lexically_relative(here);
-        if (!inside.empty() && *inside.begin() != "..") file = inside;
-    }
-    return file.string() + ":" + std::to_string(at.line);
-}
+std::string text_of(const Line& at) { return short_path(at.file) + ":" + std::to_string(at.line); }
 
 class DebugInformation {
   public:
@@ -163,6 +154,15 @@ class DebugInformation {
 };
 
 }  // namespace
+
+std::string short_path(const std::string& file) {
+    std::error_code error;
+    const auto here = std::filesystem::current_path(error);
+    const auto whole = std::filesystem::path(file).lexically_normal();
+    if (error) return whole.string();
+    const auto inside = whole.lexically_relative(here);
+    return inside.empty() || *inside.begin() == ".." ? whole.string() : inside.string();
+}
 
 std::string source_of(const void* pc) {
     // Never destroyed: a report may be wanted while the process ends.
