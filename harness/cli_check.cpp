@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <random>
 #include <stdexcept>
 #include <thread>
@@ -16,6 +17,7 @@
 #include "harness/check.hpp"
 #include "harness/cli.hpp"
 #include "harness/cli_verbs.hpp"
+#include "harness/compute_sanitizer.hpp"
 #include "harness/errors.hpp"
 #include "harness/interrupt.hpp"
 #include "harness/report.hpp"
@@ -181,12 +183,13 @@ std::string program_to_paste() {
     return text.find(' ') == std::string::npos ? text : shell_quoted(text);
 }
 
-WorkerPoolOptions worker_options(int jobs) {
+WorkerPoolOptions worker_options(int jobs, const SanitizerRun* sanitizer) {
     WorkerPoolOptions options{.command = {"/proc/self/exe", "worker"}, .jobs = jobs};
     options.time.multiply_adds = [](const std::string& printed) {
         const Case read = Case::parse(printed, Registry::instance());
         return Registry::instance().find_kernel(read.kernel)->pass->multiply_adds(read.problem);
     };
+    if (sanitizer) options.command = sanitizer->watched(std::move(options.command));
     return options;
 }
 
@@ -199,6 +202,13 @@ std::vector<std::string> choose_devices(const std::string& wanted, WorkerPool& p
     if (wanted == "cuda") return {"cuda"};
     if (wanted == "auto") return {why.empty() ? "cuda" : "cpu"};
     return why.empty() ? std::vector<std::string>{"cpu", "cuda"} : std::vector<std::string>{"cpu"};
+}
+
+std::unique_ptr<SanitizerRun> sanitizer_run(const std::string& tool, const std::string& device) {
+    if (tool.empty()) return nullptr;
+    if (device != "cuda" && device != "auto")
+        throw UsageError("--compute-sanitizer watches the device cuda, not " + device);
+    return std::make_unique<SanitizerRun>(tool);
 }
 
 namespace {
@@ -219,8 +229,10 @@ int check(const Suite& suite, const CheckArguments& arguments) {
     options.is_known = [&](const RowResult& result) { return baseline.knows(result); };
     const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
     const int jobs = arguments.jobs > 0 ? arguments.jobs : cores;
-    WorkerPool pool(worker_options(jobs));
-    const auto devices = choose_devices(arguments.device, pool);
+    const auto sanitizer = sanitizer_run(arguments.compute_sanitizer, arguments.device);
+    auto workers = std::make_unique<WorkerPool>(worker_options(jobs, sanitizer.get()));
+    WorkerPool& pool = *workers;
+    const auto devices = choose_devices(sanitizer ? "cuda" : arguments.device, pool);
     const auto rows =
         select_rows(suite, Registry::instance(), arguments.filters, arguments.property, devices);
     const auto absent = absent_kernels(arguments, devices);
@@ -258,6 +270,11 @@ int check(const Suite& suite, const CheckArguments& arguments) {
     if (json) json->finish(results, seconds);
     if (!arguments.junit.empty())
         write_junit(arguments.junit, results, seconds, program_to_paste());
+    workers.reset();
+    if (const std::string late = sanitizer ? sanitizer->late_finding() : ""; !late.empty()) {
+        std::printf("compute-sanitizer says, of no one case: %s\n", late.c_str());
+        return exit_failed;
+    }
     // Kernels for another device alone are no mistake, but a run without a row verified nothing.
     return !rows.empty() && all_well(results) && gone.empty() ? exit_ok : exit_failed;
 }

@@ -6,6 +6,7 @@
 
 #include "harness/cli.hpp"
 #include "harness/cli_verbs.hpp"
+#include "harness/compute_sanitizer.hpp"
 #include "harness/device.hpp"
 #include "harness/errors.hpp"
 #include "harness/report.hpp"
@@ -123,11 +124,14 @@ int run_repro(const Suite& suite, const ReproArguments& arguments) {
     };
     const Case checked = read();
     Outcome outcome;
+    if (arguments.in_process && !arguments.compute_sanitizer.empty())
+        throw UsageError("--compute-sanitizer needs a worker; leave out --in-process");
     if (arguments.in_process) {
         require_device_here(checked.device);
         outcome = run_guarded(suite, checked.print());
     } else {
-        WorkerPool pool(worker_options(1));
+        const auto sanitizer = sanitizer_run(arguments.compute_sanitizer, checked.device);
+        WorkerPool pool(worker_options(1, sanitizer.get()));
         choose_devices(checked.device, pool);
         // Alone, so that what shows only at the end of a process shows here too.
         outcome = pool.run(checked.print(), {.alone = true});

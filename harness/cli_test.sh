@@ -107,6 +107,11 @@ expect 1 out "^skipped: $kernel, repeatable on cpu: time$" check "$kernel" --tim
 holds "a run without a case verified nothing" grep -q "^not verified: $kernel" out
 expect 0 out '^7 rows: 7 passed' check "$kernel" --time 60s "${quick[@]}"
 
+echo "== check: compute-sanitizer"
+refused 'watches the device cuda, not cpu' check "$kernel" "${quick[@]}" --compute-sanitizer
+refused 'leakcheck not in .*memcheck,racecheck' check "$kernel" --compute-sanitizer=leakcheck
+refused 'watches the device cuda, not cpu' repro "$case" --compute-sanitizer=racecheck
+
 echo "== check: own problems"
 expect 0 out '^70 cases' check --problem in=3x2 "$kernel" --device cpu
 expect 0 out '^140 cases' check "$kernel" --problem in=3x2 --problem n=2,in=4x4,filter=3x3

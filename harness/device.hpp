@@ -49,7 +49,8 @@ class Device {
 
     virtual std::string_view name() const = 0;
 
-    /// Whether a region's edge lies at an unmapped page, so that an access beyond is an error.
+    /// Whether a region's edge lies at an unmapped page, or at what comes to the same: an access
+    /// beyond it is an error.
     virtual bool has_unmapped_edges() const = 0;
     /// Device memory for the buffers of one call: a region of so many bytes for each, in place of
     /// the regions of the call before. Sizes are multiples of 256, and so are the addresses; the

@@ -4,11 +4,13 @@
 // status says so, and the worker ends.
 #include <cuda_runtime_api.h>
 
+#include <algorithm>
 #include <chrono>
 #include <exception>
 #include <numeric>
 #include <stdexcept>
 
+#include "harness/compute_sanitizer.hpp"
 #include "harness/device.hpp"
 
 namespace gradverify::detail {
@@ -35,26 +37,19 @@ class CudaDevice final : public Device {
   public:
     ~CudaDevice() override {
         // The process ends: errors of a lost device have nobody to be told to.
-        cudaFree(memory_);
+        cudaFree(block_.data);
+        for (const DeviceBlock& region : regions_) cudaFree(region.data);
         for (auto& block : host_) cudaFreeHost(block.data);
         if (stream_) cudaStreamDestroy(stream_);
     }
 
     std::string_view name() const override { return "cuda"; }
 
-    bool has_unmapped_edges() const override { return false; }
+    // compute-sanitizer sees an access beyond an allocation as the processor does beyond a page.
+    bool has_unmapped_edges() const override { return regions_are_apart_; }
 
-    // One block, so that one copy does for all regions.
     std::vector<std::byte*> place(std::span<const std::size_t> region_bytes, Edge) override {
-        bytes_used_ = std::accumulate(region_bytes.begin(), region_bytes.end(), std::size_t{0});
-        reserve(bytes_used_);
-        std::vector<std::byte*> begins;
-        std::byte* begin = memory_;
-        for (const std::size_t bytes : region_bytes) {
-            begins.push_back(begin);
-            begin += bytes;
-        }
-        return begins;
+        return regions_are_apart_ ? place_apart(region_bytes) : place_in_one_block(region_bytes);
     }
 
     std::byte* host_memory(int which, std::size_t bytes) override {
@@ -69,10 +64,18 @@ class CudaDevice final : public Device {
     }
 
     void upload(const std::byte* host) override {
-        GRADVERIFY_CUDA_CHECK(cudaMemcpy(memory_, host, bytes_used_, cudaMemcpyHostToDevice));
+        for (const std::span<std::byte> part : copied_) {
+            GRADVERIFY_CUDA_CHECK(
+                cudaMemcpy(part.data(), host, part.size(), cudaMemcpyHostToDevice));
+            host += part.size();
+        }
     }
     void download(std::byte* host) override {
-        GRADVERIFY_CUDA_CHECK(cudaMemcpy(host, memory_, bytes_used_, cudaMemcpyDeviceToHost));
+        for (const std::span<std::byte> part : copied_) {
+            GRADVERIFY_CUDA_CHECK(
+                cudaMemcpy(host, part.data(), part.size(), cudaMemcpyDeviceToHost));
+            host += part.size();
+        }
     }
 
     CUstream_st* stream(bool own) override {
@@ -112,19 +115,51 @@ class CudaDevice final : public Device {
         std::size_t bytes = 0;
     };
 
-    void reserve(std::size_t bytes) {
-        if (bytes <= bytes_) return;
-        GRADVERIFY_CUDA_CHECK(cudaFree(memory_));
-        memory_ = nullptr;
-        bytes_ = 0;
+    struct DeviceBlock {
+        std::byte* data = nullptr;
+        std::size_t bytes = 0;
+    };
+
+    static std::byte* exactly(DeviceBlock& block, std::size_t bytes) {
+        if (bytes == block.bytes) return block.data;
+        GRADVERIFY_CUDA_CHECK(cudaFree(block.data));
+        block = {};
         void* fresh = nullptr;
         GRADVERIFY_CUDA_CHECK(cudaMalloc(&fresh, bytes));
-        memory_ = static_cast<std::byte*>(fresh);
-        bytes_ = bytes;
+        block = {static_cast<std::byte*>(fresh), bytes};
+        return block.data;
     }
 
-    std::byte* memory_ = nullptr;
-    std::size_t bytes_ = 0, bytes_used_ = 0;
+    // So that one copy does for all regions.
+    std::vector<std::byte*> place_in_one_block(std::span<const std::size_t> region_bytes) {
+        const std::size_t total =
+            std::accumulate(region_bytes.begin(), region_bytes.end(), std::size_t{0});
+        if (total > block_.bytes) exactly(block_, total);
+        copied_ = {{block_.data, total}};
+        std::vector<std::byte*> begins;
+        std::byte* begin = block_.data;
+        for (const std::size_t bytes : region_bytes) {
+            begins.push_back(begin);
+            begin += bytes;
+        }
+        return begins;
+    }
+
+    std::vector<std::byte*> place_apart(std::span<const std::size_t> region_bytes) {
+        regions_.resize(std::max(regions_.size(), region_bytes.size()));
+        copied_.clear();
+        std::vector<std::byte*> begins;
+        for (std::size_t i = 0; i < region_bytes.size(); ++i) {
+            begins.push_back(exactly(regions_[i], region_bytes[i]));
+            copied_.push_back({begins.back(), region_bytes[i]});
+        }
+        return begins;
+    }
+
+    const bool regions_are_apart_ = is_under_compute_sanitizer();
+    DeviceBlock block_;                 ///< of all regions
+    std::vector<DeviceBlock> regions_;  ///< where they are apart
+    std::vector<std::span<std::byte>> copied_;
     HostBlock host_[2];
     cudaStream_t stream_ = nullptr;
 };

@@ -8,10 +8,12 @@
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
+#include <fstream>
 #include <stdexcept>
 #include <thread>
 #include <vector>
 
+#include "harness/compute_sanitizer.hpp"
 #include "harness/errors.hpp"
 #include "harness/text.hpp"
 #include "harness/worker.hpp"
@@ -137,6 +139,17 @@ std::optional<Outcome> leave(const std::string& word) {
     return std::nullopt;
 }
 
+/// What compute-sanitizer would write while a case runs.
+void write_finding(const std::string& word) {
+    const char* log = std::getenv("GRADVERIFY_SANITIZER_LOG");
+    if (!log) return;
+    std::ofstream file(log, std::ios::app);
+    if (word == "sanitizer_finds")
+        file
+            << "========= Invalid __shared__ write of size 8 bytes\n=========     at k in k.cu:3\n";
+    if (word == "sanitizer_unfit") file << "========= Error: Device not supported.\n";
+}
+
 Outcome obey(std::string_view text) {
     const std::string word = behaviour_of(text);
     const std::int64_t index = index_of(text);
@@ -155,6 +168,7 @@ Outcome obey(std::string_view text) {
     ++cases_before;
     if (left) return *left;
     if (word == "damage") return damage();
+    write_finding(word);
     if (word == "throw") throw std::runtime_error("thrown");
     if (word == "garbage_on_stdout") {
         std::printf("ready\n{\"verdict\":\"failed\"}\n");
@@ -187,7 +201,10 @@ std::optional<int> run_as_test_worker(int argc, char** argv) {
     if (argc < 2 || std::string_view(argv[1]) != "test-worker") return std::nullopt;
     Suite suite;
     suite.run = obey;
-    return worker_main(suite);
+    if (argc < 5) return worker_main(suite);
+    const SanitizerOptions sanitizer{argv[2], argv[3], argv[4]};
+    enter_compute_sanitizer(sanitizer, argv);
+    return worker_main(with_findings(suite, sanitizer));
 }
 
 }  // namespace gradverify

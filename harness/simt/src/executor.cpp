@@ -11,6 +11,7 @@
 #include "gradverify_simt/runtime_types.hpp"
 #include "harness/simt/src/detector.hpp"
 #include "harness/simt/src/device_limits.hpp"
+#include "harness/simt/src/source_line.hpp"
 
 namespace gradverify::simt {
 
@@ -93,7 +94,7 @@ void Executor::fail(int cuda_error, const std::string& text) {
 }
 
 std::string Executor::launch_text() const {
-    return std::string(launch_place_.file) + ":" + std::to_string(launch_place_.line) +
+    return short_path(launch_place_.file) + ":" + std::to_string(launch_place_.line) +
            ": launch of " + kernel_;
 }
 
@@ -298,7 +299,7 @@ void Executor::place_shared(unit::SharedSlot& slot, std::size_t bytes, std::size
 // Kept apart from `trap`, whose frame is never unwound: no string may live in it.
 [[gnu::noinline]] void Executor::record_trap(int cuda_error, const TrapText& text,
                                              unit::Place place) {
-    const std::string message = std::string(place.file) + ":" + std::to_string(place.line) + ": " +
+    const std::string message = short_path(place.file) + ":" + std::to_string(place.line) + ": " +
                                 text.before + text.what + text.after;
     if (!unit::state.in_kernel) throw std::runtime_error(message);
     fail(cuda_error, message + thread_text());

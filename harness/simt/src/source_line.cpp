@@ -66,16 +66,7 @@ bool is_of_users(const Line& at) {
            !at.file.starts_with("/usr/");
 }
 
-std::string text_of(const Line& at) {
-    std::error_code error;
-    const auto here = std::filesystem::current_path(error);
-    std::filesystem::path file = std::filesystem::path(at.file).lexically_normal();
-    if (!error) {
-        const auto inside = file.lexically_relative(here);
-        if (!inside.empty() && *inside.begin() != "..") file = inside;
-    }
-    return file.string() + ":" + std::to_string(at.line);
-}
+std::string text_of(const Line& at) { return short_path(at.file) + ":" + std::to_string(at.line); }
 
 class DebugInformation {
   public:
@@ -166,6 +157,15 @@ class DebugInformation {
 };
 
 }  // namespace
+
+std::string short_path(const std::string& file) {
+    std::error_code error;
+    const auto here = std::filesystem::current_path(error);
+    const auto whole = std::filesystem::path(file).lexically_normal();
+    if (error) return whole.string();
+    const auto inside = whole.lexically_relative(here);
+    return inside.empty() || *inside.begin() == ".." ? whole.string() : inside.string();
+}
 
 std::string source_of(const void* pc) {
     // Never destroyed: a report may be wanted while the process ends.

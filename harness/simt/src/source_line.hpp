@@ -8,8 +8,11 @@
 
 namespace gradverify::simt {
 
-/// `kernels/conv/forward.cu:33`: the file as the compiler recorded it, relative to the current
-/// directory if it lies there; "" when unknown (no debug information, or no libdw on this machine).
+/// The file relative to the current directory if it lies there, else as it is.
+std::string short_path(const std::string& file);
+
+/// `kernels/conv/forward.cu:33`: the `short_path` of what the compiler recorded; "" when unknown
+/// (no debug information, or no libdw on this machine).
 ///
 /// Of the lines that were inlined there, the innermost outside of the CPU device's own headers and
 /// the system's, so that an atomic is charged to the line that calls it. Of a return address ask

@@ -110,6 +110,15 @@ TEST_CASE("the line is the kernel's own, also of an atomic and of a call of the 
                    {"kernels_faults.cu:63: ", "past the end of w, w[6] of 6"});
 }
 
+TEST_CASE("the message is complete: line, access, element, thread, launch") {
+    Buffer<float> buffer(Edge::end);
+    const std::string error = buffer.error_of("write_float", 7);
+    const std::string place = error.substr(0, error.find(": "));
+    CHECK(error == place + ": " + write_verb +
+                       "past the end of w, w[7] of 6, in block (0, 0, 0), thread (0, 0, 0); " +
+                       place.substr(0, place.rfind(':')) + ":41: launch of write_element");
+}
+
 TEST_CASE("a fault of one thread of many names it, in every order") {
     for (const Order order : simt_test::all_orders) {
         const simt_test::ScheduleScope scope({.threads = order, .blocks = order, .seed = 1});
