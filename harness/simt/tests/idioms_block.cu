@@ -249,6 +249,7 @@ GRADVERIFY_SIMT_TEST_LAUNCHER(idiom_vector_copies) { vectors<<<1, 16>>>(call.dat
 __global__ void same_value(float* data, int count) {
     __shared__ int limit;
     limit = count;
+    __threadfence_block();  // has it read again
     const int own = limit;
     __syncthreads();
     for (int i = -1; i <= 1; ++i) {

@@ -24,7 +24,8 @@ __global__ void last_block(const float* data, float* partial, int count) {
         if (i < step) sums[i] += sums[i + step];
         __syncthreads();
     }
-    if (i == 0) partial[blockIdx.x] = sums[0];
+    // Who stores is not who takes the ticket, unless that thread alone fences.
+    if (i == (each_thread_fences ? blockDim.x - 1 : 0)) partial[blockIdx.x] = sums[0];
     if (each_thread_fences) {
         __threadfence();
         __syncthreads();
