@@ -32,7 +32,7 @@ std::string find_program() {
     std::string folders = path ? path : "";
     folders += ":/usr/local/cuda/bin";
     for (const auto folder : split(folders, ':')) {
-        const std::string program = std::string(folder) + "/compute-sanitizer";
+        std::string program = std::string(folder) + "/compute-sanitizer";
         if (!folder.empty() && access(program.c_str(), X_OK) == 0) return program;
     }
     throw EnvironmentError(
@@ -151,6 +151,7 @@ void enter_compute_sanitizer(const SanitizerOptions& options, char** argv) {
                                    "--report-api-errors", "no",     self};
     for (char** word = argv + 1; *word != nullptr; ++word) words.emplace_back(*word);
     std::vector<char*> arguments;
+    arguments.reserve(words.size() + 1);
     for (std::string& word : words) arguments.push_back(word.data());
     arguments.push_back(nullptr);
     setenv(log_variable, log.c_str(), 1);

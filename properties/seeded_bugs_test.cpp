@@ -93,4 +93,27 @@ TEST_CASE(
             }
 }
 
+TEST_CASE("buffers end or begin at the unmapped page by turns; stays_in_bounds does both") {
+    WorkerPool pool(one_worker());
+    const auto failures_of = [&](const std::string& property) {
+        int failures = 0;
+        for (int seed = 1; seed <= 40; ++seed) {
+            const Outcome outcome = pool.run("v1:conv.grad_bias/bug_read_ahead:" + property +
+                                             ":cpu:in=1x1:seed=" + std::to_string(seed));
+            if (outcome.verdict != Verdict::failed) continue;
+            ++failures;
+            CAPTURE(outcome.message);
+            CHECK(outcome.message.find("read past the end of dy, dy[1] of 1, in block") !=
+                  std::string::npos);
+            CHECK(outcome.message.find("conv_gradients.cu:") != std::string::npos);
+        }
+        return failures;
+    };
+    CHECK(failures_of("stays_in_bounds") == 40);
+    // One call at one edge: half of the cases, and a probability of 1e-4 to be outside of this.
+    const int of_one_call = failures_of("matches_reference");
+    CHECK(of_one_call > 8);
+    CHECK(of_one_call < 32);
+}
+
 }  // namespace gradverify

@@ -6,6 +6,7 @@
 #include <ucontext.h>
 #include <unwind.h>
 
+#include <bit>
 #include <cstring>
 
 #include "harness/simt/src/executor.hpp"
@@ -17,7 +18,7 @@ constexpr std::size_t signal_stack_bytes = std::size_t{64} * 1024;
 constexpr std::array handled_signals = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
 std::array<struct sigaction, handled_signals.size()> actions_before;
 
-const void* address_of(std::uintptr_t value) { return reinterpret_cast<const void*>(value); }
+const void* address_of(std::uintptr_t value) { return std::bit_cast<const void*>(value); }
 
 std::uintptr_t program_counter(const ucontext_t& context) {
 #if defined(__x86_64__)

@@ -19,18 +19,14 @@
 namespace gradverify::simt {
 namespace {
 
-#define GRADVERIFY_SIMT_LIBDW_FUNCTIONS(F)                                                  \
-    F(dwfl_begin)                                                                           \
-    F(dwfl_report_begin)                                                                    \
-    F(dwfl_report_end)                                                                      \
-    F(dwfl_linux_proc_report)                                                               \
-    F(dwfl_linux_proc_find_elf)                                                             \
-    F(dwfl_addrmodule)                                                                      \
-    F(dwfl_module_addrdie)                                                                  \
-    F(dwfl_module_nextcu)                                                                   \
-    F(dwarf_haspc) F(dwarf_getsrc_die) F(dwarf_linesrc) F(dwarf_lineno) F(dwarf_child)      \
-        F(dwarf_siblingof) F(dwarf_tag) F(dwarf_getsrcfiles) F(dwarf_filesrc) F(dwarf_attr) \
-            F(dwarf_formudata)
+// clang-format off
+#define GRADVERIFY_SIMT_LIBDW_FUNCTIONS(F) \
+    F(dwfl_begin) F(dwfl_report_begin) F(dwfl_report_end) F(dwfl_linux_proc_report) \
+    F(dwfl_linux_proc_find_elf) F(dwfl_addrmodule) F(dwfl_module_addrdie) F(dwfl_module_nextcu) \
+    F(dwarf_haspc) F(dwarf_getsrc_die) F(dwarf_linesrc) F(dwarf_lineno) F(dwarf_child) \
+    F(dwarf_siblingof) F(dwarf_tag) F(dwarf_getsrcfiles) F(dwarf_filesrc) F(dwarf_attr) \
+    F(dwarf_formudata)
+// clang-format on
 
 struct Libdw {
 // NOLINTNEXTLINE(bugprone-macro-parentheses): a declared name
