@@ -80,7 +80,8 @@ void parse_offsets(std::string_view value, Setting& setting) {
 }
 
 /// Reads one `name=value` field behind the positional ones.
-void parse_field(std::string_view name, std::string_view value, Case& parsed) {
+void parse_field(std::string_view name, std::string_view value, const ParameterSpace& space,
+                 Case& parsed) {
     if (name == "seed") {
         const auto seed = parse_uint(value);
         if (!seed) refuse("seed=" + std::string(value) + " is not a whole number from 0 to 2^64-1");
@@ -109,13 +110,16 @@ void parse_field(std::string_view name, std::string_view value, Case& parsed) {
         if (value != "own" && value != "default")
             refuse("stream=" + std::string(value) + " is unknown; there are default, own");
         parsed.setting.own_stream = value == "own";
+    } else if (name == "before") {
+        parsed.setting.before = Problem::parse(space, value);
     } else {
         refuse("there is no field '" + std::string(name) +
-               "'; there are seed, data, order, offset, block, stream");
+               "'; there are seed, data, order, offset, block, stream, before");
     }
 }
 
-void parse_fields(std::span<const std::string_view> fields, Case& parsed) {
+void parse_fields(std::span<const std::string_view> fields, const ParameterSpace& space,
+                  Case& parsed) {
     std::set<std::string_view> seen;
     for (const std::string_view field : fields) {
         const std::size_t equals = field.find('=');
@@ -123,7 +127,7 @@ void parse_fields(std::span<const std::string_view> fields, Case& parsed) {
         if (equals == std::string_view::npos)
             refuse("the field '" + std::string(field) + "' is not of the form name=value");
         if (!seen.insert(name).second) refuse("the field " + std::string(name) + " stands twice");
-        parse_field(name, field.substr(equals + 1), parsed);
+        parse_field(name, field.substr(equals + 1), space, parsed);
     }
     if (seen.contains("seed") == seen.contains("data"))
         refuse("exactly one of seed=... and data=... is needed");
@@ -152,6 +156,9 @@ std::optional<std::string> why_unsupported(const Kernel& kernel, const Setting& 
                    std::to_string(declared.base_alignment_bytes) + " bytes";
     if (setting.own_stream && declared.stream_use == StreamUse::default_stream)
         return std::string("stream=own, but it declares the default stream");
+    if (!setting.before) return std::nullopt;
+    if (const auto why = kernel.op->validate(*setting.before)) return "before: " + *why;
+    if (const auto why = kernel.why_unsupported(*setting.before)) return "before: it " + *why;
     return std::nullopt;
 }
 
@@ -166,6 +173,7 @@ std::string Case::print() const {
     if (!offsets.empty()) fields.push_back("offset=" + joined(offsets, "."));
     if (setting.block_size != 0) fields.push_back("block=" + std::to_string(setting.block_size));
     if (setting.own_stream) fields.push_back("stream=own");
+    if (setting.before) fields.push_back("before=" + setting.before->print());
     return joined(fields, ":");
 }
 
@@ -192,7 +200,7 @@ Case Case::parse(std::string_view text, const Registry& registry) {
                 .problem = Problem::parse(kernel->op->space, fields[4]),
                 .data = {},
                 .setting = {}};
-    parse_fields(std::span(fields).subspan(5), parsed);
+    parse_fields(std::span(fields).subspan(5), kernel->op->space, parsed);
     return parsed;
 }
 

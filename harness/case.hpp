@@ -47,6 +47,9 @@ struct Setting {
     std::vector<int> offsets;
     int block_size = 0;       ///< 0: the first that the kernel declares
     bool own_stream = false;  ///< a stream made for the call, not the default one
+    /// The kernel is called on this problem first, in the same process: what it keeps from one call
+    /// to the next shows.
+    std::optional<Problem> before;
     bool operator==(const Setting&) const = default;
 };
 

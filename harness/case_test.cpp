@@ -162,7 +162,8 @@ TEST_CASE("exactly one of a seed and data is needed") {
 
 TEST_CASE("an unknown or repeated field is refused with those that there are") {
     CHECK(complaint(start + ":seed=1:colour=red") ==
-          "case: there is no field 'colour'; there are seed, data, order, offset, block, stream");
+          "case: there is no field 'colour'; there are seed, data, order, offset, block, stream, "
+          "before");
     CHECK(complaint(start + ":seed=1:own") ==
           "case: the field 'own' is not of the form name=value");
     CHECK(complaint(start + ":seed=1:") == "case: the field '' is not of the form name=value");
@@ -229,4 +230,23 @@ TEST_CASE("a setting that the kernel does not declare is named") {
     CHECK(why(any, {.offsets = {0, 1}}) == "offset 1 breaks its alignment of 8 bytes");
     CHECK(why(plain, {.own_stream = true}) == "stream=own, but it declares the default stream");
     CHECK(why(any, {.offsets = {0, 0, 0, 0, 0, 2}}) == "6 offsets, but it has 3 tensors");
+}
+
+TEST_CASE("a call before is part of the case, and must be one that the kernel supports") {
+    const std::string text = "v1:toy.forward/plain:p:cpu:in=3:seed=1:before=n=2,in=5";
+    Registry registry;
+    registry.add(toy_operator());
+    registry.add(toy_kernel("plain").where("in", between(1, 6)));
+    registry.check();
+    const Case parsed = Case::parse(text, registry);
+    REQUIRE(parsed.setting.before);
+    CHECK(parsed.setting.before->print() == "n=2,in=5");
+    CHECK(parsed.print() == text);
+    const Kernel& kernel = *registry.find_kernel("toy.forward/plain");
+    CHECK_FALSE(why_unsupported(kernel, parsed.setting));
+    Setting other;
+    other.before = Problem::parse(kernel.op->space, "in=9");
+    CHECK(why_unsupported(kernel, other).value_or("") == "before: it needs 1 <= in <= 6");
+    CHECK_THROWS_AS(Case::parse("v1:toy.forward/plain:p:cpu:in=3:seed=1:before=5", registry),
+                    std::invalid_argument);
 }

@@ -62,6 +62,8 @@ struct Suite {
     std::function<Case(const Row&, std::uint64_t seed, std::int64_t index, const Problem&)> draw_on;
     /// The one function that maps a printed case to an outcome. Runs the kernel in this process.
     std::function<Outcome(std::string_view printed_case)> run;
+    /// The case with another call of the kernel before it, the likeliest to disturb it first.
+    std::function<std::vector<Case>(const Case&)> with_calls_before;
     /// Shrinks a failing case, running candidates through `runner`.
     std::function<Shrunk(const Case&, const Outcome&, const CaseRunner& runner)> shrink;
 };

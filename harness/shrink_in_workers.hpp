@@ -10,7 +10,8 @@ namespace gradverify {
 
 /// The smallest reproducer that the suite finds. What a hang or a lack of memory was shrunk to is
 /// run once more with the limits of any case; if it passes then, or if the run is interrupted, the
-/// failure stays as it was found.
+/// failure stays as it was found. What does not fail again in a fresh process needs an earlier
+/// call: one is looked for, and becomes part of the case.
 Shrunk shrink_in_workers(const Suite& suite, WorkerPool& pool, const Case& found,
                          const Outcome& outcome);
 

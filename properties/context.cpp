@@ -4,6 +4,7 @@
 #include <chrono>
 #include <numeric>
 #include <stdexcept>
+#include <utility>
 
 #include "harness/random.hpp"
 #include "harness/worker_note.hpp"
@@ -176,8 +177,26 @@ CallResult CaseContext::call(const Kernel& kernel, const std::vector<Array<doubl
     return call(kernel, inputs, setting, surroundings());
 }
 
+// What that call returns is not looked at: its problem is a case of its own.
+void CaseContext::call_before() {
+    const auto& before = checked_.setting.before;
+    if (!before || std::exchange(called_before_, true)) return;
+    const Values values =
+        draw_values(op(), *before, {.seed = seed_for("before")}, kind_, exact_bits());
+    const auto inputs = pick(values, pass().inputs);
+    spent_.seconds_kernel += call_kernel({.kernel = kernel_,
+                                          .device = device_,
+                                          .problem = *before,
+                                          .inputs = inputs,
+                                          .setting = {},
+                                          .surroundings = {},
+                                          .initial_outputs = {}})
+                                 .seconds;
+}
+
 CallResult CaseContext::call(const Kernel& kernel, const std::vector<Array<double>>& inputs,
                              const Setting& setting, const Surroundings& surroundings) {
+    if (&kernel == &kernel_) call_before();
     // If the partner kills this process, the case is run again without it.
     if (&kernel != &kernel_) note_partner(kernel.name);
     CallResult result = call_kernel(make_call(kernel, inputs, setting, surroundings));
@@ -186,6 +205,7 @@ CallResult CaseContext::call(const Kernel& kernel, const std::vector<Array<doubl
 }
 
 CallResult CaseContext::call_checked(const std::vector<Array<double>>& inputs) {
+    call_before();
     Call call = make_call(kernel_, inputs, checked_.setting, surroundings());
     call.checked = true;
     CallResult result = call_kernel(call);
@@ -195,6 +215,7 @@ CallResult CaseContext::call_checked(const std::vector<Array<double>>& inputs) {
 
 std::pair<CallResult, CallResult> CaseContext::call_twice(const std::vector<Array<double>>& inputs,
                                                           const Setting& setting) {
+    call_before();
     // Not at the edge of `call`: a property that does both has seen both.
     auto results =
         call_kernel_twice(make_call(kernel_, inputs, setting, surroundings().with_other_edge()));

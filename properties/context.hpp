@@ -67,6 +67,7 @@ class CaseContext {
 
   private:
     void require_exact();
+    void call_before();
     Call make_call(const Kernel& kernel, const std::vector<Array<double>>& inputs,
                    const Setting& setting, const Surroundings& surroundings) const;
 
@@ -79,6 +80,7 @@ class CaseContext {
     Values values_;
     std::vector<Array<double>> initial_outputs_;
     Spent spent_;
+    bool called_before_ = false;
 };
 
 /// Compares each output of a call.

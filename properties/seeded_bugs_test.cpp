@@ -7,6 +7,7 @@
 #include <string>
 
 #include "harness/cli_verbs.hpp"
+#include "harness/shrink_in_workers.hpp"
 #include "harness/worker_pool.hpp"
 #include "properties/properties.hpp"
 #include "properties/suite.hpp"
@@ -91,6 +92,55 @@ TEST_CASE(
                 WorkerPool other(one_worker());
                 CHECK(other.run(printed).verdict == Verdict::failed);
             }
+}
+
+TEST_CASE("a kernel that keeps its first geometry is replayed with the call before it") {
+    const Suite suite = make_suite(Registry::instance());
+    for (const std::string& device : test_devices()) {
+        const Row row{Registry::instance().find_kernel("conv.grad_bias/bug_cached_geometry"),
+                      "matches_reference", device};
+        for (const std::uint64_t seed : {1, 2, 3}) {
+            CAPTURE(device);
+            CAPTURE(seed);
+            WorkerPool pool(one_worker());
+            const auto failure = first_failure(suite, row, seed, pool);
+            REQUIRE(failure);
+            const Shrunk shrunk = shrink_in_workers(suite, pool, failure->first, failure->second);
+            const std::string printed = shrunk.smallest.print();
+            CAPTURE(printed);
+            CAPTURE(shrunk.outcome.message);
+            REQUIRE(shrunk.smallest.setting.before);
+            CHECK(shrunk.minimal);
+            CHECK(shrunk.smallest.problem.distance() <= 1);
+            CHECK(shrunk.outcome.message.starts_with(
+                "only after a call on " + shrunk.smallest.setting.before->print() +
+                " in the same process, so the kernel keeps state between calls: "));
+            WorkerPool other(one_worker());
+            CHECK(other.run(printed).verdict == Verdict::failed);
+            Case without = shrunk.smallest;
+            without.setting.before.reset();
+            WorkerPool another(one_worker());
+            CHECK(another.run(without.print()).verdict == Verdict::passed);
+        }
+    }
+}
+
+TEST_CASE("some cases have a call on another problem before theirs, where values can tell") {
+    const Suite suite = make_suite(Registry::instance());
+    const Kernel* kernel = Registry::instance().find_kernel("conv.grad_weight/naive");
+    const auto share = [&](const char* property) {
+        int count = 0;
+        for (std::int64_t i = 0; i < 200; ++i) {
+            const auto& before = suite.draw({kernel, property, "cpu"}, 1, i).drawn->setting.before;
+            if (!before) continue;
+            ++count;
+            CHECK_FALSE(kernel->why_unsupported(*before));
+        }
+        return count;
+    };
+    CHECK(share("matches_reference") > 25);
+    CHECK(share("within_rounding_bound") > 25);
+    CHECK(share("stays_in_bounds") == 0);
 }
 
 TEST_CASE("buffers end or begin at the unmapped page by turns; stays_in_bounds does both") {

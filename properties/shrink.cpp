@@ -94,8 +94,14 @@ Shrunk shrink_case(const Kernel& kernel, const Case& found, const Outcome& outco
                    const CaseRunner& runner, const ShrinkTools& tools,
                    const ShrinkOptions& options) {
     ShrinkTrials trials(found, outcome, runner);
+    if (found.setting.before) {
+        Case without = found;
+        without.setting.before.reset();
+        trials.run(without);
+    }
+    const Case start = trials.smallest();
     const SupportedProblems supported(*kernel.op, *kernel.pass, kernel.any());
-    const bool minimal = ProblemShrinker(supported, found, trials, tools, options).shrink();
+    const bool minimal = ProblemShrinker(supported, start, trials, tools, options).shrink();
     trials.start(options.data);
     if (tools.list_data) shrink_data(trials, *kernel.op, tools.list_data(trials.smallest()));
     shrink_setting(trials);

@@ -2,10 +2,12 @@
 #include "properties/suite.hpp"
 
 #include <chrono>
+#include <limits>
 #include <map>
 #include <memory>
 #include <stdexcept>
 
+#include "properties/calls_before.hpp"
 #include "properties/draw_seed.hpp"
 #include "properties/problem_generator.hpp"
 #include "properties/properties.hpp"
@@ -55,6 +57,17 @@ Case make_case(const Row& row, const Problem& problem, std::uint64_t case_seed) 
             .data = {.seed = data_seed(case_seed), .is_explicit = false, .elements = {}},
             .setting = draw_setting(row.kernel->any(), *row.kernel->pass,
                                     draw_seed(case_seed, "setting"))};
+}
+
+/// A kernel that keeps something of its first call is wrong on the next one of another shape. Only
+/// properties that know the right values can tell.
+std::optional<Problem> draw_call_before(const Row& row, const ProblemGenerator& generator,
+                                        std::uint64_t case_seed) {
+    const std::uint64_t seed = draw_seed(case_seed, "before");
+    const bool can_tell =
+        row.property == "matches_reference" || row.property == "within_rounding_bound";
+    if (!can_tell || seed % 4 != 0) return std::nullopt;
+    return generator.draw(seed, std::numeric_limits<std::int64_t>::max());
 }
 
 std::uint64_t seed_of(const Row& row, std::uint64_t seed, std::int64_t index) {
@@ -112,14 +125,23 @@ Suite make_suite(const Registry& registry, const SuiteOptions& options) {
         const std::uint64_t case_seed = seed_of(row, seed, index);
         const auto problem = generator.draw(case_seed, index);
         if (!problem) return Suite::Draw{.drawn = {}, .why_none = generator.why_none()};
-        return Suite::Draw{.drawn = make_case(row, *problem, case_seed), .why_none = {}};
+        Case drawn = make_case(row, *problem, case_seed);
+        drawn.setting.before = draw_call_before(row, generator, case_seed);
+        return Suite::Draw{.drawn = std::move(drawn), .why_none = {}};
     };
-    suite.draw_on = [](const Row& row, std::uint64_t seed, std::int64_t index,
-                       const Problem& problem) {
-        return make_case(row, problem, seed_of(row, seed, index));
+    suite.draw_on = [shared](const Row& row, std::uint64_t seed, std::int64_t index,
+                             const Problem& problem) {
+        const std::uint64_t case_seed = seed_of(row, seed, index);
+        Case drawn = make_case(row, problem, case_seed);
+        drawn.setting.before = draw_call_before(
+            row, shared->generator(*row.kernel, property_named(row.property)), case_seed);
+        return drawn;
     };
     suite.run = [shared](std::string_view printed) {
         return run_case(shared->registry(), printed);
+    };
+    suite.with_calls_before = [shared](const Case& checked) {
+        return with_calls_before(*shared->registry().find_kernel(checked.kernel), checked);
     };
     suite.shrink = [shared](const Case& found, const Outcome& outcome, const CaseRunner& runner) {
         ShrinkTools tools;

@@ -28,6 +28,14 @@ __device__ long long output_of(const DeviceAxis& axis, long long in, long long f
 
 // A03 never writes the rows and columns behind the last one that an output reads; A04 reads every
 // group's filters from the first group's.
+__global__ void running_sum_of_channel(const float* dy, float* db, DeviceGeometry g) {
+    const long long pixels = g.h.out * g.w.out;
+    float sum = 0.0f;
+    for (long long n = 0; n < g.n; ++n)
+        for (long long i = 0; i < pixels; ++i) sum += dy[(n * g.k + blockIdx.x) * pixels + i];
+    db[blockIdx.x] = sum;
+}
+
 template <InputBug bug>
 __global__ void gather(const float* dy, const float* w, float* dx, DeviceGeometry g) {
     const long long i = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
@@ -146,6 +154,16 @@ void launch_grad_weight(const gradverify::conv::GradWeight& call) {
         gradverify::conv::device_geometry(call.problem, call.dy));
 }
 
+// Keeps the number of pixels of its first call.
+void launch_cached_geometry(const gradverify::conv::GradBias& call) {
+    static const DeviceGeometry first = gradverify::conv::device_geometry(call.problem, call.dy);
+    DeviceGeometry g = gradverify::conv::device_geometry(call.problem, call.dy);
+    g.h.out = first.h.out;
+    g.w.out = first.w.out;
+    running_sum_of_channel<<<static_cast<unsigned>(g.k), 1, 0, call.launch.stream>>>(
+        call.dy.as<const float>(), call.db.as<float>(), g);
+}
+
 void launch_running_sum(const gradverify::conv::GradBias& call) {
     running_sum<<<1, 1, 0, call.launch.stream>>>(
         call.dy.as<const float>(), call.db.as<float>(),
@@ -187,6 +205,9 @@ GRADVERIFY_KERNEL(gradverify::conv::GradBias, "bug_a16_last_warp", launch_last_w
     .aligned_to(sizeof(float))
     .costs({.threads_per_output = 64, .barriers_per_thread = 1});
 GRADVERIFY_KERNEL(gradverify::conv::GradBias, "bug_a07_next_channel", launch_running_sum)
+    .aligned_to(sizeof(float))
+    .with_empty_problems();
+GRADVERIFY_KERNEL(gradverify::conv::GradBias, "bug_cached_geometry", launch_cached_geometry)
     .aligned_to(sizeof(float))
     .with_empty_problems();
 GRADVERIFY_KERNEL(gradverify::conv::GradBias, "bug_read_ahead", launch_sum_read_ahead)
