@@ -306,6 +306,7 @@ void Executor::place_shared(unit::SharedSlot& slot, std::size_t bytes, std::size
 }
 
 void Executor::record_fault() {
+    signal_stack_.forget_frames();
     const Fault fault = std::exchange(fault_, Fault());
     const std::string source = fault.source();
     fail(cudaErrorIllegalAddress, (source.empty() ? "" : source + ": ") +
@@ -314,7 +315,6 @@ void Executor::record_fault() {
 
 void Executor::abandon_at(const Fault& fault) {
     fault_ = fault;
-    signal_stack_.forget_frames();
     abandon_launch();
 }
 

@@ -44,7 +44,7 @@ class SignalStack {
     SignalStack(const SignalStack&) = delete;
     SignalStack& operator=(const SignalStack&) = delete;
 
-    /// Before its frames are left for good.
+    /// When its frames were left for good.
     void forget_frames() noexcept;
 
   private:

@@ -87,13 +87,22 @@ TEST_CASE("the first element past the end or before the start is an error at the
     check_first_byte_beyond<double>("double");
 }
 
+// Under the sanitizers these end the process before the processor sees them.
+#if !defined(__SANITIZE_ADDRESS__)
+#define GRADVERIFY_SIMT_TEST_UNDEFINED 1
+#else
+#define GRADVERIFY_SIMT_TEST_UNDEFINED 0
+#endif
+
 TEST_CASE("a null pointer, a wild one and one beyond all memory are told apart") {
     Buffer<float> buffer(Edge::end);
     const std::string read = read_verb;
+#if GRADVERIFY_SIMT_TEST_UNDEFINED
     check_contains(buffer.error_of("read_null"),
                    {(read + "through a null pointer, in block").c_str(), "launch of read_far"});
     check_contains(buffer.error_of("read_field_of_null"),
                    {(read + "through a null pointer, at address 0x18, in block").c_str()});
+#endif
     check_contains(buffer.error_of("read_wild"),
                    {(read + "at address 0x123456789000, where no buffer is").c_str()});
 #if defined(__x86_64__)
@@ -104,8 +113,10 @@ TEST_CASE("a null pointer, a wild one and one beyond all memory are told apart")
 
 TEST_CASE("the line is the kernel's own, also of an atomic and of a call of the C library") {
     Buffer<float> buffer(Edge::end);
+#if GRADVERIFY_SIMT_TEST_UNDEFINED
     check_contains(buffer.error_of("atomic_at_null"),
                    {"kernels_faults.cu:58: ", "through a null pointer"});
+#endif
     check_contains(buffer.error_of("clear_too_much", 25),
                    {"kernels_faults.cu:63: ", "past the end of w, w[6] of 6"});
 }
@@ -139,7 +150,7 @@ TEST_CASE("a stack overflow is an error, as often as it happens") {
 
 TEST_CASE("a division by zero and a read past the dynamic shared memory are errors") {
     Buffer<float> buffer(Edge::end);
-#if defined(__x86_64__)  // elsewhere the quotient is 0
+#if defined(__x86_64__) && GRADVERIFY_SIMT_TEST_UNDEFINED  // elsewhere the quotient is 0
     check_contains(buffer.error_of("divide_by_zero"),
                    {"kernels_faults.cu:81: an integer division by zero"});
 #endif
