@@ -11,7 +11,7 @@ Shrunk shrink_in_workers(const Suite& suite, WorkerPool& pool, const Case& found
     const CaseRunner runner = [&](const Case& candidate) {
         return pool.run(candidate.print(), {.patience = Patience::trial, .alone = alone});
     };
-    const Shrunk as_found{.smallest = found, .outcome = outcome, .minimal = false, .runs = 0};
+    Shrunk as_found{.smallest = found, .outcome = outcome, .minimal = false, .runs = 0};
     try {
         Shrunk shrunk = suite.shrink(found, outcome, runner);
         if (shrunk.outcome.discovery != Discovery::overstepped) return shrunk;
