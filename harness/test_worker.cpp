@@ -119,7 +119,9 @@ std::optional<Outcome> leave(const std::string& word) {
         die_of(SIGABRT);
     }
     if (word == "fork_and_crash") {
-        if (fork() == 0) hang();
+        const pid_t child = fork();
+        if (child == 0) hang();
+        std::fprintf(stderr, "%d", child);
         die_of(SIGSEGV);
     }
     if (word == "lose_device") {
