@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "harness/worker.hpp"
 #include "harness/worker_pool_parts.hpp"
 
 namespace gradverify {
@@ -75,12 +76,18 @@ Outcome WorkerPool::blame(const Request& request, WorkerEnd end) {
         if (without.size() == known) break;
         const LoneResult again = alone({request.line}, request.patience, without);
         if (!again.death) {
-            distrusted_.insert(without.begin(), without.end());
+            spread_distrust(without);
             return again.outcome;
         }
         end = *again.death;
     }
     return charged(end, slowest);
+}
+
+void WorkerPool::spread_distrust(const std::vector<std::string>& kernels) {
+    distrusted_.insert(kernels.begin(), kernels.end());
+    for (const auto& worker : workers_)
+        for (const std::string& kernel : kernels) worker->process.send(worker_distrust + kernel);
 }
 
 bool WorkerPool::find_culprit(const WorkerHistory& history) {

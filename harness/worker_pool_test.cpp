@@ -284,10 +284,14 @@ TEST_CASE("a worker that somebody else killed costs its case nothing") {
         CHECK(outcome.verdict == Verdict::passed);
 }
 
-TEST_CASE("a kernel that kills another's case is left out of it, also in later workers") {
-    WorkerPool pool(options());
-    for (const auto& [ticket, outcome] : outcomes_of(pool, {"pass", "borrow", "crash", "borrow"}))
-        CHECK(outcome.verdict == (ticket == 2 ? Verdict::failed : Verdict::passed));
+TEST_CASE("a kernel that kills another's case is left out of it, and of later ones") {
+    WorkerPoolOptions one_by_one = options();
+    one_by_one.depth = 1;
+    WorkerPool pool(one_by_one);
+    const auto outcomes = outcomes_of(pool, {"borrow", "pid", "borrow", "pid", "crash", "borrow"});
+    for (const auto& [ticket, outcome] : outcomes)
+        CHECK(outcome.verdict == (ticket == 4 ? Verdict::failed : Verdict::passed));
+    CHECK(outcomes.at(1).message == outcomes.at(3).message);
 }
 
 TEST_CASE("a device that several new workers can't reach is the environment's fault") {
