@@ -307,7 +307,11 @@ TEST_CASE("what a kernel forked is ended with its worker") {
     const std::string message = pool.run("fork_and_crash").message;
     const std::string before_pid = segfault + "; its last words: ";
     REQUIRE(message.starts_with(before_pid));
-    CHECK_FALSE(is_running(message.substr(before_pid.size())));
+    const std::string forked = message.substr(before_pid.size());
+    // On a busy machine a killed process takes a moment to go.
+    for (int tries = 0; tries < 500 && is_running(forked); ++tries)
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    CHECK_FALSE(is_running(forked));
     CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(5));
 }
 
