@@ -11,7 +11,7 @@ namespace gradverify {
 namespace {
 
 // Looking for a culprit among the cases that a dead worker has answered.
-constexpr double search_seconds = 30.0;
+constexpr double search_seconds = 60.0;
 
 /// What a case has come to that killed its worker without help.
 Outcome charged(const WorkerEnd& end, const std::string& slowest) {
@@ -112,8 +112,7 @@ bool WorkerPool::find_culprit(const WorkerHistory& history) {
 Outcome WorkerPool::unexplained(const WorkerHistory& history, const std::string& line,
                                 const WorkerEnd& end) const {
     std::vector<std::string> lines;
-    for (const AnsweredCase& answered : history.suspects())
-        lines.insert(lines.begin(), answered.line);
+    for (const AnsweredCase& answered : history.in_order()) lines.push_back(answered.line);
     const std::string count = std::to_string(lines.size());
     lines.push_back(line);
     const bool again = alone(lines, Patience::full).death.has_value();
@@ -125,7 +124,7 @@ Outcome WorkerPool::unexplained(const WorkerHistory& history, const std::string&
 
 void WorkerPool::end_without_a_case(const WorkerHistory& history, const WorkerEnd& end) {
     if (history.empty() || end.by_others() || find_culprit(history)) return;
-    const AnsweredCase last = history.suspects().front();
+    const AnsweredCase last = history.in_order().back();
     if (last.ticket < 0) return;
     answers_.push_back({.ticket = last.ticket,
                         .outcome = Outcome::errored("the worker that ran this case last did not "

@@ -187,7 +187,7 @@ TEST_CASE("the limit grows with the slowest case so far") {
     CHECK(limits.cpu_seconds(on_cuda, Patience::full) == 3.0);
     CHECK(limits.cpu_seconds(on_cpu, Patience::trial) == 0.1);
     Outcome slow = Outcome::passed();
-    slow.seconds_total = 0.5;
+    slow.seconds_cpu = 0.5;
     limits.completed(on_cpu, slow);
     CHECK(limits.cpu_seconds(on_cpu, Patience::full) == 10.0);
     CHECK(limits.cpu_seconds(on_cuda, Patience::full) == 3.0);
