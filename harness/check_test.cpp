@@ -5,8 +5,10 @@
 
 #include <doctest/doctest.h>
 
+#include <csignal>
 #include <set>
 
+#include "harness/interrupt.hpp"
 #include "harness/test_operator.hpp"
 #include "harness/test_worker.hpp"
 
@@ -65,7 +67,9 @@ class Bench {
 
     std::vector<RowResult> check(const std::vector<Row>& rows, const CheckOptions& options,
                                  int jobs = 1) {
-        WorkerPool pool({.command = test_worker_command(), .jobs = jobs});
+        WorkerPoolOptions workers{.command = test_worker_command(), .jobs = jobs};
+        workers.time.floor_seconds = 0.5;
+        WorkerPool pool(workers);
         const CheckObserver observer{
             .row_ended = [this](const RowResult& result) { ended.push_back(result.row.property); },
             .progressed =
@@ -228,6 +232,49 @@ TEST_CASE("a failing row does not hold up the others") {
     CHECK(results[2].verdict == Verdict::failed);
     CHECK(results[2].message == "case 0");
     CHECK(bench.ended.size() == 3);
+}
+
+TEST_CASE("of a row that hangs no more cases are run than decide it") {
+    Bench bench;
+    const auto results = bench.check({bench.row("spin"), bench.row("pass")}, {.cases = 40});
+    CHECK(results[0].verdict == Verdict::failed);
+    CHECK(results[0].cases == 1);
+    REQUIRE(results[0].failure);
+    // The suite's trial had less patience; what it found was confirmed with all of it.
+    CHECK(results[0].message.starts_with("no end after 0.5 s of CPU time"));
+    CHECK(results[1].verdict == Verdict::passed);
+    CHECK(results[1].cases == 40);
+}
+
+TEST_CASE("a row fails after all when one of its cases proves to have damaged its worker") {
+    Bench bench;
+    const auto results =
+        bench.check({bench.row("damage"), bench.row("die_if_damaged")}, {.cases = 3});
+    CHECK(results[0].verdict == Verdict::failed);
+    REQUIRE(results[0].failure);
+    CHECK(results[0].failure->outcome.discovery == Discovery::damaged);
+    CHECK(results[1].verdict == Verdict::passed);
+    // Even when it had ended: its end shows only with the worker's.
+    Bench late;
+    CHECK(late.check_one("damage", {.cases = 3}).verdict == Verdict::failed);
+    CHECK(late.ended == std::vector<std::string>{"damage", "damage"});
+}
+
+TEST_CASE("when interrupted, rows that have not ended are skipped, and a failure stays as found") {
+    const InterruptScope interrupts;
+    Bench bench;
+    bench.suite.shrink = [](const Case& found, const Outcome&, const CaseRunner& runner) {
+        raise(SIGINT);
+        return Shrunk{found, runner(found), true, 1};
+    };
+    const auto results = bench.check({bench.row("fail"), bench.row("sleep_20")}, {.cases = 1000});
+    CHECK(results[0].verdict == Verdict::failed);
+    REQUIRE(results[0].failure);
+    CHECK(results[0].failure->smallest.data.seed == 0);
+    CHECK_FALSE(results[0].failure->minimal);
+    CHECK(results[1].verdict == Verdict::skipped);
+    CHECK(results[1].message == "interrupted");
+    CHECK(bench.ended == std::vector<std::string>{"fail", "sleep_20"});
 }
 
 TEST_CASE("when the time is up, rows keep what they have and those without a case are skipped") {

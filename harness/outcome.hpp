@@ -54,6 +54,8 @@ struct Outcome {
     double multiply_adds = 0.0;
     /// Seconds that the case took in the worker: in the kernel, in the reference, in total.
     double seconds_kernel = 0.0, seconds_reference = 0.0, seconds_total = 0.0;
+    /// Processor time of the whole case, which a loaded machine does not stretch.
+    double seconds_cpu = 0.0;
 
     /// The driver's own note, which does not travel.
     Discovery discovery = Discovery::answered;

@@ -44,7 +44,7 @@ void TimeLimits::completed(const std::string& printed_case, const Outcome& outco
     auto found = by_device_.find(device);
     if (found == by_device_.end()) found = by_device_.emplace(device, History{}).first;
     History& history = found->second;
-    const double seconds = outcome.seconds_total;
+    const double seconds = outcome.seconds_cpu;
     history.slowest_seconds = std::max(history.slowest_seconds, seconds);
     // Below this share of the floor it moves no limit, and the case need not be read.
     if (seconds * factor > options_.floor_seconds)

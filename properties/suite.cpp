@@ -2,6 +2,7 @@
 #include "properties/suite.hpp"
 
 #include <chrono>
+#include <ctime>
 #include <limits>
 #include <map>
 #include <memory>
@@ -84,6 +85,7 @@ const Property& property_named(const std::string& name) {
 
 Outcome run_case(const Registry& registry, std::string_view printed) {
     const auto start = std::chrono::steady_clock::now();
+    const std::clock_t cpu_start = std::clock();
     const Case checked = Case::parse(printed, registry);
     const Property& property = property_named(checked.property);
     const Kernel& kernel = *registry.find_kernel(checked.kernel);
@@ -97,6 +99,7 @@ Outcome run_case(const Registry& registry, std::string_view printed) {
     outcome.seconds_reference = context.spent().seconds_reference;
     outcome.seconds_total =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    outcome.seconds_cpu = static_cast<double>(std::clock() - cpu_start) / CLOCKS_PER_SEC;
     return outcome;
 }
 
