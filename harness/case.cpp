@@ -140,6 +140,7 @@ std::optional<std::string> why_unsupported(const Kernel& kernel, const Setting& 
     const auto& blocks = declared.block_sizes;
     if (setting.block_size != 0 && std::ranges::find(blocks, setting.block_size) == blocks.end()) {
         std::vector<std::string> sizes;
+        sizes.reserve(blocks.size());
         for (const int size : blocks) sizes.push_back(std::to_string(size));
         return "block=" + std::to_string(setting.block_size) +
                (blocks.empty() ? ", but it declares no block sizes"

@@ -13,7 +13,7 @@ class Shrinking {
 
     Shrunk shrink(const Case& found, const Outcome& outcome) {
         if (outcome.discovery == Discovery::damaged) return shrink(found, outcome, true);
-        const Shrunk shrunk = shrink(found, outcome, false);
+        Shrunk shrunk = shrink(found, outcome, false);
         // Nothing ran before it there: what `repro` will see.
         const Outcome again = run_alone(shrunk.smallest);
         if (again.verdict == Verdict::failed) return shrunk;
