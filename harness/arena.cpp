@@ -20,7 +20,7 @@ namespace {
 constexpr std::size_t guard_bytes_minimum = 512;
 constexpr std::size_t guard_bytes_maximum = std::size_t{16} * 1024;
 
-// What every base address is aligned to before the declared alignment and offset apply.
+// What a device gives, as cudaMalloc does: of regions' addresses and sizes.
 constexpr std::size_t base_alignment = 256;
 
 std::size_t round_up(std::size_t value, std::size_t factor) {
@@ -109,6 +109,19 @@ void fill(std::byte* begin, std::byte* end, std::uint64_t even, std::uint64_t od
     if (begin + element_bytes <= end) store(begin, even, element_bytes);
 }
 
+std::size_t bytes_of(const BufferSpec& buffer) {
+    return static_cast<std::size_t>(element_count(buffer.sizes)) * traits_of(buffer.dtype).bytes;
+}
+
+std::size_t offset_bytes(const BufferSpec& buffer) {
+    return static_cast<std::size_t>(buffer.offset) * traits_of(buffer.dtype).bytes;
+}
+
+std::size_t guard_bytes(std::size_t data_bytes) {
+    return std::clamp(round_up(data_bytes, base_alignment), guard_bytes_minimum,
+                      guard_bytes_maximum);
+}
+
 }  // namespace
 
 std::string StrayWrite::print(std::int64_t buffer_elements) const {
@@ -126,29 +139,79 @@ std::string StrayWrite::print(std::int64_t buffer_elements) const {
            std::to_string(buffer_elements);
 }
 
-Arena::Arena(Device& device, std::vector<BufferSpec> buffers)
+Arena::Arena(Device& device, std::vector<BufferSpec> buffers, const Surroundings& surroundings)
     : device_(device), buffers_(std::move(buffers)) {
-    std::size_t at = 0;
-    for (const BufferSpec& buffer : buffers_) {
-        const std::size_t element = traits_of(buffer.dtype).bytes;
-        const std::size_t data = static_cast<std::size_t>(element_count(buffer.sizes)) * element;
-        const std::size_t guard =
-            std::clamp(round_up(data, base_alignment), guard_bytes_minimum, guard_bytes_maximum);
-        const std::size_t alignment =
-            std::lcm(base_alignment, static_cast<std::size_t>(buffer.alignment_bytes));
-        Placement place;
-        place.guard_begin = at;
-        place.data_begin =
-            round_up(at + guard, alignment) + static_cast<std::size_t>(buffer.offset) * element;
-        place.data_end = place.data_begin + data;
-        place.guard_end = round_up(place.data_end + guard, base_alignment);
-        at = place.guard_end;
-        placements_.push_back(place);
+    place(surroundings.edge);
+    for (std::size_t i = 0; i < buffers_.size(); ++i) {
+        fill_guard(i, surroundings.guard_parity);
+        if (buffers_[i].role == BufferRole::input) continue;
+        const std::uint64_t bits = poison_bits(buffers_[i].dtype, surroundings.poison);
+        fill(before_ + placements_[i].data_begin, before_ + placements_[i].data_end, bits, bits,
+             traits_of(buffers_[i].dtype).bytes);
     }
-    bytes_total_ = std::max(at, base_alignment);
-    memory_ = device_.memory(bytes_total_);
-    before_ = device_.host_memory(0, bytes_total_);
-    after_ = device_.host_memory(1, bytes_total_);
+    describe();
+}
+
+/// What a pointer to the first element is aligned to when the offset is 0. At an unmapped page no
+/// more than declared, so that the gap is small; elsewhere as cudaMalloc aligns.
+std::size_t Arena::alignment_of(const BufferSpec& buffer) const {
+    const auto declared = static_cast<std::size_t>(buffer.alignment_bytes);
+    return std::lcm(declared,
+                    device_.has_unmapped_edges() ? traits_of(buffer.dtype).bytes : base_alignment);
+}
+
+std::vector<std::size_t> Arena::region_sizes() const {
+    std::vector<std::size_t> sizes;
+    for (const BufferSpec& buffer : buffers_) {
+        const std::size_t data = bytes_of(buffer);
+        // An unmapped page is the guard of its side.
+        const std::size_t guards = guard_bytes(data) * (device_.has_unmapped_edges() ? 1 : 2);
+        sizes.push_back(round_up(offset_bytes(buffer) + data + guards + alignment_of(buffer) - 1,
+                                 base_alignment));
+    }
+    return sizes;
+}
+
+std::size_t Arena::data_offset(std::size_t buffer, const std::byte* region,
+                               std::size_t region_bytes, Edge edge) const {
+    const BufferSpec& spec = buffers_[buffer];
+    const std::size_t alignment = alignment_of(spec);
+    const std::size_t offset = offset_bytes(spec);
+    const auto begin = reinterpret_cast<std::uintptr_t>(region);
+    if (device_.has_unmapped_edges() && edge == Edge::end) {
+        const std::uintptr_t last = begin + region_bytes - bytes_of(spec) - offset;
+        return last / alignment * alignment + offset - begin;
+    }
+    const std::size_t guard = device_.has_unmapped_edges() ? 0 : guard_bytes(bytes_of(spec));
+    return round_up(begin + guard, alignment) + offset - begin;
+}
+
+void Arena::place(Edge edge) {
+    const std::vector<std::size_t> sizes = region_sizes();
+    const std::vector<std::byte*> regions = device_.place(sizes, edge);
+    std::size_t at = 0;
+    for (std::size_t i = 0; i < buffers_.size(); ++i) {
+        const std::size_t data = data_offset(i, regions[i], sizes[i], edge);
+        placements_.push_back({.region_begin = at,
+                               .data_begin = at + data,
+                               .data_end = at + data + bytes_of(buffers_[i]),
+                               .region_end = at + sizes[i],
+                               .data = regions[i] + data});
+        at += sizes[i];
+    }
+    before_ = device_.host_memory(0, at);
+    after_ = device_.host_memory(1, at);
+}
+
+void Arena::describe() const {
+    std::vector<PlacedBuffer> placed;
+    placed.reserve(buffers_.size());
+    for (std::size_t i = 0; i < buffers_.size(); ++i)
+        placed.push_back({.name = buffers_[i].name,
+                          .begin = placements_[i].data,
+                          .end = placements_[i].data + bytes_of(buffers_[i]),
+                          .element_bytes = traits_of(buffers_[i].dtype).bytes});
+    device_.describe(placed);
 }
 
 void Arena::fill_guard(std::size_t buffer, int parity) {
@@ -158,23 +221,13 @@ void Arena::fill_guard(std::size_t buffer, int parity) {
     const std::uint64_t even = guard_bits(dtype, parity == 0);
     const std::uint64_t odd = guard_bits(dtype, parity != 0);
     // Both zones count elements from the buffer's first one, so that the parity is the index's.
-    const std::size_t before = (place.data_begin - place.guard_begin) / element;
+    const std::size_t before = (place.data_begin - place.region_begin) / element;
     const std::size_t from = place.data_begin - before * element;
     fill(before_ + from, before_ + place.data_begin, before % 2 == 0 ? even : odd,
          before % 2 == 0 ? odd : even, element);
     const std::size_t count = (place.data_end - place.data_begin) / element;
-    fill(before_ + place.data_end, before_ + place.guard_end, count % 2 == 0 ? even : odd,
+    fill(before_ + place.data_end, before_ + place.region_end, count % 2 == 0 ? even : odd,
          count % 2 == 0 ? odd : even, element);
-}
-
-void Arena::surround(const Surroundings& surroundings) {
-    for (std::size_t i = 0; i < buffers_.size(); ++i) {
-        fill_guard(i, surroundings.guard_parity);
-        if (buffers_[i].role == BufferRole::input) continue;
-        const std::uint64_t bits = poison_bits(buffers_[i].dtype, surroundings.poison);
-        fill(before_ + placements_[i].data_begin, before_ + placements_[i].data_end, bits, bits,
-             traits_of(buffers_[i].dtype).bytes);
-    }
 }
 
 void Arena::write(std::size_t buffer, std::span<const double> values) {
@@ -199,13 +252,13 @@ void Arena::write(std::size_t buffer, std::span<const double> values) {
     }
 }
 
-void Arena::upload() { device_.upload(before_, bytes_total_); }
-void Arena::download() { device_.download(after_, bytes_total_); }
+void Arena::upload() { device_.upload(before_); }
+void Arena::download() { device_.download(after_); }
 
 TensorView Arena::view(std::size_t buffer) const {
     const BufferSpec& spec = buffers_[buffer];
     TensorView view;
-    view.data = memory_ + placements_[buffer].data_begin;
+    view.data = placements_[buffer].data;
     view.dtype = spec.dtype;
     view.rank = static_cast<int>(spec.sizes.size());
     std::int64_t stride = 1;
@@ -266,10 +319,10 @@ std::vector<StrayWrite> Arena::stray_writes() const {
     std::vector<StrayWrite> found;
     for (std::size_t i = 0; i < buffers_.size(); ++i) {
         const Placement& place = placements_[i];
-        find_changes(i, place.guard_begin, place.data_begin, StrayWrite::Where::before, found);
+        find_changes(i, place.region_begin, place.data_begin, StrayWrite::Where::before, found);
         if (buffers_[i].role == BufferRole::input)
             find_changes(i, place.data_begin, place.data_end, StrayWrite::Where::input, found);
-        find_changes(i, place.data_end, place.guard_end, StrayWrite::Where::after, found);
+        find_changes(i, place.data_end, place.region_end, StrayWrite::Where::after, found);
     }
     return found;
 }

@@ -4,6 +4,10 @@
 // run it says what was changed that should not have been. Knows no operator and compares no
 // results.
 //
+// Where the device has unmapped pages, one side of every buffer lies at one: its begin, or its end
+// as near as the declared alignment lets it. The gap that is left there, less than the alignment,
+// is a guard zone like that of the other side.
+//
 // Guards alternate a NaN with a small finite number: a read of a guard shows as NaN in a result,
 // and an accumulating stray write, which leaves a NaN's bits as they are, changes the finite one.
 // Two runs with the two parities cover every element both ways.
@@ -41,6 +45,12 @@ struct BufferSpec {
 struct Surroundings {
     Poison poison = Poison::nan;
     int guard_parity = 0;  ///< 0: even guard elements are NaN; 1: odd ones
+    /// Which end of each buffer lies at an unmapped page, on a device that has them.
+    Edge edge = Edge::end;
+
+    Surroundings with_other_edge() const {
+        return {poison, guard_parity, edge == Edge::end ? Edge::begin : Edge::end};
+    }
     bool operator==(const Surroundings&) const = default;
 };
 
@@ -56,14 +66,13 @@ struct StrayWrite {
     std::string print(std::int64_t buffer_elements) const;
 };
 
-/// The buffers of one call, in one block of device memory.
+/// The buffers of one call in device memory.
 class Arena {
   public:
-    /// Lays the buffers out; memory is kept by the device and reused by later arenas.
-    Arena(Device& device, std::vector<BufferSpec> buffers);
+    /// Lays the buffers out and fills all but the inputs. Memory is kept by the device and taken
+    /// over by the next arena.
+    Arena(Device& device, std::vector<BufferSpec> buffers, const Surroundings& surroundings);
 
-    /// Fills guards, poison and workspace; inputs keep what `write` gave them.
-    void surround(const Surroundings& surroundings);
     /// Sets a buffer's elements, each rounded to its type.
     void write(std::size_t buffer, std::span<const double> values);
 
@@ -84,9 +93,18 @@ class Arena {
     const std::vector<BufferSpec>& buffers() const { return buffers_; }
 
   private:
+    /// Offsets in the copies on the host.
     struct Placement {
-        std::size_t guard_begin = 0, data_begin = 0, data_end = 0, guard_end = 0;
+        std::size_t region_begin = 0, data_begin = 0, data_end = 0, region_end = 0;
+        std::byte* data = nullptr;  ///< on the device
     };
+    std::vector<std::size_t> region_sizes() const;
+    /// Bytes from a region's begin on the device to the buffer's first element.
+    std::size_t data_offset(std::size_t buffer, const std::byte* region, std::size_t region_bytes,
+                            Edge edge) const;
+    std::size_t alignment_of(const BufferSpec& buffer) const;
+    void place(Edge edge);
+    void describe() const;
     void fill_guard(std::size_t buffer, int parity);
     void find_changes(std::size_t buffer, std::size_t begin, std::size_t end,
                       StrayWrite::Where where, std::vector<StrayWrite>& found) const;
@@ -94,8 +112,6 @@ class Arena {
     Device& device_;
     std::vector<BufferSpec> buffers_;
     std::vector<Placement> placements_;
-    std::size_t bytes_total_ = 0;
-    std::byte* memory_ = nullptr;  ///< on the device
     std::byte* before_ = nullptr;  ///< what was uploaded
     std::byte* after_ = nullptr;   ///< what came back
 };

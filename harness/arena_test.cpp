@@ -3,36 +3,53 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <numeric>
 
 namespace gradverify {
 
 namespace {
 
-/// Host memory that plays a device; `run` is not used.
+/// Host memory that plays a device, with unmapped edges or without; `run` is not used.
 class FakeDevice final : public Device {
   public:
+    explicit FakeDevice(bool unmapped_edges = false) : unmapped_edges_(unmapped_edges) {}
+
     std::string_view name() const override { return "fake"; }
-    std::byte* memory(std::size_t bytes) override {
-        memory_.resize(bytes + 256);
-        auto address = reinterpret_cast<std::uintptr_t>(memory_.data());
-        return memory_.data() + (256 - address % 256);
+    bool has_unmapped_edges() const override { return unmapped_edges_; }
+    std::vector<std::byte*> place(std::span<const std::size_t> region_bytes, Edge asked) override {
+        edge = asked;
+        sizes = {region_bytes.begin(), region_bytes.end()};
+        bytes_ = std::accumulate(sizes.begin(), sizes.end(), std::size_t{0});
+        memory_.resize(bytes_ + 4096);
+        const auto address = reinterpret_cast<std::uintptr_t>(memory_.data());
+        begins.assign(1, memory_.data() + (4096 - address % 4096));
+        for (const std::size_t bytes : sizes) begins.push_back(begins.back() + bytes);
+        begins.pop_back();
+        return begins;
     }
     std::byte* host_memory(int which, std::size_t bytes) override {
         host_[which].resize(bytes);
         return host_[which].data();
     }
-    void upload(const std::byte* host, std::size_t bytes) override {
-        std::memcpy(memory(bytes), host, bytes);
-    }
-    void download(std::byte* host, std::size_t bytes) override {
-        std::memcpy(host, memory(bytes), bytes);
+    void upload(const std::byte* host) override { std::memcpy(begins[0], host, bytes_); }
+    void download(std::byte* host) override { std::memcpy(host, begins[0], bytes_); }
+    void describe(std::span<const PlacedBuffer> buffers) override {
+        described = {buffers.begin(), buffers.end()};
     }
     CUstream_st* stream(bool) override { return nullptr; }
     RunStatus run(KernelDeclaration::Thunk, const PassCall&, const Setting&) override { return {}; }
 
+    Edge edge = Edge::end;
+    std::vector<std::size_t> sizes;
+    std::vector<std::byte*> begins;
+    std::vector<PlacedBuffer> described;
+
   private:
+    bool unmapped_edges_;
+    std::size_t bytes_ = 0;
     std::vector<std::byte> memory_;
     std::vector<std::byte> host_[2];
 };
@@ -45,8 +62,8 @@ struct Rig {
                  std::int64_t alignment = 256)
         : arena(device,
                 {{.name = "x", .sizes = {5}, .offset = offset, .alignment_bytes = alignment},
-                 {.name = "y", .role = BufferRole::output, .sizes = {3}, .offset = offset}}) {
-        arena.surround(surroundings);
+                 {.name = "y", .role = BufferRole::output, .sizes = {3}, .offset = offset}},
+                surroundings) {
         arena.write(0, std::vector<double>{1, 2, 3, 4, 5});
         arena.upload();
     }
@@ -139,8 +156,7 @@ TEST_CASE("a buffer starts as many elements behind an aligned address as was ask
 
 TEST_CASE("a buffer without elements still has guards") {
     FakeDevice device;
-    Arena arena(device, {{.name = "y", .role = BufferRole::output, .sizes = {0, 4}}});
-    arena.surround({});
+    Arena arena(device, {{.name = "y", .role = BufferRole::output, .sizes = {0, 4}}}, {});
     arena.upload();
     arena.view(0).as<float>()[0] = 1.0f;
     arena.download();
@@ -151,6 +167,83 @@ TEST_CASE("reading a tensor as another element type is refused by name") {
     Rig rig;
     CHECK_THROWS_WITH_AS(rig.arena.view(0).as<double>(),
                          "the launcher reads a tensor of f32 as f64", std::invalid_argument);
+}
+
+namespace {
+
+/// Bytes from the first element of the only buffer back to the region's begin, and from the last
+/// on to its end.
+struct Room {
+    std::size_t before = 0, after = 0;
+};
+
+Room room_around(const BufferSpec& buffer, Edge edge) {
+    FakeDevice device(true);
+    const Arena arena(device, {buffer}, {.edge = edge});
+    CHECK(device.edge == edge);
+    const auto* data = static_cast<const std::byte*>(arena.view(0).data);
+    const auto bytes =
+        static_cast<std::size_t>(element_count(buffer.sizes)) * traits_of(buffer.dtype).bytes;
+    const auto before = static_cast<std::size_t>(data - device.begins[0]);
+    REQUIRE(device.described.size() == 1);
+    CHECK(device.described[0].name == buffer.name);
+    CHECK(device.described[0].begin == data);
+    CHECK(device.described[0].end == data + bytes);
+    CHECK(device.described[0].element_bytes == traits_of(buffer.dtype).bytes);
+    return {before, device.sizes[0] - before - bytes};
+}
+
+}  // namespace
+
+TEST_CASE("at an unmapped end the data ends as near to it as the declared alignment lets it") {
+    for (const DType dtype : {DType::f32, DType::f64})
+        for (const std::int64_t elements : {0, 1, 5, 64, 1000})
+            for (const std::int64_t alignment : {4, 16, 256, 1024})
+                for (const std::int64_t offset : {0, 1, 3}) {
+                    const BufferSpec buffer{.name = "x",
+                                            .dtype = dtype,
+                                            .sizes = {elements},
+                                            .offset = offset,
+                                            .alignment_bytes = alignment};
+                    const auto element = static_cast<std::int64_t>(traits_of(dtype).bytes);
+                    const auto aligned = static_cast<std::size_t>(std::max(alignment, element));
+                    const Room end = room_around(buffer, Edge::end);
+                    CHECK(end.after < aligned);
+                    CHECK(end.before >= 512);
+                    // The region's begin is a multiple of 256, its end that of a page.
+                    FakeDevice device(true);
+                    const Arena arena(device, {buffer}, {.edge = Edge::end});
+                    const auto first = reinterpret_cast<std::uintptr_t>(arena.view(0).data) -
+                                       static_cast<std::uintptr_t>(offset * element);
+                    CHECK(first % aligned == 0);
+
+                    const Room begin = room_around(buffer, Edge::begin);
+                    CHECK(begin.before == static_cast<std::size_t>(offset * element));
+                    CHECK(begin.after >= 512);
+                }
+}
+
+TEST_CASE("a gap at an unmapped edge is a guard, and a write to it is found") {
+    for (const Edge edge : {Edge::end, Edge::begin}) {
+        FakeDevice device(true);
+        Arena arena(device,
+                    {{.name = "y",
+                      .role = BufferRole::output,
+                      .sizes = {3},
+                      .offset = edge == Edge::end ? 0 : 2,
+                      .alignment_bytes = 16}},
+                    {.edge = edge});
+        arena.upload();
+        auto* y = arena.view(0).as<float>();
+        const int beyond = edge == Edge::end ? 3 : -1;
+        CHECK(std::isnan(y[beyond]) == (beyond % 2 == 0));
+        y[beyond] = 1.0f;
+        arena.download();
+        REQUIRE(arena.stray_writes().size() == 1);
+        CHECK(arena.stray_writes()[0].print(3) ==
+              (edge == Edge::end ? "wrote 1 element past the end of y, the first at y[3] of 3"
+                                 : "wrote 1 element before the start of y, the first at y[-1]"));
+    }
 }
 
 }  // namespace gradverify

@@ -84,7 +84,7 @@ Measured measure(const Suite& suite, const Operator& op, bool barriers,
             if (std::ranges::find(measured.kernels, kernel->name) == measured.kernels.end())
                 measured.kernels.push_back(kernel->name);
             for (const Suite::Entry& property : suite.properties) {
-                if (!property.applies_to(*kernel)) continue;
+                if (!property.applies(*kernel, device)) continue;
                 while (!pool.has_room())
                     if (const auto answer = pool.wait(1.0)) measured.add(*answer);
                 const Row row{kernel, property.name, device};
@@ -121,7 +121,7 @@ void print(const Operator& op, bool barriers, const Measured& m) {
 
 int run_bench_harness(const Suite& suite, const BenchArguments& arguments) {
     require_each_filter(arguments.filters);
-    WorkerPool pool({.command = worker_command(), .jobs = 1});
+    WorkerPool pool(worker_options(1));
     const std::string device = choose_devices(arguments.device, pool).front();
     std::printf("bench --harness: device %s, seed %llu, one worker, every property\n",
                 device.c_str(), static_cast<unsigned long long>(arguments.seed));

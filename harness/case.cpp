@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/case.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <set>
 #include <stdexcept>
 
@@ -43,7 +45,7 @@ DataElement parse_element(std::string_view text) {
     if (open != std::string_view::npos && close != std::string_view::npos && open < close) {
         const auto index = parse_int(text.substr(open + 1, close - open - 1));
         const auto value = parse_double(text.substr(close + 2));
-        if (open > 0 && index && *index >= 0 && value)
+        if (open > 0 && index && *index >= 0 && value && std::isfinite(*value))
             return {std::string(text.substr(0, open)), *index, *value};
     }
     refuse("'" + std::string(text) + "' is not an element; write x[0]=1,w[3]=-0.5, or zeros");
@@ -78,7 +80,8 @@ void parse_offsets(std::string_view value, Setting& setting) {
 }
 
 /// Reads one `name=value` field behind the positional ones.
-void parse_field(std::string_view name, std::string_view value, Case& parsed) {
+void parse_field(std::string_view name, std::string_view value, const ParameterSpace& space,
+                 Case& parsed) {
     if (name == "seed" || name == "dense") {
         const auto seed = parse_uint(value);
         if (!seed)
@@ -89,8 +92,14 @@ void parse_field(std::string_view name, std::string_view value, Case& parsed) {
     } else if (name == "data") {
         parsed.data.is_explicit = true;
         if (value == "zeros") return;
-        for (const std::string_view element : split(value, ','))
-            parsed.data.elements.push_back(parse_element(element));
+        for (const std::string_view text : split(value, ',')) {
+            DataElement element = parse_element(text);
+            for (const DataElement& other : parsed.data.elements)
+                if (other.tensor == element.tensor && other.index == element.index)
+                    refuse("the element " + element.tensor + "[" + std::to_string(element.index) +
+                           "] stands twice");
+            parsed.data.elements.push_back(std::move(element));
+        }
     } else if (name == "order") {
         parse_order(value, parsed.setting);
     } else if (name == "offset") {
@@ -104,13 +113,16 @@ void parse_field(std::string_view name, std::string_view value, Case& parsed) {
         if (value != "own" && value != "default")
             refuse("stream=" + std::string(value) + " is unknown; there are default, own");
         parsed.setting.own_stream = value == "own";
+    } else if (name == "before") {
+        parsed.setting.before = Problem::parse(space, value);
     } else {
         refuse("there is no field '" + std::string(name) +
-               "'; there are seed, dense, data, order, offset, block, stream");
+               "'; there are seed, dense, data, order, offset, block, stream, before");
     }
 }
 
-void parse_fields(std::span<const std::string_view> fields, Case& parsed) {
+void parse_fields(std::span<const std::string_view> fields, const ParameterSpace& space,
+                  Case& parsed) {
     std::set<std::string_view> seen;
     for (const std::string_view field : fields) {
         const std::size_t equals = field.find('=');
@@ -118,13 +130,41 @@ void parse_fields(std::span<const std::string_view> fields, Case& parsed) {
         if (equals == std::string_view::npos)
             refuse("the field '" + std::string(field) + "' is not of the form name=value");
         if (!seen.insert(name).second) refuse("the field " + std::string(name) + " stands twice");
-        parse_field(name, field.substr(equals + 1), parsed);
+        parse_field(name, field.substr(equals + 1), space, parsed);
     }
     if (seen.count("seed") + seen.count("dense") + seen.count("data") != 1)
         refuse("exactly one of seed=..., dense=... and data=... is needed");
 }
 
 }  // namespace
+
+std::optional<std::string> why_unsupported(const Kernel& kernel, const Setting& setting) {
+    const KernelDeclaration& declared = kernel.any();
+    const auto& blocks = declared.block_sizes;
+    if (setting.block_size != 0 && std::ranges::find(blocks, setting.block_size) == blocks.end()) {
+        std::vector<std::string> sizes;
+        sizes.reserve(blocks.size());
+        for (const int size : blocks) sizes.push_back(std::to_string(size));
+        return "block=" + std::to_string(setting.block_size) +
+               (blocks.empty() ? ", but it declares no block sizes"
+                               : " is not one of its block sizes " + joined(sizes));
+    }
+    const std::size_t buffers = kernel.pass->inputs.size() + kernel.pass->outputs.size();
+    if (setting.offsets.size() > buffers)
+        return std::to_string(setting.offsets.size()) + " offsets, but it has " +
+               std::to_string(buffers) + " tensors";
+    const auto element_bytes = static_cast<std::int64_t>(traits_of(DType::f32).bytes);
+    for (const int offset : setting.offsets)
+        if (offset * element_bytes % declared.base_alignment_bytes != 0)
+            return "offset " + std::to_string(offset) + " breaks its alignment of " +
+                   std::to_string(declared.base_alignment_bytes) + " bytes";
+    if (setting.own_stream && declared.stream_use == StreamUse::default_stream)
+        return std::string("stream=own, but it declares the default stream");
+    if (!setting.before) return std::nullopt;
+    if (const auto why = kernel.op->validate(*setting.before)) return "before: " + *why;
+    if (const auto why = kernel.why_unsupported(*setting.before)) return "before: it " + *why;
+    return std::nullopt;
+}
 
 std::string Case::print() const {
     std::vector<std::string> fields{
@@ -137,6 +177,7 @@ std::string Case::print() const {
     if (!offsets.empty()) fields.push_back("offset=" + joined(offsets, "."));
     if (setting.block_size != 0) fields.push_back("block=" + std::to_string(setting.block_size));
     if (setting.own_stream) fields.push_back("stream=own");
+    if (setting.before) fields.push_back("before=" + setting.before->print());
     return joined(fields, ":");
 }
 
@@ -163,7 +204,7 @@ Case Case::parse(std::string_view text, const Registry& registry) {
                 .problem = Problem::parse(kernel->op->space, fields[4]),
                 .data = {},
                 .setting = {}};
-    parse_fields(std::span(fields).subspan(5), parsed);
+    parse_fields(std::span(fields).subspan(5), kernel->op->space, parsed);
     return parsed;
 }
 

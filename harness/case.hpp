@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -48,8 +49,15 @@ struct Setting {
     std::vector<int> offsets;
     int block_size = 0;       ///< 0: the first that the kernel declares
     bool own_stream = false;  ///< a stream made for the call, not the default one
+    /// The kernel is called on this problem first, in the same process: what it keeps from one call
+    /// to the next shows.
+    std::optional<Problem> before;
     bool operator==(const Setting&) const = default;
 };
+
+/// Why a kernel must not be called so: its declaration does not promise to work then; nothing if it
+/// may.
+std::optional<std::string> why_unsupported(const Kernel& kernel, const Setting& setting);
 
 struct Case {
     std::string kernel;    ///< full name

@@ -171,7 +171,7 @@ TEST_CASE("exactly one of a seed, a dense seed and data is needed") {
 TEST_CASE("an unknown or repeated field is refused with those that there are") {
     CHECK(complaint(start + ":seed=1:colour=red") ==
           "case: there is no field 'colour'; there are seed, dense, data, order, offset, block, "
-          "stream");
+          "stream, before");
     CHECK(complaint(start + ":seed=1:own") ==
           "case: the field 'own' is not of the form name=value");
     CHECK(complaint(start + ":seed=1:") == "case: the field '' is not of the form name=value");
@@ -213,4 +213,48 @@ TEST_CASE("a malformed element of explicit data is refused with the form of one"
                   "' is not an element; write x[0]=1,w[3]=-0.5, or zeros");
     CHECK(contains(complaint(start + ":data=x[0]=1,,w[0]=1"), "case: '' is not an element"));
     CHECK(contains(complaint(start + ":data=x[0]=1,zeros"), "case: 'zeros' is not an element"));
+}
+
+TEST_CASE("an element of explicit data that stands twice is refused") {
+    CHECK(complaint(start + ":data=x[0]=1,x[1]=1,x[0]=2") == "case: the element x[0] stands twice");
+    CHECK(complaint(start + ":data=x[0]=1,w[0]=1") == "");
+}
+
+TEST_CASE("a setting that the kernel does not declare is named") {
+    Registry registry;
+    registry.add(toy_operator());
+    registry.add(toy_kernel("any").blocks_of({64, 256}).aligned_to(8));
+    registry.add(toy_kernel("plain").on_default_stream());
+    registry.check();
+    const Kernel& any = *registry.find_kernel("toy.forward/any");
+    const Kernel& plain = *registry.find_kernel("toy.forward/plain");
+    const auto why = [](const Kernel& kernel, const Setting& setting) {
+        return why_unsupported(kernel, setting).value_or("");
+    };
+    CHECK(why(any, {}) == "");
+    CHECK(why(any, {.offsets = {2, 0, 4}, .block_size = 256, .own_stream = true}) == "");
+    CHECK(why(any, {.block_size = 33}) == "block=33 is not one of its block sizes 64, 256");
+    CHECK(why(plain, {.block_size = 64}) == "block=64, but it declares no block sizes");
+    CHECK(why(any, {.offsets = {0, 1}}) == "offset 1 breaks its alignment of 8 bytes");
+    CHECK(why(plain, {.own_stream = true}) == "stream=own, but it declares the default stream");
+    CHECK(why(any, {.offsets = {0, 0, 0, 0, 0, 2}}) == "6 offsets, but it has 3 tensors");
+}
+
+TEST_CASE("a call before is part of the case, and must be one that the kernel supports") {
+    const std::string text = "v1:toy.forward/plain:p:cpu:in=3:seed=1:before=n=2,in=5";
+    Registry registry;
+    registry.add(toy_operator());
+    registry.add(toy_kernel("plain").where("in", between(1, 6)));
+    registry.check();
+    const Case parsed = Case::parse(text, registry);
+    REQUIRE(parsed.setting.before);
+    CHECK(parsed.setting.before->print() == "n=2,in=5");
+    CHECK(parsed.print() == text);
+    const Kernel& kernel = *registry.find_kernel("toy.forward/plain");
+    CHECK_FALSE(why_unsupported(kernel, parsed.setting));
+    Setting other;
+    other.before = Problem::parse(kernel.op->space, "in=9");
+    CHECK(why_unsupported(kernel, other).value_or("") == "before: it needs 1 <= in <= 6");
+    CHECK_THROWS_AS(Case::parse("v1:toy.forward/plain:p:cpu:in=3:seed=1:before=5", registry),
+                    std::invalid_argument);
 }

@@ -5,6 +5,8 @@
 #include <chrono>
 #include <stdexcept>
 
+#include "harness/interrupt.hpp"
+#include "harness/shrink_in_workers.hpp"
 #include "harness/text.hpp"
 
 namespace gradverify {
@@ -42,13 +44,22 @@ class Check {
     }
 
     std::vector<RowResult> run() {
-        while (submit_some() || pool_.in_flight() > 0) {
-            if (const auto answer = pool_.wait(0.2)) take(*answer);
-            if (observer_.progressed) observer_.progressed(done_, most(), failed_);
+        try {
+            while (submit_some() || pool_.in_flight() > 0) {
+                if (const auto answer = pool_.wait(0.2)) take(*answer);
+                shrink_some();
+                if (observer_.progressed) observer_.progressed(done_, most(), failed_);
+            }
+            // What a worker dies of at its end is charged too.
+            pool_.finish();
+            while (const auto late = pool_.wait(0.0)) take(*late);
+            shrink_some();
+        } catch (const Interrupted&) {
+            // Rows that have not ended are skipped below.
         }
         std::vector<RowResult> results;
         for (Serving& serving : rows_) {
-            if (!serving.ended) end(serving);
+            if (!serving.ended) end(serving);  // also those that only wait to be shrunk
             results.push_back(std::move(serving.result));
         }
         return results;
@@ -58,10 +69,14 @@ class Check {
     Serving serving_of(const Row& row) const {
         Serving serving;
         serving.result.row = row;
-        for (const Problem& problem : options_.problems)
-            if (&problem.space() == &row.kernel->op->space && !row.kernel->op->validate(problem) &&
-                !row.kernel->why_unsupported(problem))
+        for (const Problem& problem : options_.problems) {
+            if (&problem.space() != &row.kernel->op->space || row.kernel->op->validate(problem))
+                continue;
+            if (const auto why = row.kernel->why_unsupported(problem))
+                serving.result.left_out.push_back(problem.print() + ": " + *why);
+            else
                 serving.problems.push_back(problem);
+        }
         serving.next_index = options_.shard.index;
         serving.cases = options_.cases;
         if (options_.cases_per_problem)
@@ -115,22 +130,25 @@ class Check {
         Suite::Draw draw = this->draw(serving, index);
         if (!draw.drawn) {
             stop(serving, index, {{}, Outcome::errored(draw.why_none)});
-            if (serving.in_flight == 0) end(serving);
             return;
         }
         const std::int64_t ticket = next_ticket_++;
         ++serving.in_flight;
         const std::string printed = draw.drawn->print();
         running_.emplace(ticket, Running{which, index, std::move(*draw.drawn)});
+        given_.push_back({which, index});
         pool_.submit(ticket, printed);
     }
 
-    Suite::Draw draw(const Serving& serving, std::int64_t index) const {
+    /// What throws is a user's predicate or shape function: the row's error, not the run's.
+    Suite::Draw draw(const Serving& serving, std::int64_t index) const try {
         const Row& row = serving.result.row;
         if (serving.problems.empty()) return suite_.draw(row, options_.seed, index);
         const auto count = static_cast<std::int64_t>(serving.problems.size());
         const Problem& problem = serving.problems[static_cast<std::size_t>(index % count)];
         return {.drawn = suite_.draw_on(row, options_.seed, index, problem), .why_none = {}};
+    } catch (const std::exception& wrong) {
+        return {.drawn = {}, .why_none = std::string("drawing a problem threw: ") + wrong.what()};
     }
 
     static void stop(Serving& serving, std::int64_t index, const Stop& why) {
@@ -138,7 +156,30 @@ class Check {
         serving.stops.try_emplace(index, why);
     }
 
+    /// Cases behind the one that decides the row need not be run: each might take its time to hang.
+    void withdraw_behind(std::size_t row, std::int64_t index) {
+        std::erase_if(running_, [&](const auto& entry) {
+            const Running& running = entry.second;
+            if (running.row != row || running.index <= index || !pool_.withdraw(entry.first))
+                return false;
+            --rows_[row].in_flight;
+            return true;
+        });
+    }
+
+    /// A case that was answered turned out to have damaged its worker: its row has failed after
+    /// all.
+    void take_back(const WorkerPool::Answer& late) {
+        const auto [which, index] = given_[static_cast<std::size_t>(late.ticket)];
+        Serving& serving = rows_[which];
+        stop(serving, index, {draw(serving, index).drawn, late.outcome});
+        const Verdict verdict = serving.result.verdict;
+        if (!serving.ended || verdict == Verdict::failed || verdict == Verdict::errored) return;
+        end(serving);
+    }
+
     void take(const WorkerPool::Answer& answer) {
+        if (answer.late) return take_back(answer);
         const auto found = running_.find(answer.ticket);
         if (found == running_.end()) throw std::logic_error("an answer to no case");
         const Running running = std::move(found->second);
@@ -147,7 +188,23 @@ class Check {
         --serving.in_flight;
         ++done_;
         count(serving, running.index, running.drawn, answer.outcome);
-        if (!has_more(serving) && serving.in_flight == 0) end(serving);
+        if (!serving.stops.empty()) withdraw_behind(running.row, serving.stops.begin()->first);
+        if (is_served(serving) && serving.stops.empty()) end(serving);
+    }
+
+    bool is_served(const Serving& serving) const {
+        return !has_more(serving) && serving.in_flight == 0;
+    }
+
+    /// Ends the rows that something stopped, once every row has had its first case: shrinking takes
+    /// long, and under --time a row behind it would get none.
+    void shrink_some() {
+        const auto waits_for_a_case = [&](const Serving& serving) {
+            return has_more(serving) && serving.next_index == options_.shard.index;
+        };
+        if (!time_is_up() && std::ranges::any_of(rows_, waits_for_a_case)) return;
+        for (Serving& serving : rows_)
+            if (!serving.ended && !serving.stops.empty() && is_served(serving)) end(serving);
     }
 
     void count(Serving& serving, std::int64_t index, const Case& drawn, const Outcome& outcome) {
@@ -186,19 +243,26 @@ class Check {
             else if (found)
                 result.message += " (" + found->print() + ")";
         }
+        if (result.verdict == Verdict::failed || result.verdict == Verdict::errored ||
+            result.verdict == Verdict::vacuous)
+            result.known = options_.is_known && options_.is_known(result);
         if (observer_.row_ended) observer_.row_ended(result);
     }
 
     void shrink(RowResult& result, const Case& found, const Outcome& outcome) {
         ++failed_;
-        result.failure = suite_.shrink(
-            found, outcome, [&](const Case& candidate) { return pool_.run(candidate.print()); });
+        result.failure = shrink_in_workers(suite_, pool_, found, outcome);
         result.message = result.failure->outcome.message;
     }
 
     /// The verdict of a row that nothing stopped.
     static void decide(Serving& serving) {
         RowResult& result = serving.result;
+        if (interrupt_signal() != 0) {
+            result.verdict = Verdict::skipped;
+            result.message = "interrupted";
+            return;
+        }
         std::int64_t skipped = 0;
         for (const auto& [reason, count] : serving.skips) skipped += count;
         if (result.passed > 0) {
@@ -217,6 +281,10 @@ class Check {
         }
     }
 
+    struct Given {
+        std::size_t row = 0;
+        std::int64_t index = 0;
+    };
     struct Running {
         std::size_t row = 0;
         std::int64_t index = 0;
@@ -229,6 +297,7 @@ class Check {
     const CheckObserver& observer_;
     std::vector<Serving> rows_;
     std::map<std::int64_t, Running> running_;
+    std::vector<Given> given_;  ///< by ticket
     std::int64_t next_ticket_ = 0, done_ = 0, failed_ = 0;
     std::size_t turn_ = 0;
     Clock::time_point start_ = Clock::now();
@@ -249,7 +318,7 @@ std::vector<Row> select_rows(const Suite& suite, const Registry& registry,
         if (!selected) continue;
         for (const std::string& device : devices)
             for (const Suite::Entry& property : suite.properties)
-                if (kernel.on(device) && property.applies_to(kernel) &&
+                if (kernel.on(device) && property.applies(kernel, device) &&
                     glob_matches(property_glob, property.name))
                     rows.push_back({&kernel, property.name, device});
     }

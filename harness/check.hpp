@@ -20,6 +20,8 @@ struct Shard {
     std::int64_t index = 0, count = 1;
 };
 
+struct RowResult;
+
 struct CheckOptions {
     std::int64_t cases = 1000;      ///< per row
     std::optional<double> seconds;  ///< in total; what comes first ends the run
@@ -30,6 +32,8 @@ struct CheckOptions {
     std::vector<Problem> problems;
     /// With own problems, instead of `cases`: so many for each of those that the kernel supports.
     std::optional<std::int64_t> cases_per_problem;
+    /// Whether a row's failure is one that the user knows of; empty: none is.
+    std::function<bool(const RowResult&)> is_known;
 };
 
 /// What became of a row.
@@ -42,7 +46,10 @@ struct RowResult {
     std::int64_t passed = 0;        ///< of them, with a non-zero expected value
     std::optional<Shrunk> failure;  ///< for failed
     std::vector<double> error_over_bound, multiply_adds;  ///< of the passed cases
-    double seconds = 0.0;                                 ///< in workers
+    /// The user's problems that this kernel does not support, each with the reason.
+    std::vector<std::string> left_out;
+    bool known = false;    ///< it did not pass, and the user knows
+    double seconds = 0.0;  ///< in workers
 };
 
 /// What the user sees while the run goes on.
@@ -59,7 +66,8 @@ std::vector<Row> select_rows(const Suite& suite, const Registry& registry,
                              const std::vector<std::string>& devices);
 
 /// Serves the rows round robin, one case each first; a row ends at its first failure or error, the
-/// one of lowest index, and a failure is shrunk at once. Results come in the rows' order.
+/// one of lowest index. A failure is shrunk as soon as every row has had its first case. Results
+/// come in the rows' order.
 std::vector<RowResult> check_rows(const Suite& suite, const std::vector<Row>& rows,
                                   const CheckOptions& options, WorkerPool& pool,
                                   const CheckObserver& observer);

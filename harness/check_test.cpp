@@ -5,8 +5,10 @@
 
 #include <doctest/doctest.h>
 
+#include <csignal>
 #include <set>
 
+#include "harness/interrupt.hpp"
 #include "harness/test_operator.hpp"
 #include "harness/test_worker.hpp"
 
@@ -47,6 +49,7 @@ class Bench {
         };
         suite.draw = [make](const Row& row, std::uint64_t seed, std::int64_t index) {
             if (row.property == "undrawable") return Suite::Draw{{}, "no problem is left"};
+            if (row.property == "throws") throw std::runtime_error("no such size");
             const Problem problem = Problem::parse(row.kernel->op->space, "in=3");
             return Suite::Draw{make(row, seed, index, problem), ""};
         };
@@ -67,7 +70,9 @@ class Bench {
 
     std::vector<RowResult> check(const std::vector<Row>& rows, const CheckOptions& options,
                                  int jobs = 1) {
-        WorkerPool pool({.command = test_worker_command(), .jobs = jobs});
+        WorkerPoolOptions workers{.command = test_worker_command(), .jobs = jobs};
+        workers.time.floor_seconds = 0.5;
+        WorkerPool pool(workers);
         const CheckObserver observer{
             .row_ended = [this](const RowResult& result) { ended.push_back(result.row.property); },
             .progressed =
@@ -120,7 +125,7 @@ TEST_CASE("a row whose cases pass has passed, and keeps what they measured") {
     CHECK(result.message.empty());
     CHECK(result.error_over_bound == std::vector{0.25, 0.25, 0.25});
     CHECK(result.multiply_adds == std::vector{7.0, 7.0, 7.0});
-    CHECK(result.seconds == 1.5);
+    CHECK(result.seconds == 3 * 0x1p-10);
     CHECK_FALSE(result.failure);
 }
 
@@ -166,6 +171,29 @@ TEST_CASE("a row of which no case can be drawn is an error that says why") {
     CHECK(bench.ended == std::vector<std::string>{"undrawable", "pass"});
 }
 
+TEST_CASE("what throws while a case is drawn is an error of its row alone") {
+    Bench bench;
+    const auto results = bench.check({bench.row("throws"), bench.row("pass")}, {.cases = 2});
+    CHECK(results[0].verdict == Verdict::errored);
+    CHECK(results[0].message == "drawing a problem threw: no such size");
+    CHECK(results[1].verdict == Verdict::passed);
+}
+
+TEST_CASE("a failure is shrunk after the first case of every row") {
+    Bench bench;
+    std::vector<Row> rows(60, bench.row("pass"));
+    rows.front() = bench.row("fail");
+    std::size_t asked_before = 0;
+    bench.suite.shrink = [&](const Case& found, const Outcome& outcome, const CaseRunner&) {
+        asked_before = bench.asked.size();
+        return Shrunk{found, outcome, {Minimality::Kind::certified}, 1};
+    };
+    const auto results = bench.check(rows, {.cases = 3});
+    CHECK(asked_before >= rows.size());
+    CHECK(results.front().verdict == Verdict::failed);
+    CHECK(results.back().cases == 3);
+}
+
 TEST_CASE("a failing row ends, and the failure of lowest index is shrunk, once") {
     for (const int jobs : {1, 2, 4}) {
         CAPTURE(jobs);
@@ -200,12 +228,56 @@ TEST_CASE("a failing row does not hold up the others") {
     const auto results =
         bench.check({bench.row("crash"), bench.row("pass"), bench.row("fail")}, {.cases = 40}, 2);
     CHECK(results[0].verdict == Verdict::failed);
-    CHECK(results[0].message == "the worker was killed by signal 11 (Segmentation fault)");
+    CHECK(results[0].message ==
+          "the kernel's process was killed by SIGSEGV (a wild pointer, or recursion without end)");
     CHECK(results[1].verdict == Verdict::passed);
     CHECK(results[1].cases == 40);
     CHECK(results[2].verdict == Verdict::failed);
     CHECK(results[2].message == "case 0");
     CHECK(bench.ended.size() == 3);
+}
+
+TEST_CASE("of a row that hangs no more cases are run than decide it") {
+    Bench bench;
+    const auto results = bench.check({bench.row("spin"), bench.row("pass")}, {.cases = 40});
+    CHECK(results[0].verdict == Verdict::failed);
+    CHECK(results[0].cases == 1);
+    REQUIRE(results[0].failure);
+    // The suite's trial had less patience; what it found was confirmed with all of it.
+    CHECK(results[0].message.starts_with("no end after 0.5 s of CPU time"));
+    CHECK(results[1].verdict == Verdict::passed);
+    CHECK(results[1].cases == 40);
+}
+
+TEST_CASE("a row fails after all when one of its cases proves to have damaged its worker") {
+    Bench bench;
+    const auto results =
+        bench.check({bench.row("damage"), bench.row("die_if_damaged")}, {.cases = 3});
+    CHECK(results[0].verdict == Verdict::failed);
+    REQUIRE(results[0].failure);
+    CHECK(results[0].failure->outcome.discovery == Discovery::damaged);
+    CHECK(results[1].verdict == Verdict::passed);
+    // Even when it had ended: its end shows only with the worker's.
+    Bench late;
+    CHECK(late.check_one("damage", {.cases = 3}).verdict == Verdict::failed);
+    CHECK(late.ended == std::vector<std::string>{"damage", "damage"});
+}
+
+TEST_CASE("when interrupted, rows that have not ended are skipped, and a failure stays as found") {
+    const InterruptScope interrupts;
+    Bench bench;
+    bench.suite.shrink = [](const Case& found, const Outcome&, const CaseRunner& runner) {
+        raise(SIGINT);
+        return Shrunk{found, runner(found), {Minimality::Kind::certified}, 1};
+    };
+    const auto results = bench.check({bench.row("fail"), bench.row("sleep_20")}, {.cases = 1000});
+    CHECK(results[0].verdict == Verdict::failed);
+    REQUIRE(results[0].failure);
+    CHECK(results[0].failure->smallest.data.seed == 0);
+    CHECK_FALSE(results[0].failure->minimal());
+    CHECK(results[1].verdict == Verdict::skipped);
+    CHECK(results[1].message == "interrupted");
+    CHECK(bench.ended == std::vector<std::string>{"fail", "sleep_20"});
 }
 
 TEST_CASE("when the time is up, rows keep what they have and those without a case are skipped") {
@@ -280,6 +352,8 @@ TEST_CASE("so many cases for each own problem are counted by what the kernel sup
         bench.check({bench.row("pass"), bench.row("pass", "toy.forward/small")}, options);
     CHECK(results[0].cases == 6);
     CHECK(results[1].cases == 3);
+    CHECK(results[0].left_out.empty());
+    CHECK(results[1].left_out == std::vector<std::string>{"in=9: needs 1 <= in <= 4"});
     CHECK(bench.most == 9);
 }
 

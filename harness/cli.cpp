@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "harness/cli_verbs.hpp"
+#include "harness/compute_sanitizer.hpp"
 #include "harness/errors.hpp"
 #include "harness/text.hpp"
 #include "harness/version.hpp"
@@ -32,6 +33,13 @@ CLI::Validator whole_number(std::uint64_t minimum, std::uint64_t maximum) {
                std::to_string(maximum);
     };
     return {complaint, "", "whole number"};
+}
+
+CLI::Validator not_empty() {
+    const auto complaint = [](const std::string& text) {
+        return text.empty() ? std::string("needs the name of a file") : std::string();
+    };
+    return {complaint, "", "file"};
 }
 
 /// The options of the command that was read last, or the commands.
@@ -60,6 +68,7 @@ struct CommandLine {
     CheckArguments check_arguments;
     ReproArguments repro_arguments;
     BenchArguments bench_arguments;
+    SanitizerOptions sanitizer;
     bool bench_harness = false;
 
     explicit CommandLine(const Suite& suite) {
@@ -80,6 +89,10 @@ struct CommandLine {
         repro->add_option("--device", repro_arguments.device, "run it there: cpu or cuda");
         repro->add_flag("--in-process", repro_arguments.in_process,
                         "without worker or timeout, for a debugger");
+        add_sanitizer_option(*repro, repro_arguments.compute_sanitizer);
+        worker->add_option("TOOL", sanitizer.tool);
+        worker->add_option("PROGRAM", sanitizer.program);
+        worker->add_option("FOLDER", sanitizer.folder);
         bench->add_option("FILTER", bench_arguments.filters, "kernels; all if none");
         bench->add_flag("--harness", bench_harness, "problems verified per second")->required();
         bench->add_option("--device", bench_arguments.device, "cpu, cuda or auto");
@@ -90,6 +103,14 @@ struct CommandLine {
     }
 
   private:
+    /// Only with `=`: a word behind it is a FILTER.
+    static void add_sanitizer_option(CLI::App& verb, std::string& tool) {
+        verb.add_flag("--compute-sanitizer{memcheck}", tool,
+                      "run cuda's kernels under compute-sanitizer; =racecheck, =initcheck or "
+                      "=synccheck for another of its tools")
+            ->check(CLI::IsMember(sanitizer_tools));
+    }
+
     void add_check_options(const Suite& suite) {
         CheckArguments& a = check_arguments;
         check->add_option("FILTER", a.filters, "kernels to check; all if none");
@@ -108,8 +129,15 @@ struct CommandLine {
         check->add_option("--jobs", a.jobs, "worker processes (default: one for each core)")
             ->check(whole_number(1, jobs_maximum));
         check->add_option("--shard", a.shard, "i/n: the i-th of n equal parts of every row");
-        check->add_option("--json", a.json, "write results here, one JSON object a line");
-        check->add_option("--junit", a.junit, "write results here, as JUnit XML");
+        check
+            ->add_option("--baseline", a.baseline,
+                         "known failures, as --json wrote them: accepted, and an error once gone")
+            ->check(not_empty());
+        check->add_option("--json", a.json, "write results here, one JSON object a line")
+            ->check(not_empty());
+        check->add_option("--junit", a.junit, "write results here, as JUnit XML")
+            ->check(not_empty());
+        add_sanitizer_option(*check, a.compute_sanitizer);
         std::string properties = "Properties:\n";
         for (const Suite::Entry& property : suite.properties) {
             std::string line = "  " + property.name;
@@ -129,8 +157,14 @@ void require_known_verb(int argc, char** argv) {
                          joined(verbs) + did_you_mean(argv[1], verbs));
 }
 
-int run_verb(const CommandLine& line, const Suite& suite) {
-    if (line.worker->parsed()) return worker_main(suite);
+int run_worker(const SanitizerOptions& sanitizer, const Suite& suite, char** argv) {
+    if (!sanitizer.is_on()) return worker_main(suite);
+    enter_compute_sanitizer(sanitizer, argv);
+    return worker_main(with_findings(suite, sanitizer));
+}
+
+int run_verb(const CommandLine& line, const Suite& suite, char** argv) {
+    if (line.worker->parsed()) return run_worker(line.sanitizer, suite, argv);
     if (line.list->parsed()) return run_list(suite, line.list_filters);
     if (line.check->parsed()) return run_check(suite, line.check_arguments);
     if (line.repro->parsed()) return run_repro(suite, line.repro_arguments);
@@ -145,7 +179,10 @@ int gradverify_main(int argc, char** argv, const Suite& suite) {
     try {
         require_known_verb(argc, argv);
         line.app.parse(argc, argv);
-        return run_verb(line, suite);
+        const int code = run_verb(line, suite, argv);
+        if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
+            throw EnvironmentError("can't write to standard output");
+        return code;
     } catch (const CLI::ParseError& wrong) {
         // Help and version come this way too, with exit code 0.
         return line.app.exit(wrong) == 0 ? exit_ok : exit_usage;

@@ -8,14 +8,18 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <random>
 #include <stdexcept>
 #include <thread>
 
+#include "harness/baseline.hpp"
 #include "harness/check.hpp"
 #include "harness/cli.hpp"
 #include "harness/cli_verbs.hpp"
+#include "harness/compute_sanitizer.hpp"
 #include "harness/errors.hpp"
+#include "harness/interrupt.hpp"
 #include "harness/report.hpp"
 #include "harness/results_json.hpp"
 #include "harness/results_junit.hpp"
@@ -48,15 +52,24 @@ Shard parse_shard(const std::string& text) {
     return {.index = *index - 1, .count = *count};
 }
 
-std::vector<std::string> read_problem_lines(const std::string& path) {
+/// A problem's text, and how a message names it.
+struct GivenProblem {
+    std::string text, place;
+};
+
+std::vector<GivenProblem> read_problem_lines(const std::string& path) {
     std::ifstream file(path);
-    if (!file) throw UsageError("--problems: can't read " + path);
-    std::vector<std::string> lines;
+    if (!file || std::filesystem::is_directory(path))
+        throw UsageError("--problems: can't read " + path);
+    std::vector<GivenProblem> lines;
+    int number = 0;
     for (std::string line; std::getline(file, line);) {
+        ++number;
         line = line.substr(0, line.find('#'));
         line.erase(0, line.find_first_not_of(" \t\r"));
         line.erase(line.find_last_not_of(" \t\r") + 1);
-        if (!line.empty()) lines.push_back(line);
+        if (!line.empty())
+            lines.push_back({line, path + ":" + std::to_string(number) + ": " + line});
     }
     if (lines.empty()) throw UsageError("--problems: " + path + " holds no problem");
     return lines;
@@ -64,17 +77,18 @@ std::vector<std::string> read_problem_lines(const std::string& path) {
 
 /// The user's problems, each read for the selected operators that know its parameters.
 std::vector<Problem> read_problems(const CheckArguments& arguments, const std::vector<Row>& rows) {
-    std::vector<std::string> lines = arguments.problems;
+    std::vector<GivenProblem> lines;
+    for (const std::string& text : arguments.problems) lines.push_back({text, "--problem " + text});
     if (!arguments.problems_file.empty())
-        for (std::string& line : read_problem_lines(arguments.problems_file))
-            lines.push_back(std::move(line));
+        std::ranges::move(read_problem_lines(arguments.problems_file), std::back_inserter(lines));
     std::vector<Problem> problems;
-    for (const std::string& line : lines) {
+    for (const auto& [text, place] : lines) {
         std::string why;
-        bool supported = false;
+        bool supported = false, readable = false;
         const Operator* last = nullptr;
         for (const Row& row : rows) try {
-                const Problem problem = Problem::parse(row.kernel->op->space, line);
+                const Problem problem = Problem::parse(row.kernel->op->space, text);
+                readable = true;
                 if (const auto invalid = row.kernel->op->validate(problem)) {
                     why = *invalid;
                 } else if (const auto unsupported = row.kernel->why_unsupported(problem)) {
@@ -88,7 +102,8 @@ std::vector<Problem> read_problems(const CheckArguments& arguments, const std::v
                 why = wrong.what();
             }
         if (!supported)
-            throw UsageError("--problem " + line + ": no selected kernel supports it: " + why);
+            throw UsageError(place + (readable ? ": no selected kernel supports it: " : ": ") +
+                             why);
     }
     return problems;
 }
@@ -168,7 +183,15 @@ std::string program_to_paste() {
     return text.find(' ') == std::string::npos ? text : shell_quoted(text);
 }
 
-std::vector<std::string> worker_command() { return {"/proc/self/exe", "worker"}; }
+WorkerPoolOptions worker_options(int jobs, const SanitizerRun* sanitizer) {
+    WorkerPoolOptions options{.command = {"/proc/self/exe", "worker"}, .jobs = jobs};
+    options.time.multiply_adds = [](const std::string& printed) {
+        const Case read = Case::parse(printed, Registry::instance());
+        return Registry::instance().find_kernel(read.kernel)->pass->multiply_adds(read.problem);
+    };
+    if (sanitizer) options.command = sanitizer->watched(std::move(options.command));
+    return options;
+}
 
 std::vector<std::string> choose_devices(const std::string& wanted, WorkerPool& pool) {
     if (wanted == "cpu") return {"cpu"};
@@ -181,7 +204,16 @@ std::vector<std::string> choose_devices(const std::string& wanted, WorkerPool& p
     return why.empty() ? std::vector<std::string>{"cpu", "cuda"} : std::vector<std::string>{"cpu"};
 }
 
-int run_check(const Suite& suite, const CheckArguments& arguments) {
+std::unique_ptr<SanitizerRun> sanitizer_run(const std::string& tool, const std::string& device) {
+    if (tool.empty()) return nullptr;
+    if (device != "cuda" && device != "auto")
+        throw UsageError("--compute-sanitizer watches the device cuda, not " + device);
+    return std::make_unique<SanitizerRun>(tool);
+}
+
+namespace {
+
+int check(const Suite& suite, const CheckArguments& arguments) {
     const auto start = std::chrono::steady_clock::now();
     CheckOptions options{.cases = arguments.cases.value_or(default_cases),
                          .seed = arguments.seed ? *arguments.seed : drawn_seed(),
@@ -192,10 +224,15 @@ int run_check(const Suite& suite, const CheckArguments& arguments) {
             return glob_matches(arguments.property, property.name);
         }))
         no_rows(suite, arguments);
+    const Baseline baseline =
+        arguments.baseline.empty() ? Baseline() : Baseline::read(arguments.baseline);
+    options.is_known = [&](const RowResult& result) { return baseline.knows(result); };
     const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
     const int jobs = arguments.jobs > 0 ? arguments.jobs : cores;
-    WorkerPool pool({.command = worker_command(), .jobs = jobs});
-    const auto devices = choose_devices(arguments.device, pool);
+    const auto sanitizer = sanitizer_run(arguments.compute_sanitizer, arguments.device);
+    auto workers = std::make_unique<WorkerPool>(worker_options(jobs, sanitizer.get()));
+    WorkerPool& pool = *workers;
+    const auto devices = choose_devices(sanitizer ? "cuda" : arguments.device, pool);
     const auto rows =
         select_rows(suite, Registry::instance(), arguments.filters, arguments.property, devices);
     const auto absent = absent_kernels(arguments, devices);
@@ -216,7 +253,7 @@ int run_check(const Suite& suite, const CheckArguments& arguments) {
         .row_ended =
             [&](const RowResult& result) {
                 if (json) json->add(result);
-                if (!result.failure) return;
+                if (!result.failure || result.known) return;
                 progress.clear();
                 std::printf("\n%s", report_failure(result, program_to_paste()).c_str());
                 std::fflush(stdout);
@@ -228,10 +265,32 @@ int run_check(const Suite& suite, const CheckArguments& arguments) {
     const double seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     std::printf("%s", summarize(suite, results, absent, seconds).c_str());
+    const auto gone = baseline.gone(results);
+    for (const std::string& sentence : gone) std::printf("%s\n", sentence.c_str());
     if (json) json->finish(results, seconds);
-    if (!arguments.junit.empty()) write_junit(arguments.junit, results, seconds);
+    if (!arguments.junit.empty())
+        write_junit(arguments.junit, results, seconds, program_to_paste());
+    workers.reset();
+    if (const std::string late = sanitizer ? sanitizer->late_finding() : ""; !late.empty()) {
+        std::printf("compute-sanitizer says, of no one case: %s\n", late.c_str());
+        return exit_failed;
+    }
     // Kernels for another device alone are no mistake, but a run without a row verified nothing.
-    return !rows.empty() && all_well(results) ? exit_ok : exit_failed;
+    return !rows.empty() && all_well(results) && gone.empty() ? exit_ok : exit_failed;
+}
+
+}  // namespace
+
+int run_check(const Suite& suite, const CheckArguments& arguments) {
+    const InterruptScope interrupts;
+    int code = exit_ok;
+    try {
+        code = check(suite, arguments);
+    } catch (const Interrupted&) {
+        // Before the first case: there is nothing to sum up.
+    }
+    // As a shell says of a command that a signal has ended.
+    return interrupt_signal() != 0 ? 128 + interrupt_signal() : code;
 }
 
 }  // namespace gradverify

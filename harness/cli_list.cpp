@@ -6,6 +6,7 @@
 
 #include "harness/cli.hpp"
 #include "harness/cli_verbs.hpp"
+#include "harness/compute_sanitizer.hpp"
 #include "harness/device.hpp"
 #include "harness/errors.hpp"
 #include "harness/report.hpp"
@@ -28,10 +29,12 @@ std::string supports(const Kernel& kernel) {
 }
 
 std::string promises(const KernelDeclaration& declared) {
-    std::vector<std::string> words{std::string(traits_of(declared.accumulator).name)};
+    std::vector<std::string> words{"accumulates in " +
+                                   std::string(traits_of(declared.accumulator).name)};
     words.push_back(declared.determinism == Determinism::bitwise ? "deterministic"
                                                                  : "not deterministic");
-    words.push_back(declared.write_mode == WriteMode::overwrites ? "overwrites" : "accumulates");
+    words.push_back(declared.write_mode == WriteMode::overwrites ? "overwrites"
+                                                                 : "adds to outputs");
     words.push_back("aligned to " + std::to_string(declared.base_alignment_bytes) + " bytes");
     if (declared.stream_use == StreamUse::default_stream) words.emplace_back("default stream");
     if (declared.arithmetic == Arithmetic::fast) words.emplace_back("fast math");
@@ -46,7 +49,7 @@ void require_runnable(const Suite& suite, const Case& checked) {
     const Kernel& kernel = *Registry::instance().find_kernel(checked.kernel);
     std::vector<std::string> properties;
     for (const Suite::Entry& property : suite.properties)
-        if (property.applies_to(kernel)) properties.push_back(property.name);
+        if (property.applies(kernel, checked.device)) properties.push_back(property.name);
     if (std::ranges::find(properties, checked.property) == properties.end())
         throw UsageError("case: no property '" + checked.property + "' applies to " + kernel.name +
                          "; there are " + joined(properties));
@@ -59,6 +62,8 @@ void require_runnable(const Suite& suite, const Case& checked) {
         throw UsageError("case: " + *invalid);
     if (const auto unsupported = kernel.why_unsupported(checked.problem))
         throw UsageError("case: " + kernel.name + " " + *unsupported);
+    if (const auto unsupported = why_unsupported(kernel, checked.setting))
+        throw UsageError("case: " + kernel.name + ": " + *unsupported);
     for (const DataElement& element : checked.data.elements) {
         const Sizes sizes = kernel.op->sizes_of(element.tensor, checked.problem);
         if (element.index >= element_count(sizes))
@@ -97,10 +102,8 @@ int run_list(const Suite&, const std::vector<std::string>& filters) {
     require_each_filter(filters);
     for (const Kernel& kernel : Registry::instance().kernels()) {
         if (!is_selected(kernel, filters)) continue;
-        std::vector<std::string> devices;
-        for (const auto& [device, declaration] : kernel.by_device) devices.push_back(device);
         std::printf("%s\n  devices   %s\n  supports  %s\n  promises  %s\n", kernel.name.c_str(),
-                    joined(devices).c_str(), wrapped(supports(kernel), 12).c_str(),
+                    joined(kernel.devices()).c_str(), wrapped(supports(kernel), 12).c_str(),
                     wrapped(promises(kernel.any()), 12).c_str());
     }
     return exit_ok;
@@ -121,17 +124,21 @@ int run_repro(const Suite& suite, const ReproArguments& arguments) {
     };
     const Case checked = read();
     Outcome outcome;
+    if (arguments.in_process && !arguments.compute_sanitizer.empty())
+        throw UsageError("--compute-sanitizer needs a worker; leave out --in-process");
     if (arguments.in_process) {
         require_device_here(checked.device);
         outcome = run_guarded(suite, checked.print());
     } else {
-        WorkerPool pool({.command = worker_command(), .jobs = 1});
+        const auto sanitizer = sanitizer_run(arguments.compute_sanitizer, checked.device);
+        WorkerPool pool(worker_options(1, sanitizer.get()));
         choose_devices(checked.device, pool);
-        outcome = pool.run(checked.print());
+        // Alone, so that what shows only at the end of a process shows here too.
+        outcome = pool.run(checked.print(), {.alone = true});
     }
     std::printf("%s", report_case(checked, outcome).c_str());
-    const bool wrong = outcome.verdict == Verdict::failed || outcome.verdict == Verdict::errored;
-    return wrong ? exit_failed : exit_ok;
+    // As for a row: a case that compared nothing has not passed.
+    return outcome.verdict == Verdict::passed ? exit_ok : exit_failed;
 }
 
 }  // namespace gradverify

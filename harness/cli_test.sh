@@ -85,11 +85,11 @@ refused "no kernel matches 'conv.forwrd/naive'; did you mean conv.forward/naive"
 holds "list says which kernels there are" grep -q 'conv.grad_weight/tree_reduction' err
 
 echo "== check"
-expect 0 out '^6 rows: 6 passed, 0 failed' check "$kernel" "${quick[@]}" --json r.json --junit r.xml
+expect 0 out '^7 rows: 7 passed, 0 failed' check "$kernel" "${quick[@]}" --json r.json --junit r.xml
 holds "the seed is printed first" grep -q '^gradverify .*: seed 1, device cpu, ' <(head -1 out)
-holds "--json writes a run, six verdicts and a summary" json_lines_are_valid r.json 6
-holds "each verdict has its cases" test "$(grep -c '"verdict":"passed","cases":20,' r.json)" -eq 6
-holds "--junit writes six test cases" xml_is_valid r.xml 6
+holds "--json writes a run, seven verdicts and a summary" json_lines_are_valid r.json 7
+holds "each verdict has its cases" test "$(grep -c '"verdict":"passed","cases":20,' r.json)" -eq 7
+holds "--junit writes seven test cases" xml_is_valid r.xml 7
 expect 0 out 'seed 1, ' check "$kernel" "${quick[@]}" --jobs 3 --json again.json
 holds "the same seed gives the same verdicts" \
     test "$(verdicts r.json)" = "$(verdicts again.json)"
@@ -100,20 +100,25 @@ expect 0 out '^1 rows: 1 passed' check "$kernel" "${quick[@]}" --property 'match
 for shard in 1 2; do
     expect 0 out 'passed' check "$kernel" --cases 21 --seed 1 --shard $shard/2 --json s$shard.json
 done
-holds "shard 1/2 of 21 cases has 11" test "$(grep -c '"cases":11,' s1.json)" -eq 6
-holds "shard 2/2 of 21 cases has 10" test "$(grep -c '"cases":10,' s2.json)" -eq 6
+holds "shard 1/2 of 21 cases has 11" test "$(grep -c '"cases":11,' s1.json)" -eq 7
+holds "shard 2/2 of 21 cases has 10" test "$(grep -c '"cases":10,' s2.json)" -eq 7
 expect 1 out "^skipped: $kernel, repeatable on cpu: time$" check "$kernel" --time 0.000001s \
     --device cpu
 holds "a run without a case verified nothing" grep -q "^not verified: $kernel" out
-expect 0 out '^6 rows: 6 passed' check "$kernel" --time 60s "${quick[@]}"
+expect 0 out '^7 rows: 7 passed' check "$kernel" --time 60s "${quick[@]}"
+
+echo "== check: compute-sanitizer"
+refused 'watches the device cuda, not cpu' check "$kernel" "${quick[@]}" --compute-sanitizer
+refused 'leakcheck not in .*memcheck,racecheck' check "$kernel" --compute-sanitizer=leakcheck
+refused 'watches the device cuda, not cpu' repro "$case" --compute-sanitizer=racecheck
 
 echo "== check: own problems"
-expect 0 out '^60 cases' check --problem in=3x2 "$kernel" --device cpu
-expect 0 out '^120 cases' check "$kernel" --problem in=3x2 --problem n=2,in=4x4,filter=3x3
-expect 0 out '^18 cases' check "$kernel" --problem in=3x2 --cases 3
+expect 0 out '^70 cases' check --problem in=3x2 "$kernel" --device cpu
+expect 0 out '^140 cases' check "$kernel" --problem in=3x2 --problem n=2,in=4x4,filter=3x3
+expect 0 out '^21 cases' check "$kernel" --problem in=3x2 --cases 3
 printf '# mine\n\n  in=3x2  # the first\n\tn=2,in=4x4\r\n' >problems
-expect 0 out '^120 cases' check "$kernel" --problems problems
-expect 0 out '^180 cases' check "$kernel" --problems problems --problem in=1x1
+expect 0 out '^140 cases' check "$kernel" --problems problems
+expect 0 out '^210 cases' check "$kernel" --problems problems --problem in=1x1
 expect 1 out "^skipped: $kernel, repeatable on cpu: supports none of the given problems" \
     check 'conv.grad_bias/*' --problem in=5x5,stride=2 --device cpu
 holds "and is not verified" grep -q "^not verified: $kernel" out
@@ -139,6 +144,12 @@ holds "and names the kernels" grep -q 'conv.grad_bias/naive' err
 refused 'there are .*matches_reference, within_rounding_bound' check --property equals
 refused 'there are .*matches_reference' check conv.forward/naive --property adjoint_identity
 refused '--device tpu is unknown; there are cpu, cuda, auto, all' check --device tpu
+printf '{"kind":"verdict","kernel":"%s","property":"repeatable","device":"cpu","verdict":"failed"}\n' \
+    "$kernel" >known.json
+expect 1 out "^no longer failed: $kernel, repeatable on cpu; take its line out" \
+    check "$kernel" "${quick[@]}" --baseline known.json
+expect 0 out 'passed' check "$kernel" "${quick[@]}" --baseline known.json --property stays_in_bounds
+refused 'baseline: line 1 of r.xml is not a line that' check "$kernel" --baseline r.xml
 for shard in 0/2 3/2 1 1/0 a/b 1/2/3 1/9223372036854775807; do
     refused 'is not i/n with 1 <= i <= n' check --shard $shard
 done
@@ -173,7 +184,11 @@ passed="^passed: $kernel on cpu, matches_reference, in=3x2$"
 expect 0 out "$passed" repro "$case"
 expect 0 out "$passed" repro "$case" --in-process
 expect 0 out "$passed" repro "${case/:cpu:/:cuda:}" --device cpu
-expect 0 out '^vacuous: .*every expected value is zero' repro "${case/seed=5/data=zeros}"
+expect 1 out '^vacuous: .*every expected value is zero' repro "${case/seed=5/data=zeros}"
+refused 'block=33, but it declares no block sizes' repro "$case:block=33"
+checks=$((checks + 1))
+"$exe" list >/dev/full 2>err
+[ $? -eq 3 ] || complain "a full standard output must end with exit code 3"
 refused "it begins with 'garbage', but this gradverify reads v1:KERNEL" repro garbage
 refused 'there is no kernel .*; did you mean conv.grad_bias/naive' repro "${case/naive/naiv}"
 refused "no property 'equal' applies to .*; there are matches_reference" \
@@ -234,6 +249,27 @@ for signal in KILL TERM; do
 done
 holds "repro leaves no worker when it gets SIGKILL" none_left KILL repro \
     v1:conv.forward/naive:matches_reference:cpu:n=8,c=64,k=64,in=96x96,filter=5x5:seed=1
+
+echo "== an interrupted check"
+# interrupted SIGNAL CODE: a run that is ended so closes its results and says what it skipped.
+interrupted() {
+    local signal=$1 want=$2 driver
+    # From a shell with job control: without it, background processes ignore SIGINT.
+    set -m
+    "$exe" check "$kernel" --cases 100000000 --seed 1 --device cpu --jobs 2 --json i.json \
+        --junit i.xml >out 2>err </dev/null &
+    driver=$!
+    set +m
+    sleep 1
+    kill -"$signal" $driver
+    wait $driver 2>/dev/null
+    code=$?
+    [ "$code" -eq "$want" ] && json_lines_are_valid i.json 7 && xml_is_valid i.xml 7 &&
+        [ "$(grep -c '"verdict":"skipped".*"message":"interrupted"' i.json)" -eq 7 ] &&
+        grep -q '^7 rows: 0 passed, 0 failed, 0 vacuous, 0 errored, 7 skipped' out
+}
+holds "Ctrl-C ends a check in good order" interrupted INT 130
+holds "SIGTERM ends a check in good order" interrupted TERM 143
 
 echo "$checks checks, $failures failures"
 [ "$failures" -eq 0 ]

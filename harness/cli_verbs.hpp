@@ -4,11 +4,13 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "harness/property.hpp"
+#include "harness/worker_pool.hpp"
 
 namespace gradverify {
 
@@ -23,13 +25,16 @@ struct CheckArguments {
     std::string problems_file;
     int jobs = 0;  ///< 0: one for each core
     std::string shard;
+    std::string baseline;
     std::string json, junit;
+    std::string compute_sanitizer;  ///< its tool; empty: without
 };
 
 struct ReproArguments {
     std::string printed_case;
     std::string device;  ///< empty: the case's own
     bool in_process = false;
+    std::string compute_sanitizer;  ///< as of `check`
 };
 
 struct BenchArguments {
@@ -60,10 +65,16 @@ std::string program_to_paste();
 /// Remembers the first word of the command line for `program_to_paste`.
 void remember_program(const char* first_word);
 
-/// The program and arguments of a worker of this very executable.
-std::vector<std::string> worker_command();
+class SanitizerRun;
 
-class WorkerPool;
+/// Workers of this very executable, whose time limits know the registered kernels; with a
+/// `sanitizer`, under it.
+WorkerPoolOptions worker_options(int jobs, const SanitizerRun* sanitizer = nullptr);
+
+/// What `--compute-sanitizer` asks for; null without it.
+///
+/// **Errors** UsageError for another device than cuda, EnvironmentError when it is not installed.
+std::unique_ptr<SanitizerRun> sanitizer_run(const std::string& tool, const std::string& device);
 
 /// The devices that `cpu`, `cuda`, `auto` or `all` means on this machine: `auto` is cuda if it
 /// answers, else cpu; `all` is every one that answers. A worker is asked, so that this process

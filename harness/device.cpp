@@ -4,6 +4,8 @@
 #include <map>
 #include <stdexcept>
 
+#include "harness/errors.hpp"
+
 namespace gradverify {
 
 Device& device_named(std::string_view name) {
@@ -11,7 +13,7 @@ Device& device_named(std::string_view name) {
     auto found = devices.find(name);
     if (found == devices.end()) {
         if (const std::string why = why_unavailable(name); !why.empty())
-            throw std::runtime_error("device " + std::string(name) + ": " + why);
+            throw EnvironmentError("device " + std::string(name) + ": " + why);
         found = devices
                     .emplace(name,
                              name == "cpu" ? detail::make_cpu_device() : detail::make_cuda_device())

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides what the harness needs of a device: one block of memory, copies to and from it, and a
-// launcher's run whose status is read. One implementation per device; nothing else in the project
-// calls the CUDA runtime or the SIMT executor.
+// Decides what the harness needs of a device: memory for the buffers of a call, copies to and from
+// it, and a launcher's run whose status is read. One implementation per device; nothing else in the
+// project calls the CUDA runtime or the SIMT executor.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,10 +21,25 @@ namespace gradverify {
 struct RunStatus {
     std::string error;  ///< empty: every launch succeeded and the device is idle again
     double seconds = 0.0;
+    /// Of a launcher of the checked variant: a sentence for each thing found, and how many accesses
+    /// were looked at.
+    std::vector<std::string> findings;
+    std::uint64_t accesses_checked = 0;
     /// The device can't be used by this process any more (a sticky CUDA error).
     bool device_lost = false;
 
     bool ok() const { return error.empty(); }
+};
+
+/// Which end of a region of memory.
+enum class Edge { end, begin };
+
+/// The elements of a buffer in device memory, without what surrounds them.
+struct PlacedBuffer {
+    std::string_view name;
+    const std::byte* begin = nullptr;
+    const std::byte* end = nullptr;
+    std::size_t element_bytes = 1;
 };
 
 /// Where kernels run. One per process; used from one thread.
@@ -32,16 +49,26 @@ class Device {
 
     virtual std::string_view name() const = 0;
 
-    /// Device memory of at least this many bytes, aligned to 256, the same block every time until
-    /// a larger one is asked for; its contents are then undefined.
+    /// Whether a region's edge lies at an unmapped page, or at what comes to the same: an access
+    /// beyond it is an error.
+    virtual bool has_unmapped_edges() const = 0;
+    /// Device memory for the buffers of one call: a region of so many bytes for each, in place of
+    /// the regions of the call before. Sizes are multiples of 256, and so are the addresses; the
+    /// contents are undefined. Where edges are unmapped, all regions have that one.
     ///
     /// **Errors** std::runtime_error when there is not enough.
-    virtual std::byte* memory(std::size_t bytes) = 0;
-    /// Host memory from which copies are fast; `which` is 0 or 1. As for `memory`.
+    virtual std::vector<std::byte*> place(std::span<const std::size_t> region_bytes, Edge edge) = 0;
+    /// Host memory from which copies are fast; `which` is 0 or 1. The same block every time until
+    /// a larger one is asked for; its contents are then undefined.
     virtual std::byte* host_memory(int which, std::size_t bytes) = 0;
 
-    virtual void upload(const std::byte* host, std::size_t bytes) = 0;
-    virtual void download(std::byte* host, std::size_t bytes) = 0;
+    /// Copies all regions, which lie one behind the other in host memory.
+    virtual void upload(const std::byte* host) = 0;
+    virtual void download(std::byte* host) = 0;
+
+    /// What lies in the regions, for the messages of a device that sees accesses. Launchers of the
+    /// checked variant may touch nothing else there.
+    virtual void describe(std::span<const PlacedBuffer>) {}
 
     /// The default stream, or one of this device's own.
     virtual CUstream_st* stream(bool own) = 0;
@@ -53,8 +80,8 @@ class Device {
 
 /// The device of this name in this process, made at the first call.
 ///
-/// **Errors** std::invalid_argument when this build has no such device, std::runtime_error when
-/// the machine has none.
+/// **Errors** std::invalid_argument when there is no such device, EnvironmentError when this build
+/// or the machine has none, or the process can't reach it.
 Device& device_named(std::string_view name);
 
 /// Why a device can't be used on this machine; empty when it can. Touches the CUDA runtime when

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <exception>
 #include <stdexcept>
+#include <utility>
 
 #include "harness/device.hpp"
 #include "harness/simt/simt.hpp"
@@ -32,23 +33,26 @@ simt::Schedule schedule_of(const Setting& setting) {
 
 class CpuDevice final : public Device {
   public:
+    CpuDevice() { simt::turn_faults_into_errors(); }
     ~CpuDevice() override {
-        if (memory_) simt::free_device(memory_);
         if (stream_) simt::destroy_stream(stream_);
     }
 
     std::string_view name() const override { return "cpu"; }
 
-    std::byte* memory(std::size_t bytes) override {
-        if (bytes > bytes_) {
-            if (memory_) simt::free_device(memory_);
-            memory_ = nullptr;
-            bytes_ = 0;
-            memory_ = static_cast<std::byte*>(simt::allocate_device(bytes));
-            if (!memory_) throw std::runtime_error("not enough memory for the cpu device");
-            bytes_ = bytes;
+    bool has_unmapped_edges() const override { return true; }
+
+    std::vector<std::byte*> place(std::span<const std::size_t> region_bytes, Edge edge) override {
+        regions_.clear();
+        std::vector<std::byte*> begins;
+        for (const std::size_t bytes : region_bytes) {
+            std::byte* begin = simt::buffer_region(
+                regions_.size(), bytes, edge == Edge::end ? simt::Edge::end : simt::Edge::begin);
+            if (!begin) throw std::runtime_error("not enough memory for the cpu device");
+            regions_.push_back({begin, bytes});
+            begins.push_back(begin);
         }
-        return memory_;
+        return begins;
     }
 
     std::byte* host_memory(int which, std::size_t bytes) override {
@@ -57,11 +61,26 @@ class CpuDevice final : public Device {
         return block.data();
     }
 
-    void upload(const std::byte* host, std::size_t bytes) override {
-        std::memcpy(memory_, host, bytes);
+    void upload(const std::byte* host) override {
+        for (const std::span<std::byte> region : regions_) {
+            std::memcpy(region.data(), host, region.size());
+            host += region.size();
+        }
     }
-    void download(std::byte* host, std::size_t bytes) override {
-        std::memcpy(host, memory_, bytes);
+    void download(std::byte* host) override {
+        for (const std::span<std::byte> region : regions_) {
+            std::memcpy(host, region.data(), region.size());
+            host += region.size();
+        }
+    }
+
+    void describe(std::span<const PlacedBuffer> buffers) override {
+        std::vector<simt::NamedBuffer> named;
+        named.reserve(buffers.size());
+        for (const PlacedBuffer& buffer : buffers)
+            named.push_back(
+                {std::string(buffer.name), buffer.begin, buffer.end, buffer.element_bytes});
+        simt::describe_buffers(std::move(named));
     }
 
     CUstream_st* stream(bool own) override {
@@ -79,16 +98,20 @@ class CpuDevice final : public Device {
             thunk(call);
         } catch (const std::exception& thrown) {
             status.error = std::string("the launcher threw: ") + thrown.what();
+        } catch (...) {
+            status.error = "the launcher threw something that is no std::exception";
         }
         status.seconds =
             std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
         if (const std::string error = simt::take_error(); !error.empty()) status.error = error;
+        status.accesses_checked = simt::take_counters().accesses_checked;
+        for (simt::Finding& finding : simt::take_findings())
+            status.findings.push_back(std::move(finding.text));
         return status;
     }
 
   private:
-    std::byte* memory_ = nullptr;
-    std::size_t bytes_ = 0;
+    std::vector<std::span<std::byte>> regions_;
     std::vector<std::byte> host_[2];
     CUstream_st* stream_ = nullptr;
 };

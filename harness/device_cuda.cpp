@@ -4,10 +4,13 @@
 // status says so, and the worker ends.
 #include <cuda_runtime_api.h>
 
+#include <algorithm>
 #include <chrono>
 #include <exception>
+#include <numeric>
 #include <stdexcept>
 
+#include "harness/compute_sanitizer.hpp"
 #include "harness/device.hpp"
 
 namespace gradverify::detail {
@@ -34,24 +37,19 @@ class CudaDevice final : public Device {
   public:
     ~CudaDevice() override {
         // The process ends: errors of a lost device have nobody to be told to.
-        cudaFree(memory_);
+        cudaFree(block_.data);
+        for (const DeviceBlock& region : regions_) cudaFree(region.data);
         for (auto& block : host_) cudaFreeHost(block.data);
         if (stream_) cudaStreamDestroy(stream_);
     }
 
     std::string_view name() const override { return "cuda"; }
 
-    std::byte* memory(std::size_t bytes) override {
-        if (bytes > bytes_) {
-            GRADVERIFY_CUDA_CHECK(cudaFree(memory_));
-            memory_ = nullptr;
-            bytes_ = 0;
-            void* fresh = nullptr;
-            GRADVERIFY_CUDA_CHECK(cudaMalloc(&fresh, bytes));
-            memory_ = static_cast<std::byte*>(fresh);
-            bytes_ = bytes;
-        }
-        return memory_;
+    // compute-sanitizer sees an access beyond an allocation as the processor does beyond a page.
+    bool has_unmapped_edges() const override { return regions_are_apart_; }
+
+    std::vector<std::byte*> place(std::span<const std::size_t> region_bytes, Edge) override {
+        return regions_are_apart_ ? place_apart(region_bytes) : place_in_one_block(region_bytes);
     }
 
     std::byte* host_memory(int which, std::size_t bytes) override {
@@ -65,11 +63,19 @@ class CudaDevice final : public Device {
         return static_cast<std::byte*>(block.data);
     }
 
-    void upload(const std::byte* host, std::size_t bytes) override {
-        GRADVERIFY_CUDA_CHECK(cudaMemcpy(memory_, host, bytes, cudaMemcpyHostToDevice));
+    void upload(const std::byte* host) override {
+        for (const std::span<std::byte> part : copied_) {
+            GRADVERIFY_CUDA_CHECK(
+                cudaMemcpy(part.data(), host, part.size(), cudaMemcpyHostToDevice));
+            host += part.size();
+        }
     }
-    void download(std::byte* host, std::size_t bytes) override {
-        GRADVERIFY_CUDA_CHECK(cudaMemcpy(host, memory_, bytes, cudaMemcpyDeviceToHost));
+    void download(std::byte* host) override {
+        for (const std::span<std::byte> part : copied_) {
+            GRADVERIFY_CUDA_CHECK(
+                cudaMemcpy(host, part.data(), part.size(), cudaMemcpyDeviceToHost));
+            host += part.size();
+        }
     }
 
     CUstream_st* stream(bool own) override {
@@ -87,6 +93,8 @@ class CudaDevice final : public Device {
             thunk(call);
         } catch (const std::exception& thrown) {
             status.error = std::string("the launcher threw: ") + thrown.what();
+        } catch (...) {
+            status.error = "the launcher threw something that is no std::exception";
         }
         const cudaError_t launched = cudaGetLastError();
         const cudaError_t finished = cudaDeviceSynchronize();
@@ -106,8 +114,52 @@ class CudaDevice final : public Device {
         void* data = nullptr;
         std::size_t bytes = 0;
     };
-    std::byte* memory_ = nullptr;
-    std::size_t bytes_ = 0;
+
+    struct DeviceBlock {
+        std::byte* data = nullptr;
+        std::size_t bytes = 0;
+    };
+
+    static std::byte* exactly(DeviceBlock& block, std::size_t bytes) {
+        if (bytes == block.bytes) return block.data;
+        GRADVERIFY_CUDA_CHECK(cudaFree(block.data));
+        block = {};
+        void* fresh = nullptr;
+        GRADVERIFY_CUDA_CHECK(cudaMalloc(&fresh, bytes));
+        block = {static_cast<std::byte*>(fresh), bytes};
+        return block.data;
+    }
+
+    // So that one copy does for all regions.
+    std::vector<std::byte*> place_in_one_block(std::span<const std::size_t> region_bytes) {
+        const std::size_t total =
+            std::accumulate(region_bytes.begin(), region_bytes.end(), std::size_t{0});
+        if (total > block_.bytes) exactly(block_, total);
+        copied_ = {{block_.data, total}};
+        std::vector<std::byte*> begins;
+        std::byte* begin = block_.data;
+        for (const std::size_t bytes : region_bytes) {
+            begins.push_back(begin);
+            begin += bytes;
+        }
+        return begins;
+    }
+
+    std::vector<std::byte*> place_apart(std::span<const std::size_t> region_bytes) {
+        regions_.resize(std::max(regions_.size(), region_bytes.size()));
+        copied_.clear();
+        std::vector<std::byte*> begins;
+        for (std::size_t i = 0; i < region_bytes.size(); ++i) {
+            begins.push_back(exactly(regions_[i], region_bytes[i]));
+            copied_.push_back({begins.back(), region_bytes[i]});
+        }
+        return begins;
+    }
+
+    const bool regions_are_apart_ = is_under_compute_sanitizer();
+    DeviceBlock block_;                 ///< of all regions
+    std::vector<DeviceBlock> regions_;  ///< where they are apart
+    std::vector<std::span<std::byte>> copied_;
     HostBlock host_[2];
     cudaStream_t stream_ = nullptr;
 };
@@ -118,7 +170,9 @@ std::unique_ptr<Device> make_cuda_device() { return std::make_unique<CudaDevice>
 
 std::string why_no_cuda() {
     int count = 0;
-    const cudaError_t error = cudaGetDeviceCount(&count);
+    cudaError_t error = cudaGetDeviceCount(&count);
+    // A device may be counted and yet give no context: it was lost, or is another's alone.
+    if (error == cudaSuccess && count > 0) error = cudaFree(nullptr);
     if (error != cudaSuccess) {
         cudaGetLastError();
         return text_of(error);

@@ -4,6 +4,7 @@
 // CUDA units.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -40,7 +41,7 @@ class KernelDeclaration {
     using WorkspaceBytes = std::int64_t (*)(const Problem&);
 
     std::string operator_name, pass_name, variant;
-    std::string device;  ///< "cuda" or "cpu"
+    std::string device;  ///< "cuda", "cpu", or `checked_variant`
     std::string file;
     int line = 0;
     Thunk thunk = nullptr;
@@ -58,6 +59,11 @@ class KernelDeclaration {
     WriteMode write_mode = WriteMode::overwrites;
     Determinism determinism = Determinism::bitwise;
     LaunchCost launch_cost;
+
+    /// Integers up to 2^exact_bits() keep their value in the accumulator and in every tensor.
+    int exact_bits() const {
+        return std::min(traits_of(accumulator).exact_bits, traits_of(DType::f32).exact_bits);
+    }
 
     /// `conv.grad_weight/naive`
     std::string full_name() const { return operator_name + "." + pass_name + "/" + variant; }

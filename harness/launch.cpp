@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/launch.hpp"
 
-#include <stdexcept>
+#include "harness/process_state.hpp"
+#include "harness/worker_note.hpp"
 
 namespace gradverify {
 
@@ -47,9 +48,8 @@ class Rig {
   public:
     explicit Rig(const Call& call)
         : call_(call),
-          declaration_(*call.kernel.on(call.device.name())),
-          arena_(call.device, buffers_of(call, declaration_)) {
-        arena_.surround(call.surroundings);
+          declaration_(*call.kernel.on(call.checked ? checked_variant : call.device.name())),
+          arena_(call.device, buffers_of(call, declaration_), call.surroundings) {
         const std::size_t inputs = call.kernel.pass->inputs.size();
         for (std::size_t i = 0; i < inputs; ++i) arena_.write(i, call.inputs[i].data);
         for (std::size_t i = 0; i < call.initial_outputs.size(); ++i)
@@ -71,14 +71,22 @@ class Rig {
             pass_call.launch.workspace = workspace.data;
             pass_call.launch.workspace_bytes = declaration_.workspace_bytes(call_.problem);
         }
-        const RunStatus status = call_.device.run(declaration_.thunk, pass_call, call_.setting);
+        RunStatus status = run_noted(pass_call);
         lost |= status.device_lost;
         CallResult result{.error = status.error, .seconds = status.seconds};
+        result.findings = std::move(status.findings);
+        result.accesses_checked = status.accesses_checked;
         if (status.ok()) collect(result);
         return result;
     }
 
   private:
+    RunStatus run_noted(const PassCall& pass_call) {
+        const ScopedProcessState state;
+        const NotedLaunch launch;
+        return call_.device.run(declaration_.thunk, pass_call, call_.setting);
+    }
+
     void collect(CallResult& result) {
         arena_.download();
         const PassSpec& pass = *call_.kernel.pass;

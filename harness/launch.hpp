@@ -24,6 +24,7 @@ struct Call {
     Surroundings surroundings;
     /// For a kernel that adds to its outputs: what they hold before.
     std::span<const Array<double>> initial_outputs;
+    bool checked = false;  ///< by the kernel's checked variant, which must exist
 };
 
 /// What came back.
@@ -39,6 +40,9 @@ struct CallResult {
     /// One sentence for each buffer that was written where it must not be.
     std::vector<std::string> stray_writes;
     double seconds = 0.0;
+    /// Of a checked call, also when there is an error; see RunStatus.
+    std::vector<std::string> findings;
+    std::uint64_t accesses_checked = 0;
 
     bool ran() const { return error.empty(); }
     /// The launch error, or the first stray write; empty when neither happened.

@@ -61,7 +61,8 @@ std::string Outcome::to_json() const {
     for (const WrongElement& element : worst) object["worst"].push_back(to_object(element));
     for (const WrongMap& map : maps) object["maps"].push_back(to_object(map));
     if (error_over_bound != 0.0) object["error_over_bound"] = number(error_over_bound);
-    object["work"] = {number(multiply_adds), seconds_kernel, seconds_reference, seconds_total};
+    object["work"] = {number(multiply_adds), seconds_kernel, seconds_reference, seconds_total,
+                      seconds_cpu};
     // A message may quote a foreign library: bytes that are no UTF-8 are replaced, not refused.
     return object.dump(-1, ' ', false, json::error_handler_t::replace);
 }
@@ -91,6 +92,7 @@ Outcome Outcome::from_json(std::string_view line) {
         outcome.seconds_kernel = work.at(1);
         outcome.seconds_reference = work.at(2);
         outcome.seconds_total = work.at(3);
+        outcome.seconds_cpu = work.at(4);
         return outcome;
     } catch (const json::exception& wrong) {
         throw std::invalid_argument(std::string("outcome: ") + wrong.what());

@@ -32,6 +32,14 @@ struct WrongMap {
     bool operator==(const WrongMap&) const = default;
 };
 
+/// How the driver came to an outcome.
+enum class Discovery {
+    answered,     ///< the worker said so
+    died,         ///< its worker ended while it ran
+    overstepped,  ///< its worker took too much time or memory and was ended
+    damaged,      ///< its worker's memory was damaged, or it ended later: shows surely only alone
+};
+
 /// What running one case came to.
 struct Outcome {
     /// For a single case vacuous means: every expected value was zero.
@@ -46,6 +54,11 @@ struct Outcome {
     double multiply_adds = 0.0;
     /// Seconds that the case took in the worker: in the kernel, in the reference, in total.
     double seconds_kernel = 0.0, seconds_reference = 0.0, seconds_total = 0.0;
+    /// Processor time of the whole case, which a loaded machine does not stretch.
+    double seconds_cpu = 0.0;
+
+    /// The driver's own note, which does not travel.
+    Discovery discovery = Discovery::answered;
 
     static Outcome passed() { return {.verdict = Verdict::passed}; }
     static Outcome failed(std::string text) {

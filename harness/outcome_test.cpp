@@ -58,6 +58,7 @@ Outcome any_outcome() {
     outcome.seconds_kernel = 0.1;
     outcome.seconds_reference = 1e-9;
     outcome.seconds_total = 3.0;
+    outcome.seconds_cpu = 0.25;
     return outcome;
 }
 
@@ -87,6 +88,7 @@ TEST_CASE("an outcome comes out of its JSON as it went in, NaN and infinities in
         RC_ASSERT(out.seconds_kernel == in.seconds_kernel);
         RC_ASSERT(out.seconds_reference == in.seconds_reference);
         RC_ASSERT(out.seconds_total == in.seconds_total);
+        RC_ASSERT(out.seconds_cpu == in.seconds_cpu);
         ++outcomes;
     });
     CHECK(holds);
@@ -117,17 +119,18 @@ TEST_CASE("an outcome that nobody filled is not passed") {
 TEST_CASE("what is no outcome is refused") {
     for (const char* line :
          {"", "garbage", "{", "null", "[]", "3", "{}", R"({"verdict":"passed"})",
-          R"({"verdict":"fine","work":[0,0,0,0]})", R"({"verdict":3,"work":[0,0,0,0]})",
-          R"({"verdict":"passed","work":[0,0,0]})", R"({"verdict":"passed","work":["a",0,0,0]})",
-          R"({"verdict":"passed","work":["1e999",0,0,0]})",
-          R"({"verdict":"passed","work":[null,0,0,0]})",
-          R"({"verdict":"passed","error_over_bound":"big","work":[0,0,0,0]})",
-          R"({"verdict":"failed","worst":[{"tensor":"x"}],"work":[0,0,0,0]})",
-          R"({"verdict":"failed","message":7,"work":[0,0,0,0]})",
-          R"({"verdict":"passed","work":[0,0,0,0]} {"verdict":"passed","work":[0,0,0,0]})"})
+          R"({"verdict":"fine","work":[0,0,0,0,0]})", R"({"verdict":3,"work":[0,0,0,0,0]})",
+          R"({"verdict":"passed","work":[0,0,0,0]})",
+          R"({"verdict":"passed","work":["a",0,0,0,0]})",
+          R"({"verdict":"passed","work":["1e999",0,0,0,0]})",
+          R"({"verdict":"passed","work":[null,0,0,0,0]})",
+          R"({"verdict":"passed","error_over_bound":"big","work":[0,0,0,0,0]})",
+          R"({"verdict":"failed","worst":[{"tensor":"x"}],"work":[0,0,0,0,0]})",
+          R"({"verdict":"failed","message":7,"work":[0,0,0,0,0]})",
+          R"({"verdict":"passed","work":[0,0,0,0,0]} {"verdict":"passed","work":[0,0,0,0,0]})"})
         CHECK_MESSAGE(refusal([&] { Outcome::from_json(line); }).starts_with("outcome: "), line);
-    CHECK(refusal([] { Outcome::from_json(R"({"verdict":"fine","work":[0,0,0,0]})"); }) ==
+    CHECK(refusal([] { Outcome::from_json(R"({"verdict":"fine","work":[0,0,0,0,0]})"); }) ==
           "outcome: there is no verdict 'fine'");
-    CHECK(Outcome::from_json(R"({"verdict":"passed","work":[0,0,0,0]})").verdict ==
+    CHECK(Outcome::from_json(R"({"verdict":"passed","work":[0,0,0,0,0]})").verdict ==
           Verdict::passed);
 }

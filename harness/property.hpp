@@ -61,6 +61,11 @@ struct Suite {
         std::string name;
         std::string summary;  ///< one line, for `check --help` and the docs
         std::function<bool(const Kernel&)> applies_to;
+        std::string only_on{};  ///< the one device that it can be asked on; empty: on any
+
+        bool applies(const Kernel& kernel, std::string_view device) const {
+            return applies_to(kernel) && (only_on.empty() || only_on == device);
+        }
     };
     std::vector<Entry> properties;
 
@@ -75,6 +80,8 @@ struct Suite {
     std::function<Case(const Row&, std::uint64_t seed, std::int64_t index, const Problem&)> draw_on;
     /// The one function that maps a printed case to an outcome. Runs the kernel in this process.
     std::function<Outcome(std::string_view printed_case)> run;
+    /// The case with another call of the kernel before it, the likeliest to disturb it first.
+    std::function<std::vector<Case>(const Case&)> with_calls_before;
     /// Shrinks a failing case, running candidates through `runner`.
     std::function<Shrunk(const Case&, const Outcome&, const CaseRunner& runner)> shrink;
 };

@@ -44,6 +44,13 @@ const KernelDeclaration* Kernel::on(std::string_view device) const {
     return found == by_device.end() ? nullptr : found->second;
 }
 
+std::vector<std::string> Kernel::devices() const {
+    std::vector<std::string> devices;
+    for (const auto& [device, declaration] : by_device)
+        if (device != checked_variant) devices.push_back(device);
+    return devices;
+}
+
 std::optional<std::string> Kernel::why_unsupported(const Problem& problem) const {
     const KernelDeclaration& declared = any();
     if (const Constraint* violated = first_violated(declared.constraints, problem))

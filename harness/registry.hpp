@@ -14,14 +14,20 @@
 
 namespace gradverify {
 
+/// The variant of a kernel that the cpu device's race detector sees: built like a device's, but no
+/// device that a user could name.
+constexpr const char* checked_variant = "cpu-checked";
+
 /// A kernel on all its devices. The declarations come from the same source file, so whatever one
 /// says of support and promises holds on every device.
 struct Kernel {
     std::string name;  ///< `conv.grad_weight/naive`
     const Operator* op = nullptr;
     const PassSpec* pass = nullptr;
-    std::map<std::string, const KernelDeclaration*> by_device;
+    std::map<std::string, const KernelDeclaration*> by_device;  ///< and by `checked_variant`
 
+    /// The devices that it exists on, without the checked variant.
+    std::vector<std::string> devices() const;
     /// Null when the kernel does not exist on this device.
     const KernelDeclaration* on(std::string_view device) const;
     const KernelDeclaration& any() const { return *by_device.begin()->second; }

@@ -55,6 +55,7 @@ void JsonResults::add(const RowResult& result) {
         object["problem"] = result.failure->smallest.problem.print();
         add_minimality(object, *result.failure);
     }
+    if (result.known) object["known"] = true;
     write(text_of(object));
 }
 
@@ -64,6 +65,7 @@ void JsonResults::finish(const std::vector<RowResult>& results, double seconds) 
                    {"rows", results.size()},
                    {"passed", counts.passed},
                    {"failed", counts.failed},
+                   {"known", counts.known},
                    {"vacuous", counts.vacuous},
                    {"skipped", counts.skipped},
                    {"errored", counts.errored},

@@ -41,7 +41,8 @@ std::vector<std::string> stacked(const std::string& name) {
 std::string cell(const RowResult& result) {
     switch (result.verdict) {
         case Verdict::passed:
-            return std::to_string(result.cases);
+            return (result.passed == result.cases ? "" : std::to_string(result.passed) + "/") +
+                   std::to_string(result.cases);
         case Verdict::failed:
             return "FAILED";
         case Verdict::errored:
@@ -59,7 +60,8 @@ std::string rstripped(std::string text) {
     return text;
 }
 
-/// Kernels down, properties across; a cell is the number of cases that passed, or the verdict.
+/// Kernels down, properties across; a cell is the number of cases, with those of them that compared
+/// a value other than zero before it where that is not all, or the verdict.
 std::string table(const Suite& suite, const std::vector<RowResult>& results,
                   const std::string& device) {
     std::map<std::string, std::map<std::string, std::string>> cells;
@@ -121,9 +123,16 @@ std::string lines_of_notes(const std::vector<RowResult>& results,
                            const std::vector<std::string>& absent) {
     std::string text;
     for (const RowResult& result : results)
-        if (result.verdict != Verdict::passed && result.verdict != Verdict::failed)
-            text += std::string(name_of(result.verdict)) + ": " + result.row.kernel->name + ", " +
+        if (result.known ||
+            (result.verdict != Verdict::passed && result.verdict != Verdict::failed))
+            text += std::string(result.known ? "known to be " : "") +
+                    std::string(name_of(result.verdict)) + ": " + result.row.kernel->name + ", " +
                     result.row.property + " on " + result.row.device + ": " + result.message + "\n";
+    std::set<std::string> left_out;
+    for (const RowResult& result : results)
+        for (const std::string& problem : result.left_out)
+            left_out.insert("not run: " + result.row.kernel->name + " on " + problem + "\n");
+    for (const std::string& line : left_out) text += line;
     for (const std::string& kernel : not_verified(results))
         text += "not verified: " + kernel + " has no passed row\n";
     for (const std::string& kernel : absent)
@@ -137,6 +146,7 @@ Counts count(const std::vector<RowResult>& results) {
     Counts counts;
     for (const RowResult& result : results) {
         counts.cases += result.cases;
+        counts.known += result.known ? 1 : 0;
         switch (result.verdict) {
             case Verdict::passed:
                 ++counts.passed;
@@ -161,7 +171,7 @@ Counts count(const std::vector<RowResult>& results) {
 std::vector<std::string> not_verified(const std::vector<RowResult>& results) {
     std::map<std::string, bool> verified;
     for (const RowResult& result : results)
-        verified[result.row.kernel->name] |= result.verdict == Verdict::passed;
+        verified[result.row.kernel->name] |= result.verdict == Verdict::passed || result.known;
     std::vector<std::string> kernels;
     for (const auto& [kernel, has_passed] : verified)
         if (!has_passed) kernels.push_back(kernel);
@@ -170,7 +180,7 @@ std::vector<std::string> not_verified(const std::vector<RowResult>& results) {
 
 bool all_well(const std::vector<RowResult>& results) {
     const Counts counts = count(results);
-    return counts.failed == 0 && counts.vacuous == 0 && counts.errored == 0 &&
+    return counts.failed + counts.vacuous + counts.errored == counts.known &&
            not_verified(results).empty();
 }
 
@@ -193,6 +203,10 @@ std::string summarize(const Suite& suite, const std::vector<RowResult>& results,
     }
     std::string text = "\n";
     for (const std::string& device : devices) text += table(suite, results, device);
+    if (std::ranges::any_of(results, [](const RowResult& result) {
+            return result.verdict == Verdict::passed && result.passed < result.cases;
+        }))
+        text += "a/b: of b cases, a compared a value other than zero\n\n";
     text += error_lines(results) + lines_of_notes(results, absent);
     const Counts counts = count(results);
     text += std::to_string(counts.cases) + " cases, median " +
@@ -201,7 +215,10 @@ std::string summarize(const Suite& suite, const std::vector<RowResult>& results,
     return text + std::to_string(results.size()) + " rows: " + std::to_string(counts.passed) +
            " passed, " + std::to_string(counts.failed) + " failed, " +
            std::to_string(counts.vacuous) + " vacuous, " + std::to_string(counts.errored) +
-           " errored, " + std::to_string(counts.skipped) + " skipped\n";
+           " errored, " + std::to_string(counts.skipped) + " skipped" +
+           (counts.known > 0 ? ", " + std::to_string(counts.known) + " of them known not to pass"
+                             : "") +
+           "\n";
 }
 
 }  // namespace gradverify

@@ -12,16 +12,17 @@ namespace gradverify {
 
 struct Counts {
     std::int64_t passed = 0, failed = 0, vacuous = 0, skipped = 0, errored = 0;
+    std::int64_t known = 0;  ///< of those that did not pass
     std::int64_t cases = 0;
 };
 
 Counts count(const std::vector<RowResult>& results);
 
-/// Kernels of which no row passed on any device.
+/// Kernels of which no row passed on any device, and none is known not to.
 std::vector<std::string> not_verified(const std::vector<RowResult>& results);
 
-/// Whether everything selected passed: nothing failed, was vacuous or errored, and every kernel
-/// has a passed row.
+/// Whether everything selected passed: nothing failed, was vacuous or errored that is not known
+/// to, and every kernel is verified.
 bool all_well(const std::vector<RowResult>& results);
 
 /// The end of `check`'s output. `absent` are kernels that exist only for a device that was not

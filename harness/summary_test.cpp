@@ -29,6 +29,8 @@ std::vector<RowResult> mixed_results() {
     results[0].error_over_bound = {0.5, 0.125, 0.25, 0.0};
     results[0].multiply_adds = {10.0, 30.0, 20.0};
     results[5].error_over_bound = {0.0};
+    results[5].passed = 17;
+    results[2].left_out = results[3].left_out = {"in=9: needs 1 <= in <= 4"};
     return results;
 }
 
@@ -43,7 +45,9 @@ toy.forward/plain           20          FAILED      -
 toy.forward/tree_reduction  VACUOUS     ERRORED     skipped
 
 cases on cuda      repeatable
-toy.forward/plain  20
+toy.forward/plain  17/20
+
+a/b: of b cases, a compared a value other than zero
 
 largest error of a case as a share of its bound
   toy.forward/plain on cpu  median 0.250  99 % 0.500  max 0.500
@@ -51,6 +55,7 @@ largest error of a case as a share of its bound
 vacuous: toy.forward/tree_reduction, matches_finite_differences on cpu: only zeros
 errored: toy.forward/tree_reduction, stays_in_bounds on cpu: no memory
 skipped: toy.forward/tree_reduction, repeatable on cpu: time
+not run: toy.forward/tree_reduction on in=9: needs 1 <= in <= 4
 not verified: toy.forward/tree_reduction has no passed row
 not run: toy.grad_x/fast is for another device
 100 cases, median 20 multiply-adds, in 2.2 s
@@ -101,6 +106,18 @@ TEST_CASE("all is well only when nothing failed, was vacuous or errored") {
                               result_of("plain", "stays_in_bounds", verdict)}));
     CHECK(all_well({result_of("plain", "repeatable", Verdict::passed),
                     result_of("plain", "stays_in_bounds", Verdict::skipped)}));
+}
+
+TEST_CASE("what is known not to pass is accepted, and said") {
+    RowResult known = failure_of("plain", "repeatable", Outcome::failed("differs"));
+    known.known = true;
+    CHECK(all_well({known}));
+    CHECK_FALSE(all_well({known, failure_of("plain", "stays_in_bounds", Outcome::failed("no"))}));
+    CHECK(count({known}).failed == 1);
+    CHECK(count({known}).known == 1);
+    const std::string text = summarize(suite(), {known}, {}, 1.0);
+    CHECK(contains(text, "known to be failed: toy.forward/plain, repeatable on cpu: differs\n"));
+    CHECK(contains(text, "0 skipped, 1 of them known not to pass\n"));
 }
 
 TEST_CASE("a quantile is one of the values, whatever their order") {

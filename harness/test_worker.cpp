@@ -1,18 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/test_worker.hpp"
 
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
+#include <fstream>
 #include <stdexcept>
 #include <thread>
+#include <vector>
 
+#include "harness/compute_sanitizer.hpp"
+#include "harness/errors.hpp"
 #include "harness/text.hpp"
 #include "harness/worker.hpp"
+#include "harness/worker_note.hpp"
 
 namespace gradverify {
 
@@ -49,6 +54,35 @@ Outcome hang() {
     for (;;) pause();
 }
 
+Outcome spin() {
+    while (getppid() != 0) continue;
+    return {};
+}
+
+/// Takes so much processor time, in no less wall time.
+void spin_ms(double milliseconds) {
+    const std::clock_t start = std::clock();
+    while (1e3 * static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC < milliseconds)
+        continue;
+}
+
+Outcome eat_memory() {
+    for (std::vector<std::string> eaten;;) eaten.emplace_back(std::size_t{1} << 20, 'x');
+}
+
+/// What a heap that was damaged comes to, whoever is to pay: a death at a later case, or at exit.
+bool damaged = false;
+void die_at_exit() {
+    if (damaged) die_of(SIGSEGV);
+}
+
+Outcome damage() {
+    // As a checked heap would, it shows at the end of the process.
+    static const bool registered = std::atexit(die_at_exit) == 0;
+    damaged = registered;
+    return Outcome::passed();
+}
+
 Outcome fail_from_3(std::int64_t index) {
     // The first failure is slower than those after it, whose answers overtake it.
     if (index == 3) sleep_ms(50);
@@ -61,13 +95,37 @@ Outcome err_at_2_fail_at_4(std::int64_t index) {
     return index >= 4 ? Outcome::failed("case " + std::to_string(index)) : Outcome::passed();
 }
 
+int cases_before = 0;  ///< in this process
+
+/// As by the operator of the machine, and only the first time.
+std::optional<Outcome> be_killed() {
+    if (cases_before > 0) raise(SIGKILL);
+    return Outcome::passed();
+}
+
 /// Leaves the process, or gives the outcome that the word names.
 std::optional<Outcome> leave(const std::string& word) {
     if (word == "crash") die_of(SIGSEGV);
     if (word == "abort") die_of(SIGABRT);
+    if (word == "exit_0") std::exit(0);
     if (word == "exit_3") std::exit(3);
     if (word == "exit_75") std::exit(worker_exit_device_lost);
     if (word == "hang") return hang();
+    if (word == "spin") return spin();
+    if (word == "eat_memory") return eat_memory();
+    if (word == "be_killed") return be_killed();
+    if (word == "die_if_damaged" && damaged) die_of(SIGABRT);
+    if (word == "die_in_company" && cases_before > 0) die_of(SIGABRT);
+    if (word == "speak_and_abort") {
+        std::fprintf(stderr, "free(): invalid\n  pointer\n");
+        die_of(SIGABRT);
+    }
+    if (word == "fork_and_crash") {
+        const pid_t child = fork();
+        if (child == 0) hang();
+        std::fprintf(stderr, "%d", child);
+        die_of(SIGSEGV);
+    }
     if (word == "lose_device") {
         write_to_answers(Outcome::failed("sticky").to_json() + "\n");
         _exit(worker_exit_device_lost);
@@ -83,15 +141,42 @@ std::optional<Outcome> leave(const std::string& word) {
     return std::nullopt;
 }
 
+/// What compute-sanitizer would write while a case runs.
+void write_finding(const std::string& word) {
+    const char* log = std::getenv("GRADVERIFY_SANITIZER_LOG");
+    if (!log) return;
+    std::ofstream file(log, std::ios::app);
+    if (word == "sanitizer_finds")
+        file
+            << "========= Invalid __shared__ write of size 8 bytes\n=========     at k in k.cu:3\n";
+    if (word == "sanitizer_unfit") file << "========= Error: Device not supported.\n";
+}
+
 Outcome obey(std::string_view text) {
     const std::string word = behaviour_of(text);
     const std::int64_t index = index_of(text);
-    if (const auto left = leave(word)) return *left;
+    if (word == "crash_outside") die_of(SIGSEGV);
+    if (word == "borrow" && !is_distrusted("bad_partner")) {
+        note_partner("bad_partner");
+        const NotedLaunch launch;
+        die_of(SIGSEGV);
+    }
+    if (word == "no_device") throw EnvironmentError("device cuda: gone");
+    std::optional<Outcome> left;
+    {
+        const NotedLaunch launch;
+        left = leave(word);
+    }
+    ++cases_before;
+    if (left) return *left;
+    if (word == "damage") return damage();
+    write_finding(word);
     if (word == "throw") throw std::runtime_error("thrown");
     if (word == "garbage_on_stdout") {
         std::printf("ready\n{\"verdict\":\"failed\"}\n");
         std::fflush(stdout);
     }
+    if (word == "spin_100") spin_ms(100);
     if (word == "sleep_20") sleep_ms(20);
     if (word == "sleep_300") sleep_ms(300);
     if (word == "fail_from_3") return fail_from_3(index);
@@ -108,7 +193,7 @@ Outcome obey(std::string_view text) {
     if (word == "pid") outcome.message = std::to_string(getpid());
     outcome.error_over_bound = 0.25;
     outcome.multiply_adds = 7.0;
-    outcome.seconds_total = 0.5;
+    outcome.seconds_total = outcome.seconds_cpu = 0x1p-10;
     return outcome;
 }
 
@@ -116,11 +201,12 @@ Outcome obey(std::string_view text) {
 
 std::optional<int> run_as_test_worker(int argc, char** argv) {
     if (argc < 2 || std::string_view(argv[1]) != "test-worker") return std::nullopt;
-    const rlimit no_core{.rlim_cur = 0, .rlim_max = 0};
-    setrlimit(RLIMIT_CORE, &no_core);
     Suite suite;
     suite.run = obey;
-    return worker_main(suite);
+    if (argc < 5) return worker_main(suite);
+    const SanitizerOptions sanitizer{argv[2], argv[3], argv[4]};
+    enter_compute_sanitizer(sanitizer, argv);
+    return worker_main(with_findings(suite, sanitizer));
 }
 
 }  // namespace gradverify

@@ -3,15 +3,19 @@
 
 #include <fcntl.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <exception>
+#include <fstream>
 
 #include "harness/device.hpp"
+#include "harness/errors.hpp"
 #include "harness/launch.hpp"
+#include "harness/worker_note.hpp"
 
 namespace gradverify {
 
@@ -38,16 +42,35 @@ bool read_line(FILE* from, std::string& line) {
     return false;
 }
 
+std::string one_line(std::string text) {
+    std::ranges::replace(text, '\n', ' ');
+    return text;
+}
+
 std::string answer(const Suite& suite, const std::string& request) {
-    if (!request.starts_with(worker_probe)) return run_guarded(suite, request).to_json();
-    std::string why;
-    try {
-        why = why_unavailable(request.substr(std::string(worker_probe).size()));
-    } catch (const std::exception& wrong) {
-        why = wrong.what();
+    if (!request.starts_with(worker_probe)) {
+        note_case();
+        try {
+            return run_guarded(suite, request).to_json();
+        } catch (const EnvironmentError& wrong) {
+            return worker_unreachable + one_line(wrong.what());
+        }
     }
-    std::ranges::replace(why, '\n', ' ');  // an answer is one line
-    return why;
+    try {
+        return one_line(why_unavailable(request.substr(std::string_view(worker_probe).size())));
+    } catch (const std::exception& wrong) {
+        return one_line(wrong.what());
+    }
+}
+
+/// What a process that runs foreign code should not do to the machine.
+void keep_modest() {
+    // A crash is a result here, found many times while it is shrunk; `repro --in-process` dumps.
+    const rlimit none{.rlim_cur = 0, .rlim_max = 0};
+    setrlimit(RLIMIT_CORE, &none);
+    // If memory runs out all the same, it is a worker that goes, and neither the driver nor a
+    // neighbour.
+    std::ofstream("/proc/self/oom_score_adj") << 1000;
 }
 
 }  // namespace
@@ -55,30 +78,39 @@ std::string answer(const Suite& suite, const std::string& request) {
 Outcome run_guarded(const Suite& suite, const std::string& printed_case) {
     try {
         return suite.run(printed_case);
+    } catch (const EnvironmentError&) {
+        throw;
     } catch (const std::exception& wrong) {
         return Outcome::errored(wrong.what());
     }
 }
 
 int worker_main(const Suite& suite) {
-    // No worker outlives its driver; Ctrl-C is for the driver, which ends its workers itself.
+    // No worker outlives its driver. If that has died before this line, the greeting finds nobody.
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    std::signal(SIGINT, SIG_IGN);
     std::signal(SIGPIPE, SIG_IGN);
-    // What a kernel prints must not be taken for an answer, nor for a result of the driver's.
+    // What a kernel prints must not be taken for an answer, nor for a result of the driver's; and
+    // a crash must not swallow it.
     dup2(STDERR_FILENO, STDOUT_FILENO);
-    fcntl(worker_request_fd, F_SETFD, FD_CLOEXEC);
-    fcntl(worker_answer_fd, F_SETFD, FD_CLOEXEC);
+    std::setvbuf(stdout, nullptr, _IOLBF, 0);
+    for (const int fd : {worker_request_fd, worker_answer_fd, worker_note_fd})
+        fcntl(fd, F_SETFD, FD_CLOEXEC);
     FILE* requests = fdopen(worker_request_fd, "r");
-    if (!requests) {
+    if (!requests || !share_worker_note(worker_note_fd)) {
         std::fprintf(stderr, "gradverify: `worker` is started by gradverify itself\n");
         return 2;
     }
+    keep_modest();
     if (!write_line(worker_greeting)) return 0;
     std::string request;
     while (read_line(requests, request)) {
-        if (!write_line(answer(suite, request))) return 0;
-        if (device_was_lost()) {
+        if (request.starts_with(worker_distrust)) {
+            distrust(request.substr(std::string_view(worker_distrust).size()));
+            continue;
+        }
+        const std::string said = answer(suite, request);
+        if (!write_line(said)) return 0;
+        if (device_was_lost() || said.starts_with(worker_unreachable)) {
             // Destructors would talk to the lost device.
             _exit(worker_exit_device_lost);
         }

@@ -13,10 +13,16 @@ namespace gradverify {
 /// The pipes, as the pool passes them on.
 inline constexpr int worker_request_fd = 3;
 inline constexpr int worker_answer_fd = 4;
+/// Memory shared with the pool; see worker_note.hpp.
+inline constexpr int worker_note_fd = 5;
 /// What a worker says first.
 inline constexpr const char* worker_greeting = "ready";
 /// A request that is not a case: is this device there? Answered by why not, or an empty line.
 inline constexpr const char* worker_probe = "probe ";
+/// Not answered: a kernel that is not to be called on another's behalf; see worker_note.hpp.
+inline constexpr const char* worker_distrust = "distrust ";
+/// The answer to a case whose device can't be reached by this process, with why behind it.
+inline constexpr const char* worker_unreachable = "unreachable: ";
 /// How a worker ends that answered its last case but has lost its device.
 inline constexpr int worker_exit_device_lost = 75;
 
@@ -24,6 +30,8 @@ inline constexpr int worker_exit_device_lost = 75;
 int worker_main(const Suite& suite);
 
 /// `suite.run`, with what it throws as an errored outcome.
+///
+/// **Errors** EnvironmentError when the device can't be reached.
 Outcome run_guarded(const Suite& suite, const std::string& printed_case);
 
 }  // namespace gradverify

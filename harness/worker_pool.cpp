@@ -1,148 +1,61 @@
 // SPDX-License-Identifier: Apache-2.0
+// How cases and answers travel; who is to blame for a death is in worker_blame.cpp.
 #include "harness/worker_pool.hpp"
 
-#include <fcntl.h>
 #include <poll.h>
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
 #include <stdexcept>
-#include <thread>
 #include <utility>
 
 #include "harness/errors.hpp"
-#include "harness/text.hpp"
+#include "harness/interrupt.hpp"
 #include "harness/worker.hpp"
+#include "harness/worker_pool_parts.hpp"
 
 namespace gradverify {
 
 namespace {
 
-// Tickets of the pool's own; callers use non-negative ones.
-constexpr std::int64_t ticket_of_run = -1;
-constexpr std::int64_t ticket_of_probe = -2;
-
-struct Request {
-    std::int64_t ticket = 0;
-    std::string line;
-};
-
-std::string cause_of(int status) {
-    if (WIFSIGNALED(status)) {
-        const int signal = WTERMSIG(status);
-        return "the worker was killed by signal " + std::to_string(signal) + " (" +
-               strsignal(signal) + ")";
-    }
-    return "the worker called exit(" + std::to_string(WEXITSTATUS(status)) + ")";
-}
-
-std::array<int, 2> make_pipe() {
-    std::array<int, 2> ends{};
-    if (pipe2(ends.data(), O_CLOEXEC) != 0)
-        throw EnvironmentError(std::string("can't make a pipe: ") + std::strerror(errno));
-    return ends;
-}
-
-void hang_up(int& fd) {
-    if (fd >= 0) close(fd);
-    fd = -1;
-}
+constexpr double look_interval_seconds = 0.05;
+// A process that closed its pipe has ended or is about to.
+constexpr double death_seconds = 1.0;
+// An idle worker sees its pipe close and ends in good order, as a tool that watches it (a
+// sanitizer, a profiler) wants.
+constexpr double exit_seconds = 5.0;
 
 }  // namespace
 
-struct WorkerPool::Worker {
-    pid_t pid = -1;
-    int request_fd = -1, answer_fd = -1;
-    bool greeted = false;
-    bool answered = false;          ///< something since it was started
-    std::deque<Request> waiting;    ///< not yet written to the pipe
-    std::deque<Request> running;    ///< written, not yet answered; the first one is being run
-    std::string unsent;             ///< what the pipe had no room for, of the last of `running`
-    std::string received;           ///< an incomplete line
-    Clock::time_point last_sign{};  ///< of life, while something is running
-
-    std::size_t load() const { return waiting.size() + running.size(); }
-};
-
-WorkerPool::WorkerPool(WorkerPoolOptions options) : options_(std::move(options)) {
+WorkerPool::WorkerPool(WorkerPoolOptions options)
+    : options_(std::move(options)), limits_(options_.time) {
     // A worker that died is noticed by its closed pipe, not by a signal to the driver.
     std::signal(SIGPIPE, SIG_IGN);
-    for (int i = 0; i < std::max(options_.jobs, 1); ++i)
+    if (options_.memory_bytes == 0) options_.memory_bytes = memory_share_bytes(options_.jobs);
+    for (int i = 0; i < std::max(options_.jobs, 1); ++i) {
         workers_.push_back(std::make_unique<Worker>());
-    try {
-        for (const auto& worker : workers_) start(*worker);
-    } catch (...) {
-        stop_all();
-        throw;
+        workers_.back()->strict_left = options_.strict_cases;
+        start(*workers_.back());
     }
 }
 
-WorkerPool::~WorkerPool() { stop_all(); }
+WorkerPool::~WorkerPool() {
+    const bool at_once = interrupt_signal() != 0;
+    for (const auto& worker : workers_) {
+        if (at_once || !worker->running.empty()) worker->process.kill_now();
+        worker->process.close_requests();
+    }
+    for (const auto& worker : workers_)
+        if (worker->process.runs()) worker->process.end(exit_seconds);
+}
 
 void WorkerPool::start(Worker& worker) {
-    const auto requests = make_pipe(), answers = make_pipe();
-    posix_spawn_file_actions_t actions;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    // Through numbers that are surely none of the ends, since either may itself be 3 or 4.
-    const int free_request = std::max({requests[0], answers[1], worker_answer_fd}) + 1;
-    const int free_answer = free_request + 1;
-    posix_spawn_file_actions_adddup2(&actions, requests[0], free_request);
-    posix_spawn_file_actions_adddup2(&actions, answers[1], free_answer);
-    posix_spawn_file_actions_adddup2(&actions, free_request, worker_request_fd);
-    posix_spawn_file_actions_adddup2(&actions, free_answer, worker_answer_fd);
-    posix_spawn_file_actions_addclose(&actions, free_request);
-    posix_spawn_file_actions_addclose(&actions, free_answer);
-    std::vector<char*> arguments;
-    for (std::string& word : options_.command) arguments.push_back(word.data());
-    arguments.push_back(nullptr);
-    const int error = posix_spawn(&worker.pid, options_.command.front().c_str(), &actions, nullptr,
-                                  arguments.data(), environ);
-    posix_spawn_file_actions_destroy(&actions);
-    close(requests[0]);
-    close(answers[1]);
-    worker.request_fd = requests[1];
-    worker.answer_fd = answers[0];
-    // A full pipe must not stop the driver: the worker may never read on.
-    fcntl(worker.request_fd, F_SETFL, O_NONBLOCK);
-    worker.greeted = worker.answered = false;
-    worker.unsent.clear();
-    worker.received.clear();
-    worker.last_sign = Clock::now();
-    if (error != 0) {
-        worker.pid = -1;
-        throw EnvironmentError("can't start a worker (" + options_.command.front() +
-                               "): " + std::strerror(error));
-    }
-}
-
-void WorkerPool::stop_all() {
-    for (const auto& worker : workers_) hang_up(worker->request_fd);
-    for (const auto& worker : workers_) stop(*worker);
-}
-
-void WorkerPool::stop(Worker& worker) {
-    hang_up(worker.request_fd);
-    hang_up(worker.answer_fd);
-    if (worker.pid <= 0) return;
-    // An idle worker sees its pipe close and ends in good order, as a tool that watches it (a
-    // sanitizer, a profiler) wants; one that is in a kernel does not.
-    const auto until = Clock::now() + std::chrono::seconds(worker.running.empty() ? 5 : 0);
-    while (waitpid(worker.pid, nullptr, WNOHANG) == 0) {
-        if (Clock::now() >= until) {
-            kill(worker.pid, SIGKILL);
-            waitpid(worker.pid, nullptr, 0);
-            break;
-        }
-        std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    }
-    worker.pid = -1;
+    worker.greeted = worker.retiring = false;
+    worker.history.clear();
+    worker.process.start(options_.command, worker.strict_left > 0);
+    for (const std::string& kernel : distrusted_) worker.process.send(worker_distrust + kernel);
 }
 
 bool WorkerPool::has_room() const {
@@ -157,117 +70,156 @@ WorkerPool::Worker& WorkerPool::least_busy() {
 
 void WorkerPool::submit(std::int64_t ticket, std::string printed_case) {
     Worker& worker = least_busy();
-    worker.waiting.push_back({ticket, std::move(printed_case)});
-    if (ticket >= 0) ++in_flight_;
+    worker.waiting.push_back({.ticket = ticket, .line = std::move(printed_case)});
+    ++in_flight_;
     send(worker);
 }
 
-void WorkerPool::send(Worker& worker) {
-    while (worker.greeted && !(worker.unsent.empty() && worker.waiting.empty())) {
-        if (worker.unsent.empty()) {
-            if (worker.running.empty()) worker.last_sign = Clock::now();
-            worker.unsent = worker.waiting.front().line + "\n";
-            worker.running.push_back(std::move(worker.waiting.front()));
-            worker.waiting.pop_front();
+bool WorkerPool::withdraw(std::int64_t ticket) {
+    for (const auto& worker : workers_)
+        if (std::erase_if(worker->waiting,
+                          [&](const Request& request) { return request.ticket == ticket; }) > 0) {
+            --in_flight_;
+            return true;
         }
-        const ssize_t count = write(worker.request_fd, worker.unsent.data(), worker.unsent.size());
-        if (count <= 0) return;  // it is full; or the worker died, as its answers' end says too
-        worker.unsent.erase(0, static_cast<std::size_t>(count));
+    return false;
+}
+
+void WorkerPool::send(Worker& worker) {
+    if (!worker.process.runs() && !worker.waiting.empty()) start(worker);
+    while (worker.greeted && !worker.retiring && !worker.process.has_unsent() &&
+           !worker.waiting.empty() && worker.running.size() < options_.depth) {
+        if (worker.running.empty()) worker.process.begin_case();
+        worker.process.send(worker.waiting.front().line);
+        worker.running.push_back(std::move(worker.waiting.front()));
+        worker.waiting.pop_front();
     }
 }
 
 bool WorkerPool::take_line(Worker& worker, const std::string& line) {
-    worker.last_sign = Clock::now();
     if (!worker.greeted) {
         worker.greeted = line == worker_greeting;
         send(worker);
         return worker.greeted;
     }
     if (worker.running.empty()) return false;
-    const Request& request = worker.running.front();
+    Request& request = worker.running.front();
+    if (const auto why = unreachable_device(line)) {
+        worker.is_unreachable = true;
+        await_device(unreachable_, *why);
+        return true;
+    }
     if (request.ticket == ticket_of_probe) {
         probe_answer_ = line;
     } else {
         try {
-            answers_.push_back({request.ticket, Outcome::from_json(line)});
+            answers_.push_back({.ticket = request.ticket, .outcome = Outcome::from_json(line)});
         } catch (const std::invalid_argument&) {
             return false;
         }
+        limits_.completed(request.line, answers_.back().outcome);
+        unreachable_ = 0;
+        worker.history.add({.ticket = request.ticket, .line = std::move(request.line)});
+        if (worker.strict_left > 0 && --worker.strict_left == 0) worker.retiring = true;
     }
-    worker.answered = true;
     worker.running.pop_front();
+    worker.process.begin_case();
+    worker.process.forget_prints();
+    send(worker);
     return true;
 }
 
-void WorkerPool::receive(Worker& worker) {
-    std::array<char, 65536> buffer;
-    const ssize_t count = read(worker.answer_fd, buffer.data(), buffer.size());
-    if (count <= 0) {
-        bury(worker, "");
-        return;
-    }
-    worker.received.append(buffer.data(), static_cast<std::size_t>(count));
-    std::size_t begin = 0;
-    for (std::size_t end = worker.received.find('\n'); end != std::string::npos;
-         end = worker.received.find('\n', begin)) {
-        if (!take_line(worker, worker.received.substr(begin, end - begin)))
-            return bury(worker, "the worker wrote something else than an answer to its pipe");
-        begin = end + 1;
-    }
-    worker.received.erase(0, begin);
+void WorkerPool::retire_if_due(Worker& worker) {
+    if (worker.retiring && worker.running.empty()) worker.process.close_requests();
 }
 
-/// Takes note of a worker's end, charges the case that it was running, and starts another.
-void WorkerPool::bury(Worker& worker, const std::string& cause_if_killed) {
-    // One that has ended keeps the status it ended with.
-    kill(worker.pid, SIGKILL);
-    int status = 0;
-    waitpid(worker.pid, &status, 0);
-    worker.pid = -1;
-    hang_up(worker.request_fd);
-    hang_up(worker.answer_fd);
-    const std::string cause = cause_if_killed.empty() ? cause_of(status) : cause_if_killed;
-    if (!worker.greeted) throw EnvironmentError("a worker ended before its first case: " + cause);
+void WorkerPool::receive(Worker& worker) {
+    worker.process.read_prints();
+    if (!worker.process.read_answers()) return bury(worker);
+    while (const auto line = worker.process.next_line())
+        if (!take_line(worker, *line))
+            return bury(worker, "the kernel wrote to a descriptor of the harness");
+    retire_if_due(worker);
+}
+
+/// Takes note of a worker's end, charges a case with it, and starts another.
+void WorkerPool::bury(Worker& worker, const std::string& overstepped) {
+    const WorkerEnd end =
+        worker.process.end(overstepped.empty() ? death_seconds : 0.0, overstepped);
+    if (!worker.greeted)
+        throw EnvironmentError("a worker ended before its first case: " + end.cause());
     // It says so after an answer: without one, the case itself called exit, and would again.
-    const bool blameless =
-        worker.answered && WIFEXITED(status) && WEXITSTATUS(status) == worker_exit_device_lost;
-    if (!blameless && !worker.running.empty()) {
-        const Request request = std::move(worker.running.front());
+    const bool lost_device =
+        std::exchange(worker.is_unreachable, false) ||
+        (!worker.history.empty() && end.in_good_order() && !end.exited_with(0));
+    const WorkerHistory history = std::exchange(worker.history, {});
+    std::optional<Request> fatal;
+    if (!lost_device && !worker.running.empty()) {
+        fatal = std::move(worker.running.front());
         worker.running.pop_front();
-        if (request.ticket == ticket_of_probe) {
-            probe_answer_ = cause;
-        } else {
-            answers_.push_back({request.ticket, Outcome::failed(cause)});
-        }
     }
     while (!worker.running.empty()) {
         worker.waiting.push_front(std::move(worker.running.back()));
         worker.running.pop_back();
     }
     start(worker);
+    if (fatal && fatal->ticket == ticket_of_probe)
+        probe_answer_ = end.cause();
+    else if (fatal)
+        answers_.push_back({.ticket = fatal->ticket, .outcome = judge(history, *fatal, end)});
+    else if (!end.in_good_order())
+        end_without_a_case(history, end);
+}
+
+void WorkerPool::watch(Worker& worker) {
+    if (!worker.process.runs()) return;
+    if (worker.process.has_ended()) {
+        receive(worker);
+        // Where something that it started holds its pipe, that has no end.
+        if (worker.process.has_ended()) bury(worker);
+        return;
+    }
+    WorkerAllowance allowed{options_.start_seconds, options_.start_seconds, options_.memory_bytes};
+    if (worker.greeted) {
+        if (worker.running.empty()) return;
+        const Request& request = worker.running.front();
+        if (request.ticket != ticket_of_probe) {
+            allowed.cpu_seconds = limits_.cpu_seconds(request.line, request.patience);
+            allowed.sleep_seconds = limits_.sleep_seconds(request.line, request.patience);
+        }
+    }
+    if (const auto overstepped = worker.process.oversteps(allowed)) bury(worker, *overstepped);
 }
 
 void WorkerPool::poll_once(double seconds) {
-    // For each worker the pipe of its answers, then that of its requests; poll ignores -1.
+    throw_if_interrupted();
+    // For each worker the pipes of its answers, prints and requests; poll ignores -1.
+    constexpr std::size_t pipes = 3;
     std::vector<pollfd> fds;
     for (const auto& worker : workers_) {
-        fds.push_back({.fd = worker->answer_fd, .events = POLLIN, .revents = 0});
-        const bool full = worker->greeted && !worker->unsent.empty();
-        fds.push_back({.fd = full ? worker->request_fd : -1, .events = POLLOUT, .revents = 0});
+        const WorkerProcess& process = worker->process;
+        fds.push_back({.fd = process.answer_fd(), .events = POLLIN, .revents = 0});
+        fds.push_back({.fd = process.print_fd(), .events = POLLIN, .revents = 0});
+        fds.push_back({.fd = process.has_unsent() ? process.request_fd() : -1,
+                       .events = POLLOUT,
+                       .revents = 0});
     }
-    const int timeout_ms = static_cast<int>(std::clamp(seconds * 1e3, 0.0, 1000.0));
-    if (poll(fds.data(), fds.size(), timeout_ms) < 0 && errno != EINTR)
+    const double longest = std::clamp(seconds, 0.0, look_interval_seconds);
+    if (poll(fds.data(), fds.size(), static_cast<int>(longest * 1e3)) < 0 && errno != EINTR)
         throw EnvironmentError(std::string("poll: ") + std::strerror(errno));
     for (std::size_t i = 0; i < workers_.size(); ++i) {
-        if (fds[2 * i + 1].revents != 0) send(*workers_[i]);
-        if (fds[2 * i].revents != 0) receive(*workers_[i]);
+        Worker& worker = *workers_[i];
+        if (fds[pipes * i + 2].revents != 0) {
+            worker.process.flush();
+            send(worker);
+        }
+        if (fds[pipes * i + 1].revents != 0) worker.process.read_prints();
+        if (fds[pipes * i].revents != 0) receive(worker);
     }
-    for (const auto& worker : workers_) {
-        const std::chrono::duration<double> silent = Clock::now() - worker->last_sign;
-        const bool owes_a_sign = !worker->running.empty() || !worker->greeted;
-        if (owes_a_sign && silent.count() > options_.timeout_seconds)
-            bury(*worker, "no answer for " + print_exactly(options_.timeout_seconds) + " s");
-    }
+    const std::chrono::duration<double> since = Clock::now() - last_look_;
+    if (since.count() < look_interval_seconds) return;
+    for (const auto& worker : workers_) watch(*worker);
+    last_look_ = Clock::now();
 }
 
 std::optional<WorkerPool::Answer> WorkerPool::wait(double seconds) {
@@ -278,7 +230,7 @@ std::optional<WorkerPool::Answer> WorkerPool::wait(double seconds) {
         if (found != answers_.end()) {
             Answer answer = std::move(*found);
             answers_.erase(found);
-            --in_flight_;
+            if (!answer.late) --in_flight_;
             return answer;
         }
         const std::chrono::duration<double> left = until - Clock::now();
@@ -287,8 +239,25 @@ std::optional<WorkerPool::Answer> WorkerPool::wait(double seconds) {
     }
 }
 
-Outcome WorkerPool::run(const std::string& printed_case) {
-    submit(ticket_of_run, printed_case);
+void WorkerPool::finish() {
+    for (const auto& worker : workers_) worker->process.close_requests();
+    for (const auto& worker : workers_) {
+        if (!worker->process.runs()) continue;
+        const auto end = worker->process.end_idle(exit_seconds);
+        const WorkerHistory history = std::exchange(worker->history, {});
+        if (end) end_without_a_case(history, *end);
+    }
+}
+
+Outcome WorkerPool::run(const std::string& printed_case, RunOptions how) {
+    const Request request{.ticket = ticket_of_run, .line = printed_case, .patience = how.patience};
+    if (how.alone) {
+        const LoneResult result = alone({printed_case}, how.patience);
+        return result.death ? blame(request, *result.death) : result.outcome;
+    }
+    Worker& worker = least_busy();
+    worker.waiting.push_back(request);
+    send(worker);
     for (;;) {
         const auto found = std::ranges::find(answers_, ticket_of_run, &Answer::ticket);
         if (found != answers_.end()) {
@@ -302,7 +271,9 @@ Outcome WorkerPool::run(const std::string& printed_case) {
 
 std::string WorkerPool::probe(const std::string& device) {
     probe_answer_.reset();
-    submit(ticket_of_probe, worker_probe + device);
+    Worker& worker = least_busy();
+    worker.waiting.push_back({.ticket = ticket_of_probe, .line = worker_probe + device});
+    send(worker);
     while (!probe_answer_) poll_once(1.0);
     return *probe_answer_;
 }

@@ -8,11 +8,15 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <map>
 #include <set>
+#include <thread>
 
 #include "harness/errors.hpp"
+#include "harness/interrupt.hpp"
+#include "harness/process_usage.hpp"
 #include "harness/test_worker.hpp"
 
 namespace {
@@ -48,7 +52,46 @@ void check_only_middle_fails(const std::string& deadly, const std::string& cause
     }
 }
 
+const std::string segfault =
+    "the kernel's process was killed by SIGSEGV (a wild pointer, or recursion without end)";
+
+WorkerPoolOptions impatient(double floor_seconds) {
+    WorkerPoolOptions with = options();
+    with.time.floor_seconds = floor_seconds;
+    return with;
+}
+
+/// Processes that want every core.
+class Crowd {
+  public:
+    explicit Crowd(int count) {
+        for (int i = 0; i < count; ++i) {
+            const pid_t pid = fork();
+            if (pid == 0)
+                while (getppid() != 0) continue;
+            pids_.push_back(pid);
+        }
+    }
+    ~Crowd() {
+        for (const pid_t pid : pids_) {
+            kill(pid, SIGKILL);
+            waitpid(pid, nullptr, 0);
+        }
+    }
+    Crowd(const Crowd&) = delete;
+    Crowd& operator=(const Crowd&) = delete;
+
+  private:
+    std::vector<pid_t> pids_;
+};
+
 bool is_alive(const std::string& pid) { return kill(std::stoi(pid), 0) == 0; }
+
+/// Whether it does more than wait for its parent to reap it.
+bool is_running(const std::string& pid) {
+    const auto usage = usage_of(std::stoi(pid));
+    return usage && usage->memory_bytes > 0;
+}
 
 bool has_children() { return waitpid(-1, nullptr, WNOHANG) != -1 || errno != ECHILD; }
 
@@ -107,26 +150,191 @@ TEST_CASE("as many workers as a large machine has cores can be started") {
 }
 
 TEST_CASE("a worker that dies fails the case that it was running, and no other") {
-    check_only_middle_fails("crash", "the worker was killed by signal 11 (Segmentation fault)");
-    check_only_middle_fails("abort", "the worker was killed by signal 6 (Aborted)");
-    check_only_middle_fails("exit_3", "the worker called exit(3)");
+    check_only_middle_fails("crash", segfault);
+    check_only_middle_fails("abort", "the kernel's process called abort()");
+    check_only_middle_fails("exit_3", "the kernel's process called exit(3)");
+    check_only_middle_fails("exit_0", "the kernel's process called exit(0)");
 }
 
-TEST_CASE("a case that hangs fails after the time limit, and no other") {
-    WorkerPoolOptions impatient = options();
-    impatient.timeout_seconds = 1.0;
-    check_only_middle_fails("hang", "no answer for 1 s", impatient);
-    impatient.timeout_seconds = 0.75;
-    check_only_middle_fails("hang", "no answer for 0.75 s", impatient);
+TEST_CASE("what a process printed before it died is part of the cause, in one line") {
+    check_only_middle_fails("speak_and_abort",
+                            "the kernel's process called abort(); its last words: free(): invalid "
+                            "pointer");
 }
 
-TEST_CASE("the time limit is for one case, not for all that wait in a worker's pipe") {
-    WorkerPoolOptions impatient = options();
-    impatient.timeout_seconds = 1.2;
-    WorkerPool pool(impatient);
-    for (const auto& [ticket, outcome] :
-         outcomes_of(pool, std::vector<std::string>(6, "sleep_300")))
+TEST_CASE("a case that spins or sleeps for ever fails after its time limit, and no other") {
+    check_only_middle_fails("spin",
+                            "no end after 0.3 s of CPU time (the slowest case of this run took "
+                            "0.00098 s)",
+                            impatient(0.3));
+    check_only_middle_fails("hang",
+                            "no end after 0.6 s in which it slept (the slowest case of this run "
+                            "took 0.00098 s)",
+                            impatient(0.1));
+}
+
+TEST_CASE("a worker that is stopped from running by others is not late") {
+    WorkerPool pool(impatient(0.4));
+    // Many processes on few cores: each gets a fraction of the wall time.
+    const Crowd crowd(4 * static_cast<int>(std::thread::hardware_concurrency()));
+    CHECK(pool.run("spin_100").verdict == Verdict::passed);
+}
+
+TEST_CASE("the limit grows with the slowest case so far") {
+    TimeLimits limits({.floor_seconds = 1.0});
+    const std::string on_cpu = "v1:a:b:cpu:in=1", on_cuda = "v1:a:b:cuda:in=1";
+    CHECK(limits.cpu_seconds(on_cpu, Patience::full) == 1.0);
+    CHECK(limits.cpu_seconds(on_cuda, Patience::full) == 3.0);
+    CHECK(limits.cpu_seconds(on_cpu, Patience::trial) == 0.1);
+    Outcome slow = Outcome::passed();
+    slow.seconds_cpu = 0.5;
+    limits.completed(on_cpu, slow);
+    CHECK(limits.cpu_seconds(on_cpu, Patience::full) == 10.0);
+    CHECK(limits.cpu_seconds(on_cuda, Patience::full) == 3.0);
+    CHECK(limits.history(on_cpu) == "the slowest case of this run took 0.5 s");
+    CHECK(limits.history(on_cuda) == "no case of this run has ended");
+}
+
+TEST_CASE("a trial of shrinking is given less time") {
+    WorkerPool pool(impatient(2.0));
+    CHECK(pool.run("spin", {.patience = Patience::trial}).message ==
+          "no end after 0.2 s of CPU time (no case of this run has ended)");
+}
+
+TEST_CASE("a case that takes more memory than its share fails, and no other") {
+    WorkerPoolOptions small = options();
+    small.memory_bytes = std::size_t{1} << 29;
+    check_only_middle_fails("eat_memory", "used more than 0.5 GiB of memory", small);
+}
+
+TEST_CASE("what dies before any kernel was called is no kernel's fault") {
+    WorkerPool pool(options());
+    const Outcome outcome = pool.run("crash_outside");
+    CHECK(outcome.verdict == Verdict::errored);
+    CHECK(outcome.message == "before the kernel was called: " + segfault);
+}
+
+TEST_CASE("a case that damages its worker is charged, although another one dies of it") {
+    WorkerPool pool(options());
+    std::vector<WorkerPool::Answer> late;
+    std::map<std::int64_t, Outcome> outcomes;
+    const std::vector<std::string> cases{"pass", "damage", "echo", "die_if_damaged", "pass"};
+    for (std::size_t i = 0; i < cases.size(); ++i)
+        pool.submit(static_cast<std::int64_t>(i), cases[i]);
+    while (auto answer = pool.wait(30.0))
+        if (answer->late)
+            late.push_back(*answer);
+        else
+            outcomes[answer->ticket] = answer->outcome;
+    REQUIRE(outcomes.size() == 5);
+    for (const auto& [ticket, outcome] : outcomes) CHECK(outcome.verdict == Verdict::passed);
+    REQUIRE(late.size() == 1);
+    CHECK(late[0].ticket == 1);
+    CHECK(late[0].outcome.verdict == Verdict::failed);
+    CHECK(late[0].outcome.message == segfault);
+    CHECK(late[0].outcome.discovery == Discovery::damaged);
+}
+
+TEST_CASE("what a worker dies of at its end is charged to the case that does so alone") {
+    WorkerPool pool(options());
+    for (const auto& [ticket, outcome] : outcomes_of(pool, {"echo", "damage", "pass"}))
         CHECK(outcome.verdict == Verdict::passed);
+    pool.finish();
+    const auto late = pool.wait(0.0);
+    REQUIRE(late);
+    CHECK(late->late);
+    CHECK(late->ticket == 1);
+    CHECK(late->outcome.message == segfault);
+    CHECK_FALSE(pool.wait(0.0));
+    CHECK(pool.run("damage").verdict == Verdict::passed);
+    CHECK(pool.run("damage", {.alone = true}).message == segfault);
+}
+
+TEST_CASE("workers with a checked heap are replaced, and what ends them badly is charged") {
+    WorkerPoolOptions strict = options();
+    strict.strict_cases = 3;
+    strict.depth = 1;
+    WorkerPool pool(strict);
+    std::vector<std::int64_t> late;
+    for (std::int64_t i = 0; i < 10; ++i) pool.submit(i, i == 2 ? "damage" : "pid");
+    std::set<std::string> pids;
+    while (const auto answer = pool.wait(30.0))
+        if (answer->late)
+            late.push_back(answer->ticket);
+        else if (answer->ticket != 2)
+            pids.insert(answer->outcome.message);
+    CHECK(pids.size() == 2);
+    CHECK(late == std::vector<std::int64_t>{2});
+}
+
+TEST_CASE("a death that nothing repeats is an error that gives the evidence") {
+    WorkerPool pool(options());
+    const auto outcomes = outcomes_of(pool, {"pass", "echo", "die_in_company", "pass"});
+    for (const std::int64_t ticket : {0, 1, 3})
+        CHECK(outcomes.at(ticket).verdict == Verdict::passed);
+    CHECK(outcomes.at(2).verdict == Verdict::errored);
+    CHECK(outcomes.at(2).message ==
+          "its worker died at this case: the kernel's process called abort(); alone it does not, "
+          "nor does any of the 2 cases run before it; all of them in this order do again");
+}
+
+TEST_CASE("a worker that somebody else killed costs its case nothing") {
+    WorkerPool pool(options());
+    for (const auto& [ticket, outcome] : outcomes_of(pool, {"pass", "be_killed", "pass"}))
+        CHECK(outcome.verdict == Verdict::passed);
+}
+
+TEST_CASE("a kernel that kills another's case is left out of it, and of later ones") {
+    WorkerPoolOptions one_by_one = options();
+    one_by_one.depth = 1;
+    WorkerPool pool(one_by_one);
+    const auto outcomes = outcomes_of(pool, {"borrow", "pid", "borrow", "pid", "crash", "borrow"});
+    for (const auto& [ticket, outcome] : outcomes)
+        CHECK(outcome.verdict == (ticket == 4 ? Verdict::failed : Verdict::passed));
+    CHECK(outcomes.at(1).message == outcomes.at(3).message);
+}
+
+TEST_CASE("a device that several new workers can't reach is the environment's fault") {
+    WorkerPool pool(options(2));
+    CHECK(pool.run("pass").verdict == Verdict::passed);
+    CHECK_THROWS_WITH_AS(pool.run("no_device"), "device cuda: gone (in 3 new workers in a row)",
+                         EnvironmentError);
+}
+
+TEST_CASE("what a kernel forked is ended with its worker") {
+    WorkerPool pool(options());
+    const auto start = std::chrono::steady_clock::now();
+    const std::string message = pool.run("fork_and_crash").message;
+    const std::string before_pid = segfault + "; its last words: ";
+    REQUIRE(message.starts_with(before_pid));
+    const std::string forked = message.substr(before_pid.size());
+    // On a busy machine a killed process takes a moment to go.
+    for (int tries = 0; tries < 500 && is_running(forked); ++tries)
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    CHECK_FALSE(is_running(forked));
+    CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(5));
+}
+
+TEST_CASE("a case that no worker was given can be taken back") {
+    WorkerPool pool(options());
+    pool.submit(0, "pass");  // the worker has yet to greet
+    pool.submit(1, "pass");
+    CHECK(pool.withdraw(1));
+    CHECK_FALSE(pool.withdraw(1));
+    const auto answer = pool.wait(30.0);
+    REQUIRE(answer);
+    CHECK(answer->ticket == 0);
+    CHECK_FALSE(pool.withdraw(0));
+    CHECK_FALSE(pool.wait(30.0));
+}
+
+TEST_CASE("an interrupted driver stops waiting") {
+    const InterruptScope interrupts;
+    WorkerPool pool(options());
+    pool.submit(0, "hang");
+    raise(SIGINT);
+    CHECK(interrupt_signal() == SIGINT);
+    CHECK_THROWS_AS(pool.wait(30.0), Interrupted);
 }
 
 TEST_CASE("every worker may die at every case") {
@@ -144,18 +352,16 @@ TEST_CASE("what a kernel prints on stdout is taken for no answer") {
 }
 
 TEST_CASE("a case that writes to the answers' pipe, or closes it, fails, and no other") {
-    check_only_middle_fails("garbage_as_answer",
-                            "the worker wrote something else than an answer to its pipe");
-    check_only_middle_fails("close_pipe", "the worker was killed by signal 9 (Killed)");
+    check_only_middle_fails("garbage_as_answer", "the kernel wrote to a descriptor of the harness");
+    check_only_middle_fails("close_pipe", "the kernel closed descriptors of the harness");
 }
 
 TEST_CASE("cases longer than a pipe wait behind one that hangs without stopping the driver") {
-    WorkerPoolOptions impatient = options();
-    impatient.timeout_seconds = 1.0;
-    WorkerPool pool(impatient);
+    WorkerPool pool(impatient(0.1));
     const std::string longest = "echo " + std::string(200'000, 'x');
     const auto outcomes = outcomes_of(pool, {"hang", longest, longest, "pass", longest});
-    CHECK(outcomes.at(0).message == "no answer for 1 s");
+    CHECK(outcomes.at(0).message ==
+          "no end after 0.6 s in which it slept (no case of this run has ended)");
     CHECK(outcomes.at(1).message == longest);
     CHECK(outcomes.at(2).message == longest);
     CHECK(outcomes.at(3).verdict == Verdict::passed);
@@ -172,7 +378,7 @@ TEST_CASE("a worker that lost its device after an answer is replaced at nobody's
 }
 
 TEST_CASE("a case that ends its worker as a lost device would is charged, not run for ever") {
-    check_only_middle_fails("exit_75", "the worker called exit(75)");
+    check_only_middle_fails("exit_75", "the kernel's process called exit(75)");
 }
 
 TEST_CASE("one case can be run while others are in flight, whose answers are kept") {
@@ -231,12 +437,13 @@ TEST_CASE("a command that is no worker is the environment's fault") {
         pool.submit(0, "pass");
         pool.wait(30.0);
     };
-    CHECK_THROWS_WITH_AS(run_one({"/bin/sh", "-c", "exit 4"}),
-                         "a worker ended before its first case: the worker called exit(4)",
-                         EnvironmentError);
+    CHECK_THROWS_WITH_AS(
+        run_one({"/bin/sh", "-c", "exit 4"}),
+        "a worker ended before its first case: the kernel's process called exit(4)",
+        EnvironmentError);
     CHECK_THROWS_WITH_AS(run_one({"/bin/sh", "-c", "echo hello >&4; read request <&3"}),
-                         "a worker ended before its first case: the worker wrote something else "
-                         "than an answer to its pipe",
+                         "a worker ended before its first case: the kernel wrote to a descriptor "
+                         "of the harness",
                          EnvironmentError);
     CHECK_FALSE(has_children());
 }

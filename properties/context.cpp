@@ -4,8 +4,10 @@
 #include <chrono>
 #include <numeric>
 #include <stdexcept>
+#include <utility>
 
 #include "harness/random.hpp"
+#include "harness/worker_note.hpp"
 
 namespace gradverify {
 
@@ -52,6 +54,16 @@ std::vector<Array<T>> empty_outputs(const Operator& op, const PassSpec& pass,
     return outputs;
 }
 
+/// By turns, so that the few dense cases of a problem meet each edge and each parity.
+Surroundings surroundings_of_dense(std::uint64_t seed) {
+    constexpr Surroundings turns[] = {
+        {.poison = Poison::nan, .guard_parity = 0, .edge = Edge::end},
+        {.poison = Poison::nan, .guard_parity = 1, .edge = Edge::begin},
+        {.poison = Poison::positive_huge, .guard_parity = 1, .edge = Edge::end},
+        {.poison = Poison::negative_huge, .guard_parity = 0, .edge = Edge::begin}};
+    return turns[(seed + 3) % 4];
+}
+
 }  // namespace
 
 CaseContext::CaseContext(const Case& checked, const Registry& registry, ValueKind kind)
@@ -64,6 +76,7 @@ CaseContext::CaseContext(const Case& checked, const Registry& registry, ValueKin
     require_supported(kernel_, problem());
     if (checked.data.is_explicit)
         values_ = draw_values(op(), problem(), checked.data, kind_, exact_bits());
+    if (checked.data.is_explicit && kind_ == ValueKind::integers) require_exact();
     if (declaration_.write_mode != WriteMode::accumulates) return;
     for (const std::string& name : pass().outputs) {
         Array<double> initial{.sizes = op().sizes_of(name, problem()), .data = {}};
@@ -72,6 +85,24 @@ CaseContext::CaseContext(const Case& checked, const Registry& registry, ValueKin
                                                   exact_bits(),
                                                   longest_reduction(op(), problem())));
     }
+}
+
+// Where sums round, a comparison that tolerates nothing would blame a correct kernel.
+void CaseContext::require_exact() {
+    auto magnitudes = inputs_of(pass());
+    for (Array<double>& input : magnitudes)
+        for (double& value : input.data) {
+            if (value != std::round(value))
+                throw std::invalid_argument("data: " + checked_.property + " needs integers");
+            value = std::abs(value);
+        }
+    const double most = std::ldexp(1.0, exact_bits());
+    for (const Array<double>& output : reference(pass(), magnitudes))
+        for (const double sum : output.data)
+            if (!(sum <= most))
+                throw std::invalid_argument("data: its sums go beyond 2^" +
+                                            std::to_string(exact_bits()) +
+                                            ", where integers are no longer exact");
 }
 
 const Array<double>& CaseContext::value(const std::string& name) {
@@ -129,17 +160,14 @@ std::vector<Expected> CaseContext::exactly(const std::vector<Array<double>>& res
 }
 
 Surroundings CaseContext::surroundings() const {
+    if (checked_.data.is_dense) return surroundings_of_dense(checked_.data.seed);
     SplitMix64 random(seed_for("surroundings"));
-    const auto parity = static_cast<int>(random.below(2));
+    Surroundings drawn{.guard_parity = static_cast<int>(random.below(2))};
     // Mostly NaN; now and then a finite poison, which a maximum or a comparison can't swallow.
-    switch (random.below(8)) {
-        case 0:
-            return {.poison = Poison::positive_huge, .guard_parity = parity};
-        case 1:
-            return {.poison = Poison::negative_huge, .guard_parity = parity};
-        default:
-            return {.poison = Poison::nan, .guard_parity = parity};
-    }
+    const std::uint64_t poison = random.below(8);
+    if (poison < 2) drawn.poison = poison == 0 ? Poison::positive_huge : Poison::negative_huge;
+    if (random.below(2) == 1) drawn.edge = Edge::begin;
+    return drawn;
 }
 
 Call CaseContext::make_call(const Kernel& kernel, const std::vector<Array<double>>& inputs,
@@ -160,16 +188,48 @@ CallResult CaseContext::call(const Kernel& kernel, const std::vector<Array<doubl
     return call(kernel, inputs, setting, surroundings());
 }
 
+// What that call returns is not looked at: its problem is a case of its own.
+void CaseContext::call_before() {
+    const auto& before = checked_.setting.before;
+    if (!before || std::exchange(called_before_, true)) return;
+    const Values values =
+        draw_values(op(), *before, {.seed = seed_for("before")}, kind_, exact_bits());
+    const auto inputs = pick(values, pass().inputs);
+    spent_.seconds_kernel += call_kernel({.kernel = kernel_,
+                                          .device = device_,
+                                          .problem = *before,
+                                          .inputs = inputs,
+                                          .setting = {},
+                                          .surroundings = {},
+                                          .initial_outputs = {}})
+                                 .seconds;
+}
+
 CallResult CaseContext::call(const Kernel& kernel, const std::vector<Array<double>>& inputs,
                              const Setting& setting, const Surroundings& surroundings) {
+    if (&kernel == &kernel_) call_before();
+    // If the partner kills this process, the case is run again without it.
+    if (&kernel != &kernel_) note_partner(kernel.name);
     CallResult result = call_kernel(make_call(kernel, inputs, setting, surroundings));
+    spent_.seconds_kernel += result.seconds;
+    return result;
+}
+
+CallResult CaseContext::call_checked(const std::vector<Array<double>>& inputs) {
+    call_before();
+    Call call = make_call(kernel_, inputs, checked_.setting, surroundings());
+    call.checked = true;
+    CallResult result = call_kernel(call);
     spent_.seconds_kernel += result.seconds;
     return result;
 }
 
 std::pair<CallResult, CallResult> CaseContext::call_twice(const std::vector<Array<double>>& inputs,
                                                           const Setting& setting) {
-    auto results = call_kernel_twice(make_call(kernel_, inputs, setting, surroundings()));
+    call_before();
+    // Not at the edge of `call`: a property that does both has seen both.
+    auto results =
+        call_kernel_twice(make_call(kernel_, inputs, setting, surroundings().with_other_edge()));
     spent_.seconds_kernel += results.first.seconds + results.second.seconds;
     return results;
 }
@@ -182,14 +242,14 @@ std::vector<Comparison> compare_outputs(const CallResult& result,
     return comparisons;
 }
 
-SoundForward sound_forward(CaseContext& context) {
+SoundForward sound_forward(CaseContext& context, const std::set<const Kernel*>& unsound) {
     const PassSpec& forward = context.op().forward();
     const auto inputs = context.inputs_of(forward);
     std::vector<Expected> expected;
     for (const Kernel& candidate : context.registry().kernels()) {
         if (candidate.pass != &forward || !candidate.on(context.checked().device) ||
-            candidate.any().write_mode == WriteMode::accumulates ||
-            candidate.why_unsupported(context.problem()))
+            candidate.any().write_mode == WriteMode::accumulates || unsound.contains(&candidate) ||
+            is_distrusted(candidate.name) || candidate.why_unsupported(context.problem()))
             continue;
         if (expected.empty()) {
             const auto results = context.reference(forward, inputs);

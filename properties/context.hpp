@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -33,8 +34,7 @@ class CaseContext {
     const Registry& registry() const { return registry_; }
     /// The values of an input, or of an output's cotangent; drawn when first asked for.
     const Array<double>& value(const std::string& name);
-    /// p of the accumulation type.
-    int exact_bits() const { return traits_of(declaration_.accumulator).exact_bits; }
+    int exact_bits() const { return declaration_.exact_bits(); }
     /// A seed of the case's own for a purpose: from its data seed, or fixed for explicit data.
     std::uint64_t seed_for(std::string_view purpose) const;
 
@@ -52,6 +52,8 @@ class CaseContext {
     CallResult call(const Kernel& kernel, const std::vector<Array<double>>& inputs);
     CallResult call(const Kernel& kernel, const std::vector<Array<double>>& inputs,
                     const Setting& setting, const Surroundings& surroundings);
+    /// Calls the checked variant of this case's kernel, in the case's setting.
+    CallResult call_checked(const std::vector<Array<double>>& inputs);
     std::pair<CallResult, CallResult> call_twice(const std::vector<Array<double>>& inputs,
                                                  const Setting& setting);
 
@@ -64,6 +66,8 @@ class CaseContext {
     const Spent& spent() const { return spent_; }
 
   private:
+    void require_exact();
+    void call_before();
     Call make_call(const Kernel& kernel, const std::vector<Array<double>>& inputs,
                    const Setting& setting, const Surroundings& surroundings) const;
 
@@ -76,6 +80,7 @@ class CaseContext {
     Values values_;
     std::vector<Array<double>> initial_outputs_;
     Spent spent_;
+    bool called_before_ = false;
 };
 
 /// Compares each output of a call.
@@ -88,8 +93,8 @@ struct SoundForward {
     std::vector<Array<double>> outputs{};
 };
 
-/// The first such kernel of the case's operator on its device.
-SoundForward sound_forward(CaseContext& context);
+/// The first such kernel of the case's operator on its device that is not known to be `unsound`.
+SoundForward sound_forward(CaseContext& context, const std::set<const Kernel*>& unsound = {});
 
 /// Sum of products of two arrays of the same size.
 double inner_product(const Array<double>& a, const Array<double>& b);

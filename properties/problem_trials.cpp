@@ -20,7 +20,9 @@ ProblemTrials::ProblemTrials(const Kernel& kernel, const Case& found, ShrinkTria
 }
 
 Case ProblemTrials::dense(const Problem& problem, int draw) const {
-    return dense_case(kernel_, found_.property, found_.device, problem, draw);
+    Case one = dense_case(kernel_, found_.property, found_.device, problem, draw);
+    one.setting.before = found_.setting.before;
+    return one;
 }
 
 std::int64_t ProblemTrials::runs_per_problem() const {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides whether a problem fails: runs the dense cases of the problem, and remembers the answer.
+// Decides whether a problem fails: runs the dense cases of the problem, after the found case's call
+// before it, if that has one, and remembers the answer.
 // A failure that dense cases don't show where it was found is looked for with the found case's own
 // data and setting too; what it then says depends on the found case, and `is_canonical` is false.
 #pragma once

@@ -17,6 +17,7 @@ ValueKind integers_if_multilinear(const Operator& op) {
 
 bool any_kernel(const Kernel&) { return true; }
 bool multilinear(const Kernel& kernel) { return !kernel.op->products.empty(); }
+bool has_checked_variant(const Kernel& kernel) { return kernel.on(checked_variant) != nullptr; }
 bool gradient(const Kernel& kernel) { return !kernel.pass->is_forward(); }
 bool gradient_of_multilinear(const Kernel& kernel) {
     return gradient(kernel) && multilinear(kernel);
@@ -35,6 +36,9 @@ constexpr std::array properties{
              integers, any_kernel, stays_in_bounds},
     Property{"repeatable", "gives the same result again, and elsewhere in memory", mantissas,
              any_kernel, repeatable},
+    // An access that is checked costs some thirty plain ones.
+    Property{"free_of_races", "orders what its threads share, by barriers or atomics", integers,
+             has_checked_variant, free_of_races, "cpu", 0x1p-4},
 };
 
 }  // namespace

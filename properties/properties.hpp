@@ -19,6 +19,8 @@ struct Property {
     ValueKind (*values)(const Operator&);
     bool (*applies_to)(const Kernel&);
     Outcome (*check)(CaseContext&);
+    std::string_view only_on{};  ///< the one device that it can be asked on; empty: on any
+    double work_share = 1.0;     ///< of what the problems of other properties may cost
 };
 
 /// The outputs on small integers are the reference's, bit for bit.
@@ -35,6 +37,10 @@ Outcome stays_in_bounds(CaseContext& context);
 /// The same call gives the same bits; moved pointers, another stream, block size or order of
 /// threads stay within the rounding bound.
 Outcome repeatable(CaseContext& context);
+
+/// The kernel's checked variant runs without a finding: no race, no read of what nobody wrote, no
+/// access out of bounds, no barrier or warp primitive that some threads miss.
+Outcome free_of_races(CaseContext& context);
 
 std::span<const Property> all_properties();
 /// Null when there is none.

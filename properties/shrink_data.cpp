@@ -166,6 +166,7 @@ void shrink_setting(ShrinkTrials& trials) {
                 if (trials.smallest().setting.offsets[i] > offset &&
                     fails_set([&](Setting& setting) { setting.offsets[i] = offset; }))
                     break;
+    fails_set([](Setting& setting) { setting.before.reset(); });
     fails_set([](Setting& setting) { setting.own_stream = false; });
     fails_set([](Setting& setting) { setting.block_size = 0; });
 }

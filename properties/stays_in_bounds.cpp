@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two calls with everything outside the inputs changed: the guards' parity and the poison of
-// outputs and workspace. A kernel that reads only its inputs gives the same numbers both times; on
-// integers that holds whatever the order of summation, so also with atomics.
+// Two calls with everything outside the inputs changed: the guards' parity, the poison of outputs
+// and workspace, and, where the device has unmapped pages, which end of the buffers lies at one. A
+// kernel that reads only its inputs gives the same numbers both times; on integers that holds
+// whatever the order of summation, so also with atomics.
 #include <bit>
 #include <cmath>
 
@@ -48,14 +49,15 @@ Outcome unwritten(const CaseContext& context, const CallResult& first, const Cal
 Outcome stays_in_bounds(CaseContext& context) {
     const auto inputs = context.inputs_of(context.pass());
     const Setting& setting = context.checked().setting;
-    const int parity = context.surroundings().guard_parity;
-    const CallResult first = context.call(context.kernel(), inputs, setting,
-                                          {.poison = Poison::nan, .guard_parity = parity});
+    Surroundings surroundings = context.surroundings();
+    surroundings.poison = Poison::nan;
+    const CallResult first = context.call(context.kernel(), inputs, setting, surroundings);
     if (const std::string complaint = first.complaint(); !complaint.empty())
         return Outcome::failed(complaint);
-    const CallResult second =
-        context.call(context.kernel(), inputs, setting,
-                     {.poison = Poison::positive_huge, .guard_parity = 1 - parity});
+    surroundings = surroundings.with_other_edge();
+    surroundings.poison = Poison::positive_huge;
+    surroundings.guard_parity = 1 - surroundings.guard_parity;
+    const CallResult second = context.call(context.kernel(), inputs, setting, surroundings);
     if (const std::string complaint = second.complaint(); !complaint.empty())
         return Outcome::failed(complaint);
     if (context.declaration().write_mode == WriteMode::overwrites)

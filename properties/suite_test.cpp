@@ -3,6 +3,7 @@
 // of the machine; and what the suite promises of its cases.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -63,6 +64,15 @@ TEST_CASE("every kernel gives the same result again, and elsewhere in memory") {
     check_property("repeatable");
 }
 
+TEST_CASE("every kernel orders what its threads share") { check_property("free_of_races"); }
+
+TEST_CASE("free_of_races is a row of the cpu device alone") {
+    const Suite suite = make_suite(Registry::instance());
+    CHECK(select_rows(suite, Registry::instance(), {}, "free_of_races", {"cuda"}).empty());
+    for (const Kernel& kernel : Registry::instance().kernels())
+        CHECK(std::ranges::count(kernel.devices(), checked_variant) == 0);
+}
+
 TEST_CASE("case i depends on the seed, the kernel, the property and i alone") {
     const Suite suite = make_suite(Registry::instance()), other = make_suite(Registry::instance());
     const auto rows = rows_of_correct_kernels(suite, "*");
@@ -79,6 +89,29 @@ TEST_CASE("case i depends on the seed, the kernel, the property and i alone") {
     CHECK(suite.draw(row, 3, 100).drawn->print() != suite.draw(row, 3, 101).drawn->print());
     CHECK(suite.draw(row, 3, 100).drawn->problem.print() !=
           suite.draw({row.kernel, "repeatable", row.device}, 3, 100).drawn->problem.print());
+}
+
+TEST_CASE("a forward kernel that is wrong about derivatives is passed over for one that is right") {
+    const Suite suite = make_suite(Registry::instance());
+    const Row row{Registry::instance().find_kernel("conv.grad_weight/general"), "adjoint_identity",
+                  "cpu"};
+    // The wrong one comes first by name, and is right wherever the bias is not zero.
+    REQUIRE(Registry::instance().find_kernel("conv.forward/bug_needs_bias"));
+    for (std::int64_t i = 0; i < 40; ++i) {
+        const std::string printed = suite.draw(row, 5, i).drawn->print();
+        CAPTURE(printed);
+        const Verdict verdict = suite.run(printed).verdict;
+        CHECK((verdict == Verdict::passed || verdict == Verdict::vacuous));
+    }
+}
+
+TEST_CASE("explicit data must be such that sums stay exact") {
+    const Suite suite = make_suite(Registry::instance());
+    const std::string start = "v1:conv.grad_bias/naive:matches_reference:cpu:in=3x3:data=";
+    CHECK(suite.run(start + "dy[0]=16777216").verdict == Verdict::passed);
+    CHECK_THROWS_WITH(suite.run(start + "dy[0]=16777216,dy[1]=-1"),
+                      "data: its sums go beyond 2^24, where integers are no longer exact");
+    CHECK_THROWS_WITH(suite.run(start + "dy[0]=0.5"), "data: matches_reference needs integers");
 }
 
 TEST_CASE("a printed case that can't be run says why") {

@@ -29,7 +29,7 @@ using Values = std::map<std::string, Array<double>, std::less<>>;
 /// there are as many numbers of the kind; then over as many neighbours as there are. Integers of a
 /// sum that is exact only with zeros in it keep them.
 ///
-/// **Ranges** `exact_bits` is p of the accumulation type; only integers depend on it.
+/// **Ranges** `exact_bits` is the kernel's; only integers depend on it.
 Values draw_values(const Operator& op, const Problem& problem, const Data& data, ValueKind kind,
                    int exact_bits);
 

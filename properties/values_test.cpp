@@ -59,6 +59,12 @@ TEST_CASE("integer data keeps every sum of products within 2^p, with room for a 
             }
 }
 
+TEST_CASE("a kernel that accumulates in double still stores its sums in floats") {
+    KernelDeclaration kernel;
+    CHECK(kernel.exact_bits() == 24);
+    CHECK(kernel.accumulates_in(DType::f64).exact_bits() == 24);
+}
+
 TEST_CASE("integer data is neither constant nor all of one sign, and small tensors have no zero") {
     const Values values = draw(problem_of("n=2,c=3,k=2,in=4x4"), 5, ValueKind::integers);
     for (const auto& [name, array] : values) {

@@ -4,13 +4,15 @@
 # to the unit, so the variants of an inline helper can be neither merged nor reported as duplicates.
 #
 # The files see the target's include directories and definitions (but not its compile options), and
-# GRADVERIFY_UNIT_DEVICE as "cpu" or "cuda". The target must be of the calling directory, and an
+# GRADVERIFY_UNIT_DEVICE as "cpu", "cpu-checked" (the cpu device again, with every memory access
+# reported to its race detector) or "cuda". The target must be of the calling directory, and an
 # executable, a shared library, or an OBJECT library that is linked by name.
 include_guard(GLOBAL)
 
 set(GRADVERIFY_CUDA_ARCHITECTURE "sm_90" CACHE STRING "nvcc's -arch for kernel files")
 set(GRADVERIFY_CPU_FLAGS "" CACHE STRING "More compiler flags for kernel files on the cpu device")
 set(GRADVERIFY_CUDA_FLAGS "" CACHE STRING "More nvcc flags for kernel files")
+option(GRADVERIFY_CHECKED_VARIANT "Build kernels for the cpu device's race detector too" ON)
 find_program(GRADVERIFY_LD NAMES ld.bfd ld REQUIRED)
 find_program(GRADVERIFY_OBJCOPY NAMES objcopy REQUIRED)
 set(GRADVERIFY_SIMT_INCLUDE "${CMAKE_CURRENT_LIST_DIR}/../simt/include")
@@ -36,6 +38,9 @@ function(gradverify_add_kernels target)
     target_link_libraries(${target} PRIVATE gradverify_simt)
 
     set(devices cpu)
+    if(GRADVERIFY_CHECKED_VARIANT)
+        list(APPEND devices cpu-checked)
+    endif()
     if(GRADVERIFY_NVCC)
         list(APPEND devices cuda)
         gradverify_link_cuda_runtime(${target})
@@ -50,27 +55,28 @@ function(gradverify_add_kernels target)
             get_filename_component(name "${source}" NAME)
             list(LENGTH objects number)
             set(stem "${folder}/${number}_${name}.${device}")
-            if(device STREQUAL "cpu")
-                gradverify_compile_cpu(${target} "${source}" "${stem}")
+            if(device MATCHES "^cpu")
+                gradverify_compile_cpu(${target} "${source}" "${stem}" ${device})
             else()
                 gradverify_compile_cuda(${target} "${source}" "${stem}")
             endif()
             list(APPEND objects "${stem}.o")
         endforeach()
-        gradverify_close_unit(${target} "${folder}/unit.${device}" "${objects}")
+        gradverify_close_unit(${target} "${folder}/unit.${device}" "${objects}" ${device})
     endforeach()
 endfunction()
 
-# -I and -D of the target, with its libraries' (COMMAND_EXPAND_LISTS splits them).
+# -I and -D of the target, with its libraries' (COMMAND_EXPAND_LISTS splits them). A library may
+# list a definition that a condition leaves empty.
 macro(gradverify_target_flags target)
     set(directories "$<TARGET_PROPERTY:${target},INCLUDE_DIRECTORIES>")
-    set(definitions "$<TARGET_PROPERTY:${target},COMPILE_DEFINITIONS>")
+    set(definitions "$<FILTER:$<TARGET_PROPERTY:${target},COMPILE_DEFINITIONS>,EXCLUDE,^$>")
     set(include_flags "$<$<BOOL:${directories}>:-I$<JOIN:${directories},;-I>>")
     set(definition_flags "$<$<BOOL:${definitions}>:-D$<JOIN:${definitions},;-D>>")
     separate_arguments(cxx_flags UNIX_COMMAND "${CMAKE_CXX_FLAGS}")
 endmacro()
 
-function(gradverify_compile_cpu target source stem)
+function(gradverify_compile_cpu target source stem device)
     gradverify_target_flags(${target})
     separate_arguments(more_flags UNIX_COMMAND "${GRADVERIFY_CPU_FLAGS}")
     # -fno-strict-aliasing: kernels view shared memory as several types, and nvcc lets them.
@@ -86,10 +92,13 @@ function(gradverify_compile_cpu target source stem)
     else()
         list(APPEND flags -Wno-unused-local-typedef)
     endif()
+    if(device STREQUAL "cpu-checked")
+        gradverify_checked_flags(flags)
+    endif()
     add_custom_command(
         OUTPUT "${stem}.o"
         COMMAND "${CMAKE_CXX_COMPILER}" -E -x c++ ${flags} "-I${GRADVERIFY_SIMT_INCLUDE}"
-            "${include_flags}" "${definition_flags}" "-DGRADVERIFY_UNIT_DEVICE=\"cpu\""
+            "${include_flags}" "${definition_flags}" "-DGRADVERIFY_UNIT_DEVICE=\"${device}\""
             -include gradverify_simt/forced.hpp -MD -MF "${stem}.d" -MT "${stem}.o"
             -o "${stem}.ii" "${source}"
         COMMAND gradverify_rewrite "${stem}.ii" "${stem}.rewritten.ii"
@@ -97,8 +106,27 @@ function(gradverify_compile_cpu target source stem)
             "${stem}.rewritten.ii"
         DEPENDS "${source}" gradverify_rewrite
         DEPFILE "${stem}.d"
-        COMMENT "Building ${target}'s ${source} for cpu"
+        COMMENT "Building ${target}'s ${source} for ${device}"
         COMMAND_EXPAND_LISTS VERBATIM)
+endfunction()
+
+# Every access becomes a call of what harness/simt/src/tsan_entry_points.cpp defines; the thread
+# sanitizer's own runtime is not linked. Other sanitizers can't be combined with it.
+function(gradverify_checked_flags variable)
+    set(flags ${${variable}})
+    list(FILTER flags EXCLUDE REGEX "^-f(no-)?sanitize")
+    list(APPEND flags -fsanitize=thread -DGRADVERIFY_SIMT_CHECKED)
+    if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+        # Vectors would make one access of several elements' accesses.
+        list(APPEND flags -fno-tree-vectorize -Wno-tsan --param=tsan-distinguish-volatile=1
+            --param=tsan-instrument-func-entry-exit=0)
+    else()
+        # clang drops a read that is directly followed by a write to the same address.
+        list(APPEND flags -fno-vectorize -fno-slp-vectorize
+            -mllvm -tsan-distinguish-volatile=1 -mllvm -tsan-instrument-func-entry-exit=0
+            -mllvm -tsan-instrument-read-before-write=1)
+    endif()
+    set(${variable} ${flags} PARENT_SCOPE)
 endfunction()
 
 function(gradverify_compile_cuda target source stem)
@@ -123,12 +151,18 @@ endfunction()
 
 # One relocatable object in which every definition is local; only what it needs stays visible.
 # Static initialisers still run, and they register the kernels.
-function(gradverify_close_unit target stem objects)
+function(gradverify_close_unit target stem objects device)
+    set(renamed)
+    if(device STREQUAL "cpu-checked")
+        foreach(name memcpy memmove memset)
+            list(APPEND renamed --redefine-sym ${name}=gradverify_simt_${name})
+        endforeach()
+    endif()
     add_custom_command(
         OUTPUT "${stem}.o"
         # Without groups in the result the linker cannot merge our COMDATs with another unit's.
         COMMAND "${GRADVERIFY_LD}" -r --force-group-allocation -o "${stem}.open.o" ${objects}
-        COMMAND "${GRADVERIFY_OBJCOPY}" --keep-global-symbol=gradverify_no_such_symbol
+        COMMAND "${GRADVERIFY_OBJCOPY}" --keep-global-symbol=gradverify_no_such_symbol ${renamed}
             "${stem}.open.o" "${stem}.o"
         DEPENDS ${objects}
         COMMENT "Closing ${target}'s unit ${stem}.o"

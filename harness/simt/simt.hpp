@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the harness asks of the CPU device: the schedule of the next launches, the first error,
-// counters, device memory and streams. No CUDA name appears here, so that host code which includes
-// the real CUDA headers may include this too. State is per OS thread, but for device memory.
+// counters, device memory, the buffers of a call, and streams. No CUDA name appears here, so that
+// host code which includes the real CUDA headers may include this too. State is per OS thread, but
+// for device memory.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 struct CUstream_st;
 
@@ -23,6 +25,9 @@ struct Schedule {
     Order threads = Order::ascending;
     Order blocks = Order::ascending;
     std::uint64_t seed = 0;
+    /// In the checked variant a thread gives way to others at one access in about so many, drawn
+    /// from the seed; 0: never.
+    std::uint32_t give_way_one_in = 0;
 };
 
 /// For the launches of this OS thread from now on. Random orders are drawn anew for each block,
@@ -41,8 +46,36 @@ struct Counters {
     std::uint64_t barriers = 0;          ///< one per thread and barrier
     std::uint64_t warp_collectives = 0;  ///< one per lane and collective: shuffles, votes, syncwarp
     std::uint64_t switches = 0;          ///< from one fiber to another
+    std::uint64_t accesses_checked = 0;  ///< by the checked variant, of what threads can share
 };
 Counters take_counters();
+
+/// What a kernel of the checked variant does that CUDA leaves undefined.
+enum class FindingKind {
+    race,           ///< two threads, one of them writing, and nothing orders them
+    uninitialised,  ///< a read of shared memory that no thread of the block wrote
+    out_of_bounds,  ///< of a shared variable, or of device memory
+    host_pointer,   ///< memory that is not the device's
+    barrier,        ///< threads of a block meet at different barriers
+    warp_mask,      ///< a warp primitive names a lane that is not there
+};
+const char* name_of(FindingKind kind);
+
+struct Finding {
+    FindingKind kind;
+    std::string text;  ///< memory by name, threads, source lines, launch
+};
+
+/// What the launches of this OS thread did wrong in the checked variant since the last call: one
+/// finding for each kind and pair of source lines.
+std::vector<Finding> take_findings();
+
+/// What is left to taste.
+struct Checks {
+    /// A full mask may name lanes that have exited, or that a block's last warp lacks.
+    bool full_mask_may_name_absent_lanes = true;
+};
+void set_checks(const Checks& checks);
 
 /// Device memory: filled with 0xFF, aligned to 256 bytes, its end (rounded up to 256 bytes) at an
 /// unmapped page, another before its first page. From any OS thread.
@@ -54,6 +87,36 @@ bool free_device(void* pointer);
 /// For a report of a crash: what lies at this address, "" if nothing that the device knows.
 /// Takes no lock and allocates nothing: may be called in a signal handler on an alternate stack.
 const char* describe_address(const void* address) noexcept;
+
+/// Which end of a region lies at an unmapped page.
+enum class Edge { end, begin };
+
+/// Device memory for the buffer number `slot` of a call: `bytes` that end (or begin) at a page's
+/// edge, with `unmapped_zone_bytes` of unmapped addresses beyond. Its other side is mapped for at
+/// most as many bytes again, or a page. Of this OS thread, until it asks for the slot again: the
+/// mappings are kept and used again. Contents are undefined.
+///
+/// **Errors** nullptr when there is not so much.
+std::byte* buffer_region(std::size_t slot, std::size_t bytes, Edge edge);
+constexpr std::size_t unmapped_zone_bytes = std::size_t{1} << 20;
+
+/// A buffer of a call, as reports name it.
+struct NamedBuffer {
+    std::string name;
+    const std::byte* begin = nullptr;
+    const std::byte* end = nullptr;
+    std::size_t element_bytes = 1;
+};
+/// What the launches of this OS thread work on from now on, in place of what was told before. Of
+/// the mappings that a buffer lies in, the checked variant may touch the buffers alone; other
+/// device memory may be touched as a whole. To be called between launches only.
+void describe_buffers(std::vector<NamedBuffer> buffers);
+
+/// From now on SIGSEGV, SIGBUS, SIGFPE and SIGILL of a kernel end its launch with an error that
+/// names the access, the buffer's element, the thread and the source line. Elsewhere they do what
+/// they did before this call. For the whole process; what a debugger or a test does with these
+/// signals comes first if it asks later.
+void turn_faults_into_errors();
 
 /// Work on a stream is done at once, in order.
 CUstream_st* make_stream();

@@ -81,6 +81,32 @@ void launch_forward(const gradverify::conv::Forward& call) {
         call.y.as<float>(), gradverify::conv::device_geometry(call.problem, call.y));
 }
 
+// Writes nothing but zeros for a channel without a bias, so that it is right on most data and wrong
+// about every derivative: no witness against a gradient.
+__global__ void erase_channels_without_bias(const float* b, float* y, DeviceGeometry g) {
+    const long long i = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
+    if (i >= g.n * g.k * g.h.out * g.w.out) return;
+    if (b[i / (g.w.out * g.h.out) % g.k] == 0.0f) y[i] = 0.0f;
+}
+
+struct RightPosition {
+    __device__ static long long pixel(const DeviceAxis& axis, long long out, long long f) {
+        return out * axis.stride + f * axis.dilation - axis.padding;
+    }
+    __device__ static bool inside(const DeviceGeometry& g, long long ih, long long iw) {
+        return ih >= 0 && ih < g.h.in && iw >= 0 && iw < g.w.in;
+    }
+};
+
+void launch_without_bias(const gradverify::conv::Forward& call) {
+    if (call.y.elements() == 0) return;
+    launch_forward<RightPosition>(call);
+    const auto blocks = static_cast<unsigned>((call.y.elements() + 127) / 128);
+    erase_channels_without_bias<<<blocks, 128, 0, call.launch.stream>>>(
+        call.b.as<const float>(), call.y.as<float>(),
+        gradverify::conv::device_geometry(call.problem, call.y));
+}
+
 template <class Index>
 void launch_grad_weight(const gradverify::conv::GradWeight& call) {
     const auto blocks = static_cast<unsigned>((call.dw.elements() + 127) / 128);
@@ -97,6 +123,9 @@ GRADVERIFY_KERNEL(gradverify::conv::Forward, "bug_a01_swapped_extents",
     .with_empty_problems();
 GRADVERIFY_KERNEL(gradverify::conv::Forward, "bug_a02_dilated_position",
                   launch_forward<DilatedPosition>)
+    .aligned_to(sizeof(float))
+    .with_empty_problems();
+GRADVERIFY_KERNEL(gradverify::conv::Forward, "bug_needs_bias", launch_without_bias)
     .aligned_to(sizeof(float))
     .with_empty_problems();
 GRADVERIFY_KERNEL(gradverify::conv::GradWeight, "bug_a02_dilated_position",

@@ -28,6 +28,14 @@ __device__ long long output_of(const DeviceAxis& axis, long long in, long long f
 
 // A03 never writes the rows and columns behind the last one that an output reads; A04 reads every
 // group's filters from the first group's.
+__global__ void running_sum_of_channel(const float* dy, float* db, DeviceGeometry g) {
+    const long long pixels = g.h.out * g.w.out;
+    float sum = 0.0f;
+    for (long long n = 0; n < g.n; ++n)
+        for (long long i = 0; i < pixels; ++i) sum += dy[(n * g.k + blockIdx.x) * pixels + i];
+    db[blockIdx.x] = sum;
+}
+
 template <InputBug bug>
 __global__ void gather(const float* dy, const float* w, float* dx, DeviceGeometry g) {
     const long long i = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
@@ -95,6 +103,40 @@ __global__ void running_sum(const float* dy, float* db, DeviceGeometry g) {
     db[g.k - 1] = sum;
 }
 
+// Loads one element ahead of the sum, behind the last one too. What lies there is multiplied by
+// zero and goes through a maximum, which drops a NaN: no value shows it.
+__global__ void sum_read_ahead(const float* dy, float* db, DeviceGeometry g) {
+    const long long k = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
+    const long long pixels = g.h.out * g.w.out;
+    if (k >= g.k) return;
+    float sum = 0.0f;
+    for (long long n = 0; n < g.n && pixels > 0; ++n) {
+        const float* row = dy + (n * g.k + k) * pixels;
+        float next = row[0];
+        for (long long i = 1; i <= pixels; ++i) {
+            sum += next;
+            next = row[i];
+        }
+        sum += fmaxf(0.0f * next, 0.0f);
+    }
+    db[k] = sum;
+}
+
+// A16 adds up a block's sums without the barrier before the last warp: right on most machines.
+__global__ void last_warp(const float* dy, float* db, DeviceGeometry g) {
+    __shared__ float partial[64];
+    const unsigned i = threadIdx.x;
+    const long long k = blockIdx.x, pixels = g.h.out * g.w.out;
+    float sum = 0.0f;
+    for (long long at = i; at < g.n * pixels; at += blockDim.x)
+        sum += dy[(at / pixels * g.k + k) * pixels + at % pixels];
+    partial[i] = sum;
+    if (i >= 32) return;
+    sum += partial[i + 32];
+    for (int step = 16; step > 0; step /= 2) sum += __shfl_down_sync(0xffffffffu, sum, step);
+    if (i == 0) db[k] = sum;
+}
+
 template <InputBug bug>
 void launch_grad_input(const gradverify::conv::GradInput& call) {
     if (call.dx.elements() == 0) return;
@@ -112,8 +154,31 @@ void launch_grad_weight(const gradverify::conv::GradWeight& call) {
         gradverify::conv::device_geometry(call.problem, call.dy));
 }
 
+// Keeps the number of pixels of its first call.
+void launch_cached_geometry(const gradverify::conv::GradBias& call) {
+    static const DeviceGeometry first = gradverify::conv::device_geometry(call.problem, call.dy);
+    DeviceGeometry g = gradverify::conv::device_geometry(call.problem, call.dy);
+    g.h.out = first.h.out;
+    g.w.out = first.w.out;
+    running_sum_of_channel<<<static_cast<unsigned>(g.k), 1, 0, call.launch.stream>>>(
+        call.dy.as<const float>(), call.db.as<float>(), g);
+}
+
 void launch_running_sum(const gradverify::conv::GradBias& call) {
     running_sum<<<1, 1, 0, call.launch.stream>>>(
+        call.dy.as<const float>(), call.db.as<float>(),
+        gradverify::conv::device_geometry(call.problem, call.dy));
+}
+
+void launch_sum_read_ahead(const gradverify::conv::GradBias& call) {
+    const auto blocks = static_cast<unsigned>((call.db.elements() + 127) / 128);
+    sum_read_ahead<<<blocks, 128, 0, call.launch.stream>>>(
+        call.dy.as<const float>(), call.db.as<float>(),
+        gradverify::conv::device_geometry(call.problem, call.dy));
+}
+
+void launch_last_warp(const gradverify::conv::GradBias& call) {
+    last_warp<<<static_cast<unsigned>(call.db.elements()), 64, 0, call.launch.stream>>>(
         call.dy.as<const float>(), call.db.as<float>(),
         gradverify::conv::device_geometry(call.problem, call.dy));
 }
@@ -136,6 +201,15 @@ GRADVERIFY_KERNEL(gradverify::conv::GradWeight, "bug_a06_accumulates",
                   launch_grad_weight<WeightBug::accumulates>)
     .aligned_to(sizeof(float))
     .with_empty_problems();
+GRADVERIFY_KERNEL(gradverify::conv::GradBias, "bug_a16_last_warp", launch_last_warp)
+    .aligned_to(sizeof(float))
+    .costs({.threads_per_output = 64, .barriers_per_thread = 1});
 GRADVERIFY_KERNEL(gradverify::conv::GradBias, "bug_a07_next_channel", launch_running_sum)
+    .aligned_to(sizeof(float))
+    .with_empty_problems();
+GRADVERIFY_KERNEL(gradverify::conv::GradBias, "bug_cached_geometry", launch_cached_geometry)
+    .aligned_to(sizeof(float))
+    .with_empty_problems();
+GRADVERIFY_KERNEL(gradverify::conv::GradBias, "bug_read_ahead", launch_sum_read_ahead)
     .aligned_to(sizeof(float))
     .with_empty_problems();

@@ -9,6 +9,7 @@
 
 #include "harness/simt/simt.hpp"
 #include "harness/simt/src/device_limits.hpp"
+#include "harness/simt/src/device_memory.hpp"
 #include "harness/simt/src/fiber.hpp"
 #include "harness/simt/src/mapping.hpp"
 
@@ -23,6 +24,7 @@ constexpr std::size_t kept_bytes_limit = std::size_t{64} << 20;
 struct Block {
     char* mapping;
     std::size_t mapping_bytes;
+    std::size_t bytes;  ///< asked for
 };
 
 struct DeviceMemory {
@@ -30,6 +32,7 @@ struct DeviceMemory {
     std::map<void*, Block> in_use;
     std::multimap<std::size_t, char*> kept;
     std::size_t bytes_in_use = 0, bytes_kept = 0;
+    std::atomic<std::uint64_t> generation{1};
 };
 
 // Never destroyed: units may free device memory in static destructors.
@@ -81,7 +84,8 @@ void* allocate_device(std::size_t bytes) {
     if (mapping == nullptr) return nullptr;
     char* pointer = mapping + mapping_bytes - payload;
     std::memset(mapping, poison_byte, mapping_bytes);
-    memory.in_use[pointer] = {mapping, mapping_bytes};
+    memory.in_use[pointer] = {mapping, mapping_bytes, bytes};
+    ++memory.generation;
     memory.bytes_in_use += mapping_bytes;
     describe(mapping, mapping_bytes);
     return pointer;
@@ -95,6 +99,7 @@ bool free_device(void* pointer) {
     if (found == memory.in_use.end()) return false;
     const Block block = found->second;
     memory.in_use.erase(found);
+    ++memory.generation;
     memory.bytes_in_use -= block.mapping_bytes;
     forget(block.mapping);
     if (memory.bytes_kept + block.mapping_bytes <= kept_bytes_limit) {
@@ -105,6 +110,27 @@ bool free_device(void* pointer) {
     }
     return true;
 }
+
+DeviceAllocation find_allocation(std::uintptr_t page_begin, std::uintptr_t page_end) {
+    DeviceMemory& memory = device_memory();
+    const std::scoped_lock lock(memory.mutex);
+    // No two allocations share a page, and none begins in its mapping's last page but one's own.
+    auto after = memory.in_use.lower_bound(const_cast<void*>(pointer_to(page_end)));
+    for (int candidates = 0; candidates < 2; ++candidates) {
+        if (after != memory.in_use.end()) {
+            const auto& [pointer, block] = *after;
+            const auto mapping = reinterpret_cast<std::uintptr_t>(block.mapping);
+            if (mapping < page_end && page_begin < mapping + block.mapping_bytes) {
+                return {static_cast<const char*>(pointer), block.bytes == 0 ? 1 : block.bytes};
+            }
+        }
+        if (after == memory.in_use.begin()) break;
+        --after;
+    }
+    return {};
+}
+
+std::uint64_t device_memory_generation() { return device_memory().generation; }
 
 const char* describe_address(const void* address) noexcept {
     if (is_stack_guard(address)) return "the stack of a device thread overflowed";

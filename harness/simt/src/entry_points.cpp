@@ -2,6 +2,7 @@
 // The functions that compiled units call, and the host-side API: each hands over to the executor
 // of its OS thread.
 #include "gradverify_simt/runtime_types.hpp"
+#include "harness/simt/src/detector.hpp"
 #include "harness/simt/src/executor.hpp"
 
 namespace gradverify::simt {
@@ -18,6 +19,30 @@ extern "C" {
 void gradverify_simt_launch(const LaunchConfig& config, const char* kernel, Entry entry,
                             const void* body) {
     Executor::of_this_thread().launch(config, kernel, entry, body);
+}
+void gradverify_simt_launch_checked(const LaunchConfig& config, const char* kernel, Entry entry,
+                                    const void* body) {
+    Executor::of_this_thread().launch(config, kernel, entry, body, &Detector::of_this_thread());
+}
+void gradverify_simt_shared_is_placed(const void* address, std::size_t bytes,
+                                      std::size_t element_bytes, const char* function) {
+    if (detecting != nullptr) detecting->place_shared(address, bytes, element_bytes, function);
+}
+void gradverify_simt_arrive(const char* file, int line) {
+    if (detecting != nullptr) detecting->arrive_at_barrier({file, line});
+}
+void gradverify_simt_fence() {
+    if (detecting != nullptr) detecting->fence();
+}
+void gradverify_simt_atomic(const volatile void* address, std::size_t bytes, const void* pc) {
+    if (detecting == nullptr) return;
+    detecting->access({.address = reinterpret_cast<std::uintptr_t>(address),
+                       .bytes = bytes,
+                       .pc = pc,
+                       .reads = true,
+                       .writes = true,
+                       .is_atomic = true,
+                       .is_volatile = false});
 }
 bool gradverify_simt_thread_returned() { return Executor::of_this_thread().thread_returned(); }
 void gradverify_simt_place_shared(SharedSlot& slot, std::size_t bytes, std::size_t alignment) {

@@ -9,7 +9,9 @@
 #include <utility>
 
 #include "gradverify_simt/runtime_types.hpp"
+#include "harness/simt/src/detector.hpp"
 #include "harness/simt/src/device_limits.hpp"
+#include "harness/simt/src/source_line.hpp"
 
 namespace gradverify::simt {
 
@@ -92,8 +94,13 @@ void Executor::fail(int cuda_error, const std::string& text) {
 }
 
 std::string Executor::launch_text() const {
-    return std::string(launch_place_.file) + ":" + std::to_string(launch_place_.line) +
+    return short_path(launch_place_.file) + ":" + std::to_string(launch_place_.line) +
            ": launch of " + kernel_;
+}
+
+std::string Executor::thread_text() const {
+    return ", in block " + text_of(unit::state.block_index) + ", thread " +
+           text_of(unit::state.thread.index) + "; " + launch_text();
 }
 
 std::string Executor::why_invalid(const unit::LaunchConfig& config, int& cuda_error) const {
@@ -122,7 +129,7 @@ std::string Executor::why_invalid(const unit::LaunchConfig& config, int& cuda_er
 }
 
 void Executor::launch(const unit::LaunchConfig& config, const char* kernel, unit::Entry entry,
-                      const void* body) {
+                      const void* body, Detector* detector) {
     unit::State& state = unit::state;
     if (state.in_kernel) {
         trap(cudaErrorNotSupported, {"a launch from within a kernel runs on cuda only"},
@@ -136,6 +143,17 @@ void Executor::launch(const unit::LaunchConfig& config, const char* kernel, unit
     entry_ = entry;
     body_ = body;
     set_dimensions(config);
+    detecting = detector;
+    if (detector != nullptr) {
+        detector->begin_launch({.arenas = shared_.arenas(config.shared_bytes),
+                                .kernel = kernel_,
+                                .place = launch_place_,
+                                .schedule = schedule_,
+                                .number = launches_scheduled_,
+                                .is_stack = [](const void* address) {
+                                    return of_this_thread().fibers_.has_stack(address);
+                                }});
+    }
     begin_block();
     ++counters_.launches;
     state.in_kernel = true;
@@ -145,10 +163,14 @@ void Executor::launch(const unit::LaunchConfig& config, const char* kernel, unit
     fibers_.take_next();
     ++counters_.switches;
     switch_fiber_elsewhere(main_, *current_, false);
+    if (detector != nullptr) counters_.accesses_checked += detector->end_launch();
+    detecting = nullptr;
     current_ = &main_;
     fast_ = true;
     state.in_kernel = false;
     counters_.threads += blocks_begun_ * threads_;
+    if (fault_.signal != 0) [[unlikely]]
+        record_fault();
 }
 
 void Executor::set_dimensions(const unit::LaunchConfig& config) {
@@ -251,6 +273,8 @@ void Executor::begin_block() {
     set_block_index();
     ++blocks_begun_;
     draw_order();
+    if (detecting != nullptr) [[unlikely]]
+        detecting->begin_block();
     shared_.poison();
     unit::state.next = order_.data();
     unit::state.fast_end = order_end_;
@@ -275,11 +299,23 @@ void Executor::place_shared(unit::SharedSlot& slot, std::size_t bytes, std::size
 // Kept apart from `trap`, whose frame is never unwound: no string may live in it.
 [[gnu::noinline]] void Executor::record_trap(int cuda_error, const TrapText& text,
                                              unit::Place place) {
-    const std::string message = std::string(place.file) + ":" + std::to_string(place.line) + ": " +
+    const std::string message = short_path(place.file) + ":" + std::to_string(place.line) + ": " +
                                 text.before + text.what + text.after;
     if (!unit::state.in_kernel) throw std::runtime_error(message);
-    fail(cuda_error, message + ", in block " + text_of(unit::state.block_index) + ", thread " +
-                         text_of(unit::state.thread.index) + "; " + launch_text());
+    fail(cuda_error, message + thread_text());
+}
+
+void Executor::record_fault() {
+    signal_stack_.forget_frames();
+    const Fault fault = std::exchange(fault_, Fault());
+    const std::string source = fault.source();
+    fail(cudaErrorIllegalAddress, (source.empty() ? "" : source + ": ") +
+                                      fault.what(shared_.describe(fault.address)) + thread_text());
+}
+
+void Executor::abandon_at(const Fault& fault) {
+    fault_ = fault;
+    abandon_launch();
 }
 
 void Executor::trap(int cuda_error, const TrapText& text, unit::Place place) {

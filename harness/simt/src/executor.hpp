@@ -11,6 +11,7 @@
 
 #include "gradverify_simt/state.hpp"
 #include "harness/simt/simt.hpp"
+#include "harness/simt/src/fault.hpp"
 #include "harness/simt/src/fiber.hpp"
 #include "harness/simt/src/shared_memory.hpp"
 #include "harness/simt/src/warp.hpp"
@@ -119,6 +120,7 @@ class Random {
     std::uint64_t state_;
 };
 
+class Detector;
 class Executor;
 GRADVERIFY_SIMT_STATIC_TLS extern constinit thread_local Executor* executor_of_thread;
 
@@ -135,8 +137,9 @@ class Executor {
     std::string take_error();
     Counters take_counters();
 
+    /// With a detector, the unit's accesses are reported to it.
     void launch(const unit::LaunchConfig& config, const char* kernel, unit::Entry entry,
-                const void* body);
+                const void* body, Detector* detector = nullptr);
 
     // What a running thread of a block asks for.
     bool thread_returned();
@@ -146,6 +149,8 @@ class Executor {
     static void warp_collective(unit::WarpOp op, unsigned mask, std::uint64_t value,
                                 unsigned source_lane, unit::Place place);
     void yield();
+    /// Lets another thread of the block run, if there is one.
+    void give_way();
     void place_shared(unit::SharedSlot& slot, std::size_t bytes, std::size_t alignment);
     /// Ends the launch. The text is `before` and `what` and `after`; plain pointers, as no frame
     /// from here on is unwound. **Errors** std::runtime_error outside of a kernel.
@@ -155,6 +160,8 @@ class Executor {
         const char* after = "";
     };
     [[noreturn]] void trap(int cuda_error, const TrapText& text, unit::Place place);
+    /// Ends the launch, from the signal handler of the thread's fault. Safe there.
+    [[noreturn]] void abandon_at(const Fault& fault);
 
     /// Records an error of the run-time API or of a launch; the text is kept when it is the first.
     void fail(int cuda_error, const std::string& text);
@@ -194,11 +201,13 @@ class Executor {
     void release_lanes(unsigned warp, unsigned lanes);
     bool release_active_masks();
     void record_trap(int cuda_error, const TrapText& text, unit::Place place);
+    void record_fault();
     void record_deadlock();
     [[noreturn]] void abandon_launch();
     [[noreturn]] void deadlock();
     std::string who_waits() const;
     std::string launch_text() const;
+    std::string thread_text() const;
 
     // What every switch touches, in few cache lines.
     alignas(64) Fiber* current_ = &main_;
@@ -223,6 +232,8 @@ class Executor {
     std::uint64_t launches_scheduled_ = 0;
     Random random_;
     std::string error_;
+    Fault fault_;  ///< that ended the launch at hand
+    SignalStack signal_stack_;
     std::string thrown_;  ///< by the kernel that is being trapped for it
 
     unit::Entry entry_ = nullptr;

@@ -111,6 +111,14 @@ void FiberPool::prepare_next() {
     starting = {&fiber, main_};
 }
 
+bool FiberPool::has_stack(const void* address) const {
+    const auto* at = static_cast<const char*>(address);
+    for (const char* stack : stacks_) {
+        if (stack != nullptr && at >= stack && at < stack + stack_bytes) return true;
+    }
+    return false;
+}
+
 bool is_stack_guard(const void* address) noexcept {
     const auto* at = static_cast<const char*>(address);
     for (std::size_t i = 0; i < guard_count.load() && i < max_guards; ++i) {

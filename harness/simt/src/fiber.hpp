@@ -98,6 +98,8 @@ class FiberPool {
         if (number / 64 < first_word_) first_word_ = number / 64;
     }
 
+    bool has_stack(const void* address) const;
+
   private:
     static unsigned lowest(std::uint64_t bits) {
         return static_cast<unsigned>(std::countr_zero(bits));

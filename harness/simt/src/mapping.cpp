@@ -16,22 +16,31 @@ std::size_t round_up(std::size_t bytes, std::size_t multiple) noexcept {
     return (bytes + multiple - 1) / multiple * multiple;
 }
 
-char* map_guarded(std::size_t bytes) noexcept {
-    const std::size_t page = page_size_bytes();
-    const std::size_t inner = round_up(bytes, page);
-    void* mapping = mmap(nullptr, inner + 2 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+namespace {
+
+std::size_t whole_zone(std::size_t bytes) noexcept {
+    return round_up(bytes == 0 ? 1 : bytes, page_size_bytes());
+}
+
+}  // namespace
+
+char* map_guarded(std::size_t bytes, std::size_t zone_bytes) noexcept {
+    const std::size_t zone = whole_zone(zone_bytes);
+    const std::size_t inner = round_up(bytes, page_size_bytes());
+    void* mapping = mmap(nullptr, inner + 2 * zone, PROT_NONE,
+                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (mapping == MAP_FAILED) return nullptr;
-    char* begin = static_cast<char*>(mapping) + page;
+    char* begin = static_cast<char*>(mapping) + zone;
     if (inner > 0 && mprotect(begin, inner, PROT_READ | PROT_WRITE) != 0) {
-        munmap(mapping, inner + 2 * page);
+        munmap(mapping, inner + 2 * zone);
         return nullptr;
     }
     return begin;
 }
 
-void unmap_guarded(char* mapping, std::size_t bytes) noexcept {
-    const std::size_t page = page_size_bytes();
-    munmap(mapping - page, round_up(bytes, page) + 2 * page);
+void unmap_guarded(char* mapping, std::size_t bytes, std::size_t zone_bytes) noexcept {
+    const std::size_t zone = whole_zone(zone_bytes);
+    munmap(mapping - zone, round_up(bytes, page_size_bytes()) + 2 * zone);
 }
 
 }  // namespace gradverify::simt

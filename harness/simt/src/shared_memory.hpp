@@ -8,6 +8,13 @@
 
 namespace gradverify::simt {
 
+struct SharedArenas {
+    const char *static_begin = nullptr, *static_end = nullptr;
+    const char *dynamic_begin = nullptr, *dynamic_end = nullptr;
+    const char* dynamic = nullptr;
+    std::size_t dynamic_bytes = 0;
+};
+
 class SharedMemory {
   public:
     static constexpr std::size_t default_limit_bytes = 48 * 1024;
@@ -22,8 +29,13 @@ class SharedMemory {
     void begin_launch(std::size_t dynamic_bytes);
     void poison() noexcept;
     void* dynamic() const { return dynamic_; }
+    /// Where a detector is to look; the dynamic array with the bytes that were asked for.
+    SharedArenas arenas(std::size_t dynamic_bytes) const;
     /// **Errors** nullptr when the block's static variables would exceed the default limit.
     void* place(std::size_t bytes, std::size_t alignment);
+    /// `past the end of the dynamic shared memory` and the like, for an address in the unmapped
+    /// zones; "" elsewhere.
+    const char* describe(const void* address) const noexcept;
 
   private:
     char* static_arena_ = nullptr;

@@ -7,6 +7,7 @@
 
 #include "gradverify_simt/atomics.hpp"
 #include "gradverify_simt/runtime_types.hpp"
+#include "harness/simt/src/detector.hpp"
 #include "harness/simt/src/executor.hpp"
 
 namespace gradverify::simt {
@@ -171,6 +172,8 @@ int Executor::barrier_vote(unit::BarrierVote vote, int predicate, unit::Place pl
     counters_.barriers += barrier_arrived_;
     ready_.assign(alive_, std::exchange(barrier_arrived_, 0));
     yields_without_progress_ = 0;
+    if (detecting != nullptr) [[unlikely]]
+        detecting->barrier_released();
     // A random order begins at another thread after each barrier.
     const bool is_random =
         schedule_.threads != Order::ascending && schedule_.threads != Order::descending;
@@ -254,9 +257,16 @@ void Executor::yield() {
     if (++yields_without_progress_ > yields_until_stuck) {
         trap(cudaErrorLaunchTimeout, {"a thread spins for ever"}, launch_place_);
     }
+    give_way();
+}
+
+void Executor::give_way() {
+    if (fast_) leave_fast_mode(launch_place_);
+    const bool starts_another = unit::state.next < order_end_;
+    if (!starts_another && ready_.is_empty()) return;
     const unsigned yielding = running_;
     ready_.insert(yielding);
-    if (state.next < order_end_) return start_next();
+    if (starts_another) return start_next();
     ready_.move_cursor(yielding + 1);
     stop_thread();
 }

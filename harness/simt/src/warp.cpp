@@ -7,6 +7,8 @@
 #include <bit>
 #include <limits>
 
+#include "harness/simt/src/detector.hpp"
+
 namespace gradverify::simt {
 namespace {
 
@@ -56,8 +58,22 @@ unsigned Warp::complete_active() {
 unsigned Warp::complete(unsigned index) {
     const Pending pending = pending_[index];
     pending_[index] = pending_[--pending_count_];
+    if (detecting != nullptr) [[unlikely]]
+        tell_detector(pending);
     compute(pending);
     return pending.arrived;
+}
+
+void Warp::tell_detector(const Pending& pending) const {
+    detecting->check_mask({pending.op, pending.mask, exited_, pending.place});
+    if (pending.op == WarpOp::sync) detecting->warp_synchronised(pending.arrived);
+    if (pending.op != WarpOp::shuffle) return;
+    for_each_lane(pending.arrived, [&](unsigned lane) {
+        // A source that the mask does not name is left to the kernel, which may discard the value.
+        const unsigned source = sources_[lane];
+        if ((pending.mask & exited_) >> source & 1u)
+            detecting->shuffle_from_absent_lane(source, pending.place);
+    });
 }
 
 void Warp::compute(const Pending& pending) {

@@ -60,6 +60,7 @@ class Warp {
     }
     unsigned complete(unsigned index);
     void compute(const Pending& pending);
+    void tell_detector(const Pending& pending) const;
     std::uint64_t reduce(const Pending& pending) const;
     void match(const Pending& pending);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One file, built into one executable twice: each unit must run its own code on its own variables.
+// One file, built into one executable twice and in each of the cpu device's variants: each unit
+// must run its own code on its own variables, and only the checked ones report their accesses.
 #include <doctest/doctest.h>
 
 #include <stdexcept>
@@ -10,22 +11,40 @@
 
 namespace {
 
-std::vector<float> run(const char* name) {
-    std::vector<float> data(4);
-    simt_test::launchers().at(name)({data.data(), 4, 4});
-    return data;
+constexpr int elements = 4;
+
+std::vector<float> run(const std::string& name) {
+    auto* data = static_cast<float*>(gradverify::simt::allocate_device(elements * sizeof(float)));
+    simt_test::launchers().at(name)({data, elements, elements});
+    const std::vector<float> values(data, data + elements);
+    gradverify::simt::free_device(data);
+    return values;
+}
+
+std::vector<float> all(float value) { return std::vector<float>(elements, value); }
+
+std::vector<std::string> variants() {
+    std::vector<std::string> found = {"cpu"};
+    if (simt_test::launchers().contains("cpu-checked/unit_one")) found.push_back("cpu-checked");
+    return found;
 }
 
 }  // namespace
 
-TEST_CASE("two units of one file run their own inline functions, statics and templates") {
+TEST_CASE("units of one file run their own inline functions, statics and templates") {
     gradverify::simt::take_counters();
-    // factor + calls of the static + 100 template variable + 1000 inline variable
-    CHECK(run("cpu/unit_one") == std::vector<float>(4, 1 + 1 + 100 + 1000));
-    CHECK(run("cpu/unit_ten") == std::vector<float>(4, 10 + 10 + 1000 + 10000));
-    CHECK(run("cpu/unit_one") == std::vector<float>(4, 1 + 2 + 100 + 2000));
-    CHECK(gradverify::simt::take_counters().launches == 3);
-    CHECK(gradverify::simt::take_error() == "");
+    for (const std::string& variant : variants()) {
+        CAPTURE(variant);
+        // factor + calls of the static + 100 template variable + 1000 inline variable
+        CHECK(run(variant + "/unit_one") == all(1 + 1 + 100 + 1000));
+        CHECK(run(variant + "/unit_ten") == all(10 + 10 + 1000 + 10000));
+        CHECK(run(variant + "/unit_one") == all(1 + 2 + 100 + 2000));
+        CHECK(gradverify::simt::take_error() == "");
+        const auto counters = gradverify::simt::take_counters();
+        CHECK(counters.launches == 3);
+        CHECK(counters.accesses_checked == (variant == "cpu" ? 0 : 3 * elements));
+    }
+    CHECK(gradverify::simt::take_findings().empty());
 }
 
 TEST_CASE("an exception of a unit's own type is caught outside as std::exception") {

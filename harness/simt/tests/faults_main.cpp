@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs one launcher that faults, and prints what `describe_address` says in the signal handler.
+// With `caught` as a second argument the CPU device takes the signals after that.
 #include <unistd.h>
 #include <csignal>
 
@@ -42,9 +43,12 @@ int main(int argc, char** argv) {
     action.sa_sigaction = &say;
     action.sa_flags = SA_SIGINFO | SA_ONSTACK;
     sigaction(SIGSEGV, &action, nullptr);
-    if (argc != 2) return 2;
+    if (argc == 3 && std::strcmp(argv[2], "caught") == 0)
+        gradverify::simt::turn_faults_into_errors();
+    else if (argc != 2)
+        return 2;
     auto* data = static_cast<float*>(gradverify::simt::allocate_device(256));
     simt_test::launchers().at(std::string("cpu/") + argv[1])({data, 64, 1});
-    std::puts("no fault");
+    std::printf("no fault; %s\n", gradverify::simt::take_error().c_str());
     return 1;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels that leave their memory or their stack.
+// Kernels that leave their memory or their stack. fault_test.cpp knows the lines.
 #include <cuda_runtime.h>
 
 #include "harness/simt/tests/launcher.hpp"
@@ -17,3 +17,77 @@ __global__ void recurse(float* data) {
     data[0] = deep(first, 1000000);
 }
 GRADVERIFY_SIMT_TEST_LAUNCHER(overflow_the_stack) { recurse<<<1, 1>>>(call.data); }
+
+// The accesses stay though nobody wants the value.
+template <class T>
+__device__ void read_at(const T* address) {
+    const volatile T* kept = address;
+    static_cast<void>(*kept);  // line 25
+}
+template <class T>
+__device__ void write_at(T* address) {
+    *address = 1;  // line 29
+}
+
+template <class T>
+__global__ void read_element(const T* data, int i) {
+    read_at(data + i);
+}
+template <class T>
+__global__ void write_element(T* data, int i) {
+    write_at(data + i);
+}
+GRADVERIFY_SIMT_TEST_LAUNCHER(read_float) { read_element<<<1, 1>>>(call.data, call.count); }
+GRADVERIFY_SIMT_TEST_LAUNCHER(write_float) { write_element<<<1, 1>>>(call.data, call.count); }
+GRADVERIFY_SIMT_TEST_LAUNCHER(read_double) {
+    read_element<<<1, 1>>>(reinterpret_cast<double*>(call.data), call.count);
+}
+GRADVERIFY_SIMT_TEST_LAUNCHER(write_double) {
+    write_element<<<1, 1>>>(reinterpret_cast<double*>(call.data), call.count);
+}
+
+__global__ void read_far(unsigned long long address) {
+    read_at(reinterpret_cast<const float*>(address));
+}
+GRADVERIFY_SIMT_TEST_LAUNCHER(read_null) { read_far<<<1, 1>>>(0); }
+GRADVERIFY_SIMT_TEST_LAUNCHER(read_field_of_null) { read_far<<<1, 1>>>(24); }
+GRADVERIFY_SIMT_TEST_LAUNCHER(read_wild) { read_far<<<1, 1>>>(0x123456789000ull); }
+GRADVERIFY_SIMT_TEST_LAUNCHER(read_beyond_all_memory) { read_far<<<1, 1>>>(1ull << 63); }
+
+__global__ void add_at_null(float* data) {
+    atomicAdd(data, 1.0f);  // line 58
+}
+GRADVERIFY_SIMT_TEST_LAUNCHER(atomic_at_null) { add_at_null<<<1, 1>>>(nullptr); }
+
+__global__ void clear(char* data, int bytes) {
+    for (int i = 0; i < bytes; ++i) data[i] = 0;  // line 63, which becomes a call of memset
+}
+GRADVERIFY_SIMT_TEST_LAUNCHER(clear_too_much) {
+    clear<<<1, 1>>>(reinterpret_cast<char*>(call.data), call.count);
+}
+
+__global__ void fault_behind_a_barrier(float* data, int count) {
+    __shared__ float seen[64];
+    seen[threadIdx.x] = 1;
+    __syncthreads();
+    if (blockIdx.x == 1 && threadIdx.x == 5) write_at(data + count);
+    __syncthreads();
+    if (threadIdx.x < count) data[threadIdx.x] = seen[(threadIdx.x + 1) % 64];
+}
+GRADVERIFY_SIMT_TEST_LAUNCHER(fault_behind_a_barrier) {
+    fault_behind_a_barrier<<<3, 64>>>(call.data, call.count);
+}
+
+__global__ void divide(int* data, int by) { data[0] = 7 / by; }  // line 81
+GRADVERIFY_SIMT_TEST_LAUNCHER(divide_by_zero) {
+    divide<<<1, 1>>>(reinterpret_cast<int*>(call.data), call.count);
+}
+
+__global__ void read_dynamic(int i) {
+    extern __shared__ float dynamic[];
+    read_at(dynamic + i);
+}
+GRADVERIFY_SIMT_TEST_LAUNCHER(read_past_dynamic_shared) { read_dynamic<<<1, 1, 128>>>(32); }
+
+// Not in a kernel: this is the launcher's own.
+GRADVERIFY_SIMT_TEST_LAUNCHER(write_on_the_host) { call.data[call.count] = 1; }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The test programs' main, and the table of launchers that the .cu files fill.
 #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
+// doctest would take the signals from the CPU device, which makes errors of them.
+#define DOCTEST_CONFIG_NO_POSIX_SIGNALS
 #include <doctest/doctest.h>
 
 #include <stdexcept>

@@ -22,8 +22,10 @@ inline void yield_point() {
 
 /// `volatile`, so that a loop that waits for another thread reads memory each time.
 template <class T, class Update>
-T update(T* address, Update next) {
+GRADVERIFY_SIMT_UNREPORTED T update(T* address, Update next) {
     yield_point();
+    if constexpr (is_checked)
+        gradverify_simt_atomic(address, sizeof(T), __builtin_return_address(0));
     volatile T* cell = address;
     const T old = *cell;
     *cell = next(old);
@@ -42,12 +44,12 @@ T wrapping_add(T a, T b) {
 
 }  // namespace gradverify::simt::unit
 
-#define GRADVERIFY_SIMT_ATOMIC(NAME, T, NEXT)                                               \
-    inline T NAME(T* address, T value) {                                                    \
-        return ::gradverify::simt::unit::update(address, [&](T old) -> T { return NEXT; }); \
-    }                                                                                       \
-    inline T NAME##_block(T* address, T value) { return NAME(address, value); }             \
-    inline T NAME##_system(T* address, T value) { return NAME(address, value); }
+#define GRADVERIFY_SIMT_ATOMIC(NAME, T, NEXT)                                                   \
+    GRADVERIFY_SIMT_ACCESS T NAME(T* address, T value) {                                        \
+        return ::gradverify::simt::unit::update(address, [&](T old) -> T { return NEXT; });     \
+    }                                                                                           \
+    GRADVERIFY_SIMT_ACCESS T NAME##_block(T* address, T value) { return NAME(address, value); } \
+    GRADVERIFY_SIMT_ACCESS T NAME##_system(T* address, T value) { return NAME(address, value); }
 #define GRADVERIFY_SIMT_ATOMIC_INTEGERS(NAME, NEXT)  \
     GRADVERIFY_SIMT_ATOMIC(NAME, int, NEXT)          \
     GRADVERIFY_SIMT_ATOMIC(NAME, unsigned int, NEXT) \
@@ -73,14 +75,14 @@ GRADVERIFY_SIMT_ATOMIC(atomicDec, unsigned int, (old == 0u || old > value) ? val
 #undef GRADVERIFY_SIMT_ATOMIC
 
 #define GRADVERIFY_SIMT_CAS(T)                                                  \
-    inline T atomicCAS(T* address, T compare, T value) {                        \
+    GRADVERIFY_SIMT_ACCESS T atomicCAS(T* address, T compare, T value) {        \
         return ::gradverify::simt::unit::update(                                \
             address, [&](T old) -> T { return old == compare ? value : old; }); \
     }                                                                           \
-    inline T atomicCAS_block(T* address, T compare, T value) {                  \
+    GRADVERIFY_SIMT_ACCESS T atomicCAS_block(T* address, T compare, T value) {  \
         return atomicCAS(address, compare, value);                              \
     }                                                                           \
-    inline T atomicCAS_system(T* address, T compare, T value) {                 \
+    GRADVERIFY_SIMT_ACCESS T atomicCAS_system(T* address, T compare, T value) { \
         return atomicCAS(address, compare, value);                              \
     }
 GRADVERIFY_SIMT_CAS(int)
@@ -90,10 +92,10 @@ GRADVERIFY_SIMT_CAS(unsigned short)
 #undef GRADVERIFY_SIMT_CAS
 
 // Caching loads and stores: the CPU has one kind.
-#define GRADVERIFY_SIMT_LOAD(NAME)    \
-    template <class T>                \
-    inline T NAME(const T* address) { \
-        return *address;              \
+#define GRADVERIFY_SIMT_LOAD(NAME)                    \
+    template <class T>                                \
+    GRADVERIFY_SIMT_ACCESS T NAME(const T* address) { \
+        return *address;                              \
     }
 GRADVERIFY_SIMT_LOAD(__ldg)
 GRADVERIFY_SIMT_LOAD(__ldcg)
@@ -102,10 +104,10 @@ GRADVERIFY_SIMT_LOAD(__ldcs)
 GRADVERIFY_SIMT_LOAD(__ldlu)
 GRADVERIFY_SIMT_LOAD(__ldcv)
 #undef GRADVERIFY_SIMT_LOAD
-#define GRADVERIFY_SIMT_STORE(NAME)                               \
-    template <class T>                                            \
-    inline void NAME(T* address, std::type_identity_t<T> value) { \
-        *address = value;                                         \
+#define GRADVERIFY_SIMT_STORE(NAME)                                               \
+    template <class T>                                                            \
+    GRADVERIFY_SIMT_ACCESS void NAME(T* address, std::type_identity_t<T> value) { \
+        *address = value;                                                         \
     }
 GRADVERIFY_SIMT_STORE(__stwb)
 GRADVERIFY_SIMT_STORE(__stcg)

@@ -11,7 +11,7 @@
 namespace gradverify::simt::unit {
 
 /// Moves on to the next thread of the block; false when this fiber has none left to start.
-inline bool next_thread() {
+GRADVERIFY_SIMT_UNREPORTED inline bool next_thread() {
     if (state.next < state.fast_end) [[likely]] {
         state.thread = *state.next++;
         return true;
@@ -29,17 +29,22 @@ void run_threads(const void* body) {
 
 template <class Body>
 void launch(const char* kernel, const LaunchConfig& config, const Body& body) {
-    gradverify_simt_launch(config, kernel, &run_threads<Body>, &body);
+    (is_checked ? gradverify_simt_launch_checked : gradverify_simt_launch)(
+        config, kernel, &run_threads<Body>, &body);
 }
 
 /// A static shared variable; `Tag` is local to the declaration (and instantiation), and carries
 /// the declared alignment.
 template <class T, class Tag>
-inline T& shared() {
+GRADVERIFY_SIMT_UNREPORTED inline T& shared() {
     static constinit thread_local SharedSlot slot;
     if (slot.launch != state.launch) [[unlikely]] {
         constexpr std::size_t alignment = alignof(T) > alignof(Tag) ? alignof(T) : alignof(Tag);
         gradverify_simt_place_shared(slot, sizeof(T), alignment);
+        if constexpr (is_checked) {
+            gradverify_simt_shared_is_placed(
+                slot.address, sizeof(T), sizeof(std::remove_all_extents_t<T>), __PRETTY_FUNCTION__);
+        }
     }
     return *static_cast<T*>(slot.address);
 }

@@ -91,11 +91,34 @@ enum class WarpOp {
     reduce_xor,
 };
 
+/// The build defines GRADVERIFY_SIMT_CHECKED for the variant of a unit whose memory accesses are
+/// compiled into calls of the detector.
+#ifdef GRADVERIFY_SIMT_CHECKED
+constexpr bool is_checked = true;
+/// For functions whose accesses are reported by themselves, or are the executor's business.
+#define GRADVERIFY_SIMT_UNREPORTED __attribute__((noinline, no_sanitize("thread")))
+/// For functions that stand for one access of the user's code, so that it has the user's line.
+#define GRADVERIFY_SIMT_ACCESS __attribute__((always_inline)) inline
+#else
+constexpr bool is_checked = false;
+#define GRADVERIFY_SIMT_UNREPORTED
+#define GRADVERIFY_SIMT_ACCESS inline
+#endif
+
 using Entry = void (*)(const void* body);
 
 extern "C" {
 void gradverify_simt_launch(const LaunchConfig& config, const char* kernel, Entry entry,
                             const void* body);
+/// The same for a unit whose accesses are reported, with what it reports beside them.
+void gradverify_simt_launch_checked(const LaunchConfig& config, const char* kernel, Entry entry,
+                                    const void* body);
+void gradverify_simt_shared_is_placed(const void* address, std::size_t bytes,
+                                      std::size_t element_bytes, const char* function);
+void gradverify_simt_arrive(const char* file, int line);
+void gradverify_simt_fence();
+void gradverify_simt_atomic(const volatile void* address, std::size_t bytes, const void* pc);
+
 bool gradverify_simt_thread_returned();
 void gradverify_simt_place_shared(SharedSlot& slot, std::size_t bytes, std::size_t alignment);
 void gradverify_simt_barrier(const char* file, int line);

@@ -24,8 +24,9 @@ namespace gradverify::simt::unit {
 
 inline unsigned lane() { return state.thread.rank % 32u; }
 
-inline std::uint64_t collective(WarpOp op, unsigned mask, std::uint64_t value, const char* file,
-                                int line, unsigned source_lane = 0) {
+GRADVERIFY_SIMT_UNREPORTED inline std::uint64_t collective(WarpOp op, unsigned mask,
+                                                           std::uint64_t value, const char* file,
+                                                           int line, unsigned source_lane = 0) {
     gradverify_simt_warp_collective(op, mask, value, source_lane, file, line);
     return state.warp_results[state.thread.rank];
 }
@@ -45,6 +46,11 @@ T shuffle(unsigned mask, T value, unsigned source_lane, const char* file, int li
     return result;
 }
 
+inline int barrier_vote(BarrierVote vote, int predicate, const char* file, int line) {
+    if constexpr (is_checked) gradverify_simt_arrive(file, line);
+    return gradverify_simt_barrier_vote(vote, predicate, file, line);
+}
+
 /// Lanes of one shuffle segment: [first, last].
 struct Segment {
     unsigned first, last;
@@ -57,19 +63,20 @@ struct Segment {
 
 inline void __syncthreads(GRADVERIFY_SIMT_PLACE) {
     using namespace gradverify::simt::unit;
+    if constexpr (is_checked) gradverify_simt_arrive(file, line);
     gradverify_simt_barrier(file, line);
 }
 inline int __syncthreads_count(int predicate, GRADVERIFY_SIMT_PLACE) {
     using namespace gradverify::simt::unit;
-    return gradverify_simt_barrier_vote(BarrierVote::count, predicate, file, line);
+    return barrier_vote(BarrierVote::count, predicate, file, line);
 }
 inline int __syncthreads_and(int predicate, GRADVERIFY_SIMT_PLACE) {
     using namespace gradverify::simt::unit;
-    return gradverify_simt_barrier_vote(BarrierVote::all, predicate, file, line);
+    return barrier_vote(BarrierVote::all, predicate, file, line);
 }
 inline int __syncthreads_or(int predicate, GRADVERIFY_SIMT_PLACE) {
     using namespace gradverify::simt::unit;
-    return gradverify_simt_barrier_vote(BarrierVote::any, predicate, file, line);
+    return barrier_vote(BarrierVote::any, predicate, file, line);
 }
 inline void __syncwarp(unsigned mask = 0xffffffffu, GRADVERIFY_SIMT_PLACE) {
     using namespace gradverify::simt::unit;
@@ -78,7 +85,11 @@ inline void __syncwarp(unsigned mask = 0xffffffffu, GRADVERIFY_SIMT_PLACE) {
 
 // Threads of the CPU device interleave only at calls of the executor, so a fence has to stop the
 // compiler alone.
-inline void __threadfence() { std::atomic_signal_fence(std::memory_order_seq_cst); }
+inline void __threadfence() {
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    if constexpr (gradverify::simt::unit::is_checked)
+        gradverify::simt::unit::gradverify_simt_fence();
+}
 inline void __threadfence_block() { __threadfence(); }
 inline void __threadfence_system() { __threadfence(); }
 

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the checked variant remembers of memory: for each 4 bytes who wrote and who read them last,
+// and which bytes may be touched at all. Finds the memory's kind by its page. Decides nothing of
+// order: whether two accesses race is ordering.hpp's question.
+//
+// Nothing is cleared between launches: an access carries the segment it happened in, a number that
+// only grows, so what an earlier launch left is seen to be old.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+namespace gradverify::simt {
+
+/// One access as a cell remembers it: half of it who, half of it where in the program.
+struct Access {
+    std::uint64_t pc : 48 = 0;
+    std::uint64_t clock : 16 = 0;  ///< the thread's, from one warp synchronisation to the next
+    std::uint32_t segment = 0;     ///< 0: there was none
+    std::uint32_t rank : 10 = 0;   ///< of the thread in its block
+    std::uint32_t bytes : 4 = 0;   ///< of the cell, a bit each
+    std::uint32_t is_atomic : 1 = 0;
+    std::uint32_t is_volatile : 1 = 0;
+    std::uint32_t fences : 8 = 0;  ///< that the thread has passed; 255: that many or more
+};
+
+/// The state of 4 bytes, in one cache line.
+struct alignas(64) Cell {
+    Access write;
+    Access read, earlier_read;  ///< of two threads
+    /// Shared memory: the block (by its first segment) that wrote the bytes of `written`.
+    std::uint32_t written_by_block = 0;
+    std::uint8_t written = 0;
+    /// Threads (rank modulo 32) that wrote the value that is there, when several did.
+    std::uint32_t same_value_writers = 0;
+};
+static_assert(sizeof(Access) == 16 && sizeof(Cell) == 64);
+
+constexpr std::size_t cell_bytes = 4;
+constexpr unsigned shadow_page_bits = 12;
+constexpr std::size_t shadow_page_bytes = std::size_t{1} << shadow_page_bits;
+constexpr std::size_t cells_per_page = shadow_page_bytes / cell_bytes;
+
+enum class MemoryKind : std::uint8_t {
+    unknown,     ///< neither the device's nor a thread's own: a host pointer
+    not_mapped,  ///< beside device memory, or near null: an access ends the process
+    private_to,  ///< stacks, thread-local and constant data: nothing to check
+    global,      ///< device memory, and variables of the program
+    shared,
+};
+
+struct ShadowPage {
+    std::uintptr_t number = 0;
+    std::uint64_t generation = 0;
+    MemoryKind kind = MemoryKind::unknown;
+    std::unique_ptr<Cell[]> cells;
+    /// For each cell the bytes that must not be touched.
+    std::array<std::uint8_t, cells_per_page> forbidden{};
+
+    bool is_checked() const { return kind >= MemoryKind::global; }
+};
+
+class Shadow {
+  public:
+    /// Says of what kind a page is, and fills in `forbidden` of one that is checked.
+    using Classify = std::function<void(ShadowPage&)>;
+    explicit Shadow(Classify classify) : classify_(std::move(classify)) {}
+
+    ShadowPage& page_of(std::uintptr_t address) {
+        const std::uintptr_t number = address >> shadow_page_bits;
+        ShadowPage* const recent = recent_[number % recent_.size()];
+        if (recent != nullptr && recent->number == number) [[likely]]
+            return *recent;
+        return find(number);
+    }
+    static std::size_t cell_index(std::uintptr_t address) {
+        return address % shadow_page_bytes / cell_bytes;
+    }
+
+    /// Has every page classified again when it is next met; what cells hold stays.
+    void forget_kinds();
+    /// Gives back all memory. The segments must begin anew only after this.
+    void clear();
+    std::size_t bytes() const { return pages_.size() * cells_per_page * sizeof(Cell); }
+
+    /// Allows or forbids the bytes of a range that lies in pages already classified, or not yet.
+    void set_forbidden(std::uintptr_t begin, std::size_t bytes, bool forbidden);
+
+  private:
+    ShadowPage& find(std::uintptr_t number);
+
+    Classify classify_;
+    std::uint64_t generation_ = 1;
+    std::array<ShadowPage*, 1024> recent_{};
+    std::unordered_map<std::uintptr_t, std::unique_ptr<ShadowPage>> pages_;
+};
+
+/// Forbids or allows the part of a range that lies in this page.
+void set_forbidden_in(ShadowPage& page, std::uintptr_t begin, std::size_t bytes, bool forbidden);
+
+}  // namespace gradverify::simt

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+// The checked variant finds each kind of error with the lines where it is, and is silent on correct
+// kernels in many idioms, in every order of threads, with threads giving way and without.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <fstream>
+#include <sstream>
+
+#include "harness/simt/tests/device_run.hpp"
+
+using gradverify::simt::Finding;
+using gradverify::simt::FindingKind;
+using gradverify::simt::Order;
+using gradverify::simt::take_error;
+using gradverify::simt::take_findings;
+using simt_test::contains;
+using simt_test::ScheduleScope;
+
+namespace {
+
+/// "kernels_wrong.cu:12", where the line ends with this comment.
+std::string line_of(const std::string& comment) {
+    std::ifstream file(GRADVERIFY_SIMT_TEST_FOLDER "/kernels_wrong.cu");
+    int number = 0;
+    for (std::string line; std::getline(file, line);) {
+        ++number;
+        if (line.ends_with("// line: " + comment))
+            return "kernels_wrong.cu:" + std::to_string(number);
+    }
+    FAIL("no line is marked `" << comment << "`");
+    return "";
+}
+
+/// The first values that a launcher leaves, of memory whose `count` elements are named `data`.
+std::vector<float> run_on(const std::string& device, const std::string& name, int count = 64) {
+    const auto elements = static_cast<std::size_t>(count) + 128;
+    auto* data = static_cast<float*>(gradverify::simt::allocate_device(elements * sizeof(float)));
+    std::iota(data, data + elements, 0.0f);
+    // A guard lies on either side, as a harness would have it.
+    float* begin = data + 64;
+    gradverify::simt::describe_buffers(
+        {{"data", reinterpret_cast<std::byte*>(begin), reinterpret_cast<std::byte*>(begin + count),
+          sizeof(float)}});
+    simt_test::launchers().at(device + "/" + name)({begin, count, 0});
+    gradverify::simt::describe_buffers({});
+    std::vector<float> values(begin, begin + std::min(count, 128));
+    gradverify::simt::free_device(data);
+    return values;
+}
+
+std::vector<Finding> findings_of(const std::string& name, int count = 64) {
+    take_findings();
+    run_on("cpu-checked", name, count);
+    take_error();
+    return take_findings();
+}
+
+void check_finds(const std::string& name, FindingKind kind, std::vector<std::string> parts) {
+    const auto findings = findings_of(name);
+    std::ostringstream all;
+    for (const Finding& finding : findings) {
+        all << gradverify::simt::name_of(finding.kind) << ": " << finding.text << "\n";
+    }
+    const std::string found_text = all.str();
+    CAPTURE(name);
+    CAPTURE(found_text);
+    const bool found = std::any_of(findings.begin(), findings.end(), [&](const Finding& finding) {
+        return finding.kind == kind &&
+               std::all_of(parts.begin(), parts.end(),
+                           [&](const auto& part) { return contains(finding.text, part); });
+    });
+    CHECK(found);
+}
+
+struct WrongKernel {
+    const char* launcher;
+    FindingKind kind;
+    std::vector<std::string> lines;  ///< by their comments
+    std::vector<std::string> texts;
+};
+
+const WrongKernel wrong_kernels[] = {
+    {"no_barrier_before_last_warp",
+     FindingKind::race,
+     {"last_warp writes", "last_warp reads"},
+     {"partial[", "shared memory", "no barrier between them", "launch of last_warp"}},
+    {"scratch_reused_without_barrier",
+     FindingKind::race,
+     {"reuse reads", "reuse writes"},
+     {"scratch["}},
+    {"race_between_blocks",
+     FindingKind::race,
+     {"neighbour reads", "neighbour writes"},
+     {"data[", "of block (", "nothing orders these blocks"}},
+    {"read_of_unwritten_shared", FindingKind::uninitialised, {"unwritten reads"}, {"tile[31]"}},
+    {"plain_add_for_atomic", FindingKind::race, {"plain sum"}, {"data[0]"}},
+    {"shuffle_from_exited_lane", FindingKind::warp_mask, {"from exited"}, {"lane 20"}},
+    {"mask_names_absent_lane", FindingKind::warp_mask, {"absent lane"}, {"0x1ff", "(0x100"}},
+    {"early_return_before_barrier",
+     FindingKind::uninitialised,
+     {"early return reads"},
+     {"staged[40]"}},
+    {"different_barriers", FindingKind::barrier, {"first barrier", "second barrier"}, {}},
+    {"global_write_past_the_end",
+     FindingKind::out_of_bounds,
+     {"write past"},
+     {"writes", "data[64], but data has 64 elements"}},
+    {"global_read_before_the_start",
+     FindingKind::out_of_bounds,
+     {"read before"},
+     {"reads", "data[-1], but data has"}},
+    {"shared_write_past_the_end",
+     FindingKind::out_of_bounds,
+     {"shared write past"},
+     {"writes", "first[32], but first has 32 elements"}},
+    {"dynamic_read_past_the_end",
+     FindingKind::out_of_bounds,
+     {"dynamic read past"},
+     {"reads", "byte 124 of dynamic shared memory, but", "has 124 bytes"}},
+    {"host_pointer", FindingKind::host_pointer, {"from host"}, {"a host pointer"}},
+    {"warp_without_syncwarp",
+     FindingKind::race,
+     {"legacy"},
+     {"lanes[", "neither __syncwarp() nor a barrier"}},
+    {"last_block_without_fence",
+     FindingKind::race,
+     {"no fence writes", "no fence reads"},
+     {"data["}},
+    {"plain_read_of_an_atomic",
+     FindingKind::race,
+     {"mixed updates", "mixed reads"},
+     {"updates it atomically"}},
+};
+
+const char* const idioms[] = {
+    "hillis_steele_scan",
+    "blelloch_scan",
+    "tiled_transpose",
+    "double_buffered_gemm",
+    "bitonic_sort",
+    "syncthreads_or_loop",
+    "broadcast",
+    "histogram",
+    "producer_and_consumer",
+    "shared_union",
+    "carved_dynamic_shared",
+    "vector_copies",
+    "same_value_writes",
+    "ping_pong",
+    "last_block",
+    "cooperative_groups",
+    "syncwarp_sum",
+    "volatile_with_syncwarp",
+    "partial_masks",
+    "warp_aggregated_atomics",
+    "persistent_blocks",
+    "flags_between_blocks",
+    "lock",
+    "flag_between_warps",
+};
+
+}  // namespace
+
+TEST_CASE("each error is found with its source lines, in every order of threads") {
+    for (const WrongKernel& wrong : wrong_kernels) {
+        for (const Order order : simt_test::all_orders) {
+            const ScheduleScope scope({.threads = order, .blocks = order, .seed = 3});
+            CAPTURE(static_cast<int>(order));
+            auto parts = wrong.texts;
+            for (const std::string& line : wrong.lines) parts.push_back(line_of(line));
+            check_finds(wrong.launcher, wrong.kind, parts);
+        }
+    }
+}
+
+TEST_CASE("an access that would end the process ends the launch, with a finding") {
+    take_findings();
+    run_on("cpu-checked", "global_write_to_unmapped");
+    CHECK(contains(take_error(), "an illegal memory access was encountered"));
+    const auto findings = take_findings();
+    REQUIRE(findings.size() == 1);
+    CHECK(findings[0].kind == FindingKind::out_of_bounds);
+    CHECK(contains(findings[0].text, line_of("to unmapped")));
+    CHECK(run_on("cpu-checked", "mask_names_absent_lane")[0] == 1.0f);
+    CHECK(take_error() == "");
+}
+
+TEST_CASE("whether a full mask may name lanes that have exited is left to taste") {
+    CHECK(findings_of("full_mask_names_absent_lanes").empty());
+    gradverify::simt::set_checks({.full_mask_may_name_absent_lanes = false});
+    check_finds("full_mask_names_absent_lanes", FindingKind::warp_mask, {line_of("full mask")});
+    gradverify::simt::set_checks({});
+}
+
+TEST_CASE("updates are lost when threads give way at an access, the same ones each time") {
+    const auto sum = [](std::uint64_t seed, std::uint32_t one_in) {
+        const ScheduleScope scope({.seed = seed, .give_way_one_in = one_in});
+        return run_on("cpu-checked", "lost_updates")[0];
+    };
+    CHECK(sum(1, 0) == 64.0f);
+    CHECK(sum(1, 4) < 64.0f);
+    CHECK(sum(1, 4) == sum(1, 4));
+    CHECK(sum(1, 4) != sum(2, 4));
+    take_findings();
+}
+
+TEST_CASE("a finding is given once for its lines, and again only after it was taken") {
+    const auto first = findings_of("race_between_blocks");
+    CHECK(first.size() == 1);
+    CHECK(take_findings().empty());
+    CHECK(findings_of("race_between_blocks").size() == 1);
+}
+
+TEST_CASE("what runs unchecked has no findings") {
+    take_findings();
+    run_on("cpu", "race_between_blocks");
+    CHECK(take_findings().empty());
+}
+
+TEST_CASE("correct kernels in idioms of all kinds give no finding") {
+    for (const char* idiom : idioms) {
+        const std::string name = std::string("idiom_") + idiom;
+        const auto expected = run_on("cpu", name, 1216);
+        for (const Order order : simt_test::all_orders) {
+            for (const std::uint32_t give_way : {0u, 1u, 7u}) {
+                const ScheduleScope scope(
+                    {.threads = order, .blocks = order, .seed = 11, .give_way_one_in = give_way});
+                CAPTURE(name);
+                CAPTURE(static_cast<int>(order));
+                CAPTURE(give_way);
+                take_findings();
+                // All that a launcher touches is allowed: a few use more than one array.
+                const auto values = run_on("cpu-checked", name, 1216);
+                for (const Finding& finding : take_findings()) {
+                    FAIL_CHECK(finding.text);
+                }
+                CHECK(take_error() == "");
+                CHECK(std::equal(expected.begin(), expected.end(), values.begin()));
+            }
+        }
+    }
+}

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels that are wrong in one way each, most of them right by luck in the order of a CPU. The
+// tests find a line by the comment on it.
+#include <cuda_runtime.h>
+
+#include "harness/simt/tests/launcher.hpp"
+
+// Tree reduction, with the barrier before the last warp forgotten.
+__global__ void last_warp(float* data, int count) {
+    __shared__ float partial[128];
+    const unsigned i = threadIdx.x;
+    partial[i] = i < unsigned(count) ? data[i] : 0.0f;
+    __syncthreads();
+    if (i < 64) partial[i] += partial[i + 64];  // line: last_warp writes
+    if (i < 32) {
+        float sum = partial[i] + partial[i + 32];  // line: last_warp reads
+        for (int step = 16; step > 0; step /= 2) sum += __shfl_down_sync(0xffffffffu, sum, step);
+        if (i == 0) data[0] = sum;
+    }
+}
+GRADVERIFY_SIMT_TEST_LAUNCHER(no_barrier_before_last_warp) {
+    last_warp<<<1, 128>>>(call.data, call.count);
+}
+
+// A buffer is used for a second sum while threads may still read the first.
+__global__ void reuse(float* data) {
+    __shared__ float scratch[64];
+    const unsigned i = threadIdx.x;
+    scratch[i] = data[i];
+    __syncthreads();
+    const float other = scratch[63 - i];  // line: reuse reads
+    scratch[i] = other + 1.0f;            // line: reuse writes
+    __syncthreads();
+    data[i] = scratch[i];
+}
+GRADVERIFY_SIMT_TEST_LAUNCHER(scratch_reused_without_barrier) { reuse<<<1, 64>>>(call.data); }
+
+__global__ void neighbour_block(float* data) {
+    const unsigned i = blockIdx.x;
+    const float left = i > 0 ? data[i - 1] : 0.0f;  // line: neighbour reads
+    data[i] = left + 1.0f;                          // line: neighbour writes
+}
+GRADVERIFY_SIMT_TEST_LAUNCHER(race_between_blocks) { neighbour_block<<<4, 1>>>(call.data); }
+
+__global__ void unwritten(float* data) {
+    __shared__ float tile[32];
+    if (threadIdx.x < 31) tile[threadIdx.x] = data[threadIdx.x];
+    __syncthreads();
+    data[threadIdx.x] = tile[threadIdx.x];  // line: unwritten reads
+}
+GRADVERIFY_SIMT_TEST_LAUNCHER(read_of_unwritten_shared) { unwritten<<<1, 32>>>(call.data); }
+
+__global__ void plain_sum(float* data, int count) {
+    for (int i = threadIdx.x; i < count; i += blockDim.x) {
+        if (i > 0) data[0] += data[i];  // line: plain sum
+    }
+}
+GRADVERIFY_SIMT_TEST_LAUNCHER(plain_add_for_atomic) { plain_sum<<<1, 33>>>(call.data, call.count); }
+
+__global__ void from_exited(float* data, int count) {
+    if (threadIdx.x >= unsigned(count)) return;
+    data[threadIdx.x] = __shfl_down_sync(0xffffffffu, data[threadIdx.x], 1);  // line: from exited
+}
+GRADVERIFY_SIMT_TEST_LAUNCHER(shuffle_from_exited_lane) { from_exited<<<1, 32>>>(call.data, 20); }
+
+__global__ void absent_lane(float* data) {
+    if (threadIdx.x >= 8) return;
+    __syncwarp(0x1ffu);  // line: absent lane
+    data[threadIdx.x] = 1.0f;
+}
+GRADVERIFY_SIMT_TEST_LAUNCHER(mask_names_absent_lane) { absent_lane<<<1, 32>>>(call.data); }
+
+__global__ void full_mask(float* data) {
+    if (threadIdx.x >= 8) return;
+    __syncwarp();  // line: full mask
+    data[threadIdx.x] = 1.0f;
+}
+GRADVERIFY_SIMT_TEST_LAUNCHER(full_mask_names_absent_lanes) { full_mask<<<1, 32>>>(call.data); }
+
+// Threads without an element leave before they have stored their zero, and the others read it.
+__global__ void early_return(float* data, int count) {
+    __shared__ float staged[64];
+    const unsigned i = threadIdx.x;
+    if (i >= unsigned(count)) return;
+    staged[i] = data[i];
+    __syncthreads();
+    float sum = 0.0f;
+    for (unsigned j = 0; j < blockDim.x; ++j) sum += staged[j];  // line: early return reads
+    data[i] = sum;
+}
+GRADVERIFY_SIMT_TEST_LAUNCHER(early_return_before_barrier) {
+    early_return<<<1, 64>>>(call.data, 40);
+}
+
+__global__ void two_barriers(float* data) {
+    if (threadIdx.x < 32) {
+        data[threadIdx.x] = 1.0f;
+        __syncthreads();  // line: first barrier
+    } else {
+        __syncthreads();  // line: second barrier
+    }
+}
+GRADVERIFY_SIMT_TEST_LAUNCHER(different_barriers) { two_barriers<<<1, 64>>>(call.data); }
+
+__global__ void write_past(float* data, int count) {
+    if (threadIdx.x <= unsigned(count)) data[threadIdx.x] = 1.0f;  // line: write past
+}
+GRADVERIFY_SIMT_TEST_LAUNCHER(global_write_past_the_end) {
+    write_past<<<1, 96>>>(call.data, call.count);
+}
+__global__ void read_before(float* data) {
+    data[threadIdx.x] = data[int(threadIdx.x) - 1];  // line: read before
+}
+GRADVERIFY_SIMT_TEST_LAUNCHER(global_read_before_the_start) { read_before<<<1, 1>>>(call.data); }
+
+__global__ void shared_write_past(float* data) {
+    __shared__ float first[32];
+    __shared__ float second[32];
+    first[threadIdx.x + 1] = data[threadIdx.x];  // line: shared write past
+    second[threadIdx.x] = 0.0f;
+    __syncthreads();
+    data[threadIdx.x] = first[threadIdx.x + (threadIdx.x == 0)] + second[threadIdx.x];
+}
+GRADVERIFY_SIMT_TEST_LAUNCHER(shared_write_past_the_end) {
+    shared_write_past<<<1, 32>>>(call.data);
+}
+__global__ void dynamic_read_past(float* data) {
+    extern __shared__ float dynamic[];
+    dynamic[threadIdx.x] = data[threadIdx.x];
+    __syncthreads();
+    data[threadIdx.x] = dynamic[threadIdx.x + 1];  // line: dynamic read past
+}
+GRADVERIFY_SIMT_TEST_LAUNCHER(dynamic_read_past_the_end) {
+    dynamic_read_past<<<1, 31, 31 * sizeof(float)>>>(call.data);
+}
+__global__ void next_page(float* data, int count) {
+    data[count + 64 + threadIdx.x] = 1.0f;  // line: to unmapped
+}
+GRADVERIFY_SIMT_TEST_LAUNCHER(global_write_to_unmapped) {
+    next_page<<<1, 1>>>(call.data, call.count);
+}
+
+__global__ void from_host(float* data, const float* host) {
+    data[threadIdx.x] = host[threadIdx.x];  // line: from host
+}
+GRADVERIFY_SIMT_TEST_LAUNCHER(host_pointer) {
+    float* host = new float[64];
+    for (int i = 0; i < 64; ++i) host[i] = i;
+    from_host<<<1, 32>>>(call.data, host);
+    delete[] host;
+}
+
+// Warp-synchronous code as it was written before sm_70.
+__global__ void legacy(float* data) {
+    __shared__ volatile float lanes[64];
+    const unsigned i = threadIdx.x;
+    lanes[i] = data[i];
+    lanes[i + 32] = 0.0f;
+    for (int step = 16; step > 0; step /= 2) {
+        lanes[i] = lanes[i] + lanes[i + step];  // line: legacy
+    }
+    data[i] = lanes[i];
+}
+GRADVERIFY_SIMT_TEST_LAUNCHER(warp_without_syncwarp) { legacy<<<1, 32>>>(call.data); }
+
+// The last block reads what the others have not fenced.
+__device__ unsigned tickets;
+__global__ void no_fence(float* data) {
+    __shared__ bool is_last;
+    if (threadIdx.x == 0) {
+        data[blockIdx.x] = blockIdx.x + 1.0f;  // line: no fence writes
+        is_last = atomicAdd(&tickets, 1u) == gridDim.x - 1;
+    }
+    __syncthreads();
+    if (!is_last || threadIdx.x != 0) return;
+    float sum = 0.0f;
+    for (unsigned i = 0; i < gridDim.x; ++i) sum += data[i];  // line: no fence reads
+    data[0] = sum;
+    tickets = 0;
+}
+GRADVERIFY_SIMT_TEST_LAUNCHER(last_block_without_fence) { no_fence<<<4, 32>>>(call.data); }
+
+// A plain read of what others update atomically.
+__global__ void mixed(float* data, int* counter) {
+    atomicAdd(counter, 1);         // line: mixed updates
+    data[threadIdx.x] = *counter;  // line: mixed reads
+}
+GRADVERIFY_SIMT_TEST_LAUNCHER(plain_read_of_an_atomic) {
+    mixed<<<1, 32>>>(call.data, reinterpret_cast<int*>(call.data + 64));
+}
+
+// Only pre-emption shows the lost updates in the values.
+__global__ void lost_updates(float* data) { data[0] += 1.0f; }
+GRADVERIFY_SIMT_TEST_LAUNCHER(lost_updates) {
+    cudaMemset(call.data, 0, sizeof(float));
+    lost_updates<<<1, 64>>>(call.data);
+}

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a worker is started: its descriptors, environment and process group. No more than that.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace gradverify {
+
+struct SpawnedWorker {
+    pid_t pid = -1;
+    // None of these blocks.
+    int request_fd = -1;   ///< to write to
+    int answer_fd = -1;    ///< to read from
+    int print_fd = -1;     ///< its stdout and stderr
+    void* note = nullptr;  ///< memory that it shares, all zeros at first
+};
+
+/// **Errors** EnvironmentError.
+SpawnedWorker spawn_worker(const std::vector<std::string>& command, bool strict_heap,
+                           std::size_t note_bytes);
+
+}  // namespace gradverify

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// One worker process as its driver sees it: started as a clean process (fork and exec, never fork
+// alone) in a process group of its own, with its pipes; how much it uses, what it printed, and what
+// it died of. Decides nothing about cases.
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace gradverify {
+
+/// How a worker ended.
+struct WorkerEnd {
+    int status = 0;  ///< as waitpid gives it
+    /// It lived on after it had closed its pipe, and was killed.
+    bool closed_pipe = false;
+    /// Why the driver killed it; empty when it ended by itself.
+    std::string overstepped;
+    /// What it printed last.
+    std::string last_words;
+    /// Whether a launcher was running, and whether one had been called at all.
+    bool in_launcher = false, launched = false;
+    /// Kernels that the case in hand had called beside its own.
+    std::vector<std::string> partners;
+
+    /// Whether it ended as a worker does that has nothing more to do.
+    bool in_good_order() const;
+    bool exited_with(int code) const;
+    /// As glibc does when it finds its heap damaged.
+    bool aborted() const;
+    /// A signal that a kernel's mistake does not raise: somebody else ended the process.
+    bool by_others() const;
+    /// `the kernel's process was killed by SIGSEGV`.
+    std::string cause() const;
+};
+
+/// What a worker may use for the case in hand.
+struct WorkerAllowance {
+    double cpu_seconds = 0.0, sleep_seconds = 0.0;
+    std::size_t memory_bytes = 0;
+};
+
+class WorkerProcess {
+  public:
+    WorkerProcess() = default;
+    ~WorkerProcess() { kill_now(); }
+    WorkerProcess(const WorkerProcess&) = delete;
+    WorkerProcess& operator=(const WorkerProcess&) = delete;
+
+    /// Starts the command. With a strict heap, glibc's malloc checks each block that is freed,
+    /// where this machine has that library: 1.2 to 1.6 times slower.
+    ///
+    /// **Errors** EnvironmentError when it can't be started.
+    void start(const std::vector<std::string>& command, bool strict_heap);
+    bool runs() const { return pid_ > 0; }
+
+    /// Queues lines for its request pipe, and writes what the pipe has room for.
+    void send(const std::string& line);
+    void flush();
+    bool has_unsent() const { return !unsent_.empty(); }
+    /// No more requests: it ends when it has answered those that it has.
+    void close_requests();
+
+    /// Reads what it says; false once its answers have ended.
+    bool read_answers();
+    std::optional<std::string> next_line();
+    /// Reads what it prints, and passes it on to this process's stderr.
+    void read_prints();
+    /// What it printed before now is of no interest.
+    void forget_prints() { prints_.clear(); }
+
+    /// For poll; -1 when there is none.
+    int request_fd() const { return request_fd_; }
+    int answer_fd() const { return answer_fd_; }
+    int print_fd() const { return print_fd_; }
+
+    /// Whether it has ended, even if something that it started still holds its pipes.
+    bool has_ended() const;
+
+    /// A case begins now: its use counts from here.
+    void begin_case() { watched_ = false; }
+    /// Whether the case in hand takes more than is allowed; then what it does, as a clause
+    /// (`no end after 12 s of CPU time`).
+    std::optional<std::string> oversteps(const WorkerAllowance& allowed);
+
+    /// Waits until it has ended, for so long at most, then kills it with all that it started.
+    WorkerEnd end(double grace_seconds, const std::string& overstepped = "");
+    /// Ends one that has nothing to do; says how it ended if it did so by itself and not in good
+    /// order.
+    std::optional<WorkerEnd> end_idle(double grace_seconds);
+    void kill_now();
+
+  private:
+    using Clock = std::chrono::steady_clock;
+    void close_all();
+
+    pid_t pid_ = -1;
+    int request_fd_ = -1, answer_fd_ = -1, print_fd_ = -1;
+    void* note_ = nullptr;
+    std::string unsent_, received_, prints_;
+    bool watched_ = false;
+    double cpu_at_start_ = 0.0, cpu_last_ = 0.0, slept_ = 0.0;
+    Clock::time_point last_look_{};
+};
+
+/// A worker's share of this machine's memory: three quarters of it divided by the jobs.
+std::size_t memory_share_bytes(int jobs);
+
+}  // namespace gradverify

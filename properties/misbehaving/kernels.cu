@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels that do to their process what no kernel should, from three output channels on; below
+// that, and but for it, they are right. Linked into a test only; misbehaving_test.cpp says what
+// must be said of each.
+#include <cuda_runtime.h>
+
+#include <cfenv>
+#include <chrono>
+#include <cstdlib>
+#include <stdexcept>
+#include <vector>
+
+#include "harness/kernel.hpp"
+#include "reference/conv.hpp"
+
+namespace {
+
+using gradverify::conv::GradBias;
+
+__global__ void sum_channels(const float* dy, float* db, int n, int k, int pixels) {
+    const int c = blockIdx.x * blockDim.x + threadIdx.x;
+    if (c >= k) return;
+    float sum = 0.0f;
+    for (int i = 0; i < n * pixels; ++i) sum += dy[(i / pixels * k + c) * pixels + i % pixels];
+    db[c] = sum;
+}
+
+void sum(const GradBias& call) {
+    const int n = static_cast<int>(call.problem.n), k = static_cast<int>(call.problem.k);
+    const int pixels = static_cast<int>(call.dy.size(2) * call.dy.size(3));
+    sum_channels<<<(k + 63) / 64, 64, 0, call.launch.stream>>>(call.dy.as<const float>(),
+                                                               call.db.as<float>(), n, k, pixels);
+}
+
+/// The right result, and on enough channels the mischief.
+template <void (*mischief)(const GradBias&)>
+void launch(const GradBias& call) {
+    sum(call);
+    if (call.problem.k >= 3) mischief(call);
+}
+
+// ---- on the host
+
+int* volatile nowhere = nullptr;
+std::vector<char*> kept;
+
+void segfault(const GradBias&) { *nowhere = 1; }
+
+void spin_on_host(const GradBias&) {
+    const auto start = std::chrono::steady_clock::now();
+    while (std::chrono::steady_clock::now() >= start) continue;
+}
+
+int recurse(int depth) {
+    if (depth < 0) return 0;
+    volatile int frame[64];
+    frame[depth % 64] = depth;
+    return recurse(depth + 1) + frame[depth % 64];
+}
+void recurse_on_host(const GradBias&) { *nowhere = recurse(1); }
+
+void exit_0(const GradBias&) { std::exit(0); }
+void exit_1(const GradBias&) { std::exit(1); }
+void abort_it(const GradBias&) { std::abort(); }
+void throw_it(const GradBias&) { throw std::runtime_error("no plan for this shape"); }
+void throw_number(const GradBias&) { throw 42; }
+
+void allocate_on_device(const GradBias&) {
+    void* memory = nullptr;
+    cudaMalloc(&memory, std::size_t{1} << 40);
+}
+
+void allocate_without_end(const GradBias&) {
+    for (;;) {
+        constexpr std::size_t bytes = std::size_t{1} << 20;
+        kept.push_back(new char[bytes]);
+        for (std::size_t i = 0; i < bytes; i += 4096) kept.back()[i] = 1;
+    }
+}
+
+void damage_heap(const GradBias&) {
+    volatile char* block = new char[40];
+    for (int i = 40; i < 48; ++i) block[i] = 1;
+    delete[] block;
+}
+
+void die_at_exit() { std::abort(); }
+void leave_trap(const GradBias&) { std::atexit(die_at_exit); }
+
+// Nothing wrong for the kernel itself; it must not change what is said of others.
+void round_upward(const GradBias&) { std::fesetround(FE_UPWARD); }
+
+// ---- on the device
+
+__global__ void never_end(float* db) {
+    unsigned odd = 1;
+    while (odd != 0) odd *= 3;
+    db[0] = static_cast<float>(odd);
+}
+void spin_in_kernel(const GradBias& call) {
+    never_end<<<1, 1, 0, call.launch.stream>>>(call.db.as<float>());
+}
+
+__device__ __noinline__ float descend(const float* dy, int depth) {
+    if (depth < 0) return 0.0f;
+    volatile float frame[64];
+    frame[depth % 64] = dy[0];
+    return descend(dy, depth + 1) + frame[depth % 64];
+}
+__global__ void descend_for_ever(const float* dy, float* db) { db[0] = descend(dy, 1); }
+void recurse_in_kernel(const GradBias& call) {
+    descend_for_ever<<<1, 1, 0, call.launch.stream>>>(call.dy.as<const float>(),
+                                                      call.db.as<float>());
+}
+
+__global__ void store(float* at, float value) { *at = value; }
+void write_input(const GradBias& call) {
+    store<<<1, 1, 0, call.launch.stream>>>(const_cast<float*>(call.dy.as<const float>()), 7.0f);
+}
+void write_guard(const GradBias& call) {
+    store<<<1, 1, 0, call.launch.stream>>>(call.db.as<float>() + call.problem.k, 7.0f);
+}
+void free_buffer(const GradBias& call) { cudaFree(call.db.as<float>()); }
+
+// ---- a forward kernel that gradients would borrow
+
+void die_forward(const gradverify::conv::Forward&) { *nowhere = 1; }
+
+}  // namespace
+
+#define MISBEHAVING(VARIANT, MISCHIEF) \
+    GRADVERIFY_KERNEL(GradBias, VARIANT, launch<MISCHIEF>).aligned_to(sizeof(float))
+
+MISBEHAVING("aborts", abort_it);
+MISBEHAVING("allocates_on_device", allocate_on_device);
+MISBEHAVING("allocates_without_end", allocate_without_end);
+MISBEHAVING("damages_heap", damage_heap);
+MISBEHAVING("exits_0", exit_0);
+MISBEHAVING("exits_1", exit_1);
+MISBEHAVING("frees_buffer", free_buffer);
+MISBEHAVING("leaves_trap", leave_trap);
+MISBEHAVING("recurses_in_kernel", recurse_in_kernel);
+MISBEHAVING("recurses_on_host", recurse_on_host);
+MISBEHAVING("rounds_upward", round_upward);
+MISBEHAVING("segfaults", segfault);
+MISBEHAVING("spins_in_kernel", spin_in_kernel);
+MISBEHAVING("spins_on_host", spin_on_host);
+MISBEHAVING("throws", throw_it);
+MISBEHAVING("throws_number", throw_number);
+MISBEHAVING("writes_guard", write_guard);
+MISBEHAVING("writes_input", write_input);
+GRADVERIFY_KERNEL(gradverify::conv::Forward, "dies", die_forward);

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels that crash, hang, leave or damage their process each get a verdict with the cause and a
+// minimal case that fails again for it; correct kernels checked in the same run pass.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+
+#include "harness/check.hpp"
+#include "harness/text.hpp"
+#include "properties/suite.hpp"
+#include "properties/test_support.hpp"
+
+namespace gradverify {
+
+namespace {
+
+#ifdef __SANITIZE_ADDRESS__
+constexpr bool sanitized = true;
+#else
+constexpr bool sanitized = false;
+#endif
+
+struct Misbehaving {
+    const char* variant;
+    /// What the message begins with on the CPU device; alternatives with a bar between.
+    const char* cause;
+    /// The runtime, a sanitizer, or the unit's instrumentation may notice it first.
+    bool varies = false;
+};
+
+constexpr Misbehaving kernels[] = {
+    {"aborts", "the kernel's process called abort()"},
+    {"allocates_on_device", "cudaMalloc: out of memory", true},
+    {"allocates_without_end", "used more than 1 GiB of memory"},
+    {"damages_heap", "the kernel's process called abort(); its last words: free(): invalid pointer",
+     true},
+    {"exits_0", "the kernel's process called exit(0)"},
+    {"exits_1", "the kernel's process called exit(1)"},
+    {"frees_buffer", "cudaFree: |wrote", true},
+    {"recurses_in_kernel", "the kernel's process was killed by SIGSEGV|", true},
+    {"recurses_on_host", "the kernel's process was killed by SIGSEGV|", true},
+    {"segfaults", "the kernel's process was killed by SIGSEGV|", true},
+    {"spins_in_kernel", "no end after 1 s of CPU time", true},
+    {"spins_on_host", "no end after 1 s of CPU time", true},
+    {"throws", "the launcher threw: no plan for this shape"},
+    {"throws_number", "the launcher threw something that is no std::exception"},
+    {"writes_guard", "wrote 1 element past the end of db"},
+    {"writes_input", "changed its input dy"},
+};
+
+constexpr Misbehaving trap{"leaves_trap", "the kernel's process called abort()"};
+
+WorkerPoolOptions workers() {
+    WorkerPoolOptions options{.command = suite_worker_command(), .jobs = 2};
+    options.time.floor_seconds = 1.0;
+    options.memory_bytes = std::size_t{1} << 30;
+    return options;
+}
+
+bool begins_as(const std::string& message, const char* alternatives) {
+    for (const std::string_view begin : split(alternatives, '|'))
+        if (message.starts_with(begin)) return true;
+    return false;
+}
+
+/// A message without what it says of the run, or of addresses in a process.
+std::string cause_of(const std::string& message) {
+    return message.substr(0, std::min(message.find(" ("), message.find("; its last words")));
+}
+
+void check_misbehaving(const Misbehaving& kernel, const RowResult& result,
+                       const std::string& device) {
+    CAPTURE(std::string(kernel.variant));
+    CAPTURE(result.message);
+    REQUIRE(result.verdict == Verdict::failed);
+    REQUIRE(result.failure);
+    if (!kernel.varies || (device == "cpu" && !sanitized))
+        CHECK(begins_as(result.message, kernel.cause));
+    CHECK(result.failure->smallest.problem.print() == "k=3,in=1x1");
+    WorkerPool other(workers());
+    const Outcome again = other.run(result.failure->smallest.print(), {.alone = true});
+    CHECK(again.verdict == Verdict::failed);
+    CHECK(cause_of(again.message) == cause_of(result.message));
+}
+
+std::map<std::string, RowResult> check_all(const Suite& suite, const std::string& kernels_glob,
+                                           const std::string& property, const std::string& device) {
+    WorkerPool pool(workers());
+    const auto rows = select_rows(suite, Registry::instance(), {kernels_glob}, property, {device});
+    std::map<std::string, RowResult> by_variant;
+    for (RowResult& result : check_rows(suite, rows, {.cases = 40, .seed = 3}, pool, {})) {
+        const std::string& name = result.row.kernel->name;
+        by_variant.emplace(name.substr(name.find('/') + 1), std::move(result));
+    }
+    return by_variant;
+}
+
+}  // namespace
+
+TEST_CASE("whatever a kernel does to its process, it is told, and the others pass") {
+    const Suite suite = make_suite(Registry::instance());
+    for (const std::string& device : test_devices()) {
+        CAPTURE(device);
+        auto results = check_all(suite, "conv.grad_bias/*", "matches_reference", device);
+        for (const Misbehaving& kernel : kernels) {
+            REQUIRE(results.contains(kernel.variant));
+            check_misbehaving(kernel, results.at(kernel.variant), device);
+            results.erase(kernel.variant);
+        }
+        // Whether its trap springs depends on what else ends its process; see below.
+        results.erase(trap.variant);
+        CHECK(results.size() == 4);
+        for (const auto& [variant, result] : results) {
+            CAPTURE(variant);
+            CAPTURE(result.message);
+            CHECK(result.verdict == Verdict::passed);
+            CHECK(result.cases == 40);
+        }
+    }
+}
+
+TEST_CASE("what a kernel leaves behind for the end of its process is charged to it") {
+    const Suite suite = make_suite(Registry::instance());
+    for (const std::string& device : test_devices()) {
+        const auto results =
+            check_all(suite, "conv.grad_bias/leaves_trap", "matches_reference", device);
+        check_misbehaving(trap, results.at(trap.variant), device);
+    }
+}
+
+TEST_CASE("a forward kernel that dies is not charged to the gradients that would borrow it") {
+    const Suite suite = make_suite(Registry::instance());
+    for (const std::string& device : test_devices()) {
+        CAPTURE(device);
+        const auto forward = check_all(suite, "conv.forward/dies", "matches_reference", device);
+        CHECK(forward.at("dies").verdict == Verdict::failed);
+        const auto gradients = check_all(suite, "conv.grad_bias/naive", "adjoint_identity", device);
+        const RowResult& naive = gradients.at("naive");
+        CAPTURE(naive.message);
+        CHECK(naive.verdict == Verdict::passed);
+        CHECK(naive.cases == 40);
+    }
+}
+
+}  // namespace gradverify
