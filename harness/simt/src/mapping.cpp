@@ -2,6 +2,7 @@
 // Guarded mappings from the kernel's anonymous memory.
 #include "harness/simt/src/mapping.hpp"
 
+#include <sanitizer/asan_interface.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -35,6 +36,8 @@ char* map_guarded(std::size_t bytes, std::size_t zone_bytes) noexcept {
         munmap(mapping, inner + 2 * zone);
         return nullptr;
     }
+    // A stack may have lain here, and left what the address sanitizer keeps of its frames.
+    ASAN_UNPOISON_MEMORY_REGION(begin, inner);
     return begin;
 }
 
