@@ -45,12 +45,23 @@ struct Minimality {
     bool of_is_least = false;  ///< there are more than `of`
 };
 
+/// What failed in general, as far as the problems tell that were run beside the smallest.
+struct Generality {
+    /// The rule, or what was seen where there is none; empty when nothing was run.
+    std::string text;
+    bool is_rule = false;       ///< every problem that was run agrees
+    std::int64_t problems = 0;  ///< that were run and say something
+};
+
 /// What shrinking found.
 struct Shrunk {
     Case smallest;
     Outcome outcome;
     Minimality minimality;
     std::int64_t runs = 0;
+    Generality generality{};
+    /// Who is wrong, in one sentence; empty where the witnesses were not asked.
+    std::string witnesses{};
 
     bool minimal() const { return minimality.kind == Minimality::Kind::certified; }
 };
@@ -84,6 +95,8 @@ struct Suite {
     std::function<std::vector<Case>(const Case&)> with_calls_before;
     /// Shrinks a failing case, running candidates through `runner`.
     std::function<Shrunk(const Case&, const Outcome&, const CaseRunner& runner)> shrink;
+    /// Says of a shrunk failure what fails in general and who is wrong, through the same runner.
+    std::function<void(Shrunk&, const CaseRunner& runner)> explain;
 };
 
 }  // namespace gradverify

@@ -27,6 +27,16 @@ void add_minimality(ordered_json& object, const Shrunk& failure) {
     if (minimality.of_is_least) object["smaller_is_least"] = true;
 }
 
+/// A rule that every run agrees with is `rule`; what else was seen is told in `seen`.
+void add_explanation(ordered_json& object, const Shrunk& failure) {
+    const Generality& generality = failure.generality;
+    if (!generality.text.empty()) {
+        object[generality.is_rule ? "rule" : "seen"] = generality.text;
+        object["problems_run"] = generality.problems;
+    }
+    if (!failure.witnesses.empty()) object["witnesses"] = failure.witnesses;
+}
+
 }  // namespace
 
 JsonResults::JsonResults(const std::string& path, std::uint64_t seed,
@@ -54,6 +64,7 @@ void JsonResults::add(const RowResult& result) {
         object["case"] = result.failure->smallest.print();
         object["problem"] = result.failure->smallest.problem.print();
         add_minimality(object, *result.failure);
+        add_explanation(object, *result.failure);
     }
     if (result.known) object["known"] = true;
     write(text_of(object));

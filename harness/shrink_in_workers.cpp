@@ -12,22 +12,35 @@ class Shrinking {
     Shrinking(const Suite& suite, WorkerPool& pool) : suite_(suite), pool_(pool) {}
 
     Shrunk shrink(const Case& found, const Outcome& outcome) {
-        if (outcome.discovery == Discovery::damaged) return shrink(found, outcome, true);
+        if (outcome.discovery == Discovery::damaged)
+            return explained(shrink(found, outcome, true), true);
         Shrunk shrunk = shrink(found, outcome, false);
         // Nothing ran before it there: what `repro` will see.
         const Outcome again = run_alone(shrunk.smallest);
-        if (again.verdict == Verdict::failed) return shrunk;
+        if (again.verdict == Verdict::failed) return explained(std::move(shrunk), false);
         return shrink_with_state(shrunk, found);
     }
 
   private:
     Outcome run_alone(const Case& checked) { return pool_.run(checked.print(), {.alone = true}); }
 
-    Shrunk shrink(const Case& found, const Outcome& outcome, bool alone) {
-        const CaseRunner runner = [&](const Case& candidate) {
+    CaseRunner trial_runner(bool alone) {
+        return [this, alone](const Case& candidate) {
             return pool_.run(candidate.print(), {.patience = Patience::trial, .alone = alone});
         };
-        Shrunk shrunk = suite_.shrink(found, outcome, runner);
+    }
+
+    /// An interruption costs the explanation only.
+    Shrunk explained(Shrunk shrunk, bool alone) {
+        try {
+            if (suite_.explain) suite_.explain(shrunk, trial_runner(alone));
+        } catch (const Interrupted&) {
+        }
+        return shrunk;
+    }
+
+    Shrunk shrink(const Case& found, const Outcome& outcome, bool alone) {
+        Shrunk shrunk = suite_.shrink(found, outcome, trial_runner(alone));
         if (shrunk.outcome.discovery != Discovery::overstepped) return shrunk;
         shrunk.outcome = pool_.run(shrunk.smallest.print(), {.alone = alone});
         if (shrunk.outcome.verdict == Verdict::failed) return shrunk;
@@ -49,7 +62,7 @@ class Shrinking {
                     "only after a call on " + with_state.smallest.setting.before->print() +
                     " in the same process, so the kernel keeps state between calls: " +
                     with_state.outcome.message;
-            return with_state;
+            return explained(std::move(with_state), true);
         }
         Shrunk unrepeated{.smallest = found, .outcome = shrunk.outcome, .runs = shrunk.runs};
         unrepeated.outcome.message +=

@@ -10,10 +10,12 @@
 
 #include "properties/calls_before.hpp"
 #include "properties/draw_seed.hpp"
+#include "properties/explain.hpp"
 #include "properties/problem_generator.hpp"
 #include "properties/properties.hpp"
 #include "properties/setting_draw.hpp"
 #include "properties/shrink.hpp"
+#include "properties/witnesses.hpp"
 
 namespace gradverify {
 
@@ -78,6 +80,7 @@ std::uint64_t seed_of(const Row& row, std::uint64_t seed, std::int64_t index) {
 
 const Property& property_named(const std::string& name) {
     if (const Property* property = find_property(name)) return *property;
+    if (name == witnesses().name) return witnesses();
     std::string known;
     for (const Property& property : all_properties()) known += " " + std::string(property.name);
     throw std::invalid_argument("there is no property '" + name + "'; there are" + known);
@@ -153,6 +156,9 @@ Suite make_suite(const Registry& registry, const SuiteOptions& options) {
         };
         return shrink_case(*shared->registry().find_kernel(found.kernel), found, outcome, runner,
                            tools);
+    };
+    suite.explain = [shared](Shrunk& shrunk, const CaseRunner& runner) {
+        explain(*shared->registry().find_kernel(shrunk.smallest.kernel), shrunk, runner);
     };
     return suite;
 }
