@@ -179,6 +179,23 @@ TEST_CASE("what throws while a case is drawn is an error of its row alone") {
     CHECK(results[1].verdict == Verdict::passed);
 }
 
+TEST_CASE("a shrunk failure is explained, and an interruption costs the explanation alone") {
+    Bench bench;
+    bench.suite.explain = [](Shrunk& shrunk, const CaseRunner& runner) {
+        CHECK(runner(shrunk.smallest).verdict == Verdict::failed);
+        shrunk.witnesses = "the kernel stands alone";
+    };
+    const RowResult told = bench.check_one("fail", {.cases = 1000});
+    REQUIRE(told.failure);
+    CHECK(told.failure->witnesses == "the kernel stands alone");
+    bench.suite.explain = [](Shrunk&, const CaseRunner&) { throw Interrupted(); };
+    const RowResult cut = bench.check_one("fail", {.cases = 1000});
+    REQUIRE(cut.failure);
+    CHECK(cut.verdict == Verdict::failed);
+    CHECK(cut.failure->smallest.print() == told.failure->smallest.print());
+    CHECK(cut.failure->witnesses.empty());
+}
+
 TEST_CASE("a failure is shrunk after the first case of every row") {
     Bench bench;
     std::vector<Row> rows(60, bench.row("pass"));

@@ -149,6 +149,31 @@ TEST_CASE("a failure's line has the case that repro accepts, and whether it is m
     CHECK(Case::parse(printed, registry_of_results()).print() == printed);
 }
 
+TEST_CASE("a failure's line has the rule, or what was seen, and what the witnesses say") {
+    const TemporaryFile file;
+    JsonResults results(file.path, 1, {"cpu"});
+    RowResult result = failure_of("plain", "repeatable", Outcome::failed("differs"));
+    results.add(result);
+    result.failure->generality = {"fails wherever n >= 2", true, 52};
+    result.failure->witnesses = "the kernel stands alone";
+    results.add(result);
+    result.failure->generality.is_rule = false;
+    results.add(result);
+    const auto lines = file.objects();
+    REQUIRE(lines.size() == 4);
+    for (const char* key : {"rule", "seen", "problems_run", "witnesses"})
+        CHECK_FALSE(lines[1].contains(key));
+    CHECK(lines[2].at("rule") == "fails wherever n >= 2");
+    CHECK(lines[2].at("problems_run") == 52);
+    CHECK(lines[2].at("witnesses") == "the kernel stands alone");
+    CHECK_FALSE(lines[2].contains("seen"));
+    CHECK(lines[3].at("seen") == "fails wherever n >= 2");
+    CHECK_FALSE(lines[3].contains("rule"));
+    const auto elements = parsed_xml(junit_xml({result}, 0.0));
+    CHECK(elements[2] ==
+          "failure message=\"differs; fails wherever n >= 2; the kernel stands alone\"");
+}
+
 TEST_CASE("the last line of the JSON results is the summary") {
     const TemporaryFile file;
     JsonResults results(file.path, 1, {"cpu"});

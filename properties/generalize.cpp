@@ -63,12 +63,15 @@ class Generalizer {
         }
         find_sizes(smallest.space());
         base_share_ = cost_of_(smallest).share_of(budget_);
-        trials_.start(options.budget);
+        half_ = {.runs = options.budget.runs / 2, .seconds = options.budget.seconds / 2.0};
     }
 
     Generality generalize() {
         add(base_, true);
+        // Half for each, so that where runs are slow something is known of both.
+        trials_.start(half_);
         change_one_at_a_time();
+        trials_.start(half_);
         try_joint_problems(joint_problems, no_terms);
         const auto rule = find_rule();
         Generality found{.text = rule ? text_of(*rule) : text_of_lines(),
@@ -428,6 +431,7 @@ class Generalizer {
     ShrinkTrials& trials_;
     CostModel cost_of_;
     WorkBudget budget_{};
+    RunBudget half_{};
     double base_share_ = 0.0;
     SplitMix64 random_;
     /// A size of an output of the operator.
