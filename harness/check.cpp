@@ -251,8 +251,26 @@ class Check {
 
     void shrink(RowResult& result, const Case& found, const Outcome& outcome) {
         ++failed_;
-        result.failure = shrink_in_workers(suite_, pool_, found, outcome);
+        std::vector<Problem>& known = failing_problems_[result.row.kernel];
+        result.failure = shrink_in_workers(suite_, pool_, found, outcome,
+                                           {.known = known, .deadline = shrink_deadline()});
         result.message = result.failure->outcome.message;
+        known.push_back(result.failure->smallest.problem);
+    }
+
+    /// With --time, shrinking may go on for a quarter of it, or for a few seconds; the rows that
+    /// wait for it share what is left, and each gets enough for a simple bug.
+    std::optional<Clock::time_point> shrink_deadline() const {
+        constexpr double overrun_seconds = 5.0, least_seconds = 0.5;
+        if (!options_.seconds) return std::nullopt;
+        const double end = *options_.seconds + std::max(overrun_seconds, *options_.seconds / 4);
+        const double spent = std::chrono::duration<double>(Clock::now() - start_).count();
+        const auto waiting = std::ranges::count_if(
+            rows_, [](const Serving& row) { return !row.ended && !row.stops.empty(); });
+        // A half is for those that are yet to fail.
+        const double share = (end - spent) / (2.0 + static_cast<double>(waiting));
+        return Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                                  std::chrono::duration<double>(std::max(share, least_seconds)));
     }
 
     /// The verdict of a row that nothing stopped.
@@ -297,7 +315,8 @@ class Check {
     const CheckObserver& observer_;
     std::vector<Serving> rows_;
     std::map<std::int64_t, Running> running_;
-    std::vector<Given> given_;  ///< by ticket
+    std::map<const Kernel*, std::vector<Problem>> failing_problems_;  ///< as shrunk
+    std::vector<Given> given_;                                        ///< by ticket
     std::int64_t next_ticket_ = 0, done_ = 0, failed_ = 0;
     std::size_t turn_ = 0;
     Clock::time_point start_ = Clock::now();

@@ -5,6 +5,8 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <chrono>
 #include <csignal>
 #include <set>
 
@@ -307,6 +309,48 @@ TEST_CASE("when the time is up, rows keep what they have and those without a cas
     CHECK(results.back().message == "time");
     CHECK(results.back().cases == 0);
     CHECK(bench.ended.size() == 60);
+}
+
+TEST_CASE("a short --time is not overrun by shrinking: each failing row gets a share") {
+    Bench bench;
+    const std::vector<Row> rows(8, bench.row("fail"));
+    std::vector<double> seconds;
+    bench.suite.shrink = [&](const Case& found, const Outcome& outcome, const CaseRunner& runner) {
+        const auto start = std::chrono::steady_clock::now();
+        const auto spent = [&] {
+            return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+        };
+        while (runner(found).verdict == Verdict::failed && spent() < 30.0) continue;
+        seconds.push_back(spent());
+        return Shrunk{found, outcome, {}, 1};
+    };
+    const auto results = bench.check(rows, {.cases = 1, .seconds = 0.1});
+    REQUIRE(seconds.size() == 8);
+    double sum = 0.0;
+    for (const double of_a_row : seconds) {
+        CHECK(of_a_row > 0.4);
+        sum += of_a_row;
+    }
+    // 0.1 s, 5 s more, and half a second for each row that they do not reach.
+    CHECK(sum < 9.0);
+    for (const RowResult& result : results) CHECK(result.verdict == Verdict::failed);
+}
+
+TEST_CASE("shrinking starts at a smaller problem on which the kernel failed another property") {
+    Bench bench;
+    std::vector<std::string> starts;
+    bench.suite.shrink = [&](const Case& found, const Outcome& outcome, const CaseRunner&) {
+        starts.push_back(found.kernel + " " + found.problem.print());
+        Case smallest = found;
+        smallest.problem = Problem::parse(found.problem.space(), "in=2");
+        return Shrunk{smallest, outcome, {}, 1};
+    };
+    bench.check({bench.row("fail"), bench.row("crash"), bench.row("fail"),
+                 bench.row("fail", "toy.forward/small")},
+                {.cases = 1});
+    std::ranges::sort(starts);
+    CHECK(starts == std::vector<std::string>{"toy.forward/any in=2", "toy.forward/any in=2",
+                                             "toy.forward/any in=3", "toy.forward/small in=3"});
 }
 
 TEST_CASE("which cases a row gets does not depend on jobs, other rows, or when it is asked") {

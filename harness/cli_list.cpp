@@ -37,6 +37,7 @@ std::string promises(const KernelDeclaration& declared) {
                                                                  : "adds to outputs");
     words.push_back("aligned to " + std::to_string(declared.base_alignment_bytes) + " bytes");
     if (declared.stream_use == StreamUse::default_stream) words.emplace_back("default stream");
+    if (declared.stream_use == StreamUse::given_only) words.emplace_back("given stream");
     if (declared.arithmetic == Arithmetic::fast) words.emplace_back("fast math");
     std::vector<std::string> blocks;
     for (const int size : declared.block_sizes) blocks.push_back(std::to_string(size));

@@ -99,4 +99,11 @@ Outcome Outcome::from_json(std::string_view line) {
     }
 }
 
+bool is_of_one_kind(const Outcome& a, const Outcome& b) {
+    const auto kind = [](const Outcome& outcome) {
+        return outcome.discovery == Discovery::damaged ? Discovery::died : outcome.discovery;
+    };
+    return kind(a) == kind(b);
+}
+
 }  // namespace gradverify

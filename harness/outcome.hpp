@@ -76,4 +76,8 @@ struct Outcome {
     static Outcome from_json(std::string_view line);
 };
 
+/// Whether two failures may be one: both answered, both the end of their worker, or both too much
+/// time or memory.
+bool is_of_one_kind(const Outcome& a, const Outcome& b);
+
 }  // namespace gradverify

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/shrink_in_workers.hpp"
 
+#include <algorithm>
+#include <utility>
+
 #include "harness/interrupt.hpp"
 
 namespace gradverify {
@@ -9,7 +12,8 @@ namespace {
 
 class Shrinking {
   public:
-    Shrinking(const Suite& suite, WorkerPool& pool) : suite_(suite), pool_(pool) {}
+    Shrinking(const Suite& suite, WorkerPool& pool, const ShrinkLimits& limits)
+        : suite_(suite), pool_(pool), limits_(limits) {}
 
     Shrunk shrink(const Case& found, const Outcome& outcome) {
         if (outcome.discovery == Discovery::damaged)
@@ -26,6 +30,8 @@ class Shrinking {
 
     CaseRunner trial_runner(bool alone) {
         return [this, alone](const Case& candidate) {
+            if (limits_.deadline && std::chrono::steady_clock::now() > *limits_.deadline)
+                return Outcome::errored("no time is left");
             return pool_.run(candidate.print(), {.patience = Patience::trial, .alone = alone});
         };
     }
@@ -40,11 +46,30 @@ class Shrinking {
     }
 
     Shrunk shrink(const Case& found, const Outcome& outcome, bool alone) {
-        Shrunk shrunk = suite_.shrink(found, outcome, trial_runner(alone));
+        const CaseRunner runner = trial_runner(alone);
+        const auto [start, at_start] = smallest_known(found, outcome, runner);
+        Shrunk shrunk = suite_.shrink(start, at_start, runner);
         if (shrunk.outcome.discovery != Discovery::overstepped) return shrunk;
         shrunk.outcome = pool_.run(shrunk.smallest.print(), {.alone = alone});
         if (shrunk.outcome.verdict == Verdict::failed) return shrunk;
         return {.smallest = found, .outcome = outcome, .runs = shrunk.runs};
+    }
+
+    /// The found case on the smallest known problem that shows its failure; itself if none does.
+    std::pair<Case, Outcome> smallest_known(const Case& found, const Outcome& outcome,
+                                            const CaseRunner& runner) const {
+        std::vector<Problem> known = limits_.known;
+        std::ranges::sort(known, [](const Problem& a, const Problem& b) { return a < b; });
+        for (const Problem& problem : known) {
+            if (!(problem < found.problem)) break;
+            Case candidate = found;
+            candidate.problem = problem;
+            candidate.data = {.seed = 1, .is_dense = true};
+            Outcome there = runner(candidate);
+            if (there.verdict == Verdict::failed && is_of_one_kind(there, outcome))
+                return {std::move(candidate), std::move(there)};
+        }
+        return {found, outcome};
     }
 
     /// A failure that needs an earlier call in the same process. Each run has a process of its own.
@@ -73,14 +98,15 @@ class Shrinking {
 
     const Suite& suite_;
     WorkerPool& pool_;
+    const ShrinkLimits& limits_;
 };
 
 }  // namespace
 
 Shrunk shrink_in_workers(const Suite& suite, WorkerPool& pool, const Case& found,
-                         const Outcome& outcome) {
+                         const Outcome& outcome, const ShrinkLimits& limits) {
     try {
-        return Shrinking(suite, pool).shrink(found, outcome);
+        return Shrinking(suite, pool, limits).shrink(found, outcome);
     } catch (const Interrupted&) {
         return {.smallest = found, .outcome = outcome, .runs = 0};
     }
