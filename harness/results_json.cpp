@@ -27,6 +27,17 @@ void add_minimality(ordered_json& object, const Shrunk& failure) {
     if (minimality.of_is_least) object["smaller_is_least"] = true;
 }
 
+ordered_json object_of(const ExhaustiveCover& cover) {
+    ordered_json object{{"problems", cover.problems},
+                        {"compared", cover.compared},
+                        {"distance", cover.distance},
+                        {"beyond", cover.beyond},
+                        {"all", cover.is_all}};
+    if (cover.shards > 1) object["shards"] = cover.shards;
+    if (cover.gave_up) object["gave_up"] = true;
+    return object;
+}
+
 }  // namespace
 
 JsonResults::JsonResults(const std::string& path, std::uint64_t seed,
@@ -49,6 +60,7 @@ void JsonResults::add(const RowResult& result) {
                         {"verdict", name_of(result.verdict)},
                         {"cases", result.cases},
                         {"seconds", result.seconds}};
+    if (result.exhaustive) object["exhaustive"] = object_of(*result.exhaustive);
     if (!result.message.empty()) object["message"] = result.message;
     if (result.failure) {
         object["case"] = result.failure->smallest.print();

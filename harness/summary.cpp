@@ -119,6 +119,27 @@ std::string error_lines(const std::vector<RowResult>& results) {
     return text + "\n";
 }
 
+/// How far the rows of each kernel got.
+std::string exhaustive_lines(const std::vector<RowResult>& results) {
+    std::map<std::string, std::map<std::string, std::vector<std::string>>> covers;
+    std::size_t name_width = 0;
+    for (const RowResult& result : results) {
+        if (!result.exhaustive) continue;
+        const std::string kernel = result.row.kernel->name + " on " + result.row.device;
+        covers[kernel][result.exhaustive->print()].push_back(result.row.property);
+        name_width = std::max(name_width, kernel.size());
+    }
+    if (covers.empty()) return {};
+    std::string text = "every problem in order, with dense data\n";
+    for (const auto& [kernel, by_cover] : covers)
+        for (const auto& [cover, properties] : by_cover) {
+            const std::string whose = by_cover.size() == 1 ? "" : ": " + joined(properties);
+            text += "  " + padded(kernel, name_width) + "  " +
+                    wrapped(cover + whose, static_cast<int>(name_width) + 4) + "\n";
+        }
+    return text + "\n";
+}
+
 std::string lines_of_notes(const std::vector<RowResult>& results,
                            const std::vector<std::string>& absent) {
     std::string text;
@@ -207,7 +228,7 @@ std::string summarize(const Suite& suite, const std::vector<RowResult>& results,
             return result.verdict == Verdict::passed && result.passed < result.cases;
         }))
         text += "a/b: of b cases, a compared a value other than zero\n\n";
-    text += error_lines(results) + lines_of_notes(results, absent);
+    text += exhaustive_lines(results) + error_lines(results) + lines_of_notes(results, absent);
     const Counts counts = count(results);
     text += std::to_string(counts.cases) + " cases, median " +
             format("%.0f", quantile(multiply_adds, 0.5)) + " multiply-adds, in " +
