@@ -152,8 +152,7 @@ class Check {
         if (serving.next_index == options_.shard.index) ++serving.skips["no case in this shard"];
         if (serving.in_flight == 0 && serving.stops.empty()) end(serving);
     } catch (const std::exception& wrong) {
-        stop(serving, serving.next_index,
-             {{}, Outcome::errored(drawing_threw + wrong.what())});
+        stop(serving, serving.next_index, {{}, Outcome::errored(drawing_threw + wrong.what())});
     }
 
     void submit(std::size_t which, std::int64_t index, Case drawn) {
@@ -254,6 +253,8 @@ class Check {
                 ++result.passed;
                 result.error_over_bound.push_back(outcome.error_over_bound);
                 result.multiply_adds.push_back(outcome.multiply_adds);
+                if (outcome.sensitivity) result.sensitivity.push_back(*outcome.sensitivity);
+                result.coverage.add(drawn.problem);
                 break;
             case Verdict::vacuous:
                 break;

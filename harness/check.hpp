@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "harness/coverage.hpp"
 #include "harness/exhaustive.hpp"
 #include "harness/property.hpp"
 #include "harness/worker_pool.hpp"
@@ -49,11 +50,13 @@ struct RowResult {
     std::int64_t passed = 0;        ///< of them, with a non-zero expected value
     std::optional<Shrunk> failure;  ///< for failed
     std::vector<double> error_over_bound, multiply_adds;  ///< of the passed cases
+    std::vector<Sensitivity> sensitivity;  ///< of those that compared outputs within bounds
+    Coverage coverage;                     ///< the problems of the passed cases
     /// The user's problems that this kernel does not support, each with the reason.
     std::vector<std::string> left_out;
     std::optional<ExhaustiveCover> exhaustive;  ///< how far the row got, if every problem was asked
-    bool known = false;    ///< it did not pass, and the user knows
-    double seconds = 0.0;  ///< in workers
+    bool known = false;                         ///< it did not pass, and the user knows
+    double seconds = 0.0;                       ///< in workers
 };
 
 /// What the user sees while the run goes on.

@@ -413,7 +413,8 @@ void enumerate_in(Suite& suite, std::int64_t last) {
                  .property = row.property,
                  .device = row.device,
                  .problem = problem,
-                 .data = {.seed = 2 * static_cast<std::uint64_t>(problem.on_axis("in", 0)) + seed}});
+                 .data = {.seed =
+                              2 * static_cast<std::uint64_t>(problem.on_axis("in", 0)) + seed}});
         return cases;
     };
 }
@@ -505,6 +506,5 @@ TEST_CASE("an exhaustive row fails after all when a case proves to have damaged 
     REQUIRE(result.failure);
     // Whichever of the four was charged, it is the case that was handed out.
     const Case& charged = result.failure->smallest;
-    CHECK(charged.data.seed / 2 ==
-          static_cast<std::uint64_t>(charged.problem.on_axis("in", 0)));
+    CHECK(charged.data.seed / 2 == static_cast<std::uint64_t>(charged.problem.on_axis("in", 0)));
 }

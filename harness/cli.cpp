@@ -123,7 +123,7 @@ struct CommandLine {
         check->add_flag("--exhaustive{" + std::string(exhaustive_without_distance) + "}",
                         a.exhaustive,
                         "every supported problem up to a distance, =7, with dense data; without a "
-                        "distance as far as --time or --cases reach, or 3");
+                        "distance as far as --time or --cases reach, or 4");
         check->add_option("--seed", a.seed, "decides every case; drawn and printed if not given")
             ->check(whole_number(0, seed_maximum));
         check->add_option("--device", a.device, "cpu, cuda, auto (cuda if it answers), or all");

@@ -33,7 +33,7 @@ namespace {
 
 constexpr std::int64_t default_cases = 1000;
 constexpr std::int64_t default_cases_per_problem = 10;
-constexpr std::int64_t default_distance = 3;
+constexpr std::int64_t default_distance = 4;
 // As far as no run gets.
 constexpr std::int64_t distance_maximum = 1'000'000;
 // More machines than anyone has; an index plus this does not overflow.
@@ -60,11 +60,11 @@ std::optional<ExhaustiveLimits> exhaustive_limits(const CheckArguments& argument
     const std::string& text = arguments.exhaustive;
     if (text.empty()) return std::nullopt;
     if (!arguments.problems.empty() || !arguments.problems_file.empty())
-        throw UsageError("--exhaustive runs every supported problem; leave out --problem and "
-                         "--problems");
+        throw UsageError(
+            "--exhaustive runs every supported problem; leave out --problem and "
+            "--problems");
     const Shard shard = parse_shard(arguments.shard);
-    ExhaustiveLimits limits{
-        .cases = arguments.cases, .shard = shard.index, .shards = shard.count};
+    ExhaustiveLimits limits{.cases = arguments.cases, .shard = shard.index, .shards = shard.count};
     if (text != exhaustive_without_distance) {
         limits.distance = parse_int(text);
         if (!limits.distance || *limits.distance < 0 || *limits.distance > distance_maximum)

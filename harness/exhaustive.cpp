@@ -85,22 +85,19 @@ ExhaustiveCover ExhaustiveWalk::cover() const {
 }
 
 std::string ExhaustiveCover::print() const {
-    const auto count = [](std::int64_t number) {
-        return print_grouped(number) + (number == 1 ? " problem" : " problems");
+    const auto all = [](std::int64_t number) {
+        return number == 1 ? "the one problem" : "all " + print_grouped(number) + " problems";
     };
     const std::int64_t whole = problems - beyond;
     const std::string whose = shards > 1 ? " of this shard" : "";
     std::string text;
     if (is_all)
-        text = "all " + count(problems) + whose + " that it supports";
+        text = all(problems) + whose + " that it supports";
     else if (whole > 0)
-        text = "all " + count(whole) + whose + " up to distance " + std::to_string(distance);
+        text = all(whole) + whose + " up to distance " + std::to_string(distance);
     else
-        text = count(problems) + whose + ", at no distance all";
+        text = print_grouped(problems) + " problems" + whose + ", at no distance all";
     if (!is_all && whole > 0 && beyond > 0) text += " and " + print_grouped(beyond) + " beyond";
-    if (compared < problems)
-        text += ", " + print_grouped(problems - compared) +
-                " of them with nothing but zeros to compare";
     if (gave_up) text += "; no further one was found that it supports";
     return text;
 }

@@ -31,9 +31,9 @@ struct ExhaustiveCover {
     /// Every supported problem up to this distance is among them (of the shard's); -1: at no
     /// distance.
     std::int64_t distance = -1;
-    std::int64_t beyond = 0;    ///< of them, those farther than that
-    bool is_all = false;        ///< the kernel supports no other
-    bool gave_up = false;       ///< the kernel's predicate left no further problem to be found
+    std::int64_t beyond = 0;  ///< of them, those farther than that
+    bool is_all = false;      ///< the kernel supports no other
+    bool gave_up = false;     ///< the kernel's predicate left no further problem to be found
     std::int64_t shards = 1;
 
     /// `all 12,345 problems up to distance 7`

@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include "harness/missed.hpp"
 #include "harness/text.hpp"
 
 namespace gradverify {
@@ -228,7 +229,8 @@ std::string summarize(const Suite& suite, const std::vector<RowResult>& results,
             return result.verdict == Verdict::passed && result.passed < result.cases;
         }))
         text += "a/b: of b cases, a compared a value other than zero\n\n";
-    text += exhaustive_lines(results) + error_lines(results) + lines_of_notes(results, absent);
+    text += exhaustive_lines(results) + error_lines(results) + missed_lines(results) +
+            lines_of_notes(results, absent);
     const Counts counts = count(results);
     text += std::to_string(counts.cases) + " cases, median " +
             format("%.0f", quantile(multiply_adds, 0.5)) + " multiply-adds, in " +
