@@ -27,68 +27,53 @@ std::int64_t pairs_of_values(const Coverage& coverage) {
     return sum;
 }
 
-std::string line(const char* what, const std::string& text) {
-    constexpr int indent = 15;
-    std::string start = std::string("    ") + what;
-    start.resize(indent, ' ');
-    return start + wrapped(text, indent) + "\n";
-}
-
 std::string print_ulps(double ulps) {
     char text[32];
     std::snprintf(text, sizeof text, "%.3g", ulps);
     return text;
 }
 
-/// `n=9,c=64,in=33x40`
-std::string largest_problems(const Coverage& coverage) {
-    std::vector<std::string> largest;
-    for (const auto& [rank, met] : coverage.ranks()) largest.push_back(met.largest().print());
-    return joined(largest, " and ");
+/// The largest block size by which every parameter that reaches it left every remainder; 1: none.
+int complete_remainders(const Kernel& kernel, const Coverage& coverage) {
+    int complete = 1;
+    for (const int block : block_sizes_of_interest) {
+        bool reached = false;
+        for (const auto& [rank, met] : coverage.ranks())
+            for (const int slot : free_slots(kernel, rank)) {
+                const SlotCoverage& one = met.slots()[static_cast<std::size_t>(slot)];
+                if (*one.values.rbegin() < block) continue;
+                reached = true;
+                if (one.remainders_of(block) < block) return complete;
+            }
+        if (reached) complete = block;
+    }
+    return complete;
 }
 
-/// Sizes that reach a block size and don't leave every remainder by it, each with the smallest
-/// such: `c by 32`.
-std::string missed_remainders(const Kernel& kernel, const Coverage& coverage) {
-    std::vector<std::string> missed;
-    for (const auto& [rank, met] : coverage.ranks())
-        for (const int slot : free_slots(kernel, rank)) {
-            const SlotCoverage& one = met.slots()[static_cast<std::size_t>(slot)];
-            const auto block = std::ranges::find_if(block_sizes_of_interest, [&](int size) {
-                return *one.values.rbegin() >= size && one.remainders_of(size) < size;
-            });
-            if (block != block_sizes_of_interest.end())
-                missed.push_back(kernel.op->space.slots(rank)[static_cast<std::size_t>(slot)].name +
-                                 " by " + std::to_string(*block));
-        }
-    return joined(missed);
-}
-
-std::string missed_pairs(const PairsCovered& pairs) {
+std::string print_pairs(const PairsCovered& pairs) {
+    std::string text = std::to_string(pairs.met) + " of " + std::to_string(pairs.of) + " pairs";
+    if (pairs.missed.empty()) return text;
     std::vector<std::string> named = pairs.missed;
     const std::size_t more = named.size() - std::min(named.size(), pairs_named);
     named.resize(named.size() - more);
-    return joined(named) + (more > 0 ? " and " + std::to_string(more) + " more" : "") + ", of " +
-           std::to_string(pairs.of);
+    return text + " (not " + joined(named) +
+           (more > 0 ? ", " + std::to_string(more) + " more" : "") + ")";
 }
 
-std::string lines_of(const OfKernel& of) {
+std::string words_of(const OfKernel& of) {
     const Kernel& kernel = *of.narrowest->row.kernel;
     const Coverage& coverage = of.narrowest->coverage;
     std::string text;
     if (const auto ulps = summarize(of.sensitivity))
-        text += line("errors", "below " + print_ulps(ulps->median_ulps) +
-                                   " ulps in a median element, " + print_ulps(ulps->least_ulps) +
-                                   " in the most sensitive one");
-    text += line("problems", "all but " + print_grouped(coverage.problems()) +
-                                 (coverage.problems() == 1 ? " problem" : " problems") +
-                                 "; any larger than " + largest_problems(coverage));
-    if (const std::string missed = missed_remainders(kernel, coverage); !missed.empty())
-        text += line("remainders", missed);
-    if (const PairsCovered pairs = pairs_covered(kernel, coverage); !pairs.missed.empty())
-        text += line("pairs", missed_pairs(pairs));
+        text += "errors below " + print_ulps(ulps->median_ulps) + " ulps (at best " +
+                print_ulps(ulps->least_ulps) + "); ";
+    text += "ran " + print_grouped(coverage.problems()) +
+            (coverage.problems() == 1 ? " problem, " : " problems, ") +
+            print_pairs(pairs_covered(kernel, coverage));
+    if (const int block = complete_remainders(kernel, coverage); block > 1)
+        text += ", remainders by " + std::to_string(block);
     if (const auto conditions = kernel.conditions(); !conditions.empty())
-        text += line("declared", "runs only with " + joined(conditions));
+        text += "; only with " + joined(conditions);
     return text;
 }
 
@@ -120,7 +105,8 @@ std::string missed_lines(const std::vector<RowResult>& results) {
     }
     if (kernels.empty()) return {};
     std::string text = "what the passed rows could have missed (each row's own: --json)\n";
-    for (const auto& [kernel, of] : kernels) text += "  " + kernel + "\n" + lines_of(of);
+    for (const auto& [kernel, of] : kernels)
+        text += "  " + kernel + "\n      " + wrapped(words_of(of), 6) + "\n";
     return text + "\n";
 }
 

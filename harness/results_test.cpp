@@ -135,12 +135,12 @@ TEST_CASE("a passed verdict says what it covered, and what its kernel left out")
     const json passed = file.objects().at(1);
     CHECK(passed.at("coverage").at("problems") == 2);
     CHECK(passed.at("coverage").at("pairs") ==
-          json{{"met", 0}, {"of", 1}, {"missed", {"n with in"}}});
+          json{{"met", 0}, {"of", 1}, {"missed", {"n with in_w"}}});
     const json& one = passed.at("coverage").at("by_rank").at(0);
     CHECK(one.at("rank") == 1);
     CHECK(one.at("pairs_of_values") == 2);
     CHECK(one.at("parameters").at("n").at("values") == 2);
-    CHECK(one.at("parameters").at("in") ==
+    CHECK(one.at("parameters").at("in_w") ==
           json{{"values", 2},
                {"smallest", 1},
                {"largest", 9},
