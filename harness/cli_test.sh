@@ -122,7 +122,7 @@ refused 'exhaustive=-1 is not a whole number from 0' check --exhaustive=-1
 refused 'leave out --problem' check --exhaustive --problem in=3x3
 
 echo "== check: what could have been missed"
-expect 0 out '; only with( |$)' check $naive "${quick[@]}" --json m.json
+expect 0 out '; only( with|$)' check $naive "${quick[@]}" --json m.json
 holds "errors are told in ulps" grep -qE '^      errors below [0-9.]+ ulps' out
 holds "--json says what each row covered" \
     test "$(grep -c '"coverage":{"problems":.*"supports_only":\["stride = 1"' m.json)" -eq 7
