@@ -19,12 +19,7 @@ namespace gradverify {
 namespace {
 
 std::string supports(const Kernel& kernel) {
-    const KernelDeclaration& declared = kernel.any();
-    std::vector<std::string> conditions;
-    for (const Constraint& constraint : declared.constraints)
-        conditions.push_back(constraint.print());
-    if (declared.predicate) conditions.push_back(declared.predicate_text);
-    if (!declared.accepts_empty) conditions.push_back("no empty tensors");
+    const auto conditions = kernel.conditions();
     return conditions.empty() ? "every problem" : joined(conditions);
 }
 

@@ -89,6 +89,16 @@ struct Suite {
     std::function<Draw(const Row&, std::uint64_t seed, std::int64_t index)> draw;
     /// The same, on a problem of the user's.
     std::function<Case(const Row&, std::uint64_t seed, std::int64_t index, const Problem&)> draw_on;
+    /// A row's supported problems, each call the next in the order of problems; nothing after the
+    /// last, or where the search for one took too long.
+    struct NextProblem {
+        std::optional<Problem> problem;
+        bool gave_up = false;
+    };
+    using ProblemsInOrder = std::function<NextProblem()>;
+    std::function<ProblemsInOrder(const Row&)> problems_in_order;
+    /// The cases that show a problem to pass, dense ones; as many for every problem of a row.
+    std::function<std::vector<Case>(const Row&, const Problem&)> dense_cases;
     /// The one function that maps a printed case to an outcome. Runs the kernel in this process.
     std::function<Outcome(std::string_view printed_case)> run;
     /// The case with another call of the kernel before it, the likeliest to disturb it first.

@@ -121,6 +121,37 @@ TEST_CASE("a verdict is in the file as soon as it stands") {
     CHECK(lines[2].at("cases") == 0);
 }
 
+TEST_CASE("a passed verdict says what it covered, and what its kernel left out") {
+    const TemporaryFile file;
+    JsonResults results(file.path, 1, {"cpu"});
+    RowResult result = result_of("plain", "repeatable", Verdict::passed);
+    for (const char* problem : {"n=2,in=1", "in=9"})
+        result.coverage.add(Problem::parse(result.row.kernel->op->space, problem));
+    result.sensitivity = {{0.5, 4.0}, {2.0, INFINITY}, {2.0, INFINITY}};
+    result.exhaustive = ExhaustiveCover{.problems = 5, .compared = 4, .distance = 2, .beyond = 1};
+    results.add(result);
+    result.verdict = Verdict::failed;
+    results.add(result);
+    const json passed = file.objects().at(1);
+    CHECK(passed.at("coverage").at("problems") == 2);
+    CHECK(passed.at("coverage").at("pairs") ==
+          json{{"met", 0}, {"of", 1}, {"missed", {"n with in_w"}}});
+    const json& one = passed.at("coverage").at("by_rank").at(0);
+    CHECK(one.at("rank") == 1);
+    CHECK(one.at("pairs_of_values") == 2);
+    CHECK(one.at("parameters").at("n").at("values") == 2);
+    CHECK(one.at("parameters").at("in_w") ==
+          json{{"values", 2},
+               {"smallest", 1},
+               {"largest", 9},
+               {"remainders", {{"2", 1}, {"4", 1}, {"8", 1}, {"16", 2}, {"32", 2}}}});
+    CHECK(passed.at("supports_only") == json{"no empty tensors"});
+    CHECK(passed.at("ulps") == json{{"cases", 3}, {"least", 0.5}, {"median", "inf"}});
+    CHECK(passed.at("exhaustive") ==
+          json{{"problems", 5}, {"compared", 4}, {"distance", 2}, {"beyond", 1}, {"all", false}});
+    CHECK_FALSE(file.objects().at(2).contains("coverage"));
+}
+
 TEST_CASE("a failure's line has the case that repro accepts, and whether it is minimal") {
     const TemporaryFile file;
     JsonResults results(file.path, 1, {"cpu"});

@@ -9,7 +9,9 @@
 #include <stdexcept>
 
 #include "properties/calls_before.hpp"
+#include "properties/dense_draws.hpp"
 #include "properties/draw_seed.hpp"
+#include "properties/enumerate.hpp"
 #include "properties/explain.hpp"
 #include "properties/problem_generator.hpp"
 #include "properties/properties.hpp"
@@ -106,6 +108,31 @@ Outcome run_case(const Registry& registry, std::string_view printed) {
     return outcome;
 }
 
+/// What the enumerator refers to, and it.
+struct Enumeration {
+    SupportedProblems supported;
+    ProblemEnumerator enumerator{supported};
+
+    explicit Enumeration(const Kernel& kernel)
+        : supported(*kernel.op, *kernel.pass, kernel.any()) {}
+};
+
+Suite::ProblemsInOrder problems_in_order(const Row& row) {
+    // The time that a search may take is for each problem: the run may go on for days.
+    return [all = std::make_shared<Enumeration>(*row.kernel)] {
+        auto problem = all->enumerator.next();
+        all->enumerator.renew_steps();
+        return Suite::NextProblem{std::move(problem), all->enumerator.gave_up()};
+    };
+}
+
+std::vector<Case> dense_cases(const Row& row, const Problem& problem) {
+    std::vector<Case> cases;
+    for (int draw = 0; draw < dense_draw_count(row.kernel->any()); ++draw)
+        cases.push_back(dense_case(*row.kernel, row.property, row.device, problem, draw));
+    return cases;
+}
+
 /// The tensors whose values can matter to a case, as explicit data lists them.
 std::vector<DataElement> list_data(const Registry& registry, const Case& checked) {
     const Kernel& kernel = *registry.find_kernel(checked.kernel);
@@ -143,6 +170,8 @@ Suite make_suite(const Registry& registry, const SuiteOptions& options) {
             row, shared->generator(*row.kernel, property_named(row.property)), case_seed);
         return drawn;
     };
+    suite.problems_in_order = problems_in_order;
+    suite.dense_cases = dense_cases;
     suite.run = [shared](std::string_view printed) {
         return run_case(shared->registry(), printed);
     };
