@@ -17,7 +17,7 @@ namespace gradverify {
 
 namespace {
 
-constexpr std::int64_t cases_maximum = 200;
+constexpr std::int64_t cases_maximum = 1000;
 
 }  // namespace
 

@@ -35,6 +35,8 @@ class Candidates {
     std::vector<Problem> collect() {
         all_together();
         keeping_one();
+        // One parameter alone makes the cheapest runs: before those that keep the others.
+        flush();
         one_at_a_time();
         keeping_residues();
         mirror_axes();

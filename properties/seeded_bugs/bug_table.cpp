@@ -94,7 +94,7 @@ int measure_all(const std::vector<std::string>& devices, int seeds, const std::s
     bool all_well = true;
     for (const std::string& device : devices)
         for (const SeededBug& bug : seeded_bugs) {
-            if (!glob_matches(glob, bug.kernel)) continue;
+            if (!glob_matches(glob, std::string(bug.kernel))) continue;
             const auto row = row_of(bug, device);
             if (!row) continue;
             const Measured measured = measure(bug, *row, seeds);
