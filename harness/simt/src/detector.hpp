@@ -53,6 +53,9 @@ class Detector {
     /// How many accesses the launch made.
     std::uint64_t end_launch();
     void begin_block();
+    /// The executor goes on with a block of a cooperative launch that it had left: nothing before
+    /// now is looked at any more.
+    void resume_block();
     void barrier_released();
     void warp_synchronised(std::uint32_t lanes);
     struct WarpMask {
@@ -173,6 +176,7 @@ class Detector {
     std::uint64_t memory_generation_ = 0, buffers_generation_ = 0;
 
     Launch launch_;
+    bool shared_is_restored_ = false;  ///< who wrote it is no longer known
     unit::Place first_arrival_{};
     unsigned first_arrival_rank_ = 0;
     std::uint64_t accesses_ = 0;

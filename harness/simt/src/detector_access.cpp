@@ -56,7 +56,8 @@ void Detector::access(const Request& request) {
 
 void Detector::check_cells(ShadowPage& page, const Request& request) {
     check_forbidden(page, request);
-    if (request.reads && page.kind == MemoryKind::shared) check_written(page, request);
+    if (request.reads && page.kind == MemoryKind::shared && !shared_is_restored_)
+        check_written(page, request);
     Access now = access_now(request.pc);
     now.is_atomic = request.is_atomic;
     now.is_volatile = request.is_volatile;

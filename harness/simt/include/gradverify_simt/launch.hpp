@@ -14,6 +14,7 @@ namespace gradverify::simt::unit {
 GRADVERIFY_SIMT_UNREPORTED inline bool next_thread() {
     if (state.next < state.fast_end) [[likely]] {
         state.thread = *state.next++;
+        thread_has_changed();
         return true;
     }
     return gradverify_simt_thread_returned();
