@@ -43,8 +43,7 @@ Range cast_at(const Stream& stream, std::size_t begin) {
 
 void rewrite_launch_calls(Stream& stream) {
     for (std::size_t i = 0; i + 1 < stream.size(); ++i) {
-        if (!is_launch_call(stream.at(i)) || stream.at(i).in_system_header) continue;
-        if (!stream.is(i + 1, "(")) continue;
+        if (!is_launch_call(stream.at(i)) || !stream.is(i + 1, "(")) continue;
         const Range cast = cast_at(stream, i + 2);
         if (!cast.empty()) stream.replace({cast, ""});
     }

@@ -80,6 +80,7 @@ void Detector::begin_launch(const Launch& launch) {
 
 std::uint64_t Detector::end_launch() {
     resolve_pending();
+    report_deferred_races();
     return std::exchange(accesses_, 0);
 }
 

@@ -132,9 +132,18 @@ void Detector::read_cell(const CellAccess& access) {
     remember_read(cell, now);
 }
 
+void Detector::note_guesses(const Cell& cell, const Access& atomic) {
+    for (const Access* read : {&cell.read, &cell.earlier_read}) {
+        if (read->rank == atomic.rank && read->segment >= ordering_.block_first() &&
+            !read->is_atomic)
+            guess_pcs_.insert(read->pc);
+    }
+}
+
 void Detector::write_cell(const CellAccess& access) {
     Cell& cell = access.page.cells[Shadow::cell_index(access.address)];
     const Access& now = access.now;
+    if (now.is_atomic) note_guesses(cell, now);
     if (is_race(cell.write, access)) {
         pending_.push_back({{cell.write, now, true, true, access.address, access.page.kind},
                             &cell,
