@@ -192,7 +192,8 @@ thread_block_tile<Size, Parent> tiled_partition(const Parent&) {
 class thread_group {
   public:
     thread_group(const thread_block&) : is_block_(true), lanes_(0) {}
-    thread_group(const coalesced_group& group) : is_block_(false), lanes_(group.gradverify_mask()) {}
+    thread_group(const coalesced_group& group)
+        : is_block_(false), lanes_(group.gradverify_mask()) {}
     void sync(GRADVERIFY_SIMT_PLACE) const {
         is_block_ ? thread_block::sync(file, line) : lanes_.sync(file, line);
     }

@@ -174,20 +174,20 @@ inline cublasStatus_t gemm_of_types(const Gemm& gemm, cublasComputeType_t comput
 
 }  // namespace gradverify::simt::unit
 
-#define GRADVERIFY_SIMT_GEMM(LETTER, T, SUM)                                                       \
-    inline cublasStatus_t cublas##LETTER##gemm(                                                    \
-        cublasHandle_t, cublasOperation_t op_a, cublasOperation_t op_b, int m, int n, int k,       \
-        const T* alpha, const T* a, int lda, const T* b, int ldb, const T* beta, T* c, int ldc) {  \
-        return gradverify::simt::unit::Gemm{op_a, op_b, m, n, k, lda, ldb, ldc}.run(               \
-            static_cast<SUM>(*alpha), a, b, static_cast<SUM>(*beta), c);                           \
-    }                                                                                              \
-    inline cublasStatus_t cublas##LETTER##gemmStridedBatched(                                      \
-        cublasHandle_t, cublasOperation_t op_a, cublasOperation_t op_b, int m, int n, int k,       \
-        const T* alpha, const T* a, int lda, long long stride_a, const T* b, int ldb,              \
-        long long stride_b, const T* beta, T* c, int ldc, long long stride_c, int batch) {         \
-        return gradverify::simt::unit::Gemm{op_a, op_b,     m,        n,        k,   lda,          \
-                                            ldb,  ldc,      stride_a, stride_b, stride_c, batch}   \
-            .run(static_cast<SUM>(*alpha), a, b, static_cast<SUM>(*beta), c);                      \
+#define GRADVERIFY_SIMT_GEMM(LETTER, T, SUM)                                                      \
+    inline cublasStatus_t cublas##LETTER##gemm(                                                   \
+        cublasHandle_t, cublasOperation_t op_a, cublasOperation_t op_b, int m, int n, int k,      \
+        const T* alpha, const T* a, int lda, const T* b, int ldb, const T* beta, T* c, int ldc) { \
+        return gradverify::simt::unit::Gemm{op_a, op_b, m, n, k, lda, ldb, ldc}.run(              \
+            static_cast<SUM>(*alpha), a, b, static_cast<SUM>(*beta), c);                          \
+    }                                                                                             \
+    inline cublasStatus_t cublas##LETTER##gemmStridedBatched(                                     \
+        cublasHandle_t, cublasOperation_t op_a, cublasOperation_t op_b, int m, int n, int k,      \
+        const T* alpha, const T* a, int lda, long long stride_a, const T* b, int ldb,             \
+        long long stride_b, const T* beta, T* c, int ldc, long long stride_c, int batch) {        \
+        return gradverify::simt::unit::Gemm{op_a, op_b, m,        n,        k,        lda,        \
+                                            ldb,  ldc,  stride_a, stride_b, stride_c, batch}      \
+            .run(static_cast<SUM>(*alpha), a, b, static_cast<SUM>(*beta), c);                     \
     }
 GRADVERIFY_SIMT_GEMM(S, float, float)
 GRADVERIFY_SIMT_GEMM(D, double, double)

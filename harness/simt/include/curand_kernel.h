@@ -34,7 +34,8 @@ inline uint4 philox_4x32_10(uint4 counter, uint2 key) {
     return counter;
 }
 /// Adds to the low, or to the high half of a counter of 128 bits.
-inline void philox_advance(uint4& counter, unsigned long long blocks, unsigned long long sequences) {
+inline void philox_advance(uint4& counter, unsigned long long blocks,
+                           unsigned long long sequences) {
     const auto low = (static_cast<unsigned long long>(counter.y) << 32 | counter.x) + blocks;
     const auto high = (static_cast<unsigned long long>(counter.w) << 32 | counter.z) + sequences +
                       (low < blocks ? 1u : 0u);
@@ -48,8 +49,7 @@ inline float uniform_of(unsigned bits) {
     return static_cast<float>(bits) * 0x1p-32f + 0x1p-33f;  // (0, 1]
 }
 inline double uniform_of(unsigned low, unsigned high) {
-    const unsigned long long bits =
-        low ^ static_cast<unsigned long long>(high) << (53 - 32);
+    const unsigned long long bits = low ^ static_cast<unsigned long long>(high) << (53 - 32);
     return static_cast<double>(bits) * 0x1p-53 + 0x1p-54;
 }
 /// Two normal numbers from two uniform ones (Box, Muller 1958).
@@ -106,9 +106,9 @@ inline float4 curand_normal4(curandStatePhilox4_32_10* state) {
     const float2 a = normal_of(bits.x, bits.y), b = normal_of(bits.z, bits.w);
     return {a.x, a.y, b.x, b.y};
 }
+/// Of 32 bits only, as curand has it for this generator.
 inline double curand_uniform_double(curandStatePhilox4_32_10* state) {
-    const uint4 bits = curand4(state);
-    return gradverify::simt::unit::uniform_of(bits.x, bits.y);
+    return curand(state) * 0x1p-32 + 0x1p-32;
 }
 inline double curand_uniform_double(curandStateXORWOW* state) {
     const unsigned low = curand(state);

@@ -178,8 +178,8 @@ cudaError_t gradverify_simt_func_get_attributes(cudaFuncAttributes* attributes) 
 cudaError_t gradverify_simt_pointer_attributes(cudaPointerAttributes* attributes,
                                                const void* pointer) {
     const auto at = reinterpret_cast<std::uintptr_t>(pointer);
-    const bool is_device = gs::find_allocation(at, at + 1).bytes > 0 ||
-                           gs::find_region(at, at + 1).bytes > 0;
+    const bool is_device =
+        gs::find_allocation(at, at + 1).bytes > 0 || gs::find_region(at, at + 1).bytes > 0;
     auto* address = const_cast<void*>(pointer);
     *attributes = {is_device ? cudaMemoryTypeDevice : cudaMemoryTypeUnregistered, 0,
                    is_device ? address : nullptr, is_device ? nullptr : address};

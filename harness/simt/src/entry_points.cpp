@@ -10,6 +10,7 @@ namespace gradverify::simt {
 
 void set_schedule(const Schedule& schedule) { Executor::of_this_thread().set_schedule(schedule); }
 std::string take_error() { return Executor::of_this_thread().take_error(); }
+bool error_is_cuda_only() { return Executor::of_this_thread().error_is_cuda_only(); }
 Counters take_counters() { return Executor::of_this_thread().take_counters(); }
 
 }  // namespace gradverify::simt

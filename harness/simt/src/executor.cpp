@@ -22,11 +22,12 @@ constinit thread_local int atomics_left = 0;
 }  // namespace unit
 
 // The built-in variables of CUDA C++ are parts of `state`.
-#define GRADVERIFY_SIMT_BUILT_IN(NAME, OFFSET)                         \
-    __asm__(".globl gradverify_simt_" #NAME "\n"                       \
-            ".type gradverify_simt_" #NAME ", %tls_object\n"           \
-            ".set gradverify_simt_" #NAME ", gradverify_simt_state + " \
-            #OFFSET "\n")
+#define GRADVERIFY_SIMT_BUILT_IN(NAME, OFFSET) \
+    __asm__(".globl gradverify_simt_" #NAME    \
+            "\n"                               \
+            ".type gradverify_simt_" #NAME     \
+            ", %tls_object\n"                  \
+            ".set gradverify_simt_" #NAME ", gradverify_simt_state + " #OFFSET "\n")
 GRADVERIFY_SIMT_BUILT_IN(threadIdx, 0);
 GRADVERIFY_SIMT_BUILT_IN(blockIdx, 32);
 GRADVERIFY_SIMT_BUILT_IN(blockDim, 44);
@@ -51,9 +52,8 @@ std::string text_of(const dim3& size) {
 std::uint64_t volume(const dim3& size) { return std::uint64_t{size.x} * size.y * size.z; }
 
 std::uint64_t resident_blocks(const unit::LaunchConfig& config) {
-    return multiprocessors *
-           static_cast<std::uint64_t>(blocks_per_multiprocessor_of(
-               static_cast<int>(volume(config.block)), config.shared_bytes));
+    return multiprocessors * static_cast<std::uint64_t>(blocks_per_multiprocessor_of(
+                                 static_cast<int>(volume(config.block)), config.shared_bytes));
 }
 
 std::uint64_t greatest_common_divisor(std::uint64_t a, std::uint64_t b) {
@@ -105,6 +105,7 @@ void Executor::set_schedule(const Schedule& schedule) {
 
 std::string Executor::take_error() {
     last_cuda_error = cudaSuccess;
+    error_is_cuda_only_ = false;
     return std::exchange(error_, std::string());
 }
 
@@ -112,7 +113,9 @@ Counters Executor::take_counters() { return std::exchange(counters_, Counters())
 
 void Executor::fail(int cuda_error, const std::string& text) {
     last_cuda_error = cuda_error;
-    if (error_.empty()) error_ = text;
+    if (!error_.empty()) return;
+    error_ = text;
+    error_is_cuda_only_ = cuda_error == cudaErrorNotSupported;
 }
 
 std::string Executor::launch_text() const {

@@ -139,6 +139,7 @@ class Executor {
 
     void set_schedule(const Schedule& schedule);
     std::string take_error();
+    bool error_is_cuda_only() const { return error_is_cuda_only_; }
     Counters take_counters();
 
     /// With a detector, the unit's accesses are reported to it.
@@ -250,6 +251,7 @@ class Executor {
     std::uint64_t launches_scheduled_ = 0;
     Random random_;
     std::string error_;
+    bool error_is_cuda_only_ = false;
     Fault fault_;  ///< that ended the launch at hand
     SignalStack signal_stack_;
     std::string thrown_;  ///< by the kernel that is being trapped for it

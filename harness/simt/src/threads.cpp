@@ -16,7 +16,8 @@ namespace {
 /// A thread that has given way this often, others being there to run, while none of the block got
 /// on, waits for what will not happen: some 10^8 atomics.
 constexpr std::uint64_t yields_until_stuck = 100000;
-/// The same of blocks that are left for others, and where there is none to give way to: it may just do many atomics, some 10^9.
+/// The same of blocks that are left for others, and where there is none to give way to: it may just
+/// do many atomics, some 10^9.
 constexpr std::uint64_t parkings_until_stuck = 20000;
 constexpr std::uint64_t yields_alone_until_stuck = 1000000;
 

@@ -28,10 +28,8 @@ std::string launch(const std::string& kernel, const std::string& config,
 }  // namespace
 
 TEST_CASE("a launch becomes a call of the launcher with a lambda that calls the kernel") {
-    CHECK(rewrite("{ k<<<1, 32>>>(p); }") == "{ " +
-                                                 launch("k", "1, 32",
-                                                        captured(0, "p"), "k(" + given(0) + ")") +
-                                                 "; }");
+    CHECK(rewrite("{ k<<<1, 32>>>(p); }") ==
+          "{ " + launch("k", "1, 32", captured(0, "p"), "k(" + given(0) + ")") + "; }");
     CHECK(rewrite("f<A<B>, 3><<<g, b, 0, s>>>();") ==
           launch("f<A<B>,3>", "g, b, 0, s", "", "f<A<B>, 3>()") + ";");
 }
@@ -44,9 +42,7 @@ TEST_CASE("literals, NULL, braces and packs stay in the call, where they convert
 TEST_CASE("commas within calls and template arguments do not split arguments") {
     const std::string call = "k(" + given(0) + ", " + given(1) + ")";
     CHECK(rewrite("k<<<1, 1>>>(f<int, 3>(a, b), c < d);") ==
-          launch("k", "1, 1",
-                 captured(0, "f<int, 3>(a, b)") + captured(1, "c < d"), call) +
-              ";");
+          launch("k", "1, 1", captured(0, "f<int, 3>(a, b)") + captured(1, "c < d"), call) + ";");
 }
 
 TEST_CASE("the kernel may be qualified, a member, a pointer, an element or a call") {

@@ -73,9 +73,7 @@ class BlockReduce {
         for (int i = 1; i < items; ++i) value = op(value, values[i]);
         return Reduce(value, op, threads, file, line);
     }
-    T Sum(T value, GRADVERIFY_SIMT_PLACE) {
-        return Reduce(value, cub::Sum(), threads, file, line);
-    }
+    T Sum(T value, GRADVERIFY_SIMT_PLACE) { return Reduce(value, cub::Sum(), threads, file, line); }
     T Sum(T value, int valid, GRADVERIFY_SIMT_PLACE) {
         return Reduce(value, cub::Sum(), valid, file, line);
     }
@@ -139,7 +137,8 @@ class BlockScan {
         const int own = gradverify_detail::thread();
         storage_[own] = in;
         __syncthreads(file, line);
-        for (int i = 1; own == 0 && i < threads; ++i) storage_[i] = op(storage_[i - 1], storage_[i]);
+        for (int i = 1; own == 0 && i < threads; ++i)
+            storage_[i] = op(storage_[i - 1], storage_[i]);
         __syncthreads(file, line);
     }
     TempStorage& storage_;

@@ -6,17 +6,17 @@
 
 namespace cooperative_groups {
 
-#define GRADVERIFY_SIMT_OPERATOR(NAME, VALUE)               \
-    template <class T = void>                               \
-    struct NAME {                                           \
-        T operator()(T a, T b) const { return VALUE; }      \
-    };                                                      \
-    template <>                                             \
-    struct NAME<void> {                                     \
-        template <class T>                                  \
-        T operator()(T a, T b) const {                      \
-            return VALUE;                                   \
-        }                                                   \
+#define GRADVERIFY_SIMT_OPERATOR(NAME, VALUE)          \
+    template <class T = void>                          \
+    struct NAME {                                      \
+        T operator()(T a, T b) const { return VALUE; } \
+    };                                                 \
+    template <>                                        \
+    struct NAME<void> {                                \
+        template <class T>                             \
+        T operator()(T a, T b) const {                 \
+            return VALUE;                              \
+        }                                              \
     };
 GRADVERIFY_SIMT_OPERATOR(plus, a + b)
 GRADVERIFY_SIMT_OPERATOR(less, b < a ? b : a)

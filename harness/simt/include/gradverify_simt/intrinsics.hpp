@@ -31,10 +31,9 @@ namespace gradverify::simt::unit {
 inline float directed(double exact, double lost, Rounding rounding) {
     const auto nearest = static_cast<float>(exact);
     const double over = (static_cast<double>(nearest) - exact) - lost;  // the sign is exact
-    const bool is_down = rounding == Rounding::down ||
-                         (rounding == Rounding::toward_zero && (exact > 0 || (exact == 0 && lost > 0)));
-    const bool is_up = rounding == Rounding::up ||
-                       (rounding == Rounding::toward_zero && !is_down);
+    const bool is_down = rounding == Rounding::down || (rounding == Rounding::toward_zero &&
+                                                        (exact > 0 || (exact == 0 && lost > 0)));
+    const bool is_up = rounding == Rounding::up || (rounding == Rounding::toward_zero && !is_down);
     if (is_down && over > 0) return std::nextafter(nearest, -INFINITY);
     if (is_up && over < 0) return std::nextafter(nearest, INFINITY);
     return nearest;
@@ -46,22 +45,22 @@ inline float directed_fma(float a, float b, float c, Rounding rounding) {
     return directed(sum, (product - (sum - of_c)) + (c - of_c), rounding);
 }
 }  // namespace gradverify::simt::unit
-#define GRADVERIFY_SIMT_DIRECTED(SUFFIX, ROUNDING)                                                 \
-    inline float __fmaf_##SUFFIX(float a, float b, float c) {                                      \
-        using namespace gradverify::simt::unit;                                                    \
-        return directed_fma(a, b, c, Rounding::ROUNDING);                                          \
-    }                                                                                              \
-    inline float __fadd_##SUFFIX(float a, float b) { return __fmaf_##SUFFIX(a, 1.0f, b); }         \
-    inline float __fsub_##SUFFIX(float a, float b) { return __fmaf_##SUFFIX(a, 1.0f, -b); }        \
-    inline float __fmul_##SUFFIX(float a, float b) {                                               \
-        using namespace gradverify::simt::unit;                                                    \
-        return directed(static_cast<double>(a) * b, 0.0, Rounding::ROUNDING);                      \
-    }                                                                                              \
-    inline float __double2float_##SUFFIX(double a) {                                               \
-        using namespace gradverify::simt::unit;                                                    \
-        return directed(a, 0.0, Rounding::ROUNDING);                                               \
-    }                                                                                              \
-    inline float __int2float_##SUFFIX(int a) { return __double2float_##SUFFIX(a); }                \
+#define GRADVERIFY_SIMT_DIRECTED(SUFFIX, ROUNDING)                                          \
+    inline float __fmaf_##SUFFIX(float a, float b, float c) {                               \
+        using namespace gradverify::simt::unit;                                             \
+        return directed_fma(a, b, c, Rounding::ROUNDING);                                   \
+    }                                                                                       \
+    inline float __fadd_##SUFFIX(float a, float b) { return __fmaf_##SUFFIX(a, 1.0f, b); }  \
+    inline float __fsub_##SUFFIX(float a, float b) { return __fmaf_##SUFFIX(a, 1.0f, -b); } \
+    inline float __fmul_##SUFFIX(float a, float b) {                                        \
+        using namespace gradverify::simt::unit;                                             \
+        return directed(static_cast<double>(a) * b, 0.0, Rounding::ROUNDING);               \
+    }                                                                                       \
+    inline float __double2float_##SUFFIX(double a) {                                        \
+        using namespace gradverify::simt::unit;                                             \
+        return directed(a, 0.0, Rounding::ROUNDING);                                        \
+    }                                                                                       \
+    inline float __int2float_##SUFFIX(int a) { return __double2float_##SUFFIX(a); }         \
     inline float __uint2float_##SUFFIX(unsigned a) { return __double2float_##SUFFIX(a); }
 GRADVERIFY_SIMT_DIRECTED(rz, toward_zero)
 GRADVERIFY_SIMT_DIRECTED(ru, up)
@@ -183,9 +182,7 @@ inline unsigned __usad(unsigned a, unsigned b, unsigned sum) {
     return sum + (a > b ? a - b : b - a);
 }
 /// Averages: rounded down, and up.
-inline int __hadd(int a, int b) {
-    return static_cast<int>((static_cast<long long>(a) + b) >> 1);
-}
+inline int __hadd(int a, int b) { return static_cast<int>((static_cast<long long>(a) + b) >> 1); }
 inline int __rhadd(int a, int b) {
     return static_cast<int>((static_cast<long long>(a) + b + 1) >> 1);
 }

@@ -98,9 +98,9 @@ inline double erfinv(double y) {
     double x = std::copysign(std::sqrt(std::sqrt(b * b - l / a) - b), y);
     // Near 1 the rest is what holds the digits.
     for (int step = 0; step < 4; ++step) {
-        const double error = std::fabs(y) > 0.5
-                                 ? ((1.0 - std::fabs(y)) - std::erfc(std::fabs(x))) * std::copysign(1.0, y)
-                                 : std::erf(x) - y;
+        const double error = std::fabs(y) > 0.5 ? ((1.0 - std::fabs(y)) - std::erfc(std::fabs(x))) *
+                                                      std::copysign(1.0, y)
+                                                : std::erf(x) - y;
         x -= error * 0.5 * std::sqrt(M_PI) * std::exp(x * x);
     }
     return x;

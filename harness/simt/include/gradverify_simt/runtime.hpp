@@ -170,8 +170,10 @@ inline cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, F,
     return gradverify_simt_occupancy(blocks, block_size, shared_bytes);
 }
 template <class F>
-inline cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
-    int* blocks, F, int block_size, std::size_t shared_bytes, unsigned) {
+inline cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, F,
+                                                                          int block_size,
+                                                                          std::size_t shared_bytes,
+                                                                          unsigned) {
     return gradverify_simt_occupancy(blocks, block_size, shared_bytes);
 }
 template <class F>

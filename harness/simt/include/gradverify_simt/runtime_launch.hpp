@@ -114,9 +114,8 @@ inline cudaError_t cudaLaunchKernelEx(gradverify::simt::unit::PlacedConfig at,
         const auto& cluster = attribute.val.clusterDim;
         if (attribute.id == cudaLaunchAttributeClusterDimension &&
             cluster.x * cluster.y * cluster.z > 1) {
-            return gradverify_simt_refuse(cudaErrorNotSupported,
-                                          "a cluster of blocks runs on cuda only", at.file,
-                                          at.line);
+            return gradverify_simt_refuse(
+                cudaErrorNotSupported, "a cluster of blocks runs on cuda only", at.file, at.line);
         }
     }
     const std::tuple<Params...> values(static_cast<Args&&>(args)...);

@@ -91,10 +91,10 @@ inline cudaError_t cudaStreamIsCapturing(cudaStream_t, cudaStreamCaptureStatus* 
 }
 
 // The place comes last, behind all that the user may write.
-#define GRADVERIFY_SIMT_REFUSED_CALL(NAME, WHAT, ...)                                       \
-    inline cudaError_t NAME(__VA_ARGS__ __VA_OPT__(, ) GRADVERIFY_SIMT_PLACE) {             \
-        return gradverify_simt_refuse(cudaErrorNotSupported, #NAME ": " WHAT                \
-                                      " run on cuda only", file, line);                     \
+#define GRADVERIFY_SIMT_REFUSED_CALL(NAME, WHAT, ...)                                             \
+    inline cudaError_t NAME(__VA_ARGS__ __VA_OPT__(, ) GRADVERIFY_SIMT_PLACE) {                   \
+        return gradverify_simt_refuse(cudaErrorNotSupported, #NAME ": " WHAT " run on cuda only", \
+                                      file, line);                                                \
     }
 GRADVERIFY_SIMT_REFUSED_CALL(cudaCreateTextureObject, "texture objects", cudaTextureObject_t*,
                              const cudaResourceDesc*, const cudaTextureDesc*,
@@ -122,11 +122,11 @@ GRADVERIFY_SIMT_REFUSED_CALL(cudaGraphDestroy, "graphs", cudaGraph_t)
 GRADVERIFY_SIMT_REFUSED_CALL(cudaGraphExecDestroy, "graphs", cudaGraphExec_t)
 #undef GRADVERIFY_SIMT_REFUSED_CALL
 
-#define GRADVERIFY_SIMT_REFUSED_FETCH(NAME, WHAT, ...)                                             \
-    template <class T>                                                                             \
-    [[noreturn]] inline T NAME(__VA_ARGS__, GRADVERIFY_SIMT_PLACE) {                               \
-        gradverify::simt::unit::gradverify_simt_trap(801, #NAME ": " WHAT " runs on cuda only",    \
-                                                     file, line);                                  \
+#define GRADVERIFY_SIMT_REFUSED_FETCH(NAME, WHAT, ...)                                          \
+    template <class T>                                                                          \
+    [[noreturn]] inline T NAME(__VA_ARGS__, GRADVERIFY_SIMT_PLACE) {                            \
+        gradverify::simt::unit::gradverify_simt_trap(801, #NAME ": " WHAT " runs on cuda only", \
+                                                     file, line);                               \
     }
 GRADVERIFY_SIMT_REFUSED_FETCH(tex1Dfetch, "a texture", cudaTextureObject_t, int)
 GRADVERIFY_SIMT_REFUSED_FETCH(tex1D, "a texture", cudaTextureObject_t, float)

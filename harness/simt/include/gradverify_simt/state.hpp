@@ -40,16 +40,16 @@ struct State {
 
 /// In the executable, or in a library that is loaded with it: its address is then no call.
 #define GRADVERIFY_SIMT_STATIC_TLS [[gnu::tls_model("initial-exec")]]
-GRADVERIFY_SIMT_STATIC_TLS extern constinit thread_local State state
-    __asm__("gradverify_simt_state");
+GRADVERIFY_SIMT_STATIC_TLS extern constinit thread_local State state __asm__(
+    "gradverify_simt_state");
 
 }  // namespace gradverify::simt::unit
 
 // The built-in variables: members of `state` under names of their own, so that a user's variable or
 // member may have the same. Only the library defines them, as symbols within `state`.
-#define GRADVERIFY_SIMT_BUILT_IN(T, NAME)                           \
-    GRADVERIFY_SIMT_STATIC_TLS extern constinit thread_local T NAME \
-        __asm__("gradverify_simt_" #NAME)
+#define GRADVERIFY_SIMT_BUILT_IN(T, NAME)                                    \
+    GRADVERIFY_SIMT_STATIC_TLS extern constinit thread_local T NAME __asm__( \
+        "gradverify_simt_" #NAME)
 GRADVERIFY_SIMT_BUILT_IN(uint3, threadIdx);
 GRADVERIFY_SIMT_BUILT_IN(uint3, blockIdx);
 GRADVERIFY_SIMT_BUILT_IN(dim3, blockDim);
@@ -60,9 +60,7 @@ namespace gradverify::simt::unit {
 
 /// To be called by who has written `state.thread` in a unit: to the compiler, `threadIdx` is
 /// another variable.
-inline void thread_has_changed() {
-    __asm__ volatile("" : "=m"(threadIdx) : "m"(state.thread));
-}
+inline void thread_has_changed() { __asm__ volatile("" : "=m"(threadIdx) : "m"(state.thread)); }
 
 /// Where a static shared variable lies in the launch that last placed it.
 struct SharedSlot {

@@ -10,7 +10,8 @@ using construct::Array;
 using construct::table;
 
 static void check_blas(cublasStatus_t status) {
-    if (status != CUBLAS_STATUS_SUCCESS) throw std::runtime_error("cuBLAS " + std::to_string(status));
+    if (status != CUBLAS_STATUS_SUCCESS)
+        throw std::runtime_error("cuBLAS " + std::to_string(status));
 }
 
 namespace {
@@ -65,10 +66,10 @@ CONSTRUCT(cublas_matrix_products) {
         const float alpha = 1, beta = 0;
         Array<__half> from_a(as<__half>(a)), from_b(as<__half>(b));
         Array<float> to(batch * m * n);
-        check_blas(cublasGemmStridedBatchedEx(
-            handle, CUBLAS_OP_T, CUBLAS_OP_N, m, n, k, &alpha, from_a, CUDA_R_16F, k, m * k, from_b,
-            CUDA_R_16F, k, k * n, &beta, to, CUDA_R_32F, m, m * n, batch, CUBLAS_COMPUTE_32F,
-            CUBLAS_GEMM_DEFAULT));
+        check_blas(cublasGemmStridedBatchedEx(handle, CUBLAS_OP_T, CUBLAS_OP_N, m, n, k, &alpha,
+                                              from_a, CUDA_R_16F, k, m * k, from_b, CUDA_R_16F, k,
+                                              k * n, &beta, to, CUDA_R_32F, m, m * n, batch,
+                                              CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT));
         report.equal("half to float", to.host(), product(1, 0));
     }
     {

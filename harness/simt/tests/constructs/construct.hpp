@@ -124,9 +124,9 @@ class Array {
 }  // namespace construct
 
 #define CHECK_CUDA(CALL) ::construct::check((CALL), __LINE__)
-#define CONSTRUCT(NAME)                                                  \
-    static void NAME(::construct::Report& report);                       \
-    [[maybe_unused]] static const bool construct_is_added_##NAME =       \
-        ::construct::add(GRADVERIFY_UNIT_DEVICE, #NAME, &NAME);          \
+#define CONSTRUCT(NAME)                                            \
+    static void NAME(::construct::Report& report);                 \
+    [[maybe_unused]] static const bool construct_is_added_##NAME = \
+        ::construct::add(GRADVERIFY_UNIT_DEVICE, #NAME, &NAME);    \
     static void NAME([[maybe_unused]] ::construct::Report& report)
 #endif

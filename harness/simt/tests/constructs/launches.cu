@@ -90,8 +90,10 @@ enum class Mode { plain, negated };
 template <class T, Mode mode>
 __device__ T transform(T x) {
     if constexpr (mode == Mode::negated) x = -x;
-    if constexpr (std::is_floating_point_v<T>) return x / 2;
-    else return x * 2;
+    if constexpr (std::is_floating_point_v<T>)
+        return x / 2;
+    else
+        return x * 2;
 }
 template <class T, Mode mode>
 __global__ void lambdas(T* data) {
@@ -130,7 +132,9 @@ CONSTRUCT(device_function_pointers) {
 class Matrix {
   public:
     __host__ __device__ Matrix(float* data, int columns) : data_(data), columns_(columns) {}
-    __device__ float& operator()(int row, int column) const { return data_[row * columns_ + column]; }
+    __device__ float& operator()(int row, int column) const {
+        return data_[row * columns_ + column];
+    }
 
   private:
     float* data_;
@@ -155,7 +159,8 @@ __device__ int depth_of(int n) { return n <= 1 ? 0 : 1 + depth_of(n / 2); }
 __global__ void local_memory(int* depths, int* sums) {
     depths[threadIdx.x] = depth_of(int(threadIdx.x) + 1);
     Node nodes[8];
-    for (int i = 0; i < 8; ++i) nodes[i] = {int(threadIdx.x) * i, i + 1 < 8 ? &nodes[i + 1] : nullptr};
+    for (int i = 0; i < 8; ++i)
+        nodes[i] = {int(threadIdx.x) * i, i + 1 < 8 ? &nodes[i + 1] : nullptr};
     int sum = 0;
     for (const Node* node = nodes; node != nullptr; node = node->next) sum += node->value;
     sums[threadIdx.x] = sum;

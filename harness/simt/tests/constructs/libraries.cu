@@ -2,10 +2,10 @@
 // What a launcher calls beside kernels, and the device side of curand and CUB.
 #include "harness/simt/tests/constructs/construct.hpp"
 
+#include <curand_kernel.h>
 #include <cub/block/block_reduce.cuh>
 #include <cub/block/block_scan.cuh>
 #include <cub/warp/warp_reduce.cuh>
-#include <curand_kernel.h>
 
 using construct::Array;
 using construct::numbers;
@@ -95,7 +95,8 @@ __global__ void draw_fours(unsigned* bits) {
     curandStatePhilox4_32_10_t state;
     curand_init(42ull, 7ull, 5ull, &state);
     const uint4 first = curand4(&state), second = curand4(&state);
-    const unsigned all[] = {first.x, first.y, first.z, first.w, second.x, second.y, second.z, second.w};
+    const unsigned all[] = {first.x,  first.y,  first.z,  first.w,
+                            second.x, second.y, second.z, second.w};
     for (int i = 0; i < 8; ++i) bits[i] = all[i];
 }
 /// FNV-1a over what 8 threads drew.
@@ -145,14 +146,14 @@ CONSTRUCT(curand_philox) {
     report.equal("fours", std::vector<unsigned>{fours.host()[0], hash(fours.host())},
                  std::vector<unsigned>{1611620758u, 3892966597u});
     check_real<curandStatePhilox4_32_10_t>(
-        report, {0x1.94634p-3, 0x1.37b0a02ep-1, -0x1.b285d6p+0, -0x1.e914f8p-1, -0x1.26be24p+0});
+        report, {0x1.37b0ap-1, 0x1.94633f28p-3, -0x1.26be24p+0, -0x1.e914f8p-1, -0x1.b285d6p+0});
 }
 CONSTRUCT(curand_xorwow) {
     const auto bits = check_generator<curandState>(report, "XORWOW");
     report.equal("bits", std::vector<unsigned>{bits[0], bits[6], hash(bits)},
                  std::vector<unsigned>{440680976u, 1133891295u, 1112106869u});
-    check_real<curandState>(report, {0x1.85bf76p-2, 0x1.c1232d5a093aep-3, 0x1.013496p-2,
-                                     -0x1.41ff8ap+0, 0x1.305f92p-5});
+    check_real<curandState>(report, {0x1.a12094p-2, 0x1.85bf71dc8cdd3p-2, 0x1.305f92p-5,
+                                     -0x1.41ff8ap+0, 0x1.013496p-2});
 }
 
 struct Largest {

@@ -34,7 +34,8 @@ __global__ void transpose_tiles(const T* from, T* to, int n) {
 CONSTRUCT(static_shared_memory) {
     Array<float> from(numbers(256)), to(256);
     transpose_tiles<float, 8><<<dim3(2, 2), dim3(8, 8)>>>(from, to, 16);
-    report.equal("to", to.host(), table(256, [](int i) { return float(i % 16 * 16 + i / 16) + 9.5f; }));
+    report.equal("to", to.host(),
+                 table(256, [](int i) { return float(i % 16 * 16 + i / 16) + 9.5f; }));
 }
 
 template <class T>
@@ -75,8 +76,8 @@ __constant__ float coefficients[4] = {1, 2, 3, 4};
 __device__ int counter = 5;
 __device__ float results[8];
 __global__ void use_symbols() {
-    results[threadIdx.x] = settings.scale[threadIdx.x % 2] * coefficients[threadIdx.x % 4] +
-                           float(settings.offset);
+    results[threadIdx.x] =
+        settings.scale[threadIdx.x % 2] * coefficients[threadIdx.x % 4] + float(settings.offset);
     atomicAdd(&counter, 2);
 }
 CONSTRUCT(constant_memory_and_symbols) {
@@ -195,11 +196,11 @@ CONSTRUCT(atomics_of_every_type) {
     Array<Cells> device(std::vector<Cells>{start});
     atomics<<<3, 32>>>(device);
     const Cells got = device.host()[0];
-    report.equal("integers",
-                 std::vector<int>{got.sum, got.low, got.high, got.exchanged, got.both, got.any,
-                                  got.odd, got.swapped, got.subtracted},
-                 std::vector<int>{threads * 95 / 2 + threads, -95, 95, 77, 0, 0xffff, 0b11110, 9,
-                                  -threads});
+    report.equal(
+        "integers",
+        std::vector<int>{got.sum, got.low, got.high, got.exchanged, got.both, got.any, got.odd,
+                         got.swapped, got.subtracted},
+        std::vector<int>{threads * 95 / 2 + threads, -95, 95, 77, 0, 0xffff, 0b11110, 9, -threads});
     // 0 1 ... 9 0; and 0 6 5 ... 1 0.
     report.equal("unsigned", std::vector<unsigned>{got.wrapped, got.down, got.unsigned_high},
                  std::vector<unsigned>{threads % 10, (7 - threads % 7) % 7, 95});

@@ -28,7 +28,8 @@ double rounded(double value, const Format& format, double (*to_integer)(double) 
     std::frexp(value, &exponent);
     const double unit =
         std::ldexp(1.0, std::max(exponent - 1, format.least_exponent) - format.digits + 1);
-    const double got = (to_integer ? to_integer(value / unit) : std::nearbyint(value / unit)) * unit;
+    const double got =
+        (to_integer ? to_integer(value / unit) : std::nearbyint(value / unit)) * unit;
     if (std::abs(got) <= format.largest) return got;
     const bool to_infinity = !to_integer || to_integer(0.5) != to_integer(-0.5) * -1 ||
                              to_integer == static_cast<double (*)(double)>(std::nearbyint);
@@ -53,9 +54,8 @@ std::vector<float> random_floats(int count, std::uint32_t seed, bool near_one) {
 
 std::vector<float> rounded(const std::vector<float>& values, const Format& format,
                            double (*to_integer)(double) = nullptr) {
-    return table(int(values.size()), [&](int i) {
-        return float(rounded(values[std::size_t(i)], format, to_integer));
-    });
+    return table(int(values.size()),
+                 [&](int i) { return float(rounded(values[std::size_t(i)], format, to_integer)); });
 }
 
 }  // namespace
@@ -70,11 +70,10 @@ CONSTRUCT(every_half_and_bfloat16_as_float) {
     all_halves<<<64, 1024>>>(halves, bfloats);
     report.equal("half", halves.host(), table(65536, [](int i) {
                      const int exponent = i >> 10 & 31, fraction = i & 1023;
-                     const double magnitude =
-                         exponent == 31 ? (fraction ? NAN : INFINITY)
-                         : exponent == 0
-                             ? std::ldexp(fraction, -24)
-                             : std::ldexp(1024 + fraction, exponent - 25);
+                     const double magnitude = exponent == 31 ? (fraction ? NAN : INFINITY)
+                                              : exponent == 0
+                                                  ? std::ldexp(fraction, -24)
+                                                  : std::ldexp(1024 + fraction, exponent - 25);
                      return float(i >> 15 ? -magnitude : magnitude);
                  }));
     report.equal("bfloat16", bfloats.host(), table(65536, [](int i) {
@@ -114,10 +113,10 @@ CONSTRUCT(rounding_to_half_and_bfloat16) {
     report.equal("half, down", part(3), rounded(values, half_format, std::floor));
     report.equal("bfloat16, nearest", part(4), rounded(values, bfloat16_format));
     report.equal("bfloat16, toward zero", part(5), rounded(values, bfloat16_format, std::trunc));
-    report.equal("half from double", part(6), table(count, [&](int i) {
-                     return float(rounded(double(values[std::size_t(i)]) * (1 + 1e-12),
-                                          half_format));
-                 }));
+    report.equal(
+        "half from double", part(6), table(count, [&](int i) {
+            return float(rounded(double(values[std::size_t(i)]) * (1 + 1e-12), half_format));
+        }));
 }
 
 template <class T>
@@ -137,7 +136,9 @@ __global__ void narrow_arithmetic(const T* a, const T* b, const T* c, float* out
 template <class T>
 void check_arithmetic(construct::Report& report, const Format& format, const std::string& type) {
     const int count = 4096;
-    const auto draw = [&](std::uint32_t seed) { return rounded(random_floats(count, seed, true), format); };
+    const auto draw = [&](std::uint32_t seed) {
+        return rounded(random_floats(count, seed, true), format);
+    };
     const std::vector<float> a = draw(11), b = draw(12), c = draw(13);
     const auto narrow = [&](const std::vector<float>& values) {
         return table(count, [&](int i) { return T(values[std::size_t(i)]); });
@@ -182,7 +183,8 @@ __global__ void pairs(const float* from, float* to) {
     to[6] = __half2float(hexp(__float2half(0.0f)) + hsqrt(__float2half(9.0f)));
     to[7] = float(__half2int_rn(__float2half(2.5f)) * 10 + __half2int_rz(__float2half(-1.75f)));
     to[8] = __half2float(__int2half_rn(2049));
-    to[9] = __half2float(*reinterpret_cast<const __half*>(&a)) + float(sizeof(half2) + alignof(half2));
+    to[9] =
+        __half2float(*reinterpret_cast<const __half*>(&a)) + float(sizeof(half2) + alignof(half2));
 }
 CONSTRUCT(pairs_of_half) {
     Array<float> from(std::vector<float>{1.5f, -2.0f, 3.0f}), to(10);
@@ -222,11 +224,11 @@ CONSTRUCT(integer_and_rounding_intrinsics) {
     Array<unsigned> out(12);
     Array<float> real(12);
     intrinsics<<<1, 1>>>(out, real);
-    report.equal("integers", out.host(),
-                 std::vector<unsigned>{2311, 808, 3608, 0x80000000u ^ 0xc0000000u,
-                                       9u + unsigned(-2) * 100, 0x77225500u, 0x18u + 0x10000001u,
-                                       2000 - 200 + 30 - 3, 0x7fffffffu, 71,
-                                       0x3ff00000u + 0x40000000u, 1 + 2 * 16 + 8 * 256});
+    report.equal(
+        "integers", out.host(),
+        std::vector<unsigned>{2311, 808, 3608, 0x80000000u ^ 0xc0000000u, 9u + unsigned(-2) * 100,
+                              0x77225500u, 0x18u + 0x10000001u, 2000 - 200 + 30 - 3, 0x7fffffffu,
+                              71, 0x3ff00000u + 0x40000000u, 1 + 2 * 16 + 8 * 256});
     report.equal("reals", real.host(),
                  std::vector<float>{-0x1p-24f, 1.0f - 0x1p-24f, 1.0f + 0x1p-23f, 1.0f + 0x1p-22f,
                                     2.5f, 1.0f / 3.0f, std::sqrt(2.0f), 0x1.fffffep30f, 1.0f, NAN,
@@ -272,22 +274,35 @@ CONSTRUCT(mathematical_functions) {
         double low = 0, high = 6;
         for (int step = 0; step < 80; ++step)
             (std::erf((low + high) / 2) < double(float(a) / 3.0f) ? low : high) = (low + high) / 2;
-        const double values[] = {
-            std::exp(a), 1 / std::sqrt(a), std::erf(a), std::tanh(a) + std::log(a + 1.5),
-            std::pow(a, 1.5), 1, std::sin(pi * a) + std::cos(pi * a), a / 3,
-            std::log1p(a) + std::expm1(a), std::erfc(-a / std::sqrt(2.0)) / 2,
-            1 / std::cbrt(a) + std::cbrt(a), std::pow(10, a) + std::exp2(a),
-            std::hypot(a, 2) + 1 / std::hypot(a, 2), std::lgamma(a) + std::tgamma(a),
-            std::exp(a * a) * std::erfc(a), low,
-            std::fmod(a, double(0.3f)) - 1 + std::fdim(a, 1.0), std::cos(a) + std::sin(a),
-            std::sqrt(a * a + 5), 2 + std::round(a) + std::rint(a) + 4 * a};
+        const double values[] = {std::exp(a),
+                                 1 / std::sqrt(a),
+                                 std::erf(a),
+                                 std::tanh(a) + std::log(a + 1.5),
+                                 std::pow(a, 1.5),
+                                 1,
+                                 std::sin(pi * a) + std::cos(pi * a),
+                                 a / 3,
+                                 std::log1p(a) + std::expm1(a),
+                                 std::erfc(-a / std::sqrt(2.0)) / 2,
+                                 1 / std::cbrt(a) + std::cbrt(a),
+                                 std::pow(10, a) + std::exp2(a),
+                                 std::hypot(a, 2) + 1 / std::hypot(a, 2),
+                                 std::lgamma(a) + std::tgamma(a),
+                                 std::exp(a * a) * std::erfc(a),
+                                 low,
+                                 std::fmod(a, double(0.3f)) - 1 + std::fdim(a, 1.0),
+                                 std::cos(a) + std::sin(a),
+                                 std::sqrt(a * a + 5),
+                                 2 + std::round(a) + std::rint(a) + 4 * a};
         return float(values[i % 20]);
     };
     report.near("float", out.host(), table(100, want), 4e-6);
-    report.near("double", wide.host(), table(5, [&](int i) {
-                    const double a = x[std::size_t(i)];
-                    return std::erf(a) + 1 / std::sqrt(a) + std::pow(10, a) +
-                           std::erfc(-a / std::sqrt(2.0)) / 2;
-                }),
+    report.near("double", wide.host(),
+                table(5,
+                      [&](int i) {
+                          const double a = x[std::size_t(i)];
+                          return std::erf(a) + 1 / std::sqrt(a) + std::pow(10, a) +
+                                 std::erfc(-a / std::sqrt(2.0)) / 2;
+                      }),
                 1e-14);
 }

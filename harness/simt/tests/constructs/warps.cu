@@ -79,13 +79,14 @@ __global__ void votes(unsigned* out) {
 CONSTRUCT(votes_matches_and_warp_reductions) {
     Array<unsigned> out(32 * 12);
     votes<<<1, 32>>>(out);
-    report.equal("out", out.host(), table(32 * 12, [](int i) {
-                     const unsigned lane = unsigned(i) / 12;
-                     const unsigned want[] = {0x49249249u, 0, 1, 0x11111111u << lane % 4, 0u, 496,
-                                              unsigned(-27), 31, 15 + 6, 0b011,
-                                              lane < 8 ? 0xaau : 0u, ~0u};
-                     return want[i % 12];
-                 }));
+    report.equal(
+        "out", out.host(), table(32 * 12, [](int i) {
+            const unsigned lane = unsigned(i) / 12;
+            const unsigned want[] = {
+                0x49249249u, 0,      1,     0x11111111u << lane % 4, 0u, 496, unsigned(-27),
+                31,          15 + 6, 0b011, lane < 8 ? 0xaau : 0u,   ~0u};
+            return want[i % 12];
+        }));
 }
 
 __global__ void block_votes(int* out) {
@@ -184,9 +185,9 @@ CONSTRUCT(barriers_of_the_grid) {
     int per_multiprocessor = 0, multiprocessors = 0, can = 0;
     CHECK_CUDA(cudaDeviceGetAttribute(&can, cudaDevAttrCooperativeLaunch, 0));
     CHECK_CUDA(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, 0));
-    CHECK_CUDA(
-        cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_multiprocessor, exchange, 64, 0));
-    report.holds("there is room for the grid", can && per_multiprocessor * multiprocessors >= blocks);
+    CHECK_CUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_multiprocessor, exchange, 64, 0));
+    report.holds("there is room for the grid",
+                 can && per_multiprocessor * multiprocessors >= blocks);
     CHECK_CUDA(cudaLaunchCooperativeKernel((void*)exchange, dim3(blocks), dim3(64), arguments));
     std::vector<float> want = numbers(blocks);
     for (int step = 0; step < steps; ++step) {
