@@ -17,8 +17,14 @@ inline cudaError_t cudaMallocPitch(T** pointer, std::size_t* pitch, std::size_t 
 }
 inline cudaError_t cudaMemcpy2DAsync(void* to, std::size_t to_pitch, const void* from,
                                      std::size_t from_pitch, std::size_t width, std::size_t height,
-                                     cudaMemcpyKind kind, cudaStream_t = nullptr) {
-    return cudaMemcpy2D(to, to_pitch, from, from_pitch, width, height, kind);
+                                     cudaMemcpyKind kind, cudaStream_t stream = nullptr) {
+    for (std::size_t row = 0; row < height; ++row) {
+        const cudaError_t error =
+            cudaMemcpyAsync(static_cast<char*>(to) + row * to_pitch,
+                            static_cast<const char*>(from) + row * from_pitch, width, kind, stream);
+        if (error != cudaSuccess) return error;
+    }
+    return cudaSuccess;
 }
 inline cudaError_t cudaMemset2D(void* to, std::size_t pitch, int value, std::size_t width,
                                 std::size_t height) {
@@ -29,8 +35,13 @@ inline cudaError_t cudaMemset2D(void* to, std::size_t pitch, int value, std::siz
     return cudaSuccess;
 }
 inline cudaError_t cudaMemset2DAsync(void* to, std::size_t pitch, int value, std::size_t width,
-                                     std::size_t height, cudaStream_t = nullptr) {
-    return cudaMemset2D(to, pitch, value, width, height);
+                                     std::size_t height, cudaStream_t stream = nullptr) {
+    for (std::size_t row = 0; row < height; ++row) {
+        const cudaError_t error =
+            cudaMemsetAsync(static_cast<char*>(to) + row * pitch, value, width, stream);
+        if (error != cudaSuccess) return error;
+    }
+    return cudaSuccess;
 }
 inline cudaError_t cudaMemcpyPeer(void* to, int, const void* from, int, std::size_t bytes) {
     return cudaMemcpy(to, from, bytes, cudaMemcpyDefault);
