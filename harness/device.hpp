@@ -25,6 +25,9 @@ struct RunStatus {
     /// were looked at.
     std::vector<std::string> findings;
     std::uint64_t accesses_checked = 0;
+    /// The error is that the device does not serve what the kernel does, which no kernel is to
+    /// blame for.
+    bool not_served = false;
     /// The device can't be used by this process any more (a sticky CUDA error).
     bool device_lost = false;
 

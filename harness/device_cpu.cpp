@@ -103,6 +103,7 @@ class CpuDevice final : public Device {
         }
         status.seconds =
             std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+        status.not_served = simt::error_is_cuda_only();
         if (const std::string error = simt::take_error(); !error.empty()) status.error = error;
         // What a launch error keeps from being launched is not to be missed.
         if (status.ok())

@@ -73,6 +73,7 @@ class Rig {
         }
         RunStatus status = run_noted(pass_call);
         lost |= status.device_lost;
+        if (status.not_served) throw NotServed(status.error);
         CallResult result{.error = status.error, .seconds = status.seconds};
         result.findings = std::move(status.findings);
         result.accesses_checked = status.accesses_checked;

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -49,7 +50,15 @@ struct CallResult {
     std::string complaint() const;
 };
 
+/// The device does not serve what a kernel does: inline PTX on the cpu device, for example.
+class NotServed : public std::runtime_error {
+  public:
+    using std::runtime_error::runtime_error;
+};
+
 /// Calls the kernel once.
+///
+/// **Errors** NotServed, also from the call below.
 CallResult call_kernel(const Call& call);
 
 /// Calls the kernel twice on the same buffers: the second call finds what the first one left

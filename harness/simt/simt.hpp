@@ -38,6 +38,9 @@ void set_schedule(const Schedule& schedule);
 /// device assert), with kernel and source line; empty if nothing did. Resets
 /// the run-time API's last error too.
 std::string take_error();
+/// Whether what `take_error` would give is code that the CPU device does not serve, such as inline
+/// PTX. To be asked before it.
+bool error_is_cuda_only();
 
 /// What this OS thread's launches did since the last `take_counters`.
 struct Counters {

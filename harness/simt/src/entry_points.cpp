@@ -6,11 +6,13 @@
 #include "gradverify_simt/runtime_types.hpp"
 #include "harness/simt/src/detector.hpp"
 #include "harness/simt/src/executor.hpp"
+#include "harness/simt/src/source_line.hpp"
 
 namespace gradverify::simt {
 
 void set_schedule(const Schedule& schedule) { Executor::of_this_thread().set_schedule(schedule); }
 std::string take_error() { return Executor::of_this_thread().take_error(); }
+bool error_is_cuda_only() { return Executor::of_this_thread().error_is_cuda_only(); }
 Counters take_counters() { return Executor::of_this_thread().take_counters(); }
 
 }  // namespace gradverify::simt
@@ -58,6 +60,10 @@ void gradverify_simt_barrier(const char* file, int line) {
         return barrier_outside_of_a_kernel(file, line);
     executor_of_thread->barrier({file, line});
 }
+void gradverify_simt_grid_barrier(const char* file, int line) {
+    if (detecting != nullptr) detecting->arrive_at_barrier({file, line});
+    Executor::of_this_thread().grid_barrier({file, line});
+}
 int gradverify_simt_barrier_vote(BarrierVote vote, int predicate, const char* file, int line) {
     return Executor::of_this_thread().barrier_vote(vote, predicate, {file, line});
 }
@@ -74,6 +80,12 @@ void gradverify_simt_trap(int cuda_error, const char* what, const char* file, in
     }
     if (cuda_error != 0) executor.trap(cuda_error, {what}, place);
     executor.trap(cudaErrorNotSupported, {"inline PTX runs on cuda only: \"", what, "\""}, place);
+}
+
+cudaError_t gradverify_simt_refuse(int cuda_error, const char* what, const char* file, int line) {
+    Executor::of_this_thread().fail(cuda_error,
+                                    short_path(file) + ":" + std::to_string(line) + ": " + what);
+    return static_cast<cudaError_t>(cuda_error);
 }
 
 /// What the compiler says of an access (GCC's and clang's -fsanitize=alignment, version 1).

@@ -143,6 +143,12 @@ inline cudaError_t cudaMemcpyFromSymbol(void* to, const T& symbol, std::size_t b
     return cudaSuccess;
 }
 template <class T>
+inline cudaError_t cudaMemcpyFromSymbolAsync(void* to, const T& symbol, std::size_t bytes,
+                                             std::size_t offset, cudaMemcpyKind kind,
+                                             cudaStream_t = nullptr) {
+    return cudaMemcpyFromSymbol(to, symbol, bytes, offset, kind);
+}
+template <class T>
 inline cudaError_t cudaGetSymbolAddress(void** address, const T& symbol) {
     *address = const_cast<void*>(static_cast<const void*>(&symbol));
     return cudaSuccess;
@@ -163,12 +169,23 @@ inline cudaError_t cudaFuncSetCacheConfig(F*, cudaFuncCache) {
     return cudaSuccess;
 }
 template <class F>
+inline cudaError_t cudaFuncSetSharedMemConfig(F*, cudaSharedMemConfig) {
+    return cudaSuccess;
+}
+template <class F>
 inline cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, F*) {
     return gradverify_simt_func_get_attributes(attributes);
 }
 template <class F>
 inline cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, F, int block_size,
                                                                  std::size_t shared_bytes) {
+    return gradverify_simt_occupancy(blocks, block_size, shared_bytes);
+}
+template <class F>
+inline cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, F,
+                                                                          int block_size,
+                                                                          std::size_t shared_bytes,
+                                                                          unsigned) {
     return gradverify_simt_occupancy(blocks, block_size, shared_bytes);
 }
 template <class F>
@@ -183,15 +200,9 @@ inline cudaError_t cudaOccupancyMaxPotentialBlockSize(int* min_grid_size, int* b
     return error;
 }
 
-template <class... Args>
-inline cudaError_t cudaLaunchKernel(void (*kernel)(Args...), dim3 grid, dim3 block, void** args,
-                                    std::size_t shared_bytes = 0, cudaStream_t stream = nullptr) {
-    using namespace gradverify::simt::unit;
-    launch("cudaLaunchKernel", LaunchConfig(grid, block, shared_bytes, stream), [&] {
-        [&]<std::size_t... i>(std::index_sequence<i...>) {
-            kernel(*static_cast<std::remove_reference_t<Args>*>(args[i])...);
-        }
-        (std::index_sequence_for<Args...>{});
-    });
-    return cudaPeekAtLastError();
+template <class F, class SharedBytes>
+inline cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMem(int* min_grid_size,
+                                                                  int* block_size, F function,
+                                                                  SharedBytes, int limit = 0) {
+    return cudaOccupancyMaxPotentialBlockSize(min_grid_size, block_size, function, 0, limit);
 }
