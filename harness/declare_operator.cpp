@@ -110,7 +110,10 @@ TensorSpec OperatorDeclaration::tensor_of(const TensorDeclaration& declared) con
 OperatorDeclaration::operator Operator() const {
     Operator op{.name = name_, .space = ParameterSpace({}, 0, 0)};
     try {
-        op.space = ParameterSpace(parameters_, rank_min_, rank_max_);
+        auto parameters = parameters_;
+        // Without axes the first is always printed instead, so that no problem is an empty word.
+        if (rank_max_ == 0 && !parameters.empty()) parameters.front().carries_rank = true;
+        op.space = ParameterSpace(std::move(parameters), rank_min_, rank_max_);
         check_names(constraints_, op.space);
     } catch (const std::invalid_argument& wrong) {
         op.mistakes.emplace_back(wrong.what());
