@@ -96,6 +96,8 @@ struct CommandLine {
         bench->add_option("FILTER", bench_arguments.filters, "kernels; all if none");
         bench->add_flag("--harness", bench_harness, "problems verified per second")->required();
         bench->add_option("--device", bench_arguments.device, "cpu, cuda or auto");
+        bench->add_option("--property", bench_arguments.property,
+                          "glob on the property's name; all if none");
         bench->add_option("--problems", bench_arguments.problems, "how many")
             ->check(whole_number(1, cases_maximum));
         bench->add_option("--seed", bench_arguments.seed, "decides the problems")

@@ -40,6 +40,7 @@ struct ReproArguments {
 struct BenchArguments {
     std::vector<std::string> filters;
     std::string device = "auto";
+    std::string property = "*";
     std::int64_t problems = 300;
     std::uint64_t seed = 1;
 };

@@ -68,7 +68,7 @@ Comparison compare(std::span<const double> got, const Expected& expected) {
     for (std::size_t i = 0; i < got.size(); ++i) {
         const double want = expected.values[i];
         const double bound = expected.bounds.empty() ? 0.0 : expected.bounds[i];
-        result.saw_nonzero |= want != 0.0 && std::isfinite(bound);
+        result.saw_nonzero |= !accepts(0.0, want, bound);
         if (!accepts(got[i], want, bound))
             wrong.push_back(i);
         else if (bound > 0.0 && std::isfinite(bound) && got[i] != want)
