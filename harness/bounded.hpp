@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "harness/autodiff/plain_numbers.hpp"
 #include "harness/dtype.hpp"
 
 namespace gradverify {
@@ -127,6 +128,15 @@ class Bounded {
                                current_rounding.is_fast ? 5.0 : 3.0);
     }
     friend Bounded& operator/=(Bounded& a, const Bounded& b) { return a = a / b; }
+
+    // Defined in bounded_functions.hpp.
+    friend bool operator<(const Bounded& a, const Bounded& b);
+    friend bool operator>(const Bounded& a, const Bounded& b);
+    friend bool operator<=(const Bounded& a, const Bounded& b);
+    friend bool operator>=(const Bounded& a, const Bounded& b);
+    friend bool operator==(const Bounded& a, const Bounded& b);
+
+    GRADVERIFY_DETAIL_PLAIN_NUMBERS(Bounded)
 
     /// The result of one operation whose operands' errors come to `propagated`, with so many
     /// roundings of its own. 0 stays exact; beyond the largest number there is no bound.

@@ -72,8 +72,7 @@ inline Bounded abs(const Bounded& x) {
 /// larger error.
 inline Bounded max(const Bounded& a, const Bounded& b) {
     const double value = max(a.value(), b.value());
-    return Bounded(
-        Bounded::Sum{value, std::max(a.error(), b.error()), std::abs(value), 0.0});
+    return Bounded(Bounded::Sum{value, std::max(a.error(), b.error()), std::abs(value), 0.0});
 }
 inline Bounded min(const Bounded& a, const Bounded& b) { return -max(-a, -b); }
 

@@ -165,9 +165,8 @@ std::optional<std::string> why_unsupported(const Kernel& kernel, const Setting& 
                std::to_string(buffers) + " tensors";
     const auto element_bytes_of = [&](std::size_t buffer) {
         const auto& inputs = kernel.pass->inputs;
-        const std::string& name = buffer < inputs.size()
-                                      ? inputs[buffer]
-                                      : kernel.pass->outputs[buffer - inputs.size()];
+        const std::string& name =
+            buffer < inputs.size() ? inputs[buffer] : kernel.pass->outputs[buffer - inputs.size()];
         return static_cast<std::int64_t>(traits_of(kernel.op->tensor_named(name).dtype).bytes);
     };
     for (std::size_t i = 0; i < setting.offsets.size(); ++i)

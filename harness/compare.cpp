@@ -21,10 +21,9 @@ double severity(double got, double want, double bound) {
     return bound > 0.0 ? error / bound : error;
 }
 
-/// Equal infinities are equal; their difference is not a number. Without a bound, as where the
-/// arithmetic may overflow, nothing can be said.
+/// Equal infinities are equal; their difference is not a number.
 bool accepts(double got, double want, double bound) {
-    return got == want || std::abs(got - want) <= bound || bound == INFINITY;
+    return got == want || std::abs(got - want) <= bound || bound == no_bound;
 }
 
 }  // namespace
@@ -51,7 +50,7 @@ Expected Expected::within(std::string tensor, const Array<Bounded>& values) {
     expected.bounds.reserve(values.data.size());
     for (const Bounded& element : values.data) {
         expected.values.push_back(element.value());
-        expected.bounds.push_back(element.error());
+        expected.bounds.push_back(bound_of(element));
     }
     return expected;
 }

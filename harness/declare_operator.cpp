@@ -237,9 +237,9 @@ std::vector<Problem> probes_of(const Operator& op) {
     const Problem usual = probes.front();
     const int count = static_cast<int>(usual.slots().size());
     const auto raised = [&](Problem& problem, int slot, std::int64_t by) {
-        problem[slot] = std::min(problem[slot] + by,
-                                 op.space.spec(problem.slots()[static_cast<std::size_t>(slot)])
-                                     .maximum);
+        problem[slot] =
+            std::min(problem[slot] + by,
+                     op.space.spec(problem.slots()[static_cast<std::size_t>(slot)]).maximum);
     };
     for (int slot = 0; slot < count; ++slot) {
         probes.push_back(usual);
@@ -259,8 +259,7 @@ std::vector<Problem> probes_of(const Operator& op) {
 std::vector<Array<double>> probe_inputs(const Operator& op, const Problem& problem, double shift) {
     std::vector<Array<double>> inputs;
     for (const TensorSpec& tensor : op.inputs) {
-        Array<double>& input =
-            inputs.emplace_back(Array<double>{tensor.sizes(problem), {}});
+        Array<double>& input = inputs.emplace_back(Array<double>{tensor.sizes(problem), {}});
         const ValueDomain domain = tensor.domain_at(problem);
         for (std::int64_t i = 0; i < element_count(input.sizes); ++i) {
             const double fraction = 0.25 + 0.125 * static_cast<double>(i % 5) + 0.0625 * shift;
@@ -281,8 +280,7 @@ void check_names(const Operator& op, Mistakes& mistakes) {
     std::vector<std::string> seen;
     for (const auto& group : {op.inputs, op.outputs})
         for (const TensorSpec& tensor : group) {
-            if (tensor.name.empty() ||
-                std::ranges::find(seen, tensor.name) != seen.end())
+            if (tensor.name.empty() || std::ranges::find(seen, tensor.name) != seen.end())
                 mistakes.push_back("the tensor name '" + tensor.name +
                                    "' is empty or given twice; each tensor needs its own");
             seen.push_back(tensor.name);
@@ -322,7 +320,8 @@ void check_gradient(const Operator& op, const std::string& name,
                     Mistakes& mistakes) {
     const std::string pass = "the gradient pass " + name + " ";
     if (name == "forward" || outputs.empty())
-        mistakes.push_back(pass + "needs a name other than `forward`, and an output such as \"dx\"");
+        mistakes.push_back(pass +
+                           "needs a name other than `forward`, and an output such as \"dx\"");
     for (const std::string& output : outputs) {
         const TensorSpec* of = output.starts_with('d') ? op.find_tensor(output) : nullptr;
         if (of == nullptr || op.is_output(of->name) || !of->differentiable)
@@ -370,15 +369,15 @@ void run_probes(const Operator& op, const ForwardFunctions& functions, Mistakes&
     for (const ParameterSpec& spec : op.space.parameters())
         if (!reads.names().contains(spec.name))
             mistakes.push_back("nothing reads the parameter " + spec.name +
-                               ": no shape, no condition and not the forward function; use it, or "
+                               ": no shape, no valid_if() and not the forward function; use it, or "
                                "take it out of the declaration");
 }
 
 void check_ranges(const Operator& op, Mistakes& mistakes) {
     for (const ParameterSpec& spec : op.space.parameters()) {
         if (spec.minimum < spec.maximum || (spec.is_real() && spec.values.size() == 1)) continue;
-        mistakes.push_back("the parameter " + spec.name + " is never drawn: " +
-                           std::to_string(spec.minimum) +
+        mistakes.push_back("the parameter " + spec.name +
+                           " is never drawn: " + std::to_string(spec.minimum) +
                            " is all that its range allows; widen the range, or write the number "
                            "into the forward function");
     }

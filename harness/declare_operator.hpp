@@ -105,7 +105,9 @@ inline Holds constant(Holds numbers = {}) {
 namespace detail {
 
 template <class Function, class T>
-concept ForwardOn = std::invocable<const Function&, const ForwardCall<T>&>;
+concept ForwardOn = std::invocable < const Function&,
+        const ForwardCall<T>
+& > ;
 
 }  // namespace detail
 
@@ -203,14 +205,11 @@ inline OperatorDeclaration declare_operator(std::string name) {
     return OperatorDeclaration(std::move(name));
 }
 
-// In this order, so that of many errors in a forward function the first is one of Dual's, which say
-// what to do.
 template <class Function>
 OperatorDeclaration& OperatorDeclaration::forward(Function function) {
-    constexpr bool is_template = detail::ForwardOn<Function, Dual> &&
-                                 detail::ForwardOn<Function, Traced> &&
-                                 detail::ForwardOn<Function, Bounded> &&
-                                 detail::ForwardOn<Function, double>;
+    constexpr bool is_template =
+        detail::ForwardOn<Function, Dual> && detail::ForwardOn<Function, Traced> &&
+        detail::ForwardOn<Function, Bounded> && detail::ForwardOn<Function, double>;
     static_assert(is_template,
                   "gradverify: the forward function must be a template over the scalar, so that "
                   "bounds and gradients can be derived from it: "
@@ -231,9 +230,10 @@ OperatorDeclaration& OperatorDeclaration::gradient(std::string name,
                                                    Function reference) {
     constexpr bool is_template =
         detail::ForwardOn<Function, Bounded> && detail::ForwardOn<Function, double>;
-    static_assert(is_template,
-                  "gradverify: a reference must be a template over the scalar, so that its rounding "
-                  "bound can be derived: []<class T>(const ForwardCall<T>& call) { ... }");
+    static_assert(
+        is_template,
+        "gradverify: a reference must be a template over the scalar, so that its rounding "
+        "bound can be derived: []<class T>(const ForwardCall<T>& call) { ... }");
     if constexpr (is_template)
         gradients_.push_back(
             {std::move(name), std::move(inputs), std::move(outputs), reference, reference});

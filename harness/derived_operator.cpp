@@ -105,8 +105,7 @@ struct Recording {
 }  // namespace
 
 DerivedPasses::DerivedPasses(Operator op, ForwardFunctions functions, DerivedOptions options)
-    : parts_(std::make_shared<const Parts>(
-          Parts{std::move(op), std::move(functions), options})) {}
+    : parts_(std::make_shared<const Parts>(Parts{std::move(op), std::move(functions), options})) {}
 
 PassSpec DerivedPasses::forward() const {
     PassSpec pass;
@@ -149,8 +148,8 @@ PassSpec DerivedPasses::gradient(std::string name, std::vector<std::string> inpu
         const auto gradients = sweep(recording.tape, recording.seeds(parts->op, given));
         for (std::size_t i = 0; i < wanted.size(); ++i)
             for (std::size_t j = 0; j < results[i].data.size(); ++j)
-                results[i].data[j] = gradients[static_cast<std::size_t>(
-                    recording.inputs[wanted[i]].data[j].node())];
+                results[i].data[j] =
+                    gradients[static_cast<std::size_t>(recording.inputs[wanted[i]].data[j].node())];
     };
     pass.reference = [run](const Problem& problem, Inputs<double> given, Outputs<double> results) {
         run(problem, given, results, [](const Tape& tape, const std::vector<Tape::Seed>& seeds) {

@@ -32,7 +32,8 @@ std::optional<std::size_t> written_over(const Call& call, const KernelDeclaratio
 
 /// The buffers of a call, and which of them each tensor of the pass lies in.
 struct Layout {
-    std::vector<BufferSpec> buffers;  ///< the inputs, the other outputs, the workspace if there is one
+    std::vector<BufferSpec>
+        buffers;  ///< the inputs, the other outputs, the workspace if there is one
     std::vector<std::size_t> buffer_of;  ///< inputs, then outputs
     bool has_workspace = false;
 

@@ -145,8 +145,7 @@ std::vector<std::int64_t> parse_values(const ParameterSpec& spec, std::string_vi
 
 /// The value of a parameter as text, from its numbers in slot order.
 std::string print_values(const ParameterSpec& spec, std::span<const std::int64_t> values) {
-    if (spec.is_real())
-        return print_real(spec.values.at(static_cast<std::size_t>(values.front())));
+    if (spec.is_real()) return print_real(spec.values.at(static_cast<std::size_t>(values.front())));
     const bool in_pairs = spec.kind == ParameterKind::per_axis_pair;
     bool two_sided = false;
     for (std::size_t i = 0; in_pairs && i < values.size(); i += 2)

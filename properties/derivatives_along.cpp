@@ -91,8 +91,11 @@ Tolerance tolerance(const BoundedGradient& gradient, const Array<double>& direct
     Tolerance sum;
     for (std::size_t i = 0; i < direction.data.size(); ++i) {
         if (direction.data[i] == 0.0) continue;
+        if (gradient.bounds[i] == no_bound) return {.bound = no_bound};
         sum.bound += std::abs(direction.data[i]) * gradient.bounds[i];
-        sum.magnitude += std::abs(direction.data[i] * gradient.values.data[i]);
+        const double term = std::abs(direction.data[i] * gradient.values.data[i]);
+        // A kernel's NaN must not become its own excuse.
+        if (std::isfinite(term)) sum.magnitude += term;
     }
     return sum;
 }
@@ -101,6 +104,11 @@ Tolerance tolerance(const BoundedGradient& gradient, const Array<double>& direct
 void expect(Expected& expected, const Sides& between, const Tolerance& off) {
     // What this file's own double arithmetic loses.
     constexpr double of_double = 0x1p-40;
+    if (off.bound == no_bound) {
+        expected.values.push_back(between.low);
+        expected.bounds.push_back(no_bound);
+        return;
+    }
     expected.values.push_back((between.low + between.high) / 2.0);
     expected.bounds.push_back((between.high - between.low) / 2.0 + off.bound +
                               of_double * off.magnitude);
@@ -111,16 +119,15 @@ std::optional<Outcome> contradiction(const Line& line, const BoundedGradient& gr
     const auto numeric = by_differences(line, direction, exact.branches);
     if (!numeric || !std::isfinite(numeric->value) || !std::isfinite(exact.derivative))
         return std::nullopt;
-    const double scale = std::max(std::abs(exact.derivative),
-                                  tolerance(gradient, direction).magnitude);
+    const double scale =
+        std::max(std::abs(exact.derivative), tolerance(gradient, direction).magnitude);
     if (std::abs(numeric->value - exact.derivative) <=
         disagreement_share * scale + 100.0 * numeric->error + 1e-9)
         return std::nullopt;
-    return Outcome::errored("the forward function contradicts itself: along a direction of " +
-                            gradient.tensor + " its values change by " +
-                            std::to_string(numeric->value) + ", its derivative is " +
-                            std::to_string(exact.derivative) +
-                            "; it must compute with its T alone");
+    return Outcome::errored(
+        "the forward function contradicts itself: along a direction of " + gradient.tensor +
+        " its values change by " + std::to_string(numeric->value) + ", its derivative is " +
+        std::to_string(exact.derivative) + "; it must compute with its T alone");
 }
 
 Comparison compare_elements(const Line& line, const BoundedGradient& gradient) {

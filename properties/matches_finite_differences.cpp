@@ -154,9 +154,8 @@ std::string contradiction_of_references(CaseContext& context) {
         const WrongElement& worst = comparison.worst.front();
         return "the reference of " + context.pass().name +
                " that was written by hand is not the gradient of the forward function: " +
-               worst.tensor + " has an element of " + std::to_string(worst.got) +
-               " that must be " + std::to_string(worst.want) +
-               "; correct the reference, or leave it out";
+               worst.tensor + " has an element of " + std::to_string(worst.got) + " that must be " +
+               std::to_string(worst.want) + "; correct the reference, or leave it out";
     }
     return {};
 }
@@ -183,7 +182,7 @@ Outcome matches_finite_differences(CaseContext& context) {
             if (!context.asks_for(i)) continue;
             gradients.push_back({context.pass().outputs[i].substr(1), result.outputs[i], {}});
             for (const Bounded& element : bounded[i].data)
-                gradients.back().bounds.push_back(element.error());
+                gradients.back().bounds.push_back(bound_of(element));
         }
         return matches_derivatives_along(context, gradients);
     }

@@ -38,8 +38,7 @@ constexpr std::array properties{
              any_kernel, repeatable},
     // An access that is checked costs some thirty plain ones.
     Property{"free_of_races", "orders what its threads share, by barriers or atomics",
-             integers_if_multilinear,
-             has_checked_variant, free_of_races, "cpu", 0x1p-4},
+             integers_if_multilinear, has_checked_variant, free_of_races, "cpu", 0x1p-4},
 };
 
 }  // namespace

@@ -18,7 +18,7 @@ std::vector<Expected> near_first(const CaseContext& context, const CallResult& f
     std::vector<Expected> expected;
     for (std::size_t i = 0; i < first.outputs.size(); ++i) {
         Expected one = Expected::exactly(context.pass().outputs[i], first.outputs[i]);
-        for (const Bounded& element : bounded[i].data) one.bounds.push_back(2.0 * element.error());
+        for (const Bounded& element : bounded[i].data) one.bounds.push_back(twice(bound_of(element)));
         expected.push_back(std::move(one));
     }
     return expected;
@@ -61,8 +61,8 @@ Outcome repeatable(CaseContext& context) {
         return outcome;
     }
 
-    const CallResult other =
-        context.call(context.kernel(), other_inputs(context, inputs), Setting{}, context.surroundings());
+    const CallResult other = context.call(context.kernel(), other_inputs(context, inputs),
+                                          Setting{}, context.surroundings());
     const CallResult moved = context.call(context.kernel(), inputs);
     for (const CallResult* result : {&other, &moved})
         if (const std::string complaint = result->complaint(); !complaint.empty())

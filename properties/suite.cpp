@@ -119,8 +119,7 @@ std::vector<DataElement> list_data(const Registry& registry, const Case& checked
     const Property& property = property_named(checked.property);
     const Values values = draw_values(*kernel.op, checked.problem, checked.data,
                                       property.values(*kernel.op), kernel.any().exact_bits());
-    return list_elements(*kernel.op, checked.problem, values,
-                         drawn_for(*kernel.op, *kernel.pass));
+    return list_elements(*kernel.op, checked.problem, values, drawn_for(*kernel.op, *kernel.pass));
 }
 
 }  // namespace

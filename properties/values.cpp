@@ -168,8 +168,8 @@ void move_inside(Array<double>& array, const ValueDomain& domain) {
 
 /// A mean that is much larger than the spread shows a variance that is a difference of squares.
 void add_offset(Array<double>& array, SplitMix64 random) {
-    const double offset = (random.one_in(2) ? 1.0 : -1.0) * std::ldexp(1.0, 10 + 2 *
-                          static_cast<int>(random.below(3)));
+    const double offset = (random.one_in(2) ? 1.0 : -1.0) *
+                          std::ldexp(1.0, 10 + 2 * static_cast<int>(random.below(3)));
     for (double& element : array.data)
         element = static_cast<double>(static_cast<float>(element + offset));
 }
@@ -295,8 +295,8 @@ std::vector<Array<double>> saved_values(const Operator& op, const Problem& probl
     std::vector<Array<double>> outputs;
     for (const TensorSpec& tensor : op.outputs) {
         outputs.push_back({tensor.sizes(problem), {}});
-        outputs.back().data.resize(
-            static_cast<std::size_t>(element_count(outputs.back().sizes)), 0.0);
+        outputs.back().data.resize(static_cast<std::size_t>(element_count(outputs.back().sizes)),
+                                   0.0);
     }
     op.forward().reference(problem, inputs, outputs);
     for (std::size_t i = 0; i < outputs.size(); ++i)

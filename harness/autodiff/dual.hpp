@@ -4,16 +4,11 @@
 // kink the result is the one-sided derivative, that for a small step forwards.
 #pragma once
 
-#include <concepts>
-#include <type_traits>
-
 #include "harness/autodiff/decisions.hpp"
 #include "harness/autodiff/functions.hpp"
+#include "harness/autodiff/plain_numbers.hpp"
 
 namespace gradverify {
-
-template <class N>
-concept Number = std::is_arithmetic_v<N>;
 
 class Dual {
   public:
@@ -58,37 +53,7 @@ class Dual {
     friend Dual min(const Dual& a, const Dual& b) { return b < a ? b : a; }
     friend Dual abs(const Dual& x) { return x < Dual() ? -x : x; }
 
-    // With a plain number on one side; exact matches, which the conversion below can't rival.
-#define GRADVERIFY_DETAIL_MIXED(R, OP)                          \
-    template <Number N>                                         \
-    friend R operator OP(const Dual& a, N b) {                  \
-        return a OP Dual(static_cast<double>(b));               \
-    }                                                           \
-    template <Number N>                                         \
-    friend R operator OP(N a, const Dual& b) {                  \
-        return Dual(static_cast<double>(a)) OP b;               \
-    }
-    GRADVERIFY_DETAIL_MIXED(Dual, +)
-    GRADVERIFY_DETAIL_MIXED(Dual, -)
-    GRADVERIFY_DETAIL_MIXED(Dual, *)
-    GRADVERIFY_DETAIL_MIXED(Dual, /)
-    GRADVERIFY_DETAIL_MIXED(bool, <)
-    GRADVERIFY_DETAIL_MIXED(bool, >)
-    GRADVERIFY_DETAIL_MIXED(bool, <=)
-    GRADVERIFY_DETAIL_MIXED(bool, >=)
-    GRADVERIFY_DETAIL_MIXED(bool, ==)
-#undef GRADVERIFY_DETAIL_MIXED
-
-    /// Not to be used: says what is wrong with a forward function that needs it.
-    template <std::same_as<double> Plain>
-    operator Plain() const {
-        static_assert(!std::same_as<Plain, double>,
-                      "gradverify: the forward function turns one of its numbers into a double, "
-                      "which loses its error and its gradient; declare variables as T, and call "
-                      "exp(x), not std::exp(x), with `using namespace gradverify` for rsqrt, max "
-                      "and min of doubles");
-        return value_;
-    }
+    GRADVERIFY_DETAIL_PLAIN_NUMBERS(Dual)
 
     /// The tangent times a slope; a tangent of zero stays zero where the slope is infinite.
     static Dual with_slope(double value, double slope, double tangent) {
@@ -111,8 +76,8 @@ Dual apply_function(const Dual& x) {
 
 inline Dual pow(const Dual& x, const Dual& y) {
     const double value = std::pow(x.value(), y.value());
-    Dual result = Dual::with_slope(value, y.value() * std::pow(x.value(), y.value() - 1.0),
-                                   x.tangent());
+    Dual result =
+        Dual::with_slope(value, y.value() * std::pow(x.value(), y.value() - 1.0), x.tangent());
     if (y.tangent() != 0.0) result += Dual(0.0, value * std::log(x.value()) * y.tangent());
     return result;
 }

@@ -202,24 +202,24 @@ struct Pow {
 }  // namespace gradverify::functions
 
 /// Defines every function of one argument for a scalar S through `apply_function<F>(x)`.
-#define GRADVERIFY_DETAIL_DEFINE_FUNCTIONS(S)                                             \
-    inline S sqrt(const S& x) { return detail::apply_function<functions::Sqrt>(x); }      \
-    inline S rsqrt(const S& x) { return detail::apply_function<functions::Rsqrt>(x); }    \
-    inline S cbrt(const S& x) { return detail::apply_function<functions::Cbrt>(x); }      \
-    inline S exp(const S& x) { return detail::apply_function<functions::Exp>(x); }        \
-    inline S exp2(const S& x) { return detail::apply_function<functions::Exp2>(x); }      \
-    inline S expm1(const S& x) { return detail::apply_function<functions::Expm1>(x); }    \
-    inline S log(const S& x) { return detail::apply_function<functions::Log>(x); }        \
-    inline S log2(const S& x) { return detail::apply_function<functions::Log2>(x); }      \
-    inline S log1p(const S& x) { return detail::apply_function<functions::Log1p>(x); }    \
-    inline S sin(const S& x) { return detail::apply_function<functions::Sin>(x); }        \
-    inline S cos(const S& x) { return detail::apply_function<functions::Cos>(x); }        \
-    inline S sinh(const S& x) { return detail::apply_function<functions::Sinh>(x); }      \
-    inline S cosh(const S& x) { return detail::apply_function<functions::Cosh>(x); }      \
-    inline S tanh(const S& x) { return detail::apply_function<functions::Tanh>(x); }      \
-    inline S atan(const S& x) { return detail::apply_function<functions::Atan>(x); }      \
-    inline S erf(const S& x) { return detail::apply_function<functions::Erf>(x); }        \
-    inline S erfc(const S& x) { return detail::apply_function<functions::Erfc>(x); }      \
-    inline S fabs(const S& x) { return abs(x); }                                          \
-    inline S fmax(const S& a, const S& b) { return max(a, b); }                           \
+#define GRADVERIFY_DETAIL_DEFINE_FUNCTIONS(S)                                          \
+    inline S sqrt(const S& x) { return detail::apply_function<functions::Sqrt>(x); }   \
+    inline S rsqrt(const S& x) { return detail::apply_function<functions::Rsqrt>(x); } \
+    inline S cbrt(const S& x) { return detail::apply_function<functions::Cbrt>(x); }   \
+    inline S exp(const S& x) { return detail::apply_function<functions::Exp>(x); }     \
+    inline S exp2(const S& x) { return detail::apply_function<functions::Exp2>(x); }   \
+    inline S expm1(const S& x) { return detail::apply_function<functions::Expm1>(x); } \
+    inline S log(const S& x) { return detail::apply_function<functions::Log>(x); }     \
+    inline S log2(const S& x) { return detail::apply_function<functions::Log2>(x); }   \
+    inline S log1p(const S& x) { return detail::apply_function<functions::Log1p>(x); } \
+    inline S sin(const S& x) { return detail::apply_function<functions::Sin>(x); }     \
+    inline S cos(const S& x) { return detail::apply_function<functions::Cos>(x); }     \
+    inline S sinh(const S& x) { return detail::apply_function<functions::Sinh>(x); }   \
+    inline S cosh(const S& x) { return detail::apply_function<functions::Cosh>(x); }   \
+    inline S tanh(const S& x) { return detail::apply_function<functions::Tanh>(x); }   \
+    inline S atan(const S& x) { return detail::apply_function<functions::Atan>(x); }   \
+    inline S erf(const S& x) { return detail::apply_function<functions::Erf>(x); }     \
+    inline S erfc(const S& x) { return detail::apply_function<functions::Erfc>(x); }   \
+    inline S fabs(const S& x) { return abs(x); }                                       \
+    inline S fmax(const S& a, const S& b) { return max(a, b); }                        \
     inline S fmin(const S& a, const S& b) { return min(a, b); }

@@ -74,20 +74,19 @@ std::vector<Bounded> Tape::bounded_gradients(std::span<const Seed> seeds) const 
             const bool is_exact = std::abs(link.slope) == 1.0 && link.error == 0.0;
             const double error = times(from.error, steepest) + times(from.magnitude, link.error) +
                                  (is_exact ? 0.0 : tiny);
-            paths[static_cast<std::size_t>(link.from)].add(
-                times(from.sum, link.slope), times(from.magnitude, steepest), error,
-                from.chain() + (is_exact ? 0.0 : 1.0));
+            paths[static_cast<std::size_t>(link.from)].add(times(from.sum, link.slope),
+                                                           times(from.magnitude, steepest), error,
+                                                           from.chain() + (is_exact ? 0.0 : 1.0));
         }
     }
     std::vector<Bounded> gradients;
     gradients.reserve(paths.size());
     for (const Paths& at : paths) {
+        // Left open as a running sum: a kernel that accumulates adds what was there before to it.
         const double reach = at.magnitude + at.error;
-        const double error = at.error + current_rounding.gamma(at.chain()) * reach +
-                             at.chain() * tiny;
-        const bool has_bound = reach <= current_rounding.largest && !std::isnan(error);
+        const bool has_bound = reach <= current_rounding.largest;
         gradients.emplace_back(
-            Bounded::Sum{at.sum, has_bound ? error : INFINITY, std::abs(at.sum), 0.0});
+            Bounded::Sum{at.sum, has_bound ? at.error : INFINITY, reach, at.chain()});
     }
     return gradients;
 }

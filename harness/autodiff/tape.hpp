@@ -10,7 +10,7 @@
 //
 //   link with derivative p +- e:   A p,  M (|p| + e),  E (|p| + e) + M e,  K + 1 unless p is +-1
 //   n links into one value:        sums of A, M, E;  largest K, plus n - 1 additions
-//   |computed - exact| <= E + gamma(K) (M + E) + K * smallest normal number
+//   |computed - exact| <= (1 + gamma(K)) E + gamma(K) (M + E) + K * smallest normal number
 //
 // The derivatives' errors come from the forward values' errors, which the scalar carries as a
 // Bounded.
@@ -127,11 +127,14 @@ class Traced {
     friend Traced abs(const Traced& x) {
         const double value = x.value_.value();
         const bool is_kink = !(std::abs(value) > x.value_.error());
-        return made(abs(x.value_), {x.node_, is_kink    ? 0.0
-                                             : value < 0 ? -1.0
-                                                         : 1.0,
+        return made(abs(x.value_), {x.node_,
+                                    is_kink     ? 0.0
+                                    : value < 0 ? -1.0
+                                                : 1.0,
                                     is_kink ? 1.0 : 0.0});
     }
+
+    GRADVERIFY_DETAIL_PLAIN_NUMBERS(Traced)
 
     static Tape::Link link(const Traced& operand, const Bounded& slope) {
         return {operand.node_, slope.value(), slope.error()};

@@ -23,9 +23,7 @@ struct Sizes {
 __global__ void channel(Inputs in, Outputs out, Sizes s) {
     extern __shared__ float share[];
     const long long c = blockIdx.x, count = s.n * s.pixels;
-    const auto at = [&](long long i) {
-        return (i / s.pixels * s.c + c) * s.pixels + i % s.pixels;
-    };
+    const auto at = [&](long long i) { return (i / s.pixels * s.c + c) * s.pixels + i % s.pixels; };
     const float mean = in.mean[c], rstd = in.rstd[c];
     float sum = 0.0f, sum_xhat = 0.0f;
     for (long long i = threadIdx.x; i < count; i += blockDim.x) {

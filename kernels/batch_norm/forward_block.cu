@@ -20,9 +20,7 @@ struct Sizes {
 __global__ void normalise_channel(Tensors t, Sizes s) {
     extern __shared__ float share[];
     const long long c = blockIdx.x, count = s.n * s.pixels;
-    const auto at = [&](long long i) {
-        return (i / s.pixels * s.c + c) * s.pixels + i % s.pixels;
-    };
+    const auto at = [&](long long i) { return (i / s.pixels * s.c + c) * s.pixels + i % s.pixels; };
     float sum = 0.0f;
     for (long long i = threadIdx.x; i < count; i += blockDim.x) sum += t.x[at(i)];
     const float mean = block_sum(sum, share) / count;

@@ -33,11 +33,9 @@ __global__ void normalise(Tensors t, Sizes s) {
     float mean = 0.0f, squares = 0.0f;
     for (int i = 0; i < count; ++i) mean += t.x[s.at(c, i)];
     mean /= count;
-    for (int i = 0; i < count; ++i)
-        squares += (t.x[s.at(c, i)] - mean) * (t.x[s.at(c, i)] - mean);
+    for (int i = 0; i < count; ++i) squares += (t.x[s.at(c, i)] - mean) * (t.x[s.at(c, i)] - mean);
     const int unbiased = count > 1 ? count - 1 : 1;
-    const float rstd =
-        rsqrtf(squares / (bug == Bug::unbiased_rstd ? unbiased : count) + s.eps);
+    const float rstd = rsqrtf(squares / (bug == Bug::unbiased_rstd ? unbiased : count) + s.eps);
     for (int i = 0; i < count; ++i)
         t.y[s.at(c, i)] = (t.x[s.at(c, i)] - mean) * rstd * t.gamma[c] + t.beta[c];
     t.mean[c] = mean, t.rstd[c] = rstd;
@@ -58,15 +56,15 @@ __global__ void differentiate(Gradients g, Sizes s) {
     if (c >= s.c) return;
     const auto xhat = [&](int i) { return (g.x[s.at(c, i)] - g.mean[c]) * g.rstd[c]; };
     float sum = 0.0f, sum_xhat = 0.0f;
-    for (int i = 0; i < count; ++i)
-        sum += g.dy[s.at(c, i)], sum_xhat += g.dy[s.at(c, i)] * xhat(i);
+    for (int i = 0; i < count; ++i) sum += g.dy[s.at(c, i)], sum_xhat += g.dy[s.at(c, i)] * xhat(i);
     g.dgamma[c] = sum_xhat, g.dbeta[c] = sum;
     for (int i = 0; i < count; ++i) {
         float sum_of_image = 0.0f;
         for (int p = 0; p < s.pixels; ++p)
             sum_of_image += g.dy[s.at(c, i / s.pixels * s.pixels + p)];
-        g.dx[s.at(c, i)] = g.gamma[c] * g.rstd[c] *
-                           (g.dy[s.at(c, i)] - sum_of_image / s.pixels - xhat(i) * sum_xhat / count);
+        g.dx[s.at(c, i)] =
+            g.gamma[c] * g.rstd[c] *
+            (g.dy[s.at(c, i)] - sum_of_image / s.pixels - xhat(i) * sum_xhat / count);
     }
 }
 
@@ -92,7 +90,7 @@ void launch_forward(const Forward& call) {
 }
 
 void launch_backward(const Backward& call) {
-    const Gradients gradients{call.dy.as<const float>(),   call.x.as<const float>(),
+    const Gradients gradients{call.dy.as<const float>(),    call.x.as<const float>(),
                               call.gamma.as<const float>(), call.mean.as<const float>(),
                               call.rstd.as<const float>(),  call.dx.as<float>(),
                               call.dgamma.as<float>(),      call.dbeta.as<float>()};

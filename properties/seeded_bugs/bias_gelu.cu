@@ -18,9 +18,8 @@ __global__ void bias_gelu(const float* x, const float* bias, float* y, int eleme
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= elements) return;
     const float z = x[i] + bias[bug == Bug::bias_by_row ? i / width % width : i % width];
-    const float bent = bug == Bug::tanh_form
-                           ? tanhf(0.79788456f * (z + 0.044715f * z * z * z))
-                           : erff(z * 0.70710678f);
+    const float bent = bug == Bug::tanh_form ? tanhf(0.79788456f * (z + 0.044715f * z * z * z))
+                                             : erff(z * 0.70710678f);
     y[i] = 0.5f * z * (1.0f + bent);
 }
 

@@ -30,8 +30,8 @@ __global__ void normalise(const float* all_x, const float* gamma, const float* b
     // A14: in float the two squares cancel where the mean is much larger than the spread.
     const float variance =
         bug == Bug::difference_of_squares ? squares / width - mean * mean : from_mean / width;
-    const float rstd = bug == Bug::eps_outside_root ? 1.0f / (sqrtf(variance) + eps)
-                                                    : rsqrtf(variance + eps);
+    const float rstd =
+        bug == Bug::eps_outside_root ? 1.0f / (sqrtf(variance) + eps) : rsqrtf(variance + eps);
     for (int j = 0; j < width; ++j)
         out.y[r * width + j] = (x[j] - mean) * rstd * gamma[j] + beta[j];
     out.mean[r] = mean, out.rstd[r] = rstd;
@@ -83,8 +83,8 @@ void launch_backward(const Backward& call) {
                     call.gamma.as<const float>(), call.mean.as<const float>(),
                     call.rstd.as<const float>()};
     const int rows = static_cast<int>(call.rows), width = static_cast<int>(call.width);
-    rows_of_dx<bug><<<blocks_of(rows), 64, 0, call.launch.stream>>>(in, call.dx.as<float>(), rows,
-                                                                    width);
+    rows_of_dx<bug>
+        <<<blocks_of(rows), 64, 0, call.launch.stream>>>(in, call.dx.as<float>(), rows, width);
     columns<bug><<<blocks_of(width), 64, 0, call.launch.stream>>>(
         in, call.dgamma.as<float>(), call.dbeta.as<float>(), rows, width);
 }
