@@ -18,7 +18,8 @@ std::vector<Expected> near_first(const CaseContext& context, const CallResult& f
     std::vector<Expected> expected;
     for (std::size_t i = 0; i < first.outputs.size(); ++i) {
         Expected one = Expected::exactly(context.pass().outputs[i], first.outputs[i]);
-        for (const Bounded& element : bounded[i].data) one.bounds.push_back(twice(bound_of(element)));
+        for (const Bounded& element : bounded[i].data)
+            one.bounds.push_back(twice(bound_of(element)));
         expected.push_back(std::move(one));
     }
     return expected;
