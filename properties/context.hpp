@@ -72,6 +72,9 @@ class CaseContext {
     std::vector<Expected> exactly(const std::vector<Array<double>>& results) const;
 
     Surroundings surroundings() const;
+    /// The streams to delay, each in a call of its own, so that work which nothing orders shows;
+    /// `none` alone where there is one stream, or where the device sees such work by itself.
+    std::vector<DelayedStream> streams_to_delay() const;
     const Spent& spent() const { return spent_; }
 
   private:
@@ -96,7 +99,7 @@ class CaseContext {
 /// Compares each output of a call that its setting asks for.
 std::vector<Comparison> compare_outputs(const CallResult& result,
                                         const std::vector<Expected>& expected,
-                                        const Setting& setting);
+                                        const Setting& setting = {});
 
 /// A registered forward kernel that gave the reference's very numbers on the case's values.
 struct SoundForward {

@@ -57,7 +57,7 @@ Case dense_case(const Kernel& kernel, const std::string& property, const std::st
     setting.in_place = draw % 2 == 1 && std::ranges::any_of(declared.aliases, [](const Alias& one) {
                            return !one.is_always;
                        });
-    setting.own_stream = declared.stream_use == StreamUse::given && draw % 2 == 1;
+    setting.own_stream = declared.stream_use != StreamUse::default_stream && draw % 2 == 1;
     return {.kernel = kernel.name,
             .property = property,
             .device = device,

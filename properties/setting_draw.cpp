@@ -65,7 +65,7 @@ Setting draw_setting(const KernelDeclaration& kernel, const PassSpec& pass, std:
         setting.output_mask = Setting::every_output;
     const auto by_choice = [](const Alias& alias) { return !alias.is_always; };
     if (std::ranges::any_of(kernel.aliases, by_choice)) setting.in_place = random.one_in(2);
-    setting.own_stream = kernel.stream_use == StreamUse::given && random.one_in(2);
+    setting.own_stream = kernel.stream_use != StreamUse::default_stream && random.one_in(2);
     return setting;
 }
 
