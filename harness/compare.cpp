@@ -23,7 +23,7 @@ double severity(double got, double want, double bound) {
 
 /// Equal infinities are equal; their difference is not a number.
 bool accepts(double got, double want, double bound) {
-    return got == want || std::abs(got - want) <= bound;
+    return got == want || std::abs(got - want) <= bound || bound == no_bound;
 }
 
 }  // namespace
@@ -50,7 +50,7 @@ Expected Expected::within(std::string tensor, const Array<Bounded>& values) {
     expected.bounds.reserve(values.data.size());
     for (const Bounded& element : values.data) {
         expected.values.push_back(element.value());
-        expected.bounds.push_back(element.error());
+        expected.bounds.push_back(bound_of(element));
     }
     return expected;
 }

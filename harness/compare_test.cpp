@@ -36,6 +36,19 @@ TEST_CASE("an error equal to the bound passes, one above it fails") {
     CHECK_FALSE(comparing({1.5000001}, expect({1.0}, {0.5})).ok);
 }
 
+TEST_CASE("where there is no bound anything passes, and nothing has been compared") {
+    Bounded overflow = Bounded(1e30) * Bounded(1e30);
+    CHECK(bound_of(overflow) == no_bound);
+    CHECK(twice(no_bound) == no_bound);
+    CHECK(twice(bound_of(Bounded(0.1))) == 2.0 * Bounded(0.1).error());
+    for (const double got : {0.0, 1.0, double(NAN), double(INFINITY)}) {
+        const Comparison comparison =
+            compare(std::span(&got, 1), Expected::within("y", {.sizes = {1}, .data = {overflow}}));
+        CHECK(comparison.ok);
+        CHECK_FALSE(comparison.saw_nonzero);
+    }
+}
+
 TEST_CASE("a NaN never passes, whatever is expected and however large the bound") {
     CHECK_FALSE(comparing({nan}, expect({1.0}, {inf})).ok);
     CHECK_FALSE(comparing({nan}, expect({nan}, {1.0})).ok);

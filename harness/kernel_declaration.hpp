@@ -26,6 +26,13 @@ enum class Determinism { bitwise, varies };
 /// IEEE rounding for every operation, or the fast forms (`--use_fast_math`).
 enum class Arithmetic { ieee, fast };
 
+/// Two tensors of a pass that may be one buffer: the output is written over the input.
+struct Alias {
+    std::string output, input;
+    /// The launcher knows no other way: the two are always one buffer.
+    bool is_always = false;
+};
+
 /// What a launch costs beside its multiply-adds; the generator keeps problems under a budget.
 struct LaunchCost {
     std::int64_t threads_per_output = 1;
@@ -59,6 +66,8 @@ class KernelDeclaration {
     bool accepts_empty = false;
     WriteMode write_mode = WriteMode::overwrites;
     Determinism determinism = Determinism::bitwise;
+    std::vector<Alias> aliases;
+    bool takes_output_mask = false;
     LaunchCost launch_cost;
 
     /// Integers up to 2^exact_bits() keep their value in the accumulator and in every tensor.
@@ -126,6 +135,22 @@ class KernelDeclaration {
     /// The outputs are added to, not written over.
     KernelDeclaration& adds_to_outputs() {
         write_mode = WriteMode::accumulates;
+        return *this;
+    }
+    /// The output may lie where the input does, and is then written over it; both ways are drawn.
+    KernelDeclaration& in_place(std::string output, std::string input) {
+        aliases.push_back({std::move(output), std::move(input), false});
+        return *this;
+    }
+    /// The output always lies where the input does, as running statistics do.
+    KernelDeclaration& updates(std::string output, std::string input) {
+        aliases.push_back({std::move(output), std::move(input), true});
+        return *this;
+    }
+    /// The launcher asks `Launch::output_mask` which outputs are wanted, and leaves the others
+    /// alone; each subset is drawn.
+    KernelDeclaration& takes_mask() {
+        takes_output_mask = true;
         return *this;
     }
     /// Two calls may differ in the last bits, as sums with atomics do.

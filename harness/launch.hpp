@@ -62,7 +62,8 @@ class NotServed : public std::runtime_error {
 CallResult call_kernel(const Call& call);
 
 /// Calls the kernel twice on the same buffers: the second call finds what the first one left
-/// (an overwriting kernel must not care), unless the kernel accumulates, whose outputs are reset.
+/// (an overwriting kernel must not care), unless the kernel accumulates or works in place: then the
+/// buffers are as before the first.
 std::pair<CallResult, CallResult> call_kernel_twice(const Call& call);
 
 /// Set once this process can't run further cases (a sticky CUDA error): a worker answers the case

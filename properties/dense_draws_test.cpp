@@ -14,7 +14,7 @@ using namespace gradverify::testing;
 
 std::vector<Case> dense_cases(const TestKernel& kernel, const char* device = "cpu") {
     std::vector<Case> cases;
-    for (int draw = 0; draw < dense_draw_count(kernel.declaration); ++draw)
+    for (int draw = 0; draw < dense_draw_count(kernel.kernel); ++draw)
         cases.push_back(
             dense_case(kernel.kernel, "repeatable", device, parsed("c=2,in=1x2"), draw));
     return cases;

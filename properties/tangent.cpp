@@ -15,6 +15,7 @@ std::vector<Array<double>> tangent_inputs(CaseContext& context, const std::strin
             inputs[i] = direction;
             continue;
         }
+        if (!context.op().inputs[i].differentiable) continue;  // indices stay as they are
         const bool shares_a_product =
             std::ranges::any_of(context.op().products, [&](const auto& product) {
                 return std::ranges::count(product, name) > 0 &&

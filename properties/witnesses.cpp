@@ -44,7 +44,7 @@ class Hearing {
         const auto inputs = context_.inputs_of(context_.pass());
         const auto result = own(inputs);
         if (!result) return Outcome::skipped("the kernel gave no result: " + complaint_);
-        const Arrays expected = context_.reference(context_.pass(), inputs);
+        const Arrays expected = context_.reference(context_.pass());
         testimony_.kernel_is_reference = equal(*result, expected);
         if (testimony_.is_forward)
             hear_of_forward(*result);
@@ -103,7 +103,8 @@ class Hearing {
     double with_cotangent(const Arrays& outputs) const {
         double sum = 0.0;
         for (std::size_t i = 0; i < outputs.size(); ++i)
-            sum += inner_product(context_.value("d" + forward_.outputs[i]), outputs[i]);
+            if (context_.op().outputs[i].differentiable)
+                sum += inner_product(context_.value("d" + forward_.outputs[i]), outputs[i]);
         return sum;
     }
 
@@ -189,7 +190,7 @@ class Hearing {
     /// of what is wrong.
     void hear_gradients(const PassSpec& pass, double here) {
         const Arrays inputs = context_.inputs_of(pass);
-        const Arrays gradients = context_.reference(pass, inputs);
+        const Arrays gradients = context_.reference(pass);
         std::vector<Direction> all;
         std::vector<double> own_derivatives;
         std::vector<std::size_t> output_of;
