@@ -134,6 +134,7 @@ TEST_CASE("a sum's bound has the terms' errors, gamma of the magnitudes, and und
     // An exact value has no error, were it infinite.
     CHECK(Bounded(INFINITY).error() == 0.0);
     CHECK(Bounded(-3.0).magnitude() == 3.0);
+    CHECK(Bounded().value() == 0.0);
 }
 
 TEST_CASE("a zero with an error is not exact, and counts as a term in either place") {

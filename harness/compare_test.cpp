@@ -84,6 +84,10 @@ TEST_CASE("the worst three are named, by their share of the bound, then by their
     CHECK(result.map.tensor == "dw");
     CHECK(result.map.sizes == Sizes{6});
     CHECK(result.map.marks == "#####.");
+    const Comparison exact = comparing({99.0, 3.0}, expect({100.0, 1.0}));
+    CHECK(exact.worst[0].index == Sizes{1});
+    CHECK(exact.worst[0].bound == 0.0);
+    CHECK(comparing({1e-30, 2e-30}, expect({0.0, 0.0})).worst[0].index == Sizes{1});
     // What is no number is worse than anything, the first of them first.
     const Comparison lost = comparing({1e30, nan, inf, 1e30}, expect({1.0, 1.0, 1.0, 1.0}));
     CHECK(lost.worst[0].index == Sizes{1});

@@ -45,7 +45,7 @@ TEST_CASE("steps shrink by 1.4, each as it is beside one, until the estimates dr
         0.0625);
     double step = 0.0625;
     for (std::size_t i = 0; i + 1 < steps.size(); i += 2, step /= 1.4) {
-        CHECK(steps[i] == (1.0 + step) - 1.0);
+        CHECK(std::abs(steps[i]) == (1.0 + step) - 1.0);
         CHECK(steps[i + 1] == -steps[i]);
     }
     // Here rounding ends it.
@@ -83,6 +83,31 @@ TEST_CASE("the estimate is the polynomial in h^2 through the last quotients, at 
         CHECK(std::abs(derivative.value - 1.0) < 1e-14);
         CHECK(derivative.error < 1e-14);
     }
+}
+
+TEST_CASE("of two estimates with equal errors the later counts") {
+    // Quotients of 0, 1, 0 and so on: both of the first order are off by as much.
+    const Derivative derivative = smooth_derivative(
+        [](double h) { return std::abs(h) > 0.04 && std::abs(h) < 0.05 ? h : 0.0; }, 0.0625);
+    CHECK(derivative.value == doctest::Approx(-1.0 / 0.96));
+    CHECK(derivative.error == doctest::Approx(1.96 / 0.96));
+}
+
+TEST_CASE("it ends at once where two steps agree, and after ten where none is a step back") {
+    int calls = 0;
+    smooth_derivative([&](double h) { return ++calls, h; }, 0.0625);
+    CHECK(calls == 4);
+    calls = 0;
+    smooth_derivative(
+        [&](double h) { return ++calls, std::copysign(std::pow(std::abs(h), 1.5), h); }, 0.0625);
+    CHECK(calls == 20);
+}
+
+TEST_CASE("where the function overflows, nothing is claimed of the last finite quotient") {
+    const Derivative derivative = smooth_derivative(
+        [](double h) { return std::abs(h) > 0.05 ? h : std::copysign(INFINITY, h); }, 0.0625);
+    CHECK(derivative.value == 1.0);
+    CHECK(std::isinf(derivative.error));
 }
 
 TEST_CASE("at a kink the error estimate is large enough to show that there is no derivative") {
