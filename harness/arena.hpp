@@ -47,9 +47,10 @@ struct Surroundings {
     int guard_parity = 0;  ///< 0: even guard elements are NaN; 1: odd ones
     /// Which end of each buffer lies at an unmapped page, on a device that has them.
     Edge edge = Edge::end;
+    DelayedStream delayed = DelayedStream::none;
 
     Surroundings with_other_edge() const {
-        return {poison, guard_parity, edge == Edge::end ? Edge::begin : Edge::end};
+        return {poison, guard_parity, edge == Edge::end ? Edge::begin : Edge::end, delayed};
     }
     bool operator==(const Surroundings&) const = default;
 };

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <map>
 
 #include "harness/cli.hpp"
 #include "harness/cli_verbs.hpp"
@@ -56,6 +57,13 @@ struct Measured {
     std::int64_t problems = 0, cases = 0;
     double seconds = 0.0, seconds_kernel = 0.0, seconds_reference = 0.0, seconds_total = 0.0;
     std::vector<std::string> kernels;
+    /// The property of each ticket, and what its cases took in the worker.
+    std::vector<std::string> property_of;
+    struct Share {
+        std::int64_t cases = 0;
+        double seconds = 0.0;
+    };
+    std::map<std::string, Share> by_property;
 
     void add(const WorkerPool::Answer& answer) {
         const Outcome& outcome = answer.outcome;
@@ -67,6 +75,9 @@ struct Measured {
         seconds_kernel += outcome.seconds_kernel;
         seconds_reference += outcome.seconds_reference;
         seconds_total += outcome.seconds_total;
+        Share& share = by_property[property_of[static_cast<std::size_t>(answer.ticket)]];
+        ++share.cases;
+        share.seconds += outcome.seconds_total;
     }
 };
 
@@ -74,7 +85,6 @@ Measured measure(const Suite& suite, const Operator& op, bool barriers,
                  const BenchArguments& arguments, const std::string& device, WorkerPool& pool) {
     Measured measured;
     SplitMix64 random(mix_seed(arguments.seed, op.name));
-    std::int64_t ticket = 0;
     const auto start = std::chrono::steady_clock::now();
     while (measured.problems < arguments.problems) {
         const Problem problem = typical_problem(op, random);
@@ -84,13 +94,15 @@ Measured measure(const Suite& suite, const Operator& op, bool barriers,
             if (std::ranges::find(measured.kernels, kernel->name) == measured.kernels.end())
                 measured.kernels.push_back(kernel->name);
             for (const Suite::Entry& property : suite.properties) {
-                if (!property.applies(*kernel, device)) continue;
+                if (!property.applies(*kernel, device) ||
+                    !glob_matches(arguments.property, property.name))
+                    continue;
                 while (!pool.has_room())
                     if (const auto answer = pool.wait(1.0)) measured.add(*answer);
                 const Row row{kernel, property.name, device};
-                pool.submit(ticket,
+                pool.submit(static_cast<std::int64_t>(measured.property_of.size()),
                             suite.draw_on(row, arguments.seed, measured.problems, problem).print());
-                ++ticket;
+                measured.property_of.push_back(property.name);
             }
         }
         ++measured.problems;
@@ -102,7 +114,7 @@ Measured measure(const Suite& suite, const Operator& op, bool barriers,
     return measured;
 }
 
-void print(const Operator& op, bool barriers, const Measured& m) {
+void print(const Suite& suite, const Operator& op, bool barriers, const Measured& m) {
     const double cases = static_cast<double>(m.cases);
     std::printf("%s, kernels %s barriers: %.1f problems/s (%lld problems, %lld cases in %.2f s)\n",
                 op.name.c_str(), barriers ? "with" : "without",
@@ -114,6 +126,15 @@ void print(const Operator& op, bool barriers, const Measured& m) {
         1e6 * m.seconds / cases, 1e6 * m.seconds_kernel / cases, 1e6 * m.seconds_reference / cases,
         1e6 * (m.seconds_total - m.seconds_kernel - m.seconds_reference) / cases,
         1e6 * (m.seconds - m.seconds_total) / cases);
+    std::vector<std::string> shares;
+    for (const Suite::Entry& property : suite.properties)
+        if (const auto found = m.by_property.find(property.name); found != m.by_property.end()) {
+            const auto& [count, seconds] = found->second;
+            char text[32];
+            std::snprintf(text, sizeof text, " %.0f", 1e6 * seconds / static_cast<double>(count));
+            shares.push_back(property.name + text);
+        }
+    std::printf("  in us, a case of %s\n", wrapped(joined(shares), 5).c_str());
     std::printf("  by %s\n", wrapped(joined(m.kernels), 5).c_str());
 }
 
@@ -123,8 +144,9 @@ int run_bench_harness(const Suite& suite, const BenchArguments& arguments) {
     require_each_filter(arguments.filters);
     WorkerPool pool(worker_options(1));
     const std::string device = choose_devices(arguments.device, pool).front();
-    std::printf("bench --harness: device %s, seed %llu, one worker, every property\n",
-                device.c_str(), static_cast<unsigned long long>(arguments.seed));
+    std::printf("bench --harness: device %s, seed %llu, one worker, %s\n", device.c_str(),
+                static_cast<unsigned long long>(arguments.seed),
+                arguments.property == "*" ? "every property" : arguments.property.c_str());
     bool any = false;
     std::vector<const Operator*> operators;
     for (const Kernel& kernel : Registry::instance().kernels())
@@ -136,9 +158,13 @@ int run_bench_harness(const Suite& suite, const BenchArguments& arguments) {
             const Measured measured = measure(suite, *op, barriers, arguments, device, pool);
             if (measured.cases == 0) continue;
             any = true;
-            print(*op, barriers, measured);
+            print(suite, *op, barriers, measured);
         }
-    if (!any) throw UsageError("no selected kernel supports its operator's typical problems");
+    if (!any)
+        throw UsageError(
+            "no selected kernel supports its operator's typical problems under a property that "
+            "matches '" +
+            arguments.property + "'");
     return exit_ok;
 }
 

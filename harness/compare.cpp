@@ -67,7 +67,7 @@ Comparison compare(std::span<const double> got, const Expected& expected) {
     for (std::size_t i = 0; i < got.size(); ++i) {
         const double want = expected.values[i];
         const double bound = expected.bounds.empty() ? 0.0 : expected.bounds[i];
-        result.saw_nonzero |= want != 0.0;
+        result.saw_nonzero |= !accepts(0.0, want, bound);
         if (!accepts(got[i], want, bound))
             wrong.push_back(i);
         else  // max passes over what is no number: 0 of a bound of 0, or of infinite ones

@@ -28,7 +28,8 @@ struct Expected {
 /// What comparing found.
 struct Comparison {
     bool ok = true;
-    /// An expected value was not zero, so that a kernel that writes zeros would have failed.
+    /// A kernel that writes zeros would have failed: an expected value was not zero, and farther
+    /// from it than its bound.
     bool saw_nonzero = false;
     double error_over_bound = 0.0;    ///< the largest; 0 where everything was exact
     std::vector<WrongElement> worst;  ///< at most three, the worst first

@@ -131,6 +131,15 @@ TEST_CASE("another number of elements is a mistake of the caller") {
 TEST_CASE("only zeros expected is vacuous, and so is an empty output") {
     CHECK(comparing({0.0, 0.0}, expect({0.0, 0.0})).outcome("").verdict == Verdict::vacuous);
     CHECK(comparing({}, expect({})).outcome("").verdict == Verdict::vacuous);
+}
+
+TEST_CASE("what zeros would pass too is vacuous") {
+    CHECK(comparing({0.5}, expect({0.5}, {1.0})).outcome("").verdict == Verdict::vacuous);
+    CHECK(comparing({0.5}, expect({0.5}, {0.5})).outcome("").verdict == Verdict::vacuous);
+    CHECK(comparing({3.0}, expect({3.0}, {INFINITY})).outcome("").verdict == Verdict::vacuous);
+    CHECK(comparing({0.5}, expect({0.5}, {0.25})).outcome("").verdict == Verdict::passed);
+    CHECK(comparing({0.5, 3.0}, expect({0.5, 3.0}, {1.0, 1.0})).outcome("").verdict ==
+          Verdict::passed);
     CHECK(comparing({0.0, 1.0}, expect({0.0, 1.0})).outcome("").verdict == Verdict::passed);
 }
 

@@ -16,8 +16,9 @@
 
 namespace gradverify {
 
-/// Which stream the launcher's work runs on.
-enum class StreamUse { given, default_stream };
+/// Which stream orders the launcher's work: all of it one of the two, which ordinary code keeps to;
+/// the given one; or the default one, and no other is ever given.
+enum class StreamUse { given_or_default, given_only, default_stream };
 /// Whether the outputs are written over or added to.
 enum class WriteMode { overwrites, accumulates };
 /// Whether two calls on the same buffers give the same bits.
@@ -54,7 +55,7 @@ class KernelDeclaration {
     DType accumulator = DType::f32;
     Arithmetic arithmetic = Arithmetic::ieee;
     std::int64_t base_alignment_bytes = 256;
-    StreamUse stream_use = StreamUse::given;
+    StreamUse stream_use = StreamUse::given_or_default;
     bool accepts_empty = false;
     WriteMode write_mode = WriteMode::overwrites;
     Determinism determinism = Determinism::bitwise;
@@ -104,6 +105,12 @@ class KernelDeclaration {
     /// The alignment that every tensor's first element must have; the default is cudaMalloc's.
     KernelDeclaration& aligned_to(std::int64_t bytes) {
         base_alignment_bytes = bytes;
+        return *this;
+    }
+    /// All work is ordered by the stream that the launcher is given. Without this, work that is all
+    /// on the default stream passes as well.
+    KernelDeclaration& on_given_stream() {
+        stream_use = StreamUse::given_only;
         return *this;
     }
     /// The launcher ignores the stream that it is given and uses the default one.

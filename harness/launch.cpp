@@ -84,7 +84,7 @@ class Rig {
     RunStatus run_noted(const PassCall& pass_call) {
         const ScopedProcessState state;
         const NotedLaunch launch;
-        return call_.device.run(declaration_.thunk, pass_call, call_.setting);
+        return call_.device.run(declaration_, pass_call, call_.setting, call_.surroundings.delayed);
     }
 
     void collect(CallResult& result) {

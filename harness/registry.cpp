@@ -51,6 +51,16 @@ std::vector<std::string> Kernel::devices() const {
     return devices;
 }
 
+std::vector<std::string> Kernel::conditions() const {
+    const KernelDeclaration& declared = any();
+    std::vector<std::string> conditions;
+    for (const Constraint& constraint : declared.constraints)
+        conditions.push_back(constraint.print());
+    if (declared.predicate) conditions.push_back(declared.predicate_text);
+    if (!declared.accepts_empty) conditions.emplace_back("no empty tensors");
+    return conditions;
+}
+
 std::optional<std::string> Kernel::why_unsupported(const Problem& problem) const {
     const KernelDeclaration& declared = any();
     if (const Constraint* violated = first_violated(declared.constraints, problem))

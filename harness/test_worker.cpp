@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <ctime>
 #include <fstream>
+#include <new>
 #include <stdexcept>
 #include <thread>
 #include <vector>
@@ -171,6 +172,7 @@ Outcome obey(std::string_view text) {
     if (left) return *left;
     if (word == "damage") return damage();
     write_finding(word);
+    if (word == "no_memory") throw std::bad_alloc();
     if (word == "throw") throw std::runtime_error("thrown");
     if (word == "garbage_on_stdout") {
         std::printf("ready\n{\"verdict\":\"failed\"}\n");

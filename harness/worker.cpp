@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <exception>
 #include <fstream>
+#include <new>
 
 #include "harness/device.hpp"
 #include "harness/errors.hpp"
@@ -80,6 +81,10 @@ Outcome run_guarded(const Suite& suite, const std::string& printed_case) {
         return suite.run(printed_case);
     } catch (const EnvironmentError&) {
         throw;
+    } catch (const std::bad_alloc&) {
+        return Outcome::errored(
+            "out of memory outside of the kernel: the problem, with what its reference needs, is "
+            "too large for this machine; give a smaller one, or fewer --jobs");
     } catch (const std::exception& wrong) {
         return Outcome::errored(wrong.what());
     }

@@ -99,7 +99,8 @@ bool has_children() { return waitpid(-1, nullptr, WNOHANG) != -1 || errno != ECH
 
 TEST_CASE("each outcome comes back with the ticket of its case") {
     WorkerPool pool(options());
-    const auto outcomes = outcomes_of(pool, {"pass", "fail", "vacuous", "skip", "error", "throw"});
+    const auto outcomes =
+        outcomes_of(pool, {"pass", "fail", "vacuous", "skip", "error", "throw", "no_memory"});
     CHECK(outcomes.at(0).verdict == Verdict::passed);
     CHECK(outcomes.at(0).error_over_bound == 0.25);
     CHECK(outcomes.at(1).verdict == Verdict::failed);
@@ -108,6 +109,8 @@ TEST_CASE("each outcome comes back with the ticket of its case") {
     CHECK(outcomes.at(4).verdict == Verdict::errored);
     CHECK(outcomes.at(5).verdict == Verdict::errored);
     CHECK(outcomes.at(5).message == "thrown");
+    CHECK(outcomes.at(6).verdict == Verdict::errored);
+    CHECK(outcomes.at(6).message.starts_with("out of memory outside of the kernel"));
 }
 
 TEST_CASE("hundreds of cases in the pipes of several workers are each answered once") {

@@ -6,32 +6,11 @@
 #include <set>
 
 #include "properties/properties.hpp"
+#include "properties/tangent.hpp"
 
 namespace gradverify {
 
 namespace {
-
-/// The forward pass's inputs with `tensor` replaced by the direction, and every tensor that is in
-/// no product with it zero, so that the forward map becomes linear in the direction.
-std::vector<Array<double>> tangent_inputs(CaseContext& context, const std::string& tensor,
-                                          const Array<double>& direction) {
-    const PassSpec& forward = context.op().forward();
-    auto inputs = context.inputs_of(forward);
-    for (std::size_t i = 0; i < inputs.size(); ++i) {
-        const std::string& name = forward.inputs[i];
-        if (name == tensor) {
-            inputs[i] = direction;
-            continue;
-        }
-        const bool shares_a_product =
-            std::ranges::any_of(context.op().products, [&](const auto& product) {
-                return std::ranges::count(product, name) > 0 &&
-                       std::ranges::count(product, tensor) > 0;
-            });
-        if (!shares_a_product) std::ranges::fill(inputs[i].data, 0.0);
-    }
-    return inputs;
-}
 
 /// The identity with one forward kernel, for each gradient that the pass yields; nothing where that
 /// kernel is wrong about J v, which is then no witness.

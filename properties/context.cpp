@@ -170,6 +170,11 @@ Surroundings CaseContext::surroundings() const {
     return drawn;
 }
 
+std::vector<DelayedStream> CaseContext::streams_to_delay() const {
+    if (!checked_.setting.own_stream || !device_.overlaps_streams()) return {DelayedStream::none};
+    return {DelayedStream::default_stream, DelayedStream::given};
+}
+
 Call CaseContext::make_call(const Kernel& kernel, const std::vector<Array<double>>& inputs,
                             const Setting& setting, const Surroundings& surroundings) const {
     return {.kernel = kernel,

@@ -63,6 +63,9 @@ class CaseContext {
     std::vector<Expected> exactly(const std::vector<Array<double>>& results) const;
 
     Surroundings surroundings() const;
+    /// The streams to delay, each in a call of its own, so that work which nothing orders shows;
+    /// `none` alone where there is one stream, or where the device sees such work by itself.
+    std::vector<DelayedStream> streams_to_delay() const;
     const Spent& spent() const { return spent_; }
 
   private:

@@ -41,7 +41,7 @@ Case dense_case(const Kernel& kernel, const std::string& property, const std::st
     const auto& sizes = declared.block_sizes;
     const std::size_t block = sizes.empty() ? 0 : static_cast<std::size_t>(draw) % sizes.size();
     if (block > 0) setting.block_size = sizes[block];
-    setting.own_stream = declared.stream_use == StreamUse::given && draw % 2 == 1;
+    setting.own_stream = declared.stream_use != StreamUse::default_stream && draw % 2 == 1;
     return {.kernel = kernel.name,
             .property = property,
             .device = device,

@@ -36,13 +36,14 @@ bool ProblemTrials::fails_canonically(const Problem& problem) {
 }
 
 bool ProblemTrials::fails(const Problem& problem, ShrinkTrials& trials) {
-    const auto [known, is_new] = seen_.try_emplace(key_of(problem), Seen::passed);
+    const auto [known, is_new] = seen_.try_emplace(key_of(problem), Seen::nothing);
     if (!is_new) return known->second == Seen::failed;
     Seen& state = known->second;
     const auto fails = [&](const Case& candidate) {
         const Verdict verdict = trials.run(candidate);
         if (verdict == Verdict::errored) state = Seen::errored, is_clean_ = false;
         if (verdict == Verdict::failed) state = Seen::failed;
+        if (verdict == Verdict::passed && state == Seen::nothing) state = Seen::passed;
         return verdict == Verdict::failed;
     };
     if (!is_canonical_) {
@@ -62,6 +63,12 @@ std::optional<bool> ProblemTrials::known(const Problem& problem) const {
     const auto found = seen_.find(key_of(problem));
     if (found == seen_.end() || found->second == Seen::errored) return std::nullopt;
     return found->second == Seen::failed;
+}
+
+std::optional<bool> ProblemTrials::shown(const Problem& problem) const {
+    const auto found = seen_.find(key_of(problem));
+    if (found == seen_.end() || found->second == Seen::nothing) return std::nullopt;
+    return known(problem);
 }
 
 }  // namespace gradverify

@@ -56,16 +56,23 @@ Outcome repeatable(CaseContext& context) {
 
     const CallResult other =
         context.call(context.kernel(), other_inputs(inputs), Setting{}, context.surroundings());
-    const CallResult moved = context.call(context.kernel(), inputs);
-    for (const CallResult* result : {&other, &moved})
-        if (const std::string complaint = result->complaint(); !complaint.empty())
-            return Outcome::failed(complaint);
+    if (const std::string complaint = other.complaint(); !complaint.empty())
+        return Outcome::failed(complaint);
     const auto expected = near_first(context, first, context.bounded(inputs));
-    Outcome outcome =
-        combine(compare_outputs(moved, expected),
-                "moved pointers, another stream, block size or order of threads change the result "
-                "by more than rounding can");
-    if (outcome.verdict == Verdict::failed || bitwise) return outcome;
+    Outcome outcome;
+    for (const DelayedStream delayed : context.streams_to_delay()) {
+        Surroundings surroundings = context.surroundings();
+        surroundings.delayed = delayed;
+        const CallResult moved =
+            context.call(context.kernel(), inputs, context.checked().setting, surroundings);
+        if (const std::string complaint = moved.complaint(); !complaint.empty())
+            return Outcome::failed(complaint);
+        outcome = combine(compare_outputs(moved, expected),
+                          "moved pointers, another stream, block size or order of threads change "
+                          "the result by more than rounding can");
+        if (outcome.verdict == Verdict::failed) return outcome;
+    }
+    if (bitwise) return outcome;
     Outcome varied = combine(compare_outputs(second, expected),
                              "two calls on the same buffers differ by more than rounding can");
     return varied.verdict == Verdict::failed ? varied : outcome;

@@ -55,7 +55,7 @@ Setting draw_setting(const KernelDeclaration& kernel, const PassSpec& pass, std:
         setting.block_size = kernel.block_sizes[random.below(kernel.block_sizes.size())];
     if (!kernel.block_sizes.empty() && setting.block_size == kernel.block_sizes.front())
         setting.block_size = 0;
-    setting.own_stream = kernel.stream_use == StreamUse::given && random.one_in(2);
+    setting.own_stream = kernel.stream_use != StreamUse::default_stream && random.one_in(2);
     return setting;
 }
 

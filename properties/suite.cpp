@@ -9,11 +9,15 @@
 #include <stdexcept>
 
 #include "properties/calls_before.hpp"
+#include "properties/dense_draws.hpp"
 #include "properties/draw_seed.hpp"
+#include "properties/enumerate.hpp"
+#include "properties/explain.hpp"
 #include "properties/problem_generator.hpp"
 #include "properties/properties.hpp"
 #include "properties/setting_draw.hpp"
 #include "properties/shrink.hpp"
+#include "properties/witnesses.hpp"
 
 namespace gradverify {
 
@@ -78,6 +82,7 @@ std::uint64_t seed_of(const Row& row, std::uint64_t seed, std::int64_t index) {
 
 const Property& property_named(const std::string& name) {
     if (const Property* property = find_property(name)) return *property;
+    if (name == witnesses().name) return witnesses();
     std::string known;
     for (const Property& property : all_properties()) known += " " + std::string(property.name);
     throw std::invalid_argument("there is no property '" + name + "'; there are" + known);
@@ -101,6 +106,31 @@ Outcome run_case(const Registry& registry, std::string_view printed) {
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     outcome.seconds_cpu = static_cast<double>(std::clock() - cpu_start) / CLOCKS_PER_SEC;
     return outcome;
+}
+
+/// What the enumerator refers to, and it.
+struct Enumeration {
+    SupportedProblems supported;
+    ProblemEnumerator enumerator{supported};
+
+    explicit Enumeration(const Kernel& kernel)
+        : supported(*kernel.op, *kernel.pass, kernel.any()) {}
+};
+
+Suite::ProblemsInOrder problems_in_order(const Row& row) {
+    // The time that a search may take is for each problem: the run may go on for days.
+    return [all = std::make_shared<Enumeration>(*row.kernel)] {
+        auto problem = all->enumerator.next();
+        all->enumerator.renew_steps();
+        return Suite::NextProblem{std::move(problem), all->enumerator.gave_up()};
+    };
+}
+
+std::vector<Case> dense_cases(const Row& row, const Problem& problem) {
+    std::vector<Case> cases;
+    for (int draw = 0; draw < dense_draw_count(row.kernel->any()); ++draw)
+        cases.push_back(dense_case(*row.kernel, row.property, row.device, problem, draw));
+    return cases;
 }
 
 /// The tensors whose values can matter to a case, as explicit data lists them.
@@ -140,6 +170,8 @@ Suite make_suite(const Registry& registry, const SuiteOptions& options) {
             row, shared->generator(*row.kernel, property_named(row.property)), case_seed);
         return drawn;
     };
+    suite.problems_in_order = problems_in_order;
+    suite.dense_cases = dense_cases;
     suite.run = [shared](std::string_view printed) {
         return run_case(shared->registry(), printed);
     };
@@ -153,6 +185,9 @@ Suite make_suite(const Registry& registry, const SuiteOptions& options) {
         };
         return shrink_case(*shared->registry().find_kernel(found.kernel), found, outcome, runner,
                            tools);
+    };
+    suite.explain = [shared](Shrunk& shrunk, const CaseRunner& runner) {
+        explain(*shared->registry().find_kernel(shrunk.smallest.kernel), shrunk, runner);
     };
     return suite;
 }

@@ -115,7 +115,9 @@ endfunction()
 function(gradverify_checked_flags variable)
     set(flags ${${variable}})
     list(FILTER flags EXCLUDE REGEX "^-f(no-)?sanitize")
-    list(APPEND flags -fsanitize=thread -DGRADVERIFY_SIMT_CHECKED)
+    # alignment: a float4 that is read through a pointer of a float's alignment.
+    list(APPEND flags -fsanitize=thread,alignment -fno-sanitize-recover=alignment
+        -DGRADVERIFY_SIMT_CHECKED)
     if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
         # Vectors would make one access of several elements' accesses.
         list(APPEND flags -fno-tree-vectorize -Wno-tsan --param=tsan-distinguish-volatile=1
@@ -157,6 +159,8 @@ function(gradverify_close_unit target stem objects device)
         foreach(name memcpy memmove memset)
             list(APPEND renamed --redefine-sym ${name}=gradverify_simt_${name})
         endforeach()
+        list(APPEND renamed --redefine-sym
+            __ubsan_handle_type_mismatch_v1_abort=gradverify_simt_misaligned)
     endif()
     add_custom_command(
         OUTPUT "${stem}.o"

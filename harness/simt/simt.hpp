@@ -118,8 +118,16 @@ void describe_buffers(std::vector<NamedBuffer> buffers);
 /// signals comes first if it asks later.
 void turn_faults_into_errors();
 
-/// Work on a stream is done at once, in order.
+/// A non-blocking stream. Work on a stream is done at once.
 CUstream_st* make_stream();
 void destroy_stream(CUstream_st* stream);
+
+/// From now on the launches, copies and sets of this OS thread are one call's, which was given this
+/// stream; nullptr is the default one.
+void begin_call(CUstream_st* given);
+/// Why neither the given nor the default stream orders all work of the call with the caller's work
+/// before and behind it; with `given_alone`, why the given one does not. Empty when one does. Work
+/// that the host has waited for counts as ordered.
+std::string why_unordered(bool given_alone);
 
 }  // namespace gradverify::simt

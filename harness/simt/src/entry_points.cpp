@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The functions that compiled units call, and the host-side API: each hands over to the executor
 // of its OS thread.
+#include <cstdint>
+
 #include "gradverify_simt/runtime_types.hpp"
 #include "harness/simt/src/detector.hpp"
 #include "harness/simt/src/executor.hpp"
@@ -72,6 +74,23 @@ void gradverify_simt_trap(int cuda_error, const char* what, const char* file, in
     }
     if (cuda_error != 0) executor.trap(cuda_error, {what}, place);
     executor.trap(cudaErrorNotSupported, {"inline PTX runs on cuda only: \"", what, "\""}, place);
+}
+
+/// What the compiler says of an access (GCC's and clang's -fsanitize=alignment, version 1).
+struct AccessDescription {
+    const char* file;
+    std::uint32_t line, column;
+    const struct TypeDescription {
+        std::uint16_t kind, info;
+        char name[1];
+    } * type;
+};
+/// The unit's __ubsan_handle_type_mismatch_v1_abort; see GradverifyKernels.cmake.
+[[noreturn]] void gradverify_simt_misaligned(const AccessDescription* access, const void*) {
+    Executor::of_this_thread().trap(
+        cudaErrorMisalignedAddress,
+        {"an access to a ", access->type->name, " at an address that is not aligned for it"},
+        {access->file, static_cast<int>(access->line)});
 }
 
 }  // extern "C"

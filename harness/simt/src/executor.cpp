@@ -12,6 +12,7 @@
 #include "harness/simt/src/detector.hpp"
 #include "harness/simt/src/device_limits.hpp"
 #include "harness/simt/src/source_line.hpp"
+#include "harness/simt/src/streams.hpp"
 
 namespace gradverify::simt {
 
@@ -142,6 +143,7 @@ void Executor::launch(const unit::LaunchConfig& config, const char* kernel, unit
     if (cuda_error != cudaSuccess) return fail(cuda_error, launch_text() + ": " + reason);
     entry_ = entry;
     body_ = body;
+    Streams::of_this_thread().enqueue(config.stream, {kernel_, launch_place_});
     set_dimensions(config);
     detecting = detector;
     if (detector != nullptr) {
