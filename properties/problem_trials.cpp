@@ -38,12 +38,12 @@ bool ProblemTrials::fails_canonically(const Problem& problem) {
 bool ProblemTrials::fails(const Problem& problem, ShrinkTrials& trials) {
     const auto [known, is_new] = seen_.try_emplace(key_of(problem), Seen::nothing);
     if (!is_new) return known->second == Seen::failed;
+    Seen& state = known->second;
     const auto fails = [&](const Case& candidate) {
         const Verdict verdict = trials.run(candidate);
-        if (verdict == Verdict::errored) known->second = Seen::errored, is_clean_ = false;
-        if (verdict == Verdict::failed) known->second = Seen::failed;
-        if (verdict == Verdict::passed && known->second == Seen::nothing)
-            known->second = Seen::passed;
+        if (verdict == Verdict::errored) state = Seen::errored, is_clean_ = false;
+        if (verdict == Verdict::failed) state = Seen::failed;
+        if (verdict == Verdict::passed && state == Seen::nothing) state = Seen::passed;
         return verdict == Verdict::failed;
     };
     if (!is_canonical_) {
