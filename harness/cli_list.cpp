@@ -8,6 +8,7 @@
 #include "harness/cli_verbs.hpp"
 #include "harness/compute_sanitizer.hpp"
 #include "harness/device.hpp"
+#include "harness/element_types.hpp"
 #include "harness/errors.hpp"
 #include "harness/report.hpp"
 #include "harness/text.hpp"
@@ -23,9 +24,11 @@ std::string supports(const Kernel& kernel) {
     return conditions.empty() ? "every problem" : joined(conditions);
 }
 
-std::string promises(const KernelDeclaration& declared) {
-    std::vector<std::string> words{"accumulates in " +
-                                   std::string(traits_of(declared.accumulator).name)};
+std::string promises(const Kernel& kernel) {
+    const KernelDeclaration& declared = kernel.any();
+    std::vector<std::string> words{
+        "tensors of " + print_types(declared, *kernel.op, *kernel.pass),
+        "accumulates in " + std::string(traits_of(declared.accumulator()).name)};
     words.push_back(declared.determinism == Determinism::bitwise ? "deterministic"
                                                                  : "not deterministic");
     words.push_back(declared.write_mode == WriteMode::overwrites ? "overwrites"
@@ -33,7 +36,8 @@ std::string promises(const KernelDeclaration& declared) {
     words.push_back("aligned to " + std::to_string(declared.base_alignment_bytes) + " bytes");
     if (declared.takes_output_mask) words.emplace_back("takes an output mask");
     for (const Alias& alias : declared.aliases)
-        words.push_back(alias.output + (alias.is_always ? " is always " : " may be ") + alias.input);
+        words.push_back(alias.output + (alias.is_always ? " is always " : " may be ") +
+                        alias.input);
     if (declared.stream_use == StreamUse::default_stream) words.emplace_back("default stream");
     if (declared.stream_use == StreamUse::given_only) words.emplace_back("given stream");
     if (declared.arithmetic == Arithmetic::fast) words.emplace_back("fast math");
@@ -103,7 +107,7 @@ int run_list(const Suite&, const std::vector<std::string>& filters) {
         if (!is_selected(kernel, filters)) continue;
         std::printf("%s\n  devices   %s\n  supports  %s\n  promises  %s\n", kernel.name.c_str(),
                     joined(kernel.devices()).c_str(), wrapped(supports(kernel), 12).c_str(),
-                    wrapped(promises(kernel.any()), 12).c_str());
+                    wrapped(promises(kernel), 12).c_str());
     }
     return exit_ok;
 }
