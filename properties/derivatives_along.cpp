@@ -15,10 +15,15 @@ constexpr int random_directions = 2;
 constexpr std::size_t elementwise_maximum = 24;
 // Values are of size one, and so are a direction's elements.
 constexpr double first_step = 0.0625;
-// Beyond these halvings a difference would be rounding alone.
-constexpr int halvings_maximum = 20;
-// A wrong derivative of a function differs by far more; differences are less exact near a pole.
-constexpr double disagreement_share = 1e-3;
+// Beyond it a difference would be rounding alone.
+constexpr double last_step = 0x1p-24;
+// A function may change on a far smaller scale than one: the roots of a variance near zero do.
+constexpr double step_ratio = 16.0;
+// A wrong derivative of a function differs by more; differences are less exact near a pole.
+constexpr double disagreement_share = 0.01;
+// Rounding of the function's values, which differences divide by the step. Numbers on the way may
+// be larger than they.
+constexpr double rounding_share = 0x1p-36;
 
 /// The forward map with one input moved along a direction.
 class Line {
@@ -50,12 +55,11 @@ class Line {
     std::size_t which_ = 0;
 };
 
-/// The derivative by differences on the branch taken at the point; nothing where no step stays on
-/// it.
+/// The derivative by differences from a step that stays on the branch taken at the point, `step` or
+/// the next below it; nothing where none does.
 std::optional<Derivative> by_differences(const Line& line, const Array<double>& direction,
-                                         std::uint64_t branches) {
-    double step = first_step;
-    for (int i = 0; i < halvings_maximum; ++i, step /= 2.0) {
+                                         std::uint64_t branches, double& step) {
+    for (; step >= last_step; step /= 2.0) {
         bool stays = true;
         const Derivative derivative = smooth_derivative(
             [&](double h) {
@@ -114,20 +118,29 @@ void expect(Expected& expected, const Sides& between, const Tolerance& off) {
                               of_double * off.magnitude);
 }
 
+/// Differences that agree with one another, from step to smaller step, and none of them with the
+/// derivative. Where they don't settle, or don't see a change at all, they prove nothing.
 std::optional<Outcome> contradiction(const Line& line, const BoundedGradient& gradient,
                                      const Array<double>& direction, const ValueAlong& exact) {
-    const auto numeric = by_differences(line, direction, exact.branches);
-    if (!numeric || !std::isfinite(numeric->value) || !std::isfinite(exact.derivative))
-        return std::nullopt;
+    if (!std::isfinite(exact.derivative) || !std::isfinite(exact.magnitude)) return std::nullopt;
     const double scale =
         std::max(std::abs(exact.derivative), tolerance(gradient, direction).magnitude);
-    if (std::abs(numeric->value - exact.derivative) <=
-        disagreement_share * scale + 100.0 * numeric->error + 1e-9)
-        return std::nullopt;
-    return Outcome::errored(
-        "the forward function contradicts itself: along a direction of " + gradient.tensor +
-        " its values change by " + std::to_string(numeric->value) + ", its derivative is " +
-        std::to_string(exact.derivative) + "; it must compute with its T alone");
+    std::optional<double> last;
+    for (double step = first_step; step >= last_step; step /= step_ratio) {
+        const auto numeric = by_differences(line, direction, exact.branches, step);
+        if (!numeric || !std::isfinite(numeric->value) || numeric->value == 0.0)
+            return std::nullopt;
+        const double off = disagreement_share * scale + rounding_share * exact.magnitude / step;
+        if (std::abs(numeric->value - exact.derivative) <= off + 100.0 * numeric->error)
+            return std::nullopt;
+        if (last && std::abs(numeric->value - *last) <= off)
+            return Outcome::errored(
+                "the forward function contradicts itself: along a direction of " + gradient.tensor +
+                " its values change by " + std::to_string(*last) + ", its derivative is " +
+                std::to_string(exact.derivative) + "; it must compute with its T alone");
+        last = numeric->value;
+    }
+    return std::nullopt;
 }
 
 Comparison compare_elements(const Line& line, const BoundedGradient& gradient) {
