@@ -100,6 +100,9 @@ TEST_CASE("differences that don't settle contradict nothing") {
         CAPTURE(outcome.message);
         CHECK(outcome.verdict == Verdict::passed);
     }
+    // Far down the tail of a gelu, 1 + erf(x) is the rounding of 1.
+    CHECK(run("bias_gelu.backward/naive", "matches_finite_differences", "rows=33:seed=13595165")
+              .verdict == Verdict::vacuous);
 }
 
 TEST_CASE("explicit data must lie in the tensors' domains") {
