@@ -2,6 +2,7 @@
 #include "harness/derived_operator.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "harness/text.hpp"
 
@@ -189,7 +190,9 @@ ValueAlong DerivedPasses::along(const Problem& problem, Inputs<double> inputs, s
         if (!op.outputs[i].differentiable) continue;
         const auto& dy = cotangents[cotangent++].data;
         for (std::size_t j = 0; j < dy.size(); ++j) {
-            result.value += dy[j] * outputs[i].data[j].value();
+            const double term = dy[j] * outputs[i].data[j].value();
+            result.value += term;
+            result.magnitude += std::abs(term);
             result.derivative += dy[j] * outputs[i].data[j].tangent();
         }
     }

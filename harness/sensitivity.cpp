@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 namespace gradverify {
@@ -20,8 +21,10 @@ std::optional<Sensitivity> sensitivity_of(std::span<const Expected> expected,
         for (std::size_t i = 0; i < of.values.size(); ++i) {
             if (of.values[i] == 0.0) continue;
             const double bound = of.bounds.empty() ? 0.0 : of.bounds[i];
-            ulps.push_back((bound == no_bound ? INFINITY : bound) /
-                           ulp_of(types[output], of.values[i]));
+            if (bound == no_bound)
+                ulps.push_back(std::numeric_limits<double>::infinity());
+            else
+                ulps.push_back(bound / ulp_of(types[output], of.values[i]));
         }
     }
     if (ulps.empty()) return std::nullopt;
