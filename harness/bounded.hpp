@@ -46,7 +46,7 @@ struct Rounding {
         if (std::abs(value) < smallest_normal || !std::isfinite(value))
             return value == 0.0 || std::isinf(value);
         // Split in two (Dekker 1971): the upper part is what this arithmetic has of it.
-        const double shifted = value * (0x1p-53 / unit_roundoff + 1.0);
+        const double shifted = value * (0x1p+53 * unit_roundoff + 1.0);
         return shifted - (shifted - value) == value;
     }
 

@@ -3,7 +3,6 @@
 
 #include <doctest/doctest.h>
 
-#include "harness/declare_operator.hpp"
 #include "harness/test_operator.hpp"
 
 namespace {
@@ -14,15 +13,15 @@ using namespace gradverify::testing;
 /// y = x w, with the sum of x saved; `of` says which row of w.
 Operator with_saved_sum() {
     const auto sizes = [](const Problem&) { return Sizes{1}; };
-    return {.name = "toy",
-            .inputs = {{.name = "x", .sizes = sizes},
-                       {.name = "w", .sizes = sizes},
-                       {.name = "of", .sizes = sizes, .dtype = DType::i32}},
-            .outputs = {{.name = "y", .sizes = sizes},
-                        {.name = "sum", .sizes = sizes, .differentiable = false}},
-            .passes = {
-                {.name = "forward", .inputs = {"x", "w", "of"}, .outputs = {"y", "sum"}},
-                {.name = "backward", .inputs = {"dy", "x", "sum", "of"}, .outputs = {"dx", "dw"}}}};
+    Operator op = toy_operator();
+    op.inputs = {{.name = "x", .sizes = sizes},
+                 {.name = "w", .sizes = sizes},
+                 {.name = "of", .sizes = sizes, .dtype = DType::i32}};
+    op.outputs = {{.name = "y", .sizes = sizes},
+                  {.name = "sum", .sizes = sizes, .differentiable = false}};
+    op.passes = {{.name = "forward", .inputs = {"x", "w", "of"}, .outputs = {"y", "sum"}},
+                 {.name = "backward", .inputs = {"dy", "x", "sum", "of"}, .outputs = {"dx", "dw"}}};
+    return op;
 }
 
 }  // namespace

@@ -9,7 +9,7 @@ namespace gradverify {
 
 namespace {
 
-constexpr int draws_minimum = 3;
+constexpr int draws_minimum = 3, draws_factor = 10;
 
 /// Each buffer at another multiple of the declared alignment, another one in each draw.
 std::vector<int> offsets_of(const Kernel& of, int draw) {
@@ -38,11 +38,16 @@ std::uint32_t mask_of(const Kernel& kernel, int draw) {
 
 }  // namespace
 
-int dense_draw_count(const Kernel& kernel) {
+int dense_draw_count(const Kernel& kernel, std::string_view property) {
     const KernelDeclaration& declared = kernel.any();
     const auto outputs = std::min<std::size_t>(kernel.pass->outputs.size(), 3);
-    return std::max({draws_minimum, static_cast<int>(declared.block_sizes.size()),
-                     declared.takes_output_mask ? (1 << outputs) - 1 : 0});
+    const int draws = std::max({draws_minimum, static_cast<int>(declared.block_sizes.size()),
+                                declared.takes_output_mask ? (1 << outputs) - 1 : 0});
+    const bool is_hidden = std::ranges::any_of(kernel.pass->outputs, [&](const auto& output) {
+        const DType dtype = dtype_of(declared, *kernel.op, output);
+        return is_floating(dtype) && !holds_all_of(dtype, declared.accumulator());
+    });
+    return property == "within_rounding_bound" && is_hidden ? draws_factor * draws : draws;
 }
 
 Case dense_case(const Kernel& kernel, const std::string& property, const std::string& device,

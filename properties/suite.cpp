@@ -147,7 +147,7 @@ Suite::ProblemsInOrder problems_in_order(const Row& row) {
 
 std::vector<Case> dense_cases(const Row& row, const Problem& problem) {
     std::vector<Case> cases;
-    for (int draw = 0; draw < dense_draw_count(*row.kernel); ++draw)
+    for (int draw = 0; draw < dense_draw_count(*row.kernel, row.property); ++draw)
         cases.push_back(dense_case(*row.kernel, row.property, row.device, problem, draw));
     return cases;
 }

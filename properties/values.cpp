@@ -225,16 +225,16 @@ void set_listed(const Operator& op, const Problem& problem, Values& values,
                                         std::to_string(element.index) + "] is outside of its " +
                                         std::to_string(data.size()) + " elements");
         const TensorSpec& tensor = op.tensor_named(element.tensor);
-        if (tensor.name == element.tensor && !tensor.admits(element.value, problem))
-            throw std::invalid_argument("data: " + element.tensor + "[" +
-                                        std::to_string(element.index) +
-                                        "] is outside of the tensor's values");
         const DType dtype = types.of(op, element.tensor);
         const double stored = rounded_to(dtype, element.value);
         if (!std::isfinite(stored))
             throw std::invalid_argument("data: " + element.tensor + "[" +
                                         std::to_string(element.index) + "] is beyond the largest " +
                                         std::string(traits_of(dtype).name));
+        if (tensor.name == element.tensor && !tensor.admits(stored, problem))
+            throw std::invalid_argument("data: " + element.tensor + "[" +
+                                        std::to_string(element.index) +
+                                        "] is outside of the tensor's values");
         data[static_cast<std::size_t>(element.index)] = stored;
     }
 }

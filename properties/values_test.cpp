@@ -79,7 +79,9 @@ TEST_CASE("values are numbers of their tensor's type, with all of its digits") {
                         {.seed = seed, .is_dense = is_dense}, kind, ElementTypes(kernel));
                     for (const auto& [name, array] : values) {
                         CHECK(are_numbers_of(dtype, array.data));
-                        for (const double value : array.data) CHECK(std::abs(value) < 0x1p+8);
+                        // Sums of products of halves must not overflow.
+                        if (dtype != DType::f16) continue;
+                        for (const double value : array.data) CHECK(std::abs(value) < 0x1p+6);
                     }
                     if (kind != ValueKind::mantissas) continue;
                     for (const double element : values.at("x").data) {
