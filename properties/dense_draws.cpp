@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "harness/element_types.hpp"
+
 namespace gradverify {
 
 namespace {
@@ -10,8 +12,11 @@ namespace {
 constexpr int draws_minimum = 3;
 
 /// Each buffer at another multiple of the declared alignment, another one in each draw.
-std::vector<int> offsets_of(const KernelDeclaration& kernel, std::size_t buffers, int draw) {
-    constexpr std::int64_t element_bytes = 4, cudamalloc_bytes = 256;
+std::vector<int> offsets_of(const Kernel& of, int draw) {
+    constexpr std::int64_t cudamalloc_bytes = 256;
+    const KernelDeclaration& kernel = of.any();
+    const std::int64_t element_bytes = smallest_element_bytes(kernel, *of.op, *of.pass);
+    const std::size_t buffers = of.pass->inputs.size() + of.pass->outputs.size();
     std::vector<int> offsets;
     if (kernel.base_alignment_bytes >= cudamalloc_bytes) return offsets;
     const auto step =
@@ -48,8 +53,7 @@ Case dense_case(const Kernel& kernel, const std::string& property, const std::st
         setting.order = draw % 3 == 1 ? ThreadOrder::descending : ThreadOrder::random_warps;
         setting.order_seed = draw % 3 == 1 ? 0 : 1;
     }
-    setting.offsets =
-        offsets_of(declared, kernel.pass->inputs.size() + kernel.pass->outputs.size(), draw);
+    setting.offsets = offsets_of(kernel, draw);
     const auto& sizes = declared.block_sizes;
     const std::size_t block = sizes.empty() ? 0 : static_cast<std::size_t>(draw) % sizes.size();
     if (block > 0) setting.block_size = sizes[block];
