@@ -15,8 +15,10 @@ set(GRADVERIFY_CUDA_FLAGS "" CACHE STRING "More nvcc flags for kernel files")
 option(GRADVERIFY_CHECKED_VARIANT "Build kernels for the cpu device's race detector too" ON)
 find_program(GRADVERIFY_LD NAMES ld.bfd ld REQUIRED)
 find_program(GRADVERIFY_OBJCOPY NAMES objcopy REQUIRED)
-set(GRADVERIFY_SIMT_INCLUDE "${CMAKE_CURRENT_LIST_DIR}/../simt/include")
-get_filename_component(GRADVERIFY_SIMT_INCLUDE "${GRADVERIFY_SIMT_INCLUDE}" ABSOLUTE)
+# The folder is elsewhere beside an installed copy of this file. In the cache, like all that the
+# functions read: they are called in directories that ours are below of.
+get_filename_component(GRADVERIFY_SIMT_INCLUDE "${CMAKE_CURRENT_LIST_DIR}/../simt/include" ABSOLUTE)
+set(GRADVERIFY_SIMT_INCLUDE "${GRADVERIFY_SIMT_INCLUDE}" CACHE INTERNAL "CUDA's headers on the cpu")
 
 function(gradverify_add_kernels target)
     if(NOT TARGET ${target})
@@ -35,7 +37,7 @@ function(gradverify_add_kernels target)
     set_property(TARGET ${target} PROPERTY GRADVERIFY_UNIT_COUNT ${unit})
     set(folder "${CMAKE_CURRENT_BINARY_DIR}/gradverify_units/${target}/${unit}")
     file(MAKE_DIRECTORY "${folder}")
-    target_link_libraries(${target} PRIVATE gradverify_simt)
+    target_link_libraries(${target} PRIVATE gradverify::simt)
 
     set(devices cpu)
     if(GRADVERIFY_CHECKED_VARIANT)
@@ -101,10 +103,10 @@ function(gradverify_compile_cpu target source stem device)
             "${include_flags}" "${definition_flags}" "-DGRADVERIFY_UNIT_DEVICE=\"${device}\""
             -include gradverify_simt/forced.hpp -MD -MF "${stem}.d" -MT "${stem}.o"
             -o "${stem}.ii" "${source}"
-        COMMAND gradverify_rewrite "${stem}.ii" "${stem}.rewritten.ii"
+        COMMAND gradverify::rewrite "${stem}.ii" "${stem}.rewritten.ii"
         COMMAND "${CMAKE_CXX_COMPILER}" -x c++-cpp-output ${flags} -c -o "${stem}.o"
             "${stem}.rewritten.ii"
-        DEPENDS "${source}" gradverify_rewrite
+        DEPENDS "${source}" gradverify::rewrite
         DEPFILE "${stem}.d"
         COMMENT "Building ${target}'s ${source} for ${device}"
         COMMAND_EXPAND_LISTS VERBATIM)
