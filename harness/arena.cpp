@@ -130,6 +130,9 @@ std::string StrayWrite::print(std::int64_t buffer_elements) const {
     switch (where) {
         case Where::input:
             return "changed its input " + buffer + " (" + count + ", first " + at + ")";
+        case Where::unwanted:
+            return "wrote to " + buffer + ", which is not asked for (" + count + ", first " + at +
+                   ")";
         case Where::before:
             return "wrote " + count + " before the start of " + buffer + ", the first at " + at;
         case Where::after:
@@ -322,6 +325,8 @@ std::vector<StrayWrite> Arena::stray_writes() const {
         find_changes(i, place.region_begin, place.data_begin, StrayWrite::Where::before, found);
         if (buffers_[i].role == BufferRole::input)
             find_changes(i, place.data_begin, place.data_end, StrayWrite::Where::input, found);
+        if (buffers_[i].role == BufferRole::unwanted)
+            find_changes(i, place.data_begin, place.data_end, StrayWrite::Where::unwanted, found);
         find_changes(i, place.data_end, place.region_end, StrayWrite::Where::after, found);
     }
     return found;

@@ -28,7 +28,8 @@ namespace gradverify {
 /// What a buffer that the kernel must write holds before the run.
 enum class Poison { nan, positive_huge, negative_huge };
 
-enum class BufferRole { input, output, workspace };
+/// `unwanted`: an output that is not asked for; poisoned like one, and watched like an input.
+enum class BufferRole { input, output, workspace, unwanted };
 
 /// One buffer of a call.
 struct BufferSpec {
@@ -47,9 +48,10 @@ struct Surroundings {
     int guard_parity = 0;  ///< 0: even guard elements are NaN; 1: odd ones
     /// Which end of each buffer lies at an unmapped page, on a device that has them.
     Edge edge = Edge::end;
+    DelayedStream delayed = DelayedStream::none;
 
     Surroundings with_other_edge() const {
-        return {poison, guard_parity, edge == Edge::end ? Edge::begin : Edge::end};
+        return {poison, guard_parity, edge == Edge::end ? Edge::begin : Edge::end, delayed};
     }
     bool operator==(const Surroundings&) const = default;
 };
@@ -60,7 +62,7 @@ struct StrayWrite {
     /// Elements relative to the buffer's first; negative or past the end for a guard.
     std::int64_t first_element = 0;
     std::int64_t elements = 0;
-    enum class Where { before, input, after } where = Where::after;
+    enum class Where { before, input, unwanted, after } where = Where::after;
 
     /// `wrote 2 elements after the end of dw, the first at dw[6] of 6`
     std::string print(std::int64_t buffer_elements) const;

@@ -40,7 +40,11 @@ class FakeDevice final : public Device {
         described = {buffers.begin(), buffers.end()};
     }
     CUstream_st* stream(bool) override { return nullptr; }
-    RunStatus run(KernelDeclaration::Thunk, const PassCall&, const Setting&) override { return {}; }
+    bool overlaps_streams() const override { return false; }
+    RunStatus run(const KernelDeclaration&, const PassCall&, const Setting&,
+                  DelayedStream) override {
+        return {};
+    }
 
     Edge edge = Edge::end;
     std::vector<std::size_t> sizes;

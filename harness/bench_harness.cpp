@@ -160,7 +160,8 @@ int run_bench_harness(const Suite& suite, const BenchArguments& arguments) {
             any = true;
             print(suite, *op, barriers, measured);
         }
-    if (!any) throw UsageError(
+    if (!any)
+        throw UsageError(
             "no selected kernel supports its operator's typical problems under a property that "
             "matches '" +
             arguments.property + "'");

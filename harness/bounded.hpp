@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "harness/autodiff/plain_numbers.hpp"
 #include "harness/dtype.hpp"
 
 namespace gradverify {
@@ -23,9 +24,20 @@ namespace gradverify {
 struct Rounding {
     double unit_roundoff = traits_of(DType::f32).unit_roundoff;
     double smallest_normal = traits_of(DType::f32).smallest_normal;
+    double largest = traits_of(DType::f32).largest;
+    /// The fast forms of functions and of the division.
+    bool is_fast = false;
 
-    static Rounding of(DType dtype) {
-        return {traits_of(dtype).unit_roundoff, traits_of(dtype).smallest_normal};
+    static Rounding of(DType dtype, bool is_fast = false) {
+        const DTypeTraits traits = traits_of(dtype);
+        return {traits.unit_roundoff, traits.smallest_normal, traits.largest, is_fast};
+    }
+
+    /// What a constant of a formula is off by once it is a number of this arithmetic.
+    double of_constant(double value) const {
+        if (unit_roundoff < 0x1p-24 || static_cast<double>(static_cast<float>(value)) == value)
+            return 0.0;
+        return unit_roundoff * std::abs(value);
     }
 
     /// Relative error of a sum after `additions` roundings, whatever their order.
@@ -54,8 +66,9 @@ class ScopedRounding {
 class Bounded {
   public:
     Bounded() = default;
-    /// An exact value: data, or a constant of the formula.
-    Bounded(double value) : value_(value), magnitude_(std::abs(value)) {}
+    /// Data, which is exact, or a constant of the formula, which is rounded if it must be.
+    Bounded(double value)
+        : value_(value), error_(current_rounding.of_constant(value)), magnitude_(std::abs(value)) {}
     /// A sum that was formed elsewhere, term by term or as a matrix product.
     struct Sum {
         double value, error, magnitude, additions;
@@ -71,6 +84,7 @@ class Bounded {
     double error() const {
         if (additions_ == 0.0) return error_;
         const double gamma = current_rounding.gamma(additions_);
+        if (!(magnitude_ <= current_rounding.largest)) return INFINITY;
         return error_ * (1.0 + gamma) + gamma * magnitude_ +
                additions_ * current_rounding.smallest_normal;
     }
@@ -98,31 +112,45 @@ class Bounded {
         const double value = a.value_ * b.value_;
         const double ea = a.error(), eb = b.error();
         const double propagated = std::abs(a.value_) * eb + std::abs(b.value_) * ea + ea * eb;
-        return rounded(value, propagated);
+        return after_operation(value, propagated);
     }
     Bounded& operator*=(const Bounded& other) { return *this = *this * other; }
 
-    /// Counts three roundings, since hardware may multiply by a reciprocal. A divisor whose error
-    /// reaches zero has no bound.
+    /// Counts three roundings, since hardware may multiply by a reciprocal, and two more for the
+    /// fast form, which is off by two units in the last place. A divisor whose error reaches zero
+    /// has no bound.
     friend Bounded operator/(const Bounded& a, const Bounded& b) {
         const double value = a.value_ / b.value_;
         const double ea = a.error(), eb = b.error();
         const double smallest_divisor = std::abs(b.value_) - eb;
         if (!(smallest_divisor > 0.0)) return Bounded(Sum{value, INFINITY, std::abs(value), 0.0});
-        return rounded(value, (ea + std::abs(value) * eb) / smallest_divisor, 3.0);
+        return after_operation(value, (ea + std::abs(value) * eb) / smallest_divisor,
+                               current_rounding.is_fast ? 5.0 : 3.0);
     }
+    friend Bounded& operator/=(Bounded& a, const Bounded& b) { return a = a / b; }
 
-  private:
-    bool is_exact_zero() const { return magnitude_ == 0.0 && error_ == 0.0; }
+    // Defined in bounded_functions.hpp.
+    friend bool operator<(const Bounded& a, const Bounded& b);
+    friend bool operator>(const Bounded& a, const Bounded& b);
+    friend bool operator<=(const Bounded& a, const Bounded& b);
+    friend bool operator>=(const Bounded& a, const Bounded& b);
+    friend bool operator==(const Bounded& a, const Bounded& b);
 
-    /// The result of one operation with `roundings` roundings of its own; 0 stays exact.
-    static Bounded rounded(double value, double propagated, double roundings = 1.0) {
+    GRADVERIFY_DETAIL_PLAIN_NUMBERS(Bounded)
+
+    /// The result of one operation whose operands' errors come to `propagated`, with so many
+    /// roundings of its own. 0 stays exact; beyond the largest number there is no bound.
+    static Bounded after_operation(double value, double propagated, double roundings = 1.0) {
         if (value == 0.0 && propagated == 0.0) return Bounded();
         const double reach = std::abs(value) + propagated;
+        if (!(reach <= current_rounding.largest)) return Bounded(Sum{value, INFINITY, reach, 0.0});
         const double own = current_rounding.gamma(roundings) * reach +
                            roundings * current_rounding.smallest_normal;
         return Bounded(Sum{value, propagated + own, reach, 0.0});
     }
+
+  private:
+    bool is_exact_zero() const { return magnitude_ == 0.0 && error_ == 0.0; }
 
     double value_ = 0.0;
     double error_ = 0.0;

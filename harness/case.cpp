@@ -113,11 +113,21 @@ void parse_field(std::string_view name, std::string_view value, const ParameterS
         if (value != "own" && value != "default")
             refuse("stream=" + std::string(value) + " is unknown; there are default, own");
         parsed.setting.own_stream = value == "own";
+    } else if (name == "place") {
+        if (value != "same" && value != "own")
+            refuse("place=" + std::string(value) + " is unknown; there are own, same");
+        parsed.setting.in_place = value == "same";
+    } else if (name == "mask") {
+        const auto mask = parse_uint(value);
+        if (!mask || *mask == 0 || *mask >= Setting::every_output)
+            refuse("mask=" + std::string(value) +
+                   " is not a number of outputs: bit i, from 1 on, asks for output i");
+        parsed.setting.output_mask = static_cast<std::uint32_t>(*mask);
     } else if (name == "before") {
         parsed.setting.before = Problem::parse(space, value);
     } else {
         refuse("there is no field '" + std::string(name) +
-               "'; there are seed, dense, data, order, offset, block, stream, before");
+               "'; there are seed, dense, data, order, offset, block, stream, place, mask, before");
     }
 }
 
@@ -153,13 +163,29 @@ std::optional<std::string> why_unsupported(const Kernel& kernel, const Setting& 
     if (setting.offsets.size() > buffers)
         return std::to_string(setting.offsets.size()) + " offsets, but it has " +
                std::to_string(buffers) + " tensors";
-    const auto element_bytes = static_cast<std::int64_t>(traits_of(DType::f32).bytes);
-    for (const int offset : setting.offsets)
-        if (offset * element_bytes % declared.base_alignment_bytes != 0)
+    const auto element_bytes_of = [&](std::size_t buffer) {
+        const auto& inputs = kernel.pass->inputs;
+        const std::string& name =
+            buffer < inputs.size() ? inputs[buffer] : kernel.pass->outputs[buffer - inputs.size()];
+        return static_cast<std::int64_t>(traits_of(kernel.op->tensor_named(name).dtype).bytes);
+    };
+    for (std::size_t i = 0; i < setting.offsets.size(); ++i)
+        if (const int offset = setting.offsets[i];
+            offset * element_bytes_of(i) % declared.base_alignment_bytes != 0)
             return "offset " + std::to_string(offset) + " breaks its alignment of " +
                    std::to_string(declared.base_alignment_bytes) + " bytes";
     if (setting.own_stream && declared.stream_use == StreamUse::default_stream)
         return std::string("stream=own, but it declares the default stream");
+    if (setting.in_place &&
+        std::ranges::all_of(declared.aliases, [](const Alias& alias) { return alias.is_always; }))
+        return std::string("place=same, but it declares no in_place() outputs");
+    if (setting.output_mask != Setting::every_output) {
+        if (!declared.takes_output_mask)
+            return "mask=" + std::to_string(setting.output_mask) + ", but it takes no output mask";
+        if (setting.output_mask >> kernel.pass->outputs.size() != 0)
+            return "mask=" + std::to_string(setting.output_mask) + ", but it has " +
+                   std::to_string(kernel.pass->outputs.size()) + " outputs";
+    }
     if (!setting.before) return std::nullopt;
     if (const auto why = kernel.op->validate(*setting.before)) return "before: " + *why;
     if (const auto why = kernel.why_unsupported(*setting.before)) return "before: it " + *why;
@@ -177,6 +203,9 @@ std::string Case::print() const {
     if (!offsets.empty()) fields.push_back("offset=" + joined(offsets, "."));
     if (setting.block_size != 0) fields.push_back("block=" + std::to_string(setting.block_size));
     if (setting.own_stream) fields.push_back("stream=own");
+    if (setting.in_place) fields.emplace_back("place=same");
+    if (setting.output_mask != Setting::every_output)
+        fields.push_back("mask=" + std::to_string(setting.output_mask));
     if (setting.before) fields.push_back("before=" + setting.before->print());
     return joined(fields, ":");
 }

@@ -49,9 +49,14 @@ struct Setting {
     std::vector<int> offsets;
     int block_size = 0;       ///< 0: the first that the kernel declares
     bool own_stream = false;  ///< a stream made for the call, not the default one
+    bool in_place = false;    ///< outputs lie where the kernel allows them to
+    /// Bit i: output i is asked for.
+    std::uint32_t output_mask = every_output;
     /// The kernel is called on this problem first, in the same process: what it keeps from one call
     /// to the next shows.
     std::optional<Problem> before;
+    static constexpr std::uint32_t every_output = ~std::uint32_t{0};
+    bool asks_for(std::size_t output) const { return (output_mask >> output & 1u) != 0; }
     bool operator==(const Setting&) const = default;
 };
 

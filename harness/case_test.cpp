@@ -51,6 +51,9 @@ Setting any_setting() {
     while (!setting.offsets.empty() && setting.offsets.back() == 0) setting.offsets.pop_back();
     setting.block_size = *rc::gen::inRange(0, 1025);
     setting.own_stream = *rc::gen::arbitrary<bool>();
+    setting.in_place = *rc::gen::arbitrary<bool>();
+    if (*rc::gen::arbitrary<bool>())
+        setting.output_mask = *rc::gen::inRange<std::uint32_t>(1, Setting::every_output);
     return setting;
 }
 
@@ -171,7 +174,13 @@ TEST_CASE("exactly one of a seed, a dense seed and data is needed") {
 TEST_CASE("an unknown or repeated field is refused with those that there are") {
     CHECK(complaint(start + ":seed=1:colour=red") ==
           "case: there is no field 'colour'; there are seed, dense, data, order, offset, block, "
-          "stream, before");
+          "stream, place, mask, before");
+    CHECK(complaint(start + ":seed=1:place=here") ==
+          "case: place=here is unknown; there are own, same");
+    for (const char* mask : {"0", "-1", "x", "4294967295"})
+        CHECK(complaint(start + ":seed=1:mask=" + mask) ==
+              "case: mask=" + std::string(mask) +
+                  " is not a number of outputs: bit i, from 1 on, asks for output i");
     CHECK(complaint(start + ":seed=1:own") ==
           "case: the field 'own' is not of the form name=value");
     CHECK(complaint(start + ":seed=1:") == "case: the field '' is not of the form name=value");
@@ -237,6 +246,8 @@ TEST_CASE("a setting that the kernel does not declare is named") {
     CHECK(why(plain, {.block_size = 64}) == "block=64, but it declares no block sizes");
     CHECK(why(any, {.offsets = {0, 1}}) == "offset 1 breaks its alignment of 8 bytes");
     CHECK(why(plain, {.own_stream = true}) == "stream=own, but it declares the default stream");
+    CHECK(why(any, {.in_place = true}) == "place=same, but it declares no in_place() outputs");
+    CHECK(why(any, {.output_mask = 1}) == "mask=1, but it takes no output mask");
     CHECK(why(any, {.offsets = {0, 0, 0, 0, 0, 2}}) == "6 offsets, but it has 3 tensors");
 }
 

@@ -15,6 +15,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+const std::string drawing_threw = "drawing a problem threw: ";
+
 /// What ends a row: a case that failed or errored, or one that could not be drawn.
 struct Stop {
     std::optional<Case> drawn;
@@ -28,6 +30,7 @@ struct Serving {
     std::int64_t cases = 0;         ///< at most, over all shards
     std::int64_t next_index = 0;
     std::int64_t in_flight = 0;
+    std::optional<ExhaustiveWalk> walk;
     bool open = true;  ///< takes more cases
     bool ended = false;
     /// By index: the first one decides the row, whatever the order of the answers.
@@ -83,7 +86,10 @@ class Check {
             serving.cases =
                 *options_.cases_per_problem * static_cast<std::int64_t>(serving.problems.size());
         serving.open = false;
-        if (!options_.problems.empty() && serving.problems.empty())
+        if (options_.exhaustive) {
+            serving.walk.emplace(suite_, row, *options_.exhaustive);
+            serving.open = true;
+        } else if (!options_.problems.empty() && serving.problems.empty())
             ++serving.skips["supports none of the given problems"];
         else if (serving.next_index >= serving.cases)
             ++serving.skips["no case in this shard"];
@@ -96,6 +102,7 @@ class Check {
     std::int64_t most() const {
         const Shard& shard = options_.shard;
         std::int64_t sum = 0;
+        if (options_.exhaustive) return 0;
         for (const Serving& serving : rows_)
             if (serving.cases > shard.index)
                 sum += (serving.cases - 1 - shard.index) / shard.count + 1;
@@ -108,7 +115,7 @@ class Check {
     }
 
     bool has_more(const Serving& serving) const {
-        return serving.open && serving.next_index < serving.cases;
+        return serving.open && (serving.walk || serving.next_index < serving.cases);
     }
 
     /// Fills the pipes, a case per row in turn; false when there is nothing more to submit.
@@ -125,17 +132,35 @@ class Check {
     }
 
     void submit(std::size_t which, Serving& serving) {
+        if (serving.walk) return submit_next_of_walk(which, serving);
         const std::int64_t index = serving.next_index;
         serving.next_index += options_.shard.count;
         Suite::Draw draw = this->draw(serving, index);
-        if (!draw.drawn) {
+        if (draw.drawn)
+            submit(which, index, std::move(*draw.drawn));
+        else
             stop(serving, index, {{}, Outcome::errored(draw.why_none)});
-            return;
+    }
+
+    /// Whether there is a next one shows only here.
+    void submit_next_of_walk(std::size_t which, Serving& serving) try {
+        if (auto step = serving.walk->next()) {
+            serving.next_index = step->index + 1;
+            return submit(which, step->index, std::move(step->dense));
         }
+        serving.open = false;
+        if (serving.next_index == options_.shard.index) ++serving.skips["no case in this shard"];
+        if (serving.in_flight == 0 && serving.stops.empty()) end(serving);
+    } catch (const std::exception& wrong) {
+        stop(serving, serving.next_index, {{}, Outcome::errored(drawing_threw + wrong.what())});
+    }
+
+    void submit(std::size_t which, std::int64_t index, Case drawn) {
+        Serving& serving = rows_[which];
         const std::int64_t ticket = next_ticket_++;
         ++serving.in_flight;
-        const std::string printed = draw.drawn->print();
-        running_.emplace(ticket, Running{which, index, std::move(*draw.drawn)});
+        const std::string printed = drawn.print();
+        running_.emplace(ticket, Running{which, index, std::move(drawn)});
         given_.push_back({which, index});
         pool_.submit(ticket, printed);
     }
@@ -143,12 +168,21 @@ class Check {
     /// What throws is a user's predicate or shape function: the row's error, not the run's.
     Suite::Draw draw(const Serving& serving, std::int64_t index) const try {
         const Row& row = serving.result.row;
+        if (serving.walk) return draw_again(row, index);
         if (serving.problems.empty()) return suite_.draw(row, options_.seed, index);
         const auto count = static_cast<std::int64_t>(serving.problems.size());
         const Problem& problem = serving.problems[static_cast<std::size_t>(index % count)];
         return {.drawn = suite_.draw_on(row, options_.seed, index, problem), .why_none = {}};
     } catch (const std::exception& wrong) {
-        return {.drawn = {}, .why_none = std::string("drawing a problem threw: ") + wrong.what()};
+        return {.drawn = {}, .why_none = drawing_threw + wrong.what()};
+    }
+
+    /// A case that was handed out long ago: by walking there once more.
+    Suite::Draw draw_again(const Row& row, std::int64_t index) const {
+        ExhaustiveWalk walk(suite_, row, *options_.exhaustive);
+        for (auto step = walk.next(); step; step = walk.next())
+            if (step->index == index) return {.drawn = std::move(step->dense), .why_none = {}};
+        return {.drawn = {}, .why_none = "a case was not met again"};
     }
 
     static void stop(Serving& serving, std::int64_t index, const Stop& why) {
@@ -211,11 +245,16 @@ class Check {
         RowResult& result = serving.result;
         ++result.cases;
         result.seconds += outcome.seconds_total;
+        if (serving.walk && outcome.verdict != Verdict::failed &&
+            outcome.verdict != Verdict::errored)
+            serving.walk->answered(index, outcome.verdict);
         switch (outcome.verdict) {
             case Verdict::passed:
                 ++result.passed;
                 result.error_over_bound.push_back(outcome.error_over_bound);
                 result.multiply_adds.push_back(outcome.multiply_adds);
+                if (outcome.sensitivity) result.sensitivity.push_back(*outcome.sensitivity);
+                result.coverage.add(drawn.problem);
                 break;
             case Verdict::vacuous:
                 break;
@@ -232,15 +271,18 @@ class Check {
     void end(Serving& serving) {
         serving.ended = true;
         RowResult& result = serving.result;
+        if (serving.walk) result.exhaustive = serving.walk->cover();
         if (serving.stops.empty()) {
             decide(serving);
         } else {
-            const auto& [found, outcome] = serving.stops.begin()->second;
+            const auto& [index, why] = *serving.stops.begin();
+            const auto& [found, outcome] = why;
             result.verdict = outcome.verdict;
             result.message = outcome.message;
-            if (outcome.verdict == Verdict::failed)
+            if (outcome.verdict == Verdict::failed) {
                 shrink(result, *found, outcome);
-            else if (found)
+                if (serving.walk) certify(*result.failure, *found, *serving.walk, index);
+            } else if (found)
                 result.message += " (" + found->print() + ")";
         }
         if (result.verdict == Verdict::failed || result.verdict == Verdict::errored ||
@@ -251,8 +293,36 @@ class Check {
 
     void shrink(RowResult& result, const Case& found, const Outcome& outcome) {
         ++failed_;
-        result.failure = shrink_in_workers(suite_, pool_, found, outcome);
+        std::vector<Problem>& known = failing_problems_[result.row.kernel];
+        result.failure = shrink_in_workers(suite_, pool_, found, outcome,
+                                           {.known = known, .deadline = shrink_deadline()});
         result.message = result.failure->outcome.message;
+        known.push_back(result.failure->smallest.problem);
+    }
+
+    /// With --time, shrinking may go on for a quarter of it, or for a few seconds; the rows that
+    /// wait for it share what is left, and each gets enough for a simple bug.
+    std::optional<Clock::time_point> shrink_deadline() const {
+        constexpr double overrun_seconds = 5.0, least_seconds = 0.5;
+        if (!options_.seconds) return std::nullopt;
+        const double end = *options_.seconds + std::max(overrun_seconds, *options_.seconds / 4);
+        const double spent = std::chrono::duration<double>(Clock::now() - start_).count();
+        const auto waiting = std::ranges::count_if(
+            rows_, [](const Serving& row) { return !row.ended && !row.stops.empty(); });
+        // A half is for those that are yet to fail.
+        const double share = (end - spent) / (2.0 + static_cast<double>(waiting));
+        return Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                                  std::chrono::duration<double>(std::max(share, least_seconds)));
+    }
+
+    /// Where shrinking had no time for all smaller problems, this run has run them.
+    void certify(Shrunk& failure, const Case& found, const ExhaustiveWalk& walk,
+                 std::int64_t index) const {
+        if (failure.minimality.kind != Minimality::Kind::boxed || options_.shard.count > 1 ||
+            !(failure.smallest.problem == found.problem) || failure.smallest.setting.before)
+            return;
+        const std::int64_t smaller = walk.problems_before(index);
+        failure.minimality = {Minimality::Kind::certified, smaller, smaller};
     }
 
     /// The verdict of a row that nothing stopped.
@@ -297,7 +367,8 @@ class Check {
     const CheckObserver& observer_;
     std::vector<Serving> rows_;
     std::map<std::int64_t, Running> running_;
-    std::vector<Given> given_;  ///< by ticket
+    std::map<const Kernel*, std::vector<Problem>> failing_problems_;  ///< as shrunk
+    std::vector<Given> given_;                                        ///< by ticket
     std::int64_t next_ticket_ = 0, done_ = 0, failed_ = 0;
     std::size_t turn_ = 0;
     Clock::time_point start_ = Clock::now();

@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "harness/coverage.hpp"
+#include "harness/exhaustive.hpp"
 #include "harness/property.hpp"
 #include "harness/worker_pool.hpp"
 
@@ -32,6 +34,8 @@ struct CheckOptions {
     std::vector<Problem> problems;
     /// With own problems, instead of `cases`: so many for each of those that the kernel supports.
     std::optional<std::int64_t> cases_per_problem;
+    /// Instead of drawn cases: every supported problem, `cases` and the shard's included.
+    std::optional<ExhaustiveLimits> exhaustive;
     /// Whether a row's failure is one that the user knows of; empty: none is.
     std::function<bool(const RowResult&)> is_known;
 };
@@ -46,16 +50,19 @@ struct RowResult {
     std::int64_t passed = 0;        ///< of them, with a non-zero expected value
     std::optional<Shrunk> failure;  ///< for failed
     std::vector<double> error_over_bound, multiply_adds;  ///< of the passed cases
+    std::vector<Sensitivity> sensitivity;  ///< of those that compared outputs within bounds
+    Coverage coverage;                     ///< the problems of the passed cases
     /// The user's problems that this kernel does not support, each with the reason.
     std::vector<std::string> left_out;
-    bool known = false;    ///< it did not pass, and the user knows
-    double seconds = 0.0;  ///< in workers
+    std::optional<ExhaustiveCover> exhaustive;  ///< how far the row got, if every problem was asked
+    bool known = false;                         ///< it did not pass, and the user knows
+    double seconds = 0.0;                       ///< in workers
 };
 
 /// What the user sees while the run goes on.
 struct CheckObserver {
     std::function<void(const RowResult&)> row_ended;
-    /// Cases done, of how many at most, and rows that failed so far.
+    /// Cases done, of how many at most (0: not known), and rows that failed so far.
     std::function<void(std::int64_t done, std::int64_t most, std::int64_t failed)> progressed;
 };
 

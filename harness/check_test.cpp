@@ -5,6 +5,8 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <chrono>
 #include <csignal>
 #include <set>
 
@@ -179,6 +181,23 @@ TEST_CASE("what throws while a case is drawn is an error of its row alone") {
     CHECK(results[1].verdict == Verdict::passed);
 }
 
+TEST_CASE("a shrunk failure is explained, and an interruption costs the explanation alone") {
+    Bench bench;
+    bench.suite.explain = [](Shrunk& shrunk, const CaseRunner& runner) {
+        CHECK(runner(shrunk.smallest).verdict == Verdict::failed);
+        shrunk.witnesses = "the kernel stands alone";
+    };
+    const RowResult told = bench.check_one("fail", {.cases = 1000});
+    REQUIRE(told.failure);
+    CHECK(told.failure->witnesses == "the kernel stands alone");
+    bench.suite.explain = [](Shrunk&, const CaseRunner&) { throw Interrupted(); };
+    const RowResult cut = bench.check_one("fail", {.cases = 1000});
+    REQUIRE(cut.failure);
+    CHECK(cut.verdict == Verdict::failed);
+    CHECK(cut.failure->smallest.print() == told.failure->smallest.print());
+    CHECK(cut.failure->witnesses.empty());
+}
+
 TEST_CASE("a failure is shrunk after the first case of every row") {
     Bench bench;
     std::vector<Row> rows(60, bench.row("pass"));
@@ -292,6 +311,48 @@ TEST_CASE("when the time is up, rows keep what they have and those without a cas
     CHECK(bench.ended.size() == 60);
 }
 
+TEST_CASE("a short --time is not overrun by shrinking: each failing row gets a share") {
+    Bench bench;
+    const std::vector<Row> rows(8, bench.row("fail"));
+    std::vector<double> seconds;
+    bench.suite.shrink = [&](const Case& found, const Outcome& outcome, const CaseRunner& runner) {
+        const auto start = std::chrono::steady_clock::now();
+        const auto spent = [&] {
+            return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+        };
+        while (runner(found).verdict == Verdict::failed && spent() < 30.0) continue;
+        seconds.push_back(spent());
+        return Shrunk{found, outcome, {}, 1};
+    };
+    const auto results = bench.check(rows, {.cases = 1, .seconds = 0.1});
+    REQUIRE(seconds.size() == 8);
+    double sum = 0.0;
+    for (const double of_a_row : seconds) {
+        CHECK(of_a_row > 0.4);
+        sum += of_a_row;
+    }
+    // 0.1 s, 5 s more, and half a second for each row that they do not reach.
+    CHECK(sum < 9.0);
+    for (const RowResult& result : results) CHECK(result.verdict == Verdict::failed);
+}
+
+TEST_CASE("shrinking starts at a smaller problem on which the kernel failed another property") {
+    Bench bench;
+    std::vector<std::string> starts;
+    bench.suite.shrink = [&](const Case& found, const Outcome& outcome, const CaseRunner&) {
+        starts.push_back(found.kernel + " " + found.problem.print());
+        Case smallest = found;
+        smallest.problem = Problem::parse(found.problem.space(), "in=2");
+        return Shrunk{smallest, outcome, {}, 1};
+    };
+    bench.check({bench.row("fail"), bench.row("crash"), bench.row("fail"),
+                 bench.row("fail", "toy.forward/small")},
+                {.cases = 1});
+    std::ranges::sort(starts);
+    CHECK(starts == std::vector<std::string>{"toy.forward/any in=2", "toy.forward/any in=2",
+                                             "toy.forward/any in=3", "toy.forward/small in=3"});
+}
+
 TEST_CASE("which cases a row gets does not depend on jobs, other rows, or when it is asked") {
     Bench alone, crowd;
     alone.check({alone.row("pass")}, {.cases = 30, .seed = 9});
@@ -392,4 +453,119 @@ TEST_CASE("rows are selected by kernel, property and device, where the property 
     CHECK(select({"*/any"}, "*", {"cpu"}) == "toy.forward/any,always,cpu ");
     CHECK(select({"other.*"}, "*", {"cpu"}) == "");
     CHECK(select({"toy.forward"}, "*", {"cpu"}) == "");
+}
+
+namespace {
+
+/// A suite that enumerates `in=1`, `in=2`... with two dense cases each.
+void enumerate_in(Suite& suite, std::int64_t last) {
+    suite.problems_in_order = [last](const Row& row) -> Suite::ProblemsInOrder {
+        if (row.property == "throws") throw std::runtime_error("no such size");
+        return [last, space = &row.kernel->op->space, in = std::int64_t{0}]() mutable {
+            if (++in > last) return Suite::NextProblem{};
+            return Suite::NextProblem{Problem::parse(*space, "in=" + std::to_string(in))};
+        };
+    };
+    suite.dense_cases = [](const Row& row, const Problem& problem) {
+        std::vector<Case> cases;
+        for (const std::uint64_t seed : {0, 1})
+            cases.push_back(
+                {.kernel = row.kernel->name,
+                 .property = row.property,
+                 .device = row.device,
+                 .problem = problem,
+                 .data = {.seed =
+                              2 * static_cast<std::uint64_t>(problem.on_axis("in", 0)) + seed}});
+        return cases;
+    };
+}
+
+}  // namespace
+
+TEST_CASE("an exhaustive row runs every problem and says how far it got") {
+    for (const int jobs : {1, 3}) {
+        Bench bench;
+        enumerate_in(bench.suite, 100);
+        const auto results = bench.check({bench.row("pass"), bench.row("vacuous")},
+                                         {.exhaustive = ExhaustiveLimits{.distance = 9}}, jobs);
+        CHECK(results[0].verdict == Verdict::passed);
+        CHECK(results[0].cases == 20);
+        REQUIRE(results[0].exhaustive);
+        CHECK(results[0].exhaustive->print() == "all 10 problems up to distance 9");
+        CHECK(results[1].verdict == Verdict::vacuous);
+        CHECK(results[1].exhaustive->compared == 0);
+        CHECK(bench.asked.empty());
+        CHECK(bench.ended.size() == 2);
+    }
+}
+
+TEST_CASE("an exhaustive row ends at its smallest failing problem, which is certified by the run") {
+    for (const auto kind : {Minimality::Kind::boxed, Minimality::Kind::none}) {
+        Bench bench;
+        enumerate_in(bench.suite, 100);
+        bench.suite.shrink = [kind](const Case& found, const Outcome& outcome, const CaseRunner&) {
+            return Shrunk{found, outcome, {kind, 1, 2}, 1};
+        };
+        // Seeds 2 and 3 are in=1.
+        const RowResult result = bench.check_one("fail_from_3", {.exhaustive = ExhaustiveLimits{}});
+        CHECK(result.verdict == Verdict::failed);
+        REQUIRE(result.failure);
+        CHECK(result.failure->smallest.problem.print() == "in=1");
+        CHECK(result.exhaustive->problems == 0);
+        // What shrinking could not repeat is not certified.
+        CHECK(result.failure->minimal() == (kind == Minimality::Kind::boxed));
+        CHECK(result.failure->minimality.of == (kind == Minimality::Kind::boxed ? 0 : 2));
+    }
+}
+
+TEST_CASE("of one shard's problems alone, no failure is certified") {
+    Bench bench;
+    enumerate_in(bench.suite, 100);
+    bench.suite.shrink = [](const Case& found, const Outcome& outcome, const CaseRunner&) {
+        return Shrunk{found, outcome, {Minimality::Kind::boxed, 1, 2}, 1};
+    };
+    const Shard shard{.index = 1, .count = 2};
+    const RowResult result = bench.check_one(
+        "fail_from_3",
+        {.shard = shard, .exhaustive = ExhaustiveLimits{.shard = shard.index, .shards = 2}});
+    REQUIRE(result.failure);
+    CHECK(result.failure->smallest.problem.print() == "in=2");
+    CHECK_FALSE(result.failure->minimal());
+}
+
+TEST_CASE("an exhaustive row without a problem, or whose search throws, says so") {
+    Bench bench;
+    enumerate_in(bench.suite, 1);
+    const Shard shard{.index = 1, .count = 2};
+    const auto results = bench.check(
+        {bench.row("pass"), bench.row("throws")},
+        {.shard = shard, .exhaustive = ExhaustiveLimits{.shard = shard.index, .shards = 2}});
+    CHECK(results[0].verdict == Verdict::skipped);
+    CHECK(results[0].message == "no case in this shard");
+    CHECK(results[1].verdict == Verdict::errored);
+    CHECK(results[1].message == "drawing a problem threw: no such size");
+}
+
+TEST_CASE("an exhaustive row stops when the time is up, and keeps what it has") {
+    Bench bench;
+    enumerate_in(bench.suite, 1'000'000);
+    const RowResult result =
+        bench.check_one("sleep_20", {.seconds = 0.3, .exhaustive = ExhaustiveLimits{}});
+    CHECK(result.verdict == Verdict::passed);
+    CHECK(result.cases < 60);
+    REQUIRE(result.exhaustive);
+    CHECK(result.exhaustive->distance >= 0);
+    CHECK(2 * result.exhaustive->problems <= result.cases);
+    CHECK(2 * result.exhaustive->problems >= result.cases - 1);
+}
+
+TEST_CASE("an exhaustive row fails after all when a case proves to have damaged its worker") {
+    Bench bench;
+    enumerate_in(bench.suite, 2);
+    const RowResult result = bench.check_one("damage", {.exhaustive = ExhaustiveLimits{}});
+    CHECK(result.verdict == Verdict::failed);
+    REQUIRE(result.failure);
+    // The last of the four is tried first. Its text is not kept: it was drawn again.
+    CHECK(result.failure->smallest.problem.print() == "in=2");
+    CHECK(result.failure->smallest.data.seed == 5);
 }

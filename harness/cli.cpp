@@ -123,6 +123,11 @@ struct CommandLine {
         check->add_option("--time", a.time, "stop after so long in total: 60s, 5m, 2h");
         check->add_option("--seed", a.seed, "decides every case; drawn and printed if not given")
             ->check(whole_number(0, seed_maximum));
+        // Only with `=`: a word behind it is a FILTER.
+        check->add_flag("--exhaustive{" + std::string(exhaustive_without_distance) + "}",
+                        a.exhaustive,
+                        "every supported problem up to a distance, =7, with dense data; without a "
+                        "distance as far as --time or --cases reach, or 4");
         check->add_option("--device", a.device, "cpu, cuda, auto (cuda if it answers), or all");
         check->add_option("--property", a.property, "glob on the property's name");
         check->add_option("--problem", a.problems, "check this problem instead of drawn ones")

@@ -33,6 +33,9 @@ namespace {
 
 constexpr std::int64_t default_cases = 1000;
 constexpr std::int64_t default_cases_per_problem = 10;
+constexpr std::int64_t default_distance = 4;
+// As far as no run gets.
+constexpr std::int64_t distance_maximum = 1'000'000;
 // More machines than anyone has; an index plus this does not overflow.
 constexpr std::int64_t shards_maximum = 1'000'000;
 
@@ -50,6 +53,27 @@ Shard parse_shard(const std::string& text) {
         throw UsageError("--shard " + text +
                          " is not i/n with 1 <= i <= n <= " + std::to_string(shards_maximum));
     return {.index = *index - 1, .count = *count};
+}
+
+/// What `--exhaustive` asks for; nothing without it.
+std::optional<ExhaustiveLimits> exhaustive_limits(const CheckArguments& arguments) {
+    const std::string& text = arguments.exhaustive;
+    if (text.empty()) return std::nullopt;
+    if (!arguments.problems.empty() || !arguments.problems_file.empty())
+        throw UsageError(
+            "--exhaustive runs every supported problem; leave out --problem and "
+            "--problems");
+    const Shard shard = parse_shard(arguments.shard);
+    ExhaustiveLimits limits{.cases = arguments.cases, .shard = shard.index, .shards = shard.count};
+    if (text != exhaustive_without_distance) {
+        limits.distance = parse_int(text);
+        if (!limits.distance || *limits.distance < 0 || *limits.distance > distance_maximum)
+            throw UsageError("--exhaustive=" + text + " is not a whole number from 0 to " +
+                             std::to_string(distance_maximum));
+    } else if (!arguments.cases && arguments.time.empty()) {
+        limits.distance = default_distance;
+    }
+    return limits;
 }
 
 /// A problem's text, and how a message names it.
@@ -136,9 +160,9 @@ class Progress {
         const auto now = std::chrono::steady_clock::now();
         if (now - last_ < std::chrono::milliseconds(200)) return;
         last_ = now;
-        std::fprintf(stderr, "\r%lld of %lld cases, %lld rows failed ",
-                     static_cast<long long>(done), static_cast<long long>(most),
-                     static_cast<long long>(failed));
+        const std::string of = most > 0 ? " of " + std::to_string(most) : "";
+        std::fprintf(stderr, "\r%lld%s cases, %lld rows failed ", static_cast<long long>(done),
+                     of.c_str(), static_cast<long long>(failed));
         shown_ = true;
     }
     void clear() {
@@ -217,7 +241,8 @@ int check(const Suite& suite, const CheckArguments& arguments) {
     const auto start = std::chrono::steady_clock::now();
     CheckOptions options{.cases = arguments.cases.value_or(default_cases),
                          .seed = arguments.seed ? *arguments.seed : drawn_seed(),
-                         .shard = parse_shard(arguments.shard)};
+                         .shard = parse_shard(arguments.shard),
+                         .exhaustive = exhaustive_limits(arguments)};
     if (!arguments.time.empty()) options.seconds = parse_duration(arguments.time);
     require_each_filter(arguments.filters);
     if (std::ranges::none_of(suite.properties, [&](const Suite::Entry& property) {

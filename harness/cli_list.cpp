@@ -19,12 +19,7 @@ namespace gradverify {
 namespace {
 
 std::string supports(const Kernel& kernel) {
-    const KernelDeclaration& declared = kernel.any();
-    std::vector<std::string> conditions;
-    for (const Constraint& constraint : declared.constraints)
-        conditions.push_back(constraint.print());
-    if (declared.predicate) conditions.push_back(declared.predicate_text);
-    if (!declared.accepts_empty) conditions.push_back("no empty tensors");
+    const auto conditions = kernel.conditions();
     return conditions.empty() ? "every problem" : joined(conditions);
 }
 
@@ -36,7 +31,11 @@ std::string promises(const KernelDeclaration& declared) {
     words.push_back(declared.write_mode == WriteMode::overwrites ? "overwrites"
                                                                  : "adds to outputs");
     words.push_back("aligned to " + std::to_string(declared.base_alignment_bytes) + " bytes");
+    if (declared.takes_output_mask) words.emplace_back("takes an output mask");
+    for (const Alias& alias : declared.aliases)
+        words.push_back(alias.output + (alias.is_always ? " is always " : " may be ") + alias.input);
     if (declared.stream_use == StreamUse::default_stream) words.emplace_back("default stream");
+    if (declared.stream_use == StreamUse::given_only) words.emplace_back("given stream");
     if (declared.arithmetic == Arithmetic::fast) words.emplace_back("fast math");
     std::vector<std::string> blocks;
     for (const int size : declared.block_sizes) blocks.push_back(std::to_string(size));

@@ -107,6 +107,27 @@ expect 1 out "^skipped: $kernel, repeatable on cpu: time$" check "$kernel" --tim
 holds "a run without a case verified nothing" grep -q "^not verified: $kernel" out
 expect 0 out '^7 rows: 7 passed' check "$kernel" --time 60s "${quick[@]}"
 
+echo "== check: exhaustive"
+naive='conv.grad_weight/naive'
+expect 0 out "$naive on cpu  all 27 problems up to distance 2, at least 21 of them" \
+    check $naive --exhaustive=2 --device cpu --json e.json
+holds "--json says how far each row got" \
+    test "$(grep -c '"exhaustive":{"problems":27,.*"distance":2,' e.json)" -eq 7
+expect 0 out 'cpu  all 14 problems of this shard up to distance 2, ' \
+    check $naive --exhaustive=2 --shard 1/2 --device cpu
+expect 0 out 'cpu  the one problem up to distance 0 and 5 beyond, ' \
+    check $naive --exhaustive --cases 20 --device cpu
+expect 0 out 'cpu  all .* problems up to distance' check $naive --exhaustive --time 1s --device cpu
+refused 'exhaustive=-1 is not a whole number from 0' check --exhaustive=-1
+refused 'leave out --problem' check --exhaustive --problem in=3x3
+
+echo "== check: what could have been missed"
+expect 0 out '; only( with|$)' check $naive "${quick[@]}" --json m.json
+holds "errors are told in ulps" grep -qE '^      errors below [0-9.]+ ulps' out
+holds "--json says what each row covered" \
+    test "$(grep -c '"coverage":{"problems":.*"supports_only":\["stride = 1"' m.json)" -eq 7
+holds "--json says which errors the bound shows" test "$(grep -c '"ulps":{"cases"' m.json)" -eq 1
+
 echo "== check: compute-sanitizer"
 refused 'watches the device cuda, not cpu' check "$kernel" "${quick[@]}" --compute-sanitizer
 refused 'leakcheck not in .*memcheck,racecheck' check "$kernel" --compute-sanitizer=leakcheck

@@ -14,6 +14,9 @@
 
 namespace gradverify {
 
+/// What `--exhaustive` is when no distance was given.
+constexpr const char* exhaustive_without_distance = "far";
+
 struct CheckArguments {
     std::vector<std::string> filters;
     std::optional<std::int64_t> cases;
@@ -25,6 +28,7 @@ struct CheckArguments {
     std::string problems_file;
     int jobs = 0;  ///< 0: one for each core
     std::string shard;
+    std::string exhaustive;  ///< a distance, "far" for none given; empty: without
     std::string baseline;
     std::string json, junit;
     std::string compute_sanitizer;  ///< its tool; empty: without

@@ -4,6 +4,7 @@
 // worst element decides, never a mean. Does not know where expected values and bounds come from.
 #pragma once
 
+#include <cmath>
 #include <span>
 #include <string>
 #include <vector>
@@ -12,6 +13,19 @@
 #include "harness/outcome.hpp"
 
 namespace gradverify {
+
+/// The bound of an element of which nothing can be said, as where the arithmetic may overflow: any
+/// value passes, a NaN too, and nothing has been compared.
+inline constexpr double no_bound = -1.0;
+
+/// The bound of a value, or `no_bound`.
+inline double bound_of(const Bounded& value) {
+    const double error = value.error();
+    return std::isfinite(error) ? error : no_bound;
+}
+
+/// What two results may differ by that are each within the bound.
+inline double twice(double bound) { return bound == no_bound ? no_bound : 2.0 * bound; }
 
 /// What an output must be: values, and how far each may be off. An empty `bounds` means exactly.
 struct Expected {

@@ -100,7 +100,12 @@ void check_names(std::span<const Constraint> constraints, const ParameterSpace& 
         if (constraint.kind == Constraint::Kind::range && constraint.minimum > constraint.maximum)
             refuse(constraint, "the minimum must not exceed the maximum");
         for (int rank = space.rank_min(); rank <= space.rank_max(); ++rank)
-            slots_of(constraint, space, rank);
+            for (const auto& [slot, other] : slots_of(constraint, space, rank))
+                for (const int named : {slot, other < 0 ? slot : other})
+                    if (space.spec(space.slots(rank)[static_cast<std::size_t>(named)]).is_real())
+                        refuse(constraint,
+                               "conditions are on whole numbers, and it names a real parameter; "
+                               "use only_if with Problem::real");
     }
 }
 

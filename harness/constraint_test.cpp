@@ -60,6 +60,8 @@ TEST_CASE("a constraint prints as one reads it") {
     CHECK(where("stride", gradverify::equals(1)).print() == "stride = 1");
     CHECK(where("n", gradverify::between(1, 64)).print() == "1 <= n <= 64");
     CHECK(where("n", gradverify::between(4, std::int64_t{1} << 40)).print() == "n >= 4");
+    CHECK(where("n", gradverify::between(4, std::int64_t{1} << 30)).print() == "n >= 4");
+    CHECK(where("n", gradverify::between(4, (1 << 30) - 1)).print() == "4 <= n <= 1073741823");
     CHECK(where("c", gradverify::multiple_of(4)).print() == "c multiple of 4");
     CHECK(where("c", gradverify::multiple_of("groups")).print() == "c multiple of groups");
     CHECK(where("in_h", gradverify::same_as("in_w")).print() == "in_h = in_w");
@@ -123,6 +125,13 @@ TEST_CASE("an unknown name in a constraint is an error that lists those known") 
 
 TEST_CASE("a name must exist at every rank of the operator") {
     CHECK(contains(complaint(where("in_h", gradverify::equals(1))), "with 1 spatial axes"));
+    CHECK(contains(complaint(where("c", gradverify::same_as("in_h"))), "with 1 spatial axes"));
+    const ParameterSpace single({{.name = "n"}}, 0, 0);
+    const std::vector<Constraint> all{where("m", gradverify::equals(1))};
+    CHECK_THROWS_WITH_AS(check_names(all, single),
+                         "constraint `m = 1`: no parameter is called m; there are n; "
+                         "did you mean n?",
+                         std::invalid_argument);
 }
 
 TEST_CASE("a constraint that cannot be meant is an error") {
@@ -130,4 +139,17 @@ TEST_CASE("a constraint that cannot be meant is an error") {
     CHECK(contains(complaint(where("c", gradverify::between(3, 2))), "must not exceed"));
     CHECK(contains(complaint(where("padding", gradverify::same_as("stride"))),
                    "padding has 4 values and stride has 2"));
+    CHECK(complaint(where("c", gradverify::multiple_of(1))).empty());
+    CHECK(complaint(where("c", gradverify::between(3, 3))).empty());
+    // What a kind does not use does not matter.
+    const auto kind = [](Constraint::Kind which, std::int64_t minimum, std::int64_t factor) {
+        return Constraint{.parameter = "c",
+                          .kind = which,
+                          .minimum = minimum,
+                          .maximum = 2,
+                          .factor = factor,
+                          .other = ""};
+    };
+    CHECK(complaint(kind(Constraint::Kind::range, 1, 0)).empty());
+    CHECK(complaint(kind(Constraint::Kind::multiple_of, 3, 1)).empty());
 }

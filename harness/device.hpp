@@ -25,6 +25,9 @@ struct RunStatus {
     /// were looked at.
     std::vector<std::string> findings;
     std::uint64_t accesses_checked = 0;
+    /// The error is that the device does not serve what the kernel does, which no kernel is to
+    /// blame for.
+    bool not_served = false;
     /// The device can't be used by this process any more (a sticky CUDA error).
     bool device_lost = false;
 
@@ -41,6 +44,10 @@ struct PlacedBuffer {
     const std::byte* end = nullptr;
     std::size_t element_bytes = 1;
 };
+
+/// A stream that is busy when a launcher is called, so that work which nothing orders with it
+/// overtakes what is on it.
+enum class DelayedStream { none, given, default_stream };
 
 /// Where kernels run. One per process; used from one thread.
 class Device {
@@ -73,9 +80,12 @@ class Device {
     /// The default stream, or one of this device's own.
     virtual CUstream_st* stream(bool own) = 0;
 
-    /// Runs a launcher, waits, and reads the status of every launch.
-    virtual RunStatus run(KernelDeclaration::Thunk thunk, const PassCall& call,
-                          const Setting& setting) = 0;
+    /// Whether work on different streams may overlap; else what is not ordered is an error of
+    /// `run`, and nothing need be delayed.
+    virtual bool overlaps_streams() const = 0;
+    /// Runs a kernel's launcher, waits, and reads the status of every launch.
+    virtual RunStatus run(const KernelDeclaration& kernel, const PassCall& call,
+                          const Setting& setting, DelayedStream delayed) = 0;
 };
 
 /// The device of this name in this process, made at the first call.

@@ -34,9 +34,6 @@ simt::Schedule schedule_of(const Setting& setting) {
 class CpuDevice final : public Device {
   public:
     CpuDevice() { simt::turn_faults_into_errors(); }
-    ~CpuDevice() override {
-        if (stream_) simt::destroy_stream(stream_);
-    }
 
     std::string_view name() const override { return "cpu"; }
 
@@ -83,19 +80,22 @@ class CpuDevice final : public Device {
         simt::describe_buffers(std::move(named));
     }
 
+    bool overlaps_streams() const override { return false; }
+
     CUstream_st* stream(bool own) override {
         if (!own) return nullptr;
         if (!stream_) stream_ = simt::make_stream();
         return stream_;
     }
 
-    RunStatus run(KernelDeclaration::Thunk thunk, const PassCall& call,
-                  const Setting& setting) override {
+    RunStatus run(const KernelDeclaration& kernel, const PassCall& call, const Setting& setting,
+                  DelayedStream) override {
         simt::set_schedule(schedule_of(setting));
+        simt::begin_call(call.launch.stream);
         RunStatus status;
         const auto start = std::chrono::steady_clock::now();
         try {
-            thunk(call);
+            kernel.thunk(call);
         } catch (const std::exception& thrown) {
             status.error = std::string("the launcher threw: ") + thrown.what();
         } catch (...) {
@@ -103,7 +103,11 @@ class CpuDevice final : public Device {
         }
         status.seconds =
             std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+        status.not_served = simt::error_is_cuda_only();
         if (const std::string error = simt::take_error(); !error.empty()) status.error = error;
+        // What a launch error keeps from being launched is not to be missed.
+        if (status.ok())
+            status.error = simt::why_unordered(kernel.stream_use == StreamUse::given_only);
         status.accesses_checked = simt::take_counters().accesses_checked;
         for (simt::Finding& finding : simt::take_findings())
             status.findings.push_back(std::move(finding.text));
@@ -113,7 +117,7 @@ class CpuDevice final : public Device {
   private:
     std::vector<std::span<std::byte>> regions_;
     std::vector<std::byte> host_[2];
-    CUstream_st* stream_ = nullptr;
+    CUstream_st* stream_ = nullptr;  ///< of this OS thread, with which it ends
 };
 
 }  // namespace

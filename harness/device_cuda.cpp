@@ -9,6 +9,7 @@
 #include <exception>
 #include <numeric>
 #include <stdexcept>
+#include <thread>
 
 #include "harness/compute_sanitizer.hpp"
 #include "harness/device.hpp"
@@ -78,6 +79,8 @@ class CudaDevice final : public Device {
         }
     }
 
+    bool overlaps_streams() const override { return true; }
+
     CUstream_st* stream(bool own) override {
         if (!own) return nullptr;
         // Non-blocking: work that the launcher puts on the default stream is not ordered with it.
@@ -86,11 +89,14 @@ class CudaDevice final : public Device {
         return stream_;
     }
 
-    RunStatus run(KernelDeclaration::Thunk thunk, const PassCall& call, const Setting&) override {
+    RunStatus run(const KernelDeclaration& kernel, const PassCall& call, const Setting&,
+                  DelayedStream delayed) override {
+        if (delayed != DelayedStream::none)
+            delay(delayed == DelayedStream::given ? call.launch.stream : nullptr);
         RunStatus status;
         const auto start = std::chrono::steady_clock::now();
         try {
-            thunk(call);
+            kernel.thunk(call);
         } catch (const std::exception& thrown) {
             status.error = std::string("the launcher threw: ") + thrown.what();
         } catch (...) {
@@ -110,6 +116,13 @@ class CudaDevice final : public Device {
     }
 
   private:
+    /// Longer than a launcher takes to launch what it launches. Correct work is only late by it.
+    static void delay(cudaStream_t stream) {
+        GRADVERIFY_CUDA_CHECK(cudaLaunchHostFunc(
+            stream, [](void*) { std::this_thread::sleep_for(std::chrono::microseconds(500)); },
+            nullptr));
+    }
+
     struct HostBlock {
         void* data = nullptr;
         std::size_t bytes = 0;

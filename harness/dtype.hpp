@@ -22,20 +22,21 @@ struct DTypeTraits {
     double unit_roundoff;
     /// Smallest positive normal number; an operation may lose this much to underflow or flushing.
     double smallest_normal;
+    double largest;  ///< finite
 };
 
 constexpr DTypeTraits traits_of(DType dtype) {
     switch (dtype) {
         case DType::f32:
-            return {"f32", 4, 24, 0x1p-24, 0x1p-126};
+            return {"f32", 4, 24, 0x1p-24, 0x1p-126, 0x1.fffffep+127};
         case DType::f64:
-            return {"f64", 8, 53, 0x1p-53, 0x1p-1022};
+            return {"f64", 8, 53, 0x1p-53, 0x1p-1022, 0x1.fffffffffffffp+1023};
         case DType::i32:
-            return {"i32", 4, 31, 0.0, 0.0};
+            return {"i32", 4, 31, 0.0, 0.0, 0x1.fffffffcp+30};
         case DType::i64:
-            return {"i64", 8, 63, 0.0, 0.0};
+            return {"i64", 8, 63, 0.0, 0.0, 0x1p+63};
     }
-    return {"?", 0, 0, 0.0, 0.0};
+    return {"?", 0, 0, 0.0, 0.0, 0.0};
 }
 
 constexpr bool is_floating(DType dtype) { return dtype == DType::f32 || dtype == DType::f64; }

@@ -16,14 +16,22 @@
 
 namespace gradverify {
 
-/// Which stream the launcher's work runs on.
-enum class StreamUse { given, default_stream };
+/// Which stream orders the launcher's work: all of it one of the two, which ordinary code keeps to;
+/// the given one; or the default one, and no other is ever given.
+enum class StreamUse { given_or_default, given_only, default_stream };
 /// Whether the outputs are written over or added to.
 enum class WriteMode { overwrites, accumulates };
 /// Whether two calls on the same buffers give the same bits.
 enum class Determinism { bitwise, varies };
 /// IEEE rounding for every operation, or the fast forms (`--use_fast_math`).
 enum class Arithmetic { ieee, fast };
+
+/// Two tensors of a pass that may be one buffer: the output is written over the input.
+struct Alias {
+    std::string output, input;
+    /// The launcher knows no other way: the two are always one buffer.
+    bool is_always = false;
+};
 
 /// What a launch costs beside its multiply-adds; the generator keeps problems under a budget.
 struct LaunchCost {
@@ -54,10 +62,12 @@ class KernelDeclaration {
     DType accumulator = DType::f32;
     Arithmetic arithmetic = Arithmetic::ieee;
     std::int64_t base_alignment_bytes = 256;
-    StreamUse stream_use = StreamUse::given;
+    StreamUse stream_use = StreamUse::given_or_default;
     bool accepts_empty = false;
     WriteMode write_mode = WriteMode::overwrites;
     Determinism determinism = Determinism::bitwise;
+    std::vector<Alias> aliases;
+    bool takes_output_mask = false;
     LaunchCost launch_cost;
 
     /// Integers up to 2^exact_bits() keep their value in the accumulator and in every tensor.
@@ -106,6 +116,12 @@ class KernelDeclaration {
         base_alignment_bytes = bytes;
         return *this;
     }
+    /// All work is ordered by the stream that the launcher is given. Without this, work that is all
+    /// on the default stream passes as well.
+    KernelDeclaration& on_given_stream() {
+        stream_use = StreamUse::given_only;
+        return *this;
+    }
     /// The launcher ignores the stream that it is given and uses the default one.
     KernelDeclaration& on_default_stream() {
         stream_use = StreamUse::default_stream;
@@ -119,6 +135,22 @@ class KernelDeclaration {
     /// The outputs are added to, not written over.
     KernelDeclaration& adds_to_outputs() {
         write_mode = WriteMode::accumulates;
+        return *this;
+    }
+    /// The output may lie where the input does, and is then written over it; both ways are drawn.
+    KernelDeclaration& in_place(std::string output, std::string input) {
+        aliases.push_back({std::move(output), std::move(input), false});
+        return *this;
+    }
+    /// The output always lies where the input does, as running statistics do.
+    KernelDeclaration& updates(std::string output, std::string input) {
+        aliases.push_back({std::move(output), std::move(input), true});
+        return *this;
+    }
+    /// The launcher asks `Launch::output_mask` which outputs are wanted, and leaves the others
+    /// alone; each subset is drawn.
+    KernelDeclaration& takes_mask() {
+        takes_output_mask = true;
         return *this;
     }
     /// Two calls may differ in the last bits, as sums with atomics do.

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/launch.hpp"
 
+#include <algorithm>
+#include <optional>
+
 #include "harness/process_state.hpp"
 #include "harness/worker_note.hpp"
 
@@ -14,29 +17,59 @@ std::int64_t offset_of(const Setting& setting, std::size_t buffer) {
     return buffer < setting.offsets.size() ? setting.offsets[buffer] : 0;
 }
 
-/// The buffers of a call: the pass's inputs and outputs, then the workspace if there is one.
-std::vector<BufferSpec> buffers_of(const Call& call, const KernelDeclaration& declaration) {
-    const PassSpec& pass = *call.kernel.pass;
-    const Operator& op = *call.kernel.op;
-    std::vector<BufferSpec> buffers;
-    const auto add = [&](const std::string& name, BufferRole role) {
-        buffers.push_back({.name = name,
-                           .role = role,
-                           .dtype = DType::f32,
-                           .sizes = op.sizes_of(name, call.problem),
-                           .offset = offset_of(call.setting, buffers.size()),
-                           .alignment_bytes = declaration.base_alignment_bytes});
-    };
-    for (const std::string& name : pass.inputs) add(name, BufferRole::input);
-    for (const std::string& name : pass.outputs) add(name, BufferRole::output);
-    if (declaration.workspace_bytes)
-        if (const std::int64_t bytes = declaration.workspace_bytes(call.problem); bytes > 0)
+/// The input that an output of the pass is written over in this call; nothing when it has a buffer
+/// of its own.
+std::optional<std::size_t> written_over(const Call& call, const KernelDeclaration& declaration,
+                                        const std::string& output) {
+    for (const Alias& alias : declaration.aliases)
+        if (alias.output == output && (alias.is_always || call.setting.in_place)) {
+            const auto& inputs = call.kernel.pass->inputs;
+            return static_cast<std::size_t>(std::ranges::find(inputs, alias.input) -
+                                            inputs.begin());
+        }
+    return std::nullopt;
+}
+
+/// The buffers of a call, and which of them each tensor of the pass lies in.
+struct Layout {
+    std::vector<BufferSpec>
+        buffers;  ///< the inputs, the other outputs, the workspace if there is one
+    std::vector<std::size_t> buffer_of;  ///< inputs, then outputs
+    bool has_workspace = false;
+
+    Layout(const Call& call, const KernelDeclaration& declaration) {
+        const PassSpec& pass = *call.kernel.pass;
+        const auto add = [&](const std::string& name, BufferRole role) {
+            const TensorSpec& tensor = call.kernel.op->tensor_named(name);
+            buffers.push_back({.name = name,
+                               .role = role,
+                               .dtype = tensor.dtype,
+                               .sizes = tensor.sizes(call.problem),
+                               .offset = offset_of(call.setting, buffer_of.size()),
+                               .alignment_bytes = declaration.base_alignment_bytes});
+            buffer_of.push_back(buffers.size() - 1);
+        };
+        for (const std::string& name : pass.inputs) add(name, BufferRole::input);
+        for (std::size_t i = 0; i < pass.outputs.size(); ++i) {
+            const BufferRole role =
+                call.setting.asks_for(i) ? BufferRole::output : BufferRole::unwanted;
+            if (const auto input = written_over(call, declaration, pass.outputs[i])) {
+                if (role == BufferRole::output) buffers[*input].role = role;
+                buffer_of.push_back(*input);
+            } else {
+                add(pass.outputs[i], role);
+            }
+        }
+        if (!declaration.workspace_bytes) return;
+        if (const std::int64_t bytes = declaration.workspace_bytes(call.problem); bytes > 0) {
+            has_workspace = true;
             buffers.push_back({.name = "workspace",
                                .role = BufferRole::workspace,
                                .dtype = DType::f32,
                                .sizes = {(bytes + 3) / 4}});
-    return buffers;
-}
+        }
+    }
+};
 
 int block_size_of(const Setting& setting, const KernelDeclaration& declaration) {
     if (setting.block_size != 0 || declaration.block_sizes.empty()) return setting.block_size;
@@ -49,11 +82,12 @@ class Rig {
     explicit Rig(const Call& call)
         : call_(call),
           declaration_(*call.kernel.on(call.checked ? checked_variant : call.device.name())),
-          arena_(call.device, buffers_of(call, declaration_), call.surroundings) {
+          layout_(call, declaration_),
+          arena_(call.device, layout_.buffers, call.surroundings) {
         const std::size_t inputs = call.kernel.pass->inputs.size();
         for (std::size_t i = 0; i < inputs; ++i) arena_.write(i, call.inputs[i].data);
         for (std::size_t i = 0; i < call.initial_outputs.size(); ++i)
-            arena_.write(inputs + i, call.initial_outputs[i].data);
+            arena_.write(layout_.buffer_of[inputs + i], call.initial_outputs[i].data);
     }
 
     void upload() { arena_.upload(); }
@@ -61,18 +95,25 @@ class Rig {
     CallResult run() {
         const PassSpec& pass = *call_.kernel.pass;
         std::vector<TensorView> views;
-        for (std::size_t i = 0; i < pass.inputs.size() + pass.outputs.size(); ++i)
-            views.push_back(arena_.view(i));
-        PassCall pass_call{.problem = call_.problem, .tensors = views, .launch = {}};
+        for (const std::size_t buffer : layout_.buffer_of) views.push_back(arena_.view(buffer));
+        std::vector<std::string> names = pass.inputs;
+        names.insert(names.end(), pass.outputs.begin(), pass.outputs.end());
+        PassCall pass_call{.problem = call_.problem,
+                           .tensors = views,
+                           .launch = {},
+                           .names = names,
+                           .outputs = pass.outputs.size()};
+        pass_call.launch.output_mask = call_.setting.output_mask;
         pass_call.launch.stream = call_.device.stream(call_.setting.own_stream);
         pass_call.launch.block_size = block_size_of(call_.setting, declaration_);
-        if (arena_.buffers().size() > views.size()) {
-            const TensorView workspace = arena_.view(views.size());
+        if (layout_.has_workspace) {
+            const TensorView workspace = arena_.view(layout_.buffers.size() - 1);
             pass_call.launch.workspace = workspace.data;
             pass_call.launch.workspace_bytes = declaration_.workspace_bytes(call_.problem);
         }
         RunStatus status = run_noted(pass_call);
         lost |= status.device_lost;
+        if (status.not_served) throw NotServed(status.error);
         CallResult result{.error = status.error, .seconds = status.seconds};
         result.findings = std::move(status.findings);
         result.accesses_checked = status.accesses_checked;
@@ -84,18 +125,21 @@ class Rig {
     RunStatus run_noted(const PassCall& pass_call) {
         const ScopedProcessState state;
         const NotedLaunch launch;
-        return call_.device.run(declaration_.thunk, pass_call, call_.setting);
+        return call_.device.run(declaration_, pass_call, call_.setting, call_.surroundings.delayed);
     }
 
     void collect(CallResult& result) {
         arena_.download();
         const PassSpec& pass = *call_.kernel.pass;
         for (std::size_t i = 0; i < pass.outputs.size(); ++i) {
-            const std::size_t buffer = pass.inputs.size() + i;
+            const std::size_t buffer = layout_.buffer_of[pass.inputs.size() + i];
             const std::span<const std::byte> bits = arena_.bytes(buffer);
             result.outputs.push_back({arena_.buffers()[buffer].sizes, arena_.read(buffer)});
             result.output_bits.emplace_back(bits.begin(), bits.end());
-            result.untouched.push_back(arena_.untouched(buffer));
+            // Written over an input, an element may keep its value and be right.
+            const bool was_poisoned = buffer >= pass.inputs.size() && call_.setting.asks_for(i);
+            result.untouched.push_back(was_poisoned ? arena_.untouched(buffer)
+                                                    : std::vector<std::int64_t>());
         }
         for (const StrayWrite& stray : arena_.stray_writes())
             for (const BufferSpec& buffer : arena_.buffers())
@@ -105,6 +149,7 @@ class Rig {
 
     const Call& call_;
     const KernelDeclaration& declaration_;
+    const Layout layout_;
     Arena arena_;
 };
 
@@ -126,7 +171,9 @@ std::pair<CallResult, CallResult> call_kernel_twice(const Call& call) {
     rig.upload();
     CallResult first = rig.run();
     if (!first.ran()) return {first, first};
-    if (call.kernel.on(call.device.name())->write_mode == WriteMode::accumulates) rig.upload();
+    const KernelDeclaration& declaration = *call.kernel.on(call.device.name());
+    if (declaration.write_mode == WriteMode::accumulates || !declaration.aliases.empty())
+        rig.upload();
     return {std::move(first), rig.run()};
 }
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -49,11 +50,20 @@ struct CallResult {
     std::string complaint() const;
 };
 
+/// The device does not serve what a kernel does: inline PTX on the cpu device, for example.
+class NotServed : public std::runtime_error {
+  public:
+    using std::runtime_error::runtime_error;
+};
+
 /// Calls the kernel once.
+///
+/// **Errors** NotServed, also from the call below.
 CallResult call_kernel(const Call& call);
 
 /// Calls the kernel twice on the same buffers: the second call finds what the first one left
-/// (an overwriting kernel must not care), unless the kernel accumulates, whose outputs are reset.
+/// (an overwriting kernel must not care), unless the kernel accumulates or works in place: then the
+/// buffers are as before the first.
 std::pair<CallResult, CallResult> call_kernel_twice(const Call& call);
 
 /// Set once this process can't run further cases (a sticky CUDA error): a worker answers the case

@@ -38,9 +38,10 @@ Ran run(const std::string& launcher, const BufferSpec& buffer, Edge edge) {
     const TensorView view = arena.view(0);
     const Operator op = testing::toy_operator();
     const Problem problem(op.space, 1);
-    const RunStatus status =
-        device.run(testing::launchers().at(launcher),
-                   {.problem = problem, .tensors = {&view, 1}, .launch = {}}, {});
+    KernelDeclaration kernel;
+    kernel.thunk = testing::launchers().at(launcher);
+    const RunStatus status = device.run(
+        kernel, {.problem = problem, .tensors = {&view, 1}, .launch = {}}, {}, DelayedStream::none);
     arena.download();
     return {status.error, arena.stray_writes()};
 }

@@ -2,6 +2,7 @@
 #include "harness/operator.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <stdexcept>
 
@@ -22,9 +23,16 @@ namespace {
 // of elements of all tensors together, overflows.
 constexpr std::int64_t elements_maximum = std::int64_t{1} << 36;
 
-const TensorSpec* find_tensor(std::span<const TensorSpec> tensors, std::string_view name) {
+const TensorSpec* find_in(std::span<const TensorSpec> tensors, std::string_view name) {
     const auto found = std::ranges::find(tensors, name, &TensorSpec::name);
     return found == tensors.end() ? nullptr : &*found;
+}
+
+std::string with_sizes(const std::string& name, const Sizes& sizes) {
+    std::string text = name + " (";
+    for (std::size_t axis = 0; axis < sizes.size(); ++axis)
+        text += (axis > 0 ? " x " : "") + std::to_string(sizes[axis]);
+    return text + ")";
 }
 
 }  // namespace
@@ -34,15 +42,51 @@ const PassSpec* Operator::find_pass(std::string_view pass_name) const {
     return found == passes.end() ? nullptr : &*found;
 }
 
-Sizes Operator::sizes_of(std::string_view tensor, const Problem& problem) const {
-    for (const std::span<const TensorSpec> group : {std::span(inputs), std::span(outputs)}) {
-        if (const TensorSpec* found = find_tensor(group, tensor)) return found->sizes(problem);
-        // "dy" has the sizes of y, and "dw" those of w.
-        if (tensor.starts_with('d'))
-            if (const TensorSpec* found = find_tensor(group, tensor.substr(1)))
-                return found->sizes(problem);
-    }
+bool TensorSpec::admits(double value, const Problem& problem) const {
+    const ValueDomain values = domain_at(problem);
+    if (is_floating(dtype))
+        return std::isfinite(value) && values.lowest < value && value < values.highest;
+    return value == std::round(value) && values.lowest <= value && value <= values.highest;
+}
+
+double TensorSpec::simplest_value(const Problem& problem) const {
+    const ValueDomain values = domain_at(problem);
+    if (!is_floating(dtype)) return std::clamp(0.0, values.lowest, values.highest);
+    for (const double simple : {0.0, 1.0, -1.0, 0.5})
+        if (admits(simple, problem)) return simple;
+    if (std::isinf(values.highest)) return values.lowest + 1.0;
+    return std::isinf(values.lowest) ? values.highest - 1.0
+                                     : (values.lowest + values.highest) / 2.0;
+}
+
+const TensorSpec* Operator::find_tensor(std::string_view tensor) const {
+    for (const std::span<const TensorSpec> group : {std::span(inputs), std::span(outputs)})
+        if (const TensorSpec* found = find_in(group, tensor)) return found;
+    // "dy" has the sizes of y, and "dw" those of w.
+    if (!tensor.starts_with('d')) return nullptr;
+    for (const std::span<const TensorSpec> group : {std::span(inputs), std::span(outputs)})
+        if (const TensorSpec* found = find_in(group, tensor.substr(1))) return found;
+    return nullptr;
+}
+
+const TensorSpec& Operator::tensor_named(std::string_view tensor) const {
+    if (const TensorSpec* found = find_tensor(tensor)) return *found;
     throw std::invalid_argument("operator " + name + " has no tensor " + std::string(tensor));
+}
+
+bool Operator::is_output(std::string_view tensor) const {
+    return find_in(outputs, tensor) != nullptr;
+}
+
+std::vector<std::string> Operator::differentiable_outputs() const {
+    std::vector<std::string> names;
+    for (const TensorSpec& tensor : outputs)
+        if (tensor.differentiable) names.push_back(tensor.name);
+    return names;
+}
+
+Sizes Operator::sizes_of(std::string_view tensor, const Problem& problem) const {
+    return tensor_named(tensor).sizes(problem);
 }
 
 std::optional<std::string> Operator::validate(const Problem& problem) const {
@@ -51,10 +95,21 @@ std::optional<std::string> Operator::validate(const Problem& problem) const {
     if (why_invalid)
         if (auto why = why_invalid(problem)) return why;
     for (const auto& group : {std::span(inputs), std::span(outputs)})
-        for (const TensorSpec& tensor : group)
-            if (element_count(tensor.sizes(problem)) > elements_maximum)
+        for (const TensorSpec& tensor : group) {
+            const Sizes sizes = tensor.sizes(problem);
+            if (std::ranges::any_of(sizes, [](std::int64_t size) { return size < 0; }))
+                return name + " has no such problem: its tensor " + with_sizes(tensor.name, sizes) +
+                       " has a negative size; let the shape function give 0 there, or exclude the "
+                       "problem with valid_if()";
+            const std::int64_t elements = element_count(sizes);
+            if (elements > elements_maximum)
                 return name + " needs tensors of at most " + std::to_string(elements_maximum) +
                        " elements; " + tensor.name + " has more";
+            const ValueDomain values = tensor.domain_at(problem);
+            if (elements > 0 && !is_floating(tensor.dtype) && values.lowest > values.highest)
+                return name + " needs a value for each element of " + tensor.name +
+                       "; its range is empty";
+        }
     return std::nullopt;
 }
 

@@ -6,6 +6,8 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -43,11 +45,32 @@ using Outputs = std::span<Array<T>>;
 template <class T>
 using Reference = std::function<void(const Problem&, Inputs<T>, Outputs<T>)>;
 
+/// The values that a tensor may hold: of a floating type those strictly between the two, of an
+/// integer type those from the lowest to the highest.
+struct ValueDomain {
+    double lowest = -std::numeric_limits<double>::infinity();
+    double highest = std::numeric_limits<double>::infinity();
+};
+
 /// One named tensor of an operator.
 struct TensorSpec {
     std::string name;  ///< "x"; its gradient or cotangent is "dx"
     std::function<Sizes(const Problem&)> sizes;
+    /// Of an input: a gradient by it may be asked for. Of an output: it has a cotangent; one that
+    /// has none is there to be saved for the gradient, or is a by-product.
     bool differentiable = true;
+    DType dtype = DType::f32;
+    /// Null: any number. An integer input has one.
+    std::function<ValueDomain(const Problem&)> domain{};
+
+    ValueDomain domain_at(const Problem& problem) const {
+        return domain ? domain(problem) : ValueDomain{};
+    }
+    /// Whether an element may have the value.
+    bool admits(double value, const Problem& problem) const;
+    /// What an element is when nothing is said: zero, or where that is outside of the domain a
+    /// simple number inside.
+    double simplest_value(const Problem& problem) const;
 };
 
 /// One map that a kernel can implement.
@@ -57,12 +80,29 @@ struct PassSpec {
     std::vector<std::string> outputs;  ///< "dw" is the gradient of w
     Reference<double> reference;
     Reference<Bounded> bounded_reference;
+    /// What the references are given where that is not `inputs`: a derived gradient runs the
+    /// forward function, whose inputs a kernel need not take.
+    std::vector<std::string> reference_inputs{};
+    /// Of a pass whose reference was written by hand: the same pass with the reference derived from
+    /// the forward function, which the other is checked against. Null when there is none.
+    std::shared_ptr<const PassSpec> derived{};
     /// Multiply-adds of one call.
     std::function<double(const Problem&)> multiply_adds;
     /// Largest number of products in one output element.
     std::function<std::int64_t(const Problem&)> reduction_length;
 
     bool is_forward() const { return name == "forward"; }
+    const std::vector<std::string>& taken_by_reference() const {
+        return reference_inputs.empty() ? inputs : reference_inputs;
+    }
+};
+
+/// A forward map at a point, and its exact derivative along a direction.
+struct ValueAlong {
+    double value = 0.0;
+    double derivative = 0.0;     ///< for a small step forwards
+    std::uint64_t branches = 0;  ///< differs between points on different branches
+    bool is_kink = false;        ///< a step backwards may take another branch
 };
 
 /// A differentiable function with named tensors, and its reference.
@@ -78,12 +118,26 @@ struct Operator {
     /// The operator is a sum of products of its inputs: for conv {{"x","w"},{"b"}}. Empty when it
     /// is not multilinear. From this follow exact data and the adjoint identity.
     std::vector<std::vector<std::string>> products;
+    /// <cotangents, f(inputs)> and its derivative as one input moves along a direction; null for an
+    /// operator whose gradients are written by hand alone.
+    std::function<ValueAlong(const Problem&, Inputs<double> inputs, std::size_t which,
+                             const Array<double>& direction, Inputs<double> cotangents)>
+        along{};
+    /// What is wrong with the declaration itself, and what would be right; the registry says it.
+    std::vector<std::string> mistakes{};
     /// The ranges of a typical problem, for benchmarks; what is not named is at its default.
     std::vector<Constraint> typical;
 
     const PassSpec& forward() const { return passes.front(); }
     /// Null when there is none.
     const PassSpec* find_pass(std::string_view pass_name) const;
+    /// The description of a tensor; of x for "dx". Null when there is none.
+    const TensorSpec* find_tensor(std::string_view tensor) const;
+    const TensorSpec& tensor_named(std::string_view tensor) const;
+    /// Whether this is an output of the forward pass that others take as their input.
+    bool is_output(std::string_view tensor) const;
+    /// The outputs that have a cotangent, by name.
+    std::vector<std::string> differentiable_outputs() const;
     /// The sizes of a tensor, a cotangent or a gradient.
     Sizes sizes_of(std::string_view tensor, const Problem& problem) const;
     /// Why the problem is outside the operator's domain, or larger than any machine's memory;

@@ -61,6 +61,8 @@ std::string Outcome::to_json() const {
     for (const WrongElement& element : worst) object["worst"].push_back(to_object(element));
     for (const WrongMap& map : maps) object["maps"].push_back(to_object(map));
     if (error_over_bound != 0.0) object["error_over_bound"] = number(error_over_bound);
+    if (sensitivity)
+        object["ulps"] = {number(sensitivity->least_ulps), number(sensitivity->median_ulps)};
     object["work"] = {number(multiply_adds), seconds_kernel, seconds_reference, seconds_total,
                       seconds_cpu};
     // A message may quote a foreign library: bytes that are no UTF-8 are replaced, not refused.
@@ -87,6 +89,9 @@ Outcome Outcome::from_json(std::string_view line) {
                                     .marks = map.at("marks")});
         if (object.contains("error_over_bound"))
             outcome.error_over_bound = number_of(object.at("error_over_bound"));
+        if (object.contains("ulps"))
+            outcome.sensitivity = {.least_ulps = number_of(object["ulps"].at(0)),
+                                   .median_ulps = number_of(object["ulps"].at(1))};
         const json& work = object.at("work");
         outcome.multiply_adds = number_of(work.at(0));
         outcome.seconds_kernel = work.at(1);
@@ -97,6 +102,13 @@ Outcome Outcome::from_json(std::string_view line) {
     } catch (const json::exception& wrong) {
         throw std::invalid_argument(std::string("outcome: ") + wrong.what());
     }
+}
+
+bool is_of_one_kind(const Outcome& a, const Outcome& b) {
+    const auto kind = [](const Outcome& outcome) {
+        return outcome.discovery == Discovery::damaged ? Discovery::died : outcome.discovery;
+    };
+    return kind(a) == kind(b);
 }
 
 }  // namespace gradverify

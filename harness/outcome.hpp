@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -40,6 +41,13 @@ enum class Discovery {
     damaged,      ///< its worker's memory was damaged, or it ended later: shows surely only alone
 };
 
+/// How small an error of one element its bound still shows, in ulps of what is expected there.
+struct Sensitivity {
+    double least_ulps = 0.0;   ///< of the element with the tightest bound
+    double median_ulps = 0.0;  ///< of the median element
+    bool operator==(const Sensitivity&) const = default;
+};
+
 /// What running one case came to.
 struct Outcome {
     /// For a single case vacuous means: every expected value was zero.
@@ -51,6 +59,8 @@ struct Outcome {
     std::vector<WrongMap> maps;
     /// Largest error as a share of its bound; 0 where the comparison was exact.
     double error_over_bound = 0.0;
+    /// Of a comparison of outputs within bounds, where a value other than zero was expected.
+    std::optional<Sensitivity> sensitivity;
     double multiply_adds = 0.0;
     /// Seconds that the case took in the worker: in the kernel, in the reference, in total.
     double seconds_kernel = 0.0, seconds_reference = 0.0, seconds_total = 0.0;
@@ -75,5 +85,9 @@ struct Outcome {
     /// **Errors** std::invalid_argument when the line is not an outcome.
     static Outcome from_json(std::string_view line);
 };
+
+/// Whether two failures may be one: both answered, both the end of their worker, or both too much
+/// time or memory.
+bool is_of_one_kind(const Outcome& a, const Outcome& b);
 
 }  // namespace gradverify

@@ -54,6 +54,7 @@ Outcome any_outcome() {
                                 .total = *rc::gen::arbitrary<std::int64_t>(),
                                 .marks = "#.#"});
     outcome.error_over_bound = any_number();
+    if (*rc::gen::arbitrary<bool>()) outcome.sensitivity = {any_number(), any_number()};
     outcome.multiply_adds = any_number();
     outcome.seconds_kernel = 0.1;
     outcome.seconds_reference = 1e-9;
@@ -82,6 +83,11 @@ TEST_CASE("an outcome comes out of its JSON as it went in, NaN and infinities in
             RC_ASSERT(same(out.worst[i].bound, in.worst[i].bound));
         }
         RC_ASSERT(out.maps == in.maps);
+        RC_ASSERT(out.sensitivity.has_value() == in.sensitivity.has_value());
+        if (in.sensitivity) {
+            RC_ASSERT(same(out.sensitivity->least_ulps, in.sensitivity->least_ulps));
+            RC_ASSERT(same(out.sensitivity->median_ulps, in.sensitivity->median_ulps));
+        }
         RC_ASSERT(out.error_over_bound == in.error_over_bound ||
                   same(out.error_over_bound, in.error_over_bound));
         RC_ASSERT(same(out.multiply_adds, in.multiply_adds));

@@ -4,8 +4,10 @@
 // Included by CUDA units.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 
 #include "harness/problem.hpp"
 #include "harness/tensor_view.hpp"
@@ -32,6 +34,9 @@ struct PassCall {
     const Problem& problem;
     std::span<const TensorView> tensors;
     Launch launch;
+    /// The tensors' names, in the same order, and how many of them are outputs.
+    std::span<const std::string> names{};
+    std::size_t outputs = 0;
 };
 
 }  // namespace gradverify

@@ -113,6 +113,14 @@ std::vector<std::string> ParameterSpace::names(int rank) const {
     return all;
 }
 
+ParameterSpec real_parameter(std::string name, std::vector<double> values) {
+    return {.name = std::move(name),
+            .default_value = 0,
+            .minimum = 0,
+            .maximum = std::max<std::int64_t>(static_cast<std::int64_t>(values.size()), 1) - 1,
+            .values = std::move(values)};
+}
+
 Problem::Problem(const ParameterSpace& space, int rank) : space_(&space), rank_(rank) {
     if (rank < space.rank_min() || rank > space.rank_max())
         throw std::invalid_argument("no problem has " + std::to_string(rank) + " spatial axes");
@@ -121,8 +129,12 @@ Problem::Problem(const ParameterSpace& space, int rank) : space_(&space), rank_(
 
 namespace {
 
+thread_local std::set<std::string, std::less<>>* reads = nullptr;
+
 /// The position of the slot, or -1.
 int position(const Problem& problem, std::string_view name, int axis, Side side) {
+    if (reads != nullptr) [[unlikely]]
+        reads->emplace(name);
     const std::vector<Slot>& slots = problem.slots();
     for (std::size_t i = 0; i < slots.size(); ++i) {
         const Slot& slot = slots[i];
@@ -146,6 +158,14 @@ std::int64_t Problem::scalar(std::string_view name) const {
     const int slot = position(*this, name, -1, Side::none);
     if (slot < 0) throw std::invalid_argument("no scalar parameter is called " + std::string(name));
     return (*this)[slot];
+}
+
+double Problem::real(std::string_view name) const {
+    const int slot = position(*this, name, -1, Side::none);
+    if (slot < 0 || !space_->spec(slots()[static_cast<std::size_t>(slot)]).is_real())
+        throw std::invalid_argument("no real parameter is called " + std::string(name));
+    const ParameterSpec& spec = space_->spec(slots()[static_cast<std::size_t>(slot)]);
+    return spec.values.at(static_cast<std::size_t>((*this)[slot]));
 }
 
 std::int64_t Problem::on_axis(std::string_view name, int axis, Side side) const {
@@ -179,5 +199,8 @@ std::strong_ordering Problem::operator<=>(const Problem& other) const {
     return std::lexicographical_compare_three_way(values_.begin(), values_.end(),
                                                   other.values_.begin(), other.values_.end());
 }
+
+ParameterReads::ParameterReads() : before_(reads) { reads = &names_; }
+ParameterReads::~ParameterReads() { reads = before_; }
 
 }  // namespace gradverify

@@ -6,6 +6,8 @@
 
 #include <compare>
 #include <cstdint>
+#include <functional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -28,7 +30,15 @@ struct ParameterSpec {
     bool carries_rank = false;
     /// Counts towards the total padding of the problem order.
     bool is_padding = false;
+    /// Of a real parameter: the values that it may have, the default first. A problem holds the
+    /// position of the value, and prints and parses the value itself.
+    std::vector<double> values{};
+
+    bool is_real() const { return !values.empty(); }
 };
+
+/// A scalar parameter that is one of a few real numbers, such as an epsilon or a slope.
+ParameterSpec real_parameter(std::string name, std::vector<double> values);
 
 /// Which side of an axis a value belongs to.
 enum class Side { none, left, right };
@@ -98,6 +108,8 @@ class Problem {
 
     /// The value of a scalar parameter. **Errors** std::invalid_argument for an unknown name.
     std::int64_t scalar(std::string_view name) const;
+    /// The value of a real parameter. **Errors** std::invalid_argument for an unknown name.
+    double real(std::string_view name) const;
     /// The value of a parameter on an axis; for a pair the given side.
     std::int64_t on_axis(std::string_view name, int axis, Side side = Side::none) const;
 
@@ -117,6 +129,21 @@ class Problem {
     const ParameterSpace* space_;
     int rank_;
     std::vector<std::int64_t> values_;
+};
+
+/// Notes which parameters this thread reads from problems, by name, until the end of the scope.
+class ParameterReads {
+  public:
+    ParameterReads();
+    ~ParameterReads();
+    ParameterReads(const ParameterReads&) = delete;
+    ParameterReads& operator=(const ParameterReads&) = delete;
+
+    const std::set<std::string, std::less<>>& names() const { return names_; }
+
+  private:
+    std::set<std::string, std::less<>> names_;
+    std::set<std::string, std::less<>>* before_;
 };
 
 }  // namespace gradverify

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decides how a problem is written: `n=2,in=5x4,padding=1+0x2+0`. Numbers of axes are joined by
 // `x`; two different sides by `+`. Does not decide whether a problem makes sense for its operator.
+#include <array>
 #include <charconv>
 #include <optional>
 #include <stdexcept>
@@ -15,13 +16,39 @@ namespace {
 
 std::string quoted(std::string_view text) { return "`" + std::string(text) + "`"; }
 
+/// The shortest text that is read as this number again.
+std::string print_real(double value) {
+    std::array<char, 32> text{};
+    const auto [end, error] = std::to_chars(text.data(), text.data() + text.size(), value);
+    return {text.data(), end};
+}
+
+std::string accepted_values(const ParameterSpec& spec, std::string_view between) {
+    std::vector<std::string> values;
+    for (const double value : spec.values) values.push_back(print_real(value));
+    return joined(values, between);
+}
+
+/// The position of a real parameter's value.
+std::int64_t parse_real(const ParameterSpec& spec, std::string_view text) {
+    double value = 0.0;
+    const char* const end = text.data() + text.size();
+    const auto [stop, error] = std::from_chars(text.data(), end, value);
+    for (std::size_t i = 0; error == std::errc() && stop == end && i < spec.values.size(); ++i)
+        if (spec.values[i] == value) return static_cast<std::int64_t>(i);
+    refuse(quoted(text) + " is not accepted for " + spec.name + ", which is one of " +
+           accepted_values(spec, ", ") + " (the operator's declaration lists them)");
+}
+
 /// `n=N, in=HxW, padding=PxQ`: how each parameter is written.
 std::string accepted(const ParameterSpace& space) {
     std::string text = "accepted: ";
     for (const ParameterSpec& spec : space.parameters()) {
         if (&spec != &space.parameters().front()) text += ", ";
         text += spec.name;
-        if (spec.kind == ParameterKind::scalar)
+        if (spec.is_real())
+            text += "=" + accepted_values(spec, "|");
+        else if (spec.kind == ParameterKind::scalar)
             text += "=NUMBER";
         else
             text += spec.kind == ParameterKind::per_axis ? "=NUMBERxNUMBER.." : "=LEFT+RIGHTx..";
@@ -92,6 +119,7 @@ int find_rank(const ParameterSpace& space,
 
 /// One parameter's numbers, in the order of its slots.
 std::vector<std::int64_t> parse_values(const ParameterSpec& spec, std::string_view text, int rank) {
+    if (spec.is_real()) return {parse_real(spec, text)};
     if (spec.kind == ParameterKind::scalar) return {parse_number(spec, text)};
     std::vector<std::string_view> axes = split(text, 'x');
     if (axes.size() == 1) axes.resize(static_cast<std::size_t>(rank), axes.front());
@@ -117,6 +145,7 @@ std::vector<std::int64_t> parse_values(const ParameterSpec& spec, std::string_vi
 
 /// The value of a parameter as text, from its numbers in slot order.
 std::string print_values(const ParameterSpec& spec, std::span<const std::int64_t> values) {
+    if (spec.is_real()) return print_real(spec.values.at(static_cast<std::size_t>(values.front())));
     const bool in_pairs = spec.kind == ParameterKind::per_axis_pair;
     bool two_sided = false;
     for (std::size_t i = 0; in_pairs && i < values.size(); i += 2)

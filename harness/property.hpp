@@ -45,12 +45,23 @@ struct Minimality {
     bool of_is_least = false;  ///< there are more than `of`
 };
 
+/// What failed in general, as far as the problems tell that were run beside the smallest.
+struct Generality {
+    /// The rule, or what was seen where there is none; empty when nothing was run.
+    std::string text;
+    bool is_rule = false;       ///< every problem that was run agrees
+    std::int64_t problems = 0;  ///< that were run and say something
+};
+
 /// What shrinking found.
 struct Shrunk {
     Case smallest;
     Outcome outcome;
     Minimality minimality;
     std::int64_t runs = 0;
+    Generality generality{};
+    /// Who is wrong, in one sentence; empty where the witnesses were not asked.
+    std::string witnesses{};
 
     bool minimal() const { return minimality.kind == Minimality::Kind::certified; }
 };
@@ -78,12 +89,24 @@ struct Suite {
     std::function<Draw(const Row&, std::uint64_t seed, std::int64_t index)> draw;
     /// The same, on a problem of the user's.
     std::function<Case(const Row&, std::uint64_t seed, std::int64_t index, const Problem&)> draw_on;
+    /// A row's supported problems, each call the next in the order of problems; nothing after the
+    /// last, or where the search for one took too long.
+    struct NextProblem {
+        std::optional<Problem> problem;
+        bool gave_up = false;
+    };
+    using ProblemsInOrder = std::function<NextProblem()>;
+    std::function<ProblemsInOrder(const Row&)> problems_in_order;
+    /// The cases that show a problem to pass, dense ones; as many for every problem of a row.
+    std::function<std::vector<Case>(const Row&, const Problem&)> dense_cases;
     /// The one function that maps a printed case to an outcome. Runs the kernel in this process.
     std::function<Outcome(std::string_view printed_case)> run;
     /// The case with another call of the kernel before it, the likeliest to disturb it first.
     std::function<std::vector<Case>(const Case&)> with_calls_before;
     /// Shrinks a failing case, running candidates through `runner`.
     std::function<Shrunk(const Case&, const Outcome&, const CaseRunner& runner)> shrink;
+    /// Says of a shrunk failure what fails in general and who is wrong, through the same runner.
+    std::function<void(Shrunk&, const CaseRunner& runner)> explain;
 };
 
 }  // namespace gradverify

@@ -51,6 +51,16 @@ std::vector<std::string> Kernel::devices() const {
     return devices;
 }
 
+std::vector<std::string> Kernel::conditions() const {
+    const KernelDeclaration& declared = any();
+    std::vector<std::string> conditions;
+    for (const Constraint& constraint : declared.constraints)
+        conditions.push_back(constraint.print());
+    if (declared.predicate) conditions.push_back(declared.predicate_text);
+    if (!declared.accepts_empty) conditions.emplace_back("no empty tensors");
+    return conditions;
+}
+
 std::optional<std::string> Kernel::why_unsupported(const Problem& problem) const {
     const KernelDeclaration& declared = any();
     if (const Constraint* violated = first_violated(declared.constraints, problem))
@@ -102,6 +112,7 @@ class Resolver {
         if (!op)
             return wrong("there is no operator '" + declaration.operator_name + "'; there are: " +
                          (operator_names_.empty() ? "none" : joined(operator_names_)));
+        if (!op->mistakes.empty()) return;  // said once, for the operator
         const PassSpec* pass = op->find_pass(declaration.pass_name);
         if (!pass)
             return wrong("operator " + op->name + " has no pass '" + declaration.pass_name +
@@ -111,6 +122,14 @@ class Resolver {
         } catch (const std::invalid_argument& unknown) {
             wrong(unknown.what());
         }
+        const auto has = [](const std::vector<std::string>& tensors, const std::string& tensor) {
+            return std::ranges::find(tensors, tensor) != tensors.end();
+        };
+        for (const Alias& alias : declaration.aliases)
+            if (!has(pass->outputs, alias.output) || !has(pass->inputs, alias.input))
+                wrong("in_place(\"" + alias.output + "\", \"" + alias.input +
+                      "\") needs an output and an input of the pass; its outputs are " +
+                      joined(pass->outputs) + ", its inputs " + joined(pass->inputs));
         Kernel& kernel = kernels[name];
         kernel.name = name;
         kernel.op = op;
@@ -148,6 +167,9 @@ void Registry::check() {
     std::ranges::sort(operator_names);
     Resolver resolver(*this, operator_names);
     for (const auto& declaration : declarations_) resolver.resolve(*declaration);
+    for (const auto& op : operators_)
+        for (const std::string& mistake : op->mistakes)
+            resolver.errors.push_back("operator " + op->name + ": " + mistake);
     if (!resolver.errors.empty()) throw std::invalid_argument(joined(resolver.errors, "\n"));
     kernels_.clear();
     for (auto& [name, kernel] : resolver.kernels) kernels_.push_back(std::move(kernel));

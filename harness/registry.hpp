@@ -31,6 +31,8 @@ struct Kernel {
     /// Null when the kernel does not exist on this device.
     const KernelDeclaration* on(std::string_view device) const;
     const KernelDeclaration& any() const { return *by_device.begin()->second; }
+    /// What it needs of a problem beyond what its operator does, as `list` prints it.
+    std::vector<std::string> conditions() const;
     /// Why this kernel must not be given the problem, valid for its operator; nothing if it may.
     std::optional<std::string> why_unsupported(const Problem& problem) const;
 };

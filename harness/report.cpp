@@ -155,6 +155,13 @@ std::string how_small(const Minimality& minimality) {
     return "shrunk, not certified";
 }
 
+std::string in_general(const Generality& generality) {
+    if (generality.text.empty()) return {};
+    const std::string problems =
+        generality.problems == 1 ? "1 problem" : std::to_string(generality.problems) + " problems";
+    return line("in general", wrapped(generality.text + " (" + problems + " run)", 13));
+}
+
 std::string header(const Case& checked, const Outcome& outcome) {
     return line("kernel", checked.kernel + " on " + checked.device) +
            line("property", wrapped(checked.property + ": " + outcome.message, 13));
@@ -179,7 +186,10 @@ std::string report_failure(const RowResult& result, const std::string& program) 
                                 how_small(failure.minimality) + "; " +
                                 std::to_string(failure.runs) + " runs)";
     return "FAILED " + result.row.kernel->name + "\n" + header(failure.smallest, failure.outcome) +
-           line("problem", wrapped(problem, 13)) + evidence(failure.outcome) +
+           line("problem", wrapped(problem, 13)) + in_general(failure.generality) +
+           (failure.witnesses.empty() ? std::string()
+                                      : line("witnesses", wrapped(failure.witnesses, 13))) +
+           evidence(failure.outcome) +
            line("replay", program + " repro " + shell_quoted(failure.smallest.print()));
 }
 

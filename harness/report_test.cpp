@@ -82,6 +82,22 @@ TEST_CASE("a certified problem says how many smaller ones pass") {
     CHECK(contains(report(2), "(minimal, certified: all 2 smaller problems pass; 41 runs)\n"));
 }
 
+TEST_CASE("what fails in general and who is wrong stand behind the problem, if they are known") {
+    RowResult result = failure_of("plain", "repeatable", Outcome::failed("differs"));
+    const std::string without = report_failure(result);
+    CHECK_FALSE(contains(without, "in general"));
+    CHECK_FALSE(contains(without, "witnesses"));
+    result.failure->generality = {"fails wherever n >= 2; in doesn't matter", true, 52};
+    result.failure->witnesses = "the kernel stands alone";
+    CHECK(contains(report_failure(result),
+                   "41 runs)\n"
+                   "  in general fails wherever n >= 2; in doesn't matter (52 problems run)\n"
+                   "  witnesses  the kernel stands alone\n"
+                   "  replay "));
+    result.failure->generality = {"nothing else could be run", false, 1};
+    CHECK(contains(report_failure(result), "could be run (1 problem run)\n"));
+}
+
 TEST_CASE("a long message is wrapped under its beginning") {
     std::string message = "words";
     for (int i = 0; i < 30; ++i) message += " words";

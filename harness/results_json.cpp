@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/results_json.hpp"
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "harness/errors.hpp"
+#include "harness/missed.hpp"
 #include "harness/summary.hpp"
 #include "harness/version.hpp"
 
@@ -25,6 +27,68 @@ void add_minimality(ordered_json& object, const Shrunk& failure) {
     object["smaller_passed"] = minimality.passed;
     object["smaller"] = minimality.of;
     if (minimality.of_is_least) object["smaller_is_least"] = true;
+}
+
+/// A rule that every run agrees with is `rule`; what else was seen is told in `seen`.
+void add_explanation(ordered_json& object, const Shrunk& failure) {
+    const Generality& generality = failure.generality;
+    if (!generality.text.empty()) {
+        object[generality.is_rule ? "rule" : "seen"] = generality.text;
+        object["problems_run"] = generality.problems;
+    }
+    if (!failure.witnesses.empty()) object["witnesses"] = failure.witnesses;
+}
+
+ordered_json object_of(const ExhaustiveCover& cover) {
+    ordered_json object{{"problems", cover.problems},
+                        {"compared", cover.compared},
+                        {"distance", cover.distance},
+                        {"beyond", cover.beyond},
+                        {"all", cover.is_all}};
+    if (cover.shards > 1) object["shards"] = cover.shards;
+    if (cover.gave_up) object["gave_up"] = true;
+    return object;
+}
+
+ordered_json object_of(const Kernel& kernel, const Coverage& coverage) {
+    ordered_json object{{"problems", coverage.problems()}};
+    for (const auto& [rank, met] : coverage.ranks()) {
+        ordered_json parameters;
+        for (std::size_t i = 0; i < met.slots().size(); ++i) {
+            const SlotCoverage& slot = met.slots()[i];
+            ordered_json remainders;
+            for (const int block : block_sizes_of_interest)
+                remainders[std::to_string(block)] = slot.remainders_of(block);
+            parameters[kernel.op->space.slots(rank)[i].name] = {{"values", slot.values.size()},
+                                                                {"smallest", *slot.values.begin()},
+                                                                {"largest", *slot.values.rbegin()},
+                                                                {"remainders", remainders}};
+        }
+        object["by_rank"].push_back({{"rank", rank},
+                                     {"parameters", parameters},
+                                     {"pairs_of_values", met.pairs_of_values()}});
+    }
+    const PairsCovered pairs = pairs_covered(kernel, coverage);
+    object["pairs"] = {{"met", pairs.met}, {"of", pairs.of}, {"missed", pairs.missed}};
+    return object;
+}
+
+/// JSON has no infinity.
+ordered_json object_of(const SensitivityOfCases& ulps) {
+    const auto number = [](double value) {
+        return std::isfinite(value) ? ordered_json(value) : ordered_json("inf");
+    };
+    return {{"cases", ulps.cases},
+            {"least", number(ulps.least_ulps)},
+            {"median", number(ulps.median_ulps)}};
+}
+
+/// What a passed row could have missed.
+void add_missed(ordered_json& object, const RowResult& result) {
+    const Kernel& kernel = *result.row.kernel;
+    object["coverage"] = object_of(kernel, result.coverage);
+    object["supports_only"] = kernel.conditions();
+    if (const auto ulps = summarize(result.sensitivity)) object["ulps"] = object_of(*ulps);
 }
 
 }  // namespace
@@ -49,11 +113,15 @@ void JsonResults::add(const RowResult& result) {
                         {"verdict", name_of(result.verdict)},
                         {"cases", result.cases},
                         {"seconds", result.seconds}};
+    if (result.exhaustive) object["exhaustive"] = object_of(*result.exhaustive);
+    if (result.verdict == Verdict::passed && result.coverage.problems() > 0)
+        add_missed(object, result);
     if (!result.message.empty()) object["message"] = result.message;
     if (result.failure) {
         object["case"] = result.failure->smallest.print();
         object["problem"] = result.failure->smallest.problem.print();
         add_minimality(object, *result.failure);
+        add_explanation(object, *result.failure);
     }
     if (result.known) object["known"] = true;
     write(text_of(object));

@@ -40,6 +40,15 @@ std::string attribute(const char* name, const std::string& value) {
     return std::string(" ") + name + "=\"" + escaped(value) + "\"";
 }
 
+/// The failure in one sentence, and what is known of it in general.
+std::string message_of(const RowResult& result) {
+    if (!result.failure) return result.message;
+    std::string message = result.message;
+    for (const std::string& more : {result.failure->generality.text, result.failure->witnesses})
+        if (!more.empty()) message += "; " + more;
+    return message;
+}
+
 std::string element_of(const RowResult& result, const std::string& program) {
     if (result.known)
         return "<skipped" +
@@ -50,7 +59,7 @@ std::string element_of(const RowResult& result, const std::string& program) {
         case Verdict::passed:
             return {};
         case Verdict::failed:
-            return "<failure" + attribute("message", result.message) + ">" +
+            return "<failure" + attribute("message", message_of(result)) + ">" +
                    escaped(report_failure(result, program)) + "</failure>";
         case Verdict::vacuous:
             return "<failure" + attribute("message", "vacuous: " + result.message) + "/>";

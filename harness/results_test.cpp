@@ -121,6 +121,37 @@ TEST_CASE("a verdict is in the file as soon as it stands") {
     CHECK(lines[2].at("cases") == 0);
 }
 
+TEST_CASE("a passed verdict says what it covered, and what its kernel left out") {
+    const TemporaryFile file;
+    JsonResults results(file.path, 1, {"cpu"});
+    RowResult result = result_of("plain", "repeatable", Verdict::passed);
+    for (const char* problem : {"n=2,in=1", "in=9"})
+        result.coverage.add(Problem::parse(result.row.kernel->op->space, problem));
+    result.sensitivity = {{0.5, 4.0}, {2.0, INFINITY}, {2.0, INFINITY}};
+    result.exhaustive = ExhaustiveCover{.problems = 5, .compared = 4, .distance = 2, .beyond = 1};
+    results.add(result);
+    result.verdict = Verdict::failed;
+    results.add(result);
+    const json passed = file.objects().at(1);
+    CHECK(passed.at("coverage").at("problems") == 2);
+    CHECK(passed.at("coverage").at("pairs") ==
+          json{{"met", 0}, {"of", 1}, {"missed", {"n with in_w"}}});
+    const json& one = passed.at("coverage").at("by_rank").at(0);
+    CHECK(one.at("rank") == 1);
+    CHECK(one.at("pairs_of_values") == 2);
+    CHECK(one.at("parameters").at("n").at("values") == 2);
+    CHECK(one.at("parameters").at("in_w") ==
+          json{{"values", 2},
+               {"smallest", 1},
+               {"largest", 9},
+               {"remainders", {{"2", 1}, {"4", 1}, {"8", 1}, {"16", 2}, {"32", 2}}}});
+    CHECK(passed.at("supports_only") == json{"no empty tensors"});
+    CHECK(passed.at("ulps") == json{{"cases", 3}, {"least", 0.5}, {"median", "inf"}});
+    CHECK(passed.at("exhaustive") ==
+          json{{"problems", 5}, {"compared", 4}, {"distance", 2}, {"beyond", 1}, {"all", false}});
+    CHECK_FALSE(file.objects().at(2).contains("coverage"));
+}
+
 TEST_CASE("a failure's line has the case that repro accepts, and whether it is minimal") {
     const TemporaryFile file;
     JsonResults results(file.path, 1, {"cpu"});
@@ -147,6 +178,31 @@ TEST_CASE("a failure's line has the case that repro accepts, and whether it is m
     CHECK_FALSE(lines[3].contains("minimality"));
     const auto printed = lines[1].at("case").get<std::string>();
     CHECK(Case::parse(printed, registry_of_results()).print() == printed);
+}
+
+TEST_CASE("a failure's line has the rule, or what was seen, and what the witnesses say") {
+    const TemporaryFile file;
+    JsonResults results(file.path, 1, {"cpu"});
+    RowResult result = failure_of("plain", "repeatable", Outcome::failed("differs"));
+    results.add(result);
+    result.failure->generality = {"fails wherever n >= 2", true, 52};
+    result.failure->witnesses = "the kernel stands alone";
+    results.add(result);
+    result.failure->generality.is_rule = false;
+    results.add(result);
+    const auto lines = file.objects();
+    REQUIRE(lines.size() == 4);
+    for (const char* key : {"rule", "seen", "problems_run", "witnesses"})
+        CHECK_FALSE(lines[1].contains(key));
+    CHECK(lines[2].at("rule") == "fails wherever n >= 2");
+    CHECK(lines[2].at("problems_run") == 52);
+    CHECK(lines[2].at("witnesses") == "the kernel stands alone");
+    CHECK_FALSE(lines[2].contains("seen"));
+    CHECK(lines[3].at("seen") == "fails wherever n >= 2");
+    CHECK_FALSE(lines[3].contains("rule"));
+    const auto elements = parsed_xml(junit_xml({result}, 0.0));
+    CHECK(elements[2] ==
+          "failure message=\"differs; fails wherever n >= 2; the kernel stands alone\"");
 }
 
 TEST_CASE("the last line of the JSON results is the summary") {

@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include "harness/missed.hpp"
 #include "harness/text.hpp"
 
 namespace gradverify {
@@ -119,6 +120,44 @@ std::string error_lines(const std::vector<RowResult>& results) {
     return text + "\n";
 }
 
+/// Rows of a kernel that got equally far.
+struct EquallyFar {
+    std::vector<std::string> properties;
+    std::int64_t problems = 0, fewest_compared = 0;
+
+    void add(const RowResult& result) {
+        const std::int64_t compared = result.exhaustive->compared;
+        fewest_compared = properties.empty() ? compared : std::min(fewest_compared, compared);
+        problems = result.exhaustive->problems;
+        properties.push_back(result.row.property);
+    }
+};
+
+/// How far the rows of each kernel got.
+std::string exhaustive_lines(const std::vector<RowResult>& results) {
+    std::map<std::string, std::map<std::string, EquallyFar>> covers;
+    std::size_t name_width = 0;
+    for (const RowResult& result : results) {
+        if (!result.exhaustive) continue;
+        const std::string kernel = result.row.kernel->name + " on " + result.row.device;
+        covers[kernel][result.exhaustive->print()].add(result);
+        name_width = std::max(name_width, kernel.size());
+    }
+    if (covers.empty()) return {};
+    std::string text = "every problem in order, with dense data\n";
+    for (const auto& [kernel, by_cover] : covers)
+        for (const auto& [cover, rows] : by_cover) {
+            std::string words = cover;
+            if (rows.fewest_compared < rows.problems)
+                words += ", at least " + print_grouped(rows.fewest_compared) +
+                         " of them with a value other than zero";
+            if (by_cover.size() > 1) words += ": " + joined(rows.properties);
+            text += "  " + padded(kernel, name_width) + "  " +
+                    wrapped(words, static_cast<int>(name_width) + 4) + "\n";
+        }
+    return text + "\n";
+}
+
 std::string lines_of_notes(const std::vector<RowResult>& results,
                            const std::vector<std::string>& absent) {
     std::string text;
@@ -207,7 +246,8 @@ std::string summarize(const Suite& suite, const std::vector<RowResult>& results,
             return result.verdict == Verdict::passed && result.passed < result.cases;
         }))
         text += "a/b: of b cases, a compared a value other than zero\n\n";
-    text += error_lines(results) + lines_of_notes(results, absent);
+    text += exhaustive_lines(results) + error_lines(results) + missed_lines(results) +
+            lines_of_notes(results, absent);
     const Counts counts = count(results);
     text += std::to_string(counts.cases) + " cases, median " +
             format("%.0f", quantile(multiply_adds, 0.5)) + " multiply-adds, in " +

@@ -63,6 +63,26 @@ not run: toy.grad_x/fast is for another device
 )");
 }
 
+TEST_CASE(
+    "a summary says how far exhaustive rows got, and how many problems had a value to compare") {
+    std::vector<RowResult> results{result_of("plain", "stays_in_bounds", Verdict::passed),
+                                   result_of("plain", "repeatable", Verdict::passed),
+                                   result_of("tree_reduction", "repeatable", Verdict::passed),
+                                   result_of("tree_reduction", "stays_in_bounds", Verdict::passed)};
+    results[0].exhaustive = ExhaustiveCover{.problems = 1200, .compared = 1200, .distance = 4};
+    results[1].exhaustive = ExhaustiveCover{.problems = 1200, .compared = 1100, .distance = 4};
+    results[2].exhaustive = ExhaustiveCover{.problems = 7, .compared = 7, .distance = 2};
+    results[3].exhaustive = ExhaustiveCover{.problems = 5, .compared = 5, .distance = 1};
+    CHECK(contains(summarize(suite(), results, {}, 1.0), R"(
+every problem in order, with dense data
+  toy.forward/plain on cpu           all 1,200 problems up to distance 4, at least 1,100 of them
+                                     with a value other than zero
+  toy.forward/tree_reduction on cpu  all 5 problems up to distance 1: stays_in_bounds
+  toy.forward/tree_reduction on cpu  all 7 problems up to distance 2: repeatable
+
+)"));
+}
+
 TEST_CASE("a summary of exact comparisons has no line about bounds") {
     std::vector<RowResult> results{result_of("plain", "repeatable", Verdict::passed)};
     results.front().error_over_bound = {0.0, 0.0};

@@ -43,6 +43,13 @@ std::string print_exactly(double value) {
     return {buffer, result.ptr};
 }
 
+std::string print_grouped(std::int64_t value) {
+    std::string text = std::to_string(value);
+    const std::size_t first_digit = value < 0 ? 1 : 0;
+    for (std::size_t at = text.size(); at > first_digit + 3;) text.insert(at -= 3, ",");
+    return text;
+}
+
 std::optional<double> parse_double(std::string_view text) { return parse_number<double>(text); }
 std::optional<std::int64_t> parse_int(std::string_view text) {
     return parse_number<std::int64_t>(text);

@@ -19,6 +19,9 @@ std::optional<double> parse_double(std::string_view text);
 std::optional<std::int64_t> parse_int(std::string_view text);
 std::optional<std::uint64_t> parse_uint(std::string_view text);
 
+/// `1,234,567`
+std::string print_grouped(std::int64_t value);
+
 /// `a, b, c`
 std::string joined(std::span<const std::string> words, std::string_view separator = ", ");
 /// The parts between separators, empty ones included; one part when there is no separator.

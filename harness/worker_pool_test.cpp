@@ -99,8 +99,8 @@ bool has_children() { return waitpid(-1, nullptr, WNOHANG) != -1 || errno != ECH
 
 TEST_CASE("each outcome comes back with the ticket of its case") {
     WorkerPool pool(options());
-    const auto outcomes = outcomes_of(
-        pool, {"pass", "fail", "vacuous", "skip", "error", "throw", "no_memory"});
+    const auto outcomes =
+        outcomes_of(pool, {"pass", "fail", "vacuous", "skip", "error", "throw", "no_memory"});
     CHECK(outcomes.at(0).verdict == Verdict::passed);
     CHECK(outcomes.at(0).error_over_bound == 0.25);
     CHECK(outcomes.at(1).verdict == Verdict::failed);

@@ -56,7 +56,7 @@ bool Assignment::leaves_room(int which, std::int64_t value) const {
         for (const int divisor : domain_->classes[static_cast<std::size_t>(multiple)].divisors) {
             const std::int64_t factor = divisor == which ? value : (*this)[divisor];
             if (divisor != which && !has(divisor)) continue;
-            unit = factor == 0 || unit == 0 ? 0 : least_common_multiple(unit, factor);
+            unit = factor == 0 ? 0 : least_common_multiple(unit, factor);
         }
         if (!has_multiple(domain_->classes[static_cast<std::size_t>(multiple)], unit)) return false;
     }
@@ -92,16 +92,18 @@ bool Assignment::complete(int& steps) {
     if (missing == order.end()) return true;
     const SlotClass& slot_class = domain_->classes[static_cast<std::size_t>(*missing)];
     const bool related = !slot_class.divisors.empty() || !slot_class.multiples.empty();
+    const std::int64_t step = std::max<std::int64_t>(unit(*missing), 1);
     std::optional<std::int64_t> value = nearest(*missing, slot_class.smallest);
     while (value) {
         set(*missing, *value);
         if (complete(steps)) return true;
         unset(*missing);
-        // Only a divisor of a divisor can lead into a dead end; another value helps only there.
-        if (!related || ++steps > most_steps) return false;
-        const std::int64_t next = *value + std::max<std::int64_t>(unit(*missing), 1);
-        value = next <= slot_class.highest ? nearest(*missing, next) : std::nullopt;
-        if (value && *value < next) value.reset();
+        // Only a divisor of a divisor can lead into a dead end; a larger value helps only there.
+        if (!related) return false;
+        do {
+            *value += step;
+            if (*value > slot_class.highest || ++steps > most_steps) return false;
+        } while (!allows(*missing, *value));
     }
     return false;
 }

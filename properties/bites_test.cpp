@@ -51,7 +51,8 @@ struct Sample {
     Sample(const PassSpec& tested, SplitMix64& random)
         : pass(tested), problem(random_problem(random, tested)) {
         const Data data{.seed = random.next(), .is_explicit = false, .elements = {}};
-        inputs = pick(draw_values(conv_operator(), problem, data, ValueKind::mantissas, 24),
+        inputs = pick(conv_operator(), problem,
+                      draw_values(conv_operator(), problem, data, ValueKind::mantissas, 24),
                       pass.inputs);
         std::vector<Array<Bounded>> bounded_inputs;
         for (const auto& input : inputs)

@@ -89,13 +89,15 @@ CaseContext::CaseContext(const Case& checked, const Registry& registry, ValueKin
 
 // Where sums round, a comparison that tolerates nothing would blame a correct kernel.
 void CaseContext::require_exact() {
-    auto magnitudes = inputs_of(pass());
-    for (Array<double>& input : magnitudes)
-        for (double& value : input.data) {
+    auto magnitudes = values(pass().taken_by_reference());
+    for (std::size_t i = 0; i < magnitudes.size(); ++i) {
+        if (!is_floating(op().tensor_named(pass().taken_by_reference()[i]).dtype)) continue;
+        for (double& value : magnitudes[i].data) {
             if (value != std::round(value))
                 throw std::invalid_argument("data: " + checked_.property + " needs integers");
             value = std::abs(value);
         }
+    }
     const double most = std::ldexp(1.0, exact_bits());
     for (const Array<double>& output : reference(pass(), magnitudes))
         for (const double sum : output.data)
@@ -107,41 +109,63 @@ void CaseContext::require_exact() {
 
 const Array<double>& CaseContext::value(const std::string& name) {
     auto found = values_.find(name);
-    if (found == values_.end()) {
-        Array<double> drawn =
-            draw_tensor(op(), problem(), checked_.data, kind_, exact_bits(), name);
-        found = values_.emplace(name, std::move(drawn)).first;
+    if (found != values_.end()) return found->second;
+    if (op().is_output(name)) {
+        const auto saved = saved_values(op(), problem(), values(op().forward().inputs));
+        for (std::size_t i = 0; i < saved.size(); ++i)
+            values_.emplace(op().outputs[i].name, saved[i]);
+    } else {
+        values_.emplace(name,
+                        draw_tensor(op(), problem(), checked_.data, kind_, exact_bits(), name));
     }
-    return found->second;
+    return values_.at(name);
 }
 
-std::vector<Array<double>> CaseContext::inputs_of(const PassSpec& pass) {
-    std::vector<Array<double>> inputs;
-    inputs.reserve(pass.inputs.size());
-    for (const std::string& name : pass.inputs) inputs.push_back(value(name));
-    return inputs;
+std::vector<Array<double>> CaseContext::values(const std::vector<std::string>& names) {
+    std::vector<Array<double>> all;
+    all.reserve(names.size());
+    for (const std::string& name : names) all.push_back(value(name));
+    return all;
+}
+
+std::vector<Array<double>> CaseContext::cotangents() {
+    std::vector<Array<double>> all;
+    for (const std::string& y : op().differentiable_outputs()) all.push_back(value("d" + y));
+    return all;
 }
 
 std::uint64_t CaseContext::seed_for(std::string_view purpose) const {
     return mix_seed(checked_.data.is_explicit ? 0 : checked_.data.seed, purpose);
 }
 
+std::vector<Array<double>> CaseContext::reference(const PassSpec& pass) {
+    return reference(pass, values(pass.taken_by_reference()));
+}
+
 std::vector<Array<double>> CaseContext::reference(const PassSpec& pass,
-                                                  const std::vector<Array<double>>& inputs) {
+                                                  const std::vector<Array<double>>& taken) {
     const Stopwatch watch(spent_.seconds_reference);
     auto outputs = empty_outputs<double>(op(), pass, problem());
-    pass.reference(problem(), inputs, outputs);
+    pass.reference(problem(), taken, outputs);
     return outputs;
 }
 
-std::vector<Array<Bounded>> CaseContext::bounded(const std::vector<Array<double>>& inputs) {
+std::vector<Array<Bounded>> CaseContext::bounded(const PassSpec& pass) {
+    const auto taken = values(pass.taken_by_reference());
     const Stopwatch watch(spent_.seconds_reference);
+    const ScopedRounding rounding(
+        Rounding::of(declaration_.accumulator, declaration_.arithmetic == Arithmetic::fast));
+    std::vector<Array<Bounded>> exact;
+    for (const Array<double>& input : taken)
+        exact.push_back({input.sizes, {input.data.begin(), input.data.end()}});
+    auto outputs = empty_outputs<Bounded>(op(), pass, problem());
+    pass.bounded_reference(problem(), exact, outputs);
+    return outputs;
+}
+
+std::vector<Array<Bounded>> CaseContext::bounded() {
+    auto outputs = bounded(pass());
     const ScopedRounding rounding(Rounding::of(declaration_.accumulator));
-    std::vector<Array<Bounded>> exact_inputs;
-    for (const Array<double>& input : inputs)
-        exact_inputs.push_back({input.sizes, {input.data.begin(), input.data.end()}});
-    auto outputs = empty_outputs<Bounded>(op(), pass(), problem());
-    pass().bounded_reference(problem(), exact_inputs, outputs);
     for (std::size_t i = 0; i < initial_outputs_.size(); ++i)
         for (std::size_t j = 0; j < outputs[i].data.size(); ++j)
             outputs[i].data[j] += Bounded(initial_outputs_[i].data[j]);
@@ -170,6 +194,11 @@ Surroundings CaseContext::surroundings() const {
     return drawn;
 }
 
+std::vector<DelayedStream> CaseContext::streams_to_delay() const {
+    if (!checked_.setting.own_stream || !device_.overlaps_streams()) return {DelayedStream::none};
+    return {DelayedStream::default_stream, DelayedStream::given};
+}
+
 Call CaseContext::make_call(const Kernel& kernel, const std::vector<Array<double>>& inputs,
                             const Setting& setting, const Surroundings& surroundings) const {
     return {.kernel = kernel,
@@ -194,7 +223,7 @@ void CaseContext::call_before() {
     if (!before || std::exchange(called_before_, true)) return;
     const Values values =
         draw_values(op(), *before, {.seed = seed_for("before")}, kind_, exact_bits());
-    const auto inputs = pick(values, pass().inputs);
+    const auto inputs = pick(op(), *before, values, pass().inputs);
     spent_.seconds_kernel += call_kernel({.kernel = kernel_,
                                           .device = device_,
                                           .problem = *before,
@@ -235,10 +264,12 @@ std::pair<CallResult, CallResult> CaseContext::call_twice(const std::vector<Arra
 }
 
 std::vector<Comparison> compare_outputs(const CallResult& result,
-                                        const std::vector<Expected>& expected) {
+                                        const std::vector<Expected>& expected,
+                                        const Setting& setting) {
     std::vector<Comparison> comparisons;
     for (std::size_t i = 0; i < expected.size(); ++i)
-        comparisons.push_back(compare(result.outputs[i].data, expected[i]));
+        if (setting.asks_for(i))
+            comparisons.push_back(compare(result.outputs[i].data, expected[i]));
     return comparisons;
 }
 
@@ -258,7 +289,7 @@ SoundForward sound_forward(CaseContext& context, const std::set<const Kernel*>& 
         }
         CallResult result = context.call(candidate, inputs);
         if (!result.complaint().empty()) continue;
-        const auto comparisons = compare_outputs(result, expected);
+        const auto comparisons = compare_outputs(result, expected, Setting{});
         if (std::ranges::all_of(comparisons, &Comparison::ok))
             return {.kernel = &candidate, .outputs = std::move(result.outputs)};
     }

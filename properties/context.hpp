@@ -32,21 +32,30 @@ class CaseContext {
     const Operator& op() const { return *kernel_.op; }
     const PassSpec& pass() const { return *kernel_.pass; }
     const Registry& registry() const { return registry_; }
-    /// The values of an input, or of an output's cotangent; drawn when first asked for.
+    /// The values of an input, of an output's cotangent, or of an output that the forward pass
+    /// saves, as the reference gives it; made when first asked for.
     const Array<double>& value(const std::string& name);
     int exact_bits() const { return declaration_.exact_bits(); }
     /// A seed of the case's own for a purpose: from its data seed, or fixed for explicit data.
     std::uint64_t seed_for(std::string_view purpose) const;
 
-    /// The pass's results on these inputs, in double.
+    /// A pass's results on the case's values, in double.
+    std::vector<Array<double>> reference(const PassSpec& pass);
+    /// The same on what its reference takes.
     std::vector<Array<double>> reference(const PassSpec& pass,
-                                         const std::vector<Array<double>>& inputs);
-    /// The same with a bound on the rounding of the kernel's arithmetic, and for a kernel that
-    /// adds to its outputs what they held before.
-    std::vector<Array<Bounded>> bounded(const std::vector<Array<double>>& inputs);
+                                         const std::vector<Array<double>>& taken);
+    /// The results of this case's pass, with a bound on the rounding of the kernel's arithmetic,
+    /// and for a kernel that adds to its outputs what they held before.
+    std::vector<Array<Bounded>> bounded();
+    /// The same of any pass, without what the outputs held.
+    std::vector<Array<Bounded>> bounded(const PassSpec& pass);
 
     /// The inputs of a pass from the case's values.
-    std::vector<Array<double>> inputs_of(const PassSpec& pass);
+    std::vector<Array<double>> inputs_of(const PassSpec& pass) { return values(pass.inputs); }
+    /// The cotangents of the forward pass's outputs, of those that have one.
+    std::vector<Array<double>> cotangents();
+    /// Whether the case asks for this output of its pass.
+    bool asks_for(std::size_t output) const { return checked_.setting.asks_for(output); }
 
     /// Calls a kernel on these inputs; the case's setting and surroundings unless others are given.
     CallResult call(const Kernel& kernel, const std::vector<Array<double>>& inputs);
@@ -63,9 +72,13 @@ class CaseContext {
     std::vector<Expected> exactly(const std::vector<Array<double>>& results) const;
 
     Surroundings surroundings() const;
+    /// The streams to delay, each in a call of its own, so that work which nothing orders shows;
+    /// `none` alone where there is one stream, or where the device sees such work by itself.
+    std::vector<DelayedStream> streams_to_delay() const;
     const Spent& spent() const { return spent_; }
 
   private:
+    std::vector<Array<double>> values(const std::vector<std::string>& names);
     void require_exact();
     void call_before();
     Call make_call(const Kernel& kernel, const std::vector<Array<double>>& inputs,
@@ -83,9 +96,10 @@ class CaseContext {
     bool called_before_ = false;
 };
 
-/// Compares each output of a call.
+/// Compares each output of a call that its setting asks for.
 std::vector<Comparison> compare_outputs(const CallResult& result,
-                                        const std::vector<Expected>& expected);
+                                        const std::vector<Expected>& expected,
+                                        const Setting& setting = {});
 
 /// A registered forward kernel that gave the reference's very numbers on the case's values.
 struct SoundForward {

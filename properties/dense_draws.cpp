@@ -22,10 +22,22 @@ std::vector<int> offsets_of(const KernelDeclaration& kernel, std::size_t buffers
     return offsets;
 }
 
+/// By turns all outputs, and each subset of them.
+std::uint32_t mask_of(const Kernel& kernel, int draw) {
+    const auto outputs = kernel.pass->outputs.size();
+    if (!kernel.any().takes_output_mask || outputs < 2) return Setting::every_output;
+    const std::uint32_t all = (std::uint32_t{1} << std::min<std::size_t>(outputs, 16)) - 1;
+    const std::uint32_t mask = static_cast<std::uint32_t>(draw) % all;
+    return mask == 0 ? Setting::every_output : mask;
+}
+
 }  // namespace
 
-int dense_draw_count(const KernelDeclaration& kernel) {
-    return std::max(draws_minimum, static_cast<int>(kernel.block_sizes.size()));
+int dense_draw_count(const Kernel& kernel) {
+    const KernelDeclaration& declared = kernel.any();
+    const auto outputs = std::min<std::size_t>(kernel.pass->outputs.size(), 3);
+    return std::max({draws_minimum, static_cast<int>(declared.block_sizes.size()),
+                     declared.takes_output_mask ? (1 << outputs) - 1 : 0});
 }
 
 Case dense_case(const Kernel& kernel, const std::string& property, const std::string& device,
@@ -41,7 +53,11 @@ Case dense_case(const Kernel& kernel, const std::string& property, const std::st
     const auto& sizes = declared.block_sizes;
     const std::size_t block = sizes.empty() ? 0 : static_cast<std::size_t>(draw) % sizes.size();
     if (block > 0) setting.block_size = sizes[block];
-    setting.own_stream = declared.stream_use == StreamUse::given && draw % 2 == 1;
+    setting.output_mask = mask_of(kernel, draw);
+    setting.in_place = draw % 2 == 1 && std::ranges::any_of(declared.aliases, [](const Alias& one) {
+                           return !one.is_always;
+                       });
+    setting.own_stream = declared.stream_use != StreamUse::default_stream && draw % 2 == 1;
     return {.kernel = kernel.name,
             .property = property,
             .device = device,

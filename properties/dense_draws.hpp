@@ -12,8 +12,9 @@
 
 namespace gradverify {
 
-/// Dense cases of a problem: three, or as many as the kernel declares block sizes.
-int dense_draw_count(const KernelDeclaration& kernel);
+/// Dense cases of a problem: three, or as many as the kernel declares block sizes, or as there are
+/// subsets of the outputs that it can be asked for.
+int dense_draw_count(const Kernel& kernel);
 
 /// One of them. On the CPU device threads run ascending, descending and by random warps, in turn;
 /// on every device block sizes, streams and pointer offsets change as far as the kernel allows.

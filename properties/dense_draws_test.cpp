@@ -14,7 +14,7 @@ using namespace gradverify::testing;
 
 std::vector<Case> dense_cases(const TestKernel& kernel, const char* device = "cpu") {
     std::vector<Case> cases;
-    for (int draw = 0; draw < dense_draw_count(kernel.declaration); ++draw)
+    for (int draw = 0; draw < dense_draw_count(kernel.kernel); ++draw)
         cases.push_back(
             dense_case(kernel.kernel, "repeatable", device, parsed("c=2,in=1x2"), draw));
     return cases;
@@ -59,6 +59,24 @@ TEST_CASE("each declared block size has a dense case; streams and pointers chang
     CHECK(offsets.size() == 4);
     const TestKernel on_default(test_kernel().on_default_stream());
     for (const Case& one : dense_cases(on_default)) CHECK_FALSE(one.setting.own_stream);
+}
+
+TEST_CASE("orders of threads, streams and offsets take turns over many draws") {
+    const TestKernel kernel(test_kernel().blocks_of({256, 64, 32, 96, 37}).aligned_to(16));
+    const std::vector<Case> cases = dense_cases(kernel);
+    REQUIRE(cases.size() == 5);
+    using enum ThreadOrder;
+    const ThreadOrder orders[] = {ascending, descending, random_warps, ascending, descending};
+    const std::vector<int> offsets[] = {{}, {4, 8, 12}, {8, 0, 8}, {12, 8, 4}, {}};
+    for (std::size_t i = 0; i < 5; ++i) {
+        CHECK(cases[i].setting.order == orders[i]);
+        CHECK(cases[i].setting.order_seed == (i == 2 ? 1 : 0));
+        CHECK(cases[i].setting.own_stream == (i == 1 || i == 3));
+        CHECK(cases[i].setting.offsets == offsets[i]);
+    }
+    // Below an element's size, by whole elements.
+    const TestKernel bytes(test_kernel().aligned_to(2));
+    CHECK(dense_cases(bytes)[1].setting.offsets == std::vector<int>{1, 2, 3});
 }
 
 TEST_CASE("a dense case prints and parses as one word") {

@@ -33,6 +33,9 @@ class ProblemEnumerator {
     /// The next problem in the order; nothing when there is none within the limits.
     std::optional<Problem> next();
 
+    /// The limit on steps counts from here on.
+    void renew_steps() { steps_ = 0; }
+
     /// Nothing more came because of the limit on steps.
     bool gave_up() const { return gave_up_; }
 

@@ -77,6 +77,43 @@ std::vector<Problem> by_enumeration(const SupportedProblems& supported, std::int
     return found;
 }
 
+/// The fewest steps with which the problems up to a distance are enumerated.
+std::int64_t steps_needed(const SupportedProblems& supported, std::int64_t distance,
+                          const Problem* box = nullptr) {
+    const auto suffice = [&](std::int64_t steps) {
+        ProblemEnumerator enumerator(supported, {.distance = distance, .steps = steps, .box = box});
+        while (enumerator.next()) continue;
+        return !enumerator.gave_up();
+    };
+    std::int64_t too_few = 0, enough = 1'000'000;
+    REQUIRE(suffice(enough));
+    while (too_few + 1 < enough) {
+        const std::int64_t middle = (too_few + enough) / 2;
+        (suffice(middle) ? enough : too_few) = middle;
+    }
+    return enough;
+}
+
+/// Parameters with a range on both sides of their defaults, and padding.
+Operator two_sided_operator() {
+    const auto size = [](const Problem& p) { return Sizes{p.scalar("a"), p.scalar("b")}; };
+    Operator op{.name = "two_sided",
+                .space = ParameterSpace(
+                    {{.name = "a", .default_value = 3, .minimum = 1, .maximum = 4},
+                     {.name = "b", .default_value = 2, .minimum = 1, .maximum = 6},
+                     {.name = "in", .kind = ParameterKind::per_axis, .carries_rank = true},
+                     {.name = "padding",
+                      .kind = ParameterKind::per_axis_pair,
+                      .default_value = 1,
+                      .minimum = 0,
+                      .maximum = 3,
+                      .is_padding = true}},
+                    1, 1)};
+    op.inputs = {{.name = "x", .sizes = size}};
+    op.passes = {test_pass("grad_weight", {"x"}, "dx")};
+    return op;
+}
+
 }  // namespace
 
 TEST_CASE("the first problems are the default one and its neighbours, padding last") {
@@ -180,6 +217,56 @@ TEST_CASE("the problems before one are counted, up to a number") {
     CHECK(count("n=0,in=1x1", 100) == 1);
     CHECK(count("in=1x2", 100) == 8);
     CHECK(count("in=9x9", 100) == 100);
+}
+
+TEST_CASE("a count that took too many steps is the most; one beyond all problems counts all") {
+    KernelDeclaration kernel = test_kernel().with_empty_problems();
+    const Problem far = Problem::parse(test_operator().space, "n=3,in=9x9");
+    const SupportedProblems supported = supported_by(kernel);
+    CHECK(count_before(supported, far, 1'000'000, 300) == 1'000'000);
+    kernel = plain_kernel();
+    kernel.where("n", between(1, 3)).where("c", equals(1)).where("k", equals(1));
+    kernel.where("in", equals(1)).where("filter", equals(1));
+    const SupportedProblems three = supported_by(kernel);
+    CHECK(count_before(three, far, 100) == 3);
+    CHECK(count_before(three, far, 2) == 2);
+}
+
+TEST_CASE("ranges on both sides of a default are enumerated to their ends") {
+    const Operator op = two_sided_operator();
+    const KernelDeclaration kernel = test_kernel().where("in", between(1, 2));
+    const SupportedProblems supported(op, op.forward(), kernel);
+    const std::vector<Problem> found = by_enumeration(supported, 1'000'000);
+    CHECK(found.size() == 4 * 6 * 2 * 4 * 4);
+    CHECK(printed(found) == printed(by_trying_all(supported, 100)));
+    for (const char* text : {"a=1,b=6,in=2,padding=0+3", "a=4,b=1,in=1,padding=3+0"}) {
+        const Problem corner = Problem::parse(op.space, text);
+        ProblemEnumerator box(supported, {.box = &corner});
+        std::size_t count = 0;
+        while (box.next()) ++count;
+        CHECK(count == (text[2] == '1' ? 3 * 5 * 2 * 2 * 3 : 2 * 2 * 1 * 3 * 2));
+    }
+}
+
+TEST_CASE("an enumeration does not look at values that the distance rules out") {
+    // The fewest steps known for each.
+    const KernelDeclaration everything = test_kernel().with_empty_problems();
+    CHECK(steps_needed(supported_by(everything), 3) == 5681);
+    KernelDeclaration odd = test_kernel();
+    odd.where("n", between(2, 3)).where("stride_h", same_as("padding_left_w"));
+    odd.where("k", multiple_of(2)).where("c", between(3, 9)).where("filter", equals(2));
+    CHECK(steps_needed(supported_by(odd), 7) == 146);
+    Operator sides = make_test_operator(1, 2);
+    sides.constraints.pop_back();
+    KernelDeclaration right = test_kernel();
+    right.where("padding_right", between(1, 3));
+    CHECK(steps_needed(supported_by(right, sides), 4) == 18008);
+    const Operator op = two_sided_operator();
+    const KernelDeclaration kernel = test_kernel().where("in", between(1, 2));
+    const SupportedProblems supported(op, op.forward(), kernel);
+    CHECK(steps_needed(supported, 1'000'000) == 15379);
+    const Problem corner = Problem::parse(op.space, "a=1,b=5,in=1,padding=0+1");
+    CHECK(steps_needed(supported, 1'000'000, &corner) == 3048);
 }
 
 TEST_CASE("a problem costs a few microseconds to enumerate") {

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "harness/differences.hpp"
+#include "properties/derivatives_along.hpp"
 #include "properties/properties.hpp"
 
 namespace gradverify {
@@ -68,7 +69,8 @@ class ForwardAlong {
         const PassSpec& forward = context_.op().forward();
         double sum = 0.0;
         for (std::size_t i = 0; i < outputs.size(); ++i)
-            sum += inner_product(context_.value("d" + forward.outputs[i]), outputs[i]);
+            if (context_.op().outputs[i].differentiable)
+                sum += inner_product(context_.value("d" + forward.outputs[i]), outputs[i]);
         return sum;
     }
 
@@ -133,10 +135,29 @@ std::vector<Comparison> compare_directions(CaseContext& context, const Gradient&
 }
 
 /// A kernel that agrees with the reference's gradient is not at fault.
-bool agrees_with_reference(CaseContext& context, const CallResult& result,
-                           const std::vector<Array<double>>& inputs) {
-    const auto expected = context.exactly(context.reference(context.pass(), inputs));
-    return std::ranges::all_of(compare_outputs(result, expected), &Comparison::ok);
+bool agrees_with_reference(CaseContext& context, const CallResult& result) {
+    const auto expected = context.exactly(context.reference(context.pass()));
+    return std::ranges::all_of(compare_outputs(result, expected, context.checked().setting),
+                               &Comparison::ok);
+}
+
+/// A reference written by hand against the one derived from the forward function; a message when
+/// they differ by more than the kernel's arithmetic could explain.
+std::string contradiction_of_references(CaseContext& context) {
+    if (!context.pass().derived) return {};
+    const auto derived = context.bounded(*context.pass().derived);
+    const auto by_hand = context.reference(context.pass());
+    for (std::size_t i = 0; i < derived.size(); ++i) {
+        const Comparison comparison =
+            compare(by_hand[i].data, Expected::within(context.pass().outputs[i], derived[i]));
+        if (comparison.ok) continue;
+        const WrongElement& worst = comparison.worst.front();
+        return "the reference of " + context.pass().name +
+               " that was written by hand is not the gradient of the forward function: " +
+               worst.tensor + " has an element of " + std::to_string(worst.got) + " that must be " +
+               std::to_string(worst.want) + "; correct the reference, or leave it out";
+    }
+    return {};
 }
 
 }  // namespace
@@ -146,16 +167,29 @@ Outcome matches_finite_differences(CaseContext& context) {
     CallResult result = context.call(context.kernel(), inputs);
     if (const std::string complaint = result.complaint(); !complaint.empty())
         return Outcome::failed(complaint);
+    if (const std::string wrong = contradiction_of_references(context); !wrong.empty())
+        return Outcome::errored(wrong);
     const bool multilinear = !context.op().products.empty();
-    const auto bounded = multilinear ? std::vector<Array<Bounded>>() : context.bounded(inputs);
+    const auto bounded = multilinear ? std::vector<Array<Bounded>>() : context.bounded();
     const CallResult as_returned = result;
     for (std::size_t i = 0; i < context.initial_outputs().size(); ++i)
         for (std::size_t j = 0; j < result.outputs[i].data.size(); ++j)
             result.outputs[i].data[j] -= context.initial_outputs()[i].data[j];
 
+    if (!multilinear && context.op().along) {
+        std::vector<BoundedGradient> gradients;
+        for (std::size_t i = 0; i < result.outputs.size(); ++i) {
+            if (!context.asks_for(i)) continue;
+            gradients.push_back({context.pass().outputs[i].substr(1), result.outputs[i], {}});
+            for (const Bounded& element : bounded[i].data)
+                gradients.back().bounds.push_back(bound_of(element));
+        }
+        return matches_derivatives_along(context, gradients);
+    }
     const SoundForward partner = multilinear ? sound_forward(context) : SoundForward{};
     std::vector<Comparison> by_reference, by_kernel;
     for (std::size_t i = 0; i < result.outputs.size(); ++i) {
+        if (!context.asks_for(i)) continue;
         Gradient gradient{context.pass().outputs[i].substr(1), &result.outputs[i], {}};
         if (!multilinear)
             for (const Bounded& element : bounded[i].data)
@@ -185,7 +219,7 @@ Outcome matches_finite_differences(CaseContext& context) {
         if (along_kernel.verdict == Verdict::failed) outcome = std::move(along_kernel);
     }
     if (outcome.verdict != Verdict::failed || !multilinear ||
-        !agrees_with_reference(context, as_returned, inputs))
+        !agrees_with_reference(context, as_returned))
         return outcome;
     // Not this kernel's fault. A forward kernel that is right at one point and wrong at another
     // fails on its own row.

@@ -74,6 +74,15 @@ void check_misbehaving(const Misbehaving& kernel, const RowResult& result,
     const bool known = !kernel.varies || (device == "cpu" && !sanitized);
     if (known) CHECK(begins_as(result.message, kernel.cause));
     CHECK(result.failure->smallest.problem.print() == "k=3,in=1x1");
+    // It dies a few hundred times more for it; where each takes long, what was seen is told.
+    const Generality& generality = result.failure->generality;
+    CAPTURE(generality.text);
+    if (generality.is_rule)
+        CHECK(generality.text.starts_with("fails wherever k >= 3; n, c, groups, in, filter, "));
+    else
+        CHECK(generality.text.starts_with("no rule was found in time; "));
+    CHECK(generality.problems > 1);
+    CHECK(result.failure->witnesses.empty());
     WorkerPool other(workers());
     const Outcome again = other.run(result.failure->smallest.print(), {.alone = true});
     CHECK(again.verdict == Verdict::failed);

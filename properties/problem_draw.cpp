@@ -9,6 +9,9 @@ namespace {
 
 /// One draw in so many has a large parameter.
 constexpr std::uint64_t large_one_in = 6;
+/// One large count in so many is more than a grid takes: the only value that shows an unchecked
+/// launch, and the dearest.
+constexpr std::uint64_t beyond_grid_one_in = 8;
 /// One value in so many is another parameter's: filter = in, padding = filter, n = c.
 constexpr std::uint64_t copied_one_in = 12;
 /// Larger values are not copied: several large ones would have to be reduced again, and their
@@ -78,7 +81,10 @@ class ProblemDrawer::Attempt {
             int which = 0;
             while (roll >= levels(which).large_weight) roll -= levels(which++).large_weight;
             const std::vector<std::int64_t>& large = levels(which).large;
-            const std::int64_t value = large[random_.below(large.size())];
+            const std::int64_t value =
+                levels(which).beyond_grid && random_.one_in(beyond_grid_one_in)
+                    ? *levels(which).beyond_grid
+                    : large[random_.below(large.size())];
             if (!values_.allows(which, value)) continue;
             Assignment alone = values_;
             alone.set(which, value);

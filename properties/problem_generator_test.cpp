@@ -243,6 +243,29 @@ TEST_CASE("a problem costs its products, its threads' barriers and its tensors' 
           16 * outputs);
 }
 
+TEST_CASE("threads are counted for what the pass yields, and empty axes for every tensor") {
+    Operator op = make_test_operator();
+    op.passes.push_back(test_pass("grad_input", {"dy", "w"}, "dx"));
+    op.passes[0].multiply_adds = [](const Problem& p) { return 10.0 * products(p); };
+    op.passes[1].multiply_adds = {};
+    const KernelDeclaration kernel = test_kernel().with_empty_problems();
+    const auto cost = [&](const char* pass, const char* text) {
+        const SupportedProblems supported(op, *op.find_pass(pass), kernel);
+        return CostModel(supported)(Problem::parse(op.space, text));
+    };
+    const char* text = "n=2,k=3,in=5x4,filter=2x1";
+    CHECK(cost("forward", text).thread_barriers == 2 * 3 * 4 * 4);
+    CHECK(cost("grad_input", text).thread_barriers == 2 * 5 * 4);
+    CHECK(cost("grad_weight", text).thread_barriers == 3 * 2);
+    // The forward pass is run too, and counts where it is more; some pass may not say.
+    for (const char* pass : {"forward", "grad_input", "grad_weight"})
+        CHECK(cost(pass, text).multiply_adds == 10 * 2 * 3 * 4 * 4 * 2);
+    op.passes[0].multiply_adds = [](const Problem& p) { return 0.1 * products(p); };
+    CHECK(cost("grad_input", text).multiply_adds == 2 * 3 * 4 * 4 * 2);
+    CHECK(cost("forward", "n=0,in=1x1").empty_axes == 2);
+    CHECK(cost("forward", "n=0,in=1x1,filter=2x2").empty_axes == 4);
+}
+
 TEST_CASE("a large parameter comes with small others, and stays large") {
     const KernelDeclaration kernel = test_kernel();
     const std::vector<Problem> problems = draws(generator_for(kernel), 6000);

@@ -26,22 +26,24 @@ Case ProblemTrials::dense(const Problem& problem, int draw) const {
 }
 
 std::int64_t ProblemTrials::runs_per_problem() const {
-    return dense_draw_count(kernel_.any()) + (is_canonical_ ? 0 : 2);
+    return dense_draw_count(kernel_) + (is_canonical_ ? 0 : 2);
 }
 
 bool ProblemTrials::fails_canonically(const Problem& problem) {
-    for (int draw = 0; draw < dense_draw_count(kernel_.any()); ++draw)
+    for (int draw = 0; draw < dense_draw_count(kernel_); ++draw)
         if (trials_->fails(dense(problem, draw))) return true;
     return false;
 }
 
 bool ProblemTrials::fails(const Problem& problem, ShrinkTrials& trials) {
-    const auto [known, is_new] = seen_.try_emplace(key_of(problem), Seen::passed);
+    const auto [known, is_new] = seen_.try_emplace(key_of(problem), Seen::nothing);
     if (!is_new) return known->second == Seen::failed;
+    Seen& state = known->second;
     const auto fails = [&](const Case& candidate) {
         const Verdict verdict = trials.run(candidate);
-        if (verdict == Verdict::errored) known->second = Seen::errored, is_clean_ = false;
-        if (verdict == Verdict::failed) known->second = Seen::failed;
+        if (verdict == Verdict::errored) state = Seen::errored, is_clean_ = false;
+        if (verdict == Verdict::failed) state = Seen::failed;
+        if (verdict == Verdict::passed && state == Seen::nothing) state = Seen::passed;
         return verdict == Verdict::failed;
     };
     if (!is_canonical_) {
@@ -52,7 +54,7 @@ bool ProblemTrials::fails(const Problem& problem, ShrinkTrials& trials) {
         as_found.data = dense(problem, 0).data;
         if (fails(as_found)) return true;
     }
-    for (int draw = 0; draw < dense_draw_count(kernel_.any()); ++draw)
+    for (int draw = 0; draw < dense_draw_count(kernel_); ++draw)
         if (fails(dense(problem, draw))) return true;
     return false;
 }
@@ -61,6 +63,12 @@ std::optional<bool> ProblemTrials::known(const Problem& problem) const {
     const auto found = seen_.find(key_of(problem));
     if (found == seen_.end() || found->second == Seen::errored) return std::nullopt;
     return found->second == Seen::failed;
+}
+
+std::optional<bool> ProblemTrials::shown(const Problem& problem) const {
+    const auto found = seen_.find(key_of(problem));
+    if (found == seen_.end() || found->second == Seen::nothing) return std::nullopt;
+    return known(problem);
 }
 
 }  // namespace gradverify

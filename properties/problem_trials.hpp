@@ -26,6 +26,10 @@ class ProblemTrials {
     /// Whether it fails; nothing when it was not run, or when a run of it errored.
     std::optional<bool> known(const Problem& problem) const;
 
+    /// Whether it was seen to fail or to pass; nothing when it was not run, errored, or when no run
+    /// of it compared a value other than zero.
+    std::optional<bool> shown(const Problem& problem) const;
+
     /// Whether dense cases show the failure.
     bool is_canonical() const { return is_canonical_; }
     /// No run errored.
@@ -37,7 +41,7 @@ class ProblemTrials {
 
   private:
     using Key = std::vector<std::int64_t>;
-    enum class Seen { passed, failed, errored };
+    enum class Seen { nothing, passed, failed, errored };
 
     Case dense(const Problem& problem, int draw) const;
 

@@ -33,12 +33,12 @@ constexpr std::array properties{
     Property{"adjoint_identity", "is the adjoint of a registered forward kernel", integers,
              gradient_of_multilinear, adjoint_identity},
     Property{"stays_in_bounds", "writes every output and nothing else, reads only its inputs",
-             integers, any_kernel, stays_in_bounds},
+             integers_if_multilinear, any_kernel, stays_in_bounds},
     Property{"repeatable", "gives the same result again, and elsewhere in memory", mantissas,
              any_kernel, repeatable},
     // An access that is checked costs some thirty plain ones.
-    Property{"free_of_races", "orders what its threads share, by barriers or atomics", integers,
-             has_checked_variant, free_of_races, "cpu", 0x1p-4},
+    Property{"free_of_races", "orders what its threads share, by barriers or atomics",
+             integers_if_multilinear, has_checked_variant, free_of_races, "cpu", 0x1p-4},
 };
 
 }  // namespace

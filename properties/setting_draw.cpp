@@ -30,6 +30,7 @@ ThreadOrder draw_order(SplitMix64& random) {
 /// cudaMalloc's alignment stays where it is.
 std::vector<int> draw_offsets(const KernelDeclaration& kernel, std::size_t buffers,
                               SplitMix64& random) {
+    // Of the smallest element; an offset in larger ones keeps the alignment all the more.
     constexpr std::int64_t element_bytes = 4;
     std::vector<int> offsets;
     if (kernel.base_alignment_bytes >= 256 || random.one_in(3)) return offsets;
@@ -55,7 +56,16 @@ Setting draw_setting(const KernelDeclaration& kernel, const PassSpec& pass, std:
         setting.block_size = kernel.block_sizes[random.below(kernel.block_sizes.size())];
     if (!kernel.block_sizes.empty() && setting.block_size == kernel.block_sizes.front())
         setting.block_size = 0;
-    setting.own_stream = kernel.stream_use == StreamUse::given && random.one_in(2);
+    const auto outputs = static_cast<std::uint32_t>(pass.outputs.size());
+    const auto subsets = std::uint64_t{1} << outputs;
+    // Half of the cases ask for all, which says most.
+    if (kernel.takes_output_mask && outputs > 1 && random.one_in(2))
+        setting.output_mask = static_cast<std::uint32_t>(random.below(subsets - 1)) + 1;
+    if (setting.output_mask + std::uint64_t{1} == subsets)
+        setting.output_mask = Setting::every_output;
+    const auto by_choice = [](const Alias& alias) { return !alias.is_always; };
+    if (std::ranges::any_of(kernel.aliases, by_choice)) setting.in_place = random.one_in(2);
+    setting.own_stream = kernel.stream_use != StreamUse::default_stream && random.one_in(2);
     return setting;
 }
 

@@ -347,6 +347,67 @@ TEST_CASE("a bug that needs so many elements is found in the shape of least dist
     }
 }
 
+TEST_CASE("a bug of every 16th output is found at the first, whatever made the found one") {
+    const TestKernel kernel(test_kernel());
+    // The last column is forgotten, where it is one more than a tile and reads the image.
+    const auto fails = [](const Problem& p) {
+        const TestAxis w(p, 1);
+        if (!has_output(p) || w.out() == 1 || w.out() % 16 != 1) return false;
+        for (std::int64_t f = 0; f < w.filter; ++f) {
+            const std::int64_t iw = (w.out() - 1) * w.stride + f * w.dilation - w.left;
+            if (iw >= 0 && iw < w.in) return true;
+        }
+        return false;
+    };
+    for (const char* start :
+         {"in=1x49", "n=3,in=5x33,filter=2x1", "in=1x65,stride=1x2",
+          "in=2x99,filter=1x3,stride=1x6", "in=1x13,filter=1x3,dilation=1x2,padding=0x4",
+          "in=1x50,filter=1x4,stride=1x3,padding=0x1", "c=2,k=2,in=3x16,filter=1x2,padding=0x1"}) {
+        CAPTURE(std::string(start));
+        REQUIRE(fails(parsed(start)));
+        const Shrunk shrunk = shrink_from(kernel, parsed(start), failing_where(fails));
+        CHECK(shrunk.smallest.problem.print() == "in=1x17");
+        CHECK(shrunk.minimality.passed == shrunk.minimality.of);
+    }
+}
+
+TEST_CASE("a bug that a product must be large for is found where the sum is smallest") {
+    const TestKernel kernel(test_kernel());
+    const auto fails = [](const Problem& p) {
+        return has_output(p) && p.scalar("n") * p.scalar("k") >= 1000;
+    };
+    for (const char* start : {"n=2,k=500,in=1x1", "n=1000,in=4x4,filter=3", "k=1024,in=1x2",
+                              "n=7,c=3,k=150,in=3x1", "n=100,k=100,in=1x1"}) {
+        CAPTURE(std::string(start));
+        const Shrunk shrunk = shrink_from(kernel, parsed(start), failing_where(fails));
+        // 28 and 36: no other pair of that sum has a smaller n, and none of a smaller sum fails.
+        CHECK(shrunk.smallest.problem.print() == "n=28,k=36,in=1x1");
+    }
+}
+
+TEST_CASE("shrinking keeps the kind of failure") {
+    const TestKernel kernel(test_kernel());
+    // A wrong value from n = 5 on, and a hang for n = 2 and 3.
+    const auto outcome = [](std::int64_t n) {
+        if (n != 2 && n != 3) return n >= 5 ? Outcome::failed("wrong") : Outcome::passed();
+        Outcome hang = Outcome::failed("no end");
+        hang.discovery = Discovery::overstepped;
+        return hang;
+    };
+    const auto runner = [&](const Case& candidate) {
+        return outcome(candidate.problem.scalar("n"));
+    };
+    const Shrunk wrong = shrink_from(kernel, parsed("n=9,in=2x3"), runner);
+    CHECK(wrong.smallest.problem.print() == "n=5,in=1x1");
+    CHECK(wrong.outcome.message == "wrong");
+    // Something smaller fails too, if otherwise.
+    CHECK_FALSE(wrong.minimal());
+    const Shrunk hang =
+        shrink_case(kernel.kernel, case_on(kernel, parsed("n=3,in=2x3")), outcome(3), runner);
+    CHECK(hang.smallest.problem.print() == "n=2,in=1x1");
+    CHECK(hang.minimal());
+}
+
 TEST_CASE("certified says how many problems are smaller, and runs each with every dense draw") {
     const TestKernel kernel(test_kernel());
     const SupportedProblems supported(test_operator(), *kernel.kernel.pass, kernel.declaration);

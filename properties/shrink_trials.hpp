@@ -21,12 +21,15 @@ class ShrinkTrials {
     ShrinkTrials(Case found, Outcome outcome, const CaseRunner& runner)
         : smallest_(std::move(found)), outcome_(std::move(outcome)), runner_(&runner) {}
 
-    /// Runs the candidate. A failure makes it the smallest so far; nothing else does, so that
-    /// shrinking never ends at a case that errored or was skipped.
+    /// Runs the candidate. A failure of the found one's kind makes it the smallest so far; nothing
+    /// else does, so that shrinking never ends at a case that errored or was skipped, nor goes over
+    /// from a wrong value to a hang. Another kind of failure counts as errored: nothing is proven
+    /// where it was seen.
     Verdict run(const Case& candidate) {
         ++runs_;
         Outcome outcome = (*runner_)(candidate);
         if (outcome.verdict != Verdict::failed) return outcome.verdict;
+        if (!is_of_one_kind(outcome, outcome_)) return Verdict::errored;
         smallest_ = candidate;
         outcome_ = std::move(outcome);
         return Verdict::failed;

@@ -2,10 +2,16 @@
 #include "properties/smaller_problems.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 namespace gradverify {
 namespace {
+
+/// Kernels work in tiles of up to so many elements.
+constexpr std::int64_t largest_period = 1024;
+/// Values that are tried for one parameter while all others are at their smallest.
+constexpr std::int64_t most_alone = 64;
 
 /// A class and the value that it should come close to.
 struct Change {
@@ -29,12 +35,17 @@ class Candidates {
     std::vector<Problem> collect() {
         all_together();
         keeping_one();
+        // One parameter alone makes the cheapest runs: before those that keep the others.
+        flush();
         one_at_a_time();
+        keeping_residues();
         mirror_axes();
         flush();
         keeping_two();
         two_at_a_time();
         trade();
+        balance();
+        one_for_all();
         flush();
         return std::move(result_);
     }
@@ -91,6 +102,17 @@ class Candidates {
                 apply({{which, target}});
         divide_related();
     }
+    /// What fails for every 16th value still does where the rest of a division by a power of two
+    /// stays: the least such values, and the nearest.
+    void keeping_residues() {
+        for (const int which : movable_) {
+            const std::int64_t above = std::abs(values_[which] - smallest(which));
+            for (std::int64_t power = 2; power <= std::min(above, largest_period); power *= 2)
+                for (const std::int64_t less :
+                     {above - above % power, above - above % power - power, power})
+                    apply({{which, stepped(which, values_[which], static_cast<int>(less))}});
+        }
+    }
     void two_at_a_time() {
         for (const int a : movable_)
             for (const int b : movable_) {
@@ -115,6 +137,34 @@ class Candidates {
                 apply({{a, product / more}, {b, more}});
                 apply({{a, product / more + 1}, {b, more}});
             }
+    }
+    /// Two parameters whose product must be large enough have the smallest sum where they are
+    /// alike.
+    void balance() {
+        for (const int a : movable_)
+            for (int b = 0; b < static_cast<int>(domain_.classes.size()); ++b) {
+                const std::int64_t product = values_[a] * values_[b];
+                if (a == b || product < 4) continue;
+                const auto root =
+                    static_cast<std::int64_t>(std::sqrt(static_cast<double>(product)));
+                for (const std::int64_t first : {root, root + 1, root + 2})
+                    apply({{a, first}, {b, (product + first - 1) / first}});
+            }
+    }
+    /// One parameter alone, as large as it takes: what needs an output of 17 pixels may have got
+    /// them by padding and filter, and has them by the image alone too.
+    void one_for_all() {
+        const std::int64_t distance = problem_.distance();
+        for (int kept = 0; kept < static_cast<int>(domain_.classes.size()); ++kept) {
+            std::vector<Change> changes{{kept, 0}};
+            for (const int which : movable_)
+                if (which != kept) changes.push_back({which, smallest(which)});
+            const std::int64_t least = std::max<std::int64_t>(1, distance - most_alone);
+            for (std::int64_t steps = least; steps <= distance; ++steps) {
+                changes.front().target = stepped(kept, smallest(kept), -static_cast<int>(steps));
+                apply(changes);
+            }
+        }
     }
     /// What fails along one axis often fails along another, and only one of the two comes first.
     void mirror_axes() {

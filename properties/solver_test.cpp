@@ -41,6 +41,44 @@ bool contains(const std::string& text, const std::string& part) {
 
 Problem parsed(std::string_view text) { return Problem::parse(test_operator().space, text); }
 
+/// Parameters a, b, c and d, which may be zero and are the size of nothing, with these constraints.
+struct Relations {
+    Operator op;
+    KernelDeclaration kernel = test_kernel();
+    SupportedProblems problems;
+
+    explicit Relations(std::vector<Constraint> constraints)
+        : op{.name = "filter",
+             .space = ParameterSpace(
+                 {{.name = "a", .minimum = 0},
+                  {.name = "b", .minimum = 0},
+                  {.name = "c", .minimum = 0},
+                  {.name = "d", .minimum = 0},
+                  {.name = "in", .kind = ParameterKind::per_axis, .carries_rank = true}},
+                 1, 1),
+             .constraints = std::move(constraints),
+             .why_invalid = {},
+             .inputs = {{.name = "x", .sizes = in_sizes}},
+             .outputs = {{.name = "y", .sizes = in_sizes}},
+             .passes = {test_pass("forward", {"x"}, "y"), test_pass("grad_weight", {"x"}, "y")}},
+          problems(op, op.forward(), kernel) {}
+    static Sizes in_sizes(const Problem& p) { return {p.on_axis("in", 0)}; }
+
+    Assignment assignment() const { return Assignment(problems.domains().front()); }
+    /// The smallest values of all, or why there are none.
+    static std::string solved(std::vector<Constraint> constraints) {
+        try {
+            const Relations relations(std::move(constraints));
+            Assignment values = relations.assignment();
+            return values.complete() ? values.problem(relations.op.space).print() : "incomplete";
+        } catch (const std::invalid_argument&) {
+            return "contradiction";
+        }
+    }
+};
+
+enum : int { a, b, c, d };
+
 }  // namespace
 
 TEST_CASE("slots that must be equal become one class, slot by slot") {
@@ -208,9 +246,128 @@ TEST_CASE("the nearest allowed value respects what is already chosen") {
     CHECK(values.problem(test_operator().space).print() == "c=12,k=4,groups=4,in=1x1");
 }
 
+TEST_CASE("zero divides only zero, and is a multiple of everything") {
+    const Relations relations({where("a", multiple_of("b"))});
+    Assignment values = relations.assignment();
+    values.set(b, 0);
+    CHECK(values.unit(a) == 0);
+    CHECK(values.nearest(a, 7) == 0);
+    CHECK(values.allows(a, 0));
+    CHECK_FALSE(values.allows(a, 1));
+    values.unset(b);
+    CHECK(values.unit(a) == 1);
+    CHECK(values.allows(a, 7));
+    values.set(a, 0);
+    CHECK(values.nearest(b, 5) == 5);
+    CHECK(values.allows(b, 0));
+    values.set(a, 6);
+    CHECK_FALSE(values.allows(b, 0));
+    CHECK(values.nearest(b, 0) == 1);
+    CHECK(values.nearest(b, 4) == 3);
+    CHECK(values.nearest(b, 5) == 6);
+    // A divisor of zero is allowed as long as the multiple may be zero, whatever else divides it.
+    const Relations two({where("a", multiple_of("b")), where("a", multiple_of("c"))});
+    Assignment both = two.assignment();
+    both.set(b, 0);
+    CHECK(both.allows(c, 5));
+    both.set(c, 5);
+    CHECK(both.nearest(a, 10) == 0);
+    both.set(b, 2), both.set(c, 0);
+    CHECK(both.nearest(a, 10) == 0);
+    CHECK(both.allows(d, 0));
+}
+
+TEST_CASE("a value leaves room for the multiples that have none yet") {
+    const Relations narrow({where("a", multiple_of("b")), where("a", between(4, 5))});
+    const Assignment values = narrow.assignment();
+    CHECK_FALSE(values.allows(b, 0));
+    CHECK_FALSE(values.allows(b, 3));
+    CHECK(values.nearest(b, 3) == 2);
+    CHECK(values.allows(b, 5));
+    CHECK_FALSE(values.allows(b, 6));
+
+    const Relations two({where("a", multiple_of("b")), where("a", multiple_of("c")),
+                         where("a", multiple_of(2)), where("a", between(1, 30))});
+    Assignment both = two.assignment();
+    CHECK(both.allows(c, 15));
+    CHECK_FALSE(both.allows(c, 16 + 1));
+    both.set(b, 4);
+    CHECK_FALSE(both.allows(c, 9));
+    CHECK(both.nearest(c, 9) == 8);
+    CHECK(both.allows(c, 7));
+    CHECK(both.allows(c, 14));
+    CHECK_FALSE(both.allows(c, 11));
+    both.set(c, 7);
+    CHECK(both.unit(a) == 28);
+    CHECK(both.nearest(a, 1) == 28);
+    // With a value of its own, a multiple allows its divisors only.
+    both.set(a, 28);
+    CHECK(both.allows(c, 14));
+    CHECK_FALSE(both.allows(c, 3));
+    CHECK(both.nearest(c, 20) == 14);
+    both.set(a, 12);
+    CHECK(both.nearest(c, 5) == 4);
+    CHECK(both.nearest(c, 10) == 12);
+}
+
+TEST_CASE("nothing is near where no multiple lies in the range") {
+    const Relations relations({where("a", multiple_of("b")), where("a", between(7, 11))});
+    Assignment values = relations.assignment();
+    values.set(b, 6);
+    CHECK_FALSE(values.nearest(a, 8).has_value());
+    values.set(b, 5);
+    CHECK(values.nearest(a, 8) == 10);
+    values.set(b, 4);
+    CHECK(values.nearest(a, 100) == 8);
+}
+
+TEST_CASE("2048 values on each side are looked at") {
+    const Relations relations({where("a", multiple_of("b")), where("b", between(1, 3000))});
+    Assignment values = relations.assignment();
+    values.set(a, 4093);  // a prime
+    CHECK(values.nearest(b, 2048) == 1);
+    CHECK_FALSE(values.nearest(b, 2049).has_value());
+}
+
+TEST_CASE("a divisor's value that leads into a dead end is replaced by the next") {
+    // c = 4 leaves room for b and for d, but b = 8 does not divide d.
+    const auto with = [](std::int64_t c_highest, std::int64_t d_value) {
+        return Relations::solved({where("b", multiple_of("a")), where("b", multiple_of("c")),
+                                  where("d", multiple_of("b")), where("a", equals(2)),
+                                  where("c", between(4, c_highest)), where("b", between(5, 10)),
+                                  where("d", equals(d_value))});
+    };
+    CHECK(with(6, 12) == "a=2,b=6,c=6,d=12,in=1");
+    CHECK(with(5, 20) == "a=2,b=10,c=5,d=20,in=1");
+    CHECK(with(9, 20) == "a=2,b=10,c=5,d=20,in=1");
+    CHECK(with(5, 12) == "contradiction");
+    CHECK(with(6, 28) == "contradiction");
+}
+
+TEST_CASE("all classes take a problem's values") {
+    const Relations relations({where("a", multiple_of("b"))});
+    const Problem problem = Problem::parse(relations.op.space, "a=6,b=3,c=5,d=0,in=4");
+    const Assignment values(relations.problems.domains().front(), problem);
+    CHECK(values.problem(relations.op.space) == problem);
+    CHECK(relations.problems.contains(problem));
+    CHECK_FALSE(
+        relations.problems.contains(Problem::parse(relations.op.space, "a=6,b=4,c=5,d=0,in=4")));
+    const Assignment none(relations.problems.domains().front());
+    for (const int which : {a, b, c, d}) CHECK_FALSE(none.has(which));
+}
+
 TEST_CASE("rounding to multiples does not overflow, and a common multiple saturates") {
     CHECK(least_common_multiple(4, 6) == 12);
     CHECK(least_common_multiple(std::int64_t{1} << 40, 3) == std::int64_t{1} << 41);
+    // The largest that does not saturate, and the first that does.
+    CHECK(least_common_multiple(733007751850, 3) == 2199023255550);
+    CHECK(least_common_multiple(733007751851, 3) == std::int64_t{1} << 41);
+    CHECK(least_common_multiple(6, 4) == 12);
+    CHECK(round_up(9, 4) == 12);
+    CHECK(round_up(12, 4) == 12);
+    CHECK(round_down(11, 4) == 8);
+    CHECK(round_down(12, 4) == 12);
+    CHECK(nearest_in({0, 100, 10}, 15) == 10);
     CHECK(nearest_in({0, 100, 10}, 14) == 10);
     CHECK(nearest_in({0, 100, 10}, 16) == 20);
     CHECK(nearest_in({10, 20, 10}, -5) == 10);

@@ -8,12 +8,18 @@
 #include <memory>
 #include <stdexcept>
 
+#include "harness/autodiff/decisions.hpp"
+#include "harness/launch.hpp"
 #include "properties/calls_before.hpp"
+#include "properties/dense_draws.hpp"
 #include "properties/draw_seed.hpp"
+#include "properties/enumerate.hpp"
+#include "properties/explain.hpp"
 #include "properties/problem_generator.hpp"
 #include "properties/properties.hpp"
 #include "properties/setting_draw.hpp"
 #include "properties/shrink.hpp"
+#include "properties/witnesses.hpp"
 
 namespace gradverify {
 
@@ -78,9 +84,19 @@ std::uint64_t seed_of(const Row& row, std::uint64_t seed, std::int64_t index) {
 
 const Property& property_named(const std::string& name) {
     if (const Property* property = find_property(name)) return *property;
+    if (name == witnesses().name) return witnesses();
     std::string known;
     for (const Property& property : all_properties()) known += " " + std::string(property.name);
     throw std::invalid_argument("there is no property '" + name + "'; there are" + known);
+}
+
+/// Where a comparison of the forward function may go either way, no kernel is charged.
+Outcome check_decided(const Property& property, CaseContext& context) {
+    try {
+        return property.check(context);
+    } catch (const UndecidedComparison& undecided) {
+        return Outcome::skipped(undecided.what());
+    }
 }
 
 Outcome run_case(const Registry& registry, std::string_view printed) {
@@ -93,7 +109,12 @@ Outcome run_case(const Registry& registry, std::string_view printed) {
         throw std::invalid_argument("the property " + checked.property + " does not apply to " +
                                     kernel.name);
     CaseContext context(checked, registry, property.values(*kernel.op));
-    Outcome outcome = property.check(context);
+    Outcome outcome;
+    try {
+        outcome = check_decided(property, context);
+    } catch (const NotServed& reason) {
+        outcome = Outcome::skipped(reason.what());
+    }
     outcome.multiply_adds = kernel.pass->multiply_adds(checked.problem);
     outcome.seconds_kernel = context.spent().seconds_kernel;
     outcome.seconds_reference = context.spent().seconds_reference;
@@ -103,13 +124,38 @@ Outcome run_case(const Registry& registry, std::string_view printed) {
     return outcome;
 }
 
+/// What the enumerator refers to, and it.
+struct Enumeration {
+    SupportedProblems supported;
+    ProblemEnumerator enumerator{supported};
+
+    explicit Enumeration(const Kernel& kernel)
+        : supported(*kernel.op, *kernel.pass, kernel.any()) {}
+};
+
+Suite::ProblemsInOrder problems_in_order(const Row& row) {
+    // The time that a search may take is for each problem: the run may go on for days.
+    return [all = std::make_shared<Enumeration>(*row.kernel)] {
+        auto problem = all->enumerator.next();
+        all->enumerator.renew_steps();
+        return Suite::NextProblem{std::move(problem), all->enumerator.gave_up()};
+    };
+}
+
+std::vector<Case> dense_cases(const Row& row, const Problem& problem) {
+    std::vector<Case> cases;
+    for (int draw = 0; draw < dense_draw_count(*row.kernel); ++draw)
+        cases.push_back(dense_case(*row.kernel, row.property, row.device, problem, draw));
+    return cases;
+}
+
 /// The tensors whose values can matter to a case, as explicit data lists them.
 std::vector<DataElement> list_data(const Registry& registry, const Case& checked) {
     const Kernel& kernel = *registry.find_kernel(checked.kernel);
     const Property& property = property_named(checked.property);
     const Values values = draw_values(*kernel.op, checked.problem, checked.data,
                                       property.values(*kernel.op), kernel.any().exact_bits());
-    return list_elements(values, kernel.pass->inputs);
+    return list_elements(*kernel.op, checked.problem, values, drawn_for(*kernel.op, *kernel.pass));
 }
 
 }  // namespace
@@ -140,6 +186,8 @@ Suite make_suite(const Registry& registry, const SuiteOptions& options) {
             row, shared->generator(*row.kernel, property_named(row.property)), case_seed);
         return drawn;
     };
+    suite.problems_in_order = problems_in_order;
+    suite.dense_cases = dense_cases;
     suite.run = [shared](std::string_view printed) {
         return run_case(shared->registry(), printed);
     };
@@ -153,6 +201,9 @@ Suite make_suite(const Registry& registry, const SuiteOptions& options) {
         };
         return shrink_case(*shared->registry().find_kernel(found.kernel), found, outcome, runner,
                            tools);
+    };
+    suite.explain = [shared](Shrunk& shrunk, const CaseRunner& runner) {
+        explain(*shared->registry().find_kernel(shrunk.smallest.kernel), shrunk, runner);
     };
     return suite;
 }

@@ -66,6 +66,37 @@ TEST_CASE("every kernel gives the same result again, and elsewhere in memory") {
 
 TEST_CASE("every kernel orders what its threads share") { check_property("free_of_races"); }
 
+TEST_CASE("every kernel keeps every property on every problem near the default one") {
+    const Suite suite = make_suite(Registry::instance());
+    const auto rows = rows_of_correct_kernels(suite, "*");
+    WorkerPool pool({.command = suite_worker_command(), .jobs = 2});
+    CheckOptions options;
+    options.exhaustive = ExhaustiveLimits{.distance = 1};
+    for (const RowResult& result : check_rows(suite, rows, options, pool, {})) {
+        CAPTURE(result.row.kernel->name);
+        CAPTURE(result.row.property);
+        CHECK_MESSAGE(result.verdict == Verdict::passed, result.message);
+        REQUIRE(result.exhaustive);
+        CHECK(result.exhaustive->distance == 1);
+        CHECK(result.coverage.problems() == result.exhaustive->compared);
+        CHECK(result.cases >= 3 * result.exhaustive->problems);
+    }
+}
+
+TEST_CASE("an exhaustive row ends at the smallest problem that shows a bug") {
+    const Suite suite = make_suite(Registry::instance());
+    const Row row{Registry::instance().find_kernel("conv.grad_input/bug_a04_group_weight_offset"),
+                  "adjoint_identity", "cpu"};
+    WorkerPool pool({.command = suite_worker_command(), .jobs = 2});
+    CheckOptions options;
+    options.exhaustive = ExhaustiveLimits{.distance = 4};
+    const auto results = check_rows(suite, {row}, options, pool, {});
+    REQUIRE(results.front().failure);
+    CHECK(results.front().failure->smallest.problem.print() == "c=2,k=2,groups=2,in=1x1");
+    CHECK(results.front().failure->minimal());
+    CHECK(results.front().exhaustive->distance == 2);
+}
+
 TEST_CASE("free_of_races is a row of the cpu device alone") {
     const Suite suite = make_suite(Registry::instance());
     CHECK(select_rows(suite, Registry::instance(), {}, "free_of_races", {"cuda"}).empty());

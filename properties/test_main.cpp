@@ -1,12 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// The main of the tests over registered kernels, which is also a worker that knows the seeded bugs.
+// The main of the tests over registered kernels, which is also a worker that knows the seeded bugs
+// and, where they are linked, measures what kills them.
 #include <cstdio>
 #include <exception>
+#include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "harness/run_tests.hpp"
 #include "harness/worker.hpp"
 #include "properties/suite.hpp"
+#ifdef GRADVERIFY_HAS_BUG_TABLE
+#include "properties/seeded_bugs/bug_table.hpp"
+#endif
 
 int main(int argc, char** argv) {
     auto& registry = gradverify::Registry::instance();
@@ -18,5 +25,10 @@ int main(int argc, char** argv) {
     }
     if (argc == 2 && std::string_view(argv[1]) == "worker")
         return gradverify::worker_main(gradverify::make_suite(registry));
+#ifdef GRADVERIFY_HAS_BUG_TABLE
+    const std::vector<std::string> arguments(argv + 1, argv + argc);
+    if (!arguments.empty() && arguments.front() == "bug-table")
+        return gradverify::bug_table_main(std::span(arguments).subspan(1));
+#endif
     return gradverify::run_tests(argc, argv);
 }

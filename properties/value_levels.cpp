@@ -99,6 +99,8 @@ ClassLevels levels_of(const ParameterSpace& space, const RankDomain& domain, int
     for (const std::int64_t length : lengths) add_large(levels, slot_class, length);
     if (spec.kind == ParameterKind::scalar)
         for (const std::int64_t limit : grid_limits) add_large(levels, slot_class, limit);
+    if (levels.role == Role::scalar && std::ranges::count(levels.large, grid_limits.back()) > 0)
+        levels.beyond_grid = grid_limits.back();
     if (slot_class.highest < spec.maximum) add_large(levels, slot_class, slot_class.highest);
     levels.large_weight = levels.large.empty() ? 0 : weight_of(levels.role);
     return levels;

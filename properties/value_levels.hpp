@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "harness/random.hpp"
@@ -26,8 +27,9 @@ struct ClassLevels {
     bool takes_zero = false;  ///< zero is allowed, and is not the default
     bool is_bounded = false;  ///< a constraint gives it a low upper end
     std::int64_t smallest = 0, highest = 0;
-    std::vector<std::int64_t> large;  ///< the large values that it may take
-    int large_weight = 0;             ///< how often it is the large one
+    std::vector<std::int64_t> large;          ///< the large values that it may take
+    std::optional<std::int64_t> beyond_grid;  ///< of them, the one that no grid's y or z takes
+    int large_weight = 0;                     ///< how often it is the large one
 };
 
 ClassLevels levels_of(const ParameterSpace& space, const RankDomain& domain, int which);

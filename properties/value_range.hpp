@@ -25,14 +25,13 @@ inline std::int64_t round_down(std::int64_t value, std::int64_t step) {
 inline std::int64_t least_common_multiple(std::int64_t a, std::int64_t b) {
     constexpr std::int64_t too_large = std::int64_t{1} << 41;
     const std::int64_t rest = b / std::gcd(a, b);
-    return a > too_large / rest ? too_large : std::min(a * rest, too_large);
+    return a > too_large / rest ? too_large : a * rest;
 }
 
 /// The value in the range that is nearest to `target`, the lower of two.
 inline std::int64_t nearest_in(const ValueRange& range, std::int64_t target) {
     const std::int64_t inside = std::clamp(target, range.lowest, range.highest);
-    const std::int64_t below = std::max(round_down(inside, range.step), range.lowest);
-    const std::int64_t above = std::min(below + range.step, range.highest);
+    const std::int64_t below = round_down(inside, range.step), above = below + range.step;
     return inside - below <= above - inside ? below : above;
 }
 

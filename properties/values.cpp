@@ -61,7 +61,8 @@ DenseRange dense_range(const Operator& op, const Problem& problem, const std::st
         range.total += element_count(tensor.sizes(problem));
     };
     for (const TensorSpec& tensor : op.inputs) count(tensor, tensor.name);
-    for (const TensorSpec& tensor : op.outputs) count(tensor, "d" + tensor.name);
+    for (const TensorSpec& tensor : op.outputs)
+        if (tensor.differentiable) count(tensor, "d" + tensor.name);
     return range;
 }
 
@@ -124,7 +125,57 @@ void fill_dense_mantissas(Array<double>& array, const DenseRange& range, std::ui
     }
 }
 
-void set_listed(Values& values, const std::vector<DataElement>& elements) {
+/// Indices, so that some are alike and some are not; the ends of the range come more often. Dense:
+/// each once, in a random order, as far as there are enough.
+void fill_indices(Array<double>& array, const ValueDomain& range, bool is_dense,
+                  SplitMix64 random) {
+    const auto lowest = static_cast<std::int64_t>(range.lowest);
+    const auto highest = static_cast<std::int64_t>(range.highest);
+    std::vector<double> left;
+    for (double& element : array.data) {
+        if (!is_dense) {
+            const std::uint64_t roll = random.below(8);
+            const std::int64_t value = roll == 0   ? lowest
+                                       : roll == 1 ? highest
+                                                   : random.between(lowest, highest);
+            element = static_cast<double>(value);
+            continue;
+        }
+        if (left.empty())
+            for (std::int64_t value = lowest; value <= highest && value - lowest < 4096; ++value)
+                left.push_back(static_cast<double>(value));
+        std::swap(left[random.below(left.size())], left.back());
+        element = left.back();
+        left.pop_back();
+    }
+}
+
+/// Moves drawn numbers into the domain of a tensor; the result is a float.
+void move_inside(Array<double>& array, const ValueDomain& domain) {
+    const bool below = std::isfinite(domain.lowest), above = std::isfinite(domain.highest);
+    for (double& element : array.data) {
+        const double size = element == 0.0 ? 1.0 : std::abs(element);
+        double moved = element;
+        if (below && above)
+            moved = domain.lowest + (domain.highest - domain.lowest) * (size / (1.0 + size));
+        else if (below)
+            moved = domain.lowest + size;
+        else if (above)
+            moved = domain.highest - size;
+        element = static_cast<double>(static_cast<float>(moved));
+    }
+}
+
+/// A mean that is much larger than the spread shows a variance that is a difference of squares.
+void add_offset(Array<double>& array, SplitMix64 random) {
+    const double offset = (random.one_in(2) ? 1.0 : -1.0) *
+                          std::ldexp(1.0, 10 + 2 * static_cast<int>(random.below(3)));
+    for (double& element : array.data)
+        element = static_cast<double>(static_cast<float>(element + offset));
+}
+
+void set_listed(const Operator& op, const Problem& problem, Values& values,
+                const std::vector<DataElement>& elements) {
     for (const DataElement& element : elements) {
         const auto found = values.find(element.tensor);
         if (found == values.end()) {
@@ -138,6 +189,11 @@ void set_listed(Values& values, const std::vector<DataElement>& elements) {
             throw std::invalid_argument("data: " + element.tensor + "[" +
                                         std::to_string(element.index) + "] is outside of its " +
                                         std::to_string(data.size()) + " elements");
+        const TensorSpec& tensor = op.tensor_named(element.tensor);
+        if (tensor.name == element.tensor && !tensor.admits(element.value, problem))
+            throw std::invalid_argument("data: " + element.tensor + "[" +
+                                        std::to_string(element.index) +
+                                        "] is outside of the tensor's values");
         data[static_cast<std::size_t>(element.index)] = element.value;
     }
 }
@@ -156,11 +212,11 @@ std::int64_t longest_reduction(const Operator& op, const Problem& problem) {
     return longest;
 }
 
-Array<double> draw_tensor(const Operator& op, const Problem& problem, const Data& data,
-                          ValueKind kind, int exact_bits, const std::string& name) {
-    Array<double> array{.sizes = op.sizes_of(name, problem), .data = {}};
-    array.data.resize(static_cast<std::size_t>(element_count(array.sizes)));
-    if (data.is_explicit) return array;
+namespace {
+
+/// Numbers of any size; the domain is the caller's business.
+void fill_numbers(Array<double>& array, const Operator& op, const Problem& problem,
+                  const Data& data, ValueKind kind, int exact_bits, const std::string& name) {
     const SplitMix64 random(mix_seed(data.seed, name));
     if (data.is_dense) {
         const DenseRange range = dense_range(op, problem, name);
@@ -168,12 +224,41 @@ Array<double> draw_tensor(const Operator& op, const Problem& problem, const Data
         if (kind == ValueKind::mantissas) fill_dense_mantissas(array, range, data.seed);
         if (kind == ValueKind::integers && amplitude > 0)
             fill_dense_integers(array, range, data.seed, amplitude);
-        if (kind == ValueKind::mantissas || amplitude > 0) return array;
+        if (kind == ValueKind::mantissas || amplitude > 0) return;
     }
     if (kind == ValueKind::integers)
         fill_integers(array, random, longest_reduction(op, problem), exact_bits);
     else
         fill_mantissas(array, random);
+}
+
+/// An offset matters only to what is not linear; every third dense draw has one.
+bool has_offset(const Operator& op, const Data& data, ValueKind kind, SplitMix64& random) {
+    if (!op.products.empty() || kind != ValueKind::mantissas) return false;
+    return data.is_dense ? data.seed % 3 == 0 : random.one_in(8);
+}
+
+}  // namespace
+
+Array<double> draw_tensor(const Operator& op, const Problem& problem, const Data& data,
+                          ValueKind kind, int exact_bits, const std::string& name) {
+    const TensorSpec& tensor = op.tensor_named(name);
+    Array<double> array{.sizes = tensor.sizes(problem), .data = {}};
+    array.data.resize(static_cast<std::size_t>(element_count(array.sizes)));
+    const bool is_input = tensor.name == name;  // not a cotangent, which may be any number
+    if (data.is_explicit) {
+        if (is_input && tensor.domain)
+            std::ranges::fill(array.data, tensor.simplest_value(problem));
+        return array;
+    }
+    SplitMix64 shape(mix_seed(data.seed, "shape of " + name));
+    if (is_input && !is_floating(tensor.dtype)) {
+        fill_indices(array, tensor.domain_at(problem), data.is_dense, shape);
+        return array;
+    }
+    fill_numbers(array, op, problem, data, kind, exact_bits, name);
+    if (has_offset(op, data, kind, shape)) add_offset(array, shape);
+    if (is_input && tensor.domain) move_inside(array, tensor.domain_at(problem));
     return array;
 }
 
@@ -182,10 +267,9 @@ Values draw_values(const Operator& op, const Problem& problem, const Data& data,
     Values values;
     for (const TensorSpec& tensor : op.inputs)
         values[tensor.name] = draw_tensor(op, problem, data, kind, exact_bits, tensor.name);
-    for (const TensorSpec& tensor : op.outputs)
-        values["d" + tensor.name] =
-            draw_tensor(op, problem, data, kind, exact_bits, "d" + tensor.name);
-    if (data.is_explicit) set_listed(values, data.elements);
+    for (const std::string& y : op.differentiable_outputs())
+        values["d" + y] = draw_tensor(op, problem, data, kind, exact_bits, "d" + y);
+    if (data.is_explicit) set_listed(op, problem, values, data.elements);
     return values;
 }
 
@@ -199,20 +283,69 @@ Array<double> draw_direction(const Array<double>& like, std::uint64_t seed, int 
     return direction;
 }
 
-std::vector<Array<double>> pick(const Values& values, const std::vector<std::string>& names) {
-    std::vector<Array<double>> picked;
-    picked.reserve(names.size());
-    for (const std::string& name : names) picked.push_back(values.at(name));
+Array<double> draw_smooth_direction(const Array<double>& like, std::uint64_t seed) {
+    Array<double> direction = like;
+    SplitMix64 random(mix_seed(seed, "direction"));
+    for (double& element : direction.data) element = full_mantissa(random) / 2.0;
+    return direction;
+}
+
+std::vector<Array<double>> saved_values(const Operator& op, const Problem& problem,
+                                        const std::vector<Array<double>>& inputs) {
+    std::vector<Array<double>> outputs;
+    for (const TensorSpec& tensor : op.outputs) {
+        outputs.push_back({tensor.sizes(problem), {}});
+        outputs.back().data.resize(static_cast<std::size_t>(element_count(outputs.back().sizes)),
+                                   0.0);
+    }
+    op.forward().reference(problem, inputs, outputs);
+    for (std::size_t i = 0; i < outputs.size(); ++i)
+        if (op.outputs[i].dtype == DType::f32)
+            for (double& element : outputs[i].data)
+                element = static_cast<double>(static_cast<float>(element));
+    return outputs;
+}
+
+std::vector<Array<double>> pick(const Operator& op, const Problem& problem, const Values& values,
+                                const std::vector<std::string>& names) {
+    std::vector<Array<double>> picked, saved;
+    for (const std::string& name : names) {
+        if (!op.is_output(name)) {
+            picked.push_back(values.at(name));
+            continue;
+        }
+        if (saved.empty())
+            saved = saved_values(op, problem, pick(op, problem, values, op.forward().inputs));
+        const auto at = std::ranges::find(op.outputs, name, &TensorSpec::name);
+        picked.push_back(saved[static_cast<std::size_t>(at - op.outputs.begin())]);
+    }
     return picked;
 }
 
-std::vector<DataElement> list_elements(const Values& values,
+std::vector<std::string> drawn_for(const Operator& op, const PassSpec& pass) {
+    std::vector<std::string> names;
+    const auto add = [&](const std::string& name) {
+        if (!op.is_output(name) && std::ranges::find(names, name) == names.end())
+            names.push_back(name);
+    };
+    for (const std::string& name : pass.inputs) add(name);
+    if (std::ranges::any_of(pass.inputs, [&](const auto& name) { return op.is_output(name); }))
+        for (const std::string& name : op.forward().inputs) add(name);
+    return names;
+}
+
+std::vector<DataElement> list_elements(const Operator& op, const Problem& problem,
+                                       const Values& values,
                                        const std::vector<std::string>& names) {
     std::vector<DataElement> elements;
     for (const std::string& name : names) {
         const auto& data = values.at(name).data;
+        const TensorSpec& tensor = op.tensor_named(name);
+        const double simplest =
+            tensor.name == name && tensor.domain ? tensor.simplest_value(problem) : 0.0;
         for (std::size_t i = 0; i < data.size(); ++i)
-            if (data[i] != 0.0) elements.push_back({name, static_cast<std::int64_t>(i), data[i]});
+            if (data[i] != simplest)
+                elements.push_back({name, static_cast<std::int64_t>(i), data[i]});
     }
     return elements;
 }

@@ -22,7 +22,8 @@ enum class ValueKind {
     mantissas,
 };
 
-/// The values of an operator's inputs, and of the cotangents of its outputs, by name.
+/// The values of an operator's inputs, and of the cotangents of its differentiable outputs, by
+/// name.
 using Values = std::map<std::string, Array<double>, std::less<>>;
 
 /// Draws the values of a case. Dense ones have no zero and all differ, over all tensors, as long as
@@ -37,6 +38,9 @@ Values draw_values(const Operator& op, const Problem& problem, const Data& data,
 Array<double> draw_tensor(const Operator& op, const Problem& problem, const Data& data,
                           ValueKind kind, int exact_bits, const std::string& name);
 
+/// A direction of an input's sizes along which a smooth function changes: elements of size one.
+Array<double> draw_smooth_direction(const Array<double>& like, std::uint64_t seed);
+
 /// A direction of an input's sizes: small integers, not all zero if there is an element. Adding it
 /// keeps `integers` exact.
 Array<double> draw_direction(const Array<double>& like, std::uint64_t seed, int exact_bits,
@@ -49,10 +53,21 @@ std::int64_t integer_amplitude(std::int64_t reduction_length, int exact_bits);
 /// The longest sum in any pass of the operator.
 std::int64_t longest_reduction(const Operator& op, const Problem& problem);
 
-/// The arrays of the named tensors, in this order.
-std::vector<Array<double>> pick(const Values& values, const std::vector<std::string>& names);
+/// The outputs of the forward pass as the reference gives them, each rounded to its type: what a
+/// gradient that takes them is given.
+std::vector<Array<double>> saved_values(const Operator& op, const Problem& problem,
+                                        const std::vector<Array<double>>& inputs);
 
-/// Every non-zero element of these tensors.
-std::vector<DataElement> list_elements(const Values& values, const std::vector<std::string>& names);
+/// The arrays of the named tensors, in this order; outputs of the forward pass too.
+std::vector<Array<double>> pick(const Operator& op, const Problem& problem, const Values& values,
+                                const std::vector<std::string>& names);
+
+/// The tensors that are drawn, or listed, for a pass: its inputs, and what those that the forward
+/// pass saves follow from.
+std::vector<std::string> drawn_for(const Operator& op, const PassSpec& pass);
+
+/// Every element of these tensors that is not at its simplest value.
+std::vector<DataElement> list_elements(const Operator& op, const Problem& problem,
+                                       const Values& values, const std::vector<std::string>& names);
 
 }  // namespace gradverify

@@ -34,7 +34,7 @@ double largest_sum(const char* pass_name, const Problem& problem, Values values)
         outputs.push_back(
             {sizes, std::vector<double>(static_cast<std::size_t>(element_count(sizes)), 0.0)});
     }
-    pass.reference(problem, pick(values, pass.inputs), outputs);
+    pass.reference(problem, pick(conv_operator(), problem, values, pass.inputs), outputs);
     return outputs[0].data.empty() ? 0.0 : *std::ranges::max_element(outputs[0].data);
 }
 
@@ -118,7 +118,9 @@ TEST_CASE("listing a case's elements and setting them gives the same values") {
     const std::vector<std::string> names{"x", "w", "b", "dy"};
     const Values again =
         draw_values(conv_operator(), problem,
-                    {.seed = 0, .is_explicit = true, .elements = list_elements(values, names)},
+                    {.seed = 0,
+                     .is_explicit = true,
+                     .elements = list_elements(conv_operator(), problem, values, names)},
                     ValueKind::integers, 24);
     for (const std::string& name : names) CHECK(again.at(name).data == values.at(name).data);
 }

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# gradverify_add_kernels(<target> <file.cu>...): builds each file for every device and adds it to
-# the target. All files of one call make one closed unit per device: whatever they define is local
+# gradverify_add_kernels(<target> <file.cu>... [CUDA_ONLY <file.cu>...]): builds each file for every
+# device, those behind CUDA_ONLY for the device cuda alone, and adds it to the target. All files of one call make one closed unit per device: whatever they define is local
 # to the unit, so the variants of an inline helper can be neither merged nor reported as duplicates.
 #
 # The files see the target's include directories and definitions (but not its compile options), and
@@ -15,17 +15,26 @@ set(GRADVERIFY_CUDA_FLAGS "" CACHE STRING "More nvcc flags for kernel files")
 option(GRADVERIFY_CHECKED_VARIANT "Build kernels for the cpu device's race detector too" ON)
 find_program(GRADVERIFY_LD NAMES ld.bfd ld REQUIRED)
 find_program(GRADVERIFY_OBJCOPY NAMES objcopy REQUIRED)
-# The folder is elsewhere beside an installed copy of this file. In the cache, like all that the
+# The folders are elsewhere beside an installed copy of this file. In the cache, like all that the
 # functions read: they are called in directories that ours are below of.
 get_filename_component(GRADVERIFY_SIMT_INCLUDE "${CMAKE_CURRENT_LIST_DIR}/../simt/include" ABSOLUTE)
 set(GRADVERIFY_SIMT_INCLUDE "${GRADVERIFY_SIMT_INCLUDE}" CACHE INTERNAL "CUDA's headers on the cpu")
+set(GRADVERIFY_CPU_STEP "${CMAKE_CURRENT_LIST_DIR}/cpu_step.sh" CACHE INTERNAL
+    "Names the file in what a compiler says of it")
 
 function(gradverify_add_kernels target)
     if(NOT TARGET ${target})
         message(FATAL_ERROR "gradverify_add_kernels: no target `${target}`")
     endif()
-    if(NOT ARGN)
+    cmake_parse_arguments(PARSE_ARGV 1 kernels "" "" "CUDA_ONLY")
+    set(sources ${kernels_UNPARSED_ARGUMENTS})
+    if(NOT sources AND NOT kernels_CUDA_ONLY)
         message(FATAL_ERROR "gradverify_add_kernels(${target}): no .cu file given")
+    endif()
+    if(kernels_CUDA_ONLY AND NOT GRADVERIFY_NVCC)
+        list(JOIN kernels_CUDA_ONLY ", " names)
+        message(STATUS "gradverify: ${target}: not built, as the kernels in them run on cuda only "
+            "and there is no CUDA toolkit: ${names}")
     endif()
     get_target_property(type ${target} TYPE)
     if(type STREQUAL "STATIC_LIBRARY")
@@ -49,7 +58,14 @@ function(gradverify_add_kernels target)
     endif()
     foreach(device IN LISTS devices)
         set(objects)
-        foreach(source IN LISTS ARGN)
+        set(sources_of_device ${sources})
+        if(device STREQUAL "cuda")
+            list(APPEND sources_of_device ${kernels_CUDA_ONLY})
+        endif()
+        if(NOT sources_of_device)
+            continue()
+        endif()
+        foreach(source IN LISTS sources_of_device)
             get_filename_component(source "${source}" ABSOLUTE)
             if(NOT EXISTS "${source}")
                 message(FATAL_ERROR "gradverify_add_kernels(${target}): no file ${source}")
@@ -97,14 +113,15 @@ function(gradverify_compile_cpu target source stem device)
     if(device STREQUAL "cpu-checked")
         gradverify_checked_flags(flags)
     endif()
+    set(step "${GRADVERIFY_CPU_STEP}" "${source}" ${target})
     add_custom_command(
         OUTPUT "${stem}.o"
-        COMMAND "${CMAKE_CXX_COMPILER}" -E -x c++ ${flags} "-I${GRADVERIFY_SIMT_INCLUDE}"
+        COMMAND ${step} "${CMAKE_CXX_COMPILER}" -E -x c++ ${flags} "-I${GRADVERIFY_SIMT_INCLUDE}"
             "${include_flags}" "${definition_flags}" "-DGRADVERIFY_UNIT_DEVICE=\"${device}\""
             -include gradverify_simt/forced.hpp -MD -MF "${stem}.d" -MT "${stem}.o"
             -o "${stem}.ii" "${source}"
-        COMMAND gradverify::rewrite "${stem}.ii" "${stem}.rewritten.ii"
-        COMMAND "${CMAKE_CXX_COMPILER}" -x c++-cpp-output ${flags} -c -o "${stem}.o"
+        COMMAND ${step} $<TARGET_FILE:gradverify::rewrite> "${stem}.ii" "${stem}.rewritten.ii"
+        COMMAND ${step} "${CMAKE_CXX_COMPILER}" -x c++-cpp-output ${flags} -c -o "${stem}.o"
             "${stem}.rewritten.ii"
         DEPENDS "${source}" gradverify::rewrite
         DEPFILE "${stem}.d"
@@ -117,7 +134,9 @@ endfunction()
 function(gradverify_checked_flags variable)
     set(flags ${${variable}})
     list(FILTER flags EXCLUDE REGEX "^-f(no-)?sanitize")
-    list(APPEND flags -fsanitize=thread -DGRADVERIFY_SIMT_CHECKED)
+    # alignment: a float4 that is read through a pointer of a float's alignment.
+    list(APPEND flags -fsanitize=thread,alignment -fno-sanitize-recover=alignment
+        -DGRADVERIFY_SIMT_CHECKED)
     if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
         # Vectors would make one access of several elements' accesses.
         list(APPEND flags -fno-tree-vectorize -Wno-tsan --param=tsan-distinguish-volatile=1
@@ -159,6 +178,8 @@ function(gradverify_close_unit target stem objects device)
         foreach(name memcpy memmove memset)
             list(APPEND renamed --redefine-sym ${name}=gradverify_simt_${name})
         endforeach()
+        list(APPEND renamed --redefine-sym
+            __ubsan_handle_type_mismatch_v1_abort=gradverify_simt_misaligned)
     endif()
     add_custom_command(
         OUTPUT "${stem}.o"

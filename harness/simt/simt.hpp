@@ -38,6 +38,9 @@ void set_schedule(const Schedule& schedule);
 /// device assert), with kernel and source line; empty if nothing did. Resets
 /// the run-time API's last error too.
 std::string take_error();
+/// Whether what `take_error` would give is code that the CPU device does not serve, such as inline
+/// PTX. To be asked before it.
+bool error_is_cuda_only();
 
 /// What this OS thread's launches did since the last `take_counters`.
 struct Counters {
@@ -118,8 +121,16 @@ void describe_buffers(std::vector<NamedBuffer> buffers);
 /// signals comes first if it asks later.
 void turn_faults_into_errors();
 
-/// Work on a stream is done at once, in order.
+/// A non-blocking stream. Work on a stream is done at once.
 CUstream_st* make_stream();
 void destroy_stream(CUstream_st* stream);
+
+/// From now on the launches, copies and sets of this OS thread are one call's, which was given this
+/// stream; nullptr is the default one.
+void begin_call(CUstream_st* given);
+/// Why neither the given nor the default stream orders all work of the call with the caller's work
+/// before and behind it; with `given_alone`, why the given one does not. Empty when one does. Work
+/// that the host has waited for counts as ordered.
+std::string why_unordered(bool given_alone);
 
 }  // namespace gradverify::simt

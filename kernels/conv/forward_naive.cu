@@ -50,4 +50,5 @@ void launch(const gradverify::conv::Forward& call) {
 GRADVERIFY_KERNEL(gradverify::conv::Forward, "naive", launch)
     .blocks_of({256, 64, 37})
     .aligned_to(sizeof(float))
+    .on_given_stream()
     .with_empty_problems();

@@ -48,5 +48,6 @@ void launch(const gradverify::conv::GradBias& call) {
 GRADVERIFY_KERNEL(gradverify::conv::GradBias, "block_reduction", launch)
     .blocks_of({256, 32, 96, 1024})
     .aligned_to(sizeof(float))
+    .on_given_stream()
     .costs({.threads_per_output = 256, .barriers_per_thread = 11})
     .with_empty_problems();

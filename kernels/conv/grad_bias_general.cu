@@ -34,4 +34,5 @@ void launch(const gradverify::conv::GradBias& call) {
 GRADVERIFY_KERNEL(gradverify::conv::GradBias, "general", launch)
     .blocks_of({256, 64, 37})
     .aligned_to(sizeof(float))
+    .on_given_stream()
     .with_empty_problems();

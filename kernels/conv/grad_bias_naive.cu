@@ -37,4 +37,5 @@ GRADVERIFY_KERNEL(gradverify::conv::GradBias, "naive", launch)
     .where("groups", gradverify::equals(1))
     .where("filter_h", gradverify::same_as("filter_w"))
     .aligned_to(sizeof(float))
+    .on_given_stream()
     .with_empty_problems();

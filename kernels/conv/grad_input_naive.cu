@@ -59,4 +59,5 @@ void launch(const gradverify::conv::GradInput& call) {
 GRADVERIFY_KERNEL(gradverify::conv::GradInput, "naive", launch)
     .blocks_of({256, 64, 37})
     .aligned_to(sizeof(float))
+    .on_given_stream()
     .with_empty_problems();

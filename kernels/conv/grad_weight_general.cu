@@ -48,4 +48,5 @@ void launch(const gradverify::conv::GradWeight& call) {
 GRADVERIFY_KERNEL(gradverify::conv::GradWeight, "general", launch)
     .blocks_of({256, 64, 37})
     .aligned_to(sizeof(float))
+    .on_given_stream()
     .with_empty_problems();

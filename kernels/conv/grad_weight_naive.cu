@@ -51,4 +51,5 @@ GRADVERIFY_KERNEL(gradverify::conv::GradWeight, "naive", launch)
     .where("groups", gradverify::equals(1))
     .where("filter_h", gradverify::same_as("filter_w"))
     .aligned_to(sizeof(float))
+    .on_given_stream()
     .with_empty_problems();

@@ -74,5 +74,6 @@ GRADVERIFY_KERNEL(gradverify::conv::GradWeight, "tree_reduction", launch)
     .where("dilation", gradverify::equals(1))
     .where("groups", gradverify::equals(1))
     .aligned_to(sizeof(float))
+    .on_given_stream()
     .costs({.threads_per_output = threads, .barriers_per_thread = 9})
     .with_empty_problems();

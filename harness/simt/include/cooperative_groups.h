@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cooperative groups on the CPU device: blocks, tiles of a warp, coalesced threads. A group that
-// spans blocks can be asked for its ranks, but its sync runs on cuda only.
+// Cooperative groups on the CPU device: blocks, tiles of a warp, coalesced threads, and the grid of
+// a cooperative launch. Clusters, several devices, and tiles of more than a warp run on cuda only.
 #pragma once
 #pragma GCC system_header
 
@@ -13,6 +13,13 @@ namespace unit = gradverify::simt::unit;
 class thread_block {
   public:
     static void sync(GRADVERIFY_SIMT_PLACE) { __syncthreads(file, line); }
+    /// Arriving waits for the others already.
+    struct arrival_token {};
+    static arrival_token barrier_arrive(GRADVERIFY_SIMT_PLACE) {
+        sync(file, line);
+        return {};
+    }
+    static void barrier_wait(arrival_token&&) {}
     static unsigned thread_rank() { return unit::state.thread.rank; }
     static unsigned num_threads() { return blockDim.x * blockDim.y * blockDim.z; }
     static unsigned size() { return num_threads(); }
@@ -25,10 +32,8 @@ inline thread_block this_thread_block() { return {}; }
 
 class grid_group {
   public:
-    static bool is_valid() { return false; }
-    static void sync(GRADVERIFY_SIMT_PLACE) {
-        unit::gradverify_simt_trap(801, "grid_group::sync() runs on cuda only", file, line);
-    }
+    static bool is_valid() { return unit::state.is_cooperative; }
+    static void sync(GRADVERIFY_SIMT_PLACE) { unit::gradverify_simt_grid_barrier(file, line); }
     static unsigned long long block_rank() {
         return (static_cast<unsigned long long>(blockIdx.z) * gridDim.y + blockIdx.y) * gridDim.x +
                blockIdx.x;
@@ -41,9 +46,29 @@ class grid_group {
     }
     static unsigned long long num_threads() { return num_blocks() * thread_block::size(); }
     static unsigned long long size() { return num_threads(); }
+    static dim3 block_index() { return blockIdx; }
+    static dim3 dim_blocks() { return gridDim; }
     static dim3 group_dim() { return gridDim; }
 };
 inline grid_group this_grid() { return {}; }
+
+/// Clusters of blocks: any use ends the launch with an error.
+class cluster_group {
+  public:
+    [[noreturn]] static void sync(GRADVERIFY_SIMT_PLACE) { refuse(file, line); }
+    [[noreturn]] static unsigned block_rank(GRADVERIFY_SIMT_PLACE) { refuse(file, line); }
+    [[noreturn]] static unsigned num_blocks(GRADVERIFY_SIMT_PLACE) { refuse(file, line); }
+    [[noreturn]] static unsigned thread_rank(GRADVERIFY_SIMT_PLACE) { refuse(file, line); }
+    [[noreturn]] static unsigned num_threads(GRADVERIFY_SIMT_PLACE) { refuse(file, line); }
+    template <class T>
+    [[noreturn]] static T* map_shared_rank(T*, int, GRADVERIFY_SIMT_PLACE) {
+        refuse(file, line);
+    }
+    [[noreturn]] static void refuse(const char* file, int line) {
+        unit::gradverify_simt_trap(801, "a cluster of blocks runs on cuda only", file, line);
+    }
+};
+inline cluster_group this_cluster(GRADVERIFY_SIMT_PLACE) { cluster_group::refuse(file, line); }
 
 /// Lanes of one warp, by mask; a lane's rank is its place among them.
 class coalesced_group {
@@ -54,6 +79,8 @@ class coalesced_group {
     unsigned thread_rank() const {
         return static_cast<unsigned>(__popc(mask_ & ((1u << unit::lane()) - 1u)));
     }
+    static unsigned meta_group_rank() { return 0; }
+    static unsigned meta_group_size() { return 1; }
     void sync(GRADVERIFY_SIMT_PLACE) const { __syncwarp(mask_, file, line); }
     template <class T>
     T shfl(T value, unsigned rank, GRADVERIFY_SIMT_PLACE) const {
@@ -88,6 +115,11 @@ class coalesced_group {
     unsigned match_any(T value, GRADVERIFY_SIMT_PLACE) const {
         return by_rank(__match_any_sync(mask_, value, file, line));
     }
+    template <class T>
+    unsigned match_all(T value, int& predicate, GRADVERIFY_SIMT_PLACE) const {
+        return by_rank(__match_all_sync(mask_, value, &predicate, file, line));
+    }
+    unsigned gradverify_mask() const { return mask_; }
 
   protected:
     unsigned lane_of(unsigned rank) const {
@@ -113,40 +145,101 @@ inline unsigned tile_mask(unsigned size) {
     const unsigned lanes = size >= 32 ? 0xffffffffu : (1u << size) - 1u;
     return lanes << (unit::lane() / size * size);
 }
+/// The threads of the parent, for the count of its tiles.
+template <class Parent>
+struct ParentSize {
+    static unsigned threads() { return thread_block::size(); }
+};
+}  // namespace detail
+
+template <unsigned Size, class Parent = void>
+class thread_block_tile;
+namespace detail {
+template <unsigned Size, class Parent>
+struct ParentSize<thread_block_tile<Size, Parent>> {
+    static unsigned threads() { return Size; }
+};
 }  // namespace detail
 
 /// `Size` neighbouring lanes of a warp.
-template <unsigned Size, class Parent = void>
+template <unsigned Size, class Parent>
 class thread_block_tile : public coalesced_group {
     static_assert(Size == 1 || Size == 2 || Size == 4 || Size == 8 || Size == 16 || Size == 32,
                   "gradverify: tiles of more than a warp run on cuda only");
 
   public:
     thread_block_tile() : coalesced_group(detail::tile_mask(Size)) {}
+    /// To the type without its parent, as functions take it.
+    template <class Other>
+    thread_block_tile(const thread_block_tile<Size, Other>& other)
+        : coalesced_group(other.gradverify_mask()), parent_threads_(other.gradverify_parent()) {}
     static constexpr unsigned size() { return Size; }
     static constexpr unsigned num_threads() { return Size; }
     static unsigned thread_rank() { return unit::lane() % Size; }
-    static unsigned meta_group_rank() { return unit::state.thread.rank / Size; }
-    static unsigned meta_group_size() { return (thread_block::size() + Size - 1) / Size; }
+    unsigned meta_group_rank() const { return unit::state.thread.rank % parent_threads_ / Size; }
+    unsigned meta_group_size() const { return (parent_threads_ + Size - 1) / Size; }
+    unsigned gradverify_parent() const { return parent_threads_; }
+
+  private:
+    unsigned parent_threads_ = detail::ParentSize<Parent>::threads();
 };
 template <unsigned Size, class Parent>
 thread_block_tile<Size, Parent> tiled_partition(const Parent&) {
     return {};
 }
 
-/// A tile whose size is known at run time only.
-class thread_group : public coalesced_group {
+/// Any group of a block, known at run time only.
+class thread_group {
   public:
-    explicit thread_group(unsigned size) : coalesced_group(detail::tile_mask(size)) {}
+    thread_group(const thread_block&) : is_block_(true), lanes_(0) {}
+    thread_group(const coalesced_group& group)
+        : is_block_(false), lanes_(group.gradverify_mask()) {}
+    void sync(GRADVERIFY_SIMT_PLACE) const {
+        is_block_ ? thread_block::sync(file, line) : lanes_.sync(file, line);
+    }
+    unsigned size() const { return is_block_ ? thread_block::size() : lanes_.size(); }
+    unsigned num_threads() const { return size(); }
+    unsigned thread_rank() const {
+        return is_block_ ? thread_block::thread_rank() : lanes_.thread_rank();
+    }
+
+  private:
+    bool is_block_;
+    coalesced_group lanes_;
 };
 template <class Parent>
 thread_group tiled_partition(const Parent&, unsigned size) {
-    return thread_group(size);
+    return coalesced_group(detail::tile_mask(size));
 }
+/// Those of the group that give the same label, or the same truth.
+template <class Group, class Label>
+coalesced_group labeled_partition(const Group& group, Label label, GRADVERIFY_SIMT_PLACE) {
+    return coalesced_group(__match_any_sync(group.gradverify_mask(), label, file, line));
+}
+template <class Group>
+coalesced_group binary_partition(const Group& group, bool predicate, GRADVERIFY_SIMT_PLACE) {
+    const unsigned votes = __ballot_sync(group.gradverify_mask(), predicate, file, line);
+    return coalesced_group(predicate ? votes : group.gradverify_mask() & ~votes);
+}
+
+/// A thread alone.
+class thread_single {
+  public:
+    static void sync() {}
+    static unsigned size() { return 1; }
+    static unsigned num_threads() { return 1; }
+    static unsigned thread_rank() { return 0; }
+};
+inline thread_single this_thread() { return {}; }
 
 template <class Group>
 void sync(const Group& group, GRADVERIFY_SIMT_PLACE) {
     group.sync(file, line);
+}
+
+template <class Group, class Function, class... Args>
+void invoke_one(const Group& group, Function&& function, Args&&... args) {
+    if (group.thread_rank() == 0) function(static_cast<Args&&>(args)...);
 }
 
 }  // namespace cooperative_groups

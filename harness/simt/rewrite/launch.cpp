@@ -173,8 +173,8 @@ std::string rewritten(const Stream& stream, const Launch& launch, std::size_t nu
         }
         const std::string name =
             "gradverify_argument_" + std::to_string(number) + "_" + std::to_string(count++);
-        captures += ", " + name + " = (" + piece(argument) + ")";
-        call += name;
+        captures += ", " + name + " = " + unit + "argument((" + piece(argument) + "))";
+        call += unit + "give(" + name + ")";
     }
     return unit + "launch(" + quoted(stream.flat(launch.callee)) + ", " + unit + "LaunchConfig(" +
            piece(launch.config) + "), [" + captures + "] { " + piece(launch.callee) + "(" + call +

@@ -64,6 +64,7 @@ class Stream {
 };
 
 void rewrite_launches(Stream& stream);
+void rewrite_launch_calls(Stream& stream);
 void rewrite_shared_variables(Stream& stream);
 void rewrite_inline_ptx(Stream& stream);
 

@@ -80,6 +80,7 @@ void Detector::begin_launch(const Launch& launch) {
 
 std::uint64_t Detector::end_launch() {
     resolve_pending();
+    report_deferred_races();
     return std::exchange(accesses_, 0);
 }
 
@@ -88,6 +89,14 @@ void Detector::begin_block() {
     const dim3& block = unit::state.block_dim;
     ordering_.begin_block(unit::state.block_index, block.x * block.y * block.z);
     first_arrival_ = {};
+    shared_is_restored_ = false;
+}
+
+void Detector::resume_block() {
+    resolve_pending();
+    ordering_.begin_launch();
+    begin_block();
+    shared_is_restored_ = true;
 }
 
 void Detector::barrier_released() {

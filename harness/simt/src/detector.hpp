@@ -8,6 +8,8 @@
 #include <bit>
 #include <cstdint>
 #include <cstring>
+#include <set>
+#include <utility>
 #include <vector>
 
 #include "gradverify_simt/state.hpp"
@@ -53,6 +55,9 @@ class Detector {
     /// How many accesses the launch made.
     std::uint64_t end_launch();
     void begin_block();
+    /// The executor goes on with a block of a cooperative launch that it had left: nothing before
+    /// now is looked at any more.
+    void resume_block();
     void barrier_released();
     void warp_synchronised(std::uint32_t lanes);
     struct WarpMask {
@@ -89,6 +94,12 @@ class Detector {
         Conflict conflict;
         Cell* cell;
         std::uint32_t old_value;
+    };
+    /// A race of a plain read with an atomic update, to be told when the launch has ended: unless
+    /// the read was a guess for an atomicCAS, which tells whether it was right.
+    struct DeferredRace {
+        std::string here, there, text;
+        std::uint64_t reader_pc;
     };
     struct CellAccess {
         ShadowPage& page;
@@ -154,6 +165,12 @@ class Detector {
     }
 
     void report_race(const Conflict& conflict);
+    std::string race_text(const Conflict& conflict, const std::string& here,
+                          const std::string& there) const;
+    void defer_race(const Conflict& conflict);
+    void report_deferred_races();
+    /// Before an atomic access: which of the cell's reads were of this thread.
+    void note_guesses(const Cell& cell, const Access& atomic);
     bool report_access(FindingKind kind, const Request& request, const std::string& what);
     void report_out_of_bounds(MemoryKind kind, const Request& request, std::uintptr_t at);
     void report_unwritten(const Request& request, std::uintptr_t at);
@@ -170,9 +187,13 @@ class Detector {
     Checks checks_;
     MemoryNames shared_names_, buffer_names_;
     std::vector<PendingWrite> pending_;
+    std::vector<DeferredRace> deferred_;
+    std::set<std::pair<std::uint64_t, std::uint64_t>> deferred_pcs_;
+    std::set<std::uint64_t> guess_pcs_;  ///< of reads that an atomic of their thread followed
     std::uint64_t memory_generation_ = 0, buffers_generation_ = 0;
 
     Launch launch_;
+    bool shared_is_restored_ = false;  ///< who wrote it is no longer known
     unit::Place first_arrival_{};
     unsigned first_arrival_rank_ = 0;
     std::uint64_t accesses_ = 0;

@@ -56,7 +56,8 @@ void Detector::access(const Request& request) {
 
 void Detector::check_cells(ShadowPage& page, const Request& request) {
     check_forbidden(page, request);
-    if (request.reads && page.kind == MemoryKind::shared) check_written(page, request);
+    if (request.reads && page.kind == MemoryKind::shared && !shared_is_restored_)
+        check_written(page, request);
     Access now = access_now(request.pc);
     now.is_atomic = request.is_atomic;
     now.is_volatile = request.is_volatile;
@@ -131,9 +132,18 @@ void Detector::read_cell(const CellAccess& access) {
     remember_read(cell, now);
 }
 
+void Detector::note_guesses(const Cell& cell, const Access& atomic) {
+    for (const Access* read : {&cell.read, &cell.earlier_read}) {
+        if (read->rank == atomic.rank && read->segment >= ordering_.block_first() &&
+            !read->is_atomic)
+            guess_pcs_.insert(read->pc);
+    }
+}
+
 void Detector::write_cell(const CellAccess& access) {
     Cell& cell = access.page.cells[Shadow::cell_index(access.address)];
     const Access& now = access.now;
+    if (now.is_atomic) note_guesses(cell, now);
     if (is_race(cell.write, access)) {
         pending_.push_back({{cell.write, now, true, true, access.address, access.page.kind},
                             &cell,

@@ -43,9 +43,35 @@ std::string Detector::memory_text(std::uintptr_t address, MemoryKind kind) const
 
 void Detector::report_race(const Conflict& conflict) {
     const Access &earlier = conflict.earlier, &now = conflict.now;
+    if ((earlier.is_atomic && !conflict.now_writes) || (now.is_atomic && !conflict.earlier_writes))
+        return defer_race(conflict);
     const std::string there = line_of(std::uint64_t{earlier.pc}),
                       here = line_of(std::uint64_t{now.pc});
     if (!findings_.is_new({FindingKind::race, here, there})) return;
+    findings_.add(FindingKind::race, race_text(conflict, here, there));
+}
+
+void Detector::defer_race(const Conflict& conflict) {
+    const std::uint64_t now = conflict.now.pc, earlier = conflict.earlier.pc;
+    if (!deferred_pcs_.insert({now, earlier}).second) return;
+    const std::string there = line_of(earlier), here = line_of(now);
+    deferred_.push_back(
+        {here, there, race_text(conflict, here, there), conflict.now_writes ? earlier : now});
+}
+
+void Detector::report_deferred_races() {
+    for (const DeferredRace& race : deferred_) {
+        if (guess_pcs_.contains(race.reader_pc)) continue;
+        if (findings_.is_new({FindingKind::race, race.here, race.there}))
+            findings_.add(FindingKind::race, race.text);
+    }
+    deferred_.clear();
+    deferred_pcs_.clear();
+}
+
+std::string Detector::race_text(const Conflict& conflict, const std::string& here,
+                                const std::string& there) const {
+    const Access &earlier = conflict.earlier, &now = conflict.now;
     const bool between_blocks = earlier.segment < ordering_.block_first();
     const unsigned both = earlier.bytes & now.bytes;
     const auto skipped = static_cast<unsigned>(std::countr_zero(both));
@@ -66,7 +92,7 @@ void Detector::report_race(const Conflict& conflict) {
     } else {
         text += ", with no barrier between them";
     }
-    findings_.add(FindingKind::race, text + where());
+    return text + where();
 }
 
 bool Detector::report_access(FindingKind kind, const Request& request, const std::string& what) {

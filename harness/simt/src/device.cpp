@@ -5,7 +5,10 @@
 #include <cstdio>
 
 #include "gradverify_simt/runtime.hpp"
+#include "gradverify_simt/runtime_memory.hpp"
+#include "harness/simt/src/buffers.hpp"
 #include "harness/simt/src/device_limits.hpp"
+#include "harness/simt/src/device_memory.hpp"
 #include "harness/simt/src/executor.hpp"
 
 namespace gs = gradverify::simt;
@@ -73,6 +76,7 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
     properties->maxBlocksPerMultiProcessor = gs::blocks_per_multiprocessor;
     properties->sharedMemPerMultiprocessor = gs::SharedMemory::opt_in_limit_bytes + 1024;
     properties->sharedMemPerBlockOptin = gs::SharedMemory::opt_in_limit_bytes;
+    properties->cooperativeLaunch = 1;
     properties->unifiedAddressing = properties->managedMemory = 1;
     return cudaSuccess;
 }
@@ -131,8 +135,11 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int dev
         case cudaDevAttrComputeCapabilityMinor:
             *value = properties.minor;
             break;
+        case cudaDevAttrMaxBlocksPerMultiprocessor:
+            *value = gs::blocks_per_multiprocessor;
+            break;
         case cudaDevAttrCooperativeLaunch:
-            *value = 0;
+            *value = 1;
             break;
         default:
             return refuse(cudaErrorInvalidValue,
@@ -168,15 +175,22 @@ cudaError_t gradverify_simt_func_get_attributes(cudaFuncAttributes* attributes) 
     return cudaSuccess;
 }
 
+cudaError_t gradverify_simt_pointer_attributes(cudaPointerAttributes* attributes,
+                                               const void* pointer) {
+    const auto at = reinterpret_cast<std::uintptr_t>(pointer);
+    const bool is_device =
+        gs::find_allocation(at, at + 1).bytes > 0 || gs::find_region(at, at + 1).bytes > 0;
+    auto* address = const_cast<void*>(pointer);
+    *attributes = {is_device ? cudaMemoryTypeDevice : cudaMemoryTypeUnregistered, 0,
+                   is_device ? address : nullptr, is_device ? nullptr : address};
+    return cudaSuccess;
+}
+
 cudaError_t gradverify_simt_occupancy(int* blocks, int block_size, std::size_t shared_bytes) {
     if (block_size <= 0) {
         return refuse(cudaErrorInvalidValue, "occupancy: a block of no threads");
     }
-    *blocks = std::min(gs::threads_per_multiprocessor / block_size, gs::blocks_per_multiprocessor);
-    if (shared_bytes > 0) {
-        const auto fit = gs::SharedMemory::opt_in_limit_bytes / shared_bytes;
-        *blocks = std::min(*blocks, static_cast<int>(fit));
-    }
+    *blocks = gs::blocks_per_multiprocessor_of(block_size, shared_bytes);
     return cudaSuccess;
 }
 

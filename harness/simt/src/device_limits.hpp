@@ -4,6 +4,8 @@
 
 #include <cstddef>
 
+#include "harness/simt/src/shared_memory.hpp"
+
 namespace gradverify::simt {
 
 constexpr unsigned max_grid_x = 2147483647u;
@@ -14,6 +16,14 @@ constexpr unsigned max_block_z = 64u;
 constexpr int multiprocessors = 4;
 constexpr int threads_per_multiprocessor = 2048;
 constexpr int blocks_per_multiprocessor = 32;
+/// How many blocks of so many threads run on a multiprocessor at a time.
+constexpr int blocks_per_multiprocessor_of(int threads, std::size_t dynamic_shared_bytes) {
+    int blocks = threads_per_multiprocessor / threads;
+    if (blocks > blocks_per_multiprocessor) blocks = blocks_per_multiprocessor;
+    if (dynamic_shared_bytes == 0) return blocks;
+    const auto fit = static_cast<int>(SharedMemory::opt_in_limit_bytes / dynamic_shared_bytes);
+    return blocks < fit ? blocks : fit;
+}
 constexpr std::size_t device_memory_bytes = std::size_t{8} << 30;
 
 }  // namespace gradverify::simt

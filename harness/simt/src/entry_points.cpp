@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // The functions that compiled units call, and the host-side API: each hands over to the executor
 // of its OS thread.
+#include <cstdint>
+
 #include "gradverify_simt/runtime_types.hpp"
 #include "harness/simt/src/detector.hpp"
 #include "harness/simt/src/executor.hpp"
+#include "harness/simt/src/source_line.hpp"
 
 namespace gradverify::simt {
 
 void set_schedule(const Schedule& schedule) { Executor::of_this_thread().set_schedule(schedule); }
 std::string take_error() { return Executor::of_this_thread().take_error(); }
+bool error_is_cuda_only() { return Executor::of_this_thread().error_is_cuda_only(); }
 Counters take_counters() { return Executor::of_this_thread().take_counters(); }
 
 }  // namespace gradverify::simt
@@ -56,6 +60,10 @@ void gradverify_simt_barrier(const char* file, int line) {
         return barrier_outside_of_a_kernel(file, line);
     executor_of_thread->barrier({file, line});
 }
+void gradverify_simt_grid_barrier(const char* file, int line) {
+    if (detecting != nullptr) detecting->arrive_at_barrier({file, line});
+    Executor::of_this_thread().grid_barrier({file, line});
+}
 int gradverify_simt_barrier_vote(BarrierVote vote, int predicate, const char* file, int line) {
     return Executor::of_this_thread().barrier_vote(vote, predicate, {file, line});
 }
@@ -72,6 +80,29 @@ void gradverify_simt_trap(int cuda_error, const char* what, const char* file, in
     }
     if (cuda_error != 0) executor.trap(cuda_error, {what}, place);
     executor.trap(cudaErrorNotSupported, {"inline PTX runs on cuda only: \"", what, "\""}, place);
+}
+
+cudaError_t gradverify_simt_refuse(int cuda_error, const char* what, const char* file, int line) {
+    Executor::of_this_thread().fail(cuda_error,
+                                    short_path(file) + ":" + std::to_string(line) + ": " + what);
+    return static_cast<cudaError_t>(cuda_error);
+}
+
+/// What the compiler says of an access (GCC's and clang's -fsanitize=alignment, version 1).
+struct AccessDescription {
+    const char* file;
+    std::uint32_t line, column;
+    const struct TypeDescription {
+        std::uint16_t kind, info;
+        char name[1];
+    } * type;
+};
+/// The unit's __ubsan_handle_type_mismatch_v1_abort; see GradverifyKernels.cmake.
+[[noreturn]] void gradverify_simt_misaligned(const AccessDescription* access, const void*) {
+    Executor::of_this_thread().trap(
+        cudaErrorMisalignedAddress,
+        {"an access to a ", access->type->name, " at an address that is not aligned for it"},
+        {access->file, static_cast<int>(access->line)});
 }
 
 }  // extern "C"

@@ -11,7 +11,9 @@
 #include "gradverify_simt/runtime_types.hpp"
 #include "harness/simt/src/detector.hpp"
 #include "harness/simt/src/device_limits.hpp"
+#include "harness/simt/src/grid.hpp"
 #include "harness/simt/src/source_line.hpp"
+#include "harness/simt/src/streams.hpp"
 
 namespace gradverify::simt {
 
@@ -19,6 +21,21 @@ namespace unit {
 constinit thread_local State state;
 constinit thread_local int atomics_left = 0;
 }  // namespace unit
+
+// The built-in variables of CUDA C++ are parts of `state`.
+#define GRADVERIFY_SIMT_BUILT_IN(NAME, OFFSET) \
+    __asm__(".globl gradverify_simt_" #NAME    \
+            "\n"                               \
+            ".type gradverify_simt_" #NAME     \
+            ", %tls_object\n"                  \
+            ".set gradverify_simt_" #NAME ", gradverify_simt_state + " #OFFSET "\n")
+GRADVERIFY_SIMT_BUILT_IN(threadIdx, 0);
+GRADVERIFY_SIMT_BUILT_IN(blockIdx, 32);
+GRADVERIFY_SIMT_BUILT_IN(blockDim, 44);
+GRADVERIFY_SIMT_BUILT_IN(gridDim, 56);
+static_assert(offsetof(unit::State, thread) == 0 && offsetof(unit::ThreadSlot, index) == 0 &&
+              offsetof(unit::State, block_index) == 32 && offsetof(unit::State, block_dim) == 44 &&
+              offsetof(unit::State, grid_dim) == 56);
 
 constinit thread_local Executor* executor_of_thread = nullptr;
 
@@ -34,6 +51,11 @@ std::string text_of(const dim3& size) {
 }
 
 std::uint64_t volume(const dim3& size) { return std::uint64_t{size.x} * size.y * size.z; }
+
+std::uint64_t resident_blocks(const unit::LaunchConfig& config) {
+    return multiprocessors * static_cast<std::uint64_t>(blocks_per_multiprocessor_of(
+                                 static_cast<int>(volume(config.block)), config.shared_bytes));
+}
 
 std::uint64_t greatest_common_divisor(std::uint64_t a, std::uint64_t b) {
     while (b != 0) {
@@ -75,6 +97,7 @@ void Executor::make_for_this_thread() {
 }
 
 Executor::Executor() : fibers_(&run_fiber) {}
+Executor::~Executor() = default;
 
 void Executor::set_schedule(const Schedule& schedule) {
     schedule_ = schedule;
@@ -83,6 +106,7 @@ void Executor::set_schedule(const Schedule& schedule) {
 
 std::string Executor::take_error() {
     last_cuda_error = cudaSuccess;
+    error_is_cuda_only_ = false;
     return std::exchange(error_, std::string());
 }
 
@@ -90,7 +114,9 @@ Counters Executor::take_counters() { return std::exchange(counters_, Counters())
 
 void Executor::fail(int cuda_error, const std::string& text) {
     last_cuda_error = cuda_error;
-    if (error_.empty()) error_ = text;
+    if (!error_.empty()) return;
+    error_ = text;
+    error_is_cuda_only_ = cuda_error == cudaErrorNotSupported;
 }
 
 std::string Executor::launch_text() const {
@@ -124,6 +150,11 @@ std::string Executor::why_invalid(const unit::LaunchConfig& config, int& cuda_er
                " (cudaFuncSetAttribute raises the limit up to " +
                std::to_string(SharedMemory::opt_in_limit_bytes) + ")";
     }
+    if (config.is_cooperative && volume(grid) > resident_blocks(config)) {
+        cuda_error = cudaErrorCooperativeLaunchTooLarge;
+        return "a cooperative launch of " + std::to_string(volume(grid)) + " blocks; at most " +
+               std::to_string(resident_blocks(config)) + " of this size run at a time";
+    }
     cuda_error = cudaSuccess;
     return "";
 }
@@ -142,6 +173,7 @@ void Executor::launch(const unit::LaunchConfig& config, const char* kernel, unit
     if (cuda_error != cudaSuccess) return fail(cuda_error, launch_text() + ": " + reason);
     entry_ = entry;
     body_ = body;
+    Streams::of_this_thread().enqueue(config.stream, {kernel_, launch_place_});
     set_dimensions(config);
     detecting = detector;
     if (detector != nullptr) {
@@ -176,6 +208,10 @@ void Executor::launch(const unit::LaunchConfig& config, const char* kernel, unit
 void Executor::set_dimensions(const unit::LaunchConfig& config) {
     unit::State& state = unit::state;
     ++state.launch;
+    waiting_blocks_.clear();
+    spinning_blocks_.clear();
+    at_grid_barrier_ = false;
+    state.is_cooperative = config.is_cooperative;
     state.grid_dim = config.grid;
     state.block_dim = config.block;
     shared_.begin_launch(config.shared_bytes);
@@ -187,7 +223,7 @@ void Executor::set_dimensions(const unit::LaunchConfig& config) {
     // A spinning thread must give way where it does when the launch is replayed.
     unit::atomics_left = 0;
     spin_block_ = 0;
-    yields_without_progress_ = 0;
+    yields_without_progress_ = yields_of_grid_ = 0;
 
     const bool is_random =
         schedule_.threads == Order::random_threads || schedule_.threads == Order::random_warps ||

@@ -7,6 +7,8 @@
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <deque>
+#include <memory>
 #include <string>
 
 #include "gradverify_simt/state.hpp"
@@ -122,6 +124,7 @@ class Random {
 
 class Detector;
 class Executor;
+struct ParkedBlock;
 GRADVERIFY_SIMT_STATIC_TLS extern constinit thread_local Executor* executor_of_thread;
 
 class Executor {
@@ -132,9 +135,11 @@ class Executor {
         return *executor_of_thread;
     }
     Executor();
+    ~Executor();
 
     void set_schedule(const Schedule& schedule);
     std::string take_error();
+    bool error_is_cuda_only() const { return error_is_cuda_only_; }
     Counters take_counters();
 
     /// With a detector, the unit's accesses are reported to it.
@@ -144,6 +149,8 @@ class Executor {
     // What a running thread of a block asks for.
     bool thread_returned();
     void barrier(unit::Place place);
+    /// Of all blocks of a cooperative launch.
+    void grid_barrier(unit::Place place);
     int barrier_vote(unit::BarrierVote vote, int predicate, unit::Place place);
     /// Static, as all arguments then fit in registers.
     static void warp_collective(unit::WarpOp op, unsigned mask, std::uint64_t value,
@@ -200,6 +207,18 @@ class Executor {
                                         unsigned source_lane, unit::Place place);
     void release_lanes(unsigned warp, unsigned lanes);
     bool release_active_masks();
+
+    // Blocks of a cooperative launch (grid.cpp).
+    void park();
+    void put_back(const ParkedBlock& block);
+    bool has_other_blocks() const;
+    bool resume_block();
+    void leave_block();
+    void spin_elsewhere();
+    Fiber& take_first_ready();
+    void record_grid_deadlock();
+    void give_back_parked_fibers();
+
     void record_trap(int cuda_error, const TrapText& text, unit::Place place);
     void record_fault();
     void record_deadlock();
@@ -232,6 +251,7 @@ class Executor {
     std::uint64_t launches_scheduled_ = 0;
     Random random_;
     std::string error_;
+    bool error_is_cuda_only_ = false;
     Fault fault_;  ///< that ended the launch at hand
     SignalStack signal_stack_;
     std::string thrown_;  ///< by the kernel that is being trapped for it
@@ -251,6 +271,12 @@ class Executor {
     std::uint64_t spin_block_ = 0;
     unsigned spin_rank_ = 0;
     std::uint64_t yields_without_progress_ = 0;
+
+    // Of a cooperative launch.
+    bool at_grid_barrier_ = false;  ///< what threads of this block wait at is the grid's
+    unit::Place grid_barrier_place_{};
+    std::deque<std::unique_ptr<ParkedBlock>> waiting_blocks_, spinning_blocks_;
+    std::uint64_t yields_of_grid_ = 0;  ///< blocks that were left by a spinning thread
 
     Fiber main_;
     Fiber abandoned_;  ///< stands for one whose frames are not to go on

@@ -4,6 +4,7 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <atomic>
 #include <new>
 
@@ -100,6 +101,7 @@ void FiberPool::prepare_next() {
     const auto number = static_cast<std::size_t>(&fiber - fibers_.get());
     char*& stack = stacks_[number];
     if (stack == nullptr) stack = make_stack();
+    stacks_end_ = std::max(stacks_end_, number + 1);
 #ifdef GRADVERIFY_SIMT_ASAN
     __asan_unpoison_memory_region(stack, stack_bytes);
     fiber.stack_begin = stack;
@@ -113,10 +115,10 @@ void FiberPool::prepare_next() {
 
 bool FiberPool::has_stack(const void* address) const {
     const auto* at = static_cast<const char*>(address);
-    for (const char* stack : stacks_) {
-        if (stack != nullptr && at >= stack && at < stack + stack_bytes) return true;
-    }
-    return false;
+    return std::any_of(stacks_.begin(), stacks_.begin() + static_cast<std::ptrdiff_t>(stacks_end_),
+                       [at](const char* stack) {
+                           return stack != nullptr && at >= stack && at < stack + stack_bytes;
+                       });
 }
 
 bool is_stack_guard(const void* address) noexcept {

@@ -73,7 +73,7 @@ inline void arrived(Fiber&) {}
 class FiberPool {
   public:
     using Main = void (*)();
-    static constexpr unsigned capacity = 1024;
+    static constexpr unsigned capacity = 8192;  // the threads of a cooperative launch
 
     explicit FiberPool(Main main);
     ~FiberPool();
@@ -110,6 +110,7 @@ class FiberPool {
     unsigned first_word_ = 0;                          // none free in the words before
     std::array<std::uint64_t, capacity / 64> free_{};  // a bit for each that is not taken
     std::array<char*, capacity> stacks_{};             // null until first needed
+    std::size_t stacks_end_ = 0;                       // behind the last that was made
 };
 
 /// Whether the address lies in the guard page of any fiber's stack.

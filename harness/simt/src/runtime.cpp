@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The CUDA run-time API of the CPU device: errors, memory, streams, events. All work is done
-// before a call returns, so that waiting is free.
+// before a call returns; what would have had to wait for it is kept track of in streams.hpp.
 #include "gradverify_simt/runtime.hpp"
 
 #include <chrono>
@@ -8,12 +8,11 @@
 #include <cstring>
 
 #include "harness/simt/src/executor.hpp"
+#include "harness/simt/src/streams.hpp"
 
-struct CUstream_st {
-    int unused = 0;
-};
 struct CUevent_st {
     std::chrono::steady_clock::time_point time;
+    gradverify::simt::StreamClock done{};  ///< before the record
 };
 
 namespace gradverify::simt {
@@ -22,6 +21,16 @@ namespace {
 cudaError_t refuse(cudaError_t error, const char* call, const char* why) {
     Executor::of_this_thread().fail(error, std::string(call) + ": " + why);
     return error;
+}
+
+/// The host waits for every copy to or from it: of pageable memory CUDA waits for one, or for its
+/// being staged, also in cudaMemcpyAsync.
+void note_copy(cudaMemcpyKind kind, cudaStream_t stream, const char* call) {
+    Streams& streams = Streams::of_this_thread();
+    if (kind == cudaMemcpyDeviceToDevice)
+        streams.enqueue(stream, {.call = call});
+    else
+        streams.run_and_wait(stream, {.call = call});
 }
 
 struct ErrorText {
@@ -55,6 +64,7 @@ constexpr ErrorText error_texts[] = {
     {cudaErrorAssert, "cudaErrorAssert", "device-side assert triggered"},
     {cudaErrorIllegalInstruction, "cudaErrorIllegalInstruction",
      "an illegal instruction was encountered"},
+    {cudaErrorMisalignedAddress, "cudaErrorMisalignedAddress", "misaligned address"},
     {cudaErrorLaunchFailure, "cudaErrorLaunchFailure", "unspecified launch failure"},
     {cudaErrorCooperativeLaunchTooLarge, "cudaErrorCooperativeLaunchTooLarge",
      "too many blocks in cooperative launch"},
@@ -65,7 +75,9 @@ constexpr ErrorText error_texts[] = {
 }  // namespace gradverify::simt
 
 using gradverify::simt::Executor;
+using gradverify::simt::note_copy;
 using gradverify::simt::refuse;
+using gradverify::simt::Streams;
 
 extern "C" {
 
@@ -87,9 +99,18 @@ cudaError_t cudaGetLastError() {
 cudaError_t cudaPeekAtLastError() {
     return static_cast<cudaError_t>(Executor::of_this_thread().last_cuda_error);
 }
-cudaError_t cudaDeviceSynchronize() { return cudaPeekAtLastError(); }
-cudaError_t cudaDeviceReset() { return cudaSuccess; }
-cudaError_t cudaStreamSynchronize(cudaStream_t) { return cudaPeekAtLastError(); }
+cudaError_t cudaDeviceSynchronize() {
+    Streams::of_this_thread().wait_for_device();
+    return cudaPeekAtLastError();
+}
+cudaError_t cudaDeviceReset() {
+    Streams::of_this_thread().wait_for_device();
+    return cudaSuccess;
+}
+cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
+    Streams::of_this_thread().wait_for(stream);
+    return cudaPeekAtLastError();
+}
 
 cudaError_t gradverify_simt_malloc(void** pointer, std::size_t bytes) {
     *pointer = bytes == 0 ? nullptr : gradverify::simt::allocate_device(bytes);
@@ -105,7 +126,12 @@ cudaError_t gradverify_simt_malloc_host(void** pointer, std::size_t bytes) {
     }
     return cudaSuccess;
 }
+// It waits for the device, as the runtime's does.
 cudaError_t cudaFree(void* pointer) {
+    Streams::of_this_thread().wait_for_device();
+    return gradverify_simt_free(pointer);
+}
+cudaError_t gradverify_simt_free(void* pointer) {
     if (gradverify::simt::free_device(pointer)) return cudaSuccess;
     return refuse(cudaErrorInvalidValue, "cudaFree", "not a pointer that cudaMalloc gave");
 }
@@ -113,9 +139,13 @@ cudaError_t cudaFreeHost(void* pointer) {
     std::free(pointer);
     return cudaSuccess;
 }
-cudaError_t cudaFreeAsync(void* pointer, cudaStream_t) { return cudaFree(pointer); }
+cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
+    Streams::of_this_thread().enqueue(stream, {.call = "cudaFreeAsync"});
+    return gradverify_simt_free(pointer);
+}
 
-cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
+cudaError_t gradverify_simt_copy(void* to, const void* from, std::size_t bytes,
+                                 cudaMemcpyKind kind) {
     if (kind < cudaMemcpyHostToHost || kind > cudaMemcpyDefault) {
         return refuse(cudaErrorInvalidMemcpyDirection, "cudaMemcpy", "no such direction");
     }
@@ -133,25 +163,49 @@ cudaError_t cudaMemcpy2D(void* to, std::size_t to_pitch, const void* from, std::
     }
     for (std::size_t row = 0; row < height; ++row) {
         const cudaError_t error =
-            cudaMemcpy(static_cast<char*>(to) + row * to_pitch,
-                       static_cast<const char*>(from) + row * from_pitch, width, kind);
+            gradverify_simt_copy(static_cast<char*>(to) + row * to_pitch,
+                                 static_cast<const char*>(from) + row * from_pitch, width, kind);
         if (error != cudaSuccess) return error;
     }
+    note_copy(kind, nullptr, "cudaMemcpy2D");
     return cudaSuccess;
 }
+cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
+    note_copy(kind, nullptr, "cudaMemcpy");
+    return gradverify_simt_copy(to, from, bytes, kind);
+}
+cudaError_t gradverify_simt_memcpy_async(void* to, const void* from, std::size_t bytes,
+                                         cudaMemcpyKind kind, cudaStream_t stream) {
+    note_copy(kind, stream, "cudaMemcpyAsync");
+    return gradverify_simt_copy(to, from, bytes, kind);
+}
 cudaError_t cudaMemset(void* to, int value, std::size_t bytes) {
+    Streams::of_this_thread().enqueue(nullptr, {.call = "cudaMemset"});
+    return gradverify_simt_set(to, value, bytes);
+}
+cudaError_t gradverify_simt_memset_async(void* to, int value, std::size_t bytes,
+                                         cudaStream_t stream) {
+    Streams::of_this_thread().enqueue(stream, {.call = "cudaMemsetAsync"});
+    return gradverify_simt_set(to, value, bytes);
+}
+cudaError_t gradverify_simt_set(void* to, int value, std::size_t bytes) {
     if (bytes == 0) return cudaSuccess;
     if (to == nullptr) return refuse(cudaErrorInvalidValue, "cudaMemset", "a null pointer");
     std::memset(to, value, bytes);
     return cudaSuccess;
 }
 
-cudaError_t gradverify_simt_stream_create(cudaStream_t* stream) {
-    *stream = gradverify::simt::make_stream();
+cudaError_t gradverify_simt_stream_create(cudaStream_t* stream, unsigned flags) {
+    *stream = Streams::of_this_thread().create((flags & cudaStreamNonBlocking) == 0);
     return cudaSuccess;
 }
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {
-    gradverify::simt::destroy_stream(stream);
+    if (Streams::of_this_thread().destroy(stream)) return cudaSuccess;
+    return refuse(cudaErrorInvalidResourceHandle, "cudaStreamDestroy",
+                  "not a stream that cudaStreamCreate gave");
+}
+cudaError_t gradverify_simt_stream_wait_event(cudaStream_t stream, cudaEvent_t event) {
+    Streams::of_this_thread().make_wait(stream, event->done);
     return cudaSuccess;
 }
 
@@ -159,15 +213,19 @@ cudaError_t gradverify_simt_event_create(cudaEvent_t* event) {
     *event = new CUevent_st{std::chrono::steady_clock::now()};
     return cudaSuccess;
 }
-cudaError_t gradverify_simt_event_record(cudaEvent_t event) {
+cudaError_t gradverify_simt_event_record(cudaEvent_t event, cudaStream_t stream) {
     event->time = std::chrono::steady_clock::now();
+    event->done = Streams::of_this_thread().record(stream);
     return cudaSuccess;
 }
 cudaError_t cudaEventDestroy(cudaEvent_t event) {
     delete event;
     return cudaSuccess;
 }
-cudaError_t cudaEventSynchronize(cudaEvent_t) { return cudaPeekAtLastError(); }
+cudaError_t cudaEventSynchronize(cudaEvent_t event) {
+    Streams::of_this_thread().wait_for(event->done);
+    return cudaPeekAtLastError();
+}
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t from, cudaEvent_t to) {
     *milliseconds = std::chrono::duration<float, std::milli>(to->time - from->time).count();
     return cudaSuccess;
@@ -177,7 +235,11 @@ cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t from, cudaEven
 
 namespace gradverify::simt {
 
-CUstream_st* make_stream() { return new CUstream_st; }
-void destroy_stream(CUstream_st* stream) { delete stream; }
+CUstream_st* make_stream() { return Streams::of_this_thread().create(false); }
+void destroy_stream(CUstream_st* stream) { Streams::of_this_thread().destroy(stream); }
+void begin_call(CUstream_st* given) { Streams::of_this_thread().begin_call(given); }
+std::string why_unordered(bool given_alone) {
+    return Streams::of_this_thread().why_unordered(given_alone);
+}
 
 }  // namespace gradverify::simt

@@ -2,6 +2,7 @@
 // Static variables are placed when first met in a launch, with a red zone between them.
 #include "harness/simt/src/shared_memory.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <new>
 
@@ -47,6 +48,18 @@ void SharedMemory::begin_launch(std::size_t dynamic_bytes) {
 void SharedMemory::poison() noexcept {
     if (static_used_bytes_ > 0) std::memset(static_arena_, poison_byte, static_used_bytes_);
     if (dynamic_bytes_ > 0) std::memset(dynamic_, poison_byte, dynamic_bytes_);
+}
+
+void SharedMemory::save(std::vector<char>& static_bytes, std::vector<char>& dynamic_bytes) const {
+    static_bytes.assign(static_arena_, static_arena_ + static_used_bytes_);
+    dynamic_bytes.assign(dynamic_, dynamic_ + dynamic_bytes_);
+}
+
+void SharedMemory::restore(const std::vector<char>& static_bytes,
+                           const std::vector<char>& dynamic_bytes) {
+    poison();
+    std::copy(static_bytes.begin(), static_bytes.end(), static_arena_);
+    std::copy(dynamic_bytes.begin(), dynamic_bytes.end(), dynamic_);
 }
 
 SharedArenas SharedMemory::arenas(std::size_t dynamic_bytes) const {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstddef>
+#include <vector>
 
 namespace gradverify::simt {
 
@@ -28,6 +29,9 @@ class SharedMemory {
     /// Forgets the static variables; the dynamic array ends at the unmapped page.
     void begin_launch(std::size_t dynamic_bytes);
     void poison() noexcept;
+    /// Of a block that is left, and of one that is gone on with in the same launch.
+    void save(std::vector<char>& static_bytes, std::vector<char>& dynamic_bytes) const;
+    void restore(const std::vector<char>& static_bytes, const std::vector<char>& dynamic_bytes);
     void* dynamic() const { return dynamic_; }
     /// Where a detector is to look; the dynamic array with the bytes that were asked for.
     SharedArenas arenas(std::size_t dynamic_bytes) const;

@@ -16,6 +16,10 @@ namespace {
 /// A thread that has given way this often, others being there to run, while none of the block got
 /// on, waits for what will not happen: some 10^8 atomics.
 constexpr std::uint64_t yields_until_stuck = 100000;
+/// The same of blocks that are left for others, and where there is none to give way to: it may just
+/// do many atomics, some 10^9.
+constexpr std::uint64_t parkings_until_stuck = 20000;
+constexpr std::uint64_t yields_alone_until_stuck = 1000000;
 
 }  // namespace
 
@@ -106,13 +110,24 @@ bool Executor::thread_returned() {
             state.thread = *state.next++;
             return true;
         }
-        current_ = &main_;
+        if (state.is_cooperative && resume_block()) [[unlikely]]
+            to = &take_ready();
+        else
+            current_ = &main_;
     } else {
         if (ready_.is_empty() && state.next < order_end_) {
             start_thread();
             return true;
         }
-        if (ready_.is_empty() && !release_active_masks()) deadlock();
+        if (ready_.is_empty() && !release_active_masks()) [[unlikely]] {
+            if (!at_grid_barrier_ || barrier_arrived_ != live_) deadlock();
+            park();
+            if (next_block()) {
+                state.thread = *state.next++;
+                return true;
+            }
+            resume_block();
+        }
         to = &take_ready();
     }
     // Parked here, so that another thread of the launch starts on this fiber by the switch alone.
@@ -126,11 +141,11 @@ void Executor::thread_exited() {
     fiber_of_[running_] = nullptr;
     alive_.erase(running_);
     --live_;
-    yields_without_progress_ = 0;
+    yields_without_progress_ = yields_of_grid_ = 0;
     const unsigned rank = unit::state.thread.rank;
     const unsigned released = warps_[rank / warp_lanes].exit(rank % warp_lanes);
     if (released != 0) release_lanes(rank / warp_lanes, released);
-    if (barrier_arrived_ > 0 && barrier_arrived_ == live_) release_barrier();
+    if (barrier_arrived_ > 0 && barrier_arrived_ == live_ && !at_grid_barrier_) release_barrier();
 }
 
 void Executor::barrier(unit::Place place) {
@@ -148,6 +163,7 @@ void Executor::barrier(unit::Place place) {
 }
 
 [[gnu::noinline]] void Executor::last_at_barrier() {
+    if (at_grid_barrier_) return leave_block();
     release_barrier();
     stop_thread();
 }
@@ -171,7 +187,7 @@ int Executor::barrier_vote(unit::BarrierVote vote, int predicate, unit::Place pl
     barrier_threads_result_ = barrier_arrived_;
     counters_.barriers += barrier_arrived_;
     ready_.assign(alive_, std::exchange(barrier_arrived_, 0));
-    yields_without_progress_ = 0;
+    yields_without_progress_ = yields_of_grid_ = 0;
     if (detecting != nullptr) [[unlikely]]
         detecting->barrier_released();
     // A random order begins at another thread after each barrier.
@@ -253,12 +269,23 @@ void Executor::yield() {
     }
     if (fast_) leave_fast_mode(launch_place_);
     const bool others = !ready_.is_empty() || state.next < order_end_;
-    if (!others) return;
-    if (++yields_without_progress_ > yields_until_stuck) {
-        trap(cudaErrorLaunchTimeout, {"a thread spins for ever"}, launch_place_);
+    ++yields_without_progress_;
+    // Once round the block, it is the turn of another one.
+    const bool is_round = !others || yields_without_progress_ % (live_ + 1) == live_;
+    if (state.is_cooperative && is_round && has_other_blocks()) {
+        if (++yields_of_grid_ <= parkings_until_stuck) return spin_elsewhere();
+        yields_without_progress_ = yields_alone_until_stuck + 1;
     }
-    give_way();
+    if (yields_without_progress_ > (others ? yields_until_stuck : yields_alone_until_stuck)) {
+        trap(cudaErrorLaunchTimeout,
+             {"a thread spins for ever",
+              state.is_cooperative ? "" : "; to wait for another block needs a cooperative launch"},
+             launch_place_);
+    }
+    if (others) give_way();
 }
+
+Fiber& Executor::take_first_ready() { return take_ready(); }
 
 void Executor::give_way() {
     if (fast_) leave_fast_mode(launch_place_);
@@ -280,6 +307,7 @@ void Executor::abandon_launch() {
         fibers_.give(*fiber);
     }
     counters_.barriers += std::exchange(barrier_arrived_, 0);
+    give_back_parked_fibers();
     current_->stopped_at = nullptr;
     fibers_.give(*current_);
     current_ = &main_;

@@ -11,11 +11,12 @@
 
 namespace simt_test {
 
-inline std::vector<float> run(const std::string& name, int count, int block = 0) {
+inline std::vector<float> run(const std::string& name, int count, int block = 0,
+                              CUstream_st* stream = nullptr) {
     const auto bytes = static_cast<std::size_t>(count) * sizeof(float);
     auto* device = static_cast<float*>(gradverify::simt::allocate_device(bytes));
     std::iota(device, device + count, 0.0f);
-    launchers().at("cpu/" + name)({device, count, block});
+    launchers().at("cpu/" + name)({device, count, block, stream});
     std::vector<float> values(device, device + count);
     gradverify::simt::free_device(device);
     return values;

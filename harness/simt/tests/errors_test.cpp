@@ -81,6 +81,50 @@ TEST_CASE("inline PTX is a trap that names its line") {
                    {"runtime.cu:105: inline PTX runs on cuda only", "mov.u32"});
 }
 
+TEST_CASE("what only a GPU does is an error that names its line, and the next launch runs") {
+    using gradverify::simt::error_is_cuda_only;
+    const auto cuda_only = [](const char* name, std::initializer_list<const char*> parts) {
+        CAPTURE(std::string(name));
+        run(name, 32);
+        CHECK(error_is_cuda_only());
+        check_contains(error_of(name), parts);
+        CHECK(!error_is_cuda_only());
+    };
+    cuda_only("texture_fetch", {"served.cu:101: tex1Dfetch: a texture runs on cuda only"});
+    cuda_only("texture_object", {"served.cu:108: cudaCreateTextureObject: texture objects run on"});
+    cuda_only("graph", {"served.cu:113: cudaStreamBeginCapture: graphs run on cuda only"});
+    cuda_only("launch_in_kernel", {"served.cu:131: a launch from within a kernel runs on cuda"});
+    cuda_only("cluster", {"served.cu:141: a cluster of blocks runs on cuda only"});
+    cuda_only("untyped_kernel", {"served.cu:148: ", "`void*` variable runs on cuda only"});
+    cuda_only("inline_ptx", {"inline PTX runs on cuda only"});
+    run("grid_of_zero", 1);
+    CHECK(!error_is_cuda_only());
+    take_error();
+}
+
+TEST_CASE("a file behind CUDA_ONLY is left out on the cpu device, and the others are there") {
+    const auto& all = simt_test::launchers();
+    CHECK(!all.contains("cpu/tensor_cores"));
+    CHECK(!all.contains("cpu-checked/tensor_cores"));
+    CHECK(all.contains("cuda/tensor_cores") == all.contains("cuda/sum_by_tree"));
+}
+
+TEST_CASE("blocks wait for each other in a cooperative launch that fits, or it is an error") {
+    for (const Order order : simt_test::all_orders) {
+        const simt_test::ScheduleScope scope({.threads = order, .blocks = order, .seed = 1});
+        CHECK(run("grid_that_fits", 1)[0] == 1);
+        CHECK(take_error() == "");
+        check_contains(error_of("grid_that_some_leave"),
+                       {"3 of 5 blocks wait at the grid barrier of", "served.cu:162",
+                        "the others have ended", "launch of"});
+    }
+    check_contains(error_of("grid_sync_in_plain_launch"),
+                   {"served.cu:162", "needs a cooperative launch"});
+    check_contains(error_of("grid_too_large"), {"129 blocks", "at most 128"});
+    check_contains(error_of("spin_for_another_block"),
+                   {"a thread spins for ever", "needs a cooperative launch"});
+}
+
 TEST_CASE("a launch beyond the limits is refused with its reason") {
     check_contains(error_of("block_too_large"), {"launch of nothing", "exceeds 1024 threads"});
     check_contains(error_of("block_too_deep"), {"(1, 1, 65)"});

@@ -6,6 +6,8 @@
 #include <map>
 #include <string>
 
+struct CUstream_st;
+
 namespace simt_test {
 
 /// Works on `count` values in device memory; `stream` is null or a stream of the device.
@@ -13,6 +15,7 @@ struct Call {
     float* data;
     int count;
     int block;
+    CUstream_st* stream = nullptr;
 };
 using Launcher = void (*)(const Call& call);
 

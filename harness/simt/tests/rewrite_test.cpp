@@ -11,6 +11,14 @@ namespace {
 
 const std::string unit = "::gradverify::simt::unit::";
 
+std::string captured(int number, const std::string& argument) {
+    return ", gradverify_argument_0_" + std::to_string(number) + " = " + unit + "argument((" +
+           argument + "))";
+}
+std::string given(int number) {
+    return unit + "give(gradverify_argument_0_" + std::to_string(number) + ")";
+}
+
 std::string launch(const std::string& kernel, const std::string& config,
                    const std::string& captures, const std::string& call) {
     return unit + "launch(\"" + kernel + "\", " + unit + "LaunchConfig(" + config + "), [&" +
@@ -20,11 +28,8 @@ std::string launch(const std::string& kernel, const std::string& config,
 }  // namespace
 
 TEST_CASE("a launch becomes a call of the launcher with a lambda that calls the kernel") {
-    CHECK(rewrite("{ k<<<1, 32>>>(p); }") == "{ " +
-                                                 launch("k", "1, 32",
-                                                        ", gradverify_argument_0_0 = (p)",
-                                                        "k(gradverify_argument_0_0)") +
-                                                 "; }");
+    CHECK(rewrite("{ k<<<1, 32>>>(p); }") ==
+          "{ " + launch("k", "1, 32", captured(0, "p"), "k(" + given(0) + ")") + "; }");
     CHECK(rewrite("f<A<B>, 3><<<g, b, 0, s>>>();") ==
           launch("f<A<B>,3>", "g, b, 0, s", "", "f<A<B>, 3>()") + ";");
 }
@@ -35,12 +40,9 @@ TEST_CASE("literals, NULL, braces and packs stay in the call, where they convert
 }
 
 TEST_CASE("commas within calls and template arguments do not split arguments") {
-    const std::string call = "k(gradverify_argument_0_0, gradverify_argument_0_1)";
+    const std::string call = "k(" + given(0) + ", " + given(1) + ")";
     CHECK(rewrite("k<<<1, 1>>>(f<int, 3>(a, b), c < d);") ==
-          launch("k", "1, 1",
-                 ", gradverify_argument_0_0 = (f<int, 3>(a, b)), gradverify_argument_0_1 = (c < d)",
-                 call) +
-              ";");
+          launch("k", "1, 1", captured(0, "f<int, 3>(a, b)") + captured(1, "c < d"), call) + ";");
 }
 
 TEST_CASE("the kernel may be qualified, a member, a pointer, an element or a call") {
@@ -53,6 +55,18 @@ TEST_CASE("the kernel may be qualified, a member, a pointer, an element or a cal
     }
     CHECK(rewrite("return ::k<<<1, 1>>>();").find("return ::gradverify") == 0);
     CHECK(rewrite("else k<<<1, 1>>>();").find("else ::gradverify") == 0);
+}
+
+TEST_CASE("a cast to void* is taken off the kernel of a launch by call, and no other") {
+    CHECK(rewrite("cudaLaunchKernel((void*)k<T>, g, b, a);") == "cudaLaunchKernel(k<T>, g, b, a);");
+    CHECK(rewrite("gradverify_simt_cudaLaunchKernel(reinterpret_cast<const void*>(&k), g);") ==
+          "gradverify_simt_cudaLaunchKernel((&k), g);");
+    CHECK(rewrite("cudaLaunchCooperativeKernel((void const *)(k), g);") ==
+          "cudaLaunchCooperativeKernel((k), g);");
+    for (const char* text : {"f((void*)k);", "cudaLaunchKernel(k, (void*)g);",
+                             "cudaLaunchKernel((int*)k, g);", "auto* p = &cudaLaunchKernel;"}) {
+        CHECK(rewrite(text) == text);
+    }
 }
 
 TEST_CASE("shifts, nested templates and operators are no launches") {

@@ -5,33 +5,9 @@
 #pragma GCC system_header
 
 #include "cooperative_groups.h"
+#include "gradverify_simt/group_operators.hpp"
 
 namespace cooperative_groups {
-
-template <class T = void>
-struct plus {
-    T operator()(T a, T b) const { return a + b; }
-};
-template <class T = void>
-struct less {
-    T operator()(T a, T b) const { return b < a ? b : a; }
-};
-template <class T = void>
-struct greater {
-    T operator()(T a, T b) const { return a < b ? b : a; }
-};
-template <class T = void>
-struct bit_and {
-    T operator()(T a, T b) const { return a & b; }
-};
-template <class T = void>
-struct bit_or {
-    T operator()(T a, T b) const { return a | b; }
-};
-template <class T = void>
-struct bit_xor {
-    T operator()(T a, T b) const { return a ^ b; }
-};
 
 /// Every member gets the result.
 template <class Group, class T, class Op>

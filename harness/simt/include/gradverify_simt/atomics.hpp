@@ -91,6 +91,14 @@ GRADVERIFY_SIMT_CAS(unsigned long long)
 GRADVERIFY_SIMT_CAS(unsigned short)
 #undef GRADVERIFY_SIMT_CAS
 
+GRADVERIFY_SIMT_ACCESS float2 atomicAdd(float2* address, float2 value) {
+    return {atomicAdd(&address->x, value.x), atomicAdd(&address->y, value.y)};
+}
+GRADVERIFY_SIMT_ACCESS float4 atomicAdd(float4* address, float4 value) {
+    return {atomicAdd(&address->x, value.x), atomicAdd(&address->y, value.y),
+            atomicAdd(&address->z, value.z), atomicAdd(&address->w, value.w)};
+}
+
 // Caching loads and stores: the CPU has one kind.
 #define GRADVERIFY_SIMT_LOAD(NAME)                    \
     template <class T>                                \

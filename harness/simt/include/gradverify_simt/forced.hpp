@@ -7,6 +7,7 @@
 
 #include <cstdio>
 #include <cstring>
+#include <ctime>
 #include <new>
 #include <type_traits>
 #include <utility>
@@ -22,6 +23,8 @@
 #define __grid_constant__
 #define __launch_bounds__(...)
 #define __maxnreg__(...)
+// Blocks of a cluster run like others: what they do with it is refused (cooperative_groups.h).
+#define __cluster_dims__(...)
 #define __forceinline__ inline __attribute__((always_inline))
 // Empty: libstdc++ writes __attribute__((__noinline__)), which must stay well formed.
 #define __noinline__
@@ -30,6 +33,7 @@
 #ifndef __clang__
 #define __builtin_assume(condition) ((void)0)
 #endif
+#define __assume(condition) __builtin_assume(condition)
 #define __nv_is_extended_device_lambda_closure_type(T) false
 
 #include "gradverify_simt/vector_types.hpp"
@@ -39,6 +43,9 @@
 #include "gradverify_simt/launch.hpp"
 #include "gradverify_simt/math.hpp"
 #include "gradverify_simt/runtime.hpp"
+#include "gradverify_simt/runtime_launch.hpp"
+#include "gradverify_simt/runtime_memory.hpp"
+#include "gradverify_simt/runtime_refused.hpp"
 #include "gradverify_simt/sync.hpp"
 
 #include <assert.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // CUDA's arithmetic, conversion and bit intrinsics. Rounds to nearest where a name says _rn; the
-// directed roundings of conversions to integers are exact, those of arithmetic are not offered.
+// directed roundings of conversions are exact, and so are those of float sums and products; those
+// of quotients, roots and double arithmetic are not offered.
 #pragma once
 #pragma GCC system_header
 
@@ -8,6 +9,9 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+
+#include "gradverify_simt/narrow_float.hpp"
+#include "gradverify_simt/vector_types.hpp"
 
 #define GRADVERIFY_SIMT_ROUNDED(PREFIX, T)                 \
     inline T PREFIX##add_rn(T a, T b) { return a + b; }    \
@@ -22,12 +26,59 @@ GRADVERIFY_SIMT_ROUNDED(__d, double)
 inline float __fmaf_rn(float a, float b, float c) { return std::fma(a, b, c); }
 inline double __fma_rn(double a, double b, double c) { return std::fma(a, b, c); }
 
+namespace gradverify::simt::unit {
+/// `exact` + `lost` to the float on one side of it; `lost` is less than half a unit of `exact`.
+inline float directed(double exact, double lost, Rounding rounding) {
+    const auto nearest = static_cast<float>(exact);
+    const double over = (static_cast<double>(nearest) - exact) - lost;  // the sign is exact
+    const bool is_down = rounding == Rounding::down || (rounding == Rounding::toward_zero &&
+                                                        (exact > 0 || (exact == 0 && lost > 0)));
+    const bool is_up = rounding == Rounding::up || (rounding == Rounding::toward_zero && !is_down);
+    if (is_down && over > 0) return std::nextafter(nearest, -INFINITY);
+    if (is_up && over < 0) return std::nextafter(nearest, INFINITY);
+    return nearest;
+}
+inline float directed_fma(float a, float b, float c, Rounding rounding) {
+    const double product = static_cast<double>(a) * b, sum = product + c;
+    if (!std::isfinite(sum)) return static_cast<float>(sum);
+    const double of_c = sum - product;
+    return directed(sum, (product - (sum - of_c)) + (c - of_c), rounding);
+}
+}  // namespace gradverify::simt::unit
+#define GRADVERIFY_SIMT_DIRECTED(SUFFIX, ROUNDING)                                          \
+    inline float __fmaf_##SUFFIX(float a, float b, float c) {                               \
+        using namespace gradverify::simt::unit;                                             \
+        return directed_fma(a, b, c, Rounding::ROUNDING);                                   \
+    }                                                                                       \
+    inline float __fadd_##SUFFIX(float a, float b) { return __fmaf_##SUFFIX(a, 1.0f, b); }  \
+    inline float __fsub_##SUFFIX(float a, float b) { return __fmaf_##SUFFIX(a, 1.0f, -b); } \
+    inline float __fmul_##SUFFIX(float a, float b) {                                        \
+        using namespace gradverify::simt::unit;                                             \
+        return directed(static_cast<double>(a) * b, 0.0, Rounding::ROUNDING);               \
+    }                                                                                       \
+    inline float __double2float_##SUFFIX(double a) {                                        \
+        using namespace gradverify::simt::unit;                                             \
+        return directed(a, 0.0, Rounding::ROUNDING);                                        \
+    }                                                                                       \
+    inline float __int2float_##SUFFIX(int a) { return __double2float_##SUFFIX(a); }         \
+    inline float __uint2float_##SUFFIX(unsigned a) { return __double2float_##SUFFIX(a); }
+GRADVERIFY_SIMT_DIRECTED(rz, toward_zero)
+GRADVERIFY_SIMT_DIRECTED(ru, up)
+GRADVERIFY_SIMT_DIRECTED(rd, down)
+#undef GRADVERIFY_SIMT_DIRECTED
+
 inline int __float_as_int(float x) { return std::bit_cast<int>(x); }
 inline unsigned __float_as_uint(float x) { return std::bit_cast<unsigned>(x); }
 inline float __int_as_float(int x) { return std::bit_cast<float>(x); }
 inline float __uint_as_float(unsigned x) { return std::bit_cast<float>(x); }
 inline long long __double_as_longlong(double x) { return std::bit_cast<long long>(x); }
 inline double __longlong_as_double(long long x) { return std::bit_cast<double>(x); }
+inline int __double2loint(double x) { return static_cast<int>(__double_as_longlong(x)); }
+inline int __double2hiint(double x) { return static_cast<int>(__double_as_longlong(x) >> 32); }
+inline double __hiloint2double(int high, int low) {
+    return std::bit_cast<double>(static_cast<std::uint64_t>(static_cast<unsigned>(high)) << 32 |
+                                 static_cast<unsigned>(low));
+}
 
 namespace gradverify::simt::unit {
 /// Conversion to an integer as the GPU does it: NaN gives 0, what is out of range saturates.
@@ -72,6 +123,7 @@ inline float __ull2float_rn(unsigned long long x) { return static_cast<float>(x)
 inline double __int2double_rn(int x) { return x; }
 inline double __uint2double_rn(unsigned x) { return x; }
 inline double __ll2double_rn(long long x) { return static_cast<double>(x); }
+inline double __ull2double_rn(unsigned long long x) { return static_cast<double>(x); }
 inline float __double2float_rn(double x) { return static_cast<float>(x); }
 
 inline int __clz(int x) { return std::countl_zero(static_cast<unsigned>(x)); }
@@ -122,4 +174,46 @@ inline unsigned __funnelshift_l(unsigned low, unsigned high, unsigned shift) {
 inline unsigned __funnelshift_r(unsigned low, unsigned high, unsigned shift) {
     const std::uint64_t both = (static_cast<std::uint64_t>(high) << 32) | low;
     return static_cast<unsigned>(both >> (shift & 31u));
+}
+inline long long __mul64hi(long long a, long long b) {
+    return static_cast<long long>((static_cast<__int128>(a) * b) >> 64);
+}
+inline unsigned __usad(unsigned a, unsigned b, unsigned sum) {
+    return sum + (a > b ? a - b : b - a);
+}
+/// Averages: rounded down, and up.
+inline int __hadd(int a, int b) { return static_cast<int>((static_cast<long long>(a) + b) >> 1); }
+inline int __rhadd(int a, int b) {
+    return static_cast<int>((static_cast<long long>(a) + b + 1) >> 1);
+}
+inline unsigned __uhadd(unsigned a, unsigned b) {
+    return static_cast<unsigned>((static_cast<unsigned long long>(a) + b) >> 1);
+}
+inline unsigned __urhadd(unsigned a, unsigned b) {
+    return static_cast<unsigned>((static_cast<unsigned long long>(a) + b + 1) >> 1);
+}
+/// Four products of bytes, added up.
+inline int __dp4a(int a, int b, int sum) {
+    for (int i = 0; i < 32; i += 8)
+        sum += static_cast<signed char>(a >> i) * static_cast<signed char>(b >> i);
+    return sum;
+}
+inline unsigned __dp4a(unsigned a, unsigned b, unsigned sum) {
+    for (int i = 0; i < 32; i += 8) sum += (a >> i & 0xffu) * (b >> i & 0xffu);
+    return sum;
+}
+inline int __dp4a(char4 a, char4 b, int sum) {
+    return sum + a.x * b.x + a.y * b.y + a.z * b.z + a.w * b.w;
+}
+inline unsigned __dp4a(uchar4 a, uchar4 b, unsigned sum) {
+    return sum + unsigned(a.x * b.x) + unsigned(a.y * b.y) + unsigned(a.z * b.z) +
+           unsigned(a.w * b.w);
+}
+
+// There is one address space: a shared address as a number is the pointer's.
+inline std::size_t __cvta_generic_to_shared(const void* p) {
+    return reinterpret_cast<std::size_t>(p);
+}
+inline std::size_t __cvta_generic_to_global(const void* p) {
+    return reinterpret_cast<std::size_t>(p);
 }

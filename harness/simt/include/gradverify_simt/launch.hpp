@@ -14,6 +14,7 @@ namespace gradverify::simt::unit {
 GRADVERIFY_SIMT_UNREPORTED inline bool next_thread() {
     if (state.next < state.fast_end) [[likely]] {
         state.thread = *state.next++;
+        thread_has_changed();
         return true;
     }
     return gradverify_simt_thread_returned();
@@ -25,6 +26,29 @@ void run_threads(const void* body) {
     do {
         thread();
     } while (next_thread());
+}
+
+/// A launch's argument while its threads run: a copy, or where there can be none (of a class that
+/// owns its memory and converts to a pointer), what it was.
+template <class T>
+struct Lent {
+    T& value;
+};
+template <class T>
+inline auto argument(T&& value) {
+    if constexpr (std::is_constructible_v<std::decay_t<T>, T&&>) {
+        return std::decay_t<T>(static_cast<T&&>(value));
+    } else {
+        return Lent<std::remove_reference_t<T>>{value};
+    }
+}
+template <class T>
+__attribute__((always_inline)) inline const T& give(const T& value) {
+    return value;
+}
+template <class T>
+__attribute__((always_inline)) inline T& give(const Lent<T>& lent) {
+    return lent.value;
 }
 
 template <class Body>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The calls of the CUDA run-time API. Each is renamed by a macro, so that it never interposes the
-// real runtime in the same process. Work on a stream is done at once, in order.
+// real runtime in the same process. Work on a stream is done at once; the library keeps track of
+// what orders it.
 #pragma once
 #pragma GCC system_header
 
@@ -39,15 +40,24 @@ cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpy
 cudaError_t cudaMemcpy2D(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
                          std::size_t width, std::size_t height, cudaMemcpyKind kind);
 cudaError_t cudaMemset(void* to, int value, std::size_t bytes);
+cudaError_t gradverify_simt_free(void* pointer);
+cudaError_t gradverify_simt_copy(void* to, const void* from, std::size_t bytes,
+                                 cudaMemcpyKind kind);
+cudaError_t gradverify_simt_set(void* to, int value, std::size_t bytes);
+cudaError_t gradverify_simt_memcpy_async(void* to, const void* from, std::size_t bytes,
+                                         cudaMemcpyKind kind, cudaStream_t stream);
+cudaError_t gradverify_simt_memset_async(void* to, int value, std::size_t bytes,
+                                         cudaStream_t stream);
 
-cudaError_t gradverify_simt_stream_create(cudaStream_t* stream);
+cudaError_t gradverify_simt_stream_create(cudaStream_t* stream, unsigned flags);
+cudaError_t gradverify_simt_stream_wait_event(cudaStream_t stream, cudaEvent_t event);
 cudaError_t cudaStreamDestroy(cudaStream_t stream);
 cudaError_t cudaStreamSynchronize(cudaStream_t stream);
 cudaError_t cudaEventDestroy(cudaEvent_t event);
 cudaError_t cudaEventSynchronize(cudaEvent_t event);
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t from, cudaEvent_t to);
 cudaError_t gradverify_simt_event_create(cudaEvent_t* event);
-cudaError_t gradverify_simt_event_record(cudaEvent_t event);
+cudaError_t gradverify_simt_event_record(cudaEvent_t event, cudaStream_t stream);
 
 cudaError_t gradverify_simt_func_set_attribute(const void* function, cudaFuncAttribute attribute,
                                                int value);
@@ -76,25 +86,27 @@ inline cudaError_t cudaHostAlloc(T** pointer, std::size_t bytes, unsigned) {
     return gradverify_simt_malloc_host(reinterpret_cast<void**>(pointer), bytes);
 }
 inline cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes,
-                                   cudaMemcpyKind kind, cudaStream_t = nullptr) {
-    return cudaMemcpy(to, from, bytes, kind);
+                                   cudaMemcpyKind kind, cudaStream_t stream = nullptr) {
+    return gradverify_simt_memcpy_async(to, from, bytes, kind, stream);
 }
-inline cudaError_t cudaMemsetAsync(void* to, int value, std::size_t bytes, cudaStream_t = nullptr) {
-    return cudaMemset(to, value, bytes);
+inline cudaError_t cudaMemsetAsync(void* to, int value, std::size_t bytes,
+                                   cudaStream_t stream = nullptr) {
+    return gradverify_simt_memset_async(to, value, bytes, stream);
 }
 
 inline cudaError_t cudaStreamCreate(cudaStream_t* stream) {
-    return gradverify_simt_stream_create(stream);
+    return gradverify_simt_stream_create(stream, cudaStreamDefault);
 }
-inline cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned) {
-    return gradverify_simt_stream_create(stream);
+inline cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags) {
+    return gradverify_simt_stream_create(stream, flags);
 }
-inline cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned, int) {
-    return gradverify_simt_stream_create(stream);
+inline cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, int) {
+    return gradverify_simt_stream_create(stream, flags);
 }
-inline cudaError_t cudaStreamQuery(cudaStream_t) { return cudaSuccess; }
-inline cudaError_t cudaStreamWaitEvent(cudaStream_t, cudaEvent_t, unsigned = 0) {
-    return cudaSuccess;
+// That the stream is idle is an answer that the caller may rely on, as if it had waited.
+inline cudaError_t cudaStreamQuery(cudaStream_t stream) { return cudaStreamSynchronize(stream); }
+inline cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned = 0) {
+    return gradverify_simt_stream_wait_event(stream, event);
 }
 inline cudaError_t cudaEventCreate(cudaEvent_t* event) {
     return gradverify_simt_event_create(event);
@@ -102,10 +114,10 @@ inline cudaError_t cudaEventCreate(cudaEvent_t* event) {
 inline cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned) {
     return gradverify_simt_event_create(event);
 }
-inline cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t = nullptr) {
-    return gradverify_simt_event_record(event);
+inline cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream = nullptr) {
+    return gradverify_simt_event_record(event, stream);
 }
-inline cudaError_t cudaEventQuery(cudaEvent_t) { return cudaSuccess; }
+inline cudaError_t cudaEventQuery(cudaEvent_t event) { return cudaEventSynchronize(event); }
 
 // `__device__` and `__constant__` variables are plain variables here.
 template <class T>
@@ -131,6 +143,12 @@ inline cudaError_t cudaMemcpyFromSymbol(void* to, const T& symbol, std::size_t b
     return cudaSuccess;
 }
 template <class T>
+inline cudaError_t cudaMemcpyFromSymbolAsync(void* to, const T& symbol, std::size_t bytes,
+                                             std::size_t offset, cudaMemcpyKind kind,
+                                             cudaStream_t = nullptr) {
+    return cudaMemcpyFromSymbol(to, symbol, bytes, offset, kind);
+}
+template <class T>
 inline cudaError_t cudaGetSymbolAddress(void** address, const T& symbol) {
     *address = const_cast<void*>(static_cast<const void*>(&symbol));
     return cudaSuccess;
@@ -151,12 +169,23 @@ inline cudaError_t cudaFuncSetCacheConfig(F*, cudaFuncCache) {
     return cudaSuccess;
 }
 template <class F>
+inline cudaError_t cudaFuncSetSharedMemConfig(F*, cudaSharedMemConfig) {
+    return cudaSuccess;
+}
+template <class F>
 inline cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, F*) {
     return gradverify_simt_func_get_attributes(attributes);
 }
 template <class F>
 inline cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, F, int block_size,
                                                                  std::size_t shared_bytes) {
+    return gradverify_simt_occupancy(blocks, block_size, shared_bytes);
+}
+template <class F>
+inline cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, F,
+                                                                          int block_size,
+                                                                          std::size_t shared_bytes,
+                                                                          unsigned) {
     return gradverify_simt_occupancy(blocks, block_size, shared_bytes);
 }
 template <class F>
@@ -171,15 +200,9 @@ inline cudaError_t cudaOccupancyMaxPotentialBlockSize(int* min_grid_size, int* b
     return error;
 }
 
-template <class... Args>
-inline cudaError_t cudaLaunchKernel(void (*kernel)(Args...), dim3 grid, dim3 block, void** args,
-                                    std::size_t shared_bytes = 0, cudaStream_t stream = nullptr) {
-    using namespace gradverify::simt::unit;
-    launch("cudaLaunchKernel", LaunchConfig(grid, block, shared_bytes, stream), [&] {
-        [&]<std::size_t... i>(std::index_sequence<i...>) {
-            kernel(*static_cast<std::remove_reference_t<Args>*>(args[i])...);
-        }
-        (std::index_sequence_for<Args...>{});
-    });
-    return cudaPeekAtLastError();
+template <class F, class SharedBytes>
+inline cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMem(int* min_grid_size,
+                                                                  int* block_size, F function,
+                                                                  SharedBytes, int limit = 0) {
+    return cudaOccupancyMaxPotentialBlockSize(min_grid_size, block_size, function, 0, limit);
 }

@@ -35,11 +35,32 @@ struct State {
     void* dynamic_shared = nullptr;
     const std::uint64_t* warp_results = nullptr;  ///< of the block's threads, by rank
     bool in_kernel = false;
+    bool is_cooperative = false;  ///< the launch: its blocks may wait for each other
 };
 
 /// In the executable, or in a library that is loaded with it: its address is then no call.
 #define GRADVERIFY_SIMT_STATIC_TLS [[gnu::tls_model("initial-exec")]]
-GRADVERIFY_SIMT_STATIC_TLS extern constinit thread_local State state;
+GRADVERIFY_SIMT_STATIC_TLS extern constinit thread_local State state __asm__(
+    "gradverify_simt_state");
+
+}  // namespace gradverify::simt::unit
+
+// The built-in variables: members of `state` under names of their own, so that a user's variable or
+// member may have the same. Only the library defines them, as symbols within `state`.
+#define GRADVERIFY_SIMT_BUILT_IN(T, NAME)                                    \
+    GRADVERIFY_SIMT_STATIC_TLS extern constinit thread_local T NAME __asm__( \
+        "gradverify_simt_" #NAME)
+GRADVERIFY_SIMT_BUILT_IN(uint3, threadIdx);
+GRADVERIFY_SIMT_BUILT_IN(uint3, blockIdx);
+GRADVERIFY_SIMT_BUILT_IN(dim3, blockDim);
+GRADVERIFY_SIMT_BUILT_IN(dim3, gridDim);
+#undef GRADVERIFY_SIMT_BUILT_IN
+
+namespace gradverify::simt::unit {
+
+/// To be called by who has written `state.thread` in a unit: to the compiler, `threadIdx` is
+/// another variable.
+inline void thread_has_changed() { __asm__ volatile("" : "=m"(threadIdx) : "m"(state.thread)); }
 
 /// Where a static shared variable lies in the launch that last placed it.
 struct SharedSlot {
@@ -53,6 +74,7 @@ struct LaunchConfig {
     CUstream_st* stream;
     const char* file;
     int line;
+    bool is_cooperative = false;
 
     LaunchConfig(dim3 grid_size, dim3 block_size, std::size_t shared = 0,
                  CUstream_st* on_stream = nullptr, const char* from_file = __builtin_FILE(),
@@ -123,6 +145,8 @@ bool gradverify_simt_thread_returned();
 void gradverify_simt_place_shared(SharedSlot& slot, std::size_t bytes, std::size_t alignment);
 void gradverify_simt_barrier(const char* file, int line);
 int gradverify_simt_barrier_vote(BarrierVote vote, int predicate, const char* file, int line);
+/// Of all threads of a cooperative launch.
+void gradverify_simt_grid_barrier(const char* file, int line);
 /// One lane's part; its result is then in `state.warp_results`. `source_lane` is a shuffle's.
 void gradverify_simt_warp_collective(WarpOp op, unsigned mask, std::uint64_t value,
                                      unsigned source_lane, const char* file, int line);

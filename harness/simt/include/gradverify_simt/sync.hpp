@@ -12,10 +12,6 @@
 
 #include "gradverify_simt/state.hpp"
 
-#define threadIdx (::gradverify::simt::unit::state.thread.index)
-#define blockIdx (::gradverify::simt::unit::state.block_index)
-#define blockDim (::gradverify::simt::unit::state.block_dim)
-#define gridDim (::gradverify::simt::unit::state.grid_dim)
 constexpr int warpSize = 32;
 
 #define GRADVERIFY_SIMT_PLACE const char *file = __builtin_FILE(), int line = __builtin_LINE()

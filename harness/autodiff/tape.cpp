@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/autodiff/tape.hpp"
+
+#include <limits>
+#include <stdexcept>
+
+namespace gradverify {
+
+Traced Tape::input(double value) {
+    nodes_.push_back({});
+    return {Bounded(value), static_cast<Node>(nodes_.size() - 1)};
+}
+
+Tape::Node Tape::record(const Link& first, const Link& second) {
+    auto& nodes = current->nodes_;
+    if (nodes.size() == static_cast<std::size_t>(std::numeric_limits<Node>::max()))
+        throw std::length_error("the forward function makes more than 2^31 operations");
+    nodes.push_back({first, second});
+    return static_cast<Node>(nodes.size() - 1);
+}
+
+std::vector<double> Tape::gradients(std::span<const Seed> seeds) const {
+    std::vector<double> adjoints(nodes_.size(), 0.0);
+    for (const Seed& seed : seeds)
+        if (seed.node != constant) adjoints[static_cast<std::size_t>(seed.node)] += seed.cotangent;
+    for (std::size_t i = nodes_.size(); i-- > 0;) {
+        if (adjoints[i] == 0.0) continue;  // no path, even where a slope is infinite
+        for (const Link& link : nodes_[i])
+            if (link.from != constant)
+                adjoints[static_cast<std::size_t>(link.from)] += adjoints[i] * link.slope;
+    }
+    return adjoints;
+}
+
+namespace {
+
+/// The sums over the paths from the outputs to a node.
+struct Paths {
+    double sum = 0.0, magnitude = 0.0, error = 0.0;
+    double roundings = 0.0;  ///< of the longest chain
+    double links = 0.0;      ///< that ended here
+
+    void add(double value, double reach, double off, double chain) {
+        sum += value;
+        magnitude += reach;
+        error += off;
+        roundings = std::max(roundings, chain);
+        links += 1.0;
+    }
+    /// The additions of what ended here come on top of the longest chain.
+    double chain() const { return roundings + std::max(links - 1.0, 0.0); }
+    bool is_none() const { return magnitude == 0.0 && error == 0.0; }
+};
+
+/// Zero times infinity is nothing here: no path.
+double times(double a, double b) { return a == 0.0 || b == 0.0 ? 0.0 : a * b; }
+
+}  // namespace
+
+std::vector<Bounded> Tape::bounded_gradients(std::span<const Seed> seeds) const {
+    const double tiny = current_rounding.smallest_normal;
+    std::vector<Paths> paths(nodes_.size());
+    for (const Seed& seed : seeds)
+        if (seed.node != constant && seed.cotangent != 0.0)
+            paths[static_cast<std::size_t>(seed.node)].add(seed.cotangent, std::abs(seed.cotangent),
+                                                           0.0, 0.0);
+    for (std::size_t i = nodes_.size(); i-- > 0;) {
+        const Paths& from = paths[i];
+        if (from.is_none()) continue;
+        for (const Link& link : nodes_[i]) {
+            if (link.from == constant) continue;
+            const double steepest = std::abs(link.slope) + link.error;
+            if (steepest == 0.0) continue;
+            const bool is_exact = std::abs(link.slope) == 1.0 && link.error == 0.0;
+            const double error = times(from.error, steepest) + times(from.magnitude, link.error) +
+                                 (is_exact ? 0.0 : tiny);
+            paths[static_cast<std::size_t>(link.from)].add(times(from.sum, link.slope),
+                                                           times(from.magnitude, steepest), error,
+                                                           from.chain() + (is_exact ? 0.0 : 1.0));
+        }
+    }
+    std::vector<Bounded> gradients;
+    gradients.reserve(paths.size());
+    for (const Paths& at : paths) {
+        // Left open as a running sum: a kernel that accumulates adds what was there before to it.
+        const double reach = at.magnitude + at.error;
+        const bool has_bound = reach <= current_rounding.largest;
+        gradients.emplace_back(
+            Bounded::Sum{at.sum, has_bound ? at.error : INFINITY, reach, at.chain()});
+    }
+    return gradients;
+}
+
+}  // namespace gradverify

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+// The public way to declare an operator: parameters, tensors and one forward function; everything
+// else follows from them. See docs/own-operator.md.
+//
+//   Operator describe() {
+//       return declare_operator("scaled_tanh")
+//           .parameter("n", {.minimum = 0})
+//           .attribute("scale", {1.0, -0.5})
+//           .input("x", {"n"})
+//           .output("y", {"n"})
+//           .forward([]<class T>(const ForwardCall<T>& call) {
+//               const auto x = call.input("x");
+//               const auto y = call.output("y");
+//               for (std::int64_t i = 0; i < x.size(0); ++i)
+//                   y(i) = call.attribute("scale") * tanh(x(i));
+//           });
+//   }
+//   GRADVERIFY_OPERATOR(describe);
+//
+// Decides what is accepted and how a mistake is said; what follows from the forward function is
+// decided in derived_operator.hpp. Included by the operator's own unit, not by CUDA units.
+#pragma once
+
+#include <concepts>
+#include <initializer_list>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "harness/derived_operator.hpp"
+#include "harness/registry.hpp"
+
+namespace gradverify {
+
+/// The range of a parameter that is a whole number.
+struct ParameterRange {
+    std::int64_t default_value = 1;
+    std::int64_t minimum = 1;
+    std::int64_t maximum = ParameterSpec{}.maximum;
+};
+
+/// One size of a tensor: a parameter by name, or a number.
+class Extent {
+  public:
+    Extent(const char* parameter) : parameter_(parameter) {}
+    Extent(int size) : size_(size) {}
+
+    const std::string& parameter() const { return parameter_; }
+    std::int64_t at(const Problem& problem) const {
+        return parameter_.empty() ? size_ : problem.scalar(parameter_);
+    }
+
+  private:
+    std::string parameter_;
+    std::int64_t size_ = 0;
+};
+
+/// The sizes of a tensor as a function of the parameters: `{"rows", "width"}`, or any function of
+/// the problem. `{}` is a single number.
+class Shape {
+  public:
+    Shape(std::initializer_list<Extent> extents) : extents_(extents) {}
+    template <std::invocable<const Problem&> Function>
+    Shape(Function function) : function_(std::move(function)) {}
+
+    const std::vector<Extent>& extents() const { return extents_; }
+    std::function<Sizes(const Problem&)> function() const;
+
+  private:
+    std::vector<Extent> extents_;
+    std::function<Sizes(const Problem&)> function_{};
+};
+
+/// What a tensor holds. Float32 numbers of any size when nothing is said.
+struct Holds {
+    DType dtype = DType::f32;
+    bool differentiable = true;
+    ValueDomain domain{};
+    /// For indices: the parameter that they lie below.
+    std::string below{};
+};
+
+/// Indices from 0 to the parameter's value, without it: rows of a table, labels of classes.
+inline Holds indices_below(std::string parameter, DType dtype = DType::i32) {
+    return {.dtype = dtype, .differentiable = false, .below = std::move(parameter)};
+}
+/// Whole numbers from `lowest` to `highest`.
+inline Holds whole_numbers(std::int64_t lowest, std::int64_t highest, DType dtype = DType::i32) {
+    return {.dtype = dtype,
+            .differentiable = false,
+            .domain = {static_cast<double>(lowest), static_cast<double>(highest)}};
+}
+/// Numbers strictly between two.
+inline Holds numbers_between(double lowest, double highest) {
+    return {.domain = {lowest, highest}};
+}
+inline Holds positive_numbers() { return {.domain = {.lowest = 0.0}}; }
+inline Holds probabilities() { return numbers_between(0.0, 1.0); }
+/// No gradient by these is asked for.
+inline Holds constant(Holds numbers = {}) {
+    numbers.differentiable = false;
+    return numbers;
+}
+
+namespace detail {
+
+template <class Function, class T>
+concept ForwardOn = std::invocable < const Function&,
+        const ForwardCall<T>
+& > ;
+
+}  // namespace detail
+
+/// An operator in the making. A member returns the declaration, so that it reads as one sentence.
+/// What is wrong is collected, and said by the registry when the program starts.
+class OperatorDeclaration {
+  public:
+    explicit OperatorDeclaration(std::string name) : name_(std::move(name)) {}
+
+    /// A whole number: a size, a count.
+    OperatorDeclaration& parameter(std::string name, ParameterRange range = {});
+    /// Any other kind of parameter, such as one per axis.
+    OperatorDeclaration& parameter(ParameterSpec spec);
+    /// The number of spatial axes, for parameters per axis.
+    OperatorDeclaration& spatial_axes(int rank_min, int rank_max);
+    /// A real number, one of a few; the first is the default.
+    OperatorDeclaration& attribute(std::string name, std::vector<double> values);
+    /// What every problem satisfies: `where("c", multiple_of("groups"))`.
+    OperatorDeclaration& where(std::string parameter, Condition condition);
+    /// What no condition can express, with the text that a refusal says.
+    OperatorDeclaration& valid_if(std::string text, bool (*valid)(const Problem&));
+
+    OperatorDeclaration& input(std::string name, Shape shape, Holds holds = {});
+    OperatorDeclaration& output(std::string name, Shape shape);
+    /// An output without a cotangent: saved for the gradient, or a by-product.
+    OperatorDeclaration& saved(std::string name, Shape shape, Holds holds = {});
+
+    /// The forward function: a template over the scalar, `[]<class T>(const ForwardCall<T>& call)`.
+    template <class Function>
+    OperatorDeclaration& forward(Function function);
+    /// At a tie of compared values the branch that the forward function takes is the definition of
+    /// the gradient.
+    OperatorDeclaration& branches_decide();
+
+    /// A pass that yields gradients: "dx" for the input x. It takes cotangents ("dy"), inputs, and
+    /// outputs of the forward pass that were saved. Without any, there is one for all gradients,
+    /// `grad_x` or `backward`, that takes all cotangents and all inputs.
+    OperatorDeclaration& gradient(std::string name, std::vector<std::string> inputs,
+                                  std::vector<std::string> outputs);
+    /// The same with a reference of one's own, which is checked against the derived one: a template
+    /// like the forward function, whose `input` and `output` are the pass's.
+    template <class Function>
+    OperatorDeclaration& gradient(std::string name, std::vector<std::string> inputs,
+                                  std::vector<std::string> outputs, Function reference);
+
+    /// The outputs are sums of products of these inputs, `{{"x", "w"}, {"b"}}`: then kernels are
+    /// compared exactly, on integers.
+    OperatorDeclaration& sum_of_products(std::vector<std::vector<std::string>> products);
+    /// The largest number of terms in one element of an output or gradient; with
+    /// `sum_of_products`. Default: the elements of the largest tensor.
+    OperatorDeclaration& reduction_length(std::function<std::int64_t(const Problem&)> length);
+    /// Multiply-adds of a pass, to keep problems quick. Default: 32 for each element of a tensor.
+    OperatorDeclaration& work(std::function<double(const Problem&)> multiply_adds);
+    /// The range of a parameter in a typical problem, for `bench --harness`.
+    OperatorDeclaration& typical(std::string parameter, std::int64_t minimum, std::int64_t maximum);
+
+    /// The operator; its `mistakes` say what is wrong.
+    operator Operator() const;
+
+  private:
+    struct PassDeclaration {
+        std::string name;
+        std::vector<std::string> inputs, outputs;
+        std::function<void(const ForwardCall<double>&)> reference{};
+        std::function<void(const ForwardCall<Bounded>&)> bounded_reference{};
+    };
+    void find_mistakes(const Operator& op, std::vector<std::string>& mistakes) const;
+    std::vector<PassDeclaration> gradients_or_default(const Operator& op) const;
+    PassSpec pass_of(const PassDeclaration& declared, const DerivedPasses& derived,
+                     const Operator& op) const;
+    void add_passes(Operator& op) const;
+    void add_work(PassSpec& pass, const Operator& op) const;
+
+    std::string name_;
+    std::vector<ParameterSpec> parameters_;
+    int rank_min_ = 0, rank_max_ = 0;
+    std::vector<Constraint> constraints_, typical_;
+    std::vector<std::pair<std::string, bool (*)(const Problem&)>> valid_if_;
+    struct TensorDeclaration {
+        std::string name;
+        Shape shape;
+        Holds holds;
+    };
+    TensorSpec tensor_of(const TensorDeclaration& declared) const;
+    std::vector<TensorDeclaration> inputs_, outputs_;
+    ForwardFunctions functions_{};
+    DerivedOptions options_{};
+    std::vector<PassDeclaration> gradients_;
+    std::vector<std::vector<std::string>> products_;
+    std::function<std::int64_t(const Problem&)> reduction_length_{};
+    std::function<double(const Problem&)> work_{};
+};
+
+inline OperatorDeclaration declare_operator(std::string name) {
+    return OperatorDeclaration(std::move(name));
+}
+
+template <class Function>
+OperatorDeclaration& OperatorDeclaration::forward(Function function) {
+    constexpr bool is_template =
+        detail::ForwardOn<Function, Dual> && detail::ForwardOn<Function, Traced> &&
+        detail::ForwardOn<Function, Bounded> && detail::ForwardOn<Function, double>;
+    static_assert(is_template,
+                  "gradverify: the forward function must be a template over the scalar, so that "
+                  "bounds and gradients can be derived from it: "
+                  ".forward([]<class T>(const ForwardCall<T>& call) { ... })");
+    if constexpr (is_template) {
+        functions_.directions = function;
+        functions_.gradients = function;
+        functions_.bounds = function;
+        functions_.values = function;
+    }
+    return *this;
+}
+
+template <class Function>
+OperatorDeclaration& OperatorDeclaration::gradient(std::string name,
+                                                   std::vector<std::string> inputs,
+                                                   std::vector<std::string> outputs,
+                                                   Function reference) {
+    constexpr bool is_template =
+        detail::ForwardOn<Function, Bounded> && detail::ForwardOn<Function, double>;
+    static_assert(
+        is_template,
+        "gradverify: a reference must be a template over the scalar, so that its rounding "
+        "bound can be derived: []<class T>(const ForwardCall<T>& call) { ... }");
+    if constexpr (is_template)
+        gradients_.push_back(
+            {std::move(name), std::move(inputs), std::move(outputs), reference, reference});
+    return *this;
+}
+
+}  // namespace gradverify

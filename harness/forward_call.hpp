@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// Decides what an operator's forward function is given: the problem's parameters and its tensors by
+// name, on whatever scalar the harness runs it. Checks every access, so that a mistake in a forward
+// function is a sentence and not a wrong reference. Knows no operator and no scalar.
+#pragma once
+
+#include <array>
+#include <cmath>
+#include <concepts>
+#include <cstdint>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+#include "harness/operator.hpp"
+
+namespace gradverify {
+
+namespace detail {
+
+/// The flat offset of an index.
+///
+/// **Errors** std::out_of_range that names the tensor, the index and the sizes.
+std::size_t offset_in(const std::string& tensor, const Sizes& sizes,
+                      std::span<const std::int64_t> index);
+/// **Errors** std::invalid_argument that lists the names there are.
+std::size_t position_of(std::string_view name, const std::vector<TensorSpec>& tensors,
+                        std::string_view kind);
+
+inline double plain_value(double value) { return value; }
+template <class T>
+double plain_value(const T& value) {
+    if constexpr (requires { value.value().value(); })
+        return value.value().value();
+    else
+        return value.value();
+}
+
+}  // namespace detail
+
+/// A tensor of a forward function: `x(row, column)`.
+template <class T>
+class TensorOf {
+  public:
+    TensorOf(T* data, const Sizes& sizes, const std::string& name)
+        : data_(data), sizes_(&sizes), name_(&name) {}
+
+    /// **Errors** std::out_of_range for another number of indices, or one outside.
+    template <std::integral... Index>
+    T& operator()(Index... index) const {
+        const std::array<std::int64_t, sizeof...(Index)> all{static_cast<std::int64_t>(index)...};
+        return data_[detail::offset_in(*name_, *sizes_, all)];
+    }
+    std::int64_t size(int axis) const { return sizes_->at(static_cast<std::size_t>(axis)); }
+    std::int64_t elements() const { return element_count(*sizes_); }
+    /// The elements in row-major order, as if there were one axis.
+    T& flat(std::int64_t index) const {
+        const Sizes all{elements()};
+        return data_[detail::offset_in(*name_, all, {&index, 1})];
+    }
+
+  private:
+    T* data_;
+    const Sizes* sizes_;
+    const std::string* name_;
+};
+
+/// An input of whole numbers: `labels(n)` is a std::int64_t.
+template <class T>
+class IndicesOf {
+  public:
+    explicit IndicesOf(TensorOf<const T> values) : values_(values) {}
+    template <std::integral... Index>
+    std::int64_t operator()(Index... index) const {
+        return std::llround(detail::plain_value(values_(index...)));
+    }
+    std::int64_t size(int axis) const { return values_.size(axis); }
+
+  private:
+    TensorOf<const T> values_;
+};
+
+/// One run of a forward function. Outputs hold zeros at first.
+template <class T>
+class ForwardCall {
+  public:
+    using Scalar = T;
+
+    ForwardCall(const Operator& op, const Problem& problem, Inputs<T> inputs, Outputs<T> outputs)
+        : op_(op), problem_(problem), inputs_(inputs), outputs_(outputs) {}
+
+    /// **Errors** std::invalid_argument for a name that was not declared, here and below.
+    TensorOf<const T> input(std::string_view name) const {
+        const std::size_t at = detail::position_of(name, op_.inputs, "input");
+        return {inputs_[at].data.data(), inputs_[at].sizes, op_.inputs[at].name};
+    }
+    IndicesOf<T> indices(std::string_view name) const { return IndicesOf<T>(input(name)); }
+    TensorOf<T> output(std::string_view name) const {
+        const std::size_t at = detail::position_of(name, op_.outputs, "output");
+        return {outputs_[at].data.data(), outputs_[at].sizes, op_.outputs[at].name};
+    }
+    /// A parameter that is a whole number, and one that is a real number.
+    std::int64_t parameter(std::string_view name) const { return problem_.scalar(name); }
+    T attribute(std::string_view name) const { return T(problem_.real(name)); }
+    const Problem& problem() const { return problem_; }
+
+  private:
+    const Operator& op_;
+    const Problem& problem_;
+    Inputs<T> inputs_;
+    Outputs<T> outputs_;
+};
+
+}  // namespace gradverify

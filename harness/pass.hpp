@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// Decides how a kernel file names a pass of an operator and takes its tensors by name:
+//
+//   struct Backward : gradverify::Pass<"layer_norm", "backward"> {
+//       using Pass::Pass;
+//       TensorView dy = tensor("dy"), x = tensor("x"), dx = tensor("dx");
+//       std::int64_t rows = size("rows");
+//   };
+//
+// Knows no operator: the names are looked up when a launcher is called. Included by CUDA units.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+#include "harness/pass_call.hpp"
+
+namespace gradverify {
+
+/// A text that can be a template argument.
+template <std::size_t length>
+struct FixedText {
+    char text[length]{};
+    // Implicit, so that a literal is one.
+    constexpr FixedText(const char (&literal)[length]) { std::copy_n(literal, length, text); }
+};
+
+/// The base of a pass struct, and a pass struct by itself.
+template <FixedText operator_text, FixedText pass_text>
+class Pass {
+  public:
+    static constexpr const char* operator_name = operator_text.text;
+    static constexpr const char* pass_name = pass_text.text;
+    using TensorView = gradverify::TensorView;  // so that a pass struct need not qualify it
+
+    explicit Pass(const PassCall& call) : launch(call.launch), call_(&call) {}
+
+    /// An input or output of the pass. **Errors** std::invalid_argument that lists them.
+    TensorView tensor(std::string_view name) const { return call_->tensors[position_of(name)]; }
+    /// A parameter that is a whole number. **Errors** std::invalid_argument.
+    std::int64_t size(std::string_view name) const { return call_->problem.scalar(name); }
+    /// A parameter that is a real number, as a kernel takes it. **Errors** std::invalid_argument.
+    float attribute(std::string_view name) const {
+        return static_cast<float>(call_->problem.real(name));
+    }
+    /// Whether the output mask asks for this output; always, for kernels that take no mask.
+    bool wants(std::string_view output) const {
+        const std::size_t inputs = call_->tensors.size() - call_->outputs;
+        return (launch.output_mask >> (position_of(output) - inputs) & 1u) != 0;
+    }
+
+    Launch launch;
+
+  private:
+    std::size_t position_of(std::string_view name) const {
+        const auto found = std::find(call_->names.begin(), call_->names.end(), name);
+        if (found != call_->names.end())
+            return static_cast<std::size_t>(found - call_->names.begin());
+        std::string known;
+        for (const std::string& one : call_->names) known += " " + one;
+        throw std::invalid_argument("the pass " + std::string(operator_name) + "." + pass_name +
+                                    " has no tensor '" + std::string(name) + "'; it has" + known);
+    }
+
+    const PassCall* call_;  ///< as long as the launcher runs
+};
+
+}  // namespace gradverify

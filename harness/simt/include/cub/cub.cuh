@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+// CUB's primitives for blocks and warps. As in CUB, a reduction's result is the first thread's, and
+// the temporary storage may be used again behind a barrier only; the order of a sum is none that
+// CUB promises. What works on the whole device runs on cuda only.
+#pragma once
+#pragma GCC system_header
+
+#include "gradverify_simt/forced.hpp"
+
+namespace cub {
+
+struct Sum {
+    template <class T>
+    T operator()(const T& a, const T& b) const {
+        return a + b;
+    }
+};
+struct Max {
+    template <class T>
+    T operator()(const T& a, const T& b) const {
+        return a < b ? b : a;
+    }
+};
+struct Min {
+    template <class T>
+    T operator()(const T& a, const T& b) const {
+        return b < a ? b : a;
+    }
+};
+struct NullType {};
+
+enum BlockReduceAlgorithm {
+    BLOCK_REDUCE_RAKING_COMMUTATIVE_ONLY,
+    BLOCK_REDUCE_RAKING,
+    BLOCK_REDUCE_WARP_REDUCTIONS,
+};
+enum BlockScanAlgorithm { BLOCK_SCAN_RAKING, BLOCK_SCAN_RAKING_MEMOIZE, BLOCK_SCAN_WARP_SCANS };
+
+namespace gradverify_detail {
+/// A value for each thread; assigned to, not constructed, as shared memory is.
+template <class T, int threads>
+struct Values {
+    alignas(T) unsigned char bytes[sizeof(T) * threads];
+    T& operator[](int i) { return reinterpret_cast<T*>(bytes)[i]; }
+};
+inline int thread() { return static_cast<int>(gradverify::simt::unit::state.thread.rank); }
+}  // namespace gradverify_detail
+
+template <class T, int threads_x, BlockReduceAlgorithm = BLOCK_REDUCE_WARP_REDUCTIONS,
+          int threads_y = 1, int threads_z = 1, int = 0>
+class BlockReduce {
+    static constexpr int threads = threads_x * threads_y * threads_z;
+
+  public:
+    using TempStorage = gradverify_detail::Values<T, threads>;
+    explicit BlockReduce(TempStorage& storage) : storage_(storage) {}
+
+    template <class Op>
+    T Reduce(T value, Op op, int valid, GRADVERIFY_SIMT_PLACE) {
+        const int own = gradverify_detail::thread();
+        storage_[own] = value;
+        __syncthreads(file, line);
+        for (int i = 1; own == 0 && i < valid; ++i) value = op(value, storage_[i]);
+        return value;
+    }
+    template <class Op>
+    T Reduce(T value, Op op, GRADVERIFY_SIMT_PLACE) {
+        return Reduce(value, op, threads, file, line);
+    }
+    template <int items, class Op>
+    T Reduce(T (&values)[items], Op op, GRADVERIFY_SIMT_PLACE) {
+        T value = values[0];
+        for (int i = 1; i < items; ++i) value = op(value, values[i]);
+        return Reduce(value, op, threads, file, line);
+    }
+    T Sum(T value, GRADVERIFY_SIMT_PLACE) { return Reduce(value, cub::Sum(), threads, file, line); }
+    T Sum(T value, int valid, GRADVERIFY_SIMT_PLACE) {
+        return Reduce(value, cub::Sum(), valid, file, line);
+    }
+    template <int items>
+    T Sum(T (&values)[items], GRADVERIFY_SIMT_PLACE) {
+        return Reduce(values, cub::Sum(), file, line);
+    }
+
+  private:
+    TempStorage& storage_;
+};
+
+template <class T, int threads_x, BlockScanAlgorithm = BLOCK_SCAN_RAKING, int threads_y = 1,
+          int threads_z = 1, int = 0>
+class BlockScan {
+    static constexpr int threads = threads_x * threads_y * threads_z;
+
+  public:
+    using TempStorage = gradverify_detail::Values<T, threads>;
+    explicit BlockScan(TempStorage& storage) : storage_(storage) {}
+
+    template <class Op>
+    void InclusiveScan(T in, T& out, Op op, T& aggregate, GRADVERIFY_SIMT_PLACE) {
+        scan(in, op, file, line);
+        out = storage_[gradverify_detail::thread()];
+        aggregate = storage_[threads - 1];
+    }
+    template <class Op>
+    void InclusiveScan(T in, T& out, Op op, GRADVERIFY_SIMT_PLACE) {
+        T aggregate;
+        InclusiveScan(in, out, op, aggregate, file, line);
+    }
+    template <class Op>
+    void ExclusiveScan(T in, T& out, T initial, Op op, T& aggregate, GRADVERIFY_SIMT_PLACE) {
+        scan(in, op, file, line);
+        const int own = gradverify_detail::thread();
+        out = own == 0 ? initial : op(initial, storage_[own - 1]);
+        aggregate = storage_[threads - 1];
+    }
+    template <class Op>
+    void ExclusiveScan(T in, T& out, T initial, Op op, GRADVERIFY_SIMT_PLACE) {
+        T aggregate;
+        ExclusiveScan(in, out, initial, op, aggregate, file, line);
+    }
+    void InclusiveSum(T in, T& out, GRADVERIFY_SIMT_PLACE) {
+        InclusiveScan(in, out, cub::Sum(), file, line);
+    }
+    void InclusiveSum(T in, T& out, T& aggregate, GRADVERIFY_SIMT_PLACE) {
+        InclusiveScan(in, out, cub::Sum(), aggregate, file, line);
+    }
+    void ExclusiveSum(T in, T& out, GRADVERIFY_SIMT_PLACE) {
+        ExclusiveScan(in, out, T(), cub::Sum(), file, line);
+    }
+    void ExclusiveSum(T in, T& out, T& aggregate, GRADVERIFY_SIMT_PLACE) {
+        ExclusiveScan(in, out, T(), cub::Sum(), aggregate, file, line);
+    }
+
+  private:
+    template <class Op>
+    void scan(T in, Op op, const char* file, int line) {
+        const int own = gradverify_detail::thread();
+        storage_[own] = in;
+        __syncthreads(file, line);
+        for (int i = 1; own == 0 && i < threads; ++i)
+            storage_[i] = op(storage_[i - 1], storage_[i]);
+        __syncthreads(file, line);
+    }
+    TempStorage& storage_;
+};
+
+/// The lanes of one warp, or of equal parts of it.
+template <class T, int lanes = 32, int = 0>
+class WarpReduce {
+  public:
+    using TempStorage = NullType;
+    explicit WarpReduce(TempStorage&) {}
+
+    template <class Op>
+    T Reduce(T value, Op op, int valid, GRADVERIFY_SIMT_PLACE) {
+        const int own = gradverify_detail::thread() % lanes;
+        for (int step = 1; step < lanes; step *= 2) {
+            const T other = __shfl_down_sync(mask(), value, unsigned(step), lanes, file, line);
+            if (own + step < valid) value = op(value, other);
+        }
+        return value;
+    }
+    template <class Op>
+    T Reduce(T value, Op op, GRADVERIFY_SIMT_PLACE) {
+        return Reduce(value, op, lanes, file, line);
+    }
+    T Sum(T value, GRADVERIFY_SIMT_PLACE) { return Reduce(value, cub::Sum(), lanes, file, line); }
+    T Sum(T value, int valid, GRADVERIFY_SIMT_PLACE) {
+        return Reduce(value, cub::Sum(), valid, file, line);
+    }
+
+  private:
+    static unsigned mask() {
+        const unsigned of_part = lanes == 32 ? ~0u : (1u << lanes % 32) - 1u;
+        return of_part << gradverify_detail::thread() % 32 / lanes * lanes;
+    }
+};
+
+template <class T, int lanes = 32, int = 0>
+class WarpScan {
+  public:
+    using TempStorage = NullType;
+    explicit WarpScan(TempStorage&) {}
+
+    template <class Op>
+    void InclusiveScan(T in, T& out, Op op, GRADVERIFY_SIMT_PLACE) {
+        const int lane = gradverify_detail::thread() % 32, own = lane % lanes;
+        const unsigned mask = (lanes == 32 ? ~0u : (1u << lanes % 32) - 1u) << (lane - own);
+        out = in;
+        for (int step = 1; step < lanes; step *= 2) {
+            const T other = __shfl_up_sync(mask, out, unsigned(step), lanes, file, line);
+            if (own >= step) out = op(other, out);
+        }
+    }
+    void InclusiveSum(T in, T& out, GRADVERIFY_SIMT_PLACE) {
+        InclusiveScan(in, out, cub::Sum(), file, line);
+    }
+    void ExclusiveSum(T in, T& out, GRADVERIFY_SIMT_PLACE) {
+        T sum;
+        InclusiveScan(in, sum, cub::Sum(), file, line);
+        out = sum - in;
+    }
+};
+
+}  // namespace cub

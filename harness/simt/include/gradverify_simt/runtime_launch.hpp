@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// Launches by call: cudaLaunchKernel, cudaLaunchCooperativeKernel, cudaLaunchKernelEx, and host
+// functions on a stream. The rewriter takes casts to `void*` off the kernel, so that its parameters
+// are known here.
+#pragma once
+#pragma GCC system_header
+
+#include "gradverify_simt/runtime.hpp"
+#include "gradverify_simt/sync.hpp"
+
+enum cudaLaunchAttributeID {
+    cudaLaunchAttributeIgnore = 0,
+    cudaLaunchAttributeCooperative = 2,
+    cudaLaunchAttributeClusterDimension = 4,
+    cudaLaunchAttributeProgrammaticStreamSerialization = 6,
+    cudaLaunchAttributePriority = 8,
+};
+union cudaLaunchAttributeValue {
+    int cooperative;
+    struct {
+        unsigned x, y, z;
+    } clusterDim;
+    int programmaticStreamSerializationAllowed;
+    int priority;
+};
+struct cudaLaunchAttribute {
+    cudaLaunchAttributeID id;
+    cudaLaunchAttributeValue val;
+};
+struct cudaLaunchConfig_t {
+    dim3 gridDim, blockDim;
+    std::size_t dynamicSmemBytes;
+    cudaStream_t stream;
+    cudaLaunchAttribute* attrs;
+    unsigned numAttrs;
+};
+
+extern "C" {
+/// Records an error of a call that the CPU device does not serve, and gives it back.
+cudaError_t gradverify_simt_refuse(int cuda_error, const char* what, const char* file, int line);
+}
+
+namespace gradverify::simt::unit {
+
+template <class... Args>
+cudaError_t launch_by_pointers(void (*kernel)(Args...), const LaunchConfig& config, void** args) {
+    launch("cudaLaunchKernel", config, [&] {
+        [&]<std::size_t... i>(std::index_sequence<i...>) {
+            kernel(*static_cast<std::remove_reference_t<Args>*>(args[i])...);
+        }
+        (std::index_sequence_for<Args...>{});
+    });
+    return cudaPeekAtLastError();
+}
+inline cudaError_t refuse_untyped_kernel(const char* file, int line) {
+    return gradverify_simt_refuse(cudaErrorNotSupported,
+                                  "a launch of a kernel by way of a `void*` variable runs on cuda "
+                                  "only: pass the kernel itself",
+                                  file, line);
+}
+
+}  // namespace gradverify::simt::unit
+
+template <class... Args>
+inline cudaError_t cudaLaunchKernel(void (*kernel)(Args...), dim3 grid, dim3 block, void** args,
+                                    std::size_t shared_bytes = 0, cudaStream_t stream = nullptr,
+                                    GRADVERIFY_SIMT_PLACE) {
+    using namespace gradverify::simt::unit;
+    return launch_by_pointers(kernel, LaunchConfig(grid, block, shared_bytes, stream, file, line),
+                              args);
+}
+template <class... Args>
+inline cudaError_t cudaLaunchCooperativeKernel(void (*kernel)(Args...), dim3 grid, dim3 block,
+                                               void** args, std::size_t shared_bytes = 0,
+                                               cudaStream_t stream = nullptr,
+                                               GRADVERIFY_SIMT_PLACE) {
+    using namespace gradverify::simt::unit;
+    LaunchConfig config(grid, block, shared_bytes, stream, file, line);
+    config.is_cooperative = true;
+    return launch_by_pointers(kernel, config, args);
+}
+inline cudaError_t cudaLaunchKernel(const void*, dim3, dim3, void**, std::size_t = 0,
+                                    cudaStream_t = nullptr, GRADVERIFY_SIMT_PLACE) {
+    return gradverify::simt::unit::refuse_untyped_kernel(file, line);
+}
+inline cudaError_t cudaLaunchCooperativeKernel(const void*, dim3, dim3, void**, std::size_t = 0,
+                                               cudaStream_t = nullptr, GRADVERIFY_SIMT_PLACE) {
+    return gradverify::simt::unit::refuse_untyped_kernel(file, line);
+}
+
+namespace gradverify::simt::unit {
+/// A launch configuration with the place of the call.
+struct PlacedConfig {
+    const cudaLaunchConfig_t& config;
+    const char* file;
+    int line;
+    PlacedConfig(const cudaLaunchConfig_t* of_user, const char* of_file = __builtin_FILE(),
+                 int of_line = __builtin_LINE())
+        : config(*of_user), file(of_file), line(of_line) {}
+};
+}  // namespace gradverify::simt::unit
+
+template <class... Params, class... Args>
+inline cudaError_t cudaLaunchKernelEx(gradverify::simt::unit::PlacedConfig at,
+                                      void (*kernel)(Params...), Args&&... args) {
+    using namespace gradverify::simt::unit;
+    const cudaLaunchConfig_t& from = at.config;
+    LaunchConfig config(from.gridDim, from.blockDim, from.dynamicSmemBytes, from.stream, at.file,
+                        at.line);
+    for (unsigned i = 0; i < from.numAttrs; ++i) {
+        const cudaLaunchAttribute& attribute = from.attrs[i];
+        if (attribute.id == cudaLaunchAttributeCooperative)
+            config.is_cooperative = attribute.val.cooperative != 0;
+        const auto& cluster = attribute.val.clusterDim;
+        if (attribute.id == cudaLaunchAttributeClusterDimension &&
+            cluster.x * cluster.y * cluster.z > 1) {
+            return gradverify_simt_refuse(
+                cudaErrorNotSupported, "a cluster of blocks runs on cuda only", at.file, at.line);
+        }
+    }
+    const std::tuple<Params...> values(static_cast<Args&&>(args)...);
+    launch("cudaLaunchKernelEx", config,
+           [&] { std::apply([&](const auto&... each) { kernel(each...); }, values); });
+    return cudaPeekAtLastError();
+}
+
+inline cudaError_t cudaLaunchHostFunc(cudaStream_t, cudaHostFn_t function, void* data) {
+    function(data);
+    return cudaSuccess;
+}
+inline cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback,
+                                         void* data, unsigned) {
+    callback(stream, cudaPeekAtLastError(), data);
+    return cudaSuccess;
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// The calls of the run-time API about memory that most code does without: rows with a pitch, host
+// memory that is registered, what a pointer is, hints. All memory can be reached from everywhere.
+#pragma once
+#pragma GCC system_header
+
+#include "gradverify_simt/runtime.hpp"
+
+extern "C" cudaError_t gradverify_simt_pointer_attributes(cudaPointerAttributes* attributes,
+                                                          const void* pointer);
+
+template <class T>
+inline cudaError_t cudaMallocPitch(T** pointer, std::size_t* pitch, std::size_t width,
+                                   std::size_t height) {
+    *pitch = (width + 511) / 512 * 512;
+    return cudaMalloc(pointer, *pitch * height);
+}
+inline cudaError_t cudaMemcpy2DAsync(void* to, std::size_t to_pitch, const void* from,
+                                     std::size_t from_pitch, std::size_t width, std::size_t height,
+                                     cudaMemcpyKind kind, cudaStream_t stream = nullptr) {
+    for (std::size_t row = 0; row < height; ++row) {
+        const cudaError_t error =
+            cudaMemcpyAsync(static_cast<char*>(to) + row * to_pitch,
+                            static_cast<const char*>(from) + row * from_pitch, width, kind, stream);
+        if (error != cudaSuccess) return error;
+    }
+    return cudaSuccess;
+}
+inline cudaError_t cudaMemset2D(void* to, std::size_t pitch, int value, std::size_t width,
+                                std::size_t height) {
+    for (std::size_t row = 0; row < height; ++row) {
+        const cudaError_t error = cudaMemset(static_cast<char*>(to) + row * pitch, value, width);
+        if (error != cudaSuccess) return error;
+    }
+    return cudaSuccess;
+}
+inline cudaError_t cudaMemset2DAsync(void* to, std::size_t pitch, int value, std::size_t width,
+                                     std::size_t height, cudaStream_t stream = nullptr) {
+    for (std::size_t row = 0; row < height; ++row) {
+        const cudaError_t error =
+            cudaMemsetAsync(static_cast<char*>(to) + row * pitch, value, width, stream);
+        if (error != cudaSuccess) return error;
+    }
+    return cudaSuccess;
+}
+inline cudaError_t cudaMemcpyPeer(void* to, int, const void* from, int, std::size_t bytes) {
+    return cudaMemcpy(to, from, bytes, cudaMemcpyDefault);
+}
+
+inline cudaError_t cudaHostRegister(void*, std::size_t, unsigned) { return cudaSuccess; }
+inline cudaError_t cudaHostUnregister(void*) { return cudaSuccess; }
+template <class T>
+inline cudaError_t cudaHostGetDevicePointer(T** device, void* host, unsigned) {
+    *device = static_cast<T*>(host);
+    return cudaSuccess;
+}
+inline cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes,
+                                            const void* pointer) {
+    return gradverify_simt_pointer_attributes(attributes, pointer);
+}
+inline cudaError_t cudaMemPrefetchAsync(const void*, std::size_t, int, cudaStream_t = nullptr) {
+    return cudaSuccess;
+}
+
+inline cudaError_t cudaDeviceSetLimit(cudaLimit, std::size_t) { return cudaSuccess; }
+inline cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache) { return cudaSuccess; }
+inline cudaError_t cudaDeviceSetSharedMemConfig(cudaSharedMemConfig) { return cudaSuccess; }
+inline cudaError_t cudaSetDeviceFlags(unsigned) { return cudaSuccess; }
+inline cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
+    *least = *greatest = 0;
+    return cudaSuccess;
+}
+inline cudaError_t cudaDeviceCanAccessPeer(int* can, int, int) {
+    *can = 0;
+    return cudaSuccess;
+}
+inline cudaError_t cudaProfilerStart() { return cudaSuccess; }
+inline cudaError_t cudaProfilerStop() { return cudaSuccess; }

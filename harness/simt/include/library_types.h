@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// The names of element types that CUDA's libraries share, with their numbers.
+#pragma once
+#pragma GCC system_header
+
+enum cudaDataType_t {
+    CUDA_R_32F = 0,
+    CUDA_R_64F = 1,
+    CUDA_R_16F = 2,
+    CUDA_R_8I = 3,
+    CUDA_R_32I = 10,
+    CUDA_R_16BF = 14,
+};
+using cudaDataType = cudaDataType_t;

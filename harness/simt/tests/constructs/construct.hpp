@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// A construct of CUDA C++: a function of a `.cu` file that uses it on its device, and reports what
+// it got beside what the standard, or plain host code, says it must get. The same for each device.
+#pragma once
+
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <functional>
+#include <map>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace construct {
+
+class Report {
+  public:
+    std::vector<std::string> wrong;
+    int compared = 0;
+
+    void holds(const std::string& what, bool is_right) {
+        ++compared;
+        if (!is_right) wrong.push_back(what);
+    }
+    /// Bit for bit, but for the bits of NaN.
+    template <class T>
+    void equal(const std::string& what, const std::vector<T>& got, const std::vector<T>& want) {
+        each(what, got, want, [](const T& a, const T& b) {
+            return std::memcmp(&a, &b, sizeof(T)) == 0 || (a != a && b != b);
+        });
+    }
+    /// Within a share of what is wanted.
+    template <class T>
+    void near(const std::string& what, const std::vector<T>& got, const std::vector<T>& want,
+              double relative) {
+        each(what, got, want, [relative](T a, T b) {
+            return std::abs(double(a) - double(b)) <= relative * std::abs(double(b)) || a == b;
+        });
+    }
+
+  private:
+    template <class T, class Same>
+    void each(const std::string& what, const std::vector<T>& got, const std::vector<T>& want,
+              Same same) {
+        holds(what + ": as many as wanted, and any", got.size() == want.size() && !got.empty());
+        for (std::size_t i = 0; i < got.size() && i < want.size(); ++i) {
+            ++compared;
+            if (same(got[i], want[i])) continue;
+            wrong.push_back(what + "[" + std::to_string(i) + "]: got " + text(got[i]) + ", want " +
+                            text(want[i]));
+            return;
+        }
+    }
+    template <class T>
+    static std::string text(const T& value) {
+        char buffer[32];
+        std::snprintf(buffer, sizeof buffer, "%.9g", double(value));
+        return buffer;
+    }
+};
+
+using Run = void (*)(Report& report);
+using DeviceCount = int (*)();
+/// Defined outside of the units.
+bool add(const char* device, const char* name, Run run);
+bool add_device(const char* device, DeviceCount count);
+
+inline std::vector<float> numbers(int count, float first = 0.0f, float step = 1.0f) {
+    std::vector<float> values;
+    for (int i = 0; i < count; ++i) values.push_back(first + step * static_cast<float>(i));
+    return values;
+}
+/// `value(i)` for i from 0 on.
+template <class F>
+auto table(int count, F value) {
+    std::vector<decltype(value(0))> values;
+    for (int i = 0; i < count; ++i) values.push_back(value(i));
+    return values;
+}
+
+}  // namespace construct
+
+// What follows is for kernel files.
+#ifdef __CUDACC__
+#include <cuda_runtime.h>
+
+namespace construct {
+
+inline void check(cudaError_t error, int line) {
+    if (error == cudaSuccess) return;
+    throw std::runtime_error("line " + std::to_string(line) + ": " + cudaGetErrorString(error));
+}
+
+/// An array in device memory.
+template <class T>
+class Array {
+  public:
+    explicit Array(const std::vector<T>& values) : count_(values.size()) {
+        check(cudaMalloc(&data_, values.size() * sizeof(T)), __LINE__);
+        check(cudaMemcpy(data_, values.data(), values.size() * sizeof(T), cudaMemcpyHostToDevice),
+              __LINE__);
+    }
+    explicit Array(int count) : Array(std::vector<T>(static_cast<std::size_t>(count))) {}
+    ~Array() { cudaFree(data_); }
+    Array(const Array&) = delete;
+    Array& operator=(const Array&) = delete;
+    operator T*() const { return data_; }
+    /// After waiting for the device.
+    std::vector<T> host() const {
+        check(cudaGetLastError(), __LINE__);
+        check(cudaDeviceSynchronize(), __LINE__);
+        std::vector<T> values(count_);
+        check(cudaMemcpy(values.data(), data_, count_ * sizeof(T), cudaMemcpyDeviceToHost),
+              __LINE__);
+        return values;
+    }
+
+  private:
+    T* data_ = nullptr;
+    std::size_t count_;
+};
+
+}  // namespace construct
+
+#define CHECK_CUDA(CALL) ::construct::check((CALL), __LINE__)
+#define CONSTRUCT(NAME)                                            \
+    static void NAME(::construct::Report& report);                 \
+    [[maybe_unused]] static const bool construct_is_added_##NAME = \
+        ::construct::add(GRADVERIFY_UNIT_DEVICE, #NAME, &NAME);    \
+    static void NAME([[maybe_unused]] ::construct::Report& report)
+#endif

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+// Launches in all their forms, and what kernels are made of: templates, lambdas, pointers.
+#include "harness/simt/tests/constructs/construct.hpp"
+
+#include <cassert>
+#include <type_traits>
+
+using construct::Array;
+using construct::numbers;
+using construct::Report;
+using construct::table;
+
+static int device_count() {
+    int count = 0;
+    return cudaGetDeviceCount(&count) == cudaSuccess ? count : 0;
+}
+[[maybe_unused]] static const bool is_known =
+    construct::add_device(GRADVERIFY_UNIT_DEVICE, &device_count);
+
+template <class T, int factor>
+__global__ void __launch_bounds__(128, 2) multiply(T* __restrict__ data, const T* more, int count) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < count) data[i] = data[i] * factor + (more ? more[i] : T(0));
+}
+CONSTRUCT(template_launches) {
+    Array<double> data(table(100, [](int i) { return double(i); }));
+    multiply<double, 3><<<2, 64>>>(data, nullptr, 100);
+    multiply<double, 2><<<dim3(2), dim3(64), 0, 0>>>(data, data, 100);
+    report.equal("data", data.host(), table(100, [](int i) { return 9.0 * i; }));
+}
+
+// Host variables that are called like the built-in ones, and a launch made by a macro.
+#define LAUNCH(KERNEL, COUNT, ...) KERNEL<<<((COUNT) + 31) / 32, 32>>>(__VA_ARGS__, COUNT)
+__global__ void add_index(int* data, int count) {
+    const int column = blockIdx.x * blockDim.x + threadIdx.x;
+    const int row = blockIdx.y * blockDim.y + threadIdx.y;
+    const int layer = blockIdx.z * blockDim.z + threadIdx.z;
+    const int i = (layer * gridDim.y * blockDim.y + row) * gridDim.x * blockDim.x + column;
+    if (i < count) data[i] += i;
+}
+CONSTRUCT(variables_named_like_built_in_ones) {
+    Array<int> data(240);
+    dim3 blockDim(4, 3, 2);
+    dim3 gridDim(2, 5);
+    add_index<<<gridDim, blockDim>>>(data, 240);
+    LAUNCH(add_index, 240, data);
+    report.equal("data", data.host(), table(240, [](int i) { return 2 * i; }));
+}
+
+__global__ void scale(float* data, float factor) { data[threadIdx.x] *= factor; }
+__global__ void shift(float* data, float by) { data[threadIdx.x] += by; }
+CONSTRUCT(kernel_pointers) {
+    Array<float> data(numbers(32));
+    void (*kernels[])(float*, float) = {scale, shift};
+    for (auto* kernel : kernels) kernel<<<1, 32>>>(data, 3.0f);
+    float* pointer = data;
+    float two = 2.0f;
+    void* arguments[] = {&pointer, &two};
+    CHECK_CUDA(cudaLaunchKernel((const void*)scale, dim3(1), dim3(32), arguments, 0, nullptr));
+    CHECK_CUDA(cudaLaunchKernel(reinterpret_cast<void*>(&shift), 1, 32, arguments, 0, nullptr));
+    cudaLaunchConfig_t config = {};
+    config.gridDim = dim3(1);
+    config.blockDim = dim3(32);
+    CHECK_CUDA(cudaLaunchKernelEx(&config, shift, pointer, 1.0f));
+    report.equal("data", data.host(),
+                 table(32, [](int i) { return (float(i) * 3 + 3) * 2 + 2 + 1; }));
+}
+
+struct Square {
+    __host__ __device__ float operator()(float x) const { return x * x; }
+};
+struct Affine {
+    float slope, offset;
+    __host__ __device__ float operator()(float x) const { return slope * x + offset; }
+};
+template <class Op>
+__global__ void apply(float* data, int count, Op op) {
+    const auto stride = gridDim.x * blockDim.x;
+    for (unsigned i = blockIdx.x * blockDim.x + threadIdx.x; i < unsigned(count); i += stride)
+        data[i] = op(data[i]);
+}
+CONSTRUCT(functors_as_arguments) {
+    Array<float> data(numbers(70));
+    apply<<<2, 16>>>(data, 70, Square());
+    apply<<<1, 64>>>(data, 70, Affine{2.0f, -1.0f});
+    report.equal("data", data.host(), table(70, [](int i) { return float(2 * i * i - 1); }));
+}
+
+enum class Mode { plain, negated };
+template <class T, Mode mode>
+__device__ T transform(T x) {
+    if constexpr (mode == Mode::negated) x = -x;
+    if constexpr (std::is_floating_point_v<T>)
+        return x / 2;
+    else
+        return x * 2;
+}
+template <class T, Mode mode>
+__global__ void lambdas(T* data) {
+    T own[4] = {};
+    const auto read = [&](int i) { own[i] = data[threadIdx.x * 4 + i]; };
+    const auto write = [=](int i, T value) { data[threadIdx.x * 4 + i] = value; };
+#pragma unroll
+    for (int i = 0; i < 4; ++i) read(i);
+#pragma unroll 2
+    for (int i = 0; i < 4; ++i) write(i, transform<T, mode>(own[3 - i]));
+}
+CONSTRUCT(lambdas_and_if_constexpr) {
+    Array<float> floats(numbers(32));
+    Array<int> ints(table(32, [](int i) { return i; }));
+    lambdas<float, Mode::negated><<<1, 8>>>(floats);
+    lambdas<int, Mode::plain><<<1, 8>>>(ints);
+    report.equal("floats", floats.host(), table(32, [](int i) { return -float(i ^ 3) / 2; }));
+    report.equal("ints", ints.host(), table(32, [](int i) { return (i ^ 3) * 2; }));
+}
+
+using UnaryOp = float (*)(float);
+__device__ float plus_one(float x) { return x + 1; }
+__device__ float times_two(float x) { return x * 2; }
+__device__ UnaryOp chosen = plus_one;
+__global__ void call_pointers(float* data) {
+    const UnaryOp ops[] = {times_two, chosen};
+    data[threadIdx.x] = ops[threadIdx.x % 2](data[threadIdx.x]);
+}
+CONSTRUCT(device_function_pointers) {
+    Array<float> data(numbers(16));
+    call_pointers<<<1, 16>>>(data);
+    report.equal("data", data.host(),
+                 table(16, [](int i) { return i % 2 ? float(i) + 1 : float(i) * 2; }));
+}
+
+class Matrix {
+  public:
+    __host__ __device__ Matrix(float* data, int columns) : data_(data), columns_(columns) {}
+    __device__ float& operator()(int row, int column) const {
+        return data_[row * columns_ + column];
+    }
+
+  private:
+    float* data_;
+    int columns_;
+};
+__global__ void transpose(Matrix to, const Matrix from, int rows, int columns) {
+    assert(blockDim.x >= unsigned(columns));
+    if (threadIdx.x < unsigned(columns) && blockIdx.x < unsigned(rows))
+        to(threadIdx.x, blockIdx.x) = from(blockIdx.x, threadIdx.x);
+}
+CONSTRUCT(classes_by_value_and_assert) {
+    Array<float> from(numbers(35)), to(35);
+    transpose<<<5, 32>>>(Matrix(to, 5), Matrix(from, 7), 5, 7);
+    report.equal("to", to.host(), table(35, [](int i) { return float(i % 5 * 7 + i / 5); }));
+}
+
+struct Node {
+    int value;
+    Node* next;
+};
+__device__ int depth_of(int n) { return n <= 1 ? 0 : 1 + depth_of(n / 2); }
+__global__ void local_memory(int* depths, int* sums) {
+    depths[threadIdx.x] = depth_of(int(threadIdx.x) + 1);
+    Node nodes[8];
+    for (int i = 0; i < 8; ++i)
+        nodes[i] = {int(threadIdx.x) * i, i + 1 < 8 ? &nodes[i + 1] : nullptr};
+    int sum = 0;
+    for (const Node* node = nodes; node != nullptr; node = node->next) sum += node->value;
+    sums[threadIdx.x] = sum;
+}
+CONSTRUCT(recursion_and_local_arrays) {
+    Array<int> depths(64), sums(64);
+    local_memory<<<1, 64>>>(depths, sums);
+    report.equal("depths", depths.host(), table(64, [](int i) { return int(std::log2(i + 1)); }));
+    report.equal("sums", sums.host(), table(64, [](int i) { return 28 * i; }));
+}

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a launcher calls beside kernels, and the device side of curand and CUB.
+#include "harness/simt/tests/constructs/construct.hpp"
+
+#include <curand_kernel.h>
+#include <cub/block/block_reduce.cuh>
+#include <cub/block/block_scan.cuh>
+#include <cub/warp/warp_reduce.cuh>
+
+using construct::Array;
+using construct::numbers;
+using construct::table;
+
+__global__ void add(float* data, const float* more, int count) {
+    const int i = int(blockIdx.x * blockDim.x + threadIdx.x);
+    if (i < count) data[i] += more[i];
+}
+CONSTRUCT(a_launcher_that_allocates_copies_and_frees) {
+    const int count = 100;
+    const std::size_t bytes = count * sizeof(float);
+    float *host = nullptr, *a = nullptr, *b = nullptr;
+    cudaStream_t stream;
+    cudaEvent_t start, stop;
+    CHECK_CUDA(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+    CHECK_CUDA(cudaEventCreate(&start));
+    CHECK_CUDA(cudaEventCreateWithFlags(&stop, cudaEventDefault));
+    CHECK_CUDA(cudaMallocHost(&host, bytes));
+    for (int i = 0; i < count; ++i) host[i] = float(i);
+    CHECK_CUDA(cudaMalloc(&a, bytes));
+    CHECK_CUDA(cudaMallocAsync(&b, bytes, stream));
+    CHECK_CUDA(cudaMemsetAsync(a, 0, bytes, stream));
+    CHECK_CUDA(cudaMemcpyAsync(b, host, bytes, cudaMemcpyHostToDevice, stream));
+    CHECK_CUDA(cudaEventRecord(start, stream));
+    for (int i = 0; i < 3; ++i) add<<<2, 64, 0, stream>>>(a, b, count);
+    CHECK_CUDA(cudaGetLastError());
+    CHECK_CUDA(cudaEventRecord(stop, stream));
+    CHECK_CUDA(cudaStreamWaitEvent(0, stop, 0));
+    add<<<2, 64>>>(a, b, count);
+    CHECK_CUDA(cudaDeviceSynchronize());
+    std::vector<float> got(count);
+    CHECK_CUDA(cudaMemcpy(got.data(), a, bytes, cudaMemcpyDefault));
+    report.equal("a", got, table(count, [](int i) { return 4.0f * float(i); }));
+    float milliseconds = -1;
+    CHECK_CUDA(cudaEventElapsedTime(&milliseconds, start, stop));
+    report.holds("time passes", milliseconds >= 0);
+    CHECK_CUDA(cudaFreeAsync(b, stream));
+    CHECK_CUDA(cudaStreamSynchronize(stream));
+    CHECK_CUDA(cudaFree(a));
+    CHECK_CUDA(cudaFreeHost(host));
+    CHECK_CUDA(cudaEventDestroy(start));
+    CHECK_CUDA(cudaEventDestroy(stop));
+    CHECK_CUDA(cudaStreamDestroy(stream));
+}
+
+static void CUDART_CB count_up(void* data) { ++*static_cast<int*>(data); }
+CONSTRUCT(memory_with_a_pitch_and_what_the_device_says) {
+    char* rows = nullptr;
+    std::size_t pitch = 0;
+    CHECK_CUDA(cudaMallocPitch(&rows, &pitch, 10, 4));
+    CHECK_CUDA(cudaMemset2D(rows, pitch, 7, 10, 4));
+    std::vector<char> got(40, 0);
+    CHECK_CUDA(cudaMemcpy2D(got.data(), 10, rows, pitch, 10, 4, cudaMemcpyDeviceToHost));
+    report.equal("rows", got, std::vector<char>(40, 7));
+    cudaPointerAttributes attributes;
+    CHECK_CUDA(cudaPointerGetAttributes(&attributes, rows));
+    report.holds("a device pointer is one", attributes.type == cudaMemoryTypeDevice);
+    CHECK_CUDA(cudaFree(rows));
+    cudaDeviceProp properties;
+    CHECK_CUDA(cudaGetDeviceProperties(&properties, 0));
+    int warp = 0, optin = 0, blocks = 0, grid = 0, block = 0;
+    CHECK_CUDA(cudaDeviceGetAttribute(&warp, cudaDevAttrWarpSize, 0));
+    CHECK_CUDA(cudaDeviceGetAttribute(&optin, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0));
+    CHECK_CUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, add, 128, 0));
+    CHECK_CUDA(cudaOccupancyMaxPotentialBlockSize(&grid, &block, add, 0, 0));
+    cudaFuncAttributes of_kernel;
+    CHECK_CUDA(cudaFuncGetAttributes(&of_kernel, (const void*)add));
+    report.holds("attributes", warp == properties.warpSize && optin >= 48 * 1024 && blocks > 0 &&
+                                   grid > 0 && block % 32 == 0 &&
+                                   of_kernel.maxThreadsPerBlock == 1024);
+    int calls = 0;
+    CHECK_CUDA(cudaLaunchHostFunc(nullptr, &count_up, &calls));
+    CHECK_CUDA(cudaDeviceSynchronize());
+    report.holds("a host function on a stream", calls == 1);
+}
+
+template <class State>
+__global__ void draw(unsigned* bits, float* uniform, float* normal, unsigned long long seed) {
+    State state;
+    curand_init(seed, threadIdx.x, threadIdx.x % 3, &state);
+    for (int i = 0; i < 6; ++i) bits[threadIdx.x * 6 + i] = curand(&state);
+    for (int i = 0; i < 4; ++i) uniform[threadIdx.x * 4 + i] = curand_uniform(&state);
+    for (int i = 0; i < 3; ++i) normal[threadIdx.x * 3 + i] = curand_normal(&state);
+}
+__global__ void draw_fours(unsigned* bits) {
+    curandStatePhilox4_32_10_t state;
+    curand_init(42ull, 7ull, 5ull, &state);
+    const uint4 first = curand4(&state), second = curand4(&state);
+    const unsigned all[] = {first.x,  first.y,  first.z,  first.w,
+                            second.x, second.y, second.z, second.w};
+    for (int i = 0; i < 8; ++i) bits[i] = all[i];
+}
+/// FNV-1a over what 8 threads drew.
+static unsigned hash(const std::vector<unsigned>& bits) {
+    unsigned h = 2166136261u;
+    for (const unsigned word : bits) h = (h ^ word) * 16777619u;
+    return h;
+}
+template <class State>
+static std::vector<unsigned> check_generator(construct::Report& report, const std::string& name) {
+    Array<unsigned> bits(48);
+    Array<float> uniform(32), normal(24);
+    draw<State><<<1, 8>>>(bits, uniform, normal, 0x123456789abcdefull);
+    bool inside = true;
+    for (const float value : uniform.host()) inside = inside && value > 0.0f && value <= 1.0f;
+    report.holds(name + ": uniform numbers in (0, 1]", inside);
+    double squares = 0;
+    for (const float value : normal.host()) squares += double(value) * value / 24;
+    report.holds(name + ": normal numbers of variance 1", squares > 0.3 && squares < 3);
+    return bits.host();
+}
+template <class State>
+__global__ void draw_real(double* out) {
+    State state;
+    curand_init(5, 3, 2, &state);
+    out[0] = curand_uniform(&state);
+    out[1] = curand_uniform_double(&state);
+    for (int i = 2; i < 5; ++i) out[i] = curand_normal(&state);
+}
+template <class State>
+static void check_real(construct::Report& report, const std::vector<double>& want) {
+    Array<double> out(5);
+    draw_real<State><<<1, 1>>>(out);
+    const std::vector<double> got = out.host();
+    report.equal("uniform", std::vector<double>(got.begin(), got.begin() + 2),
+                 std::vector<double>(want.begin(), want.begin() + 2));
+    report.near("normal", got, want, 2e-6);
+}
+// What is wanted was drawn with curand's own header, of CUDA 13.0: the first numbers, and a hash of
+// all.
+CONSTRUCT(curand_philox) {
+    const auto bits = check_generator<curandStatePhilox4_32_10_t>(report, "Philox");
+    report.equal("bits", std::vector<unsigned>{bits[0], bits[6], hash(bits)},
+                 std::vector<unsigned>{3092259374u, 1813021771u, 4138324985u});
+    Array<unsigned> fours(8);
+    draw_fours<<<1, 1>>>(fours);
+    report.equal("fours", std::vector<unsigned>{fours.host()[0], hash(fours.host())},
+                 std::vector<unsigned>{1611620758u, 3892966597u});
+    check_real<curandStatePhilox4_32_10_t>(
+        report, {0x1.37b0ap-1, 0x1.94633f28p-3, -0x1.26be24p+0, -0x1.e914f8p-1, -0x1.b285d6p+0});
+}
+CONSTRUCT(curand_xorwow) {
+    const auto bits = check_generator<curandState>(report, "XORWOW");
+    report.equal("bits", std::vector<unsigned>{bits[0], bits[6], hash(bits)},
+                 std::vector<unsigned>{440680976u, 1133891295u, 1112106869u});
+    check_real<curandState>(report, {0x1.a12094p-2, 0x1.85bf71dc8cdd3p-2, 0x1.305f92p-5,
+                                     -0x1.41ff8ap+0, 0x1.013496p-2});
+}
+
+struct Largest {
+    __device__ float operator()(float a, float b) const { return a > b ? a : b; }
+};
+__global__ void blocks_of_cub(const float* from, float* out) {
+    using Reduce = cub::BlockReduce<float, 64>;
+    using Scan = cub::BlockScan<int, 64>;
+    using Warp = cub::WarpReduce<float>;
+    __shared__ union {
+        typename Reduce::TempStorage reduce;
+        typename Scan::TempStorage scan;
+    } storage;
+    __shared__ typename Warp::TempStorage of_warp[2];
+    const float value = from[threadIdx.x];
+    const float sum = Reduce(storage.reduce).Sum(value);
+    __syncthreads();
+    const float largest = Reduce(storage.reduce).Reduce(value, Largest());
+    __syncthreads();
+    int before = 0, through = 0, all = 0;
+    Scan(storage.scan).ExclusiveSum(int(threadIdx.x), before, all);
+    __syncthreads();
+    Scan(storage.scan).InclusiveSum(1, through);
+    const float warp = Warp(of_warp[threadIdx.x / 32]).Sum(value);
+    out[threadIdx.x] = float(before + through * 10000);
+    if (threadIdx.x % 32 == 0) out[64 + threadIdx.x / 32] = warp;
+    if (threadIdx.x == 0) {
+        out[66] = sum;
+        out[67] = largest;
+        out[68] = float(all);
+    }
+}
+CONSTRUCT(cub_for_blocks_and_warps) {
+    Array<float> from(numbers(64)), out(69);
+    blocks_of_cub<<<1, 64>>>(from, out);
+    std::vector<float> want =
+        table(64, [](int i) { return float(i * (i - 1) / 2 + (i + 1) * 10000); });
+    want.insert(want.end(), {496, 1520, 2016, 63, 2016});
+    report.equal("out", out.host(), want);
+}

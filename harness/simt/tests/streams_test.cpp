@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// Work that no stream orders is found, although it ran in order here; work that one orders is not
+// complained of.
+#include <doctest/doctest.h>
+
+#include "harness/simt/tests/device_run.hpp"
+
+using gradverify::simt::take_error;
+using gradverify::simt::why_unordered;
+using simt_test::contains;
+
+namespace {
+
+struct Stream {
+    CUstream_st* handle = gradverify::simt::make_stream();
+    ~Stream() { gradverify::simt::destroy_stream(handle); }
+};
+
+/// Runs the launcher as a call on a stream; what is said of the order of its work.
+std::string complaint(const std::string& launcher, CUstream_st* given, bool given_alone = false) {
+    gradverify::simt::begin_call(given);
+    simt_test::run(launcher, 4, 0, given);
+    return why_unordered(given_alone);
+}
+
+}  // namespace
+
+TEST_CASE("work that the given or the default stream orders is accepted") {
+    const Stream given;
+    for (const char* launcher :
+         {"given_alone", "no_work", "host_copy_then_given", "default_waited_for_then_given",
+          "forked_and_joined", "own_waited_for", "own_waited_for_by_event", "device_waited_for"}) {
+        CAPTURE(std::string(launcher));
+        CHECK(complaint(launcher, given.handle) == "");
+        CHECK(complaint(launcher, given.handle, true) == "");
+        CHECK(complaint(launcher, nullptr) == "");
+    }
+    for (const char* launcher : {"default_alone", "own_blocking"}) {
+        CAPTURE(std::string(launcher));
+        CHECK(complaint(launcher, given.handle) == "");
+        CHECK(complaint(launcher, nullptr) == "");
+        CHECK(contains(complaint(launcher, given.handle, true),
+                       "the given stream, which the kernel declares to use, does not order it"));
+    }
+}
+
+TEST_CASE("work on the given and on the default stream that nothing orders is told") {
+    const Stream given;
+    for (const char* launcher : {"default_then_given", "memset_then_given", "given_then_default",
+                                 "copy_on_the_device_then_given", "own_blocking_then_given"}) {
+        CAPTURE(std::string(launcher));
+        CHECK(contains(complaint(launcher, given.handle), "nothing orders the two"));
+        CHECK(complaint(launcher, nullptr) == "");
+    }
+    const std::string text = complaint("default_then_given", given.handle);
+    CAPTURE(text);
+    CHECK(
+        contains(text, "kernels_streams.cu:43: launch of first_half on the default stream, but "));
+    CHECK(contains(text, "kernels_streams.cu:44: launch of second_half on the given stream: "));
+    CHECK(complaint("memset_then_given", given.handle).starts_with("cudaMemset on the default"));
+}
+
+TEST_CASE("work on a stream of the launcher's own must be forked and joined, or waited for") {
+    const Stream given;
+    for (const char* launcher :
+         {"forked_and_not_joined", "joined_and_not_forked", "event_recorded_too_early"})
+        for (CUstream_st* stream : {given.handle, static_cast<CUstream_st*>(nullptr)}) {
+            CAPTURE(std::string(launcher));
+            const std::string text = complaint(launcher, stream);
+            CAPTURE(text);
+            CHECK(contains(text, "launch of first_half on a stream of the launcher's own: "));
+        }
+}
+
+TEST_CASE("a call is not blamed for the one before it") {
+    const Stream given;
+    CHECK(complaint("forked_and_not_joined", given.handle) != "");
+    for (int i = 0; i < 3; ++i) {
+        CHECK(complaint("given_alone", given.handle, true) == "");
+        CHECK(complaint("forked_and_joined", given.handle, true) == "");
+    }
+}
+
+TEST_CASE("only a stream that was made can be destroyed") {
+    simt_test::run("no_stream_destroyed", 1);
+    CHECK(contains(take_error(), "cudaStreamDestroy: not a stream that cudaStreamCreate gave"));
+}

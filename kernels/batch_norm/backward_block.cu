@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// batch_norm.backward/block: a block for each channel.
+//
+//   dx = gamma rstd (dy - mean of dy - xhat (mean of dy xhat)),  xhat = (x - mean) rstd
+#include <cuda_runtime.h>
+
+#include "harness/kernel.hpp"
+#include "kernels/block_sum.cuh"
+#include "reference/batch_norm.hpp"
+
+namespace {
+
+struct Inputs {
+    const float *dy, *x, *gamma, *mean, *rstd;
+};
+struct Outputs {
+    float *dx, *dgamma, *dbeta;  ///< null where not asked for
+};
+struct Sizes {
+    long long n, c, pixels;
+};
+
+__global__ void channel(Inputs in, Outputs out, Sizes s) {
+    extern __shared__ float share[];
+    const long long c = blockIdx.x, count = s.n * s.pixels;
+    const auto at = [&](long long i) { return (i / s.pixels * s.c + c) * s.pixels + i % s.pixels; };
+    const float mean = in.mean[c], rstd = in.rstd[c];
+    float sum = 0.0f, sum_xhat = 0.0f;
+    for (long long i = threadIdx.x; i < count; i += blockDim.x) {
+        sum += in.dy[at(i)];
+        sum_xhat += in.dy[at(i)] * (in.x[at(i)] - mean) * rstd;
+    }
+    sum = block_sum(sum, share);
+    sum_xhat = block_sum(sum_xhat, share);
+    if (threadIdx.x == 0 && out.dgamma) out.dgamma[c] = sum_xhat;
+    if (threadIdx.x == 0 && out.dbeta) out.dbeta[c] = sum;
+    if (!out.dx) return;
+    for (long long i = threadIdx.x; i < count; i += blockDim.x) {
+        const float xhat = (in.x[at(i)] - mean) * rstd;
+        out.dx[at(i)] =
+            in.gamma[c] * rstd * (in.dy[at(i)] - sum / count - xhat * (sum_xhat / count));
+    }
+}
+
+void launch(const gradverify::batch_norm::Backward& call) {
+    const Inputs in{call.dy.as<const float>(), call.x.as<const float>(),
+                    call.gamma.as<const float>(), call.mean.as<const float>(),
+                    call.rstd.as<const float>()};
+    const Outputs out{call.wants("dx") ? call.dx.as<float>() : nullptr,
+                      call.wants("dgamma") ? call.dgamma.as<float>() : nullptr,
+                      call.wants("dbeta") ? call.dbeta.as<float>() : nullptr};
+    const int threads = call.launch.block_size;
+    channel<<<static_cast<unsigned>(call.c), threads, threads * sizeof(float),
+              call.launch.stream>>>(in, out, {call.n, call.c, call.pixels});
+}
+
+}  // namespace
+
+GRADVERIFY_KERNEL(gradverify::batch_norm::Backward, "block", launch)
+    .takes_mask()
+    .blocks_of({64, 32, 256})
+    .aligned_to(sizeof(float))
+    .costs({.threads_per_output = 64, .barriers_per_thread = 18});

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// bias_gelu.backward/naive: a thread for each column sums dbias, then a thread for each element
+// computes dx, which may lie where dy does.
+#include <cuda_runtime.h>
+
+#include "harness/kernel.hpp"
+#include "reference/bias_gelu.hpp"
+
+namespace {
+
+// gelu'(z) = Phi(z) + z phi(z), with phi the density of the normal distribution.
+__device__ float slope(float z) {
+    const float below = 0.5f * (1.0f + erff(z * 0.70710678f));
+    return below + z * 0.39894228f * expf(-0.5f * z * z);
+}
+
+__global__ void sum_columns(const float* dy, const float* x, const float* bias, float* dbias,
+                            long long rows, long long width) {
+    const long long j = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
+    if (j >= width) return;
+    float sum = 0.0f;
+    for (long long r = 0; r < rows; ++r)
+        sum += dy[r * width + j] * slope(x[r * width + j] + bias[j]);
+    dbias[j] = sum;
+}
+
+__global__ void multiply(const float* dy, const float* x, const float* bias, float* dx,
+                         long long elements, long long width) {
+    const long long i = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
+    if (i < elements) dx[i] = dy[i] * slope(x[i] + bias[i % width]);
+}
+
+unsigned blocks_of(long long threads) { return static_cast<unsigned>((threads + 127) / 128); }
+
+void launch(const gradverify::bias_gelu::Backward& call) {
+    const auto* dy = call.dy.as<const float>();
+    const auto* x = call.x.as<const float>();
+    const auto* bias = call.bias.as<const float>();
+    if (call.wants("dbias"))
+        sum_columns<<<blocks_of(call.width), 128, 0, call.launch.stream>>>(
+            dy, x, bias, call.dbias.as<float>(), call.rows, call.width);
+    const long long elements = call.dx.elements();
+    if (call.wants("dx") && elements > 0)
+        multiply<<<blocks_of(elements), 128, 0, call.launch.stream>>>(
+            dy, x, bias, call.dx.as<float>(), elements, call.width);
+}
+
+}  // namespace
+
+GRADVERIFY_KERNEL(gradverify::bias_gelu::Backward, "naive", launch)
+    .takes_mask()
+    .in_place("dx", "dy")
+    .aligned_to(sizeof(float))
+    .with_empty_problems();

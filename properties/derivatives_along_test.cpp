@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kinks and domains: at a kink every subgradient passes and nothing else does, unless the operator
+// defines the gradient there; no kernel is charged where a branch of the forward function is
+// undecided, nor for a wrong reference.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <set>
+#include <string>
+
+#include "harness/case.hpp"
+#include "properties/suite.hpp"
+
+namespace gradverify {
+
+namespace {
+
+Outcome run(const std::string& kernel, const std::string& property, const std::string& rest) {
+    const Suite suite = make_suite(Registry::instance());
+    return suite.run("v1:" + kernel + ":" + property + ":cpu:" + rest);
+}
+
+// x is zero where it is not listed: the kink.
+const std::string at_kink = "n=2:data=dy[0]=3,dy[1]=2,x[1]=1";
+
+}  // namespace
+
+TEST_CASE("at a kink every slope between the two sides' passes") {
+    for (const char* kernel :
+         {"ramp_by_max.grad_x/zero", "ramp_by_max.grad_x/half", "ramp_by_max.grad_x/one"})
+        for (const char* property : {"matches_finite_differences", "within_rounding_bound"}) {
+            CAPTURE(std::string(kernel));
+            CAPTURE(std::string(property));
+            const Outcome outcome = run(kernel, property, at_kink);
+            CAPTURE(outcome.message);
+            CHECK(outcome.verdict == Verdict::passed);
+        }
+}
+
+TEST_CASE("at a kink a slope beyond both sides' fails") {
+    for (const char* property : {"matches_finite_differences", "within_rounding_bound"}) {
+        const Outcome outcome = run("ramp_by_max.grad_x/bug_two", property, at_kink);
+        REQUIRE(outcome.verdict == Verdict::failed);
+        const auto is_kink = [](const WrongElement& wrong) {
+            return wrong.tensor == "dx" && wrong.index == std::vector<std::int64_t>{0} &&
+                   wrong.got == 6.0;
+        };
+        CHECK(std::ranges::count_if(outcome.worst, is_kink) == 1);
+    }
+    // Away from it the kernel is right.
+    CHECK(run("ramp_by_max.grad_x/bug_two", "matches_finite_differences", "n=2:seed=1").verdict ==
+          Verdict::passed);
+}
+
+TEST_CASE("where a branch is undecided no kernel is charged") {
+    const Outcome outcome = run("ramp_by_branch.grad_x/bug_two", "within_rounding_bound", at_kink);
+    CHECK(outcome.verdict == Verdict::skipped);
+    CHECK(outcome.message.starts_with(
+        "a comparison in the forward function of ramp_by_branch lies within rounding, or is a "
+        "tie"));
+    CHECK(run("ramp_by_branch.grad_x/bug_two", "within_rounding_bound", "n=2:seed=1").verdict ==
+          Verdict::passed);
+}
+
+TEST_CASE("where the branch is the definition, another subgradient is wrong") {
+    CHECK(run("ramp_by_definition.grad_x/zero", "within_rounding_bound", at_kink).verdict ==
+          Verdict::passed);
+    CHECK(run("ramp_by_definition.grad_x/bug_one", "within_rounding_bound", at_kink).verdict ==
+          Verdict::failed);
+}
+
+TEST_CASE("a reference that was written by hand is checked against the forward function") {
+    CHECK(
+        run("ramp_right_by_hand.grad_x/zero", "matches_finite_differences", "n=2:seed=1").verdict ==
+        Verdict::passed);
+    const Outcome outcome = run("ramp_wrong_by_hand.grad_x/bug_no_fault_of_its_own",
+                                "matches_finite_differences", "n=2:data=dy[0]=3,x[0]=-1");
+    CHECK(outcome.verdict == Verdict::errored);
+    CHECK(outcome.message ==
+          "the reference of grad_x that was written by hand is not the gradient of the forward "
+          "function: dx has an element of 1.500000 that must be 0.000000; correct the reference, "
+          "or leave it out");
+}
+
+TEST_CASE("explicit data must lie in the tensors' domains") {
+    const Suite suite = make_suite(Registry::instance());
+    CHECK_THROWS_WITH(
+        suite.run("v1:embedding.forward/naive:matches_reference:cpu:tokens=1:data=index[0]=1"),
+        "data: index[0] is outside of the tensor's values");
+    CHECK_THROWS_WITH(suite.run("v1:batch_norm.forward/block:within_rounding_bound:cpu:n=1:data="
+                                "running_var[0]=-1"),
+                      "data: running_var[0] is outside of the tensor's values");
+}
+
+TEST_CASE("a mask and a place are refused where the kernel declares none") {
+    const Kernel& forward = *Registry::instance().find_kernel("layer_norm.forward/naive");
+    const auto why = [](const Kernel& kernel, const Setting& setting) {
+        return why_unsupported(kernel, setting).value_or("");
+    };
+    CHECK(why(forward, {.output_mask = 1}) == "mask=1, but it takes no output mask");
+    CHECK(why(forward, {.in_place = true}) == "place=same, but it declares no in_place() outputs");
+    const Kernel& backward = *Registry::instance().find_kernel("layer_norm.backward/columns");
+    CHECK(why(backward, {.output_mask = 5}).empty());
+    CHECK(why(backward, {.output_mask = 8}) == "mask=8, but it has 3 outputs");
+    const std::string printed =
+        "v1:bias_gelu.backward/naive:repeatable:cpu:rows=2:seed=1:place=same:mask=2";
+    CHECK(Case::parse(printed, Registry::instance()).print() == printed);
+    CHECK_THROWS_WITH(Case::parse("v1:bias_gelu.backward/naive:repeatable:cpu:rows=2:seed=1:mask=0",
+                                  Registry::instance()),
+                      doctest::Contains("mask=0 is not a number of outputs"));
+}
+
+TEST_CASE("masks and places are drawn where a kernel declares them") {
+    const Suite suite = make_suite(Registry::instance());
+    const Row row{Registry::instance().find_kernel("bias_gelu.backward/naive"), "repeatable",
+                  "cpu"};
+    int in_place = 0;
+    std::set<std::uint32_t> masks;
+    for (std::int64_t i = 0; i < 200; ++i) {
+        const auto drawn = suite.draw(row, 1, i).drawn;
+        REQUIRE(drawn);
+        in_place += drawn->setting.in_place;
+        masks.insert(drawn->setting.output_mask);
+    }
+    CHECK(in_place > 60);
+    CHECK(in_place < 140);
+    CHECK(masks == std::set<std::uint32_t>{1, 2, Setting::every_output});
+}
+
+}  // namespace gradverify

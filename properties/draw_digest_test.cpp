@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// That a seed means the same problems, values and settings on every machine and in every build, by
+// one number for many draws. What the draws should be like is for the other tests; where a change
+// of the draws is meant, the number that is printed becomes the expected one.
+#include <doctest/doctest.h>
+
+#include <bit>
+
+#include "harness/random.hpp"
+#include "properties/problem_generator.hpp"
+#include "properties/setting_draw.hpp"
+#include "properties/test_operator.hpp"
+#include "properties/values.hpp"
+
+namespace {
+
+using namespace gradverify;
+using namespace gradverify::testing;
+
+std::uint64_t digest_of_problems(const KernelDeclaration& kernel, int rank_min, int rank_max,
+                                 ProblemGeneratorOptions options = {}) {
+    const Operator op = make_test_operator(rank_min, rank_max);
+    const ProblemGenerator generator(op, *op.find_pass("grad_weight"), kernel, options);
+    REQUIRE(generator.why_none() == "");
+    std::uint64_t digest = 0;
+    for (int i = 0; i < 1000; ++i)
+        digest = mix_seed(digest, generator.draw(static_cast<std::uint64_t>(i), i)->print());
+    return digest;
+}
+
+void add(std::uint64_t& digest, const Array<double>& values) {
+    for (const double value : values.data)
+        digest = SplitMix64(digest ^ std::bit_cast<std::uint64_t>(value)).next();
+}
+
+/// The test operator with sums of (n * c)^2 products.
+Operator operator_that_reduces() {
+    Operator op = make_test_operator();
+    for (PassSpec& pass : op.passes)
+        pass.reduction_length = [](const Problem& p) {
+            const std::int64_t factor = p.scalar("n") * p.scalar("c");
+            return factor * factor;
+        };
+    return op;
+}
+
+}  // namespace
+
+TEST_CASE("the problems of a seed are the same everywhere") {
+    CHECK(digest_of_problems(test_kernel(), 2, 2) == 16045202376491759895u);
+    CHECK(digest_of_problems(test_kernel().with_empty_problems(), 1, 3) == 10677888556802836889u);
+    CHECK(digest_of_problems(plain_kernel(), 2, 2) == 17284333282561621078u);
+    KernelDeclaration narrow = test_kernel();
+    narrow.where("c", multiple_of(4)).where("c", between(8, 40)).where("n", between(3, 2000));
+    narrow.where("k", between(2, 6)).where("stride", same_as("dilation"));
+    narrow.where("in_h", multiple_of("filter_h"));
+    CHECK(digest_of_problems(narrow, 2, 2) == 10859091878844034001u);
+    KernelDeclaration dear = test_kernel();
+    dear.costs({.threads_per_output = 256, .barriers_per_thread = 9});
+    const WorkBudget small{.multiply_adds = 1e5, .thread_barriers = 3e5, .bytes = 1e5};
+    CHECK(digest_of_problems(dear, 2, 2, {.budget = small}) == 16582542351403515880u);
+}
+
+TEST_CASE("the values of a seed are the same everywhere") {
+    const Operator op = operator_that_reduces();
+    std::uint64_t integers = 0, mantissas = 0, dense_integers = 0, dense_mantissas = 0;
+    for (const char* text : {"in=1x1", "n=2,c=3,in=5x4,filter=3x2", "n=8,c=8,in=1x2",
+                             "n=64,c=16,k=3,in=1x1", "n=128,c=64,in=1x1"})
+        for (const int bits : {24, 11, 8})
+            for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+                const Problem problem = Problem::parse(op.space, text);
+                for (const char* name : {"x", "w", "b", "dy"}) {
+                    const auto draw = [&](ValueKind kind, bool is_dense) {
+                        return draw_tensor(op, problem, {.seed = seed, .is_dense = is_dense}, kind,
+                                           bits, name);
+                    };
+                    add(integers, draw(ValueKind::integers, false));
+                    add(mantissas, draw(ValueKind::mantissas, false));
+                    add(dense_integers, draw(ValueKind::integers, true));
+                    add(dense_mantissas, draw(ValueKind::mantissas, true));
+                }
+            }
+    CHECK(integers == 8903863756449029763u);
+    CHECK(mantissas == 6625573016424328067u);
+    CHECK(dense_integers == 2619162845302634953u);
+    CHECK(dense_mantissas == 2945058587690871796u);
+    std::uint64_t directions = 0;
+    for (const std::int64_t length : {1, 1000, 1 << 20})
+        add(directions, draw_direction({{5, 7}, std::vector<double>(35)}, 3, 11, length));
+    CHECK(directions == 4373105376419161490u);
+}
+
+TEST_CASE("the settings of a seed are the same everywhere") {
+    KernelDeclaration plain = test_kernel(), vectorised = test_kernel().aligned_to(16);
+    KernelDeclaration free = test_kernel().aligned_to(2).blocks_of({256, 64, 32});
+    std::uint64_t digest = 0;
+    for (const KernelDeclaration* kernel : {&plain, &vectorised, &free})
+        for (std::uint64_t seed = 0; seed < 300; ++seed)
+            digest = mix_seed(
+                digest, Case{.kernel = kernel->full_name(),
+                             .property = "repeatable",
+                             .device = "cpu",
+                             .problem = Problem(test_operator().space, 2),
+                             .data = {},
+                             .setting = draw_setting(*kernel, test_operator().passes.back(), seed)}
+                            .print());
+    CHECK(digest == 3122529725817063447u);
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// Decides which rule fits the problems that were run: the conditions on parameters under which a
+// kernel fails. A rule agrees with every problem that it was made from, or there is none. Knows
+// parameters by their position only, and runs nothing.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace gradverify {
+
+/// A problem that was run: a value for each parameter, and what came of it.
+struct Observation {
+    std::vector<std::int64_t> values;
+    bool fails = false;
+};
+
+/// A condition on one parameter a, on two (a, b), or on the product of several.
+struct Term {
+    enum class Kind {
+        at_least,         ///< a >= value
+        at_most,          ///< a <= value
+        equal,            ///< a = value
+        unequal,          ///< a != value
+        residue,          ///< a mod modulus = value
+        other_residue,    ///< a mod modulus != value
+        same,             ///< a = b
+        different,        ///< a != b
+        less,             ///< a < b
+        no_more,          ///< a <= b
+        multiple,         ///< a is a multiple of b
+        no_multiple,      ///< a is no multiple of b
+        product_at_least  ///< the product >= value
+    };
+    Kind kind = Kind::at_least;
+    std::vector<int> parameters;
+    std::int64_t value = 0, modulus = 0;
+
+    bool holds(std::span<const std::int64_t> values) const;
+    /// `k >= 2`, `in_w is even`, `filter_w < in_w`
+    std::string print(std::span<const std::string> names) const;
+    /// Of terms that explain the same, the one of least cost is taken.
+    double cost() const;
+    bool operator==(const Term&) const = default;
+};
+
+/// It fails wherever all terms of a clause hold.
+struct FittedRule {
+    std::vector<std::vector<Term>> clauses;
+    bool is_complete = true;  ///< and nowhere else
+
+    bool agrees_with(const Observation& one) const {
+        return holds(one.values) ? one.fails : !(is_complete && one.fails);
+    }
+    bool holds(std::span<const std::int64_t> values) const;
+    /// `k >= 2 and in_w is even, or wherever n >= 3`; empty when it fails everywhere.
+    std::string print(std::span<const std::string> names) const;
+};
+
+struct FitOptions {
+    /// Fewer failing problems have too much in common by chance.
+    std::size_t failing_minimum = 4;
+    /// In one clause; two clauses are tried where more than one is allowed, with one less each.
+    std::size_t terms_maximum = 4;
+    /// A rule that is not complete must still hold on this share of what fails.
+    double share_minimum = 0.25;
+};
+
+/// The simplest rule that agrees with all of them: one clause of any terms, or two of limits
+/// (at_least, at_most, equal); where none does, one that is not complete, but
+/// holds on the first that fails. Nothing when there is none either, or when too few fail to tell.
+std::optional<FittedRule> fit_rule(std::span<const Observation> seen,
+                                   const FitOptions& options = {});
+
+}  // namespace gradverify

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operators with a kink at zero, for the tests: y = max(x, 0), written with max, and with a
+// comparison whose branch may or may not define the gradient at zero. The last has a reference of
+// its gradient that was written by hand, and is wrong.
+#pragma once
+
+#include "harness/pass.hpp"
+
+namespace gradverify::kinks {
+
+template <FixedText operator_text>
+struct GradX : Pass<operator_text, "grad_x"> {
+    using Base = Pass<operator_text, "grad_x">;
+    using Base::Base;
+    TensorView dy = Base::tensor("dy"), x = Base::tensor("x"), dx = Base::tensor("dx");
+};
+
+using ByMax = GradX<"ramp_by_max">;
+using ByBranch = GradX<"ramp_by_branch">;
+using ByDefinition = GradX<"ramp_by_definition">;
+using WrongByHand = GradX<"ramp_wrong_by_hand">;
+using RightByHand = GradX<"ramp_right_by_hand">;
+
+}  // namespace gradverify::kinks

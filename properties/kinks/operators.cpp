@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/declare_operator.hpp"
+
+namespace gradverify {
+namespace {
+
+template <class Ramp>
+OperatorDeclaration ramp(std::string name, Ramp of) {
+    return declare_operator(std::move(name))
+        .parameter("n")
+        .input("x", {"n"})
+        .output("y", {"n"})
+        .forward([of]<class T>(const ForwardCall<T>& call) {
+            const auto x = call.input("x");
+            for (std::int64_t i = 0; i < x.size(0); ++i) call.output("y")(i) = of(x(i));
+        });
+}
+
+template <class Slope>
+auto by_hand(Slope slope) {
+    return [slope]<class T>(const ForwardCall<T>& call) {
+        const auto x = call.input("x"), dy = call.input("dy");
+        for (std::int64_t i = 0; i < x.size(0); ++i) call.output("dx")(i) = dy(i) * slope(x(i));
+    };
+}
+
+const auto by_max = []<class T>(const T& x) { return max(x, T(0.0)); };
+const auto by_branch = []<class T>(const T& x) { return x > 0.0 ? x : T(0.0); };
+
+Operator with_max() { return ramp("ramp_by_max", by_max); }
+Operator with_branch() { return ramp("ramp_by_branch", by_branch); }
+Operator with_definition() { return ramp("ramp_by_definition", by_branch).branches_decide(); }
+Operator right_by_hand() {
+    return ramp("ramp_right_by_hand", by_max)
+        .gradient("grad_x", {"dy", "x"}, {"dx"},
+                  by_hand([]<class T>(const T& x) { return T(x > 0.0 ? 1.0 : 0.0); }));
+}
+Operator wrong_by_hand() {
+    return ramp("ramp_wrong_by_hand", by_max)
+        .gradient("grad_x", {"dy", "x"}, {"dx"},
+                  by_hand([]<class T>(const T& x) { return T(x > 0.0 ? 1.0 : 0.5); }));
+}
+
+GRADVERIFY_OPERATOR(with_max);
+GRADVERIFY_OPERATOR(with_branch);
+GRADVERIFY_OPERATOR(with_definition);
+GRADVERIFY_OPERATOR(right_by_hand);
+GRADVERIFY_OPERATOR(wrong_by_hand);
+
+}  // namespace
+}  // namespace gradverify

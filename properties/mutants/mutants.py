@@ -1,0 +1,305 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Mutates the code that decides verdicts, runs its tests against each mutant, and reports.
+
+All mutants of all files are compiled into one copy of the sources, under build-mutants/, each behind
+a run-time switch (switch.hpp). Each test case runs once without a mutant, which says which mutants
+it reaches and how long it takes. Then each mutant runs the test cases that reach it: those of its
+file's unit tests first, then all others, the fastest first, until one fails. A mutant that takes
+several times as long as the unmutated run is killed, and counts as that.
+
+A survivor must be listed in equivalent.txt, with the reason why no input can tell it apart; a
+survivor that is not listed is an error, and so is a listed one that is killed or no longer exists.
+Exit codes: 0; 1 for such an error, for more than 5 % of survivors, or a test that fails unmutated;
+2 for bad usage; 3 where building fails.
+"""
+
+import argparse
+import collections
+import concurrent.futures
+import dataclasses
+import fnmatch
+import itertools
+import multiprocessing
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import xml.etree.ElementTree
+
+from find_mutants import find_mutants, one_line
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BUILD = ROOT / "build-mutants"
+COPIED = ("harness", "kernels", "reference", "properties", "CMakeLists.txt")
+BINARIES = (
+    "gradverify_harness_tests",
+    "gradverify_generator_tests",
+    "gradverify_suite_tests",
+)
+SURVIVORS_MOST = 0.05
+# Test cases shorter than this share a process.
+SHORT_SECONDS = 0.05
+MEMORY_BYTES = 8 << 30
+NUMBERS_PER_FILE = 10000
+
+# What is mutated, and the unit tests of each file.
+GENERATOR, SHRINKING = "properties/problem_generator_test.cpp", "properties/shrink_test.cpp"
+FILES = {
+    "harness/bounded.hpp": ["harness/bounded_test.cpp"],
+    "harness/compare.cpp": ["harness/compare_test.cpp"],
+    "harness/constraint.cpp": ["harness/constraint_test.cpp"],
+    "harness/differences.cpp": ["harness/differences_test.cpp"],
+    "properties/assignment.cpp": ["properties/solver_test.cpp"],
+    "properties/dense_draws.cpp": ["properties/dense_draws_test.cpp"],
+    "properties/draw_seed.cpp": ["properties/draw_seed_test.cpp"],
+    "properties/enumerate.cpp": ["properties/enumerate_test.cpp"],
+    "properties/problem_cost.cpp": [GENERATOR],
+    "properties/problem_draw.cpp": [GENERATOR],
+    "properties/problem_generator.cpp": [GENERATOR],
+    "properties/problem_tree.cpp": [SHRINKING],
+    "properties/problem_trials.cpp": [SHRINKING],
+    "properties/setting_draw.cpp": ["properties/setting_draw_test.cpp"],
+    "properties/shrink.cpp": [SHRINKING],
+    "properties/shrink_data.cpp": ["properties/shrink_data_test.cpp"],
+    "properties/shrink_problem.cpp": [SHRINKING],
+    "properties/smaller_problems.cpp": [SHRINKING],
+    "properties/solver.cpp": ["properties/solver_test.cpp"],
+    "properties/value_levels.cpp": [GENERATOR],
+    "properties/value_range.hpp": ["properties/solver_test.cpp"],
+    "properties/values.cpp": ["properties/values_test.cpp"],
+}
+
+
+@dataclasses.dataclass
+class TestCase:
+    binary: str
+    file: str
+    name: str
+    seconds: float = 0.0  # of the processor, without a mutant
+    reached: bytes = b""
+
+
+def fail(code, message):
+    print(f"mutants: {message}", file=sys.stderr)
+    sys.exit(code)
+
+
+# ---- the mutated copy
+
+
+def write_if_new(path, content):
+    if path.exists() and path.read_bytes() == content:
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)
+
+
+def find_in(numbered_path):
+    index, path = numbered_path
+    return find_mutants(ROOT, path, index * NUMBERS_PER_FILE + 1)
+
+
+def write_sources():
+    """The copy of the sources with every mutant in it; the mutants."""
+    with multiprocessing.Pool() as pool:
+        found = pool.map(find_in, enumerate(FILES), chunksize=1)
+    mutated = {path: text for path, (_, text) in zip(FILES, found)}
+    wanted = set()
+    for top in COPIED:
+        inside = (ROOT / top).rglob("*") if (ROOT / top).is_dir() else [ROOT / top]
+        for path in inside:
+            if not path.is_file() or path.suffix == ".pyc":
+                continue
+            name = path.relative_to(ROOT)
+            wanted.add(name)
+            text = mutated.get(str(name))
+            content = text.encode() if text is not None else path.read_bytes()
+            write_if_new(BUILD / "source" / name, content)
+    for path in (BUILD / "source").rglob("*"):
+        if path.is_file() and path.relative_to(BUILD / "source") not in wanted:
+            path.unlink()
+    return [mutant for mutants, _ in found for mutant in mutants]
+
+
+def build():
+    source, build_directory = BUILD / "source", BUILD / "build"
+    launcher = shutil.which("ccache") or ""
+    configure = ["cmake", "-S", source, "-B", build_directory, "-G", "Ninja",
+                 "-DCMAKE_BUILD_TYPE=RelWithDebInfo", "-DGRADVERIFY_CUDA=OFF",
+                 "-DGRADVERIFY_BUILD_TESTS=ON", f"-DCMAKE_CXX_COMPILER_LAUNCHER={launcher}",
+                 "-DCMAKE_CXX_FLAGS=-w -Wno-narrowing"]  # fmt: skip
+    make = ["cmake", "--build", build_directory, "--target", *BINARIES, "--parallel",
+            str(os.cpu_count())]  # fmt: skip
+    for command in (configure, make):
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        if done.returncode != 0:
+            print(done.stdout.decode(), file=sys.stderr)
+            fail(3, "the mutated copy does not build, as above")
+
+
+# ---- running tests
+
+
+def run_tests(tests, environment, seconds):
+    """Runs test cases of one binary in a process: its exit status and processor time."""
+    limit = int(5 * seconds) + 2
+    # A comma would begin another name; a question mark stands for any character.
+    names = ",".join(test.name.replace(",", "?") for test in tests)
+    command = ["timeout", "--signal=KILL", str(10 * limit), "prlimit", f"--cpu={limit}",
+               f"--as={MEMORY_BYTES}", "--core=0", BUILD / "build" / tests[0].binary,
+               f"--test-case={names}", "--abort-after=1"]  # fmt: skip
+    process = subprocess.Popen(
+        command, env=os.environ | environment, cwd=BUILD, start_new_session=True,
+        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    return process.returncode, usage.ru_utime + usage.ru_stime
+
+
+def list_tests(quick):
+    """The test cases; if quick, of the registered kernels' only those that are unit tests."""
+    unit_tests = set(itertools.chain(*FILES.values()))
+    tests = []
+    for binary in BINARIES:
+        command = [BUILD / "build" / binary, "--list-test-cases", "--reporters=xml"]
+        listing = subprocess.run(command, capture_output=True, check=True).stdout
+        for case in xml.etree.ElementTree.fromstring(listing).iter("TestCase"):
+            path = (BUILD / "build" / case.get("filename")).resolve()
+            file = str(path.relative_to(BUILD / "source"))
+            if not quick or binary != BINARIES[-1] or file in unit_tests:
+                tests.append(TestCase(binary, file, case.get("name")))
+    return tests
+
+
+def run_unmutated(test, numbers):
+    """Adds to a test case how long it takes and what it reaches."""
+    with tempfile.NamedTemporaryFile(dir=BUILD) as reached:
+        reached.truncate(numbers)
+        code, test.seconds = run_tests(
+            [test], {"GRADVERIFY_MUTANT": "0", "GRADVERIFY_MUTANTS_REACHED": reached.name}, 60
+        )
+        test.reached = pathlib.Path(reached.name).read_bytes()
+    return None if code == 0 else f"{test.file}: {test.name}"
+
+
+def batches_of(mutant, tests):
+    """The test cases that reach a mutant, in the order in which they run, by process."""
+    reaching = [test for test in tests if test.reached[mutant.number]]
+    for is_unit in (True, False):
+        some = [test for test in reaching if (test.file in FILES[mutant.file]) == is_unit]
+        some.sort(key=lambda test: test.seconds)
+        for binary in BINARIES:
+            batch = [t for t in some if t.binary == binary and t.seconds < SHORT_SECONDS]
+            if batch:
+                yield is_unit, batch
+        for test in some:
+            if test.seconds >= SHORT_SECONDS:
+                yield is_unit, [test]
+
+
+def run_mutant(mutant, tests):
+    """What killed it: "unit", "wider", or "" for a survivor."""
+    for is_unit, batch in batches_of(mutant, tests):
+        seconds = sum(test.seconds for test in batch)
+        code, _ = run_tests(batch, {"GRADVERIFY_MUTANT": str(mutant.number)}, seconds)
+        if code != 0:
+            return "unit" if is_unit else "wider"
+    return ""
+
+
+# ---- the list of equivalent mutants
+
+
+def read_equivalent(path):
+    """The listed mutants: file: function / - line / + lines / reason, between empty lines."""
+    listed = {}
+    for block in path.read_text().split("\n\n"):
+        lines = [line for line in block.splitlines() if not line.startswith("#")]
+        if not lines:
+            continue
+        file, _, function = lines[0].partition(":")
+        was = [one_line(line[1:]) for line in lines if line.startswith("-")]
+        now = [one_line(line[1:]) for line in lines if line.startswith("+")]
+        reason = one_line(" ".join(line for line in lines[1:] if line[0] not in "-+"))
+        if len(was) != 1 or not now or not reason:
+            fail(1, f"{path.name}: needs a - line, + lines and a reason:\n{block}")
+        for line in now:
+            listed[(file.strip(), function.strip(), was[0], line)] = reason
+    return listed
+
+
+def print_mutant(mutant, why):
+    print(f"{mutant.file}: {mutant.function}   (line {mutant.line}; {why})")
+    print(f"- {mutant.was}\n+ {mutant.now}\n", flush=True)
+
+
+def judge(results, listed, selected):
+    """Prints the listed mutants that are no survivors; how many those and the unlisted ones are."""
+    keys = {mutant.key() for mutant, killer in results if not killer}
+    wrong = sum(1 for mutant, killer in results if not killer and mutant.key() not in listed)
+    for (file, function, was, now) in listed:
+        if file in selected and (file, function, was, now) not in keys:
+            exists = any(m.key() == (file, function, was, now) for m, _ in results)
+            print(f"{file}: {function}   (listed, but {'killed' if exists else 'not there'})")
+            print(f"- {was}\n+ {now}\n")
+            wrong += 1
+    return wrong
+
+
+def print_table(results):
+    counts = collections.defaultdict(collections.Counter)
+    for mutant, killer in results:
+        for file in (mutant.file, "all"):
+            counts[file][killer or "survived"] += 1
+    print(f"{'':36}{'mutants':>8}{'unit':>8}{'wider':>8}{'survived':>10}")
+    for file in sorted(counts, key=lambda file: (file == "all", file)):
+        row = counts[file]
+        print(f"{file:36}{row.total():8}{row['unit']:8}{row['wider']:8}{row['survived']:10}"
+              f" ({100 * row['survived'] / row.total():.1f} %)")  # fmt: skip
+    return counts["all"]
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="./run mutants", description=__doc__.split("\n\n")[0])
+    parser.add_argument("files", nargs="*", metavar="FILE", help="only these; may be a glob")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="mutants run at a time")
+    parser.add_argument("--quick", action="store_true",
+                        help="leave out the tests over registered kernels")  # fmt: skip
+    arguments = parser.parse_args()
+    patterns = arguments.files or ["*"]
+    selected = [f for f in FILES if any(fnmatch.fnmatch(f, p) for p in patterns)]
+    if not selected:
+        fail(2, "no such file is mutated; there are " + ", ".join(FILES))
+
+    listed = read_equivalent(ROOT / "properties/mutants/equivalent.txt")
+    start = time.monotonic()
+    mutants = [mutant for mutant in write_sources() if mutant.file in selected]
+    build()
+    print(f"{len(mutants)} mutants, built after {time.monotonic() - start:.0f} s", flush=True)
+    tests = list_tests(arguments.quick)
+    with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
+        numbers = len(FILES) * NUMBERS_PER_FILE
+        broken = [name for name in pool.map(run_unmutated, tests, itertools.repeat(numbers)) if name]
+        if broken:
+            fail(1, "these tests fail without a mutant:\n" + "\n".join(broken))
+        results = []
+        for mutant, killer in zip(mutants, pool.map(run_mutant, mutants, itertools.repeat(tests))):
+            results.append((mutant, killer))
+            if not killer and mutant.key() not in listed:
+                reached = any(test.reached[mutant.number] for test in tests)
+                print_mutant(mutant, "survives, not listed" if reached else "no test reaches it")
+    wrong = judge(results, listed, selected)
+    total = print_table(results)
+    print(f"in {time.monotonic() - start:.0f} s")
+    if total["survived"] > SURVIVORS_MOST * total.total():
+        fail(1, f"more than {100 * SURVIVORS_MOST:.0f} % survive")
+    if wrong:
+        fail(1, f"{wrong} mutants are not what properties/mutants/equivalent.txt says; see above")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// Seeded bugs of bias_gelu. Linked into the tests only; derived_bugs_test.cpp says which property
+// must kill each, and at which problem.
+#include <cuda_runtime.h>
+
+#include "harness/kernel.hpp"
+#include "reference/bias_gelu.hpp"
+
+namespace {
+
+using gradverify::bias_gelu::Backward;
+using gradverify::bias_gelu::Forward;
+
+enum class Bug { tanh_form, bias_by_row, no_density, ignores_mask, dx_before_dbias };
+
+template <Bug bug>
+__global__ void bias_gelu(const float* x, const float* bias, float* y, int elements, int width) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= elements) return;
+    const float z = x[i] + bias[bug == Bug::bias_by_row ? i / width % width : i % width];
+    const float bent = bug == Bug::tanh_form ? tanhf(0.79788456f * (z + 0.044715f * z * z * z))
+                                             : erff(z * 0.70710678f);
+    y[i] = 0.5f * z * (1.0f + bent);
+}
+
+template <Bug bug>
+__device__ float slope(float z) {
+    const float below = 0.5f * (1.0f + erff(z * 0.70710678f));
+    return bug == Bug::no_density ? below : below + z * 0.39894228f * expf(-0.5f * z * z);
+}
+
+template <Bug bug>
+__global__ void sum_columns(const float* dy, const float* x, const float* bias, float* dbias,
+                            int rows, int width) {
+    const int j = blockIdx.x * blockDim.x + threadIdx.x;
+    if (j >= width) return;
+    float sum = 0.0f;
+    for (int r = 0; r < rows; ++r)
+        sum += dy[r * width + j] * slope<bug>(x[r * width + j] + bias[j]);
+    dbias[j] = sum;
+}
+
+template <Bug bug>
+__global__ void multiply(const float* dy, const float* x, const float* bias, float* dx,
+                         int elements, int width) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < elements) dx[i] = dy[i] * slope<bug>(x[i] + bias[i % width]);
+}
+
+int blocks_of(std::int64_t threads) { return static_cast<int>((threads + 127) / 128); }
+
+template <Bug bug>
+void launch_forward(const Forward& call) {
+    const int elements = static_cast<int>(call.y.elements());
+    bias_gelu<bug><<<blocks_of(elements), 128, 0, call.launch.stream>>>(
+        call.x.as<const float>(), call.bias.as<const float>(), call.y.as<float>(), elements,
+        static_cast<int>(call.width));
+}
+
+template <Bug bug>
+void launch_backward(const Backward& call) {
+    const auto *dy = call.dy.as<const float>(), *x = call.x.as<const float>();
+    const auto* bias = call.bias.as<const float>();
+    const int elements = static_cast<int>(call.dx.elements());
+    const int width = static_cast<int>(call.width);
+    const auto launch_dx = [&] {
+        if (call.wants("dx"))
+            multiply<bug><<<blocks_of(elements), 128, 0, call.launch.stream>>>(
+                dy, x, bias, call.dx.as<float>(), elements, width);
+    };
+    if (bug == Bug::dx_before_dbias) launch_dx();
+    if (bug == Bug::ignores_mask || call.wants("dbias"))
+        sum_columns<bug><<<blocks_of(width), 128, 0, call.launch.stream>>>(
+            dy, x, bias, call.dbias.as<float>(), static_cast<int>(call.rows), width);
+    if (bug != Bug::dx_before_dbias) launch_dx();
+}
+
+}  // namespace
+
+GRADVERIFY_KERNEL(Forward, "bug_tanh_form", launch_forward<Bug::tanh_form>);
+GRADVERIFY_KERNEL(Forward, "bug_bias_by_row", launch_forward<Bug::bias_by_row>);
+GRADVERIFY_KERNEL(Backward, "bug_no_density", launch_backward<Bug::no_density>).takes_mask();
+GRADVERIFY_KERNEL(Backward, "bug_ignores_mask", launch_backward<Bug::ignores_mask>).takes_mask();
+GRADVERIFY_KERNEL(Backward, "bug_dx_before_dbias", launch_backward<Bug::dx_before_dbias>)
+    .in_place("dx", "dy");

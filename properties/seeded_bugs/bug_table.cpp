@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "properties/seeded_bugs/bug_table.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <iostream>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <vector>
+
+#include "harness/shrink_in_workers.hpp"
+#include "harness/text.hpp"
+#include "properties/seeded_bugs/hunt.hpp"
+#include "properties/suite.hpp"
+#include "properties/test_support.hpp"
+
+namespace gradverify {
+
+namespace {
+
+constexpr std::int64_t cases_maximum = 1000;  // of a row, as `check` runs by default
+
+double median(std::vector<double> values) {
+    if (values.empty()) return 0.0;
+    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+    std::nth_element(values.begin(), middle, values.end());
+    return *middle;
+}
+
+std::string text_of(const Minimality& minimality) {
+    if (minimality.kind == Minimality::Kind::certified) return "certified";
+    if (minimality.kind == Minimality::Kind::none) return "unproven";
+    return "boxed, " + std::to_string(minimality.passed) + " of " + std::to_string(minimality.of) +
+           (minimality.of_is_least ? " and more" : "");
+}
+
+/// What hunting one bug from several seeds came to.
+struct Measured {
+    int seeds = 0, killed = 0, at_smallest = 0;
+    std::vector<double> cases, seconds;
+    std::map<std::string, int> claims;
+    std::string elsewhere;  ///< a problem where it ended that is not the smallest
+};
+
+Measured measure(const SeededBug& bug, const Row& row, int seeds) {
+    using Clock = std::chrono::steady_clock;
+    // The generator alone has to find it.
+    const Suite suite = make_suite(Registry::instance(), {.edge_problems = false});
+    WorkerPool pool(one_suite_worker());
+    Measured measured{.seeds = seeds};
+    // A worker, its device and the generator are made once in a run, not once for each bug.
+    if (const auto warm = suite.draw(row, 0, 0).drawn) pool.run(warm->print());
+    for (int seed = 1; seed <= seeds; ++seed) {
+        const auto start = Clock::now();
+        const auto failure =
+            first_failure(suite, row, static_cast<std::uint64_t>(seed), pool, cases_maximum);
+        if (!failure) continue;
+        const Shrunk shrunk = shrink_in_workers(suite, pool, failure->found, failure->outcome);
+        ++measured.killed;
+        measured.cases.push_back(static_cast<double>(failure->cases));
+        measured.seconds.push_back(std::chrono::duration<double>(Clock::now() - start).count());
+        const std::string problem = shrunk.smallest.problem.print();
+        if (problem == bug.smallest) {
+            ++measured.at_smallest;
+            ++measured.claims[text_of(shrunk.minimality)];
+        } else {
+            measured.elsewhere = problem;
+        }
+    }
+    return measured;
+}
+
+nlohmann::ordered_json row_of(const SeededBug& bug, const std::string& device,
+                              const Measured& measured) {
+    const auto most_frequent = std::ranges::max_element(
+        measured.claims, {}, [](const auto& claim) { return claim.second; });
+    return {
+        {"bug", bug.kernel},
+        {"property", bug.property},
+        {"device", device},
+        {"seeds", measured.seeds},
+        {"killed", measured.killed},
+        {"cases", median(measured.cases)},
+        {"problem", measured.elsewhere.empty() ? std::string(bug.smallest) : measured.elsewhere},
+        {"smallest", bug.smallest},
+        {"at_smallest", measured.at_smallest},
+        {"proof", most_frequent == measured.claims.end() ? "" : most_frequent->first},
+        {"seconds", median(measured.seconds)}};
+}
+
+int measure_all(const std::vector<std::string>& devices, int seeds, const std::string& glob) {
+    bool all_well = true;
+    for (const std::string& device : devices)
+        for (const SeededBug& bug : seeded_bugs) {
+            if (!glob_matches(glob, std::string(bug.kernel))) continue;
+            const auto row = row_of(bug, device);
+            if (!row) continue;
+            const Measured measured = measure(bug, *row, seeds);
+            std::cout << row_of(bug, device, measured).dump() << std::endl;
+            all_well &=
+                measured.killed * 20 >= seeds * 19 && measured.at_smallest == measured.killed;
+        }
+    return all_well ? 0 : 1;
+}
+
+/// The rows of standard input, the last of each bug, property and device, in the list's order.
+std::vector<nlohmann::ordered_json> read_rows() {
+    std::map<std::string, nlohmann::ordered_json> rows;
+    const auto key = [](const auto& bug, const auto& property, const auto& device) {
+        return std::string(device) + " " + std::string(bug) + " " + std::string(property);
+    };
+    for (std::string line; std::getline(std::cin, line);) {
+        if (line.empty()) continue;
+        auto row = nlohmann::ordered_json::parse(line);
+        const auto text = [&](const char* field) { return row.at(field).get<std::string>(); };
+        const std::string name = key(text("bug"), text("property"), text("device"));
+        rows[name] = std::move(row);
+    }
+    std::vector<nlohmann::ordered_json> ordered;
+    for (const char* device : {"cpu", "cuda"})
+        for (const SeededBug& bug : seeded_bugs)
+            if (const auto row = rows.find(key(bug.kernel, bug.property, device));
+                row != rows.end())
+                ordered.push_back(row->second);
+    return ordered;
+}
+
+std::string print_number(double value, const char* format) {
+    char text[32];
+    std::snprintf(text, sizeof text, format, value);
+    return text;
+}
+
+void print_markdown(const std::vector<nlohmann::ordered_json>& rows) {
+    std::cout << "# Seeded bugs\n\n"
+                 "Kernels that are wrong on purpose, in `properties/seeded_bugs/`, and what it "
+                 "takes to kill each: cases\nand seconds are medians over the seeds, with the "
+                 "generator alone (the fixed list of edge problems\nis off); seconds include "
+                 "shrinking and certifying, with one worker. `killed` counts the seeds,\n`at it` "
+                 "those of them that ended at the problem. Made by `./run bug-table`.\n\n"
+                 "| device | bug | property | killed | cases | smallest problem | at it | proof | "
+                 "seconds |\n| --- | --- | --- | --- | --- | --- | --- | --- | --- |\n";
+    std::map<std::string, std::vector<double>> seconds;
+    for (const auto& row : rows) {
+        const auto text = [&](const char* field) { return row.at(field).get<std::string>(); };
+        const auto number = [&](const char* field, const char* format) {
+            return print_number(row.at(field).get<double>(), format);
+        };
+        std::cout << "| " << text("device") << " | `" << text("bug") << "` | " << text("property")
+                  << " | " << number("killed", "%.0f") << "/" << number("seeds", "%.0f") << " | "
+                  << number("cases", "%.0f") << " | `" << text("smallest") << "` | "
+                  << number("at_smallest", "%.0f") << "/" << number("killed", "%.0f") << " | "
+                  << text("proof") << " | " << number("seconds", "%.2f") << " |\n";
+        seconds[text("device")].push_back(row.at("seconds").get<double>());
+    }
+    for (const auto& [device, of_rows] : seconds)
+        std::cout << "\nOn `" << device << "`, the median of the seconds is "
+                  << print_number(median(of_rows), "%.2f") << ", of " << of_rows.size()
+                  << " rows.\n";
+}
+
+int usage() {
+    std::cerr << "usage: bug-table measure [--device cpu|cuda] [--seeds N] [--bug GLOB] | merge | "
+                 "markdown\n";
+    return 2;
+}
+
+}  // namespace
+
+int bug_table_main(std::span<const std::string> arguments) {
+    if (arguments.empty()) return usage();
+    const std::string& mode = arguments.front();
+    if (mode == "merge" && arguments.size() == 1) {
+        for (const auto& row : read_rows()) std::cout << row.dump() << "\n";
+        return 0;
+    }
+    if (mode == "markdown" && arguments.size() == 1) {
+        print_markdown(read_rows());
+        return 0;
+    }
+    if (mode != "measure" || arguments.size() % 2 == 0) return usage();
+    std::vector<std::string> devices = test_devices();
+    std::string glob = "*";
+    int seeds = 20;
+    for (std::size_t i = 1; i < arguments.size(); i += 2) {
+        const std::string &option = arguments[i], &value = arguments[i + 1];
+        if (option == "--device" && (value == "cpu" || value == "cuda"))
+            devices = {value};
+        else if (const auto number = parse_int(value);
+                 option == "--seeds" && number && *number > 0 && *number <= 1000)
+            seeds = static_cast<int>(*number);
+        else if (option == "--bug")
+            glob = value;
+        else
+            return usage();
+    }
+    return measure_all(devices, seeds, glob);
+}
+
+}  // namespace gradverify

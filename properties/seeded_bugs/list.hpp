@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// The seeded bugs: which property must kill each, and at which problem. Knows nothing of how.
+#pragma once
+
+#include <string_view>
+
+namespace gradverify {
+
+struct SeededBug {
+    std::string_view kernel;
+    std::string_view property;
+    std::string_view smallest;     ///< known by thinking, not by running
+    std::string_view device = "";  ///< the only one that can see it; "": each
+    bool certified = true;         ///< there are few enough smaller problems to run them all
+};
+
+// a01 to a19 are from a list of bugs that shipped, with the smallest problem that shows each.
+constexpr SeededBug seeded_bugs[] = {
+    {"conv.forward/bug_a01_swapped_extents", "matches_reference", "in=1x2"},
+    {"conv.forward/bug_a02_dilated_position", "matches_reference", "in=1x2,dilation=1x2"},
+    {"conv.grad_weight/bug_a02_dilated_position", "matches_reference", "in=1x2,dilation=1x2"},
+    {"conv.grad_input/bug_a03_remainder_unwritten", "stays_in_bounds", "in=1x2,stride=1x2"},
+    {"conv.grad_input/bug_a04_group_weight_offset", "matches_finite_differences",
+     "c=2,k=2,groups=2,in=1x1"},
+    {"conv.grad_input/bug_a04_group_weight_offset", "adjoint_identity", "c=2,k=2,groups=2,in=1x1"},
+    {"conv.grad_weight/bug_a05_bottom_edge", "stays_in_bounds", "in=1x1,padding=1x0"},
+    {"conv.grad_weight/bug_a06_accumulates", "matches_reference", "in=1x1"},
+    {"conv.grad_weight/bug_a06_accumulates", "repeatable", "in=1x1"},
+    {"conv.grad_bias/bug_a07_next_channel", "within_rounding_bound", "k=2,in=1x1"},
+    {"conv.grad_bias/bug_a07_next_channel", "matches_reference", "k=2,in=1x1"},
+    {"conv.grad_bias/bug_a16_last_warp", "free_of_races", "in=1x1"},
+    // No sample is no row of the grid; where that is never asked for, 65535 rows are the most.
+    {"conv.forward/bug_a17_grid_of_samples", "matches_reference", "n=0,in=1x1"},
+    {"conv.forward/bug_a17_grid_of_many_samples", "matches_reference", "n=65536,in=1x1", "", false},
+    // Four pixels: 2x2 is nearer than 1x4.
+    {"conv.grad_bias/bug_a19_float4", "free_of_races", "in=2x2", "cpu"},
+    {"conv.grad_bias/bug_a19_float4", "repeatable", "in=2x2", "cuda"},
+    // By the unmapped page alone: on cuda only compute-sanitizer sees such a read.
+    {"conv.grad_bias/bug_read_ahead", "stays_in_bounds", "in=1x1", "cpu"},
+    {"conv.grad_bias/bug_read_ahead", "matches_reference", "in=1x1", "cpu"},
+    // The scratch is used again for the second sample.
+    {"conv.grad_bias/bug_scratch_used_again", "free_of_races", "n=2,in=1x1"},
+    {"conv.grad_bias/bug_return_before_barrier", "free_of_races", "in=1x1"},
+    // Three channels are a pair and one more.
+    {"conv.forward/bug_unroll_bound", "matches_reference", "c=3,in=1x1"},
+    // Element 2 of 96 is lost; padding makes three pixels of one.
+    {"conv.grad_bias/bug_halved_block", "matches_reference", "in=1x1,padding=0x1"},
+    {"conv.grad_bias/bug_halved_block", "repeatable", "in=1x1,padding=0x1"},
+    {"conv.grad_bias/bug_first_stage_on_default_stream", "repeatable", "in=1x1"},
+    {"conv.grad_bias/bug_last_stage_on_default_stream", "repeatable", "in=1x1"},
+    // On cuda all work has ended before anything is looked at.
+    {"conv.grad_bias/bug_ignores_given_stream", "repeatable", "in=1x1", "cpu"},
+    {"conv.grad_bias/bug_left_on_own_stream", "repeatable", "in=1x1", "cpu"},
+};
+
+}  // namespace gradverify
