@@ -23,22 +23,27 @@ endif()
 
 foreach(folder harness reference)
     install(DIRECTORY ${PROJECT_SOURCE_DIR}/${folder} DESTINATION ${headers}
-        FILES_MATCHING PATTERN "*.hpp" PATTERN "*test*" EXCLUDE
-        PATTERN "simt" EXCLUDE PATTERN "registration_errors" EXCLUDE PATTERN "cmake" EXCLUDE)
+        FILES_MATCHING PATTERN "*.hpp" PATTERN "*test*" EXCLUDE PATTERN "matrix_product.hpp" EXCLUDE
+        PATTERN "simt" EXCLUDE PATTERN "*_errors" EXCLUDE PATTERN "cmake" EXCLUDE)
 endforeach()
 install(FILES ${PROJECT_SOURCE_DIR}/harness/simt/simt.hpp DESTINATION ${headers}/harness/simt)
 # CUDA's header names, for .cu files on the cpu device alone.
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/harness/simt/include DESTINATION ${headers}/harness/simt)
 
 install(EXPORT gradverify-targets NAMESPACE gradverify:: DESTINATION ${package})
-set(GRADVERIFY_SIMT_FOLDER ${headers}/harness/simt/include)
+set(GRADVERIFY_HEADERS ${headers})
+set(with_cuda OFF)
+if(GRADVERIFY_NVCC)
+    set(with_cuda ON)
+endif()
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/gradverify-config.cmake.in
     ${PROJECT_BINARY_DIR}/gradverify-config.cmake
-    INSTALL_DESTINATION ${package} PATH_VARS GRADVERIFY_SIMT_FOLDER)
+    INSTALL_DESTINATION ${package} PATH_VARS GRADVERIFY_HEADERS)
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/gradverify-config-version.cmake
     COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/gradverify-config.cmake
         ${PROJECT_BINARY_DIR}/gradverify-config-version.cmake
         ${CMAKE_CURRENT_LIST_DIR}/GradverifyKernels.cmake
     DESTINATION ${package})
+install(PROGRAMS ${CMAKE_CURRENT_LIST_DIR}/cpu_step.sh DESTINATION ${package})
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
