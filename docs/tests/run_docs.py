@@ -41,6 +41,8 @@ def parse_arguments():
     parser.add_argument("--build", type=Path, required=True, help="gradverify's build folder")
     parser.add_argument("--prefix", type=Path, required=True, help="where it is installed")
     parser.add_argument("--cxx", required=True)
+    parser.add_argument("--alone", action="store_true",
+                        help="an example that may read nothing of the source and the build")
     parser.add_argument("--define", action="append", default=[], help="NAME=VALUE for CMake")
     return parser.parse_args()
 
@@ -50,15 +52,21 @@ def copy_of_repository(to):
     shutil.copytree(ROOT, to, ignore=skipped, symlinks=True)
 
 
+def last_lines(text, count=60):
+    return "\n".join(text.split("\n")[-count:])
+
+
 class Runner:
     def __init__(self, arguments):
         self.arguments = arguments
         self.is_example = ROOT / "docs" / "examples" in arguments.document.resolve().parents
         self.output = None
-        shutil.rmtree(arguments.work, ignore_errors=True)
         if self.is_example:
-            shutil.copytree(arguments.document.resolve().parent, arguments.work)
+            # What it has built before stays: it takes a minute.
+            shutil.copytree(arguments.document.resolve().parent, arguments.work,
+                            dirs_exist_ok=True)
         else:
+            shutil.rmtree(arguments.work, ignore_errors=True)
             copy_of_repository(arguments.work)
             (arguments.work / "build").mkdir()
             (arguments.work / "properties/mutants/mutants.py").write_text("")  # takes an hour
@@ -97,7 +105,7 @@ class Runner:
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, errors="replace")
         wanted = int(rules.get("exit", 0))
         if ended.returncode != wanted:
-            raise Failure(f"exit code {ended.returncode}, not {wanted}:\n{ended.stdout}")
+            raise Failure(f"exit code {ended.returncode}, not {wanted}:\n{last_lines(ended.stdout)}")
         return ended.stdout
 
     def run(self, block):
@@ -146,7 +154,19 @@ class Runner:
             raise Failure("what prints it? an sh block before, or <!-- test: run='COMMAND' -->")
         missing = missing_of_output(block.text, output)
         if missing is not None:
-            raise Failure(f"not printed: {' '.join(missing)}\nprinted:\n{output}")
+            raise Failure(f"not printed: {' '.join(missing)}\nprinted:\n{last_lines(output)}")
+
+    def check_alone(self):
+        """What was built, and from what, as Ninja knows it."""
+        build = self.arguments.work / "build"
+        known = (build / "build.ninja").read_text()
+        known += subprocess.run(["ninja", "-C", build, "-t", "deps"], capture_output=True,
+                                text=True, check=True).stdout
+        ours = {str(path.resolve()) for path in (self.arguments.work, self.arguments.prefix)}
+        paths = set(re.findall(re.escape(str(ROOT)) + r"/[^\s:|]*", known))
+        strangers = sorted(one for one in paths if not one.startswith(tuple(ours)))
+        if strangers or str(self.arguments.prefix.resolve()) not in known:
+            raise Failure(f"it is built from {strangers[:5]}")
 
     def check_options_of_prose(self, text):
         prose = re.sub(r"^ *```.*?^ *```$", "", text, flags=re.MULTILINE | re.DOTALL)
@@ -176,6 +196,8 @@ def main():
             print(f"{arguments.document}:{block.line}: {failure}", flush=True)
     try:
         runner.check_options_of_prose(text)
+        if arguments.alone:
+            runner.check_alone()
     except Failure as failure:
         failed += 1
         print(f"{arguments.document}: {failure}")
