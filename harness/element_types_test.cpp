@@ -15,6 +15,7 @@ using namespace gradverify::testing;
 Operator with_saved_sum() {
     const auto sizes = [](const Problem&) { return Sizes{1}; };
     return {.name = "toy",
+            .space = ParameterSpace({}, 0, 0),
             .inputs = {{.name = "x", .sizes = sizes},
                        {.name = "w", .sizes = sizes},
                        {.name = "of", .sizes = sizes, .dtype = DType::i32}},
