@@ -131,9 +131,11 @@ void ProblemEnumerator::enter(std::size_t l, Budget rest) {
     }
     const std::int64_t around =
         level.is_right ? values_[0][current_->levels[l - 1].which] : level.usual;
-    const std::int64_t lowest = std::max(level.lowest, around - rest[level.kind]);
+    // The levels behind need their part: a parameter that is fixed far away leaves little.
+    const std::int64_t reach = rest[level.kind] - level.least_after[level.kind];
+    const std::int64_t lowest = std::max(level.lowest, around - reach);
     positions_[l] = {.value = round_up(lowest, slot_class.step),
-                     .last = std::min(level.highest, around + rest[level.kind]),
+                     .last = std::min(level.highest, around + reach),
                      .rest = rest};
 }
 

@@ -191,6 +191,17 @@ TEST_CASE("an enumeration starts at the kernel's own smallest problem, however f
           std::vector<std::string>{"c=64,k=96,in=1x1", "c=64,k=96,in=1x1,dilation=1x2"});
 }
 
+TEST_CASE("a parameter that is fixed far away takes no steps of the others") {
+    KernelDeclaration kernel = test_kernel();
+    kernel.where("k", equals(1 << 29)).where("groups", equals(1));
+    const SupportedProblems supported = supported_by(kernel);
+    ProblemEnumerator enumerator(supported, {.steps = 1'000});
+    const std::optional<Problem> first = enumerator.next(), second = enumerator.next();
+    REQUIRE(second.has_value());
+    CHECK(first->print() == "k=536870912,in=1x1");
+    CHECK(second->print() == "k=536870912,in=1x1,dilation=1x2");
+}
+
 TEST_CASE("an enumeration of a finite set ends") {
     KernelDeclaration kernel = plain_kernel();
     kernel.where("n", between(1, 3)).where("c", equals(5)).where("k", equals(2));
