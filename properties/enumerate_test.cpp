@@ -266,7 +266,7 @@ TEST_CASE("an enumeration does not look at values that the distance rules out") 
     KernelDeclaration odd = test_kernel();
     odd.where("n", between(2, 3)).where("stride_h", same_as("padding_left_w"));
     odd.where("k", multiple_of(2)).where("c", between(3, 9)).where("filter", equals(2));
-    CHECK(steps_needed(supported_by(odd), 7) == 146);
+    CHECK(steps_needed(supported_by(odd), 7) == 65);
     Operator sides = make_test_operator(1, 2);
     sides.constraints.pop_back();
     KernelDeclaration right = test_kernel();

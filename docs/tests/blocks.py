@@ -10,7 +10,7 @@ import re
 import shlex
 from dataclasses import dataclass, field
 
-KEYS = {"executable", "exit", "files", "quotes", "run"}
+KEYS = {"cases", "executable", "exit", "quotes", "run"}
 
 
 @dataclass

@@ -6,14 +6,13 @@
 
 #include <cuda_runtime.h>
 
-#define CUDA_CHECK(call)                                                               \
-    do {                                                                               \
-        const cudaError_t status = (call);                                             \
-        if (status != cudaSuccess) {                                                   \
-            std::fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__,                    \
-                         cudaGetErrorString(status));                                  \
-            std::exit(EXIT_FAILURE);                                                   \
-        }                                                                              \
+#define CUDA_CHECK(call)                                                                         \
+    do {                                                                                         \
+        const cudaError_t status = (call);                                                       \
+        if (status != cudaSuccess) {                                                             \
+            std::fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, cudaGetErrorString(status)); \
+            std::exit(EXIT_FAILURE);                                                             \
+        }                                                                                        \
     } while (0)
 
 constexpr int kThreads = 128;
@@ -84,7 +83,7 @@ void layernorm_backward(const float* dy, const float* x, const float* gamma, con
                         int width) {
     CUDA_CHECK(cudaMemset(dgamma, 0, width * sizeof(float)));
     CUDA_CHECK(cudaMemset(dbeta, 0, width * sizeof(float)));
-    layernorm_backward_kernel<<<rows, kThreads, width * sizeof(float)>>>(
-        dy, x, gamma, mean, rstd, dx, dgamma, dbeta, width);
+    layernorm_backward_kernel<<<rows, kThreads, width * sizeof(float)>>>(dy, x, gamma, mean, rstd,
+                                                                         dx, dgamma, dbeta, width);
     CUDA_CHECK(cudaGetLastError());
 }
