@@ -9,8 +9,8 @@
 #include <string_view>
 
 // CUDA's, of cuda_fp16.h and cuda_bf16.h, so that this header needs neither.
-struct __half;
-struct __nv_bfloat16;
+struct __half;         // NOLINT(bugprone-reserved-identifier)
+struct __nv_bfloat16;  // NOLINT(bugprone-reserved-identifier)
 
 namespace gradverify {
 
