@@ -39,6 +39,12 @@ double plain_value(const T& value) {
 
 }  // namespace detail
 
+/// Whether a value is NaN, on every scalar. No comparison: it decides no branch of the gradient.
+template <class T>
+bool isnan(const T& value) {
+    return std::isnan(detail::plain_value(value));
+}
+
 /// A tensor of a forward function: `x(row, column)`.
 template <class T>
 class TensorOf {

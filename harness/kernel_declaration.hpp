@@ -9,6 +9,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -88,6 +89,29 @@ class KernelDeclaration {
         return bits;
     }
 
+    /// In how many ways outputs may lie where an input does: those of the output with most.
+    int places() const {
+        int most = 0;
+        for (const Alias& one : aliases)
+            most = std::max(
+                most, static_cast<int>(std::ranges::count_if(aliases, [&](const Alias& other) {
+                    return !other.is_always && other.output == one.output;
+                })));
+        return most;
+    }
+    /// The input that an output is written over at a place from 1 on, or whatever the place is;
+    /// null when the output has a buffer of its own.
+    const Alias* alias_of(std::string_view output, int place) const {
+        std::vector<const Alias*> choices;
+        for (const Alias& alias : aliases) {
+            if (alias.output != output) continue;
+            if (alias.is_always) return &alias;
+            choices.push_back(&alias);
+        }
+        if (place == 0 || choices.empty()) return nullptr;
+        return choices[static_cast<std::size_t>(place - 1) % choices.size()];
+    }
+
     /// `conv.grad_weight/naive`
     std::string full_name() const { return operator_name + "." + pass_name + "/" + variant; }
 
@@ -163,7 +187,8 @@ class KernelDeclaration {
         write_mode = WriteMode::accumulates;
         return *this;
     }
-    /// The output may lie where the input does, and is then written over it; both ways are drawn.
+    /// The output may lie where the input does, and is then written over it; both ways are drawn,
+    /// and each of several inputs.
     KernelDeclaration& in_place(std::string output, std::string input) {
         aliases.push_back({std::move(output), std::move(input), false});
         return *this;

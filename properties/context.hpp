@@ -73,7 +73,11 @@ class CaseContext {
     /// What the outputs hold before a call: empty for a kernel that overwrites.
     const std::vector<Array<double>>& initial_outputs() const { return initial_outputs_; }
     /// The reference's results as the kernel must leave them: with the initial outputs added.
-    std::vector<Expected> exactly(const std::vector<Array<double>>& results) const;
+    std::vector<Expected> exactly(const std::vector<Array<double>>& results);
+    /// `bounded` as the kernel must leave it.
+    std::vector<Expected> within_rounding();
+    /// Whether an input holds NaN, of which results may follow that are NaN.
+    bool holds_nan();
 
     Surroundings surroundings() const;
     /// The streams to delay, each in a call of its own, so that work which nothing orders shows;

@@ -89,6 +89,20 @@ TEST_CASE("orders of threads, streams and offsets take turns over many draws") {
     CHECK(dense_cases(bytes)[1].setting.offsets == std::vector<int>{1, 2, 3});
 }
 
+TEST_CASE("each place of an output has dense cases, as have ties and NaN where they are defined") {
+    TestKernel kernel(test_kernel().in_place("dw", "dy").in_place("dw", "x"));
+    std::vector<int> places;
+    for (const Case& one : dense_cases(kernel)) places.push_back(one.setting.place);
+    CHECK(places == std::vector{0, 1, 0, 2});
+    Operator defined = *kernel.kernel.op;
+    kernel.kernel.op = &defined;
+    defined.is_piecewise_linear = true;
+    CHECK(dense_cases(kernel).size() == 8);
+    defined.is_piecewise_linear = false;
+    defined.inputs[0].may_be_nan = true;
+    CHECK(dense_cases(kernel).size() == 8);
+}
+
 TEST_CASE("a dense case prints and parses as one word") {
     const TestKernel kernel(test_kernel().aligned_to(4));
     CHECK(

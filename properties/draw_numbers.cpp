@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -165,6 +166,21 @@ void fill_indices(Array<double>& array, const ValueDomain& range, bool is_dense,
         element = left.back();
         left.pop_back();
     }
+}
+
+void fill_ties(Array<double>& array, std::uint64_t seed, SplitMix64 random) {
+    for (double& element : array.data)
+        element = seed % 2 == 0 ? 0.0 : static_cast<double>(random.between(-1, 1));
+}
+
+void fill_nan(Array<double>& array, std::uint64_t seed, SplitMix64 random) {
+    if (array.data.empty()) return;
+    constexpr double inf = std::numeric_limits<double>::infinity();
+    constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+    constexpr double specials[] = {nan, inf, -inf};
+    for (double& element : array.data)
+        if (const std::uint64_t roll = random.below(12); roll < 3) element = specials[roll];
+    array.data[random.below(array.data.size())] = seed % 2 == 0 ? -inf : nan;
 }
 
 double rounded_inside(double value, const ValueDomain& domain, DType dtype) {

@@ -50,6 +50,13 @@ void fill_indices(Array<double>& array, const ValueDomain& range, bool is_dense,
 /// The number of the type next to a value inside a domain, and inside as well where one is.
 double rounded_inside(double value, const ValueDomain& domain, DType dtype);
 
+/// Minus one, zero and one, each many times, or, of every other seed, zero alone: so that maxima
+/// are ties, and elements lie at zero.
+void fill_ties(Array<double>& array, std::uint64_t seed, SplitMix64 random);
+
+/// Puts NaN and infinities between the numbers: at least one, a NaN or, of an even seed, -inf.
+void fill_nan(Array<double>& array, std::uint64_t seed, SplitMix64 random);
+
 /// Moves drawn numbers into the domain of a tensor.
 void move_inside(Array<double>& array, const ValueDomain& domain, DType dtype);
 

@@ -169,7 +169,8 @@ Outcome matches_finite_differences(CaseContext& context) {
         return Outcome::failed(complaint);
     if (const std::string wrong = contradiction_of_references(context); !wrong.empty())
         return Outcome::errored(wrong);
-    const bool multilinear = !context.op().products.empty();
+    const bool multilinear =
+        !context.op().products.empty() && context.op().is_exact_at(context.problem());
     const auto bounded = multilinear ? std::vector<Array<Bounded>>() : context.bounded();
     const CallResult as_returned = result;
     for (std::size_t i = 0; i < context.initial_outputs().size(); ++i)

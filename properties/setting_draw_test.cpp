@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <map>
 #include <set>
 
 namespace gradverify {
@@ -55,6 +56,25 @@ TEST_CASE("what a kernel does not declare is not drawn") {
         for (const int offset : draw_setting(vectorised, pass_of({"x"}), seed, 8).offsets)
             CHECK(offset % 2 == 0);
     }
+}
+
+TEST_CASE("each input that an output may lie in place of is drawn, and none") {
+    KernelDeclaration kernel;
+    kernel.in_place("y", "x").in_place("y", "w");
+    CHECK(kernel.places() == 2);
+    CHECK(kernel.alias_of("y", 0) == nullptr);
+    CHECK(kernel.alias_of("y", 1)->input == "x");
+    CHECK(kernel.alias_of("y", 2)->input == "w");
+    CHECK(kernel.alias_of("z", 1) == nullptr);
+    KernelDeclaration updating;
+    updating.updates("y", "x");
+    CHECK(updating.places() == 0);
+    CHECK(updating.alias_of("y", 0)->input == "x");
+    std::map<int, int> places;
+    for (std::uint64_t seed = 0; seed < 300; ++seed)
+        ++places[draw_setting(kernel, pass_of({"x", "w"}), seed).place];
+    CHECK(places.size() == 3);
+    for (const int place : {0, 1, 2}) CHECK(places[place] > 40);
 }
 
 }  // namespace gradverify
