@@ -61,7 +61,7 @@ class Shape {
   public:
     Shape(std::initializer_list<Extent> extents) : extents_(extents) {}
     template <std::invocable<const Problem&> Function>
-    Shape(Function function) : function_(std::move(function)) {}
+    Shape(Function sizes) : function_(std::move(sizes)) {}
 
     const std::vector<Extent>& extents() const { return extents_; }
     std::function<Sizes(const Problem&)> function() const;

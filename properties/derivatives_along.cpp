@@ -49,7 +49,8 @@ class Line {
     double size_on_the_way() const {
         double largest = 1.0, sum = 0.0;
         for (const Array<double>& input : inputs_)
-            for (const double element : input.data) largest = std::max(largest, std::abs(element));
+            for (const double element : input.data)
+                if (std::isfinite(element)) largest = std::max(largest, std::abs(element));
         for (const Array<double>& cotangent : cotangents_)
             for (const double element : cotangent.data) sum += std::abs(element);
         return largest * sum;
