@@ -21,6 +21,11 @@ Outcome run(const std::string& kernel, const std::string& property, const std::s
     return suite.run("v1:" + kernel + ":" + property + ":cpu:" + rest);
 }
 
+/// Zero agrees as well where it lies between the sides of all, and the case says nothing.
+bool agrees(const Outcome& outcome) {
+    return outcome.verdict == Verdict::passed || outcome.verdict == Verdict::vacuous;
+}
+
 // x is zero where it is not listed: the kink.
 const std::string at_kink = "n=2:data=dy[0]=3,dy[1]=2,x[1]=1";
 
@@ -63,7 +68,7 @@ TEST_CASE("with kinks in several outputs each slope is free, whatever the cotang
             CAPTURE(std::string(kernel));
             CAPTURE(data);
             CAPTURE(outcome.message);
-            CHECK(outcome.verdict == Verdict::passed);
+            CHECK(agrees(outcome));
         }
     CHECK(
         run("ramp_by_max.grad_x/bug_two", "matches_finite_differences", "n=4:data=dy[0]=3,dy[1]=-2")
@@ -80,7 +85,7 @@ TEST_CASE("a maximum's gradient passes at ties, and a ReLU's at zero, among NaN 
             CAPTURE(std::string(kernel));
             CAPTURE(std::string(rest));
             CAPTURE(outcome.message);
-            CHECK(outcome.verdict == Verdict::passed);
+            CHECK(agrees(outcome));
         }
 }
 

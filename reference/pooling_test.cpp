@@ -76,12 +76,14 @@ TEST_CASE("maxpool takes the first of ties in window order, and adds up what win
 }
 
 TEST_CASE("maxpool passes over the padding, and its index is the position in the plane") {
-    // Two planes of 2x3; windows of 3x2 from row -1 and columns 0 and 2, of which one is left.
-    const MaxPooled all = max_pooled("c=2,in=2x3,window=3x2,stride=1x2,padding=1x1",
-                                     {-1, -2, -3, -4, -5, -6, 1, 2, 3, 4, 5, 6}, {1, 2, 3, 4});
-    check_same(all.y, {-1, -2, 4, 6});
-    check_same(all.index, {0, 1, 3, 5});
-    check_same(all.dx, {1, 2, 0, 0, 0, 0, 0, 0, 0, 3, 0, 4});
+    // Two planes of 2x3; both rows lie in windows of 3 rows from -1 and 0, column 0 in a window of
+    // 2 columns from -1, the others in one from 1.
+    const MaxPooled all =
+        max_pooled("c=2,in=2x3,window=3x2,stride=1x2,padding=1x1",
+                   {-1, -2, -3, -4, -5, -6, 1, 2, 3, 4, 5, 6}, {1, 2, 3, 4, 5, 6, 7, 8});
+    check_same(all.y, {-1, -2, -1, -2, 4, 6, 4, 6});
+    check_same(all.index, {0, 1, 0, 1, 3, 5, 3, 5});
+    check_same(all.dx, {4, 6, 0, 0, 0, 0, 0, 0, 0, 12, 0, 14});
     // Taps 0 and 2 of an axis: 9 lies between them.
     const MaxPooled dilated =
         max_pooled("in=3x3,window=2x2,dilation=2x2", {1, 9, 2, 9, 9, 9, 4, 9, 3}, {5});
