@@ -186,7 +186,7 @@ TEST_CASE("an unknown or repeated field is refused with those that there are") {
           "case: there is no field 'colour'; there are seed, dense, data, order, offset, block, "
           "stream, place, mask, before");
     CHECK(complaint(start + ":seed=1:place=here") ==
-          "case: place=here is unknown; there are own, same");
+          "case: place=here is unknown; there are own, same, same.2");
     for (const char* mask : {"0", "-1", "x", "4294967295"})
         CHECK(complaint(start + ":seed=1:mask=" + mask) ==
               "case: mask=" + std::string(mask) +
