@@ -278,7 +278,9 @@ TEST_CASE("ties are drawn in a quarter of the cases of a piecewise linear operat
     const auto share = [](const char* op_name, const char* tensor, ValueKind kind) {
         return share_with(op_name, tensor, kind, all_tied);
     };
-    CHECK(share("maxpool", "x", ValueKind::integers) == doctest::Approx(0.25).epsilon(0.3));
+    const double of_draws = share("maxpool", "x", ValueKind::integers);
+    CHECK(of_draws > 0.18);
+    CHECK(of_draws < 0.32);
     CHECK(share("maxpool", "dy", ValueKind::integers) == 0.0);
     CHECK(share("maxpool", "x", ValueKind::mantissas) == 0.0);
     CHECK(share("avgpool", "x", ValueKind::integers) == 0.0);
@@ -289,7 +291,8 @@ TEST_CASE("NaN and infinities are drawn in an eighth of the cases, where they ar
         const auto share = [&](const char* op_name, const char* tensor) {
             return share_with(op_name, tensor, kind, has_no_number);
         };
-        CHECK(share("maxpool", "x") == doctest::Approx(0.125).epsilon(0.4));
+        CHECK(share("maxpool", "x") > 0.08);
+        CHECK(share("maxpool", "x") < 0.17);
         CHECK(share("maxpool", "dy") == 0.0);
         CHECK(share("avgpool", "x") == 0.0);
     }
