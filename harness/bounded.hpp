@@ -8,7 +8,9 @@
 //
 // holds for any order of summation (Higham, Accuracy and Stability of Numerical Algorithms, 2nd
 // ed., section 4.2). `+` and `-` extend the sum; every other operation first collapses it into the
-// error, then propagates the errors and adds its own rounding and a possible underflow.
+// error, then propagates the errors and adds its own rounding and a possible underflow. A kernel
+// may give a sum's factor or divisor to each of its terms, so that its rounding is one of each term
+// too: (x - m) s is also x s - m s.
 // Does not know operators; a reference is a template and runs on this scalar unchanged.
 #pragma once
 
@@ -122,7 +124,11 @@ class Bounded {
         const double value = a.value_ * b.value_;
         const double ea = a.error(), eb = b.error();
         const double propagated = std::abs(a.value_) * eb + std::abs(b.value_) * ea + ea * eb;
-        return after_operation(value, propagated);
+        // To multiply out two sums is another formula, and a worse one: a variance from the mean
+        // square.
+        const double terms =
+            a.is_one_term() || b.is_one_term() ? a.magnitude_ * b.magnitude_ : 0.0;
+        return after_operation(value, propagated, 1.0, terms);
     }
     Bounded& operator*=(const Bounded& other) { return *this = *this * other; }
 
@@ -135,7 +141,8 @@ class Bounded {
         const double smallest_divisor = std::abs(b.value_) - eb;
         if (!(smallest_divisor > 0.0)) return Bounded(Sum{value, INFINITY, std::abs(value), 0.0});
         return after_operation(value, (ea + std::abs(value) * eb) / smallest_divisor,
-                               current_rounding.is_fast ? 5.0 : 3.0);
+                               current_rounding.is_fast ? 5.0 : 3.0,
+                               a.magnitude_ / std::abs(b.value_));
     }
     friend Bounded& operator/=(Bounded& a, const Bounded& b) { return a = a / b; }
 
@@ -149,10 +156,12 @@ class Bounded {
     GRADVERIFY_DETAIL_PLAIN_NUMBERS(Bounded)
 
     /// The result of one operation whose operands' errors come to `propagated`, with so many
-    /// roundings of its own. 0 stays exact; beyond the largest number there is no bound.
-    static Bounded after_operation(double value, double propagated, double roundings = 1.0) {
+    /// roundings of its own. 0 stays exact; beyond the largest number there is no bound. `terms` is
+    /// the sum of the magnitudes of the terms that a kernel may do the operation on one by one.
+    static Bounded after_operation(double value, double propagated, double roundings = 1.0,
+                                   double terms = 0.0) {
         if (value == 0.0 && propagated == 0.0) return Bounded();
-        const double reach = std::abs(value) + propagated;
+        const double reach = std::max(std::abs(value), terms) + propagated;
         if (!(reach <= current_rounding.largest)) return Bounded(Sum{value, INFINITY, reach, 0.0});
         const double own = current_rounding.gamma(roundings) * reach +
                            roundings * current_rounding.smallest_normal;
@@ -167,6 +176,8 @@ class Bounded {
 
   private:
     bool is_exact_zero() const { return magnitude_ == 0.0 && error_ == 0.0; }
+    /// Or a sum of which nothing cancels.
+    bool is_one_term() const { return magnitude_ <= std::abs(value_) + error_; }
 
     double value_ = 0.0;
     double error_ = 0.0;

@@ -173,6 +173,34 @@ TEST_CASE("a product's bound is first-order propagation, both errors' product, a
     CHECK((nothing + Bounded(1.0)).additions() == 0.0);
 }
 
+TEST_CASE("a sum's factor and divisor may be given to each of its terms") {
+    const ScopedRounding rounding(coarse);
+    // 5 - 3 = 2, of magnitude 8, with one addition.
+    const Bounded sum = made(5.0, 0.0) - made(3.0, 0.0);
+    const double collapsed = 8.0 / 3 + 0.5;
+    const double propagated = 4.0 * collapsed, reach = 4.0 * 8.0 + propagated;
+    for (const Bounded& product : {sum * Bounded(4.0), Bounded(-4.0) * sum}) {
+        CHECK(product.magnitude() == doctest::Approx(reach));
+        CHECK(product.error() == doctest::Approx(propagated + reach / 3 + 0.5));
+    }
+    const Bounded quotient = sum / Bounded(-4.0);
+    CHECK(quotient.magnitude() == doctest::Approx(8.0 / 4 + collapsed / 4));
+    CHECK(quotient.error() == doctest::Approx(collapsed / 4 + 3.0 * quotient.magnitude() + 1.5));
+    // Its terms are still known: a second factor goes to each as well.
+    CHECK((sum * Bounded(4.0) * Bounded(2.0)).magnitude() > 2.0 * reach);
+}
+
+TEST_CASE("a product of two sums is not multiplied out") {
+    const ScopedRounding rounding(Rounding::of(DType::f32));
+    const Bounded difference = Bounded(1000.0) - Bounded(999.0);
+    const Bounded square = difference * difference;
+    CHECK(square.error() < 3 * 2 * 1999.0 * u);
+    CHECK(square.magnitude() < 1.001);
+    // A sum of which nothing cancels is no other than its value.
+    const Bounded all = Bounded(1.0) + Bounded(2.0);
+    CHECK((difference * all).magnitude() == doctest::Approx(1999.0 * 3.0));
+}
+
 TEST_CASE("a quotient's bound divides by the smallest divisor that there may be") {
     const ScopedRounding rounding(coarse);
     const double propagated = (1.0 + 3.0 * 0.5) / 1.5, reach = 3.0 + propagated;

@@ -145,6 +145,16 @@ TEST_CASE("fast arithmetic has bounds of its own") {
     CHECK(error(true, half, 0.5) == error(false, half, 0.5));
 }
 
+TEST_CASE("an exponential of another base rounds its argument, or each of its terms, twice more") {
+    const Bounded alone = exp(Bounded(8.0));
+    CHECK(alone.error() == doctest::Approx(std::exp(8.0) * (2 * 8.0 + 3) * u).epsilon(1e-3));
+    const Bounded difference = exp(Bounded(40.0) - Bounded(41.0));
+    CHECK(difference.error() == doctest::Approx(std::exp(-1.0) * (3 * 81.0 + 3) * u).epsilon(1e-3));
+    CHECK(exp(Bounded(0.0)).error() == doctest::Approx(3 * u).epsilon(1e-3));
+    CHECK(tanh(Bounded(1e-6)).error() == doctest::Approx(4 * u).epsilon(1e-3));
+    CHECK(tanh(Bounded(0.0)).error() == 0.0);
+}
+
 TEST_CASE("a constant that is no float counts its rounding, and one that is does not") {
     CHECK(Bounded(0.1).error() == doctest::Approx(0.1 * u));
     CHECK(Bounded(0.5).error() == 0.0);
