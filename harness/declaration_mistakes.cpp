@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decides what is a mistake in the declaration of an operator, and the sentence that says what is
-// right: by its names and ranges, and by running its forward function on a few small problems.
+// right: names, ranges, and, found by running the shape functions and the forward function on a few
+// small problems, whatever would otherwise show as a wrong verdict.
 #include <algorithm>
 #include <cmath>
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string_view>
 
 #include "properties/shrink.hpp"
@@ -42,6 +43,15 @@ inline Shrunk shrink_from(const TestKernel& kernel, const Problem& problem,
                           const ShrinkOptions& options = {}) {
     return shrink_case(kernel.kernel, case_on(kernel, problem), Outcome::failed("first"), runner,
                        tools, options);
+}
+
+using Fails = std::function<bool(const Problem&)>;
+
+/// Fails where the problem does, whatever the data.
+inline CaseRunner failing_where(const Fails& fails) {
+    return [fails](const Case& candidate) {
+        return fails(candidate.problem) ? Outcome::failed("wrong") : Outcome::passed();
+    };
 }
 
 /// Options without the shortcut through the nearest problems, so that the descent must do it.
