@@ -74,8 +74,8 @@ void make_norm_wise(std::vector<Array<Bounded>>& outputs, double growth) {
         double largest = 0.0;
         for (const Bounded& element : output.data) largest = std::max(largest, element.error());
         for (Bounded& element : output.data)
-            element = Bounded(Bounded::Sum{element.value(), growth * largest,
-                                           std::abs(element.value()), 0.0});
+            element = Bounded(
+                Bounded::Sum{element.value(), growth * largest, std::abs(element.value()), 0.0});
     }
 }
 
@@ -345,7 +345,8 @@ SoundForward sound_forward(CaseContext& context, const std::set<const Kernel*>& 
     for (const Kernel& candidate : context.registry().kernels()) {
         if (candidate.pass != &forward || !candidate.on(context.checked().device) ||
             candidate.any().write_mode == WriteMode::accumulates || unsound.contains(&candidate) ||
-            candidate.any().norm_wise_growth || is_distrusted(candidate.name) || candidate.why_unsupported(context.problem()))
+            candidate.any().norm_wise_growth || is_distrusted(candidate.name) ||
+            candidate.why_unsupported(context.problem()))
             continue;
         if (!context.can_take(candidate, inputs)) continue;
         if (expected.empty()) {

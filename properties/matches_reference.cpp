@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // On integers whose sums fit the accumulation type every order of summation gives the same bits,
 // so the kernel must give the reference's very numbers. (One that transforms its data first must be
-// within its bound, which a missing or a doubled term of integers is far beyond.) A launch error or a write to a guard fails
-// here too: no property passes over one.
+// within its bound, which a missing or a doubled term of integers is far beyond.) A launch error or
+// a write to a guard fails here too: no property passes over one.
 #include "properties/properties.hpp"
 
 namespace gradverify {

@@ -105,13 +105,13 @@ void softmax(const gradverify::rewritings::Softmax& call) {
         call.x.as<const float>(), call.y.as<float>(), rows, static_cast<int>(call.width));
 }
 
-/// The wrong one takes the cubic of tanh's series for it, near zero.
+/// The wrong one takes the cubic of tanh's series for it, below 1.
 template <bool is_wrong>
 __global__ void squash_by_exponentials(const float* x, float* bent, float* bits, int n) {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= n) return;
     bent[i] = 1.0f - 2.0f / (expf(2.0f * x[i]) + 1.0f);
-    if (is_wrong && fabsf(x[i]) < 0.25f) bent[i] = x[i] - x[i] * x[i] * x[i] / 3.0f;
+    if (is_wrong && fabsf(x[i]) < 1.0f) bent[i] = x[i] - x[i] * x[i] * x[i] / 3.0f;
     bits[i] = 0.693147182f * log2f(exp2f(x[i] * log2_of_e) + 1.0f);
 }
 
