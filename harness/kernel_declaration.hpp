@@ -138,11 +138,12 @@ class KernelDeclaration {
         arithmetic = Arithmetic::fast;
         return *this;
     }
-    /// The kernel works on transformed data, as Winograd's and Fourier's convolutions do: an element
-    /// is not off by a share of its own terms but by one of the tensor's largest, and integers are
-    /// not exact. An element's bound is then the largest of its tensor times `growth`, at least 1:
-    /// what the transforms may make of magnitudes, the product of their matrices' largest row sums
-    /// of absolute values; about 80 for Winograd's F(2x2, 3x3), 36,000 for F(4x4, 3x3).
+    /// The kernel works on transformed data, as Winograd's and Fourier's convolutions do: an
+    /// element is not off by a share of its own terms but by one of the tensor's largest, and
+    /// integers are not exact. An element's bound is then the largest of its tensor times `growth`,
+    /// at least 1: what the transforms may make of magnitudes, the product of their matrices'
+    /// largest row sums of absolute values; about 80 for Winograd's F(2x2, 3x3), 36,000 for F(4x4,
+    /// 3x3).
     KernelDeclaration& norm_wise(double growth) {
         norm_wise_growth = growth;
         return *this;

@@ -26,8 +26,8 @@ double error_along(const Array<Bounded>& gradient, const Array<double>& directio
 std::optional<std::vector<Comparison>> compare_with(CaseContext& context, const Kernel& partner,
                                                     const CallResult& result) {
     const PassSpec& forward = context.op().forward();
-    const auto bounded = context.is_exact_on_integers() ? std::vector<Array<Bounded>>()
-                                                        : context.bounded();
+    const auto bounded =
+        context.is_exact_on_integers() ? std::vector<Array<Bounded>>() : context.bounded();
     std::vector<Comparison> comparisons;
     for (std::size_t i = 0; i < result.outputs.size(); ++i) {
         if (!context.asks_for(i)) continue;

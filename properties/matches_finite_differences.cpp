@@ -136,8 +136,8 @@ std::vector<Comparison> compare_directions(CaseContext& context, const Gradient&
 
 /// A kernel that agrees with the reference's gradient is not at fault.
 bool agrees_with_reference(CaseContext& context, const CallResult& result) {
-    return std::ranges::all_of(compare_outputs(result, context.expected(), context.checked().setting),
-                               &Comparison::ok);
+    return std::ranges::all_of(
+        compare_outputs(result, context.expected(), context.checked().setting), &Comparison::ok);
 }
 
 /// A reference written by hand against the one derived from the forward function; a message when

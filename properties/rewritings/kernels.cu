@@ -35,8 +35,8 @@ __global__ void fold_batch_norm(BatchNorm a) {
     a.mean[c] = mean;
     a.rstd[c] = rstd;
     a.new_running_mean[c] = fmaf(a.momentum, mean - a.running_mean[c], a.running_mean[c]);
-    a.new_running_var[c] = (1.0f - a.momentum) * a.running_var[c] +
-                           a.momentum * (squares / fmaxf(count - 1.0f, 1.0f));
+    a.new_running_var[c] =
+        (1.0f - a.momentum) * a.running_var[c] + a.momentum * (squares / fmaxf(count - 1.0f, 1.0f));
     const float scale = a.gamma[c] * rstd;
     const float shift = a.beta[c] - mean * (is_wrong ? rstd : scale);
     for (int i = 0; i < count; ++i) a.y[at(i)] = fmaf(a.x[at(i)], scale, shift);
@@ -222,9 +222,9 @@ void convolve_gradient(const gradverify::conv::GradInput& call) {
 
 }  // namespace
 
-#define REWRITTEN_BATCH_NORM(VARIANT, IS_WRONG)                                                   \
-    GRADVERIFY_KERNEL(gradverify::batch_norm::Forward, VARIANT, batch_norm<IS_WRONG>)             \
-        .updates("new_running_mean", "running_mean")                                              \
+#define REWRITTEN_BATCH_NORM(VARIANT, IS_WRONG)                                       \
+    GRADVERIFY_KERNEL(gradverify::batch_norm::Forward, VARIANT, batch_norm<IS_WRONG>) \
+        .updates("new_running_mean", "running_mean")                                  \
         .updates("new_running_var", "running_var")
 REWRITTEN_BATCH_NORM("folded", false);
 REWRITTEN_BATCH_NORM("bug_folded_without_gamma", true);
@@ -237,11 +237,11 @@ GRADVERIFY_KERNEL(gradverify::rewritings::Softmax, "bug_rescaled_in_base_e", sof
 GRADVERIFY_KERNEL(gradverify::rewritings::Squash, "by_exponentials", squash<false>);
 GRADVERIFY_KERNEL(gradverify::rewritings::Squash, "bug_cubic", squash<true>);
 
-#define REWRITTEN_CONV(PASS, VARIANT, LAUNCHER)                                              \
-    GRADVERIFY_KERNEL(gradverify::conv::PASS, VARIANT, LAUNCHER)                             \
-        .where("filter", gradverify::equals(3))                                              \
-        .where("stride", gradverify::equals(1))                                              \
-        .where("dilation", gradverify::equals(1))                                            \
+#define REWRITTEN_CONV(PASS, VARIANT, LAUNCHER)                  \
+    GRADVERIFY_KERNEL(gradverify::conv::PASS, VARIANT, LAUNCHER) \
+        .where("filter", gradverify::equals(3))                  \
+        .where("stride", gradverify::equals(1))                  \
+        .where("dilation", gradverify::equals(1))                \
         .where("groups", gradverify::equals(1))
 // The largest row sums of absolute values are 2 of B^T, 1.5 of G and 3 of A^T, each twice.
 REWRITTEN_CONV(Forward, "winograd", convolve_forward<false>).norm_wise(81.0);
