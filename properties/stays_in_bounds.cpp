@@ -15,8 +15,8 @@ namespace {
 /// The kernel's outputs of the first call as what the second must give: exactly, or where sums are
 /// in a varying order and no integers, within the rounding of both calls.
 std::vector<Expected> same_as(CaseContext& context, const CallResult& first) {
-    const bool is_exact = context.op().is_exact_at(context.problem()) ||
-                          context.declaration().determinism == Determinism::bitwise;
+    const bool is_exact =
+        context.is_exact_on_integers() || context.declaration().determinism == Determinism::bitwise;
     const auto bounded = is_exact ? std::vector<Array<Bounded>>() : context.bounded();
     std::vector<Expected> expected;
     for (std::size_t i = 0; i < first.outputs.size(); ++i) {
