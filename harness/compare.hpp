@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The one place that decides whether a kernel's output is right: sizes first, then each element
-// against its own bound, in the accepting form `error <= bound`, so that a NaN never passes. The
-// worst element decides, never a mean. Does not know where expected values and bounds come from.
+// against its own bound, in the accepting form `error <= bound`, so that a NaN passes only where
+// NaN must be. The worst decides, never a mean. Does not know where values and bounds come from.
 #pragma once
 
 #include <cmath>

@@ -192,7 +192,8 @@ std::vector<Array<Bounded>> CaseContext::bounded() {
     for (std::size_t i = 0; i < outputs.size(); ++i) {
         const DType stored = types().of(op(), pass().outputs[i]);
         if (!is_floating(stored) || holds_all_of(stored, declaration_.accumulator())) continue;
-        for (Bounded& element : outputs[i].data) element = element.stored_in(stored);
+        for (Bounded& element : outputs[i].data)
+            if (!std::isnan(element.value())) element = element.stored_in(stored);
     }
     return outputs;
 }

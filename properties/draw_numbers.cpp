@@ -198,4 +198,12 @@ void add_offset(Array<double>& array, SplitMix64 random, DType dtype) {
     for (double& element : array.data) element = rounded_to(dtype, element + offset);
 }
 
+void add_outliers(Array<double>& array, SplitMix64 random, DType dtype) {
+    // Up to 512, whose negative is far below where exp underflows; squares are to stay finite.
+    const int most = traits_of(dtype).largest < 0x1p+20 ? 3 : 8;
+    for (double& element : array.data)
+        if (random.one_in(4))
+            element = std::ldexp(element, static_cast<int>(random.between(1, most)));
+}
+
 }  // namespace gradverify

@@ -56,4 +56,8 @@ void move_inside(Array<double>& array, const ValueDomain& domain, DType dtype);
 /// A mean that is much larger than the spread shows a variance that is a difference of squares.
 void add_offset(Array<double>& array, SplitMix64 random, DType dtype);
 
+/// Makes some elements far larger than their neighbours, so that a softmax without its largest
+/// logit overflows, and the logarithm of a probability is one of zero.
+void add_outliers(Array<double>& array, SplitMix64 random, DType dtype);
+
 }  // namespace gradverify

@@ -92,6 +92,12 @@ bool has_offset(const Operator& op, const Data& data, ValueKind kind, SplitMix64
     return data.is_dense ? data.seed % 3 == 0 : random.one_in(8);
 }
 
+/// So do numbers far larger than their neighbours: functions overflow, underflow or saturate there.
+bool has_outliers(const Operator& op, const Data& data, ValueKind kind, SplitMix64& random) {
+    if (!op.products.empty() || kind != ValueKind::mantissas) return false;
+    return data.is_dense ? data.seed % 3 == 2 : random.one_in(8);
+}
+
 }  // namespace
 
 std::int64_t longest_reduction(const Operator& op, const Problem& problem) {
@@ -119,7 +125,10 @@ Array<double> draw_tensor(const Operator& op, const Problem& problem, const Data
     }
     fill_numbers(array, op, problem, data, kind, types, name);
     const DType dtype = types.of(op, name);
-    if (has_offset(op, data, kind, shape)) add_offset(array, shape, dtype);
+    if (has_offset(op, data, kind, shape))
+        add_offset(array, shape, dtype);
+    else if (has_outliers(op, data, kind, shape))
+        add_outliers(array, shape, dtype);
     if (is_input && tensor.domain) move_inside(array, tensor.domain_at(problem), dtype);
     return array;
 }
