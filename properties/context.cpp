@@ -152,6 +152,15 @@ std::vector<Array<double>> CaseContext::values(const std::vector<std::string>& n
     return all;
 }
 
+bool CaseContext::has_invalid_indices() {
+    return std::ranges::any_of(op().inputs, [&](const TensorSpec& tensor) {
+        return types().may_be_invalid(tensor) &&
+               !std::ranges::all_of(value(tensor.name).data, [&](double element) {
+                   return tensor.admits(element, problem());
+               });
+    });
+}
+
 std::vector<Array<double>> CaseContext::cotangents() {
     std::vector<Array<double>> all;
     for (const std::string& y : op().differentiable_outputs()) all.push_back(value("d" + y));

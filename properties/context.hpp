@@ -37,6 +37,8 @@ class CaseContext {
     const Array<double>& value(const std::string& name);
     /// Whether sums of integers that fit the kernel's types have one right result.
     bool is_exact_on_integers() const { return !declaration_.norm_wise_growth; }
+    /// Whether an index that the pass takes lies outside of its range.
+    bool has_invalid_indices();
     int exact_bits() const { return declaration_.exact_bits(); }
     ElementTypes types() const { return ElementTypes(declaration_); }
     /// Whether a kernel's tensors hold these inputs of its pass as they are.

@@ -167,6 +167,16 @@ void fill_indices(Array<double>& array, const ValueDomain& range, bool is_dense,
     }
 }
 
+void put_invalid(Array<double>& array, const ValueDomain& range, DType dtype, SplitMix64 random) {
+    if (array.data.empty()) return;
+    // Of 64 bits the ends that a double holds.
+    const double most = dtype == DType::i32 ? 0x1p31 - 1.0 : 0x1p53;
+    const double outside[] = {range.lowest - 1.0, range.highest + 1.0, -most - 1.0, most};
+    const std::uint64_t always = random.below(array.data.size());
+    for (std::size_t i = 0; i < array.data.size(); ++i)
+        if (i == always || random.one_in(4)) array.data[i] = outside[random.below(4)];
+}
+
 double rounded_inside(double value, const ValueDomain& domain, DType dtype) {
     const double rounded = rounded_to(dtype, value);
     if (rounded <= domain.lowest) return next_number_of(dtype, rounded, INFINITY);

@@ -47,6 +47,10 @@ void fill_dense_mantissas(Array<double>& array, const DenseRange& range, std::ui
 /// each once, in a random order, as far as there are enough.
 void fill_indices(Array<double>& array, const ValueDomain& range, bool is_dense, SplitMix64 random);
 
+/// Puts numbers outside of the range in the place of at least one: those beside it, and the ends of
+/// the type.
+void put_invalid(Array<double>& array, const ValueDomain& range, DType dtype, SplitMix64 random);
+
 /// The number of the type next to a value inside a domain, and inside as well where one is.
 double rounded_inside(double value, const ValueDomain& domain, DType dtype);
 

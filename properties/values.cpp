@@ -47,7 +47,8 @@ void set_listed(const Operator& op, const Problem& problem, Values& values,
             throw std::invalid_argument("data: " + element.tensor + "[" +
                                         std::to_string(element.index) + "] is beyond the largest " +
                                         std::string(traits_of(dtype).name));
-        if (tensor.name == element.tensor && !tensor.admits(stored, problem))
+        if (tensor.name == element.tensor && !tensor.admits(stored, problem) &&
+            !(types.may_be_invalid(tensor) && stored == std::round(stored)))
             throw std::invalid_argument("data: " + element.tensor + "[" +
                                         std::to_string(element.index) +
                                         "] is outside of the tensor's values");
@@ -98,6 +99,13 @@ bool has_outliers(const Operator& op, const Data& data, ValueKind kind, SplitMix
     return data.is_dense ? data.seed % 3 == 2 : random.one_in(8);
 }
 
+/// Every third dense draw has invalid indices, where the operator and the kernel allow for them.
+bool has_invalid(const TensorSpec& tensor, const Data& data, const ElementTypes& types,
+                 SplitMix64& random) {
+    if (!types.may_be_invalid(tensor)) return false;
+    return data.is_dense ? data.seed % 3 == 0 : random.one_in(8);
+}
+
 }  // namespace
 
 std::int64_t longest_reduction(const Operator& op, const Problem& problem) {
@@ -121,6 +129,9 @@ Array<double> draw_tensor(const Operator& op, const Problem& problem, const Data
     SplitMix64 shape(mix_seed(data.seed, "shape of " + name));
     if (is_input && !is_floating(tensor.dtype)) {
         fill_indices(array, tensor.domain_at(problem), data.is_dense, shape);
+        SplitMix64 invalid(mix_seed(data.seed, "invalid " + name));
+        if (has_invalid(tensor, data, types, invalid))
+            put_invalid(array, tensor.domain_at(problem), tensor.dtype, invalid);
         return array;
     }
     fill_numbers(array, op, problem, data, kind, types, name);

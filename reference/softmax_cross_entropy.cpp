@@ -13,14 +13,18 @@ void forward(const ForwardCall<T>& call) {
     const auto probs = call.output("probs");
     T& loss = call.output("loss")();
     const std::int64_t n = logits.size(0), v = logits.size(1);
+    bool all_valid = true;
     for (std::int64_t i = 0; i < n; ++i) {
         T largest = logits(i, 0), total = 0.0;
         for (std::int64_t j = 1; j < v; ++j) largest = max(largest, logits(i, j));
         for (std::int64_t j = 0; j < v; ++j) total += exp(logits(i, j) - largest);
         for (std::int64_t j = 0; j < v; ++j) probs(i, j) = exp(logits(i, j) - largest) / total;
-        loss += (log(total) + (largest - logits(i, labels(i)))) / static_cast<double>(n);
+        if (labels(i) < 0 || labels(i) >= v)
+            all_valid = false;
+        else
+            loss += (log(total) + (largest - logits(i, labels(i)))) / static_cast<double>(n);
     }
-    if (n == 0) loss = not_a_number<T>();
+    if (n == 0 || !all_valid) loss = not_a_number<T>();
 }
 
 template <class T>
@@ -29,10 +33,15 @@ void backward(const ForwardCall<T>& call) {
     const auto labels = call.indices("labels");
     const auto dlogits = call.output("dlogits");
     const T dloss = call.input("dloss")();
-    for (std::int64_t i = 0; i < probs.size(0); ++i)
-        for (std::int64_t j = 0; j < probs.size(1); ++j)
-            dlogits(i, j) = (probs(i, j) - (j == labels(i) ? 1.0 : 0.0)) *
-                            (dloss / static_cast<double>(probs.size(0)));
+    const std::int64_t n = probs.size(0), v = probs.size(1);
+    for (std::int64_t i = 0; i < n; ++i)
+        for (std::int64_t j = 0; j < v; ++j) {
+            if (labels(i) < 0 || labels(i) >= v)
+                dlogits(i, j) = not_a_number<T>();
+            else
+                dlogits(i, j) =
+                    (probs(i, j) - (j == labels(i) ? 1.0 : 0.0)) * (dloss / static_cast<double>(n));
+        }
 }
 
 Operator describe() {
@@ -40,7 +49,7 @@ Operator describe() {
         .parameter("n", {.minimum = 0})
         .parameter("v")
         .input("logits", {"n", "v"})
-        .input("labels", {"n"}, indices_below("v"))
+        .input("labels", {"n"}, indices_below("v").or_invalid())
         .saved("probs", {"n", "v"})
         .output("loss", {})
         .typical("n", 1, 64)

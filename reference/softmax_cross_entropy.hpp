@@ -10,6 +10,9 @@
 // saves probs for the backward pass:
 //
 //   dlogits[i,j] = (probs[i,j] - (j == labels[i] ? 1 : 0)) dloss / n
+//
+// A label outside of [0, v) makes the loss NaN, and its own row of dlogits; all else is as ever. A
+// kernel that declares with_invalid_indices() is held to that, others are given valid labels only.
 #pragma once
 
 #include "harness/pass.hpp"

@@ -74,6 +74,19 @@ TEST_CASE("softmax_cross_entropy of one class has neither loss nor gradient") {
     CHECK(run(*softmax().find_pass("backward"), "n=1", {{3}, {1}, {0}})[0] == Numbers{0});
 }
 
+TEST_CASE("an invalid label makes the loss NaN, and its row of the gradient, and nothing else") {
+    for (const double label : {-1.0, 2.0, -2147483648.0, 2147483647.0}) {
+        const auto out = forward("n=2,v=2", {1, 1, 0, std::log(3.0)}, {label, 0});
+        check_near(out[0], {0.5, 0.5, 0.25, 0.75});
+        CHECK(std::isnan(out[1][0]));
+        const auto gradient =
+            run(*softmax().find_pass("backward"), "n=2,v=2", {{8}, out[0], {label, 0}})[0];
+        CHECK(std::isnan(gradient[0]));
+        CHECK(std::isnan(gradient[1]));
+        check_near({gradient[2], gradient[3]}, {-3, 3});
+    }
+}
+
 TEST_CASE("softmax_cross_entropy of an empty batch is the mean of nothing, not a number") {
     const auto out = forward("n=0,v=3", {}, {});
     CHECK(out[0].empty());

@@ -2,6 +2,8 @@
 // softmax_cross_entropy.backward/naive: a thread for each logit.
 #include <cuda_runtime.h>
 
+#include <cmath>
+
 #include "harness/kernel.hpp"
 #include "reference/softmax_cross_entropy.hpp"
 
@@ -12,8 +14,10 @@ __global__ void softmax_ce_backward(const float* probs, const int* labels, const
                                     float* grad_logits, long long batch, long long classes) {
     const long long index = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
     if (index >= batch * classes) return;
-    const float one_hot = index % classes == labels[index / classes] ? 1.0f : 0.0f;
-    grad_logits[index] = (probs[index] - one_hot) * *upstream / static_cast<float>(batch);
+    const int label = labels[index / classes];
+    const float one_hot = index % classes == label ? 1.0f : 0.0f;
+    const float gradient = (probs[index] - one_hot) * *upstream / static_cast<float>(batch);
+    grad_logits[index] = label >= 0 && label < classes ? gradient : NAN;
 }
 
 void launch(const gradverify::softmax_cross_entropy::Backward& call) {
@@ -30,4 +34,5 @@ void launch(const gradverify::softmax_cross_entropy::Backward& call) {
 GRADVERIFY_KERNEL(gradverify::softmax_cross_entropy::Backward, "naive", launch)
     .aligned_to(sizeof(float))
     .on_given_stream()
-    .with_empty_problems();
+    .with_empty_problems()
+    .with_invalid_indices();

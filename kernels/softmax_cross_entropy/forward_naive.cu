@@ -3,6 +3,8 @@
 // largest logit, for the sum, and for the probabilities. The rows' losses go through the workspace.
 #include <cuda_runtime.h>
 
+#include <cmath>
+
 #include "harness/kernel.hpp"
 #include "kernels/softmax_cross_entropy/mean.cuh"
 #include "reference/softmax_cross_entropy.hpp"
@@ -22,7 +24,8 @@ __global__ void softmax_ce_forward(const float* logits, const int* labels, float
     float sum = 0.0f;
     for (long long j = 0; j < classes; ++j) sum += expf(row[j] - largest);
     for (long long j = 0; j < classes; ++j) probs[b * classes + j] = expf(row[j] - largest) / sum;
-    loss_of[b] = logf(sum) - (row[labels[b]] - largest);
+    const int label = labels[b];
+    loss_of[b] = label >= 0 && label < classes ? logf(sum) - (row[label] - largest) : NAN;
 }
 
 void launch(const softmax_cross_entropy::Forward& call) {
@@ -45,4 +48,5 @@ GRADVERIFY_KERNEL(softmax_cross_entropy::Forward, "naive", launch)
     })
     .aligned_to(sizeof(float))
     .on_given_stream()
-    .with_empty_problems();
+    .with_empty_problems()
+    .with_invalid_indices();

@@ -50,8 +50,10 @@ __global__ void rows_by_warps(const T* logits, const int* labels, float* probs, 
     for (long long j = lane; j < v; j += 32)
         probs[warp * v + j] = expf(static_cast<float>(row[j]) - online.largest) * scale;
     if (lane > 0) return;
-    const float of_row =
-        logf(online.sum) - (static_cast<float>(row[labels[warp]]) - online.largest);
+    const int label = labels[warp];
+    const float of_row = label >= 0 && label < v
+                             ? logf(online.sum) - (static_cast<float>(row[label]) - online.largest)
+                             : NAN;
     if constexpr (atomics)
         atomicAdd(loss, of_row / static_cast<float>(n));
     else
@@ -87,7 +89,8 @@ GRADVERIFY_KERNEL(softmax_cross_entropy::Forward, "warp", (launch<float, false>)
     .aligned_to(sizeof(float))
     .on_given_stream()
     .costs({.threads_per_output = 32, .barriers_per_thread = 1})
-    .with_empty_problems();
+    .with_empty_problems()
+    .with_invalid_indices();
 GRADVERIFY_KERNEL(softmax_cross_entropy::Forward, "warp_bf16", (launch<__nv_bfloat16, false>))
     .storage(DType::bf16)
     .storage("loss", DType::f32)
@@ -96,11 +99,13 @@ GRADVERIFY_KERNEL(softmax_cross_entropy::Forward, "warp_bf16", (launch<__nv_bflo
     .aligned_to(sizeof(float))
     .on_given_stream()
     .costs({.threads_per_output = 32, .barriers_per_thread = 1})
-    .with_empty_problems();
+    .with_empty_problems()
+    .with_invalid_indices();
 GRADVERIFY_KERNEL(softmax_cross_entropy::Forward, "warp_atomics", (launch<float, true>))
     .not_deterministic()
     .blocks_of({128, 32, 256})
     .aligned_to(sizeof(float))
     .on_given_stream()
     .costs({.threads_per_output = 32, .barriers_per_thread = 1})
-    .with_empty_problems();
+    .with_empty_problems()
+    .with_invalid_indices();

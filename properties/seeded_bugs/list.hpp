@@ -71,6 +71,8 @@ constexpr SeededBug seeded_bugs[] = {
     {"softmax_cross_entropy.forward/bug_no_largest", "within_rounding_bound", "n=1"},
     {"softmax_cross_entropy.forward/bug_largest_from_zero", "within_rounding_bound", "n=1"},
     {"softmax_cross_entropy.forward/bug_loss_of_probs", "within_rounding_bound", "n=1,v=2"},
+    {"softmax_cross_entropy.forward/bug_label_unchecked", "free_of_races", "n=1"},
+    {"softmax_cross_entropy.backward/bug_label_unchecked", "within_rounding_bound", "n=1"},
 };
 
 }  // namespace gradverify

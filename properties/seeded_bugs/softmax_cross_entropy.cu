@@ -38,7 +38,7 @@ __global__ void forward(const float* logits, const int* labels, float* probs, fl
     *loss = sum_of_losses / static_cast<float>(n);
 }
 
-enum class GradientBug { upstream, mean, first_label };
+enum class GradientBug { none, upstream, mean, first_label };
 
 // A13 leaves the upstream gradient out.
 template <GradientBug bug>
@@ -75,6 +75,10 @@ GRADVERIFY_KERNEL(Forward, "right_by_log_of_sum", launch_forward<Bug::none>)
 GRADVERIFY_KERNEL(Forward, "bug_no_largest", launch_forward<Bug::no_largest>);
 GRADVERIFY_KERNEL(Forward, "bug_largest_from_zero", launch_forward<Bug::largest_from_zero>);
 GRADVERIFY_KERNEL(Forward, "bug_loss_of_probs", launch_forward<Bug::loss_of_probs>);
+// They promise what they do not do: the label is neither checked here nor there.
+GRADVERIFY_KERNEL(Forward, "bug_label_unchecked", launch_forward<Bug::none>).with_invalid_indices();
+GRADVERIFY_KERNEL(Backward, "bug_label_unchecked", launch_backward<GradientBug::none>)
+    .with_invalid_indices();
 GRADVERIFY_KERNEL(Backward, "bug_a13_no_upstream", launch_backward<GradientBug::upstream>);
 GRADVERIFY_KERNEL(Backward, "bug_no_mean", launch_backward<GradientBug::mean>);
 GRADVERIFY_KERNEL(Backward, "bug_first_label", launch_backward<GradientBug::first_label>);
