@@ -21,10 +21,9 @@ std::optional<Sensitivity> sensitivity_of(std::span<const Expected> expected,
         for (std::size_t i = 0; i < of.values.size(); ++i) {
             if (of.values[i] == 0.0) continue;
             const double bound = of.bounds.empty() ? 0.0 : of.bounds[i];
-            if (std::isnan(of.values[i]) && bound == 0.0) continue;  // NaN by definition
             if (bound == no_bound)
                 ulps.push_back(std::numeric_limits<double>::infinity());
-            else
+            else if (std::isfinite(of.values[i]))
                 ulps.push_back(bound / ulp_of(types[output], of.values[i]));
         }
     }

@@ -161,6 +161,8 @@ bool CaseContext::has_invalid_indices() {
     });
 }
 
+bool CaseContext::holds_nan() { return op().is_empty(problem()) || has_invalid_indices(); }
+
 std::vector<Array<double>> CaseContext::cotangents() {
     std::vector<Array<double>> all;
     for (const std::string& y : op().differentiable_outputs()) all.push_back(value("d" + y));

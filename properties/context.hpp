@@ -39,6 +39,8 @@ class CaseContext {
     bool is_exact_on_integers() const { return !declaration_.norm_wise_growth; }
     /// Whether an index that the pass takes lies outside of its range.
     bool has_invalid_indices();
+    /// Whether the operator may define a result as NaN: of invalid indices, or of no elements.
+    bool holds_nan();
     int exact_bits() const { return declaration_.exact_bits(); }
     ElementTypes types() const { return ElementTypes(declaration_); }
     /// Whether a kernel's tensors hold these inputs of its pass as they are.

@@ -10,6 +10,8 @@ namespace gradverify {
 namespace {
 
 constexpr int draws_minimum = 3, draws_factor = 10;
+// Three draws with outliers: an index chooses the one that matters, or its neighbour.
+constexpr int draws_with_outliers = 9;
 
 /// Each buffer at another multiple of the declared alignment, another one in each draw.
 std::vector<int> offsets_of(const Kernel& of, int draw) {
@@ -41,7 +43,12 @@ std::uint32_t mask_of(const Kernel& kernel, int draw) {
 int dense_draw_count(const Kernel& kernel, std::string_view property) {
     const KernelDeclaration& declared = kernel.any();
     const auto outputs = std::min<std::size_t>(kernel.pass->outputs.size(), 3);
-    const int draws = std::max({draws_minimum, static_cast<int>(declared.block_sizes.size()),
+    const bool chooses_outliers =
+        kernel.op->products.empty() &&
+        std::ranges::any_of(kernel.op->inputs,
+                            [](const TensorSpec& tensor) { return !is_floating(tensor.dtype); });
+    const int draws = std::max({draws_minimum, chooses_outliers ? draws_with_outliers : 0,
+                                static_cast<int>(declared.block_sizes.size()),
                                 declared.takes_output_mask ? (1 << outputs) - 1 : 0});
     const bool is_hidden = std::ranges::any_of(kernel.pass->outputs, [&](const auto& output) {
         const DType dtype = dtype_of(declared, *kernel.op, output);

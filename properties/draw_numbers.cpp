@@ -208,12 +208,22 @@ void add_offset(Array<double>& array, SplitMix64 random, DType dtype) {
     for (double& element : array.data) element = rounded_to(dtype, element + offset);
 }
 
+/// By up to how many powers of two outliers are larger: up to 512 exp overflows and underflows by
+/// far; squares are to stay finite.
+static int outlier_scale(DType dtype) { return traits_of(dtype).largest < 0x1p+20 ? 3 : 8; }
+
 void add_outliers(Array<double>& array, SplitMix64 random, DType dtype) {
-    // Up to 512, whose negative is far below where exp underflows; squares are to stay finite.
-    const int most = traits_of(dtype).largest < 0x1p+20 ? 3 : 8;
+    const int most = outlier_scale(dtype);
     for (double& element : array.data)
         if (random.one_in(4))
             element = std::ldexp(element, static_cast<int>(random.between(1, most)));
+}
+
+void add_dense_outliers(Array<double>& array, std::uint64_t turn, DType dtype) {
+    for (std::size_t i = 0; i < array.data.size(); ++i)
+        if (const std::uint64_t place = (i + turn) % 4; place % 2 == 1)
+            array.data[i] = std::copysign(std::ldexp(array.data[i], outlier_scale(dtype)),
+                                          place == 1 ? 1.0 : -1.0);
 }
 
 }  // namespace gradverify

@@ -64,4 +64,7 @@ void add_offset(Array<double>& array, SplitMix64 random, DType dtype);
 /// logit overflows, and the logarithm of a probability is one of zero.
 void add_outliers(Array<double>& array, SplitMix64 random, DType dtype);
 
+/// The same of every other element, by turns: those of turn 0, the others in turn 1, and so on.
+void add_dense_outliers(Array<double>& array, std::uint64_t turn, DType dtype);
+
 }  // namespace gradverify

@@ -21,6 +21,7 @@ std::vector<Expected> same_as(CaseContext& context, const CallResult& first) {
     std::vector<Expected> expected;
     for (std::size_t i = 0; i < first.outputs.size(); ++i) {
         expected.push_back(Expected::exactly(context.pass().outputs[i], first.outputs[i]));
+        expected.back().admits_nan = context.holds_nan();
         if (is_exact) continue;
         for (const Bounded& element : bounded[i].data)
             expected[i].bounds.push_back(twice(bound_of(element)));

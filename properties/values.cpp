@@ -138,8 +138,12 @@ Array<double> draw_tensor(const Operator& op, const Problem& problem, const Data
     const DType dtype = types.of(op, name);
     if (has_offset(op, data, kind, shape))
         add_offset(array, shape, dtype);
-    else if (has_outliers(op, data, kind, shape))
-        add_outliers(array, shape, dtype);
+    else if (has_outliers(op, data, kind, shape)) {
+        if (data.is_dense)
+            add_dense_outliers(array, data.seed / 3, dtype);
+        else
+            add_outliers(array, shape, dtype);
+    }
     if (is_input && tensor.domain) move_inside(array, tensor.domain_at(problem), dtype);
     return array;
 }

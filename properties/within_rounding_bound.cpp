@@ -41,8 +41,10 @@ Outcome within_rounding_bound(CaseContext& context) {
         return Outcome::failed(complaint);
     const auto bounded = context.bounded();
     std::vector<Expected> expected;
-    for (std::size_t i = 0; i < bounded.size(); ++i)
+    for (std::size_t i = 0; i < bounded.size(); ++i) {
         expected.push_back(Expected::within(context.pass().outputs[i], bounded[i]));
+        expected.back().admits_nan = context.holds_nan();
+    }
     Outcome outcome = combine(compare_outputs(result, expected, context.checked().setting),
                               "is further from the exact value than rounding can explain");
     outcome.message += advice(context, outcome);
