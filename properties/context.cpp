@@ -10,6 +10,7 @@
 #include "harness/element_bits.hpp"
 #include "harness/element_types.hpp"
 #include "harness/random.hpp"
+#include "harness/worker.hpp"
 #include "harness/worker_note.hpp"
 
 namespace gradverify {
@@ -292,34 +293,41 @@ CallResult CaseContext::call(const Kernel& kernel, const std::vector<Array<doubl
     return call(kernel, inputs, setting, surroundings());
 }
 
-// What that call returns is not looked at: its problem is a case of its own.
-void CaseContext::call_before() {
+/// Why there can be no other call after it, where it cost the device. Else what it returns is not
+/// looked at: its problem is a case of its own.
+std::string CaseContext::call_before() {
     const auto& before = checked_.setting.before;
-    if (!before || std::exchange(called_before_, true)) return;
+    if (!before || std::exchange(called_before_, true)) return {};
     const Values values = draw_values(op(), *before, {.seed = seed_for("before")}, kind_, types());
     const auto inputs = pick(op(), *before, values, pass().inputs, types());
-    spent_.seconds_kernel += call_kernel({.kernel = kernel_,
-                                          .device = device_,
-                                          .problem = *before,
-                                          .inputs = inputs,
-                                          .setting = {},
-                                          .surroundings = {},
-                                          .initial_outputs = {}})
-                                 .seconds;
+    const CallResult result = call_kernel({.kernel = kernel_,
+                                           .device = device_,
+                                           .problem = *before,
+                                           .inputs = inputs,
+                                           .setting = {},
+                                           .surroundings = {},
+                                           .initial_outputs = {}});
+    spent_.seconds_kernel += result.seconds;
+    if (!device_was_lost()) return {};
+    return result.error + " in the call before, on " + before->print();
 }
 
 CallResult CaseContext::call(const Kernel& kernel, const std::vector<Array<double>>& inputs,
                              const Setting& setting, const Surroundings& surroundings) {
-    if (&kernel == &kernel_) call_before();
+    if (&kernel == &kernel_)
+        if (std::string lost = call_before(); !lost.empty()) return {.error = std::move(lost)};
     // If the partner kills this process, the case is run again without it.
     if (&kernel != &kernel_) note_partner(kernel.name);
     CallResult result = call_kernel(make_call(kernel, inputs, setting, surroundings));
     spent_.seconds_kernel += result.seconds;
+    if (&kernel != &kernel_ && device_was_lost())
+        end_without_device(kernel.name +
+                           ", called for its result, lost the device: " + result.error);
     return result;
 }
 
 CallResult CaseContext::call_checked(const std::vector<Array<double>>& inputs) {
-    call_before();
+    if (std::string lost = call_before(); !lost.empty()) return {.error = std::move(lost)};
     Call call = make_call(kernel_, inputs, checked_.setting, surroundings());
     call.checked = true;
     CallResult result = call_kernel(call);
@@ -329,7 +337,8 @@ CallResult CaseContext::call_checked(const std::vector<Array<double>>& inputs) {
 
 std::pair<CallResult, CallResult> CaseContext::call_twice(const std::vector<Array<double>>& inputs,
                                                           const Setting& setting) {
-    call_before();
+    if (const std::string lost = call_before(); !lost.empty())
+        return {{.error = lost}, {.error = lost}};
     // Not at the edge of `call`: a property that does both has seen both.
     auto results =
         call_kernel_twice(make_call(kernel_, inputs, setting, surroundings().with_other_edge()));

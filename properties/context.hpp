@@ -93,7 +93,7 @@ class CaseContext {
     Rounding rounding_of(const PassSpec& pass) const;
     std::vector<Array<Bounded>> open_sums(const PassSpec& pass);
     void require_exact();
-    void call_before();
+    std::string call_before();
     Call make_call(const Kernel& kernel, const std::vector<Array<double>>& inputs,
                    const Setting& setting, const Surroundings& surroundings) const;
 
