@@ -109,7 +109,8 @@ TensorSpec OperatorDeclaration::tensor_of(const TensorDeclaration& declared) con
     TensorSpec tensor{.name = declared.name,
                       .sizes = declared.shape.function(),
                       .differentiable = declared.holds.differentiable,
-                      .dtype = declared.holds.dtype};
+                      .dtype = declared.holds.dtype,
+                      .may_be_invalid = declared.holds.may_be_invalid};
     if (!declared.holds.below.empty())
         tensor.domain = [below = declared.holds.below](const Problem& problem) {
             return ValueDomain{0.0, static_cast<double>(problem.scalar(below)) - 1.0};

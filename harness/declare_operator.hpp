@@ -78,6 +78,15 @@ struct Holds {
     ValueDomain domain{};
     /// For indices: the parameter that they lie below.
     std::string below{};
+    bool may_be_invalid = false;
+
+    /// Of whole numbers: the forward function says what comes of any other value too, as
+    /// `not_a_number`, and kernels that declare `with_invalid_indices()` are given some.
+    Holds or_invalid() const {
+        Holds holds = *this;
+        holds.may_be_invalid = true;
+        return holds;
+    }
 };
 
 /// Indices from 0 to the parameter's value, without it: rows of a table, labels of classes.

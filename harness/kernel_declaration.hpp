@@ -70,6 +70,7 @@ class KernelDeclaration {
     std::int64_t base_alignment_bytes = 256;
     StreamUse stream_use = StreamUse::given_or_default;
     bool accepts_empty = false;
+    bool accepts_invalid_indices = false;
     WriteMode write_mode = WriteMode::overwrites;
     Determinism determinism = Determinism::bitwise;
     std::vector<Alias> aliases;
@@ -191,6 +192,12 @@ class KernelDeclaration {
     /// The launcher may be called with n = 0 and with an output of no elements.
     KernelDeclaration& with_empty_problems() {
         accepts_empty = true;
+        return *this;
+    }
+    /// The launcher may be given indices outside of their range; the operator says what must come
+    /// of them.
+    KernelDeclaration& with_invalid_indices() {
+        accepts_invalid_indices = true;
         return *this;
     }
     /// The outputs are added to, not written over.

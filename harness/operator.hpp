@@ -64,11 +64,13 @@ struct TensorSpec {
     bool may_be_nan = false;
     /// Null: any number. An integer input has one.
     std::function<ValueDomain(const Problem&)> domain{};
+    /// Of an integer input: the operator says what comes of values outside of the domain too.
+    bool may_be_invalid = false;
 
     ValueDomain domain_at(const Problem& problem) const {
         return domain ? domain(problem) : ValueDomain{};
     }
-    /// Whether an element may have the value.
+    /// Whether an element may have the value; of an integer type, whether it is valid.
     bool admits(double value, const Problem& problem) const;
     /// What an element is when nothing is said: zero, or where that is outside of the domain a
     /// simple number inside.

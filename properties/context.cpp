@@ -153,6 +153,15 @@ std::vector<Array<double>> CaseContext::values(const std::vector<std::string>& n
     return all;
 }
 
+bool CaseContext::has_invalid_indices() {
+    return std::ranges::any_of(op().inputs, [&](const TensorSpec& tensor) {
+        return types().may_be_invalid(tensor) &&
+               !std::ranges::all_of(value(tensor.name).data, [&](double element) {
+                   return tensor.admits(element, problem());
+               });
+    });
+}
+
 std::vector<Array<double>> CaseContext::cotangents() {
     std::vector<Array<double>> all;
     for (const std::string& y : op().differentiable_outputs()) all.push_back(value("d" + y));
@@ -205,7 +214,8 @@ std::vector<Array<Bounded>> CaseContext::bounded() {
     for (std::size_t i = 0; i < outputs.size(); ++i) {
         const DType stored = types().of(op(), pass().outputs[i]);
         if (!is_floating(stored) || holds_all_of(stored, declaration_.accumulator())) continue;
-        for (Bounded& element : outputs[i].data) element = element.stored_in(stored);
+        for (Bounded& element : outputs[i].data)
+            if (!std::isnan(element.value())) element = element.stored_in(stored);
     }
     return outputs;
 }
@@ -230,6 +240,7 @@ bool CaseContext::can_take(const Kernel& kernel, const std::vector<Array<double>
 }
 
 bool CaseContext::holds_nan() {
+    if (op().is_empty(problem()) || has_invalid_indices()) return true;
     return std::ranges::any_of(op().inputs, [&](const TensorSpec& input) {
         return input.may_be_nan && std::ranges::any_of(value(input.name).data, [](double element) {
                    return std::isnan(element);

@@ -39,6 +39,8 @@ class CaseContext {
     bool is_exact_on_integers() const {
         return !declaration_.norm_wise_growth && op().is_exact_at(problem());
     }
+    /// Whether an index that the pass takes lies outside of its range.
+    bool has_invalid_indices();
     int exact_bits() const { return declaration_.exact_bits(); }
     ElementTypes types() const { return ElementTypes(declaration_); }
     /// Whether a kernel's tensors hold these inputs of its pass as they are.
@@ -81,7 +83,8 @@ class CaseContext {
     std::vector<Expected> expected();
     /// `bounded` as the kernel must leave it.
     std::vector<Expected> within_rounding();
-    /// Whether an input holds NaN, of which results may follow that are NaN.
+    /// Whether results may be NaN by definition: of an input that holds NaN, of invalid indices, or
+    /// of an empty batch.
     bool holds_nan();
 
     Surroundings surroundings() const;

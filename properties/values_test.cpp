@@ -333,4 +333,57 @@ TEST_CASE("explicit data may be NaN where the operator defines what follows, and
     CHECK_THROWS_WITH(draw_with("maxpool", "x", 1e300), "data: x[0] is beyond the largest f32");
 }
 
+TEST_CASE("where nothing is a sum of products some numbers dwarf their neighbours, now and then") {
+    const Operator& softmax = *Registry::instance().find_operator("softmax_cross_entropy");
+    const Problem problem = Problem::parse(softmax.space, "n=4,v=8");
+    const auto far_apart = [&](const Data& data) {
+        const auto logits =
+            draw_tensor(softmax, problem, data, ValueKind::mantissas, 24, "logits").data;
+        const auto [least, most] = std::ranges::minmax(logits);
+        CHECK(most - least < 0x1p14);
+        return most - least > 104.0;  // exp(-104) is zero in a float
+    };
+    int random = 0;
+    for (std::uint64_t seed = 0; seed < 800; ++seed) random += far_apart({.seed = seed});
+    CHECK(random > 50);
+    CHECK(random < 150);
+    CHECK(far_apart({.seed = 2, .is_dense = true}));
+    CHECK_FALSE(far_apart({.seed = 1, .is_dense = true}));
+}
+
+TEST_CASE("indices outside of their range are drawn where operator and kernel allow for them") {
+    const Operator& softmax = *Registry::instance().find_operator("softmax_cross_entropy");
+    const Problem problem = Problem::parse(softmax.space, "n=4,v=3");
+    const TensorSpec& labels = softmax.tensor_named("labels");
+    const KernelDeclaration plain, checks = KernelDeclaration().with_invalid_indices();
+    std::set<double> outside;
+    const auto has_invalid = [&](const KernelDeclaration& kernel, const Data& data) {
+        const auto drawn = draw_tensor(softmax, problem, data, ValueKind::mantissas,
+                                       ElementTypes(kernel), "labels");
+        bool is_valid = true;
+        for (const double label : drawn.data)
+            if (!labels.admits(label, problem)) is_valid = false, outside.insert(label);
+        return !is_valid;
+    };
+    int with = 0;
+    for (std::uint64_t seed = 0; seed < 800; ++seed) {
+        CHECK_FALSE(has_invalid(plain, {.seed = seed}));
+        with += has_invalid(checks, {.seed = seed});
+    }
+    CHECK(with > 60);
+    CHECK(with < 150);
+    CHECK(outside == std::set<double>{-0x1p31, -1.0, 3.0, 0x1p31 - 1.0});
+    CHECK(has_invalid(checks, {.seed = 3, .is_dense = true}));
+    CHECK_FALSE(has_invalid(checks, {.seed = 1, .is_dense = true}));
+    const auto listed = [&](const KernelDeclaration& kernel) {
+        const Data data{.seed = 0, .is_explicit = true, .elements = {{"labels", 1, -7.0}}};
+        return draw_values(softmax, problem, data, ValueKind::mantissas, ElementTypes(kernel))
+            .at("labels")
+            .data;
+    };
+    CHECK(listed(checks) == std::vector<double>{0.0, -7.0, 0.0, 0.0});
+    CHECK_THROWS_WITH_AS(listed(plain), "data: labels[1] is outside of the tensor's values",
+                         std::invalid_argument);
+}
+
 }  // namespace gradverify

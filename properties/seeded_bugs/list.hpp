@@ -72,6 +72,28 @@ constexpr SeededBug seeded_bugs[] = {
      "in=1x1,window=1x2,stride=1x2,include_pad=1,ceil=1"},
     // A second window along the other axis, which the step along this one does not reach.
     {"avgpool.grad_input/bug_swapped_strides", "matches_finite_differences", "in=1x2,stride=2x1"},
+    // Past the end of x and w, or by value where the next row is there to be read.
+    {"fc.forward/bug_a12_tail_of_tile", "stays_in_bounds", "n=1"},
+    {"fc.forward/bug_a12_tail_of_tile", "matches_reference", "n=1"},
+    {"fc.forward/bug_a12_tail_within_buffer", "matches_reference", "n=2,k=2"},
+    // Tiles of eight: nine terms are the first that take two.
+    {"fc.forward/bug_bias_of_each_tile", "matches_reference", "n=1,c=9"},
+    {"fc.forward/bug_no_barrier_after_tile", "free_of_races", "n=1,c=9"},
+    {"fc.grad_input/bug_square_weights", "matches_reference", "n=1,k=2"},
+    {"fc.grad_weight/bug_transposed", "matches_reference", "n=1,c=2,k=2"},
+    {"fc.grad_weight/bug_transposed", "matches_finite_differences", "n=1,c=2,k=2"},
+    {"fc.grad_bias/bug_one_round", "matches_reference", "n=9"},
+    // A single class has the probability 1, and no gradient.
+    {"softmax_cross_entropy.backward/bug_a13_no_upstream", "within_rounding_bound", "n=1,v=2"},
+    {"softmax_cross_entropy.backward/bug_a13_no_upstream", "matches_finite_differences", "n=1,v=2"},
+    {"softmax_cross_entropy.backward/bug_no_mean", "within_rounding_bound", "n=2,v=2"},
+    {"softmax_cross_entropy.backward/bug_first_label", "within_rounding_bound", "n=2,v=2"},
+    // One class, and its logit too large, or too small, for exp in a float.
+    {"softmax_cross_entropy.forward/bug_no_largest", "within_rounding_bound", "n=1"},
+    {"softmax_cross_entropy.forward/bug_largest_from_zero", "within_rounding_bound", "n=1"},
+    {"softmax_cross_entropy.forward/bug_loss_of_probs", "within_rounding_bound", "n=1,v=2"},
+    {"softmax_cross_entropy.forward/bug_label_unchecked", "free_of_races", "n=1"},
+    {"softmax_cross_entropy.backward/bug_label_unchecked", "within_rounding_bound", "n=1"},
 };
 
 }  // namespace gradverify
