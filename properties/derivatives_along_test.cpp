@@ -236,4 +236,15 @@ TEST_CASE("masks and places are drawn where a kernel declares them") {
     CHECK(masks == std::set<std::uint32_t>{1, 2, Setting::every_output});
 }
 
+TEST_CASE("a probability that was saved as zero, and is none, makes no gradient wrong") {
+    // exp(-295) is no float.
+    for (const char* kernel : {"naive", "warp"}) {
+        const Outcome outcome =
+            run("softmax_cross_entropy.backward/" + std::string(kernel),
+                "matches_finite_differences", "n=1,v=2:data=dloss[0]=1,logits[0]=295");
+        CAPTURE(outcome.message);
+        CHECK(outcome.verdict == Verdict::passed);
+    }
+}
+
 }  // namespace gradverify

@@ -44,6 +44,9 @@ __global__ void tiled_product(Factor a, Factor b, const float* bias, float* resu
     const long long row = blockIdx.x / tiles_across * tile;
     const long long column = blockIdx.x % tiles_across * tile;
 
+    // Of a small result most threads only load.
+    const bool has_results = row + y < a.rows && column + x < b.columns;
+
     float sum[each][each] = {};
     for (long long first = 0; first < a.columns; first += tile_depth) {
         for (int i = y * tile_threads + x; i < tile * tile_depth;
@@ -57,7 +60,7 @@ __global__ void tiled_product(Factor a, Factor b, const float* bias, float* resu
             tile_b[b_row][b_column] = b.at(first + b_row, column + b_column);
         }
         __syncthreads();
-        for (int l = 0; l < tile_depth; ++l)
+        for (int l = 0; has_results && l < tile_depth; ++l)
             for (int i = 0; i < each; ++i)
                 for (int j = 0; j < each; ++j)
                     sum[i][j] += tile_a[y + i * tile_threads][l] * tile_b[l][x + j * tile_threads];
