@@ -133,8 +133,8 @@ class Resolver {
                       "\") needs an output and an input of the pass; its outputs are " +
                       joined(pass->outputs) + ", its inputs " + joined(pass->inputs));
         if (declaration.accepts_invalid_indices &&
-            std::ranges::none_of(pass->inputs, [&](const std::string& name) {
-                return op->tensor_named(name).may_be_invalid;
+            std::ranges::none_of(pass->inputs, [&](const std::string& input) {
+                return op->tensor_named(input).may_be_invalid;
             }))
             wrong(
                 "with_invalid_indices() needs an input of the pass that the operator declares "
