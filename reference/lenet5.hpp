@@ -97,4 +97,16 @@ struct Backward : BackwardFromLogits<"lenet5"> {
     TensorView dloss = tensor("dloss"), labels = tensor("labels"), probs = tensor("probs");
 };
 
+/// A training step without its update: the loss and its gradients by every parameter, in one call
+/// that leaves no activation behind.
+///
+/// **Shapes** dloss and loss single numbers; labels `n`, int32.
+struct LossAndGradients : Pass<"lenet5", "loss_and_gradients"> {
+    using Pass::Pass;
+    TensorView dloss = tensor("dloss"), image = tensor("image"), labels = tensor("labels");
+    Weights weights = Weights::of(*this), gradients = Weights::of(*this, "d");
+    TensorView loss = tensor("loss");
+    std::int64_t window_h = size("window", 0), window_w = size("window", 1);
+};
+
 }  // namespace gradverify::lenet5
