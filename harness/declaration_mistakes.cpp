@@ -109,20 +109,29 @@ void check_differentiable(const Operator& op, Mistakes& mistakes) {
                                "constant()");
 }
 
+/// Whether a pass may yield this: with a reference of its own, which says what they are, also
+/// gradients by saved outputs, and outputs.
+bool may_yield(const Operator& op, const std::string& output, bool has_reference) {
+    if (op.is_gradient(output)) return op.find_tensor(output)->differentiable;
+    const TensorSpec* of = op.find_tensor(output);
+    const bool is_cotangent = of && of->name != output && of->differentiable;
+    return has_reference && of && op.is_output(of->name) && !is_cotangent;
+}
+
 void check_gradient(const Operator& op, const std::string& name,
                     const std::vector<std::string>& inputs, const std::vector<std::string>& outputs,
-                    Mistakes& mistakes) {
+                    bool has_reference, Mistakes& mistakes) {
     const std::string pass = "the gradient pass " + name + " ";
-    if (name == "forward" || outputs.empty())
+    const bool any = std::ranges::any_of(
+        outputs, [&](const std::string& output) { return op.is_gradient(output); });
+    if (name == "forward" || !any)
         mistakes.push_back(pass +
                            "needs a name other than `forward`, and an output such as \"dx\"");
-    for (const std::string& output : outputs) {
-        const TensorSpec* of = output.starts_with('d') ? op.find_tensor(output) : nullptr;
-        if (of == nullptr || op.is_output(of->name) || !of->differentiable)
+    for (const std::string& output : outputs)
+        if (!may_yield(op, output, has_reference))
             mistakes.push_back(pass + "yields '" + output +
                                "', which is no gradient; \"dx\" is that of a differentiable input "
-                               "x");
-    }
+                               "x; a saved output's gradient needs a reference of the pass");
     for (const std::string& input : inputs) {
         const TensorSpec* of = op.find_tensor(input);
         const bool is_cotangent = of != nullptr && of->name != input;
@@ -131,6 +140,16 @@ void check_gradient(const Operator& op, const std::string& name,
                                "', which is neither an input, nor an output, nor a cotangent "
                                "(\"dy\" is that of the output y)");
     }
+}
+
+void check_steps(const Operator& op, const std::string& pass, bool exists,
+                 const std::vector<Step>& steps, Mistakes& mistakes) {
+    if (!exists) mistakes.push_back("steps() names the pass '" + pass + "', which does not exist");
+    for (const Step& step : steps)
+        for (const auto& [part, whole] : step.tensors)
+            if (!op.find_tensor(whole))
+                mistakes.push_back("the step " + step.pass + " of " + pass + " names the tensor '" +
+                                   whole + "', which does not exist");
 }
 
 /// Runs the forward function on the probes; one at a time, so that the first failure is told.
@@ -252,6 +271,32 @@ void check_pieces(const Operator& op, const ForwardFunctions& functions, Mistake
     }
 }
 
+/// Whether whole numbers give whole numbers, forwards and along.
+void check_polynomial(const Operator& op, const ForwardFunctions& functions, Mistakes& mistakes) {
+    if (!op.is_piecewise_polynomial) return;
+    const DerivedPasses derived(op, functions, {});
+    for (const Problem& problem : probes_of(op)) {
+        if (op.validate(problem) || op.is_empty(problem)) continue;
+        auto here = probe_inputs(op, problem, 0.0);
+        for (Array<double>& input : here)
+            for (std::size_t j = 0; j < input.data.size(); ++j)
+                input.data[j] = static_cast<double>(1 + j % 3);
+        const auto cotangents = ones_as_cotangents(op, problem);
+        for (std::size_t i = 0; i < op.inputs.size(); ++i) {
+            if (!op.inputs[i].differentiable) continue;
+            const ValueAlong at = derived.along(problem, here, i, here[i], cotangents);
+            if (at.value == std::round(at.value) && at.derivative == std::round(at.derivative))
+                continue;
+            mistakes.push_back(
+                "piecewise_polynomial is not what the forward function is: on whole numbers it "
+                "comes to " +
+                std::to_string(at.value) + ", and along " + op.inputs[i].name + " changes by " +
+                std::to_string(at.derivative) + " (at " + problem.print() + "); leave it out");
+            return;
+        }
+    }
+}
+
 }  // namespace
 
 void OperatorDeclaration::find_mistakes(const Operator& op, Mistakes& mistakes) const {
@@ -263,7 +308,13 @@ void OperatorDeclaration::find_mistakes(const Operator& op, Mistakes& mistakes) 
             check_shapes(op, tensor.name, tensor.shape.extents(), tensor.holds.below, mistakes);
     check_differentiable(op, mistakes);
     for (const PassDeclaration& declared : gradients_)
-        check_gradient(op, declared.name, declared.inputs, declared.outputs, mistakes);
+        check_gradient(op, declared.name, declared.inputs, declared.outputs,
+                       declared.reference != nullptr, mistakes);
+    for (const auto& [pass, steps] : steps_) {
+        const bool exists =
+            pass == "forward" || std::ranges::count(gradients_, pass, &PassDeclaration::name) > 0;
+        check_steps(op, pass, exists, steps, mistakes);
+    }
     for (const std::string& name : defined_for_nan_)
         if (const auto of = std::ranges::find(op.inputs, name, &TensorSpec::name);
             of == op.inputs.end() || !is_floating(of->dtype) || of->domain)
@@ -271,15 +322,16 @@ void OperatorDeclaration::find_mistakes(const Operator& op, Mistakes& mistakes) 
                                "', which is no input of numbers of any size");
     if (exact_if_ && !op.is_exact_on_integers())
         mistakes.emplace_back(
-            "exact_if says where results on integers are exact, which needs sum_of_products or "
-            "piecewise_linear");
-    if (op.is_piecewise_linear && !op.products.empty())
+            "exact_if says where results on integers are exact, which needs sum_of_products, "
+            "piecewise_linear or piecewise_polynomial");
+    if (op.is_piecewise_linear + op.is_piecewise_polynomial + !op.products.empty() > 1)
         mistakes.emplace_back(
-            "piecewise_linear and sum_of_products are both declared; sum_of_products says more, "
-            "where it is true");
+            "of sum_of_products, piecewise_linear and piecewise_polynomial two are declared; the "
+            "first that is true says most");
     if (mistakes.empty()) run_probes(op, functions_, mistakes);
     if (mistakes.empty()) check_products(op, functions_, mistakes);
     if (mistakes.empty()) check_pieces(op, functions_, mistakes);
+    if (mistakes.empty()) check_polynomial(op, functions_, mistakes);
 }
 
 }  // namespace gradverify

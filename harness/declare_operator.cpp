@@ -81,6 +81,14 @@ OperatorDeclaration& OperatorDeclaration::piecewise_linear() {
     is_piecewise_linear_ = true;
     return *this;
 }
+OperatorDeclaration& OperatorDeclaration::piecewise_polynomial() {
+    is_piecewise_polynomial_ = true;
+    return *this;
+}
+OperatorDeclaration& OperatorDeclaration::steps(std::string pass, std::vector<Step> steps) {
+    steps_.emplace_back(std::move(pass), std::move(steps));
+    return *this;
+}
 OperatorDeclaration& OperatorDeclaration::exact_if(std::string text,
                                                    bool (*exact)(const Problem&)) {
     exact_if_text_ = std::move(text);
@@ -118,6 +126,10 @@ TensorSpec OperatorDeclaration::tensor_of(const TensorDeclaration& declared) con
     else if (std::isfinite(declared.holds.domain.lowest) ||
              std::isfinite(declared.holds.domain.highest))
         tensor.domain = [domain = declared.holds.domain](const Problem&) { return domain; };
+    else if (declared.holds.size)
+        tensor.domain = [size = declared.holds.size](const Problem& problem) {
+            return ValueDomain{-size(problem), size(problem)};
+        };
     return tensor;
 }
 
@@ -148,6 +160,7 @@ OperatorDeclaration::operator Operator() const {
     for (const TensorDeclaration& output : outputs_) op.outputs.push_back(tensor_of(output));
     op.products = products_;
     op.is_piecewise_linear = is_piecewise_linear_;
+    op.is_piecewise_polynomial = is_piecewise_polynomial_;
     op.exact_if_text = exact_if_text_;
     if (exact_if_) op.exact_if = exact_if_;
     find_mistakes(op, op.mistakes);
@@ -172,9 +185,12 @@ std::vector<OperatorDeclaration::PassDeclaration> OperatorDeclaration::gradients
 
 PassSpec OperatorDeclaration::pass_of(const PassDeclaration& declared, const DerivedPasses& derived,
                                       const Operator& op) const {
-    PassSpec pass = derived.gradient(declared.name, declared.inputs, declared.outputs);
+    std::vector<std::string> gradients = declared.outputs;
+    std::erase_if(gradients, [&](const std::string& output) { return !op.is_gradient(output); });
+    PassSpec pass = derived.gradient(declared.name, declared.inputs, gradients);
     if (!declared.reference) return pass;
     PassSpec by_hand = pass;
+    by_hand.outputs = declared.outputs;
     by_hand.derived = std::make_shared<const PassSpec>(std::move(pass));
     by_hand.reference_inputs.clear();
     // The pass's own tensors, as if they were an operator's.
@@ -227,6 +243,8 @@ void OperatorDeclaration::add_passes(Operator& op) const {
     for (const PassDeclaration& declared : gradients_or_default(op))
         op.passes.push_back(pass_of(declared, derived, op));
     for (PassSpec& pass : op.passes) add_work(pass, op);
+    for (const auto& [name, steps] : steps_)
+        std::ranges::find(op.passes, name, &PassSpec::name)->steps = steps;
     op.along = [derived](const Problem& problem, Inputs<double> inputs, std::size_t which,
                          const Array<double>& direction, Inputs<double> cotangents) {
         return derived.along(problem, inputs, which, direction, cotangents);

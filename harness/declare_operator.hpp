@@ -76,6 +76,8 @@ struct Holds {
     DType dtype = DType::f32;
     bool differentiable = true;
     ValueDomain domain{};
+    /// Where not null: numbers of either sign, smaller than this.
+    std::function<double(const Problem&)> size{};
     /// For indices: the parameter that they lie below.
     std::string below{};
     bool may_be_invalid = false;
@@ -102,6 +104,11 @@ inline Holds whole_numbers(std::int64_t lowest, std::int64_t highest, DType dtyp
 /// Numbers strictly between two.
 inline Holds numbers_between(double lowest, double highest) {
     return {.domain = {lowest, highest}};
+}
+/// Numbers of either sign that are smaller than a function of the problem: weights, by the number
+/// of terms that a layer sums.
+inline Holds numbers_below(std::function<double(const Problem&)> size) {
+    return {.size = std::move(size)};
 }
 inline Holds positive_numbers() { return {.domain = {.lowest = 0.0}}; }
 inline Holds probabilities() { return numbers_between(0.0, 1.0); }
@@ -160,10 +167,16 @@ class OperatorDeclaration {
     OperatorDeclaration& gradient(std::string name, std::vector<std::string> inputs,
                                   std::vector<std::string> outputs);
     /// The same with a reference of one's own, which is checked against the derived one: a template
-    /// like the forward function, whose `input` and `output` are the pass's.
+    /// like the forward function, whose `input` and `output` are the pass's. It may yield more than
+    /// gradients by inputs: those by saved outputs ("dy" for the saved y), and outputs.
     template <class Function>
     OperatorDeclaration& gradient(std::string name, std::vector<std::string> inputs,
                                   std::vector<std::string> outputs, Function reference);
+
+    /// A pass is made of passes of other operators, in this order: kernels may be a Chain of
+    /// theirs, and where a kernel is wrong, each step is held to its own reference on what flowed
+    /// through the kernel, and the first that departs is named.
+    OperatorDeclaration& steps(std::string pass, std::vector<Step> steps);
 
     /// The outputs are sums of products of these inputs, `{{"x", "w"}, {"b"}}`: then kernels are
     /// compared exactly, on integers.
@@ -173,6 +186,10 @@ class OperatorDeclaration {
     /// What the gradient is where pieces meet is for the forward function to say, by
     /// `branches_decide`, or for a reference of one's own.
     OperatorDeclaration& piecewise_linear();
+    /// On each of some pieces the outputs are sums of products of inputs, each times a whole
+    /// number, as of layers behind each other with ReLUs between them. As `piecewise_linear`, on
+    /// integers so few and small that every number of every pass is exact.
+    OperatorDeclaration& piecewise_polynomial();
     /// Results on integers are exact only on the problems of which `exact` is true, as a mean is of
     /// a number of elements that is a power of two. Elsewhere rounding is allowed for.
     OperatorDeclaration& exact_if(std::string text, bool (*exact)(const Problem&));
@@ -218,7 +235,8 @@ class OperatorDeclaration {
     DerivedOptions options_{};
     std::vector<PassDeclaration> gradients_;
     std::vector<std::vector<std::string>> products_;
-    bool is_piecewise_linear_ = false;
+    std::vector<std::pair<std::string, std::vector<Step>>> steps_;
+    bool is_piecewise_linear_ = false, is_piecewise_polynomial_ = false;
     std::string exact_if_text_;
     bool (*exact_if_)(const Problem&) = nullptr;
     std::function<std::int64_t(const Problem&)> reduction_length_{};

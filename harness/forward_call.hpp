@@ -4,6 +4,7 @@
 // function is a sentence and not a wrong reference. Knows no operator and no scalar.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <concepts>
@@ -13,6 +14,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "harness/operator.hpp"
 
@@ -56,6 +58,42 @@ T not_a_number() {
     else
         return T(nan);
 }
+
+/// The largest of some values and where it is, the first of equal ones: what a maximum saves for
+/// its gradient. Decides no branch; where rounding may choose another value, its place is within
+/// the bound of `position`.
+template <class T>
+class LargestOf {
+  public:
+    void see(const T& value, std::int64_t position) {
+        largest_ = seen_.empty() ? value : max(largest_, value);
+        seen_.push_back({detail::plain_value(value), 0.0, static_cast<double>(position)});
+        if constexpr (std::same_as<T, Bounded>) seen_.back().error = value.error();
+    }
+    /// **Ranges** at least one value has been seen, here and below.
+    const T& value() const { return largest_; }
+    T position() const {
+        const auto best = std::ranges::max_element(seen_, {}, &Seen::value);
+        if constexpr (std::same_as<T, Bounded>) {
+            double reach = 0.0;
+            for (const Seen& other : seen_) {
+                const double errors = best->error + other.error;
+                if (errors > 0.0 && !(best->value - other.value > errors))
+                    reach = std::max(reach, std::abs(best->position - other.position));
+            }
+            return Bounded(Bounded::Sum{best->position, reach, best->position, 0.0});
+        } else {
+            return T(best->position);
+        }
+    }
+
+  private:
+    struct Seen {
+        double value, error, position;
+    };
+    std::vector<Seen> seen_;
+    T largest_{};
+};
 
 /// A tensor of a forward function: `x(row, column)`.
 template <class T>

@@ -37,6 +37,22 @@ std::string with_sizes(const std::string& name, const Sizes& sizes) {
 
 }  // namespace
 
+const std::string& Step::tensor(std::string_view of_part) const {
+    for (const auto& [part, whole] : tensors)
+        if (part == of_part) return whole;
+    throw std::invalid_argument("the step " + pass + " does not say what its tensor " +
+                                std::string(of_part) + " is");
+}
+
+bool Operator::is_chain() const {
+    return std::ranges::any_of(passes, [](const PassSpec& pass) { return !pass.steps.empty(); });
+}
+
+bool Operator::is_gradient(std::string_view tensor) const {
+    return tensor.starts_with('d') && !find_in(inputs, tensor) && !find_in(outputs, tensor) &&
+           find_in(inputs, tensor.substr(1));
+}
+
 const PassSpec* Operator::find_pass(std::string_view pass_name) const {
     const auto found = std::ranges::find(passes, pass_name, &PassSpec::name);
     return found == passes.end() ? nullptr : &*found;

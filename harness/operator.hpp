@@ -12,6 +12,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "harness/bounded.hpp"
@@ -77,6 +78,19 @@ struct TensorSpec {
     double simplest_value(const Problem& problem) const;
 };
 
+/// A pass of another operator, as a part of one that is made of several.
+struct Step {
+    std::string pass;  ///< "fc.grad_weight"
+    /// The part's problem, as text, from the whole's.
+    std::function<std::string(const Problem&)> problem;
+    /// The part's tensors, and what they are in the whole: {"dy", "dfc3_out"}. Also those that the
+    /// part's reference alone takes.
+    std::vector<std::pair<std::string, std::string>> tensors;
+
+    /// **Errors** std::invalid_argument for a tensor that is not named.
+    const std::string& tensor(std::string_view of_part) const;
+};
+
 /// One map that a kernel can implement.
 struct PassSpec {
     std::string name;                  ///< "forward", "grad_weight"
@@ -90,6 +104,8 @@ struct PassSpec {
     /// Of a pass whose reference was written by hand: the same pass with the reference derived from
     /// the forward function, which the other is checked against. Null when there is none.
     std::shared_ptr<const PassSpec> derived{};
+    /// The passes of other operators that it is made of, in their order; empty for one that is not.
+    std::vector<Step> steps{};
     /// Multiply-adds of one call.
     std::function<double(const Problem&)> multiply_adds;
     /// Largest number of products in one output element.
@@ -129,6 +145,9 @@ struct Operator {
     /// forward function decides what its gradient is where pieces meet. From this follow exact data
     /// as well, with many elements where pieces meet.
     bool is_piecewise_linear = false;
+    /// The same of sums of products of inputs on each piece, as of layers behind each other with
+    /// ReLUs between them: sums grow from layer to layer, so data is thinned until all are exact.
+    bool is_piecewise_polynomial = false;
     /// Where integers give exact results, if they don't on every problem, and its text.
     std::function<bool(const Problem&)> exact_if{};
     std::string exact_if_text{};
@@ -150,6 +169,8 @@ struct Operator {
     const TensorSpec& tensor_named(std::string_view tensor) const;
     /// Whether this is an output of the forward pass that others take as their input.
     bool is_output(std::string_view tensor) const;
+    /// Whether this is the gradient by an input: "dx".
+    bool is_gradient(std::string_view tensor) const;
     /// The outputs that have a cotangent, by name.
     std::vector<std::string> differentiable_outputs() const;
     /// The sizes of a tensor, a cotangent or a gradient.
@@ -160,7 +181,11 @@ struct Operator {
     /// Whether an output of the forward pass, or an input, has no elements.
     bool is_empty(const Problem& problem) const;
     /// Kernels can be compared exactly, on integers: on every problem, and on this one.
-    bool is_exact_on_integers() const { return !products.empty() || is_piecewise_linear; }
+    bool is_exact_on_integers() const { return !products.empty() || has_pieces(); }
+    /// Whether integers meet the ends of pieces, and what the gradient is there is defined.
+    bool has_pieces() const { return is_piecewise_linear || is_piecewise_polynomial; }
+    /// Whether a pass is made of others: layers behind each other.
+    bool is_chain() const;
     bool is_exact_at(const Problem& problem) const {
         return is_exact_on_integers() && (!exact_if || exact_if(problem));
     }

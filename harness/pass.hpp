@@ -40,6 +40,7 @@ class Pass {
 
     /// An input or output of the pass. **Errors** std::invalid_argument that lists them.
     TensorView tensor(std::string_view name) const { return call_->tensors[position_of(name)]; }
+    const Problem& problem() const { return call_->problem; }
     /// A parameter that is a whole number. **Errors** std::invalid_argument.
     std::int64_t size(std::string_view name) const { return call_->problem.scalar(name); }
     /// One that has a value on each spatial axis; the outermost is axis 0.

@@ -92,6 +92,10 @@ const Array<double>& CaseContext::value(const std::string& name) {
         const auto saved = saved_values(op(), problem(), values(op().forward().inputs), types());
         for (std::size_t i = 0; i < saved.size(); ++i)
             values_.emplace(op().outputs[i].name, saved[i]);
+    } else if (op().is_piecewise_polynomial && kind_ == ValueKind::integers) {
+        // Its tensors are drawn together or not at all.
+        for (auto& [tensor, array] : draw_values(op(), problem(), checked_.data, kind_, types()))
+            values_.emplace(tensor, std::move(array));
     } else {
         values_.emplace(name, draw_tensor(op(), problem(), checked_.data, kind_, types(), name));
     }

@@ -45,8 +45,8 @@ std::uint32_t mask_of(const Kernel& kernel, int draw) {
 int dense_draw_count(const Kernel& kernel, std::string_view property) {
     const KernelDeclaration& declared = kernel.any();
     const auto outputs = std::min<std::size_t>(kernel.pass->outputs.size(), 3);
-    const bool has_ties = kernel.op->is_piecewise_linear ||
-                          std::ranges::any_of(kernel.op->inputs, &TensorSpec::may_be_nan);
+    const bool has_ties =
+        kernel.op->has_pieces() || std::ranges::any_of(kernel.op->inputs, &TensorSpec::may_be_nan);
     const bool chooses_outliers =
         kernel.op->products.empty() &&
         std::ranges::any_of(kernel.op->inputs,

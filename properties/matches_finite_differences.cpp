@@ -4,6 +4,7 @@
 // forward map, then a registered forward kernel that matches it on this problem. Where f is linear
 // in t one integer step is exact; elsewhere differences are extrapolated, and the tolerance is
 // their estimated error plus the gradient's rounding bound.
+#include <algorithm>
 #include <cmath>
 #include <optional>
 
@@ -140,15 +141,28 @@ bool agrees_with_reference(CaseContext& context, const CallResult& result) {
         compare_outputs(result, context.expected(), context.checked().setting), &Comparison::ok);
 }
 
+/// The derived gradient of this output of the pass; null where none was derived, as where a pass
+/// yields more than gradients by inputs.
+const Array<Bounded>* derived_for(const CaseContext& context,
+                                  const std::vector<Array<Bounded>>& derived,
+                                  const std::string& output) {
+    if (derived.empty()) return nullptr;
+    const auto& outputs = context.pass().derived->outputs;
+    const auto at = std::ranges::find(outputs, output);
+    return at == outputs.end() ? nullptr : &derived[static_cast<std::size_t>(at - outputs.begin())];
+}
+
 /// A reference written by hand against the one derived from the forward function; a message when
 /// they differ by more than the kernel's arithmetic could explain.
 std::string contradiction_of_references(CaseContext& context,
                                         const std::vector<Array<Bounded>>& derived) {
     if (derived.empty()) return {};
     const auto by_hand = context.reference(context.pass());
-    for (std::size_t i = 0; i < derived.size(); ++i) {
-        const Comparison comparison =
-            compare(by_hand[i].data, Expected::within(context.pass().outputs[i], derived[i]));
+    for (std::size_t i = 0; i < by_hand.size(); ++i) {
+        const std::string& output = context.pass().outputs[i];
+        const Array<Bounded>* gradient = derived_for(context, derived, output);
+        if (!gradient) continue;
+        const Comparison comparison = compare(by_hand[i].data, Expected::within(output, *gradient));
         if (comparison.ok) continue;
         const WrongElement& worst = comparison.worst.front();
         return "the reference of " + context.pass().name +
@@ -191,18 +205,20 @@ Outcome matches_finite_differences(CaseContext& context) {
     if (!multilinear && context.op().along) {
         std::vector<BoundedGradient> gradients;
         for (std::size_t i = 0; i < result.outputs.size(); ++i) {
-            if (!context.asks_for(i)) continue;
-            gradients.push_back({context.pass().outputs[i].substr(1), result.outputs[i], {}});
+            const std::string& output = context.pass().outputs[i];
+            if (!context.asks_for(i) || !context.op().is_gradient(output)) continue;
+            gradients.push_back({output.substr(1), result.outputs[i], {}});
+            const Array<Bounded>* from_forward = derived_for(context, derived, output);
             for (std::size_t j = 0; j < bounded[i].data.size(); ++j)
                 gradients.back().bounds.push_back(bound_of_element(
-                    bounded[i].data[j], derived.empty() ? nullptr : &derived[i].data[j]));
+                    bounded[i].data[j], from_forward ? &from_forward->data[j] : nullptr));
         }
         return matches_derivatives_along(context, gradients);
     }
     const SoundForward partner = multilinear ? sound_forward(context) : SoundForward{};
     std::vector<Comparison> by_reference, by_kernel;
     for (std::size_t i = 0; i < result.outputs.size(); ++i) {
-        if (!context.asks_for(i)) continue;
+        if (!context.asks_for(i) || !context.op().is_gradient(context.pass().outputs[i])) continue;
         Gradient gradient{context.pass().outputs[i].substr(1), &result.outputs[i], {}};
         if (!is_exact)
             for (const Bounded& element : bounded[i].data)

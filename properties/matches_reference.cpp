@@ -4,6 +4,7 @@
 // within its bound, which a missing or a doubled term of integers is far beyond; so must one on a
 // problem where the operator says that it rounds nevertheless, as a mean of three.) A launch error
 // or a write to a guard fails here too: no property passes over one.
+#include "properties/departing_step.hpp"
 #include "properties/properties.hpp"
 
 namespace gradverify {
@@ -13,8 +14,11 @@ Outcome matches_reference(CaseContext& context) {
     const CallResult result = context.call(context.kernel(), inputs);
     if (const std::string complaint = result.complaint(); !complaint.empty())
         return Outcome::failed(complaint);
-    return combine(compare_outputs(result, context.expected(), context.checked().setting),
-                   "differs from the reference");
+    Outcome outcome =
+        combine(compare_outputs(result, context.expected(), context.checked().setting),
+                "differs from the reference");
+    if (outcome.verdict == Verdict::failed) outcome.message += departing_step(context, result);
+    return outcome;
 }
 
 }  // namespace gradverify

@@ -8,6 +8,7 @@
 #include "harness/element_bits.hpp"
 #include "harness/random.hpp"
 #include "properties/draw_numbers.hpp"
+#include "properties/thinned_draws.hpp"
 
 namespace gradverify {
 
@@ -92,13 +93,6 @@ void fill_numbers(Array<double>& array, const Operator& op, const Problem& probl
 /// The dense draws that have all values different; later ones of an operator with kinks don't.
 constexpr std::uint64_t distinct_draws = 4;
 
-/// Where pieces of the operator meet is where many elements are alike, or zero.
-bool meets_kinks(const Operator& op, const Data& data, ValueKind kind) {
-    if (!op.is_piecewise_linear || kind != ValueKind::integers) return false;
-    return data.is_dense ? data.seed > distinct_draws
-                         : SplitMix64(mix_seed(data.seed, "ties")).one_in(4);
-}
-
 /// Of dense draws the last two that an operator has which defines its results then.
 bool holds_nan(const Data& data) {
     return data.is_dense ? data.seed > distinct_draws + 2
@@ -126,6 +120,17 @@ bool has_invalid(const TensorSpec& tensor, const Data& data, const ElementTypes&
 
 }  // namespace
 
+bool meets_kinks(const Operator& op, const Data& data, ValueKind kind) {
+    if (!op.has_pieces() || kind != ValueKind::integers) return false;
+    return data.is_dense ? data.seed > distinct_draws
+                         : SplitMix64(mix_seed(data.seed, "ties")).one_in(4);
+}
+
+bool has_one_sign(const Operator& op, const Data& data) {
+    if (!op.is_chain()) return false;
+    return data.is_dense ? data.seed % 2 == 1 : SplitMix64(mix_seed(data.seed, "sign")).one_in(2);
+}
+
 std::int64_t longest_reduction(const Operator& op, const Problem& problem) {
     std::int64_t longest = 1;
     for (const PassSpec& pass : op.passes)
@@ -136,6 +141,9 @@ std::int64_t longest_reduction(const Operator& op, const Problem& problem) {
 Array<double> draw_tensor(const Operator& op, const Problem& problem, const Data& data,
                           ValueKind kind, const ElementTypes& types, const std::string& name) {
     const TensorSpec& tensor = op.tensor_named(name);
+    if (op.is_piecewise_polynomial && kind == ValueKind::integers && !data.is_explicit &&
+        is_floating(tensor.dtype))
+        return draw_thinned(op, problem, data, types).at(name);
     Array<double> array{.sizes = tensor.sizes(problem), .data = {}};
     array.data.resize(static_cast<std::size_t>(element_count(array.sizes)));
     const bool is_input = tensor.name == name;  // not a cotangent, which may be any number
@@ -165,11 +173,16 @@ Array<double> draw_tensor(const Operator& op, const Problem& problem, const Data
             add_outliers(array, shape, dtype);
     }
     if (is_input && tensor.domain) move_inside(array, tensor.domain_at(problem), dtype);
+    if (is_input && has_one_sign(op, data))
+        for (double& element : array.data)
+            if (tensor.admits(-element, problem)) element = std::abs(element);
     return array;
 }
 
 Values draw_values(const Operator& op, const Problem& problem, const Data& data, ValueKind kind,
                    const ElementTypes& types) {
+    if (op.is_piecewise_polynomial && kind == ValueKind::integers && !data.is_explicit)
+        return draw_thinned(op, problem, data, types);
     Values values;
     for (const TensorSpec& tensor : op.inputs)
         values[tensor.name] = draw_tensor(op, problem, data, kind, types, tensor.name);

@@ -2,6 +2,7 @@
 // On full mantissas a correct kernel may differ from the exact value by rounding alone. The bound
 // comes from the reference run on the error-carrying scalar; see harness/bounded.hpp.
 #include "harness/sensitivity.hpp"
+#include "properties/departing_step.hpp"
 #include "properties/properties.hpp"
 
 namespace gradverify {
@@ -43,6 +44,7 @@ Outcome within_rounding_bound(CaseContext& context) {
     Outcome outcome = combine(compare_outputs(result, expected, context.checked().setting),
                               "is further from the exact value than rounding can explain");
     outcome.message += advice(context, outcome);
+    if (outcome.verdict == Verdict::failed) outcome.message += departing_step(context, result);
     outcome.sensitivity = sensitivity_of(expected, output_roundings(context));
     return outcome;
 }

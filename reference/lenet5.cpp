@@ -1,20 +1,51 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operators lenet5 and lenet5_logits: one forward function, layer after layer, each written as
-// its formula. All gradients are derived, those of the activations between layers too. Uses no
-// other operator's reference, so the chain is held to something that no layer's test decides.
-#include "harness/declare_operator.hpp"
+// The operators lenet5 and lenet5_logits: the network, layer after layer, each written as its
+// formula. Uses no other operator's reference, so that a chain of kernels is held to something
+// that no layer's own test decides. The gradient takes the masks and the indices that the forward
+// pass saved; it is itself held to the one that is derived from the forward function.
+#include <algorithm>
+#include <cmath>
+#include <map>
 
-namespace gradverify {
+#include "harness/declare_operator.hpp"
+#include "reference/lenet5_network.hpp"
+
+namespace gradverify::lenet5 {
+
+Network::Network(const Problem& problem)
+    : n(problem.scalar("n")),
+      c(problem.scalar("c")),
+      k1(problem.scalar("k1")),
+      k2(problem.scalar("k2")),
+      hidden1(problem.scalar("hidden1")),
+      hidden2(problem.scalar("hidden2")),
+      classes(problem.scalar("classes")) {
+    for (const int axis : {0, 1}) {
+        const auto at = static_cast<std::size_t>(axis);
+        image[at] = problem.on_axis("in", axis);
+        filter[at] = problem.on_axis("filter", axis);
+        window[at] = problem.on_axis("window", axis);
+        conv1[at] = std::max<std::int64_t>(image[at] - filter[at] + 1, 0);
+        pool1[at] = conv1[at] / window[at];
+        conv2[at] = std::max<std::int64_t>(pool1[at] - filter[at] + 1, 0);
+        pool2[at] = conv2[at] / window[at];
+    }
+}
+
+bool Network::is_valid() const { return pool2[0] > 0 && pool2[1] > 0; }
+
 namespace {
 
-/// y[n,k] = b[k] + the sum over channels and taps of x w; stride 1, no padding.
+// ---- layers, forwards
+
+/// y[n,k,o] = b[k] + the sum over channels and taps of x[n,c,o + tap] w[k,c,tap].
 template <class In, class Weights, class Bias, class Out>
 void convolve(const In& x, const Weights& w, const Bias& b, const Out& y) {
     for (std::int64_t n = 0; n < y.size(0); ++n)
         for (std::int64_t k = 0; k < y.size(1); ++k)
             for (std::int64_t oh = 0; oh < y.size(2); ++oh)
                 for (std::int64_t ow = 0; ow < y.size(3); ++ow) {
-                    auto sum = b(k) * 1.0;
+                    auto sum = b(k);
                     for (std::int64_t c = 0; c < w.size(1); ++c)
                         for (std::int64_t r = 0; r < w.size(2); ++r)
                             for (std::int64_t s = 0; s < w.size(3); ++s)
@@ -23,116 +54,444 @@ void convolve(const In& x, const Weights& w, const Bias& b, const Out& y) {
                 }
 }
 
-/// The largest of each window, the first of several, and its offset in the plane. Windows do not
-/// overlap; what is left at the right and at the bottom is in none.
-template <class In, class Out>
-void take_maxima(const In& x, const Out& y, const Out& index, std::int64_t window_h,
-                 std::int64_t window_w) {
+/// The largest of each window, the first of several, and its offset in the plane.
+template <class T, class In, class Out>
+void take_largest(const In& x, const Out& y, const Out& index, const Plane& window) {
     for (std::int64_t n = 0; n < y.size(0); ++n)
         for (std::int64_t c = 0; c < y.size(1); ++c)
             for (std::int64_t oh = 0; oh < y.size(2); ++oh)
                 for (std::int64_t ow = 0; ow < y.size(3); ++ow) {
-                    std::int64_t best_h = oh * window_h, best_w = ow * window_w;
-                    for (std::int64_t h = oh * window_h; h < (oh + 1) * window_h; ++h)
-                        for (std::int64_t w = ow * window_w; w < (ow + 1) * window_w; ++w)
-                            if (x(n, c, h, w) > x(n, c, best_h, best_w)) best_h = h, best_w = w;
-                    y(n, c, oh, ow) = between_layers(x(n, c, best_h, best_w));
-                    index(n, c, oh, ow) = static_cast<double>(best_h * x.size(3) + best_w);
+                    LargestOf<T> largest;
+                    for (std::int64_t h = oh * window[0]; h < (oh + 1) * window[0]; ++h)
+                        for (std::int64_t w = ow * window[1]; w < (ow + 1) * window[1]; ++w)
+                            largest.see(x(n, c, h, w), h * x.size(3) + w);
+                    y(n, c, oh, ow) = largest.value();
+                    index(n, c, oh, ow) = largest.position();
                 }
 }
 
-template <class In, class Out>
+template <class T, class In, class Out>
 void rectify(const In& x, const Out& y) {
-    for (std::int64_t i = 0; i < x.elements(); ++i)
-        y.flat(i) = between_layers(x.flat(i) > 0.0 ? x.flat(i) : x.flat(i) * 0.0);
+    for (std::int64_t i = 0; i < x.elements(); ++i) y.flat(i) = max(x.flat(i), T(0.0));
 }
 
-/// y = x w^T + b, of which x may have more axes than one behind the first.
+/// y = x w^T + b; x may have more axes than one behind the first.
 template <class In, class Weights, class Bias, class Out>
 void connect(const In& x, const Weights& w, const Bias& b, const Out& y) {
     for (std::int64_t n = 0; n < y.size(0); ++n)
         for (std::int64_t k = 0; k < y.size(1); ++k) {
-            auto sum = b(k) * 1.0;
-            for (std::int64_t j = 0; j < w.size(1); ++j)
-                sum += x.flat(n * w.size(1) + j) * w(k, j);
+            auto sum = b(k);
+            for (std::int64_t j = 0; j < w.size(1); ++j) sum += x.flat(n * w.size(1) + j) * w(k, j);
             y(n, k) = sum;
         }
 }
 
-template <class T>
-void forward_to_logits(const ForwardCall<T>& call) {
-    const auto in = [&](const char* name) { return call.input(name); };
-    const auto out = [&](const char* name) { return call.output(name); };
-    const std::int64_t window_h = call.problem().on_axis("window", 0),
-                       window_w = call.problem().on_axis("window", 1);
+// ---- layers, backwards: dx, dw and db hold zeros at first
+
+template <class Cotangent, class In, class Out>
+void convolve_grad_parameters(const Cotangent& dy, const In& x, const Out& dw, const Out& db) {
+    for (std::int64_t n = 0; n < dy.size(0); ++n)
+        for (std::int64_t k = 0; k < dy.size(1); ++k)
+            for (std::int64_t oh = 0; oh < dy.size(2); ++oh)
+                for (std::int64_t ow = 0; ow < dy.size(3); ++ow) {
+                    const auto& cotangent = dy(n, k, oh, ow);
+                    db(k) += cotangent;
+                    for (std::int64_t c = 0; c < dw.size(1); ++c)
+                        for (std::int64_t r = 0; r < dw.size(2); ++r)
+                            for (std::int64_t s = 0; s < dw.size(3); ++s)
+                                dw(k, c, r, s) += cotangent * x(n, c, oh + r, ow + s);
+                }
+}
+
+template <class Cotangent, class Weights, class Out>
+void convolve_grad_input(const Cotangent& dy, const Weights& w, const Out& dx) {
+    for (std::int64_t n = 0; n < dy.size(0); ++n)
+        for (std::int64_t k = 0; k < dy.size(1); ++k)
+            for (std::int64_t oh = 0; oh < dy.size(2); ++oh)
+                for (std::int64_t ow = 0; ow < dy.size(3); ++ow)
+                    for (std::int64_t c = 0; c < w.size(1); ++c)
+                        for (std::int64_t r = 0; r < w.size(2); ++r)
+                            for (std::int64_t s = 0; s < w.size(3); ++s)
+                                dx(n, c, oh + r, ow + s) += dy(n, k, oh, ow) * w(k, c, r, s);
+}
+
+template <class Cotangent, class Indices, class Out>
+void scatter_to_largest(const Cotangent& dy, const Indices& index, const Out& dx) {
+    const std::int64_t plane = dx.size(2) * dx.size(3);
+    for (std::int64_t n = 0; n < dy.size(0); ++n)
+        for (std::int64_t c = 0; c < dy.size(1); ++c)
+            for (std::int64_t oh = 0; oh < dy.size(2); ++oh)
+                for (std::int64_t ow = 0; ow < dy.size(3); ++ow)
+                    dx.flat((n * dy.size(1) + c) * plane + index(n, c, oh, ow)) += dy(n, c, oh, ow);
+}
+
+/// `x` is what the ReLU was given.
+template <class T, class Cotangent, class In, class Out>
+void mask(const Cotangent& dy, const In& x, const Out& dx) {
+    for (std::int64_t i = 0; i < dx.elements(); ++i)
+        dx.flat(i) = x.flat(i) > 0.0 ? dy.flat(i) : T(0.0);
+}
+
+template <class Cotangent, class In, class Out>
+void connect_grad_parameters(const Cotangent& dy, const In& x, const Out& dw, const Out& db) {
+    for (std::int64_t n = 0; n < dy.size(0); ++n)
+        for (std::int64_t k = 0; k < dy.size(1); ++k) {
+            db(k) += dy(n, k);
+            for (std::int64_t j = 0; j < dw.size(1); ++j)
+                dw(k, j) += dy(n, k) * x.flat(n * dw.size(1) + j);
+        }
+}
+
+template <class Cotangent, class Weights, class Out>
+void connect_grad_input(const Cotangent& dy, const Weights& w, const Out& dx) {
+    for (std::int64_t n = 0; n < dy.size(0); ++n)
+        for (std::int64_t k = 0; k < dy.size(1); ++k)
+            for (std::int64_t j = 0; j < w.size(1); ++j)
+                dx.flat(n * w.size(1) + j) += dy(n, k) * w(k, j);
+}
+
+// ---- the network. `in` and `out` give a tensor by its name.
+
+template <class T, class In, class Out>
+void forward_to_logits(const In& in, const Out& out, const Plane& window) {
     convolve(in("image"), in("conv1_w"), in("conv1_b"), out("conv1_out"));
-    rectify(out("conv1_out"), out("relu1_out"));
-    take_maxima(out("relu1_out"), out("pool1_out"), out("pool1_index"), window_h, window_w);
+    rectify<T>(out("conv1_out"), out("relu1_out"));
+    take_largest<T>(out("relu1_out"), out("pool1_out"), out("pool1_index"), window);
     convolve(out("pool1_out"), in("conv2_w"), in("conv2_b"), out("conv2_out"));
-    rectify(out("conv2_out"), out("relu2_out"));
-    take_maxima(out("relu2_out"), out("pool2_out"), out("pool2_index"), window_h, window_w);
+    rectify<T>(out("conv2_out"), out("relu2_out"));
+    take_largest<T>(out("relu2_out"), out("pool2_out"), out("pool2_index"), window);
     connect(out("pool2_out"), in("fc1_w"), in("fc1_b"), out("fc1_out"));
-    rectify(out("fc1_out"), out("relu3_out"));
+    rectify<T>(out("fc1_out"), out("relu3_out"));
     connect(out("relu3_out"), in("fc2_w"), in("fc2_b"), out("fc2_out"));
-    rectify(out("fc2_out"), out("relu4_out"));
+    rectify<T>(out("fc2_out"), out("relu4_out"));
     connect(out("relu4_out"), in("fc3_w"), in("fc3_b"), out("fc3_out"));
 }
 
 /// The mean of -log(softmax(logits)[label]), and the softmax.
-template <class T>
-void forward_loss(const ForwardCall<T>& call) {
-    const auto logits = call.output("fc3_out"), probs = call.output("probs");
-    const auto labels = call.indices("labels");
-    T& loss = call.output("loss")();
+template <class T, class Logits, class Labels, class Out>
+void forward_loss(const Logits& logits, const Labels& labels, const Out& probs, const Out& loss) {
     const std::int64_t n = logits.size(0), classes = logits.size(1);
     for (std::int64_t i = 0; i < n; ++i) {
         T largest = logits(i, 0), total = 0.0;
         for (std::int64_t j = 1; j < classes; ++j) largest = max(largest, logits(i, j));
         for (std::int64_t j = 0; j < classes; ++j) total += exp(logits(i, j) - largest);
-        for (std::int64_t j = 0; j < classes; ++j) probs(i, j) = exp(logits(i, j) - largest) / total;
-        loss += (log(total) + (largest - logits(i, labels(i)))) / static_cast<double>(n);
+        for (std::int64_t j = 0; j < classes; ++j)
+            probs(i, j) = exp(logits(i, j) - largest) / total;
+        loss() += (log(total) + (largest - logits(i, labels(i)))) / static_cast<double>(n);
     }
 }
 
-/// The sizes of one axis through the network.
-struct AxisSizes {
-    std::int64_t conv1, pool1, conv2, pool2;
+template <class T, class Cotangent, class Probs, class Labels, class Out>
+void backward_loss(const Cotangent& dloss, const Probs& probs, const Labels& labels,
+                   const Out& dlogits) {
+    for (std::int64_t i = 0; i < probs.size(0); ++i)
+        for (std::int64_t j = 0; j < probs.size(1); ++j)
+            dlogits(i, j) = (probs(i, j) - (j == labels(i) ? 1.0 : 0.0)) *
+                            (dloss() / static_cast<double>(probs.size(0)));
+}
 
-    AxisSizes(const Problem& problem, int axis) {
-        const std::int64_t filter = problem.on_axis("filter", axis),
-                           window = problem.on_axis("window", axis);
-        conv1 = problem.on_axis("in", axis) - filter + 1;
-        pool1 = conv1 / window;
-        conv2 = pool1 - filter + 1;
-        pool2 = conv2 / window;
+/// From the logits' cotangent to the parameters. `saved` gives activations, `index` the indices of
+/// pool1 and pool2, `out` the gradients.
+template <class T, class Logits, class In, class Saved, class Index, class Out>
+void backward_from_logits(const Logits& dlogits, const In& in, const Saved& saved,
+                          const Index& index, const Out& out) {
+    connect_grad_parameters(dlogits, saved("relu4_out"), out("dfc3_w"), out("dfc3_b"));
+    connect_grad_input(dlogits, in("fc3_w"), out("drelu4_out"));
+    mask<T>(out("drelu4_out"), saved("fc2_out"), out("dfc2_out"));
+    connect_grad_parameters(out("dfc2_out"), saved("relu3_out"), out("dfc2_w"), out("dfc2_b"));
+    connect_grad_input(out("dfc2_out"), in("fc2_w"), out("drelu3_out"));
+    mask<T>(out("drelu3_out"), saved("fc1_out"), out("dfc1_out"));
+    connect_grad_parameters(out("dfc1_out"), saved("pool2_out"), out("dfc1_w"), out("dfc1_b"));
+    connect_grad_input(out("dfc1_out"), in("fc1_w"), out("dpool2_out"));
+    scatter_to_largest(out("dpool2_out"), index("pool2_index"), out("drelu2_out"));
+    mask<T>(out("drelu2_out"), saved("conv2_out"), out("dconv2_out"));
+    convolve_grad_parameters(out("dconv2_out"), saved("pool1_out"), out("dconv2_w"),
+                             out("dconv2_b"));
+    convolve_grad_input(out("dconv2_out"), in("conv2_w"), out("dpool1_out"));
+    scatter_to_largest(out("dpool1_out"), index("pool1_index"), out("drelu1_out"));
+    mask<T>(out("drelu1_out"), saved("conv1_out"), out("dconv1_out"));
+    convolve_grad_parameters(out("dconv1_out"), in("image"), out("dconv1_w"), out("dconv1_b"));
+}
+
+// ---- passes
+
+template <class T>
+void forward(const ForwardCall<T>& call, bool to_loss) {
+    const auto in = [&](const char* name) { return call.input(name); };
+    const auto out = [&](const char* name) { return call.output(name); };
+    forward_to_logits<T>(in, out, Network(call.problem()).window);
+    if (to_loss) forward_loss<T>(out("fc3_out"), call.indices("labels"), out("probs"), out("loss"));
+}
+
+enum class From { loss, logits };
+
+template <class T>
+void backward(const ForwardCall<T>& call, From from, bool to_image) {
+    const auto in = [&](const char* name) { return call.input(name); };
+    const auto out = [&](const char* name) { return call.output(name); };
+    const auto index = [&](const char* name) { return call.indices(name); };
+    if (from == From::loss) {
+        backward_loss<T>(in("dloss"), in("probs"), call.indices("labels"), out("dfc3_out"));
+        backward_from_logits<T>(out("dfc3_out"), in, in, index, out);
+    } else {
+        backward_from_logits<T>(in("dfc3_out"), in, in, index, out);
     }
+    if (to_image) convolve_grad_input(out("dconv1_out"), in("conv1_w"), out("dimage"));
+}
+
+// ---- tensors
+
+/// A tensor's name, and its sizes in a network.
+struct Shaped {
+    const char* name;
+    Sizes (*sizes)(const Network&);
 };
 
-bool has_pixels_left(const Problem& problem) {
-    return std::ranges::all_of(std::array{0, 1}, [&](int axis) {
-        const AxisSizes sizes(problem, axis);
-        return sizes.conv1 > 0 && sizes.conv2 > 0 && sizes.pool2 > 0;
-    });
+constexpr Shaped parameters[] = {
+    {"conv1_w",
+     [](const Network& net) {
+         return Sizes{net.k1, net.c, net.filter[0], net.filter[1]};
+     }},
+    {"conv1_b", [](const Network& net) { return Sizes{net.k1}; }},
+    {"conv2_w",
+     [](const Network& net) {
+         return Sizes{net.k2, net.k1, net.filter[0], net.filter[1]};
+     }},
+    {"conv2_b", [](const Network& net) { return Sizes{net.k2}; }},
+    {"fc1_w",
+     [](const Network& net) {
+         return Sizes{net.hidden1, net.features()};
+     }},
+    {"fc1_b", [](const Network& net) { return Sizes{net.hidden1}; }},
+    {"fc2_w",
+     [](const Network& net) {
+         return Sizes{net.hidden2, net.hidden1};
+     }},
+    {"fc2_b", [](const Network& net) { return Sizes{net.hidden2}; }},
+    {"fc3_w",
+     [](const Network& net) {
+         return Sizes{net.classes, net.hidden2};
+     }},
+    {"fc3_b", [](const Network& net) { return Sizes{net.classes}; }},
+};
+
+Sizes image_sizes(const Network& net) { return {net.n, net.c, net.image[0], net.image[1]}; }
+Sizes conv1_sizes(const Network& net) { return {net.n, net.k1, net.conv1[0], net.conv1[1]}; }
+Sizes pool1_sizes(const Network& net) { return {net.n, net.k1, net.pool1[0], net.pool1[1]}; }
+Sizes conv2_sizes(const Network& net) { return {net.n, net.k2, net.conv2[0], net.conv2[1]}; }
+Sizes pool2_sizes(const Network& net) { return {net.n, net.k2, net.pool2[0], net.pool2[1]}; }
+Sizes fc1_sizes(const Network& net) { return {net.n, net.hidden1}; }
+Sizes fc2_sizes(const Network& net) { return {net.n, net.hidden2}; }
+Sizes logits_sizes(const Network& net) { return {net.n, net.classes}; }
+
+/// In the order in which they are computed; the logits last.
+constexpr Shaped activations[] = {
+    {"conv1_out", conv1_sizes}, {"relu1_out", conv1_sizes}, {"pool1_out", pool1_sizes},
+    {"conv2_out", conv2_sizes}, {"relu2_out", conv2_sizes}, {"pool2_out", pool2_sizes},
+    {"fc1_out", fc1_sizes},     {"relu3_out", fc1_sizes},   {"fc2_out", fc2_sizes},
+    {"relu4_out", fc2_sizes},   {"fc3_out", logits_sizes},
+};
+constexpr Shaped indices[] = {{"pool1_index", pool1_sizes}, {"pool2_index", pool2_sizes}};
+
+auto of_problem(const Shaped& tensor) {
+    return [sizes = tensor.sizes](const Problem& problem) { return sizes(Network(problem)); };
 }
 
-/// `n, channels`, and a size of each axis.
-auto planes(const char* channels, std::int64_t AxisSizes::*size) {
-    return [=](const Problem& problem) {
-        return Sizes{problem.scalar("n"), problem.scalar(channels),
-                     AxisSizes(problem, 0).*size, AxisSizes(problem, 1).*size};
+/// Forwards and backwards at once; what flows between the layers stays inside.
+template <class T>
+class Activations {
+  public:
+    explicit Activations(const Problem& problem) {
+        const Network net(problem);
+        for (const Shaped& tensor : activations) {
+            add(tensor.name, tensor.sizes(net));
+            add(std::string("d") + tensor.name, tensor.sizes(net));
+        }
+        for (const Shaped& tensor : indices) add(tensor.name, tensor.sizes(net));
+        add("probs", logits_sizes(net));
+    }
+    bool has(std::string_view name) const { return arrays_.contains(name); }
+    TensorOf<T> operator()(std::string_view name) {
+        const auto found = arrays_.find(name);
+        return {found->second.data.data(), found->second.sizes, found->first};
+    }
+    IndicesOf<T> index(std::string_view name) {
+        const auto found = arrays_.find(name);
+        return IndicesOf<T>({found->second.data.data(), found->second.sizes, found->first});
+    }
+
+  private:
+    void add(const std::string& name, Sizes sizes) {
+        const auto elements = static_cast<std::size_t>(element_count(sizes));
+        arrays_[name] = {std::move(sizes), std::vector<T>(elements)};
+    }
+    std::map<std::string, Array<T>, std::less<>> arrays_;
+};
+
+template <class T>
+void loss_and_gradients(const ForwardCall<T>& call) {
+    Activations<T> inside(call.problem());
+    const auto in = [&](const char* name) { return call.input(name); };
+    const auto out = [&](const char* name) {
+        return inside.has(name) ? inside(name) : call.output(name);
     };
+    const auto index = [&](const char* name) { return inside.index(name); };
+    forward_to_logits<T>(in, out, Network(call.problem()).window);
+    forward_loss<T>(inside("fc3_out"), call.indices("labels"), inside("probs"),
+                    call.output("loss"));
+    backward_loss<T>(in("dloss"), inside("probs"), call.indices("labels"), inside("dfc3_out"));
+    const auto saved = [&](const char* name) { return inside(name); };
+    backward_from_logits<T>(inside("dfc3_out"), in, saved, index, out);
 }
-auto filters(const char* maps, const char* channels) {
-    return [=](const Problem& problem) {
-        return Sizes{problem.scalar(maps), problem.scalar(channels), problem.on_axis("filter", 0),
-                     problem.on_axis("filter", 1)};
+
+// ---- operators
+
+/// Of the forward pass.
+double multiply_adds(const Network& net) {
+    const auto product = [](std::initializer_list<std::int64_t> sizes) {
+        double all = 1.0;
+        for (const std::int64_t size : sizes) all *= static_cast<double>(size);
+        return all;
     };
+    const std::int64_t taps = net.filter[0] * net.filter[1];
+    return product({net.n, net.k1, net.conv1[0], net.conv1[1], net.c, taps}) +
+           product({net.n, net.k2, net.conv2[0], net.conv2[1], net.k1, taps}) +
+           product({net.n, net.hidden1, net.features()}) +
+           product({net.n, net.hidden2, net.hidden1}) + product({net.n, net.classes, net.hidden2});
 }
-Sizes image_sizes(const Problem& problem) {
-    return {problem.scalar("n"), problem.scalar("c"), problem.on_axis("in", 0),
-            problem.on_axis("in", 1)};
+
+/// Both ways, and what the checks of a tensor's elements cost beside them.
+double work(const Problem& problem) {
+    const Network net(problem);
+    double elements = static_cast<double>(element_count(image_sizes(net)));
+    for (const Shaped& tensor : parameters)
+        elements += static_cast<double>(element_count(tensor.sizes(net)));
+    for (const Shaped& tensor : activations)
+        elements += static_cast<double>(element_count(tensor.sizes(net)));
+    return 3.0 * multiply_adds(net) + 8.0 * elements;
 }
-Sizes fc1_w_sizes(const Problem& problem) {
-    return {problem.scalar("hidden1"), problem.scalar("k2") * AxisSizes(problem, 0).pool2 *
-                                           AxisSizes(problem, 1).pool2};
+
+using Names = std::vector<std::string>;
+
+Names names_of(std::span<const Shaped> tensors, const std::string& prefix = "") {
+    Names names;
+    for (const Shaped& tensor : tensors) names.push_back(prefix + tensor.name);
+    return names;
 }
+Names joined(std::initializer_list<Names> all) {
+    Names names;
+    for (const Names& some : all) names.insert(names.end(), some.begin(), some.end());
+    return names;
+}
+
+/// What the backward pass takes of the forward pass, in the order of the layers.
+const Names saved_for_backward{"conv1_out",   "pool1_out", "pool1_index", "conv2_out", "pool2_out",
+                               "pool2_index", "fc1_out",   "relu3_out",   "fc2_out",   "relu4_out"};
+/// The parameters that the image's cotangent, or a layer's input's, goes through.
+const Names matrices{"conv2_w", "fc1_w", "fc2_w", "fc3_w"};
+
+std::vector<Step> in_order(std::initializer_list<std::vector<Step>> all) {
+    std::vector<Step> steps;
+    for (const auto& some : all) steps.insert(steps.end(), some.begin(), some.end());
+    return steps;
+}
+
+/// Weights of a layer that sums `terms` products keep activations at their size.
+Holds weights(std::int64_t (*terms)(const Network&)) {
+    return numbers_below([terms](const Problem& problem) {
+        return 6.0 / std::sqrt(static_cast<double>(terms(Network(problem))));
+    });
+}
+std::int64_t conv1_terms(const Network& net) { return net.c * net.filter[0] * net.filter[1]; }
+std::int64_t conv2_terms(const Network& net) { return net.k1 * net.filter[0] * net.filter[1]; }
+std::int64_t fc1_terms(const Network& net) { return net.features(); }
+std::int64_t fc2_terms(const Network& net) { return net.hidden1; }
+std::int64_t fc3_terms(const Network& net) { return net.hidden2; }
+constexpr std::int64_t (*terms_of_layers[])(const Network&) = {conv1_terms, conv2_terms, fc1_terms,
+                                                               fc2_terms, fc3_terms};
+
+/// Parameters, inputs and saved activations, which the two operators have alike.
+OperatorDeclaration network(const char* name, bool to_loss) {
+    const auto per_axis = [](const char* parameter) {
+        return ParameterSpec{.name = parameter, .kind = ParameterKind::per_axis};
+    };
+    ParameterSpec in = per_axis("in");
+    in.carries_rank = true;
+    OperatorDeclaration op = declare_operator(name);
+    op.parameter("n");
+    for (const char* parameter : {"c", "k1", "k2", "hidden1", "hidden2"}) op.parameter(parameter);
+    // The loss of a single class is zero.
+    const std::int64_t classes = to_loss ? 2 : 1;
+    op.parameter("classes", {.default_value = classes, .minimum = classes});
+    op.parameter(in).parameter(per_axis("filter")).parameter(per_axis("window")).spatial_axes(2, 2);
+    op.valid_if("a pixel in each layer",
+                [](const Problem& problem) { return Network(problem).is_valid(); });
+    op.input("image", of_problem({"image", image_sizes}));
+    int at = 0;
+    for (const Shaped& tensor : parameters)
+        op.input(tensor.name, of_problem(tensor),
+                 to_loss ? weights(terms_of_layers[at++ / 2]) : Holds{});
+    for (const Shaped& tensor : std::span(activations).first(std::size(activations) - 1))
+        op.saved(tensor.name, of_problem(tensor));
+    for (const Shaped& tensor : indices)
+        op.saved(tensor.name, of_problem(tensor), {.dtype = DType::i32});
+    op.work(work);
+    for (const char* parameter : {"n", "c", "k1", "k2", "hidden1", "hidden2"})
+        op.typical(parameter, 1, 4);
+    op.typical("classes", classes, 10).typical("in", 1, 16).typical("filter", 1, 3);
+    op.typical("window", 1, 2);
+    return op;
+}
+
+Operator describe() {
+    const Names gradients = names_of(parameters, "d");
+    const Names inner = names_of(activations, "d");
+    const Names taken =
+        joined({{"dloss", "labels", "probs", "image"}, matrices, saved_for_backward});
+    const auto backward_to = [](bool to_image) {
+        return [to_image]<class T>(const ForwardCall<T>& call) {
+            backward(call, From::loss, to_image);
+        };
+    };
+    return network("lenet5", true)
+        .input(
+            "labels", [](const Problem& problem) { return Sizes{problem.scalar("n")}; },
+            indices_below("classes"))
+        .saved("fc3_out", of_problem({"fc3_out", logits_sizes}))
+        .saved("probs", of_problem({"probs", logits_sizes}))
+        .output("loss", {})
+        .forward([]<class T>(const ForwardCall<T>& call) { forward(call, true); })
+        // Which of equal logits is the largest changes nothing.
+        .branches_decide()
+        .steps("forward", in_order({forward_steps(), loss_step()}))
+        .gradient("backward", taken, joined({inner, gradients}), backward_to(false))
+        .steps("backward", in_order({loss_gradient_step(), backward_steps()}))
+        .gradient("backward_to_image", joined({taken, {"conv1_w"}}),
+                  joined({inner, gradients, {"dimage"}}), backward_to(true))
+        .steps("backward_to_image",
+               in_order({loss_gradient_step(), backward_steps(), image_gradient_step()}))
+        .gradient("loss_and_gradients",
+                  joined({{"dloss", "image"}, names_of(parameters), {"labels"}}),
+                  joined({{"loss"}, gradients}),
+                  []<class T>(const ForwardCall<T>& call) { loss_and_gradients(call); });
+}
+
+Operator describe_logits() {
+    const Names inner = names_of(std::span(activations).first(std::size(activations) - 1), "d");
+    return network("lenet5_logits", false)
+        .output("fc3_out", of_problem({"fc3_out", logits_sizes}))
+        .piecewise_polynomial()
+        .forward([]<class T>(const ForwardCall<T>& call) { forward(call, false); })
+        .steps("forward", forward_steps())
+        .gradient("backward",
+                  joined({{"dfc3_out", "image", "conv1_w"}, matrices, saved_for_backward}),
+                  joined({inner, names_of(parameters, "d"), {"dimage"}}),
+                  []<class T>(const ForwardCall<T>& call) { backward(call, From::logits, true); })
+        .steps("backward", in_order({backward_steps(), image_gradient_step()}));
+}
+
+GRADVERIFY_OPERATOR(describe);
+GRADVERIFY_OPERATOR(describe_logits);
+
+}  // namespace
+}  // namespace gradverify::lenet5

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/chain.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "harness/element_types.hpp"
+#include "harness/registry.hpp"
+
+namespace gradverify {
+
+namespace {
+
+[[noreturn]] void refuse(const std::string& what, const std::string& why) {
+    throw std::invalid_argument("the step " + what + " " + why);
+}
+
+/// The buffer in the shape that the part's tensor has.
+TensorView shaped(const TensorView& buffer, const Sizes& sizes) {
+    TensorView view{
+        .data = buffer.data, .dtype = buffer.dtype, .rank = static_cast<int>(sizes.size())};
+    std::int64_t stride = 1;
+    for (std::size_t axis = sizes.size(); axis-- > 0;) {
+        view.sizes[axis] = sizes[axis];
+        view.strides[axis] = stride;
+        stride *= sizes[axis];
+    }
+    return view;
+}
+
+const Kernel& kernel_for(const Step& step, const std::vector<std::string>& kernels) {
+    for (const std::string& name : kernels) {
+        if (!name.starts_with(step.pass + "/")) continue;
+        if (const Kernel* kernel = Registry::instance().find_kernel(name)) return *kernel;
+        refuse(step.pass, "has no kernel " + name);
+    }
+    refuse(step.pass, "is implemented by none of the chain's kernels");
+}
+
+void call_step(const Step& step, const Kernel& kernel, const std::string& device,
+               const Problem& whole, const Launch& launch,
+               const std::function<TensorView(std::string_view)>& tensors) {
+    const KernelDeclaration* declaration = kernel.on(device);
+    if (!declaration) refuse(kernel.name, "is not built for the device " + device);
+    const Problem problem = Problem::parse(kernel.op->space, step.problem(whole));
+    if (const auto why = kernel.op->validate(problem)) refuse(kernel.name, "is invalid: " + *why);
+    if (const auto why = kernel.why_unsupported(problem)) refuse(kernel.name, "fails: " + *why);
+
+    std::vector<std::string> names = kernel.pass->inputs;
+    names.insert(names.end(), kernel.pass->outputs.begin(), kernel.pass->outputs.end());
+    std::vector<TensorView> views;
+    for (const std::string& name : names) {
+        const TensorView buffer = tensors(step.tensor(name));
+        const Sizes sizes = kernel.op->sizes_of(name, problem);
+        if (buffer.elements() != element_count(sizes))
+            refuse(kernel.name, "takes " + std::to_string(element_count(sizes)) + " elements as " +
+                                    name + ", and is given the " +
+                                    std::to_string(buffer.elements()) + " of " + step.tensor(name));
+        if (buffer.dtype != dtype_of(*declaration, *kernel.op, name))
+            refuse(kernel.name, "is given " + step.tensor(name) + " of another element type");
+        views.push_back(shaped(buffer, sizes));
+    }
+    if (declaration->workspace_bytes &&
+        declaration->workspace_bytes(problem) > launch.workspace_bytes)
+        refuse(kernel.name,
+               "needs a workspace of " + std::to_string(declaration->workspace_bytes(problem)) +
+                   " bytes, and the chain has " + std::to_string(launch.workspace_bytes));
+    PassCall call{.problem = problem,
+                  .tensors = views,
+                  .launch = {},
+                  .names = names,
+                  .outputs = kernel.pass->outputs.size()};
+    call.launch.stream = launch.stream;
+    call.launch.workspace = launch.workspace;
+    call.launch.workspace_bytes = launch.workspace_bytes;
+    if (!declaration->block_sizes.empty())
+        call.launch.block_size = declaration->block_sizes.front();
+    declaration->thunk(call);
+}
+
+const std::vector<Step>& steps_of(std::string_view operator_name, std::string_view pass_name) {
+    const Operator* op = Registry::instance().find_operator(std::string(operator_name));
+    const PassSpec* pass = op ? op->find_pass(pass_name) : nullptr;
+    if (pass && !pass->steps.empty()) return pass->steps;
+    throw std::invalid_argument("the pass " + std::string(operator_name) + "." +
+                                std::string(pass_name) + " is not declared as steps");
+}
+
+}  // namespace
+
+void Chain::run(std::string_view operator_name, std::string_view pass_name, const Problem& problem,
+                const Launch& launch, const Tensors& tensors) const {
+    for (const Step& step : steps_of(operator_name, pass_name))
+        call_step(step, kernel_for(step, kernels_), device_, problem, launch, tensors);
+}
+
+std::int64_t Chain::largest_workspace(std::string_view operator_name, std::string_view pass_name,
+                                      const Problem& whole) const {
+    std::int64_t most = 0;
+    for (const Step& step : steps_of(operator_name, pass_name)) {
+        const Kernel& kernel = kernel_for(step, kernels_);
+        const auto bytes_of = kernel.any().workspace_bytes;
+        if (bytes_of)
+            most = std::max(most, bytes_of(Problem::parse(kernel.op->space, step.problem(whole))));
+    }
+    return most;
+}
+
+}  // namespace gradverify

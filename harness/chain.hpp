@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// A launcher made of registered kernels: a pass that its operator declares as steps, each called
+// by the kernel of one's choice. Every buffer between two steps is a tensor of the pass.
+//
+//   static void launch(const gradverify::lenet5::Backward& call) {
+//       static const gradverify::Chain chain({"fc.grad_weight/naive", "relu.grad_input/naive",
+//       ...},
+//                                            GRADVERIFY_UNIT_DEVICE);
+//       chain(call);
+//   }
+//
+// Each kernel file is a unit of its own, so a launcher of another file is reached by its name; it
+// runs on the same device, in the same build of it, as the launcher that calls. Included by CUDA
+// units.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "harness/pass_call.hpp"
+
+namespace gradverify {
+
+class Chain {
+  public:
+    /// For each step the first of the kernels that implements its pass is called. `device` is the
+    /// caller's: GRADVERIFY_UNIT_DEVICE.
+    Chain(std::vector<std::string> kernels, std::string device)
+        : kernels_(std::move(kernels)), device_(std::move(device)) {}
+
+    /// Calls the steps of the pass in their order, on its stream. A buffer has as many elements as
+    /// the part's tensor, in whatever shape: nothing is copied.
+    ///
+    /// **Errors** std::invalid_argument for a pass without steps, a step that none of the kernels
+    /// implements, a kernel that does not support its problem or needs more workspace than there
+    /// is, and a tensor that is missing or has another type or number of elements.
+    template <class Pass>
+    void operator()(const Pass& call) const {
+        run(Pass::operator_name, Pass::pass_name, call.problem(), call.launch,
+            [&call](std::string_view name) { return call.tensor(name); });
+    }
+
+    /// What the steps need one after the other, for the chain's own registration:
+    /// `.workspace([](const Problem& problem) { return chain().workspace_bytes<Pass>(problem); })`.
+    template <class Pass>
+    std::int64_t workspace_bytes(const Problem& problem) const {
+        return largest_workspace(Pass::operator_name, Pass::pass_name, problem);
+    }
+
+  private:
+    std::int64_t largest_workspace(std::string_view operator_name, std::string_view pass_name,
+                                   const Problem& problem) const;
+    using Tensors = std::function<TensorView(std::string_view)>;
+    void run(std::string_view operator_name, std::string_view pass_name, const Problem& problem,
+             const Launch& launch, const Tensors& tensors) const;
+
+    std::vector<std::string> kernels_;
+    std::string device_;
+};
+
+}  // namespace gradverify

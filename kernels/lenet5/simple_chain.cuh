@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kernels that a textbook's reader would write, one for each step of lenet5.
+#pragma once
+
+#include "harness/chain.hpp"
+
+inline const gradverify::Chain& simple_chain() {
+    static const gradverify::Chain chain(
+        {"conv.forward/naive", "conv.grad_weight/general", "conv.grad_bias/general",
+         "conv.grad_input/naive", "fc.forward/naive", "fc.grad_weight/naive", "fc.grad_bias/naive",
+         "fc.grad_input/naive", "relu.forward/naive", "relu.grad_input/naive",
+         "maxpool.forward/naive", "maxpool.grad_input/scatter",
+         "softmax_cross_entropy.forward/naive", "softmax_cross_entropy.backward/naive"},
+        GRADVERIFY_UNIT_DEVICE);
+    return chain;
+}

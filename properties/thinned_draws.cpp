@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "properties/thinned_draws.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+#include <string>
+
+#include "harness/random.hpp"
+#include "properties/draw_numbers.hpp"
+
+namespace gradverify {
+
+namespace {
+
+/// How large the integers are, and which share of them is not zero.
+struct Level {
+    std::int64_t amplitude;
+    double share;
+};
+
+/// From the level that is tried first.
+std::vector<Level> levels_of(const Data& data) {
+    constexpr std::int64_t amplitudes[] = {64, 16, 8, 4, 2, 1};
+    // A random draw begins anywhere, so that small networks have small numbers too.
+    const std::uint64_t skipped =
+        data.is_dense ? 0 : SplitMix64(mix_seed(data.seed, "level")).below(std::size(amplitudes));
+    std::vector<Level> levels;
+    for (std::size_t i = skipped; i < std::size(amplitudes); ++i)
+        levels.push_back({amplitudes[i], 1.0});
+    for (double share = 0.7; share > 1e-4; share *= 0.7) levels.push_back({1, share});
+    levels.push_back({1, 0.0});
+    return levels;
+}
+
+Array<double> magnitudes(Array<double> array) {
+    for (double& element : array.data) element = std::abs(element);
+    return array;
+}
+
+/// Whether each result of each pass stays exact in any order of summation: that of the magnitudes
+/// does. What the forward pass saves is taken as it is, so that sums go the ways of the data.
+bool fits(const Operator& op, const Problem& problem, const Values& values,
+          const ElementTypes& types) {
+    const double most = std::ldexp(1.0, types.exact_bits());
+    const auto saved =
+        saved_values(op, problem, pick(op, problem, values, op.forward().inputs, types), types);
+    for (const PassSpec& pass : op.passes) {
+        std::vector<Array<double>> taken, results;
+        for (const std::string& name : pass.taken_by_reference()) {
+            const auto at = std::ranges::find(op.outputs, name, &TensorSpec::name);
+            const bool is_saved = at != op.outputs.end();
+            const Array<double>& array =
+                is_saved ? saved[static_cast<std::size_t>(at - op.outputs.begin())]
+                         : values.at(name);
+            taken.push_back(is_floating(op.tensor_named(name).dtype) ? magnitudes(array) : array);
+        }
+        for (const std::string& name : pass.outputs) {
+            results.push_back({op.sizes_of(name, problem), {}});
+            results.back().data.resize(
+                static_cast<std::size_t>(element_count(results.back().sizes)), 0.0);
+        }
+        pass.reference(problem, taken, results);
+        for (std::size_t i = 0; i < results.size(); ++i)
+            if (is_floating(op.tensor_named(pass.outputs[i]).dtype) &&
+                !std::ranges::all_of(results[i].data, [&](double sum) { return sum <= most; }))
+                return false;
+    }
+    return true;
+}
+
+void fill(Array<double>& array, const std::string& name, const Data& data, const Level& level,
+          const DenseRange& range) {
+    if (data.is_dense && level.share == 1.0) {
+        fill_dense_integers(array, range, data.seed, level.amplitude);
+        return;
+    }
+    SplitMix64 random(mix_seed(data.seed, name));
+    for (double& element : array.data) {
+        const auto magnitude = static_cast<double>(random.between(1, level.amplitude));
+        const bool is_kept = static_cast<double>(random.below(1u << 24)) < level.share * 0x1p24;
+        element = random.one_in(2) ? -magnitude : magnitude;
+        if (!is_kept) element = 0.0;
+    }
+}
+
+}  // namespace
+
+Values draw_thinned(const Operator& op, const Problem& problem, const Data& data,
+                    const ElementTypes& types) {
+    Values values;
+    std::vector<std::pair<std::string, bool>> numbers;  // and whether it is an input
+    for (const TensorSpec& tensor : op.inputs) {
+        if (is_floating(tensor.dtype))
+            numbers.emplace_back(tensor.name, true);
+        else
+            values[tensor.name] =
+                draw_tensor(op, problem, data, ValueKind::integers, types, tensor.name);
+    }
+    for (const std::string& y : op.differentiable_outputs()) numbers.emplace_back("d" + y, false);
+    for (const Level& level : levels_of(data)) {
+        DenseRange range;
+        for (const auto& [name, is_input] : numbers)
+            range.total += element_count(op.sizes_of(name, problem));
+        for (const auto& [name, is_input] : numbers) {
+            Array<double>& array = values[name] = {op.sizes_of(name, problem), {}};
+            array.data.resize(static_cast<std::size_t>(element_count(array.sizes)));
+            fill(array, name, data, level, range);
+            range.first += static_cast<std::int64_t>(array.data.size());
+            if (!is_input) continue;
+            if (meets_kinks(op, data, ValueKind::integers))
+                fill_ties(array, data.seed, SplitMix64(mix_seed(data.seed, "ties of " + name)));
+            else if (has_one_sign(op, data))
+                array = magnitudes(std::move(array));
+        }
+        if (fits(op, problem, values, types)) return values;
+    }
+    throw std::logic_error(op.name + " has no integers on " + problem.print() +
+                           " that stay exact: a constant of its formula is too large");
+}
+
+}  // namespace gradverify

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// The sizes of lenet5's layers, and which passes of other operators each of its passes is made of.
+// For lenet5.cpp and lenet5_steps.cpp alone.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "harness/operator.hpp"
+
+namespace gradverify::lenet5 {
+
+/// Height and width.
+using Plane = std::array<std::int64_t, 2>;
+
+struct Network {
+    std::int64_t n, c, k1, k2, hidden1, hidden2, classes;
+    Plane image, filter, window, conv1, pool1, conv2, pool2;
+
+    explicit Network(const Problem& problem);
+
+    /// Whether each layer has pixels left.
+    bool is_valid() const;
+    /// The inputs of fc1.
+    std::int64_t features() const { return k2 * pool2[0] * pool2[1]; }
+};
+
+/// The eleven layers up to the logits, and the loss.
+std::vector<Step> forward_steps();
+std::vector<Step> loss_step();
+/// Step 1 of the backward pass: the logits' cotangent; and steps 2 to 21: from there to conv1's
+/// parameters; and the 22nd: the image.
+std::vector<Step> loss_gradient_step();
+std::vector<Step> backward_steps();
+std::vector<Step> image_gradient_step();
+
+}  // namespace gradverify::lenet5
