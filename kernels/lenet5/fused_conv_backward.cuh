@@ -198,8 +198,8 @@ __device__ void copy_for_image(const ConvBackwardShared<Net>& at, float* to,
     const Net& net = at.net;
     constexpr int at_once = Net::copied_at_once;
     const auto image = static_cast<std::size_t>(i);
-    const auto copy_indices = [](float* to, const WindowIndex* from, int count) {
-        copy_rows<4>(to, 0, reinterpret_cast<const float*>(from), 1, count / 2);
+    const auto copy_indices = [](float* indices, const WindowIndex* from, int count) {
+        copy_rows<4>(indices, 0, reinterpret_cast<const float*>(from), 1, count / 2);
     };
     copy_rows<at_once>(to + at.image_at(), net.image_row(), call.image + image * net.image(),
                        net.c * net.h, net.w);

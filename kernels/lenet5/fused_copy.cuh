@@ -3,7 +3,7 @@
 // threads behind `wait_for_copies` and a barrier.
 #pragma once
 
-#include <cuda_pipeline.h>
+#include <cuda_pipeline_primitives.h>
 
 namespace gradverify::lenet5::fused {
 

@@ -34,11 +34,11 @@ struct FcGradientsCall {
 };
 
 /// A tile of one layer, summed over a split's images.
-__device__ inline void fc_gradient_tile(const FcGradient& layer, int tile, int first_image,
+__device__ inline void fc_gradient_tile(const FcGradient& layer, int position, int first_image,
                                         int end_image, float* sums, float* shared) {
     constexpr int threads_across = product_tile / product_each;
-    const int row0 = tile / layer.tiles_across() * product_tile,
-              column0 = tile % layer.tiles_across() * product_tile;
+    const int row0 = position / layer.tiles_across() * product_tile,
+              column0 = position % layer.tiles_across() * product_tile;
     const int thread = threadIdx.x, row = thread / threads_across * product_each,
               column = thread % threads_across * product_each;
     float dy_next[product_copies], x_next[product_copies];
@@ -100,18 +100,18 @@ __device__ inline void fc_gradient_tile(const FcGradient& layer, int tile, int f
 /// By block `block` of `call.tiles() * call.splits`.
 __device__ inline void fc_gradients(const FcGradientsCall& call, int block, float* shared) {
     const int split = block / call.tiles();
-    const auto images_before = [&](int split) {
-        return static_cast<int>(static_cast<long long>(call.n) * split / call.splits);
+    const auto images_before = [&](int splits) {
+        return static_cast<int>(static_cast<long long>(call.n) * splits / call.splits);
     };
-    int tile = block % call.tiles();
+    int position = block % call.tiles();
     FcGradient layer = call.layers[0];
 #pragma unroll
     for (int next = 1; next < 3; ++next)
-        if (tile >= layer.tiles()) {
-            tile -= layer.tiles();
+        if (position >= layer.tiles()) {
+            position -= layer.tiles();
             layer = call.layers[next];
         }
-    fc_gradient_tile(layer, tile, images_before(split), images_before(split + 1),
+    fc_gradient_tile(layer, position, images_before(split), images_before(split + 1),
                      call.sums + static_cast<std::size_t>(split) * call.parameters, shared);
 }
 

@@ -55,7 +55,7 @@ struct Split {
     int n, images_at_a_time;  ///< in the fully connected layers
 
     template <class Net>
-    Split(const Net& net, int images) : n(images) {
+    Split(const Net& net, int batch) : n(batch) {
         // Small networks, which a test can afford, take every way.
         const int few = Net::are_constant ? 2 * fc_blocks : 2,
                   some = Net::are_constant ? 12 * fc_blocks : 5;
@@ -124,8 +124,8 @@ inline void check(cudaError_t error) {
 
 /// With dynamic shared memory of so many floats.
 template <class... Parameters, class... Arguments>
-void launch(void (*kernel)(Parameters...), int blocks, int threads, int floats, cudaStream_t stream,
-            const Arguments&... arguments) {
+void start(void (*kernel)(Parameters...), int blocks, int threads, int floats, cudaStream_t stream,
+           const Arguments&... arguments) {
     const int bytes = floats * static_cast<int>(sizeof(float));
     check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
     kernel<<<blocks, threads, bytes, stream>>>(arguments...);
@@ -138,18 +138,17 @@ void run(const Net& net, const Step& step) {
     const Parameters<const float>& in = step.weights;
     const Parameters<float>& out = step.gradients;
 
-    launch(conv_forward<Net>, split.conv_forward(), conv_forward_threads,
-           ConvForwardShared<Net>{net}.total(), step.stream, net,
-           ConvForwardCall{step.n, step.image, in.conv1_w, in.conv1_b, in.conv2_w, in.conv2_b,
-                           between.pool1, between.pool2, between.index1, between.index2});
+    start(conv_forward<Net>, split.conv_forward(), conv_forward_threads,
+          ConvForwardShared<Net>{net}.total(), step.stream, net,
+          ConvForwardCall{step.n, step.image, in.conv1_w, in.conv1_b, in.conv2_w, in.conv2_b,
+                          between.pool1, between.pool2, between.index1, between.index2});
 
     const auto connect = [&](auto kernel) {
-        launch(
-            kernel, split.fc(), fc_threads, FcShared<Net>{net, split.images_at_a_time}.total(),
-            step.stream, net,
-            FcCall{step.n, in.fc1_w, in.fc1_b, in.fc2_w, in.fc2_b, in.fc3_w, in.fc3_b, step.dloss,
-                   step.labels, between.pool2, between.relu3, between.relu4, between.dpool2,
-                   between.dfc1_out, between.dfc2_out, between.dfc3_out, between.losses});
+        start(kernel, split.fc(), fc_threads, FcShared<Net>{net, split.images_at_a_time}.total(),
+              step.stream, net,
+              FcCall{step.n, in.fc1_w, in.fc1_b, in.fc2_w, in.fc2_b, in.fc3_w, in.fc3_b, step.dloss,
+                     step.labels, between.pool2, between.relu3, between.relu4, between.dpool2,
+                     between.dfc1_out, between.dfc2_out, between.dfc3_out, between.losses});
     };
     if (split.images_at_a_time == FewImages::images)
         connect(fully_connected<Net, FewImages>);
@@ -170,9 +169,9 @@ void run(const Net& net, const Step& step) {
                               {between.dfc2_out, between.relu3, net.hidden2, net.hidden1, fc2_at},
                               {between.dfc3_out, between.relu4, net.classes, net.hidden2, fc3_at}},
                              between.fc_sums};
-    launch(weight_gradients<Net>, conv.blocks * conv_backward_rounds(net) + fc.tiles() * fc.splits,
-           conv_backward_threads, std::max(ConvBackwardShared<Net>{net}.total(), product_shared),
-           step.stream, net, conv, fc);
+    start(weight_gradients<Net>, conv.blocks * conv_backward_rounds(net) + fc.tiles() * fc.splits,
+          conv_backward_threads, std::max(ConvBackwardShared<Net>{net}.total(), product_shared),
+          step.stream, net, conv, fc);
 
     const SumsCall sums{{between.conv_sums,
                          conv.blocks,
