@@ -100,9 +100,9 @@ GRADVERIFY_BOTH int conv_backward_rounds(const Net& net) {
 /// maximum was, else zero. What is in no window was cleared once.
 template <class Net>
 __device__ void write_window(const Net& net, float* corner, int row, float cotangent, int index) {
-#pragma unroll
+#pragma unroll(Net::unrolled)
     for (int y = 0; y < net.window_h; ++y)
-#pragma unroll
+#pragma unroll(Net::unrolled)
         for (int z = 0; z < net.window_w; ++z)
             corner[y * row + z] = y * net.window_w + z == index ? cotangent : 0.0f;
 }
@@ -151,7 +151,7 @@ __device__ void grad_pool1(const ConvBackwardShared<Net>& at, float* shared) {
             for (int r = larger(0, y - net.conv2_h() + 1); r <= min(y, net.filter_h - 1); ++r) {
                 const Row<Net::are_constant, tile> dout(
                     shared + at.dout2_at() + k * at.dout2_map() + (y - r) * at.dout2_row());
-#pragma unroll
+#pragma unroll(Net::unrolled)
                 for (int s = 0; s < net.filter_w; ++s) {
                     float weights[input_channels];
                     read_neighbours(shared + at.w2_at() + (r * net.filter_w + s) * at.w2_tap() +

@@ -59,10 +59,10 @@ __device__ inline void load_filters(float* to, int to_row, const float* from, in
 template <class Net, int maps>
 __device__ void add_channel(const Net& net, const float* x, int x_row, const float* w, int w_row,
                             float (&sum)[maps][tile]) {
-#pragma unroll
+#pragma unroll(Net::unrolled)
     for (int r = 0; r < net.filter_h; ++r) {
         const Row<Net::are_constant, tile + taps - 1> numbers(x + r * x_row);
-#pragma unroll
+#pragma unroll(Net::unrolled)
         for (int s = 0; s < net.filter_w; ++s) {
             float weights[maps];
             read_neighbours(w + (r * net.filter_w + s) * w_row, weights);
@@ -84,9 +84,9 @@ __device__ void for_each_maximum(const Net& net, const float* x, int x_h, int x_
         const float* corner = x + (map * x_h + row * net.window_h) * x_row + column * net.window_w;
         float largest = corner[0];
         int index = 0;
-#pragma unroll
+#pragma unroll(Net::unrolled)
         for (int y = 0; y < net.window_h; ++y)
-#pragma unroll
+#pragma unroll(Net::unrolled)
             for (int z = 0; z < net.window_w; ++z)
                 if (corner[y * x_row + z] > largest) {
                     largest = corner[y * x_row + z];
@@ -152,7 +152,7 @@ __device__ void sum_channels(const ConvForwardShared<Net>& at, float* shared) {
     float* const out = shared + at.out_at();
     for (int i = threadIdx.x; i < at.out2(); i += blockDim.x) {
         float sum = shared[at.b2_at() + i / (at.net.conv2_h() * at.out2_row())];
-#pragma unroll
+#pragma unroll(Net::unrolled)
         for (int c = 0; c < at.net.k1; ++c) sum += out[c * at.out2() + i];
         out[i] = rectified(sum);
     }

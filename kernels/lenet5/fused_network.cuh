@@ -51,6 +51,9 @@ struct Network : Sizes {
         Sizes::k2, Sizes::hidden1, Sizes::hidden2, Sizes::classes, Sizes::filter_h, Sizes::filter_w,
         Sizes::window_h, Sizes::window_w;
 
+    /// How often a loop over a filter, a window or channels is unrolled.
+    static constexpr int unrolled = are_constant ? 32 : 1;
+
     GRADVERIFY_BOTH int filter() const { return filter_h * filter_w; }
     GRADVERIFY_BOTH int conv1_h() const { return h - filter_h + 1; }
     GRADVERIFY_BOTH int conv1_w() const { return w - filter_w + 1; }
