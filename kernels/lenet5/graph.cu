@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// lenet5's chains as CUDA graphs: the launches are recorded once and handed over as one. The chain
+// is the one of chain.cu; what is verified here is that it can be captured, and that a replay does
+// what the launches do.
+#include <cuda_runtime.h>
+
+#include <stdexcept>
+#include <string>
+
+#include "harness/kernel.hpp"
+#include "kernels/lenet5/simple_chain.cuh"
+#include "reference/lenet5.hpp"
+
+namespace {
+
+void require(cudaError_t status) {
+    if (status != cudaSuccess)
+        throw std::runtime_error(std::string("graph: ") + cudaGetErrorString(status));
+}
+
+/// Records on a stream of its own, since the default stream can't be captured, and replays on the
+/// given one.
+template <class Pass>
+void launch(const Pass& call) {
+    Pass recorded = call;
+    cudaGraph_t graph = nullptr;
+    cudaGraphExec_t replay = nullptr;
+    require(cudaStreamCreateWithFlags(&recorded.launch.stream, cudaStreamNonBlocking));
+    require(cudaStreamBeginCapture(recorded.launch.stream, cudaStreamCaptureModeThreadLocal));
+    simple_chain()(recorded);
+    require(cudaStreamEndCapture(recorded.launch.stream, &graph));
+    require(cudaGraphInstantiate(&replay, graph, 0));
+    require(cudaGraphLaunch(replay, call.launch.stream));
+    require(cudaGraphExecDestroy(replay));
+    require(cudaGraphDestroy(graph));
+    require(cudaStreamDestroy(recorded.launch.stream));
+}
+
+}  // namespace
+
+GRADVERIFY_KERNEL(gradverify::lenet5::Forward, "graph", launch<gradverify::lenet5::Forward>)
+    .workspace([](const gradverify::Problem& problem) {
+        return simple_chain().workspace_bytes<gradverify::lenet5::Forward>(problem);
+    });
+GRADVERIFY_KERNEL(gradverify::lenet5::Backward, "graph", launch<gradverify::lenet5::Backward>);
+GRADVERIFY_KERNEL(gradverify::lenet5::BackwardToImage, "graph",
+                  launch<gradverify::lenet5::BackwardToImage>);
