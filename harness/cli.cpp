@@ -65,6 +65,7 @@ struct CommandLine {
     CLI::App* worker = app.add_subcommand("worker", "")->group("");
 
     std::vector<std::string> list_filters;
+    std::string list_problem;
     CheckArguments check_arguments;
     ReproArguments repro_arguments;
     BenchArguments bench_arguments;
@@ -83,6 +84,8 @@ struct CommandLine {
             "Exit codes: 0 all passed; 1 something failed or is not verified; 2 bad usage;\n"
             "3 the machine can't do it (no such device, a file that can't be written).");
         list->add_option("FILTER", list_filters, "kernels to print; all if none");
+        list->add_option("--problem", list_problem,
+                         "also the tensors of a call on this problem, and their memory");
         add_check_options(suite);
         repro->add_option("CASE", repro_arguments.printed_case, "as printed, in single quotes")
             ->required();
@@ -172,7 +175,7 @@ int run_worker(const SanitizerOptions& sanitizer, const Suite& suite, char** arg
 
 int run_verb(const CommandLine& line, const Suite& suite, char** argv) {
     if (line.worker->parsed()) return run_worker(line.sanitizer, suite, argv);
-    if (line.list->parsed()) return run_list(suite, line.list_filters);
+    if (line.list->parsed()) return run_list(suite, line.list_filters, line.list_problem);
     if (line.check->parsed()) return run_check(suite, line.check_arguments);
     if (line.repro->parsed()) return run_repro(suite, line.repro_arguments);
     return run_bench_harness(suite, line.bench_arguments);

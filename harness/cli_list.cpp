@@ -104,13 +104,29 @@ void require_each_filter(const std::vector<std::string>& filters) {
                              "\n  there are " + wrapped(joined(names), 12));
 }
 
-int run_list(const Suite&, const std::vector<std::string>& filters) {
+int run_list(const Suite&, const std::vector<std::string>& filters, const std::string& problem) {
     require_each_filter(filters);
+    const Operator* whose = nullptr;
     for (const Kernel& kernel : Registry::instance().kernels()) {
         if (!is_selected(kernel, filters)) continue;
+        if (!problem.empty() && whose && whose != kernel.op)
+            throw UsageError("--problem is one of " + whose->name + "; " + kernel.name +
+                             " is another operator's: name the kernels of one");
+        whose = kernel.op;
         std::printf("%s\n  devices   %s\n  supports  %s\n  promises  %s\n", kernel.name.c_str(),
                     joined(kernel.devices()).c_str(), wrapped(supports(kernel), 12).c_str(),
                     wrapped(promises(kernel), 12).c_str());
+        if (problem.empty()) continue;
+        try {
+            const Problem at = Problem::parse(kernel.op->space, problem);
+            if (const auto why = kernel.op->validate(at)) throw std::invalid_argument(*why);
+            if (const auto why = kernel.why_unsupported(at))
+                std::printf("  on %s: %s\n", at.print().c_str(), why->c_str());
+            else
+                print_tensors(kernel, at);
+        } catch (const std::invalid_argument& wrong) {
+            throw UsageError(wrong.what());
+        }
     }
     return exit_ok;
 }

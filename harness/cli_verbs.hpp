@@ -50,10 +50,14 @@ struct BenchArguments {
 };
 
 /// Each returns the exit code.
-int run_list(const Suite& suite, const std::vector<std::string>& filters);
+int run_list(const Suite& suite, const std::vector<std::string>& filters,
+             const std::string& problem);
 int run_check(const Suite& suite, const CheckArguments& arguments);
 int run_repro(const Suite& suite, const ReproArguments& arguments);
 int run_bench_harness(const Suite& suite, const BenchArguments& arguments);
+
+/// Prints the tensors of a call and their memory, for `list --problem`.
+void print_tensors(const Kernel& kernel, const Problem& problem);
 
 /// Throws a UsageError when a filter selects no kernel: a misspelt one beside a right one would go
 /// unnoticed.

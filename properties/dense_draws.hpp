@@ -16,7 +16,7 @@ namespace gradverify {
 
 /// Dense cases of a problem: three, or as many as the kernel declares block sizes, or as there are
 /// subsets of the outputs that it can be asked for, or twice as many as places for an output; eight
-/// of an operator with ties or NaN; nine where indices choose among other numbers of no sum of
+/// of an operator with ties or NaN, and 24 of a chain of layers; nine where indices choose among other numbers of no sum of
 /// products. Ten times as many where an output of half or bfloat16 is compared within its rounding,
 /// which hides most errors of most draws.
 int dense_draw_count(const Kernel& kernel, std::string_view property);

@@ -13,6 +13,7 @@
 #include "properties/suite.hpp"
 #ifdef GRADVERIFY_HAS_BUG_TABLE
 #include "properties/seeded_bugs/bug_table.hpp"
+#include "properties/training/lenet5_training.hpp"
 #endif
 
 int main(int argc, char** argv) {
@@ -29,6 +30,8 @@ int main(int argc, char** argv) {
     const std::vector<std::string> arguments(argv + 1, argv + argc);
     if (!arguments.empty() && arguments.front() == "bug-table")
         return gradverify::bug_table_main(std::span(arguments).subspan(1));
+    if (!arguments.empty() && arguments.front() == "train-lenet5")
+        return gradverify::training_main(std::span(arguments).subspan(1));
 #endif
     return gradverify::run_tests(argc, argv);
 }

@@ -109,7 +109,7 @@ Values draw_thinned(const Operator& op, const Problem& problem, const Data& data
             range.first += static_cast<std::int64_t>(array.data.size());
             if (!is_input) continue;
             if (meets_kinks(op, data, ValueKind::integers))
-                fill_ties(array, data.seed, SplitMix64(mix_seed(data.seed, "ties of " + name)));
+                fill_ties(array, data.is_dense ? data.seed / 4 : data.seed, SplitMix64(mix_seed(data.seed, "ties of " + name)));
             else if (has_one_sign(op, data))
                 array = magnitudes(std::move(array));
         }

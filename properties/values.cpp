@@ -122,8 +122,8 @@ bool has_invalid(const TensorSpec& tensor, const Data& data, const ElementTypes&
 
 bool meets_kinks(const Operator& op, const Data& data, ValueKind kind) {
     if (!op.has_pieces() || kind != ValueKind::integers) return false;
-    return data.is_dense ? data.seed > distinct_draws
-                         : SplitMix64(mix_seed(data.seed, "ties")).one_in(4);
+    if (!data.is_dense) return SplitMix64(mix_seed(data.seed, "ties")).one_in(4);
+    return op.is_chain() ? data.seed % 4 == 0 : data.seed > distinct_draws;
 }
 
 bool has_one_sign(const Operator& op, const Data& data) {

@@ -368,7 +368,7 @@ double work(const Problem& problem) {
         elements += static_cast<double>(element_count(tensor.sizes(net)));
     for (const Shaped& tensor : activations)
         elements += static_cast<double>(element_count(tensor.sizes(net)));
-    return 3.0 * multiply_adds(net) + 8.0 * elements;
+    return 18.0 * multiply_adds(net) + 48.0 * elements;
 }
 
 using Names = std::vector<std::string>;

@@ -94,6 +94,13 @@ constexpr SeededBug seeded_bugs[] = {
     {"softmax_cross_entropy.forward/bug_loss_of_probs", "within_rounding_bound", "n=1,v=2"},
     {"softmax_cross_entropy.forward/bug_label_unchecked", "free_of_races", "n=1"},
     {"softmax_cross_entropy.backward/bug_label_unchecked", "within_rounding_bound", "n=1"},
+    // The first sample is right.
+    {"lenet5_logits.backward/bug_a20_first_sample", "matches_reference", "n=2,in=1x1"},
+    {"lenet5_logits.backward/bug_not_cleared", "matches_reference", "in=1x1"},
+    {"lenet5_logits.backward/bug_mask_from_zero", "matches_reference", "in=1x1"},
+    {"lenet5_logits.backward/bug_pre_activation", "matches_reference", "in=1x1"},
+    {"lenet5_logits.backward/bug_pre_activation", "matches_finite_differences", "in=1x1"},
+    {"lenet5_logits.backward/bug_counted_twice", "within_rounding_bound", "in=1x1"},
 };
 
 }  // namespace gradverify

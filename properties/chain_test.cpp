@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// A chain of layers in which one is wrong is reported as that layer; and the integers that such a
+// chain is compared on stay exact through all of them.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <string>
+
+#include "harness/registry.hpp"
+#include "properties/suite.hpp"
+#include "properties/test_support.hpp"
+#include "properties/thinned_draws.hpp"
+
+namespace gradverify {
+
+namespace {
+
+const std::string whole = "n=3,k1=2,k2=2,hidden1=3,hidden2=4,classes=3,in=8x8,filter=2x2,window=2x2";
+
+std::string message_of(const std::string& variant, const std::string& property,
+                       const std::string& problem) {
+    const Suite suite = make_suite(Registry::instance());
+    for (int seed = 1; seed <= 40; ++seed) {
+        const Outcome outcome =
+            suite.run("v1:lenet5_logits.backward/" + variant + ":" + property + ":cpu:" + problem +
+                      ":seed=" + std::to_string(seed));
+        if (outcome.verdict == Verdict::failed) return outcome.message;
+    }
+    return "passed";
+}
+
+}  // namespace
+
+TEST_CASE("the layer that is wrong is named, whatever it does to the layers behind it") {
+    for (const char* property : {"matches_reference", "within_rounding_bound"}) {
+        CAPTURE(property);
+        CHECK(message_of("bug_a20_first_sample", property, whole)
+                  .ends_with("; the first step that departs is 3 of 21, fc.grad_input, in "
+                             "drelu4_out"));
+        CHECK(message_of("bug_not_cleared", property, whole)
+                  .ends_with("; the first step that departs is 12 of 21, maxpool.grad_input, in "
+                             "drelu2_out"));
+        CHECK(message_of("bug_pre_activation", property, whole)
+                  .ends_with("; the first step that departs is 5 of 21, fc.grad_weight, in "
+                             "dfc2_w"));
+        CHECK(message_of("bug_counted_twice", property, whole)
+                  .ends_with("; the first step that departs is 15 of 21, conv.grad_bias, in "
+                             "dconv2_b"));
+    }
+    const std::string at_zero = message_of("bug_mask_from_zero", "matches_reference", whole);
+    CHECK(at_zero.find(", relu.grad_input, in d") != std::string::npos);
+}
+
+TEST_CASE("a chain that is right has nothing to name") {
+    CHECK(message_of("chain", "matches_reference", whole) == "passed");
+    CHECK(message_of("chain", "within_rounding_bound", whole) == "passed");
+}
+
+TEST_CASE("integers are thinned until each number of each pass is exact, and not further") {
+    const Operator& op = *Registry::instance().find_operator("lenet5_logits");
+    for (const char* text :
+         {"in=1x1", "n=2,k1=6,k2=16,hidden1=12,hidden2=8,classes=4,in=16x16,filter=3x3,window=2x2"})
+        for (const bool is_dense : {false, true})
+            for (std::uint64_t seed = 1; seed <= 12; ++seed) {
+                CAPTURE(text);
+                CAPTURE(is_dense);
+                CAPTURE(seed);
+                const Problem problem = Problem::parse(op.space, text);
+                const ElementTypes types(24);
+                const Data data{.seed = seed, .is_dense = is_dense};
+                const Values values = draw_thinned(op, problem, data, types);
+                bool any = false;
+                for (const auto& [name, array] : values)
+                    for (const double value : array.data) {
+                        CHECK(value == std::round(value));
+                        any |= value != 0.0;
+                    }
+                CHECK((any || meets_kinks(op, data, ValueKind::integers)));
+                for (const PassSpec& pass : op.passes) {
+                    auto taken = pick(op, problem, values, pass.taken_by_reference(), types);
+                    for (std::size_t i = 0; i < taken.size(); ++i)
+                        if (is_floating(op.tensor_named(pass.taken_by_reference()[i]).dtype))
+                            for (double& value : taken[i].data) value = std::abs(value);
+                    std::vector<Array<double>> results;
+                    for (const std::string& name : pass.outputs) {
+                        results.push_back({op.sizes_of(name, problem), {}});
+                        results.back().data.resize(
+                            static_cast<std::size_t>(element_count(results.back().sizes)));
+                    }
+                    pass.reference(problem, taken, results);
+                    for (std::size_t i = 0; i < results.size(); ++i)
+                        if (is_floating(op.tensor_named(pass.outputs[i]).dtype))
+                            for (const double sum : results[i].data) CHECK(sum <= 0x1p+24);
+                }
+            }
+}
+
+TEST_CASE("small networks are drawn without zeros, and with both signs and one by turns") {
+    const Operator& op = *Registry::instance().find_operator("lenet5_logits");
+    const Problem problem = Problem::parse(op.space, "in=1x1");
+    for (std::uint64_t seed : {1, 2, 3, 5, 6}) {
+        CAPTURE(seed);
+        bool negative = false;
+        for (const auto& [name, array] :
+             draw_thinned(op, problem, {.seed = seed, .is_dense = true}, ElementTypes(24)))
+            for (const double value : array.data) {
+                CHECK(value != 0.0);
+                negative |= value < 0.0 && name != "dfc3_out";
+            }
+        CHECK(negative == (seed % 2 == 0));
+    }
+}
+
+}  // namespace gradverify

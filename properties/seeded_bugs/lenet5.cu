@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// Seeded bugs of a chain of layers: one layer is wrong, or the layers are joined wrongly. Linked
+// into the tests only; list.hpp says which property must kill each, and at which problem.
+#include <cuda_runtime.h>
+
+#include <string_view>
+
+#include "harness/chain.hpp"
+#include "harness/kernel.hpp"
+#include "reference/fc.hpp"
+#include "reference/lenet5.hpp"
+
+namespace {
+
+using gradverify::Chain;
+using gradverify::TensorView;
+using gradverify::lenet5::LogitsBackward;
+
+// A20: the cotangent of each sample is read where the first one's lies.
+__global__ void grad_input_of_first_sample(const float* dy, const float* w, float* dx, int n, int c,
+                                           int k) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n * c) return;
+    float sum = 0.0f;
+    for (int out = 0; out < k; ++out) sum += dy[out] * w[out * c + i % c];
+    dx[i] = sum;
+}
+
+void launch_first_sample(const gradverify::fc::GradInput& call) {
+    const auto n = static_cast<int>(call.dx.size(0)), c = static_cast<int>(call.dx.size(1));
+    if (n * c == 0) return;
+    grad_input_of_first_sample<<<(n * c + 127) / 128, 128, 0, call.launch.stream>>>(
+        call.dy.as<const float>(), call.w.as<const float>(), call.dx.as<float>(), n, c,
+        static_cast<int>(call.dy.size(1)));
+}
+
+/// The simple chain with one of its kernels replaced.
+template <gradverify::FixedText kernel>
+void chain_with(const LogitsBackward& call) {
+    static const Chain chain(
+        {kernel.text, "conv.grad_weight/general", "conv.grad_bias/general",
+         "conv.grad_input/naive", "fc.grad_weight/naive", "fc.grad_bias/naive",
+         "fc.grad_input/naive", "relu.grad_input/naive", "maxpool.grad_input/scatter"},
+        GRADVERIFY_UNIT_DEVICE);
+    chain(call);
+}
+
+/// The simple chain.
+template <class Pass>
+void right_layers(const Pass& call) {
+    static const Chain chain({"conv.grad_weight/general", "conv.grad_bias/general",
+                              "conv.grad_input/naive", "fc.grad_weight/naive", "fc.grad_bias/naive",
+                              "fc.grad_input/naive", "relu.grad_input/naive",
+                              "maxpool.grad_input/scatter"},
+                             GRADVERIFY_UNIT_DEVICE);
+    chain(call);
+}
+
+/// The pass with one tensor given in the place of another.
+struct Rejoined : LogitsBackward {
+    Rejoined(const LogitsBackward& call, std::string_view asked, std::string_view given)
+        : LogitsBackward(call), asked_(asked), given_(given) {}
+    TensorView tensor(std::string_view name) const {
+        return LogitsBackward::tensor(name == asked_ ? given_ : name);
+    }
+
+  private:
+    std::string_view asked_, given_;
+};
+
+// What fc1 gave, before its ReLU, is taken for what fc2 was given.
+void pre_activation(const LogitsBackward& call) {
+    right_layers(Rejoined(call, "relu3_out", "fc1_out"));
+}
+
+__global__ void scaled(float* values, int count, float factor) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < count) values[i] *= factor;
+}
+
+// All layers are right, and one result is touched again.
+void counted_twice(const LogitsBackward& call) {
+    right_layers(call);
+    const TensorView bias = call.tensor("dconv2_b");
+    const auto count = static_cast<int>(bias.elements());
+    scaled<<<(count + 127) / 128, 128, 0, call.launch.stream>>>(bias.as<float>(), count, 2.0f);
+}
+
+const Chain& forward_chain() {
+    static const Chain chain({"conv.forward/naive", "relu.forward/naive", "maxpool.forward/naive",
+                              "fc.forward/naive", "softmax_cross_entropy.forward/naive"},
+                             GRADVERIFY_UNIT_DEVICE);
+    return chain;
+}
+
+void right_forward(const gradverify::lenet5::Forward& call) { forward_chain()(call); }
+
+// For training: the sign of one gradient.
+void sign_of_bias(const gradverify::lenet5::Backward& call) {
+    static const Chain chain({"softmax_cross_entropy.backward/naive", "conv.grad_weight/general",
+                              "conv.grad_bias/general", "conv.grad_input/naive",
+                              "fc.grad_weight/naive", "fc.grad_bias/naive", "fc.grad_input/naive",
+                              "relu.grad_input/naive", "maxpool.grad_input/scatter"},
+                             GRADVERIFY_UNIT_DEVICE);
+    chain(call);
+    const TensorView bias = call.tensor("dfc2_b");
+    const auto count = static_cast<int>(bias.elements());
+    scaled<<<(count + 127) / 128, 128, 0, call.launch.stream>>>(bias.as<float>(), count, -1.0f);
+}
+
+}  // namespace
+
+GRADVERIFY_KERNEL(gradverify::fc::GradInput, "bug_a20_first_sample", launch_first_sample);
+GRADVERIFY_KERNEL(LogitsBackward, "bug_a20_first_sample",
+                  chain_with<"fc.grad_input/bug_a20_first_sample">);
+GRADVERIFY_KERNEL(LogitsBackward, "bug_not_cleared",
+                  chain_with<"maxpool.grad_input/bug_not_cleared">)
+    .not_deterministic();
+GRADVERIFY_KERNEL(LogitsBackward, "bug_mask_from_zero",
+                  chain_with<"relu.grad_input/bug_mask_from_zero">);
+GRADVERIFY_KERNEL(LogitsBackward, "bug_pre_activation", pre_activation);
+GRADVERIFY_KERNEL(LogitsBackward, "bug_counted_twice", counted_twice);
+GRADVERIFY_KERNEL(gradverify::lenet5::Forward, "bug_sign_of_bias", right_forward)
+    .workspace([](const gradverify::Problem& problem) {
+        return forward_chain().workspace_bytes<gradverify::lenet5::Forward>(problem);
+    });
+GRADVERIFY_KERNEL(gradverify::lenet5::Backward, "bug_sign_of_bias", sign_of_bias);

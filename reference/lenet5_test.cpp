@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+// lenet5 on a network small enough to work out by hand, the sizes of LeNet-5 itself, and its steps
+// against the operators that they name.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <map>
+#include <string>
+
+#include "properties/values.hpp"
+#include "reference/run_pass.hpp"
+
+namespace {
+
+using namespace gradverify;
+using namespace gradverify::testing;
+
+const std::string lenet5 = "k1=6,k2=16,hidden1=120,hidden2=84,classes=10,in=28x28,filter=5x5,window=2x2";
+
+const Operator& op() { return *Registry::instance().find_operator("lenet5"); }
+
+std::int64_t elements(const std::string& tensor, const std::string& problem) {
+    return element_count(op().sizes_of(tensor, Problem::parse(op().space, problem)));
+}
+
+std::int64_t elements_of_outputs(const std::string& pass, const std::string& problem,
+                                 bool of_parameters) {
+    std::int64_t all = 0;
+    for (const std::string& name : op().find_pass(pass)->outputs)
+        if (op().is_gradient(name) == of_parameters) all += elements(name, problem);
+    return all;
+}
+
+}  // namespace
+
+TEST_CASE("LeNet-5 has 44,426 parameters, and 336 thousand cotangents between layers at 32 images") {
+    CHECK(elements_of_outputs("backward", "n=32," + lenet5, true) == 44'426);
+    CHECK(elements_of_outputs("backward", "n=32," + lenet5, false) == 335'936);
+    CHECK(elements("dconv2_w", lenet5) == 2400);
+    CHECK(elements("dfc1_w", lenet5) == 30'720);
+    CHECK(elements("pool2_out", lenet5) == 256);
+    CHECK(op().find_pass("backward")->steps.size() == 21);
+    CHECK(op().find_pass("backward_to_image")->steps.size() == 22);
+    CHECK(op().find_pass("forward")->steps.size() == 12);
+}
+
+TEST_CASE("a network of one pixel, worked out by hand") {
+    // conv1 2*3+1 = 7, conv2 7*(-1)+9 = 2, fc1 2*4-3 = 5, fc2 5*1+1 = 6, fc3 6*2-5 = 7.
+    const std::vector<std::pair<std::string, Numbers>> inputs{
+        {"image", {3}},   {"conv1_w", {2}}, {"conv1_b", {1}}, {"conv2_w", {-1}}, {"conv2_b", {9}},
+        {"fc1_w", {4}},   {"fc1_b", {-3}},  {"fc2_w", {1}},   {"fc2_b", {1}},    {"fc3_w", {2}},
+        {"fc3_b", {-5}}};
+    const auto forward = run("lenet5_logits", "forward", "in=1x1", inputs);
+    std::map<std::string, Numbers> out;
+    const Operator& logits = *Registry::instance().find_operator("lenet5_logits");
+    for (std::size_t i = 0; i < forward.size(); ++i)
+        out[logits.outputs[i].name] = forward[i].data;
+    CHECK(out["conv1_out"] == Numbers{7});
+    CHECK(out["pool1_out"] == Numbers{7});
+    CHECK(out["conv2_out"] == Numbers{2});
+    CHECK(out["fc1_out"] == Numbers{5});
+    CHECK(out["fc2_out"] == Numbers{6});
+    CHECK(out["fc3_out"] == Numbers{7});
+    auto taken = inputs;
+    for (const auto& [name, numbers] : out)
+        if (name != "fc3_out") taken.emplace_back(name, numbers);
+    taken.emplace_back("dfc3_out", Numbers{10});
+    const auto backward = run("lenet5_logits", "backward", "in=1x1", taken);
+    std::map<std::string, Numbers> gradient;
+    for (std::size_t i = 0; i < backward.size(); ++i)
+        gradient[logits.find_pass("backward")->outputs[i]] = backward[i].data;
+    CHECK(gradient["dfc3_w"] == Numbers{60});
+    CHECK(gradient["dfc3_b"] == Numbers{10});
+    CHECK(gradient["dfc2_out"] == Numbers{20});
+    CHECK(gradient["dfc2_w"] == Numbers{100});
+    CHECK(gradient["dfc1_w"] == Numbers{40});
+    CHECK(gradient["dpool2_out"] == Numbers{80});
+    CHECK(gradient["dconv2_w"] == Numbers{560});
+    CHECK(gradient["dconv1_out"] == Numbers{-80});
+    CHECK(gradient["dconv1_w"] == Numbers{-240});
+    CHECK(gradient["dimage"] == Numbers{-160});
+}
+
+TEST_CASE("the loss of equal logits is the logarithm of their number") {
+    const auto result = run("lenet5", "loss_and_gradients", "n=2,classes=4,in=2x2",
+                            {{"dloss", {1}}, {"labels", {3, 0}}});
+    CHECK(result.front().data.front() == doctest::Approx(std::log(4.0)));
+    const auto& bias = result.back().data;  // dfc3_b
+    REQUIRE(bias.size() == 4);
+    CHECK(bias[0] == doctest::Approx(0.25 - 0.5));
+    CHECK(bias[1] == doctest::Approx(0.25));
+}
+
+TEST_CASE("each step names a pass that is there, a valid problem of it, and tensors that fit") {
+    for (const char* name : {"lenet5", "lenet5_logits"})
+        for (const PassSpec& pass : Registry::instance().find_operator(name)->passes)
+            for (const char* text : {"in=1x1", "n=2,c=2,k1=3,k2=2,hidden1=5,hidden2=4,in=9x8,"
+                                               "filter=2x3,window=2x1"}) {
+                const Operator& whole = *Registry::instance().find_operator(name);
+                const Problem problem = Problem::parse(whole.space, text);
+                REQUIRE_FALSE(whole.validate(problem));
+                for (const Step& step : pass.steps) {
+                    CAPTURE(step.pass);
+                    const std::size_t dot = step.pass.find('.');
+                    const Operator* part =
+                        Registry::instance().find_operator(step.pass.substr(0, dot));
+                    REQUIRE(part);
+                    const PassSpec* of_part = part->find_pass(step.pass.substr(dot + 1));
+                    REQUIRE(of_part);
+                    const Problem small = Problem::parse(part->space, step.problem(problem));
+                    CHECK_FALSE(part->validate(small));
+                    for (const auto& names :
+                         {of_part->inputs, of_part->outputs, of_part->taken_by_reference()})
+                        for (const std::string& tensor : names)
+                            CHECK(element_count(part->sizes_of(tensor, small)) ==
+                                  element_count(whole.sizes_of(step.tensor(tensor), problem)));
+                }
+            }
+}
+
+// Takes minutes: `gradverify_suite_tests -ns --test-case='every parameter of LeNet-5*'`.
+TEST_CASE("every parameter of LeNet-5 by itself: central differences of the loss" *
+          doctest::skip()) {
+    const Problem problem = Problem::parse(op().space, "n=2," + lenet5);
+    const ElementTypes types(24);
+    Values values = draw_values(op(), problem, {.seed = 1}, ValueKind::mantissas, types);
+    values["dloss"].data = {1.0};
+    const PassSpec& pass = *op().find_pass("loss_and_gradients");
+    const auto run_on_values = [&](const PassSpec& of) {
+        std::vector<Array<double>> results;
+        for (const std::string& name : of.outputs) {
+            results.push_back({op().sizes_of(name, problem), {}});
+            results.back().data.resize(
+                static_cast<std::size_t>(element_count(results.back().sizes)));
+        }
+        of.reference(problem, pick(op(), problem, values, of.inputs, types), results);
+        return results;
+    };
+    const auto loss_and_masks = [&] {
+        const auto outputs = run_on_values(op().forward());
+        std::vector<bool> masks;
+        for (std::size_t i = 0; i < outputs.size(); ++i)
+            if (const std::string& name = op().outputs[i].name;
+                name.ends_with("_out") && !name.starts_with("relu") && !name.starts_with("pool"))
+                for (const double value : outputs[i].data) masks.push_back(value > 0.0);
+            else if (name.ends_with("_index"))
+                for (const double value : outputs[i].data)
+                    for (int bit = 0; bit < 10; ++bit)
+                        masks.push_back((static_cast<int>(value) >> bit & 1) != 0);
+        return std::pair(outputs.back().data.front(), masks);
+    };
+    const auto gradients = run_on_values(pass);
+    std::int64_t checked = 0, redrawn = 0;
+    for (std::size_t i = 1; i < gradients.size(); ++i) {
+        auto& parameter = values[pass.outputs[i].substr(1)].data;
+        CAPTURE(pass.outputs[i]);
+        for (std::size_t j = 0; j < parameter.size(); ++j) {
+            const double before = parameter[j];
+            for (double step = 1e-5; step > 1e-9; step /= 8.0) {
+                parameter[j] = before + step;
+                const auto [above, masks_above] = loss_and_masks();
+                parameter[j] = before - step;
+                const auto [below, masks_below] = loss_and_masks();
+                parameter[j] = before;
+                if (masks_above != masks_below) {
+                    ++redrawn;
+                    continue;
+                }
+                CAPTURE(j);
+                CHECK((above - below) / (2.0 * step) ==
+                      doctest::Approx(gradients[i].data[j]).epsilon(1e-4 + 1e-10 / step));
+                ++checked;
+                break;
+            }
+        }
+    }
+    MESSAGE(checked, " parameters, ", redrawn, " steps across a kink");
+    CHECK(checked > 44'400);
+}
