@@ -50,6 +50,13 @@ std::string promises(const Kernel& kernel) {
     return joined(words);
 }
 
+std::string steps(const PassSpec& pass) {
+    std::vector<std::string> words;
+    for (const Step& step : pass.steps)
+        words.push_back(std::to_string(words.size() + 1) + " " + step.pass);
+    return joined(words);
+}
+
 /// What a case asks for can be wrong in itself; a worker would call all of it an error.
 void require_runnable(const Suite& suite, const Case& checked) {
     const Kernel& kernel = *Registry::instance().find_kernel(checked.kernel);
@@ -116,6 +123,8 @@ int run_list(const Suite&, const std::vector<std::string>& filters, const std::s
         std::printf("%s\n  devices   %s\n  supports  %s\n  promises  %s\n", kernel.name.c_str(),
                     joined(kernel.devices()).c_str(), wrapped(supports(kernel), 12).c_str(),
                     wrapped(promises(kernel), 12).c_str());
+        if (!kernel.pass->steps.empty())
+            std::printf("  steps     %s\n", wrapped(steps(*kernel.pass), 12).c_str());
         if (problem.empty()) continue;
         try {
             const Problem at = Problem::parse(kernel.op->space, problem);

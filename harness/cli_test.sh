@@ -80,6 +80,11 @@ expect 0 out '^conv.forward/naive$' list
 expect 0 out '^  supports  stride = 1, padding = 0, dilation = 1, groups = 1' list "$kernel"
 holds "list FILTER prints one kernel" test "$(grep -c '^conv' out)" -eq 1
 expect 0 out '^conv.grad_weight/naive$' list '*/naive'
+expect 0 out '^  dw +gradient +f32 4 x 3 x 2 x 2 +48 +192$' \
+    list conv.grad_weight/naive --problem n=2,c=3,k=4,in=5x5,filter=2x2
+expect 0 out '^  on in=5x5,stride=2x2: needs stride = 1$' list conv.grad_weight/naive --problem in=5x5,stride=2
+refused 'another operator.s: name the kernels of one' list --problem in=5x5
+refused 'unknown parameter `m`' list conv.grad_weight/naive --problem m=1
 refused "no kernel matches 'conv.forwrd/naive'; did you mean conv.forward/naive" \
     list "$kernel" conv.forwrd/naive
 holds "list says which kernels there are" grep -q 'conv.grad_weight/tree_reduction' err

@@ -122,9 +122,10 @@ void check_gradient(const Operator& op, const std::string& name,
                     const std::vector<std::string>& inputs, const std::vector<std::string>& outputs,
                     bool has_reference, Mistakes& mistakes) {
     const std::string pass = "the gradient pass " + name + " ";
-    const bool any = std::ranges::any_of(
-        outputs, [&](const std::string& output) { return op.is_gradient(output); });
-    if (name == "forward" || !any)
+    const bool has_no_gradient = std::ranges::all_of(outputs, [&](const std::string& output) {
+        return may_yield(op, output, has_reference) && !op.is_gradient(output);
+    });
+    if (name == "forward" || has_no_gradient)
         mistakes.push_back(pass +
                            "needs a name other than `forward`, and an output such as \"dx\"");
     for (const std::string& output : outputs)
