@@ -79,11 +79,14 @@ inline bool operator==(const Bounded& a, const Bounded& b) {
 inline Bounded abs(const Bounded& x) {
     return Bounded(Bounded::Sum{std::abs(x.value()), x.error(), std::abs(x.value()), 0.0});
 }
-/// Either operand may be chosen where their errors overlap; the result is off by no more than the
-/// larger error.
+/// Either operand may be chosen where their errors overlap; the result is then off by no more than
+/// the larger error, else by that of the larger operand.
 inline Bounded max(const Bounded& a, const Bounded& b) {
-    const double value = max(a.value(), b.value());
-    return Bounded(Bounded::Sum{value, std::max(a.error(), b.error()), std::abs(value), 0.0});
+    const double value = max(a.value(), b.value()), ea = a.error(), eb = b.error();
+    double error = std::max(ea, eb);
+    if (a.value() - b.value() > ea + eb) error = ea;
+    if (b.value() - a.value() > ea + eb) error = eb;
+    return Bounded(Bounded::Sum{value, error, std::abs(value), 0.0});
 }
 inline Bounded min(const Bounded& a, const Bounded& b) { return -max(-a, -b); }
 

@@ -237,8 +237,9 @@ TEST_CASE("pieces that are not linear, or whose slopes are no whole numbers, are
     const auto half = []<class T>(const T& x) { return T(0.5) * x; };
     CHECK(contains(mistake_of(elementwise(half).piecewise_linear()),
                    "changes by 0.500000 and, near by, 0.500000 (at n=1); leave it out"));
-    CHECK(contains(mistake_of(copying().sum_of_products({{"x"}}).piecewise_linear()),
-                   "of sum_of_products, piecewise_linear and piecewise_polynomial two are declared"));
+    CHECK(
+        contains(mistake_of(copying().sum_of_products({{"x"}}).piecewise_linear()),
+                 "of sum_of_products, piecewise_linear and piecewise_polynomial two are declared"));
 }
 
 TEST_CASE("exact_if says on which problems results are exact, if they are on any") {
@@ -390,7 +391,8 @@ TEST_CASE("a pass with a reference of its own may yield gradients by what was sa
 }
 
 TEST_CASE("steps name a pass and tensors that are there") {
-    const Step step{"relu.forward", [](const Problem&) { return std::string("n=1"); },
+    const Step step{"relu.forward",
+                    [](const Problem&) { return std::string("n=1"); },
                     {{"x", "product"}, {"y", "y"}}};
     const Operator op = layer().steps("forward", {step});
     CHECK(op.mistakes.empty());
@@ -420,10 +422,9 @@ TEST_CASE("piecewise_polynomial is held to what whole numbers give") {
 }
 
 TEST_CASE("numbers_below gives a tensor a domain by the problem") {
-    const Operator op = copying().input(
-        "w", {}, numbers_below([](const Problem& problem) {
-            return 1.0 / static_cast<double>(problem.scalar("n"));
-        }));
+    const Operator op = copying().input("w", {}, numbers_below([](const Problem& problem) {
+                                            return 1.0 / static_cast<double>(problem.scalar("n"));
+                                        }));
     const ValueDomain domain = op.tensor_named("w").domain_at(Problem::parse(op.space, "n=4"));
     CHECK(domain.lowest == -0.25);
     CHECK(domain.highest == 0.25);

@@ -59,6 +59,35 @@ T not_a_number() {
         return T(nan);
 }
 
+/// How far a value may be off, on the scalar that knows.
+template <class T>
+double error_of(const T& value) {
+    if constexpr (std::same_as<T, Bounded>)
+        return value.error();
+    else
+        return 0.0;
+}
+
+/// The value if `is_taken`, else zero; where it is not sure which, a kernel may have either.
+template <class T>
+T taken_or_zero(const T& value, bool is_taken, bool is_sure) {
+    if constexpr (std::same_as<T, Bounded>)
+        if (!is_sure) {
+            const double size = std::abs(value.value());
+            return Bounded(
+                Bounded::Sum{is_taken ? value.value() : 0.0, size + value.error(), size, 0.0});
+        }
+    return is_taken ? value : T(0.0);
+}
+
+/// The gradient of a ReLU: the cotangent where `x` is above zero, else zero. Decides no branch;
+/// where rounding may turn the sign of x, either is within the bound.
+template <class T>
+T where_positive(const T& x, const T& cotangent) {
+    const double value = detail::plain_value(x), error = error_of(x);
+    return taken_or_zero(cotangent, value > 0.0, error == 0.0 || std::abs(value) > error);
+}
+
 /// The largest of some values and where it is, the first of equal ones: what a maximum saves for
 /// its gradient. Decides no branch; where rounding may choose another value, its place is within
 /// the bound of `position`.
@@ -67,8 +96,8 @@ class LargestOf {
   public:
     void see(const T& value, std::int64_t position) {
         largest_ = seen_.empty() ? value : max(largest_, value);
-        seen_.push_back({detail::plain_value(value), 0.0, static_cast<double>(position)});
-        if constexpr (std::same_as<T, Bounded>) seen_.back().error = value.error();
+        seen_.push_back(
+            {detail::plain_value(value), error_of(value), static_cast<double>(position)});
     }
     /// **Ranges** at least one value has been seen, here and below.
     const T& value() const { return largest_; }

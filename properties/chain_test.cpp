@@ -15,15 +15,15 @@ namespace gradverify {
 
 namespace {
 
-const std::string whole = "n=3,k1=2,k2=2,hidden1=3,hidden2=4,classes=3,in=8x8,filter=2x2,window=2x2";
+const std::string whole =
+    "n=3,k1=2,k2=2,hidden1=3,hidden2=4,classes=3,in=8x8,filter=2x2,window=2x2";
 
 std::string message_of(const std::string& variant, const std::string& property,
                        const std::string& problem) {
     const Suite suite = make_suite(Registry::instance());
     for (int seed = 1; seed <= 40; ++seed) {
-        const Outcome outcome =
-            suite.run("v1:lenet5_logits.backward/" + variant + ":" + property + ":cpu:" + problem +
-                      ":seed=" + std::to_string(seed));
+        const Outcome outcome = suite.run("v1:lenet5_logits.backward/" + variant + ":" + property +
+                                          ":cpu:" + problem + ":seed=" + std::to_string(seed));
         if (outcome.verdict == Verdict::failed) return outcome.message;
     }
     return "passed";

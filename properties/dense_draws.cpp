@@ -14,7 +14,7 @@ constexpr int draws_minimum = 3, draws_factor = 10;
 constexpr int draws_with_ties = 8;
 // Three draws with outliers: an index chooses the one that matters, or its neighbour.
 constexpr int draws_with_outliers = 9;
-// Of layers behind each other many draws leave nothing of the last: half of them have one sign, a
+// Of layers behind each other many draws leave nothing of the last: half of them are positive, a
 // quarter ties.
 constexpr int draws_of_chain = 24;
 
@@ -57,8 +57,8 @@ int dense_draw_count(const Kernel& kernel, std::string_view property) {
     const int draws =
         std::max({draws_minimum, static_cast<int>(declared.block_sizes.size()),
                   declared.takes_output_mask ? (1 << outputs) - 1 : 0, 2 * declared.places(),
-                  has_ties ? draws_with_ties : 0,
-                  kernel.op->is_chain() ? draws_of_chain : 0, chooses_outliers ? draws_with_outliers : 0});
+                  has_ties ? draws_with_ties : 0, kernel.op->is_chain() ? draws_of_chain : 0,
+                  chooses_outliers ? draws_with_outliers : 0});
     const bool is_hidden = std::ranges::any_of(kernel.pass->outputs, [&](const auto& output) {
         const DType dtype = dtype_of(declared, *kernel.op, output);
         return is_floating(dtype) && !holds_all_of(dtype, declared.accumulator());

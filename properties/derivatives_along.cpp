@@ -5,12 +5,18 @@
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <utility>
+
+#include "harness/random.hpp"
 
 namespace gradverify {
 
 namespace {
 
 constexpr int random_directions = 2;
+// Of large gradients one more, which moves so few elements that their own bounds are all it allows
+// for.
+constexpr std::size_t elements_of_sparse_direction = 4;
 // Each element is moved alone up to this many elements and multiply-adds in total.
 constexpr std::size_t elementwise_maximum = 24;
 constexpr double elementwise_work_maximum = 1 << 16;
@@ -200,6 +206,17 @@ Comparison compare_elements(const Line& line, const BoundedGradient& gradient) {
     return compare(gradient.values.data, expected);
 }
 
+/// Sets all but a few elements to zero.
+void keep_few(Array<double>& direction, std::uint64_t seed) {
+    SplitMix64 random(mix_seed(seed, "few"));
+    std::vector<double> kept(direction.data.size(), 0.0);
+    for (std::size_t i = 0; i < elements_of_sparse_direction; ++i) {
+        const std::size_t at = random.below(kept.size());
+        kept[at] = direction.data[at];
+    }
+    direction.data = std::move(kept);
+}
+
 }  // namespace
 
 Outcome matches_derivatives_along(CaseContext& context,
@@ -213,9 +230,15 @@ Outcome matches_derivatives_along(CaseContext& context,
         const bool is_by_values =
             (which + gradients.size() - first_by_values) % gradients.size() < gradients_by_values;
         const Line line(context, gradient.tensor);
-        for (int i = 0; i < random_directions; ++i) {
-            const auto direction = draw_smooth_direction(
-                gradient.values, context.seed_for(gradient.tensor + std::to_string(i)));
+        const std::size_t elements = gradient.values.data.size();
+        const bool is_elementwise =
+            elements <= elementwise_maximum &&
+            static_cast<double>(elements) * work <= elementwise_work_maximum;
+        const int directions = random_directions + (is_elementwise ? 0 : 1);
+        for (int i = 0; i < directions; ++i) {
+            const std::uint64_t seed = context.seed_for(gradient.tensor + std::to_string(i));
+            auto direction = draw_smooth_direction(gradient.values, seed);
+            if (i == random_directions) keep_few(direction, seed);
             const ValueAlong exact = *line.at(0.0, direction);
             if (!exact.is_kink && is_by_values)
                 if (auto wrong = contradiction(line, gradient.tensor, direction, exact))
@@ -225,10 +248,7 @@ Outcome matches_derivatives_along(CaseContext& context,
             const double got = inner_product(gradient.values, direction);
             comparisons.push_back(compare({&got, 1}, expected));
         }
-        const std::size_t elements = gradient.values.data.size();
-        if (elements <= elementwise_maximum &&
-            static_cast<double>(elements) * work <= elementwise_work_maximum)
-            comparisons.push_back(compare_elements(line, gradient));
+        if (is_elementwise) comparisons.push_back(compare_elements(line, gradient));
     }
     return combine(comparisons, "is not the derivative of the forward function");
 }

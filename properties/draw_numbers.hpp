@@ -64,6 +64,10 @@ void fill_nan(Array<double>& array, std::uint64_t seed, SplitMix64 random);
 /// Moves drawn numbers into the domain of a tensor.
 void move_inside(Array<double>& array, const ValueDomain& domain, DType dtype);
 
+/// Makes all elements positive, and as small as keeps a sum of a row of them times others at the
+/// others' size: nothing cancels then, and bounds of layers behind each other stay close.
+void make_averaging(Array<double>& array);
+
 /// A mean that is much larger than the spread shows a variance that is a difference of squares.
 void add_offset(Array<double>& array, SplitMix64 random, DType dtype);
 

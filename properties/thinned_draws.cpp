@@ -69,19 +69,29 @@ bool fits(const Operator& op, const Problem& problem, const Values& values,
     return true;
 }
 
-void fill(Array<double>& array, const std::string& name, const Data& data, const Level& level,
-          const DenseRange& range) {
-    if (data.is_dense && level.share == 1.0) {
-        fill_dense_integers(array, range, data.seed, level.amplitude);
-        return;
-    }
+/// One tensor of a level. Cotangents have both signs, and no ties.
+Array<double> draw(const Operator& op, Sizes sizes, const std::string& name, bool is_input,
+                   const Data& data, const Level& level, const DenseRange& range) {
+    Array<double> array{std::move(sizes), {}};
+    array.data.resize(static_cast<std::size_t>(element_count(array.sizes)));
     SplitMix64 random(mix_seed(data.seed, name));
-    for (double& element : array.data) {
-        const auto magnitude = static_cast<double>(random.between(1, level.amplitude));
-        const bool is_kept = static_cast<double>(random.below(1u << 24)) < level.share * 0x1p24;
-        element = random.one_in(2) ? -magnitude : magnitude;
-        if (!is_kept) element = 0.0;
+    if (is_input && meets_kinks(op, data, ValueKind::integers)) {
+        fill_ties(array, data.is_dense ? data.seed / 4 : data.seed, random);
+    } else if (data.is_dense && level.share == 1.0) {
+        fill_dense_integers(array, range, data.seed, level.amplitude);
+    } else {
+        for (double& element : array.data) {
+            element = static_cast<double>(random.between(1, level.amplitude));
+            if (random.one_in(2)) element = -element;
+        }
     }
+    if (is_input && is_positive(op, data)) array = magnitudes(std::move(array));
+    SplitMix64 thinning(mix_seed(data.seed, "thinned " + name));
+    if (level.share < 1.0)
+        for (double& element : array.data)
+            if (static_cast<double>(thinning.below(1u << 24)) >= level.share * 0x1p24)
+                element = 0.0;
+    return array;
 }
 
 }  // namespace
@@ -103,15 +113,8 @@ Values draw_thinned(const Operator& op, const Problem& problem, const Data& data
         for (const auto& [name, is_input] : numbers)
             range.total += element_count(op.sizes_of(name, problem));
         for (const auto& [name, is_input] : numbers) {
-            Array<double>& array = values[name] = {op.sizes_of(name, problem), {}};
-            array.data.resize(static_cast<std::size_t>(element_count(array.sizes)));
-            fill(array, name, data, level, range);
-            range.first += static_cast<std::int64_t>(array.data.size());
-            if (!is_input) continue;
-            if (meets_kinks(op, data, ValueKind::integers))
-                fill_ties(array, data.is_dense ? data.seed / 4 : data.seed, SplitMix64(mix_seed(data.seed, "ties of " + name)));
-            else if (has_one_sign(op, data))
-                array = magnitudes(std::move(array));
+            values[name] = draw(op, op.sizes_of(name, problem), name, is_input, data, level, range);
+            range.first += static_cast<std::int64_t>(values[name].data.size());
         }
         if (fits(op, problem, values, types)) return values;
     }

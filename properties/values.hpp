@@ -40,9 +40,9 @@ Values draw_values(const Operator& op, const Problem& problem, const Data& data,
 /// Where pieces of the operator meet is where many elements are alike, or zero: whether this draw's
 /// are.
 bool meets_kinks(const Operator& op, const Data& data, ValueKind kind);
-/// Behind each other, ReLUs leave little of values of both signs: whether this draw of a chain of
-/// layers has one.
-bool has_one_sign(const Operator& op, const Data& data);
+/// Behind each other, ReLUs leave little of values of both signs: whether all inputs in this draw
+/// of a chain of layers are positive.
+bool is_positive(const Operator& op, const Data& data);
 
 /// One of these tensors alone: each has a stream of its own, so the others need not be drawn.
 Array<double> draw_tensor(const Operator& op, const Problem& problem, const Data& data,

@@ -115,21 +115,30 @@ void convolve_grad_input(const Cotangent& dy, const Weights& w, const Out& dx) {
                                 dx(n, c, oh + r, ow + s) += dy(n, k, oh, ow) * w(k, c, r, s);
 }
 
-template <class Cotangent, class Indices, class Out>
-void scatter_to_largest(const Cotangent& dy, const Indices& index, const Out& dx) {
-    const std::int64_t plane = dx.size(2) * dx.size(3);
+/// `index` is a number where the largest pixel of a window is; where rounding may have chosen
+/// another, each pixel of the window may be it.
+template <class T, class Cotangent, class Index, class Out>
+void scatter_to_largest(const Cotangent& dy, const Index& index, const Out& dx,
+                        const Plane& window) {
     for (std::int64_t n = 0; n < dy.size(0); ++n)
         for (std::int64_t c = 0; c < dy.size(1); ++c)
             for (std::int64_t oh = 0; oh < dy.size(2); ++oh)
-                for (std::int64_t ow = 0; ow < dy.size(3); ++ow)
-                    dx.flat((n * dy.size(1) + c) * plane + index(n, c, oh, ow)) += dy(n, c, oh, ow);
+                for (std::int64_t ow = 0; ow < dy.size(3); ++ow) {
+                    const T& at = index(n, c, oh, ow);
+                    const auto largest = std::llround(detail::plain_value(at));
+                    for (std::int64_t h = oh * window[0]; h < (oh + 1) * window[0]; ++h)
+                        for (std::int64_t w = ow * window[1]; w < (ow + 1) * window[1]; ++w)
+                            dx(n, c, h, w) +=
+                                taken_or_zero<T>(dy(n, c, oh, ow), h * dx.size(3) + w == largest,
+                                                 error_of(at) == 0.0);
+                }
 }
 
 /// `x` is what the ReLU was given.
 template <class T, class Cotangent, class In, class Out>
 void mask(const Cotangent& dy, const In& x, const Out& dx) {
     for (std::int64_t i = 0; i < dx.elements(); ++i)
-        dx.flat(i) = x.flat(i) > 0.0 ? dy.flat(i) : T(0.0);
+        dx.flat(i) = where_positive<T>(x.flat(i), dy.flat(i));
 }
 
 template <class Cotangent, class In, class Out>
@@ -190,11 +199,11 @@ void backward_loss(const Cotangent& dloss, const Probs& probs, const Labels& lab
                             (dloss() / static_cast<double>(probs.size(0)));
 }
 
-/// From the logits' cotangent to the parameters. `saved` gives activations, `index` the indices of
-/// pool1 and pool2, `out` the gradients.
-template <class T, class Logits, class In, class Saved, class Index, class Out>
-void backward_from_logits(const Logits& dlogits, const In& in, const Saved& saved,
-                          const Index& index, const Out& out) {
+/// From the logits' cotangent to the parameters. `saved` gives activations and indices, `out` the
+/// gradients.
+template <class T, class Logits, class In, class Saved, class Out>
+void backward_from_logits(const Logits& dlogits, const In& in, const Saved& saved, const Out& out,
+                          const Plane& window) {
     connect_grad_parameters(dlogits, saved("relu4_out"), out("dfc3_w"), out("dfc3_b"));
     connect_grad_input(dlogits, in("fc3_w"), out("drelu4_out"));
     mask<T>(out("drelu4_out"), saved("fc2_out"), out("dfc2_out"));
@@ -203,12 +212,12 @@ void backward_from_logits(const Logits& dlogits, const In& in, const Saved& save
     mask<T>(out("drelu3_out"), saved("fc1_out"), out("dfc1_out"));
     connect_grad_parameters(out("dfc1_out"), saved("pool2_out"), out("dfc1_w"), out("dfc1_b"));
     connect_grad_input(out("dfc1_out"), in("fc1_w"), out("dpool2_out"));
-    scatter_to_largest(out("dpool2_out"), index("pool2_index"), out("drelu2_out"));
+    scatter_to_largest<T>(out("dpool2_out"), saved("pool2_index"), out("drelu2_out"), window);
     mask<T>(out("drelu2_out"), saved("conv2_out"), out("dconv2_out"));
     convolve_grad_parameters(out("dconv2_out"), saved("pool1_out"), out("dconv2_w"),
                              out("dconv2_b"));
     convolve_grad_input(out("dconv2_out"), in("conv2_w"), out("dpool1_out"));
-    scatter_to_largest(out("dpool1_out"), index("pool1_index"), out("drelu1_out"));
+    scatter_to_largest<T>(out("dpool1_out"), saved("pool1_index"), out("drelu1_out"), window);
     mask<T>(out("drelu1_out"), saved("conv1_out"), out("dconv1_out"));
     convolve_grad_parameters(out("dconv1_out"), in("image"), out("dconv1_w"), out("dconv1_b"));
 }
@@ -229,12 +238,12 @@ template <class T>
 void backward(const ForwardCall<T>& call, From from, bool to_image) {
     const auto in = [&](const char* name) { return call.input(name); };
     const auto out = [&](const char* name) { return call.output(name); };
-    const auto index = [&](const char* name) { return call.indices(name); };
+    const Plane window = Network(call.problem()).window;
     if (from == From::loss) {
         backward_loss<T>(in("dloss"), in("probs"), call.indices("labels"), out("dfc3_out"));
-        backward_from_logits<T>(out("dfc3_out"), in, in, index, out);
+        backward_from_logits<T>(out("dfc3_out"), in, in, out, window);
     } else {
-        backward_from_logits<T>(in("dfc3_out"), in, in, index, out);
+        backward_from_logits<T>(in("dfc3_out"), in, in, out, window);
     }
     if (to_image) convolve_grad_input(out("dconv1_out"), in("conv1_w"), out("dimage"));
 }
@@ -315,10 +324,6 @@ class Activations {
         const auto found = arrays_.find(name);
         return {found->second.data.data(), found->second.sizes, found->first};
     }
-    IndicesOf<T> index(std::string_view name) {
-        const auto found = arrays_.find(name);
-        return IndicesOf<T>({found->second.data.data(), found->second.sizes, found->first});
-    }
 
   private:
     void add(const std::string& name, Sizes sizes) {
@@ -335,13 +340,13 @@ void loss_and_gradients(const ForwardCall<T>& call) {
     const auto out = [&](const char* name) {
         return inside.has(name) ? inside(name) : call.output(name);
     };
-    const auto index = [&](const char* name) { return inside.index(name); };
-    forward_to_logits<T>(in, out, Network(call.problem()).window);
+    const Plane window = Network(call.problem()).window;
+    forward_to_logits<T>(in, out, window);
     forward_loss<T>(inside("fc3_out"), call.indices("labels"), inside("probs"),
                     call.output("loss"));
     backward_loss<T>(in("dloss"), inside("probs"), call.indices("labels"), inside("dfc3_out"));
     const auto saved = [&](const char* name) { return inside(name); };
-    backward_from_logits<T>(inside("dfc3_out"), in, saved, index, out);
+    backward_from_logits<T>(inside("dfc3_out"), in, saved, out, window);
 }
 
 // ---- operators

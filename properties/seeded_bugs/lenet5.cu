@@ -38,9 +38,9 @@ void launch_first_sample(const gradverify::fc::GradInput& call) {
 template <gradverify::FixedText kernel>
 void chain_with(const LogitsBackward& call) {
     static const Chain chain(
-        {kernel.text, "conv.grad_weight/general", "conv.grad_bias/general",
-         "conv.grad_input/naive", "fc.grad_weight/naive", "fc.grad_bias/naive",
-         "fc.grad_input/naive", "relu.grad_input/naive", "maxpool.grad_input/scatter"},
+        {kernel.text, "conv.grad_weight/general", "conv.grad_bias/general", "conv.grad_input/naive",
+         "fc.grad_weight/naive", "fc.grad_bias/naive", "fc.grad_input/naive",
+         "relu.grad_input/naive", "maxpool.grad_input/scatter"},
         GRADVERIFY_UNIT_DEVICE);
     chain(call);
 }
@@ -48,11 +48,11 @@ void chain_with(const LogitsBackward& call) {
 /// The simple chain.
 template <class Pass>
 void right_layers(const Pass& call) {
-    static const Chain chain({"conv.grad_weight/general", "conv.grad_bias/general",
-                              "conv.grad_input/naive", "fc.grad_weight/naive", "fc.grad_bias/naive",
-                              "fc.grad_input/naive", "relu.grad_input/naive",
-                              "maxpool.grad_input/scatter"},
-                             GRADVERIFY_UNIT_DEVICE);
+    static const Chain chain(
+        {"conv.grad_weight/general", "conv.grad_bias/general", "conv.grad_input/naive",
+         "fc.grad_weight/naive", "fc.grad_bias/naive", "fc.grad_input/naive",
+         "relu.grad_input/naive", "maxpool.grad_input/scatter"},
+        GRADVERIFY_UNIT_DEVICE);
     chain(call);
 }
 

@@ -16,17 +16,17 @@ struct Segment {
 
 // On a unit square, y downwards: top, upper right, lower right, bottom, lower left, upper left,
 // middle.
-constexpr Segment segments[] = {{0, 0, 1, 0}, {1, 0, 1, .5}, {1, .5, 1, 1}, {0, 1, 1, 1},
+constexpr Segment segments[] = {{0, 0, 1, 0},  {1, 0, 1, .5}, {1, .5, 1, 1}, {0, 1, 1, 1},
                                 {0, .5, 0, 1}, {0, 0, 0, .5}, {0, .5, 1, .5}};
-constexpr const char* segments_of_digit[] = {"012345", "12",    "01643", "01623",   "5612",
+constexpr const char* segments_of_digit[] = {"012345", "12",     "01643", "01623",   "5612",
                                              "05623",  "056432", "012",   "0123456", "012356"};
 
 double distance(double x, double y, const Segment& segment) {
     const double along_x = segment.to_x - segment.from_x, along_y = segment.to_y - segment.from_y;
-    const double share = std::clamp(((x - segment.from_x) * along_x +
-                                     (y - segment.from_y) * along_y) /
-                                        (along_x * along_x + along_y * along_y),
-                                    0.0, 1.0);
+    const double share =
+        std::clamp(((x - segment.from_x) * along_x + (y - segment.from_y) * along_y) /
+                       (along_x * along_x + along_y * along_y),
+                   0.0, 1.0);
     return std::hypot(x - segment.from_x - share * along_x, y - segment.from_y - share * along_y);
 }
 
@@ -49,8 +49,8 @@ Digits draw_digits(std::int64_t n, std::int64_t size, std::uint64_t seed) {
         for (std::int64_t row = 0; row < size; ++row)
             for (std::int64_t column = 0; column < size; ++column) {
                 const double y = ((static_cast<double>(row) + 0.5) / side - top) / height;
-                const double x = ((static_cast<double>(column) + 0.5) / side - left) / width +
-                                 slant * (y - 0.5);
+                const double x =
+                    ((static_cast<double>(column) + 0.5) / side - left) / width + slant * (y - 0.5);
                 double nearest = 1.0;
                 for (const char* at = segments_of_digit[label]; *at != '\0'; ++at)
                     nearest = std::min(nearest, distance(x, y, segments[*at - '0']));

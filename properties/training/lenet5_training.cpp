@@ -38,8 +38,8 @@ std::vector<Array<T>> zero_outputs(const PassSpec& pass, const Problem& problem)
     std::vector<Array<T>> outputs;
     for (const std::string& name : pass.outputs) {
         outputs.push_back({lenet5().sizes_of(name, problem), {}});
-        outputs.back().data.resize(
-            static_cast<std::size_t>(element_count(outputs.back().sizes)), T(0.0));
+        outputs.back().data.resize(static_cast<std::size_t>(element_count(outputs.back().sizes)),
+                                   T(0.0));
     }
     return outputs;
 }
@@ -88,8 +88,8 @@ class Trainer {
                 const double share = static_cast<double>(random.below(1u << 24)) * 0x1p-23 - 1.0;
                 // Uniform, of the variance 2 / terms (He et al., 2015); biases begin at zero.
                 const bool is_bias = values.sizes.size() == 1;
-                values.data.push_back(
-                    is_bias ? 0.0 : static_cast<float>(share * std::sqrt(6.0 / terms)));
+                values.data.push_back(is_bias ? 0.0
+                                              : static_cast<float>(share * std::sqrt(6.0 / terms)));
             }
         }
     }
@@ -199,6 +199,28 @@ Outcome check_steps(const Training& training) {
     return Outcome::passed();
 }
 
+double distance_of_fused(const Training& training) {
+    Training fused = training;
+    fused.variant = "fused";
+    Trainer trainer(fused, true);
+    const PassSpec& pass = *lenet5().find_pass("loss_and_gradients");
+    const Problem problem = trainer.problem_of(training.batch);
+    Values got = trainer.next_batch(), want = got;
+    kernel_runner(fused)(pass, problem, got);
+    run_reference(pass, problem, want);
+    double largest = 0.0;
+    for (const std::string& name : pass.outputs) {
+        double distance = 0.0, size = 0.0;
+        for (std::size_t i = 0; i < want.at(name).data.size(); ++i) {
+            const double right = want.at(name).data[i];
+            size = std::max(size, std::abs(right));
+            distance = std::max(distance, std::abs(got.at(name).data[i] - right));
+        }
+        largest = std::max(largest, distance / size);
+    }
+    return largest;
+}
+
 bool are_alike(double a, double b, std::int64_t images) {
     const double mean = (a + b) / 2.0;
     const double variance = std::max(mean * (1.0 - mean), 1.0 / static_cast<double>(images));
@@ -232,11 +254,12 @@ int training_main(std::span<const std::string> arguments) {
         std::printf("{\"kind\":\"step\",\"step\":%zu,\"kernels\":%.9g,\"reference\":%.9g}\n", step,
                     kernels.losses[step], reference.losses[step]);
     const bool alike = are_alike(kernels.accuracy, reference.accuracy, training.test_images);
-    std::printf("{\"kind\":\"trained\",\"device\":\"%s\",\"batch\":%lld,\"images\":%lld,"
-                "\"accuracy_kernels\":%.4f,\"accuracy_reference\":%.4f,\"alike\":%s}\n",
-                training.device.c_str(), static_cast<long long>(training.batch),
-                static_cast<long long>(training.test_images), kernels.accuracy, reference.accuracy,
-                alike ? "true" : "false");
+    std::printf(
+        "{\"kind\":\"trained\",\"device\":\"%s\",\"batch\":%lld,\"images\":%lld,"
+        "\"accuracy_kernels\":%.4f,\"accuracy_reference\":%.4f,\"alike\":%s}\n",
+        training.device.c_str(), static_cast<long long>(training.batch),
+        static_cast<long long>(training.test_images), kernels.accuracy, reference.accuracy,
+        alike ? "true" : "false");
     return alike ? 0 : 1;
 }
 
