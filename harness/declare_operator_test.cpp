@@ -450,4 +450,21 @@ TEST_CASE("the largest of some values is the first of equal ones; within roundin
     CHECK(bounded({1.0, 3.9, 4.0}, 0.06).error() == 1.0);
 }
 
+TEST_CASE("a ReLU's gradient is the cotangent or zero, and near zero either") {
+    CHECK(where_positive(2.0, 5.0) == 5.0);
+    CHECK(where_positive(0.0, 5.0) == 0.0);
+    CHECK(where_positive(-1.0, 5.0) == 0.0);
+    const auto off_by = [](double value, double error) {
+        return Bounded(Bounded::Sum{value, error, std::abs(value), 0.0});
+    };
+    const Bounded cotangent = off_by(-5.0, 0.5);
+    CHECK(where_positive(off_by(2.0, 1.0), cotangent).error() == 0.5);
+    CHECK(where_positive(off_by(-2.0, 1.0), cotangent).error() == 0.0);
+    CHECK(where_positive(Bounded(0.0), cotangent).error() == 0.0);
+    CHECK(where_positive(off_by(0.5, 0.5), cotangent).value() == -5.0);
+    CHECK(where_positive(off_by(0.5, 0.5), cotangent).error() == 5.5);
+    CHECK(where_positive(off_by(-0.5, 0.75), cotangent).value() == 0.0);
+    CHECK(where_positive(off_by(-0.5, 0.75), cotangent).error() == 5.5);
+}
+
 }  // namespace gradverify
