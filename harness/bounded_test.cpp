@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "harness/bounded.hpp"
+#include "harness/bounded_functions.hpp"
 
 #include <doctest/doctest.h>
 
