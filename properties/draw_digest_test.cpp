@@ -47,9 +47,9 @@ Operator operator_that_reduces() {
 }  // namespace
 
 TEST_CASE("the problems of a seed are the same everywhere") {
-    CHECK(digest_of_problems(test_kernel(), 2, 2) == 16045202376491759895u);
-    CHECK(digest_of_problems(test_kernel().with_empty_problems(), 1, 3) == 10677888556802836889u);
-    CHECK(digest_of_problems(plain_kernel(), 2, 2) == 17284333282561621078u);
+    CHECK(digest_of_problems(test_kernel(), 2, 2) == 16104143909960785267u);
+    CHECK(digest_of_problems(test_kernel().with_empty_problems(), 1, 3) == 11755862024962520723u);
+    CHECK(digest_of_problems(plain_kernel(), 2, 2) == 13968431278954642354u);
     KernelDeclaration narrow = test_kernel();
     narrow.where("c", multiple_of(4)).where("c", between(8, 40)).where("n", between(3, 2000));
     narrow.where("k", between(2, 6)).where("stride", same_as("dilation"));
@@ -58,7 +58,7 @@ TEST_CASE("the problems of a seed are the same everywhere") {
     KernelDeclaration dear = test_kernel();
     dear.costs({.threads_per_output = 256, .barriers_per_thread = 9});
     const WorkBudget small{.multiply_adds = 1e5, .thread_barriers = 3e5, .bytes = 1e5};
-    CHECK(digest_of_problems(dear, 2, 2, {.budget = small}) == 16582542351403515880u);
+    CHECK(digest_of_problems(dear, 2, 2, {.budget = small}) == 4706759694367363366u);
 }
 
 TEST_CASE("the values of a seed are the same everywhere") {

@@ -15,7 +15,6 @@ ProblemEnumerator::ProblemEnumerator(const SupportedProblems& problems, Enumerat
     : problems_(&problems), limits_(limits) {
     for (const RankDomain& domain : problems.domains())
         if (!limits.box || limits.box->rank() == domain.rank) walks_.push_back(make_walk(domain));
-    limits_.box = nullptr;
     distance_ = std::ranges::min_element(walks_, {}, &Walk::nearest)->nearest;
     farthest_ = std::ranges::max_element(walks_, {}, &Walk::farthest)->farthest;
     farthest_ = std::min(farthest_, limits.distance);
@@ -57,12 +56,13 @@ ProblemEnumerator::Level ProblemEnumerator::make_level(const RankDomain& domain,
             level.highest = std::min(level.highest, std::max(value, usual));
         }
     if (level.is_first) {
-        level.least = class_cost(domain, which, slot_class.smallest);
+        const bool is_fixed = level.lowest == level.highest;  // the box may do that too
+        level.least = class_cost(domain, which, is_fixed ? level.lowest : slot_class.smallest);
         for (const int kind : {other, padding}) {
             // Slots of one class with different defaults: the nearest value of one need not be
             // that of the other, so nothing is known.
             const auto at = static_cast<std::size_t>(kind);
-            if (slot_class.is_fixed()) continue;
+            if (is_fixed) continue;
             for (const int member : slot_class.slots) {
                 const ParameterSpec& spec =
                     space.spec(space.slots(domain.rank)[static_cast<std::size_t>(member)]);
@@ -92,8 +92,8 @@ ProblemEnumerator::Walk ProblemEnumerator::make_walk(const RankDomain& domain) c
         const SlotClass& slot_class = domain.classes[static_cast<std::size_t>(level.which)];
         walk.nearest += level.least[other] + level.least[padding];
         if (level.is_right) walk.farthest += slot_class.highest;
-        walk.farthest += std::max(std::abs(slot_class.lowest - level.usual),
-                                  std::abs(slot_class.highest - level.usual));
+        walk.farthest +=
+            std::max(std::abs(slot_class.lowest - level.usual), slot_class.highest - level.usual);
     }
     return walk;
 }
@@ -112,9 +112,8 @@ bool ProblemEnumerator::start_next_walk() {
     if (padding_ > distance_) padding_ = 0, ++distance_;
     if (distance_ > farthest_) return false;
     current_ = &walks_[walk_++];
-    values_.assign(1, Assignment(*current_->domain));
+    values_.emplace(*current_->domain);
     positions_.assign(current_->levels.size(), {});
-    depth_ = 0;
     enter(0, {distance_ - padding_, padding_});
     gave_up_ = ++steps_ > limits_.steps;
     return true;
@@ -126,11 +125,11 @@ void ProblemEnumerator::enter(std::size_t l, Budget rest) {
     const auto which = static_cast<std::size_t>(level.which);
     const SlotClass& slot_class = current_->domain->classes[which];
     if (!level.is_first) {
-        positions_[l] = {values_[0][level.which], values_[0][level.which], rest};
+        positions_[l] = {(*values_)[level.which], (*values_)[level.which], rest};
         return;
     }
     const std::int64_t around =
-        level.is_right ? values_[0][current_->levels[l - 1].which] : level.usual;
+        level.is_right ? (*values_)[current_->levels[l - 1].which] : level.usual;
     const std::int64_t lowest = std::max(level.lowest, around - rest[level.kind]);
     positions_[l] = {.value = round_up(lowest, slot_class.step),
                      .last = std::min(level.highest, around + rest[level.kind]),
@@ -143,7 +142,7 @@ std::optional<ProblemEnumerator::Budget> ProblemEnumerator::after(std::size_t l,
     const Level& level = current_->levels[l];
     Budget rest = positions_[l].rest;
     if (level.is_right)
-        rest[level.kind] -= std::abs(value - values_[0][current_->levels[l - 1].which]);
+        rest[level.kind] -= std::abs(value - (*values_)[current_->levels[l - 1].which]);
     if (level.is_first) {
         const Budget cost = class_cost(*current_->domain, level.which, value);
         rest[other] -= cost[other], rest[padding] -= cost[padding];
@@ -152,7 +151,7 @@ std::optional<ProblemEnumerator::Budget> ProblemEnumerator::after(std::size_t l,
         const std::int64_t spare = rest[kind] - level.least_after[kind];
         if (spare < 0 || (spare > 0 && !level.grows_after[kind])) return std::nullopt;
     }
-    if (level.is_first && !values_[0].allows(level.which, value)) return std::nullopt;
+    if (level.is_first && !values_->allows(level.which, value)) return std::nullopt;
     return rest;
 }
 
@@ -161,17 +160,16 @@ std::optional<ProblemEnumerator::Budget> ProblemEnumerator::advance(std::size_t 
     const Level& level = current_->levels[l];
     Position& at = positions_[l];
     const auto which = static_cast<std::size_t>(level.which);
-    const std::int64_t step = std::max<std::int64_t>(current_->domain->classes[which].step, 1);
     while (at.value <= at.last) {
         const std::int64_t value = at.value;
-        at.value += step;
+        at.value += current_->domain->classes[which].step;
         ++steps_;
         if (const std::optional<Budget> rest = after(l, value)) {
-            if (level.is_first) values_[0].set(level.which, value);
+            values_->set(level.which, value);
             return rest;
         }
     }
-    if (level.is_first) values_[0].unset(level.which);
+    if (level.is_first) values_->unset(level.which);
     return std::nullopt;
 }
 
@@ -187,7 +185,7 @@ std::optional<Problem> ProblemEnumerator::next_in_walk() {
         } else if (depth_ + 1 < positions_.size()) {
             enter(++depth_, *rest);
         } else {
-            Problem problem = values_[0].problem(problems_->op().space);
+            Problem problem = values_->problem(problems_->op().space);
             if (problems_->satisfies_predicates(problem)) return problem;
         }
     }
@@ -199,7 +197,7 @@ std::int64_t count_before(const SupportedProblems& problems, const Problem& prob
                           std::int64_t most, std::int64_t steps) {
     ProblemEnumerator enumerator(problems, {.distance = problem.distance(), .steps = steps});
     std::int64_t count = 0;
-    for (auto next = enumerator.next(); next && *next < problem && count < most;
+    for (auto next = enumerator.next(); next && next.value() < problem && count < most;
          next = enumerator.next())
         ++count;
     return enumerator.gave_up() ? most : count;

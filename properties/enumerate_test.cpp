@@ -181,6 +181,11 @@ TEST_CASE("parameters that are equal but have different defaults are enumerated 
     const std::vector<Problem> found = by_enumeration(supported, 6);
     CHECK(found.front().print() == "a=3");
     CHECK(printed(found) == printed(by_trying_all(supported, 6)));
+    // Between all defaults and 2 there is only 2.
+    const Problem corner = Problem::parse(op.space, "a=2,b=2,c=2");
+    ProblemEnumerator box(supported, {.box = &corner});
+    CHECK(box.next() == corner);
+    CHECK_FALSE(box.next().has_value());
 }
 
 TEST_CASE("an enumeration starts at the kernel's own smallest problem, however far that is") {
@@ -238,7 +243,7 @@ TEST_CASE("ranges on both sides of a default are enumerated to their ends") {
     const SupportedProblems supported(op, op.forward(), kernel);
     const std::vector<Problem> found = by_enumeration(supported, 1'000'000);
     CHECK(found.size() == 4 * 6 * 2 * 4 * 4);
-    CHECK(printed(found) == printed(by_trying_all(supported, 100)));
+    CHECK(printed(found) == printed(by_trying_all(supported, 12)));
     for (const char* text : {"a=1,b=6,in=2,padding=0+3", "a=4,b=1,in=1,padding=3+0"}) {
         const Problem corner = Problem::parse(op.space, text);
         ProblemEnumerator box(supported, {.box = &corner});
@@ -266,7 +271,15 @@ TEST_CASE("an enumeration does not look at values that the distance rules out") 
     const SupportedProblems supported(op, op.forward(), kernel);
     CHECK(steps_needed(supported, 1'000'000) == 15379);
     const Problem corner = Problem::parse(op.space, "a=1,b=5,in=1,padding=0+1");
-    CHECK(steps_needed(supported, 1'000'000, &corner) == 3048);
+    CHECK(steps_needed(supported, 1'000'000, &corner) == 2174);
+    // The ends of a range that leaves out the default.
+    KernelDeclaration beside = test_kernel().where("a", between(1, 2));
+    beside.where("b", between(4, 6)).where("in", equals(1));
+    const SupportedProblems narrow(op, op.forward(), beside);
+    CHECK(steps_needed(narrow, 1'000'000, &corner) == 673);
+    // Distances that the kernel's least padding rules out.
+    const KernelDeclaration padded = test_kernel().where("padding", between(2, 3));
+    CHECK(steps_needed(supported_by(padded), 6) == 1157);
 }
 
 TEST_CASE("a problem costs a few microseconds to enumerate") {

@@ -15,8 +15,6 @@ namespace {
 using namespace gradverify;
 using namespace gradverify::testing;
 
-using Fails = std::function<bool(const Problem&)>;
-
 struct Told {
     Generality generality;
     std::int64_t runs = 0;
@@ -38,12 +36,6 @@ Told told(const TestKernel& kernel, const char* smallest, const CaseRunner& runn
     told.generality = generalize(supported, found.problem, problems, trials, options);
     told.runs = trials.runs();
     return told;
-}
-
-CaseRunner failing_where(const Fails& fails) {
-    return [fails](const Case& candidate) {
-        return fails(candidate.problem) ? Outcome::failed("wrong") : Outcome::passed();
-    };
 }
 
 const TestAxis h(const Problem& p) { return TestAxis(p, 0); }

@@ -7,21 +7,15 @@
 
 #include <algorithm>
 #include <functional>
-#include <map>
-#include <set>
 
 #include "harness/random.hpp"
-#include "properties/enumerate.hpp"
 #include "properties/problem_generator.hpp"
 #include "properties/shrink_testing.hpp"
-#include "properties/smaller_problems.hpp"
 
 namespace {
 
 using namespace gradverify;
 using namespace gradverify::testing;
-
-using Fails = std::function<bool(const Problem&)>;
 
 struct SeededBug {
     std::string name;
@@ -85,12 +79,6 @@ const std::vector<SeededBug>& seeded_bugs() {
     return bugs;
 }
 
-CaseRunner failing_where(const Fails& fails) {
-    return [fails](const Case& candidate) {
-        return fails(candidate.problem) ? Outcome::failed("wrong") : Outcome::passed();
-    };
-}
-
 /// Failing problems drawn from different seeds.
 std::vector<Problem> failing_starts(const TestKernel& kernel, const Fails& fails,
                                     std::size_t count) {
@@ -105,7 +93,6 @@ std::vector<Problem> failing_starts(const TestKernel& kernel, const Fails& fails
 }
 
 }  // namespace
-
 TEST_CASE("each seeded bug shrinks to the smallest problem known for it, from any start") {
     const TestKernel kernel(test_kernel());
     for (const SeededBug& bug : seeded_bugs()) {
@@ -145,47 +132,12 @@ TEST_CASE("a bug that needs several large parameters at once is found by joint s
         return has_output(p) && w.filter > 2 && w.in == w.filter + 1 && p.scalar("c") >= 33 &&
                p.scalar("groups") == 1;
     };
-    ShrinkOptions options;
+    ShrinkOptions options = patient();
     options.problem.certification.runs = 200;
     const Shrunk shrunk = shrink_from(kernel, parsed("n=3,c=70,k=4,in=5x9,filter=2x8,padding=1x0"),
                                       failing_where(fails), {}, options);
     CHECK(shrunk.smallest.problem.print() == "c=33,in=1x4,filter=1x3");
     CHECK_FALSE(shrunk.minimal());
-}
-
-TEST_CASE("a smaller failing problem that no step leads to is found by running all before it") {
-    const TestKernel kernel(test_kernel());
-    const Problem island = parsed("n=2,k=2,in=1x1,stride=2x1");
-    const Problem found = parsed("c=3,in=3x1,padding=0x1");
-    const auto fails = [&](const Problem& p) { return p == island || p == found; };
-    const Shrunk shrunk = shrink_from(kernel, found, failing_where(fails), {}, descent_only());
-    CHECK(shrunk.smallest.problem == island);
-    CHECK(shrunk.minimal());
-}
-
-TEST_CASE("a failure that nothing smaller shows is minimal as it stands") {
-    const TestKernel kernel(test_kernel());
-    const Problem found = parsed("c=2,in=2x1,stride=1x2");
-    const Shrunk shrunk =
-        shrink_from(kernel, found, failing_where([&](const Problem& p) { return p == found; }));
-    CHECK(shrunk.smallest.problem == found);
-    CHECK(shrunk.minimal());
-    CHECK(shrunk.smallest.data.is_dense);
-}
-
-TEST_CASE("beyond the budget of runs or seconds nothing is called minimal") {
-    const TestKernel kernel(test_kernel());
-    const Problem found = parsed("c=4,in=4x4");
-    const CaseRunner runner = failing_where([&](const Problem& p) { return p == found; });
-    ShrinkOptions runs;
-    runs.problem.certification.runs = 300;
-    const Shrunk few = shrink_from(kernel, found, runner, {}, runs);
-    CHECK_FALSE(few.minimal());
-    CHECK(few.runs <
-          300 + runs.problem.descent.runs + runs.problem.near.runs + runs.problem.box.runs);
-    ShrinkOptions seconds;
-    seconds.problem.certification.seconds = 0.0;
-    CHECK_FALSE(shrink_from(kernel, found, runner, {}, seconds).minimal());
 }
 
 TEST_CASE("shrinking never ends at a case that errored or was skipped, nor calls it passed") {
@@ -226,32 +178,6 @@ TEST_CASE("a bug that one draw of data hides is found by another") {
     CHECK(shrunk.minimal());
 }
 
-TEST_CASE("no case is run twice, and each run is counted") {
-    const TestKernel kernel(test_kernel());
-    const Problem found = parsed("c=2,k=2,in=2x3");
-    std::set<std::string> seen;
-    std::int64_t runs = 0;
-    const auto runner = [&](const Case& candidate) {
-        ++runs;
-        const std::string text = candidate.problem.print() + std::to_string(candidate.data.seed);
-        CHECK_MESSAGE(seen.insert(text).second, text);
-        return candidate.problem == found ? Outcome::failed("wrong") : Outcome::passed();
-    };
-    CHECK(shrink_from(kernel, found, runner).runs == runs);
-    CHECK(runs > 100);
-}
-
-TEST_CASE("a search for smaller problems that gave up proves nothing") {
-    const TestKernel kernel(
-        test_kernel().only_if("many images", [](const Problem& p) { return p.scalar("n") >= 20; }));
-    ShrinkOptions options;
-    options.problem.enumeration_steps = 1000;
-    const CaseRunner runner = failing_where([](const Problem&) { return true; });
-    const Shrunk shrunk = shrink_from(kernel, parsed("n=30,in=1x1"), runner, {}, options);
-    CHECK(shrunk.smallest.problem.scalar("n") >= 20);
-    CHECK_FALSE(shrunk.minimal());
-}
-
 TEST_CASE("candidates satisfy the kernel's constraints") {
     const TestKernel kernel(plain_kernel().where("c", multiple_of(4)));
     const SupportedProblems supported(test_operator(), *kernel.kernel.pass, kernel.declaration);
@@ -263,28 +189,6 @@ TEST_CASE("candidates satisfy the kernel's constraints") {
     const Shrunk shrunk = shrink_from(kernel, parsed("n=2,c=12,k=5,in=7x9,filter=3x3"), runner);
     CHECK(shrunk.smallest.problem.print() == "c=4,in=2x3,filter=2x2");
     CHECK(shrunk.minimal());
-}
-
-TEST_CASE("smaller problems are smaller, supported, and each is offered once") {
-    const TestKernel kernel(test_kernel());
-    const SupportedProblems supported(test_operator(), *kernel.kernel.pass, kernel.declaration);
-    const Problem problem = parsed("n=4,c=12,k=18,groups=6,in=9x8,filter=3x2,stride=2,padding=1x3");
-    const std::vector<Problem> smaller = smaller_problems(supported, problem);
-    CHECK(smaller.size() > 100);
-    for (std::size_t i = 0; i < smaller.size(); ++i) {
-        CHECK(smaller[i] < problem);
-        CHECK(supported.contains(smaller[i]));
-        for (std::size_t j = 0; j < i; ++j) CHECK_FALSE(smaller[i] == smaller[j]);
-    }
-    const auto offers = [&](std::string_view text) {
-        return std::ranges::find(smaller, parsed(text)) != smaller.end();
-    };
-    CHECK(offers("in=1x1"));
-    CHECK(offers("n=4,c=4,k=6,groups=2,in=9x8,filter=3x2,stride=2,padding=1x3"));
-    CHECK(offers("n=4,c=12,k=18,groups=6,in=8x8,filter=2x2,stride=2,padding=1x3"));
-    CHECK(offers("in=9x1,filter=3x1"));
-    CHECK(offers("c=6,k=6,groups=6,in=1x1"));
-    CHECK(smaller_problems(supported, parsed("in=1x1")).empty());
 }
 
 TEST_CASE("two starts end at one problem wherever it is certified") {
@@ -408,107 +312,36 @@ TEST_CASE("shrinking keeps the kind of failure") {
     CHECK(hang.minimal());
 }
 
-TEST_CASE("certified says how many problems are smaller, and runs each with every dense draw") {
+TEST_CASE("a call before that is not needed is left out first, or it was that call that failed") {
     const TestKernel kernel(test_kernel());
-    const SupportedProblems supported(test_operator(), *kernel.kernel.pass, kernel.declaration);
-    const Problem found = parsed("c=2,k=2,groups=2,in=1x2");
-    std::map<std::string, std::set<std::uint64_t>> draws;
-    const CaseRunner runner = [&](const Case& candidate) {
-        CHECK(candidate.data.is_dense);
-        draws[candidate.problem.print()].insert(candidate.data.seed);
-        return candidate.problem == found ? Outcome::failed("wrong") : Outcome::passed();
+    Case found = case_on(kernel, parsed("n=5,in=2x3"));
+    found.setting.before = parsed("n=7,in=1x1");
+    std::vector<Case> runs;
+    const auto shrink = [&](const std::function<bool(const Case&)>& fails) {
+        runs.clear();
+        return shrink_case(kernel.kernel, found, Outcome::failed("first"),
+                           [&](const Case& candidate) {
+                               runs.push_back(candidate);
+                               return fails(candidate) ? Outcome::failed("wrong")
+                                                       : Outcome::passed();
+                           })
+            .smallest;
     };
-    const Shrunk shrunk = shrink_from(kernel, found, runner);
-    const std::int64_t smaller = count_before(supported, found, 100'000);
-    CHECK(shrunk.minimality.kind == Minimality::Kind::certified);
-    CHECK(shrunk.minimality.passed == smaller);
-    CHECK(shrunk.minimality.of == smaller);
-    std::int64_t thrice = 0;
-    for (const auto& [problem, seeds] : draws) thrice += seeds.size() == 3;
-    CHECK(thrice >= smaller);
-    CHECK(shrunk.smallest.problem == found);
-}
+    const Case alone =
+        shrink([](const Case& candidate) { return candidate.problem.scalar("n") >= 3; });
+    CHECK(alone.problem == parsed("n=3,in=1x1"));
+    CHECK_FALSE(alone.setting.before.has_value());
+    CHECK(runs.front().problem == found.problem);
+    for (const Case& run : runs) CHECK_FALSE(run.setting.before.has_value());
 
-TEST_CASE("where smaller problems are too many, those in the box are run") {
-    const TestKernel kernel(test_kernel());
-    const Problem found = parsed("n=4,c=3,k=3,in=5x6,filter=2x2");
-    std::set<std::string> passed;
-    const CaseRunner runner = [&](const Case& candidate) {
-        if (candidate.problem == found) return Outcome::failed("wrong");
-        passed.insert(candidate.problem.print());
-        return Outcome::passed();
-    };
-    ShrinkOptions options = descent_only();
-    options.problem.certification.runs = 3000;
-    const Shrunk shrunk = shrink_from(kernel, found, runner, {}, options);
-    // n 0..4, c 1..3, k 1..3, in 1..5 and 1..6, filters that fit in the image or not; the kernel is
-    // given no problem without output.
-    std::int64_t in_box = 0;
-    const SupportedProblems supported(test_operator(), *kernel.kernel.pass, kernel.declaration);
-    for (std::int64_t n = 0; n <= 4; ++n)
-        for (std::int64_t c = 1; c <= 3; ++c)
-            for (std::int64_t k = 1; k <= 3; ++k)
-                for (std::int64_t h = 1; h <= 5; ++h)
-                    for (std::int64_t w = 1; w <= 6; ++w)
-                        for (const char* filter : {"1x1", "1x2", "2x1", "2x2"}) {
-                            const Problem p =
-                                parsed("n=" + std::to_string(n) + ",c=" + std::to_string(c) +
-                                       ",k=" + std::to_string(k) + ",in=" + std::to_string(h) +
-                                       "x" + std::to_string(w) + ",filter=" + filter);
-                            if (!supported.contains(p) || p == found) continue;
-                            ++in_box;
-                            CHECK(passed.contains(p.print()));
-                        }
-    CHECK_FALSE(shrunk.minimal());
-    CHECK(shrunk.minimality.kind == Minimality::Kind::boxed);
-    CHECK(shrunk.minimality.of == in_box);
-    CHECK(shrunk.minimality.passed == in_box);
-    CHECK_FALSE(shrunk.minimality.of_is_least);
+    const Case before =
+        shrink([](const Case& candidate) { return candidate.problem.scalar("n") >= 6; });
+    CHECK(before.problem == parsed("n=6,in=1x1"));
+    CHECK_FALSE(before.setting.before.has_value());
 
-    options.problem.box.runs = 300;
-    options.problem.descent.runs = 0;
-    const Minimality cut = shrink_from(kernel, found, runner, {}, options).minimality;
-    CHECK(cut.kind == Minimality::Kind::boxed);
-    CHECK(cut.of == in_box);
-    CHECK(cut.passed == 100);
-    options.problem.box_counted = 500;
-    const Minimality least = shrink_from(kernel, found, runner, {}, options).minimality;
-    CHECK(least.of == 500);
-    CHECK(least.of_is_least);
-}
-
-TEST_CASE("a smaller failing problem in the box is taken, and what is boxed is its box") {
-    const TestKernel kernel(test_kernel());
-    const Problem found = parsed("n=9,c=3,k=3,in=5x6,filter=2x2");
-    const Problem inside = parsed("n=7,c=2,in=4x1");
-    const CaseRunner runner =
-        failing_where([&](const Problem& p) { return p == found || p == inside; });
-    ShrinkOptions options = descent_only();
-    options.problem.descent.runs = 0;
-    options.problem.certification.runs = 3000;
-    const Shrunk shrunk = shrink_from(kernel, found, runner, {}, options);
-    CHECK(shrunk.smallest.problem == inside);
-    CHECK(shrunk.minimality.kind == Minimality::Kind::boxed);
-    CHECK(shrunk.minimality.of == 7 * 2 * 4 - 1);
-    CHECK(shrunk.minimality.passed == shrunk.minimality.of);
-}
-
-TEST_CASE("what only the found data or setting shows is shrunk, but not certified") {
-    const TestKernel kernel(test_kernel());
-    const auto shrink_where = [&](const std::function<bool(const Case&)>& shows) {
-        Case found = case_on(kernel, parsed("n=9,in=2x3"), 77);
-        found.setting = {.order = ThreadOrder::random_threads, .order_seed = 5};
-        const CaseRunner runner = [&](const Case& candidate) {
-            return candidate.problem.scalar("n") >= 3 && shows(candidate) ? Outcome::failed("wrong")
-                                                                          : Outcome::passed();
-        };
-        return shrink_case(kernel.kernel, found, Outcome::failed("first"), runner);
-    };
-    const Shrunk data = shrink_where([](const Case& c) { return c.data.seed == 77; });
-    CHECK(data.smallest.problem.print() == "n=3,in=1x1");
-    CHECK(data.minimality.kind == Minimality::Kind::none);
-    const Shrunk setting =
-        shrink_where([](const Case& c) { return c.setting.order_seed == 5 && c.data.is_dense; });
-    CHECK(setting.smallest.problem.print() == "n=3,in=1x1");
-    CHECK(setting.minimality.kind == Minimality::Kind::none);
+    const Case needed = shrink([](const Case& candidate) {
+        return candidate.problem.scalar("n") >= 3 && candidate.setting.before;
+    });
+    CHECK(needed.problem == parsed("n=3,in=1x1"));
+    CHECK(needed.setting.before == found.setting.before);
 }

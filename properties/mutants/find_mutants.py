@@ -11,7 +11,7 @@ and statements (dropped). Does not run anything.
 import dataclasses
 import re
 
-from clang.cindex import CursorKind, Index, TypeKind
+from clang.cindex import CursorKind, Index, TranslationUnit, TypeKind
 
 NAMESPACE = "::gradverify::mutants::"
 
@@ -69,7 +69,9 @@ class Finder:
         self.path = path
         self.bytes = (root / path).read_bytes()
         self.unit = Index.create().parse(
-            str(root / path), args=["-x", "c++", "-std=c++20", f"-I{root}", "-Wno-everything"]
+            str(root / path),
+            args=["-x", "c++", "-std=c++20", f"-I{root}", "-Wno-everything"],
+            options=TranslationUnit.PARSE_DETAILED_PROCESSING_RECORD,
         )
         wrong = [str(d) for d in self.unit.diagnostics if d.severity >= 3]
         if wrong:
@@ -77,6 +79,10 @@ class Finder:
         self.number = first_number
         self.mutants = []
         self.function = ""
+        self.macro_uses = {
+            span(c) for c in self.unit.cursor.get_children()
+            if c.kind == CursorKind.MACRO_INSTANTIATION and self.is_here(c)
+        }  # fmt: skip
         # Text to insert: at an offset, the outermost first before and last behind.
         self.before, self.behind, self.replaced = [], [], []
 
@@ -130,9 +136,12 @@ class Finder:
 
     def find(self):
         for cursor in self.unit.cursor.get_children():
-            where = cursor.location.file
-            if where is not None and where.name == self.unit.spelling:
+            if self.is_here(cursor):
                 self.visit(cursor, None)
+
+    def is_here(self, cursor):
+        where = cursor.location.file
+        return where is not None and where.name == self.unit.spelling
 
     def visit(self, cursor, parent, literals=True):
         kind = cursor.kind
@@ -141,8 +150,14 @@ class Finder:
             return
         if kind == CursorKind.VAR_DECL and not self.may_vary(cursor):
             return
+        if kind in (CursorKind.VAR_DECL, CursorKind.FIELD_DECL) and (
+            cursor.type.get_canonical().kind == TypeKind.CONSTANTARRAY
+        ):
+            return
         outer_function = self.function
         if kind in FUNCTION_KINDS:
+            if span(cursor) in self.macro_uses:  # its text is the macro's
+                return
             if any(t.spelling == "constexpr" for t in first_tokens(cursor)):
                 return
             self.function = cursor.spelling

@@ -47,6 +47,7 @@ NUMBERS_PER_FILE = 10000
 
 # What is mutated, and the unit tests of each file.
 GENERATOR, SHRINKING = "properties/problem_generator_test.cpp", "properties/shrink_test.cpp"
+DIGESTS = "properties/draw_digest_test.cpp"  # a supplement: what is drawn, by one number
 FILES = {
     "harness/bounded.hpp": ["harness/bounded_test.cpp"],
     "harness/compare.cpp": ["harness/compare_test.cpp"],
@@ -57,19 +58,19 @@ FILES = {
     "properties/draw_seed.cpp": ["properties/draw_seed_test.cpp"],
     "properties/enumerate.cpp": ["properties/enumerate_test.cpp"],
     "properties/problem_cost.cpp": [GENERATOR],
-    "properties/problem_draw.cpp": [GENERATOR],
-    "properties/problem_generator.cpp": [GENERATOR],
+    "properties/problem_draw.cpp": [GENERATOR, DIGESTS],
+    "properties/problem_generator.cpp": [GENERATOR, "properties/draw_trials_test.cpp"],
     "properties/problem_tree.cpp": [SHRINKING],
-    "properties/problem_trials.cpp": [SHRINKING],
-    "properties/setting_draw.cpp": ["properties/setting_draw_test.cpp"],
+    "properties/problem_trials.cpp": ["properties/problem_trials_test.cpp"],
+    "properties/setting_draw.cpp": ["properties/setting_draw_test.cpp", DIGESTS],
     "properties/shrink.cpp": [SHRINKING],
     "properties/shrink_data.cpp": ["properties/shrink_data_test.cpp"],
-    "properties/shrink_problem.cpp": [SHRINKING],
-    "properties/smaller_problems.cpp": [SHRINKING],
+    "properties/shrink_problem.cpp": ["properties/shrink_problem_test.cpp"],
+    "properties/smaller_problems.cpp": ["properties/smaller_problems_test.cpp"],
     "properties/solver.cpp": ["properties/solver_test.cpp"],
-    "properties/value_levels.cpp": [GENERATOR],
+    "properties/value_levels.cpp": ["properties/value_levels_test.cpp", DIGESTS],
     "properties/value_range.hpp": ["properties/solver_test.cpp"],
-    "properties/values.cpp": ["properties/values_test.cpp"],
+    "properties/values.cpp": ["properties/values_test.cpp", DIGESTS],
 }
 
 
