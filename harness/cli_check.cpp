@@ -99,6 +99,34 @@ std::vector<GivenProblem> read_problem_lines(const std::string& path) {
     return lines;
 }
 
+/// How many of a problem's parameters, by name, an operator has.
+std::ptrdiff_t count_known(const ParameterSpace& space, const std::string& problem) {
+    return std::ranges::count_if(split(problem, ','), [&](std::string_view setting) {
+        const auto name = setting.substr(0, setting.find('='));
+        return std::ranges::any_of(space.parameters(),
+                                   [&](const ParameterSpec& spec) { return spec.name == name; });
+    });
+}
+
+/// Why no selected kernel takes a problem: what the operator says that it was most likely meant
+/// for, and of its kernels the first.
+class Refusals {
+  public:
+    explicit Refusals(const std::string& problem) : problem_(problem) {}
+
+    void add(const Operator& op, bool readable, const std::string& why) {
+        const auto known = count_known(op.space, problem_);
+        if (known <= known_) return;
+        known_ = known;
+        why_ = (readable ? "no selected kernel supports it: " : "") + why;
+    }
+    const std::string& why() const { return why_; }
+
+  private:
+    std::string problem_, why_;
+    std::ptrdiff_t known_ = -1;
+};
+
 /// The user's problems, each read for the selected operators that know its parameters.
 std::vector<Problem> read_problems(const CheckArguments& arguments, const std::vector<Row>& rows) {
     std::vector<GivenProblem> lines;
@@ -107,27 +135,25 @@ std::vector<Problem> read_problems(const CheckArguments& arguments, const std::v
         std::ranges::move(read_problem_lines(arguments.problems_file), std::back_inserter(lines));
     std::vector<Problem> problems;
     for (const auto& [text, place] : lines) {
-        std::string why;
-        bool supported = false, readable = false;
+        Refusals refusals(text);
+        bool supported = false;
         const Operator* last = nullptr;
         for (const Row& row : rows) try {
-                const Problem problem = Problem::parse(row.kernel->op->space, text);
-                readable = true;
-                if (const auto invalid = row.kernel->op->validate(problem)) {
-                    why = *invalid;
+                const Operator& op = *row.kernel->op;
+                const Problem problem = Problem::parse(op.space, text);
+                if (const auto invalid = op.validate(problem)) {
+                    refusals.add(op, true, *invalid);
                 } else if (const auto unsupported = row.kernel->why_unsupported(problem)) {
-                    if (why.empty()) why = row.kernel->name + " " + *unsupported;
+                    refusals.add(op, true, row.kernel->name + " " + *unsupported);
                 } else {
                     supported = true;
-                    if (row.kernel->op != last) problems.push_back(problem);
-                    last = row.kernel->op;
+                    if (&op != last) problems.push_back(problem);
+                    last = &op;
                 }
             } catch (const std::invalid_argument& wrong) {
-                why = wrong.what();
+                refusals.add(*row.kernel->op, false, wrong.what());
             }
-        if (!supported)
-            throw UsageError(place + (readable ? ": no selected kernel supports it: " : ": ") +
-                             why);
+        if (!supported) throw UsageError(place + ": " + refusals.why());
     }
     return problems;
 }

@@ -33,7 +33,8 @@ std::string promises(const KernelDeclaration& declared) {
     words.push_back("aligned to " + std::to_string(declared.base_alignment_bytes) + " bytes");
     if (declared.takes_output_mask) words.emplace_back("takes an output mask");
     for (const Alias& alias : declared.aliases)
-        words.push_back(alias.output + (alias.is_always ? " is always " : " may be ") + alias.input);
+        words.push_back(alias.output + (alias.is_always ? " is always " : " may be ") +
+                        alias.input);
     if (declared.stream_use == StreamUse::default_stream) words.emplace_back("default stream");
     if (declared.stream_use == StreamUse::given_only) words.emplace_back("given stream");
     if (declared.arithmetic == Arithmetic::fast) words.emplace_back("fast math");

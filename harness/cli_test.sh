@@ -146,6 +146,7 @@ holds "and is not verified" grep -q "^not verified: $kernel" out
 refused "no selected kernel supports it: $kernel needs stride = 1" \
     check "$kernel" --problem in=3x3,stride=2
 refused 'unknown parameter `m`; accepted: n=NUMBER' check --problem m=1,in=1x1
+refused 'unknown parameter `m`; accepted: rows=NUMBER, width=NUMBER' check --problem rows=1,width=1,m=1
 refused 'is not accepted for n: a whole number from 0 to' check --problem n=x,in=1x1
 refused 'is not accepted for n: a whole number from 0 to' \
     check --problem n=1099511627776,c=1099511627776,in=1x1

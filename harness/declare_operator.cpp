@@ -411,7 +411,7 @@ void check_products(const Operator& op, const ForwardFunctions& functions, Mista
         }
         for (std::size_t i = 0; i < op.inputs.size(); ++i) {
             if (!op.inputs[i].differentiable) continue;
-            Array<double> direction = here[i];
+            const Array<double>& direction = here[i];
             auto there = here;
             for (double& element : there[i].data) element += 0.5;
             const double first = derived.along(problem, here, i, direction, cotangents).derivative;

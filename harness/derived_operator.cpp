@@ -2,6 +2,7 @@
 #include "harness/derived_operator.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "harness/text.hpp"
 
@@ -30,6 +31,7 @@ std::size_t position_of(std::string_view name, const std::vector<TensorSpec>& te
     const auto found = std::ranges::find(tensors, name, &TensorSpec::name);
     if (found != tensors.end()) return static_cast<std::size_t>(found - tensors.begin());
     std::vector<std::string> names;
+    names.reserve(tensors.size());
     for (const TensorSpec& tensor : tensors) names.push_back(tensor.name);
     throw std::invalid_argument("the forward function asks for the " + std::string(kind) + " '" +
                                 std::string(name) + "', but there is no such " + std::string(kind) +
@@ -126,7 +128,7 @@ PassSpec DerivedPasses::forward() const {
 }
 
 PassSpec DerivedPasses::gradient(std::string name, std::vector<std::string> inputs,
-                                 std::vector<std::string> outputs) const {
+                                 const std::vector<std::string>& outputs) const {
     PassSpec pass;
     pass.name = std::move(name);
     pass.inputs = std::move(inputs);
@@ -136,6 +138,7 @@ PassSpec DerivedPasses::gradient(std::string name, std::vector<std::string> inpu
     for (const TensorSpec& tensor : parts_->op.inputs) pass.reference_inputs.push_back(tensor.name);
 
     std::vector<std::size_t> wanted;  // positions of the inputs
+    wanted.reserve(outputs.size());
     for (const std::string& output : outputs)
         wanted.push_back(
             detail::position_of(std::string_view(output).substr(1), parts_->op.inputs, "input"));
@@ -189,7 +192,9 @@ ValueAlong DerivedPasses::along(const Problem& problem, Inputs<double> inputs, s
         if (!op.outputs[i].differentiable) continue;
         const auto& dy = cotangents[cotangent++].data;
         for (std::size_t j = 0; j < dy.size(); ++j) {
-            result.value += dy[j] * outputs[i].data[j].value();
+            const double term = dy[j] * outputs[i].data[j].value();
+            result.value += term;
+            result.magnitude += std::abs(term);
             result.derivative += dy[j] * outputs[i].data[j].tangent();
         }
     }

@@ -36,7 +36,7 @@ class DerivedPasses {
     PassSpec forward() const;
     /// The gradients by some inputs. **Ranges** `outputs` are "dx" for differentiable inputs x.
     PassSpec gradient(std::string name, std::vector<std::string> inputs,
-                      std::vector<std::string> outputs) const;
+                      const std::vector<std::string>& outputs) const;
     /// See Operator::along.
     ValueAlong along(const Problem& problem, Inputs<double> inputs, std::size_t which,
                      const Array<double>& direction, Inputs<double> cotangents) const;

@@ -100,6 +100,7 @@ struct PassSpec {
 /// A forward map at a point, and its exact derivative along a direction.
 struct ValueAlong {
     double value = 0.0;
+    double magnitude = 0.0;      ///< of the terms that the value is the sum of
     double derivative = 0.0;     ///< for a small step forwards
     std::uint64_t branches = 0;  ///< differs between points on different branches
     bool is_kink = false;        ///< a step backwards may take another branch

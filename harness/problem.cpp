@@ -114,10 +114,11 @@ std::vector<std::string> ParameterSpace::names(int rank) const {
 }
 
 ParameterSpec real_parameter(std::string name, std::vector<double> values) {
+    const auto count = static_cast<std::int64_t>(values.size());
     return {.name = std::move(name),
             .default_value = 0,
             .minimum = 0,
-            .maximum = std::max<std::int64_t>(static_cast<std::int64_t>(values.size()), 1) - 1,
+            .maximum = std::max<std::int64_t>(count, 1) - 1,
             .values = std::move(values)};
 }
 

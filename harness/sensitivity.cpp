@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 namespace gradverify {
@@ -15,6 +16,10 @@ std::optional<Sensitivity> sensitivity_of(std::span<const Expected> expected,
             const double want = std::abs(output.values[i]);
             if (want == 0.0) continue;
             const double bound = output.bounds.empty() ? 0.0 : output.bounds[i];
+            if (bound == no_bound) {
+                ulps.push_back(std::numeric_limits<double>::infinity());
+                continue;
+            }
             const int exponent = std::ilogb(std::max(want, type.smallest_normal));
             ulps.push_back(bound / std::ldexp(2.0 * type.unit_roundoff, exponent));
         }

@@ -3,9 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <optional>
-
-#include "harness/differences.hpp"
 
 namespace gradverify {
 
@@ -13,12 +12,14 @@ namespace {
 
 constexpr int random_directions = 2;
 constexpr std::size_t elementwise_maximum = 24;
-// Values are of size one, and so are a direction's elements.
-constexpr double first_step = 0.0625;
-// Beyond these halvings a difference would be rounding alone.
-constexpr int halvings_maximum = 20;
-// A wrong derivative of a function differs by far more; differences are less exact near a pole.
-constexpr double disagreement_share = 1e-3;
+// Values are of size one, and so are a direction's elements; but a function may change on a far
+// smaller scale, as the root of a variance near zero does. Below the last step is rounding alone.
+constexpr double first_step = 0.0625, last_step = 0x1p-24, step_ratio = 16.0;
+// Over a step on which the derivative changes by no more than this share of it, a difference is
+// that derivative; a wrong one is off by more.
+constexpr double change_share = 0.01, disagreement_share = 0.03;
+// Rounding of the function's values, of which differences see a part at random.
+constexpr double rounding_share = 0x1p-36, seen_rounding_factor = 100.0;
 
 /// The forward map with one input moved along a direction.
 class Line {
@@ -44,29 +45,65 @@ class Line {
         return context_.op().along(context_.problem(), moved, which_, direction, cotangents_);
     }
 
+    /// How large a number on the way to the value may well be: terms near zero come of cancelling.
+    double size_on_the_way() const {
+        double largest = 1.0, sum = 0.0;
+        for (const Array<double>& input : inputs_)
+            for (const double element : input.data) largest = std::max(largest, std::abs(element));
+        for (const Array<double>& cotangent : cotangents_)
+            for (const double element : cotangent.data) sum += std::abs(element);
+        return largest * sum;
+    }
+
   private:
     CaseContext& context_;
     std::vector<Array<double>> inputs_, cotangents_;
     std::size_t which_ = 0;
 };
 
-/// The derivative by differences on the branch taken at the point; nothing where no step stays on
-/// it.
-std::optional<Derivative> by_differences(const Line& line, const Array<double>& direction,
-                                         std::uint64_t branches) {
-    double step = first_step;
-    for (int i = 0; i < halvings_maximum; ++i, step /= 2.0) {
-        bool stays = true;
-        const Derivative derivative = smooth_derivative(
-            [&](double h) {
-                const auto value = stays ? line.at(h, direction) : std::nullopt;
-                stays = value && value->branches == branches;
-                return stays ? value->value : 0.0;
-            },
-            step);
-        if (stays) return derivative;
+/// The values at points around the step that no smooth function tells apart from a line: how far
+/// they are off it is their rounding.
+double rounding_seen(const Line& line, const Array<double>& direction, double step,
+                     const ValueAlong& there) {
+    double seen = 0.0;
+    for (int i = 1; i <= 4; ++i) {
+        const double near = step * (1.0 + i * 0x1p-20);
+        const auto value = line.at(near, direction);
+        if (!value) return std::numeric_limits<double>::infinity();
+        seen =
+            std::max(seen, std::abs(value->value - there.value - there.derivative * (near - step)));
     }
-    return std::nullopt;
+    return seen;
+}
+
+/// A difference over a step on which the derivative hardly changes, and what it may be off by.
+struct Difference {
+    double value, derivative, off;
+};
+
+/// Nothing where the derivative changes or the branch does, or a value is not finite.
+std::optional<Difference> difference_over(const Line& line, const Array<double>& direction,
+                                          const ValueAlong& here, double step) {
+    double least = here.derivative, most = here.derivative;
+    std::optional<ValueAlong> ends[2];
+    for (const double at : {-step, -step / 2.0, step / 2.0, step}) {
+        const auto point = line.at(at, direction);
+        if (!point || point->branches != here.branches || !std::isfinite(point->derivative) ||
+            !std::isfinite(point->magnitude))
+            return std::nullopt;
+        least = std::min(least, point->derivative);
+        most = std::max(most, point->derivative);
+        if (std::abs(at) == step) ends[at > 0.0] = point;
+    }
+    const double size = std::max(std::abs(least), std::abs(most));
+    if (most - least > change_share * size) return std::nullopt;
+    const double rounding =
+        rounding_share * (here.magnitude + line.size_on_the_way()) +
+        seen_rounding_factor * std::max(rounding_seen(line, direction, -step, *ends[0]),
+                                        rounding_seen(line, direction, step, *ends[1]));
+    return Difference{.value = (ends[1]->value - ends[0]->value) / (2.0 * step),
+                      .derivative = here.derivative,
+                      .off = disagreement_share * size + rounding / step};
 }
 
 /// The two one-sided derivatives, in order.
@@ -114,20 +151,21 @@ void expect(Expected& expected, const Sides& between, const Tolerance& off) {
                               of_double * off.magnitude);
 }
 
-std::optional<Outcome> contradiction(const Line& line, const BoundedGradient& gradient,
+/// The forward function's values and its derivative, at the first step that tells.
+std::optional<Outcome> contradiction(const Line& line, const std::string& tensor,
                                      const Array<double>& direction, const ValueAlong& exact) {
-    const auto numeric = by_differences(line, direction, exact.branches);
-    if (!numeric || !std::isfinite(numeric->value) || !std::isfinite(exact.derivative))
-        return std::nullopt;
-    const double scale =
-        std::max(std::abs(exact.derivative), tolerance(gradient, direction).magnitude);
-    if (std::abs(numeric->value - exact.derivative) <=
-        disagreement_share * scale + 100.0 * numeric->error + 1e-9)
-        return std::nullopt;
-    return Outcome::errored(
-        "the forward function contradicts itself: along a direction of " + gradient.tensor +
-        " its values change by " + std::to_string(numeric->value) + ", its derivative is " +
-        std::to_string(exact.derivative) + "; it must compute with its T alone");
+    if (!std::isfinite(exact.derivative) || !std::isfinite(exact.magnitude)) return std::nullopt;
+    for (double step = first_step; step >= last_step; step /= step_ratio) {
+        const auto by_values = difference_over(line, direction, exact, step);
+        if (!by_values) continue;
+        if (std::abs(by_values->value - by_values->derivative) <= by_values->off)
+            return std::nullopt;
+        return Outcome::errored(
+            "the forward function contradicts itself: along a direction of " + tensor +
+            " its values change by " + std::to_string(by_values->value) + ", its derivative is " +
+            std::to_string(by_values->derivative) + "; it must compute with its T alone");
+    }
+    return std::nullopt;
 }
 
 Comparison compare_elements(const Line& line, const BoundedGradient& gradient) {
@@ -155,7 +193,8 @@ Outcome matches_derivatives_along(CaseContext& context,
                 gradient.values, context.seed_for(gradient.tensor + std::to_string(i)));
             const ValueAlong exact = *line.at(0.0, direction);
             if (!exact.is_kink)
-                if (auto wrong = contradiction(line, gradient, direction, exact)) return *wrong;
+                if (auto wrong = contradiction(line, gradient.tensor, direction, exact))
+                    return *wrong;
             Expected expected{"<d" + gradient.tensor + ", v>", {}, {}, {}};
             expect(expected, sides(line, exact, direction), tolerance(gradient, direction));
             const double got = inner_product(gradient.values, direction);

@@ -82,6 +82,29 @@ TEST_CASE("a reference that was written by hand is checked against the forward f
           "or leave it out");
 }
 
+TEST_CASE("a forward function that leaves its scalar is told, and no kernel charged") {
+    const Outcome outcome = run("ramp_forgetful.grad_x/bug_no_fault_of_its_own",
+                                "matches_finite_differences", "n=2:data=dy[0]=3,x[0]=2");
+    CHECK(outcome.verdict == Verdict::errored);
+    CHECK(outcome.message.starts_with("the forward function contradicts itself: "));
+    CHECK(outcome.message.ends_with("; it must compute with its T alone"));
+}
+
+TEST_CASE("differences that don't settle contradict nothing") {
+    // Two numbers to a row whose variance is next to nothing: a step is far longer than the scale.
+    // In the last, it changes a value by less than its rounding.
+    for (const char* rest : {"rows=15,width=2:seed=14020794", "rows=3,width=3:seed=4844191",
+                             "rows=2,width=2,eps=1e-12:seed=13262994"}) {
+        const Outcome outcome =
+            run("layer_norm.backward/columns", "matches_finite_differences", rest);
+        CAPTURE(outcome.message);
+        CHECK(outcome.verdict == Verdict::passed);
+    }
+    // Far down the tail of a gelu, 1 + erf(x) is the rounding of 1.
+    CHECK(run("bias_gelu.backward/naive", "matches_finite_differences", "rows=33:seed=13595165")
+              .verdict == Verdict::vacuous);
+}
+
 TEST_CASE("explicit data must lie in the tensors' domains") {
     const Suite suite = make_suite(Registry::instance());
     CHECK_THROWS_WITH(

@@ -10,41 +10,14 @@
 #include <string>
 #include <vector>
 
+#include "properties/rule_term.hpp"
+
 namespace gradverify {
 
 /// A problem that was run: a value for each parameter, and what came of it.
 struct Observation {
     std::vector<std::int64_t> values;
     bool fails = false;
-};
-
-/// A condition on one parameter a, on two (a, b), or on the product of several.
-struct Term {
-    enum class Kind {
-        at_least,         ///< a >= value
-        at_most,          ///< a <= value
-        equal,            ///< a = value
-        unequal,          ///< a != value
-        residue,          ///< a mod modulus = value
-        other_residue,    ///< a mod modulus != value
-        same,             ///< a = b
-        different,        ///< a != b
-        less,             ///< a < b
-        no_more,          ///< a <= b
-        multiple,         ///< a is a multiple of b
-        no_multiple,      ///< a is no multiple of b
-        product_at_least  ///< the product >= value
-    };
-    Kind kind = Kind::at_least;
-    std::vector<int> parameters;
-    std::int64_t value = 0, modulus = 0;
-
-    bool holds(std::span<const std::int64_t> values) const;
-    /// `k >= 2`, `in_w is even`, `filter_w < in_w`
-    std::string print(std::span<const std::string> names) const;
-    /// Of terms that explain the same, the one of least cost is taken.
-    double cost() const;
-    bool operator==(const Term&) const = default;
 };
 
 /// It fails wherever all terms of a clause hold.

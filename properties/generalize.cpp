@@ -9,15 +9,12 @@
 #include "harness/text.hpp"
 #include "properties/failure_rule.hpp"
 #include "properties/problem_cost.hpp"
+#include "properties/problem_values.hpp"
 
 namespace gradverify {
 
 namespace {
 
-// Of each parameter: these many steps beyond its smallest value, and around the failing one.
-constexpr std::int64_t steps_above_smallest = 5, steps_above_failing = 3;
-// Neighbours of powers of two, where tiles and blocks end.
-constexpr std::int64_t lengths[] = {7, 8, 9, 15, 16, 17, 31, 32, 33, 64, 65, 128, 256, 257};
 // Problems with many parameters changed: before the first fit, then to break each rule.
 constexpr int joint_problems = 48, challenges = 36;
 // Most draws of many parameters are not supported, empty, or were run before.
@@ -32,42 +29,26 @@ constexpr std::size_t problems_of_rule = 12;
 
 const std::vector<std::vector<Term>> no_terms(1);
 
-/// The shortest name of a class of slots.
-std::string name_of(const ParameterSpace& space, int rank, const SlotClass& slot_class) {
-    const auto& slots = space.slots(rank);
-    std::string name = slots[static_cast<std::size_t>(slot_class.slots.front())].name;
-    for (const std::string& candidate : space.names(rank)) {
-        const bool same = space.find(candidate, rank) == slot_class.slots;
-        if (same && candidate.size() < name.size()) name = candidate;
-    }
-    return name;
-}
-
 class Generalizer {
   public:
     Generalizer(const SupportedProblems& supported, const Problem& smallest,
                 ProblemTrials& problems, ShrinkTrials& trials, const GeneralizeOptions& options)
         : supported_(supported),
-          domain_(*supported.domain_of(smallest.rank())),
+          values_(supported, smallest),
           problems_(problems),
           trials_(trials),
           cost_of_(supported),
           random_(mix_seed(1, smallest.print())),
-          lines_(domain_.classes.size()) {
+          lines_(values_.domain().classes.size()) {
         budget_.multiply_adds *= options.work_share;
         budget_.thread_barriers *= options.work_share;
         budget_.bytes *= options.work_share;
-        for (const SlotClass& slot_class : domain_.classes) {
-            names_.push_back(name_of(smallest.space(), smallest.rank(), slot_class));
-            base_.push_back(smallest[slot_class.slots.front()]);
-        }
-        find_sizes(smallest.space());
         base_share_ = cost_of_(smallest).share_of(budget_);
         half_ = {.runs = options.budget.runs / 2, .seconds = options.budget.seconds / 2.0};
     }
 
     Generality generalize() {
-        add(base_, true);
+        add(values_.base(), true);
         // Half for each, so that where runs are slow something is known of both.
         trials_.start(half_);
         change_one_at_a_time();
@@ -81,59 +62,16 @@ class Generalizer {
     }
 
   private:
-    using Values = std::vector<std::int64_t>;
+    using Values = ProblemValues::Row;
 
     bool may_go_on() const { return trials_.may_go_on(); }
-    std::int64_t base(int which) const { return base_[static_cast<std::size_t>(which)]; }
-    const SlotClass& class_at(int which) const {
-        return domain_.classes[static_cast<std::size_t>(which)];
-    }
-    int class_count() const { return static_cast<int>(domain_.classes.size()); }
+    std::int64_t base(int which) const { return values_.base(which); }
+    const SlotClass& class_at(int which) const { return values_.class_at(which); }
+    int class_count() const { return values_.class_count(); }
 
     void add(const Values& values, bool fails) {
         known_[values] = fails;
-        seen_.push_back({with_sizes(values), fails});
-    }
-
-    Problem problem_of(const Values& values) const {
-        Assignment assigned(domain_);
-        for (int which = 0; which < class_count(); ++which)
-            assigned.set(which, values[static_cast<std::size_t>(which)]);
-        return assigned.problem(supported_.op().space);
-    }
-
-    /// The values, and behind them the sizes that a rule may speak of too.
-    Values with_sizes(Values values) const {
-        if (sizes_.empty()) return values;
-        const Problem problem = problem_of(values);
-        for (const OutputSize& size : sizes_)
-            values.push_back(size.tensor->sizes(problem)[static_cast<std::size_t>(size.axis)]);
-        return values;
-    }
-
-    /// The sizes of the operator's outputs that are no parameter's value themselves.
-    void find_sizes(const ParameterSpace& space) {
-        for (const TensorSpec& tensor : supported_.op().outputs) {
-            const auto axes = static_cast<int>(tensor.sizes(Problem(space, domain_.rank)).size());
-            for (int axis = 0; axis < axes; ++axis) sizes_.push_back({&tensor, axis});
-        }
-        std::vector<Values> probes;
-        for (int which = 0; which < class_count(); ++which)
-            for (const std::int64_t value : spread(which))
-                if (const auto values = with({{which, value}}))
-                    probes.push_back(with_sizes(*values));
-        std::vector<OutputSize> kept;
-        for (std::size_t i = 0; i < sizes_.size(); ++i) {
-            const std::size_t column = names_.size() + i;
-            bool is_parameter = false;
-            for (std::size_t which = 0; which < names_.size(); ++which)
-                is_parameter |= std::ranges::all_of(
-                    probes, [&](const Values& values) { return values[column] == values[which]; });
-            if (!is_parameter) kept.push_back(sizes_[i]);
-        }
-        sizes_ = std::move(kept);
-        for (const OutputSize& size : sizes_)
-            names_.push_back("size " + std::to_string(size.axis) + " of " + size.tensor->name);
+        seen_.push_back({values_.with_sizes(values), fails});
     }
 
     /// Whether a size that the rule speaks of depends on the parameter.
@@ -141,7 +79,7 @@ class Generalizer {
         return std::ranges::any_of(seen_, [&](const Observation& one) {
             Values values(one.values.begin(), one.values.begin() + class_count());
             values[static_cast<std::size_t>(which)] = base(which);
-            values = with_sizes(std::move(values));
+            values = values_.with_sizes(std::move(values));
             return std::ranges::any_of(spoken_of, [&](int of) {
                 return of >= class_count() && values[static_cast<std::size_t>(of)] !=
                                                   one.values[static_cast<std::size_t>(of)];
@@ -154,7 +92,7 @@ class Generalizer {
     std::optional<bool> try_problem(const std::optional<Values>& values) {
         if (!values) return std::nullopt;
         if (const auto known = known_.find(*values); known != known_.end()) return known->second;
-        const Problem problem = problem_of(*values);
+        const Problem problem = values_.problem_of(*values);
         if (!supported_.contains(problem) ||
             cost_of_(problem).share_of(budget_) > std::max(1.0, base_share_) || !may_go_on())
             return std::nullopt;
@@ -164,52 +102,13 @@ class Generalizer {
         return fails;
     }
 
-    /// The values nearest to the base with those of `wanted`: all else as it is, unless a
-    /// constraint ties it to them.
-    std::optional<Values> with(const std::map<int, std::int64_t>& wanted) const {
-        Assignment assigned(domain_);
-        for (const auto& [which, value] : wanted) {
-            if (!assigned.allows(which, value)) return std::nullopt;
-            assigned.set(which, value);
-        }
-        for (const int which : domain_.draw_order) {
-            if (assigned.has(which)) continue;
-            const auto value = assigned.nearest(which, base(which));
-            if (!value) return std::nullopt;
-            assigned.set(which, *value);
-        }
-        Values values;
-        for (int which = 0; which < class_count(); ++which) values.push_back(assigned[which]);
-        return values;
-    }
-
-    /// The values that a parameter takes alone, the most telling first.
-    std::vector<std::int64_t> spread(int which) const {
-        const SlotClass& slot_class = class_at(which);
-        const std::int64_t step = std::max<std::int64_t>(slot_class.step, 1);
-        std::vector<std::int64_t> values{base(which) + step, slot_class.smallest,
-                                         base(which) - step};
-        for (std::int64_t i = 2; i <= steps_above_failing; ++i)
-            values.push_back(base(which) + i * step);
-        for (std::int64_t i = 1; i <= steps_above_smallest; ++i)
-            values.push_back(slot_class.smallest + i * step);
-        for (const std::int64_t length : lengths) values.push_back(length);
-        values.push_back(2 * base(which));
-        std::set<std::int64_t> once{base(which)};
-        std::erase_if(values, [&](std::int64_t value) {
-            return value < slot_class.lowest || value > slot_class.highest ||
-                   !once.insert(value).second;
-        });
-        return values;
-    }
-
     /// Breadth first, so that a budget that ends early has seen something of each.
     void change_one_at_a_time() {
         std::vector<std::vector<std::int64_t>> spreads;
         std::size_t longest = 0;
         for (int which = 0; which < class_count(); ++which) {
             lines_[static_cast<std::size_t>(which)][base(which)] = true;
-            spreads.push_back(spread(which));
+            spreads.push_back(values_.spread(which));
             longest = std::max(longest, spreads.back().size());
         }
         for (std::size_t i = 0; i < longest; ++i)
@@ -220,11 +119,11 @@ class Generalizer {
     }
 
     void change_one(int which, std::int64_t value) {
-        const auto values = with({{which, value}});
+        const auto values = values_.with({{which, value}});
         const auto fails = try_problem(values);
         if (!fails) return;
         // Where something else had to change too, only the rule makes use of it.
-        Values alone = base_;
+        Values alone = values_.base();
         alone[static_cast<std::size_t>(which)] = value;
         if (*values == alone) lines_[static_cast<std::size_t>(which)][value] = *fails;
     }
@@ -233,7 +132,7 @@ class Generalizer {
     /// says that failing begins, the others at random.
     std::optional<Values> joint(const std::vector<Term>& terms) {
         std::map<int, std::int64_t> wanted;
-        Values now = base_;
+        Values now = values_.base();
         const std::uint64_t keep = 1 + random_.below(3);
         for (int which = 0; which < class_count(); ++which) {
             if (class_at(which).is_fixed() || random_.below(4) < keep) continue;
@@ -245,12 +144,12 @@ class Generalizer {
         for (int which = 0; which < class_count(); ++which)
             if (now[static_cast<std::size_t>(which)] != base(which))
                 wanted[which] = now[static_cast<std::size_t>(which)];
-        return with(wanted);
+        return values_.with(wanted);
     }
 
     /// Mostly small or near the failing one.
     std::int64_t any_value(int which) {
-        if (random_.one_in(12)) return lengths[random_.below(std::size(lengths))];
+        if (random_.one_in(12)) return telling_lengths[random_.below(std::size(telling_lengths))];
         const std::int64_t from = random_.one_in(2) ? base(which) - 1 : class_at(which).smallest;
         return from + static_cast<std::int64_t>(random_.below(random_.one_in(4) ? 12 : 5));
     }
@@ -339,7 +238,7 @@ class Generalizer {
             for (int which = 0; which < class_count(); ++which)
                 if (surprise[static_cast<std::size_t>(which)] != base(which) && random_.one_in(2))
                     wanted[which] = surprise[static_cast<std::size_t>(which)];
-            try_problem(with(wanted));
+            try_problem(values_.with(wanted));
         }
     }
 
@@ -348,30 +247,6 @@ class Generalizer {
         return std::ranges::any_of(seen_, [&](const Observation& one) {
             return one.values[static_cast<std::size_t>(which)] != base(which);
         });
-    }
-
-    /// `n, c and filter`: the whole parameter where all of its classes are among these.
-    std::string names_of(const std::set<int>& classes) const {
-        std::vector<std::string> names;
-        const ParameterSpace& space = supported_.op().space;
-        const auto& slots = space.slots(domain_.rank);
-        for (std::size_t parameter = 0; parameter < space.parameters().size(); ++parameter) {
-            std::set<int> mine;
-            for (std::size_t slot = 0; slot < slots.size(); ++slot)
-                if (slots[slot].parameter == static_cast<int>(parameter))
-                    mine.insert(domain_.class_of[slot]);
-            if (std::ranges::includes(classes, mine)) {
-                names.push_back(space.parameters()[parameter].name);
-                continue;
-            }
-            for (const int which : mine)
-                if (classes.contains(which))
-                    names.push_back(names_[static_cast<std::size_t>(which)]);
-        }
-        if (names.size() < 2) return joined(names);
-        const std::string last = names.back();
-        names.pop_back();
-        return joined(names) + " and " + last;
     }
 
     std::string text_of(const FittedRule& rule) const {
@@ -384,11 +259,11 @@ class Generalizer {
                 spoken_of.insert(term.parameters.begin(), term.parameters.end());
         std::erase_if(
             idle, [&](int which) { return spoken_of.contains(which) || shapes(which, spoken_of); });
-        const std::string when = rule.print(names_);
+        const std::string when = rule.print(values_.names());
         std::string text = when.empty() ? "fails everywhere" : "fails wherever " + when;
         if (!rule.is_complete) text += ", and in some other problems";
         if (idle.empty()) return text;
-        return text + "; " + names_of(idle) + (idle.size() == 1 ? " doesn't" : " don't") +
+        return text + "; " + values_.names_of(idle) + (idle.size() == 1 ? " doesn't" : " don't") +
                " matter" + (rule.is_complete ? "" : " there");
     }
 
@@ -400,7 +275,7 @@ class Generalizer {
             seen.push_back({{value}, failed});
             (failed ? fails : passes).push_back(std::to_string(value));
         }
-        const std::string name = names_[static_cast<std::size_t>(which)];
+        const std::string& name = values_.names()[static_cast<std::size_t>(which)];
         const auto rule = fit_rule(seen, {.failing_minimum = 1, .terms_maximum = 1});
         if (rule) return rule->print({&name, 1});
         return name + " is " + joined(fails) + " but not " + joined(passes);
@@ -421,12 +296,12 @@ class Generalizer {
         if (!matter.empty())
             text += "; with one parameter changed it fails where " + joined(matter, ", where ");
         if (idle.empty()) return text;
-        return text + "; " + names_of(idle) +
+        return text + "; " + values_.names_of(idle) +
                (idle.size() == 1 ? " alone doesn't" : " alone don't") + " matter";
     }
 
     const SupportedProblems& supported_;
-    const RankDomain& domain_;
+    const ProblemValues values_;
     ProblemTrials& problems_;
     ShrinkTrials& trials_;
     CostModel cost_of_;
@@ -434,14 +309,6 @@ class Generalizer {
     RunBudget half_{};
     double base_share_ = 0.0;
     SplitMix64 random_;
-    /// A size of an output of the operator.
-    struct OutputSize {
-        const TensorSpec* tensor;
-        int axis;
-    };
-    std::vector<OutputSize> sizes_;
-    std::vector<std::string> names_;  ///< by class, then of sizes_
-    Values base_;
     std::map<Values, bool> known_;
     std::vector<Observation> seen_;
     /// By class: whether it fails at a value, all others at the base.

@@ -54,7 +54,7 @@ constexpr Misbehaving trap{"leaves_trap", "the kernel's process called abort()"}
 
 WorkerPoolOptions workers() {
     WorkerPoolOptions options{.command = suite_worker_command(), .jobs = 2};
-    options.time.floor_seconds = 1.0;
+    options.time.floor_seconds = sanitized ? 2.0 : 1.0;
     options.memory_bytes = std::size_t{1} << 30;
     return options;
 }

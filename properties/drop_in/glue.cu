@@ -16,6 +16,9 @@ static void launch_ptx(const GradBias& call) {
     channel_sums_ptx(call.dy.as<const float>(), call.db.as<float>(), int(call.problem.n),
                      int(call.problem.k), int(call.dy.size(2) * call.dy.size(3)));
 }
-GRADVERIFY_KERNEL(GradBias, "drop_in", launch<false>);
-GRADVERIFY_KERNEL(GradBias, "drop_in_added", launch<true>).adds_to_outputs();
+// The batch is a grid's second size.
+GRADVERIFY_KERNEL(GradBias, "drop_in", launch<false>).where("n", gradverify::between(0, 65535));
+GRADVERIFY_KERNEL(GradBias, "drop_in_added", launch<true>)
+    .where("n", gradverify::between(0, 65535))
+    .adds_to_outputs();
 GRADVERIFY_KERNEL(GradBias, "drop_in_ptx", launch_ptx);

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <concepts>
+
 #include "harness/declare_operator.hpp"
 
 namespace gradverify {
@@ -41,6 +43,17 @@ Operator wrong_by_hand() {
                   by_hand([]<class T>(const T& x) { return T(x > 0.0 ? 1.0 : 0.5); }));
 }
 
+/// Not the same for every scalar: the derivative is half of what the values say.
+Operator forgetful() {
+    return ramp("ramp_forgetful", []<class T>(const T& x) {
+        if constexpr (std::same_as<T, Dual>)
+            return x * T(x.value());
+        else
+            return x * x;
+    });
+}
+
+GRADVERIFY_OPERATOR(forgetful);
 GRADVERIFY_OPERATOR(with_max);
 GRADVERIFY_OPERATOR(with_branch);
 GRADVERIFY_OPERATOR(with_definition);
