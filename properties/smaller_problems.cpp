@@ -215,7 +215,7 @@ class Candidates {
     static bool set_near(Assignment& values, int which, std::int64_t target) {
         const std::optional<std::int64_t> value = values.nearest(which, target);
         if (!value) return false;
-        values.set(which, *value);
+        values.set(which, value.value());
         return true;
     }
 

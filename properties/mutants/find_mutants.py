@@ -38,6 +38,9 @@ ARITHMETIC = {
 FUNCTIONS = {"max": 2, "min": 2, "clamp": 3, "abs": 1}
 # Without these a program is slower, and the same.
 ONLY_FASTER = {"reserve"}
+# Constants that end a search only when it has taken a tenth of a second: one step more or less is
+# nothing that is promised, and the search's own tests count steps.
+ONLY_TIME = {"most_edge_steps"}
 
 NUMBERS = {
     TypeKind.INT, TypeKind.UINT, TypeKind.LONG, TypeKind.ULONG, TypeKind.LONGLONG,
@@ -79,6 +82,7 @@ class Finder:
         self.number = first_number
         self.mutants = []
         self.function = ""
+        self.last_breaks = set()
         self.macro_uses = {
             span(c) for c in self.unit.cursor.get_children()
             if c.kind == CursorKind.MACRO_INSTANTIATION and self.is_here(c)
@@ -148,6 +152,8 @@ class Finder:
         if kind in (CursorKind.STATIC_ASSERT, CursorKind.ENUM_DECL, CursorKind.TEMPLATE_REF,
                     CursorKind.TYPE_REF):  # fmt: skip
             return
+        if kind == CursorKind.SWITCH_STMT:
+            self.note_last_break(cursor)
         if kind == CursorKind.VAR_DECL and not self.may_vary(cursor):
             return
         if kind in (CursorKind.VAR_DECL, CursorKind.FIELD_DECL) and (
@@ -183,7 +189,7 @@ class Finder:
         constexpr = [t for t in tokens if t.spelling == "constexpr"]
         if not constexpr:
             return True
-        if cursor.type.get_canonical().kind not in NUMBERS:
+        if cursor.type.get_canonical().kind not in NUMBERS or cursor.spelling in ONLY_TIME:
             return False
         is_needed = re.compile(rf"[<,]\s*{cursor.spelling}\s*>|\[{cursor.spelling}\]")
         if is_needed.search(self.bytes.decode()):
@@ -193,8 +199,16 @@ class Finder:
             self.replaced.append((start, end, "const"))
         return True
 
+    def note_last_break(self, switch):
+        """A break at the end of a switch goes where its absence goes."""
+        last = switch
+        while children := list(last.get_children()):
+            last = children[-1]
+        if last.kind == CursorKind.BREAK_STMT:
+            self.last_breaks.add(span(last))
+
     def statement(self, cursor):
-        if not self.is_droppable(cursor):
+        if not self.is_droppable(cursor) or span(cursor) in self.last_breaks:
             return
         start, end = span(cursor)
         number = self.add(start, end, "")

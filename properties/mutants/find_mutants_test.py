@@ -55,6 +55,11 @@ class FindMutants(unittest.TestCase):
         self.assertEqual(self.in_body("int c = a;"), [])
         self.assertEqual(self.in_body("for (;;) break;"), ["for (;;) ;"])
 
+    def test_the_last_break_of_a_switch_is_kept(self):
+        self.assertEqual(self.in_body("switch (a) { case 1: break; case 2: use(a); break; }"),
+                         ["switch (a) { case 1: ; case 2: use(a); break; }",
+                          "switch (a) { case 1: break; case 2: ; break; }"])  # fmt: skip
+
     def test_results_are_one_more_or_the_opposite(self):
         self.assertEqual(self.mutants_of("int f(int a) { return a; }"),
                          ["int f(int a) { return a + 1; }"])  # fmt: skip
