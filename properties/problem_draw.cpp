@@ -63,7 +63,9 @@ class ProblemDrawer::Attempt {
   private:
     const ParameterSpace& space() const { return drawer_.problems_->op().space; }
     int class_count() const { return static_cast<int>(domain_.classes.size()); }
-    const ClassLevels& levels(int which) const { return levels_[static_cast<std::size_t>(which)]; }
+    const ClassLevels& levels(int which) const {
+        return levels_.at(static_cast<std::size_t>(which));
+    }
     bool is_free(int which) const {
         return which != large_ && !domain_.classes[static_cast<std::size_t>(which)].is_fixed();
     }
@@ -85,7 +87,6 @@ class ProblemDrawer::Attempt {
                 levels(which).beyond_grid && random_.one_in(beyond_grid_one_in)
                     ? *levels(which).beyond_grid
                     : large[random_.below(large.size())];
-            if (!values_.allows(which, value)) continue;
             Assignment alone = values_;
             alone.set(which, value);
             if (!alone.complete()) continue;
@@ -98,7 +99,7 @@ class ProblemDrawer::Attempt {
 
     void choose_zero() {
         for (int which = 0; which < class_count(); ++which)
-            if (levels(which).takes_zero && values_.allows(which, 0)) {
+            if (levels(which).takes_zero) {
                 values_.set(which, 0);
                 return;
             }
@@ -109,46 +110,47 @@ class ProblemDrawer::Attempt {
             if (values_.has(which)) continue;
             const auto value = values_.nearest(which, propose(which));
             if (!value) return false;
-            values_.set(which, *value);
+            values_.set(which, value.value());
         }
         return true;
     }
 
     std::int64_t propose(int which) {
         if (random_.one_in(copied_one_in))
-            if (const int other = similar_class(which); other >= 0 && values_[other] <= most_copied)
-                return values_[other];
+            if (const std::optional<std::int64_t> value = similar_value(which)) return *value;
         return small_value(levels(which), values_.unit(which), is_generous_, random_);
     }
 
-    /// Another class with a value, of the same axis more often than not; -1 if none was found.
-    int similar_class(int which) {
+    /// The value of another class, of the same axis more often than not; nothing if none was found,
+    /// or a large one.
+    std::optional<std::int64_t> similar_value(int which) {
         const bool any_axis = random_.one_in(4);
         for (int attempt = 0; attempt < 8; ++attempt) {
             const int other = random_class();
             if (other != which && values_.has(other) &&
-                (any_axis || levels(other).axis == levels(which).axis))
-                return other;
+                (any_axis || levels(other).axis == levels(which).axis)) {
+                if (values_[other] > most_copied) break;
+                return values_[other];
+            }
         }
-        return -1;
+        return std::nullopt;
     }
 
     /// Moves a class to the allowed value nearest to `target`; keeps that only if `better`.
     template <class Better>
-    bool try_value(int which, std::int64_t target, Better better) {
+    void try_value(int which, std::int64_t target, Better better) {
         const std::int64_t before = values_[which];
-        const auto value = values_.nearest(which, target);
-        if (!value || *value == before) return false;
+        const std::int64_t value = values_.nearest(which, target).value_or(before);
+        if (value == before) return;
         const ProblemCost cost_before = cost_;
-        values_.set(which, *value);
+        values_.set(which, value);
         measure();
-        if (better(cost_before)) return true;
+        if (better(cost_before)) return;
         values_.set(which, before);
         cost_ = cost_before;
-        return false;
     }
-    bool try_filling(int which, std::int64_t target) {
-        return try_value(which, target, [&](const ProblemCost& before) {
+    void try_filling(int which, std::int64_t target) {
+        try_value(which, target, [&](const ProblemCost& before) {
             return cost_.empty_axes < before.empty_axes;
         });
     }
@@ -182,8 +184,8 @@ class ProblemDrawer::Attempt {
             if (is_free(which)) try_filling(which, levels(which).smallest);
     }
 
-    bool try_cheaper(int which, std::int64_t target, const WorkBudget& budget) {
-        return try_value(which, target, [&](const ProblemCost& before) {
+    void try_cheaper(int which, std::int64_t target, const WorkBudget& budget) {
+        try_value(which, target, [&](const ProblemCost& before) {
             return cost_.share_of(budget) < before.share_of(budget) &&
                    (!wants_elements_ || cost_.empty_axes <= before.empty_axes);
         });

@@ -58,7 +58,7 @@ FILES = {
     "properties/draw_seed.cpp": ["properties/draw_seed_test.cpp"],
     "properties/enumerate.cpp": ["properties/enumerate_test.cpp"],
     "properties/problem_cost.cpp": [GENERATOR],
-    "properties/problem_draw.cpp": [GENERATOR, DIGESTS],
+    "properties/problem_draw.cpp": [GENERATOR, "properties/draw_budget_test.cpp", DIGESTS],
     "properties/problem_generator.cpp": [GENERATOR, "properties/draw_trials_test.cpp"],
     "properties/problem_tree.cpp": [SHRINKING],
     "properties/problem_trials.cpp": ["properties/problem_trials_test.cpp"],
