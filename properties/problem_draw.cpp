@@ -150,9 +150,8 @@ class ProblemDrawer::Attempt {
         cost_ = cost_before;
     }
     void try_filling(int which, std::int64_t target) {
-        try_value(which, target, [&](const ProblemCost& before) {
-            return cost_.empty_axes < before.empty_axes;
-        });
+        try_value(which, target,
+                  [&](const ProblemCost& before) { return cost_.empty_axes < before.empty_axes; });
     }
 
     /// A large filter, say, needs an image as large: lets the classes of its axis follow it.
