@@ -3,12 +3,11 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
-#include <cmath>
 #include <cstring>
 #include <numeric>
 #include <stdexcept>
-#include <type_traits>
+
+#include "harness/element_bits.hpp"
 
 namespace gradverify {
 
@@ -29,45 +28,23 @@ std::size_t round_up(std::size_t value, std::size_t factor) {
 
 // NaNs with payloads of their own, so that poison, guards and results can be told apart; the
 // finite guard is small, so that adding any integer to it changes its bits.
-constexpr std::uint32_t guard_nan_f32 = 0x7fc0a5a5u;
-constexpr std::uint32_t poison_nan_f32 = 0x7fc0d1edu;
-constexpr std::uint64_t guard_nan_f64 = 0x7ff8a5a5a5a5a5a5ull;
-constexpr std::uint64_t poison_nan_f64 = 0x7ff8d1edd1edd1edull;
+struct Patterns {
+    std::uint64_t guard_nan, poison_nan;
+    double huge;  ///< three eighths of what overflows
+};
 constexpr double guard_finite = 0.71875;
-constexpr double huge_f32 = 0x1.8p+126;
-constexpr double huge_f64 = 0x1.8p+1022;
 
-/// The bits of one element, in its low bytes.
-std::uint64_t bits_of(DType dtype, double value) {
+Patterns patterns_of(DType dtype) {
     switch (dtype) {
+        case DType::f16:
+            return {0x7ea5, 0x7ed1, 0x1.8p+14};
+        case DType::bf16:
+            return {0x7fe5, 0x7fd1, 0x1.8p+126};
         case DType::f32:
-            return std::bit_cast<std::uint32_t>(static_cast<float>(value));
-        case DType::f64:
-            return std::bit_cast<std::uint64_t>(value);
-        case DType::i32:
-            return std::bit_cast<std::uint32_t>(static_cast<std::int32_t>(std::llround(value)));
-        case DType::i64:
-            return std::bit_cast<std::uint64_t>(static_cast<std::int64_t>(std::llround(value)));
+            return {0x7fc0a5a5, 0x7fc0d1ed, 0x1.8p+126};
+        default:
+            return {0x7ff8a5a5a5a5a5a5, 0x7ff8d1edd1edd1ed, 0x1.8p+1022};
     }
-    return 0;
-}
-
-double value_of(DType dtype, const std::byte* at) {
-    const auto load = [&]<class T>(T value) {
-        std::memcpy(&value, at, sizeof value);
-        return static_cast<double>(value);
-    };
-    switch (dtype) {
-        case DType::f32:
-            return load(float{});
-        case DType::f64:
-            return load(double{});
-        case DType::i32:
-            return load(std::int32_t{});
-        case DType::i64:
-            return load(std::int64_t{});
-    }
-    return NAN;
 }
 
 // An integer poison is an index far outside of any tensor.
@@ -77,16 +54,14 @@ std::uint64_t poison_bits(DType dtype, Poison poison) {
     if (!is_floating(dtype))
         return static_cast<std::uint64_t>(poison == Poison::negative_huge ? -poison_index
                                                                           : poison_index);
-    const bool single = dtype == DType::f32;
-    if (poison == Poison::nan) return single ? poison_nan_f32 : poison_nan_f64;
-    const double huge = single ? huge_f32 : huge_f64;
-    return bits_of(dtype, poison == Poison::positive_huge ? huge : -huge);
+    const Patterns patterns = patterns_of(dtype);
+    if (poison == Poison::nan) return patterns.poison_nan;
+    return bits_of(dtype, poison == Poison::positive_huge ? patterns.huge : -patterns.huge);
 }
 
 std::uint64_t guard_bits(DType dtype, bool nan) {
     if (!is_floating(dtype)) return static_cast<std::uint64_t>(nan ? poison_index : -poison_index);
-    if (nan) return dtype == DType::f32 ? guard_nan_f32 : guard_nan_f64;
-    return bits_of(dtype, guard_finite);
+    return nan ? patterns_of(dtype).guard_nan : bits_of(dtype, guard_finite);
 }
 
 void store(std::byte* at, std::uint64_t bits, std::size_t bytes) { std::memcpy(at, &bits, bytes); }
@@ -94,19 +69,17 @@ void store(std::byte* at, std::uint64_t bits, std::size_t bytes) { std::memcpy(a
 /// Fills with two alternating elements.
 void fill(std::byte* begin, std::byte* end, std::uint64_t even, std::uint64_t odd,
           std::size_t element_bytes) {
-    // Two elements at a time, so that the compiler can use wide stores.
-    std::array<std::byte, 16> pair{};
-    store(pair.data(), even, element_bytes);
-    store(pair.data() + element_bytes, odd, element_bytes);
-    const auto fill_pairs = [&](auto pair_bytes) {
-        for (; begin + pair_bytes() <= end; begin += pair_bytes())
-            std::memcpy(begin, pair.data(), pair_bytes());
-    };
-    if (element_bytes == 4)
-        fill_pairs(std::integral_constant<std::size_t, 8>());
-    else
-        fill_pairs(std::integral_constant<std::size_t, 16>());
-    if (begin + element_bytes <= end) store(begin, even, element_bytes);
+    // Many elements at a time, so that the compiler can use wide stores.
+    std::array<std::byte, 16> pairs{};
+    for (std::size_t at = 0; at < pairs.size(); at += 2 * element_bytes) {
+        store(pairs.data() + at, even, element_bytes);
+        store(pairs.data() + at + element_bytes, odd, element_bytes);
+    }
+    for (; begin + pairs.size() <= end; begin += pairs.size())
+        std::memcpy(begin, pairs.data(), pairs.size());
+    for (std::size_t at = 0; begin + element_bytes <= end;
+         begin += element_bytes, at += element_bytes)
+        std::memcpy(begin, pairs.data() + at, element_bytes);
 }
 
 std::size_t bytes_of(const BufferSpec& buffer) {

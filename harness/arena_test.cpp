@@ -8,6 +8,8 @@
 #include <cstring>
 #include <numeric>
 
+#include "harness/element_bits.hpp"
+
 namespace gradverify {
 
 namespace {
@@ -170,7 +172,72 @@ TEST_CASE("a buffer without elements still has guards") {
 TEST_CASE("reading a tensor as another element type is refused by name") {
     Rig rig;
     CHECK_THROWS_WITH_AS(rig.arena.view(0).as<double>(),
-                         "the launcher reads a tensor of f32 as f64", std::invalid_argument);
+                         "the launcher reads a tensor of f32 as f64; write as<float>(), or declare "
+                         ".storage(gradverify::DType::f64)",
+                         std::invalid_argument);
+    CHECK_THROWS_WITH_AS(rig.arena.view(0).as<const __half>(),
+                         "the launcher reads a tensor of f32 as f16; write as<float>(), or declare "
+                         ".storage(gradverify::DType::f16)",
+                         std::invalid_argument);
+    CHECK_THROWS_WITH_AS(rig.arena.view(0).as<std::int32_t>(),
+                         "the launcher reads a tensor of f32 as i32; write as<float>()",
+                         std::invalid_argument);
+}
+
+TEST_CASE("two bytes an element: values, poison, guards by turns, and what was written where") {
+    for (const DType dtype : {DType::f16, DType::bf16})
+        for (const std::int64_t elements : {1, 5, 8, 1000})
+            for (const std::int64_t offset : {0, 1}) {
+                FakeDevice device;
+                Arena arena(device,
+                            {{.name = "x", .dtype = dtype, .sizes = {2}},
+                             {.name = "y",
+                              .role = BufferRole::output,
+                              .dtype = dtype,
+                              .sizes = {elements},
+                              .offset = offset,
+                              .alignment_bytes = 2}},
+                            {.guard_parity = 1});
+                arena.write(0, std::vector{1.0 / 3.0, -2.5});
+                arena.upload();
+                auto* y = static_cast<std::uint16_t*>(arena.view(1).data);
+                const auto value = [&](std::int64_t i) {
+                    return value_of(dtype, reinterpret_cast<const std::byte*>(y + i));
+                };
+                for (std::int64_t i = 0; i < elements; ++i) CHECK(std::isnan(value(i)));
+                for (const std::int64_t i : {-3, -2, -1})
+                    CHECK(std::isnan(value(i)) == (i % 2 != 0));
+                for (std::int64_t i = elements; i < elements + 40; ++i)
+                    CHECK(std::isnan(value(i)) == (i % 2 != 0));
+                CHECK(y[0] != y[elements % 2 == 0 ? elements + 1 : elements]);
+                y[0] = static_cast<std::uint16_t>(bits_of(dtype, 1.5));
+                y[elements + 2] = y[0];
+                arena.download();
+                CHECK(arena.read(0) == std::vector{rounded_to(dtype, 1.0 / 3.0), -2.5});
+                CHECK(arena.read(1)[0] == 1.5);
+                CHECK(static_cast<std::int64_t>(arena.untouched(1).size()) == elements - 1);
+                REQUIRE(arena.stray_writes().size() == 1);
+                CHECK(arena.stray_writes()[0].first_element == elements + 2);
+                CHECK(arena.stray_writes()[0].elements == 1);
+            }
+}
+
+TEST_CASE("a huge poison is finite, and neither poison nor guard is a NaN that arithmetic makes") {
+    for (const DType dtype : {DType::f16, DType::bf16, DType::f32, DType::f64})
+        for (const Poison poison : {Poison::nan, Poison::positive_huge, Poison::negative_huge}) {
+            FakeDevice device;
+            Arena arena(device,
+                        {{.name = "y", .role = BufferRole::output, .dtype = dtype, .sizes = {1}}},
+                        {.poison = poison});
+            arena.upload();
+            arena.download();
+            const double held = arena.read(0)[0];
+            CHECK(std::isnan(held) == (poison == Poison::nan));
+            if (poison == Poison::nan) continue;
+            CHECK(std::isfinite(held));
+            CHECK(std::abs(held) > traits_of(dtype).largest / 4.0);
+            CHECK((held > 0.0) == (poison == Poison::positive_huge));
+        }
 }
 
 namespace {
@@ -200,9 +267,9 @@ Room room_around(const BufferSpec& buffer, Edge edge) {
 }  // namespace
 
 TEST_CASE("at an unmapped end the data ends as near to it as the declared alignment lets it") {
-    for (const DType dtype : {DType::f32, DType::f64})
+    for (const DType dtype : {DType::f16, DType::f32, DType::f64})
         for (const std::int64_t elements : {0, 1, 5, 64, 1000})
-            for (const std::int64_t alignment : {4, 16, 256, 1024})
+            for (const std::int64_t alignment : {2, 4, 16, 256, 1024})
                 for (const std::int64_t offset : {0, 1, 3}) {
                     const BufferSpec buffer{.name = "x",
                                             .dtype = dtype,

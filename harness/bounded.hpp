@@ -17,6 +17,7 @@
 
 #include "harness/autodiff/plain_numbers.hpp"
 #include "harness/dtype.hpp"
+#include "harness/element_bits.hpp"
 
 namespace gradverify {
 
@@ -35,9 +36,18 @@ struct Rounding {
 
     /// What a constant of a formula is off by once it is a number of this arithmetic.
     double of_constant(double value) const {
-        if (unit_roundoff < 0x1p-24 || static_cast<double>(static_cast<float>(value)) == value)
-            return 0.0;
-        return unit_roundoff * std::abs(value);
+        if (unit_roundoff < 0x1p-24 || has_digits_of(value)) return 0.0;
+        return unit_roundoff * std::max(std::abs(value), smallest_normal);
+    }
+    /// Whether the value needs no more digits than there are.
+    bool has_digits_of(double value) const {
+        if (unit_roundoff == 0x1p-24)
+            return static_cast<double>(static_cast<float>(value)) == value;
+        if (std::abs(value) < smallest_normal || !std::isfinite(value))
+            return value == 0.0 || std::isinf(value);
+        // Split in two (Dekker 1971): the upper part is what this arithmetic has of it.
+        const double shifted = value * (0x1p+53 * unit_roundoff + 1.0);
+        return shifted - (shifted - value) == value;
     }
 
     /// Relative error of a sum after `additions` roundings, whatever their order.
@@ -147,6 +157,12 @@ class Bounded {
         const double own = current_rounding.gamma(roundings) * reach +
                            roundings * current_rounding.smallest_normal;
         return Bounded(Sum{value, propagated + own, reach, 0.0});
+    }
+
+    /// Once it has been stored in a type, by one rounding of what was computed.
+    Bounded stored_in(DType dtype) const {
+        return Bounded(
+            Sum{value_, error_once_stored(dtype, value_, error()), std::abs(value_), 0.0});
     }
 
   private:

@@ -8,6 +8,7 @@
 #include <numeric>
 #include <vector>
 
+#include "harness/element_bits.hpp"
 #include "harness/matrix_product.hpp"
 #include "harness/random.hpp"
 
@@ -199,6 +200,43 @@ TEST_CASE("the rounding in force decides the bound, and the scope restores it") 
     const double product = (Bounded(1.0) * Bounded(1.0)).error();
     CHECK(product >= 0x1p-24);
     CHECK(product < 0x1.001p-24);
+}
+
+TEST_CASE(
+    "a constant that an arithmetic lacks is off by its rounding, one that it has by nothing") {
+    for (const DType dtype : {DType::f16, DType::bf16, DType::f32}) {
+        const DTypeTraits traits = traits_of(dtype);
+        const Rounding rounding = Rounding::of(dtype);
+        SplitMix64 random(static_cast<std::uint64_t>(traits.exact_bits));
+        for (int i = 0; i < 2000; ++i) {
+            const double any = std::ldexp(random_float(random), static_cast<int>(i % 8) - 4);
+            const double stored = rounded_to(dtype, any);
+            CHECK(rounding.of_constant(stored) == 0.0);
+            const double beside = stored * (1.0 + 0x1p-30);
+            CHECK(rounding.of_constant(beside) >= std::abs(beside - stored));
+            CHECK(rounding.of_constant(beside) <= 2.0 * traits.unit_roundoff * std::abs(beside));
+        }
+        CHECK(rounding.of_constant(0.0) == 0.0);
+    }
+    // Half has few digits of what is not normal.
+    CHECK(Rounding::of(DType::f16).of_constant(1e-5) >=
+          std::abs(rounded_to(DType::f16, 1e-5) - 1e-5));
+    CHECK(Rounding::of(DType::f64).of_constant(0.1) == 0.0);
+}
+
+TEST_CASE("a stored result may be off by what it was before and by one rounding, not by more") {
+    const auto stored = [](double value, double error, DType dtype) {
+        return Bounded(Bounded::Sum{value, error, std::abs(value), 0.0}).stored_in(dtype);
+    };
+    CHECK(stored(3.0, 0.0, DType::bf16).error() == 0.0);
+    CHECK(stored(3.0, 0.0, DType::bf16).value() == 3.0);
+    CHECK(stored(1.0 + 0x1p-9, 0.0, DType::bf16).error() == 0x1p-9);
+    CHECK(std::isinf(stored(70000.0, 1.0, DType::f16).error()));
+    // An open sum is rounded as it was formed.
+    const Bounded sum = Bounded(1.0f) + Bounded(0.3f);
+    CHECK(sum.stored_in(DType::f64).error() == doctest::Approx(sum.error()));
+    CHECK(sum.stored_in(DType::f16).error() > sum.error());
+    CHECK(sum.stored_in(DType::f16).error() <= sum.error() + 0x1p-11);
 }
 
 TEST_CASE("a matrix product of bounded values equals the scalar sum of products") {

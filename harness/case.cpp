@@ -6,6 +6,7 @@
 #include <set>
 #include <stdexcept>
 
+#include "harness/element_types.hpp"
 #include "harness/text.hpp"
 
 namespace gradverify {
@@ -167,7 +168,7 @@ std::optional<std::string> why_unsupported(const Kernel& kernel, const Setting& 
         const auto& inputs = kernel.pass->inputs;
         const std::string& name =
             buffer < inputs.size() ? inputs[buffer] : kernel.pass->outputs[buffer - inputs.size()];
-        return static_cast<std::int64_t>(traits_of(kernel.op->tensor_named(name).dtype).bytes);
+        return static_cast<std::int64_t>(traits_of(dtype_of(declared, *kernel.op, name)).bytes);
     };
     for (std::size_t i = 0; i < setting.offsets.size(); ++i)
         if (const int offset = setting.offsets[i];

@@ -8,6 +8,7 @@
 #include "harness/cli_verbs.hpp"
 #include "harness/compute_sanitizer.hpp"
 #include "harness/device.hpp"
+#include "harness/element_types.hpp"
 #include "harness/errors.hpp"
 #include "harness/report.hpp"
 #include "harness/text.hpp"
@@ -23,9 +24,11 @@ std::string supports(const Kernel& kernel) {
     return conditions.empty() ? "every problem" : joined(conditions);
 }
 
-std::string promises(const KernelDeclaration& declared) {
-    std::vector<std::string> words{"accumulates in " +
-                                   std::string(traits_of(declared.accumulator).name)};
+std::string promises(const Kernel& kernel) {
+    const KernelDeclaration& declared = kernel.any();
+    std::vector<std::string> words{
+        "tensors of " + print_types(declared, *kernel.op, *kernel.pass),
+        "accumulates in " + std::string(traits_of(declared.accumulator()).name)};
     words.push_back(declared.determinism == Determinism::bitwise ? "deterministic"
                                                                  : "not deterministic");
     words.push_back(declared.write_mode == WriteMode::overwrites ? "overwrites"
@@ -104,7 +107,7 @@ int run_list(const Suite&, const std::vector<std::string>& filters) {
         if (!is_selected(kernel, filters)) continue;
         std::printf("%s\n  devices   %s\n  supports  %s\n  promises  %s\n", kernel.name.c_str(),
                     joined(kernel.devices()).c_str(), wrapped(supports(kernel), 12).c_str(),
-                    wrapped(promises(kernel.any()), 12).c_str());
+                    wrapped(promises(kernel), 12).c_str());
     }
     return exit_ok;
 }

@@ -8,9 +8,17 @@
 #include <cstdint>
 #include <string_view>
 
+// CUDA's, of cuda_fp16.h and cuda_bf16.h, so that this header needs neither.
+struct __half;         // NOLINT(bugprone-reserved-identifier)
+struct __nv_bfloat16;  // NOLINT(bugprone-reserved-identifier)
+
 namespace gradverify {
 
-enum class DType : std::uint8_t { f32, f64, i32, i64 };
+/// f16 is IEEE's half, bf16 a float without the lower half of its bits.
+enum class DType : std::uint8_t { f32, f64, i32, i64, f16, bf16 };
+
+constexpr DType all_dtypes[] = {DType::f32, DType::f64, DType::i32,
+                                DType::i64, DType::f16, DType::bf16};
 
 /// The arithmetic of an element type.
 struct DTypeTraits {
@@ -35,12 +43,25 @@ constexpr DTypeTraits traits_of(DType dtype) {
             return {"i32", 4, 31, 0.0, 0.0, 0x1.fffffffcp+30};
         case DType::i64:
             return {"i64", 8, 63, 0.0, 0.0, 0x1p+63};
+        case DType::f16:
+            return {"f16", 2, 11, 0x1p-11, 0x1p-14, 0x1.ffcp+15};
+        case DType::bf16:
+            return {"bf16", 2, 8, 0x1p-8, 0x1p-126, 0x1.fep+127};
     }
     return {"?", 0, 0, 0.0, 0.0, 0.0};
 }
 
-constexpr bool is_floating(DType dtype) { return dtype == DType::f32 || dtype == DType::f64; }
+constexpr bool is_floating(DType dtype) { return dtype != DType::i32 && dtype != DType::i64; }
 
+/// Whether every number of one floating type is one of another.
+constexpr bool holds_all_of(DType dtype, DType other) {
+    const DTypeTraits outer = traits_of(dtype), inner = traits_of(other);
+    return outer.exact_bits >= inner.exact_bits && outer.largest >= inner.largest &&
+           outer.smallest_normal <= inner.smallest_normal;
+}
+
+/// The element type that a C++ type is; to be specialised for a type of one's own, of the same
+/// bits.
 template <class T>
 struct DTypeOf;
 template <>
@@ -58,6 +79,15 @@ struct DTypeOf<std::int32_t> {
 template <>
 struct DTypeOf<std::int64_t> {
     static constexpr DType value = DType::i64;
+};
+
+template <>
+struct DTypeOf<__half> {
+    static constexpr DType value = DType::f16;
+};
+template <>
+struct DTypeOf<__nv_bfloat16> {
+    static constexpr DType value = DType::bf16;
 };
 
 }  // namespace gradverify

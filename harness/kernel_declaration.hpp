@@ -7,7 +7,9 @@
 #include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "harness/constraint.hpp"
@@ -59,7 +61,9 @@ class KernelDeclaration {
     std::string predicate_text;
     WorkspaceBytes workspace_bytes = nullptr;
     std::vector<int> block_sizes;
-    DType accumulator = DType::f32;
+    std::optional<DType> storage_type;                         ///< of all floating tensors
+    std::vector<std::pair<std::string, DType>> storage_types;  ///< of tensors that are named
+    std::optional<DType> accumulation_type;
     Arithmetic arithmetic = Arithmetic::ieee;
     std::int64_t base_alignment_bytes = 256;
     StreamUse stream_use = StreamUse::given_or_default;
@@ -70,9 +74,18 @@ class KernelDeclaration {
     bool takes_output_mask = false;
     LaunchCost launch_cost;
 
+    /// The type that the kernel computes and sums in.
+    DType accumulator() const {
+        const bool is_double = storage_type == DType::f64;
+        return accumulation_type.value_or(is_double ? DType::f64 : DType::f32);
+    }
     /// Integers up to 2^exact_bits() keep their value in the accumulator and in every tensor.
     int exact_bits() const {
-        return std::min(traits_of(accumulator).exact_bits, traits_of(DType::f32).exact_bits);
+        int bits = std::min(traits_of(accumulator()).exact_bits,
+                            traits_of(storage_type.value_or(DType::f32)).exact_bits);
+        for (const auto& [tensor, dtype] : storage_types)
+            bits = std::min(bits, traits_of(dtype).exact_bits);
+        return bits;
     }
 
     /// `conv.grad_weight/naive`
@@ -101,9 +114,22 @@ class KernelDeclaration {
         block_sizes = std::move(threads);
         return *this;
     }
-    /// The type that sums are kept in.
+    /// The element type of the floating tensors, their gradients and cotangents: f16, bf16, f32 or
+    /// f64; without this what the operator declares, float. What the forward pass saves stays f32
+    /// where `dtype` is narrower. The launcher reads `call.x.as<const __half>()`.
+    KernelDeclaration& storage(DType dtype) {
+        storage_type = dtype;
+        return *this;
+    }
+    /// The same of one tensor, and of its gradient and cotangent where these are not named.
+    KernelDeclaration& storage(std::string tensor, DType dtype) {
+        storage_types.emplace_back(std::move(tensor), dtype);
+        return *this;
+    }
+    /// The type that the kernel computes and sums in: f32, or f64 where all tensors are. A result
+    /// is rounded to its tensor's type once, at the end.
     KernelDeclaration& accumulates_in(DType dtype) {
-        accumulator = dtype;
+        accumulation_type = dtype;
         return *this;
     }
     /// The kernel is compiled with fast math.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "harness/element_types.hpp"
 #include "harness/process_state.hpp"
 #include "harness/worker_note.hpp"
 
@@ -43,7 +44,7 @@ struct Layout {
             const TensorSpec& tensor = call.kernel.op->tensor_named(name);
             buffers.push_back({.name = name,
                                .role = role,
-                               .dtype = tensor.dtype,
+                               .dtype = dtype_of(declaration, *call.kernel.op, name),
                                .sizes = tensor.sizes(call.problem),
                                .offset = offset_of(call.setting, buffer_of.size()),
                                .alignment_bytes = declaration.base_alignment_bytes});
@@ -135,6 +136,7 @@ class Rig {
             const std::size_t buffer = layout_.buffer_of[pass.inputs.size() + i];
             const std::span<const std::byte> bits = arena_.bytes(buffer);
             result.outputs.push_back({arena_.buffers()[buffer].sizes, arena_.read(buffer)});
+            result.output_types.push_back(arena_.buffers()[buffer].dtype);
             result.output_bits.emplace_back(bits.begin(), bits.end());
             // Written over an input, an element may keep its value and be right.
             const bool was_poisoned = buffer >= pass.inputs.size() && call_.setting.asks_for(i);

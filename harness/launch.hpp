@@ -34,6 +34,7 @@ struct CallResult {
     /// below holds.
     std::string error;
     std::vector<Array<double>> outputs;
+    std::vector<DType> output_types;
     /// The outputs' bits, for comparing two calls.
     std::vector<std::vector<std::byte>> output_bits;
     /// Flat indices of output elements that still hold the poison, for each output.

@@ -36,11 +36,21 @@ double number_of(const json& value) {
 }
 
 json to_object(const WrongElement& element) {
-    return {{"tensor", element.tensor},
-            {"index", element.index},
-            {"got", number(element.got)},
-            {"want", number(element.want)},
-            {"bound", number(element.bound)}};
+    json object{{"tensor", element.tensor},
+                {"index", element.index},
+                {"got", number(element.got)},
+                {"want", number(element.want)},
+                {"bound", number(element.bound)}};
+    if (element.dtype) object["dtype"] = traits_of(*element.dtype).name;
+    return object;
+}
+
+std::optional<DType> dtype_in(const json& element) {
+    if (!element.contains("dtype")) return std::nullopt;
+    const auto name = element["dtype"].get<std::string>();
+    for (const DType dtype : all_dtypes)
+        if (traits_of(dtype).name == name) return dtype;
+    throw std::invalid_argument("outcome: there is no type '" + name + "'");
 }
 
 json to_object(const WrongMap& map) {
@@ -80,7 +90,8 @@ Outcome Outcome::from_json(std::string_view line) {
                                      .index = element.at("index"),
                                      .got = number_of(element.at("got")),
                                      .want = number_of(element.at("want")),
-                                     .bound = number_of(element.at("bound"))});
+                                     .bound = number_of(element.at("bound")),
+                                     .dtype = dtype_in(element)});
         for (const json& map : object.value("maps", json::array()))
             outcome.maps.push_back({.tensor = map.at("tensor"),
                                     .sizes = map.at("sizes"),

@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "harness/dtype.hpp"
+
 namespace gradverify {
 
 enum class Verdict { passed, failed, vacuous, skipped, errored };
@@ -20,6 +22,8 @@ struct WrongElement {
     std::string tensor;
     std::vector<std::int64_t> index;
     double got = 0.0, want = 0.0, bound = 0.0;
+    /// The type of the tensor; nothing where the element is of none, as an inner product is.
+    std::optional<DType> dtype{};
 };
 
 /// Where a tensor is wrong.

@@ -46,7 +46,9 @@ Outcome any_outcome() {
                                  .index = *rc::gen::arbitrary<std::vector<std::int64_t>>(),
                                  .got = any_number(),
                                  .want = any_number(),
-                                 .bound = any_number()});
+                                 .bound = any_number(),
+                                 .dtype = *rc::gen::element<std::optional<DType>>(
+                                     std::nullopt, DType::f32, DType::bf16, DType::i64)});
     for (int count = *rc::gen::inRange(0, 3); count > 0; --count)
         outcome.maps.push_back({.tensor = "dw",
                                 .sizes = *rc::gen::arbitrary<std::vector<std::int64_t>>(),
@@ -81,6 +83,7 @@ TEST_CASE("an outcome comes out of its JSON as it went in, NaN and infinities in
             RC_ASSERT(same(out.worst[i].got, in.worst[i].got));
             RC_ASSERT(same(out.worst[i].want, in.worst[i].want));
             RC_ASSERT(same(out.worst[i].bound, in.worst[i].bound));
+            RC_ASSERT((out.worst[i].dtype == in.worst[i].dtype));
         }
         RC_ASSERT(out.maps == in.maps);
         RC_ASSERT(out.sensitivity.has_value() == in.sensitivity.has_value());

@@ -42,9 +42,11 @@ class Pass {
     TensorView tensor(std::string_view name) const { return call_->tensors[position_of(name)]; }
     /// A parameter that is a whole number. **Errors** std::invalid_argument.
     std::int64_t size(std::string_view name) const { return call_->problem.scalar(name); }
-    /// A parameter that is a real number, as a kernel takes it. **Errors** std::invalid_argument.
-    float attribute(std::string_view name) const {
-        return static_cast<float>(call_->problem.real(name));
+    /// A parameter that is a real number, as a kernel takes it: `attribute<double>("eps")` where it
+    /// computes in double. **Errors** std::invalid_argument.
+    template <class T = float>
+    T attribute(std::string_view name) const {
+        return static_cast<T>(call_->problem.real(name));
     }
     /// Whether the output mask asks for this output; always, for kernels that take no mask.
     bool wants(std::string_view output) const {

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <stdexcept>
 
+#include "harness/element_types.hpp"
 #include "harness/text.hpp"
 
 namespace gradverify {
@@ -130,6 +131,8 @@ class Resolver {
                 wrong("in_place(\"" + alias.output + "\", \"" + alias.input +
                       "\") needs an output and an input of the pass; its outputs are " +
                       joined(pass->outputs) + ", its inputs " + joined(pass->inputs));
+        for (const std::string& mistake : mistakes_in_types(declaration, *op, *pass))
+            wrong(mistake);
         Kernel& kernel = kernels[name];
         kernel.name = name;
         kernel.op = op;

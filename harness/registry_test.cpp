@@ -94,6 +94,19 @@ TEST_CASE("an unknown parameter in a constraint names the kernel, the place and 
     CHECK(contains(other, "n, in"));
 }
 
+TEST_CASE("types that a tensor or an accumulator can't have are errors that say what is right") {
+    const std::string prefix = "kernel toy.forward/plain (kernels/plain.cu:7): ";
+    CHECK(complaint({toy_kernel("plain").storage(DType::i32)}) ==
+          prefix + "storage() needs a floating type: f16, bf16, f32 or f64, not i32");
+    CHECK(complaint({toy_kernel("plain").accumulates_in(DType::i64)}) ==
+          prefix + "accumulates_in() needs a floating type: f16, bf16, f32 or f64, not i64");
+    CHECK(complaint({toy_kernel("plain").storage("z", DType::f16)}) ==
+          prefix + "storage(\"z\") needs a floating tensor of the pass; there are x, w, y");
+    CHECK(complaint({toy_kernel("plain").storage("x", DType::f16).in_place("y", "x")}) ==
+          prefix + "y lies where x does, but their types are f32 and f16; name both in storage()");
+    CHECK(complaint({toy_kernel("plain").storage("x", DType::f16).storage(DType::f64)}).empty());
+}
+
 TEST_CASE("a variant's name that can't stand in a printed case is refused") {
     for (const char* name : {"", "a:b", "a*", "a b", "a/b", "a[0]"})
         CHECK_MESSAGE(contains(complaint({toy_kernel(name)}), "a variant's name holds letters"),

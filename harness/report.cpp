@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdio>
 
+#include "harness/sensitivity.hpp"
 #include "harness/text.hpp"
 
 namespace gradverify {
@@ -16,12 +17,18 @@ constexpr std::int64_t columns_maximum = 24;
 constexpr std::int64_t rows_maximum = 16;
 constexpr int slices_maximum = 3;
 
-std::string number(double value) {
+// What a float needs to be read back, and what a double does.
+constexpr int digits_of_float = 9, digits_of_double = 17;
+
+std::string number(double value, int digits = digits_of_float) {
     char text[32];
     if (std::isnan(value)) return "nan";  // printf would tell its sign
-    // Integers as they are; anything else with the digits that a float needs to be read back.
+    // Integers as they are.
     const bool whole = value == std::round(value) && std::abs(value) < 1e9;
-    std::snprintf(text, sizeof text, whole ? "%.0f" : "%.9g", value);
+    if (whole)
+        std::snprintf(text, sizeof text, "%.0f", value);
+    else
+        std::snprintf(text, sizeof text, "%.*g", digits, value);
     return text;
 }
 
@@ -37,16 +44,26 @@ std::string indexed(const WrongElement& element) {
     return text;
 }
 
+/// `, 3 ulps of f16`: how far off, in what the last place of the expected value is worth.
+std::string in_ulps(const WrongElement& element) {
+    if (!element.dtype || !is_floating(*element.dtype)) return {};
+    const double ulps =
+        std::abs(element.got - element.want) / ulp_of(Rounding::of(*element.dtype), element.want);
+    return ", " + short_number(ulps) + " ulps of " + std::string(traits_of(*element.dtype).name);
+}
+
 std::string describe(const WrongElement& element) {
-    std::string text =
-        indexed(element) + ": got " + number(element.got) + ", want " + number(element.want);
+    const bool differ_as_floats = number(element.got) != number(element.want);
+    const int digits = differ_as_floats ? digits_of_float : digits_of_double;
+    std::string text = indexed(element) + ": got " + number(element.got, digits) + ", want " +
+                       number(element.want, digits);
     if (!(element.bound > 0.0)) return text + " exactly";
     const double times = std::abs(element.got - element.want) / element.bound;
     text += ", bound " + short_number(element.bound);
     if (!std::isfinite(times)) return text;
     const bool large = times >= 10.0 && times < 1e9;
     return text + " (" + (large ? number(std::round(times)) : short_number(times)) +
-           " times the bound)";
+           " times the bound" + in_ulps(element) + ")";
 }
 
 /// One border of a box: "┌───┬───┐\n".

@@ -51,6 +51,26 @@ TEST_CASE("a failed row tells kernel, property, problem, the worst elements, whe
 )");
 }
 
+TEST_CASE("an error within a type is told in its ulps, and doubles that differ look different") {
+    Outcome outcome = Outcome::failed("differs");
+    const auto line = [&](double got, double want, double bound, std::optional<DType> dtype) {
+        outcome.worst = {{"y", {0}, got, want, bound, dtype}};
+        const std::string text = report_failure(failure_of("plain", "repeatable", outcome));
+        const std::size_t begin = text.find("y[0]: ");
+        return text.substr(begin, text.find('\n', begin) - begin);
+    };
+    CHECK(line(1.5, 1.0, 0.25, DType::f16) ==
+          "y[0]: got 1.5, want 1, bound 0.25 (2 times the bound, 5.1e+02 ulps of f16)");
+    CHECK(line(260.0, 256.5, 0.5, DType::bf16) ==
+          "y[0]: got 260, want 256.5, bound 0.5 (7 times the bound, 1.8 ulps of bf16)");
+    CHECK(line(1.5, 1.0, 0.25, std::nullopt) ==
+          "y[0]: got 1.5, want 1, bound 0.25 (2 times the bound)");
+    CHECK(line(3.0, 1.0, 0.0, DType::f16) == "y[0]: got 3, want 1 exactly");
+    CHECK(line(0.1 + 0x1p-50, 0.1, 0x1p-51, DType::f64) ==
+          "y[0]: got 0.10000000000000089, want 0.10000000000000001, bound 4.4e-16 (2 times the "
+          "bound, 64 ulps of f64)");
+}
+
 TEST_CASE("the line to paste begins with the program as it was called") {
     const RowResult result = failure_of("plain", "repeatable", Outcome::failed("differs"));
     CHECK(contains(report_failure(result, "build/mine"),

@@ -8,21 +8,25 @@
 
 namespace gradverify {
 
+double ulp_of(const Rounding& type, double value) {
+    const int exponent = std::ilogb(std::max(std::abs(value), type.smallest_normal));
+    return std::ldexp(2.0 * type.unit_roundoff, exponent);
+}
+
 std::optional<Sensitivity> sensitivity_of(std::span<const Expected> expected,
-                                          const Rounding& type) {
+                                          std::span<const Rounding> types) {
     std::vector<double> ulps;
-    for (const Expected& output : expected)
-        for (std::size_t i = 0; i < output.values.size(); ++i) {
-            const double want = std::abs(output.values[i]);
-            if (want == 0.0) continue;
-            const double bound = output.bounds.empty() ? 0.0 : output.bounds[i];
-            if (bound == no_bound) {
+    for (std::size_t output = 0; output < expected.size(); ++output) {
+        const Expected& of = expected[output];
+        for (std::size_t i = 0; i < of.values.size(); ++i) {
+            if (of.values[i] == 0.0) continue;
+            const double bound = of.bounds.empty() ? 0.0 : of.bounds[i];
+            if (bound == no_bound)
                 ulps.push_back(std::numeric_limits<double>::infinity());
-                continue;
-            }
-            const int exponent = std::ilogb(std::max(want, type.smallest_normal));
-            ulps.push_back(bound / std::ldexp(2.0 * type.unit_roundoff, exponent));
+            else
+                ulps.push_back(bound / ulp_of(types[output], of.values[i]));
         }
+    }
     if (ulps.empty()) return std::nullopt;
     const auto middle = ulps.begin() + static_cast<std::ptrdiff_t>((ulps.size() - 1) / 2);
     std::ranges::nth_element(ulps, middle);

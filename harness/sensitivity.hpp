@@ -17,9 +17,15 @@
 
 namespace gradverify {
 
+/// What a unit in the last place of a value is worth.
+double ulp_of(const Rounding& type, double value);
+
 /// Of all outputs of a case together, over the elements whose expected value is not zero; nothing
-/// where all are. An element without a bound, or with an infinite one, counts
-/// as what it is: 0, or infinity.
-std::optional<Sensitivity> sensitivity_of(std::span<const Expected> expected, const Rounding& type);
+/// where all are. An element that must be exact counts as 0, one that nothing can be said of as
+/// infinity.
+///
+/// **Ranges** a type for each output.
+std::optional<Sensitivity> sensitivity_of(std::span<const Expected> expected,
+                                          std::span<const Rounding> types);
 
 }  // namespace gradverify

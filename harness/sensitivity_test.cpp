@@ -17,7 +17,7 @@ Expected expect(std::vector<double> values, std::vector<double> bounds) {
 }
 
 Sensitivity of(const std::vector<Expected>& outputs, DType type = DType::f32) {
-    const auto found = sensitivity_of(outputs, Rounding::of(type));
+    const auto found = sensitivity_of(outputs, std::vector(outputs.size(), Rounding::of(type)));
     REQUIRE(found);
     return *found;
 }
@@ -33,6 +33,13 @@ TEST_CASE("a bound is measured in ulps of the value that it belongs to") {
     CHECK(of({expect({7.9}, {at_1})}).median_ulps == at_1 / at_4);
     CHECK(of({expect({1.0}, {at_1})}, DType::f64).median_ulps == 0x1p29);
     CHECK(of({expect({0x1p-140}, {0x1p-149})}).median_ulps == 1.0);
+    CHECK(of({expect({1.5}, {0x1p-10})}, DType::f16).median_ulps == 1.0);
+    CHECK(of({expect({0x1p-20}, {0x1p-24})}, DType::f16).median_ulps == 1.0);
+    CHECK(of({expect({-6.0}, {0x1p-5})}, DType::bf16).median_ulps == 1.0);
+    const std::vector both{expect({1.0}, {0x1p-10}), expect({1.0}, {0x1p-23})};
+    const std::vector types{Rounding::of(DType::f16), Rounding::of(DType::f32)};
+    CHECK(sensitivity_of(both, types)->least_ulps == 1.0);
+    CHECK(sensitivity_of(both, types)->median_ulps == 1.0);
 }
 
 TEST_CASE("the tightest and the median element speak for a case, over all its outputs") {
@@ -47,8 +54,8 @@ TEST_CASE("the tightest and the median element speak for a case, over all its ou
 }
 
 TEST_CASE("zeros have no ulp, and no bound sees everything") {
-    CHECK_FALSE(sensitivity_of({}, Rounding{}));
-    CHECK_FALSE(sensitivity_of(std::vector{expect({0.0}, {1.0})}, Rounding{}));
+    CHECK_FALSE(sensitivity_of({}, {}));
+    CHECK_FALSE(sensitivity_of(std::vector{expect({0.0}, {1.0})}, std::vector{Rounding{}}));
     CHECK(of({expect({0.0, 2.0}, {})}).median_ulps == 0.0);
     CHECK(of({expect({2.0}, {INFINITY})}).median_ulps == INFINITY);
     const Sensitivity open = of({expect({2.0, NAN, 1.0}, {no_bound, no_bound, 0x1p-23})});

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <array>
+#include <concepts>
 #include <cstdint>
 #include <stdexcept>
 #include <string>
@@ -15,6 +16,32 @@ namespace gradverify {
 
 /// At most: batch, channel, three spatial axes, and one to spare.
 inline constexpr int max_tensor_rank = 6;
+
+namespace detail {
+/// What C++ calls an element type.
+constexpr const char* cpp_name_of(DType dtype) {
+    switch (dtype) {
+        case DType::f32:
+            return "float";
+        case DType::f64:
+            return "double";
+        case DType::i32:
+            return "std::int32_t";
+        case DType::i64:
+            return "std::int64_t";
+        case DType::f16:
+            return "__half";
+        case DType::bf16:
+            return "__nv_bfloat16";
+    }
+    return "?";
+}
+
+template <class T>
+concept HasDType = requires {
+    { DTypeOf<T>::value } -> std::convertible_to<DType>;
+};
+}  // namespace detail
 
 /// A tensor in device memory, as a launcher gets it.
 ///
@@ -35,17 +62,31 @@ struct TensorView {
         return count;
     }
 
-    /// The data as `T*`.
+    /// The data as `T*`: `as<const float>()`, `as<__half>()`.
     ///
     /// **Errors** std::invalid_argument when `T` is not the tensor's element type.
     template <class T>
     T* as() const {
-        constexpr DType wanted = DTypeOf<std::remove_const_t<T>>::value;
-        if (dtype != wanted)
-            throw std::invalid_argument("the launcher reads a tensor of " +
-                                        std::string(traits_of(dtype).name) + " as " +
-                                        std::string(traits_of(wanted).name));
+        constexpr bool is_known = detail::HasDType<std::remove_const_t<T>>;
+        static_assert(is_known,
+                      "gradverify: as<T>() takes float, double, __half, __nv_bfloat16, "
+                      "std::int32_t or std::int64_t, const or not; for a type of your own "
+                      "with the same bits specialise gradverify::DTypeOf");
+        if constexpr (is_known) {
+            constexpr DType wanted = DTypeOf<std::remove_const_t<T>>::value;
+            if (dtype != wanted) refuse(wanted);
+        }
         return static_cast<T*>(data);
+    }
+
+  private:
+    [[noreturn]] void refuse(DType wanted) const {
+        const std::string is(traits_of(dtype).name), read(traits_of(wanted).name);
+        throw std::invalid_argument("the launcher reads a tensor of " + is + " as " + read +
+                                    "; write as<" + detail::cpp_name_of(dtype) + ">()" +
+                                    (is_floating(dtype) && is_floating(wanted)
+                                         ? ", or declare .storage(gradverify::DType::" + read + ")"
+                                         : std::string()));
     }
 };
 

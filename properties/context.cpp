@@ -2,10 +2,13 @@
 #include "properties/context.hpp"
 
 #include <chrono>
+#include <cmath>
 #include <numeric>
 #include <stdexcept>
 #include <utility>
 
+#include "harness/element_bits.hpp"
+#include "harness/element_types.hpp"
 #include "harness/random.hpp"
 #include "harness/worker_note.hpp"
 
@@ -54,6 +57,17 @@ std::vector<Array<T>> empty_outputs(const Operator& op, const PassSpec& pass,
     return outputs;
 }
 
+/// Ends the sums in the arithmetic that they were formed in. The reference computes in double:
+/// where the kernel does as well, its own error is as large.
+void close_sums(std::vector<Array<Bounded>>& outputs) {
+    const bool is_double = current_rounding.unit_roundoff <= traits_of(DType::f64).unit_roundoff;
+    for (Array<Bounded>& output : outputs)
+        for (Bounded& element : output.data) {
+            const double error = (is_double ? 2.0 : 1.0) * element.error();
+            element = Bounded(Bounded::Sum{element.value(), error, std::abs(element.value()), 0.0});
+        }
+}
+
 /// By turns, so that the few dense cases of a problem meet each edge and each parity.
 Surroundings surroundings_of_dense(std::uint64_t seed) {
     constexpr Surroundings turns[] = {
@@ -75,7 +89,7 @@ CaseContext::CaseContext(const Case& checked, const Registry& registry, ValueKin
       kind_(kind) {
     require_supported(kernel_, problem());
     if (checked.data.is_explicit)
-        values_ = draw_values(op(), problem(), checked.data, kind_, exact_bits());
+        values_ = draw_values(op(), problem(), checked.data, kind_, types());
     if (checked.data.is_explicit && kind_ == ValueKind::integers) require_exact();
     if (declaration_.write_mode != WriteMode::accumulates) return;
     for (const std::string& name : pass().outputs) {
@@ -111,12 +125,11 @@ const Array<double>& CaseContext::value(const std::string& name) {
     auto found = values_.find(name);
     if (found != values_.end()) return found->second;
     if (op().is_output(name)) {
-        const auto saved = saved_values(op(), problem(), values(op().forward().inputs));
+        const auto saved = saved_values(op(), problem(), values(op().forward().inputs), types());
         for (std::size_t i = 0; i < saved.size(); ++i)
             values_.emplace(op().outputs[i].name, saved[i]);
     } else {
-        values_.emplace(name,
-                        draw_tensor(op(), problem(), checked_.data, kind_, exact_bits(), name));
+        values_.emplace(name, draw_tensor(op(), problem(), checked_.data, kind_, types(), name));
     }
     return values_.at(name);
 }
@@ -150,11 +163,10 @@ std::vector<Array<double>> CaseContext::reference(const PassSpec& pass,
     return outputs;
 }
 
-std::vector<Array<Bounded>> CaseContext::bounded(const PassSpec& pass) {
+/// Sums are left open, so the rounding must stay as it is until they are closed.
+std::vector<Array<Bounded>> CaseContext::open_sums(const PassSpec& pass) {
     const auto taken = values(pass.taken_by_reference());
     const Stopwatch watch(spent_.seconds_reference);
-    const ScopedRounding rounding(
-        Rounding::of(declaration_.accumulator, declaration_.arithmetic == Arithmetic::fast));
     std::vector<Array<Bounded>> exact;
     for (const Array<double>& input : taken)
         exact.push_back({input.sizes, {input.data.begin(), input.data.end()}});
@@ -163,13 +175,45 @@ std::vector<Array<Bounded>> CaseContext::bounded(const PassSpec& pass) {
     return outputs;
 }
 
+std::vector<Array<Bounded>> CaseContext::bounded(const PassSpec& pass) {
+    const ScopedRounding rounding(rounding_of(pass));
+    auto outputs = open_sums(pass);
+    close_sums(outputs);
+    return outputs;
+}
+
 std::vector<Array<Bounded>> CaseContext::bounded() {
-    auto outputs = bounded(pass());
-    const ScopedRounding rounding(Rounding::of(declaration_.accumulator));
+    const ScopedRounding rounding(rounding_of(pass()));
+    auto outputs = open_sums(pass());
     for (std::size_t i = 0; i < initial_outputs_.size(); ++i)
         for (std::size_t j = 0; j < outputs[i].data.size(); ++j)
             outputs[i].data[j] += Bounded(initial_outputs_[i].data[j]);
+    close_sums(outputs);
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+        const DType stored = types().of(op(), pass().outputs[i]);
+        if (!is_floating(stored) || holds_all_of(stored, declaration_.accumulator())) continue;
+        for (Bounded& element : outputs[i].data) element = element.stored_in(stored);
+    }
     return outputs;
+}
+
+/// The kernel's arithmetic. What it takes of the forward pass is no exact input but a result that
+/// was rounded to its type, and the coarser of the two types covers both.
+Rounding CaseContext::rounding_of(const PassSpec& pass) const {
+    DType coarsest = declaration_.accumulator();
+    for (const std::string& name : pass.inputs)
+        if (const DType saved = types().of(op(), name);
+            op().is_output(name) && is_floating(saved) && !holds_all_of(saved, coarsest))
+            coarsest = saved;
+    return Rounding::of(coarsest, declaration_.arithmetic == Arithmetic::fast);
+}
+
+bool CaseContext::can_take(const Kernel& kernel, const std::vector<Array<double>>& inputs) const {
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+        if (!are_numbers_of(dtype_of(kernel.any(), *kernel.op, kernel.pass->inputs[i]),
+                            inputs[i].data))
+            return false;
+    return true;
 }
 
 std::vector<Expected> CaseContext::exactly(const std::vector<Array<double>>& results) const {
@@ -221,9 +265,8 @@ CallResult CaseContext::call(const Kernel& kernel, const std::vector<Array<doubl
 void CaseContext::call_before() {
     const auto& before = checked_.setting.before;
     if (!before || std::exchange(called_before_, true)) return;
-    const Values values =
-        draw_values(op(), *before, {.seed = seed_for("before")}, kind_, exact_bits());
-    const auto inputs = pick(op(), *before, values, pass().inputs);
+    const Values values = draw_values(op(), *before, {.seed = seed_for("before")}, kind_, types());
+    const auto inputs = pick(op(), *before, values, pass().inputs, types());
     spent_.seconds_kernel += call_kernel({.kernel = kernel_,
                                           .device = device_,
                                           .problem = *before,
@@ -268,8 +311,11 @@ std::vector<Comparison> compare_outputs(const CallResult& result,
                                         const Setting& setting) {
     std::vector<Comparison> comparisons;
     for (std::size_t i = 0; i < expected.size(); ++i)
-        if (setting.asks_for(i))
+        if (setting.asks_for(i)) {
             comparisons.push_back(compare(result.outputs[i].data, expected[i]));
+            for (WrongElement& wrong : comparisons.back().worst)
+                wrong.dtype = result.output_types[i];
+        }
     return comparisons;
 }
 
@@ -282,6 +328,7 @@ SoundForward sound_forward(CaseContext& context, const std::set<const Kernel*>& 
             candidate.any().write_mode == WriteMode::accumulates || unsound.contains(&candidate) ||
             is_distrusted(candidate.name) || candidate.why_unsupported(context.problem()))
             continue;
+        if (!context.can_take(candidate, inputs)) continue;
         if (expected.empty()) {
             const auto results = context.reference(forward, inputs);
             for (std::size_t i = 0; i < results.size(); ++i)

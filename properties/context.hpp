@@ -36,6 +36,9 @@ class CaseContext {
     /// saves, as the reference gives it; made when first asked for.
     const Array<double>& value(const std::string& name);
     int exact_bits() const { return declaration_.exact_bits(); }
+    ElementTypes types() const { return ElementTypes(declaration_); }
+    /// Whether a kernel's tensors hold these inputs of its pass as they are.
+    bool can_take(const Kernel& kernel, const std::vector<Array<double>>& inputs) const;
     /// A seed of the case's own for a purpose: from its data seed, or fixed for explicit data.
     std::uint64_t seed_for(std::string_view purpose) const;
 
@@ -44,10 +47,11 @@ class CaseContext {
     /// The same on what its reference takes.
     std::vector<Array<double>> reference(const PassSpec& pass,
                                          const std::vector<Array<double>>& taken);
-    /// The results of this case's pass, with a bound on the rounding of the kernel's arithmetic,
-    /// and for a kernel that adds to its outputs what they held before.
+    /// The results of this case's pass, with a bound on the rounding of the kernel's arithmetic and
+    /// on that of storing them, and for a kernel that adds to its outputs with what they held
+    /// before.
     std::vector<Array<Bounded>> bounded();
-    /// The same of any pass, without what the outputs held.
+    /// The results of any pass before they are stored, without what the outputs held.
     std::vector<Array<Bounded>> bounded(const PassSpec& pass);
 
     /// The inputs of a pass from the case's values.
@@ -79,6 +83,8 @@ class CaseContext {
 
   private:
     std::vector<Array<double>> values(const std::vector<std::string>& names);
+    Rounding rounding_of(const PassSpec& pass) const;
+    std::vector<Array<Bounded>> open_sums(const PassSpec& pass);
     void require_exact();
     void call_before();
     Call make_call(const Kernel& kernel, const std::vector<Array<double>>& inputs,

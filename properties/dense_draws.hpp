@@ -6,6 +6,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "harness/case.hpp"
 #include "harness/registry.hpp"
@@ -13,8 +14,9 @@
 namespace gradverify {
 
 /// Dense cases of a problem: three, or as many as the kernel declares block sizes, or as there are
-/// subsets of the outputs that it can be asked for.
-int dense_draw_count(const Kernel& kernel);
+/// subsets of the outputs that it can be asked for. Ten times as many where an output of half or
+/// bfloat16 is compared within its rounding, which hides most errors of most draws.
+int dense_draw_count(const Kernel& kernel, std::string_view property);
 
 /// One of them. On the CPU device threads run ascending, descending and by random warps, in turn;
 /// on every device block sizes, streams and pointer offsets change as far as the kernel allows.

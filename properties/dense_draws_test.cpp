@@ -14,13 +14,23 @@ using namespace gradverify::testing;
 
 std::vector<Case> dense_cases(const TestKernel& kernel, const char* device = "cpu") {
     std::vector<Case> cases;
-    for (int draw = 0; draw < dense_draw_count(kernel.kernel); ++draw)
+    for (int draw = 0; draw < dense_draw_count(kernel.kernel, "repeatable"); ++draw)
         cases.push_back(
             dense_case(kernel.kernel, "repeatable", device, parsed("c=2,in=1x2"), draw));
     return cases;
 }
 
 }  // namespace
+
+TEST_CASE("rounding to a narrow type hides errors from most draws, so there are more") {
+    const TestKernel half(test_kernel().storage(DType::f16));
+    const TestKernel sums_in_half(test_kernel().storage(DType::f16).accumulates_in(DType::f16));
+    const TestKernel plain(test_kernel());
+    CHECK(dense_draw_count(half.kernel, "within_rounding_bound") == 30);
+    CHECK(dense_draw_count(half.kernel, "matches_reference") == 3);
+    CHECK(dense_draw_count(sums_in_half.kernel, "within_rounding_bound") == 3);
+    CHECK(dense_draw_count(plain.kernel, "within_rounding_bound") == 3);
+}
 
 TEST_CASE("three dense cases have different data and three orders of threads on the CPU device") {
     const TestKernel kernel(test_kernel());

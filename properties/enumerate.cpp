@@ -18,6 +18,14 @@ ProblemEnumerator::ProblemEnumerator(const SupportedProblems& problems, Enumerat
     distance_ = std::ranges::min_element(walks_, {}, &Walk::nearest)->nearest;
     farthest_ = std::ranges::max_element(walks_, {}, &Walk::farthest)->farthest;
     farthest_ = std::min(farthest_, limits.distance);
+    least_ = walks_.front().least;
+    for (const Walk& walk : walks_) {
+        for (const std::size_t kind : {std::size_t{other}, std::size_t{padding}})
+            least_[kind] = std::min(least_[kind], walk.least[kind]);
+        const std::int64_t most = walk.padding_grows ? walk.farthest : walk.least[padding];
+        padding_most_ = std::max(padding_most_, most);
+    }
+    padding_ = least_[padding];
 }
 
 /// What the slots of a class add to the distance, those apart that count from a left side.
@@ -90,11 +98,14 @@ ProblemEnumerator::Walk ProblemEnumerator::make_walk(const RankDomain& domain) c
         }
     for (const Level& level : walk.levels) {
         const SlotClass& slot_class = domain.classes[static_cast<std::size_t>(level.which)];
-        walk.nearest += level.least[other] + level.least[padding];
+        for (const std::size_t kind : {std::size_t{other}, std::size_t{padding}})
+            walk.least[kind] += level.least[kind];
+        walk.padding_grows |= level.can_grow[padding];
         if (level.is_right) walk.farthest += slot_class.highest;
         walk.farthest +=
             std::max(std::abs(slot_class.lowest - level.usual), slot_class.highest - level.usual);
     }
+    walk.nearest = walk.least[other] + walk.least[padding];
     return walk;
 }
 
@@ -109,7 +120,8 @@ std::optional<Problem> ProblemEnumerator::next() {
 /// Begins the next combination of distance, padding and rank; false when there is none.
 bool ProblemEnumerator::start_next_walk() {
     if (walk_ == walks_.size()) walk_ = 0, ++padding_;
-    if (padding_ > distance_) padding_ = 0, ++distance_;
+    if (padding_ > std::min(distance_ - least_[other], padding_most_))
+        padding_ = least_[padding], ++distance_;
     if (distance_ > farthest_) return false;
     current_ = &walks_[walk_++];
     values_.emplace(*current_->domain);
@@ -130,9 +142,11 @@ void ProblemEnumerator::enter(std::size_t l, Budget rest) {
     }
     const std::int64_t around =
         level.is_right ? (*values_)[current_->levels[l - 1].which] : level.usual;
-    const std::int64_t lowest = std::max(level.lowest, around - rest[level.kind]);
+    // The levels behind need their part: a parameter that is fixed far away leaves little.
+    const std::int64_t reach = rest[level.kind] - level.least_after[level.kind];
+    const std::int64_t lowest = std::max(level.lowest, around - reach);
     positions_[l] = {.value = round_up(lowest, slot_class.step),
-                     .last = std::min(level.highest, around + rest[level.kind]),
+                     .last = std::min(level.highest, around + reach),
                      .rest = rest};
 }
 

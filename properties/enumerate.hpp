@@ -61,6 +61,8 @@ class ProblemEnumerator {
         const RankDomain* domain = nullptr;
         std::vector<Level> levels{};
         std::int64_t nearest = 0, farthest = 0;  ///< no problem has a distance outside
+        Budget least{};                          ///< the parts of `nearest`
+        bool padding_grows = false;              ///< it may be more than its least
     };
     /// Where the walk stands at a level.
     struct Position {
@@ -81,7 +83,9 @@ class ProblemEnumerator {
     EnumerationLimits limits_;
     std::vector<Walk> walks_;
     std::int64_t distance_ = 0, padding_ = 0, farthest_ = 0;
-    std::size_t walk_ = 0;  ///< of distance_ and padding_, the next to start
+    Budget least_{};                 ///< of all walks
+    std::int64_t padding_most_ = 0;  ///< of all walks
+    std::size_t walk_ = 0;           ///< of distance_ and padding_, the next to start
     const Walk* current_ = nullptr;
     std::size_t depth_ = 0;
     std::vector<Position> positions_;

@@ -26,7 +26,7 @@ std::string witnesses_of(const Kernel& kernel, const Shrunk& shrunk, const CaseR
     Case asked = smallest;
     asked.property = witnesses().name;
     std::string of_agreement;
-    for (int draw = 0; draw < dense_draw_count(kernel); ++draw) {
+    for (int draw = 0; draw < dense_draw_count(kernel, asked.property); ++draw) {
         asked.data =
             dense_case(kernel, smallest.property, smallest.device, smallest.problem, draw).data;
         const Outcome outcome = runner(asked);

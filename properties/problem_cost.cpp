@@ -18,7 +18,7 @@ CostModel::CostModel(const SupportedProblems& problems) : problems_(&problems) {
         for (std::size_t i = 0; i < tensors_.size(); ++i)
             if (output == tensors_[i]->name || output == "d" + tensors_[i]->name)
                 outputs_of_pass_.push_back(static_cast<int>(i));
-    bytes_per_element_ = static_cast<double>(traits_of(kernel.accumulator).bytes);
+    bytes_per_element_ = static_cast<double>(traits_of(kernel.accumulator()).bytes);
     thread_barriers_per_output_ =
         static_cast<double>(kernel.launch_cost.threads_per_output *
                             std::max<std::int64_t>(kernel.launch_cost.barriers_per_thread, 1));

@@ -26,11 +26,11 @@ Case ProblemTrials::dense(const Problem& problem, int draw) const {
 }
 
 std::int64_t ProblemTrials::runs_per_problem() const {
-    return dense_draw_count(kernel_) + (is_canonical_ ? 0 : 2);
+    return dense_draw_count(kernel_, found_.property) + (is_canonical_ ? 0 : 2);
 }
 
 bool ProblemTrials::fails_canonically(const Problem& problem) {
-    for (int draw = 0; draw < dense_draw_count(kernel_); ++draw)
+    for (int draw = 0; draw < dense_draw_count(kernel_, found_.property); ++draw)
         if (trials_->fails(dense(problem, draw))) return true;
     return false;
 }
@@ -54,7 +54,7 @@ bool ProblemTrials::fails(const Problem& problem, ShrinkTrials& trials) {
         as_found.data = dense(problem, 0).data;
         if (fails(as_found)) return true;
     }
-    for (int draw = 0; draw < dense_draw_count(kernel_); ++draw)
+    for (int draw = 0; draw < dense_draw_count(kernel_, found_.property); ++draw)
         if (fails(dense(problem, draw))) return true;
     return false;
 }

@@ -29,9 +29,7 @@ ThreadOrder draw_order(SplitMix64& random) {
 /// Moves each buffer by a multiple of the declared alignment; a kernel that relies on
 /// cudaMalloc's alignment stays where it is.
 std::vector<int> draw_offsets(const KernelDeclaration& kernel, std::size_t buffers,
-                              SplitMix64& random) {
-    // Of the smallest element; an offset in larger ones keeps the alignment all the more.
-    constexpr std::int64_t element_bytes = 4;
+                              std::int64_t element_bytes, SplitMix64& random) {
     std::vector<int> offsets;
     if (kernel.base_alignment_bytes >= 256 || random.one_in(3)) return offsets;
     const std::int64_t step =
@@ -44,14 +42,16 @@ std::vector<int> draw_offsets(const KernelDeclaration& kernel, std::size_t buffe
 
 }  // namespace
 
-Setting draw_setting(const KernelDeclaration& kernel, const PassSpec& pass, std::uint64_t seed) {
+Setting draw_setting(const KernelDeclaration& kernel, const PassSpec& pass, std::uint64_t seed,
+                     std::int64_t smallest_element_bytes) {
     SplitMix64 random(seed);
     Setting setting;
     setting.order = draw_order(random);
     // Short enough to paste; more orders than that no block has use for.
     if (setting.order == ThreadOrder::random_threads || setting.order == ThreadOrder::random_warps)
         setting.order_seed = random.below(1u << 16);
-    setting.offsets = draw_offsets(kernel, pass.inputs.size() + pass.outputs.size(), random);
+    setting.offsets = draw_offsets(kernel, pass.inputs.size() + pass.outputs.size(),
+                                   smallest_element_bytes, random);
     if (!kernel.block_sizes.empty())
         setting.block_size = kernel.block_sizes[random.below(kernel.block_sizes.size())];
     if (!kernel.block_sizes.empty() && setting.block_size == kernel.block_sizes.front())

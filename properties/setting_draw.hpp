@@ -12,6 +12,10 @@
 namespace gradverify {
 
 /// A setting for this kernel; a function of the seed alone, the same on every device.
-Setting draw_setting(const KernelDeclaration& kernel, const PassSpec& pass, std::uint64_t seed);
+///
+/// **Units** buffers are moved by multiples of the smallest element of the pass's tensors; an
+/// offset in larger ones keeps the alignment all the more.
+Setting draw_setting(const KernelDeclaration& kernel, const PassSpec& pass, std::uint64_t seed,
+                     std::int64_t smallest_element_bytes = 4);
 
 }  // namespace gradverify

@@ -52,6 +52,10 @@ TEST_CASE("what a kernel does not declare is not drawn") {
         CHECK_FALSE(setting.own_stream);
         for (const int offset : draw_setting(vectorised, pass_of({"x"}), seed).offsets)
             CHECK(offset % 4 == 0);
+        for (const int offset : draw_setting(vectorised, pass_of({"x"}), seed, 2).offsets)
+            CHECK(offset % 8 == 0);
+        for (const int offset : draw_setting(vectorised, pass_of({"x"}), seed, 8).offsets)
+            CHECK(offset % 2 == 0);
     }
 }
 

@@ -206,14 +206,20 @@ class DomainBuilder {
     }
 
     [[noreturn]] void refuse(const std::set<int>& slots) const {
-        std::string names, empty;
+        std::string names, empty, ranges;
         for (const int slot : slots) {
             const std::string& name = op_.space.slots(rank_)[static_cast<std::size_t>(slot)].name;
             names += (names.empty() ? "" : ", ") + name;
             if (empty_excluded_.contains(slot)) empty = ", and it is not given empty problems";
+            const ParameterSpec& spec =
+                op_.space.spec(op_.space.slots(rank_)[static_cast<std::size_t>(slot)]);
+            ranges += (ranges.empty() ? "; " : ", ") + name + " is " +
+                      std::to_string(spec.minimum) + " or more";
+            if (spec.maximum < ParameterSpec{}.maximum)
+                ranges += ", at most " + std::to_string(spec.maximum);
         }
         throw std::invalid_argument(kernel_.full_name() + " supports no problem: no value of " +
-                                    names + " satisfies " + statements_on(slots) + empty);
+                                    names + " satisfies " + statements_on(slots) + empty + ranges);
     }
 
     [[noreturn]] void contradict(const SlotClass& slot_class) const {

@@ -9,6 +9,7 @@
 #include <stdexcept>
 
 #include "harness/autodiff/decisions.hpp"
+#include "harness/element_types.hpp"
 #include "harness/launch.hpp"
 #include "properties/calls_before.hpp"
 #include "properties/dense_draws.hpp"
@@ -57,13 +58,15 @@ class Shared {
 std::uint64_t data_seed(std::uint64_t case_seed) { return draw_seed(case_seed, "data") >> 40; }
 
 Case make_case(const Row& row, const Problem& problem, std::uint64_t case_seed) {
-    return {.kernel = row.kernel->name,
-            .property = row.property,
-            .device = row.device,
-            .problem = problem,
-            .data = {.seed = data_seed(case_seed), .is_explicit = false, .elements = {}},
-            .setting = draw_setting(row.kernel->any(), *row.kernel->pass,
-                                    draw_seed(case_seed, "setting"))};
+    const Kernel& kernel = *row.kernel;
+    return {
+        .kernel = row.kernel->name,
+        .property = row.property,
+        .device = row.device,
+        .problem = problem,
+        .data = {.seed = data_seed(case_seed), .is_explicit = false, .elements = {}},
+        .setting = draw_setting(kernel.any(), *kernel.pass, draw_seed(case_seed, "setting"),
+                                smallest_element_bytes(kernel.any(), *kernel.op, *kernel.pass))};
 }
 
 /// A kernel that keeps something of its first call is wrong on the next one of another shape. Only
@@ -144,7 +147,7 @@ Suite::ProblemsInOrder problems_in_order(const Row& row) {
 
 std::vector<Case> dense_cases(const Row& row, const Problem& problem) {
     std::vector<Case> cases;
-    for (int draw = 0; draw < dense_draw_count(*row.kernel); ++draw)
+    for (int draw = 0; draw < dense_draw_count(*row.kernel, row.property); ++draw)
         cases.push_back(dense_case(*row.kernel, row.property, row.device, problem, draw));
     return cases;
 }
@@ -153,9 +156,11 @@ std::vector<Case> dense_cases(const Row& row, const Problem& problem) {
 std::vector<DataElement> list_data(const Registry& registry, const Case& checked) {
     const Kernel& kernel = *registry.find_kernel(checked.kernel);
     const Property& property = property_named(checked.property);
-    const Values values = draw_values(*kernel.op, checked.problem, checked.data,
-                                      property.values(*kernel.op), kernel.any().exact_bits());
-    return list_elements(*kernel.op, checked.problem, values, drawn_for(*kernel.op, *kernel.pass));
+    const ElementTypes types(kernel.any());
+    const Values values =
+        draw_values(*kernel.op, checked.problem, checked.data, property.values(*kernel.op), types);
+    return list_elements(*kernel.op, checked.problem, values, drawn_for(*kernel.op, *kernel.pass),
+                         types);
 }
 
 }  // namespace

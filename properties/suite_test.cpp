@@ -10,6 +10,7 @@
 #include "harness/check.hpp"
 #include "harness/report.hpp"
 #include "harness/summary.hpp"
+#include "properties/context.hpp"
 #include "properties/suite.hpp"
 #include "properties/test_support.hpp"
 
@@ -134,6 +135,40 @@ TEST_CASE("a forward kernel that is wrong about derivatives is passed over for o
         const Verdict verdict = suite.run(printed).verdict;
         CHECK((verdict == Verdict::passed || verdict == Verdict::vacuous));
     }
+}
+
+TEST_CASE("a partner whose tensors can't hold a kernel's values is passed over") {
+    // The sums of doubles and floats are larger than a bfloat16's integers.
+    const std::string printed =
+        "v1:conv.grad_weight/general_f64:adjoint_identity:cpu:in=1x2:data=dy[0]=1,x[0]=257,x[1]=3";
+    const Case checked = Case::parse(printed, Registry::instance());
+    CaseContext context(checked, Registry::instance(), ValueKind::integers);
+    const auto inputs = context.inputs_of(context.op().forward());
+    const auto can_take = [&](const char* kernel) {
+        return context.can_take(*Registry::instance().find_kernel(kernel), inputs);
+    };
+    CHECK(can_take("conv.forward/naive"));
+    CHECK(can_take("conv.forward/naive_f16"));
+    CHECK_FALSE(can_take("conv.forward/naive_bf16"));
+    CHECK(make_suite(Registry::instance()).run(printed).verdict == Verdict::passed);
+}
+
+TEST_CASE(
+    "of a double kernel the reference's own error counts as well, of a narrow one the store") {
+    const auto bound_of_one = [](const char* kernel) {
+        const Case checked = Case::parse(std::string("v1:") + kernel +
+                                             ":within_rounding_bound:cpu:in=1x1:"
+                                             "data=dy[0]=1.5,x[0]=1.25",
+                                         Registry::instance());
+        CaseContext context(checked, Registry::instance(), ValueKind::mantissas);
+        return context.bounded()[0].data[0].error();
+    };
+    const double exact = 1.5 * 1.25;
+    CHECK(bound_of_one("conv.grad_weight/general") == doctest::Approx(exact * 0x1p-24));
+    CHECK(bound_of_one("conv.grad_weight/general_f64") == doctest::Approx(exact * 0x1p-52));
+    // 1.875 and what a float is off there round to one half, and to one bfloat16.
+    CHECK(bound_of_one("conv.grad_weight/general_f16") == 0.0);
+    CHECK(bound_of_one("conv.grad_weight/general_bf16") == 0.0);
 }
 
 TEST_CASE("explicit data must be such that sums stay exact") {

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "harness/element_bits.hpp"
+#include "harness/element_types.hpp"
 #include "harness/random.hpp"
 
 namespace gradverify {
@@ -66,24 +68,45 @@ DenseRange dense_range(const Operator& op, const Problem& problem, const std::st
     return range;
 }
 
-double full_mantissa(SplitMix64& random) {
-    const std::uint64_t bits = random.next();
-    // 24 significant bits, the last one set, so that every product needs rounding.
-    const double significand = 1.0 + static_cast<double>((bits & 0x7fffff) | 1) * 0x1p-23;
-    // Without branches, which random bits would mispredict.
-    constexpr double scales[] = {1.0, 0.5, -1.0, -0.5};
-    return significand * scales[(bits >> 24) & 3];
-}
+/// Turns random bits into numbers of a type with all of its digits in use.
+class Significands {
+  public:
+    explicit Significands(DType dtype)
+        : digits_(traits_of(dtype).exact_bits), unit_(std::ldexp(1.0, 1 - digits_)) {}
 
-void fill_mantissas(Array<double>& array, SplitMix64 random) {
+    /// From 1 to 2, the last digit set, so that every product needs rounding.
+    double from(std::uint64_t bits) const {
+        const std::uint64_t fraction = (std::uint64_t{1} << (digits_ - 1)) - 1;
+        return 1.0 + static_cast<double>((bits & fraction) | 1) * unit_;
+    }
+    /// Of either sign, from 1/2 to 2.
+    double draw(SplitMix64& random) const {
+        const std::uint64_t bits = random.next();
+        // Without branches, which random bits would mispredict.
+        constexpr double scales[] = {1.0, 0.5, -1.0, -0.5};
+        return from(bits) * scales[(bits >> (digits_ > 24 ? 62 : 24)) & 3];
+    }
+    /// How many there are.
+    std::uint64_t count() const { return std::uint64_t{1} << (digits_ - 2); }
+
+  private:
+    int digits_;
+    double unit_;
+};
+
+/// By how many powers of two rows are larger, lest products of two rows overflow in half.
+int scale_up(DType dtype) { return traits_of(dtype).largest < 0x1p+20 ? -4 : 0; }
+
+void fill_mantissas(Array<double>& array, SplitMix64 random, DType dtype) {
+    const Significands significands(dtype);
     const bool uneven = random.one_in(8) && !array.sizes.empty();
     const std::int64_t rows = array.sizes.empty() ? 1 : std::max<std::int64_t>(array.size(0), 1);
     const std::size_t row_elements = array.data.size() / static_cast<std::size_t>(rows);
     double scale = 1.0;
     for (std::size_t i = 0; i < array.data.size(); ++i) {
         if (uneven && i % row_elements == 0)
-            scale = std::ldexp(1.0, static_cast<int>(random.between(-4, 4)));
-        array.data[i] = full_mantissa(random) * scale;
+            scale = std::ldexp(1.0, static_cast<int>(random.between(-4, 4)) + scale_up(dtype));
+        array.data[i] = significands.draw(random) * scale;
     }
 }
 
@@ -111,17 +134,19 @@ void fill_dense_integers(Array<double>& array, const DenseRange& range, std::uin
     }
 }
 
-/// Mantissas from one sequence over all tensors that repeats after 2^22.
-void fill_dense_mantissas(Array<double>& array, const DenseRange& range, std::uint64_t seed) {
+/// Mantissas from one sequence over all tensors that repeats when all have come: for a float after
+/// 2^22.
+void fill_dense_mantissas(Array<double>& array, const DenseRange& range, std::uint64_t seed,
+                          DType dtype) {
+    const Significands significands(dtype);
     SplitMix64 shared(seed);
     const std::uint64_t start = shared.next(), step = shared.next() | 1;
     SplitMix64 random(mix_seed(seed, std::to_string(range.first)));
     auto position = static_cast<std::uint64_t>(range.first);
     for (double& element : array.data) {
-        // The last bit set, so that every product needs rounding.
-        const std::uint64_t bits = ((start + position++ * step) & 0x3fffff) << 1 | 1;
+        const std::uint64_t bits = ((start + position++ * step) & (significands.count() - 1)) << 1;
         constexpr double scales[] = {1.0, 0.5, -1.0, -0.5};
-        element = (1.0 + static_cast<double>(bits) * 0x1p-23) * scales[random.below(4)];
+        element = significands.from(bits) * scales[random.below(4)];
     }
 }
 
@@ -150,8 +175,16 @@ void fill_indices(Array<double>& array, const ValueDomain& range, bool is_dense,
     }
 }
 
-/// Moves drawn numbers into the domain of a tensor; the result is a float.
-void move_inside(Array<double>& array, const ValueDomain& domain) {
+/// The number of the type next to a value inside a domain, and inside as well where one is.
+double rounded_inside(double value, const ValueDomain& domain, DType dtype) {
+    const double rounded = rounded_to(dtype, value);
+    if (rounded <= domain.lowest) return next_number_of(dtype, rounded, INFINITY);
+    if (rounded >= domain.highest) return next_number_of(dtype, rounded, -INFINITY);
+    return rounded;
+}
+
+/// Moves drawn numbers into the domain of a tensor.
+void move_inside(Array<double>& array, const ValueDomain& domain, DType dtype) {
     const bool below = std::isfinite(domain.lowest), above = std::isfinite(domain.highest);
     for (double& element : array.data) {
         const double size = element == 0.0 ? 1.0 : std::abs(element);
@@ -162,20 +195,22 @@ void move_inside(Array<double>& array, const ValueDomain& domain) {
             moved = domain.lowest + size;
         else if (above)
             moved = domain.highest - size;
-        element = static_cast<double>(static_cast<float>(moved));
+        element = rounded_inside(moved, domain, dtype);
     }
 }
 
 /// A mean that is much larger than the spread shows a variance that is a difference of squares.
-void add_offset(Array<double>& array, SplitMix64 random) {
-    const double offset = (random.one_in(2) ? 1.0 : -1.0) *
-                          std::ldexp(1.0, 10 + 2 * static_cast<int>(random.below(3)));
-    for (double& element : array.data)
-        element = static_cast<double>(static_cast<float>(element + offset));
+void add_offset(Array<double>& array, SplitMix64 random, DType dtype) {
+    const bool is_narrow = !holds_all_of(dtype, DType::f32);
+    const double sign = random.one_in(2) ? 1.0 : -1.0;
+    const auto size = static_cast<int>(random.below(3));
+    // A narrow type has few digits to leave for the spread.
+    const double offset = sign * std::ldexp(1.0, is_narrow ? 2 + size : 10 + 2 * size);
+    for (double& element : array.data) element = rounded_to(dtype, element + offset);
 }
 
 void set_listed(const Operator& op, const Problem& problem, Values& values,
-                const std::vector<DataElement>& elements) {
+                const std::vector<DataElement>& elements, const ElementTypes& types) {
     for (const DataElement& element : elements) {
         const auto found = values.find(element.tensor);
         if (found == values.end()) {
@@ -190,15 +225,35 @@ void set_listed(const Operator& op, const Problem& problem, Values& values,
                                         std::to_string(element.index) + "] is outside of its " +
                                         std::to_string(data.size()) + " elements");
         const TensorSpec& tensor = op.tensor_named(element.tensor);
-        if (tensor.name == element.tensor && !tensor.admits(element.value, problem))
+        const DType dtype = types.of(op, element.tensor);
+        const double stored = rounded_to(dtype, element.value);
+        if (!std::isfinite(stored))
+            throw std::invalid_argument("data: " + element.tensor + "[" +
+                                        std::to_string(element.index) + "] is beyond the largest " +
+                                        std::string(traits_of(dtype).name));
+        if (tensor.name == element.tensor && !tensor.admits(stored, problem))
             throw std::invalid_argument("data: " + element.tensor + "[" +
                                         std::to_string(element.index) +
                                         "] is outside of the tensor's values");
-        data[static_cast<std::size_t>(element.index)] = element.value;
+        data[static_cast<std::size_t>(element.index)] = stored;
     }
 }
 
+/// What an element is when nothing is said, as a number of the tensor's type.
+double simplest_value(const Operator& op, const Problem& problem, const std::string& name,
+                      const ElementTypes& types) {
+    const TensorSpec& tensor = op.tensor_named(name);
+    const double simplest = tensor.simplest_value(problem);
+    return is_floating(tensor.dtype)
+               ? rounded_inside(simplest, tensor.domain_at(problem), types.of(op, name))
+               : simplest;
+}
+
 }  // namespace
+
+DType ElementTypes::of(const Operator& op, std::string_view tensor) const {
+    return kernel_ ? dtype_of(*kernel_, op, tensor) : op.tensor_named(tensor).dtype;
+}
 
 std::int64_t integer_amplitude(std::int64_t reduction_length, int exact_bits) {
     return std::clamp<std::int64_t>(exact_amplitude(reduction_length, exact_bits), 1,
@@ -216,12 +271,15 @@ namespace {
 
 /// Numbers of any size; the domain is the caller's business.
 void fill_numbers(Array<double>& array, const Operator& op, const Problem& problem,
-                  const Data& data, ValueKind kind, int exact_bits, const std::string& name) {
+                  const Data& data, ValueKind kind, const ElementTypes& types,
+                  const std::string& name) {
+    const int exact_bits = types.exact_bits();
+    const DType dtype = types.of(op, name);
     const SplitMix64 random(mix_seed(data.seed, name));
     if (data.is_dense) {
         const DenseRange range = dense_range(op, problem, name);
         const std::int64_t amplitude = exact_amplitude(longest_reduction(op, problem), exact_bits);
-        if (kind == ValueKind::mantissas) fill_dense_mantissas(array, range, data.seed);
+        if (kind == ValueKind::mantissas) fill_dense_mantissas(array, range, data.seed, dtype);
         if (kind == ValueKind::integers && amplitude > 0)
             fill_dense_integers(array, range, data.seed, amplitude);
         if (kind == ValueKind::mantissas || amplitude > 0) return;
@@ -229,7 +287,7 @@ void fill_numbers(Array<double>& array, const Operator& op, const Problem& probl
     if (kind == ValueKind::integers)
         fill_integers(array, random, longest_reduction(op, problem), exact_bits);
     else
-        fill_mantissas(array, random);
+        fill_mantissas(array, random, dtype);
 }
 
 /// An offset matters only to what is not linear; every third dense draw has one.
@@ -241,14 +299,14 @@ bool has_offset(const Operator& op, const Data& data, ValueKind kind, SplitMix64
 }  // namespace
 
 Array<double> draw_tensor(const Operator& op, const Problem& problem, const Data& data,
-                          ValueKind kind, int exact_bits, const std::string& name) {
+                          ValueKind kind, const ElementTypes& types, const std::string& name) {
     const TensorSpec& tensor = op.tensor_named(name);
     Array<double> array{.sizes = tensor.sizes(problem), .data = {}};
     array.data.resize(static_cast<std::size_t>(element_count(array.sizes)));
     const bool is_input = tensor.name == name;  // not a cotangent, which may be any number
     if (data.is_explicit) {
         if (is_input && tensor.domain)
-            std::ranges::fill(array.data, tensor.simplest_value(problem));
+            std::ranges::fill(array.data, simplest_value(op, problem, name, types));
         return array;
     }
     SplitMix64 shape(mix_seed(data.seed, "shape of " + name));
@@ -256,20 +314,21 @@ Array<double> draw_tensor(const Operator& op, const Problem& problem, const Data
         fill_indices(array, tensor.domain_at(problem), data.is_dense, shape);
         return array;
     }
-    fill_numbers(array, op, problem, data, kind, exact_bits, name);
-    if (has_offset(op, data, kind, shape)) add_offset(array, shape);
-    if (is_input && tensor.domain) move_inside(array, tensor.domain_at(problem));
+    fill_numbers(array, op, problem, data, kind, types, name);
+    const DType dtype = types.of(op, name);
+    if (has_offset(op, data, kind, shape)) add_offset(array, shape, dtype);
+    if (is_input && tensor.domain) move_inside(array, tensor.domain_at(problem), dtype);
     return array;
 }
 
 Values draw_values(const Operator& op, const Problem& problem, const Data& data, ValueKind kind,
-                   int exact_bits) {
+                   const ElementTypes& types) {
     Values values;
     for (const TensorSpec& tensor : op.inputs)
-        values[tensor.name] = draw_tensor(op, problem, data, kind, exact_bits, tensor.name);
+        values[tensor.name] = draw_tensor(op, problem, data, kind, types, tensor.name);
     for (const std::string& y : op.differentiable_outputs())
-        values["d" + y] = draw_tensor(op, problem, data, kind, exact_bits, "d" + y);
-    if (data.is_explicit) set_listed(op, problem, values, data.elements);
+        values["d" + y] = draw_tensor(op, problem, data, kind, types, "d" + y);
+    if (data.is_explicit) set_listed(op, problem, values, data.elements, types);
     return values;
 }
 
@@ -286,12 +345,14 @@ Array<double> draw_direction(const Array<double>& like, std::uint64_t seed, int 
 Array<double> draw_smooth_direction(const Array<double>& like, std::uint64_t seed) {
     Array<double> direction = like;
     SplitMix64 random(mix_seed(seed, "direction"));
-    for (double& element : direction.data) element = full_mantissa(random) / 2.0;
+    const Significands significands(DType::f32);
+    for (double& element : direction.data) element = significands.draw(random) / 2.0;
     return direction;
 }
 
 std::vector<Array<double>> saved_values(const Operator& op, const Problem& problem,
-                                        const std::vector<Array<double>>& inputs) {
+                                        const std::vector<Array<double>>& inputs,
+                                        const ElementTypes& types) {
     std::vector<Array<double>> outputs;
     for (const TensorSpec& tensor : op.outputs) {
         outputs.push_back({tensor.sizes(problem), {}});
@@ -299,15 +360,15 @@ std::vector<Array<double>> saved_values(const Operator& op, const Problem& probl
                                    0.0);
     }
     op.forward().reference(problem, inputs, outputs);
-    for (std::size_t i = 0; i < outputs.size(); ++i)
-        if (op.outputs[i].dtype == DType::f32)
-            for (double& element : outputs[i].data)
-                element = static_cast<double>(static_cast<float>(element));
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+        const DType dtype = types.of(op, op.outputs[i].name);
+        for (double& element : outputs[i].data) element = rounded_to(dtype, element);
+    }
     return outputs;
 }
 
 std::vector<Array<double>> pick(const Operator& op, const Problem& problem, const Values& values,
-                                const std::vector<std::string>& names) {
+                                const std::vector<std::string>& names, const ElementTypes& types) {
     std::vector<Array<double>> picked, saved;
     for (const std::string& name : names) {
         if (!op.is_output(name)) {
@@ -315,7 +376,8 @@ std::vector<Array<double>> pick(const Operator& op, const Problem& problem, cons
             continue;
         }
         if (saved.empty())
-            saved = saved_values(op, problem, pick(op, problem, values, op.forward().inputs));
+            saved =
+                saved_values(op, problem, pick(op, problem, values, op.forward().inputs), types);
         const auto at = std::ranges::find(op.outputs, name, &TensorSpec::name);
         picked.push_back(saved[static_cast<std::size_t>(at - op.outputs.begin())]);
     }
@@ -335,14 +397,14 @@ std::vector<std::string> drawn_for(const Operator& op, const PassSpec& pass) {
 }
 
 std::vector<DataElement> list_elements(const Operator& op, const Problem& problem,
-                                       const Values& values,
-                                       const std::vector<std::string>& names) {
+                                       const Values& values, const std::vector<std::string>& names,
+                                       const ElementTypes& types) {
     std::vector<DataElement> elements;
     for (const std::string& name : names) {
         const auto& data = values.at(name).data;
         const TensorSpec& tensor = op.tensor_named(name);
         const double simplest =
-            tensor.name == name && tensor.domain ? tensor.simplest_value(problem) : 0.0;
+            tensor.name == name && tensor.domain ? simplest_value(op, problem, name, types) : 0.0;
         for (std::size_t i = 0; i < data.size(); ++i)
             if (data[i] != simplest)
                 elements.push_back({name, static_cast<std::int64_t>(i), data[i]});

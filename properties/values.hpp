@@ -7,9 +7,11 @@
 
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "harness/case.hpp"
+#include "harness/kernel_declaration.hpp"
 #include "harness/operator.hpp"
 
 namespace gradverify {
@@ -22,21 +24,39 @@ enum class ValueKind {
     mantissas,
 };
 
+/// What the values that are drawn depend on beside the operator: the element types of a kernel.
+class ElementTypes {
+  public:
+    /// Those that the operator declares, and integers up to 2^exact_bits. Implicit, for the many
+    /// that need no more.
+    ElementTypes(int exact_bits) : exact_bits_(exact_bits) {}
+    /// Those of a kernel, which must outlive this.
+    explicit ElementTypes(const KernelDeclaration& kernel)
+        : exact_bits_(kernel.exact_bits()), kernel_(&kernel) {}
+
+    /// Integers up to 2^exact_bits keep their value in every sum and in every tensor.
+    int exact_bits() const { return exact_bits_; }
+    /// Of a tensor, a cotangent or a gradient.
+    DType of(const Operator& op, std::string_view tensor) const;
+
+  private:
+    int exact_bits_;
+    const KernelDeclaration* kernel_ = nullptr;
+};
+
 /// The values of an operator's inputs, and of the cotangents of its differentiable outputs, by
 /// name.
 using Values = std::map<std::string, Array<double>, std::less<>>;
 
-/// Draws the values of a case. Dense ones have no zero and all differ, over all tensors, as long as
-/// there are as many numbers of the kind; then over as many neighbours as there are. Integers of a
-/// sum that is exact only with zeros in it keep them.
-///
-/// **Ranges** `exact_bits` is the kernel's; only integers depend on it.
+/// Draws the values of a case, each a number of its tensor's type. Dense ones have no zero and all
+/// differ, over all tensors, as long as there are as many numbers of the kind; then over as many
+/// neighbours as there are. Integers of a sum that is exact only with zeros in it keep them.
 Values draw_values(const Operator& op, const Problem& problem, const Data& data, ValueKind kind,
-                   int exact_bits);
+                   const ElementTypes& types);
 
 /// One of these tensors alone: each has a stream of its own, so the others need not be drawn.
 Array<double> draw_tensor(const Operator& op, const Problem& problem, const Data& data,
-                          ValueKind kind, int exact_bits, const std::string& name);
+                          ValueKind kind, const ElementTypes& types, const std::string& name);
 
 /// A direction of an input's sizes along which a smooth function changes: elements of size one.
 Array<double> draw_smooth_direction(const Array<double>& like, std::uint64_t seed);
@@ -56,11 +76,13 @@ std::int64_t longest_reduction(const Operator& op, const Problem& problem);
 /// The outputs of the forward pass as the reference gives them, each rounded to its type: what a
 /// gradient that takes them is given.
 std::vector<Array<double>> saved_values(const Operator& op, const Problem& problem,
-                                        const std::vector<Array<double>>& inputs);
+                                        const std::vector<Array<double>>& inputs,
+                                        const ElementTypes& types);
 
 /// The arrays of the named tensors, in this order; outputs of the forward pass too.
 std::vector<Array<double>> pick(const Operator& op, const Problem& problem, const Values& values,
-                                const std::vector<std::string>& names);
+                                const std::vector<std::string>& names,
+                                const ElementTypes& types = 24);
 
 /// The tensors that are drawn, or listed, for a pass: its inputs, and what those that the forward
 /// pass saves follow from.
@@ -68,6 +90,7 @@ std::vector<std::string> drawn_for(const Operator& op, const PassSpec& pass);
 
 /// Every element of these tensors that is not at its simplest value.
 std::vector<DataElement> list_elements(const Operator& op, const Problem& problem,
-                                       const Values& values, const std::vector<std::string>& names);
+                                       const Values& values, const std::vector<std::string>& names,
+                                       const ElementTypes& types = 24);
 
 }  // namespace gradverify

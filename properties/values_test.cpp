@@ -8,6 +8,7 @@
 #include <set>
 #include <stdexcept>
 
+#include "harness/element_bits.hpp"
 #include "harness/registry.hpp"
 
 namespace gradverify {
@@ -63,6 +64,57 @@ TEST_CASE("a kernel that accumulates in double still stores its sums in floats")
     KernelDeclaration kernel;
     CHECK(kernel.exact_bits() == 24);
     CHECK(kernel.accumulates_in(DType::f64).exact_bits() == 24);
+}
+
+TEST_CASE("values are numbers of their tensor's type, with all of its digits") {
+    for (const DType dtype : {DType::f16, DType::bf16, DType::f32, DType::f64}) {
+        const KernelDeclaration kernel = KernelDeclaration().storage(dtype);
+        const auto digits = static_cast<int>(traits_of(dtype).exact_bits);
+        CAPTURE(digits);
+        for (const ValueKind kind : {ValueKind::mantissas, ValueKind::integers})
+            for (std::uint64_t seed = 0; seed < 40; ++seed)
+                for (const bool is_dense : {false, true}) {
+                    const Values values = draw_values(
+                        conv_operator(), problem_of("n=3,c=3,in=9x9,filter=2x2"),
+                        {.seed = seed, .is_dense = is_dense}, kind, ElementTypes(kernel));
+                    for (const auto& [name, array] : values) {
+                        CHECK(are_numbers_of(dtype, array.data));
+                        // Sums of products of halves must not overflow.
+                        if (dtype != DType::f16) continue;
+                        for (const double value : array.data) CHECK(std::abs(value) < 0x1p+6);
+                    }
+                    if (kind != ValueKind::mantissas) continue;
+                    for (const double element : values.at("x").data) {
+                        int exponent = 0;
+                        const double all = std::ldexp(std::frexp(element, &exponent), digits);
+                        REQUIRE(std::fmod(std::abs(all), 2.0) == 1.0);
+                    }
+                }
+    }
+}
+
+TEST_CASE("a domain holds once its values are numbers of a narrow type") {
+    const auto domain = [](double lowest, double highest) {
+        return [=](const Problem&) { return ValueDomain{lowest, highest}; };
+    };
+    for (const DType dtype : {DType::f16, DType::bf16})
+        for (const auto& [lowest, highest] :
+             {std::pair{1000.0, static_cast<double>(INFINITY)}, std::pair{0.0, 1.0},
+              std::pair{-static_cast<double>(INFINITY), -1000.0}}) {
+            Operator op = conv_operator();
+            op.inputs[0].domain = domain(lowest, highest);
+            const KernelDeclaration kernel = KernelDeclaration().storage(dtype);
+            const Problem problem = problem_of("in=9x9");
+            for (const bool is_explicit : {false, true})
+                for (std::uint64_t seed = 0; seed < 20; ++seed) {
+                    const auto array =
+                        draw_tensor(op, problem, {.seed = seed, .is_explicit = is_explicit},
+                                    ValueKind::mantissas, ElementTypes(kernel), "x");
+                    CHECK(are_numbers_of(dtype, array.data));
+                    for (const double value : array.data)
+                        CHECK(op.inputs[0].admits(value, problem));
+                }
+        }
 }
 
 TEST_CASE("integer data is neither constant nor all of one sign, and small tensors have no zero") {

@@ -8,10 +8,15 @@ namespace gradverify {
 
 namespace {
 
-/// The rounding of what a caller sees: the tensors' or the accumulator's, the coarser.
-Rounding output_rounding(const KernelDeclaration& kernel) {
-    const Rounding stored = Rounding::of(DType::f32), summed = Rounding::of(kernel.accumulator);
-    return summed.unit_roundoff > stored.unit_roundoff ? summed : stored;
+/// The rounding of what a caller sees of each output: its type's or the accumulator's, the coarser.
+std::vector<Rounding> output_roundings(const CaseContext& context) {
+    const Rounding summed = Rounding::of(context.declaration().accumulator());
+    std::vector<Rounding> roundings;
+    for (const std::string& name : context.pass().outputs) {
+        const Rounding stored = Rounding::of(context.types().of(context.op(), name));
+        roundings.push_back(summed.unit_roundoff > stored.unit_roundoff ? summed : stored);
+    }
+    return roundings;
 }
 
 }  // namespace
@@ -27,7 +32,7 @@ Outcome within_rounding_bound(CaseContext& context) {
         expected.push_back(Expected::within(context.pass().outputs[i], bounded[i]));
     Outcome outcome = combine(compare_outputs(result, expected, context.checked().setting),
                               "is further from the exact value than rounding can explain");
-    outcome.sensitivity = sensitivity_of(expected, output_rounding(context.declaration()));
+    outcome.sensitivity = sensitivity_of(expected, output_roundings(context));
     return outcome;
 }
 

@@ -72,6 +72,7 @@ class Hearing {
 
     /// The same of another kernel.
     std::optional<Arrays> other(const Kernel& kernel, const Arrays& inputs) {
+        if (!context_.can_take(kernel, inputs)) return std::nullopt;
         CallResult result = context_.call(kernel, inputs);
         if (!result.complaint().empty()) return std::nullopt;
         return std::move(result.outputs);

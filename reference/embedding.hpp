@@ -3,7 +3,8 @@
 //
 //   y[t,j] = weight[index[t], j], and zero where index[t] is the padding index
 //
-// so that the padding row gets no gradient. A padding index that is no row means none.
+// so that the padding row gets no gradient. A padding index that is no row means none: a kernel
+// that knows no padding says .where("padding", gradverify::equals(1 << 30)).
 #pragma once
 
 #include "harness/pass.hpp"

@@ -1,7 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
+# gradverify_add_executable(<target> <file>... [CUDA_ONLY <file.cu>...]): an executable that is
+# gradverify over these files: .cu files are kernels, as in one call of gradverify_add_kernels, others
+# (operators) are sources.
+#
 # gradverify_add_kernels(<target> <file.cu>... [CUDA_ONLY <file.cu>...]): builds each file for every
-# device, those behind CUDA_ONLY for the device cuda alone, and adds it to the target. All files of one call make one closed unit per device: whatever they define is local
-# to the unit, so the variants of an inline helper can be neither merged nor reported as duplicates.
+# device, those behind CUDA_ONLY for the device cuda alone, and adds it to the target. All files of
+# one call make one closed unit per device: whatever they define is local to the unit, so the variants
+# of an inline helper can be neither merged nor reported as duplicates.
 #
 # The files see the target's include directories and definitions (but not its compile options), and
 # GRADVERIFY_UNIT_DEVICE as "cpu", "cpu-checked" (the cpu device again, with every memory access
@@ -15,9 +20,29 @@ set(GRADVERIFY_CUDA_FLAGS "" CACHE STRING "More nvcc flags for kernel files")
 option(GRADVERIFY_CHECKED_VARIANT "Build kernels for the cpu device's race detector too" ON)
 find_program(GRADVERIFY_LD NAMES ld.bfd ld REQUIRED)
 find_program(GRADVERIFY_OBJCOPY NAMES objcopy REQUIRED)
-set(GRADVERIFY_SIMT_INCLUDE "${CMAKE_CURRENT_LIST_DIR}/../simt/include")
-get_filename_component(GRADVERIFY_SIMT_INCLUDE "${GRADVERIFY_SIMT_INCLUDE}" ABSOLUTE)
-set(GRADVERIFY_CPU_STEP "${CMAKE_CURRENT_LIST_DIR}/cpu_step.sh")
+# The folders are elsewhere beside an installed copy of this file. In the cache, like all that the
+# functions read: they are called in directories that ours are below of.
+get_filename_component(gradverify_folder "${CMAKE_CURRENT_LIST_DIR}/../simt/include" ABSOLUTE)
+set(GRADVERIFY_SIMT_INCLUDE "${gradverify_folder}" CACHE INTERNAL "CUDA's headers on the cpu")
+# Where our headers are, if no file of the user's is below: they are not to be warned of there.
+set(GRADVERIFY_SYSTEM_INCLUDE "" CACHE INTERNAL "Headers of an installed gradverify")
+set(GRADVERIFY_CPU_STEP "${CMAKE_CURRENT_LIST_DIR}/cpu_step.sh" CACHE INTERNAL
+    "Names the file in what a compiler says of it")
+
+function(gradverify_add_executable target)
+    cmake_parse_arguments(PARSE_ARGV 1 files "" "" "CUDA_ONLY")
+    set(sources ${files_UNPARSED_ARGUMENTS})
+    set(kernels ${sources})
+    list(FILTER kernels INCLUDE REGEX "\\.cu$")
+    list(FILTER sources EXCLUDE REGEX "\\.cu$")
+    if(NOT kernels AND NOT files_CUDA_ONLY)
+        message(FATAL_ERROR "gradverify_add_executable(${target}): no .cu file given")
+    endif()
+    add_executable(${target} ${sources})
+    set_target_properties(${target} PROPERTIES LINKER_LANGUAGE CXX)
+    target_link_libraries(${target} PRIVATE gradverify::main)
+    gradverify_add_kernels(${target} ${kernels} CUDA_ONLY ${files_CUDA_ONLY})
+endfunction()
 
 function(gradverify_add_kernels target)
     if(NOT TARGET ${target})
@@ -43,7 +68,7 @@ function(gradverify_add_kernels target)
     set_property(TARGET ${target} PROPERTY GRADVERIFY_UNIT_COUNT ${unit})
     set(folder "${CMAKE_CURRENT_BINARY_DIR}/gradverify_units/${target}/${unit}")
     file(MAKE_DIRECTORY "${folder}")
-    target_link_libraries(${target} PRIVATE gradverify_simt)
+    target_link_libraries(${target} PRIVATE gradverify::simt)
 
     set(devices cpu)
     if(GRADVERIFY_CHECKED_VARIANT)
@@ -88,6 +113,10 @@ macro(gradverify_target_flags target)
     set(definitions "$<FILTER:$<TARGET_PROPERTY:${target},COMPILE_DEFINITIONS>,EXCLUDE,^$>")
     set(include_flags "$<$<BOOL:${directories}>:-I$<JOIN:${directories},;-I>>")
     set(definition_flags "$<$<BOOL:${definitions}>:-D$<JOIN:${definitions},;-D>>")
+    set(system_flags)
+    if(GRADVERIFY_SYSTEM_INCLUDE)
+        set(system_flags -isystem "${GRADVERIFY_SYSTEM_INCLUDE}")
+    endif()
     separate_arguments(cxx_flags UNIX_COMMAND "${CMAKE_CXX_FLAGS}")
 endmacro()
 
@@ -100,8 +129,8 @@ function(gradverify_compile_cpu target source stem device)
     # The warnings that are off are about CUDA's own pragmas and what nvcc does not diagnose in
     # device code (`threadIdx.x < n` compares signs).
     set(flags ${cxx_flags} -std=c++20 -O2 -g -fPIC -fvisibility=hidden -fno-strict-aliasing
-        -ffp-contract=off -fstack-clash-protection ${more_flags} -Wno-unknown-pragmas -Wno-unused-function
-        -Wno-sign-compare)
+        -ffp-contract=off -fstack-clash-protection ${more_flags} -Wno-unknown-pragmas
+        -Wno-unused-function -Wno-sign-compare)
     if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
         list(APPEND flags -fno-gnu-unique)  # a unique symbol cannot be made local
     else()
@@ -114,13 +143,13 @@ function(gradverify_compile_cpu target source stem device)
     add_custom_command(
         OUTPUT "${stem}.o"
         COMMAND ${step} "${CMAKE_CXX_COMPILER}" -E -x c++ ${flags} "-I${GRADVERIFY_SIMT_INCLUDE}"
-            "${include_flags}" "${definition_flags}" "-DGRADVERIFY_UNIT_DEVICE=\"${device}\""
+            ${system_flags} "${include_flags}" "${definition_flags}" "-DGRADVERIFY_UNIT_DEVICE=\"${device}\""
             -include gradverify_simt/forced.hpp -MD -MF "${stem}.d" -MT "${stem}.o"
             -o "${stem}.ii" "${source}"
-        COMMAND ${step} $<TARGET_FILE:gradverify_rewrite> "${stem}.ii" "${stem}.rewritten.ii"
+        COMMAND ${step} $<TARGET_FILE:gradverify::rewrite> "${stem}.ii" "${stem}.rewritten.ii"
         COMMAND ${step} "${CMAKE_CXX_COMPILER}" -x c++-cpp-output ${flags} -c -o "${stem}.o"
             "${stem}.rewritten.ii"
-        DEPENDS "${source}" gradverify_rewrite
+        DEPENDS "${source}" gradverify::rewrite
         DEPFILE "${stem}.d"
         COMMENT "Building ${target}'s ${source} for ${device}"
         COMMAND_EXPAND_LISTS VERBATIM)
@@ -150,7 +179,8 @@ endfunction()
 function(gradverify_compile_cuda target source stem)
     gradverify_target_flags(${target})
     separate_arguments(more_flags UNIX_COMMAND "${GRADVERIFY_CUDA_FLAGS}")
-    set(host_flags ${cxx_flags} -fPIC -fvisibility=hidden)
+    # What nvcc hands to the host compiler is not pedantic C++.
+    set(host_flags ${cxx_flags} -fPIC -fvisibility=hidden -Wno-pedantic)
     if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
         list(APPEND host_flags -fno-gnu-unique)
     endif()
@@ -159,7 +189,7 @@ function(gradverify_compile_cuda target source stem)
         OUTPUT "${stem}.o"
         COMMAND "${GRADVERIFY_NVCC}" -x cu -std=c++20 "-arch=${GRADVERIFY_CUDA_ARCHITECTURE}" -O2
             -lineinfo "-ccbin=${CMAKE_CXX_COMPILER}" ${host_flags} ${more_flags}
-            "${include_flags}" "${definition_flags}" "-DGRADVERIFY_UNIT_DEVICE=\"cuda\""
+            ${system_flags} "${include_flags}" "${definition_flags}" "-DGRADVERIFY_UNIT_DEVICE=\"cuda\""
             -MD -MF "${stem}.d" -MT "${stem}.o" -c -o "${stem}.o" "${source}"
         DEPENDS "${source}"
         DEPFILE "${stem}.d"

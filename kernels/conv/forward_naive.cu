@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// conv.forward/naive: a thread for each output element. All of the operator in two dimensions.
+// conv.forward/naive: a thread for each output element. All of the operator in two dimensions, of
+// float, half and bfloat16, with sums in float.
 #include <cuda_runtime.h>
 
 #include "harness/kernel.hpp"
 #include "kernels/conv/geometry.cuh"
+#include "kernels/element.cuh"
 
 namespace {
 
 using gradverify::conv::DeviceGeometry;
 
-__global__ void convolve(const float* x, const float* w, const float* b, float* y,
-                         DeviceGeometry g) {
+template <class T>
+__global__ void convolve(const T* x, const T* w, const T* b, T* y, DeviceGeometry g) {
+    using Sum = Accumulator<T>;
     const long long outputs = g.n * g.k * g.h.out * g.w.out;
     const long long step = static_cast<long long>(gridDim.x) * blockDim.x;
     for (long long i = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x; i < outputs;
@@ -20,35 +23,49 @@ __global__ void convolve(const float* x, const float* w, const float* b, float* 
         const long long k = i / (g.w.out * g.h.out) % g.k;
         const long long n = i / (g.w.out * g.h.out * g.k);
         const long long first_c = k / g.group_k * g.group_c;
-        float sum = b[k];
+        Sum sum = static_cast<Sum>(b[k]);
         for (long long c = 0; c < g.group_c; ++c)
             for (long long fh = 0; fh < g.h.filter; ++fh) {
                 const long long ih = oh * g.h.stride + fh * g.h.dilation - g.h.padding;
                 if (ih < 0 || ih >= g.h.in) continue;
-                const float* row = x + ((n * g.c + first_c + c) * g.h.in + ih) * g.w.in;
-                const float* taps = w + ((k * g.group_c + c) * g.h.filter + fh) * g.w.filter;
+                const T* row = x + ((n * g.c + first_c + c) * g.h.in + ih) * g.w.in;
+                const T* taps = w + ((k * g.group_c + c) * g.h.filter + fh) * g.w.filter;
                 for (long long fw = 0; fw < g.w.filter; ++fw) {
                     const long long iw = ow * g.w.stride + fw * g.w.dilation - g.w.padding;
-                    if (iw >= 0 && iw < g.w.in) sum += row[iw] * taps[fw];
+                    if (iw >= 0 && iw < g.w.in)
+                        sum += static_cast<Sum>(row[iw]) * static_cast<Sum>(taps[fw]);
                 }
             }
-        y[i] = sum;
+        y[i] = static_cast<T>(sum);
     }
 }
 
+template <class T>
 void launch(const gradverify::conv::Forward& call) {
     const long long outputs = call.y.elements();
     if (outputs == 0) return;
     const int threads = call.launch.block_size;
     convolve<<<gradverify::conv::blocks_for(outputs, threads), threads, 0, call.launch.stream>>>(
-        call.x.as<const float>(), call.w.as<const float>(), call.b.as<const float>(),
-        call.y.as<float>(), gradverify::conv::device_geometry(call.problem, call.y));
+        call.x.as<const T>(), call.w.as<const T>(), call.b.as<const T>(), call.y.as<T>(),
+        gradverify::conv::device_geometry(call.problem, call.y));
 }
 
 }  // namespace
 
-GRADVERIFY_KERNEL(gradverify::conv::Forward, "naive", launch)
+GRADVERIFY_KERNEL(gradverify::conv::Forward, "naive", launch<float>)
     .blocks_of({256, 64, 37})
     .aligned_to(sizeof(float))
+    .on_given_stream()
+    .with_empty_problems();
+GRADVERIFY_KERNEL(gradverify::conv::Forward, "naive_f16", launch<__half>)
+    .storage(gradverify::DType::f16)
+    .blocks_of({256, 64, 37})
+    .aligned_to(sizeof(__half))
+    .on_given_stream()
+    .with_empty_problems();
+GRADVERIFY_KERNEL(gradverify::conv::Forward, "naive_bf16", launch<__nv_bfloat16>)
+    .storage(gradverify::DType::bf16)
+    .blocks_of({256, 64, 37})
+    .aligned_to(sizeof(__nv_bfloat16))
     .on_given_stream()
     .with_empty_problems();

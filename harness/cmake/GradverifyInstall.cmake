@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+# What `cmake --install` puts where: the executable, the libraries that it is made of, the headers
+# that kernel and operator files include, and all that gradverify_add_kernels needs to build a .cu
+# file for the cpu device. The layout is that of the repository below include/gradverify.
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+set(package ${CMAKE_INSTALL_LIBDIR}/cmake/gradverify)
+set(headers ${CMAKE_INSTALL_INCLUDEDIR}/gradverify)
+
+foreach(part options simt harness properties reference main rewrite)
+    set_target_properties(gradverify_${part} PROPERTIES EXPORT_NAME ${part})
+endforeach()
+install(TARGETS gradverify_options gradverify_simt gradverify_harness gradverify_properties
+        gradverify_reference gradverify_main gradverify_rewrite
+    EXPORT gradverify-targets
+    ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
+    OBJECTS DESTINATION ${CMAKE_INSTALL_LIBDIR}/gradverify
+    RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/gradverify)
+if(GRADVERIFY_BUILD_KERNELS)
+    install(TARGETS gradverify RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endif()
+
+foreach(folder harness reference)
+    install(DIRECTORY ${PROJECT_SOURCE_DIR}/${folder} DESTINATION ${headers}
+        FILES_MATCHING PATTERN "*.hpp" PATTERN "*test*" EXCLUDE PATTERN "matrix_product.hpp" EXCLUDE
+        PATTERN "simt" EXCLUDE PATTERN "*_errors" EXCLUDE PATTERN "cmake" EXCLUDE)
+endforeach()
+install(FILES ${PROJECT_SOURCE_DIR}/harness/simt/simt.hpp DESTINATION ${headers}/harness/simt)
+# CUDA's header names, for .cu files on the cpu device alone.
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/harness/simt/include DESTINATION ${headers}/harness/simt)
+
+install(EXPORT gradverify-targets NAMESPACE gradverify:: DESTINATION ${package})
+set(GRADVERIFY_HEADERS ${headers})
+set(with_cuda OFF)
+if(GRADVERIFY_NVCC)
+    set(with_cuda ON)
+endif()
+configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/gradverify-config.cmake.in
+    ${PROJECT_BINARY_DIR}/gradverify-config.cmake
+    INSTALL_DESTINATION ${package} PATH_VARS GRADVERIFY_HEADERS)
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/gradverify-config-version.cmake
+    COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/gradverify-config.cmake
+        ${PROJECT_BINARY_DIR}/gradverify-config-version.cmake
+        ${CMAKE_CURRENT_LIST_DIR}/GradverifyKernels.cmake
+    DESTINATION ${package})
+install(PROGRAMS ${CMAKE_CURRENT_LIST_DIR}/cpu_step.sh DESTINATION ${package})
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})

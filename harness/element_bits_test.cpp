@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/element_bits.hpp"
+
+#include <doctest/doctest.h>
+
+#include <bit>
+#include <cmath>
+#include <cstring>
+
+#include "harness/random.hpp"
+#include "harness/simt/include/gradverify_simt/narrow_float.hpp"
+
+namespace {
+
+using namespace gradverify;
+namespace device = gradverify::simt::unit;
+
+double value_of_bits(DType dtype, std::uint64_t bits) {
+    std::byte bytes[8];
+    std::memcpy(bytes, &bits, sizeof bytes);
+    return value_of(dtype, bytes);
+}
+
+/// What the cpu device makes of the same bits, and of the same number.
+double on_device(DType dtype, std::uint16_t bits) {
+    return dtype == DType::f16 ? device::HalfFormat::to_float(bits)
+                               : device::Bfloat16Format::to_float(bits);
+}
+std::uint16_t on_device(DType dtype, float value) {
+    return dtype == DType::f16 ? device::HalfFormat::from_float(value)
+                               : device::Bfloat16Format::from_float(value);
+}
+
+constexpr DType narrow_types[] = {DType::f16, DType::bf16};
+
+}  // namespace
+
+TEST_CASE("every pattern of 16 bits is the number that the cpu device takes it for, and back") {
+    for (const DType dtype : narrow_types)
+        for (std::uint32_t i = 0; i < 0x10000; ++i) {
+            const auto bits = static_cast<std::uint16_t>(i);
+            const double value = value_of_bits(dtype, bits);
+            CAPTURE(i);
+            if (std::isnan(value)) {
+                REQUIRE(std::isnan(on_device(dtype, bits)));
+                REQUIRE(std::isnan(value_of_bits(dtype, bits_of(dtype, value))));
+                continue;
+            }
+            REQUIRE(value == on_device(dtype, bits));
+            REQUIRE(std::signbit(value) == (bits >> 15 != 0));
+            REQUIRE(bits_of(dtype, value) == bits);
+            REQUIRE(rounded_to(dtype, value) == value);
+        }
+}
+
+TEST_CASE("a float is rounded as the cpu device rounds it, whatever its size") {
+    SplitMix64 random(1);
+    for (const DType dtype : narrow_types)
+        for (int i = 0; i < 200000; ++i) {
+            // Of few digits every other time, so that ties come.
+            auto bits = static_cast<std::uint32_t>(random.next());
+            if (i % 2 == 0) bits &= dtype == DType::f16 ? 0xfffff000u : 0xffff8000u;
+            // Near the types' limits as well.
+            if (i % 3 == 0) bits = (bits & 0x87ffffffu) | (i % 2 == 0 ? 0x40000000u : 0x30000000u);
+            const auto value = std::bit_cast<float>(bits);
+            if (std::isnan(value)) continue;
+            CAPTURE(value);
+            REQUIRE(bits_of(dtype, static_cast<double>(value)) == on_device(dtype, value));
+        }
+}
+
+TEST_CASE("rounding goes to the nearest, ties to even, and overflows from half a unit on") {
+    CHECK(rounded_to(DType::f16, 2049.0) == 2048.0);
+    CHECK(rounded_to(DType::f16, 2051.0) == 2052.0);
+    // Twice rounded, by way of a float, it would be 2050.
+    CHECK(rounded_to(DType::f16, 2049.0 - 0x1p-40) == 2048.0);
+    CHECK(rounded_to(DType::f16, 2049.0 + 0x1p-40) == 2050.0);
+    CHECK(rounded_to(DType::f16, 65519.99) == 65504.0);
+    CHECK(rounded_to(DType::f16, 65520.0) == INFINITY);
+    CHECK(rounded_to(DType::f16, -1e300) == -INFINITY);
+    CHECK(rounded_to(DType::f16, 0x1p-25) == 0.0);
+    CHECK(rounded_to(DType::f16, 0x1.8p-25) == 0x1p-24);
+    CHECK(rounded_to(DType::f16, 0x1.ffdp-15) == 0x1p-14);
+    CHECK(rounded_to(DType::f16, 0x1.ff4p-15) == 0x1.ff0p-15);
+    CHECK(std::signbit(rounded_to(DType::f16, -0x1p-30)));
+    CHECK(rounded_to(DType::bf16, 257.0) == 256.0);
+    CHECK(rounded_to(DType::bf16, 259.0) == 260.0);
+    CHECK(rounded_to(DType::bf16, 0x1p-134) == 0.0);
+    CHECK(rounded_to(DType::bf16, 0x1.8p-134) == 0x1p-133);
+    CHECK(rounded_to(DType::bf16, 0x1.ffp+127) == INFINITY);
+    CHECK(rounded_to(DType::f32, 0x1.000001p+0) == 1.0);
+    CHECK(rounded_to(DType::f64, 0.1) == 0.1);
+    CHECK(std::isnan(rounded_to(DType::f16, NAN)));
+}
+
+TEST_CASE("an array holds numbers of a type or not") {
+    const double values[] = {1.0, 257.0};
+    CHECK(are_numbers_of(DType::f16, values));
+    CHECK_FALSE(are_numbers_of(DType::bf16, values));
+}
+
+TEST_CASE("the next number of a type is a neighbour") {
+    for (const DType dtype : {DType::f16, DType::bf16, DType::f32, DType::f64}) {
+        const double ulp = 2.0 * traits_of(dtype).unit_roundoff;
+        CHECK(next_number_of(dtype, 1.0, 2.0) == 1.0 + ulp);
+        CHECK(next_number_of(dtype, 1.0, 0.0) == 1.0 - ulp / 2.0);
+        CHECK(next_number_of(dtype, -1.75, -2.0) == -1.75 - ulp);
+        const double least = ulp * traits_of(dtype).smallest_normal;
+        CHECK(next_number_of(dtype, 0.0, INFINITY) == least);
+        CHECK(next_number_of(dtype, least, -INFINITY) == 0.0);
+    }
+}
+
+TEST_CASE("what was off before it was stored is off by the farther of its ends") {
+    // Exact before: by its own rounding alone, and by none where it is a number of the type.
+    CHECK(error_once_stored(DType::f16, 1.0, 0.0) == 0.0);
+    CHECK(error_once_stored(DType::f16, 1.0 + 0x1p-12, 0.0) == 0x1p-12);
+    CHECK(error_once_stored(DType::f16, 1.0 + 0x1p-11, 0.0) == 0x1p-11);
+    // A little beyond the tie, and the next number is possible too.
+    CHECK(error_once_stored(DType::f16, 1.0 + 0x1p-11 - 0x1p-20, 0x1p-19) == 0x1p-11 + 0x1p-20);
+    // No farther than half the gap, where the interval ends before the next tie.
+    CHECK(error_once_stored(DType::bf16, 3.0, 0x1p-8) == 0.0);
+    CHECK(error_once_stored(DType::f16, 0x1p-24, 0x1p-26) == 0.0);
+    CHECK(error_once_stored(DType::f16, 0x1.8p-25, 0.0) == 0x1p-26);
+    CHECK(error_once_stored(DType::f16, 65519.0, 2.0) == INFINITY);
+}

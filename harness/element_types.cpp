@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/element_types.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "harness/text.hpp"
+
+namespace gradverify {
+
+namespace {
+
+std::vector<std::string> tensors_of(const PassSpec& pass) {
+    std::vector<std::string> names = pass.inputs;
+    names.insert(names.end(), pass.outputs.begin(), pass.outputs.end());
+    return names;
+}
+
+std::vector<std::string> floating_tensors_of(const Operator& op, const PassSpec& pass) {
+    std::vector<std::string> names = tensors_of(pass);
+    std::erase_if(
+        names, [&](const std::string& name) { return !is_floating(op.tensor_named(name).dtype); });
+    return names;
+}
+
+const DType* declared_for(const KernelDeclaration& kernel, std::string_view tensor) {
+    // The last one holds, as of any other declaration.
+    const auto found = std::find_if(kernel.storage_types.rbegin(), kernel.storage_types.rend(),
+                                    [&](const auto& one) { return one.first == tensor; });
+    return found == kernel.storage_types.rend() ? nullptr : &found->second;
+}
+
+}  // namespace
+
+DType dtype_of(const KernelDeclaration& kernel, const Operator& op, std::string_view tensor) {
+    const TensorSpec& spec = op.tensor_named(tensor);
+    if (!is_floating(spec.dtype)) return spec.dtype;
+    // "dgamma" itself, then gamma.
+    for (const std::string_view name : {tensor, std::string_view(spec.name)})
+        if (const DType* declared = declared_for(kernel, name)) return *declared;
+    if (!kernel.storage_type) return spec.dtype;
+    const bool is_saved = op.is_output(tensor) && !spec.differentiable;
+    return is_saved && !holds_all_of(*kernel.storage_type, DType::f32) ? DType::f32
+                                                                       : *kernel.storage_type;
+}
+
+std::int64_t smallest_element_bytes(const KernelDeclaration& kernel, const Operator& op,
+                                    const PassSpec& pass) {
+    std::int64_t smallest = 8;
+    for (const std::string& name : tensors_of(pass))
+        smallest = std::min(smallest,
+                            static_cast<std::int64_t>(traits_of(dtype_of(kernel, op, name)).bytes));
+    return smallest;
+}
+
+std::vector<std::string> mistakes_in_types(const KernelDeclaration& kernel, const Operator& op,
+                                           const PassSpec& pass) {
+    std::vector<std::string> mistakes;
+    const auto require_floating = [&](const std::string& call, DType dtype) {
+        if (!is_floating(dtype))
+            mistakes.push_back(call + " needs a floating type: f16, bf16, f32 or f64, not " +
+                               std::string(traits_of(dtype).name));
+    };
+    if (kernel.storage_type) require_floating("storage()", *kernel.storage_type);
+    require_floating("accumulates_in()", kernel.accumulator());
+    const std::vector<std::string> floating = floating_tensors_of(op, pass);
+    const auto concerns = [&](const std::string& tensor) {
+        return std::ranges::any_of(floating, [&](const std::string& name) {
+            return name == tensor || op.tensor_named(name).name == tensor;
+        });
+    };
+    for (const auto& [tensor, dtype] : kernel.storage_types) {
+        require_floating("storage(\"" + tensor + "\")", dtype);
+        if (!concerns(tensor))
+            mistakes.push_back("storage(\"" + tensor +
+                               "\") needs a floating tensor of the pass; there are " +
+                               joined(floating));
+    }
+    for (const Alias& alias : kernel.aliases) {
+        if (!op.find_tensor(alias.output) || !op.find_tensor(alias.input)) continue;
+        const DType output = dtype_of(kernel, op, alias.output);
+        const DType input = dtype_of(kernel, op, alias.input);
+        if (output != input)
+            mistakes.push_back(alias.output + " lies where " + alias.input +
+                               " does, but their types are " + std::string(traits_of(output).name) +
+                               " and " + std::string(traits_of(input).name) +
+                               "; name both in storage()");
+    }
+    return mistakes;
+}
+
+std::string print_types(const KernelDeclaration& kernel, const Operator& op, const PassSpec& pass) {
+    std::map<DType, std::vector<std::string>> names;
+    for (const std::string& name : floating_tensors_of(op, pass))
+        names[dtype_of(kernel, op, name)].push_back(name);
+    if (names.empty()) return "none";
+    const auto most =
+        std::ranges::max_element(names, {}, [](const auto& one) { return one.second.size(); });
+    std::vector<std::string> others;
+    for (const auto& [dtype, tensors] : names)
+        if (dtype != most->first)
+            others.push_back(joined(tensors) + ": " + std::string(traits_of(dtype).name));
+    const std::string usual(traits_of(most->first).name);
+    return others.empty() ? usual : usual + " (" + joined(others, "; ") + ")";
+}
+
+}  // namespace gradverify

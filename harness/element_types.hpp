@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// Decides which element type each tensor of a kernel has: as the kernel's registration says, and
+// else as the operator does. Knows no values.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "harness/kernel_declaration.hpp"
+#include "harness/operator.hpp"
+
+namespace gradverify {
+
+/// The type of a tensor, a cotangent or a gradient of the operator as this kernel has it.
+DType dtype_of(const KernelDeclaration& kernel, const Operator& op, std::string_view tensor);
+
+/// The bytes of the smallest element among a pass's tensors.
+std::int64_t smallest_element_bytes(const KernelDeclaration& kernel, const Operator& op,
+                                    const PassSpec& pass);
+
+/// What is wrong with the types that a kernel declares, and what would be right; empty for none.
+std::vector<std::string> mistakes_in_types(const KernelDeclaration& kernel, const Operator& op,
+                                           const PassSpec& pass);
+
+/// The types of a pass's floating tensors: `bf16 (mean, rstd: f32)`.
+std::string print_types(const KernelDeclaration& kernel, const Operator& op, const PassSpec& pass);
+
+}  // namespace gradverify

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/element_types.hpp"
+
+#include <doctest/doctest.h>
+
+#include "harness/test_operator.hpp"
+
+namespace {
+
+using namespace gradverify;
+using namespace gradverify::testing;
+
+/// y = x w, with the sum of x saved; `of` says which row of w.
+Operator with_saved_sum() {
+    const auto sizes = [](const Problem&) { return Sizes{1}; };
+    Operator op = toy_operator();
+    op.inputs = {{.name = "x", .sizes = sizes},
+                 {.name = "w", .sizes = sizes},
+                 {.name = "of", .sizes = sizes, .dtype = DType::i32}};
+    op.outputs = {{.name = "y", .sizes = sizes},
+                  {.name = "sum", .sizes = sizes, .differentiable = false}};
+    op.passes = {{.name = "forward", .inputs = {"x", "w", "of"}, .outputs = {"y", "sum"}},
+                 {.name = "backward", .inputs = {"dy", "x", "sum", "of"}, .outputs = {"dx", "dw"}}};
+    return op;
+}
+
+}  // namespace
+
+TEST_CASE("a tensor has the declared type, its gradient too; what is saved stays float") {
+    const Operator op = with_saved_sum();
+    const auto types = [&](const KernelDeclaration& kernel) {
+        return print_types(kernel, op, *op.find_pass("backward"));
+    };
+    CHECK(types(toy_kernel("plain")) == "f32");
+    CHECK(types(toy_kernel("plain").storage(DType::f64)) == "f64");
+    CHECK(types(toy_kernel("plain").storage(DType::bf16)) == "bf16 (sum: f32)");
+    CHECK(types(toy_kernel("plain").storage(DType::bf16).storage("sum", DType::bf16)) == "bf16");
+    CHECK(types(toy_kernel("plain").storage("w", DType::f16)) == "f32 (dw: f16)");
+    CHECK(types(toy_kernel("plain").storage("x", DType::f16).storage("dx", DType::f32)) ==
+          "f32 (x: f16)");
+    const KernelDeclaration half = toy_kernel("plain").storage(DType::f16);
+    CHECK(dtype_of(half, op, "of") == DType::i32);
+    CHECK(smallest_element_bytes(half, op, *op.find_pass("backward")) == 2);
+    CHECK(smallest_element_bytes(toy_kernel("plain").storage(DType::f64), op,
+                                 *op.find_pass("backward")) == 4);
+}
+
+TEST_CASE("a kernel computes in float unless its tensors are doubles, or it says so") {
+    KernelDeclaration kernel = toy_kernel("plain");
+    CHECK(kernel.accumulator() == DType::f32);
+    CHECK(kernel.storage(DType::bf16).accumulator() == DType::f32);
+    CHECK(kernel.exact_bits() == 8);
+    CHECK(kernel.storage(DType::f64).accumulator() == DType::f64);
+    CHECK(kernel.exact_bits() == 53);
+    CHECK(kernel.storage("x", DType::f16).exact_bits() == 11);
+    CHECK(kernel.accumulates_in(DType::bf16).exact_bits() == 8);
+}
