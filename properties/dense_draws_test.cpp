@@ -89,6 +89,54 @@ TEST_CASE("orders of threads, streams and offsets take turns over many draws") {
     CHECK(dense_cases(bytes)[1].setting.offsets == std::vector<int>{1, 2, 3});
 }
 
+TEST_CASE("all outputs and each subset of up to three take turns, where the kernel takes a mask") {
+    const auto masks = [](std::vector<std::string> outputs, bool takes_mask) {
+        KernelDeclaration declared = test_kernel();
+        declared.takes_output_mask = takes_mask;
+        TestKernel kernel(declared);
+        const PassSpec pass = [&] {
+            PassSpec several = *kernel.kernel.pass;
+            several.outputs = outputs;
+            return several;
+        }();
+        kernel.kernel.pass = &pass;
+        std::vector<std::uint32_t> drawn;
+        for (const Case& one : dense_cases(kernel)) drawn.push_back(one.setting.output_mask);
+        return drawn;
+    };
+    using Masks = std::vector<std::uint32_t>;
+    constexpr std::uint32_t all = Setting::every_output;
+    CHECK(masks({"dw"}, true) == Masks{all, all, all});
+    CHECK(masks({"dx", "dw"}, true) == Masks{all, 1, 2});
+    CHECK(masks({"dx", "dw", "db"}, true) == Masks{all, 1, 2, 3, 4, 5, 6});
+    CHECK(masks({"dx", "dw", "db", "y"}, true) == Masks{all, 1, 2, 3, 4, 5, 6});
+    CHECK(masks({"dx", "dw", "db"}, false) == Masks{all, all, all});
+}
+
+TEST_CASE("every other dense case is in place, where that is the caller's choice") {
+    const auto in_place = [](const KernelDeclaration& declared) {
+        const TestKernel kernel(declared);
+        std::vector<bool> drawn;
+        for (const Case& one : dense_cases(kernel)) drawn.push_back(one.setting.in_place);
+        return drawn;
+    };
+    KernelDeclaration by_choice = test_kernel().blocks_of({1, 2, 3, 4, 5});
+    CHECK(in_place(by_choice) == std::vector<bool>(5, false));
+    by_choice.aliases = {{"dw", "x", true}};
+    CHECK(in_place(by_choice) == std::vector<bool>(5, false));
+    by_choice.aliases.push_back({"dw", "dy", false});
+    CHECK(in_place(by_choice) == std::vector<bool>{false, true, false, true, false});
+}
+
+TEST_CASE("an output of integers hides no rounding, and takes no more draws") {
+    Operator op = make_test_operator();
+    op.outputs.front().dtype = DType::i32;
+    TestKernel kernel(test_kernel());
+    kernel.kernel.op = &op;
+    kernel.kernel.pass = op.find_pass("forward");
+    CHECK(dense_draw_count(kernel.kernel, "within_rounding_bound") == 3);
+}
+
 TEST_CASE("a dense case prints and parses as one word") {
     const TestKernel kernel(test_kernel().aligned_to(4));
     CHECK(

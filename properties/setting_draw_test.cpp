@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <map>
 #include <set>
 
 namespace gradverify {
@@ -57,6 +58,47 @@ TEST_CASE("what a kernel does not declare is not drawn") {
         for (const int offset : draw_setting(vectorised, pass_of({"x"}), seed, 8).offsets)
             CHECK(offset % 2 == 0);
     }
+}
+
+TEST_CASE("half of the settings ask for all outputs, the others for each subset alike") {
+    PassSpec pass = pass_of({"x"});
+    KernelDeclaration kernel;
+    const auto masks = [&](std::vector<std::string> outputs) {
+        pass.outputs = std::move(outputs);
+        std::map<std::uint32_t, int> counts;
+        for (std::uint64_t seed = 0; seed < 7000; ++seed)
+            ++counts[draw_setting(kernel, pass, seed).output_mask];
+        return counts;
+    };
+    constexpr std::uint32_t all = Setting::every_output;
+    CHECK(masks({"y", "z", "s"}) == std::map<std::uint32_t, int>{{all, 7000}});
+    kernel.takes_output_mask = true;
+    CHECK(masks({"y"}) == std::map<std::uint32_t, int>{{all, 7000}});
+    std::map<std::uint32_t, int> three = masks({"y", "z", "s"});
+    CHECK(three.size() == 7);
+    for (std::uint32_t mask = 1; mask < 7; ++mask) {
+        CHECK(three[mask] > 400);
+        CHECK(three[mask] < 600);
+    }
+    std::map<std::uint32_t, int> two = masks({"y", "z"});
+    CHECK(two.size() == 3);
+    for (const std::uint32_t mask : {1u, 2u}) CHECK(two[mask] > 1000);
+}
+
+TEST_CASE("half of the settings are in place, where that is the caller's choice") {
+    KernelDeclaration kernel;
+    const auto in_place = [&] {
+        int count = 0;
+        for (std::uint64_t seed = 0; seed < 1000; ++seed)
+            count += draw_setting(kernel, pass_of({"x"}), seed).in_place;
+        return count;
+    };
+    CHECK(in_place() == 0);
+    kernel.aliases = {{"y", "x", true}};
+    CHECK(in_place() == 0);
+    kernel.aliases.push_back({"y", "x", false});
+    CHECK(in_place() > 400);
+    CHECK(in_place() < 600);
 }
 
 }  // namespace gradverify

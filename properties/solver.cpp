@@ -58,7 +58,7 @@ class DomainBuilder {
     }
 
     void make_classes() {
-        domain_ = {.rank = rank_, .class_of = std::vector<int>(parent_.size(), -1)};
+        domain_ = {.rank = rank_, .class_of = std::vector<int>(parent_.size())};
         for (int slot = 0; slot < static_cast<int>(parent_.size()); ++slot) {
             const auto at = static_cast<std::size_t>(slot);
             const ParameterSpec& spec = op_.space.spec(op_.space.slots(rank_)[at]);
