@@ -116,7 +116,7 @@ TEST_CASE("whatever a kernel does to its process, it is told, and the others pas
         }
         // Whether its trap springs depends on what else ends its process; see below.
         results.erase(trap.variant);
-        CHECK(results.size() == 4);
+        CHECK(results.size() == 5);
         for (const auto& [variant, result] : results) {
             CAPTURE(variant);
             CAPTURE(result.message);

@@ -87,7 +87,11 @@ void damage_heap(const GradBias&) {
 void die_at_exit() { std::abort(); }
 void leave_trap(const GradBias&) { std::atexit(die_at_exit); }
 
-// Nothing wrong for the kernel itself; it must not change what is said of others.
+// Nothing wrong for the kernel itself; neither may change what is said of others, or of it.
+void forget_memory(const GradBias&) {
+    char* volatile forgotten = new char[1000];
+    forgotten = nullptr;
+}
 void round_upward(const GradBias&) { std::fesetround(FE_UPWARD); }
 
 // ---- on the device
@@ -137,6 +141,7 @@ MISBEHAVING("allocates_without_end", allocate_without_end);
 MISBEHAVING("damages_heap", damage_heap);
 MISBEHAVING("exits_0", exit_0);
 MISBEHAVING("exits_1", exit_1);
+MISBEHAVING("forgets_memory", forget_memory);
 MISBEHAVING("frees_buffer", free_buffer);
 MISBEHAVING("leaves_trap", leave_trap);
 MISBEHAVING("recurses_in_kernel", recurse_in_kernel);
