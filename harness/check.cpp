@@ -7,7 +7,6 @@
 
 #include "harness/interrupt.hpp"
 #include "harness/shrink_in_workers.hpp"
-#include "harness/text.hpp"
 
 namespace gradverify {
 
@@ -375,26 +374,6 @@ class Check {
 };
 
 }  // namespace
-
-std::vector<Row> select_rows(const Suite& suite, const Registry& registry,
-                             const std::vector<std::string>& kernel_globs,
-                             const std::string& property_glob,
-                             const std::vector<std::string>& devices) {
-    std::vector<Row> rows;
-    for (const Kernel& kernel : registry.kernels()) {
-        const bool selected =
-            kernel_globs.empty() || std::ranges::any_of(kernel_globs, [&](const auto& glob) {
-                return glob_matches(glob, kernel.name);
-            });
-        if (!selected) continue;
-        for (const std::string& device : devices)
-            for (const Suite::Entry& property : suite.properties)
-                if (kernel.on(device) && property.applies(kernel, device) &&
-                    glob_matches(property_glob, property.name))
-                    rows.push_back({&kernel, property.name, device});
-    }
-    return rows;
-}
 
 std::vector<RowResult> check_rows(const Suite& suite, const std::vector<Row>& rows,
                                   const CheckOptions& options, WorkerPool& pool,

@@ -66,12 +66,6 @@ struct CheckObserver {
     std::function<void(std::int64_t done, std::int64_t most, std::int64_t failed)> progressed;
 };
 
-/// The kernels and properties that the globs select, on these devices. An empty list selects all.
-std::vector<Row> select_rows(const Suite& suite, const Registry& registry,
-                             const std::vector<std::string>& kernel_globs,
-                             const std::string& property_glob,
-                             const std::vector<std::string>& devices);
-
 /// Serves the rows round robin, one case each first; a row ends at its first failure or error, the
 /// one of lowest index. A failure is shrunk as soon as every row has had its first case. Results
 /// come in the rows' order.

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // How rows are served and what becomes of them: a fake suite draws cases whose seed is their index,
 // and a fake worker does what the property's name says; see test_worker.cpp.
-#include "harness/check.hpp"
-
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -10,92 +8,13 @@
 #include <csignal>
 #include <set>
 
+#include "harness/check_testing.hpp"
 #include "harness/interrupt.hpp"
-#include "harness/test_operator.hpp"
-#include "harness/test_worker.hpp"
 
 namespace {
 
 using namespace gradverify;
 using namespace gradverify::testing;
-
-/// A drawn case, as the driver asked for it.
-struct Asked {
-    std::string kernel, property;
-    std::uint64_t seed = 0;
-    std::int64_t index = 0;
-    std::string problem;
-    auto operator<=>(const Asked&) const = default;
-};
-
-/// Two operators, kernels that support different problems, and a suite that records what is asked.
-class Bench {
-  public:
-    Bench() {
-        registry.add(toy_operator());
-        registry.add(toy_operator("other"));
-        registry.add(toy_kernel("any"));
-        registry.add(toy_kernel("small").where("in", between(1, 4)));
-        KernelDeclaration other = toy_kernel("any", "cuda");
-        other.operator_name = "other";
-        registry.add(other);
-        registry.check();
-        const auto make = [this](const Row& row, std::uint64_t seed, std::int64_t index,
-                                 const Problem& problem) {
-            asked.push_back({row.kernel->name, row.property, seed, index, problem.print()});
-            return Case{.kernel = row.kernel->name,
-                        .property = row.property,
-                        .device = row.device,
-                        .problem = problem,
-                        .data = {.seed = static_cast<std::uint64_t>(index)}};
-        };
-        suite.draw = [make](const Row& row, std::uint64_t seed, std::int64_t index) {
-            if (row.property == "undrawable") return Suite::Draw{{}, "no problem is left"};
-            if (row.property == "throws") throw std::runtime_error("no such size");
-            const Problem problem = Problem::parse(row.kernel->op->space, "in=3");
-            return Suite::Draw{make(row, seed, index, problem), ""};
-        };
-        suite.draw_on = make;
-        suite.shrink = [this](const Case& found, const Outcome& outcome, const CaseRunner& runner) {
-            shrunk.push_back(found.data.seed);
-            const Outcome again = runner(found);
-            return Shrunk{found,
-                          again.verdict == outcome.verdict ? again : outcome,
-                          {Minimality::Kind::certified},
-                          1};
-        };
-    }
-
-    Row row(const std::string& property, const std::string& kernel = "toy.forward/any") const {
-        return {registry.find_kernel(kernel), property, "cpu"};
-    }
-
-    std::vector<RowResult> check(const std::vector<Row>& rows, const CheckOptions& options,
-                                 int jobs = 1) {
-        WorkerPoolOptions workers{.command = test_worker_command(), .jobs = jobs};
-        workers.time.floor_seconds = 0.5;
-        WorkerPool pool(workers);
-        const CheckObserver observer{
-            .row_ended = [this](const RowResult& result) { ended.push_back(result.row.property); },
-            .progressed =
-                [this](auto done_now, auto most_now, auto) {
-                    done = done_now;
-                    most = most_now;
-                }};
-        return check_rows(suite, rows, options, pool, observer);
-    }
-
-    RowResult check_one(const std::string& property, const CheckOptions& options, int jobs = 1) {
-        return check({row(property)}, options, jobs).front();
-    }
-
-    Registry registry;
-    Suite suite;
-    std::vector<Asked> asked;
-    std::vector<std::uint64_t> shrunk;
-    std::vector<std::string> ended;
-    std::int64_t done = 0, most = 0;
-};
 
 std::set<Asked> as_set(const std::vector<Asked>& asked) { return {asked.begin(), asked.end()}; }
 
@@ -431,141 +350,4 @@ TEST_CASE("a row that supports none of the own problems is skipped and says so")
     CHECK(results[1].verdict == Verdict::passed);
     // A problem of one operator means nothing to another, even when it reads the same.
     CHECK(results[2].verdict == Verdict::skipped);
-}
-
-TEST_CASE("rows are selected by kernel, property and device, where the property applies") {
-    Bench bench;
-    bench.suite.properties = {{"always", "", [](const Kernel&) { return true; }},
-                              {"only_small", "", [](const Kernel& kernel) {
-                                   return kernel.name == "toy.forward/small";
-                               }}};
-    const auto select = [&](const std::vector<std::string>& kernels, const std::string& property,
-                            const std::vector<std::string>& devices) {
-        std::string text;
-        for (const Row& row : select_rows(bench.suite, bench.registry, kernels, property, devices))
-            text += row.kernel->name + "," + row.property + "," + row.device + " ";
-        return text;
-    };
-    CHECK(select({}, "*", {"cpu", "cuda"}) ==
-          "other.forward/any,always,cuda toy.forward/any,always,cpu toy.forward/small,always,cpu "
-          "toy.forward/small,only_small,cpu ");
-    CHECK(select({"toy.*", "*/small"}, "only_*", {"cpu"}) == "toy.forward/small,only_small,cpu ");
-    CHECK(select({"*/any"}, "*", {"cpu"}) == "toy.forward/any,always,cpu ");
-    CHECK(select({"other.*"}, "*", {"cpu"}) == "");
-    CHECK(select({"toy.forward"}, "*", {"cpu"}) == "");
-}
-
-namespace {
-
-/// A suite that enumerates `in=1`, `in=2`... with two dense cases each.
-void enumerate_in(Suite& suite, std::int64_t last) {
-    suite.problems_in_order = [last](const Row& row) -> Suite::ProblemsInOrder {
-        if (row.property == "throws") throw std::runtime_error("no such size");
-        return [last, space = &row.kernel->op->space, in = std::int64_t{0}]() mutable {
-            if (++in > last) return Suite::NextProblem{};
-            return Suite::NextProblem{Problem::parse(*space, "in=" + std::to_string(in))};
-        };
-    };
-    suite.dense_cases = [](const Row& row, const Problem& problem) {
-        std::vector<Case> cases;
-        for (const std::uint64_t seed : {0, 1})
-            cases.push_back(
-                {.kernel = row.kernel->name,
-                 .property = row.property,
-                 .device = row.device,
-                 .problem = problem,
-                 .data = {.seed =
-                              2 * static_cast<std::uint64_t>(problem.on_axis("in", 0)) + seed}});
-        return cases;
-    };
-}
-
-}  // namespace
-
-TEST_CASE("an exhaustive row runs every problem and says how far it got") {
-    for (const int jobs : {1, 3}) {
-        Bench bench;
-        enumerate_in(bench.suite, 100);
-        const auto results = bench.check({bench.row("pass"), bench.row("vacuous")},
-                                         {.exhaustive = ExhaustiveLimits{.distance = 9}}, jobs);
-        CHECK(results[0].verdict == Verdict::passed);
-        CHECK(results[0].cases == 20);
-        REQUIRE(results[0].exhaustive);
-        CHECK(results[0].exhaustive->print() == "all 10 problems up to distance 9");
-        CHECK(results[1].verdict == Verdict::vacuous);
-        CHECK(results[1].exhaustive->compared == 0);
-        CHECK(bench.asked.empty());
-        CHECK(bench.ended.size() == 2);
-    }
-}
-
-TEST_CASE("an exhaustive row ends at its smallest failing problem, which is certified by the run") {
-    for (const auto kind : {Minimality::Kind::boxed, Minimality::Kind::none}) {
-        Bench bench;
-        enumerate_in(bench.suite, 100);
-        bench.suite.shrink = [kind](const Case& found, const Outcome& outcome, const CaseRunner&) {
-            return Shrunk{found, outcome, {kind, 1, 2}, 1};
-        };
-        // Seeds 2 and 3 are in=1.
-        const RowResult result = bench.check_one("fail_from_3", {.exhaustive = ExhaustiveLimits{}});
-        CHECK(result.verdict == Verdict::failed);
-        REQUIRE(result.failure);
-        CHECK(result.failure->smallest.problem.print() == "in=1");
-        CHECK(result.exhaustive->problems == 0);
-        // What shrinking could not repeat is not certified.
-        CHECK(result.failure->minimal() == (kind == Minimality::Kind::boxed));
-        CHECK(result.failure->minimality.of == (kind == Minimality::Kind::boxed ? 0 : 2));
-    }
-}
-
-TEST_CASE("of one shard's problems alone, no failure is certified") {
-    Bench bench;
-    enumerate_in(bench.suite, 100);
-    bench.suite.shrink = [](const Case& found, const Outcome& outcome, const CaseRunner&) {
-        return Shrunk{found, outcome, {Minimality::Kind::boxed, 1, 2}, 1};
-    };
-    const Shard shard{.index = 1, .count = 2};
-    const RowResult result = bench.check_one(
-        "fail_from_3",
-        {.shard = shard, .exhaustive = ExhaustiveLimits{.shard = shard.index, .shards = 2}});
-    REQUIRE(result.failure);
-    CHECK(result.failure->smallest.problem.print() == "in=2");
-    CHECK_FALSE(result.failure->minimal());
-}
-
-TEST_CASE("an exhaustive row without a problem, or whose search throws, says so") {
-    Bench bench;
-    enumerate_in(bench.suite, 1);
-    const Shard shard{.index = 1, .count = 2};
-    const auto results = bench.check(
-        {bench.row("pass"), bench.row("throws")},
-        {.shard = shard, .exhaustive = ExhaustiveLimits{.shard = shard.index, .shards = 2}});
-    CHECK(results[0].verdict == Verdict::skipped);
-    CHECK(results[0].message == "no case in this shard");
-    CHECK(results[1].verdict == Verdict::errored);
-    CHECK(results[1].message == "drawing a problem threw: no such size");
-}
-
-TEST_CASE("an exhaustive row stops when the time is up, and keeps what it has") {
-    Bench bench;
-    enumerate_in(bench.suite, 1'000'000);
-    const RowResult result =
-        bench.check_one("sleep_20", {.seconds = 0.3, .exhaustive = ExhaustiveLimits{}});
-    CHECK(result.verdict == Verdict::passed);
-    CHECK(result.cases < 60);
-    REQUIRE(result.exhaustive);
-    CHECK(result.exhaustive->distance >= 0);
-    CHECK(2 * result.exhaustive->problems <= result.cases);
-    CHECK(2 * result.exhaustive->problems >= result.cases - 1);
-}
-
-TEST_CASE("an exhaustive row fails after all when a case proves to have damaged its worker") {
-    Bench bench;
-    enumerate_in(bench.suite, 2);
-    const RowResult result = bench.check_one("damage", {.exhaustive = ExhaustiveLimits{}});
-    CHECK(result.verdict == Verdict::failed);
-    REQUIRE(result.failure);
-    // The last of the four is tried first. Its text is not kept: it was drawn again.
-    CHECK(result.failure->smallest.problem.print() == "in=2");
-    CHECK(result.failure->smallest.data.seed == 5);
 }

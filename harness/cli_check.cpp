@@ -23,6 +23,7 @@
 #include "harness/report.hpp"
 #include "harness/results_json.hpp"
 #include "harness/results_junit.hpp"
+#include "harness/select_rows.hpp"
 #include "harness/summary.hpp"
 #include "harness/text.hpp"
 #include "harness/version.hpp"

@@ -44,6 +44,10 @@ DType dtype_of(const KernelDeclaration& kernel, const Operator& op, std::string_
                                                                        : *kernel.storage_type;
 }
 
+DType ElementTypes::of(const Operator& op, std::string_view tensor) const {
+    return kernel_ ? dtype_of(*kernel_, op, tensor) : op.tensor_named(tensor).dtype;
+}
+
 std::int64_t smallest_element_bytes(const KernelDeclaration& kernel, const Operator& op,
                                     const PassSpec& pass) {
     std::int64_t smallest = 8;

@@ -15,6 +15,26 @@ namespace gradverify {
 /// The type of a tensor, a cotangent or a gradient of the operator as this kernel has it.
 DType dtype_of(const KernelDeclaration& kernel, const Operator& op, std::string_view tensor);
 
+/// The element types that values are drawn for, and compared in.
+class ElementTypes {
+  public:
+    /// Those that the operator declares, and integers up to 2^exact_bits. Implicit, for the many
+    /// that need no more.
+    ElementTypes(int exact_bits) : exact_bits_(exact_bits) {}
+    /// Those of a kernel, which must outlive this.
+    explicit ElementTypes(const KernelDeclaration& kernel)
+        : exact_bits_(kernel.exact_bits()), kernel_(&kernel) {}
+
+    /// Integers up to 2^exact_bits keep their value in every sum and in every tensor.
+    int exact_bits() const { return exact_bits_; }
+    /// Of a tensor, a cotangent or a gradient.
+    DType of(const Operator& op, std::string_view tensor) const;
+
+  private:
+    int exact_bits_;
+    const KernelDeclaration* kernel_ = nullptr;
+};
+
 /// The bytes of the smallest element among a pass's tensors.
 std::int64_t smallest_element_bytes(const KernelDeclaration& kernel, const Operator& op,
                                     const PassSpec& pass);

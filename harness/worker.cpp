@@ -81,10 +81,11 @@ bool serves = false;
 
 /// Asked by the leak sanitizer, where there is one, at the end of a process: what a kernel still
 /// holds then is no verdict, and walking its memory may end this process in disorder.
-extern "C" __attribute__((visibility("default"))) int
-__lsan_is_turned_off() {  // NOLINT(bugprone-reserved-identifier)
+// NOLINTBEGIN(bugprone-reserved-identifier, readability-identifier-naming)
+extern "C" __attribute__((visibility("default"))) int __lsan_is_turned_off() {
     return serves ? 1 : 0;
 }
+// NOLINTEND(bugprone-reserved-identifier, readability-identifier-naming)
 
 Outcome run_guarded(const Suite& suite, const std::string& printed_case) {
     try {

@@ -3,42 +3,16 @@
 // product rounded to bfloat16 is caught in at least 95 of 100 problems with at most 64 terms.
 #include <doctest/doctest.h>
 
-#include <bit>
 #include <cmath>
 
 #include "harness/compare.hpp"
-#include "harness/random.hpp"
-#include "harness/registry.hpp"
+#include "harness/element_bits.hpp"
+#include "properties/small_conv_problems.hpp"
 #include "properties/values.hpp"
 
 namespace gradverify {
 
 namespace {
-
-const Operator& conv_operator() { return *Registry::instance().find_operator("conv"); }
-
-double to_bfloat16(double value) {
-    // Round to nearest, ties to even, on the upper half of the float's bits.
-    auto bits = std::bit_cast<std::uint32_t>(static_cast<float>(value));
-    bits += 0x7fffu + ((bits >> 16) & 1u);
-    return std::bit_cast<float>(bits & 0xffff0000u);
-}
-
-Problem random_problem(SplitMix64& random, const PassSpec& pass) {
-    for (;;) {
-        Problem problem(conv_operator().space, 2);
-        for (int slot = 0; slot < static_cast<int>(problem.slots().size()); ++slot) {
-            const std::string& name = problem.slots()[static_cast<std::size_t>(slot)].name;
-            const std::int64_t most = name.starts_with("in_")                                    ? 8
-                                      : name.starts_with("stride") || name.starts_with("filter") ? 3
-                                      : name == "n" || name == "c" || name == "k"                ? 4
-                                                                                  : 1;
-            if (!name.starts_with("padding")) problem[slot] = random.between(1, most);
-        }
-        if (conv_operator().validate(problem) || conv_operator().is_empty(problem)) continue;
-        if (pass.reduction_length(problem) <= 64) return problem;
-    }
-}
 
 /// A pass on drawn data: what is expected, and what a correct kernel could return.
 struct Sample {
@@ -49,11 +23,11 @@ struct Sample {
     std::vector<double> got;
 
     Sample(const PassSpec& tested, SplitMix64& random)
-        : pass(tested), problem(random_problem(random, tested)) {
+        : pass(tested), problem(small_conv_problem(random, tested, {.image_most = 8})) {
         const Data data{.seed = random.next(), .is_explicit = false, .elements = {}};
         inputs = pick(conv_operator(), problem,
                       draw_values(conv_operator(), problem, data, ValueKind::mantissas, 24),
-                      pass.inputs);
+                      pass.inputs, 24);
         std::vector<Array<Bounded>> bounded_inputs;
         for (const auto& input : inputs)
             bounded_inputs.push_back({input.sizes, {input.data.begin(), input.data.end()}});
@@ -117,7 +91,7 @@ TEST_CASE("the rounding bound catches small errors in problems of at most 64 ter
             moved += sample.caught(any, move);
             const auto [at, product] = sample.product(random);
             dropped += sample.caught(at, -product);
-            rounded += sample.caught(at, to_bfloat16(product) - product);
+            rounded += sample.caught(at, rounded_to(DType::bf16, product) - product);
         }
         CHECK(false_alarms == 0);
         CHECK(moved == problems);

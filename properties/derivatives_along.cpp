@@ -15,9 +15,9 @@ constexpr std::size_t elementwise_maximum = 24;
 // Values are of size one, and so are a direction's elements; but a function may change on a far
 // smaller scale, as the root of a variance near zero does. Below the last step is rounding alone.
 constexpr double first_step = 0.0625, last_step = 0x1p-24, step_ratio = 16.0;
-// Over a step on which the derivative changes by no more than this share of it, a difference is
-// that derivative; a wrong one is off by more.
-constexpr double change_share = 0.01, disagreement_share = 0.03;
+// Over a step on which the derivative changes by no more than this share of it, its mean over the
+// step is known from five points (Boole's rule) far more closely, and a difference is that mean.
+constexpr double change_share = 0.01, disagreement_share = 1e-3;
 // Rounding of the function's values, of which differences see a part at random.
 constexpr double rounding_share = 0x1p-36, seen_rounding_factor = 100.0;
 
@@ -76,7 +76,8 @@ double rounding_seen(const Line& line, const Array<double>& direction, double st
     return seen;
 }
 
-/// A difference over a step on which the derivative hardly changes, and what it may be off by.
+/// A difference over a step on which the derivative hardly changes, that derivative's mean, and
+/// what the two may be apart.
 struct Difference {
     double value, derivative, off;
 };
@@ -85,15 +86,18 @@ struct Difference {
 std::optional<Difference> difference_over(const Line& line, const Array<double>& direction,
                                           const ValueAlong& here, double step) {
     double least = here.derivative, most = here.derivative;
+    double mean = 12.0 / 90.0 * here.derivative;
     std::optional<ValueAlong> ends[2];
     for (const double at : {-step, -step / 2.0, step / 2.0, step}) {
+        const bool is_end = std::abs(at) == step;
         const auto point = line.at(at, direction);
         if (!point || point->branches != here.branches || !std::isfinite(point->derivative) ||
             !std::isfinite(point->magnitude))
             return std::nullopt;
         least = std::min(least, point->derivative);
         most = std::max(most, point->derivative);
-        if (std::abs(at) == step) ends[at > 0.0] = point;
+        mean += (is_end ? 7.0 : 32.0) / 90.0 * point->derivative;
+        if (is_end) ends[at > 0.0] = point;
     }
     const double size = std::max(std::abs(least), std::abs(most));
     if (most - least > change_share * size) return std::nullopt;
@@ -102,7 +106,7 @@ std::optional<Difference> difference_over(const Line& line, const Array<double>&
         seen_rounding_factor * std::max(rounding_seen(line, direction, -step, *ends[0]),
                                         rounding_seen(line, direction, step, *ends[1]));
     return Difference{.value = (ends[1]->value - ends[0]->value) / (2.0 * step),
-                      .derivative = here.derivative,
+                      .derivative = mean,
                       .off = disagreement_share * size + rounding / step};
 }
 

@@ -63,9 +63,9 @@ struct Sample {
         const PassSpec& pass = *layer_norm().find_pass("backward");
         const Data data{.seed = random.next(), .is_explicit = false, .elements = {}};
         const Values values = draw_values(layer_norm(), problem, data, ValueKind::mantissas, 24);
-        inputs = pick(layer_norm(), problem, values, pass.inputs);
+        inputs = pick(layer_norm(), problem, values, pass.inputs, 24);
         std::vector<Array<Bounded>> taken, outputs;
-        for (const auto& array : pick(layer_norm(), problem, values, pass.taken_by_reference()))
+        for (const auto& array : pick(layer_norm(), problem, values, pass.taken_by_reference(), 24))
             taken.push_back({array.sizes, {array.data.begin(), array.data.end()}});
         for (const std::string& name : pass.outputs) {
             const Sizes sizes = layer_norm().sizes_of(name, problem);

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "harness/check.hpp"
+#include "harness/select_rows.hpp"
 #include "properties/suite.hpp"
 #include "properties/test_support.hpp"
 

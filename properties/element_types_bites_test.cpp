@@ -9,32 +9,12 @@
 #include <cmath>
 
 #include "harness/element_bits.hpp"
-#include "harness/random.hpp"
 #include "properties/context.hpp"
+#include "properties/small_conv_problems.hpp"
 
 namespace gradverify {
 
 namespace {
-
-const Operator& conv_operator() { return *Registry::instance().find_operator("conv"); }
-
-Problem random_problem(SplitMix64& random, const PassSpec& pass) {
-    for (;;) {
-        Problem problem(conv_operator().space, 2);
-        for (int slot = 0; slot < static_cast<int>(problem.slots().size()); ++slot) {
-            const std::string& name = problem.slots()[static_cast<std::size_t>(slot)].name;
-            const std::int64_t most = name.starts_with("in_")                                    ? 6
-                                      : name.starts_with("stride") || name.starts_with("filter") ? 3
-                                      : name == "n" || name == "c" || name == "k"                ? 4
-                                                                                  : 1;
-            if (!name.starts_with("padding")) problem[slot] = random.between(1, most);
-        }
-        if (conv_operator().validate(problem) || conv_operator().is_empty(problem)) continue;
-        // One product and nothing else is as far off as its rounding.
-        const std::int64_t terms = pass.reduction_length(problem);
-        if (terms >= 2 && terms <= 64) return problem;
-    }
-}
 
 /// A number with so many digits.
 double with_digits(double value, int digits) {
@@ -99,12 +79,14 @@ Rates rates_of(const std::string& kernel, int problems) {
     SplitMix64 random(mix_seed(3, kernel));
     const PassSpec& pass = *Registry::instance().find_kernel(kernel)->pass;
     for (int i = 0; i < problems; ++i) {
-        const Case drawn{.kernel = kernel,
-                         .property = "within_rounding_bound",
-                         .device = "cpu",
-                         .problem = random_problem(random, pass),
-                         .data = {.seed = random.next() >> 40},
-                         .setting = {}};
+        const Case drawn{
+            .kernel = kernel,
+            .property = "within_rounding_bound",
+            .device = "cpu",
+            // One product and nothing else is as far off as its rounding.
+            .problem = small_conv_problem(random, pass, {.image_most = 6, .terms_least = 2}),
+            .data = {.seed = random.next() >> 40},
+            .setting = {}};
         Sample sample(drawn);
         const std::vector<double>& exact = sample.exact.data;
         rates.false_alarms += sample.caught(exact);

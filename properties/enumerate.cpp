@@ -15,6 +15,7 @@ ProblemEnumerator::ProblemEnumerator(const SupportedProblems& problems, Enumerat
     : problems_(&problems), limits_(limits) {
     for (const RankDomain& domain : problems.domains())
         if (!limits.box || limits.box->rank() == domain.rank) walks_.push_back(make_walk(domain));
+    limits_.box = nullptr;
     distance_ = std::ranges::min_element(walks_, {}, &Walk::nearest)->nearest;
     farthest_ = std::ranges::max_element(walks_, {}, &Walk::farthest)->farthest;
     farthest_ = std::min(farthest_, limits.distance);
@@ -179,7 +180,7 @@ std::optional<ProblemEnumerator::Budget> ProblemEnumerator::advance(std::size_t 
         at.value += current_->domain->classes[which].step;
         ++steps_;
         if (const std::optional<Budget> rest = after(l, value)) {
-            values_->set(level.which, value);
+            if (level.is_first) values_->set(level.which, value);
             return rest;
         }
     }
@@ -211,7 +212,7 @@ std::int64_t count_before(const SupportedProblems& problems, const Problem& prob
                           std::int64_t most, std::int64_t steps) {
     ProblemEnumerator enumerator(problems, {.distance = problem.distance(), .steps = steps});
     std::int64_t count = 0;
-    for (auto next = enumerator.next(); next && next.value() < problem && count < most;
+    for (auto next = enumerator.next(); next && *next < problem && count < most;
          next = enumerator.next())
         ++count;
     return enumerator.gave_up() ? most : count;

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "harness/check.hpp"
+#include "harness/select_rows.hpp"
 #include "harness/text.hpp"
 #include "properties/suite.hpp"
 #include "properties/test_support.hpp"

@@ -63,9 +63,7 @@ class ProblemDrawer::Attempt {
   private:
     const ParameterSpace& space() const { return drawer_.problems_->op().space; }
     int class_count() const { return static_cast<int>(domain_.classes.size()); }
-    const ClassLevels& levels(int which) const {
-        return levels_.at(static_cast<std::size_t>(which));
-    }
+    const ClassLevels& levels(int which) const { return levels_[static_cast<std::size_t>(which)]; }
     bool is_free(int which) const {
         return which != large_ && !domain_.classes[static_cast<std::size_t>(which)].is_fixed();
     }
@@ -110,7 +108,7 @@ class ProblemDrawer::Attempt {
             if (values_.has(which)) continue;
             const auto value = values_.nearest(which, propose(which));
             if (!value) return false;
-            values_.set(which, value.value());
+            values_.set(which, *value);
         }
         return true;
     }

@@ -66,9 +66,9 @@ std::optional<bool> ProblemTrials::known(const Problem& problem) const {
 }
 
 std::optional<bool> ProblemTrials::shown(const Problem& problem) const {
-    const std::optional<bool> is_known = known(problem);
-    if (is_known && seen_.at(key_of(problem)) == Seen::nothing) return std::nullopt;
-    return is_known;
+    const std::optional<bool> fails = known(problem);
+    if (fails && seen_.at(key_of(problem)) == Seen::nothing) return std::nullopt;
+    return fails;
 }
 
 }  // namespace gradverify

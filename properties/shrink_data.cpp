@@ -168,7 +168,7 @@ void shrink_setting(ShrinkTrials& trials) {
     if (!fails_set([](Setting& setting) { setting.offsets.clear(); }))
         for (std::size_t i = 0; i < trials.smallest().setting.offsets.size(); ++i)
             for (const int offset : {0, 1})
-                if (fails_set([&](Setting& setting) { setting.offsets.at(i) = offset; })) break;
+                if (fails_set([&](Setting& setting) { setting.offsets[i] = offset; })) break;
     fails_set([](Setting& setting) { setting.before.reset(); });
     fails_set([](Setting& setting) { setting.own_stream = false; });
     fails_set([](Setting& setting) { setting.in_place = false; });

@@ -93,6 +93,7 @@ std::vector<Problem> failing_starts(const TestKernel& kernel, const Fails& fails
 }
 
 }  // namespace
+
 TEST_CASE("each seeded bug shrinks to the smallest problem known for it, from any start") {
     const TestKernel kernel(test_kernel());
     for (const SeededBug& bug : seeded_bugs()) {

@@ -168,9 +168,8 @@ class Candidates {
                 Problem mirrored = problem_;
                 for (std::size_t i = 0; i < slots.size(); ++i)
                     for (std::size_t j = i + 1; j < slots.size(); ++j)
-                        if (slots.at(i).parameter == slots.at(j).parameter &&
-                            slots.at(i).axis == first && slots.at(j).axis == second &&
-                            slots.at(i).side == slots.at(j).side) {
+                        if (slots[i].parameter == slots[j].parameter && slots[i].axis == first &&
+                            slots[j].axis == second && slots[i].side == slots[j].side) {
                             mirrored[static_cast<int>(i)] = problem_[static_cast<int>(j)];
                             mirrored[static_cast<int>(j)] = problem_[static_cast<int>(i)];
                         }
@@ -215,7 +214,7 @@ class Candidates {
     static bool set_near(Assignment& values, int which, std::int64_t target) {
         const std::optional<std::int64_t> value = values.nearest(which, target);
         if (!value) return false;
-        values.set(which, value.value());
+        values.set(which, *value);
         return true;
     }
 

@@ -9,6 +9,7 @@
 
 #include "harness/check.hpp"
 #include "harness/report.hpp"
+#include "harness/select_rows.hpp"
 #include "harness/summary.hpp"
 #include "properties/context.hpp"
 #include "properties/suite.hpp"

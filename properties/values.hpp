@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "harness/case.hpp"
-#include "harness/kernel_declaration.hpp"
+#include "harness/element_types.hpp"
 #include "harness/operator.hpp"
 
 namespace gradverify {
@@ -22,26 +22,6 @@ enum class ValueKind {
     integers,
     /// Random mantissas with all bits in use; sometimes rows of very different magnitude.
     mantissas,
-};
-
-/// What the values that are drawn depend on beside the operator: the element types of a kernel.
-class ElementTypes {
-  public:
-    /// Those that the operator declares, and integers up to 2^exact_bits. Implicit, for the many
-    /// that need no more.
-    ElementTypes(int exact_bits) : exact_bits_(exact_bits) {}
-    /// Those of a kernel, which must outlive this.
-    explicit ElementTypes(const KernelDeclaration& kernel)
-        : exact_bits_(kernel.exact_bits()), kernel_(&kernel) {}
-
-    /// Integers up to 2^exact_bits keep their value in every sum and in every tensor.
-    int exact_bits() const { return exact_bits_; }
-    /// Of a tensor, a cotangent or a gradient.
-    DType of(const Operator& op, std::string_view tensor) const;
-
-  private:
-    int exact_bits_;
-    const KernelDeclaration* kernel_ = nullptr;
 };
 
 /// The values of an operator's inputs, and of the cotangents of its differentiable outputs, by
@@ -66,10 +46,6 @@ Array<double> draw_smooth_direction(const Array<double>& like, std::uint64_t see
 Array<double> draw_direction(const Array<double>& like, std::uint64_t seed, int exact_bits,
                              std::int64_t reduction_length);
 
-/// The largest magnitude that keeps a sum of `reduction_length` products of such integers exact,
-/// also after one of the factors took a step of its own size.
-std::int64_t integer_amplitude(std::int64_t reduction_length, int exact_bits);
-
 /// The longest sum in any pass of the operator.
 std::int64_t longest_reduction(const Operator& op, const Problem& problem);
 
@@ -81,8 +57,7 @@ std::vector<Array<double>> saved_values(const Operator& op, const Problem& probl
 
 /// The arrays of the named tensors, in this order; outputs of the forward pass too.
 std::vector<Array<double>> pick(const Operator& op, const Problem& problem, const Values& values,
-                                const std::vector<std::string>& names,
-                                const ElementTypes& types = 24);
+                                const std::vector<std::string>& names, const ElementTypes& types);
 
 /// The tensors that are drawn, or listed, for a pass: its inputs, and what those that the forward
 /// pass saves follow from.
@@ -91,6 +66,6 @@ std::vector<std::string> drawn_for(const Operator& op, const PassSpec& pass);
 /// Every element of these tensors that is not at its simplest value.
 std::vector<DataElement> list_elements(const Operator& op, const Problem& problem,
                                        const Values& values, const std::vector<std::string>& names,
-                                       const ElementTypes& types = 24);
+                                       const ElementTypes& types);
 
 }  // namespace gradverify

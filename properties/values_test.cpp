@@ -35,7 +35,7 @@ double largest_sum(const char* pass_name, const Problem& problem, Values values)
         outputs.push_back(
             {sizes, std::vector<double>(static_cast<std::size_t>(element_count(sizes)), 0.0)});
     }
-    pass.reference(problem, pick(conv_operator(), problem, values, pass.inputs), outputs);
+    pass.reference(problem, pick(conv_operator(), problem, values, pass.inputs, 24), outputs);
     return outputs[0].data.empty() ? 0.0 : *std::ranges::max_element(outputs[0].data);
 }
 
@@ -172,7 +172,7 @@ TEST_CASE("listing a case's elements and setting them gives the same values") {
         draw_values(conv_operator(), problem,
                     {.seed = 0,
                      .is_explicit = true,
-                     .elements = list_elements(conv_operator(), problem, values, names)},
+                     .elements = list_elements(conv_operator(), problem, values, names, 24)},
                     ValueKind::integers, 24);
     for (const std::string& name : names) CHECK(again.at(name).data == values.at(name).data);
 }

@@ -189,6 +189,9 @@ def main():
     runner = Runner(arguments)
     failed = 0
     blocks = read_blocks(text)
+    if not blocks:
+        failed += 1
+        print(f"{arguments.document}: it has no block, so nothing was tested")
     for block in blocks:
         try:
             runner.run(block)

@@ -28,6 +28,7 @@ void launch(const GradX& call) {
 }  // namespace
 
 GRADVERIFY_KERNEL(Forgetful, "bug_no_fault_of_its_own", (launch<Forgetful, 0>));
+GRADVERIFY_KERNEL(SlightlyForgetful, "bug_no_fault_of_its_own", (launch<SlightlyForgetful, 0>));
 GRADVERIFY_KERNEL(ByMax, "zero", (launch<ByMax, 0>));
 GRADVERIFY_KERNEL(ByMax, "half", (launch<ByMax, 5>));
 GRADVERIFY_KERNEL(ByMax, "one", (launch<ByMax, 10>));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators with a kink at zero, for the tests: y = max(x, 0), written with max, and with a
 // comparison whose branch may or may not define the gradient at zero. The last has a reference of
-// its gradient that was written by hand, and is wrong. And one whose forward function is no
-// template in earnest.
+// its gradient that was written by hand, and is wrong. And two whose forward functions are no
+// templates in earnest.
 #pragma once
 
 #include "harness/pass.hpp"
@@ -17,6 +17,7 @@ struct GradX : Pass<operator_text, "grad_x"> {
 };
 
 using Forgetful = GradX<"ramp_forgetful">;
+using SlightlyForgetful = GradX<"ramp_slightly_forgetful">;
 using ByMax = GradX<"ramp_by_max">;
 using ByBranch = GradX<"ramp_by_branch">;
 using ByDefinition = GradX<"ramp_by_definition">;

@@ -53,7 +53,18 @@ Operator forgetful() {
     });
 }
 
+/// The same of a hundredth part alone.
+Operator slightly_forgetful() {
+    return ramp("ramp_slightly_forgetful", []<class T>(const T& x) {
+        if constexpr (std::same_as<T, Dual>)
+            return x + T(0.01 * x.value());
+        else
+            return x + 0.01 * x;
+    });
+}
+
 GRADVERIFY_OPERATOR(forgetful);
+GRADVERIFY_OPERATOR(slightly_forgetful);
 GRADVERIFY_OPERATOR(with_max);
 GRADVERIFY_OPERATOR(with_branch);
 GRADVERIFY_OPERATOR(with_definition);

@@ -55,6 +55,7 @@ FILES = {
     "harness/differences.cpp": ["harness/differences_test.cpp"],
     "properties/assignment.cpp": ["properties/solver_test.cpp"],
     "properties/dense_draws.cpp": ["properties/dense_draws_test.cpp"],
+    "properties/draw_numbers.cpp": ["properties/values_test.cpp"],
     "properties/draw_seed.cpp": ["properties/draw_seed_test.cpp"],
     "properties/enumerate.cpp": ["properties/enumerate_test.cpp"],
     "properties/problem_cost.cpp": [GENERATOR],

@@ -161,9 +161,25 @@ void print_markdown(const std::vector<nlohmann::ordered_json>& rows) {
                   << " rows.\n";
 }
 
+/// Tells each seeded bug that has no row for the cpu device, which every machine can measure, or
+/// whose smallest problem is another one by now.
+int print_missing(const std::vector<nlohmann::ordered_json>& rows) {
+    int missing = 0;
+    for (const SeededBug& bug : seeded_bugs) {
+        const bool is_there = std::ranges::any_of(rows, [&](const auto& row) {
+            return row.at("device") == "cpu" && row.at("bug") == bug.kernel &&
+                   row.at("property") == bug.property && row.at("smallest") == bug.smallest;
+        });
+        if (is_there || !row_of(bug, "cpu")) continue;
+        std::cout << "no row for " << bug.kernel << " and " << bug.property << "\n";
+        ++missing;
+    }
+    return missing == 0 ? 0 : 1;
+}
+
 int usage() {
     std::cerr << "usage: bug-table measure [--device cpu|cuda] [--seeds N] [--bug GLOB] | merge | "
-                 "markdown\n";
+                 "markdown | missing\n";
     return 2;
 }
 
@@ -180,6 +196,7 @@ int bug_table_main(std::span<const std::string> arguments) {
         print_markdown(read_rows());
         return 0;
     }
+    if (mode == "missing" && arguments.size() == 1) return print_missing(read_rows());
     if (mode != "measure" || arguments.size() % 2 == 0) return usage();
     std::vector<std::string> devices = test_devices();
     std::string glob = "*";

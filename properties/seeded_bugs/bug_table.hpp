@@ -13,9 +13,10 @@ namespace gradverify {
 ///   measure [--device D] [--seeds N] [--bug GLOB]   a line for each bug, property and device
 ///   merge                                      of standard input's rows, the last of each
 ///   markdown                                   standard input's rows as a table
+///   missing                                    which seeded bugs have no row there for cpu
 ///
 /// Returns the exit code: 1 when `measure` sees a bug that is not killed from 19 seeds of 20, or
-/// not at its smallest problem; 2 for bad usage.
+/// not at its smallest problem, and when `missing` has something to say; 2 for bad usage.
 int bug_table_main(std::span<const std::string> arguments);
 
 }  // namespace gradverify

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "properties/draw_numbers.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "harness/element_bits.hpp"
+
+namespace gradverify {
+
+namespace {
+
+// More than this makes no bug more visible, and keeps printed values short.
+constexpr std::int64_t amplitude_maximum = 64;
+
+/// Density of non-zero elements that keeps sums of products of +-1 exact in long reductions.
+double density_for(std::int64_t reduction_length, int exact_bits) {
+    // A quarter of the capacity: the number of terms that meet varies around its mean.
+    const double capacity = std::ldexp(1.0, exact_bits - 2) / 4.0;
+    return std::min(1.0, std::sqrt(capacity / static_cast<double>(reduction_length)));
+}
+
+/// Turns random bits into numbers of a type with all of its digits in use.
+class Significands {
+  public:
+    explicit Significands(DType dtype)
+        : digits_(traits_of(dtype).exact_bits), unit_(std::ldexp(1.0, 1 - digits_)) {}
+
+    /// From 1 to 2, the last digit set, so that every product needs rounding.
+    double from(std::uint64_t bits) const {
+        const std::uint64_t fraction = (std::uint64_t{1} << (digits_ - 1)) - 1;
+        return 1.0 + static_cast<double>((bits & fraction) | 1) * unit_;
+    }
+    /// Of either sign, from 1/2 to 2.
+    double draw(SplitMix64& random) const {
+        const std::uint64_t bits = random.next();
+        // Without branches, which random bits would mispredict.
+        constexpr double scales[] = {1.0, 0.5, -1.0, -0.5};
+        return from(bits) * scales[(bits >> (digits_ > 24 ? 62 : 24)) & 3];
+    }
+    /// How many there are.
+    std::uint64_t count() const { return std::uint64_t{1} << (digits_ - 2); }
+
+  private:
+    int digits_;
+    double unit_;
+};
+
+/// By how many powers of two rows are larger, lest products of two rows overflow in half.
+int scale_up(DType dtype) { return traits_of(dtype).largest < 0x1p+20 ? -4 : 0; }
+
+}  // namespace
+
+std::int64_t exact_amplitude(std::int64_t reduction_length, int exact_bits) {
+    const double square = std::ldexp(1.0, exact_bits - 1) /
+                          static_cast<double>(std::max<std::int64_t>(reduction_length, 1));
+    return static_cast<std::int64_t>(std::floor(std::sqrt(square)));
+}
+
+namespace {
+
+/// The largest magnitude that keeps a sum of `reduction_length` products of such integers exact,
+/// also after one of the factors took a step of its own size.
+std::int64_t integer_amplitude(std::int64_t reduction_length, int exact_bits) {
+    return std::clamp<std::int64_t>(exact_amplitude(reduction_length, exact_bits), 1,
+                                    amplitude_maximum);
+}
+
+}  // namespace
+
+void fill_integers(Array<double>& array, SplitMix64 random, std::int64_t reduction_length,
+                   int exact_bits) {
+    const std::int64_t amplitude = integer_amplitude(reduction_length, exact_bits);
+    const double density = amplitude > 1 ? 1.0 : density_for(reduction_length, exact_bits);
+    const auto keep_below = static_cast<std::uint64_t>(density * 0x1p24);
+    // A zero now and then is what real data has; a small tensor has no element to spare for it.
+    const bool some_zeros = array.data.size() > 16;
+    const auto span = static_cast<std::uint64_t>(amplitude);
+    for (double& element : array.data) {
+        // One draw an element: 32 bits for the magnitude, one for the sign, the rest for zeros.
+        const std::uint64_t bits = random.next();
+        // Without branches, which random bits would mispredict.
+        const auto magnitude = static_cast<std::int64_t>(((bits >> 32) * span) >> 32) + 1;
+        const std::int64_t sign = 1 - 2 * static_cast<std::int64_t>(bits & 1);
+        const bool is_zero = some_zeros & ((bits & 0x1e) == 0);
+        const bool is_kept = !is_zero & (((bits >> 5) & 0xffffff) < keep_below);
+        element = static_cast<double>(magnitude * sign * static_cast<std::int64_t>(is_kept));
+    }
+}
+
+void fill_mantissas(Array<double>& array, SplitMix64 random, DType dtype) {
+    const Significands significands(dtype);
+    const bool uneven = random.one_in(8) && !array.sizes.empty();
+    const std::int64_t rows = array.sizes.empty() ? 1 : std::max<std::int64_t>(array.size(0), 1);
+    const std::size_t row_elements = array.data.size() / static_cast<std::size_t>(rows);
+    double scale = 1.0;
+    for (std::size_t i = 0; i < array.data.size(); ++i) {
+        if (uneven && i % row_elements == 0)
+            scale = std::ldexp(1.0, static_cast<int>(random.between(-4, 4)) + scale_up(dtype));
+        array.data[i] = significands.draw(random) * scale;
+    }
+}
+
+void fill_smooth(Array<double>& array, SplitMix64 random) {
+    const Significands significands(DType::f32);
+    for (double& element : array.data) element = significands.draw(random) / 2.0;
+}
+
+void fill_dense_integers(Array<double>& array, const DenseRange& range, std::uint64_t seed,
+                         std::int64_t amplitude) {
+    std::vector<double> pool;
+    // A few more than are needed, so that draws differ.
+    const std::int64_t largest = std::min(amplitude, std::max<std::int64_t>(range.total, 8) + 1);
+    for (std::int64_t magnitude = amplitude >= 4 ? 2 : 1; magnitude <= largest; ++magnitude)
+        for (const std::int64_t sign : {1, -1})
+            pool.push_back(static_cast<double>(sign * magnitude));
+    const bool deals_once = range.total <= static_cast<std::int64_t>(pool.size());
+    SplitMix64 random(deals_once ? seed : mix_seed(seed, std::to_string(range.first)));
+    auto next = pool.begin() + (deals_once ? static_cast<std::ptrdiff_t>(range.first) : 0);
+    const auto shuffle = [&] {
+        for (std::size_t i = pool.size(); i > 1; --i) std::swap(pool[i - 1], pool[random.below(i)]);
+    };
+    shuffle();
+    for (double& element : array.data) {
+        if (next == pool.end()) shuffle(), next = pool.begin();
+        element = *next++;
+    }
+}
+
+void fill_dense_mantissas(Array<double>& array, const DenseRange& range, std::uint64_t seed,
+                          DType dtype) {
+    const Significands significands(dtype);
+    SplitMix64 shared(seed);
+    const std::uint64_t start = shared.next(), step = shared.next() | 1;
+    SplitMix64 random(mix_seed(seed, std::to_string(range.first)));
+    auto position = static_cast<std::uint64_t>(range.first);
+    for (double& element : array.data) {
+        const std::uint64_t bits = ((start + position++ * step) & (significands.count() - 1)) << 1;
+        constexpr double scales[] = {1.0, 0.5, -1.0, -0.5};
+        element = significands.from(bits) * scales[random.below(4)];
+    }
+}
+
+void fill_indices(Array<double>& array, const ValueDomain& range, bool is_dense,
+                  SplitMix64 random) {
+    const auto lowest = static_cast<std::int64_t>(range.lowest);
+    const auto highest = static_cast<std::int64_t>(range.highest);
+    std::vector<double> left;
+    for (double& element : array.data) {
+        if (!is_dense) {
+            const std::uint64_t roll = random.below(8);
+            const std::int64_t value = roll == 0   ? lowest
+                                       : roll == 1 ? highest
+                                                   : random.between(lowest, highest);
+            element = static_cast<double>(value);
+            continue;
+        }
+        if (left.empty())
+            for (std::int64_t value = lowest; value <= highest && value - lowest < 4096; ++value)
+                left.push_back(static_cast<double>(value));
+        std::swap(left[random.below(left.size())], left.back());
+        element = left.back();
+        left.pop_back();
+    }
+}
+
+double rounded_inside(double value, const ValueDomain& domain, DType dtype) {
+    const double rounded = rounded_to(dtype, value);
+    if (rounded <= domain.lowest) return next_number_of(dtype, rounded, INFINITY);
+    if (rounded >= domain.highest) return next_number_of(dtype, rounded, -INFINITY);
+    return rounded;
+}
+
+void move_inside(Array<double>& array, const ValueDomain& domain, DType dtype) {
+    const bool below = std::isfinite(domain.lowest), above = std::isfinite(domain.highest);
+    for (double& element : array.data) {
+        const double size = element == 0.0 ? 1.0 : std::abs(element);
+        double moved = element;
+        if (below && above)
+            moved = domain.lowest + (domain.highest - domain.lowest) * (size / (1.0 + size));
+        else if (below)
+            moved = domain.lowest + size;
+        else if (above)
+            moved = domain.highest - size;
+        element = rounded_inside(moved, domain, dtype);
+    }
+}
+
+void add_offset(Array<double>& array, SplitMix64 random, DType dtype) {
+    const bool is_narrow = !holds_all_of(dtype, DType::f32);
+    const double sign = random.one_in(2) ? 1.0 : -1.0;
+    const auto size = static_cast<int>(random.below(3));
+    // A narrow type has few digits to leave for the spread.
+    const double offset = sign * std::ldexp(1.0, is_narrow ? 2 + size : 10 + 2 * size);
+    for (double& element : array.data) element = rounded_to(dtype, element + offset);
+}
+
+}  // namespace gradverify

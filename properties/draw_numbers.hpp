@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Decides which random numbers an array is filled with: integers small enough for exact sums,
+// numbers with full mantissas, indices, and the dense ones of each; and how they are moved into a
+// tensor's domain. Knows neither operators nor tensors by name.
+#pragma once
+
+#include <cstdint>
+
+#include "harness/operator.hpp"
+#include "harness/random.hpp"
+
+namespace gradverify {
+
+/// The largest A with (A + A) * A * length <= 2^p, a term of magnitude A for a constant included in
+/// the length; 0 when there is none.
+std::int64_t exact_amplitude(std::int64_t reduction_length, int exact_bits);
+
+/// Integers whose sum of `reduction_length` products is exact, also after one of the factors took a
+/// step of its own size; thinned with zeros where the sum is long.
+void fill_integers(Array<double>& array, SplitMix64 random, std::int64_t reduction_length,
+                   int exact_bits);
+
+/// Numbers of either sign, from 1/2 to 2, with all digits of the type in use; sometimes rows of
+/// very different magnitude.
+void fill_mantissas(Array<double>& array, SplitMix64 random, DType dtype);
+
+/// Numbers of either sign, from 1/4 to 1.
+void fill_smooth(Array<double>& array, SplitMix64 random);
+
+/// A tensor's elements among those of all tensors that a case has.
+struct DenseRange {
+    std::int64_t first = 0, total = 0;
+};
+
+/// Integers of magnitude at most `amplitude`, none of them zero, nor one where there is room: a
+/// factor of one might as well be missing. A pool of them is dealt out in a random order, to one
+/// tensor after the other where it is large enough for all.
+void fill_dense_integers(Array<double>& array, const DenseRange& range, std::uint64_t seed,
+                         std::int64_t amplitude);
+
+/// Mantissas from one sequence over all tensors that repeats when all have come: for a float after
+/// 2^22.
+void fill_dense_mantissas(Array<double>& array, const DenseRange& range, std::uint64_t seed,
+                          DType dtype);
+
+/// Indices, so that some are alike and some are not; the ends of the range come more often. Dense:
+/// each once, in a random order, as far as there are enough.
+void fill_indices(Array<double>& array, const ValueDomain& range, bool is_dense, SplitMix64 random);
+
+/// The number of the type next to a value inside a domain, and inside as well where one is.
+double rounded_inside(double value, const ValueDomain& domain, DType dtype);
+
+/// Moves drawn numbers into the domain of a tensor.
+void move_inside(Array<double>& array, const ValueDomain& domain, DType dtype);
+
+/// A mean that is much larger than the spread shows a variance that is a difference of squares.
+void add_offset(Array<double>& array, SplitMix64 random, DType dtype);
+
+}  // namespace gradverify
