@@ -50,6 +50,9 @@ FUNCTION_KINDS = {
     CursorKind.FUNCTION_DECL, CursorKind.CXX_METHOD, CursorKind.CONSTRUCTOR,
     CursorKind.DESTRUCTOR, CursorKind.FUNCTION_TEMPLATE, CursorKind.CONVERSION_FUNCTION,
 }  # fmt: skip
+DECLARATIONS = FUNCTION_KINDS | {
+    CursorKind.VAR_DECL, CursorKind.FIELD_DECL, CursorKind.PARM_DECL,
+}  # fmt: skip
 LOOPS = {CursorKind.WHILE_STMT, CursorKind.DO_STMT, CursorKind.FOR_STMT}
 WRAPPERS = {CursorKind.UNEXPOSED_EXPR, CursorKind.PAREN_EXPR}
 
@@ -178,6 +181,8 @@ class Finder:
         for child in children:
             if kind == CursorKind.CASE_STMT and child == children[0]:
                 continue
+            if kind in DECLARATIONS and span(child)[0] < cursor.location.offset:
+                continue  # a part of the type, such as an array's length
             if child in statements:
                 self.statement(child)
             self.visit(child, cursor, literals_below)
@@ -191,6 +196,8 @@ class Finder:
             return True
         if cursor.type.get_canonical().kind not in NUMBERS or cursor.spelling in ONLY_TIME:
             return False
+        if cursor.semantic_parent.kind in (CursorKind.CLASS_DECL, CursorKind.STRUCT_DECL):
+            return False  # a static member's initialiser must be constant
         is_needed = re.compile(rf"[<,]\s*{cursor.spelling}\s*>|\[{cursor.spelling}\]")
         if is_needed.search(self.bytes.decode()):
             return False

@@ -80,6 +80,10 @@ class FindMutants(unittest.TestCase):
         self.assertEqual(self.mutants_of("constexpr int f(int a) { return a + 1; }"), [])
         self.assertEqual(self.in_body("switch (a) { case 1: ; }"), [])
         self.assertEqual(self.mutants_of("constexpr int n = 3;\nint table[n];"), [])
+        pair = "template <class T, int n> struct Several { T all[n]; };\n"
+        self.assertEqual(self.mutants_of(pair + "struct S { Several<Several<int, 2>, 3> m; };"), [])
+        self.assertEqual(self.mutants_of(pair + "Several<int, 2> f(Several<int, 3> a);"), [])
+        self.assertEqual(self.mutants_of("struct S { static constexpr double share = 0.5; };"), [])
         self.assertEqual(len(self.mutants_of("constexpr int n = 3;")), 2)
         self.assertIn("const int n = (", self.text)
 
