@@ -8,8 +8,10 @@
 //
 // holds for any order of summation (Higham, Accuracy and Stability of Numerical Algorithms, 2nd
 // ed., section 4.2). `+` and `-` extend the sum; every other operation first collapses it into the
-// error, then propagates the errors and adds its own rounding and a possible underflow.
-// Does not know operators; a reference is a template and runs on this scalar unchanged.
+// error, then propagates the errors and adds its own rounding and a possible underflow. A kernel
+// may give a sum's factor or divisor to each of its terms, (x - m) s + b as x s + (b - m s): then
+// its rounding is one of each term, and a short sum goes on as one. Does not know operators; a
+// reference is a template and runs on this scalar unchanged.
 #pragma once
 
 #include <algorithm>
@@ -119,23 +121,27 @@ class Bounded {
     friend Bounded operator-(Bounded a, const Bounded& b) { return a -= b; }
 
     friend Bounded operator*(const Bounded& a, const Bounded& b) {
-        const double value = a.value_ * b.value_;
-        const double ea = a.error(), eb = b.error();
-        const double propagated = std::abs(a.value_) * eb + std::abs(b.value_) * ea + ea * eb;
-        return after_operation(value, propagated);
+        // To multiply out two sums is another formula, and a worse one: a variance from the mean
+        // square. So one of the two is a single number.
+        const bool is_sum_a = !a.is_one_term() || (b.is_one_term() && a.additions_ >= b.additions_);
+        const Bounded &sum = is_sum_a ? a : b, &factor = is_sum_a ? b : a;
+        if (!factor.is_one_term())
+            return after_operation(a.value_ * b.value_, propagated(a, a.error(), b));
+        return after_operation(a.value_ * b.value_, propagated(sum, sum.error_of_terms(), factor),
+                               1.0,
+                               {.magnitude = sum.magnitude_ * std::abs(factor.value_),
+                                .additions = sum.additions_to_keep()});
     }
     Bounded& operator*=(const Bounded& other) { return *this = *this * other; }
 
-    /// Counts three roundings, since hardware may multiply by a reciprocal, and two more for the
-    /// fast form, which is off by two units in the last place. A divisor whose error reaches zero
-    /// has no bound.
     friend Bounded operator/(const Bounded& a, const Bounded& b) {
         const double value = a.value_ / b.value_;
-        const double ea = a.error(), eb = b.error();
-        const double smallest_divisor = std::abs(b.value_) - eb;
+        const double eb = b.error(), smallest_divisor = std::abs(b.value_) - eb;
         if (!(smallest_divisor > 0.0)) return Bounded(Sum{value, INFINITY, std::abs(value), 0.0});
-        return after_operation(value, (ea + std::abs(value) * eb) / smallest_divisor,
-                               current_rounding.is_fast ? 5.0 : 3.0);
+        return after_operation(
+            value, (a.error_of_terms() + std::abs(value) * eb) / smallest_divisor,
+            current_rounding.is_fast ? 5.0 : 3.0,
+            {.magnitude = a.magnitude_ / std::abs(b.value_), .additions = a.additions_to_keep()});
     }
     friend Bounded& operator/=(Bounded& a, const Bounded& b) { return a = a / b; }
 
@@ -148,15 +154,21 @@ class Bounded {
 
     GRADVERIFY_DETAIL_PLAIN_NUMBERS(Bounded)
 
+    /// The terms that a kernel may do an operation on one by one, and how often it then adds.
+    struct Terms {
+        double magnitude, additions;
+    };
+
     /// The result of one operation whose operands' errors come to `propagated`, with so many
     /// roundings of its own. 0 stays exact; beyond the largest number there is no bound.
-    static Bounded after_operation(double value, double propagated, double roundings = 1.0) {
-        if (value == 0.0 && propagated == 0.0) return Bounded();
-        const double reach = std::abs(value) + propagated;
+    static Bounded after_operation(double value, double propagated, double roundings = 1.0,
+                                   Terms terms = {0.0, 0.0}) {
+        if (value == 0.0 && propagated == 0.0 && terms.magnitude == 0.0) return Bounded();
+        const double reach = std::max(std::abs(value), terms.magnitude) + propagated;
         if (!(reach <= current_rounding.largest)) return Bounded(Sum{value, INFINITY, reach, 0.0});
         const double own = current_rounding.gamma(roundings) * reach +
                            roundings * current_rounding.smallest_normal;
-        return Bounded(Sum{value, propagated + own, reach, 0.0});
+        return Bounded(Sum{value, propagated + own, reach, terms.additions});
     }
 
     /// Once it has been stored in a type, by one rounding of what was computed.
@@ -166,7 +178,21 @@ class Bounded {
     }
 
   private:
+    // A kernel may give a factor to a sum's terms as long as they are few, or to the parts of a
+    // longer one: to x and to the mean of x - mean.
+    static constexpr double short_sum_additions = 2.0;
+
     bool is_exact_zero() const { return magnitude_ == 0.0 && error_ == 0.0; }
+    /// Or a sum of which nothing cancels.
+    bool is_one_term() const { return magnitude_ <= std::abs(value_) + error_; }
+    double additions_to_keep() const { return std::min(additions_, short_sum_additions); }
+    /// Without the roundings of the additions, where all of them are kept.
+    double error_of_terms() const { return additions_ <= short_sum_additions ? error_ : error(); }
+    /// What a product is off by for its factors' errors, of a as given.
+    static double propagated(const Bounded& a, double error_of_a, const Bounded& b) {
+        const double eb = b.error();
+        return std::abs(a.value_) * eb + std::abs(b.value_) * error_of_a + error_of_a * eb;
+    }
 
     double value_ = 0.0;
     double error_ = 0.0;

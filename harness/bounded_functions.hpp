@@ -43,10 +43,21 @@ inline Bounded with_accuracy(double value, double propagated, double ulps,
                                     2.0 * accuracy.ulps + 1.0);
 }
 
+/// The error of an argument, of whose terms each may be scaled for a function of another base.
+template <class F>
+double argument_error(const Bounded& x) {
+    if constexpr (requires { F::argument_roundings; })
+        return x.error() + current_rounding.gamma(F::argument_roundings) * x.magnitude();
+    return x.error();
+}
+
 template <class F>
 Bounded apply_function(const Bounded& x) {
-    return with_accuracy(F::value(x.value()), reach_of<F>(x.value(), x.error()), F::ulps,
-                         F::fast(x.value()));
+    double propagated = reach_of<F>(x.value(), argument_error<F>(x));
+    if constexpr (requires { F::absolute_roundings; })
+        if (propagated > 0.0 || x.value() != 0.0)
+            propagated += current_rounding.gamma(F::absolute_roundings);
+    return with_accuracy(F::value(x.value()), propagated, F::ulps, F::fast(x.value()));
 }
 
 }  // namespace detail

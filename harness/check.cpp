@@ -148,7 +148,8 @@ class Check {
             return submit(which, step->index, std::move(step->dense));
         }
         serving.open = false;
-        if (serving.next_index == options_.shard.index) ++serving.skips["no case in this shard"];
+        if (serving.next_index == options_.shard.index)
+            ++serving.skips["supports no problem up to this distance in this shard"];
         if (serving.in_flight == 0 && serving.stops.empty()) end(serving);
     } catch (const std::exception& wrong) {
         stop(serving, serving.next_index, {{}, Outcome::errored(drawing_threw + wrong.what())});

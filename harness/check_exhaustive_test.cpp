@@ -93,7 +93,7 @@ TEST_CASE("an exhaustive row without a problem, or whose search throws, says so"
         {bench.row("pass"), bench.row("throws")},
         {.shard = shard, .exhaustive = ExhaustiveLimits{.shard = shard.index, .shards = 2}});
     CHECK(results[0].verdict == Verdict::skipped);
-    CHECK(results[0].message == "no case in this shard");
+    CHECK(results[0].message == "supports no problem up to this distance in this shard");
     CHECK(results[1].verdict == Verdict::errored);
     CHECK(results[1].message == "drawing a problem threw: no such size");
 }

@@ -65,6 +65,7 @@ class KernelDeclaration {
     std::vector<std::pair<std::string, DType>> storage_types;  ///< of tensors that are named
     std::optional<DType> accumulation_type;
     Arithmetic arithmetic = Arithmetic::ieee;
+    std::optional<double> norm_wise_growth;
     std::int64_t base_alignment_bytes = 256;
     StreamUse stream_use = StreamUse::given_or_default;
     bool accepts_empty = false;
@@ -135,6 +136,16 @@ class KernelDeclaration {
     /// The kernel is compiled with fast math.
     KernelDeclaration& fast_math() {
         arithmetic = Arithmetic::fast;
+        return *this;
+    }
+    /// The kernel works on transformed data, as Winograd's and Fourier's convolutions do: an
+    /// element is not off by a share of its own terms but by one of the tensor's largest, and
+    /// integers are not exact. An element's bound is then the largest of its tensor times `growth`,
+    /// at least 1: what the transforms may make of magnitudes, the product of their matrices'
+    /// largest row sums of absolute values; about 80 for Winograd's F(2x2, 3x3), 36,000 for F(4x4,
+    /// 3x3).
+    KernelDeclaration& norm_wise(double growth) {
+        norm_wise_growth = growth;
         return *this;
     }
     /// The alignment that every tensor's first element must have; the default is cudaMalloc's.

@@ -4,6 +4,7 @@
 #include "harness/registry.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <stdexcept>
 
@@ -131,6 +132,9 @@ class Resolver {
                 wrong("in_place(\"" + alias.output + "\", \"" + alias.input +
                       "\") needs an output and an input of the pass; its outputs are " +
                       joined(pass->outputs) + ", its inputs " + joined(pass->inputs));
+        if (declaration.norm_wise_growth &&
+            !(*declaration.norm_wise_growth >= 1.0 && std::isfinite(*declaration.norm_wise_growth)))
+            wrong("norm_wise(growth) needs a finite growth of at least 1");
         for (const std::string& mistake : mistakes_in_types(declaration, *op, *pass))
             wrong(mistake);
         Kernel& kernel = kernels[name];

@@ -4,6 +4,8 @@
 
 #include <doctest/doctest.h>
 
+#include <cmath>
+
 #include "harness/test_operator.hpp"
 
 namespace {
@@ -105,6 +107,14 @@ TEST_CASE("types that a tensor or an accumulator can't have are errors that say 
     CHECK(complaint({toy_kernel("plain").storage("x", DType::f16).in_place("y", "x")}) ==
           prefix + "y lies where x does, but their types are f32 and f16; name both in storage()");
     CHECK(complaint({toy_kernel("plain").storage("x", DType::f16).storage(DType::f64)}).empty());
+}
+
+TEST_CASE("the growth of a norm-wise bound is a number from 1 on") {
+    for (const double growth : {0.5, -81.0, HUGE_VAL, std::nan("")})
+        CHECK(complaint({toy_kernel("plain").norm_wise(growth)}) ==
+              "kernel toy.forward/plain (kernels/plain.cu:7): norm_wise(growth) needs a finite "
+              "growth of at least 1");
+    CHECK(complaint({toy_kernel("plain").norm_wise(1.0)}).empty());
 }
 
 TEST_CASE("a variant's name that can't stand in a printed case is refused") {

@@ -162,6 +162,10 @@ Outcome obey(std::string_view text) {
         const NotedLaunch launch;
         die_of(SIGSEGV);
     }
+    if (word == "borrow_and_lose" && !is_distrusted("bad_partner")) {
+        note_partner("bad_partner");
+        end_without_device("bad_partner lost the device");
+    }
     if (word == "no_device") throw EnvironmentError("device cuda: gone");
     std::optional<Outcome> left;
     {

@@ -87,6 +87,12 @@ extern "C" __attribute__((visibility("default"))) int __lsan_is_turned_off() {
 }
 // NOLINTEND(bugprone-reserved-identifier, readability-identifier-naming)
 
+void end_without_device(const std::string& why) {
+    if (!serves) throw EnvironmentError(why);
+    std::fprintf(stderr, "%s\n", why.c_str());
+    _exit(worker_exit_device_lost);
+}
+
 Outcome run_guarded(const Suite& suite, const std::string& printed_case) {
     try {
         return suite.run(printed_case);

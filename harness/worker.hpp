@@ -29,6 +29,12 @@ inline constexpr int worker_exit_device_lost = 75;
 /// Serves requests until the pipe closes; returns the exit code.
 int worker_main(const Suite& suite);
 
+/// For a property that has called another kernel than its own, which cost the process its device:
+/// ends a worker as that kernel's crash would, and the pool runs the case again without it.
+///
+/// **Errors** EnvironmentError with `why` where this process is no worker.
+[[noreturn]] void end_without_device(const std::string& why);
+
 /// `suite.run`, with what it throws as an errored outcome.
 ///
 /// **Errors** EnvironmentError when the device can't be reached.

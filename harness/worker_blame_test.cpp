@@ -5,6 +5,8 @@
 
 #include <set>
 
+#include "harness/errors.hpp"
+#include "harness/worker.hpp"
 #include "harness/worker_pool_testing.hpp"
 
 using namespace gradverify;
@@ -95,4 +97,11 @@ TEST_CASE("a kernel that kills another's case is left out of it, and of later on
     for (const auto& [ticket, outcome] : outcomes)
         CHECK(outcome.verdict == (ticket == 4 ? Verdict::failed : Verdict::passed));
     CHECK(outcomes.at(1).message == outcomes.at(3).message);
+}
+
+TEST_CASE("a kernel that costs another's case the device is left out of it") {
+    WorkerPool pool(options());
+    for (const auto& [ticket, outcome] : outcomes_of(pool, {"pid", "borrow_and_lose", "pid"}))
+        CHECK(outcome.verdict == Verdict::passed);
+    CHECK_THROWS_AS(end_without_device("lost"), EnvironmentError);
 }

@@ -10,6 +10,7 @@
 #include "harness/element_bits.hpp"
 #include "harness/element_types.hpp"
 #include "harness/random.hpp"
+#include "harness/worker.hpp"
 #include "harness/worker_note.hpp"
 
 namespace gradverify {
@@ -66,6 +67,17 @@ void close_sums(std::vector<Array<Bounded>>& outputs) {
             const double error = (is_double ? 2.0 : 1.0) * element.error();
             element = Bounded(Bounded::Sum{element.value(), error, std::abs(element.value()), 0.0});
         }
+}
+
+/// Gives each element of a tensor its largest error, times what transforms may make of it.
+void make_norm_wise(std::vector<Array<Bounded>>& outputs, double growth) {
+    for (Array<Bounded>& output : outputs) {
+        double largest = 0.0;
+        for (const Bounded& element : output.data) largest = std::max(largest, element.error());
+        for (Bounded& element : output.data)
+            element = Bounded(
+                Bounded::Sum{element.value(), growth * largest, std::abs(element.value()), 0.0});
+    }
 }
 
 /// By turns, so that the few dense cases of a problem meet each edge and each parity.
@@ -189,6 +201,7 @@ std::vector<Array<Bounded>> CaseContext::bounded() {
         for (std::size_t j = 0; j < outputs[i].data.size(); ++j)
             outputs[i].data[j] += Bounded(initial_outputs_[i].data[j]);
     close_sums(outputs);
+    if (declaration_.norm_wise_growth) make_norm_wise(outputs, *declaration_.norm_wise_growth);
     for (std::size_t i = 0; i < outputs.size(); ++i) {
         const DType stored = types().of(op(), pass().outputs[i]);
         if (!is_floating(stored) || holds_all_of(stored, declaration_.accumulator())) continue;
@@ -216,8 +229,15 @@ bool CaseContext::can_take(const Kernel& kernel, const std::vector<Array<double>
     return true;
 }
 
-std::vector<Expected> CaseContext::exactly(const std::vector<Array<double>>& results) const {
+std::vector<Expected> CaseContext::expected() {
     std::vector<Expected> expected;
+    if (!is_exact_on_integers()) {
+        const auto results = bounded();
+        for (std::size_t i = 0; i < results.size(); ++i)
+            expected.push_back(Expected::within(pass().outputs[i], results[i]));
+        return expected;
+    }
+    const auto results = reference(pass());
     for (std::size_t i = 0; i < results.size(); ++i) {
         expected.push_back(Expected::exactly(pass().outputs[i], results[i]));
         if (i < initial_outputs_.size())
@@ -261,34 +281,41 @@ CallResult CaseContext::call(const Kernel& kernel, const std::vector<Array<doubl
     return call(kernel, inputs, setting, surroundings());
 }
 
-// What that call returns is not looked at: its problem is a case of its own.
-void CaseContext::call_before() {
+/// Why there can be no other call after it, where it cost the device. Else what it returns is not
+/// looked at: its problem is a case of its own.
+std::string CaseContext::call_before() {
     const auto& before = checked_.setting.before;
-    if (!before || std::exchange(called_before_, true)) return;
+    if (!before || std::exchange(called_before_, true)) return {};
     const Values values = draw_values(op(), *before, {.seed = seed_for("before")}, kind_, types());
     const auto inputs = pick(op(), *before, values, pass().inputs, types());
-    spent_.seconds_kernel += call_kernel({.kernel = kernel_,
-                                          .device = device_,
-                                          .problem = *before,
-                                          .inputs = inputs,
-                                          .setting = {},
-                                          .surroundings = {},
-                                          .initial_outputs = {}})
-                                 .seconds;
+    const CallResult result = call_kernel({.kernel = kernel_,
+                                           .device = device_,
+                                           .problem = *before,
+                                           .inputs = inputs,
+                                           .setting = {},
+                                           .surroundings = {},
+                                           .initial_outputs = {}});
+    spent_.seconds_kernel += result.seconds;
+    if (!device_was_lost()) return {};
+    return result.error + " in the call before, on " + before->print();
 }
 
 CallResult CaseContext::call(const Kernel& kernel, const std::vector<Array<double>>& inputs,
                              const Setting& setting, const Surroundings& surroundings) {
-    if (&kernel == &kernel_) call_before();
+    if (&kernel == &kernel_)
+        if (std::string lost = call_before(); !lost.empty()) return {.error = std::move(lost)};
     // If the partner kills this process, the case is run again without it.
     if (&kernel != &kernel_) note_partner(kernel.name);
     CallResult result = call_kernel(make_call(kernel, inputs, setting, surroundings));
     spent_.seconds_kernel += result.seconds;
+    if (&kernel != &kernel_ && device_was_lost())
+        end_without_device(kernel.name +
+                           ", called for its result, lost the device: " + result.error);
     return result;
 }
 
 CallResult CaseContext::call_checked(const std::vector<Array<double>>& inputs) {
-    call_before();
+    if (std::string lost = call_before(); !lost.empty()) return {.error = std::move(lost)};
     Call call = make_call(kernel_, inputs, checked_.setting, surroundings());
     call.checked = true;
     CallResult result = call_kernel(call);
@@ -298,7 +325,8 @@ CallResult CaseContext::call_checked(const std::vector<Array<double>>& inputs) {
 
 std::pair<CallResult, CallResult> CaseContext::call_twice(const std::vector<Array<double>>& inputs,
                                                           const Setting& setting) {
-    call_before();
+    if (const std::string lost = call_before(); !lost.empty())
+        return {{.error = lost}, {.error = lost}};
     // Not at the edge of `call`: a property that does both has seen both.
     auto results =
         call_kernel_twice(make_call(kernel_, inputs, setting, surroundings().with_other_edge()));
@@ -326,7 +354,8 @@ SoundForward sound_forward(CaseContext& context, const std::set<const Kernel*>& 
     for (const Kernel& candidate : context.registry().kernels()) {
         if (candidate.pass != &forward || !candidate.on(context.checked().device) ||
             candidate.any().write_mode == WriteMode::accumulates || unsound.contains(&candidate) ||
-            is_distrusted(candidate.name) || candidate.why_unsupported(context.problem()))
+            candidate.any().norm_wise_growth || is_distrusted(candidate.name) ||
+            candidate.why_unsupported(context.problem()))
             continue;
         if (!context.can_take(candidate, inputs)) continue;
         if (expected.empty()) {

@@ -35,6 +35,8 @@ class CaseContext {
     /// The values of an input, of an output's cotangent, or of an output that the forward pass
     /// saves, as the reference gives it; made when first asked for.
     const Array<double>& value(const std::string& name);
+    /// Whether sums of integers that fit the kernel's types have one right result.
+    bool is_exact_on_integers() const { return !declaration_.norm_wise_growth; }
     int exact_bits() const { return declaration_.exact_bits(); }
     ElementTypes types() const { return ElementTypes(declaration_); }
     /// Whether a kernel's tensors hold these inputs of its pass as they are.
@@ -72,8 +74,9 @@ class CaseContext {
 
     /// What the outputs hold before a call: empty for a kernel that overwrites.
     const std::vector<Array<double>>& initial_outputs() const { return initial_outputs_; }
-    /// The reference's results as the kernel must leave them: with the initial outputs added.
-    std::vector<Expected> exactly(const std::vector<Array<double>>& results) const;
+    /// What the kernel must give on integers: the reference's very numbers; within the bound where
+    /// the kernel declares that integers are not exact in it.
+    std::vector<Expected> expected();
 
     Surroundings surroundings() const;
     /// The streams to delay, each in a call of its own, so that work which nothing orders shows;
@@ -86,7 +89,7 @@ class CaseContext {
     Rounding rounding_of(const PassSpec& pass) const;
     std::vector<Array<Bounded>> open_sums(const PassSpec& pass);
     void require_exact();
-    void call_before();
+    std::string call_before();
     Call make_call(const Kernel& kernel, const std::vector<Array<double>>& inputs,
                    const Setting& setting, const Surroundings& surroundings) const;
 

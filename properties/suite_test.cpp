@@ -74,15 +74,20 @@ TEST_CASE("every kernel keeps every property on every problem near the default o
     WorkerPool pool({.command = suite_worker_command(), .jobs = 2});
     CheckOptions options;
     options.exhaustive = ExhaustiveLimits{.distance = 1};
+    int rows_near = 0;
     for (const RowResult& result : check_rows(suite, rows, options, pool, {})) {
         CAPTURE(result.row.kernel->name);
         CAPTURE(result.row.property);
+        // One whose filter is 3x3 only is further away.
+        if (result.message == "supports no problem up to this distance in this shard") continue;
         CHECK_MESSAGE(result.verdict == Verdict::passed, result.message);
         REQUIRE(result.exhaustive);
         CHECK(result.exhaustive->distance == 1);
         CHECK(result.coverage.problems() == result.exhaustive->compared);
         CHECK(result.cases >= 3 * result.exhaustive->problems);
+        ++rows_near;
     }
+    CHECK(rows_near > 100);
 }
 
 TEST_CASE("an exhaustive row ends at the smallest problem that shows a bug") {

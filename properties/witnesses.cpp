@@ -81,7 +81,8 @@ class Hearing {
     bool can_ask(const Kernel& kernel) const {
         return &kernel != &context_.kernel() && kernel.op == &context_.op() &&
                kernel.on(context_.checked().device) &&
-               kernel.any().write_mode != WriteMode::accumulates && !is_distrusted(kernel.name) &&
+               kernel.any().write_mode != WriteMode::accumulates &&
+               !kernel.any().norm_wise_growth && !is_distrusted(kernel.name) &&
                !kernel.why_unsupported(context_.problem());
     }
 
@@ -248,7 +249,10 @@ Outcome ask(CaseContext& context) { return Hearing(context).hear(); }
 const Property& witnesses() {
     static constexpr Property property{
         "witnesses", "says who is wrong", [](const Operator&) { return ValueKind::integers; },
-        [](const Kernel& kernel) { return !kernel.op->products.empty(); }, ask};
+        [](const Kernel& kernel) {
+            return !kernel.op->products.empty() && !kernel.any().norm_wise_growth;
+        },
+        ask};
     return property;
 }
 

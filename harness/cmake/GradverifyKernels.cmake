@@ -123,12 +123,13 @@ endmacro()
 function(gradverify_compile_cpu target source stem device)
     gradverify_target_flags(${target})
     separate_arguments(more_flags UNIX_COMMAND "${GRADVERIFY_CPU_FLAGS}")
+    # -g1: the lines that a report names.
     # -fno-strict-aliasing: kernels view shared memory as several types, and nvcc lets them.
     # -ffp-contract=off: a product and a sum round as written, on every machine.
     # -fstack-clash-protection: a large local array touches each page, so it meets the guard.
     # The warnings that are off are about CUDA's own pragmas and what nvcc does not diagnose in
     # device code (`threadIdx.x < n` compares signs).
-    set(flags ${cxx_flags} -std=c++20 -O2 -g -fPIC -fvisibility=hidden -fno-strict-aliasing
+    set(flags ${cxx_flags} -std=c++20 -O2 -g1 -fPIC -fvisibility=hidden -fno-strict-aliasing
         -ffp-contract=off -fstack-clash-protection ${more_flags} -Wno-unknown-pragmas
         -Wno-unused-function -Wno-sign-compare)
     if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")

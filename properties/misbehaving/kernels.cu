@@ -129,6 +129,9 @@ void free_buffer(const GradBias& call) { cudaFree(call.db.as<float>()); }
 // ---- a forward kernel that gradients would borrow
 
 void die_forward(const gradverify::conv::Forward&) { *nowhere = 1; }
+void lose_device(const gradverify::conv::Forward& call) {
+    store<<<1, 1, 0, call.launch.stream>>>(nullptr, 1.0f);
+}
 
 }  // namespace
 
@@ -155,3 +158,4 @@ MISBEHAVING("throws_number", throw_number);
 MISBEHAVING("writes_guard", write_guard);
 MISBEHAVING("writes_input", write_input);
 GRADVERIFY_KERNEL(gradverify::conv::Forward, "dies", die_forward);
+GRADVERIFY_KERNEL(gradverify::conv::Forward, "loses_device", lose_device);

@@ -24,12 +24,14 @@ __global__ void normalise(const float* all_x, const float* gamma, const float* b
     if (r >= rows) return;
     const float* x = all_x + r * width;
     float sum = 0.0f, squares = 0.0f, from_mean = 0.0f;
-    for (int j = 0; j < width; ++j) sum += x[j], squares += x[j] * x[j];
+    for (int j = 0; j < width; ++j) sum += x[j], squares += __fmul_rn(x[j], x[j]);
     const float mean = sum / width;
     for (int j = 0; j < width; ++j) from_mean += (x[j] - mean) * (x[j] - mean);
-    // A14: in float the two squares cancel where the mean is much larger than the spread.
-    const float variance =
-        bug == Bug::difference_of_squares ? squares / width - mean * mean : from_mean / width;
+    // A14: in float the two squares cancel where the mean is much larger than the spread. Never
+    // contracted to one fma, or a row of one element shows it, on some devices.
+    const float variance = bug == Bug::difference_of_squares
+                               ? squares / width - __fmul_rn(mean, mean)
+                               : from_mean / width;
     const float rstd =
         bug == Bug::eps_outside_root ? 1.0f / (sqrtf(variance) + eps) : rsqrtf(variance + eps);
     for (int j = 0; j < width; ++j)

@@ -30,12 +30,13 @@ class Report {
             return std::memcmp(&a, &b, sizeof(T)) == 0 || (a != a && b != b);
         });
     }
-    /// Within a share of what is wanted.
+    /// Within a share of what is wanted, or an absolute distance.
     template <class T>
     void near(const std::string& what, const std::vector<T>& got, const std::vector<T>& want,
-              double relative) {
-        each(what, got, want, [relative](T a, T b) {
-            return std::abs(double(a) - double(b)) <= relative * std::abs(double(b)) || a == b;
+              double relative, double absolute = 0.0) {
+        each(what, got, want, [=](T a, T b) {
+            const double off = std::abs(double(a) - double(b));
+            return off <= relative * std::abs(double(b)) || off <= absolute || a == b;
         });
     }
 

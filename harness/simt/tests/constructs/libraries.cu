@@ -133,7 +133,8 @@ static void check_real(construct::Report& report, const std::vector<double>& wan
     const std::vector<double> got = out.host();
     report.equal("uniform", std::vector<double>(got.begin(), got.begin() + 2),
                  std::vector<double>(want.begin(), want.begin() + 2));
-    report.near("normal", got, want, 2e-6);
+    // On a GPU through __sincosf, whose error of 2^-21 is absolute, times a radius of a few.
+    report.near("normal", got, want, 2e-6, 0x1p-19);
 }
 // What is wanted was drawn with curand's own header, of CUDA 13.0: the first numbers, and a hash of
 // all.
