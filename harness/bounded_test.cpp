@@ -274,6 +274,7 @@ TEST_CASE("a stored result may be off by what it was before and by one rounding,
     };
     CHECK(stored(3.0, 0.0, DType::bf16).error() == 0.0);
     CHECK(stored(3.0, 0.0, DType::bf16).value() == 3.0);
+    CHECK(stored(-3.0, 0.0, DType::bf16).magnitude() == 3.0);
     CHECK(stored(1.0 + 0x1p-9, 0.0, DType::bf16).error() == 0x1p-9);
     CHECK(std::isinf(stored(70000.0, 1.0, DType::f16).error()));
     // An open sum is rounded as it was formed.
@@ -281,6 +282,34 @@ TEST_CASE("a stored result may be off by what it was before and by one rounding,
     CHECK(sum.stored_in(DType::f64).error() == doctest::Approx(sum.error()));
     CHECK(sum.stored_in(DType::f16).error() > sum.error());
     CHECK(sum.stored_in(DType::f16).error() <= sum.error() + 0x1p-11);
+}
+
+TEST_CASE("a constant at the ends of an arithmetic's range is off only where it has to be") {
+    const Rounding half = Rounding::of(DType::f16), single = Rounding::of(DType::f32);
+    CHECK(half.of_constant(0x1p-14) == 0.0);
+    // Below the smallest normal number an arithmetic may have fewer digits than it has elsewhere.
+    CHECK(half.of_constant(0x1.8p-24) >= 0x1p-25);
+    CHECK(half.of_constant(1.0 + 0x1p-12) > 0.0);
+    CHECK(single.of_constant(0x1p-149) == 0.0);
+    CHECK(Rounding::of(DType::f64).of_constant(1e308) == 0.0);
+}
+
+TEST_CASE("up to the largest number there is a bound, and beyond it none") {
+    const double largest = current_rounding.largest;
+    CHECK(std::isfinite((Bounded(largest / 2) + Bounded(largest / 2)).error()));
+    CHECK((Bounded(largest) + Bounded(largest)).error() == INFINITY);
+    CHECK(std::isfinite((Bounded(largest) * Bounded(1.0)).error()));
+    const Bounded beyond = Bounded(largest) * Bounded(-2.0);
+    CHECK(beyond.error() == INFINITY);
+    CHECK(beyond.value() == -2.0 * largest);
+    CHECK(beyond.additions() == 0.0);
+}
+
+TEST_CASE("fast division counts two roundings more, where it is asked for") {
+    CHECK_FALSE(Rounding::of(DType::f32).is_fast);
+    const ScopedRounding rounding(Rounding::of(DType::f32, true));
+    const Bounded quotient = Bounded(1.0) / Bounded(3.0);
+    CHECK(quotient.error() == doctest::Approx(5.0 * u / 3.0).epsilon(1e-5));
 }
 
 TEST_CASE("a matrix product of bounded values equals the scalar sum of products") {

@@ -186,6 +186,30 @@ TEST_CASE("at a tie of exact values there is a gradient only where the branches 
           open.along(problem, Arrays{ones, w}, 0, ones, Arrays{dy}).branches);
 }
 
+TEST_CASE("values that no gradient is asked for are constants: to compare two is no tie") {
+    const Operator op = declare_operator("chosen")
+                            .parameter("n")
+                            .input("x", {"n"})
+                            .input("c", {"n"}, constant())
+                            .output("y", {"n"})
+                            .forward([]<class T>(const ForwardCall<T>& call) {
+                                const auto x = call.input("x"), c = call.input("c");
+                                for (std::int64_t i = 0; i < x.size(0); ++i)
+                                    call.output("y")(i) = c(i) > 2.0 ? x(i) : 3.0 * x(i);
+                            });
+    const Array<double> c{{2}, {2, 3}};
+    CHECK(run(op.passes[1], of_two(op), {dy, x, c})[0].data == std::vector<double>{6, -3});
+}
+
+TEST_CASE("a pass has the name, the inputs and the outputs that it was asked for") {
+    const DerivedPasses derived(mixed(), {}, {});
+    CHECK(derived.forward().name == "forward");
+    const PassSpec gradient = derived.gradient("some", {"dy", "w"}, {"dx"});
+    CHECK(gradient.name == "some");
+    CHECK(gradient.inputs == std::vector<std::string>{"dy", "w"});
+    CHECK(gradient.outputs == std::vector<std::string>{"dx"});
+}
+
 TEST_CASE("an index is the row-major offset, and refused outside of the tensor") {
     const auto offset = [](const Sizes& sizes, const std::vector<std::int64_t>& index) {
         return detail::offset_in("x", sizes, index);

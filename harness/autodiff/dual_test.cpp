@@ -97,6 +97,10 @@ TEST_CASE("dual numbers are ordered by value, then by tangent, and every compari
             CHECK(decisions.made().trace == trace_of({i < j}));
             CHECK(decisions.made().undecided == 0);
         }
+    // Of equal numbers the first, and a zero is not below zero.
+    CHECK_FALSE(std::signbit(max(Dual(0.0), Dual(-0.0)).value()));
+    CHECK_FALSE(std::signbit(min(Dual(0.0), Dual(-0.0)).value()));
+    CHECK_FALSE(std::signbit(abs(Dual(0.0)).value()));
     CHECK(parts(abs(Dual(-1.5, 3.0))) == Pair(1.5, -3.0));
     CHECK(parts(abs(Dual(1.5, -3.0))) == Pair(1.5, -3.0));
 }

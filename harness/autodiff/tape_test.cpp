@@ -74,7 +74,9 @@ TEST_CASE("links into one value add up, and count an addition each but the first
     // An operation that leads to no output is no path.
     const Traced unused = x * constant(3.0);
     check(gradient(tape, x, -x, 1.0), -1.0, 0.0, 1.0, 0.0);
-    CHECK(gradient(tape, unused, -x, 1.0).magnitude() == 0.0);
+    check(gradient(tape, unused, -x, 1.0), 0.0, 0.0, 0.0, 0.0);
+    const Traced soon = -x, late = x * constant(2.0);
+    CHECK(gradient(tape, x, soon + late, 1.0).additions() == 2.0);
 }
 
 TEST_CASE("cotangents of one value add up, and those of constants and zeros are none") {
@@ -105,6 +107,12 @@ TEST_CASE("a slope of zero is no path, and an infinite one none where nothing co
     const Tape::Seed seed{cancelled.node(), 1.0};
     CHECK(tape.bounded_gradients({&seed, 1})[1].value() == 0.0);
     CHECK(tape.bounded_gradients({&seed, 1})[1].error() == INFINITY);
+    const Traced off_zero = sqrt(x * constant(0.0, 1.0));
+    const Tape::Seed off_seed{off_zero.node(), 1.0};
+    CHECK(tape.bounded_gradients({&off_seed, 1})[0].value() == 0.0);
+    // Nor is a path none whose size underflows: its error does not.
+    const Traced least = x * constant(1e-200) * constant(1e-200) * constant(1e-200);
+    CHECK(gradient(tape, x, least, 1.0).error() >= 0.5);
 }
 
 TEST_CASE("a gradient that may be beyond the largest number has no bound") {
@@ -179,6 +187,7 @@ TEST_CASE("values on the tape are compared by value; ties and what errors could 
     CHECK(noted(constant(1.5, 0.25), one) == Noted(0, 1));
     CHECK(noted(one, constant(1.5, 0.125)) == Noted(0, 0));
     CHECK(noted(one, exact) == Noted(0, 1));
+    CHECK(noted(exact, one) == Noted(0, 1));
     CHECK(noted(exact, constant(1.0)) == Noted(1, 0));
     CHECK(noted(constant(1.0), exact) == Noted(1, 0));
     // Which of two constants is larger can't depend on the inputs.
