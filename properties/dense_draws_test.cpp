@@ -113,6 +113,31 @@ TEST_CASE("all outputs and each subset of up to three take turns, where the kern
     CHECK(masks({"dx", "dw", "db"}, false) == Masks{all, all, all});
 }
 
+TEST_CASE("pointers change where a kernel needs less than the alignment of cudaMalloc, 256 bytes") {
+    for (const int bytes : {128, 255, 256, 512}) {
+        const TestKernel kernel(test_kernel().aligned_to(bytes));
+        CHECK(dense_cases(kernel)[1].setting.offsets.empty() == (bytes >= 256));
+    }
+}
+
+TEST_CASE("of more outputs than a mask's subsets can take turns, the first sixteen do") {
+    TestKernel kernel([] {
+        KernelDeclaration declared = test_kernel();
+        declared.takes_output_mask = true;
+        return declared;
+    }());
+    PassSpec pass = *kernel.kernel.pass;
+    pass.outputs.assign(40, "dw");
+    kernel.kernel.pass = &pass;
+    const auto mask = [&](int draw) {
+        return dense_case(kernel.kernel, "repeatable", "cpu", parsed("in=1x1"), draw)
+            .setting.output_mask;
+    };
+    CHECK(mask(255) == 255);
+    CHECK(mask(65534) == 65534);
+    CHECK(mask(65535) == Setting::every_output);
+}
+
 TEST_CASE("every other dense case is in place, where that is the caller's choice") {
     const auto in_place = [](const KernelDeclaration& declared) {
         const TestKernel kernel(declared);

@@ -128,7 +128,7 @@ bool ProblemEnumerator::start_next_walk() {
     values_.emplace(*current_->domain);
     positions_.assign(current_->levels.size(), {});
     enter(0, {distance_ - padding_, padding_});
-    gave_up_ = ++steps_ > limits_.steps;
+    ++steps_;
     return true;
 }
 

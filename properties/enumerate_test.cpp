@@ -154,6 +154,19 @@ TEST_CASE("sides that may differ, and several ranks, are enumerated in order too
     CHECK(std::ranges::is_sorted(found, [](const Problem& a, const Problem& b) { return a < b; }));
 }
 
+TEST_CASE("padding that is never zero is enumerated from its smallest, at every rank") {
+    const Operator op = make_test_operator(1, 2);
+    for (const Condition& condition : {between(1, 3), equals(1)}) {
+        KernelDeclaration kernel = test_kernel();
+        kernel.where("padding", condition);
+        const SupportedProblems supported = supported_by(kernel, op);
+        const std::vector<Problem> found = by_enumeration(supported, 6);
+        CHECK(printed(found) == printed(by_trying_all(supported, 6)));
+        CHECK(found.front().print() == "in=1,padding=1");
+        CHECK(found.back().rank() == 2);
+    }
+}
+
 TEST_CASE("a side that is fixed beside one that is free is enumerated in order") {
     Operator op = make_test_operator();
     op.constraints.pop_back();

@@ -188,14 +188,13 @@ class ProblemDrawer::Attempt {
         });
     }
 
-    /// The larger of two random classes that are above their smallest value; -1 if none was found.
+    /// Of four random classes the one farthest above its smallest value; -1 if none is free.
     int class_to_reduce() {
         int found = -1;
         for (int i = 0; i < 4; ++i) {
             const int which = random_class();
             const auto excess = [&](int c) { return values_[c] - levels(c).smallest; };
-            if (!is_free(which) || excess(which) <= 0) continue;
-            if (found < 0 || excess(which) > excess(found)) found = which;
+            if (is_free(which) && (found < 0 || excess(which) > excess(found))) found = which;
         }
         return found;
     }
@@ -215,7 +214,7 @@ class ProblemDrawer::Attempt {
         if (cost_.share_of(drawer_.budget_) <= 1.0) return true;
         large_ = -1;
         for (int which = 0; which < class_count(); ++which)
-            if (is_free(which)) try_cheaper(which, levels(which).smallest, budget);
+            try_cheaper(which, levels(which).smallest, budget);
         return cost_.share_of(drawer_.budget_) <= 1.0;
     }
 

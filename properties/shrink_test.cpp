@@ -10,6 +10,7 @@
 
 #include "harness/random.hpp"
 #include "properties/problem_generator.hpp"
+#include "properties/problem_tree.hpp"
 #include "properties/shrink_testing.hpp"
 
 namespace {
@@ -124,6 +125,18 @@ TEST_CASE("the descent of the tree alone already finds the seeded bugs' smallest
         }
     CHECK(starts == 70);
     CHECK(found == 70);
+}
+
+TEST_CASE("the tree is descended for as long as there may be runs") {
+    const TestKernel kernel(test_kernel());
+    const SupportedProblems supported(test_operator(), *kernel.kernel.pass, kernel.declaration);
+    int runs = 0;
+    const auto fails = [&](const Problem&) { return ++runs > 0; };
+    const Problem problem = parsed("n=5,in=2x3");
+    CHECK(descend_tree(supported, problem, fails, [] { return false; }) == problem);
+    CHECK(runs == 0);
+    CHECK(descend_tree(supported, problem, fails, [&] { return runs < 2; }) < problem);
+    CHECK(runs == 2);
 }
 
 TEST_CASE("a bug that needs several large parameters at once is found by joint steps") {
@@ -333,10 +346,12 @@ TEST_CASE("a call before that is not needed is left out first, or it was that ca
     CHECK(alone.problem == parsed("n=3,in=1x1"));
     CHECK_FALSE(alone.setting.before.has_value());
     CHECK(runs.front().problem == found.problem);
+    CHECK_FALSE(runs[1].problem == *found.setting.before);
     for (const Case& run : runs) CHECK_FALSE(run.setting.before.has_value());
 
     const Case before =
         shrink([](const Case& candidate) { return candidate.problem.scalar("n") >= 6; });
+    CHECK(runs[1].problem == *found.setting.before);
     CHECK(before.problem == parsed("n=6,in=1x1"));
     CHECK_FALSE(before.setting.before.has_value());
 

@@ -40,6 +40,7 @@ COPIED = ("harness", "kernels", "reference", "properties", "CMakeLists.txt",
 BINARIES = (
     "gradverify_harness_tests",
     "gradverify_generator_tests",
+    "gradverify_suite_tests",
 )
 SURVIVORS_MOST = 0.05
 # Test cases shorter than this share a process.
@@ -54,6 +55,7 @@ AUTODIFF = "harness/autodiff/autodiff_test.cpp"
 DUAL, TAPE = "harness/autodiff/dual_test.cpp", "harness/autodiff/tape_test.cpp"
 FUNCTIONS = "harness/autodiff/functions_test.cpp"
 GENERATOR, SHRINKING = "properties/problem_generator_test.cpp", "properties/shrink_test.cpp"
+ALONG = "properties/derivatives_along_test.cpp"
 DIGESTS = "properties/draw_digest_test.cpp"  # a supplement: what is drawn, by one number
 FILES = {
     "harness/autodiff/decisions.hpp": [DUAL, AUTODIFF],
@@ -69,7 +71,7 @@ FILES = {
     "harness/differences.cpp": ["harness/differences_test.cpp"],
     "harness/element_bits.cpp": ["harness/element_bits_test.cpp"],
     "harness/sensitivity.cpp": ["harness/sensitivity_test.cpp"],
-    "properties/assignment.cpp": ["properties/solver_test.cpp"],
+    "properties/assignment.cpp": ["properties/assignment_test.cpp", "properties/solver_test.cpp"],
     "properties/dense_draws.cpp": ["properties/dense_draws_test.cpp"],
     "properties/draw_numbers.cpp": ["properties/values_test.cpp", DIGESTS],
     "properties/draw_seed.cpp": ["properties/draw_seed_test.cpp"],
@@ -80,14 +82,17 @@ FILES = {
     "properties/problem_tree.cpp": [SHRINKING],
     "properties/problem_trials.cpp": ["properties/problem_trials_test.cpp"],
     "properties/setting_draw.cpp": ["properties/setting_draw_test.cpp", DIGESTS],
-    "properties/shrink.cpp": [SHRINKING],
+    "properties/shrink.cpp": [SHRINKING, "properties/shrink_data_test.cpp"],
     "properties/shrink_data.cpp": ["properties/shrink_data_test.cpp"],
-    "properties/shrink_problem.cpp": ["properties/shrink_problem_test.cpp"],
+    "properties/shrink_problem.cpp": ["properties/shrink_problem_test.cpp", SHRINKING],
     "properties/smaller_problems.cpp": ["properties/smaller_problems_test.cpp"],
     "properties/solver.cpp": ["properties/solver_test.cpp"],
     "properties/value_levels.cpp": ["properties/value_levels_test.cpp", DIGESTS],
-    "properties/value_range.hpp": ["properties/solver_test.cpp"],
+    "properties/value_range.hpp": ["properties/assignment_test.cpp", "properties/solver_test.cpp"],
     "properties/values.cpp": ["properties/values_test.cpp", DIGESTS],
+    "properties/derivatives_along.cpp": [ALONG],
+    "properties/matches_finite_differences.cpp": [ALONG],
+    "properties/tangent.cpp": [ALONG],
 }
 
 
