@@ -85,7 +85,7 @@ class Finder:
         self.number = first_number
         self.mutants = []
         self.function = ""
-        self.last_breaks = set()
+        self.last_breaks, self.constant = set(), set()
         self.macro_uses = {
             span(c) for c in self.unit.cursor.get_children()
             if c.kind == CursorKind.MACRO_INSTANTIATION and self.is_here(c)
@@ -154,6 +154,8 @@ class Finder:
         kind = cursor.kind
         if kind in (CursorKind.STATIC_ASSERT, CursorKind.ENUM_DECL, CursorKind.TEMPLATE_REF,
                     CursorKind.TYPE_REF):  # fmt: skip
+            return
+        if span(cursor) in self.constant:
             return
         if kind == CursorKind.SWITCH_STMT:
             self.note_last_break(cursor)
@@ -373,6 +375,9 @@ class Finder:
         )
         body = children[-2] if has_else else children[-1]
         condition = children[children.index(body) - 1]
+        if re.match(r"if\s+constexpr\b", self.of(cursor)):
+            self.constant.add(span(condition))
+            return
         for child in children[: children.index(condition)]:
             first, last = span(child)
             if first <= span(condition)[0] < last:  # the variable that the condition declares

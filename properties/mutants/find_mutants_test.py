@@ -79,6 +79,8 @@ class FindMutants(unittest.TestCase):
         self.assertEqual(self.mutants_of("int table[3];\nstatic_assert(1 < 2);"), [])
         self.assertEqual(self.mutants_of("constexpr int f(int a) { return a + 1; }"), [])
         self.assertEqual(self.in_body("switch (a) { case 1: ; }"), [])
+        self.assertEqual(self.in_body("if constexpr (sizeof(int) < 8 && true) use(a);"),
+                         ["if constexpr (sizeof(int) < 8 && true) ;"])  # fmt: skip
         self.assertEqual(self.mutants_of("constexpr int n = 3;\nint table[n];"), [])
         pair = "template <class T, int n> struct Several { T all[n]; };\n"
         self.assertEqual(self.mutants_of(pair + "struct S { Several<Several<int, 2>, 3> m; };"), [])
