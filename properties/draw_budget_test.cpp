@@ -70,7 +70,7 @@ TEST_CASE("a draw may cost exactly its budget") {
 
 TEST_CASE("among many parameters, all are set to their smallest values where steps don't suffice") {
     // A problem holds something at window = 1 alone, and costs the product of all parameters.
-    std::vector<ParameterSpec> parameters{{.name = "window"}};
+    std::vector<ParameterSpec> parameters{{.name = "window", .maximum = 6}};
     for (int i = 0; i < 30; ++i) parameters.push_back({.name = "p" + std::to_string(i)});
     Operator op{.name = "many",
                 .space = ParameterSpace(parameters, 0, 0),

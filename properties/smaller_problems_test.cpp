@@ -156,9 +156,9 @@ TEST_CASE("divisor and multiples are divided together by up to 64") {
     CHECK(offers("a=128,b=640", "a=2,b=10"));
     CHECK_FALSE(offers("a=130,b=650", "a=2,b=10"));
     CHECK(offers("a=126,b=630", "a=2,b=10"));
-    const Space five({a, b, c, {.name = "d"}, {.name = "e"}},
-                     {where("b", multiple_of("a")), where("c", multiple_of("a")),
-                      where("d", multiple_of("a"))});
+    const Space five(
+        {a, b, c, {.name = "d"}, {.name = "e"}},
+        {where("b", multiple_of("a")), where("c", multiple_of("a")), where("d", multiple_of("a"))});
     CHECK(five.smaller_than("a=6,b=12,c=18,d=24,e=5").find(" a=3,b=6,c=9,d=12,e=5 ") !=
           std::string::npos);
     // A divisor alone comes before pairs, with what is a multiple of it.

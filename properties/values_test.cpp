@@ -10,6 +10,7 @@
 
 #include "harness/element_bits.hpp"
 #include "harness/registry.hpp"
+#include "properties/draw_numbers.hpp"
 
 namespace gradverify {
 
@@ -58,6 +59,20 @@ TEST_CASE("integer data keeps every sum of products within 2^p, with room for a 
                 CHECK(std::ranges::all_of(values["x"].data,
                                           [](double v) { return v == std::round(v); }));
             }
+}
+
+TEST_CASE("in the longest sums ones are drawn, and as many as keep the sum exact") {
+    CHECK(exact_amplitude(0, 24) == exact_amplitude(1, 24));
+    CHECK(exact_amplitude(1 << 20, 8) == 0);
+    // One element in 2^8 is kept: of 24 bits those below 2^16, which this seed's are not by one.
+    Array<double> one{{1}, {0.0}}, many{{1 << 16}, std::vector<double>(1 << 16)};
+    fill_integers(one, SplitMix64(18409069), 1 << 20, 8);
+    CHECK(one.data[0] == 0.0);
+    fill_integers(many, SplitMix64(1), 1 << 20, 8);
+    const auto kept = std::ranges::count_if(many.data, [](double v) { return v != 0.0; });
+    CHECK(kept > 200);
+    CHECK(kept < 300);
+    CHECK(std::ranges::all_of(many.data, [](double v) { return std::abs(v) <= 1.0; }));
 }
 
 TEST_CASE("a kernel that accumulates in double still stores its sums in floats") {

@@ -40,7 +40,6 @@ COPIED = ("harness", "kernels", "reference", "properties", "CMakeLists.txt",
 BINARIES = (
     "gradverify_harness_tests",
     "gradverify_generator_tests",
-    "gradverify_suite_tests",
 )
 SURVIVORS_MOST = 0.05
 # Test cases shorter than this share a process.
@@ -55,7 +54,6 @@ AUTODIFF = "harness/autodiff/autodiff_test.cpp"
 DUAL, TAPE = "harness/autodiff/dual_test.cpp", "harness/autodiff/tape_test.cpp"
 FUNCTIONS = "harness/autodiff/functions_test.cpp"
 GENERATOR, SHRINKING = "properties/problem_generator_test.cpp", "properties/shrink_test.cpp"
-ALONG = "properties/derivatives_along_test.cpp"
 DIGESTS = "properties/draw_digest_test.cpp"  # a supplement: what is drawn, by one number
 FILES = {
     "harness/autodiff/decisions.hpp": [DUAL, AUTODIFF],
@@ -63,7 +61,7 @@ FILES = {
     "harness/autodiff/functions.hpp": [FUNCTIONS, AUTODIFF],
     "harness/autodiff/tape.cpp": [TAPE, AUTODIFF],
     "harness/autodiff/tape.hpp": [TAPE, AUTODIFF],
-    "harness/bounded.hpp": ["harness/bounded_test.cpp"],
+    "harness/bounded.hpp": ["harness/bounded_test.cpp", FUNCTIONS],
     "harness/bounded_functions.hpp": [FUNCTIONS, AUTODIFF],
     "harness/compare.cpp": ["harness/compare_test.cpp"],
     "harness/constraint.cpp": ["harness/constraint_test.cpp"],
@@ -91,9 +89,6 @@ FILES = {
     "properties/value_range.hpp": ["properties/assignment_test.cpp", "properties/solver_test.cpp"],
     "properties/values.cpp": ["properties/values_test.cpp", "properties/operand_values_test.cpp",
                               DIGESTS],
-    "properties/derivatives_along.cpp": [ALONG],
-    "properties/matches_finite_differences.cpp": [ALONG],
-    "properties/tangent.cpp": [ALONG],
 }
 
 
