@@ -227,6 +227,16 @@ TEST_CASE("a sum of three goes on as one: its additions' roundings are not count
     CHECK((difference * difference).additions() == 0.0);
 }
 
+TEST_CASE("a result reaches as far as its size and what it was off by before, on either side") {
+    const ScopedRounding rounding(coarse);
+    for (const double value : {2.0, -2.0}) {
+        const Bounded result = Bounded::after_operation(value, 1.0);
+        CHECK(result.value() == value);
+        CHECK(result.magnitude() == 3.0);
+        CHECK(result.error() == doctest::Approx(1.0 + 3.0 / 3 + 0.5));
+    }
+}
+
 TEST_CASE("a long sum is multiplied whole, or in a few parts") {
     const ScopedRounding rounding(Rounding::of(DType::f32));
     const Bounded sum(Bounded::Sum{2.0, 0.0, 8.0, 5.0});

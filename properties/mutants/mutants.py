@@ -171,7 +171,7 @@ def run_tests(tests, environment, seconds):
     # A comma would begin another name; a question mark stands for any character.
     names = ",".join(test.name.replace(",", "?") for test in tests)
     # The wall clock is for what waits for ever; a busy machine must not kill.
-    command = ["timeout", "--signal=KILL", str(60 + 20 * limit), "prlimit", f"--cpu={limit}",
+    command = ["timeout", "--signal=KILL", str(300 + 20 * limit), "prlimit", f"--cpu={limit}",
                f"--as={MEMORY_BYTES}", "--core=0", BUILD / "build" / tests[0].binary,
                f"--test-case={names}", "--abort-after=1"]  # fmt: skip
     process = subprocess.Popen(
