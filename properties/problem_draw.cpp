@@ -212,7 +212,6 @@ class ProblemDrawer::Attempt {
             try_cheaper(which, smallest + (values_[which] - smallest) / 2, budget);
         }
         if (cost_.share_of(drawer_.budget_) <= 1.0) return true;
-        large_ = -1;
         for (int which = 0; which < class_count(); ++which)
             try_cheaper(which, levels(which).smallest, budget);
         return cost_.share_of(drawer_.budget_) <= 1.0;
