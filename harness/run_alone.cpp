@@ -38,7 +38,8 @@ class Conductor {
         if (const auto greeting = next_line(start); !greeting || *greeting != worker_greeting)
             throw EnvironmentError("a worker ended before its first case: " + death().cause());
         for (const std::string& printed : run_.cases) {
-            worker_.begin_case();
+            // One of the many trials of a shrink adds nothing to what the first failure said.
+            worker_.begin_case(run_.patience == Patience::full);
             worker_.send(printed);
             const auto line =
                 next_line({run_.limits.cpu_seconds(printed, run_.patience),

@@ -89,7 +89,8 @@ void WorkerPool::send(Worker& worker) {
     if (!worker.process.runs() && !worker.waiting.empty()) start(worker);
     while (worker.greeted && !worker.retiring && !worker.process.has_unsent() &&
            !worker.waiting.empty() && worker.running.size() < options_.depth) {
-        if (worker.running.empty()) worker.process.begin_case();
+        if (worker.running.empty())
+            worker.process.begin_case(worker.waiting.front().patience == Patience::full);
         worker.process.send(worker.waiting.front().line);
         worker.running.push_back(std::move(worker.waiting.front()));
         worker.waiting.pop_front();
@@ -123,7 +124,8 @@ bool WorkerPool::take_line(Worker& worker, const std::string& line) {
         if (worker.strict_left > 0 && --worker.strict_left == 0) worker.retiring = true;
     }
     worker.running.pop_front();
-    worker.process.begin_case();
+    worker.process.begin_case(worker.running.empty() ||
+                              worker.running.front().patience == Patience::full);
     worker.process.forget_prints();
     send(worker);
     return true;

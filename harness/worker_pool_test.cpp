@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <cstdio>
 #include <map>
 #include <set>
 #include <thread>
@@ -145,6 +146,25 @@ TEST_CASE("what a process printed before it died is part of the cause, in one li
     check_only_middle_fails("speak_and_abort",
                             "the kernel's process called abort(); its last words: free(): invalid "
                             "pointer");
+}
+
+TEST_CASE("what a process prints is passed on, but for the trials of a shrink") {
+    // Of this process, which passes it on to its stderr.
+    FILE* const passed_on = std::tmpfile();
+    const int real = dup(STDERR_FILENO);
+    dup2(fileno(passed_on), STDERR_FILENO);
+    const auto length_after = [&](const RunOptions& run_options) {
+        WorkerPool pool(options());
+        CHECK(
+            pool.run("speak_and_abort", run_options).message.ends_with("free(): invalid pointer"));
+        return lseek(fileno(passed_on), 0, SEEK_END);
+    };
+    CHECK(length_after({.patience = Patience::trial}) == 0);
+    CHECK(length_after({.patience = Patience::trial, .alone = true}) == 0);
+    CHECK(length_after({}) > 0);
+    dup2(real, STDERR_FILENO);
+    close(real);
+    std::fclose(passed_on);
 }
 
 TEST_CASE("a case that spins or sleeps for ever fails after its time limit, and no other") {

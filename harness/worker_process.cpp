@@ -158,7 +158,7 @@ void WorkerProcess::read_prints() {
         if (count == 0) hang_up(print_fd_);
         if (count <= 0) return;
         const std::string_view text(buffer.data(), static_cast<std::size_t>(count));
-        pass_on(text);
+        if (shows_prints_) pass_on(text);
         prints_ += text;
         if (prints_.size() > 2 * last_words_bytes)
             prints_.erase(0, prints_.size() - 2 * last_words_bytes);

@@ -69,7 +69,8 @@ class WorkerProcess {
     /// Reads what it says; false once its answers have ended.
     bool read_answers();
     std::optional<std::string> next_line();
-    /// Reads what it prints, and passes it on to this process's stderr.
+    /// Reads what it prints, and passes it on to this process's stderr if the case in hand is
+    /// shown.
     void read_prints();
     /// What it printed before now is of no interest.
     void forget_prints() { prints_.clear(); }
@@ -82,8 +83,12 @@ class WorkerProcess {
     /// Whether it has ended, even if something that it started still holds its pipes.
     bool has_ended() const;
 
-    /// A case begins now: its use counts from here.
-    void begin_case() { watched_ = false; }
+    /// A case begins now: its use counts from here. What it prints is passed on, or only kept for
+    /// how the process ends.
+    void begin_case(bool shows_prints = true) {
+        watched_ = false;
+        shows_prints_ = shows_prints;
+    }
     /// Whether the case in hand takes more than is allowed; then what it does, as a clause
     /// (`no end after 12 s of CPU time`).
     std::optional<std::string> oversteps(const WorkerAllowance& allowed);
@@ -103,7 +108,7 @@ class WorkerProcess {
     int request_fd_ = -1, answer_fd_ = -1, print_fd_ = -1;
     void* note_ = nullptr;
     std::string unsent_, received_, prints_;
-    bool watched_ = false;
+    bool watched_ = false, shows_prints_ = true;
     double cpu_at_start_ = 0.0, cpu_last_ = 0.0, slept_ = 0.0;
     Clock::time_point last_look_{};
 };
