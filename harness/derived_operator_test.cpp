@@ -193,9 +193,9 @@ TEST_CASE("values that no gradient is asked for are constants: to compare two is
                             .input("c", {"n"}, constant())
                             .output("y", {"n"})
                             .forward([]<class T>(const ForwardCall<T>& call) {
-                                const auto x = call.input("x"), c = call.input("c");
-                                for (std::int64_t i = 0; i < x.size(0); ++i)
-                                    call.output("y")(i) = c(i) > 2.0 ? x(i) : 3.0 * x(i);
+                                const auto in = call.input("x"), by = call.input("c");
+                                for (std::int64_t i = 0; i < in.size(0); ++i)
+                                    call.output("y")(i) = by(i) > 2.0 ? in(i) : 3.0 * in(i);
                             });
     const Array<double> c{{2}, {2, 3}};
     CHECK(run(op.passes[1], of_two(op), {dy, x, c})[0].data == std::vector<double>{6, -3});

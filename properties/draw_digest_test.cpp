@@ -137,11 +137,11 @@ TEST_CASE("the numbers that fill an array are the same everywhere") {
                                                 {static_cast<std::int64_t>(seed % 2) * 6, total},
                                                 seed, amplitude);
                         }));
-            for (const auto& [lowest, highest] :
+            for (const auto& range :
                  {std::pair(0.0, 0.0), std::pair(2.0, 6.0), std::pair(-3.0, 1e6)})
                 for (const bool is_dense : {false, true})
                     add(indices, filled(sizes, [&](auto& array) {
-                            fill_indices(array, {lowest, highest}, is_dense, random);
+                            fill_indices(array, {range.first, range.second}, is_dense, random);
                         }));
         }
     for (std::uint64_t seed = 1; seed <= 500; ++seed)

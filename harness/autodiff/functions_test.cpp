@@ -80,7 +80,8 @@ TEST_CASE("each function's own error is that of CUDA's tables, accurate and fast
 }
 
 TEST_CASE("a power's own error grows with its logarithm where it is fast") {
-    for (const auto& [x, y] : {std::pair(0.25, 1.5), std::pair(0.25, -1.5), std::pair(-2.0, 3.0)}) {
+    for (const auto& power : {std::pair(0.25, 1.5), std::pair(0.25, -1.5), std::pair(-2.0, 3.0)}) {
+        const double x = power.first, y = power.second;
         CAPTURE(x);
         CAPTURE(y);
         const double value = std::pow(x, y);
@@ -121,8 +122,9 @@ TEST_CASE("an argument's error takes a function as far as its farther end") {
 
 TEST_CASE("the errors of a base and an exponent take a power as far as its farthest corner") {
     // Base and exponent such that each corner is the farthest once.
-    for (const auto& [x, y] :
+    for (const auto& power :
          {std::pair(2.0, 2.0), std::pair(0.5, 2.0), std::pair(2.0, -2.0), std::pair(0.5, -2.0)}) {
+        const double x = power.first, y = power.second;
         const double dx = 0.25, dy = 0.5, value = std::pow(x, y);
         double farthest = 0.0;
         for (const double base : {x - dx, x + dx})
