@@ -43,10 +43,11 @@ struct Rounding {
     }
     /// Whether the value needs no more digits than there are.
     bool has_digits_of(double value) const {
+        // Data may be no number: that is copied as it is.
         if (unit_roundoff == 0x1p-24)
-            return static_cast<double>(static_cast<float>(value)) == value;
+            return static_cast<double>(static_cast<float>(value)) == value || std::isnan(value);
         if (std::abs(value) < smallest_normal || !std::isfinite(value))
-            return value == 0.0 || std::isinf(value);
+            return value == 0.0 || !std::isfinite(value);
         // Split in two (Dekker 1971): the upper part is what this arithmetic has of it.
         const double shifted = value * (0x1p+53 * unit_roundoff + 1.0);
         return shifted - (shifted - value) == value;

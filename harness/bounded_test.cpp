@@ -371,4 +371,14 @@ TEST_CASE("a matrix product of bounded values equals the scalar sum of products"
         }
 }
 
+TEST_CASE("data that are infinite or no number are copied exactly in every arithmetic") {
+    for (const DType dtype : {DType::f16, DType::bf16, DType::f32, DType::f64}) {
+        const ScopedRounding rounding(Rounding::of(dtype));
+        CHECK(Bounded(INFINITY).error() == 0.0);
+        CHECK(Bounded(NAN).error() == 0.0);
+        CHECK_FALSE((Bounded(NAN) + Bounded(1.0)).error() < 1.0);
+        CHECK_FALSE((Bounded(INFINITY) + Bounded(1.0)).error() < 1.0);
+    }
+}
+
 }  // namespace gradverify

@@ -41,12 +41,26 @@ std::string print_order(const Setting& setting) {
     return "ascending";
 }
 
+/// Far more inputs than one output can lie in place of.
+constexpr int most_places = 9;
+
+std::string print_place(int place) {
+    if (place == 0) return "own";
+    return place == 1 ? "same" : "same." + std::to_string(place);
+}
+
+int parse_place(std::string_view text) {
+    for (int place = 0; place <= most_places; ++place)
+        if (text == print_place(place)) return place;
+    refuse("place=" + std::string(text) + " is unknown; there are own, same, same.2");
+}
+
 DataElement parse_element(std::string_view text) {
     const std::size_t open = text.find('['), close = text.find("]=");
     if (open != std::string_view::npos && close != std::string_view::npos && open < close) {
         const auto index = parse_int(text.substr(open + 1, close - open - 1));
         const auto value = parse_double(text.substr(close + 2));
-        if (open > 0 && index && *index >= 0 && value && std::isfinite(*value))
+        if (open > 0 && index && *index >= 0 && value)
             return {std::string(text.substr(0, open)), *index, *value};
     }
     refuse("'" + std::string(text) + "' is not an element; write x[0]=1,w[3]=-0.5, or zeros");
@@ -115,9 +129,7 @@ void parse_field(std::string_view name, std::string_view value, const ParameterS
             refuse("stream=" + std::string(value) + " is unknown; there are default, own");
         parsed.setting.own_stream = value == "own";
     } else if (name == "place") {
-        if (value != "same" && value != "own")
-            refuse("place=" + std::string(value) + " is unknown; there are own, same");
-        parsed.setting.in_place = value == "same";
+        parsed.setting.place = parse_place(value);
     } else if (name == "mask") {
         const auto mask = parse_uint(value);
         if (!mask || *mask == 0 || *mask >= Setting::every_output)
@@ -177,9 +189,10 @@ std::optional<std::string> why_unsupported(const Kernel& kernel, const Setting& 
                    std::to_string(declared.base_alignment_bytes) + " bytes";
     if (setting.own_stream && declared.stream_use == StreamUse::default_stream)
         return std::string("stream=own, but it declares the default stream");
-    if (setting.in_place &&
-        std::ranges::all_of(declared.aliases, [](const Alias& alias) { return alias.is_always; }))
-        return std::string("place=same, but it declares no in_place() outputs");
+    if (setting.place > declared.places())
+        return "place=" + print_place(setting.place) +
+               (declared.places() == 0 ? ", but it declares no in_place() outputs"
+                                       : ", but no output has so many inputs to lie in place of");
     if (setting.output_mask != Setting::every_output) {
         if (!declared.takes_output_mask)
             return "mask=" + std::to_string(setting.output_mask) + ", but it takes no output mask";
@@ -204,7 +217,7 @@ std::string Case::print() const {
     if (!offsets.empty()) fields.push_back("offset=" + joined(offsets, "."));
     if (setting.block_size != 0) fields.push_back("block=" + std::to_string(setting.block_size));
     if (setting.own_stream) fields.push_back("stream=own");
-    if (setting.in_place) fields.emplace_back("place=same");
+    if (setting.place != 0) fields.push_back("place=" + print_place(setting.place));
     if (setting.output_mask != Setting::every_output)
         fields.push_back("mask=" + std::to_string(setting.output_mask));
     if (setting.before) fields.push_back("before=" + setting.before->print());

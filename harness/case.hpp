@@ -49,7 +49,9 @@ struct Setting {
     std::vector<int> offsets;
     int block_size = 0;       ///< 0: the first that the kernel declares
     bool own_stream = false;  ///< a stream made for the call, not the default one
-    bool in_place = false;    ///< outputs lie where the kernel allows them to
+    /// Outputs lie where an input does, the first that the kernel allows, or the second; 0: in
+    /// buffers of their own.
+    int place = 0;
     /// Bit i: output i is asked for.
     std::uint32_t output_mask = every_output;
     /// The kernel is called on this problem first, in the same process: what it keeps from one call

@@ -51,7 +51,7 @@ Setting any_setting() {
     while (!setting.offsets.empty() && setting.offsets.back() == 0) setting.offsets.pop_back();
     setting.block_size = *rc::gen::inRange(0, 1025);
     setting.own_stream = *rc::gen::arbitrary<bool>();
-    setting.in_place = *rc::gen::arbitrary<bool>();
+    setting.place = *rc::gen::inRange(0, 4);
     if (*rc::gen::arbitrary<bool>())
         setting.output_mask = *rc::gen::inRange<std::uint32_t>(1, Setting::every_output);
     return setting;
@@ -94,6 +94,16 @@ TEST_CASE("a case prints as its fields, defaults left out") {
     CHECK(plain.print() == start + ":seed=7:order=descending");
     plain = make_case("n=2,in=5x4");
     CHECK(plain.print() == "v1:toy.forward/plain:matches_reference:cpu:n=2,in=5x4:seed=0");
+}
+
+TEST_CASE("places, and numbers that are none, print and parse") {
+    for (const char* rest :
+         {":seed=1:place=same", ":seed=1:place=same.2", ":data=x[0]=nan,x[1]=inf,x[2]=-inf"})
+        CHECK(reprinted(start + rest) == start + rest);
+    CHECK(reprinted(start + ":seed=1:place=own") == start + ":seed=1");
+    for (const std::string place : {"same.1", "same.0", "same.", "other"})
+        CHECK(complaint(start + ":seed=1:place=" + place) ==
+              "case: place=" + place + " is unknown; there are own, same, same.2");
 }
 
 TEST_CASE("explicit data prints its elements exactly, and zeros when there are none") {
@@ -176,7 +186,7 @@ TEST_CASE("an unknown or repeated field is refused with those that there are") {
           "case: there is no field 'colour'; there are seed, dense, data, order, offset, block, "
           "stream, place, mask, before");
     CHECK(complaint(start + ":seed=1:place=here") ==
-          "case: place=here is unknown; there are own, same");
+          "case: place=here is unknown; there are own, same, same.2");
     for (const char* mask : {"0", "-1", "x", "4294967295"})
         CHECK(complaint(start + ":seed=1:mask=" + mask) ==
               "case: mask=" + std::string(mask) +
@@ -246,7 +256,7 @@ TEST_CASE("a setting that the kernel does not declare is named") {
     CHECK(why(plain, {.block_size = 64}) == "block=64, but it declares no block sizes");
     CHECK(why(any, {.offsets = {0, 1}}) == "offset 1 breaks its alignment of 8 bytes");
     CHECK(why(plain, {.own_stream = true}) == "stream=own, but it declares the default stream");
-    CHECK(why(any, {.in_place = true}) == "place=same, but it declares no in_place() outputs");
+    CHECK(why(any, {.place = 1}) == "place=same, but it declares no in_place() outputs");
     CHECK(why(any, {.output_mask = 1}) == "mask=1, but it takes no output mask");
     CHECK(why(any, {.offsets = {0, 0, 0, 0, 0, 2}}) == "6 offsets, but it has 3 tensors");
 }

@@ -41,6 +41,7 @@ std::string promises(const Kernel& kernel) {
     if (declared.stream_use == StreamUse::default_stream) words.emplace_back("default stream");
     if (declared.stream_use == StreamUse::given_only) words.emplace_back("given stream");
     if (declared.arithmetic == Arithmetic::fast) words.emplace_back("fast math");
+    if (declared.accepts_invalid_indices) words.emplace_back("invalid indices");
     if (declared.norm_wise_growth)
         words.push_back("norm-wise, growth " + print_exactly(*declared.norm_wise_growth));
     std::vector<std::string> blocks;

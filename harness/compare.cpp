@@ -67,6 +67,10 @@ Comparison compare(std::span<const double> got, const Expected& expected) {
     for (std::size_t i = 0; i < got.size(); ++i) {
         const double want = expected.values[i];
         const double bound = expected.bounds.empty() ? 0.0 : expected.bounds[i];
+        if (expected.admits_nan && std::isnan(want) && std::isnan(got[i])) {
+            result.saw_nonzero = true;
+            continue;
+        }
         result.saw_nonzero |= !accepts(0.0, want, bound);
         if (!accepts(got[i], want, bound))
             wrong.push_back(i);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The one place that decides whether a kernel's output is right: sizes first, then each element
-// against its own bound, in the accepting form `error <= bound`, so that a NaN never passes. The
-// worst element decides, never a mean. Does not know where expected values and bounds come from.
+// against its own bound, in the accepting form `error <= bound`, so that a NaN never passes, but
+// where one is expected of data that hold one. The worst element decides, never a mean. Does not
+// know where expected values and bounds come from.
 #pragma once
 
 #include <cmath>
@@ -33,6 +34,8 @@ struct Expected {
     Sizes sizes;
     std::vector<double> values;
     std::vector<double> bounds;
+    /// Where NaN is expected it is right: the data hold NaN, and the operator says what follows.
+    bool admits_nan = false;
 
     static Expected exactly(std::string tensor, const Array<double>& values);
     /// The bound of each element, plus the rounding of the result to its storage type.

@@ -56,6 +56,17 @@ TEST_CASE("a NaN never passes, whatever is expected and however large the bound"
     CHECK_FALSE(comparing({1.0}, expect({1.5}, {nan})).ok);
 }
 
+TEST_CASE("a NaN that is expected of data with NaN passes, and no other value in its place") {
+    Expected expected = expect({nan, 2.0});
+    expected.admits_nan = true;
+    const Comparison comparison = comparing({-nan, 2.0}, expected);
+    CHECK(comparison.ok);
+    CHECK(comparison.saw_nonzero);
+    CHECK(comparing({nan, 0.0}, expected).map.wrong == 1);
+    CHECK(comparing({2.0, 2.0}, expected).map.wrong == 1);
+    CHECK(comparing({nan, nan}, expected).map.wrong == 1);
+}
+
 TEST_CASE("an infinity passes only where that infinity is expected") {
     CHECK(comparing({inf}, expect({inf}, {1.0})).ok);
     CHECK_FALSE(comparing({inf}, expect({-inf}, {1.0})).ok);

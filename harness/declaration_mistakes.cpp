@@ -190,6 +190,16 @@ void check_shapes(const Operator& op, const std::string& tensor, const std::vect
                            std::to_string(max_tensor_rank) + " axes");
 }
 
+std::vector<Array<double>> ones_as_cotangents(const Operator& op, const Problem& problem) {
+    std::vector<Array<double>> cotangents;
+    for (const std::string& y : op.differentiable_outputs()) {
+        cotangents.push_back({op.sizes_of(y, problem), {}});
+        cotangents.back().data.assign(
+            static_cast<std::size_t>(element_count(cotangents.back().sizes)), 1.0);
+    }
+    return cotangents;
+}
+
 /// Along one element of each input, whether the forward map is as linear as the declaration says.
 void check_products(const Operator& op, const ForwardFunctions& functions, Mistakes& mistakes) {
     if (op.products.empty()) return;
@@ -197,12 +207,7 @@ void check_products(const Operator& op, const ForwardFunctions& functions, Mista
     for (const Problem& problem : probes_of(op)) {
         if (op.validate(problem) || op.is_empty(problem)) continue;
         const auto here = probe_inputs(op, problem, 0.0);
-        std::vector<Array<double>> cotangents;
-        for (const std::string& y : op.differentiable_outputs()) {
-            cotangents.push_back({op.sizes_of(y, problem), {}});
-            cotangents.back().data.assign(
-                static_cast<std::size_t>(element_count(cotangents.back().sizes)), 1.0);
-        }
+        const auto cotangents = ones_as_cotangents(op, problem);
         for (std::size_t i = 0; i < op.inputs.size(); ++i) {
             if (!op.inputs[i].differentiable) continue;
             const Array<double>& direction = here[i];
@@ -222,6 +227,31 @@ void check_products(const Operator& op, const ForwardFunctions& functions, Mista
     }
 }
 
+/// Whether the forward map has one slope on a piece, a whole number along whole numbers.
+void check_pieces(const Operator& op, const ForwardFunctions& functions, Mistakes& mistakes) {
+    if (!op.is_piecewise_linear) return;
+    const DerivedPasses derived(op, functions, {});
+    for (const Problem& problem : probes_of(op)) {
+        if (op.validate(problem) || op.is_empty(problem)) continue;
+        const auto here = probe_inputs(op, problem, 0.0), near = probe_inputs(op, problem, 1.0);
+        const auto cotangents = ones_as_cotangents(op, problem);
+        for (std::size_t i = 0; i < op.inputs.size(); ++i) {
+            if (!op.inputs[i].differentiable) continue;
+            Array<double> direction = here[i];
+            for (std::size_t j = 0; j < direction.data.size(); ++j)
+                direction.data[j] = static_cast<double>(1 + j % 3);
+            const double first = derived.along(problem, here, i, direction, cotangents).derivative;
+            const double second = derived.along(problem, near, i, direction, cotangents).derivative;
+            if (first == second && first == std::round(first)) continue;
+            mistakes.push_back(
+                "piecewise_linear is not what the forward function is: along whole numbers of " +
+                op.inputs[i].name + " it changes by " + std::to_string(first) + " and, near by, " +
+                std::to_string(second) + " (at " + problem.print() + "); leave it out");
+            return;
+        }
+    }
+}
+
 }  // namespace
 
 void OperatorDeclaration::find_mistakes(const Operator& op, Mistakes& mistakes) const {
@@ -234,8 +264,22 @@ void OperatorDeclaration::find_mistakes(const Operator& op, Mistakes& mistakes) 
     check_differentiable(op, mistakes);
     for (const PassDeclaration& declared : gradients_)
         check_gradient(op, declared.name, declared.inputs, declared.outputs, mistakes);
+    for (const std::string& name : defined_for_nan_)
+        if (const auto of = std::ranges::find(op.inputs, name, &TensorSpec::name);
+            of == op.inputs.end() || !is_floating(of->dtype) || of->domain)
+            mistakes.push_back("defined_for_nan names '" + name +
+                               "', which is no input of numbers of any size");
+    if (exact_if_ && !op.is_exact_on_integers())
+        mistakes.emplace_back(
+            "exact_if says where results on integers are exact, which needs sum_of_products or "
+            "piecewise_linear");
+    if (op.is_piecewise_linear && !op.products.empty())
+        mistakes.emplace_back(
+            "piecewise_linear and sum_of_products are both declared; sum_of_products says more, "
+            "where it is true");
     if (mistakes.empty()) run_probes(op, functions_, mistakes);
     if (mistakes.empty()) check_products(op, functions_, mistakes);
+    if (mistakes.empty()) check_pieces(op, functions_, mistakes);
 }
 
 }  // namespace gradverify

@@ -2,6 +2,7 @@
 // From a declaration to an operator. What can be wrong with one: declaration_mistakes.cpp.
 #include "harness/declare_operator.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <stdexcept>
 
@@ -49,6 +50,10 @@ OperatorDeclaration& OperatorDeclaration::input(std::string name, Shape shape, H
     inputs_.push_back({std::move(name), std::move(shape), std::move(holds)});
     return *this;
 }
+OperatorDeclaration& OperatorDeclaration::defined_for_nan(std::string input) {
+    defined_for_nan_.push_back(std::move(input));
+    return *this;
+}
 OperatorDeclaration& OperatorDeclaration::output(std::string name, Shape shape) {
     outputs_.push_back({std::move(name), std::move(shape), {}});
     return *this;
@@ -70,6 +75,16 @@ OperatorDeclaration& OperatorDeclaration::gradient(std::string name,
 OperatorDeclaration& OperatorDeclaration::sum_of_products(
     std::vector<std::vector<std::string>> products) {
     products_ = std::move(products);
+    return *this;
+}
+OperatorDeclaration& OperatorDeclaration::piecewise_linear() {
+    is_piecewise_linear_ = true;
+    return *this;
+}
+OperatorDeclaration& OperatorDeclaration::exact_if(std::string text,
+                                                   bool (*exact)(const Problem&)) {
+    exact_if_text_ = std::move(text);
+    exact_if_ = exact;
     return *this;
 }
 OperatorDeclaration& OperatorDeclaration::reduction_length(
@@ -94,7 +109,8 @@ TensorSpec OperatorDeclaration::tensor_of(const TensorDeclaration& declared) con
     TensorSpec tensor{.name = declared.name,
                       .sizes = declared.shape.function(),
                       .differentiable = declared.holds.differentiable,
-                      .dtype = declared.holds.dtype};
+                      .dtype = declared.holds.dtype,
+                      .may_be_invalid = declared.holds.may_be_invalid};
     if (!declared.holds.below.empty())
         tensor.domain = [below = declared.holds.below](const Problem& problem) {
             return ValueDomain{0.0, static_cast<double>(problem.scalar(below)) - 1.0};
@@ -127,8 +143,13 @@ OperatorDeclaration::operator Operator() const {
             return std::nullopt;
         };
     for (const TensorDeclaration& input : inputs_) op.inputs.push_back(tensor_of(input));
+    for (TensorSpec& input : op.inputs)
+        input.may_be_nan = std::ranges::count(defined_for_nan_, input.name) > 0;
     for (const TensorDeclaration& output : outputs_) op.outputs.push_back(tensor_of(output));
     op.products = products_;
+    op.is_piecewise_linear = is_piecewise_linear_;
+    op.exact_if_text = exact_if_text_;
+    if (exact_if_) op.exact_if = exact_if_;
     find_mistakes(op, op.mistakes);
     if (op.mistakes.empty()) add_passes(op);
     return op;

@@ -61,7 +61,7 @@ class Shape {
   public:
     Shape(std::initializer_list<Extent> extents) : extents_(extents) {}
     template <std::invocable<const Problem&> Function>
-    Shape(Function function) : function_(std::move(function)) {}
+    Shape(Function sizes) : function_(std::move(sizes)) {}
 
     const std::vector<Extent>& extents() const { return extents_; }
     std::function<Sizes(const Problem&)> function() const;
@@ -78,6 +78,15 @@ struct Holds {
     ValueDomain domain{};
     /// For indices: the parameter that they lie below.
     std::string below{};
+    bool may_be_invalid = false;
+
+    /// Of whole numbers: the forward function says what comes of any other value too, as
+    /// `not_a_number`, and kernels that declare `with_invalid_indices()` are given some.
+    Holds or_invalid() const {
+        Holds holds = *this;
+        holds.may_be_invalid = true;
+        return holds;
+    }
 };
 
 /// Indices from 0 to the parameter's value, without it: rows of a table, labels of classes.
@@ -131,6 +140,9 @@ class OperatorDeclaration {
     OperatorDeclaration& valid_if(std::string text, bool (*valid)(const Problem&));
 
     OperatorDeclaration& input(std::string name, Shape shape, Holds holds = {});
+    /// The forward function defines the results where this input holds NaN or infinities, and they
+    /// are drawn: where it gives NaN, a kernel must.
+    OperatorDeclaration& defined_for_nan(std::string input);
     OperatorDeclaration& output(std::string name, Shape shape);
     /// An output without a cotangent: saved for the gradient, or a by-product.
     OperatorDeclaration& saved(std::string name, Shape shape, Holds holds = {});
@@ -156,8 +168,16 @@ class OperatorDeclaration {
     /// The outputs are sums of products of these inputs, `{{"x", "w"}, {"b"}}`: then kernels are
     /// compared exactly, on integers.
     OperatorDeclaration& sum_of_products(std::vector<std::vector<std::string>> products);
-    /// The largest number of terms in one element of an output or gradient; with
-    /// `sum_of_products`. Default: the elements of the largest tensor.
+    /// On each of some pieces the outputs are sums of inputs, each times a whole number, as of a
+    /// maximum or a ReLU: then kernels are compared exactly as well, on integers with many ties.
+    /// What the gradient is where pieces meet is for the forward function to say, by
+    /// `branches_decide`, or for a reference of one's own.
+    OperatorDeclaration& piecewise_linear();
+    /// Results on integers are exact only on the problems of which `exact` is true, as a mean is of
+    /// a number of elements that is a power of two. Elsewhere rounding is allowed for.
+    OperatorDeclaration& exact_if(std::string text, bool (*exact)(const Problem&));
+    /// The largest number of terms in one element of an output or gradient; with `sum_of_products`
+    /// or `piecewise_linear`. Default: the elements of the largest tensor.
     OperatorDeclaration& reduction_length(std::function<std::int64_t(const Problem&)> length);
     /// Multiply-adds of a pass, to keep problems quick. Default: 32 for each element of a tensor.
     OperatorDeclaration& work(std::function<double(const Problem&)> multiply_adds);
@@ -193,10 +213,14 @@ class OperatorDeclaration {
     };
     TensorSpec tensor_of(const TensorDeclaration& declared) const;
     std::vector<TensorDeclaration> inputs_, outputs_;
+    std::vector<std::string> defined_for_nan_;
     ForwardFunctions functions_{};
     DerivedOptions options_{};
     std::vector<PassDeclaration> gradients_;
     std::vector<std::vector<std::string>> products_;
+    bool is_piecewise_linear_ = false;
+    std::string exact_if_text_;
+    bool (*exact_if_)(const Problem&) = nullptr;
     std::function<std::int64_t(const Problem&)> reduction_length_{};
     std::function<double(const Problem&)> work_{};
 };

@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include <cmath>
 #include <string>
 
 #include "harness/registry.hpp"
@@ -202,6 +203,79 @@ TEST_CASE("products that are not what is computed are a mistake") {
     CHECK(contains(mistake_of(squared), "it is not linear in x (at n=1)"));
     const Operator forgotten = copying().input("b", {}).sum_of_products({{"b"}});
     CHECK(contains(mistake_of(forgotten), "it is linear in x (at n=1)"));
+}
+
+namespace {
+
+/// y = f(x), element by element.
+template <class Function>
+OperatorDeclaration elementwise(Function function) {
+    return declare_operator("o")
+        .parameter("n")
+        .input("x", {"n"})
+        .output("y", {"n"})
+        .forward([function]<class T>(const ForwardCall<T>& call) {
+            const auto x = call.input("x");
+            for (std::int64_t i = 0; i < x.size(0); ++i) call.output("y")(i) = function(x(i));
+        });
+}
+
+const auto ramp = []<class T>(const T& x) { return max(x, T(0.0)); };
+
+}  // namespace
+
+TEST_CASE("pieces that are not linear, or whose slopes are no whole numbers, are a mistake") {
+    const Operator good = elementwise(ramp).piecewise_linear();
+    CHECK(good.mistakes.empty());
+    CHECK(good.is_exact_on_integers());
+    CHECK_FALSE(good.is_linear_in("x"));
+    CHECK_FALSE(Operator(elementwise(ramp)).is_exact_on_integers());
+    const auto squared = []<class T>(const T& x) { return x * x; };
+    CHECK(contains(mistake_of(elementwise(squared).piecewise_linear()),
+                   "piecewise_linear is not what the forward function is: along whole numbers of x "
+                   "it changes by 2.5"));
+    const auto half = []<class T>(const T& x) { return T(0.5) * x; };
+    CHECK(contains(mistake_of(elementwise(half).piecewise_linear()),
+                   "changes by 0.500000 and, near by, 0.500000 (at n=1); leave it out"));
+    CHECK(contains(mistake_of(copying().sum_of_products({{"x"}}).piecewise_linear()),
+                   "piecewise_linear and sum_of_products are both declared"));
+}
+
+TEST_CASE("exact_if says on which problems results are exact, if they are on any") {
+    const auto is_even = [](const Problem& problem) { return problem.scalar("n") % 2 == 0; };
+    const Operator op = elementwise(ramp).piecewise_linear().exact_if("n is even", is_even);
+    CHECK(op.is_exact_at(Problem::parse(op.space, "n=2")));
+    CHECK_FALSE(op.is_exact_at(Problem::parse(op.space, "n=3")));
+    CHECK(op.exact_if_text == "n is even");
+    CHECK(contains(mistake_of(copying().exact_if("n is even", is_even)),
+                   "which needs sum_of_products or piecewise_linear"));
+}
+
+TEST_CASE("results can be defined for NaN of inputs that hold any number") {
+    const Operator op = copying().defined_for_nan("x");
+    const Problem problem = Problem::parse(op.space, "n=1");
+    CHECK(op.inputs[0].admits(std::nan(""), problem));
+    CHECK(op.inputs[0].admits(-INFINITY, problem));
+    CHECK_FALSE(Operator(copying()).inputs[0].admits(std::nan(""), problem));
+    CHECK_FALSE(Operator(copying()).inputs[0].admits(INFINITY, problem));
+    CHECK(mistake_of(copying().defined_for_nan("y")) ==
+          "defined_for_nan names 'y', which is no input of numbers of any size");
+    CHECK(contains(mistake_of(copying().input("i", {"n"}, indices_below("n")).defined_for_nan("i")),
+                   "defined_for_nan names 'i'"));
+    CHECK(contains(mistake_of(copying().input("p", {}, probabilities()).defined_for_nan("p")),
+                   "defined_for_nan names 'p'"));
+}
+
+TEST_CASE("isnan is told of every scalar, and is no comparison") {
+    const ScopedDecisions decisions;
+    for (const double value : {std::nan(""), 1.0}) {
+        CHECK(isnan(value) == std::isnan(value));
+        CHECK(isnan(Bounded(value)) == std::isnan(value));
+        CHECK(isnan(Dual(value, 1.0)) == std::isnan(value));
+        CHECK(isnan(Traced(value)) == std::isnan(value));
+    }
+    CHECK(decisions.made().trace == Decisions{}.trace);
+    CHECK(decisions.made().ties == 0);
 }
 
 TEST_CASE("without a forward function nothing can be derived") {

@@ -196,6 +196,7 @@ ValueAlong DerivedPasses::along(const Problem& problem, Inputs<double> inputs, s
             result.value += term;
             result.magnitude += std::abs(term);
             result.derivative += dy[j] * outputs[i].data[j].tangent();
+            if (result.is_kink) result.terms.push_back(dy[j] * outputs[i].data[j].tangent());
         }
     }
     return result;

@@ -102,6 +102,7 @@ double next_number_of(DType dtype, double value, double towards) {
 }
 
 double error_once_stored(DType dtype, double value, double error) {
+    if (error == 0.0 && !std::isfinite(value)) return 0.0;
     const double low = rounded_to(dtype, value - error), high = rounded_to(dtype, value + error);
     if (!std::isfinite(low) || !std::isfinite(high)) return INFINITY;
     return std::max(std::abs(low - value), std::abs(high - value));

@@ -140,3 +140,11 @@ TEST_CASE("what was off before it was stored is off by the farther of its ends")
     CHECK(error_once_stored(DType::f16, -65519.0, 2.0) == INFINITY);
     CHECK(error_once_stored(DType::f16, INFINITY, 0.0) == INFINITY);
 }
+
+TEST_CASE("what is infinite or no number, and exact, stays so when it is stored") {
+    for (const DType dtype : {DType::f16, DType::bf16, DType::f32}) {
+        CHECK(error_once_stored(dtype, INFINITY, 0.0) == 0.0);
+        CHECK(error_once_stored(dtype, NAN, 0.0) == 0.0);
+        CHECK(error_once_stored(dtype, 0x1p+200, 0.0) == INFINITY);
+    }
+}

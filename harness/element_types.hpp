@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decides which element type each tensor of a kernel has: as the kernel's registration says, and
-// else as the operator does. Knows no values.
+// else as the operator does; and whether its indices may lie outside of their range. Knows no
+// values.
 #pragma once
 
 #include <string>
@@ -29,6 +30,10 @@ class ElementTypes {
     int exact_bits() const { return exact_bits_; }
     /// Of a tensor, a cotangent or a gradient.
     DType of(const Operator& op, std::string_view tensor) const;
+    /// Whether the tensor may hold numbers outside of its range, for this kernel as well.
+    bool may_be_invalid(const TensorSpec& tensor) const {
+        return tensor.may_be_invalid && kernel_ && kernel_->accepts_invalid_indices;
+    }
 
   private:
     int exact_bits_;

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <concepts>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -38,6 +39,23 @@ double plain_value(const T& value) {
 }
 
 }  // namespace detail
+
+/// Whether a value is NaN, on every scalar. No comparison: it decides no branch of the gradient.
+template <class T>
+bool isnan(const T& value) {
+    return std::isnan(detail::plain_value(value));
+}
+
+/// A result that is NaN by definition, on every scalar: a kernel must give NaN there. A NaN that
+/// arithmetic comes to, as by infinity less itself, has no bound instead, and anything passes.
+template <class T>
+T not_a_number() {
+    constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+    if constexpr (std::same_as<T, Bounded>)
+        return Bounded(Bounded::Sum{nan, 0.0, nan, 0.0});
+    else
+        return T(nan);
+}
 
 /// A tensor of a forward function: `x(row, column)`.
 template <class T>

@@ -9,6 +9,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -69,6 +70,7 @@ class KernelDeclaration {
     std::int64_t base_alignment_bytes = 256;
     StreamUse stream_use = StreamUse::given_or_default;
     bool accepts_empty = false;
+    bool accepts_invalid_indices = false;
     WriteMode write_mode = WriteMode::overwrites;
     Determinism determinism = Determinism::bitwise;
     std::vector<Alias> aliases;
@@ -87,6 +89,29 @@ class KernelDeclaration {
         for (const auto& [tensor, dtype] : storage_types)
             bits = std::min(bits, traits_of(dtype).exact_bits);
         return bits;
+    }
+
+    /// In how many ways outputs may lie where an input does: those of the output with most.
+    int places() const {
+        int most = 0;
+        for (const Alias& one : aliases)
+            most = std::max(
+                most, static_cast<int>(std::ranges::count_if(aliases, [&](const Alias& other) {
+                    return !other.is_always && other.output == one.output;
+                })));
+        return most;
+    }
+    /// The input that an output is written over at a place from 1 on, or whatever the place is;
+    /// null when the output has a buffer of its own.
+    const Alias* alias_of(std::string_view output, int place) const {
+        std::vector<const Alias*> choices;
+        for (const Alias& alias : aliases) {
+            if (alias.output != output) continue;
+            if (alias.is_always) return &alias;
+            choices.push_back(&alias);
+        }
+        if (place == 0 || choices.empty()) return nullptr;
+        return choices[static_cast<std::size_t>(place - 1) % choices.size()];
     }
 
     /// `conv.grad_weight/naive`
@@ -169,12 +194,19 @@ class KernelDeclaration {
         accepts_empty = true;
         return *this;
     }
+    /// The launcher may be given indices outside of their range; the operator says what must come
+    /// of them.
+    KernelDeclaration& with_invalid_indices() {
+        accepts_invalid_indices = true;
+        return *this;
+    }
     /// The outputs are added to, not written over.
     KernelDeclaration& adds_to_outputs() {
         write_mode = WriteMode::accumulates;
         return *this;
     }
-    /// The output may lie where the input does, and is then written over it; both ways are drawn.
+    /// The output may lie where the input does, and is then written over it; both ways are drawn,
+    /// and each of several inputs.
     KernelDeclaration& in_place(std::string output, std::string input) {
         aliases.push_back({std::move(output), std::move(input), false});
         return *this;

@@ -22,13 +22,10 @@ std::int64_t offset_of(const Setting& setting, std::size_t buffer) {
 /// of its own.
 std::optional<std::size_t> written_over(const Call& call, const KernelDeclaration& declaration,
                                         const std::string& output) {
-    for (const Alias& alias : declaration.aliases)
-        if (alias.output == output && (alias.is_always || call.setting.in_place)) {
-            const auto& inputs = call.kernel.pass->inputs;
-            return static_cast<std::size_t>(std::ranges::find(inputs, alias.input) -
-                                            inputs.begin());
-        }
-    return std::nullopt;
+    const Alias* const alias = declaration.alias_of(output, call.setting.place);
+    if (!alias) return std::nullopt;
+    const auto& inputs = call.kernel.pass->inputs;
+    return static_cast<std::size_t>(std::ranges::find(inputs, alias->input) - inputs.begin());
 }
 
 /// The buffers of a call, and which of them each tensor of the pass lies in.

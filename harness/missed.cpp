@@ -64,7 +64,9 @@ std::string words_of(const OfKernel& of) {
     const Kernel& kernel = *of.narrowest->row.kernel;
     const Coverage& coverage = of.narrowest->coverage;
     std::string text;
-    if (const auto ulps = summarize(of.sensitivity))
+    if (const auto ulps = summarize(of.sensitivity); ulps && ulps->median_ulps == 0.0)
+        text += "no error is too small; ";
+    else if (ulps)
         text += "errors below " + print_ulps(ulps->median_ulps) + " ulps (at best " +
                 print_ulps(ulps->least_ulps) + "); ";
     text += "ran " + print_grouped(coverage.problems()) +

@@ -44,8 +44,8 @@ const PassSpec* Operator::find_pass(std::string_view pass_name) const {
 
 bool TensorSpec::admits(double value, const Problem& problem) const {
     const ValueDomain values = domain_at(problem);
-    if (is_floating(dtype))
-        return std::isfinite(value) && values.lowest < value && value < values.highest;
+    if (is_floating(dtype) && !std::isfinite(value)) return may_be_nan;
+    if (is_floating(dtype)) return values.lowest < value && value < values.highest;
     return value == std::round(value) && values.lowest <= value && value <= values.highest;
 }
 

@@ -60,13 +60,17 @@ struct TensorSpec {
     /// has none is there to be saved for the gradient, or is a by-product.
     bool differentiable = true;
     DType dtype = DType::f32;
+    /// The operator defines its results where this input holds NaN or infinities.
+    bool may_be_nan = false;
     /// Null: any number. An integer input has one.
     std::function<ValueDomain(const Problem&)> domain{};
+    /// Of an integer input: the operator says what comes of values outside of the domain too.
+    bool may_be_invalid = false;
 
     ValueDomain domain_at(const Problem& problem) const {
         return domain ? domain(problem) : ValueDomain{};
     }
-    /// Whether an element may have the value.
+    /// Whether an element may have the value; of an integer type, whether it is valid.
     bool admits(double value, const Problem& problem) const;
     /// What an element is when nothing is said: zero, or where that is outside of the domain a
     /// simple number inside.
@@ -104,6 +108,8 @@ struct ValueAlong {
     double derivative = 0.0;     ///< for a small step forwards
     std::uint64_t branches = 0;  ///< differs between points on different branches
     bool is_kink = false;        ///< a step backwards may take another branch
+    /// At a kink the terms that the derivative is the sum of, one for each element of an output.
+    std::vector<double> terms{};
 };
 
 /// A differentiable function with named tensors, and its reference.
@@ -119,6 +125,13 @@ struct Operator {
     /// The operator is a sum of products of its inputs: for conv {{"x","w"},{"b"}}. Empty when it
     /// is not multilinear. From this follow exact data and the adjoint identity.
     std::vector<std::vector<std::string>> products;
+    /// The operator is linear on each of some pieces, its slopes are whole numbers there, and the
+    /// forward function decides what its gradient is where pieces meet. From this follow exact data
+    /// as well, with many elements where pieces meet.
+    bool is_piecewise_linear = false;
+    /// Where integers give exact results, if they don't on every problem, and its text.
+    std::function<bool(const Problem&)> exact_if{};
+    std::string exact_if_text{};
     /// <cotangents, f(inputs)> and its derivative as one input moves along a direction; null for an
     /// operator whose gradients are written by hand alone.
     std::function<ValueAlong(const Problem&, Inputs<double> inputs, std::size_t which,
@@ -146,6 +159,11 @@ struct Operator {
     std::optional<std::string> validate(const Problem& problem) const;
     /// Whether an output of the forward pass, or an input, has no elements.
     bool is_empty(const Problem& problem) const;
+    /// Kernels can be compared exactly, on integers: on every problem, and on this one.
+    bool is_exact_on_integers() const { return !products.empty() || is_piecewise_linear; }
+    bool is_exact_at(const Problem& problem) const {
+        return is_exact_on_integers() && (!exact_if || exact_if(problem));
+    }
     /// The operator is linear in this input when the others are fixed, up to a constant.
     bool is_linear_in(std::string_view input) const;
 };

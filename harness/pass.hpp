@@ -42,6 +42,10 @@ class Pass {
     TensorView tensor(std::string_view name) const { return call_->tensors[position_of(name)]; }
     /// A parameter that is a whole number. **Errors** std::invalid_argument.
     std::int64_t size(std::string_view name) const { return call_->problem.scalar(name); }
+    /// One that has a value on each spatial axis; the outermost is axis 0.
+    std::int64_t size(std::string_view name, int axis) const {
+        return call_->problem.on_axis(name, axis);
+    }
     /// A parameter that is a real number, as a kernel takes it: `attribute<double>("eps")` where it
     /// computes in double. **Errors** std::invalid_argument.
     template <class T = float>

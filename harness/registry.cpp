@@ -132,6 +132,13 @@ class Resolver {
                 wrong("in_place(\"" + alias.output + "\", \"" + alias.input +
                       "\") needs an output and an input of the pass; its outputs are " +
                       joined(pass->outputs) + ", its inputs " + joined(pass->inputs));
+        if (declaration.accepts_invalid_indices &&
+            std::ranges::none_of(pass->inputs, [&](const std::string& input) {
+                return op->tensor_named(input).may_be_invalid;
+            }))
+            wrong(
+                "with_invalid_indices() needs an input of the pass that the operator declares "
+                "with or_invalid()");
         if (declaration.norm_wise_growth &&
             !(*declaration.norm_wise_growth >= 1.0 && std::isfinite(*declaration.norm_wise_growth)))
             wrong("norm_wise(growth) needs a finite growth of at least 1");

@@ -117,6 +117,12 @@ TEST_CASE("the growth of a norm-wise bound is a number from 1 on") {
     CHECK(complaint({toy_kernel("plain").norm_wise(1.0)}).empty());
 }
 
+TEST_CASE("invalid indices are for passes that take some") {
+    CHECK(complaint({toy_kernel("plain").with_invalid_indices()}) ==
+          "kernel toy.forward/plain (kernels/plain.cu:7): with_invalid_indices() needs an input of "
+          "the pass that the operator declares with or_invalid()");
+}
+
 TEST_CASE("a variant's name that can't stand in a printed case is refused") {
     for (const char* name : {"", "a:b", "a*", "a b", "a/b", "a[0]"})
         CHECK_MESSAGE(contains(complaint({toy_kernel(name)}), "a variant's name holds letters"),

@@ -23,7 +23,7 @@ std::optional<Sensitivity> sensitivity_of(std::span<const Expected> expected,
             const double bound = of.bounds.empty() ? 0.0 : of.bounds[i];
             if (bound == no_bound)
                 ulps.push_back(std::numeric_limits<double>::infinity());
-            else
+            else if (std::isfinite(of.values[i]))
                 ulps.push_back(bound / ulp_of(types[output], of.values[i]));
         }
     }

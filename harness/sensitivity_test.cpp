@@ -59,6 +59,7 @@ TEST_CASE("zeros have no ulp, and no bound sees everything") {
     CHECK(of({expect({0.0, 2.0}, {})}).median_ulps == 0.0);
     CHECK(of({expect({2.0}, {INFINITY})}).median_ulps == INFINITY);
     const Sensitivity open = of({expect({2.0, NAN, 1.0}, {no_bound, no_bound, 0x1p-23})});
+    CHECK_FALSE(sensitivity_of(std::vector{expect({NAN, -INFINITY}, {})}, std::vector{Rounding{}}));
     CHECK(open.least_ulps == 1.0);
     CHECK(open.median_ulps == INFINITY);
 }

@@ -63,6 +63,8 @@ std::optional<std::vector<Comparison>> compare_with(CaseContext& context, const 
 }  // namespace
 
 Outcome adjoint_identity(CaseContext& context) {
+    if (!context.op().is_exact_at(context.problem()))
+        return Outcome::skipped("exact only where " + context.op().exact_if_text);
     const auto inputs = context.inputs_of(context.pass());
     const CallResult result = context.call(context.kernel(), inputs);
     if (const std::string complaint = result.complaint(); !complaint.empty())

@@ -36,7 +36,11 @@ class CaseContext {
     /// saves, as the reference gives it; made when first asked for.
     const Array<double>& value(const std::string& name);
     /// Whether sums of integers that fit the kernel's types have one right result.
-    bool is_exact_on_integers() const { return !declaration_.norm_wise_growth; }
+    bool is_exact_on_integers() const {
+        return !declaration_.norm_wise_growth && op().is_exact_at(problem());
+    }
+    /// Whether an index that the pass takes lies outside of its range.
+    bool has_invalid_indices();
     int exact_bits() const { return declaration_.exact_bits(); }
     ElementTypes types() const { return ElementTypes(declaration_); }
     /// Whether a kernel's tensors hold these inputs of its pass as they are.
@@ -75,8 +79,13 @@ class CaseContext {
     /// What the outputs hold before a call: empty for a kernel that overwrites.
     const std::vector<Array<double>>& initial_outputs() const { return initial_outputs_; }
     /// What the kernel must give on integers: the reference's very numbers; within the bound where
-    /// the kernel declares that integers are not exact in it.
+    /// the operator or the kernel declares that integers are not exact.
     std::vector<Expected> expected();
+    /// `bounded` as the kernel must leave it.
+    std::vector<Expected> within_rounding();
+    /// Whether results may be NaN by definition: of an input that holds NaN, of invalid indices, or
+    /// of an empty batch.
+    bool holds_nan();
 
     Surroundings surroundings() const;
     /// The streams to delay, each in a call of its own, so that work which nothing orders shows;

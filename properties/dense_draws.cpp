@@ -10,6 +10,10 @@ namespace gradverify {
 namespace {
 
 constexpr int draws_minimum = 3, draws_factor = 10;
+// Four draws of different values, and as many with ties or NaN.
+constexpr int draws_with_ties = 8;
+// Three draws with outliers: an index chooses the one that matters, or its neighbour.
+constexpr int draws_with_outliers = 9;
 
 /// Each buffer at another multiple of the declared alignment, another one in each draw.
 std::vector<int> offsets_of(const Kernel& of, int draw) {
@@ -41,8 +45,16 @@ std::uint32_t mask_of(const Kernel& kernel, int draw) {
 int dense_draw_count(const Kernel& kernel, std::string_view property) {
     const KernelDeclaration& declared = kernel.any();
     const auto outputs = std::min<std::size_t>(kernel.pass->outputs.size(), 3);
-    const int draws = std::max({draws_minimum, static_cast<int>(declared.block_sizes.size()),
-                                declared.takes_output_mask ? (1 << outputs) - 1 : 0});
+    const bool has_ties = kernel.op->is_piecewise_linear ||
+                          std::ranges::any_of(kernel.op->inputs, &TensorSpec::may_be_nan);
+    const bool chooses_outliers =
+        kernel.op->products.empty() &&
+        std::ranges::any_of(kernel.op->inputs,
+                            [](const TensorSpec& tensor) { return !is_floating(tensor.dtype); });
+    const int draws =
+        std::max({draws_minimum, static_cast<int>(declared.block_sizes.size()),
+                  declared.takes_output_mask ? (1 << outputs) - 1 : 0, 2 * declared.places(),
+                  has_ties ? draws_with_ties : 0, chooses_outliers ? draws_with_outliers : 0});
     const bool is_hidden = std::ranges::any_of(kernel.pass->outputs, [&](const auto& output) {
         const DType dtype = dtype_of(declared, *kernel.op, output);
         return is_floating(dtype) && !holds_all_of(dtype, declared.accumulator());
@@ -63,9 +75,7 @@ Case dense_case(const Kernel& kernel, const std::string& property, const std::st
     const std::size_t block = sizes.empty() ? 0 : static_cast<std::size_t>(draw) % sizes.size();
     if (block > 0) setting.block_size = sizes[block];
     setting.output_mask = mask_of(kernel, draw);
-    setting.in_place = draw % 2 == 1 && std::ranges::any_of(declared.aliases, [](const Alias& one) {
-                           return !one.is_always;
-                       });
+    if (declared.places() > 0 && draw % 2 == 1) setting.place = 1 + draw / 2 % declared.places();
     setting.own_stream = declared.stream_use != StreamUse::default_stream && draw % 2 == 1;
     return {.kernel = kernel.name,
             .property = property,

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decides which cases stand for a problem when it must be shown to pass: a few with dense data (no
-// zero, all values different), each called in another way, so that neither the data nor the
-// setting hides a bug. A function of the kernel, the property, the device and the problem alone:
-// whoever shrinks from whatever seed runs the same ones. Runs nothing.
+// zero, all values different; where an operator defines ties or NaN, as many with these), each
+// called in another way, so that neither the data nor the setting hides a bug. A function of the
+// kernel, the property, the device and the problem alone: whoever shrinks from whatever seed runs
+// the same ones. Runs nothing.
 #pragma once
 
 #include <string>
@@ -14,8 +15,10 @@
 namespace gradverify {
 
 /// Dense cases of a problem: three, or as many as the kernel declares block sizes, or as there are
-/// subsets of the outputs that it can be asked for. Ten times as many where an output of half or
-/// bfloat16 is compared within its rounding, which hides most errors of most draws.
+/// subsets of the outputs that it can be asked for, or twice as many as places for an output; eight
+/// of an operator with ties or NaN; nine where indices choose among other numbers of no sum of
+/// products. Ten times as many where an output of half or bfloat16 is compared within its rounding,
+/// which hides most errors of most draws.
 int dense_draw_count(const Kernel& kernel, std::string_view property);
 
 /// One of them. On the CPU device threads run ascending, descending and by random warps, in turn;

@@ -139,18 +139,18 @@ TEST_CASE("of more outputs than a mask's subsets can take turns, the first sixte
 }
 
 TEST_CASE("every other dense case is in place, where that is the caller's choice") {
-    const auto in_place = [](const KernelDeclaration& declared) {
+    const auto places = [](const KernelDeclaration& declared) {
         const TestKernel kernel(declared);
-        std::vector<bool> drawn;
-        for (const Case& one : dense_cases(kernel)) drawn.push_back(one.setting.in_place);
+        std::vector<int> drawn;
+        for (const Case& one : dense_cases(kernel)) drawn.push_back(one.setting.place);
         return drawn;
     };
     KernelDeclaration by_choice = test_kernel().blocks_of({1, 2, 3, 4, 5});
-    CHECK(in_place(by_choice) == std::vector<bool>(5, false));
-    by_choice.aliases = {{"dw", "x", true}};
-    CHECK(in_place(by_choice) == std::vector<bool>(5, false));
-    by_choice.aliases.push_back({"dw", "dy", false});
-    CHECK(in_place(by_choice) == std::vector<bool>{false, true, false, true, false});
+    CHECK(places(by_choice) == std::vector<int>(5, 0));
+    by_choice.updates("dw", "x");
+    CHECK(places(by_choice) == std::vector<int>(5, 0));
+    by_choice.in_place("dw", "dy");
+    CHECK(places(by_choice) == std::vector{0, 1, 0, 1, 0});
 }
 
 TEST_CASE("an output of integers hides no rounding, and takes no more draws") {
@@ -160,6 +160,20 @@ TEST_CASE("an output of integers hides no rounding, and takes no more draws") {
     kernel.kernel.op = &op;
     kernel.kernel.pass = op.find_pass("forward");
     CHECK(dense_draw_count(kernel.kernel, "within_rounding_bound") == 3);
+}
+
+TEST_CASE("each place of an output has dense cases, as have ties and NaN where they are defined") {
+    TestKernel kernel(test_kernel().in_place("dw", "dy").in_place("dw", "x"));
+    std::vector<int> places;
+    for (const Case& one : dense_cases(kernel)) places.push_back(one.setting.place);
+    CHECK(places == std::vector{0, 1, 0, 2});
+    Operator defined = *kernel.kernel.op;
+    kernel.kernel.op = &defined;
+    defined.is_piecewise_linear = true;
+    CHECK(dense_cases(kernel).size() == 8);
+    defined.is_piecewise_linear = false;
+    defined.inputs[0].may_be_nan = true;
+    CHECK(dense_cases(kernel).size() == 8);
 }
 
 TEST_CASE("a dense case prints and parses as one word") {

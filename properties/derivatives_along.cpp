@@ -49,7 +49,8 @@ class Line {
     double size_on_the_way() const {
         double largest = 1.0, sum = 0.0;
         for (const Array<double>& input : inputs_)
-            for (const double element : input.data) largest = std::max(largest, std::abs(element));
+            for (const double element : input.data)
+                if (std::isfinite(element)) largest = std::max(largest, std::abs(element));
         for (const Array<double>& cotangent : cotangents_)
             for (const double element : cotangent.data) sum += std::abs(element);
         return largest * sum;
@@ -110,17 +111,27 @@ std::optional<Difference> difference_over(const Line& line, const Array<double>&
                       .off = disagreement_share * size + rounding / step};
 }
 
-/// The two one-sided derivatives, in order.
+/// What the derivative is at least and at most.
 struct Sides {
     double low, high;
 };
 
+/// Each element of an output has its own two one-sided derivatives, and a kernel chooses for each
+/// by itself: with cotangents of both signs the sum of its choices may lie outside of the sums of
+/// either side.
 Sides sides(const Line& line, const ValueAlong& forwards, const Array<double>& direction) {
     if (!forwards.is_kink) return {forwards.derivative, forwards.derivative};
     Array<double> back = direction;
     for (double& element : back.data) element = -element;
-    const double left = -line.at(0.0, back)->derivative;
-    return {std::min(left, forwards.derivative), std::max(left, forwards.derivative)};
+    const ValueAlong backwards = *line.at(0.0, back);
+    Sides between{0.0, 0.0};
+    for (std::size_t i = 0; i < forwards.terms.size(); ++i) {
+        const double right = forwards.terms[i];
+        const double left = backwards.is_kink ? -backwards.terms[i] : right;
+        between.low += std::min(left, right);
+        between.high += std::max(left, right);
+    }
+    return between;
 }
 
 /// What <g, v> may be off by, and the sum of its terms' magnitudes.

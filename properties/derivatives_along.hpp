@@ -5,7 +5,7 @@
 //
 // give or take the gradient's rounding bound. The derivatives are exact, by dual numbers; where
 // both sides agree, differences of f's values have to agree with them too. At a kink (ReLU at 0, a
-// tie of a maximum) the two sides span an interval.
+// tie of a maximum) the two sides span an interval, of each element of f by itself.
 #pragma once
 
 #include "properties/context.hpp"

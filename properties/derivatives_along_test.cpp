@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 #include <string>
 
@@ -18,6 +19,11 @@ namespace {
 Outcome run(const std::string& kernel, const std::string& property, const std::string& rest) {
     const Suite suite = make_suite(Registry::instance());
     return suite.run("v1:" + kernel + ":" + property + ":cpu:" + rest);
+}
+
+/// Zero agrees as well where it lies between the sides of all, and the case says nothing.
+bool agrees(const Outcome& outcome) {
+    return outcome.verdict == Verdict::passed || outcome.verdict == Verdict::vacuous;
 }
 
 // x is zero where it is not listed: the kink.
@@ -50,6 +56,79 @@ TEST_CASE("at a kink a slope beyond both sides' fails") {
     // Away from it the kernel is right.
     CHECK(run("ramp_by_max.grad_x/bug_two", "matches_finite_differences", "n=2:seed=1").verdict ==
           Verdict::passed);
+}
+
+TEST_CASE("with kinks in several outputs each slope is free, whatever the cotangents' signs") {
+    // Along (1, -1) both sides' sums of 3 and -2 are positive, and all slopes may be zero. Where
+    // the branch is the definition, no bound makes up for that.
+    for (const char* kernel : {"ramp_by_max.grad_x/zero", "ramp_by_max.grad_x/half",
+                               "ramp_by_max.grad_x/one", "relu.grad_input/naive"})
+        for (int i = 0; i < 8; ++i)
+            for (int j = 0; j < 8; ++j) {
+                if (i == j) continue;
+                const std::string data =
+                    "dy[" + std::to_string(i) + "]=3,dy[" + std::to_string(j) + "]=-2";
+                const Outcome outcome =
+                    run(kernel, "matches_finite_differences", "n=8:data=" + data);
+                CAPTURE(std::string(kernel));
+                CAPTURE(data);
+                CAPTURE(outcome.message);
+                CHECK(agrees(outcome));
+            }
+    CHECK(
+        run("ramp_by_max.grad_x/bug_two", "matches_finite_differences", "n=8:data=dy[0]=3,dy[1]=-2")
+            .verdict == Verdict::failed);
+}
+
+TEST_CASE("a maximum's gradient passes at ties, and a ReLU's at zero, among NaN and infinities") {
+    for (const char* rest :
+         {"dense=5", "dense=6", "dense=7", "dense=8", "seed=11", "seed=12", "seed=13"})
+        for (const char* kernel : {"maxpool.grad_input/gather", "relu.grad_input/naive"}) {
+            const std::string of =
+                kernel[0] == 'm' ? "c=2,in=4x4,window=3x2,padding=1x1:" : "n=20:";
+            const Outcome outcome = run(kernel, "matches_finite_differences", of + rest);
+            CAPTURE(std::string(kernel));
+            CAPTURE(std::string(rest));
+            CAPTURE(outcome.message);
+            CHECK(agrees(outcome));
+        }
+}
+
+TEST_CASE("where a division rounds, integers are compared within that, and no identity is asked") {
+    const std::string thirds = "in=1x3,window=1x3:seed=1", halves = "in=1x2,window=1x2:seed=1";
+    for (const char* kernel : {"avgpool.forward/naive", "avgpool.grad_input/naive"}) {
+        CHECK(run(kernel, "matches_reference", thirds).verdict == Verdict::passed);
+        CHECK(run(kernel, "matches_reference", halves).verdict == Verdict::passed);
+    }
+    CHECK(run("avgpool.grad_input/bug_swapped_strides", "matches_reference",
+              "in=3x4,window=1x3,stride=2x1:seed=1")
+              .verdict == Verdict::failed);
+    CHECK(run("avgpool.grad_input/naive", "matches_finite_differences", thirds).verdict ==
+          Verdict::passed);
+    const Outcome skipped = run("avgpool.grad_input/naive", "adjoint_identity", thirds);
+    CHECK(skipped.verdict == Verdict::skipped);
+    CHECK(skipped.message ==
+          "exact only where every divisor is a power of two, of at most 2048 pixels");
+    CHECK(run("avgpool.grad_input/naive", "adjoint_identity", halves).verdict == Verdict::passed);
+}
+
+TEST_CASE("NaN is compared where the operator defines it") {
+    for (const char* property :
+         {"matches_reference", "within_rounding_bound", "stays_in_bounds", "repeatable"})
+        for (const char* kernel : {"maxpool.forward/naive", "relu.forward/vectorised"}) {
+            const std::string at = kernel[0] == 'm' ? "in=1x3,window=1x2" : "n=3";
+            const Outcome outcome = run(kernel, property, at + ":data=x[0]=nan,x[1]=-inf,x[2]=inf");
+            CAPTURE(std::string(property));
+            CAPTURE(std::string(kernel));
+            CAPTURE(outcome.message);
+            CHECK(outcome.verdict == Verdict::passed);
+        }
+    for (const char* bug : {"maxpool.forward/bug_skips_nan", "relu.forward/bug_loses_nan"}) {
+        const std::string at = bug[0] == 'm' ? "in=1x1" : "n=1";
+        const Outcome outcome = run(bug, "within_rounding_bound", at + ":data=x[0]=nan");
+        REQUIRE(outcome.verdict == Verdict::failed);
+        CHECK(std::isnan(outcome.worst[0].want));
+    }
 }
 
 TEST_CASE("where a branch is undecided no kernel is charged") {
@@ -124,7 +203,11 @@ TEST_CASE("a mask and a place are refused where the kernel declares none") {
         return why_unsupported(kernel, setting).value_or("");
     };
     CHECK(why(forward, {.output_mask = 1}) == "mask=1, but it takes no output mask");
-    CHECK(why(forward, {.in_place = true}) == "place=same, but it declares no in_place() outputs");
+    const Kernel& masks = *Registry::instance().find_kernel("relu.grad_input/naive");
+    CHECK(why(masks, {.place = 2}).empty());
+    CHECK(why(masks, {.place = 3}) ==
+          "place=same.3, but no output has so many inputs to lie in place of");
+    CHECK(why(forward, {.place = 1}) == "place=same, but it declares no in_place() outputs");
     const Kernel& backward = *Registry::instance().find_kernel("layer_norm.backward/columns");
     CHECK(why(backward, {.output_mask = 5}).empty());
     CHECK(why(backward, {.output_mask = 8}) == "mask=8, but it has 3 outputs");
@@ -145,12 +228,23 @@ TEST_CASE("masks and places are drawn where a kernel declares them") {
     for (std::int64_t i = 0; i < 200; ++i) {
         const auto drawn = suite.draw(row, 1, i).drawn;
         REQUIRE(drawn);
-        in_place += drawn->setting.in_place;
+        in_place += drawn->setting.place;
         masks.insert(drawn->setting.output_mask);
     }
     CHECK(in_place > 60);
     CHECK(in_place < 140);
     CHECK(masks == std::set<std::uint32_t>{1, 2, Setting::every_output});
+}
+
+TEST_CASE("a probability that was saved as zero, and is none, makes no gradient wrong") {
+    // exp(-295) is no float.
+    for (const char* kernel : {"naive", "warp"}) {
+        const Outcome outcome =
+            run("softmax_cross_entropy.backward/" + std::string(kernel),
+                "matches_finite_differences", "n=1,v=3:data=dloss[0]=1,logits[1]=295");
+        CAPTURE(outcome.message);
+        CHECK(outcome.verdict == Verdict::passed);
+    }
 }
 
 }  // namespace gradverify

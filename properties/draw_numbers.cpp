@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -165,6 +166,31 @@ void fill_indices(Array<double>& array, const ValueDomain& range, bool is_dense,
     }
 }
 
+void fill_ties(Array<double>& array, std::uint64_t seed, SplitMix64 random) {
+    for (double& element : array.data)
+        element = seed % 2 == 0 ? 0.0 : static_cast<double>(random.between(-1, 1));
+}
+
+void fill_nan(Array<double>& array, std::uint64_t seed, SplitMix64 random) {
+    if (array.data.empty()) return;
+    constexpr double inf = std::numeric_limits<double>::infinity();
+    constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+    constexpr double specials[] = {nan, inf, -inf};
+    for (double& element : array.data)
+        if (const std::uint64_t roll = random.below(12); roll < 3) element = specials[roll];
+    array.data[random.below(array.data.size())] = seed % 2 == 0 ? -inf : nan;
+}
+
+void put_invalid(Array<double>& array, const ValueDomain& range, DType dtype, SplitMix64 random) {
+    if (array.data.empty()) return;
+    // Of 64 bits the ends that a double holds.
+    const double most = dtype == DType::i32 ? 0x1p31 - 1.0 : 0x1p53;
+    const double outside[] = {range.lowest - 1.0, range.highest + 1.0, -most - 1.0, most};
+    const std::uint64_t always = random.below(array.data.size());
+    for (std::size_t i = 0; i < array.data.size(); ++i)
+        if (i == always || random.one_in(4)) array.data[i] = outside[random.below(4)];
+}
+
 double rounded_inside(double value, const ValueDomain& domain, DType dtype) {
     const double rounded = rounded_to(dtype, value);
     if (rounded <= domain.lowest) return next_number_of(dtype, rounded, INFINITY);
@@ -194,6 +220,24 @@ void add_offset(Array<double>& array, SplitMix64 random, DType dtype) {
     // A narrow type has few digits to leave for the spread.
     const double offset = sign * std::ldexp(1.0, is_narrow ? 2 + size : 10 + 2 * size);
     for (double& element : array.data) element = rounded_to(dtype, element + offset);
+}
+
+/// By up to how many powers of two outliers are larger: up to 512 exp overflows and underflows by
+/// far; squares are to stay finite.
+static int outlier_scale(DType dtype) { return traits_of(dtype).largest < 0x1p+20 ? 3 : 8; }
+
+void add_outliers(Array<double>& array, SplitMix64 random, DType dtype) {
+    const int most = outlier_scale(dtype);
+    for (double& element : array.data)
+        if (random.one_in(4))
+            element = std::ldexp(element, static_cast<int>(random.between(1, most)));
+}
+
+void add_dense_outliers(Array<double>& array, std::uint64_t turn, DType dtype) {
+    for (std::size_t i = 0; i < array.data.size(); ++i)
+        if (const std::uint64_t place = (i + turn) % 4; place % 2 == 1)
+            array.data[i] = std::copysign(std::ldexp(array.data[i], outlier_scale(dtype)),
+                                          place == 1 ? 1.0 : -1.0);
 }
 
 }  // namespace gradverify

@@ -47,13 +47,31 @@ void fill_dense_mantissas(Array<double>& array, const DenseRange& range, std::ui
 /// each once, in a random order, as far as there are enough.
 void fill_indices(Array<double>& array, const ValueDomain& range, bool is_dense, SplitMix64 random);
 
+/// Puts numbers outside of the range in the place of at least one: those beside it, and the ends of
+/// the type.
+void put_invalid(Array<double>& array, const ValueDomain& range, DType dtype, SplitMix64 random);
+
 /// The number of the type next to a value inside a domain, and inside as well where one is.
 double rounded_inside(double value, const ValueDomain& domain, DType dtype);
+
+/// Minus one, zero and one, each many times, or, of every other seed, zero alone: so that maxima
+/// are ties, and elements lie at zero.
+void fill_ties(Array<double>& array, std::uint64_t seed, SplitMix64 random);
+
+/// Puts NaN and infinities between the numbers: at least one, a NaN or, of an even seed, -inf.
+void fill_nan(Array<double>& array, std::uint64_t seed, SplitMix64 random);
 
 /// Moves drawn numbers into the domain of a tensor.
 void move_inside(Array<double>& array, const ValueDomain& domain, DType dtype);
 
 /// A mean that is much larger than the spread shows a variance that is a difference of squares.
 void add_offset(Array<double>& array, SplitMix64 random, DType dtype);
+
+/// Makes some elements far larger than their neighbours, so that a softmax without its largest
+/// logit overflows, and the logarithm of a probability is one of zero.
+void add_outliers(Array<double>& array, SplitMix64 random, DType dtype);
+
+/// The same of every other element, by turns: those of turn 0, the others in turn 1, and so on.
+void add_dense_outliers(Array<double>& array, std::uint64_t turn, DType dtype);
 
 }  // namespace gradverify

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // On integers whose sums fit the accumulation type every order of summation gives the same bits,
 // so the kernel must give the reference's very numbers. (One that transforms its data first must be
-// within its bound, which a missing or a doubled term of integers is far beyond.) A launch error or
-// a write to a guard fails here too: no property passes over one.
+// within its bound, which a missing or a doubled term of integers is far beyond; so must one on a
+// problem where the operator says that it rounds nevertheless, as a mean of three.) A launch error
+// or a write to a guard fails here too: no property passes over one.
 #include "properties/properties.hpp"
 
 namespace gradverify {

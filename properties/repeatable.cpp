@@ -13,13 +13,14 @@ namespace {
 
 /// The first call's outputs; both results lie within the bound of the exact value, so they differ
 /// by at most twice that.
-std::vector<Expected> near_first(const CaseContext& context, const CallResult& first,
+std::vector<Expected> near_first(CaseContext& context, const CallResult& first,
                                  const std::vector<Array<Bounded>>& bounded) {
     std::vector<Expected> expected;
     for (std::size_t i = 0; i < first.outputs.size(); ++i) {
         Expected one = Expected::exactly(context.pass().outputs[i], first.outputs[i]);
         for (const Bounded& element : bounded[i].data)
             one.bounds.push_back(twice(bound_of(element)));
+        one.admits_nan = context.holds_nan();
         expected.push_back(std::move(one));
     }
     return expected;
@@ -50,8 +51,10 @@ Outcome repeatable(CaseContext& context) {
         if (const std::string complaint = result->complaint(); !complaint.empty())
             return Outcome::failed(complaint);
     std::vector<Expected> same;
-    for (std::size_t i = 0; i < first.outputs.size(); ++i)
+    for (std::size_t i = 0; i < first.outputs.size(); ++i) {
         same.push_back(Expected::exactly(context.pass().outputs[i], first.outputs[i]));
+        same.back().admits_nan = context.holds_nan();
+    }
     if (bitwise && second.output_bits != first.output_bits) {
         Outcome outcome = combine(
             compare_outputs(second, same, Setting{}),

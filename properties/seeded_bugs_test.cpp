@@ -36,8 +36,10 @@ TEST_CASE(
                 WorkerPool pool(one_suite_worker());
                 const auto failure = first_failure(suite, *row, seed, pool, cases_maximum);
                 REQUIRE(failure);
-                // Found where the problem is larger than the smallest.
-                CHECK(failure->found.problem.print() != bug.smallest);
+                // Found where the problem is larger than the smallest; of one or two parameters
+                // any draw may be the smallest.
+                if (row->kernel->op->space.parameters().size() > 2)
+                    CHECK(failure->found.problem.print() != bug.smallest);
                 const Shrunk shrunk = suite.shrink(
                     failure->found, failure->outcome,
                     [&](const Case& candidate) { return pool.run(candidate.print()); });

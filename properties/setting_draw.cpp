@@ -63,8 +63,9 @@ Setting draw_setting(const KernelDeclaration& kernel, const PassSpec& pass, std:
         setting.output_mask = static_cast<std::uint32_t>(random.below(subsets - 1)) + 1;
     if (setting.output_mask + std::uint64_t{1} == subsets)
         setting.output_mask = Setting::every_output;
-    const auto by_choice = [](const Alias& alias) { return !alias.is_always; };
-    if (std::ranges::any_of(kernel.aliases, by_choice)) setting.in_place = random.one_in(2);
+    if (kernel.places() > 0 && random.one_in(2))
+        setting.place =
+            kernel.places() == 1 ? 1 : static_cast<int>(random.between(1, kernel.places()));
     setting.own_stream = kernel.stream_use != StreamUse::default_stream && random.one_in(2);
     return setting;
 }

@@ -85,20 +85,23 @@ TEST_CASE("half of the settings ask for all outputs, the others for each subset 
     for (const std::uint32_t mask : {1u, 2u}) CHECK(two[mask] > 1000);
 }
 
-TEST_CASE("half of the settings are in place, where that is the caller's choice") {
+TEST_CASE("each input that an output may lie in place of is drawn, and none") {
     KernelDeclaration kernel;
-    const auto in_place = [&] {
-        int count = 0;
-        for (std::uint64_t seed = 0; seed < 1000; ++seed)
-            count += draw_setting(kernel, pass_of({"x"}), seed).in_place;
-        return count;
-    };
-    CHECK(in_place() == 0);
-    kernel.aliases = {{"y", "x", true}};
-    CHECK(in_place() == 0);
-    kernel.aliases.push_back({"y", "x", false});
-    CHECK(in_place() > 400);
-    CHECK(in_place() < 600);
+    kernel.in_place("y", "x").in_place("y", "w");
+    CHECK(kernel.places() == 2);
+    CHECK(kernel.alias_of("y", 0) == nullptr);
+    CHECK(kernel.alias_of("y", 1)->input == "x");
+    CHECK(kernel.alias_of("y", 2)->input == "w");
+    CHECK(kernel.alias_of("z", 1) == nullptr);
+    KernelDeclaration updating;
+    updating.updates("y", "x");
+    CHECK(updating.places() == 0);
+    CHECK(updating.alias_of("y", 0)->input == "x");
+    std::map<int, int> places;
+    for (std::uint64_t seed = 0; seed < 300; ++seed)
+        ++places[draw_setting(kernel, pass_of({"x", "w"}), seed).place];
+    CHECK(places.size() == 3);
+    for (const int place : {0, 1, 2}) CHECK(places[place] > 40);
 }
 
 }  // namespace gradverify

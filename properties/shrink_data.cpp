@@ -171,7 +171,8 @@ void shrink_setting(ShrinkTrials& trials) {
                 if (fails_set([&](Setting& setting) { setting.offsets[i] = offset; })) break;
     fails_set([](Setting& setting) { setting.before.reset(); });
     fails_set([](Setting& setting) { setting.own_stream = false; });
-    fails_set([](Setting& setting) { setting.in_place = false; });
+    if (!fails_set([](Setting& setting) { setting.place = 0; }))
+        fails_set([](Setting& setting) { setting.place = 1; });
     fails_set([](Setting& setting) { setting.output_mask = Setting::every_output; });
     fails_set([](Setting& setting) { setting.block_size = 0; });
 }

@@ -16,11 +16,12 @@ namespace {
 /// in a varying order and no integers, within the rounding of both calls.
 std::vector<Expected> same_as(CaseContext& context, const CallResult& first) {
     const bool is_exact =
-        !context.op().products.empty() || context.declaration().determinism == Determinism::bitwise;
+        context.is_exact_on_integers() || context.declaration().determinism == Determinism::bitwise;
     const auto bounded = is_exact ? std::vector<Array<Bounded>>() : context.bounded();
     std::vector<Expected> expected;
     for (std::size_t i = 0; i < first.outputs.size(); ++i) {
         expected.push_back(Expected::exactly(context.pass().outputs[i], first.outputs[i]));
+        expected.back().admits_nan = context.holds_nan();
         if (is_exact) continue;
         for (const Bounded& element : bounded[i].data)
             expected[i].bounds.push_back(twice(bound_of(element)));

@@ -43,11 +43,14 @@ void set_listed(const Operator& op, const Problem& problem, Values& values,
         const TensorSpec& tensor = op.tensor_named(element.tensor);
         const DType dtype = types.of(op, element.tensor);
         const double stored = rounded_to(dtype, element.value);
-        if (!std::isfinite(stored))
+        if (!std::isfinite(stored) && std::isfinite(element.value))
             throw std::invalid_argument("data: " + element.tensor + "[" +
                                         std::to_string(element.index) + "] is beyond the largest " +
                                         std::string(traits_of(dtype).name));
-        if (tensor.name == element.tensor && !tensor.admits(stored, problem))
+        const bool is_input = tensor.name == element.tensor;  // not a cotangent
+        const bool may_be = tensor.admits(stored, problem) ||
+                            (types.may_be_invalid(tensor) && stored == std::round(stored));
+        if (is_input ? !may_be : !std::isfinite(stored))
             throw std::invalid_argument("data: " + element.tensor + "[" +
                                         std::to_string(element.index) +
                                         "] is outside of the tensor's values");
@@ -86,9 +89,38 @@ void fill_numbers(Array<double>& array, const Operator& op, const Problem& probl
         fill_mantissas(array, random, dtype);
 }
 
+/// The dense draws that have all values different; later ones of an operator with kinks don't.
+constexpr std::uint64_t distinct_draws = 4;
+
+/// Where pieces of the operator meet is where many elements are alike, or zero.
+bool meets_kinks(const Operator& op, const Data& data, ValueKind kind) {
+    if (!op.is_piecewise_linear || kind != ValueKind::integers) return false;
+    return data.is_dense ? data.seed > distinct_draws
+                         : SplitMix64(mix_seed(data.seed, "ties")).one_in(4);
+}
+
+/// Of dense draws the last two that an operator has which defines its results then.
+bool holds_nan(const Data& data) {
+    return data.is_dense ? data.seed > distinct_draws + 2
+                         : SplitMix64(mix_seed(data.seed, "nan")).one_in(8);
+}
+
 /// An offset matters only to what is not linear; every third dense draw has one.
 bool has_offset(const Operator& op, const Data& data, ValueKind kind, SplitMix64& random) {
     if (!op.products.empty() || kind != ValueKind::mantissas) return false;
+    return data.is_dense ? data.seed % 3 == 0 : random.one_in(8);
+}
+
+/// So do numbers far larger than their neighbours: functions overflow, underflow or saturate there.
+bool has_outliers(const Operator& op, const Data& data, ValueKind kind, SplitMix64& random) {
+    if (!op.products.empty() || kind != ValueKind::mantissas) return false;
+    return data.is_dense ? data.seed % 3 == 2 : random.one_in(8);
+}
+
+/// Every third dense draw has invalid indices, where the operator and the kernel allow for them.
+bool has_invalid(const TensorSpec& tensor, const Data& data, const ElementTypes& types,
+                 SplitMix64& random) {
+    if (!types.may_be_invalid(tensor)) return false;
     return data.is_dense ? data.seed % 3 == 0 : random.one_in(8);
 }
 
@@ -115,11 +147,23 @@ Array<double> draw_tensor(const Operator& op, const Problem& problem, const Data
     SplitMix64 shape(mix_seed(data.seed, "shape of " + name));
     if (!is_floating(tensor.dtype)) {
         fill_indices(array, tensor.domain_at(problem), data.is_dense, shape);
+        SplitMix64 invalid(mix_seed(data.seed, "invalid " + name));
+        if (has_invalid(tensor, data, types, invalid))
+            put_invalid(array, tensor.domain_at(problem), tensor.dtype, invalid);
         return array;
     }
     fill_numbers(array, op, problem, data, kind, types, name);
+    if (is_input && meets_kinks(op, data, kind)) fill_ties(array, data.seed, shape);
+    if (is_input && tensor.may_be_nan && holds_nan(data)) fill_nan(array, data.seed, shape);
     const DType dtype = types.of(op, name);
-    if (has_offset(op, data, kind, shape)) add_offset(array, shape, dtype);
+    if (has_offset(op, data, kind, shape))
+        add_offset(array, shape, dtype);
+    else if (has_outliers(op, data, kind, shape)) {
+        if (data.is_dense)
+            add_dense_outliers(array, data.seed / 3, dtype);
+        else
+            add_outliers(array, shape, dtype);
+    }
     if (is_input && tensor.domain) move_inside(array, tensor.domain_at(problem), dtype);
     return array;
 }

@@ -30,7 +30,10 @@ using Values = std::map<std::string, Array<double>, std::less<>>;
 
 /// Draws the values of a case, each a number of its tensor's type. Dense ones have no zero and all
 /// differ, over all tensors, as long as there are as many numbers of the kind; then over as many
-/// neighbours as there are. Integers of a sum that is exact only with zeros in it keep them.
+/// neighbours as there are. Integers of a sum that is exact only with zeros in it keep them. Inputs
+/// of an operator that is piecewise linear have many ties and zeros in every fourth draw, and in
+/// dense ones from the fifth on; those that may be NaN are in every eighth, and in dense ones from
+/// the seventh on.
 Values draw_values(const Operator& op, const Problem& problem, const Data& data, ValueKind kind,
                    const ElementTypes& types);
 

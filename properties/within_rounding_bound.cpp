@@ -39,10 +39,7 @@ Outcome within_rounding_bound(CaseContext& context) {
     const CallResult result = context.call(context.kernel(), inputs);
     if (const std::string complaint = result.complaint(); !complaint.empty())
         return Outcome::failed(complaint);
-    const auto bounded = context.bounded();
-    std::vector<Expected> expected;
-    for (std::size_t i = 0; i < bounded.size(); ++i)
-        expected.push_back(Expected::within(context.pass().outputs[i], bounded[i]));
+    const auto expected = context.within_rounding();
     Outcome outcome = combine(compare_outputs(result, expected, context.checked().setting),
                               "is further from the exact value than rounding can explain");
     outcome.message += advice(context, outcome);

@@ -51,6 +51,49 @@ constexpr SeededBug seeded_bugs[] = {
     // On cuda all work has ended before anything is looked at.
     {"conv.grad_bias/bug_ignores_given_stream", "repeatable", "in=1x1", "cpu"},
     {"conv.grad_bias/bug_left_on_own_stream", "repeatable", "in=1x1", "cpu"},
+    {"maxpool.forward/bug_a08_starts_at_zero", "matches_reference", "in=1x1"},
+    {"maxpool.grad_input/bug_a09_overwrites", "matches_reference", "in=1x1,window=1x2,padding=0x1"},
+    {"avgpool.grad_input/bug_a10_whole_window", "matches_reference",
+     "in=1x1,window=1x2,padding=0x1"},
+    {"avgpool.grad_input/bug_a10_whole_window", "adjoint_identity",
+     "in=1x1,window=1x2,padding=0x1"},
+    {"relu.grad_input/bug_a11_two_passes", "matches_reference", "n=1"},
+    // At zero, and at NaN.
+    {"relu.grad_input/bug_mask_from_zero", "matches_reference", "n=1"},
+    {"relu.forward/bug_loses_nan", "matches_reference", "n=1"},
+    {"relu.forward/bug_float4_by_length", "free_of_races", "n=4", "cpu"},
+    {"relu.forward/bug_float4_by_length", "repeatable", "n=4", "cuda"},
+    {"maxpool.forward/bug_skips_nan", "within_rounding_bound", "in=1x1"},
+    {"maxpool.forward/bug_index_in_window", "matches_reference", "in=1x2"},
+    {"maxpool.forward/bug_index_in_tensor", "matches_reference", "c=2,in=1x1"},
+    {"maxpool.forward/bug_last_of_ties", "matches_reference", "in=1x2,window=1x2"},
+    {"maxpool.grad_input/bug_not_cleared", "stays_in_bounds", "in=1x1"},
+    {"avgpool.forward/bug_whole_window_in_ceil_mode", "matches_reference",
+     "in=1x1,window=1x2,stride=1x2,include_pad=1,ceil=1"},
+    // A second window along the other axis, which the step along this one does not reach.
+    {"avgpool.grad_input/bug_swapped_strides", "matches_finite_differences", "in=1x2,stride=2x1"},
+    // Past the end of x and w, or by value where the next row is there to be read.
+    {"fc.forward/bug_a12_tail_of_tile", "stays_in_bounds", "n=1"},
+    {"fc.forward/bug_a12_tail_of_tile", "matches_reference", "n=1"},
+    {"fc.forward/bug_a12_tail_within_buffer", "matches_reference", "n=2,k=2"},
+    // Tiles of eight: nine terms are the first that take two.
+    {"fc.forward/bug_bias_of_each_tile", "matches_reference", "n=1,c=9"},
+    {"fc.forward/bug_no_barrier_after_tile", "free_of_races", "n=1,c=9"},
+    {"fc.grad_input/bug_square_weights", "matches_reference", "n=1,k=2"},
+    {"fc.grad_weight/bug_transposed", "matches_reference", "n=1,c=2,k=2"},
+    {"fc.grad_weight/bug_transposed", "matches_finite_differences", "n=1,c=2,k=2"},
+    {"fc.grad_bias/bug_one_round", "matches_reference", "n=9"},
+    // A single class has the probability 1, and no gradient.
+    {"softmax_cross_entropy.backward/bug_a13_no_upstream", "within_rounding_bound", "n=1,v=2"},
+    {"softmax_cross_entropy.backward/bug_a13_no_upstream", "matches_finite_differences", "n=1,v=2"},
+    {"softmax_cross_entropy.backward/bug_no_mean", "within_rounding_bound", "n=2,v=2"},
+    {"softmax_cross_entropy.backward/bug_first_label", "within_rounding_bound", "n=2,v=2"},
+    // One class, and its logit too large, or too small, for exp in a float.
+    {"softmax_cross_entropy.forward/bug_no_largest", "within_rounding_bound", "n=1"},
+    {"softmax_cross_entropy.forward/bug_largest_from_zero", "within_rounding_bound", "n=1"},
+    {"softmax_cross_entropy.forward/bug_loss_of_probs", "within_rounding_bound", "n=1,v=2"},
+    {"softmax_cross_entropy.forward/bug_label_unchecked", "free_of_races", "n=1"},
+    {"softmax_cross_entropy.backward/bug_label_unchecked", "within_rounding_bound", "n=1"},
 };
 
 }  // namespace gradverify

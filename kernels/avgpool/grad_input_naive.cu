@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// avgpool.grad_input/naive: a thread for each pixel adds up its share of the windows over it.
+#include <cuda_runtime.h>
+
+#include "harness/kernel.hpp"
+#include "kernels/avgpool/window.cuh"
+#include "reference/avgpool.hpp"
+
+namespace {
+
+__global__ void gather(const float* dy, float* dx, PoolGeometry g, bool include_pad) {
+    const long long i = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
+    if (i >= g.pixels()) return;
+    const long long w = i % g.w.in, h = i / g.w.in % g.h.in;
+    const float* const plane = dy + i / (g.h.in * g.w.in) * g.h.out * g.w.out;
+    float sum = 0.0f;
+    for (long long oh = g.h.first_over(h); oh < g.h.end_over(h); ++oh)
+        for (long long ow = g.w.first_over(w); ow < g.w.end_over(w); ++ow) {
+            const long long counted = AverageWindow(g.h, oh, include_pad).counted *
+                                      AverageWindow(g.w, ow, include_pad).counted;
+            sum += plane[oh * g.w.out + ow] / static_cast<float>(counted);
+        }
+    dx[i] = sum;
+}
+
+void launch(const gradverify::avgpool::GradInput& call) {
+    const PoolGeometry g = pool_geometry(call, call.dy);
+    if (g.pixels() == 0) return;
+    gather<<<blocks_of(g.pixels(), 128), 128, 0, call.launch.stream>>>(
+        call.dy.as<const float>(), call.dx.as<float>(), g, call.include_pad);
+}
+
+}  // namespace
+
+GRADVERIFY_KERNEL(gradverify::avgpool::GradInput, "naive", launch)
+    .aligned_to(sizeof(float))
+    .with_empty_problems();

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// relu.grad_input/vectorised: four elements a thread where all tensors are aligned alike, single
+// ones elsewhere; dx may lie where dy or the saved x does.
+#include <cuda_runtime.h>
+
+#include "harness/kernel.hpp"
+#include "kernels/float4_span.cuh"
+#include "reference/relu.hpp"
+
+namespace {
+
+__device__ float masked(float dy, float x) { return x > 0.0f ? dy : 0.0f; }
+
+// No __restrict__: dx may be dy or x.
+__global__ void mask(const float* dy, const float* x, float* dx, Float4Span span, long long items) {
+    const long long item = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
+    if (item >= items) return;
+    const long long i = span.element(item);
+    if (!span.is_vector(item)) {
+        dx[i] = masked(dy[i], x[i]);
+        return;
+    }
+    const float4 of_dy = *reinterpret_cast<const float4*>(dy + i);
+    const float4 of_x = *reinterpret_cast<const float4*>(x + i);
+    *reinterpret_cast<float4*>(dx + i) =
+        make_float4(masked(of_dy.x, of_x.x), masked(of_dy.y, of_x.y), masked(of_dy.z, of_x.z),
+                    masked(of_dy.w, of_x.w));
+}
+
+void launch(const gradverify::relu::GradInput& call) {
+    if (call.n == 0) return;
+    const auto *dy = call.dy.as<const float>(), *x = call.x.as<const float>();
+    auto* const dx = call.dx.as<float>();
+    const Float4Span span = float4_span({dy, x, dx}, call.n);
+    const int threads = call.launch.block_size;
+    mask<<<static_cast<unsigned>((span.items() + threads - 1) / threads), threads, 0,
+           call.launch.stream>>>(dy, x, dx, span, span.items());
+}
+
+}  // namespace
+
+GRADVERIFY_KERNEL(gradverify::relu::GradInput, "vectorised", launch)
+    .in_place("dx", "dy")
+    .in_place("dx", "x")
+    .blocks_of({256, 64, 1024})
+    .aligned_to(sizeof(float))
+    .with_empty_problems();

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// softmax_cross_entropy.forward/naive: a thread for each row, which reads it three times: for the
+// largest logit, for the sum, and for the probabilities. The rows' losses go through the workspace.
+#include <cuda_runtime.h>
+
+#include <cmath>
+
+#include "harness/kernel.hpp"
+#include "kernels/softmax_cross_entropy/mean.cuh"
+#include "reference/softmax_cross_entropy.hpp"
+
+namespace {
+
+using namespace gradverify;
+
+// logits, probs: batch, classes; labels, loss_of: batch.
+__global__ void softmax_ce_forward(const float* logits, const int* labels, float* probs,
+                                   float* loss_of, long long batch, long long classes) {
+    const long long b = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
+    if (b >= batch) return;
+    const float* row = logits + b * classes;
+    float largest = row[0];
+    for (long long j = 1; j < classes; ++j) largest = fmaxf(largest, row[j]);
+    float sum = 0.0f;
+    for (long long j = 0; j < classes; ++j) sum += expf(row[j] - largest);
+    for (long long j = 0; j < classes; ++j) probs[b * classes + j] = expf(row[j] - largest) / sum;
+    const int label = labels[b];
+    loss_of[b] = label >= 0 && label < classes ? logf(sum) - (row[label] - largest) : NAN;
+}
+
+void launch(const softmax_cross_entropy::Forward& call) {
+    auto* const loss_of = static_cast<float*>(call.launch.workspace);
+    const auto blocks = static_cast<unsigned>((call.n + 127) / 128);
+    if (blocks > 0)
+        softmax_ce_forward<<<blocks, 128, 0, call.launch.stream>>>(
+            call.logits.as<const float>(), call.labels.as<const std::int32_t>(),
+            call.probs.as<float>(), loss_of, call.n, call.v);
+    softmax_cross_entropy::
+        mean_of_rows<<<1, softmax_cross_entropy::mean_threads, 0, call.launch.stream>>>(
+            loss_of, call.loss.as<float>(), call.n);
+}
+
+}  // namespace
+
+GRADVERIFY_KERNEL(softmax_cross_entropy::Forward, "naive", launch)
+    .workspace([](const Problem& problem) {
+        return problem.scalar("n") * static_cast<std::int64_t>(sizeof(float));
+    })
+    .aligned_to(sizeof(float))
+    .on_given_stream()
+    .with_empty_problems()
+    .with_invalid_indices();

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a case's kernel must give: the reference's results, exact or with a bound, and where NaN is
+// right.
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include "harness/element_bits.hpp"
+#include "harness/element_types.hpp"
+#include "properties/context.hpp"
+
+namespace gradverify {
+
+namespace {
+
+class Stopwatch {
+  public:
+    explicit Stopwatch(double& total) : total_(total) {}
+    ~Stopwatch() {
+        total_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+    }
+    Stopwatch(const Stopwatch&) = delete;
+    Stopwatch& operator=(const Stopwatch&) = delete;
+
+  private:
+    double& total_;
+    std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+template <class T>
+std::vector<Array<T>> empty_outputs(const Operator& op, const PassSpec& pass,
+                                    const Problem& problem) {
+    std::vector<Array<T>> outputs;
+    for (const std::string& name : pass.outputs) {
+        Array<T> output{.sizes = op.sizes_of(name, problem), .data = {}};
+        output.data.assign(static_cast<std::size_t>(element_count(output.sizes)), T(0.0));
+        outputs.push_back(std::move(output));
+    }
+    return outputs;
+}
+
+/// Ends the sums in the arithmetic that they were formed in. The reference computes in double:
+/// where the kernel does as well, its own error is as large.
+void close_sums(std::vector<Array<Bounded>>& outputs) {
+    const bool is_double = current_rounding.unit_roundoff <= traits_of(DType::f64).unit_roundoff;
+    for (Array<Bounded>& output : outputs)
+        for (Bounded& element : output.data) {
+            const double error = (is_double ? 2.0 : 1.0) * element.error();
+            element = Bounded(Bounded::Sum{element.value(), error, std::abs(element.value()), 0.0});
+        }
+}
+
+/// Gives each element of a tensor its largest error, times what transforms may make of it.
+void make_norm_wise(std::vector<Array<Bounded>>& outputs, double growth) {
+    for (Array<Bounded>& output : outputs) {
+        double largest = 0.0;
+        for (const Bounded& element : output.data) largest = std::max(largest, element.error());
+        for (Bounded& element : output.data)
+            element = Bounded(
+                Bounded::Sum{element.value(), growth * largest, std::abs(element.value()), 0.0});
+    }
+}
+
+}  // namespace
+
+bool CaseContext::has_invalid_indices() {
+    return std::ranges::any_of(op().inputs, [&](const TensorSpec& tensor) {
+        return types().may_be_invalid(tensor) &&
+               !std::ranges::all_of(value(tensor.name).data, [&](double element) {
+                   return tensor.admits(element, problem());
+               });
+    });
+}
+
+std::vector<Array<double>> CaseContext::reference(const PassSpec& pass) {
+    return reference(pass, values(pass.taken_by_reference()));
+}
+
+std::vector<Array<double>> CaseContext::reference(const PassSpec& pass,
+                                                  const std::vector<Array<double>>& taken) {
+    const Stopwatch watch(spent_.seconds_reference);
+    auto outputs = empty_outputs<double>(op(), pass, problem());
+    pass.reference(problem(), taken, outputs);
+    return outputs;
+}
+
+/// Sums are left open, so the rounding must stay as it is until they are closed.
+std::vector<Array<Bounded>> CaseContext::open_sums(const PassSpec& pass) {
+    const auto taken = values(pass.taken_by_reference());
+    const Stopwatch watch(spent_.seconds_reference);
+    std::vector<Array<Bounded>> exact;
+    for (const Array<double>& input : taken)
+        exact.push_back({input.sizes, {input.data.begin(), input.data.end()}});
+    auto outputs = empty_outputs<Bounded>(op(), pass, problem());
+    pass.bounded_reference(problem(), exact, outputs);
+    return outputs;
+}
+
+std::vector<Array<Bounded>> CaseContext::bounded(const PassSpec& pass) {
+    const ScopedRounding rounding(rounding_of(pass));
+    auto outputs = open_sums(pass);
+    close_sums(outputs);
+    return outputs;
+}
+
+std::vector<Array<Bounded>> CaseContext::bounded() {
+    const ScopedRounding rounding(rounding_of(pass()));
+    auto outputs = open_sums(pass());
+    for (std::size_t i = 0; i < initial_outputs_.size(); ++i)
+        for (std::size_t j = 0; j < outputs[i].data.size(); ++j)
+            outputs[i].data[j] += Bounded(initial_outputs_[i].data[j]);
+    close_sums(outputs);
+    if (declaration_.norm_wise_growth) make_norm_wise(outputs, *declaration_.norm_wise_growth);
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+        const DType stored = types().of(op(), pass().outputs[i]);
+        if (!is_floating(stored) || holds_all_of(stored, declaration_.accumulator())) continue;
+        for (Bounded& element : outputs[i].data)
+            if (!std::isnan(element.value())) element = element.stored_in(stored);
+    }
+    return outputs;
+}
+
+/// The kernel's arithmetic. What it takes of the forward pass is no exact input but a result that
+/// was rounded to its type, and the coarser of the two types covers both.
+Rounding CaseContext::rounding_of(const PassSpec& pass) const {
+    DType coarsest = declaration_.accumulator();
+    for (const std::string& name : pass.inputs)
+        if (const DType saved = types().of(op(), name);
+            op().is_output(name) && is_floating(saved) && !holds_all_of(saved, coarsest))
+            coarsest = saved;
+    return Rounding::of(coarsest, declaration_.arithmetic == Arithmetic::fast);
+}
+
+bool CaseContext::holds_nan() {
+    if (op().is_empty(problem()) || has_invalid_indices()) return true;
+    return std::ranges::any_of(op().inputs, [&](const TensorSpec& input) {
+        return input.may_be_nan && std::ranges::any_of(value(input.name).data, [](double element) {
+                   return std::isnan(element);
+               });
+    });
+}
+
+std::vector<Expected> CaseContext::expected() {
+    if (!is_exact_on_integers()) return within_rounding();
+    std::vector<Expected> expected;
+    const auto results = reference(pass());
+    for (std::size_t i = 0; i < results.size(); ++i) {
+        expected.push_back(Expected::exactly(pass().outputs[i], results[i]));
+        expected.back().admits_nan = holds_nan();
+        if (i < initial_outputs_.size())
+            for (std::size_t j = 0; j < expected[i].values.size(); ++j)
+                expected[i].values[j] += initial_outputs_[i].data[j];
+    }
+    return expected;
+}
+
+std::vector<Expected> CaseContext::within_rounding() {
+    std::vector<Expected> expected;
+    for (const Array<Bounded>& output : bounded()) {
+        expected.push_back(Expected::within(pass().outputs[expected.size()], output));
+        expected.back().admits_nan = holds_nan();
+    }
+    return expected;
+}
+
+}  // namespace gradverify

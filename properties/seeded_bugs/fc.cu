@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// Seeded bugs of fc, each a mistake that shipped somewhere. Linked into the tests only; list.hpp
+// says which property must kill each, and at which problem.
+#include <cuda_runtime.h>
+
+#include "harness/kernel.hpp"
+#include "reference/fc.hpp"
+
+namespace {
+
+using gradverify::fc::Forward;
+using gradverify::fc::GradBias;
+using gradverify::fc::GradInput;
+using gradverify::fc::GradWeight;
+
+enum class Bug { tail_of_tile, tail_within_buffer, bias_of_each_tile, no_barrier };
+
+constexpr int tile = 8;
+
+// Both A12: the last tile of the sum is not masked where its row ends. One reads on without end,
+// the other as far as the buffer goes, and so into the next row.
+template <Bug bug>
+__device__ float load(const float* matrix, int row, int column, int rows, int columns) {
+    const bool masked = bug != Bug::tail_of_tile && bug != Bug::tail_within_buffer;
+    if (row >= rows || (masked && column >= columns)) return 0.0f;
+    const int at = row * columns + column;
+    return bug == Bug::tail_within_buffer && at >= rows * columns ? 0.0f : matrix[at];
+}
+
+template <Bug bug>
+__global__ void forward_tiled(const float* x, const float* w, const float* b, float* y, int n,
+                              int c, int k) {
+    __shared__ float tile_x[tile][tile], tile_w[tile][tile];
+    const int across = (k + tile - 1) / tile;
+    const int row = blockIdx.x / across * tile + threadIdx.y;
+    const int first_column = blockIdx.x % across * tile;
+    const int column = first_column + threadIdx.x;
+    float sum = 0.0f;
+    for (int first = 0; first < c; first += tile) {
+        const int at = first + static_cast<int>(threadIdx.x);
+        tile_x[threadIdx.y][threadIdx.x] = load<bug>(x, row, at, n, c);
+        tile_w[threadIdx.y][threadIdx.x] =
+            load<bug>(w, first_column + static_cast<int>(threadIdx.y), at, k, c);
+        __syncthreads();
+        for (int l = 0; l < tile; ++l) sum += tile_x[threadIdx.y][l] * tile_w[threadIdx.x][l];
+        if (bug == Bug::bias_of_each_tile && column < k) sum += b[column];
+        if (bug != Bug::no_barrier) __syncthreads();
+    }
+    if (bug != Bug::bias_of_each_tile && column < k) sum += b[column];
+    if (row < n && column < k) y[row * k + column] = sum;
+}
+
+// The rows of w are taken to be as long as they are many: right where c == k.
+__global__ void grad_input_square(const float* dy, const float* w, float* dx, int n, int c, int k) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n * c) return;
+    float sum = 0.0f;
+    for (int out = 0; out < k; ++out) sum += dy[i / c * k + out] * w[out * k + i % c];
+    dx[i] = sum;
+}
+
+// Written as x^T dy: the gradient of a weight that is stored the other way around.
+__global__ void grad_weight_transposed(const float* dy, const float* x, float* dw, int n, int c,
+                                       int k) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= c * k) return;
+    float sum = 0.0f;
+    for (int row = 0; row < n; ++row) sum += x[row * c + i / k] * dy[row * k + i % k];
+    dw[i] = sum;
+}
+
+// One round of the batch: what has more rows than the block has threads loses the rest.
+__global__ void grad_bias_one_round(const float* dy, float* db, int n, int k) {
+    __shared__ float share[tile];
+    share[threadIdx.x] = threadIdx.x < n ? dy[threadIdx.x * k + blockIdx.x] : 0.0f;
+    __syncthreads();
+    if (threadIdx.x > 0) return;
+    float sum = 0.0f;
+    for (const float one : share) sum += one;
+    db[blockIdx.x] = sum;
+}
+
+template <Bug bug>
+void launch_forward(const Forward& call) {
+    const int n = static_cast<int>(call.n), k = static_cast<int>(call.k);
+    const int blocks = (n + tile - 1) / tile * ((k + tile - 1) / tile);
+    forward_tiled<bug><<<blocks, dim3(tile, tile), 0, call.launch.stream>>>(
+        call.x.as<const float>(), call.w.as<const float>(), call.b.as<const float>(),
+        call.y.as<float>(), n, static_cast<int>(call.c), k);
+}
+
+int blocks_of(std::int64_t threads) { return static_cast<int>((threads + 127) / 128); }
+
+void launch_grad_input(const GradInput& call) {
+    grad_input_square<<<blocks_of(call.dx.elements()), 128, 0, call.launch.stream>>>(
+        call.dy.as<const float>(), call.w.as<const float>(), call.dx.as<float>(),
+        static_cast<int>(call.n), static_cast<int>(call.c), static_cast<int>(call.k));
+}
+
+void launch_grad_weight(const GradWeight& call) {
+    grad_weight_transposed<<<blocks_of(call.dw.elements()), 128, 0, call.launch.stream>>>(
+        call.dy.as<const float>(), call.x.as<const float>(), call.dw.as<float>(),
+        static_cast<int>(call.n), static_cast<int>(call.c), static_cast<int>(call.k));
+}
+
+void launch_grad_bias(const GradBias& call) {
+    grad_bias_one_round<<<static_cast<unsigned>(call.k), tile, 0, call.launch.stream>>>(
+        call.dy.as<const float>(), call.db.as<float>(), static_cast<int>(call.n),
+        static_cast<int>(call.k));
+}
+
+}  // namespace
+
+GRADVERIFY_KERNEL(Forward, "bug_a12_tail_of_tile", launch_forward<Bug::tail_of_tile>)
+    .costs({.threads_per_output = tile, .barriers_per_thread = 4});
+GRADVERIFY_KERNEL(Forward, "bug_a12_tail_within_buffer", launch_forward<Bug::tail_within_buffer>)
+    .costs({.threads_per_output = tile, .barriers_per_thread = 4});
+GRADVERIFY_KERNEL(Forward, "bug_bias_of_each_tile", launch_forward<Bug::bias_of_each_tile>)
+    .costs({.threads_per_output = tile, .barriers_per_thread = 4});
+GRADVERIFY_KERNEL(Forward, "bug_no_barrier_after_tile", launch_forward<Bug::no_barrier>)
+    .costs({.threads_per_output = tile, .barriers_per_thread = 4});
+GRADVERIFY_KERNEL(GradInput, "bug_square_weights", launch_grad_input);
+GRADVERIFY_KERNEL(GradWeight, "bug_transposed", launch_grad_weight);
+GRADVERIFY_KERNEL(GradBias, "bug_one_round", launch_grad_bias)
+    .costs({.threads_per_output = tile, .barriers_per_thread = 1});

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// The operator fc and its reference: matrix products by Eigen. It is linear in each input, so
+// kernels are compared exactly.
+#include <Eigen/Core>
+
+#include "harness/matrix_product.hpp"
+#include "harness/registry.hpp"
+
+namespace gradverify {
+namespace {
+
+/// An array of two axes, or of one as a matrix of one row.
+template <class T>
+Eigen::Map<const Matrix<T>> matrix(const Array<T>& array) {
+    const std::int64_t columns = array.sizes.back();
+    return {array.data.data(), array.sizes.size() == 1 ? 1 : array.size(0), columns};
+}
+template <class T>
+Eigen::Map<Matrix<T>> matrix(Array<T>& array) {
+    const std::int64_t columns = array.sizes.back();
+    return {array.data.data(), array.sizes.size() == 1 ? 1 : array.size(0), columns};
+}
+
+template <class T>
+void forward(const Problem&, Inputs<T> in, Outputs<T> out) {
+    const auto x = matrix(in[0]), w = matrix(in[1]), b = matrix(in[2]);
+    auto y = matrix(out[0]);
+    y = product(x, w.transpose());
+    for (Eigen::Index n = 0; n < y.rows(); ++n)
+        for (Eigen::Index k = 0; k < y.cols(); ++k) y(n, k) += b(0, k);
+}
+
+template <class T>
+void grad_input(const Problem&, Inputs<T> in, Outputs<T> out) {
+    const auto dy = matrix(in[0]), w = matrix(in[1]);
+    matrix(out[0]) = product(dy, w);
+}
+
+template <class T>
+void grad_weight(const Problem&, Inputs<T> in, Outputs<T> out) {
+    const auto dy = matrix(in[0]), x = matrix(in[1]);
+    matrix(out[0]) = product(dy.transpose(), x);
+}
+
+template <class T>
+void grad_bias(const Problem&, Inputs<T> in, Outputs<T> out) {
+    const auto dy = matrix(in[0]);
+    auto db = matrix(out[0]);
+    for (Eigen::Index n = 0; n < dy.rows(); ++n)
+        for (Eigen::Index k = 0; k < dy.cols(); ++k) db(0, k) += dy(n, k);
+}
+
+/// A tensor of the parameters' sizes.
+TensorSpec tensor(std::string name, std::vector<std::string> parameters) {
+    return {.name = std::move(name), .sizes = [parameters](const Problem& problem) {
+                Sizes sizes;
+                for (const std::string& one : parameters) sizes.push_back(problem.scalar(one));
+                return sizes;
+            }};
+}
+
+double as_double(const Problem& problem, const char* parameter) {
+    return static_cast<double>(problem.scalar(parameter));
+}
+double products_in_all(const Problem& problem) {
+    return as_double(problem, "n") * as_double(problem, "c") * as_double(problem, "k");
+}
+
+std::vector<PassSpec> passes() {
+    return {{.name = "forward",
+             .inputs = {"x", "w", "b"},
+             .outputs = {"y"},
+             .reference = forward<double>,
+             .bounded_reference = forward<Bounded>,
+             .multiply_adds = products_in_all,
+             .reduction_length = [](const Problem& problem) { return problem.scalar("c") + 1; }},
+            {.name = "grad_input",
+             .inputs = {"dy", "w"},
+             .outputs = {"dx"},
+             .reference = grad_input<double>,
+             .bounded_reference = grad_input<Bounded>,
+             .multiply_adds = products_in_all,
+             .reduction_length = [](const Problem& problem) { return problem.scalar("k"); }},
+            {.name = "grad_weight",
+             .inputs = {"dy", "x"},
+             .outputs = {"dw"},
+             .reference = grad_weight<double>,
+             .bounded_reference = grad_weight<Bounded>,
+             .multiply_adds = products_in_all,
+             .reduction_length = [](const Problem& problem) { return problem.scalar("n"); }},
+            {.name = "grad_bias",
+             .inputs = {"dy"},
+             .outputs = {"db"},
+             .reference = grad_bias<double>,
+             .bounded_reference = grad_bias<Bounded>,
+             .multiply_adds =
+                 [](const Problem& problem) {
+                     return as_double(problem, "n") * as_double(problem, "k");
+                 },
+             .reduction_length = [](const Problem& problem) { return problem.scalar("n"); }}};
+}
+
+Constraint on(std::string parameter, Condition condition) {
+    condition.parameter = std::move(parameter);
+    return condition;
+}
+
+Operator describe() {
+    return {
+        .name = "fc",
+        .space = ParameterSpace(
+            {{.name = "n", .minimum = 0, .carries_rank = true}, {.name = "c"}, {.name = "k"}}, 0,
+            0),
+        .constraints = {},
+        .why_invalid = nullptr,
+        .inputs = {tensor("x", {"n", "c"}), tensor("w", {"k", "c"}), tensor("b", {"k"})},
+        .outputs = {tensor("y", {"n", "k"})},
+        .passes = passes(),
+        .products = {{"x", "w"}, {"b"}},
+        .typical = {on("n", between(1, 64)), on("c", between(1, 256)), on("k", between(1, 128))}};
+}
+
+GRADVERIFY_OPERATOR(describe);
+
+}  // namespace
+}  // namespace gradverify
