@@ -305,7 +305,7 @@ TEST_CASE("each field of a setting that does not matter is set back") {
                      .offsets = {3, 0, 1},
                      .block_size = 64,
                      .own_stream = true,
-                     .in_place = true,
+                     .place = 1,
                      .output_mask = 1,
                      .before = parsed("in=1x2")};
     std::vector<Setting> runs;
@@ -329,7 +329,7 @@ TEST_CASE("each field of a setting that does not matter is set back") {
         return shrink([&](const Setting& s) { return matters(s) == matters(found.setting); });
     };
     CHECK(only([](const Setting& s) { return s.before; }) == Setting{.before = parsed("in=1x2")});
-    CHECK(only([](const Setting& s) { return s.in_place; }) == Setting{.in_place = true});
+    CHECK(only([](const Setting& s) { return s.place; }) == Setting{.place = 1});
     CHECK(only([](const Setting& s) { return s.own_stream; }) == Setting{.own_stream = true});
     CHECK(only([](const Setting& s) { return s.output_mask; }) == Setting{.output_mask = 1});
     CHECK(only([](const Setting& s) { return s.block_size; }) == Setting{.block_size = 64});
