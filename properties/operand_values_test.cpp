@@ -120,20 +120,34 @@ TEST_CASE("the elements that are listed are those that are not as simple as can 
 }
 
 TEST_CASE(
-    "numbers of what is no sum of products have an offset in one draw of three, or of eight") {
+    "numbers of what is no sum of products have an offset, or outliers, in one draw of three, or of "
+    "eight") {
     const Operator curved = dividing();
     Operator linear = curved;
     linear.products = {{"x"}};
     const auto differ = [&](const Data& data, ValueKind kind) {
         return drawn(curved, "x", data, 1, kind) != drawn(linear, "x", data, 1, kind);
     };
-    int with_offset = 0;
-    for (std::uint64_t seed = 1; seed <= 8000; ++seed)
-        with_offset += differ({.seed = seed}, ValueKind::mantissas);
+    // Farther than any outlier.
+    const auto has_offset = [&](const Data& data) {
+        return std::abs(drawn(curved, "x", data, 1, ValueKind::mantissas).front()) > 600.0;
+    };
+    int with_offset = 0, with_outlier = 0;
+    for (std::uint64_t seed = 1; seed <= 8000; ++seed) {
+        with_offset += has_offset({.seed = seed});
+        with_outlier += differ({.seed = seed}, ValueKind::mantissas) && !has_offset({.seed = seed});
+    }
     CHECK(with_offset > 940);
     CHECK(with_offset < 1060);
+    // Of a draw with outliers one element in four is one: 219 are expected.
+    CHECK(with_outlier > 160);
+    CHECK(with_outlier < 280);
     for (std::uint64_t seed = 1; seed <= 12; ++seed) {
-        CHECK(differ({.seed = seed, .is_dense = true}, ValueKind::mantissas) == (seed % 3 == 0));
+        const Data dense{.seed = seed, .is_dense = true};
+        CHECK(has_offset(dense) == (seed % 3 == 0));
+        // Of every other element: the first one has its turn every other time.
+        const bool is_outlier = seed % 3 == 2 && seed / 3 % 2 == 1;
+        CHECK(differ(dense, ValueKind::mantissas) == (seed % 3 == 0 || is_outlier));
         CHECK_FALSE(differ({.seed = seed, .is_dense = true}, ValueKind::integers));
         CHECK_FALSE(differ({.seed = seed}, ValueKind::integers));
     }

@@ -62,7 +62,7 @@ TEST_CASE("the budget's seconds are those that runs take of a processor") {
         outcome.seconds_cpu = 100.0;
         return outcome;
     };
-    const Shrunk shrunk = shrink_from(kernel, found, runner);
+    const Shrunk shrunk = shrink_from(kernel, found, runner, {}, ShrinkOptions{});
     CHECK_FALSE(shrunk.minimal());
     CHECK(shrunk.runs < 100);
 }
