@@ -181,6 +181,10 @@ TEST_CASE("at a tie of exact values there is a gradient only where the branches 
     check_values(run_bounded(open.forward(), problem, {at_kink, w}), {{{2}, {0, 39}}});
     CHECK(open.along(problem, Arrays{at_kink, w}, 0, ones, Arrays{dy}).is_kink);
     CHECK(open.along(problem, Arrays{at_kink, w}, 0, ones, Arrays{dy}).derivative == 22 - 39);
+    // One for each element of the outputs, and only there.
+    CHECK(open.along(problem, Arrays{at_kink, w}, 0, ones, Arrays{dy}).terms ==
+          std::vector<double>{22, -39});
+    CHECK(open.along(problem, Arrays{away, w}, 0, ones, Arrays{dy}).terms.empty());
     CHECK_FALSE(open.along(problem, Arrays{away, w}, 0, ones, Arrays{dy}).is_kink);
     CHECK(open.along(problem, Arrays{away, w}, 0, ones, Arrays{dy}).branches !=
           open.along(problem, Arrays{ones, w}, 0, ones, Arrays{dy}).branches);

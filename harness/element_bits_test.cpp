@@ -145,5 +145,8 @@ TEST_CASE("what is infinite or no number, and exact, stays so when it is stored"
         CHECK(error_once_stored(dtype, INFINITY, 0.0) == 0.0);
         CHECK(error_once_stored(dtype, NAN, 0.0) == 0.0);
         CHECK(error_once_stored(dtype, 0x1p+200, 0.0) == INFINITY);
+        // And only what is exact.
+        CHECK(error_once_stored(dtype, INFINITY, 1.0) == INFINITY);
+        CHECK(error_once_stored(dtype, NAN, 1.0) == INFINITY);
     }
 }

@@ -167,6 +167,11 @@ TEST_CASE("each place of an output has dense cases, as have ties and NaN where t
     std::vector<int> places;
     for (const Case& one : dense_cases(kernel)) places.push_back(one.setting.place);
     CHECK(places == std::vector{0, 1, 0, 2});
+    places.clear();
+    const TestKernel three(
+        test_kernel().in_place("dw", "dy").in_place("dw", "x").in_place("dw", "w"));
+    for (const Case& one : dense_cases(three)) places.push_back(one.setting.place);
+    CHECK(places == std::vector{0, 1, 0, 2, 0, 3});
     Operator defined = *kernel.kernel.op;
     kernel.kernel.op = &defined;
     defined.is_piecewise_linear = true;
@@ -174,6 +179,19 @@ TEST_CASE("each place of an output has dense cases, as have ties and NaN where t
     defined.is_piecewise_linear = false;
     defined.inputs[0].may_be_nan = true;
     CHECK(dense_cases(kernel).size() == 8);
+}
+
+TEST_CASE("where indices choose among numbers of no sum of products there are nine dense cases") {
+    TestKernel kernel(test_kernel());
+    Operator op = *kernel.kernel.op;
+    kernel.kernel.op = &op;
+    for (const bool chooses : {false, true})
+        for (const bool has_products : {false, true}) {
+            op.inputs[0].dtype = chooses ? DType::i32 : DType::f32;
+            op.products.clear();
+            if (has_products) op.products = {{"x", "w"}};
+            CHECK(dense_cases(kernel).size() == (chooses && !has_products ? 9 : 3));
+        }
 }
 
 TEST_CASE("a dense case prints and parses as one word") {

@@ -182,7 +182,6 @@ void fill_nan(Array<double>& array, std::uint64_t seed, SplitMix64 random) {
 }
 
 void put_invalid(Array<double>& array, const ValueDomain& range, DType dtype, SplitMix64 random) {
-    if (array.data.empty()) return;
     // Of 64 bits the ends that a double holds.
     const double most = dtype == DType::i32 ? 0x1p31 - 1.0 : 0x1p53;
     const double outside[] = {range.lowest - 1.0, range.highest + 1.0, -most - 1.0, most};
@@ -234,10 +233,11 @@ void add_outliers(Array<double>& array, SplitMix64 random, DType dtype) {
 }
 
 void add_dense_outliers(Array<double>& array, std::uint64_t turn, DType dtype) {
-    for (std::size_t i = 0; i < array.data.size(); ++i)
-        if (const std::uint64_t place = (i + turn) % 4; place % 2 == 1)
-            array.data[i] = std::copysign(std::ldexp(array.data[i], outlier_scale(dtype)),
-                                          place == 1 ? 1.0 : -1.0);
+    for (std::size_t i = 0; i < array.data.size(); ++i) {
+        const double larger = std::ldexp(std::abs(array.data[i]), outlier_scale(dtype));
+        const std::uint64_t place = (i + turn) % 4;
+        if (place % 2 == 1) array.data[i] = place == 1 ? larger : -larger;
+    }
 }
 
 }  // namespace gradverify

@@ -9,6 +9,7 @@
 #include <stdexcept>
 
 #include "harness/declare_operator.hpp"
+#include "properties/draw_numbers.hpp"
 #include "properties/values.hpp"
 
 namespace {
@@ -120,17 +121,19 @@ TEST_CASE("the elements that are listed are those that are not as simple as can 
 }
 
 TEST_CASE(
-    "numbers of what is no sum of products have an offset, or outliers, in one draw of three, or of "
+    "numbers of what is no sum of products have an offset, or outliers, in one draw of three, or "
+    "of "
     "eight") {
     const Operator curved = dividing();
     Operator linear = curved;
     linear.products = {{"x"}};
     const auto differ = [&](const Data& data, ValueKind kind) {
-        return drawn(curved, "x", data, 1, kind) != drawn(linear, "x", data, 1, kind);
+        return drawn(curved, "x", data, 40, kind) != drawn(linear, "x", data, 40, kind);
     };
-    // Farther than any outlier.
+    // All of them, and so no outliers.
     const auto has_offset = [&](const Data& data) {
-        return std::abs(drawn(curved, "x", data, 1, ValueKind::mantissas).front()) > 600.0;
+        return std::ranges::all_of(drawn(curved, "x", data),
+                                   [](double v) { return std::abs(v) > 600.0; });
     };
     int with_offset = 0, with_outlier = 0;
     for (std::uint64_t seed = 1; seed <= 8000; ++seed) {
@@ -139,15 +142,15 @@ TEST_CASE(
     }
     CHECK(with_offset > 940);
     CHECK(with_offset < 1060);
-    // Of a draw with outliers one element in four is one: 219 are expected.
-    CHECK(with_outlier > 160);
-    CHECK(with_outlier < 280);
+    // One in eight of those without an offset: 875 are expected.
+    CHECK(with_outlier > 820);
+    CHECK(with_outlier < 930);
     for (std::uint64_t seed = 1; seed <= 12; ++seed) {
         const Data dense{.seed = seed, .is_dense = true};
         CHECK(has_offset(dense) == (seed % 3 == 0));
-        // Of every other element: the first one has its turn every other time.
-        const bool is_outlier = seed % 3 == 2 && seed / 3 % 2 == 1;
-        CHECK(differ(dense, ValueKind::mantissas) == (seed % 3 == 0 || is_outlier));
+        Array<double> expected{{40}, drawn(linear, "x", dense)};
+        if (seed % 3 == 2) add_dense_outliers(expected, seed / 3, DType::f32);
+        CHECK((drawn(curved, "x", dense) == expected.data) == (seed % 3 != 0));
         CHECK_FALSE(differ({.seed = seed, .is_dense = true}, ValueKind::integers));
         CHECK_FALSE(differ({.seed = seed}, ValueKind::integers));
     }

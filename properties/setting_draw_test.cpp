@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <cstdlib>
 #include <map>
 #include <set>
 
@@ -97,11 +98,23 @@ TEST_CASE("each input that an output may lie in place of is drawn, and none") {
     updating.updates("y", "x");
     CHECK(updating.places() == 0);
     CHECK(updating.alias_of("y", 0)->input == "x");
-    std::map<int, int> places;
-    for (std::uint64_t seed = 0; seed < 300; ++seed)
-        ++places[draw_setting(kernel, pass_of({"x", "w"}), seed).place];
-    CHECK(places.size() == 3);
-    for (const int place : {0, 1, 2}) CHECK(places[place] > 40);
+    const auto drawn = [](const KernelDeclaration& declared) {
+        std::map<int, int> places;
+        for (std::uint64_t seed = 0; seed < 4000; ++seed)
+            ++places[draw_setting(declared, pass_of({"x", "w"}), seed).place];
+        return places;
+    };
+    const auto is_about = [](int count, int expected) { return std::abs(count - expected) < 150; };
+    std::map<int, int> two = drawn(kernel);
+    CHECK(two.size() == 3);
+    CHECK(is_about(two[0], 2000));
+    CHECK(is_about(two[1], 1000));
+    CHECK(is_about(two[2], 1000));
+    std::map<int, int> one = drawn(KernelDeclaration().in_place("y", "w"));
+    CHECK(one.size() == 2);
+    CHECK(is_about(one[0], 2000));
+    CHECK(is_about(one[1], 2000));
+    CHECK(drawn(updating) == std::map<int, int>{{0, 4000}});
 }
 
 }  // namespace gradverify

@@ -330,6 +330,9 @@ TEST_CASE("each field of a setting that does not matter is set back") {
     };
     CHECK(only([](const Setting& s) { return s.before; }) == Setting{.before = parsed("in=1x2")});
     CHECK(only([](const Setting& s) { return s.place; }) == Setting{.place = 1});
+    found.setting.place = 3;
+    CHECK(only([](const Setting& s) { return s.place > 0; }) == Setting{.place = 1});
+    CHECK(only([](const Setting& s) { return s.place; }) == Setting{.place = 3});
     CHECK(only([](const Setting& s) { return s.own_stream; }) == Setting{.own_stream = true});
     CHECK(only([](const Setting& s) { return s.output_mask; }) == Setting{.output_mask = 1});
     CHECK(only([](const Setting& s) { return s.block_size; }) == Setting{.block_size = 64});
