@@ -101,8 +101,7 @@ inline Bounded pow(const Bounded& x, const Bounded& y) {
             propagated = change <= propagated ? propagated : change;
             if (std::isnan(change)) propagated = INFINITY;
         }
-    if (y.error() == 0.0 && x.error() >= std::abs(x.value()) && y.value() < 0.0)
-        propagated = INFINITY;
+    if (x.error() >= std::abs(x.value()) && y.value() < 0.0) propagated = INFINITY;
     return detail::with_accuracy(value, propagated, F::ulps, F::fast(x.value(), y.value()));
 }
 

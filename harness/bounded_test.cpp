@@ -197,6 +197,46 @@ TEST_CASE("a sum's factor and divisor may be given to each of its terms") {
     CHECK(((made(5.0, 0.0) - made(5.0, 0.0)) * Bounded(4.0)).error() > 0.0);
 }
 
+TEST_CASE("of two factors the one with more terms is the sum, and the first of two alike") {
+    const ScopedRounding rounding(coarse);
+    const Bounded one = Bounded(4.0), difference = made(5.0, 0.0) - made(3.0, 0.0);
+    // Sums of which nothing cancels, of two numbers and of three.
+    const Bounded two = made(1.0, 0.0) + made(2.0, 0.0), three = two + made(4.0, 0.0);
+    for (const Bounded& product : {one * three, three * one, two * three, three * two})
+        CHECK(product.additions() == 2.0);
+    for (const Bounded& product : {three * difference, difference * three})
+        CHECK(product.magnitude() == doctest::Approx(7.0 * 8.0 + 2.0 * three.error()));
+    const Bounded four = made(3.0, 0.0) + made(1.0, 0.0);
+    CHECK((two * four).magnitude() == doctest::Approx(3.0 * 4.0 + 3.0 * four.error()));
+    CHECK((four * two).magnitude() == doctest::Approx(3.0 * 4.0 + 4.0 * two.error()));
+    // What a product is off by is no term that cancels.
+    const Bounded rounded = made(3.0, 1.0) * made(5.0, 2.0);
+    CHECK((difference * rounded).magnitude() ==
+          doctest::Approx(8.0 * 15.0 + 2.0 * rounded.error()));
+}
+
+TEST_CASE("a sum of three goes on as one: its additions' roundings are not counted twice") {
+    const ScopedRounding rounding(coarse);
+    const double once = 8.0 / 3 + 0.5;
+    CHECK((made(2.0, 0.0, 2.0) * Bounded(4.0)).error() ==
+          doctest::Approx(once * (1.0 + 1.0) + 8.0 + 2 * 0.5));
+    // The product of two sums is rounded once.
+    const Bounded difference = made(5.0, 0.0) - made(3.0, 0.0);
+    const double e = difference.error(), reach = 4.0 + 4.0 * e + e * e;
+    CHECK((difference * difference).error() == doctest::Approx(4.0 * e + e * e + reach / 3 + 0.5));
+    CHECK((difference * difference).additions() == 0.0);
+}
+
+TEST_CASE("a result reaches as far as its size and what it was off by before, on either side") {
+    const ScopedRounding rounding(coarse);
+    for (const double value : {2.0, -2.0}) {
+        const Bounded result = Bounded::after_operation(value, 1.0);
+        CHECK(result.value() == value);
+        CHECK(result.magnitude() == 3.0);
+        CHECK(result.error() == doctest::Approx(1.0 + 3.0 / 3 + 0.5));
+    }
+}
+
 TEST_CASE("a long sum is multiplied whole, or in a few parts") {
     const ScopedRounding rounding(Rounding::of(DType::f32));
     const Bounded sum(Bounded::Sum{2.0, 0.0, 8.0, 5.0});
@@ -274,6 +314,7 @@ TEST_CASE("a stored result may be off by what it was before and by one rounding,
     };
     CHECK(stored(3.0, 0.0, DType::bf16).error() == 0.0);
     CHECK(stored(3.0, 0.0, DType::bf16).value() == 3.0);
+    CHECK(stored(-3.0, 0.0, DType::bf16).magnitude() == 3.0);
     CHECK(stored(1.0 + 0x1p-9, 0.0, DType::bf16).error() == 0x1p-9);
     CHECK(std::isinf(stored(70000.0, 1.0, DType::f16).error()));
     // An open sum is rounded as it was formed.
@@ -281,6 +322,34 @@ TEST_CASE("a stored result may be off by what it was before and by one rounding,
     CHECK(sum.stored_in(DType::f64).error() == doctest::Approx(sum.error()));
     CHECK(sum.stored_in(DType::f16).error() > sum.error());
     CHECK(sum.stored_in(DType::f16).error() <= sum.error() + 0x1p-11);
+}
+
+TEST_CASE("a constant at the ends of an arithmetic's range is off only where it has to be") {
+    const Rounding half = Rounding::of(DType::f16), single = Rounding::of(DType::f32);
+    CHECK(half.of_constant(0x1p-14) == 0.0);
+    // Below the smallest normal number an arithmetic may have fewer digits than it has elsewhere.
+    CHECK(half.of_constant(0x1.8p-24) >= 0x1p-25);
+    CHECK(half.of_constant(1.0 + 0x1p-12) > 0.0);
+    CHECK(single.of_constant(0x1p-149) == 0.0);
+    CHECK(Rounding::of(DType::f64).of_constant(1e308) == 0.0);
+}
+
+TEST_CASE("up to the largest number there is a bound, and beyond it none") {
+    const double largest = current_rounding.largest;
+    CHECK(std::isfinite((Bounded(largest / 2) + Bounded(largest / 2)).error()));
+    CHECK((Bounded(largest) + Bounded(largest)).error() == INFINITY);
+    CHECK(std::isfinite((Bounded(largest) * Bounded(1.0)).error()));
+    const Bounded beyond = Bounded(largest) * Bounded(-2.0);
+    CHECK(beyond.error() == INFINITY);
+    CHECK(beyond.value() == -2.0 * largest);
+    CHECK(beyond.additions() == 0.0);
+}
+
+TEST_CASE("fast division counts two roundings more, where it is asked for") {
+    CHECK_FALSE(Rounding::of(DType::f32).is_fast);
+    const ScopedRounding rounding(Rounding::of(DType::f32, true));
+    const Bounded quotient = Bounded(1.0) / Bounded(3.0);
+    CHECK(quotient.error() == doctest::Approx(5.0 * u / 3.0).epsilon(1e-5).scale(0.0));
 }
 
 TEST_CASE("a matrix product of bounded values equals the scalar sum of products") {

@@ -65,6 +65,10 @@ TEST_CASE("a NaN that is expected of data with NaN passes, and no other value in
     CHECK(comparing({nan, 0.0}, expected).map.wrong == 1);
     CHECK(comparing({2.0, 2.0}, expected).map.wrong == 1);
     CHECK(comparing({nan, nan}, expected).map.wrong == 1);
+    // Zeros would not have passed.
+    Expected alone = expect({nan});
+    alone.admits_nan = true;
+    CHECK(comparing({nan}, alone).outcome("").verdict == Verdict::passed);
 }
 
 TEST_CASE("an infinity passes only where that infinity is expected") {

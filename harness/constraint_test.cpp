@@ -134,6 +134,17 @@ TEST_CASE("a name must exist at every rank of the operator") {
                          std::invalid_argument);
 }
 
+TEST_CASE("a condition on a real parameter is an error, on either side") {
+    const ParameterSpace with_real({{.name = "slope", .values = {0.5, 2.0}}, {.name = "n"}}, 0, 0);
+    for (const Constraint& constraint :
+         {where("slope", gradverify::equals(1)), where("n", gradverify::same_as("slope"))}) {
+        const std::vector<Constraint> all{constraint};
+        CHECK_THROWS_WITH_AS(check_names(all, with_real),
+                             doctest::Contains("conditions are on whole numbers"),
+                             std::invalid_argument);
+    }
+}
+
 TEST_CASE("a constraint that cannot be meant is an error") {
     CHECK(contains(complaint(where("c", gradverify::multiple_of(0))), "factor must be at least 1"));
     CHECK(contains(complaint(where("c", gradverify::between(3, 2))), "must not exceed"));

@@ -93,6 +93,18 @@ TEST_CASE("rounding goes to the nearest, ties to even, and overflows from half a
     CHECK(std::isnan(rounded_to(DType::f16, NAN)));
 }
 
+TEST_CASE("a number of any other type has the machine's own bits") {
+    CHECK(bits_of(DType::f32, 1.5) == 0x3fc00000u);
+    CHECK(bits_of(DType::f64, 1.5) == 0x3ff8000000000000u);
+    CHECK(bits_of(DType::i32, -2.0) == 0xfffffffeu);
+    CHECK(bits_of(DType::i64, -2.0) == 0xfffffffffffffffeu);
+    for (const DType dtype : {DType::f32, DType::f64, DType::i32, DType::i64})
+        for (const double value : {0.0, 7.0, -2.0})
+            CHECK(value_of_bits(dtype, bits_of(dtype, value)) == value);
+    CHECK(bits_of(DType::f16, NAN) == 0x7e00u);
+    CHECK(bits_of(DType::bf16, NAN) == 0x7fc0u);
+}
+
 TEST_CASE("an array holds numbers of a type or not") {
     const double values[] = {1.0, 257.0};
     CHECK(are_numbers_of(DType::f16, values));
@@ -122,7 +134,10 @@ TEST_CASE("what was off before it was stored is off by the farther of its ends")
     CHECK(error_once_stored(DType::bf16, 3.0, 0x1p-8) == 0.0);
     CHECK(error_once_stored(DType::f16, 0x1p-24, 0x1p-26) == 0.0);
     CHECK(error_once_stored(DType::f16, 0x1.8p-25, 0.0) == 0x1p-26);
+    // The lower end is the farther one.
+    CHECK(error_once_stored(DType::f16, 1.0 + 0x1p-11 + 0x1p-20, 0x1p-19) == 0x1p-11 + 0x1p-20);
     CHECK(error_once_stored(DType::f16, 65519.0, 2.0) == INFINITY);
+    CHECK(error_once_stored(DType::f16, -65519.0, 2.0) == INFINITY);
 }
 
 TEST_CASE("what is infinite or no number, and exact, stays so when it is stored") {
@@ -130,5 +145,8 @@ TEST_CASE("what is infinite or no number, and exact, stays so when it is stored"
         CHECK(error_once_stored(dtype, INFINITY, 0.0) == 0.0);
         CHECK(error_once_stored(dtype, NAN, 0.0) == 0.0);
         CHECK(error_once_stored(dtype, 0x1p+200, 0.0) == INFINITY);
+        // And only what is exact.
+        CHECK(error_once_stored(dtype, INFINITY, 1.0) == INFINITY);
+        CHECK(error_once_stored(dtype, NAN, 1.0) == INFINITY);
     }
 }

@@ -30,8 +30,7 @@ std::optional<Sensitivity> sensitivity_of(std::span<const Expected> expected,
     if (ulps.empty()) return std::nullopt;
     const auto middle = ulps.begin() + static_cast<std::ptrdiff_t>((ulps.size() - 1) / 2);
     std::ranges::nth_element(ulps, middle);
-    return Sensitivity{.least_ulps = *std::min_element(ulps.begin(), middle + 1),
-                       .median_ulps = *middle};
+    return Sensitivity{.least_ulps = std::ranges::min(ulps), .median_ulps = *middle};
 }
 
 }  // namespace gradverify

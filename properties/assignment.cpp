@@ -91,7 +91,6 @@ bool Assignment::complete(int& steps) {
     const auto missing = std::ranges::find_if(order, [&](int which) { return !has(which); });
     if (missing == order.end()) return true;
     const SlotClass& slot_class = domain_->classes[static_cast<std::size_t>(*missing)];
-    const bool related = !slot_class.divisors.empty() || !slot_class.multiples.empty();
     const std::int64_t step = std::max<std::int64_t>(unit(*missing), 1);
     std::optional<std::int64_t> value = nearest(*missing, slot_class.smallest);
     while (value) {
@@ -99,7 +98,7 @@ bool Assignment::complete(int& steps) {
         if (complete(steps)) return true;
         unset(*missing);
         // Only a divisor of a divisor can lead into a dead end; a larger value helps only there.
-        if (!related) return false;
+        if (slot_class.multiples.empty()) return false;
         do {
             *value += step;
             if (*value > slot_class.highest || ++steps > most_steps) return false;

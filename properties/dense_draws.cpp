@@ -37,7 +37,7 @@ std::vector<int> offsets_of(const Kernel& of, int draw) {
 /// By turns all outputs, and each subset of them.
 std::uint32_t mask_of(const Kernel& kernel, int draw) {
     const auto outputs = kernel.pass->outputs.size();
-    if (!kernel.any().takes_output_mask || outputs < 2) return Setting::every_output;
+    if (!kernel.any().takes_output_mask) return Setting::every_output;
     const std::uint32_t all = (std::uint32_t{1} << std::min<std::size_t>(outputs, 16)) - 1;
     const std::uint32_t mask = static_cast<std::uint32_t>(draw) % all;
     return mask == 0 ? Setting::every_output : mask;

@@ -89,11 +89,89 @@ TEST_CASE("orders of threads, streams and offsets take turns over many draws") {
     CHECK(dense_cases(bytes)[1].setting.offsets == std::vector<int>{1, 2, 3});
 }
 
+TEST_CASE("all outputs and each subset of up to three take turns, where the kernel takes a mask") {
+    const auto masks = [](std::vector<std::string> outputs, bool takes_mask) {
+        KernelDeclaration declared = test_kernel();
+        declared.takes_output_mask = takes_mask;
+        TestKernel kernel(declared);
+        const PassSpec pass = [&] {
+            PassSpec several = *kernel.kernel.pass;
+            several.outputs = outputs;
+            return several;
+        }();
+        kernel.kernel.pass = &pass;
+        std::vector<std::uint32_t> drawn;
+        for (const Case& one : dense_cases(kernel)) drawn.push_back(one.setting.output_mask);
+        return drawn;
+    };
+    using Masks = std::vector<std::uint32_t>;
+    constexpr std::uint32_t all = Setting::every_output;
+    CHECK(masks({"dw"}, true) == Masks{all, all, all});
+    CHECK(masks({"dx", "dw"}, true) == Masks{all, 1, 2});
+    CHECK(masks({"dx", "dw", "db"}, true) == Masks{all, 1, 2, 3, 4, 5, 6});
+    CHECK(masks({"dx", "dw", "db", "y"}, true) == Masks{all, 1, 2, 3, 4, 5, 6});
+    CHECK(masks({"dx", "dw", "db"}, false) == Masks{all, all, all});
+}
+
+TEST_CASE("pointers change where a kernel needs less than the alignment of cudaMalloc, 256 bytes") {
+    for (const int bytes : {128, 255, 256, 512}) {
+        const TestKernel kernel(test_kernel().aligned_to(bytes));
+        CHECK(dense_cases(kernel)[1].setting.offsets.empty() == (bytes >= 256));
+    }
+}
+
+TEST_CASE("of more outputs than a mask's subsets can take turns, the first sixteen do") {
+    TestKernel kernel([] {
+        KernelDeclaration declared = test_kernel();
+        declared.takes_output_mask = true;
+        return declared;
+    }());
+    PassSpec pass = *kernel.kernel.pass;
+    pass.outputs.assign(40, "dw");
+    kernel.kernel.pass = &pass;
+    const auto mask = [&](int draw) {
+        return dense_case(kernel.kernel, "repeatable", "cpu", parsed("in=1x1"), draw)
+            .setting.output_mask;
+    };
+    CHECK(mask(255) == 255);
+    CHECK(mask(65534) == 65534);
+    CHECK(mask(65535) == Setting::every_output);
+}
+
+TEST_CASE("every other dense case is in place, where that is the caller's choice") {
+    const auto places = [](const KernelDeclaration& declared) {
+        const TestKernel kernel(declared);
+        std::vector<int> drawn;
+        for (const Case& one : dense_cases(kernel)) drawn.push_back(one.setting.place);
+        return drawn;
+    };
+    KernelDeclaration by_choice = test_kernel().blocks_of({1, 2, 3, 4, 5});
+    CHECK(places(by_choice) == std::vector<int>(5, 0));
+    by_choice.updates("dw", "x");
+    CHECK(places(by_choice) == std::vector<int>(5, 0));
+    by_choice.in_place("dw", "dy");
+    CHECK(places(by_choice) == std::vector{0, 1, 0, 1, 0});
+}
+
+TEST_CASE("an output of integers hides no rounding, and takes no more draws") {
+    Operator op = make_test_operator();
+    op.outputs.front().dtype = DType::i32;
+    TestKernel kernel(test_kernel());
+    kernel.kernel.op = &op;
+    kernel.kernel.pass = op.find_pass("forward");
+    CHECK(dense_draw_count(kernel.kernel, "within_rounding_bound") == 3);
+}
+
 TEST_CASE("each place of an output has dense cases, as have ties and NaN where they are defined") {
     TestKernel kernel(test_kernel().in_place("dw", "dy").in_place("dw", "x"));
     std::vector<int> places;
     for (const Case& one : dense_cases(kernel)) places.push_back(one.setting.place);
     CHECK(places == std::vector{0, 1, 0, 2});
+    places.clear();
+    const TestKernel three(
+        test_kernel().in_place("dw", "dy").in_place("dw", "x").in_place("dw", "w"));
+    for (const Case& one : dense_cases(three)) places.push_back(one.setting.place);
+    CHECK(places == std::vector{0, 1, 0, 2, 0, 3});
     Operator defined = *kernel.kernel.op;
     kernel.kernel.op = &defined;
     defined.is_piecewise_linear = true;
@@ -101,6 +179,19 @@ TEST_CASE("each place of an output has dense cases, as have ties and NaN where t
     defined.is_piecewise_linear = false;
     defined.inputs[0].may_be_nan = true;
     CHECK(dense_cases(kernel).size() == 8);
+}
+
+TEST_CASE("where indices choose among numbers of no sum of products there are nine dense cases") {
+    TestKernel kernel(test_kernel());
+    Operator op = *kernel.kernel.op;
+    kernel.kernel.op = &op;
+    for (const bool chooses : {false, true})
+        for (const bool has_products : {false, true}) {
+            op.inputs[0].dtype = chooses ? DType::i32 : DType::f32;
+            op.products.clear();
+            if (has_products) op.products = {{"x", "w"}};
+            CHECK(dense_cases(kernel).size() == (chooses && !has_products ? 9 : 3));
+        }
 }
 
 TEST_CASE("a dense case prints and parses as one word") {

@@ -7,6 +7,7 @@
 #include <bit>
 
 #include "harness/random.hpp"
+#include "properties/draw_numbers.hpp"
 #include "properties/problem_generator.hpp"
 #include "properties/setting_draw.hpp"
 #include "properties/test_operator.hpp"
@@ -59,6 +60,8 @@ TEST_CASE("the problems of a seed are the same everywhere") {
     dear.costs({.threads_per_output = 256, .barriers_per_thread = 9});
     const WorkBudget small{.multiply_adds = 1e5, .thread_barriers = 3e5, .bytes = 1e5};
     CHECK(digest_of_problems(dear, 2, 2, {.budget = small}) == 4706759694367363366u);
+    const WorkBudget least{.multiply_adds = 400, .thread_barriers = 3e5, .bytes = 4000};
+    CHECK(digest_of_problems(test_kernel(), 2, 2, {.budget = least}) == 15435715003529730808u);
 }
 
 TEST_CASE("the values of a seed are the same everywhere") {
@@ -88,6 +91,67 @@ TEST_CASE("the values of a seed are the same everywhere") {
     for (const std::int64_t length : {1, 1000, 1 << 20})
         add(directions, draw_direction({{5, 7}, std::vector<double>(35)}, 3, 11, length));
     CHECK(directions == 4373105376419161490u);
+}
+
+TEST_CASE("the numbers that fill an array are the same everywhere") {
+    std::uint64_t integers = 0, mantissas = 0, dense = 0, indices = 0, domains = 0;
+    const auto filled = [](const Sizes& sizes, auto fill) {
+        Array<double> array{sizes, std::vector<double>(static_cast<std::size_t>(
+                                       sizes.empty() ? 1 : element_count(sizes)))};
+        fill(array);
+        return array;
+    };
+    for (const Sizes& sizes : {Sizes{}, {0}, {1}, {16}, {17}, {3, 5, 2}, {40, 3}})
+        for (std::uint64_t seed = 1; seed <= 30; ++seed) {
+            const SplitMix64 random(seed);
+            for (const std::int64_t length : {1, 3, 100, 1 << 20})
+                for (const int bits : {8, 11, 24})
+                    add(integers, filled(sizes, [&](auto& array) {
+                            fill_integers(array, random, length, bits);
+                        }));
+            add(mantissas, filled(sizes, [&](auto& array) { fill_smooth(array, random); }));
+            for (const DType dtype : {DType::f16, DType::bf16, DType::f32, DType::f64}) {
+                Array<double> drawn =
+                    filled(sizes, [&](auto& array) { fill_mantissas(array, random, dtype); });
+                add(mantissas, drawn);
+                for (const auto& [lowest, highest] :
+                     {std::pair(-INFINITY, INFINITY), std::pair(0.0f, 1.0f),
+                      std::pair(-8.0f, INFINITY), std::pair(-INFINITY, -1000.0f),
+                      std::pair(1000.0f, 1008.0f)}) {
+                    Array<double> moved = drawn;
+                    moved.data.resize(moved.data.size() + 1);  // a zero
+                    move_inside(moved, {lowest, highest}, dtype);
+                    add(domains, moved);
+                }
+                add_offset(drawn, random, dtype);
+                add(mantissas, drawn);
+                for (const std::int64_t first : {0, 5})
+                    add(dense, filled(sizes, [&](auto& array) {
+                            fill_dense_mantissas(array, {first, 200}, seed, dtype);
+                        }));
+            }
+            for (const std::int64_t amplitude : {1, 3, 4, 63, 64, 1000})
+                for (const std::int64_t total : {120, 126, 128, 1000})
+                    add(dense, filled(sizes, [&](auto& array) {
+                            fill_dense_integers(array,
+                                                {static_cast<std::int64_t>(seed % 2) * 6, total},
+                                                seed, amplitude);
+                        }));
+            for (const auto& range :
+                 {std::pair(0.0, 0.0), std::pair(2.0, 6.0), std::pair(-3.0, 1e6)})
+                for (const bool is_dense : {false, true})
+                    add(indices, filled(sizes, [&](auto& array) {
+                            fill_indices(array, {range.first, range.second}, is_dense, random);
+                        }));
+        }
+    for (std::uint64_t seed = 1; seed <= 500; ++seed)
+        add(mantissas,
+            filled({3}, [&](auto& array) { fill_mantissas(array, SplitMix64(seed), DType::f32); }));
+    CHECK(integers == 17197868180593220086u);
+    CHECK(mantissas == 7454687963074483055u);
+    CHECK(dense == 6169069438910174403u);
+    CHECK(indices == 12583114229724589481u);
+    CHECK(domains == 13266496349773107136u);
 }
 
 TEST_CASE("the settings of a seed are the same everywhere") {

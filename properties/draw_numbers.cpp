@@ -17,11 +17,12 @@ namespace {
 // More than this makes no bug more visible, and keeps printed values short.
 constexpr std::int64_t amplitude_maximum = 64;
 
-/// Density of non-zero elements that keeps sums of products of +-1 exact in long reductions.
+/// Density of non-zero elements that keeps sums of products of +-1 exact in reductions so long that
+/// no larger integers do.
 double density_for(std::int64_t reduction_length, int exact_bits) {
     // A quarter of the capacity: the number of terms that meet varies around its mean.
     const double capacity = std::ldexp(1.0, exact_bits - 2) / 4.0;
-    return std::min(1.0, std::sqrt(capacity / static_cast<double>(reduction_length)));
+    return std::sqrt(capacity / static_cast<double>(reduction_length));
 }
 
 /// Turns random bits into numbers of a type with all of its digits in use.
@@ -42,8 +43,6 @@ class Significands {
         constexpr double scales[] = {1.0, 0.5, -1.0, -0.5};
         return from(bits) * scales[(bits >> (digits_ > 24 ? 62 : 24)) & 3];
     }
-    /// How many there are.
-    std::uint64_t count() const { return std::uint64_t{1} << (digits_ - 2); }
 
   private:
     int digits_;
@@ -64,10 +63,9 @@ std::int64_t exact_amplitude(std::int64_t reduction_length, int exact_bits) {
 namespace {
 
 /// The largest magnitude that keeps a sum of `reduction_length` products of such integers exact,
-/// also after one of the factors took a step of its own size.
+/// also after one of the factors took a step of its own size. Where 0 does alone, ones are drawn.
 std::int64_t integer_amplitude(std::int64_t reduction_length, int exact_bits) {
-    return std::clamp<std::int64_t>(exact_amplitude(reduction_length, exact_bits), 1,
-                                    amplitude_maximum);
+    return std::min(exact_amplitude(reduction_length, exact_bits), amplitude_maximum);
 }
 
 }  // namespace
@@ -139,7 +137,7 @@ void fill_dense_mantissas(Array<double>& array, const DenseRange& range, std::ui
     SplitMix64 random(mix_seed(seed, std::to_string(range.first)));
     auto position = static_cast<std::uint64_t>(range.first);
     for (double& element : array.data) {
-        const std::uint64_t bits = ((start + position++ * step) & (significands.count() - 1)) << 1;
+        const std::uint64_t bits = (start + position++ * step) << 1;
         constexpr double scales[] = {1.0, 0.5, -1.0, -0.5};
         element = significands.from(bits) * scales[random.below(4)];
     }
@@ -184,7 +182,6 @@ void fill_nan(Array<double>& array, std::uint64_t seed, SplitMix64 random) {
 }
 
 void put_invalid(Array<double>& array, const ValueDomain& range, DType dtype, SplitMix64 random) {
-    if (array.data.empty()) return;
     // Of 64 bits the ends that a double holds.
     const double most = dtype == DType::i32 ? 0x1p31 - 1.0 : 0x1p53;
     const double outside[] = {range.lowest - 1.0, range.highest + 1.0, -most - 1.0, most};
@@ -244,10 +241,11 @@ void add_outliers(Array<double>& array, SplitMix64 random, DType dtype) {
 }
 
 void add_dense_outliers(Array<double>& array, std::uint64_t turn, DType dtype) {
-    for (std::size_t i = 0; i < array.data.size(); ++i)
-        if (const std::uint64_t place = (i + turn) % 4; place % 2 == 1)
-            array.data[i] = std::copysign(std::ldexp(array.data[i], outlier_scale(dtype)),
-                                          place == 1 ? 1.0 : -1.0);
+    for (std::size_t i = 0; i < array.data.size(); ++i) {
+        const double larger = std::ldexp(std::abs(array.data[i]), outlier_scale(dtype));
+        const std::uint64_t place = (i + turn) % 4;
+        if (place % 2 == 1) array.data[i] = place == 1 ? larger : -larger;
+    }
 }
 
 }  // namespace gradverify

@@ -75,7 +75,8 @@ void add_offset(Array<double>& array, SplitMix64 random, DType dtype);
 /// logit overflows, and the logarithm of a probability is one of zero.
 void add_outliers(Array<double>& array, SplitMix64 random, DType dtype);
 
-/// The same of every other element, by turns: those of turn 0, the others in turn 1, and so on.
+/// The same of every other element, positive and negative ones in turn: of the second, the fourth
+/// and so on in turn 0, of the others in turn 1; in turns 2 and 3 of those with the other sign.
 void add_dense_outliers(Array<double>& array, std::uint64_t turn, DType dtype);
 
 }  // namespace gradverify

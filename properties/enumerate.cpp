@@ -65,12 +65,13 @@ ProblemEnumerator::Level ProblemEnumerator::make_level(const RankDomain& domain,
             level.highest = std::min(level.highest, std::max(value, usual));
         }
     if (level.is_first) {
-        level.least = class_cost(domain, which, slot_class.smallest);
+        const bool is_fixed = level.lowest == level.highest;  // the box may do that too
+        level.least = class_cost(domain, which, is_fixed ? level.lowest : slot_class.smallest);
         for (const int kind : {other, padding}) {
             // Slots of one class with different defaults: the nearest value of one need not be
             // that of the other, so nothing is known.
             const auto at = static_cast<std::size_t>(kind);
-            if (slot_class.is_fixed()) continue;
+            if (is_fixed) continue;
             for (const int member : slot_class.slots) {
                 const ParameterSpec& spec =
                     space.spec(space.slots(domain.rank)[static_cast<std::size_t>(member)]);
@@ -102,8 +103,8 @@ ProblemEnumerator::Walk ProblemEnumerator::make_walk(const RankDomain& domain) c
             walk.least[kind] += level.least[kind];
         walk.padding_grows |= level.can_grow[padding];
         if (level.is_right) walk.farthest += slot_class.highest;
-        walk.farthest += std::max(std::abs(slot_class.lowest - level.usual),
-                                  std::abs(slot_class.highest - level.usual));
+        walk.farthest +=
+            std::max(std::abs(slot_class.lowest - level.usual), slot_class.highest - level.usual);
     }
     walk.nearest = walk.least[other] + walk.least[padding];
     return walk;
@@ -124,11 +125,10 @@ bool ProblemEnumerator::start_next_walk() {
         padding_ = least_[padding], ++distance_;
     if (distance_ > farthest_) return false;
     current_ = &walks_[walk_++];
-    values_.assign(1, Assignment(*current_->domain));
+    values_.emplace(*current_->domain);
     positions_.assign(current_->levels.size(), {});
-    depth_ = 0;
     enter(0, {distance_ - padding_, padding_});
-    gave_up_ = ++steps_ > limits_.steps;
+    ++steps_;
     return true;
 }
 
@@ -138,11 +138,11 @@ void ProblemEnumerator::enter(std::size_t l, Budget rest) {
     const auto which = static_cast<std::size_t>(level.which);
     const SlotClass& slot_class = current_->domain->classes[which];
     if (!level.is_first) {
-        positions_[l] = {values_[0][level.which], values_[0][level.which], rest};
+        positions_[l] = {(*values_)[level.which], (*values_)[level.which], rest};
         return;
     }
     const std::int64_t around =
-        level.is_right ? values_[0][current_->levels[l - 1].which] : level.usual;
+        level.is_right ? (*values_)[current_->levels[l - 1].which] : level.usual;
     // The levels behind need their part: a parameter that is fixed far away leaves little.
     const std::int64_t reach = rest[level.kind] - level.least_after[level.kind];
     const std::int64_t lowest = std::max(level.lowest, around - reach);
@@ -157,7 +157,7 @@ std::optional<ProblemEnumerator::Budget> ProblemEnumerator::after(std::size_t l,
     const Level& level = current_->levels[l];
     Budget rest = positions_[l].rest;
     if (level.is_right)
-        rest[level.kind] -= std::abs(value - values_[0][current_->levels[l - 1].which]);
+        rest[level.kind] -= std::abs(value - (*values_)[current_->levels[l - 1].which]);
     if (level.is_first) {
         const Budget cost = class_cost(*current_->domain, level.which, value);
         rest[other] -= cost[other], rest[padding] -= cost[padding];
@@ -166,7 +166,7 @@ std::optional<ProblemEnumerator::Budget> ProblemEnumerator::after(std::size_t l,
         const std::int64_t spare = rest[kind] - level.least_after[kind];
         if (spare < 0 || (spare > 0 && !level.grows_after[kind])) return std::nullopt;
     }
-    if (level.is_first && !values_[0].allows(level.which, value)) return std::nullopt;
+    if (level.is_first && !values_->allows(level.which, value)) return std::nullopt;
     return rest;
 }
 
@@ -175,17 +175,16 @@ std::optional<ProblemEnumerator::Budget> ProblemEnumerator::advance(std::size_t 
     const Level& level = current_->levels[l];
     Position& at = positions_[l];
     const auto which = static_cast<std::size_t>(level.which);
-    const std::int64_t step = std::max<std::int64_t>(current_->domain->classes[which].step, 1);
     while (at.value <= at.last) {
         const std::int64_t value = at.value;
-        at.value += step;
+        at.value += current_->domain->classes[which].step;
         ++steps_;
         if (const std::optional<Budget> rest = after(l, value)) {
-            if (level.is_first) values_[0].set(level.which, value);
+            if (level.is_first) values_->set(level.which, value);
             return rest;
         }
     }
-    if (level.is_first) values_[0].unset(level.which);
+    if (level.is_first) values_->unset(level.which);
     return std::nullopt;
 }
 
@@ -201,7 +200,7 @@ std::optional<Problem> ProblemEnumerator::next_in_walk() {
         } else if (depth_ + 1 < positions_.size()) {
             enter(++depth_, *rest);
         } else {
-            Problem problem = values_[0].problem(problems_->op().space);
+            Problem problem = values_->problem(problems_->op().space);
             if (problems_->satisfies_predicates(problem)) return problem;
         }
     }

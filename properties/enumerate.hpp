@@ -89,7 +89,7 @@ class ProblemEnumerator {
     const Walk* current_ = nullptr;
     std::size_t depth_ = 0;
     std::vector<Position> positions_;
-    std::vector<Assignment> values_;  ///< one, of the current walk
+    std::optional<Assignment> values_;  ///< of the current walk
     std::int64_t steps_ = 0;
     bool gave_up_ = false;
 };

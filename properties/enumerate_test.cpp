@@ -154,6 +154,19 @@ TEST_CASE("sides that may differ, and several ranks, are enumerated in order too
     CHECK(std::ranges::is_sorted(found, [](const Problem& a, const Problem& b) { return a < b; }));
 }
 
+TEST_CASE("padding that is never zero is enumerated from its smallest, at every rank") {
+    const Operator op = make_test_operator(1, 2);
+    for (const Condition& condition : {between(1, 3), equals(1)}) {
+        KernelDeclaration kernel = test_kernel();
+        kernel.where("padding", condition);
+        const SupportedProblems supported = supported_by(kernel, op);
+        const std::vector<Problem> found = by_enumeration(supported, 6);
+        CHECK(printed(found) == printed(by_trying_all(supported, 6)));
+        CHECK(found.front().print() == "in=1,padding=1");
+        CHECK(found.back().rank() == 2);
+    }
+}
+
 TEST_CASE("a side that is fixed beside one that is free is enumerated in order") {
     Operator op = make_test_operator();
     op.constraints.pop_back();
@@ -181,6 +194,11 @@ TEST_CASE("parameters that are equal but have different defaults are enumerated 
     const std::vector<Problem> found = by_enumeration(supported, 6);
     CHECK(found.front().print() == "a=3");
     CHECK(printed(found) == printed(by_trying_all(supported, 6)));
+    // Between all defaults and 2 there is only 2.
+    const Problem corner = Problem::parse(op.space, "a=2,b=2,c=2");
+    ProblemEnumerator box(supported, {.box = &corner});
+    CHECK(box.next() == corner);
+    CHECK_FALSE(box.next().has_value());
 }
 
 TEST_CASE("an enumeration starts at the kernel's own smallest problem, however far that is") {
@@ -277,7 +295,15 @@ TEST_CASE("an enumeration does not look at values that the distance rules out") 
     const SupportedProblems supported(op, op.forward(), kernel);
     CHECK(steps_needed(supported, 1'000'000) == 15379);
     const Problem corner = Problem::parse(op.space, "a=1,b=5,in=1,padding=0+1");
-    CHECK(steps_needed(supported, 1'000'000, &corner) == 3048);
+    CHECK(steps_needed(supported, 1'000'000, &corner) == 2174);
+    // The ends of a range that leaves out the default.
+    KernelDeclaration beside = test_kernel().where("a", between(1, 2));
+    beside.where("b", between(4, 6)).where("in", equals(1));
+    const SupportedProblems narrow(op, op.forward(), beside);
+    CHECK(steps_needed(narrow, 1'000'000, &corner) == 596);
+    // Distances that the kernel's least padding rules out.
+    const KernelDeclaration padded = test_kernel().where("padding", between(2, 3));
+    CHECK(steps_needed(supported_by(padded), 6) == 1013);
 }
 
 TEST_CASE("a problem costs a few microseconds to enumerate") {

@@ -85,7 +85,6 @@ class ProblemDrawer::Attempt {
                 levels(which).beyond_grid && random_.one_in(beyond_grid_one_in)
                     ? *levels(which).beyond_grid
                     : large[random_.below(large.size())];
-            if (!values_.allows(which, value)) continue;
             Assignment alone = values_;
             alone.set(which, value);
             if (!alone.complete()) continue;
@@ -98,7 +97,7 @@ class ProblemDrawer::Attempt {
 
     void choose_zero() {
         for (int which = 0; which < class_count(); ++which)
-            if (levels(which).takes_zero && values_.allows(which, 0)) {
+            if (levels(which).takes_zero) {
                 values_.set(which, 0);
                 return;
             }
@@ -116,41 +115,41 @@ class ProblemDrawer::Attempt {
 
     std::int64_t propose(int which) {
         if (random_.one_in(copied_one_in))
-            if (const int other = similar_class(which); other >= 0 && values_[other] <= most_copied)
-                return values_[other];
+            if (const std::optional<std::int64_t> value = similar_value(which)) return *value;
         return small_value(levels(which), values_.unit(which), is_generous_, random_);
     }
 
-    /// Another class with a value, of the same axis more often than not; -1 if none was found.
-    int similar_class(int which) {
+    /// The value of another class, of the same axis more often than not; nothing if none was found,
+    /// or a large one.
+    std::optional<std::int64_t> similar_value(int which) {
         const bool any_axis = random_.one_in(4);
         for (int attempt = 0; attempt < 8; ++attempt) {
             const int other = random_class();
             if (other != which && values_.has(other) &&
-                (any_axis || levels(other).axis == levels(which).axis))
-                return other;
+                (any_axis || levels(other).axis == levels(which).axis)) {
+                if (values_[other] > most_copied) break;
+                return values_[other];
+            }
         }
-        return -1;
+        return std::nullopt;
     }
 
     /// Moves a class to the allowed value nearest to `target`; keeps that only if `better`.
     template <class Better>
-    bool try_value(int which, std::int64_t target, Better better) {
+    void try_value(int which, std::int64_t target, Better better) {
         const std::int64_t before = values_[which];
-        const auto value = values_.nearest(which, target);
-        if (!value || *value == before) return false;
+        const std::int64_t value = values_.nearest(which, target).value_or(before);
+        if (value == before) return;
         const ProblemCost cost_before = cost_;
-        values_.set(which, *value);
+        values_.set(which, value);
         measure();
-        if (better(cost_before)) return true;
+        if (better(cost_before)) return;
         values_.set(which, before);
         cost_ = cost_before;
-        return false;
     }
-    bool try_filling(int which, std::int64_t target) {
-        return try_value(which, target, [&](const ProblemCost& before) {
-            return cost_.empty_axes < before.empty_axes;
-        });
+    void try_filling(int which, std::int64_t target) {
+        try_value(which, target,
+                  [&](const ProblemCost& before) { return cost_.empty_axes < before.empty_axes; });
     }
 
     /// A large filter, say, needs an image as large: lets the classes of its axis follow it.
@@ -182,21 +181,20 @@ class ProblemDrawer::Attempt {
             if (is_free(which)) try_filling(which, levels(which).smallest);
     }
 
-    bool try_cheaper(int which, std::int64_t target, const WorkBudget& budget) {
-        return try_value(which, target, [&](const ProblemCost& before) {
+    void try_cheaper(int which, std::int64_t target, const WorkBudget& budget) {
+        try_value(which, target, [&](const ProblemCost& before) {
             return cost_.share_of(budget) < before.share_of(budget) &&
                    (!wants_elements_ || cost_.empty_axes <= before.empty_axes);
         });
     }
 
-    /// The larger of two random classes that are above their smallest value; -1 if none was found.
+    /// Of four random classes the one farthest above its smallest value; -1 if none is free.
     int class_to_reduce() {
         int found = -1;
         for (int i = 0; i < 4; ++i) {
             const int which = random_class();
             const auto excess = [&](int c) { return values_[c] - levels(c).smallest; };
-            if (!is_free(which) || excess(which) <= 0) continue;
-            if (found < 0 || excess(which) > excess(found)) found = which;
+            if (is_free(which) && (found < 0 || excess(which) > excess(found))) found = which;
         }
         return found;
     }
@@ -214,9 +212,8 @@ class ProblemDrawer::Attempt {
             try_cheaper(which, smallest + (values_[which] - smallest) / 2, budget);
         }
         if (cost_.share_of(drawer_.budget_) <= 1.0) return true;
-        large_ = -1;
         for (int which = 0; which < class_count(); ++which)
-            if (is_free(which)) try_cheaper(which, levels(which).smallest, budget);
+            try_cheaper(which, levels(which).smallest, budget);
         return cost_.share_of(drawer_.budget_) <= 1.0;
     }
 

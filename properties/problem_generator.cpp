@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "properties/problem_generator.hpp"
 
-#include <cmath>
 #include <stdexcept>
 
 #include "properties/enumerate.hpp"
@@ -59,20 +58,21 @@ void ProblemGenerator::try_draws() {
         drawn += problem.has_value();
         accepted += problem && supported_->satisfies_predicates(*problem);
     }
-    const std::string& name = supported_->kernel().full_name();
-    if (drawn * 10 < trial_draws) {
-        why_none_ = name +
-                    ": hardly a problem without empty tensors, and within the budget, "
-                    "satisfies its constraints; see `list`";
-    } else if (accepted * 10 < drawn) {
-        const std::string& text = supported_->kernel().predicate_text;
-        const double share = 100.0 * (drawn - accepted) / drawn;
-        why_none_ = name + ": " +
-                    (text.empty() ? "the operator's validity" : "only_if `" + text + "`") +
-                    " rejects " + std::to_string(std::lround(std::floor(share))) +
-                    " % of the problems drawn (at most 90 % is accepted); say with where(...) "
-                    "what constraints can express";
-    }
+    why_none_ = why_too_rare(supported_->kernel(), trial_draws, drawn, accepted);
+}
+
+std::string why_too_rare(const KernelDeclaration& kernel, int trials, int drawn, int accepted) {
+    if (drawn * 10 < trials)
+        return kernel.full_name() +
+               ": hardly a problem without empty tensors, and within the budget, satisfies its "
+               "constraints; see `list`";
+    if (accepted * 10 >= drawn) return "";
+    const std::string& text = kernel.predicate_text;
+    return kernel.full_name() + ": " +
+           (text.empty() ? "the operator's validity" : "only_if `" + text + "`") + " rejects " +
+           std::to_string(100 * (drawn - accepted) / drawn) +
+           " % of the problems drawn (at most 90 % is accepted); say with where(...) what "
+           "constraints can express";
 }
 
 std::optional<Problem> ProblemGenerator::draw(std::uint64_t case_seed, std::int64_t index) const {

@@ -54,4 +54,8 @@ class ProblemGenerator {
     std::string why_none_;
 };
 
+/// Why problems are too rare to be drawn, of which so many trials gave so many that satisfy the
+/// constraints, and the predicates accepted so many. Empty if they are not.
+std::string why_too_rare(const KernelDeclaration& kernel, int trials, int drawn, int accepted);
+
 }  // namespace gradverify

@@ -66,9 +66,9 @@ std::optional<bool> ProblemTrials::known(const Problem& problem) const {
 }
 
 std::optional<bool> ProblemTrials::shown(const Problem& problem) const {
-    const auto found = seen_.find(key_of(problem));
-    if (found == seen_.end() || found->second == Seen::nothing) return std::nullopt;
-    return known(problem);
+    const std::optional<bool> fails = known(problem);
+    if (fails && seen_.at(key_of(problem)) == Seen::nothing) return std::nullopt;
+    return fails;
 }
 
 }  // namespace gradverify

@@ -59,7 +59,7 @@ Setting draw_setting(const KernelDeclaration& kernel, const PassSpec& pass, std:
     const auto outputs = static_cast<std::uint32_t>(pass.outputs.size());
     const auto subsets = std::uint64_t{1} << outputs;
     // Half of the cases ask for all, which says most.
-    if (kernel.takes_output_mask && outputs > 1 && random.one_in(2))
+    if (kernel.takes_output_mask && random.one_in(2))
         setting.output_mask = static_cast<std::uint32_t>(random.below(subsets - 1)) + 1;
     if (setting.output_mask + std::uint64_t{1} == subsets)
         setting.output_mask = Setting::every_output;

@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <cstdlib>
 #include <map>
 #include <set>
 
@@ -32,6 +33,8 @@ TEST_CASE("every order, offset, block size and stream that a kernel allows is dr
         blocks.insert(setting.block_size);
         streams.insert(setting.own_stream);
         CHECK(setting.offsets.size() <= 3);
+        // What stays in place at the end is not listed.
+        CHECK((setting.offsets.empty() || setting.offsets.back() != 0));
     }
     CHECK(orders.size() == 4);
     CHECK(offsets == std::set<int>{0, 1, 2, 3});
@@ -58,6 +61,31 @@ TEST_CASE("what a kernel does not declare is not drawn") {
     }
 }
 
+TEST_CASE("half of the settings ask for all outputs, the others for each subset alike") {
+    PassSpec pass = pass_of({"x"});
+    KernelDeclaration kernel;
+    const auto masks = [&](std::vector<std::string> outputs) {
+        pass.outputs = std::move(outputs);
+        std::map<std::uint32_t, int> counts;
+        for (std::uint64_t seed = 0; seed < 7000; ++seed)
+            ++counts[draw_setting(kernel, pass, seed).output_mask];
+        return counts;
+    };
+    constexpr std::uint32_t all = Setting::every_output;
+    CHECK(masks({"y", "z", "s"}) == std::map<std::uint32_t, int>{{all, 7000}});
+    kernel.takes_output_mask = true;
+    CHECK(masks({"y"}) == std::map<std::uint32_t, int>{{all, 7000}});
+    std::map<std::uint32_t, int> three = masks({"y", "z", "s"});
+    CHECK(three.size() == 7);
+    for (std::uint32_t mask = 1; mask < 7; ++mask) {
+        CHECK(three[mask] > 400);
+        CHECK(three[mask] < 600);
+    }
+    std::map<std::uint32_t, int> two = masks({"y", "z"});
+    CHECK(two.size() == 3);
+    for (const std::uint32_t mask : {1u, 2u}) CHECK(two[mask] > 1000);
+}
+
 TEST_CASE("each input that an output may lie in place of is drawn, and none") {
     KernelDeclaration kernel;
     kernel.in_place("y", "x").in_place("y", "w");
@@ -70,11 +98,23 @@ TEST_CASE("each input that an output may lie in place of is drawn, and none") {
     updating.updates("y", "x");
     CHECK(updating.places() == 0);
     CHECK(updating.alias_of("y", 0)->input == "x");
-    std::map<int, int> places;
-    for (std::uint64_t seed = 0; seed < 300; ++seed)
-        ++places[draw_setting(kernel, pass_of({"x", "w"}), seed).place];
-    CHECK(places.size() == 3);
-    for (const int place : {0, 1, 2}) CHECK(places[place] > 40);
+    const auto drawn = [](const KernelDeclaration& declared) {
+        std::map<int, int> places;
+        for (std::uint64_t seed = 0; seed < 4000; ++seed)
+            ++places[draw_setting(declared, pass_of({"x", "w"}), seed).place];
+        return places;
+    };
+    const auto is_about = [](int count, int expected) { return std::abs(count - expected) < 150; };
+    std::map<int, int> two = drawn(kernel);
+    CHECK(two.size() == 3);
+    CHECK(is_about(two[0], 2000));
+    CHECK(is_about(two[1], 1000));
+    CHECK(is_about(two[2], 1000));
+    std::map<int, int> one = drawn(KernelDeclaration().in_place("y", "w"));
+    CHECK(one.size() == 2);
+    CHECK(is_about(one[0], 2000));
+    CHECK(is_about(one[1], 2000));
+    CHECK(drawn(updating) == std::map<int, int>{{0, 4000}});
 }
 
 }  // namespace gradverify

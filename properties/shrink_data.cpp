@@ -22,14 +22,15 @@ constexpr std::array simple_values{1.0, -1.0, 2.0};
 using Elements = std::vector<DataElement>;
 
 bool fails_with(ShrinkTrials& trials, const Elements& elements) {
+    if (!trials.may_go_on()) return false;
     Case candidate = trials.smallest();
-    candidate.data = {.seed = 0, .is_explicit = true, .elements = elements};
-    return trials.may_go_on() && trials.fails(candidate);
+    candidate.data = {.is_explicit = true, .elements = elements};
+    return trials.fails(candidate);
 }
 
 struct TensorSize {
     std::string name;
-    std::int64_t elements = 0;
+    std::int64_t elements;
 };
 
 /// The tensors of a listing, in its order.
@@ -62,7 +63,7 @@ class OneHot {
     bool find() {
         if (fails_with(trials_, {})) return true;
         for (const double value : simple_values)
-            for (std::size_t count = 1; count <= std::min(tensors_.size(), most_tensors); ++count) {
+            for (std::size_t count = 1; count <= most_tensors; ++count) {
                 Elements none;
                 if (choose_tensors(none, 0, count, 1, value)) return true;
             }
@@ -75,7 +76,7 @@ class OneHot {
         if (choices > most_choices) return false;
         if (missing == 0) return try_positions(chosen, 0);
         for (std::size_t t = first; t < tensors_.size(); ++t) {
-            chosen.push_back({tensors_[t].name, 0, value});
+            chosen.push_back({.tensor = tensors_[t].name, .value = value});
             if (choose_tensors(chosen, t + 1, missing - 1, choices * tensors_[t].elements, value))
                 return true;
             chosen.pop_back();
@@ -86,7 +87,7 @@ class OneHot {
     bool try_positions(Elements& chosen, std::size_t which) {
         if (which == chosen.size()) return fails_with(trials_, chosen);
         const auto size = std::ranges::find(tensors_, chosen[which].tensor, &TensorSize::name);
-        for (std::int64_t index = 0; index < size->elements && trials_.may_go_on(); ++index) {
+        for (std::int64_t index = 0; index < size->elements; ++index) {
             chosen[which].index = index;
             if (try_positions(chosen, which + 1)) return true;
         }
@@ -98,11 +99,11 @@ class OneHot {
 };
 
 /// Removes chunks, halving their length, as long as the rest fails (Zeller and Hildebrandt,
-/// Simplifying and isolating failure-inducing input, 2002, without its complements).
+/// Simplifying and isolating failure-inducing input, 2002, without its complements). All of them at
+/// once are not tried.
 Elements remove_needless(ShrinkTrials& trials, Elements elements) {
-    for (std::size_t length = std::max<std::size_t>(elements.size() / 2, 1); length > 0;
-         length /= 2)
-        for (std::size_t begin = 0; begin < elements.size() && trials.may_go_on();) {
+    for (std::size_t length = elements.size() / 2; length > 0; length /= 2)
+        for (std::size_t begin = 0; begin < elements.size();) {
             Elements rest = elements;
             const auto from = rest.begin() + static_cast<std::ptrdiff_t>(begin);
             const std::size_t end = std::min(begin + length, rest.size());
@@ -135,10 +136,14 @@ void shrink_data(ShrinkTrials& trials, const Operator& op, const std::vector<Dat
     // Reducing goes through cases that are larger than the seed's one word; they are kept only if
     // the last is small.
     ShrinkTrials reduction = trials;
-    const Elements needed =
-        fails_with(reduction, listed) ? remove_needless(reduction, listed) : Elements{};
-    if (!needed.empty() && needed.size() <= most_elements) simplify_values(reduction, needed);
-    if (!needed.empty() && needed.size() <= most_elements)
+    const auto is_reduced = [&] {
+        if (!fails_with(reduction, listed)) return false;
+        const Elements needed = remove_needless(reduction, listed);
+        if (needed.size() > most_elements) return false;
+        simplify_values(reduction, needed);
+        return true;
+    };
+    if (is_reduced())
         trials = reduction;
     else
         trials.count(reduction.runs() - trials.runs());
@@ -150,7 +155,7 @@ void shrink_setting(ShrinkTrials& trials) {
         change(candidate.setting);
         return candidate.setting == trials.smallest().setting || trials.fails(candidate);
     };
-    if (fails_set([](Setting& setting) { setting = {}; })) return;
+    fails_set([](Setting& setting) { setting = {}; });
     fails_set([](Setting& setting) {
         setting.order = ThreadOrder::ascending;
         setting.order_seed = 0;
@@ -163,9 +168,7 @@ void shrink_setting(ShrinkTrials& trials) {
     if (!fails_set([](Setting& setting) { setting.offsets.clear(); }))
         for (std::size_t i = 0; i < trials.smallest().setting.offsets.size(); ++i)
             for (const int offset : {0, 1})
-                if (trials.smallest().setting.offsets[i] > offset &&
-                    fails_set([&](Setting& setting) { setting.offsets[i] = offset; }))
-                    break;
+                if (fails_set([&](Setting& setting) { setting.offsets[i] = offset; })) break;
     fails_set([](Setting& setting) { setting.before.reset(); });
     fails_set([](Setting& setting) { setting.own_stream = false; });
     if (!fails_set([](Setting& setting) { setting.place = 0; }))

@@ -60,8 +60,7 @@ class ProblemShrinker {
 
     /// Whether the budget is enough for the problems that are left.
     bool is_affordable() const {
-        const std::int64_t most =
-            passed_ + trials_.runs_left() / std::max<std::int64_t>(problems_.runs_per_problem(), 1);
+        const std::int64_t most = passed_ + trials_.runs_left() / problems_.runs_per_problem();
         return count_before(supported_, smallest(), most + 1, options_.enumeration_steps) <= most;
     }
 

@@ -7,14 +7,11 @@
 
 #include <algorithm>
 #include <functional>
-#include <map>
-#include <set>
 
 #include "harness/random.hpp"
-#include "properties/enumerate.hpp"
 #include "properties/problem_generator.hpp"
+#include "properties/problem_tree.hpp"
 #include "properties/shrink_testing.hpp"
-#include "properties/smaller_problems.hpp"
 
 namespace {
 
@@ -130,6 +127,18 @@ TEST_CASE("the descent of the tree alone already finds the seeded bugs' smallest
     CHECK(found == 70);
 }
 
+TEST_CASE("the tree is descended for as long as there may be runs") {
+    const TestKernel kernel(test_kernel());
+    const SupportedProblems supported(test_operator(), *kernel.kernel.pass, kernel.declaration);
+    int runs = 0;
+    const auto fails = [&](const Problem&) { return ++runs == 0; };
+    const Problem problem = parsed("n=5,in=2x3");
+    CHECK(descend_tree(supported, problem, fails, [] { return false; }) == problem);
+    CHECK(runs == 0);
+    CHECK(descend_tree(supported, problem, fails, [&] { return runs < 3; }) == problem);
+    CHECK(runs == 3);
+}
+
 TEST_CASE("a bug that needs several large parameters at once is found by joint steps") {
     const TestKernel kernel(test_kernel());
     const auto fails = [](const Problem& p) {
@@ -137,7 +146,7 @@ TEST_CASE("a bug that needs several large parameters at once is found by joint s
         return has_output(p) && w.filter > 2 && w.in == w.filter + 1 && p.scalar("c") >= 33 &&
                p.scalar("groups") == 1;
     };
-    ShrinkOptions options;
+    ShrinkOptions options = patient();
     options.problem.certification.runs = 200;
     const Shrunk shrunk = shrink_from(kernel, parsed("n=3,c=70,k=4,in=5x9,filter=2x8,padding=1x0"),
                                       failing_where(fails), {}, options);
@@ -194,28 +203,6 @@ TEST_CASE("candidates satisfy the kernel's constraints") {
     const Shrunk shrunk = shrink_from(kernel, parsed("n=2,c=12,k=5,in=7x9,filter=3x3"), runner);
     CHECK(shrunk.smallest.problem.print() == "c=4,in=2x3,filter=2x2");
     CHECK(shrunk.minimal());
-}
-
-TEST_CASE("smaller problems are smaller, supported, and each is offered once") {
-    const TestKernel kernel(test_kernel());
-    const SupportedProblems supported(test_operator(), *kernel.kernel.pass, kernel.declaration);
-    const Problem problem = parsed("n=4,c=12,k=18,groups=6,in=9x8,filter=3x2,stride=2,padding=1x3");
-    const std::vector<Problem> smaller = smaller_problems(supported, problem);
-    CHECK(smaller.size() > 100);
-    for (std::size_t i = 0; i < smaller.size(); ++i) {
-        CHECK(smaller[i] < problem);
-        CHECK(supported.contains(smaller[i]));
-        for (std::size_t j = 0; j < i; ++j) CHECK_FALSE(smaller[i] == smaller[j]);
-    }
-    const auto offers = [&](std::string_view text) {
-        return std::ranges::find(smaller, parsed(text)) != smaller.end();
-    };
-    CHECK(offers("in=1x1"));
-    CHECK(offers("n=4,c=4,k=6,groups=2,in=9x8,filter=3x2,stride=2,padding=1x3"));
-    CHECK(offers("n=4,c=12,k=18,groups=6,in=8x8,filter=2x2,stride=2,padding=1x3"));
-    CHECK(offers("in=9x1,filter=3x1"));
-    CHECK(offers("c=6,k=6,groups=6,in=1x1"));
-    CHECK(smaller_problems(supported, parsed("in=1x1")).empty());
 }
 
 TEST_CASE("two starts end at one problem wherever it is certified") {
@@ -337,4 +324,40 @@ TEST_CASE("shrinking keeps the kind of failure") {
         shrink_case(kernel.kernel, case_on(kernel, parsed("n=3,in=2x3")), outcome(3), runner);
     CHECK(hang.smallest.problem.print() == "n=2,in=1x1");
     CHECK(hang.minimal());
+}
+
+TEST_CASE("a call before that is not needed is left out first, or it was that call that failed") {
+    const TestKernel kernel(test_kernel());
+    Case found = case_on(kernel, parsed("n=5,in=2x3"));
+    found.setting.before = parsed("n=7,in=1x1");
+    std::vector<Case> runs;
+    const auto shrink = [&](const std::function<bool(const Case&)>& fails) {
+        runs.clear();
+        return shrink_case(kernel.kernel, found, Outcome::failed("first"),
+                           [&](const Case& candidate) {
+                               runs.push_back(candidate);
+                               return fails(candidate) ? Outcome::failed("wrong")
+                                                       : Outcome::passed();
+                           })
+            .smallest;
+    };
+    const Case alone =
+        shrink([](const Case& candidate) { return candidate.problem.scalar("n") >= 3; });
+    CHECK(alone.problem == parsed("n=3,in=1x1"));
+    CHECK_FALSE(alone.setting.before.has_value());
+    CHECK(runs.front().problem == found.problem);
+    CHECK_FALSE(runs[1].problem == *found.setting.before);
+    for (const Case& run : runs) CHECK_FALSE(run.setting.before.has_value());
+
+    const Case before =
+        shrink([](const Case& candidate) { return candidate.problem.scalar("n") >= 6; });
+    CHECK(runs[1].problem == *found.setting.before);
+    CHECK(before.problem == parsed("n=6,in=1x1"));
+    CHECK_FALSE(before.setting.before.has_value());
+
+    const Case needed = shrink([](const Case& candidate) {
+        return candidate.problem.scalar("n") >= 3 && candidate.setting.before;
+    });
+    CHECK(needed.problem == parsed("n=3,in=1x1"));
+    CHECK(needed.setting.before == found.setting.before);
 }

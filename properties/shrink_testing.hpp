@@ -38,9 +38,18 @@ inline Case case_on(const TestKernel& kernel, const Problem& problem, std::uint6
             .setting = {}};
 }
 
+/// Options whose phases end after a number of runs alone: a busy machine finds the same.
+inline ShrinkOptions patient() {
+    ShrinkOptions options;
+    for (RunBudget* phase : {&options.problem.near, &options.problem.descent,
+                             &options.problem.certification, &options.problem.box, &options.data})
+        phase->seconds = 1e6;
+    return options;
+}
+
 inline Shrunk shrink_from(const TestKernel& kernel, const Problem& problem,
                           const CaseRunner& runner, const ShrinkTools& tools = {},
-                          const ShrinkOptions& options = {}) {
+                          const ShrinkOptions& options = patient()) {
     return shrink_case(kernel.kernel, case_on(kernel, problem), Outcome::failed("first"), runner,
                        tools, options);
 }
@@ -56,7 +65,7 @@ inline CaseRunner failing_where(const Fails& fails) {
 
 /// Options without the shortcut through the nearest problems, so that the descent must do it.
 inline ShrinkOptions descent_only() {
-    ShrinkOptions options;
+    ShrinkOptions options = patient();
     options.problem.near.runs = 0;
     return options;
 }

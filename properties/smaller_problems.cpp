@@ -12,11 +12,13 @@ namespace {
 constexpr std::int64_t largest_period = 1024;
 /// Values that are tried for one parameter while all others are at their smallest.
 constexpr std::int64_t most_alone = 64;
+/// Divisors and their multiples are divided by up to so much.
+constexpr std::int64_t most_divided_by = 64;
 
 /// A class and the value that it should come close to.
 struct Change {
-    int which = 0;
-    std::int64_t target = 0;
+    int which;
+    std::int64_t target;
 };
 
 /// Collects what changes lead to.
@@ -29,7 +31,6 @@ class Candidates {
           values_(domain_, problem) {
         for (int which = 0; which < static_cast<int>(domain_.classes.size()); ++which)
             if (values_[which] != smallest(which)) movable_.push_back(which);
-        seen_.insert({problem.values().begin(), problem.values().end()});
     }
 
     std::vector<Problem> collect() {
@@ -38,7 +39,6 @@ class Candidates {
         // One parameter alone makes the cheapest runs: before those that keep the others.
         flush();
         one_at_a_time();
-        keeping_residues();
         mirror_axes();
         flush();
         keeping_two();
@@ -88,37 +88,32 @@ class Candidates {
     void keeping_one() {
         for (const int which : movable_) keeping({which});
     }
+    // In pairs a class with itself, and a pair the other way round, lead to what is known already.
     void keeping_two() {
         for (const int a : movable_)
-            for (const int b : movable_)
-                if (a < b) keeping({a, b});
+            for (const int b : movable_) keeping({a, b});
     }
     void one_at_a_time() {
         for (const int which : movable_)
-            // One above the smallest, and two less, keep what depends on being odd or even.
-            for (const std::int64_t target :
-                 {smallest(which), stepped(which, smallest(which), -1), halfway(which),
-                  one_less(which), stepped(which, values_[which], 2)})
+            for (const std::int64_t target : {smallest(which), halfway(which)})
                 apply({{which, target}});
+        keeping_residues();
         divide_related();
     }
     /// What fails for every 16th value still does where the rest of a division by a power of two
-    /// stays: the least such values, and the nearest.
+    /// stays: the least such values, and the nearest. By 1: the smallest but one, and one less.
     void keeping_residues() {
         for (const int which : movable_) {
             const std::int64_t above = std::abs(values_[which] - smallest(which));
-            for (std::int64_t power = 2; power <= std::min(above, largest_period); power *= 2)
-                for (const std::int64_t less :
-                     {above - above % power, above - above % power - power, power})
+            for (std::int64_t power = 1; power <= std::min(above, largest_period); power *= 2)
+                for (const std::int64_t less : {above - above % power - power, power})
                     apply({{which, stepped(which, values_[which], static_cast<int>(less))}});
         }
     }
     void two_at_a_time() {
         for (const int a : movable_)
             for (const int b : movable_) {
-                if (a == b) continue;
                 apply({{a, smallest(a)}, {b, halfway(b)}});
-                if (a > b) continue;
                 apply({{a, smallest(a)}, {b, smallest(b)}});
                 apply({{a, halfway(a)}, {b, halfway(b)}});
                 apply({{a, one_less(a)}, {b, one_less(b)}});
@@ -130,10 +125,9 @@ class Candidates {
     void trade() {
         for (const int a : movable_)
             for (int b = 0; b < static_cast<int>(domain_.classes.size()); ++b) {
-                if (a == b) continue;
                 const std::int64_t more = one_more(b), product = values_[a] * values_[b];
                 apply({{a, one_less(a)}, {b, more}});
-                if (more <= values_[b] || product == 0) continue;
+                if (more <= values_[b]) continue;
                 apply({{a, product / more}, {b, more}});
                 apply({{a, product / more + 1}, {b, more}});
             }
@@ -144,7 +138,7 @@ class Candidates {
         for (const int a : movable_)
             for (int b = 0; b < static_cast<int>(domain_.classes.size()); ++b) {
                 const std::int64_t product = values_[a] * values_[b];
-                if (a == b || product < 4) continue;
+                if (product == 0) continue;
                 const auto root =
                     static_cast<std::int64_t>(std::sqrt(static_cast<double>(product)));
                 for (const std::int64_t first : {root, root + 1, root + 2})
@@ -156,7 +150,7 @@ class Candidates {
     void one_for_all() {
         const std::int64_t distance = problem_.distance();
         for (int kept = 0; kept < static_cast<int>(domain_.classes.size()); ++kept) {
-            std::vector<Change> changes{{kept, 0}};
+            std::vector<Change> changes{{kept, smallest(kept)}};
             for (const int which : movable_)
                 if (which != kept) changes.push_back({which, smallest(which)});
             const std::int64_t least = std::max<std::int64_t>(1, distance - most_alone);
@@ -187,8 +181,7 @@ class Candidates {
         for (const int which : movable_) {
             const std::int64_t value = values_[which];
             const auto& multiples = domain_.classes[static_cast<std::size_t>(which)].multiples;
-            for (std::int64_t by = 2; !multiples.empty() && by <= std::min<std::int64_t>(value, 64);
-                 ++by) {
+            for (std::int64_t by = 2; !multiples.empty() && by <= most_divided_by; ++by) {
                 if (value % by != 0) continue;
                 std::vector<Change> changes{{which, value / by}};
                 for (const int multiple : multiples)
@@ -198,8 +191,8 @@ class Candidates {
         }
     }
 
-    /// Adds what the changes lead to: with related classes as they are, and with those solved
-    /// again.
+    /// Adds what the changes lead to: with all other classes as they are, and with those solved
+    /// again, where some are related to the changed ones.
     void apply(const std::vector<Change>& changes) {
         solve(changes, false);
         if (std::ranges::any_of(changes, [&](const Change& c) { return is_related(c.which); }))
@@ -207,10 +200,8 @@ class Candidates {
     }
 
     void solve(const std::vector<Change>& changes, bool again) {
-        Assignment values = values_;
+        Assignment values = again ? Assignment(domain_) : values_;
         for (const Change& change : changes) values.unset(change.which);
-        for (int which = 0; again && which < static_cast<int>(domain_.classes.size()); ++which)
-            if (is_related(which)) values.unset(which);
         for (const int which : domain_.draw_order) {
             const auto change = std::ranges::find(changes, which, &Change::which);
             if (change != changes.end() && !set_near(values, which, change->target)) return;
@@ -222,8 +213,9 @@ class Candidates {
 
     static bool set_near(Assignment& values, int which, std::int64_t target) {
         const std::optional<std::int64_t> value = values.nearest(which, target);
-        if (value) values.set(which, *value);
-        return value.has_value();
+        if (!value) return false;
+        values.set(which, *value);
+        return true;
     }
 
     void add(Problem candidate) {
@@ -234,7 +226,7 @@ class Candidates {
 
     /// The smallest of a tier first: one that fails saves the most steps.
     void flush() {
-        std::ranges::sort(tier_, [](const Problem& a, const Problem& b) { return a < b; });
+        std::ranges::sort(tier_);
         for (Problem& candidate : tier_) result_.push_back(std::move(candidate));
         tier_.clear();
     }

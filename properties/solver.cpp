@@ -58,7 +58,7 @@ class DomainBuilder {
     }
 
     void make_classes() {
-        domain_ = {.rank = rank_, .class_of = std::vector<int>(parent_.size(), -1)};
+        domain_ = {.rank = rank_, .class_of = std::vector<int>(parent_.size())};
         for (int slot = 0; slot < static_cast<int>(parent_.size()); ++slot) {
             const auto at = static_cast<std::size_t>(slot);
             const ParameterSpec& spec = op_.space.spec(op_.space.slots(rank_)[at]);
@@ -124,19 +124,15 @@ class DomainBuilder {
         return merged;
     }
 
-    /// Rounds a class's ends to allowed values; true when something changed.
-    bool round_ends(SlotClass& slot_class) {
-        const std::int64_t lowest = round_up(slot_class.lowest, slot_class.step);
-        const std::int64_t highest = round_down(slot_class.highest, slot_class.step);
-        if (lowest > highest) contradict(slot_class);
-        const bool changed = lowest != slot_class.lowest || highest != slot_class.highest;
-        slot_class.lowest = lowest, slot_class.highest = highest;
-        return changed;
+    /// Rounds a class's ends to allowed values.
+    void round_ends(SlotClass& slot_class) {
+        slot_class.lowest = round_up(slot_class.lowest, slot_class.step);
+        slot_class.highest = round_down(slot_class.highest, slot_class.step);
+        if (slot_class.lowest > slot_class.highest) contradict(slot_class);
     }
 
     /// What a divisor and its multiple say of each other's ranges; zero is a multiple of all.
-    bool narrow_pair(SlotClass& multiple, SlotClass& divisor) {
-        const SlotClass before_multiple = multiple, before_divisor = divisor;
+    void narrow_pair(SlotClass& multiple, SlotClass& divisor) {
         const std::int64_t sure = divisor.is_fixed() ? divisor.lowest : divisor.step;
         multiple.step = least_common_multiple(multiple.step, std::max<std::int64_t>(sure, 1));
         if (divisor.highest == 0) multiple.highest = 0;
@@ -145,19 +141,15 @@ class DomainBuilder {
             divisor.highest = std::min(divisor.highest, multiple.highest);
             multiple.lowest = std::max(multiple.lowest, divisor.lowest);
         }
-        return multiple.step != before_multiple.step || multiple.lowest != before_multiple.lowest ||
-               multiple.highest != before_multiple.highest ||
-               divisor.lowest != before_divisor.lowest || divisor.highest != before_divisor.highest;
     }
 
     void narrow() {
-        for (bool changed = true; changed;) {
-            changed = false;
+        for (std::vector<SlotClass> before; before != domain_.classes;) {
+            before = domain_.classes;
             for (SlotClass& slot_class : domain_.classes) {
-                changed |= round_ends(slot_class);
+                round_ends(slot_class);
                 for (const int divisor : slot_class.divisors)
-                    changed |=
-                        narrow_pair(slot_class, domain_.classes[static_cast<std::size_t>(divisor)]);
+                    narrow_pair(slot_class, domain_.classes[static_cast<std::size_t>(divisor)]);
             }
         }
     }

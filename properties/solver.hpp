@@ -25,6 +25,7 @@ struct SlotClass {
     std::vector<int> multiples;  ///< classes whose values this one's divides
 
     bool is_fixed() const { return lowest == highest; }
+    bool operator==(const SlotClass&) const = default;
 };
 
 /// The problems of one rank that satisfy the constraints.

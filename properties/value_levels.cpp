@@ -41,7 +41,7 @@ int weight_of(Role role) {
         case Role::geometry:
         case Role::padding:
         case Role::divisor:
-            return 1;
+            break;
     }
     return 1;
 }
@@ -49,8 +49,8 @@ int weight_of(Role role) {
 void add_large(ClassLevels& levels, const SlotClass& slot_class, std::int64_t value) {
     for (const std::int64_t rounded :
          {round_down(value, slot_class.step), round_up(value, slot_class.step)})
-        if (rounded > levels.smallest + 7 * slot_class.step && rounded >= slot_class.lowest &&
-            rounded <= slot_class.highest && std::ranges::count(levels.large, rounded) == 0)
+        if (rounded > levels.smallest + 7 * slot_class.step && rounded <= slot_class.highest &&
+            std::ranges::count(levels.large, rounded) == 0)
             levels.large.push_back(rounded);
 }
 
@@ -69,9 +69,9 @@ std::uint64_t small_offset(Role role, SplitMix64& random) {
         case Role::divisor:
             return roll < 11 ? 0 : roll < 17 ? random.below(4) : random.below(8);
         case Role::multiple:
-            return roll < 8 ? random.below(3) : random.below(8);
+            break;
     }
-    return 0;
+    return roll < 8 ? random.below(3) : random.below(8);
 }
 
 /// Whether a larger value of this makes a problem larger, as a rule: then generous draws prefer it.
@@ -108,7 +108,8 @@ ClassLevels levels_of(const ParameterSpace& space, const RankDomain& domain, int
 
 std::int64_t small_value(const ClassLevels& levels, std::int64_t unit, bool generous,
                          SplitMix64& random) {
-    const std::int64_t count = unit > 0 ? (levels.highest - levels.smallest) / unit + 1 : 1;
+    if (unit == 0) return levels.smallest;
+    const std::int64_t count = (levels.highest - levels.smallest) / unit + 1;
     auto offset = static_cast<std::int64_t>(small_offset(levels.role, random));
     if (generous && enlarges(levels.role))
         offset = std::max(offset, static_cast<std::int64_t>(small_offset(levels.role, random)));

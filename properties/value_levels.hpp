@@ -35,7 +35,7 @@ struct ClassLevels {
 ClassLevels levels_of(const ParameterSpace& space, const RankDomain& domain, int which);
 
 /// A small value: the smallest one plus few times `unit`, the step that the class has now; of
-/// sizes and counts the larger of two when `generous`.
+/// sizes and counts the larger of two when `generous`. The smallest where `unit` is 0.
 std::int64_t small_value(const ClassLevels& levels, std::int64_t unit, bool generous,
                          SplitMix64& random);
 

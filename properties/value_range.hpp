@@ -11,7 +11,7 @@ namespace gradverify {
 
 /// The multiples of `step` in [lowest, highest], which are multiples of it themselves.
 struct ValueRange {
-    std::int64_t lowest = 0, highest = 0, step = 1;
+    std::int64_t lowest, highest, step = 1;
 };
 
 inline std::int64_t round_up(std::int64_t value, std::int64_t step) {

@@ -153,7 +153,7 @@ Array<double> draw_tensor(const Operator& op, const Problem& problem, const Data
         return array;
     }
     SplitMix64 shape(mix_seed(data.seed, "shape of " + name));
-    if (is_input && !is_floating(tensor.dtype)) {
+    if (!is_floating(tensor.dtype)) {
         fill_indices(array, tensor.domain_at(problem), data.is_dense, shape);
         SplitMix64 invalid(mix_seed(data.seed, "invalid " + name));
         if (has_invalid(tensor, data, types, invalid))
@@ -192,7 +192,7 @@ Values draw_values(const Operator& op, const Problem& problem, const Data& data,
         values[tensor.name] = draw_tensor(op, problem, data, kind, types, tensor.name);
     for (const std::string& y : op.differentiable_outputs())
         values["d" + y] = draw_tensor(op, problem, data, kind, types, "d" + y);
-    if (data.is_explicit) set_listed(op, problem, values, data.elements, types);
+    set_listed(op, problem, values, data.elements, types);
     return values;
 }
 

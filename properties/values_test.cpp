@@ -10,6 +10,7 @@
 
 #include "harness/element_bits.hpp"
 #include "harness/registry.hpp"
+#include "properties/draw_numbers.hpp"
 
 namespace gradverify {
 
@@ -58,6 +59,20 @@ TEST_CASE("integer data keeps every sum of products within 2^p, with room for a 
                 CHECK(std::ranges::all_of(values["x"].data,
                                           [](double v) { return v == std::round(v); }));
             }
+}
+
+TEST_CASE("in the longest sums ones are drawn, and as many as keep the sum exact") {
+    CHECK(exact_amplitude(0, 24) == exact_amplitude(1, 24));
+    CHECK(exact_amplitude(1 << 20, 8) == 0);
+    // One element in 2^8 is kept: of 24 bits those below 2^16, which this seed's are not by one.
+    Array<double> one{{1}, {0.0}}, many{{1 << 16}, std::vector<double>(1 << 16)};
+    fill_integers(one, SplitMix64(18409069), 1 << 20, 8);
+    CHECK(one.data[0] == 0.0);
+    fill_integers(many, SplitMix64(1), 1 << 20, 8);
+    const auto kept = std::ranges::count_if(many.data, [](double v) { return v != 0.0; });
+    CHECK(kept > 200);
+    CHECK(kept < 300);
+    CHECK(std::ranges::all_of(many.data, [](double v) { return std::abs(v) <= 1.0; }));
 }
 
 TEST_CASE("a kernel that accumulates in double still stores its sums in floats") {
@@ -252,10 +267,9 @@ namespace {
 
 /// The share of cases of which a tensor has an element of this kind.
 template <class Predicate>
-double share_with(const char* op_name, const char* tensor, ValueKind kind, Predicate predicate) {
-    const Operator& op = *Registry::instance().find_operator(op_name);
-    const Problem problem = Problem::parse(op.space, "c=3,in=5x5");
-    constexpr int draws = 400;
+double share_with(const Operator& op, const char* tensor, ValueKind kind, Predicate predicate) {
+    const Problem problem = Problem::parse(op.space, "in=5x5");
+    constexpr int draws = 8000;
     int having = 0;
     for (std::uint64_t seed = 0; seed < draws; ++seed)
         having += predicate(draw_tensor(op, problem, {.seed = seed}, kind, 24, tensor).data);
@@ -276,11 +290,11 @@ bool has_no_number(const std::vector<double>& data) {
 
 TEST_CASE("ties are drawn in a quarter of the cases of a piecewise linear operator, on integers") {
     const auto share = [](const char* op_name, const char* tensor, ValueKind kind) {
-        return share_with(op_name, tensor, kind, all_tied);
+        return share_with(*Registry::instance().find_operator(op_name), tensor, kind, all_tied);
     };
     const double of_draws = share("maxpool", "x", ValueKind::integers);
-    CHECK(of_draws > 0.18);
-    CHECK(of_draws < 0.32);
+    CHECK(of_draws > 0.24);
+    CHECK(of_draws < 0.26);
     CHECK(share("maxpool", "dy", ValueKind::integers) == 0.0);
     CHECK(share("maxpool", "x", ValueKind::mantissas) == 0.0);
     CHECK(share("avgpool", "x", ValueKind::integers) == 0.0);
@@ -288,13 +302,15 @@ TEST_CASE("ties are drawn in a quarter of the cases of a piecewise linear operat
 
 TEST_CASE("NaN and infinities are drawn in an eighth of the cases, where they are defined") {
     for (const ValueKind kind : {ValueKind::integers, ValueKind::mantissas}) {
-        const auto share = [&](const char* op_name, const char* tensor) {
-            return share_with(op_name, tensor, kind, has_no_number);
-        };
-        CHECK(share("maxpool", "x") > 0.08);
-        CHECK(share("maxpool", "x") < 0.17);
-        CHECK(share("maxpool", "dy") == 0.0);
-        CHECK(share("avgpool", "x") == 0.0);
+        Operator maxpool = *Registry::instance().find_operator("maxpool");
+        const double of_draws = share_with(maxpool, "x", kind, has_no_number);
+        CHECK(of_draws > 0.118);
+        CHECK(of_draws < 0.132);
+        const Operator& avgpool = *Registry::instance().find_operator("avgpool");
+        CHECK(share_with(avgpool, "x", kind, has_no_number) == 0.0);
+        // A cotangent holds none, whatever its output may be.
+        maxpool.outputs[0].may_be_nan = true;
+        CHECK(share_with(maxpool, "dy", kind, has_no_number) == 0.0);
     }
 }
 
@@ -316,6 +332,105 @@ TEST_CASE("dense draws where ties and NaN are defined: four without, two with ti
     CHECK(std::set(six.begin(), six.end()) == std::set{0.0});
     CHECK(std::ranges::any_of(drawn(7), [](double v) { return std::isnan(v); }));
     CHECK(std::ranges::count(drawn(8), -INFINITY) > 0);
+}
+
+namespace {
+
+/// So many elements of one value, once `fill` has filled them.
+template <class Fill>
+std::vector<double> filled(std::size_t count, double value, Fill fill) {
+    Array<double> array{{static_cast<std::int64_t>(count)}, std::vector<double>(count, value)};
+    fill(array);
+    return array.data;
+}
+
+/// How many elements of a hundred thousand are others than they were.
+template <class Fill>
+std::ptrdiff_t changed_of_100000(Fill fill) {
+    return 100'000 - std::ranges::count(filled(100'000, 7.0, fill), 7.0);
+}
+
+}  // namespace
+
+TEST_CASE("ties are zeros of every even seed") {
+    for (std::uint64_t seed = 1; seed <= 7; ++seed) {
+        const auto data = filled(
+            100, 7.0, [&](Array<double>& array) { fill_ties(array, seed, SplitMix64(seed)); });
+        CHECK(std::set(data.begin(), data.end()) ==
+              (seed % 2 == 0 ? std::set{0.0} : std::set{-1.0, 0.0, 1.0}));
+    }
+}
+
+TEST_CASE("one NaN at least, or minus infinity of an even seed, and a quarter that is no number") {
+    for (std::uint64_t seed = 1; seed <= 7; ++seed) {
+        const auto fill = [&](Array<double>& array) { fill_nan(array, seed, SplitMix64(seed)); };
+        const double one = filled(1, 7.0, fill).front();
+        CHECK(std::isnan(one) == (seed % 2 == 1));
+        CHECK((one == -INFINITY) == (seed % 2 == 0));
+        CHECK(filled(0, 7.0, fill).empty());
+    }
+    const auto fill = [](Array<double>& array) { fill_nan(array, 1, SplitMix64(1)); };
+    const auto data = filled(100'000, 7.0, fill);
+    const auto nans = std::ranges::count_if(data, [](double v) { return std::isnan(v); });
+    // A twelfth each: 8333, give or take 88.
+    for (const auto count :
+         {nans, std::ranges::count(data, INFINITY), std::ranges::count(data, -INFINITY)}) {
+        CHECK(count > 7900);
+        CHECK(count < 8800);
+    }
+    CHECK(changed_of_100000(fill) ==
+          nans + std::ranges::count(data, INFINITY) + std::ranges::count(data, -INFINITY));
+}
+
+TEST_CASE("of invalid indices there is one at least, and a quarter where there are many") {
+    const auto put = [](DType dtype, std::uint64_t seed) {
+        return [=](Array<double>& array) {
+            put_invalid(array, {2.0, 9.0}, dtype, SplitMix64(seed));
+        };
+    };
+    std::set<double> of_i32, of_i64;
+    for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+        of_i32.insert(filled(1, 7.0, put(DType::i32, seed)).front());
+        of_i64.insert(filled(1, 7.0, put(DType::i64, seed)).front());
+        const auto two = filled(2, 7.0, put(DType::i32, seed));
+        CHECK(std::ranges::count(two, 7.0) < 2);
+    }
+    CHECK(of_i32 == std::set{-0x1p31, 1.0, 10.0, 0x1p31 - 1.0});
+    CHECK(of_i64 == std::set{-0x1p53, 1.0, 10.0, 0x1p53});
+    CHECK(filled(0, 7.0, put(DType::i32, 1)).empty());
+    const auto changed = changed_of_100000(put(DType::i32, 1));
+    CHECK(changed > 24'000);
+    CHECK(changed < 26'000);
+}
+
+TEST_CASE("a quarter of the elements are outliers, up to 256 times as large, in half up to 8") {
+    for (const DType dtype : {DType::f16, DType::bf16, DType::f32, DType::f64}) {
+        const auto add = [=](Array<double>& array) { add_outliers(array, SplitMix64(1), dtype); };
+        std::set<double> factors;
+        for (const double value : filled(10'000, -0.5, add)) factors.insert(value / -0.5);
+        std::set<double> expected;
+        for (double factor = 1.0; factor <= (dtype == DType::f16 ? 8.0 : 256.0); factor *= 2.0)
+            expected.insert(factor);
+        CHECK(factors == expected);
+        const auto changed = changed_of_100000(add);
+        CHECK(changed > 24'000);
+        CHECK(changed < 26'000);
+    }
+}
+
+TEST_CASE("dense outliers are every other element, of either sign, and others in the next turn") {
+    const auto turn = [](std::uint64_t which, DType dtype, double value) {
+        return filled(6, value,
+                      [=](Array<double>& array) { add_dense_outliers(array, which, dtype); });
+    };
+    using Numbers = std::vector<double>;
+    for (const std::uint64_t round : {0, 4}) {
+        CHECK(turn(round, DType::f32, 1.0) == Numbers{1, 256, 1, -256, 1, 256});
+        CHECK(turn(round + 1, DType::f32, 1.0) == Numbers{256, 1, -256, 1, 256, 1});
+        CHECK(turn(round + 2, DType::f32, 1.0) == Numbers{1, -256, 1, 256, 1, -256});
+        CHECK(turn(round + 3, DType::f32, 1.0) == Numbers{-256, 1, 256, 1, -256, 1});
+    }
+    CHECK(turn(0, DType::f16, -0.5) == Numbers{-0.5, 4, -0.5, -4, -0.5, 4});
 }
 
 TEST_CASE("explicit data may be NaN where the operator defines what follows, and only there") {
@@ -366,24 +481,25 @@ TEST_CASE("indices outside of their range are drawn where operator and kernel al
         return !is_valid;
     };
     int with = 0;
-    for (std::uint64_t seed = 0; seed < 800; ++seed) {
+    for (std::uint64_t seed = 0; seed < 8000; ++seed) {
         CHECK_FALSE(has_invalid(plain, {.seed = seed}));
         with += has_invalid(checks, {.seed = seed});
     }
-    CHECK(with > 60);
-    CHECK(with < 150);
+    CHECK(with > 940);
+    CHECK(with < 1060);
     CHECK(outside == std::set<double>{-0x1p31, -1.0, 3.0, 0x1p31 - 1.0});
     CHECK(has_invalid(checks, {.seed = 3, .is_dense = true}));
     CHECK_FALSE(has_invalid(checks, {.seed = 1, .is_dense = true}));
-    const auto listed = [&](const KernelDeclaration& kernel) {
-        const Data data{.seed = 0, .is_explicit = true, .elements = {{"labels", 1, -7.0}}};
+    const auto listed = [&](const KernelDeclaration& kernel, double label = -7.0) {
+        const Data data{.seed = 0, .is_explicit = true, .elements = {{"labels", 1, label}}};
         return draw_values(softmax, problem, data, ValueKind::mantissas, ElementTypes(kernel))
             .at("labels")
             .data;
     };
     CHECK(listed(checks) == std::vector<double>{0.0, -7.0, 0.0, 0.0});
-    CHECK_THROWS_WITH_AS(listed(plain), "data: labels[1] is outside of the tensor's values",
-                         std::invalid_argument);
+    const char* const refusal = "data: labels[1] is outside of the tensor's values";
+    CHECK_THROWS_WITH_AS(listed(plain), refusal, std::invalid_argument);
+    CHECK_THROWS_WITH_AS(listed(checks, -7.5), refusal, std::invalid_argument);
 }
 
 }  // namespace gradverify

@@ -28,8 +28,8 @@ namespace gradverify::functions {
 
 /// What an implementation of a function may be off by: `ulps` of the result, and an absolute part.
 struct Accuracy {
-    double ulps = 0.0;
-    double absolute = 0.0;
+    double ulps;
+    double absolute;
 };
 
 /// For functions whose fast form is the accurate one.

@@ -11,7 +11,7 @@ and statements (dropped). Does not run anything.
 import dataclasses
 import re
 
-from clang.cindex import CursorKind, Index, TypeKind
+from clang.cindex import CursorKind, Index, TranslationUnit, TypeKind
 
 NAMESPACE = "::gradverify::mutants::"
 
@@ -38,6 +38,9 @@ ARITHMETIC = {
 FUNCTIONS = {"max": 2, "min": 2, "clamp": 3, "abs": 1}
 # Without these a program is slower, and the same.
 ONLY_FASTER = {"reserve"}
+# Constants that end a search only when it has taken a tenth of a second: one step more or less is
+# nothing that is promised, and the search's own tests count steps.
+ONLY_TIME = {"most_edge_steps"}
 
 NUMBERS = {
     TypeKind.INT, TypeKind.UINT, TypeKind.LONG, TypeKind.ULONG, TypeKind.LONGLONG,
@@ -46,6 +49,9 @@ NUMBERS = {
 FUNCTION_KINDS = {
     CursorKind.FUNCTION_DECL, CursorKind.CXX_METHOD, CursorKind.CONSTRUCTOR,
     CursorKind.DESTRUCTOR, CursorKind.FUNCTION_TEMPLATE, CursorKind.CONVERSION_FUNCTION,
+}  # fmt: skip
+DECLARATIONS = FUNCTION_KINDS | {
+    CursorKind.VAR_DECL, CursorKind.FIELD_DECL, CursorKind.PARM_DECL,
 }  # fmt: skip
 LOOPS = {CursorKind.WHILE_STMT, CursorKind.DO_STMT, CursorKind.FOR_STMT}
 WRAPPERS = {CursorKind.UNEXPOSED_EXPR, CursorKind.PAREN_EXPR}
@@ -69,7 +75,9 @@ class Finder:
         self.path = path
         self.bytes = (root / path).read_bytes()
         self.unit = Index.create().parse(
-            str(root / path), args=["-x", "c++", "-std=c++20", f"-I{root}", "-Wno-everything"]
+            str(root / path),
+            args=["-x", "c++", "-std=c++20", f"-I{root}", "-Wno-everything"],
+            options=TranslationUnit.PARSE_DETAILED_PROCESSING_RECORD,
         )
         wrong = [str(d) for d in self.unit.diagnostics if d.severity >= 3]
         if wrong:
@@ -77,6 +85,11 @@ class Finder:
         self.number = first_number
         self.mutants = []
         self.function = ""
+        self.last_breaks, self.constant = set(), set()
+        self.macro_uses = {
+            span(c) for c in self.unit.cursor.get_children()
+            if c.kind == CursorKind.MACRO_INSTANTIATION and self.is_here(c)
+        }  # fmt: skip
         # Text to insert: at an offset, the outermost first before and last behind.
         self.before, self.behind, self.replaced = [], [], []
 
@@ -130,19 +143,32 @@ class Finder:
 
     def find(self):
         for cursor in self.unit.cursor.get_children():
-            where = cursor.location.file
-            if where is not None and where.name == self.unit.spelling:
+            if self.is_here(cursor):
                 self.visit(cursor, None)
+
+    def is_here(self, cursor):
+        where = cursor.location.file
+        return where is not None and where.name == self.unit.spelling
 
     def visit(self, cursor, parent, literals=True):
         kind = cursor.kind
         if kind in (CursorKind.STATIC_ASSERT, CursorKind.ENUM_DECL, CursorKind.TEMPLATE_REF,
                     CursorKind.TYPE_REF):  # fmt: skip
             return
+        if span(cursor) in self.constant:
+            return
+        if kind == CursorKind.SWITCH_STMT:
+            self.note_last_break(cursor)
         if kind == CursorKind.VAR_DECL and not self.may_vary(cursor):
+            return
+        if kind in (CursorKind.VAR_DECL, CursorKind.FIELD_DECL) and (
+            cursor.type.get_canonical().kind == TypeKind.CONSTANTARRAY
+        ):
             return
         outer_function = self.function
         if kind in FUNCTION_KINDS:
+            if span(cursor) in self.macro_uses:  # its text is the macro's
+                return
             if any(t.spelling == "constexpr" for t in first_tokens(cursor)):
                 return
             self.function = cursor.spelling
@@ -157,6 +183,8 @@ class Finder:
         for child in children:
             if kind == CursorKind.CASE_STMT and child == children[0]:
                 continue
+            if kind in DECLARATIONS and span(child)[0] < cursor.location.offset:
+                continue  # a part of the type, such as an array's length
             if child in statements:
                 self.statement(child)
             self.visit(child, cursor, literals_below)
@@ -168,8 +196,10 @@ class Finder:
         constexpr = [t for t in tokens if t.spelling == "constexpr"]
         if not constexpr:
             return True
-        if cursor.type.get_canonical().kind not in NUMBERS:
+        if cursor.type.get_canonical().kind not in NUMBERS or cursor.spelling in ONLY_TIME:
             return False
+        if cursor.semantic_parent.kind in (CursorKind.CLASS_DECL, CursorKind.STRUCT_DECL):
+            return False  # a static member's initialiser must be constant
         is_needed = re.compile(rf"[<,]\s*{cursor.spelling}\s*>|\[{cursor.spelling}\]")
         if is_needed.search(self.bytes.decode()):
             return False
@@ -178,8 +208,16 @@ class Finder:
             self.replaced.append((start, end, "const"))
         return True
 
+    def note_last_break(self, switch):
+        """A break at the end of a switch goes where its absence goes."""
+        last = switch
+        while children := list(last.get_children()):
+            last = children[-1]
+        if last.kind == CursorKind.BREAK_STMT:
+            self.last_breaks.add(span(last))
+
     def statement(self, cursor):
-        if not self.is_droppable(cursor):
+        if not self.is_droppable(cursor) or span(cursor) in self.last_breaks:
             return
         start, end = span(cursor)
         number = self.add(start, end, "")
@@ -337,6 +375,9 @@ class Finder:
         )
         body = children[-2] if has_else else children[-1]
         condition = children[children.index(body) - 1]
+        if re.match(r"if\s+constexpr\b", self.of(cursor)):
+            self.constant.add(span(condition))
+            return
         for child in children[: children.index(condition)]:
             first, last = span(child)
             if first <= span(condition)[0] < last:  # the variable that the condition declares

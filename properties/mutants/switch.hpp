@@ -96,10 +96,10 @@ GRADVERIFY_MUTANT_ARITHMETIC(bit_or, |, &)
 GRADVERIFY_MUTANT_ARITHMETIC(bit_xor, ^, &)
 #undef GRADVERIFY_MUTANT_ARITHMETIC
 
-/// `x`; mutant `-x`.
+/// `x`; mutant `-x`, which for a truth value is -1.
 template <class T>
-T as_is(int mutant, T x) {
-    return on(mutant) ? T(-x) : x;
+auto as_is(int mutant, T x) {
+    return on(mutant) ? -x : +x;
 }
 /// `-x`; mutant `x`.
 template <class T>

@@ -108,10 +108,12 @@ class Trainer {
     }
 
     void descend(const Values& values) {
+        const double left = static_cast<double>(training_.steps - step_++) /
+                            static_cast<double>(training_.steps);
         for (auto& [name, parameter] : parameters_)
             for (std::size_t i = 0; i < parameter.data.size(); ++i) {
                 double& element = parameter.data[i];
-                element -= training_.rate * values.at("d" + name).data[i];
+                element -= training_.rate * left * values.at("d" + name).data[i];
                 if (in_float_) element = static_cast<float>(element);
             }
     }
@@ -138,7 +140,7 @@ class Trainer {
     const Training& training_;
     bool in_float_;
     SplitMix64 random_;
-    std::int64_t side_ = 0;
+    std::int64_t side_ = 0, step_ = 0;
     Values parameters_;
 };
 

@@ -17,7 +17,7 @@ struct Training {
     std::string device = "cpu";
     std::string variant = "chain";  ///< of lenet5.forward and lenet5.backward
     std::int64_t batch = 16, steps = 200, test_images = 500;
-    double rate = 0.1;
+    double rate = 0.1;  ///< of the first step; goes down to zero, so that the end hangs on no step
     std::uint64_t seed = 1;
 };
 
