@@ -167,7 +167,7 @@ TEST_CASE("bounded values are compared by value, and what their errors could tur
 }
 
 TEST_CASE(
-    "a choice of two bounded values is off by the larger error, and an absolute value as is") {
+    "a choice of two bounded values is off by its own error where it is decided, else by the larger") {
     const auto check = [](const Bounded& got, double value, double error) {
         CHECK(got.value() == value);
         CHECK(got.error() == error);
@@ -177,8 +177,10 @@ TEST_CASE(
     const Bounded less = off(-3.0, 0.25), more = off(-1.0, 0.5);
     check(max(less, more), -1.0, 0.5);
     check(max(more, less), -1.0, 0.5);
-    check(min(less, more), -3.0, 0.5);
-    check(min(more, less), -3.0, 0.5);
+    check(min(less, more), -3.0, 0.25);
+    check(min(more, less), -3.0, 0.25);
+    check(max(off(-1.5, 0.75), more), -1.0, 0.75);
+    check(min(off(-1.5, 0.25), more), -1.5, 0.5);
     check(abs(less), 3.0, 0.25);
     check(abs(off(3.0, 0.25)), 3.0, 0.25);
 }
