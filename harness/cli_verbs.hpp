@@ -44,15 +44,27 @@ struct ReproArguments {
 struct BenchArguments {
     std::vector<std::string> filters;
     std::string device = "auto";
+    std::uint64_t seed = 1;
+    // Of kernels.
+    std::vector<std::string> own_problems;  ///< none: the operators' own
+    std::string data = "integers";
+    bool verify = true;
+    bool graph = false;
+    std::int64_t repetitions = 0;  ///< 0: as many as take some time
+    std::string json;
+    std::vector<std::string> compare;  ///< two files, or none
+    // Of the harness.
+    bool harness = false;
     std::string property = "*";
     std::int64_t problems = 300;
-    std::uint64_t seed = 1;
 };
 
 /// Each returns the exit code.
 int run_list(const Suite& suite, const std::vector<std::string>& filters);
 int run_check(const Suite& suite, const CheckArguments& arguments);
 int run_repro(const Suite& suite, const ReproArguments& arguments);
+int run_bench(const Suite& suite, const BenchArguments& arguments);
+/// `bench --harness`.
 int run_bench_harness(const Suite& suite, const BenchArguments& arguments);
 
 /// Throws a UsageError when a filter selects no kernel: a misspelt one beside a right one would go
