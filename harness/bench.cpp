@@ -168,8 +168,8 @@ int bench(const Suite& suite, const BenchArguments& arguments) {
 
 int run_bench(const Suite& suite, const BenchArguments& arguments) {
     if (arguments.harness) return run_bench_harness(suite, arguments);
-    if (!arguments.compare.empty())
-        return compare_benches(arguments.compare.at(0), arguments.compare.at(1), arguments.filters);
+    if (const auto& [before, after] = arguments.compare; !before.empty())
+        return compare_benches(before, after, arguments.filters);
     const InterruptScope interrupts;
     try {
         return bench(suite, arguments);

@@ -27,7 +27,7 @@ struct BenchGroup {
     const Operator* op = nullptr;
     const PassSpec* pass = nullptr;
     Problem problem;
-    std::vector<BenchItem> items;  ///< yardsticks first
+    std::vector<BenchItem> items;  ///< those of the same types together, cuDNN's first
 };
 
 /// What `bench` is to time: the given problems, or the operators' own, with every selected kernel;
@@ -59,8 +59,9 @@ struct Verification {
 /// Verifies kernels on the very problems that they are timed on.
 class BenchVerifier {
   public:
+    /// The reference is asked up to so many multiply-adds.
     BenchVerifier(const Suite& suite, WorkerPool& pool, const BenchArguments& arguments,
-                  std::string device);
+                  std::string device, double largest = reference_multiply_adds);
 
     /// By the reference, or where that would take minutes by another kernel's results.
     Verification verify(const BenchGroup& group, const Kernel& kernel);
@@ -76,6 +77,7 @@ class BenchVerifier {
     WorkerPool& pool_;
     const BenchArguments& arguments_;
     std::string device_;
+    double largest_;
     std::map<std::string, Verification> small_;  ///< by kernel
 };
 

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decides what `bench` times: problems, and the kernels for each.
 #include <algorithm>
+#include <map>
+#include <set>
 #include <stdexcept>
+#include <utility>
 
 #include "harness/bench.hpp"
+#include "harness/element_types.hpp"
 #include "harness/errors.hpp"
 #include "harness/refusals.hpp"
 #include "harness/text.hpp"
@@ -67,9 +71,28 @@ std::string why_not(const Kernel& kernel, const Problem& problem, const std::str
     if (const auto unsupported = kernel.why_unsupported(problem)) return *unsupported;
     const double multiply_adds = kernel.pass->multiply_adds(problem);
     if (device != "cpu" || multiply_adds <= emulated_multiply_adds) return {};
-    return "takes " + print_rounded(multiply_adds) +
-           " multiply-adds, and the cpu device, which emulates a GPU, takes minutes beyond " +
-           print_rounded(emulated_multiply_adds) + "; give a smaller --problem";
+    return "takes the work of " + print_rounded(multiply_adds) +
+           " multiply-adds; on the cpu device, which emulates a GPU, " +
+           print_rounded(emulated_multiply_adds) + " is the most";
+}
+
+/// Kernels of the same types together, so that their tensors are printed once; of these cuDNN's
+/// first, unless there is nothing to compare with it.
+void arrange(BenchGroup& group) {
+    const auto types = [&](const BenchItem& item) {
+        return print_types(item.kernel->any(), *group.op, *group.pass);
+    };
+    std::set<std::string> compared;
+    for (const BenchItem& item : group.items)
+        if (!item.is_yardstick && item.why_not.empty()) compared.insert(types(item));
+    std::erase_if(group.items, [&](const BenchItem& item) {
+        return item.is_yardstick && !compared.contains(types(item));
+    });
+    std::map<std::string, std::size_t> first;
+    for (const BenchItem& item : group.items) first.emplace(types(item), first.size());
+    std::ranges::stable_sort(group.items, {}, [&](const BenchItem& item) {
+        return std::pair(first.at(types(item)), is_cudnn(*item.kernel) ? 0 : 1);
+    });
 }
 
 BenchGroup group_of(const PlannedProblem& planned, const PassSpec& pass,
@@ -82,9 +105,7 @@ BenchGroup group_of(const PlannedProblem& planned, const PassSpec& pass,
         if (selected || (is_cudnn(kernel) && why.empty()))
             group.items.push_back({&kernel, std::move(why), !selected});
     }
-    std::ranges::stable_partition(group.items,
-                                  [](const BenchItem& item) { return is_cudnn(*item.kernel); });
-    if (std::ranges::all_of(group.items, &BenchItem::is_yardstick)) group.items.clear();
+    arrange(group);
     return group;
 }
 
@@ -100,6 +121,10 @@ bool counts_multiply_adds(const Operator& op) {
 }
 
 std::vector<BenchGroup> plan_bench(const BenchArguments& arguments, const std::string& device) {
+    if (device == "cpu" && arguments.own_problems.empty())
+        throw UsageError(
+            "bench needs a --problem on the cpu device: it emulates a GPU, and the operators' own "
+            "problems are large enough for one");
     const auto operators = selected_operators(arguments);
     const auto problems = arguments.own_problems.empty() ? own_problems(operators)
                                                          : given_problems(arguments, operators);

@@ -43,7 +43,7 @@ std::string print_axes(const TensorView& tensor,
     std::vector<std::string> words;
     for (int axis = 0; axis < tensor.rank; ++axis)
         words.push_back(std::to_string(of[static_cast<std::size_t>(axis)]));
-    return words.empty() ? "one number" : joined(words, separator);
+    return words.empty() ? "none" : joined(words, separator);
 }
 
 std::string padded(std::string text, std::size_t width) {
@@ -154,10 +154,11 @@ std::string print_tensors(const PassSpec& pass, const Timing& timing) {
     std::string text;
     for (std::size_t i = 0; i < timing.tensors.size(); ++i) {
         const TensorView& tensor = timing.tensors[i];
-        text += "  " + padded(names[i], 8) + padded(std::string(traits_of(tensor.dtype).name), 5) +
-                padded(print_axes(tensor, tensor.sizes, "x"), 20) + " strides " +
-                padded(print_axes(tensor, tensor.strides, ","), 20) + " " +
-                print_bytes(bytes_of({tensor})) + "\n";
+        text +=
+            "  " + padded(names[i], 8) + padded(std::string(traits_of(tensor.dtype).name), 5) +
+            padded(tensor.rank == 0 ? "one number" : print_axes(tensor, tensor.sizes, "x"), 20) +
+            " strides " + padded(print_axes(tensor, tensor.strides, ","), 20) + " " +
+            print_bytes(bytes_of({tensor})) + "\n";
     }
     return text + "  " + print_bytes(bytes_of(timing.tensors)) + " in all\n";
 }
@@ -169,7 +170,8 @@ std::string print_result(const BenchResult& result, const std::string& device,
     if (result.state == BenchResult::State::not_timed)
         return text + line(indent, "not timed: " + result.why_not);
     if (result.state == BenchResult::State::failed) {
-        text += line(indent, "FAILED, and so not timed: " + result.why_not);
+        const bool is_told = !result.verification.report.empty();
+        text += line(indent, "not timed, since it failed" + (is_told ? "" : ": " + result.why_not));
         for (const std::string_view report : split(result.verification.report, '\n'))
             if (!report.empty()) text += std::string(indent, ' ') + std::string(report) + "\n";
         return text;

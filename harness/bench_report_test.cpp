@@ -117,7 +117,10 @@ TEST_CASE("a kernel that was not timed is printed with the reason") {
     made.result.why_not = "differs";
     made.result.verification.report = "worst y[0]\n";
     CHECK(print_result(made.result, "cuda", ceilings) ==
-          "  toy.forward/plain\n      FAILED, and so not timed: differs\n      worst y[0]\n");
+          "  toy.forward/plain\n      not timed, since it failed\n      worst y[0]\n");
+    made.result.verification.report.clear();
+    CHECK(print_result(made.result, "cuda", ceilings) ==
+          "  toy.forward/plain\n      not timed, since it failed: differs\n");
 }
 
 TEST_CASE("tensors are printed with their sizes, strides and bytes") {

@@ -30,10 +30,10 @@ std::string output_elements(const BenchGroup& group) {
     return count == 1 ? "its one element" : "all " + print_grouped(count) + " elements";
 }
 
-std::string too_large(const BenchGroup& group) {
+std::string too_large(const BenchGroup& group, double largest) {
     return "the problem is too large for the reference (" +
            print_rounded(group.pass->multiply_adds(group.problem)) + " multiply-adds, at most " +
-           print_rounded(reference_multiply_adds) + ")";
+           print_rounded(largest) + ")";
 }
 
 /// Integers give the kernel one right result here, and its outputs hold nothing but that.
@@ -44,6 +44,14 @@ bool is_exact(const Kernel& kernel, const Problem& problem) {
 
 Verification failed(const Case& checked, const Outcome& outcome) {
     return {State::failed, outcome.message, report_case(checked, outcome)};
+}
+
+/// The same of a case that any of its own runs shows to fail.
+Verification failed_alone(const Case& checked, const Outcome& outcome) {
+    Verification verification = failed(checked, outcome);
+    verification.report +=
+        "  replay     " + program_to_paste() + " repro " + shell_quoted(checked.print()) + "\n";
+    return verification;
 }
 
 /// The kernels to agree with: those of the same types first, of these cuDNN's, which are quick, and
@@ -90,14 +98,17 @@ double generous_seconds(double multiply_adds, double calls, const std::string& d
 }
 
 BenchVerifier::BenchVerifier(const Suite& suite, WorkerPool& pool, const BenchArguments& arguments,
-                             std::string device)
-    : suite_(suite), pool_(pool), arguments_(arguments), device_(std::move(device)) {}
+                             std::string device, double largest)
+    : suite_(suite),
+      pool_(pool),
+      arguments_(arguments),
+      device_(std::move(device)),
+      largest_(largest) {}
 
 Verification BenchVerifier::verify(const BenchGroup& group, const Kernel& kernel) {
     if (!arguments_.verify) return {State::not_verified, "--no-verify", {}};
-    return group.pass->multiply_adds(group.problem) <= reference_multiply_adds
-               ? by_reference(group, kernel)
-               : by_agreement(group, kernel);
+    return group.pass->multiply_adds(group.problem) <= largest_ ? by_reference(group, kernel)
+                                                                : by_agreement(group, kernel);
 }
 
 Verification BenchVerifier::by_reference(const BenchGroup& group, const Kernel& kernel) {
@@ -114,7 +125,7 @@ Verification BenchVerifier::by_reference(const BenchGroup& group, const Kernel& 
                            .setting = {}};
         outcome = pool_.run(checked.print());
         if (outcome.verdict == Verdict::failed || outcome.verdict == Verdict::errored)
-            return failed(checked, outcome);
+            return failed_alone(checked, outcome);
         if (outcome.verdict != Verdict::vacuous) break;
     }
     if (outcome.verdict != Verdict::passed) return {State::not_verified, outcome.message, {}};
@@ -126,9 +137,10 @@ Verification BenchVerifier::by_reference(const BenchGroup& group, const Kernel& 
 
 Verification BenchVerifier::by_agreement(const BenchGroup& group, const Kernel& kernel) {
     if (!is_exact(kernel, group.problem))
-        return {State::not_verified,
-                too_large(group) + ", and no other kernel's results must be the very same",
-                {}};
+        return {
+            State::not_verified,
+            too_large(group, largest_) + ", and no other kernel's results must be the very same",
+            {}};
     if (const Verification& small = on_small_problems(kernel); small.state != State::verified)
         return small;
     std::string tried;
@@ -138,7 +150,7 @@ Verification BenchVerifier::by_agreement(const BenchGroup& group, const Kernel& 
         tried += (tried.empty() ? " but " : ", ") + peer->name;
     }
     return {State::not_verified,
-            too_large(group) + ", and no other sound kernel on " + device_ + tried +
+            too_large(group, largest_) + ", and no other sound kernel on " + device_ + tried +
                 " can take it; " + on_small_problems(kernel).text,
             {}};
 }
@@ -180,7 +192,7 @@ const Verification& BenchVerifier::on_small_problems(const Kernel& kernel) {
         if (!draw.drawn) break;
         const Outcome outcome = pool_.run(draw.drawn->print());
         if (outcome.verdict == Verdict::failed || outcome.verdict == Verdict::errored)
-            return result = failed(*draw.drawn, outcome);
+            return result = failed_alone(*draw.drawn, outcome);
         if (outcome.verdict == Verdict::passed) ++passed;
     }
     if (passed == 0) return result = {State::not_verified, "no small problem could be drawn", {}};

@@ -126,11 +126,8 @@ struct CommandLine {
             bench->add_flag("--graph", a.graph, "replay each call from a CUDA graph"),
             bench->add_option("--json", a.json, "write results here, one JSON object a line")
                 ->check(not_empty())};
-        CLI::Option* compare =
-            bench
-                ->add_option("--compare", a.compare,
-                             "two files of --json: which kernels have become slower?")
-                ->expected(2);
+        CLI::Option* compare = bench->add_option(
+            "--compare", a.compare, "two files of --json: which kernels have become slower?");
         CLI::Option* harness =
             bench->add_flag("--harness", a.harness, "problems verified per second instead");
         for (CLI::Option* option : of_kernels) option->excludes(compare)->excludes(harness);

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "harness/property.hpp"
@@ -52,7 +53,7 @@ struct BenchArguments {
     bool graph = false;
     std::int64_t repetitions = 0;  ///< 0: as many as take some time
     std::string json;
-    std::vector<std::string> compare;  ///< two files, or none
+    std::pair<std::string, std::string> compare;  ///< files; empty without
     // Of the harness.
     bool harness = false;
     std::string property = "*";
