@@ -53,6 +53,20 @@ TEST_CASE("beyond the budget of runs or seconds nothing is called minimal") {
     CHECK_FALSE(shrink_from(kernel, found, runner, {}, seconds).minimal());
 }
 
+TEST_CASE("the budget's seconds are those that runs take of a processor") {
+    const TestKernel kernel(test_kernel());
+    const Problem found = parsed("c=4,in=4x4");
+    // Each run takes as long as all phases may together, by its own account alone.
+    const CaseRunner runner = [&](const Case& candidate) {
+        Outcome outcome = candidate.problem == found ? Outcome::failed("wrong") : Outcome::passed();
+        outcome.seconds_cpu = 100.0;
+        return outcome;
+    };
+    const Shrunk shrunk = shrink_from(kernel, found, runner);
+    CHECK_FALSE(shrunk.minimal());
+    CHECK(shrunk.runs < 100);
+}
+
 TEST_CASE("no case is run twice, and each run is counted") {
     const TestKernel kernel(test_kernel());
     const Problem found = parsed("c=2,k=2,in=2x3");

@@ -10,7 +10,8 @@
 
 namespace gradverify {
 
-/// The most that one phase of shrinking may run.
+/// The most that one phase of shrinking may run: how many runs, and the seconds of processor time
+/// that they take, so that what shrinking finds does not hang on the machine's load.
 struct RunBudget {
     std::int64_t runs = 0;
     double seconds = 0.0;
@@ -27,7 +28,12 @@ class ShrinkTrials {
     /// where it was seen.
     Verdict run(const Case& candidate) {
         ++runs_;
+        const auto begin = Clock::now();
         Outcome outcome = (*runner_)(candidate);
+        // A worker that ended does not say what it took.
+        seconds_ += outcome.discovery == Discovery::answered && outcome.seconds_cpu > 0.0
+                        ? outcome.seconds_cpu
+                        : std::chrono::duration<double>(Clock::now() - begin).count();
         if (outcome.verdict != Verdict::failed) return outcome.verdict;
         if (!is_of_one_kind(outcome, outcome_)) return Verdict::errored;
         smallest_ = candidate;
@@ -39,10 +45,9 @@ class ShrinkTrials {
     /// Starts a phase with a budget of its own.
     void start(RunBudget budget) {
         last_run_ = runs_ + budget.runs;
-        deadline_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(
-                                       std::chrono::duration<double>(budget.seconds));
+        last_second_ = seconds_ + budget.seconds;
     }
-    bool may_go_on() const { return runs_ < last_run_ && Clock::now() < deadline_; }
+    bool may_go_on() const { return runs_ < last_run_ && seconds_ < last_second_; }
     std::int64_t runs_left() const { return last_run_ - runs_; }
 
     /// Counts runs that were made elsewhere.
@@ -59,7 +64,7 @@ class ShrinkTrials {
     Outcome outcome_;
     const CaseRunner* runner_;
     std::int64_t runs_ = 0, last_run_ = 0;
-    Clock::time_point deadline_{};
+    double seconds_ = 0.0, last_second_ = 0.0;
 };
 
 }  // namespace gradverify
