@@ -144,7 +144,8 @@ std::string print_group(const BenchGroup& group) {
     std::string text =
         "\n" + group.op->name + "." + group.pass->name + " on " + group.problem.print() + "\n";
     if (counts_multiply_adds(*group.op))
-        text += "  " + print_rounded(group.pass->multiply_adds(group.problem)) + " multiply-adds\n";
+        text += "  " + print_grouped(std::llround(group.pass->multiply_adds(group.problem))) +
+                " multiply-adds\n";
     return text;
 }
 

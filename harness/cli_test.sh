@@ -194,7 +194,7 @@ expect 0 out '^conv.forward on n=2,c=3,k=4,in=9x9,filter=3x3$' "${bench[@]}" con
     --json b.json
 holds "it says what a time of this device is worth" grep -q '^the cpu device emulates a GPU' out
 holds "it prints tensors" grep -qE '^  x +f32 +2x3x9x9 +strides 243,81,9,1 +1.94 kB$' out
-holds "it prints multiply-adds" grep -qE '^  10584 multiply-adds$' out
+holds "it prints multiply-adds" grep -qE '^  10,584 multiply-adds$' out
 holds "it prints the median and the spread" \
     grep -qE '^      [0-9.]+ (us|ms) a call, the median of 9 samples; quartiles .* and ' out
 holds "it prints rates and shares" grep -qE 'GFLOP/s, .* % of f32 fma; .* GB/s, .* % of copy$' out
