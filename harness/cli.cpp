@@ -22,6 +22,7 @@ constexpr std::uint64_t cases_maximum = 1'000'000'000'000;
 
 // More than any machine has cores; each worker takes a few file descriptors.
 constexpr std::uint64_t jobs_maximum = 1024;
+constexpr std::uint64_t repetitions_maximum = 100'000;
 constexpr std::uint64_t seed_maximum = std::numeric_limits<std::uint64_t>::max();
 
 /// CLI11's own would take -1 for the largest number, and prints its ranges with six decimals.
@@ -61,7 +62,7 @@ struct CommandLine {
     CLI::App* list = app.add_subcommand("list", "print the kernels and what they support");
     CLI::App* check = app.add_subcommand("check", "run the properties on drawn problems");
     CLI::App* repro = app.add_subcommand("repro", "run one printed case again");
-    CLI::App* bench = app.add_subcommand("bench", "measure the speed of the harness");
+    CLI::App* bench = app.add_subcommand("bench", "time kernels, or the harness");
     CLI::App* worker = app.add_subcommand("worker", "")->group("");
 
     std::vector<std::string> list_filters;
@@ -70,7 +71,6 @@ struct CommandLine {
     ReproArguments repro_arguments;
     BenchArguments bench_arguments;
     SanitizerOptions sanitizer;
-    bool bench_harness = false;
 
     explicit CommandLine(const Suite& suite) {
         app.require_subcommand(1);
@@ -96,15 +96,7 @@ struct CommandLine {
         worker->add_option("TOOL", sanitizer.tool);
         worker->add_option("PROGRAM", sanitizer.program);
         worker->add_option("FOLDER", sanitizer.folder);
-        bench->add_option("FILTER", bench_arguments.filters, "kernels; all if none");
-        bench->add_flag("--harness", bench_harness, "problems verified per second")->required();
-        bench->add_option("--device", bench_arguments.device, "cpu, cuda or auto");
-        bench->add_option("--property", bench_arguments.property,
-                          "glob on the property's name; all if none");
-        bench->add_option("--problems", bench_arguments.problems, "how many")
-            ->check(whole_number(1, cases_maximum));
-        bench->add_option("--seed", bench_arguments.seed, "decides the problems")
-            ->check(whole_number(0, seed_maximum));
+        add_bench_options();
     }
 
   private:
@@ -114,6 +106,42 @@ struct CommandLine {
                       "run cuda's kernels under compute-sanitizer; =racecheck, =initcheck or "
                       "=synccheck for another of its tools")
             ->check(CLI::IsMember(sanitizer_tools));
+    }
+
+    void add_bench_options() {
+        BenchArguments& a = bench_arguments;
+        bench->add_option("FILTER", a.filters, "kernels; all if none");
+        bench->add_option("--device", a.device, "cpu, cuda or auto");
+        bench->add_option("--seed", a.seed, "decides data, and the problems of --harness")
+            ->check(whole_number(0, seed_maximum));
+        std::vector<CLI::Option*> of_kernels{
+            bench
+                ->add_option("--problem", a.own_problems,
+                             "time this problem instead of the operator's own; repeatable")
+                ->allow_extra_args(false),
+            bench->add_option("--data", a.data, "zeros, integers (default) or decimals")
+                ->check(CLI::IsMember({"zeros", "integers", "decimals"})),
+            bench->add_flag("!--no-verify", a.verify, "time kernels without verifying them"),
+            bench
+                ->add_option("--repetitions", a.repetitions,
+                             "samples of each kernel (default: two seconds, 10 to 100)")
+                ->check(whole_number(1, repetitions_maximum)),
+            bench->add_flag("--graph", a.graph, "replay each call from a CUDA graph"),
+            bench->add_option("--json", a.json, "write results here, one JSON object a line")
+                ->check(not_empty())};
+        CLI::Option* compare = bench->add_option(
+            "--compare", a.compare, "two files of --json: which kernels have become slower?");
+        CLI::Option* harness =
+            bench->add_flag("--harness", a.harness, "problems verified per second instead");
+        for (CLI::Option* option : of_kernels) option->excludes(compare)->excludes(harness);
+        compare->excludes(harness);
+        bench
+            ->add_option("--property", a.property,
+                         "with --harness: glob on the property's name; all if none")
+            ->needs(harness);
+        bench->add_option("--problems", a.problems, "with --harness: how many")
+            ->check(whole_number(1, cases_maximum))
+            ->needs(harness);
     }
 
     void add_check_options(const Suite& suite) {
@@ -178,7 +206,7 @@ int run_verb(const CommandLine& line, const Suite& suite, char** argv) {
     if (line.list->parsed()) return run_list(suite, line.list_filters, line.list_problem);
     if (line.check->parsed()) return run_check(suite, line.check_arguments);
     if (line.repro->parsed()) return run_repro(suite, line.repro_arguments);
-    return run_bench_harness(suite, line.bench_arguments);
+    return run_bench(suite, line.bench_arguments);
 }
 
 }  // namespace

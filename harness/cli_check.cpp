@@ -20,6 +20,7 @@
 #include "harness/compute_sanitizer.hpp"
 #include "harness/errors.hpp"
 #include "harness/interrupt.hpp"
+#include "harness/refusals.hpp"
 #include "harness/report.hpp"
 #include "harness/results_json.hpp"
 #include "harness/results_junit.hpp"
@@ -99,34 +100,6 @@ std::vector<GivenProblem> read_problem_lines(const std::string& path) {
     if (lines.empty()) throw UsageError("--problems: " + path + " holds no problem");
     return lines;
 }
-
-/// How many of a problem's parameters, by name, an operator has.
-std::ptrdiff_t count_known(const ParameterSpace& space, const std::string& problem) {
-    return std::ranges::count_if(split(problem, ','), [&](std::string_view setting) {
-        const auto name = setting.substr(0, setting.find('='));
-        return std::ranges::any_of(space.parameters(),
-                                   [&](const ParameterSpec& spec) { return spec.name == name; });
-    });
-}
-
-/// Why no selected kernel takes a problem: what the operator says that it was most likely meant
-/// for, and of its kernels the first.
-class Refusals {
-  public:
-    explicit Refusals(const std::string& problem) : problem_(problem) {}
-
-    void add(const Operator& op, bool readable, const std::string& why) {
-        const auto known = count_known(op.space, problem_);
-        if (known <= known_) return;
-        known_ = known;
-        why_ = (readable ? "no selected kernel supports it: " : "") + why;
-    }
-    const std::string& why() const { return why_; }
-
-  private:
-    std::string problem_, why_;
-    std::ptrdiff_t known_ = -1;
-};
 
 /// The user's problems, each read for the selected operators that know its parameters.
 std::vector<Problem> read_problems(const CheckArguments& arguments, const std::vector<Row>& rows) {

@@ -188,7 +188,84 @@ for number in 0 -1 x 1.5 99999999999999999999; do
     refused 'is not a whole number from 1 to' check --jobs $number
 done
 refused 'is not a whole number from 0 to 18446744073709551615' check --seed -1
-refused 'bench accepts .*--harness' bench
+
+echo "== bench: kernels"
+small=n=2,c=3,k=4,in=9x9,filter=3x3
+bench=(bench --device cpu --problem "$small" --repetitions 9)
+json_kinds() { # FILE KIND...: the kinds of its lines
+    test "$(sed -E 's/^\{"kind":"([a-z]+)".*\}$/\1/' "$1" | paste -sd' ')" = "${*:2}"
+}
+expect 0 out '^conv.forward on n=2,c=3,k=4,in=9x9,filter=3x3$' "${bench[@]}" conv.forward/naive \
+    --json b.json
+holds "it says what a time of this device is worth" grep -q '^the cpu device emulates a GPU' out
+holds "it prints tensors" grep -qE '^  x +f32 +2x3x9x9 +strides 243,81,9,1 +1.94 kB$' out
+holds "it prints multiply-adds" grep -qE '^  10,584 multiply-adds$' out
+holds "it prints the median and the spread" \
+    grep -qE '^      [0-9.]+ (us|ms) a call, the median of 9 samples; quartiles .* and ' out
+holds "it prints rates and shares" grep -qE 'GFLOP/s, .* % of f32 fma; .* GB/s, .* % of copy$' out
+holds "it verifies first" grep -q 'verified: all 392 elements equal the reference, on integers' out
+holds "--json writes a run, a kernel and a summary" json_kinds b.json run bench summary
+holds "--json has the samples" grep -qE '"samples":\[([0-9.e-]+,){8}[0-9.e-]+\]' b.json
+expect 0 out 'verified: all 392 elements are within their rounding bounds, on decimals' \
+    "${bench[@]}" conv.forward/naive --data decimals
+expect 0 out 'verified: all 392 elements equal the reference, on integers' \
+    "${bench[@]}" conv.forward/naive --data zeros
+expect 0 out 'not verified: --no-verify' "${bench[@]}" conv.forward/naive --no-verify
+expect 0 out '^4 timed, 0 failed, 0 not timed$' "${bench[@]}" '*/naive'
+expect 0 out 'not timed: needs stride = 1' bench --device cpu --problem $small,stride=2 \
+    --repetitions 1 'conv.grad_weight/*'
+holds "a kernel that supports the problem is timed" grep -q '^[1-9] timed, 0 failed, ' out
+expect 0 out '^  32.0 bytes in all$' bench --device cpu --problem n=2 relu.forward/naive \
+    --problem n=4
+holds "each problem is timed" grep -q '^2 timed, ' out
+holds "multiply-adds that nobody counted are not told" test "$(grep -c 'of f32 fma' out)" -eq 0
+refused 'nothing to time on cpu: .*needs stride = 1' \
+    bench --device cpu --problem $small,stride=2 conv.grad_weight/naive
+refused 'nothing to time on cpu: .* on the cpu device, which emulates a GPU, 3e\+07 is the most' \
+    bench conv.forward/naive --device cpu --problem n=64,c=64,k=64,in=64x64
+refused 'bench needs a --problem on the cpu device' bench conv.forward/naive --device cpu
+expect 0 out '^  loss +f32 +one number +strides none +4.00 bytes$' \
+    bench softmax_cross_entropy.forward/naive --device cpu --problem n=2,v=3 --repetitions 1
+refused 'unknown parameter `m`; accepted: n=NUMBER' bench --problem m=1,in=1x1 --device cpu
+refused "no kernel matches 'conv.forwrd/naive'" bench conv.forwrd/naive
+refused 'zeros,integers,decimals' bench --data ones
+refused 'is not a whole number from 1 to' bench --repetitions 0
+refused '--device all: bench times one device' bench --device all
+refused '--graph needs the device cuda' bench --graph --device cpu
+refused '--problem excludes --harness' bench --harness --problem in=1x1
+refused '--property requires --harness' bench --property repeatable
+refused 'bench accepts .*--compare, --harness' bench --no-such-option
+expect 3 err "^gradverify: can't write /no/such/b.json" "${bench[@]}" --json /no/such/b.json
+
+echo "== bench: two runs"
+# timed FILE KERNEL SECONDS...: a file of --json with one kernel
+timed() {
+    printf '{"kind":"run","version":"0","device_name":"GPU"}\n' >"$1"
+    printf '{"kind":"bench","kernel":"%s","problem":"n=1","device":"cuda","data":"zeros",' \
+        "$2" >>"$1"
+    printf '"graph":false,"state":"timed","verified":true,"samples":[%s]}\n' \
+        "$(IFS=,; echo "${*:3}")" >>"$1"
+}
+nine() { for i in 1 2 3 4 5 6 7 8 9; do echo "$1.00$i"; done; }
+timed one.json a.b/c $(nine 1)
+timed two.json a.b/c $(nine 2)
+timed few.json a.b/c 1 2 3
+timed other.json a.b/d $(nine 1)
+expect 1 out 'then 2.0[01] s: 1.995 times as long \(.* to .*\), slower$' \
+    bench --compare one.json two.json
+expect 0 out 'then 1.0[01] s: 0.501 times as long \(.* to .*\), faster$' \
+    bench --compare two.json one.json
+expect 0 out '1.000 times as long .*, no difference$' bench --compare two.json two.json
+expect 0 out 'undecided: 3 samples are too few, take at least 8$' bench --compare one.json few.json
+expect 0 out '^0 faster, 0 slower, 0 no difference, 1 undecided ' bench --compare one.json few.json
+cat other.json two.json >both.json
+expect 1 out '^      only in both.json$' bench --compare one.json both.json
+expect 0 out '1.000 times as long' bench --compare b.json b.json 'conv.*'
+refused 'no kernel was timed in both one.json and other.json' bench --compare one.json other.json
+refused 'no kernel was timed in both' bench --compare b.json b.json 'relu.*'
+refused "can't read nowhere.json" bench --compare one.json nowhere.json
+refused 'line 1 of r.xml is not a line that bench --json writes' bench --compare one.json r.xml
+refused '--compare: 2 required' bench --compare one.json
 
 echo "== the machine"
 expect 3 err "^gradverify: can't write /no/such/r.json" check "$kernel" --json /no/such/r.json

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "harness/property.hpp"
@@ -44,9 +45,19 @@ struct ReproArguments {
 struct BenchArguments {
     std::vector<std::string> filters;
     std::string device = "auto";
+    std::uint64_t seed = 1;
+    // Of kernels.
+    std::vector<std::string> own_problems;  ///< none: the operators' own
+    std::string data = "integers";
+    bool verify = true;
+    bool graph = false;
+    std::int64_t repetitions = 0;  ///< 0: as many as take some time
+    std::string json;
+    std::pair<std::string, std::string> compare;  ///< files; empty without
+    // Of the harness.
+    bool harness = false;
     std::string property = "*";
     std::int64_t problems = 300;
-    std::uint64_t seed = 1;
 };
 
 /// Each returns the exit code.
@@ -54,6 +65,8 @@ int run_list(const Suite& suite, const std::vector<std::string>& filters,
              const std::string& problem);
 int run_check(const Suite& suite, const CheckArguments& arguments);
 int run_repro(const Suite& suite, const ReproArguments& arguments);
+int run_bench(const Suite& suite, const BenchArguments& arguments);
+/// `bench --harness`.
 int run_bench_harness(const Suite& suite, const BenchArguments& arguments);
 
 /// Prints the tensors of a call and their memory, for `list --problem`.

@@ -112,6 +112,10 @@ OperatorDeclaration& OperatorDeclaration::typical(std::string parameter, std::in
     typical_.push_back(std::move(range));
     return *this;
 }
+OperatorDeclaration& OperatorDeclaration::benchmark(std::string problem) {
+    benchmark_ = std::move(problem);
+    return *this;
+}
 
 TensorSpec OperatorDeclaration::tensor_of(const TensorDeclaration& declared) const {
     TensorSpec tensor{.name = declared.name,
@@ -147,6 +151,7 @@ OperatorDeclaration::operator Operator() const {
     }
     op.constraints = constraints_;
     op.typical = typical_;
+    op.benchmark = benchmark_;
     if (!valid_if_.empty())
         op.why_invalid = [name = name_,
                           all = valid_if_](const Problem& problem) -> std::optional<std::string> {

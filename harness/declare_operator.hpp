@@ -201,6 +201,9 @@ class OperatorDeclaration {
     /// The range of a parameter in a typical problem, for `bench --harness`.
     OperatorDeclaration& typical(std::string parameter, std::int64_t minimum, std::int64_t maximum);
 
+    /// A problem as large as its kernels are used on, as `--problem` takes it, for `bench`.
+    OperatorDeclaration& benchmark(std::string problem);
+
     /// The operator; its `mistakes` say what is wrong.
     operator Operator() const;
 
@@ -222,6 +225,7 @@ class OperatorDeclaration {
     std::vector<ParameterSpec> parameters_;
     int rank_min_ = 0, rank_max_ = 0;
     std::vector<Constraint> constraints_, typical_;
+    std::string benchmark_;
     std::vector<std::pair<std::string, bool (*)(const Problem&)>> valid_if_;
     struct TensorDeclaration {
         std::string name;

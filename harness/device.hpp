@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decides what the harness needs of a device: memory for the buffers of a call, copies to and from
-// it, and a launcher's run whose status is read. One implementation per device; nothing else in the
-// project calls the CUDA runtime or the SIMT executor.
+// it, a launcher's run whose status is read, and its time. One implementation per device; nothing
+// else in the project calls the CUDA runtime or the SIMT executor.
 #pragma once
 
 #include <cstddef>
@@ -14,6 +14,7 @@
 
 #include "harness/case.hpp"
 #include "harness/kernel_declaration.hpp"
+#include "harness/timing.hpp"
 
 namespace gradverify {
 
@@ -86,6 +87,15 @@ class Device {
     /// Runs a kernel's launcher, waits, and reads the status of every launch.
     virtual RunStatus run(const KernelDeclaration& kernel, const PassCall& call,
                           const Setting& setting, DelayedStream delayed) = 0;
+
+    /// Times calls of a kernel's launcher on the buffers placed last, after a warm-up. What the
+    /// outputs hold then is undefined.
+    virtual Timing time(const KernelDeclaration& kernel, const PassCall& call,
+                        const Setting& setting, const TimingOptions& options) = 0;
+    /// Measures how fast this device copies and multiplies; takes a fraction of a second.
+    ///
+    /// **Errors** std::runtime_error.
+    virtual Ceilings measure_ceilings() = 0;
 };
 
 /// The device of this name in this process, made at the first call.

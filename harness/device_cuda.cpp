@@ -1,38 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// The CUDA device. Compiled by the host compiler against the CUDA runtime; the only place in the
-// harness that calls it. After a sticky error this process can't use the device any more: the
-// status says so, and the worker ends.
+// The CUDA device. Compiled by the host compiler against the CUDA runtime; with cuda_timer.cpp and
+// cuda_ceilings.cu the only place in the harness that calls it. After a sticky error this process
+// can't use the device any more: the status says so, and the worker ends.
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
 #include <chrono>
 #include <exception>
 #include <numeric>
-#include <stdexcept>
 #include <thread>
 
 #include "harness/compute_sanitizer.hpp"
+#include "harness/cuda_check.hpp"
+#include "harness/cuda_timer.hpp"
 #include "harness/device.hpp"
 
 namespace gradverify::detail {
 
 namespace {
-
-[[noreturn]] void throw_cuda(cudaError_t error, const char* call, const char* file, int line) {
-    throw std::runtime_error(std::string(file) + ":" + std::to_string(line) + ": " + call + ": " +
-                             cudaGetErrorName(error) + ": " + cudaGetErrorString(error));
-}
-
-#define GRADVERIFY_CUDA_CHECK(CALL)                                  \
-    do {                                                             \
-        const cudaError_t gradverify_error = (CALL);                 \
-        if (gradverify_error != cudaSuccess)                         \
-            throw_cuda(gradverify_error, #CALL, __FILE__, __LINE__); \
-    } while (false)
-
-std::string text_of(cudaError_t error) {
-    return std::string(cudaGetErrorName(error)) + ": " + cudaGetErrorString(error);
-}
 
 class CudaDevice final : public Device {
   public:
@@ -92,7 +77,7 @@ class CudaDevice final : public Device {
     RunStatus run(const KernelDeclaration& kernel, const PassCall& call, const Setting&,
                   DelayedStream delayed) override {
         if (delayed != DelayedStream::none)
-            delay(delayed == DelayedStream::given ? call.launch.stream : nullptr);
+            delay_stream(delayed == DelayedStream::given ? call.launch.stream : nullptr);
         RunStatus status;
         const auto start = std::chrono::steady_clock::now();
         try {
@@ -115,14 +100,15 @@ class CudaDevice final : public Device {
         return status;
     }
 
-  private:
-    /// Longer than a launcher takes to launch what it launches. Correct work is only late by it.
-    static void delay(cudaStream_t stream) {
-        GRADVERIFY_CUDA_CHECK(cudaLaunchHostFunc(
-            stream, [](void*) { std::this_thread::sleep_for(std::chrono::microseconds(500)); },
-            nullptr));
+    Timing time(const KernelDeclaration& kernel, const PassCall& call, const Setting&,
+                const TimingOptions& options) override {
+        if (regions_are_apart_) return {.error = "nothing is timed under compute-sanitizer"};
+        return time_on_cuda(kernel, call, copied_.front(), options);
     }
 
+    Ceilings measure_ceilings() override { return measure_cuda_ceilings(); }
+
+  private:
     struct HostBlock {
         void* data = nullptr;
         std::size_t bytes = 0;

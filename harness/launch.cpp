@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <type_traits>
 
 #include "harness/element_types.hpp"
 #include "harness/process_state.hpp"
@@ -91,6 +92,26 @@ class Rig {
     void upload() { arena_.upload(); }
 
     CallResult run() {
+        return with_pass_call([&](const PassCall& pass_call) { return run(pass_call); });
+    }
+
+    Timing time(TimingOptions options) {
+        return with_pass_call([&](const PassCall& pass_call) {
+            std::vector<TensorView> tensors(pass_call.tensors.begin(), pass_call.tensors.end());
+            options.bytes = bytes_of(tensors);
+            const ScopedProcessState state;
+            const NotedLaunch launch;
+            Timing timing = call_.device.time(declaration_, pass_call, call_.setting, options);
+            lost |= timing.device_lost;
+            if (timing.not_served) throw NotServed(timing.error);
+            timing.tensors = std::move(tensors);
+            return timing;
+        });
+    }
+
+  private:
+    template <class Use>
+    std::invoke_result_t<const Use&, const PassCall&> with_pass_call(const Use& use) {
         const PassSpec& pass = *call_.kernel.pass;
         std::vector<TensorView> views;
         for (const std::size_t buffer : layout_.buffer_of) views.push_back(arena_.view(buffer));
@@ -109,6 +130,10 @@ class Rig {
             pass_call.launch.workspace = workspace.data;
             pass_call.launch.workspace_bytes = declaration_.workspace_bytes(call_.problem);
         }
+        return use(pass_call);
+    }
+
+    CallResult run(const PassCall& pass_call) {
         RunStatus status = run_noted(pass_call);
         lost |= status.device_lost;
         if (status.not_served) throw NotServed(status.error);
@@ -119,7 +144,6 @@ class Rig {
         return result;
     }
 
-  private:
     RunStatus run_noted(const PassCall& pass_call) {
         const ScopedProcessState state;
         const NotedLaunch launch;
@@ -174,6 +198,12 @@ std::pair<CallResult, CallResult> call_kernel_twice(const Call& call) {
     if (declaration.write_mode == WriteMode::accumulates || !declaration.aliases.empty())
         rig.upload();
     return {std::move(first), rig.run()};
+}
+
+Timing time_kernel(const Call& call, TimingOptions options) {
+    Rig rig(call);
+    rig.upload();
+    return rig.time(options);
 }
 
 bool device_was_lost() { return lost; }

@@ -67,6 +67,11 @@ CallResult call_kernel(const Call& call);
 /// buffers are as before the first.
 std::pair<CallResult, CallResult> call_kernel_twice(const Call& call);
 
+/// Times the kernel on these inputs, in this setting; knows nothing of what it computes.
+///
+/// **Errors** NotServed.
+Timing time_kernel(const Call& call, TimingOptions options);
+
 /// Set once this process can't run further cases (a sticky CUDA error): a worker answers the case
 /// in hand and ends.
 bool device_was_lost();

@@ -160,6 +160,9 @@ struct Operator {
     std::vector<std::string> mistakes{};
     /// The ranges of a typical problem, for benchmarks; what is not named is at its default.
     std::vector<Constraint> typical;
+    /// A problem as large as its kernels are used on, as `--problem` takes it; empty when none is
+    /// declared.
+    std::string benchmark{};
 
     const PassSpec& forward() const { return passes.front(); }
     /// Null when there is none.

@@ -73,6 +73,7 @@ std::string Outcome::to_json() const {
     if (error_over_bound != 0.0) object["error_over_bound"] = number(error_over_bound);
     if (sensitivity)
         object["ulps"] = {number(sensitivity->least_ulps), number(sensitivity->median_ulps)};
+    if (!measured.empty()) object["measured"] = measured;
     object["work"] = {number(multiply_adds), seconds_kernel, seconds_reference, seconds_total,
                       seconds_cpu};
     // A message may quote a foreign library: bytes that are no UTF-8 are replaced, not refused.
@@ -103,6 +104,7 @@ Outcome Outcome::from_json(std::string_view line) {
         if (object.contains("ulps"))
             outcome.sensitivity = {.least_ulps = number_of(object["ulps"].at(0)),
                                    .median_ulps = number_of(object["ulps"].at(1))};
+        outcome.measured = object.value("measured", "");
         const json& work = object.at("work");
         outcome.multiply_adds = number_of(work.at(0));
         outcome.seconds_kernel = work.at(1);

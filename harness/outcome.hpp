@@ -71,6 +71,9 @@ struct Outcome {
     /// Processor time of the whole case, which a loaded machine does not stretch.
     double seconds_cpu = 0.0;
 
+    /// What a request of `bench` found, as JSON; see measure.hpp.
+    std::string measured;
+
     /// The driver's own note, which does not travel.
     Discovery discovery = Discovery::answered;
 

@@ -101,6 +101,8 @@ struct Suite {
     std::function<std::vector<Case>(const Row&, const Problem&)> dense_cases;
     /// The one function that maps a printed case to an outcome. Runs the kernel in this process.
     std::function<Outcome(std::string_view printed_case)> run;
+    /// Answers a request of `bench`, a MeasureRequest as it travels, in this process.
+    std::function<Outcome(std::string_view request)> measure;
     /// The case with another call of the kernel before it, the likeliest to disturb it first.
     std::function<std::vector<Case>(const Case&)> with_calls_before;
     /// Shrinks a failing case, running candidates through `runner`.

@@ -39,6 +39,18 @@ std::vector<std::string> names_of(const std::vector<PassSpec>& passes) {
     return names;
 }
 
+/// Why the operator's problem for benchmarks is none; empty when it is one, or none is declared.
+std::string mistake_in_benchmark(const Operator& op) {
+    if (op.benchmark.empty() || !op.mistakes.empty()) return {};
+    std::string why;
+    try {
+        why = op.validate(Problem::parse(op.space, op.benchmark)).value_or("");
+    } catch (const std::invalid_argument& wrong) {
+        why = wrong.what();
+    }
+    return why.empty() ? why : "its benchmark problem " + op.benchmark + ": " + why;
+}
+
 }  // namespace
 
 const KernelDeclaration* Kernel::on(std::string_view device) const {
@@ -181,9 +193,12 @@ void Registry::check() {
     std::ranges::sort(operator_names);
     Resolver resolver(*this, operator_names);
     for (const auto& declaration : declarations_) resolver.resolve(*declaration);
-    for (const auto& op : operators_)
+    for (const auto& op : operators_) {
         for (const std::string& mistake : op->mistakes)
             resolver.errors.push_back("operator " + op->name + ": " + mistake);
+        if (const std::string why = mistake_in_benchmark(*op); !why.empty())
+            resolver.errors.push_back("operator " + op->name + ": " + why);
+    }
     if (!resolver.errors.empty()) throw std::invalid_argument(joined(resolver.errors, "\n"));
     kernels_.clear();
     for (auto& [name, kernel] : resolver.kernels) kernels_.push_back(std::move(kernel));

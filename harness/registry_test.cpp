@@ -123,6 +123,21 @@ TEST_CASE("invalid indices are for passes that take some") {
           "the pass that the operator declares with or_invalid()");
 }
 
+TEST_CASE("an operator's benchmark is a problem of its own") {
+    const auto said_of = [](const char* problem) {
+        Registry registry;
+        Operator op = toy_operator();
+        op.benchmark = problem;
+        registry.add(std::move(op));
+        return refusal([&] { registry.check(); });
+    };
+    CHECK(said_of("n=4,in=3").empty());
+    CHECK(said_of("").empty());
+    CHECK(said_of("m=4,in=3").starts_with(
+        "operator toy: its benchmark problem m=4,in=3: unknown parameter `m`"));
+    CHECK(contains(said_of("n=1073741824,in=1073741824x1073741824"), "tensors of at most"));
+}
+
 TEST_CASE("a variant's name that can't stand in a printed case is refused") {
     for (const char* name : {"", "a:b", "a*", "a b", "a/b", "a[0]"})
         CHECK_MESSAGE(contains(complaint({toy_kernel(name)}), "a variant's name holds letters"),

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
+#include <cstring>
 #include <exception>
 #include <fstream>
 #include <new>
@@ -48,10 +49,32 @@ std::string one_line(std::string text) {
     return text;
 }
 
+/// What it returns, or what it throws as an errored outcome.
+template <class Work>
+Outcome guarded(const Work& work) {
+    try {
+        return work();
+    } catch (const EnvironmentError&) {
+        throw;
+    } catch (const std::bad_alloc&) {
+        return Outcome::errored(
+            "out of memory outside of the kernel: the problem, with what its reference needs, is "
+            "too large for this machine; give a smaller one, or fewer --jobs");
+    } catch (const std::exception& wrong) {
+        return Outcome::errored(wrong.what());
+    }
+}
+
 std::string answer(const Suite& suite, const std::string& request) {
     if (!request.starts_with(worker_probe)) {
         note_case();
         try {
+            if (request.starts_with(worker_measure))
+                return guarded([&] {
+                           return suite.measure(
+                               std::string_view(request).substr(std::strlen(worker_measure)));
+                       })
+                    .to_json();
             return run_guarded(suite, request).to_json();
         } catch (const EnvironmentError& wrong) {
             return worker_unreachable + one_line(wrong.what());
@@ -94,17 +117,7 @@ void end_without_device(const std::string& why) {
 }
 
 Outcome run_guarded(const Suite& suite, const std::string& printed_case) {
-    try {
-        return suite.run(printed_case);
-    } catch (const EnvironmentError&) {
-        throw;
-    } catch (const std::bad_alloc&) {
-        return Outcome::errored(
-            "out of memory outside of the kernel: the problem, with what its reference needs, is "
-            "too large for this machine; give a smaller one, or fewer --jobs");
-    } catch (const std::exception& wrong) {
-        return Outcome::errored(wrong.what());
-    }
+    return guarded([&] { return suite.run(printed_case); });
 }
 
 int worker_main(const Suite& suite) {

@@ -19,6 +19,8 @@ inline constexpr int worker_note_fd = 5;
 inline constexpr const char* worker_greeting = "ready";
 /// A request that is not a case: is this device there? Answered by why not, or an empty line.
 inline constexpr const char* worker_probe = "probe ";
+/// A request that is not a case: what `bench` asks for, a MeasureRequest. Answered by an outcome.
+inline constexpr const char* worker_measure = "measure ";
 /// Not answered: a kernel that is not to be called on another's behalf; see worker_note.hpp.
 inline constexpr const char* worker_distrust = "distrust ";
 /// The answer to a case whose device can't be reached by this process, with why behind it.

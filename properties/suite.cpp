@@ -16,6 +16,7 @@
 #include "properties/draw_seed.hpp"
 #include "properties/enumerate.hpp"
 #include "properties/explain.hpp"
+#include "properties/measure.hpp"
 #include "properties/problem_generator.hpp"
 #include "properties/properties.hpp"
 #include "properties/setting_draw.hpp"
@@ -195,6 +196,9 @@ Suite make_suite(const Registry& registry, const SuiteOptions& options) {
     suite.dense_cases = dense_cases;
     suite.run = [shared](std::string_view printed) {
         return run_case(shared->registry(), printed);
+    };
+    suite.measure = [shared](std::string_view request) {
+        return measure(shared->registry(), request);
     };
     suite.with_calls_before = [shared](const Case& checked) {
         return with_calls_before(*shared->registry().find_kernel(checked.kernel), checked);

@@ -55,6 +55,7 @@ Operator describe() {
         .typical("n", 1, 8)
         .typical("c", 1, 8)
         .typical("pixels", 1, 16)
+        .benchmark("n=16,c=256,pixels=784")
         .forward([]<class T>(const ForwardCall<T>& call) { forward(call); })
         .gradient("backward", {"dy", "x", "gamma", "mean", "rstd"}, {"dx", "dgamma", "dbeta"});
 }

@@ -17,6 +17,7 @@ Operator describe() {
         .output("y", {"rows", "width"})
         .typical("rows", 1, 16)
         .typical("width", 1, 64)
+        .benchmark("rows=1024,width=4096")
         .forward([]<class T>(const ForwardCall<T>& call) {
             const auto x = call.input("x"), bias = call.input("bias");
             const auto y = call.output("y");

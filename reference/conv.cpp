@@ -337,7 +337,8 @@ Operator describe() {
             .products = {{"x", "w"}, {"b"}},
             .typical = {on("n", between(1, 4)), on("c", between(1, 8)), on("k", between(1, 8)),
                         on("in", between(1, 32)), on("filter", between(1, 7)),
-                        on("stride", between(1, 3)), on("padding", between(0, 3))}};
+                        on("stride", between(1, 3)), on("padding", between(0, 3))},
+            .benchmark = "n=128,c=128,k=256,in=71x71,filter=3x3,stride=2,padding=1"};
 }
 
 GRADVERIFY_OPERATOR(describe);

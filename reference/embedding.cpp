@@ -26,6 +26,7 @@ Operator describe() {
         .typical("tokens", 1, 64)
         .typical("rows", 1, 16)
         .typical("width", 1, 16)
+        .benchmark("tokens=16384,rows=50257,width=768")
         .forward([]<class T>(const ForwardCall<T>& call) {
             const auto index = call.indices("index");
             const auto weight = call.input("weight");

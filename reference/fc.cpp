@@ -117,7 +117,8 @@ Operator describe() {
         .outputs = {tensor("y", {"n", "k"})},
         .passes = passes(),
         .products = {{"x", "w"}, {"b"}},
-        .typical = {on("n", between(1, 64)), on("c", between(1, 256)), on("k", between(1, 128))}};
+        .typical = {on("n", between(1, 64)), on("c", between(1, 256)), on("k", between(1, 128))},
+        .benchmark = "n=4096,c=4096,k=4096"};
 }
 
 GRADVERIFY_OPERATOR(describe);

@@ -38,6 +38,7 @@ Operator describe() {
         .saved("rstd", {"rows"})
         .typical("rows", 1, 16)
         .typical("width", 1, 64)
+        .benchmark("rows=4096,width=1024")
         .forward([]<class T>(const ForwardCall<T>& call) { forward(call); })
         .gradient("backward", {"dy", "x", "gamma", "mean", "rstd"}, {"dx", "dgamma", "dbeta"});
 }

@@ -128,6 +128,7 @@ Operator describe() {
         .typical("in", 1, 32)
         .typical("window", 1, 3)
         .typical("stride", 1, 3)
+        .benchmark("n=64,c=64,in=112x112,window=2,stride=2")
         .forward([]<class T>(const ForwardCall<T>& call) { forward(call); })
         .gradient("grad_input", {"dy", "index"}, {"dx"});
 }

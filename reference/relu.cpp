@@ -18,6 +18,7 @@ Operator describe() {
         .branches_decide()
         .reduction_length([](const Problem&) { return std::int64_t{1}; })
         .typical("n", 1, 4096)
+        .benchmark("n=67108864")
         .forward([]<class T>(const ForwardCall<T>& call) {
             const auto x = call.input("x");
             const auto y = call.output("y");

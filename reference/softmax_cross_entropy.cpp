@@ -54,6 +54,7 @@ Operator describe() {
         .output("loss", {})
         .typical("n", 1, 64)
         .typical("v", 1, 64)
+        .benchmark("n=128,v=32000")
         .forward([]<class T>(const ForwardCall<T>& call) { forward(call); })
         // Which of equal logits is the largest changes nothing.
         .branches_decide()

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the parts of the verb `bench` for kernels hand to each other: what is to be timed, how each
+// kernel was verified on the problem, and what came out.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/bench_statistics.hpp"
+#include "harness/cli_verbs.hpp"
+#include "harness/measure.hpp"
+#include "harness/property.hpp"
+
+namespace gradverify {
+
+/// A kernel that is to be timed on its group's problem.
+struct BenchItem {
+    const Kernel* kernel = nullptr;
+    std::string why_not;        ///< why it can't be timed; empty when it can
+    bool is_yardstick = false;  ///< not selected, but what the others are compared with
+};
+
+/// A pass on a problem.
+struct BenchGroup {
+    const Operator* op = nullptr;
+    const PassSpec* pass = nullptr;
+    Problem problem;
+    std::vector<BenchItem> items;  ///< those of the same types together, cuDNN's first
+};
+
+/// What `bench` is to time: the given problems, or the operators' own, with every selected kernel;
+/// and to compare with, kernels that call cuDNN.
+///
+/// **Errors** UsageError when there is nothing that can be timed; the text says why.
+std::vector<BenchGroup> plan_bench(const BenchArguments& arguments, const std::string& device);
+
+/// Whether the kernel calls cuDNN: its variant is `cudnn`, or begins with `cudnn_`.
+bool is_cudnn(const Kernel& kernel);
+
+/// Whether the multiply-adds of the operator's passes are those that its formula has: it multiplies
+/// tensors. Otherwise they are an estimate of the reference's work.
+bool counts_multiply_adds(const Operator& op);
+
+/// Beyond so many multiply-adds the reference, which carries errors along, takes minutes.
+inline constexpr double reference_multiply_adds = 3e8;
+/// And so do the calls of a timing on the cpu device, of a second each.
+inline constexpr double emulated_multiply_adds = 3e7;
+
+/// How a kernel fared on the problem before it was timed.
+struct Verification {
+    enum class State { verified, not_verified, failed };
+    State state = State::not_verified;
+    std::string text;    ///< of what it was verified by, or why it was not
+    std::string report;  ///< of a failure, lines
+};
+
+/// Verifies kernels on the very problems that they are timed on.
+class BenchVerifier {
+  public:
+    /// The reference is asked up to so many multiply-adds.
+    BenchVerifier(const Suite& suite, WorkerPool& pool, const BenchArguments& arguments,
+                  std::string device, double largest = reference_multiply_adds);
+
+    /// By the reference, or where that would take minutes by another kernel's results.
+    Verification verify(const BenchGroup& group, const Kernel& kernel);
+
+  private:
+    Verification by_reference(const BenchGroup& group, const Kernel& kernel);
+    Verification by_agreement(const BenchGroup& group, const Kernel& kernel);
+    std::optional<Verification> against(const BenchGroup& group, const Kernel& kernel,
+                                        const Kernel& peer);
+    const Verification& on_small_problems(const Kernel& kernel);
+
+    const Suite& suite_;
+    WorkerPool& pool_;
+    const BenchArguments& arguments_;
+    std::string device_;
+    double largest_;
+    std::map<std::string, Verification> small_;  ///< by kernel
+};
+
+/// Asks a worker of its own, which a kernel may crash.
+///
+/// **Errors** EnvironmentError, Interrupted.
+Outcome ask_alone(const MeasureRequest& request, double limit_seconds);
+
+/// Of calls of a pass on a device, with much to spare.
+double generous_seconds(double multiply_adds, double calls, const std::string& device);
+
+/// What became of an item.
+struct BenchResult {
+    const BenchGroup& group;
+    const BenchItem& item;
+    enum class State { timed, failed, not_timed };
+    State state = State::not_timed;
+    std::string why_not;  ///< of the two others
+    Verification verification{};
+    Timing timing{};
+    Spread seconds{};
+    /// The fastest kernel of cuDNN with the same types, and how many times as long this one takes.
+    std::string cudnn{};
+    double ratio_to_cudnn = 0.0;
+
+    double bytes() const { return bytes_of(timing.tensors); }
+    double flops_per_second() const;  ///< 0 where the multiply-adds are not counted
+    double bytes_per_second() const { return bytes() / seconds.median; }
+};
+
+/// The ceiling that a kernel's arithmetic is told a share of, by its types.
+const char* ceiling_of(const Kernel& kernel);
+
+/// What `bench` prints, text alone.
+std::string print_bench_head(const BenchArguments& arguments, const std::string& device,
+                             const Ceilings& ceilings);
+std::string print_group(const BenchGroup& group);
+/// The tensors as launchers get them.
+std::string print_tensors(const PassSpec& pass, const Timing& timing);
+std::string print_result(const BenchResult& result, const std::string& device,
+                         const Ceilings& ceilings);
+/// `31.2 ms`; three digits that count.
+std::string print_time(double seconds);
+/// `3.14`, `412`, `0.0123`.
+std::string print_rounded(double value);
+
+/// The medians and samples of two files that `--json` wrote, and a verdict on each pair; prints
+/// them and returns the exit code: 1 when a kernel is slower.
+///
+/// **Errors** UsageError.
+int compare_benches(const std::string& before, const std::string& after,
+                    const std::vector<std::string>& filters);
+
+}  // namespace gradverify

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+// How `bench` prints what it measured.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+
+#include "harness/bench.hpp"
+#include "harness/text.hpp"
+#include "harness/version.hpp"
+
+namespace gradverify {
+
+namespace {
+
+constexpr int indent = 6;
+
+std::string line(int blanks, const std::string& words) {
+    const auto width = static_cast<std::size_t>(blanks);
+    return std::string(width, ' ') + wrapped(words, blanks) + "\n";
+}
+
+std::string print_flops(double flops) {
+    return flops >= 1e12 ? print_rounded(flops / 1e12) + " TFLOP/s"
+                         : print_rounded(flops / 1e9) + " GFLOP/s";
+}
+std::string print_bandwidth(double bytes) { return print_rounded(bytes / 1e9) + " GB/s"; }
+
+std::string print_bytes(double bytes) {
+    if (bytes >= 1e9) return print_rounded(bytes / 1e9) + " GB";
+    if (bytes >= 1e6) return print_rounded(bytes / 1e6) + " MB";
+    if (bytes >= 1e3) return print_rounded(bytes / 1e3) + " kB";
+    return print_rounded(bytes) + " bytes";
+}
+
+std::string share_of(double value, double ceiling, const std::string& name) {
+    return ", " + print_rounded(100.0 * value / ceiling) + " % of " + name;
+}
+
+/// `128x128x71x71`
+std::string print_axes(const TensorView& tensor,
+                       const std::array<std::int64_t, max_tensor_rank>& of, const char* separator) {
+    std::vector<std::string> words;
+    for (int axis = 0; axis < tensor.rank; ++axis)
+        words.push_back(std::to_string(of[static_cast<std::size_t>(axis)]));
+    return words.empty() ? "none" : joined(words, separator);
+}
+
+std::string padded(std::string text, std::size_t width) {
+    text.resize(std::max(width, text.size()), ' ');
+    return text;
+}
+
+std::string print_rates(const BenchResult& result, const Ceilings& ceilings) {
+    std::string words;
+    if (const double flops = result.flops_per_second(); flops > 0.0) {
+        words += print_flops(flops);
+        if (const auto* ceiling = ceilings.find(ceiling_of(*result.item.kernel)))
+            words += share_of(flops, ceiling->flops, ceiling->name);
+        words += "; ";
+    }
+    words += print_bandwidth(result.bytes_per_second()) +
+             share_of(result.bytes_per_second(), ceilings.copy_bytes_per_second, "copy");
+    if (!result.cudnn.empty())
+        words += "; " + print_rounded(result.ratio_to_cudnn) + " times as long as " + result.cudnn;
+    return words;
+}
+
+std::string print_samples(const BenchResult& result) {
+    const Timing& timing = result.timing;
+    std::string words = print_time(result.seconds.median) + " a call, the median of " +
+                        std::to_string(timing.samples.size()) +
+                        (timing.samples.size() == 1 ? " sample" : " samples");
+    if (timing.calls_per_sample > 1)
+        words += " of " + std::to_string(timing.calls_per_sample) + " calls";
+    return words + "; quartiles " + print_time(result.seconds.low) + " and " +
+           print_time(result.seconds.high);
+}
+
+std::string print_rotation(const Timing& timing) {
+    std::string words = timing.copies > 1 ? "by turns on " + std::to_string(timing.copies) +
+                                                " copies of its tensors"
+                                          : "on one copy of its tensors";
+    return words + (timing.outgrows_cache ? ", too large for the cache"
+                                          : ", which the cache may hold: too small a problem");
+}
+
+std::string print_verification(const Verification& verification) {
+    return (verification.state == Verification::State::verified ? "verified: " : "not verified: ") +
+           verification.text;
+}
+
+}  // namespace
+
+double BenchResult::flops_per_second() const {
+    if (!counts_multiply_adds(*group.op)) return 0.0;
+    return 2.0 * group.pass->multiply_adds(group.problem) / seconds.median;
+}
+
+const char* ceiling_of(const Kernel& kernel) {
+    const KernelDeclaration& declared = kernel.any();
+    if (declared.accumulator() == DType::f64) return ceiling_f64;
+    const bool is_half =
+        declared.storage_type == DType::f16 || declared.storage_type == DType::bf16;
+    return is_half ? ceiling_f16 : ceiling_f32;
+}
+
+std::string print_rounded(double value) {
+    std::array<char, 40> text;
+    const double size = std::abs(value);
+    if (size >= 1e6 || (size > 0.0 && size < 1e-3))
+        std::snprintf(text.data(), text.size(), "%.3g", value);
+    else {
+        const int whole = size >= 1.0 ? static_cast<int>(std::floor(std::log10(size))) + 1 : 0;
+        const int small = size > 0.0 && size < 0.1 ? (size < 0.01 ? 2 : 1) : 0;
+        std::snprintf(text.data(), text.size(), "%.*f", std::max(0, 3 - whole) + small, value);
+    }
+    return text.data();
+}
+
+std::string print_time(double seconds) {
+    if (seconds >= 1.0) return print_rounded(seconds) + " s";
+    if (seconds >= 1e-3) return print_rounded(1e3 * seconds) + " ms";
+    return print_rounded(1e6 * seconds) + " us";
+}
+
+std::string print_bench_head(const BenchArguments& arguments, const std::string& device,
+                             const Ceilings& ceilings) {
+    std::vector<std::string> reached{"copy " + print_bandwidth(ceilings.copy_bytes_per_second)};
+    for (const ArithmeticCeiling& one : ceilings.arithmetic)
+        reached.push_back(one.name + " " + print_flops(one.flops));
+    std::string text = "gradverify " + std::string(version) + ": bench on " + device + " (" +
+                       ceilings.device_name + "), data " + arguments.data + ", seed " +
+                       std::to_string(arguments.seed) +
+                       (arguments.graph ? ", replayed from CUDA graphs" : "") + "\n";
+    text += line(0, "measured here: " + joined(reached));
+    if (device == "cpu")
+        text +=
+            line(0, "the cpu device emulates a GPU on one core: these times say nothing of a GPU");
+    return text;
+}
+
+std::string print_group(const BenchGroup& group) {
+    std::string text =
+        "\n" + group.op->name + "." + group.pass->name + " on " + group.problem.print() + "\n";
+    if (counts_multiply_adds(*group.op))
+        text += "  " + print_grouped(std::llround(group.pass->multiply_adds(group.problem))) +
+                " multiply-adds\n";
+    return text;
+}
+
+std::string print_tensors(const PassSpec& pass, const Timing& timing) {
+    std::vector<std::string> names = pass.inputs;
+    names.insert(names.end(), pass.outputs.begin(), pass.outputs.end());
+    std::string text;
+    for (std::size_t i = 0; i < timing.tensors.size(); ++i) {
+        const TensorView& tensor = timing.tensors[i];
+        text +=
+            "  " + padded(names[i], 8) + padded(std::string(traits_of(tensor.dtype).name), 5) +
+            padded(tensor.rank == 0 ? "one number" : print_axes(tensor, tensor.sizes, "x"), 20) +
+            " strides " + padded(print_axes(tensor, tensor.strides, ","), 20) + " " +
+            print_bytes(bytes_of({tensor})) + "\n";
+    }
+    return text + "  " + print_bytes(bytes_of(timing.tensors)) + " in all\n";
+}
+
+std::string print_result(const BenchResult& result, const std::string& device,
+                         const Ceilings& ceilings) {
+    std::string text = "  " + result.item.kernel->name +
+                       (result.item.is_yardstick ? " (to compare with)" : "") + "\n";
+    if (result.state == BenchResult::State::not_timed)
+        return text + line(indent, "not timed: " + result.why_not);
+    if (result.state == BenchResult::State::failed) {
+        const bool is_told = !result.verification.report.empty();
+        text += line(indent, "not timed, since it failed" + (is_told ? "" : ": " + result.why_not));
+        for (const std::string_view report : split(result.verification.report, '\n'))
+            if (!report.empty()) text += std::string(indent, ' ') + std::string(report) + "\n";
+        return text;
+    }
+    text += line(indent, print_samples(result));
+    text += line(indent, print_rates(result, ceilings));
+    if (device != "cpu") text += line(indent, print_rotation(result.timing));
+    return text + line(indent, print_verification(result.verification));
+}
+
+}  // namespace gradverify

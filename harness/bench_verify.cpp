@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+// Decides how a kernel is verified on the very problem that it is timed on. Up to
+// `reference_multiply_adds` by the reference. Beyond, by the results of another kernel of the same
+// pass, where integers make both exact and both matched the reference on small problems: two
+// kernels that are wrong alike on large ones alone would pass.
+#include <algorithm>
+#include <stdexcept>
+
+#include "harness/bench.hpp"
+#include "harness/element_types.hpp"
+#include "harness/report.hpp"
+#include "harness/run_alone.hpp"
+#include "harness/text.hpp"
+#include "harness/worker.hpp"
+
+namespace gradverify {
+
+namespace {
+
+using State = Verification::State;
+
+// An unlucky draw expects zeros alone, as of a tensor of one element.
+constexpr std::uint64_t draws_most = 8;
+constexpr std::int64_t small_problems = 20, small_draws_most = 40;
+
+std::string output_elements(const BenchGroup& group) {
+    std::int64_t count = 0;
+    for (const std::string& name : group.pass->outputs)
+        count += element_count(group.op->sizes_of(name, group.problem));
+    return count == 1 ? "its one element" : "all " + print_grouped(count) + " elements";
+}
+
+std::string too_large(const BenchGroup& group, double largest) {
+    return "the problem is too large for the reference (" +
+           print_rounded(group.pass->multiply_adds(group.problem)) + " multiply-adds, at most " +
+           print_rounded(largest) + ")";
+}
+
+/// Integers give the kernel one right result here, and its outputs hold nothing but that.
+bool is_exact(const Kernel& kernel, const Problem& problem) {
+    return kernel.op->is_exact_at(problem) && !kernel.any().norm_wise_growth &&
+           kernel.any().write_mode == WriteMode::overwrites;
+}
+
+Verification failed(const Case& checked, const Outcome& outcome) {
+    return {State::failed, outcome.message, report_case(checked, outcome)};
+}
+
+/// The same of a case that any of its own runs shows to fail.
+Verification failed_alone(const Case& checked, const Outcome& outcome) {
+    Verification verification = failed(checked, outcome);
+    verification.report +=
+        "  replay     " + program_to_paste() + " repro " + shell_quoted(checked.print()) + "\n";
+    return verification;
+}
+
+/// The kernels to agree with: those of the same types first, of these cuDNN's, which are quick, and
+/// then the simplest.
+std::vector<const Kernel*> peers_of(const BenchGroup& group, const Kernel& kernel,
+                                    const std::string& device) {
+    std::vector<const Kernel*> peers;
+    for (const Kernel& other : Registry::instance().kernels())
+        if (other.pass == group.pass && &other != &kernel && other.on(device) &&
+            is_exact(other, group.problem) && !other.why_unsupported(group.problem))
+            peers.push_back(&other);
+    const auto types = [&](const Kernel& one) {
+        return print_types(one.any(), *group.op, *group.pass);
+    };
+    const auto rank = [&](const Kernel* peer) {
+        const bool simple = peer->any().variant.find("naive") != std::string::npos;
+        return (types(*peer) == types(kernel) ? 0 : 4) + (is_cudnn(*peer) ? 0 : simple ? 1 : 2);
+    };
+    std::ranges::stable_sort(peers, {}, rank);
+    return peers;
+}
+
+}  // namespace
+
+Outcome ask_alone(const MeasureRequest& request, double limit_seconds) {
+    const std::vector<std::string> command = worker_options(1).command;
+    const TimeLimits limits({.floor_seconds = limit_seconds});
+    const LoneResult result = run_alone({.command = command,
+                                         .cases = {worker_measure + request.to_json()},
+                                         .distrusted = {},
+                                         .limits = limits,
+                                         .memory_bytes = memory_share_bytes(1)});
+    if (!result.death) return result.outcome;
+    // A kernel that was called to compare with is not the one that was asked about.
+    const std::string cause = result.death->cause();
+    if (result.death->partners.empty()) return Outcome::failed(cause);
+    return Outcome::skipped(joined(result.death->partners) + ": " + cause);
+}
+
+double generous_seconds(double multiply_adds, double calls, const std::string& device) {
+    // A thread that does all of the work of a GPU kernel; as for cases on the cpu device.
+    const double seconds_per_multiply_add = device == "cpu" ? 2e-6 : 1e-9;
+    return 120.0 + calls * multiply_adds * seconds_per_multiply_add;
+}
+
+BenchVerifier::BenchVerifier(const Suite& suite, WorkerPool& pool, const BenchArguments& arguments,
+                             std::string device, double largest)
+    : suite_(suite),
+      pool_(pool),
+      arguments_(arguments),
+      device_(std::move(device)),
+      largest_(largest) {}
+
+Verification BenchVerifier::verify(const BenchGroup& group, const Kernel& kernel) {
+    if (!arguments_.verify) return {State::not_verified, "--no-verify", {}};
+    return group.pass->multiply_adds(group.problem) <= largest_ ? by_reference(group, kernel)
+                                                                : by_agreement(group, kernel);
+}
+
+Verification BenchVerifier::by_reference(const BenchGroup& group, const Kernel& kernel) {
+    const bool exactly =
+        is_exact(kernel, group.problem) && bench_data_named(arguments_.data) != BenchData::decimals;
+    const std::string property = exactly ? "matches_reference" : "within_rounding_bound";
+    Outcome outcome;
+    for (std::uint64_t draw = 0; draw < draws_most; ++draw) {
+        const Case checked{.kernel = kernel.name,
+                           .property = property,
+                           .device = device_,
+                           .problem = group.problem,
+                           .data = {.seed = arguments_.seed + draw},
+                           .setting = {}};
+        outcome = pool_.run(checked.print());
+        if (outcome.verdict == Verdict::failed || outcome.verdict == Verdict::errored)
+            return failed_alone(checked, outcome);
+        if (outcome.verdict != Verdict::vacuous) break;
+    }
+    if (outcome.verdict != Verdict::passed) return {State::not_verified, outcome.message, {}};
+    return {State::verified,
+            output_elements(group) + (exactly ? " equal the reference, on integers"
+                                              : " are within their rounding bounds, on decimals"),
+            {}};
+}
+
+Verification BenchVerifier::by_agreement(const BenchGroup& group, const Kernel& kernel) {
+    if (!is_exact(kernel, group.problem))
+        return {
+            State::not_verified,
+            too_large(group, largest_) + ", and no other kernel's results must be the very same",
+            {}};
+    if (const Verification& small = on_small_problems(kernel); small.state != State::verified)
+        return small;
+    std::string tried;
+    for (const Kernel* peer : peers_of(group, kernel, device_)) {
+        if (on_small_problems(*peer).state != State::verified) continue;
+        if (const auto verification = against(group, kernel, *peer)) return *verification;
+        tried += (tried.empty() ? " but " : ", ") + peer->name;
+    }
+    return {State::not_verified,
+            too_large(group, largest_) + ", and no other sound kernel on " + device_ + tried +
+                " can take it; " + on_small_problems(kernel).text,
+            {}};
+}
+
+/// Nothing when the peer can't tell.
+std::optional<Verification> BenchVerifier::against(const BenchGroup& group, const Kernel& kernel,
+                                                   const Kernel& peer) {
+    const MeasureRequest request{.what = MeasureRequest::What::agreement,
+                                 .device = device_,
+                                 .kernel = kernel.name,
+                                 .problem = group.problem.print(),
+                                 .peer = peer.name,
+                                 .data = BenchData::integers,
+                                 .seed = arguments_.seed};
+    const Outcome outcome = ask_alone(
+        request, generous_seconds(group.pass->multiply_adds(group.problem), 2.0, device_));
+    if (outcome.verdict == Verdict::passed)
+        return Verification{State::verified,
+                            output_elements(group) + " equal those of " + peer.name +
+                                ", on integers; of both, " + on_small_problems(kernel).text,
+                            {}};
+    if (outcome.verdict == Verdict::skipped || outcome.verdict == Verdict::vacuous)
+        return std::nullopt;
+    const Case checked{.kernel = kernel.name,
+                       .property = "matches_reference",
+                       .device = device_,
+                       .problem = group.problem,
+                       .data = {.seed = arguments_.seed},
+                       .setting = {}};
+    return failed(checked, outcome);
+}
+
+const Verification& BenchVerifier::on_small_problems(const Kernel& kernel) {
+    if (const auto known = small_.find(kernel.name); known != small_.end()) return known->second;
+    Verification& result = small_[kernel.name];
+    std::int64_t passed = 0;
+    for (std::int64_t i = 0; i < small_draws_most && passed < small_problems; ++i) {
+        const auto draw = suite_.draw({&kernel, "matches_reference", device_}, arguments_.seed, i);
+        if (!draw.drawn) break;
+        const Outcome outcome = pool_.run(draw.drawn->print());
+        if (outcome.verdict == Verdict::failed || outcome.verdict == Verdict::errored)
+            return result = failed_alone(*draw.drawn, outcome);
+        if (outcome.verdict == Verdict::passed) ++passed;
+    }
+    if (passed == 0) return result = {State::not_verified, "no small problem could be drawn", {}};
+    return result = {
+               State::verified, std::to_string(passed) + " small problems match the reference", {}};
+}
+
+}  // namespace gradverify
