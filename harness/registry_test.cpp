@@ -133,8 +133,8 @@ TEST_CASE("an operator's benchmark is a problem of its own") {
     };
     CHECK(said_of("n=4,in=3").empty());
     CHECK(said_of("").empty());
-    CHECK(said_of("m=4,in=3").starts_with(
-        "operator toy: its benchmark problem m=4,in=3: unknown parameter `m`"));
+    CHECK(said_of("m=4,in=3")
+              .starts_with("operator toy: its benchmark problem m=4,in=3: unknown parameter `m`"));
     CHECK(contains(said_of("n=1073741824,in=1073741824x1073741824"), "tensors of at most"));
 }
 

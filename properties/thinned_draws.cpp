@@ -76,7 +76,12 @@ Array<double> draw(const Operator& op, Sizes sizes, const std::string& name, boo
     array.data.resize(static_cast<std::size_t>(element_count(array.sizes)));
     SplitMix64 random(mix_seed(data.seed, name));
     if (is_input && meets_kinks(op, data, ValueKind::integers)) {
-        fill_ties(array, data.is_dense ? data.seed / 4 : data.seed, random);
+        // Sums of ones are often zero. What is a factor, as a matrix is, is not: behind it there
+        // would be no gradient.
+        const bool is_factor = array.sizes.size() > 1;
+        for (double& element : array.data)
+            element = is_factor ? (random.one_in(2) ? 1.0 : -1.0)
+                                : static_cast<double>(random.between(-1, 1));
     } else if (data.is_dense && level.share == 1.0) {
         fill_dense_integers(array, range, data.seed, level.amplitude);
     } else {

@@ -167,7 +167,8 @@ TEST_CASE("bounded values are compared by value, and what their errors could tur
 }
 
 TEST_CASE(
-    "a choice of two bounded values is off by its own error where it is decided, else by the larger") {
+    "a choice of two bounded values is off by its own error where it is decided, else by the "
+    "larger") {
     const auto check = [](const Bounded& got, double value, double error) {
         CHECK(got.value() == value);
         CHECK(got.error() == error);

@@ -108,8 +108,8 @@ class Trainer {
     }
 
     void descend(const Values& values) {
-        const double left = static_cast<double>(training_.steps - step_++) /
-                            static_cast<double>(training_.steps);
+        const double left =
+            static_cast<double>(training_.steps - step_++) / static_cast<double>(training_.steps);
         for (auto& [name, parameter] : parameters_)
             for (std::size_t i = 0; i < parameter.data.size(); ++i) {
                 double& element = parameter.data[i];
