@@ -41,6 +41,7 @@ std::string share_of(double value, double ceiling, const std::string& name) {
 std::string print_axes(const TensorView& tensor,
                        const std::array<std::int64_t, max_tensor_rank>& of, const char* separator) {
     std::vector<std::string> words;
+    words.reserve(max_tensor_rank);
     for (int axis = 0; axis < tensor.rank; ++axis)
         words.push_back(std::to_string(of[static_cast<std::size_t>(axis)]));
     return words.empty() ? "none" : joined(words, separator);

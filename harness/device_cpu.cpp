@@ -164,7 +164,7 @@ class CpuDevice final : public Device {
         if (options.graph) return {.error = "the cpu device times no graphs"};
         Timing timing;
         const auto take = [&] {
-            const RunStatus status = run(kernel, call, setting, DelayedStream::none);
+            RunStatus status = run(kernel, call, setting, DelayedStream::none);
             timing.error = status.error;
             timing.not_served = status.not_served;
             return status;
