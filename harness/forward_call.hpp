@@ -89,8 +89,8 @@ T where_positive(const T& x, const T& cotangent) {
 }
 
 /// The largest of some values and where it is, the first of equal ones: what a maximum saves for
-/// its gradient. Decides no branch; where rounding may choose another value, its place is within
-/// the bound of `position`.
+/// its gradient. Decides no branch; where rounding may choose another value, its place, and what
+/// lies between the two, is within the bound of `position`. Of numbers: NaN is not looked for.
 template <class T>
 class LargestOf {
   public:

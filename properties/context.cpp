@@ -12,6 +12,7 @@
 #include "harness/random.hpp"
 #include "harness/worker.hpp"
 #include "harness/worker_note.hpp"
+#include "properties/exact_sums.hpp"
 
 namespace gradverify {
 
@@ -67,22 +68,18 @@ CaseContext::CaseContext(const Case& checked, const Registry& registry, ValueKin
 
 // Where sums round, a comparison that tolerates nothing would blame a correct kernel.
 void CaseContext::require_exact() {
-    auto magnitudes = values(pass().taken_by_reference());
-    for (std::size_t i = 0; i < magnitudes.size(); ++i) {
+    auto taken = values(pass().taken_by_reference());
+    for (std::size_t i = 0; i < taken.size(); ++i) {
         if (!is_floating(op().tensor_named(pass().taken_by_reference()[i]).dtype)) continue;
-        for (double& value : magnitudes[i].data) {
+        for (double& value : taken[i].data) {
             if (std::isfinite(value) && value != std::round(value))
                 throw std::invalid_argument("data: " + checked_.property + " needs integers");
-            value = std::isfinite(value) ? std::abs(value) : 0.0;
+            if (!std::isfinite(value)) value = 0.0;
         }
     }
-    const double most = std::ldexp(1.0, exact_bits());
-    for (const Array<double>& output : reference(pass(), magnitudes))
-        for (const double sum : output.data)
-            if (!(sum <= most))
-                throw std::invalid_argument("data: its sums go beyond 2^" +
-                                            std::to_string(exact_bits()) +
-                                            ", where integers are no longer exact");
+    if (!sums_stay_exact(op(), pass(), problem(), taken, exact_bits()))
+        throw std::invalid_argument("data: its sums go beyond 2^" + std::to_string(exact_bits()) +
+                                    ", where integers are no longer exact");
 }
 
 const Array<double>& CaseContext::value(const std::string& name) {

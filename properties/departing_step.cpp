@@ -6,7 +6,8 @@
 #include <optional>
 
 #include "harness/autodiff/decisions.hpp"
-#include "harness/text.hpp"
+#include "harness/element_bits.hpp"
+#include "harness/element_types.hpp"
 
 namespace gradverify {
 
@@ -64,7 +65,7 @@ std::vector<Array<T>> outputs_of(const Part& part) {
 
 /// What the step must give on what it was given: the reference's very numbers where the whole is
 /// exact, else within the bound of one layer's rounding.
-std::vector<Expected> expected_of(const CaseContext& context, const Part& part,
+std::vector<Expected> expected_of(const CaseContext& context, const Step& step, const Part& part,
                                   const std::vector<Array<double>>& taken) {
     std::vector<Expected> expected;
     const auto name = [&] { return part.pass.outputs[expected.size()]; };
@@ -82,7 +83,12 @@ std::vector<Expected> expected_of(const CaseContext& context, const Part& part,
         exact.push_back({array.sizes, {array.data.begin(), array.data.end()}});
     auto outputs = outputs_of<Bounded>(part);
     part.pass.bounded_reference(part.problem, exact, outputs);
-    for (const auto& output : outputs) expected.push_back(Expected::within(name(), output));
+    for (auto& output : outputs) {
+        const DType stored = context.types().of(context.op(), step.tensor(name()));
+        if (is_floating(stored) && !holds_all_of(stored, context.declaration().accumulator()))
+            for (Bounded& element : output.data) element = element.stored_in(stored);
+        expected.push_back(Expected::within(name(), output));
+    }
     return expected;
 }
 
@@ -94,7 +100,7 @@ std::optional<Outcome> outcome_of(const CaseContext& context, const Step& step, 
     for (const std::string& name : part->pass.taken_by_reference())
         taken.push_back({part->op.sizes_of(name, part->problem), flow[step.tensor(name)].data});
     try {
-        const auto expected = expected_of(context, *part, taken);
+        const auto expected = expected_of(context, step, *part, taken);
         std::vector<Comparison> comparisons;
         for (std::size_t i = 0; i < expected.size(); ++i) {
             const std::string& whole = step.tensor(part->pass.outputs[i]);
@@ -111,19 +117,26 @@ std::optional<Outcome> outcome_of(const CaseContext& context, const Step& step, 
 
 std::string departing_step(CaseContext& context, const CallResult& result) {
     const auto& steps = context.pass().steps;
-    if (steps.empty()) return {};
+    const KernelDeclaration& declared = context.declaration();
+    // What lies in its buffers is not what its steps gave.
+    if (steps.empty() || declared.takes_output_mask || declared.norm_wise_growth ||
+        declared.write_mode == WriteMode::accumulates)
+        return {};
     const Flow flow(context, result);
+    std::size_t undecided = 0;
     for (std::size_t i = 0; i < steps.size(); ++i) {
         const auto outcome = outcome_of(context, steps[i], flow);
+        undecided += !outcome;
         if (!outcome || outcome->verdict != Verdict::failed) continue;
-        const auto& tensors = outcome->worst;
-        return "; the first step that departs is " + std::to_string(i + 1) + " of " +
-               std::to_string(steps.size()) + ", " + steps[i].pass +
-               (tensors.empty() ? "" : ", in " + tensors.front().tensor);
+        return "; the first tensor that departs is " + outcome->worst.front().tensor +
+               ", of step " + std::to_string(i + 1) + " of " + std::to_string(steps.size()) + ", " +
+               steps[i].pass +
+               ": that kernel is wrong, was given another tensor, or its result was written over";
     }
-    return "; each of its " + std::to_string(steps.size()) +
-           " steps is right by itself, on what flowed through it: they are joined wrongly, or what "
-           "one left another has written over";
+    if (undecided > 0)
+        return "; no step departs by itself, but " + std::to_string(undecided) + " of " +
+               std::to_string(steps.size()) + " can't be decided";
+    return "; no step departs by itself, so the operator's steps are not its reference";
 }
 
 }  // namespace gradverify

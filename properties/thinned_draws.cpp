@@ -8,6 +8,7 @@
 
 #include "harness/random.hpp"
 #include "properties/draw_numbers.hpp"
+#include "properties/exact_sums.hpp"
 
 namespace gradverify {
 
@@ -33,40 +34,14 @@ std::vector<Level> levels_of(const Data& data) {
     return levels;
 }
 
-Array<double> magnitudes(Array<double> array) {
-    for (double& element : array.data) element = std::abs(element);
-    return array;
-}
-
-/// Whether each result of each pass stays exact in any order of summation: that of the magnitudes
-/// does. What the forward pass saves is taken as it is, so that sums go the ways of the data.
+/// Whether each number of each pass stays exact.
 bool fits(const Operator& op, const Problem& problem, const Values& values,
           const ElementTypes& types) {
-    const double most = std::ldexp(1.0, types.exact_bits());
-    const auto saved =
-        saved_values(op, problem, pick(op, problem, values, op.forward().inputs, types), types);
-    for (const PassSpec& pass : op.passes) {
-        std::vector<Array<double>> taken, results;
-        for (const std::string& name : pass.taken_by_reference()) {
-            const auto at = std::ranges::find(op.outputs, name, &TensorSpec::name);
-            const bool is_saved = at != op.outputs.end();
-            const Array<double>& array =
-                is_saved ? saved[static_cast<std::size_t>(at - op.outputs.begin())]
-                         : values.at(name);
-            taken.push_back(is_floating(op.tensor_named(name).dtype) ? magnitudes(array) : array);
-        }
-        for (const std::string& name : pass.outputs) {
-            results.push_back({op.sizes_of(name, problem), {}});
-            results.back().data.resize(
-                static_cast<std::size_t>(element_count(results.back().sizes)), 0.0);
-        }
-        pass.reference(problem, taken, results);
-        for (std::size_t i = 0; i < results.size(); ++i)
-            if (is_floating(op.tensor_named(pass.outputs[i]).dtype) &&
-                !std::ranges::all_of(results[i].data, [&](double sum) { return sum <= most; }))
-                return false;
-    }
-    return true;
+    return std::ranges::all_of(op.passes, [&](const PassSpec& pass) {
+        return sums_stay_exact(op, pass, problem,
+                               pick(op, problem, values, pass.taken_by_reference(), types),
+                               types.exact_bits());
+    });
 }
 
 /// One tensor of a level. Cotangents have both signs, and no ties.
@@ -90,7 +65,8 @@ Array<double> draw(const Operator& op, Sizes sizes, const std::string& name, boo
             if (random.one_in(2)) element = -element;
         }
     }
-    if (is_input && is_positive(op, data)) array = magnitudes(std::move(array));
+    if (is_input && inputs_are_positive(op, data))
+        for (double& element : array.data) element = std::abs(element);
     SplitMix64 thinning(mix_seed(data.seed, "thinned " + name));
     if (level.share < 1.0)
         for (double& element : array.data)

@@ -126,7 +126,7 @@ bool meets_kinks(const Operator& op, const Data& data, ValueKind kind) {
     return op.is_chain() ? data.seed % 4 == 0 : data.seed > distinct_draws;
 }
 
-bool is_positive(const Operator& op, const Data& data) {
+bool inputs_are_positive(const Operator& op, const Data& data) {
     if (!op.is_chain()) return false;
     return data.is_dense ? data.seed % 2 == 1 : SplitMix64(mix_seed(data.seed, "sign")).one_in(2);
 }
@@ -173,7 +173,7 @@ Array<double> draw_tensor(const Operator& op, const Problem& problem, const Data
             add_outliers(array, shape, dtype);
     }
     if (is_input && tensor.domain) move_inside(array, tensor.domain_at(problem), dtype);
-    if (is_input && is_positive(op, data)) {
+    if (is_input && inputs_are_positive(op, data)) {
         const ValueDomain domain = tensor.domain_at(problem);
         if (std::isinf(domain.highest) && std::isinf(domain.lowest))
             for (double& element : array.data) element = std::abs(element);

@@ -42,7 +42,7 @@ Values draw_values(const Operator& op, const Problem& problem, const Data& data,
 bool meets_kinks(const Operator& op, const Data& data, ValueKind kind);
 /// Behind each other, ReLUs leave little of values of both signs: whether all inputs in this draw
 /// of a chain of layers are positive.
-bool is_positive(const Operator& op, const Data& data);
+bool inputs_are_positive(const Operator& op, const Data& data);
 
 /// One of these tensors alone: each has a stream of its own, so the others need not be drawn.
 Array<double> draw_tensor(const Operator& op, const Problem& problem, const Data& data,
