@@ -57,6 +57,16 @@ std::string steps(const PassSpec& pass) {
     return joined(words);
 }
 
+Problem problem_of(const Operator& op, const std::string& text) {
+    try {
+        const Problem problem = Problem::parse(op.space, text);
+        if (const auto why = op.validate(problem)) throw std::invalid_argument(*why);
+        return problem;
+    } catch (const std::invalid_argument& wrong) {
+        throw UsageError(wrong.what());
+    }
+}
+
 /// What a case asks for can be wrong in itself; a worker would call all of it an error.
 void require_runnable(const Suite& suite, const Case& checked) {
     const Kernel& kernel = *Registry::instance().find_kernel(checked.kernel);
@@ -115,27 +125,26 @@ int run_list(const Suite&, const std::vector<std::string>& filters, const std::s
     require_each_filter(filters);
     const Operator* whose = nullptr;
     for (const Kernel& kernel : Registry::instance().kernels()) {
-        if (!is_selected(kernel, filters)) continue;
-        if (!problem.empty() && whose && whose != kernel.op)
+        if (problem.empty() || !is_selected(kernel, filters)) continue;
+        if (whose && whose != kernel.op)
             throw UsageError("--problem is one of " + whose->name + "; " + kernel.name +
                              " is another operator's: name the kernels of one");
         whose = kernel.op;
+    }
+    if (whose) static_cast<void>(problem_of(*whose, problem));
+    for (const Kernel& kernel : Registry::instance().kernels()) {
+        if (!is_selected(kernel, filters)) continue;
         std::printf("%s\n  devices   %s\n  supports  %s\n  promises  %s\n", kernel.name.c_str(),
                     joined(kernel.devices()).c_str(), wrapped(supports(kernel), 12).c_str(),
                     wrapped(promises(kernel), 12).c_str());
         if (!kernel.pass->steps.empty())
             std::printf("  steps     %s\n", wrapped(steps(*kernel.pass), 12).c_str());
         if (problem.empty()) continue;
-        try {
-            const Problem at = Problem::parse(kernel.op->space, problem);
-            if (const auto why = kernel.op->validate(at)) throw std::invalid_argument(*why);
-            if (const auto why = kernel.why_unsupported(at))
-                std::printf("  on %s: %s\n", at.print().c_str(), why->c_str());
-            else
-                print_tensors(kernel, at);
-        } catch (const std::invalid_argument& wrong) {
-            throw UsageError(wrong.what());
-        }
+        const Problem at = problem_of(*kernel.op, problem);
+        if (const auto why = kernel.why_unsupported(at))
+            std::printf("  on %s: %s\n", at.print().c_str(), why->c_str());
+        else
+            print_tensors(kernel, at);
     }
     return exit_ok;
 }
