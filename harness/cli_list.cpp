@@ -59,7 +59,7 @@ std::string steps(const PassSpec& pass) {
 
 Problem problem_of(const Operator& op, const std::string& text) {
     try {
-        const Problem problem = Problem::parse(op.space, text);
+        Problem problem = Problem::parse(op.space, text);
         if (const auto why = op.validate(problem)) throw std::invalid_argument(*why);
         return problem;
     } catch (const std::invalid_argument& wrong) {

@@ -119,7 +119,7 @@ std::vector<Step> backward_steps() {
         fc("grad_weight", 1, {{"dy", "dfc1_out"}, {"x", "pool2_out"}, {"dw", "dfc1_w"}}),
         fc("grad_bias", 1, {{"dy", "dfc1_out"}, {"db", "dfc1_b"}}),
         fc("grad_input", 1, {{"dy", "dfc1_out"}, {"w", "fc1_w"}, {"dx", "dpool2_out"}}),
-        // 13, 14
+        // 13, 14; a maximum's x is for its reference alone
         maxpool("grad_input", 2,
                 {{"dy", "dpool2_out"},
                  {"index", "pool2_index"},
