@@ -391,6 +391,7 @@ TEST_CASE("a maximum has the error of the larger operand, and where either may b
     CHECK(max(off_by(2.5, 0.5), off_by(3.0, 0.25)).error() == 0.5);
     // Where the errors just meet, either may be the larger one.
     CHECK(max(off_by(3.0, 0.25), off_by(2.25, 0.5)).error() == 0.5);
+    CHECK(max(off_by(2.25, 0.5), off_by(3.0, 0.25)).error() == 0.5);
     CHECK(max(off_by(-3.0, 0.5), Bounded(0.0)).error() == 0.0);
     CHECK(max(off_by(-3.0, 0.5), Bounded(0.0)).value() == 0.0);
     CHECK(min(off_by(3.0, 0.25), off_by(1.0, 0.5)).error() == 0.5);

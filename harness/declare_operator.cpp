@@ -130,8 +130,8 @@ TensorSpec OperatorDeclaration::tensor_of(const TensorDeclaration& declared) con
     else if (std::isfinite(declared.holds.domain.lowest) ||
              std::isfinite(declared.holds.domain.highest))
         tensor.domain = [domain = declared.holds.domain](const Problem&) { return domain; };
-    else if (declared.holds.size)
-        tensor.domain = [size = declared.holds.size](const Problem& problem) {
+    else if (declared.holds.smaller_than)
+        tensor.domain = [size = declared.holds.smaller_than](const Problem& problem) {
             return ValueDomain{-size(problem), size(problem)};
         };
     return tensor;

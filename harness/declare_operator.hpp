@@ -77,7 +77,7 @@ struct Holds {
     bool differentiable = true;
     ValueDomain domain{};
     /// Where not null: numbers of either sign, smaller than this.
-    std::function<double(const Problem&)> size{};
+    std::function<double(const Problem&)> smaller_than{};
     /// For indices: the parameter that they lie below.
     std::string below{};
     bool may_be_invalid = false;
@@ -108,7 +108,7 @@ inline Holds numbers_between(double lowest, double highest) {
 /// Numbers of either sign that are smaller than a function of the problem: weights, by the number
 /// of terms that a layer sums.
 inline Holds numbers_below(std::function<double(const Problem&)> size) {
-    return {.size = std::move(size)};
+    return {.smaller_than = std::move(size)};
 }
 inline Holds positive_numbers() { return {.domain = {.lowest = 0.0}}; }
 inline Holds probabilities() { return numbers_between(0.0, 1.0); }

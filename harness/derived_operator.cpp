@@ -61,11 +61,10 @@ std::vector<Array<T>> outputs_of(const Operator& op, const Problem& problem) {
     return outputs;
 }
 
-[[noreturn]] void refuse_undecided(const Operator& op) {
-    throw UndecidedComparison(
-        "a comparison in the forward function of " + op.name +
-        " lies within rounding, or is a tie: either branch is right (max, min and abs have a "
-        "bound there)");
+std::string undecided_text(const Operator& op) {
+    return "a comparison in the forward function of " + op.name +
+           " lies within rounding, or is a tie: either branch is right (max, min and abs have a "
+           "bound there)";
 }
 
 /// A run of the forward function on a tape.
@@ -85,9 +84,9 @@ struct Recording {
         }
         outputs = outputs_of<Traced>(op, problem);
         functions.gradients(ForwardCall<Traced>(op, problem, inputs, outputs));
-        if (decisions.made().undecided > 0 ||
-            (decisions.made().ties > 0 && !options.branches_decide))
-            refuse_undecided(op);
+        if (decisions.made().undecided > 0) throw UndecidedComparison(undecided_text(op));
+        if (decisions.made().ties > 0 && !options.branches_decide)
+            throw OpenTie(undecided_text(op));
     }
 
     std::vector<Tape::Seed> seeds(const Operator& op,
@@ -122,7 +121,7 @@ PassSpec DerivedPasses::forward() const {
                                               Outputs<Bounded> outputs) {
         const ScopedDecisions decisions;
         parts->functions.bounds(ForwardCall<Bounded>(parts->op, problem, inputs, outputs));
-        if (decisions.made().undecided > 0) refuse_undecided(parts->op);
+        if (decisions.made().undecided > 0) throw UndecidedComparison(undecided_text(parts->op));
     };
     return pass;
 }

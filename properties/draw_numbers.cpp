@@ -213,10 +213,10 @@ void move_inside(Array<double>& array, const ValueDomain& domain, DType dtype) {
 }
 
 void make_averaging(Array<double>& array) {
-    const std::int64_t rows = array.sizes.empty() ? 1 : std::max<std::int64_t>(array.size(0), 1);
-    const double row = static_cast<double>(array.data.size()) / static_cast<double>(rows);
+    const double rows = array.sizes.empty() ? 1.0 : static_cast<double>(array.size(0));
+    const double row = static_cast<double>(array.data.size()) / rows;
     // A power of two, so that all digits stay. Elements are about one over the root of the row.
-    const double scale = std::exp2(-std::round(std::log2(std::max(row, 1.0)) / 2.0));
+    const double scale = std::exp2(-std::round(std::log2(row) / 2.0));
     for (double& element : array.data) element = std::abs(element) * scale;
 }
 

@@ -11,7 +11,7 @@ namespace gradverify {
 
 /// Runs the pass's bounded reference in an arithmetic that rounds nothing and has no number beyond
 /// 2^exact_bits: each sum counts with the magnitudes of its terms, on the branches that the data
-/// take.
+/// take. Where the operator leaves open which branch a gradient follows at a tie, true.
 ///
 /// **Shapes** `taken` is what the reference takes, in its order: integers.
 bool sums_stay_exact(const Operator& op, const PassSpec& pass, const Problem& problem,

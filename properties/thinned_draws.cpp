@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 #include <stdexcept>
 #include <string>
 
@@ -27,8 +28,8 @@ std::vector<Level> levels_of(const Data& data) {
     const std::uint64_t skipped =
         data.is_dense ? 0 : SplitMix64(mix_seed(data.seed, "level")).below(std::size(amplitudes));
     std::vector<Level> levels;
-    for (std::size_t i = skipped; i < std::size(amplitudes); ++i)
-        levels.push_back({amplitudes[i], 1.0});
+    for (const std::int64_t amplitude : std::span(amplitudes).subspan(skipped))
+        levels.push_back({amplitude, 1.0});
     for (double share = 0.7; share > 1e-4; share *= 0.7) levels.push_back({1, share});
     levels.push_back({1, 0.0});
     return levels;
@@ -57,7 +58,7 @@ Array<double> draw(const Operator& op, Sizes sizes, const std::string& name, boo
         for (double& element : array.data)
             element = is_factor ? (random.one_in(2) ? 1.0 : -1.0)
                                 : static_cast<double>(random.between(-1, 1));
-    } else if (data.is_dense && level.share == 1.0) {
+    } else if (data.is_dense) {
         fill_dense_integers(array, range, data.seed, level.amplitude);
     } else {
         for (double& element : array.data) {
@@ -68,10 +69,8 @@ Array<double> draw(const Operator& op, Sizes sizes, const std::string& name, boo
     if (is_input && inputs_are_positive(op, data))
         for (double& element : array.data) element = std::abs(element);
     SplitMix64 thinning(mix_seed(data.seed, "thinned " + name));
-    if (level.share < 1.0)
-        for (double& element : array.data)
-            if (static_cast<double>(thinning.below(1u << 24)) >= level.share * 0x1p24)
-                element = 0.0;
+    for (double& element : array.data)
+        if (static_cast<double>(thinning.below(1u << 24)) >= level.share * 0x1p24) element = 0.0;
     return array;
 }
 

@@ -43,4 +43,11 @@ class UndecidedComparison : public std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
+/// Equal values were compared, whatever the rounding, and the operator leaves open which branch its
+/// gradient follows.
+class OpenTie : public UndecidedComparison {
+  public:
+    using UndecidedComparison::UndecidedComparison;
+};
+
 }  // namespace gradverify

@@ -54,6 +54,7 @@ AUTODIFF = "harness/autodiff/autodiff_test.cpp"
 DUAL, TAPE = "harness/autodiff/dual_test.cpp", "harness/autodiff/tape_test.cpp"
 FUNCTIONS = "harness/autodiff/functions_test.cpp"
 GENERATOR, SHRINKING = "properties/problem_generator_test.cpp", "properties/shrink_test.cpp"
+CHAINS = "properties/chain_values_test.cpp"
 DIGESTS = "properties/draw_digest_test.cpp"  # a supplement: what is drawn, by one number
 FILES = {
     "harness/autodiff/decisions.hpp": [DUAL, AUTODIFF],
@@ -70,10 +71,11 @@ FILES = {
     "harness/element_bits.cpp": ["harness/element_bits_test.cpp"],
     "harness/sensitivity.cpp": ["harness/sensitivity_test.cpp"],
     "properties/assignment.cpp": ["properties/assignment_test.cpp", "properties/solver_test.cpp"],
-    "properties/dense_draws.cpp": ["properties/dense_draws_test.cpp"],
-    "properties/draw_numbers.cpp": ["properties/values_test.cpp", DIGESTS],
+    "properties/dense_draws.cpp": ["properties/dense_draws_test.cpp", CHAINS],
+    "properties/draw_numbers.cpp": ["properties/values_test.cpp", CHAINS, DIGESTS],
     "properties/draw_seed.cpp": ["properties/draw_seed_test.cpp"],
     "properties/enumerate.cpp": ["properties/enumerate_test.cpp"],
+    "properties/exact_sums.cpp": ["properties/exact_sums_test.cpp", CHAINS],
     "properties/problem_cost.cpp": [GENERATOR],
     "properties/problem_draw.cpp": [GENERATOR, "properties/draw_budget_test.cpp", DIGESTS],
     "properties/problem_generator.cpp": [GENERATOR, "properties/draw_trials_test.cpp"],
@@ -85,10 +87,11 @@ FILES = {
     "properties/shrink_problem.cpp": ["properties/shrink_problem_test.cpp", SHRINKING],
     "properties/smaller_problems.cpp": ["properties/smaller_problems_test.cpp"],
     "properties/solver.cpp": ["properties/solver_ranges_test.cpp", "properties/solver_test.cpp"],
+    "properties/thinned_draws.cpp": ["properties/thinned_draws_test.cpp", CHAINS],
     "properties/value_levels.cpp": ["properties/value_levels_test.cpp", DIGESTS],
     "properties/value_range.hpp": ["properties/assignment_test.cpp", "properties/solver_test.cpp"],
     "properties/values.cpp": ["properties/values_test.cpp", "properties/operand_values_test.cpp",
-                              DIGESTS],
+                              CHAINS, DIGESTS],
 }
 
 
