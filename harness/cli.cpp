@@ -131,6 +131,7 @@ struct CommandLine {
                 ->check(not_empty())};
         CLI::Option* compare = bench->add_option(
             "--compare", a.compare, "two files of --json: which kernels have become slower?");
+        compare->type_name("BEFORE AFTER");
         CLI::Option* harness =
             bench->add_flag("--harness", a.harness, "problems verified per second instead");
         for (CLI::Option* option : of_kernels) option->excludes(compare)->excludes(harness);

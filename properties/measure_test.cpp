@@ -127,6 +127,19 @@ TEST_CASE("kernels agree that are right, and a wrong one agrees with none") {
     }
 }
 
+TEST_CASE("kernels agree of which one stores its sums in a narrower type") {
+    const std::string problem = "c=32,in=8x8,filter=3x3";
+    const std::string f32 = "conv.forward/naive", bf16 = f32 + "_bf16", f16 = f32 + "_f16";
+    for (const std::string& device : test_devices()) {
+        for (const auto& [kernel, peer] : {std::pair{f32, bf16}, {bf16, f32}, {f32, f16}}) {
+            CAPTURE(kernel);
+            const Outcome outcome = ask(agreement(device, kernel, peer, problem));
+            CHECK_MESSAGE(outcome.verdict == Verdict::passed, outcome.message);
+        }
+        CHECK(ask(agreement(device, bf16, f16, problem)).verdict == Verdict::skipped);
+    }
+}
+
 TEST_CASE("a kernel is verified by the reference on problems that are small enough for it") {
     for (const std::string& device : test_devices()) {
         const std::string kernel = "conv.grad_weight/naive", problem = "n=2,c=2,in=5x4,filter=2x2";
