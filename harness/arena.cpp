@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "harness/element_bits.hpp"
+#include "harness/layout.hpp"
 
 namespace gradverify {
 
@@ -82,10 +83,6 @@ void fill(std::byte* begin, std::byte* end, std::uint64_t even, std::uint64_t od
         std::memcpy(begin, pairs.data() + at, element_bytes);
 }
 
-std::size_t bytes_of(const BufferSpec& buffer) {
-    return static_cast<std::size_t>(element_count(buffer.sizes)) * traits_of(buffer.dtype).bytes;
-}
-
 std::size_t offset_bytes(const BufferSpec& buffer) {
     return static_cast<std::size_t>(buffer.offset) * traits_of(buffer.dtype).bytes;
 }
@@ -106,6 +103,10 @@ std::string StrayWrite::print(std::int64_t buffer_elements) const {
         case Where::unwanted:
             return "wrote to " + buffer + ", which is not asked for (" + count + ", first " + at +
                    ")";
+        case Where::gap:
+            return "wrote " + count + " between the elements of " + buffer +
+                   ", whose rows are padded, the first " + std::to_string(first_element) +
+                   " elements behind its begin";
         case Where::before:
             return "wrote " + count + " before the start of " + buffer + ", the first at " + at;
         case Where::after:
@@ -117,15 +118,49 @@ std::string StrayWrite::print(std::int64_t buffer_elements) const {
 
 Arena::Arena(Device& device, std::vector<BufferSpec> buffers, const Surroundings& surroundings)
     : device_(device), buffers_(std::move(buffers)) {
+    for (const BufferSpec& buffer : buffers_) scatters_.push_back(scatter_of(buffer));
     place(surroundings.edge);
     for (std::size_t i = 0; i < buffers_.size(); ++i) {
         fill_guard(i, surroundings.guard_parity);
         if (buffers_[i].role == BufferRole::input) continue;
         const std::uint64_t bits = poison_bits(buffers_[i].dtype, surroundings.poison);
-        fill(before_ + placements_[i].data_begin, before_ + placements_[i].data_end, bits, bits,
-             traits_of(buffers_[i].dtype).bytes);
+        const std::size_t element = traits_of(buffers_[i].dtype).bytes;
+        std::byte* const data = before_ + placements_[i].data_begin;
+        if (scatters_[i].element.empty())
+            fill(data, before_ + placements_[i].data_end, bits, bits, element);
+        for (const std::size_t at : scatters_[i].element) store(data + at * element, bits, element);
     }
     describe();
+}
+
+std::size_t Arena::bytes_of(std::size_t buffer) const {
+    const BufferSpec& spec = buffers_[buffer];
+    const Scatter& scatter = scatters_[buffer];
+    return (scatter.element.empty() ? static_cast<std::size_t>(element_count(spec.sizes))
+                                    : scatter.is_used.size()) *
+           traits_of(spec.dtype).bytes;
+}
+
+Arena::Scatter Arena::scatter_of(const BufferSpec& buffer) {
+    Scatter scatter;
+    if (buffer.strides.empty() || buffer.strides == row_major_strides(buffer.sizes)) return scatter;
+    const auto count = static_cast<std::size_t>(element_count(buffer.sizes));
+    scatter.element.resize(count);
+    std::vector<std::int64_t> position(buffer.sizes.size());
+    std::int64_t at = 0, last = -1;
+    for (std::size_t& element : scatter.element) {
+        element = static_cast<std::size_t>(at);
+        last = std::max(last, at);
+        for (std::size_t axis = position.size(); axis-- > 0;) {
+            at += buffer.strides[axis];
+            if (++position[axis] < buffer.sizes[axis]) break;
+            at -= buffer.strides[axis] * buffer.sizes[axis];
+            position[axis] = 0;
+        }
+    }
+    scatter.is_used.resize(static_cast<std::size_t>(last + 1));
+    for (const std::size_t element : scatter.element) scatter.is_used[element] = true;
+    return scatter;
 }
 
 /// What a pointer to the first element is aligned to when the offset is 0. At an unmapped page no
@@ -139,7 +174,7 @@ std::size_t Arena::alignment_of(const BufferSpec& buffer) const {
 std::vector<std::size_t> Arena::region_sizes() const {
     std::vector<std::size_t> sizes;
     for (const BufferSpec& buffer : buffers_) {
-        const std::size_t data = bytes_of(buffer);
+        const std::size_t data = bytes_of(sizes.size());
         // An unmapped page is the guard of its side.
         const std::size_t guards = guard_bytes(data) * (device_.has_unmapped_edges() ? 1 : 2);
         sizes.push_back(round_up(offset_bytes(buffer) + data + guards + alignment_of(buffer) - 1,
@@ -155,10 +190,10 @@ std::size_t Arena::data_offset(std::size_t buffer, const std::byte* region,
     const std::size_t offset = offset_bytes(spec);
     const auto begin = reinterpret_cast<std::uintptr_t>(region);
     if (device_.has_unmapped_edges() && edge == Edge::end) {
-        const std::uintptr_t last = begin + region_bytes - bytes_of(spec) - offset;
+        const std::uintptr_t last = begin + region_bytes - bytes_of(buffer) - offset;
         return last / alignment * alignment + offset - begin;
     }
-    const std::size_t guard = device_.has_unmapped_edges() ? 0 : guard_bytes(bytes_of(spec));
+    const std::size_t guard = device_.has_unmapped_edges() ? 0 : guard_bytes(bytes_of(buffer));
     return round_up(begin + guard, alignment) + offset - begin;
 }
 
@@ -170,7 +205,7 @@ void Arena::place(Edge edge) {
         const std::size_t data = data_offset(i, regions[i], sizes[i], edge);
         placements_.push_back({.region_begin = at,
                                .data_begin = at + data,
-                               .data_end = at + data + bytes_of(buffers_[i]),
+                               .data_end = at + data + bytes_of(i),
                                .region_end = at + sizes[i],
                                .data = regions[i] + data});
         at += sizes[i];
@@ -185,7 +220,7 @@ void Arena::describe() const {
     for (std::size_t i = 0; i < buffers_.size(); ++i)
         placed.push_back({.name = buffers_[i].name,
                           .begin = placements_[i].data,
-                          .end = placements_[i].data + bytes_of(buffers_[i]),
+                          .end = placements_[i].data + bytes_of(i),
                           .element_bytes = traits_of(buffers_[i].dtype).bytes});
     device_.describe(placed);
 }
@@ -202,6 +237,9 @@ void Arena::fill_guard(std::size_t buffer, int parity) {
     fill(before_ + from, before_ + place.data_begin, before % 2 == 0 ? even : odd,
          before % 2 == 0 ? odd : even, element);
     const std::size_t count = (place.data_end - place.data_begin) / element;
+    // What lies between the elements is a guard as well.
+    if (!scatters_[buffer].element.empty())
+        fill(before_ + place.data_begin, before_ + place.data_end, even, odd, element);
     fill(before_ + place.data_end, before_ + place.region_end, count % 2 == 0 ? even : odd,
          count % 2 == 0 ? odd : even, element);
 }
@@ -210,10 +248,15 @@ void Arena::write(std::size_t buffer, std::span<const double> values) {
     const DType dtype = buffers_[buffer].dtype;
     const std::size_t element = traits_of(dtype).bytes;
     const Placement& place = placements_[buffer];
-    if (values.size() * element != place.data_end - place.data_begin)
+    if (values.size() != static_cast<std::size_t>(element_count(buffers_[buffer].sizes)))
         throw std::logic_error("Arena::write: " + std::to_string(values.size()) +
                                " values for the buffer " + buffers_[buffer].name);
     std::byte* at = before_ + place.data_begin;
+    if (!scatters_[buffer].element.empty()) {
+        for (std::size_t i = 0; i < values.size(); ++i)
+            store(at + element_at(buffer, i) * element, bits_of(dtype, values[i]), element);
+        return;
+    }
     if (dtype == DType::f32) {  // the common case, without a switch per element
         for (const double value : values) {
             const float narrowed = static_cast<float>(value);
@@ -237,12 +280,9 @@ TensorView Arena::view(std::size_t buffer) const {
     view.data = placements_[buffer].data;
     view.dtype = spec.dtype;
     view.rank = static_cast<int>(spec.sizes.size());
-    std::int64_t stride = 1;
-    for (std::size_t axis = spec.sizes.size(); axis-- > 0;) {
-        view.sizes[axis] = spec.sizes[axis];
-        view.strides[axis] = stride;
-        stride *= spec.sizes[axis];
-    }
+    const Strides strides = spec.strides.empty() ? row_major_strides(spec.sizes) : spec.strides;
+    std::ranges::copy(spec.sizes, view.sizes.begin());
+    std::ranges::copy(strides, view.strides.begin());
     return view;
 }
 
@@ -255,19 +295,22 @@ std::vector<double> Arena::read(std::size_t buffer) const {
     const std::span<const std::byte> from = bytes(buffer);
     const DType dtype = buffers_[buffer].dtype;
     const std::size_t element = traits_of(dtype).bytes;
-    std::vector<double> values(from.size() / element);
+    std::vector<double> values(static_cast<std::size_t>(element_count(buffers_[buffer].sizes)));
     for (std::size_t i = 0; i < values.size(); ++i)
-        values[i] = value_of(dtype, from.data() + i * element);
+        values[i] = value_of(dtype, from.data() + element_at(buffer, i) * element);
     return values;
 }
 
 std::vector<std::int64_t> Arena::untouched(std::size_t buffer) const {
     const Placement& place = placements_[buffer];
     const std::size_t element = traits_of(buffers_[buffer].dtype).bytes;
+    const auto count = static_cast<std::size_t>(element_count(buffers_[buffer].sizes));
     std::vector<std::int64_t> found;
-    for (std::size_t at = place.data_begin; at < place.data_end; at += element)
+    for (std::size_t i = 0; i < count; ++i) {
+        const std::size_t at = place.data_begin + element_at(buffer, i) * element;
         if (std::memcmp(before_ + at, after_ + at, element) == 0)
-            found.push_back(static_cast<std::int64_t>((at - place.data_begin) / element));
+            found.push_back(static_cast<std::int64_t>(i));
+    }
     return found;
 }
 
@@ -291,6 +334,18 @@ void Arena::find_changes(std::size_t buffer, std::size_t begin, std::size_t end,
     found.push_back(stray);
 }
 
+void Arena::find_gap_changes(std::size_t buffer, std::vector<StrayWrite>& found) const {
+    const std::size_t element = traits_of(buffers_[buffer].dtype).bytes;
+    const std::vector<bool>& is_used = scatters_[buffer].is_used;
+    StrayWrite stray{.buffer = buffers_[buffer].name, .where = StrayWrite::Where::gap};
+    for (std::size_t i = 0; i < is_used.size(); ++i) {
+        const std::size_t at = placements_[buffer].data_begin + i * element;
+        if (is_used[i] || std::memcmp(before_ + at, after_ + at, element) == 0) continue;
+        if (stray.elements++ == 0) stray.first_element = static_cast<std::int64_t>(i);
+    }
+    if (stray.elements > 0) found.push_back(stray);
+}
+
 std::vector<StrayWrite> Arena::stray_writes() const {
     std::vector<StrayWrite> found;
     for (std::size_t i = 0; i < buffers_.size(); ++i) {
@@ -300,6 +355,7 @@ std::vector<StrayWrite> Arena::stray_writes() const {
             find_changes(i, place.data_begin, place.data_end, StrayWrite::Where::input, found);
         if (buffers_[i].role == BufferRole::unwanted)
             find_changes(i, place.data_begin, place.data_end, StrayWrite::Where::unwanted, found);
+        if (buffers_[i].role == BufferRole::output) find_gap_changes(i, found);
         find_changes(i, place.data_end, place.region_end, StrayWrite::Where::after, found);
     }
     return found;

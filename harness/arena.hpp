@@ -37,6 +37,9 @@ struct BufferSpec {
     BufferRole role = BufferRole::input;
     DType dtype = DType::f32;
     Sizes sizes;
+    /// Elements from one to the next along each axis, 0 where all of an axis are one; empty:
+    /// row-major.
+    std::vector<std::int64_t> strides{};
     /// Elements between an address aligned to `alignment_bytes` and the first element.
     std::int64_t offset = 0;
     std::int64_t alignment_bytes = 256;
@@ -62,7 +65,7 @@ struct StrayWrite {
     /// Elements relative to the buffer's first; negative or past the end for a guard.
     std::int64_t first_element = 0;
     std::int64_t elements = 0;
-    enum class Where { before, input, unwanted, after } where = Where::after;
+    enum class Where { before, input, unwanted, gap, after } where = Where::after;
 
     /// `wrote 2 elements after the end of dw, the first at dw[6] of 6`
     std::string print(std::int64_t buffer_elements) const;
@@ -75,14 +78,14 @@ class Arena {
     /// over by the next arena.
     Arena(Device& device, std::vector<BufferSpec> buffers, const Surroundings& surroundings);
 
-    /// Sets a buffer's elements, each rounded to its type.
+    /// Sets a buffer's elements, in the order of its sizes, each rounded to its type.
     void write(std::size_t buffer, std::span<const double> values);
 
     void upload();
     void download();
 
     TensorView view(std::size_t buffer) const;
-    /// The elements after `download`.
+    /// The elements after `download`, in the order of the sizes.
     std::vector<double> read(std::size_t buffer) const;
     /// The bytes after `download`.
     std::span<const std::byte> bytes(std::size_t buffer) const;
@@ -100,6 +103,16 @@ class Arena {
         std::size_t region_begin = 0, data_begin = 0, data_end = 0, region_end = 0;
         std::byte* data = nullptr;  ///< on the device
     };
+    /// Where the elements of a buffer lie whose strides are not row-major.
+    struct Scatter {
+        std::vector<std::size_t> element;  ///< of each, in elements from the first
+        std::vector<bool> is_used;         ///< of each place, whether an element lies there
+    };
+    std::size_t element_at(std::size_t buffer, std::size_t index) const {
+        return scatters_[buffer].element.empty() ? index : scatters_[buffer].element[index];
+    }
+    static Scatter scatter_of(const BufferSpec& buffer);
+    std::size_t bytes_of(std::size_t buffer) const;
     std::vector<std::size_t> region_sizes() const;
     /// Bytes from a region's begin on the device to the buffer's first element.
     std::size_t data_offset(std::size_t buffer, const std::byte* region, std::size_t region_bytes,
@@ -108,11 +121,13 @@ class Arena {
     void place(Edge edge);
     void describe() const;
     void fill_guard(std::size_t buffer, int parity);
+    void find_gap_changes(std::size_t buffer, std::vector<StrayWrite>& found) const;
     void find_changes(std::size_t buffer, std::size_t begin, std::size_t end,
                       StrayWrite::Where where, std::vector<StrayWrite>& found) const;
 
     Device& device_;
     std::vector<BufferSpec> buffers_;
+    std::vector<Scatter> scatters_;  ///< empty for a row-major buffer
     std::vector<Placement> placements_;
     std::byte* before_ = nullptr;  ///< what was uploaded
     std::byte* after_ = nullptr;   ///< what came back

@@ -108,6 +108,70 @@ TEST_CASE("writing the outputs is no stray write, and the values come back") {
     CHECK(rig.arena.untouched(1).empty());
 }
 
+namespace {
+
+/// An input x of 2 x 3 floats whose rows are padded by one, and an output y of 2 x 2 in columns.
+struct StridedRig {
+    FakeDevice device;
+    Arena arena;
+    StridedRig()
+        : arena(device,
+                {{.name = "x", .sizes = {2, 3}, .strides = {4, 1}},
+                 {.name = "y", .role = BufferRole::output, .sizes = {2, 2}, .strides = {1, 3}}},
+                {}) {
+        arena.write(0, std::vector<double>{1, 2, 3, 4, 5, 6});
+        arena.upload();
+    }
+    float* x() { return arena.view(0).as<float>(); }
+    float* y() { return arena.view(1).as<float>(); }
+};
+
+}  // namespace
+
+TEST_CASE("elements lie by their strides, and between them guards") {
+    StridedRig rig;
+    const TensorView view = rig.arena.view(0);
+    CHECK(view.stride(0) == 4);
+    CHECK(view.stride(1) == 1);
+    for (const int i : {0, 1, 2}) {
+        CHECK(rig.x()[i] == static_cast<float>(1 + i));
+        CHECK(rig.x()[4 + i] == static_cast<float>(4 + i));
+    }
+    CHECK(rig.x()[3] == 0.71875f);  // odd, as a guard is
+    // The places of y are 0, 1, 3 and 4.
+    for (const int i : {0, 1, 3, 4}) rig.y()[i] = static_cast<float>(i);
+    rig.arena.download();
+    CHECK(rig.arena.read(1) == std::vector<double>{0, 3, 1, 4});
+    CHECK(rig.arena.stray_writes().empty());
+    CHECK(rig.arena.untouched(1).empty());
+    CHECK(rig.arena.bytes(1).size() == 5 * sizeof(float));
+}
+
+TEST_CASE("what is not written, and what is written between elements, is found") {
+    StridedRig rig;
+    for (const int i : {0, 2, 3}) rig.y()[i] = 1.0f;
+    rig.arena.download();
+    // Logical elements (1,0) and (1,1).
+    CHECK(rig.arena.untouched(1) == std::vector<std::int64_t>{2, 3});
+    const auto found = rig.arena.stray_writes();
+    REQUIRE(found.size() == 1);
+    CHECK(found[0].print(4) ==
+          "wrote 1 element between the elements of y, whose rows are padded, the first 2 elements "
+          "behind its begin");
+}
+
+TEST_CASE("along an expanded axis all elements are one") {
+    FakeDevice device;
+    Arena arena(device, {{.name = "dy", .sizes = {2, 3}, .strides = {0, 1}}}, {});
+    arena.write(0, std::vector<double>{1, 2, 3, 1, 2, 3});
+    arena.upload();
+    CHECK(arena.bytes(0).size() == 3 * sizeof(float));
+    CHECK(arena.view(0).stride(0) == 0);
+    CHECK(arena.view(0).as<float>()[2] == 3.0f);
+    arena.download();
+    CHECK(arena.read(0) == std::vector<double>{1, 2, 3, 1, 2, 3});
+}
+
 TEST_CASE("an element that was not written is named") {
     Rig rig;
     rig.y()[0] = 1.0f;

@@ -22,7 +22,7 @@ namespace {
 /// A problem with every parameter uniform in its typical range; valid and not empty.
 Problem typical_problem(const Operator& op, SplitMix64& random) {
     for (;;) {
-        Problem problem(op.space, op.space.rank_max());
+        Problem problem(op.space, op.usual_ranks.value_or(op.space.ranks()).most);
         for (const Constraint& range : op.typical)
             for (const int slot : op.space.find(range.parameter, problem.rank()))
                 problem[slot] = random.between(range.minimum, range.maximum);

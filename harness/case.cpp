@@ -94,6 +94,29 @@ void parse_offsets(std::string_view value, Setting& setting) {
     while (!setting.offsets.empty() && setting.offsets.back() == 0) setting.offsets.pop_back();
 }
 
+std::string print_layouts(const Setting& setting) {
+    std::vector<std::string> parts;
+    for (const auto& [tensor, layout] : setting.layouts)
+        if (layout != TensorLayout{}) parts.push_back(tensor + "." + print(layout));
+    return joined(parts, "+");
+}
+
+void parse_layouts(std::string_view value, Setting& setting) {
+    for (const std::string_view part : split(value, '+')) {
+        const std::size_t dot = part.find('.');
+        const std::string tensor(part.substr(0, dot));
+        try {
+            if (dot == std::string_view::npos || tensor.empty())
+                throw std::invalid_argument("'" + std::string(part) +
+                                            "' is not a tensor and its layout, as x.nhwc");
+            if (!setting.layouts.emplace(tensor, parse_layout(part.substr(dot + 1))).second)
+                throw std::invalid_argument(tensor + " stands twice");
+        } catch (const std::invalid_argument& wrong) {
+            refuse("layout=" + std::string(value) + ": " + wrong.what());
+        }
+    }
+}
+
 /// Reads one `name=value` field behind the positional ones.
 void parse_field(std::string_view name, std::string_view value, const ParameterSpace& space,
                  Case& parsed) {
@@ -130,6 +153,8 @@ void parse_field(std::string_view name, std::string_view value, const ParameterS
         parsed.setting.own_stream = value == "own";
     } else if (name == "place") {
         parsed.setting.place = parse_place(value);
+    } else if (name == "layout") {
+        parse_layouts(value, parsed.setting);
     } else if (name == "mask") {
         const auto mask = parse_uint(value);
         if (!mask || *mask == 0 || *mask >= Setting::every_output)
@@ -140,7 +165,8 @@ void parse_field(std::string_view name, std::string_view value, const ParameterS
         parsed.setting.before = Problem::parse(space, value);
     } else {
         refuse("there is no field '" + std::string(name) +
-               "'; there are seed, dense, data, order, offset, block, stream, place, mask, before");
+               "'; there are seed, dense, data, order, offset, block, stream, place, layout, mask, "
+               "before");
     }
 }
 
@@ -193,6 +219,9 @@ std::optional<std::string> why_unsupported(const Kernel& kernel, const Setting& 
         return "place=" + print_place(setting.place) +
                (declared.places() == 0 ? ", but it declares no in_place() outputs"
                                        : ", but no output has so many inputs to lie in place of");
+    for (const auto& [tensor, layout] : setting.layouts)
+        if (auto why = why_unsupported(*kernel.op, *kernel.pass, declared, tensor, layout))
+            return why;
     if (setting.output_mask != Setting::every_output) {
         if (!declared.takes_output_mask)
             return "mask=" + std::to_string(setting.output_mask) + ", but it takes no output mask";
@@ -218,6 +247,8 @@ std::string Case::print() const {
     if (setting.block_size != 0) fields.push_back("block=" + std::to_string(setting.block_size));
     if (setting.own_stream) fields.push_back("stream=own");
     if (setting.place != 0) fields.push_back("place=" + print_place(setting.place));
+    if (const std::string layouts = print_layouts(setting); !layouts.empty())
+        fields.push_back("layout=" + layouts);
     if (setting.output_mask != Setting::every_output)
         fields.push_back("mask=" + std::to_string(setting.output_mask));
     if (setting.before) fields.push_back("before=" + setting.before->print());

@@ -8,12 +8,14 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
 #include <vector>
 
+#include "harness/layout.hpp"
 #include "harness/problem.hpp"
 #include "harness/registry.hpp"
 
@@ -52,12 +54,18 @@ struct Setting {
     /// Outputs lie where an input does, the first that the kernel allows, or the second; 0: in
     /// buffers of their own.
     int place = 0;
+    /// Tensors of the pass that do not lie as the kernel takes them by default.
+    std::map<std::string, TensorLayout> layouts{};
     /// Bit i: output i is asked for.
     std::uint32_t output_mask = every_output;
     /// The kernel is called on this problem first, in the same process: what it keeps from one call
     /// to the next shows.
     std::optional<Problem> before;
     static constexpr std::uint32_t every_output = ~std::uint32_t{0};
+    TensorLayout layout_of(const std::string& tensor) const {
+        const auto found = layouts.find(tensor);
+        return found == layouts.end() ? TensorLayout{} : found->second;
+    }
     bool asks_for(std::size_t output) const { return (output_mask >> output & 1u) != 0; }
     bool operator==(const Setting&) const = default;
 };

@@ -54,6 +54,11 @@ Setting any_setting() {
     setting.place = *rc::gen::inRange(0, 4);
     if (*rc::gen::arbitrary<bool>())
         setting.output_mask = *rc::gen::inRange<std::uint32_t>(1, Setting::every_output);
+    for (const char* tensor : {"x", "dw"})
+        if (*rc::gen::arbitrary<bool>())
+            setting.layouts[tensor] = {.order = *rc::gen::element<std::string>("", "nhwc"),
+                                       .row_padding = *rc::gen::inRange(1, 4097),
+                                       .expanded = *rc::gen::inRange<std::uint32_t>(0, 64)};
     return setting;
 }
 
@@ -184,7 +189,7 @@ TEST_CASE("exactly one of a seed, a dense seed and data is needed") {
 TEST_CASE("an unknown or repeated field is refused with those that there are") {
     CHECK(complaint(start + ":seed=1:colour=red") ==
           "case: there is no field 'colour'; there are seed, dense, data, order, offset, block, "
-          "stream, place, mask, before");
+          "stream, place, layout, mask, before");
     CHECK(complaint(start + ":seed=1:place=here") ==
           "case: place=here is unknown; there are own, same, same.2");
     for (const char* mask : {"0", "-1", "x", "4294967295"})

@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "harness/element_types.hpp"
+#include "harness/layout.hpp"
 #include "harness/registry.hpp"
 
 namespace gradverify {
@@ -45,6 +46,8 @@ void call_step(const Step& step, const Kernel& kernel, const std::string& device
     const Problem problem = Problem::parse(kernel.op->space, step.problem(whole));
     if (const auto why = kernel.op->validate(problem)) refuse(kernel.name, "is invalid: " + *why);
     if (const auto why = kernel.why_unsupported(problem)) refuse(kernel.name, "fails: " + *why);
+    if (!takes_row_major(*kernel.op, *kernel.pass, *declaration))
+        refuse(kernel.name, "takes another layout than row-major");
 
     std::vector<std::string> names = kernel.pass->inputs;
     names.insert(names.end(), kernel.pass->outputs.begin(), kernel.pass->outputs.end());

@@ -10,6 +10,7 @@
 #include "harness/device.hpp"
 #include "harness/element_types.hpp"
 #include "harness/errors.hpp"
+#include "harness/layout.hpp"
 #include "harness/report.hpp"
 #include "harness/text.hpp"
 #include "harness/worker.hpp"
@@ -29,6 +30,8 @@ std::string promises(const Kernel& kernel) {
     std::vector<std::string> words{
         "tensors of " + print_types(declared, *kernel.op, *kernel.pass),
         "accumulates in " + std::string(traits_of(declared.accumulator()).name)};
+    if (const auto layouts = print_layouts(declared, *kernel.op, *kernel.pass); !layouts.empty())
+        words.push_back("layout " + layouts);
     words.push_back(declared.determinism == Determinism::bitwise ? "deterministic"
                                                                  : "not deterministic");
     words.push_back(declared.write_mode == WriteMode::overwrites ? "overwrites"

@@ -77,7 +77,7 @@ expect 0 out 'default 1000; with own problems 10' check --help
 
 echo "== list"
 expect 0 out '^conv.forward/naive$' list
-expect 0 out '^  supports  stride = 1, padding = 0, dilation = 1, groups = 1' list "$kernel"
+expect 0 out '^  supports  2 spatial axes, stride = 1, padding = 0, dilation = 1' list "$kernel"
 holds "list FILTER prints one kernel" test "$(grep -c '^conv' out)" -eq 1
 expect 0 out '^conv.grad_weight/naive$' list '*/naive'
 expect 0 out '^  dw +gradient +f32 4 x 3 x 2 x 2 +48 +192$' \
@@ -130,7 +130,7 @@ echo "== check: what could have been missed"
 expect 0 out '; only( with|$)' check $naive "${quick[@]}" --json m.json
 holds "errors are told in ulps" grep -qE '^      errors below [0-9.]+ ulps' out
 holds "--json says what each row covered" \
-    test "$(grep -c '"coverage":{"problems":.*"supports_only":\["stride = 1"' m.json)" -eq 7
+    test "$(grep -c '"coverage":{"problems":.*"supports_only":\["2 spatial axes","stride = 1"' m.json)" -eq 7
 holds "--json says which errors the bound shows" test "$(grep -c '"ulps":{"cases"' m.json)" -eq 1
 
 echo "== check: compute-sanitizer"
@@ -166,7 +166,7 @@ echo "== check: wrong words"
 refused "there is no command 'chekc'; there are list, check, repro, bench; did you mean check" chekc
 refused 'there are the commands list, check, repro, bench'
 refused '--case; check accepts .*--cases, --time, --seed' check --case
-refused "no kernel matches 'conv.backward" check 'conv.backward*'
+refused "no kernel matches 'conv.sideways" check 'conv.sideways*'
 holds "and names the kernels" grep -q 'conv.grad_bias/naive' err
 refused 'there are .*matches_reference, within_rounding_bound' check --property equals
 refused 'there are .*matches_reference' check conv.forward/naive --property adjoint_identity

@@ -93,13 +93,14 @@ const Constraint* first_violated(std::span<const Constraint> constraints, const 
     return nullptr;
 }
 
-void check_names(std::span<const Constraint> constraints, const ParameterSpace& space) {
+void check_names(std::span<const Constraint> constraints, const ParameterSpace& space,
+                 RankRange ranks) {
     for (const Constraint& constraint : constraints) {
         if (constraint.kind == Constraint::Kind::multiple_of && constraint.factor < 1)
             refuse(constraint, "the factor must be at least 1");
         if (constraint.kind == Constraint::Kind::range && constraint.minimum > constraint.maximum)
             refuse(constraint, "the minimum must not exceed the maximum");
-        for (int rank = space.rank_min(); rank <= space.rank_max(); ++rank)
+        for (int rank = ranks.least; rank <= ranks.most; ++rank)
             for (const auto& [slot, other] : slots_of(constraint, space, rank))
                 for (const int named : {slot, other < 0 ? slot : other})
                     if (space.spec(space.slots(rank)[static_cast<std::size_t>(named)]).is_real())

@@ -71,9 +71,10 @@ std::vector<SlotPair> slots_of(const Constraint& constraint, const ParameterSpac
 /// A `same_as` or `multiple_of` between two parameters of several slots holds slot by slot.
 const Constraint* first_violated(std::span<const Constraint> constraints, const Problem& problem);
 
-/// Checks that every name in the constraints exists at every rank of the space.
+/// Checks that every name in the constraints exists at each of these ranks of the space.
 ///
 /// **Errors** std::invalid_argument naming the constraint, the unknown parameter and those known.
-void check_names(std::span<const Constraint> constraints, const ParameterSpace& space);
+void check_names(std::span<const Constraint> constraints, const ParameterSpace& space,
+                 RankRange ranks);
 
 }  // namespace gradverify

@@ -43,7 +43,7 @@ bool holds(const Constraint& constraint, std::string_view problem) {
 std::string complaint(const Constraint& constraint) {
     const std::vector<Constraint> all{constraint};
     try {
-        check_names(all, space());
+        check_names(all, space(), space().ranks());
     } catch (const std::invalid_argument& error) {
         return error.what();
     }
@@ -128,10 +128,16 @@ TEST_CASE("a name must exist at every rank of the operator") {
     CHECK(contains(complaint(where("c", gradverify::same_as("in_h"))), "with 1 spatial axes"));
     const ParameterSpace single({{.name = "n"}}, 0, 0);
     const std::vector<Constraint> all{where("m", gradverify::equals(1))};
-    CHECK_THROWS_WITH_AS(check_names(all, single),
+    CHECK_THROWS_WITH_AS(check_names(all, single, single.ranks()),
                          "constraint `m = 1`: no parameter is called m; there are n; "
                          "did you mean n?",
                          std::invalid_argument);
+}
+
+TEST_CASE("a name need exist only at the ranks that are asked about") {
+    const std::vector<Constraint> all{where("in_h", gradverify::equals(3))};
+    CHECK_NOTHROW(check_names(all, space(), {2, 2}));
+    CHECK_THROWS_AS(check_names(all, space(), {1, 2}), std::invalid_argument);
 }
 
 TEST_CASE("a condition on a real parameter is an error, on either side") {
@@ -139,7 +145,7 @@ TEST_CASE("a condition on a real parameter is an error, on either side") {
     for (const Constraint& constraint :
          {where("slope", gradverify::equals(1)), where("n", gradverify::same_as("slope"))}) {
         const std::vector<Constraint> all{constraint};
-        CHECK_THROWS_WITH_AS(check_names(all, with_real),
+        CHECK_THROWS_WITH_AS(check_names(all, with_real, with_real.ranks()),
                              doctest::Contains("conditions are on whole numbers"),
                              std::invalid_argument);
     }

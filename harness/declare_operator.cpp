@@ -144,7 +144,7 @@ OperatorDeclaration::operator Operator() const {
         // Without axes the first is always printed instead, so that no problem is an empty word.
         if (rank_max_ == 0 && !parameters.empty()) parameters.front().carries_rank = true;
         op.space = ParameterSpace(std::move(parameters), rank_min_, rank_max_);
-        check_names(constraints_, op.space);
+        check_names(constraints_, op.space, op.space.ranks());
     } catch (const std::invalid_argument& wrong) {
         op.mistakes.emplace_back(wrong.what());
         return op;

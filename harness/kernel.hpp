@@ -73,10 +73,11 @@ KernelDeclaration& register_kernel(const char* variant, const char* device, cons
 #define GRADVERIFY_DETAIL_JOIN2(a, b) a##b
 #define GRADVERIFY_DETAIL_JOIN(a, b) GRADVERIFY_DETAIL_JOIN2(a, b)
 
-/// Registers a kernel: a pass of an operator, the variant's name, and the launcher. What the
-/// kernel supports and promises is chained behind; see KernelDeclaration.
-#define GRADVERIFY_KERNEL(PASS, VARIANT, LAUNCHER)                                             \
-    [[maybe_unused]] static ::gradverify::KernelDeclaration& GRADVERIFY_DETAIL_JOIN(           \
-        gradverify_kernel_, __COUNTER__) =                                                     \
-        ::gradverify::detail::register_kernel<PASS, LAUNCHER>(VARIANT, GRADVERIFY_UNIT_DEVICE, \
-                                                              __FILE__, __LINE__)
+/// Registers a kernel: a pass of an operator, the variant's name, and the launcher, which may be a
+/// template's instance with commas of its own: `launch<float, 16>`. What the kernel supports and
+/// promises is chained behind; see KernelDeclaration.
+#define GRADVERIFY_KERNEL(PASS, VARIANT, ...)                                                     \
+    [[maybe_unused]] static ::gradverify::KernelDeclaration& GRADVERIFY_DETAIL_JOIN(              \
+        gradverify_kernel_, __COUNTER__) =                                                        \
+        ::gradverify::detail::register_kernel<PASS, __VA_ARGS__>(VARIANT, GRADVERIFY_UNIT_DEVICE, \
+                                                                 __FILE__, __LINE__)

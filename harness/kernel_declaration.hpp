@@ -36,6 +36,13 @@ struct Alias {
     bool is_always = false;
 };
 
+/// The layouts that a kernel takes a tensor in.
+struct LayoutSupport {
+    std::string tensor;
+    std::vector<std::string> orders;  ///< the first one by default
+    bool any_strides = false;
+};
+
 /// What a launch costs beside its multiply-adds; the generator keeps problems under a budget.
 struct LaunchCost {
     std::int64_t threads_per_output = 1;
@@ -58,6 +65,8 @@ class KernelDeclaration {
     Thunk thunk = nullptr;
 
     std::vector<Constraint> constraints;
+    std::vector<std::string> features;  ///< of the operator, that are supported
+    std::optional<RankRange> ranks;     ///< of all problems
     Predicate predicate = nullptr;
     std::string predicate_text;
     WorkspaceBytes workspace_bytes = nullptr;
@@ -74,8 +83,11 @@ class KernelDeclaration {
     WriteMode write_mode = WriteMode::overwrites;
     Determinism determinism = Determinism::bitwise;
     std::vector<Alias> aliases;
+    std::vector<LayoutSupport> layouts;
     bool takes_output_mask = false;
     LaunchCost launch_cost;
+    /// The registry has added what follows from what was left out.
+    bool is_complete = false;
 
     /// The type that the kernel computes and sums in.
     DType accumulator() const {
@@ -123,6 +135,18 @@ class KernelDeclaration {
         constraints.push_back(std::move(condition));
         return *this;
     }
+    /// Problems with so many spatial axes. Without this those that are usual for the operator: two
+    /// for conv.
+    KernelDeclaration& spatial_axes(int least, int most) {
+        ranks = {least, most};
+        return *this;
+    }
+    /// A feature of the operator that ordinary kernels do without:
+    /// `supports("asymmetric_padding")`.
+    KernelDeclaration& supports(std::string feature) {
+        features.push_back(std::move(feature));
+        return *this;
+    }
     /// A condition that no constraint can express, and its text for `list`. Draws that it rejects
     /// are drawn again: express what you can as constraints.
     KernelDeclaration& only_if(std::string text, Predicate supported) {
@@ -150,6 +174,24 @@ class KernelDeclaration {
     /// The same of one tensor, and of its gradient and cotangent where these are not named.
     KernelDeclaration& storage(std::string tensor, DType dtype) {
         storage_types.emplace_back(std::move(tensor), dtype);
+        return *this;
+    }
+    /// The layout that the kernel takes a tensor in, and its gradient and cotangent where these are
+    /// not named: `layout("x", "nhwc")`. Without this row-major, in the order of the sizes.
+    KernelDeclaration& layout(std::string tensor, std::string order) {
+        layouts.push_back({std::move(tensor), {std::move(order)}, false});
+        return *this;
+    }
+    /// The same of a kernel that takes several, and tells them by `call.x.stride(1)`; all of them
+    /// are drawn.
+    KernelDeclaration& layout_of(std::string tensor, std::vector<std::string> orders) {
+        layouts.push_back({std::move(tensor), std::move(orders), false});
+        return *this;
+    }
+    /// The kernel takes the tensor by its strides, whatever they are: every layout that the
+    /// operator names, rows that are padded, and of a cotangent axes of stride 0.
+    KernelDeclaration& strided(std::string tensor) {
+        layouts.push_back({std::move(tensor), {}, true});
         return *this;
     }
     /// The type that the kernel computes and sums in: f32, or f64 where all tensors are. A result
@@ -225,6 +267,11 @@ class KernelDeclaration {
     /// Two calls may differ in the last bits, as sums with atomics do.
     KernelDeclaration& not_deterministic() {
         determinism = Determinism::varies;
+        return *this;
+    }
+    /// What several kernels say alike: `.with(declare_general)`.
+    KernelDeclaration& with(void (*declare)(KernelDeclaration&)) {
+        declare(*this);
         return *this;
     }
     /// What a launch costs beside its multiply-adds.

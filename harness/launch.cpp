@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "harness/element_types.hpp"
+#include "harness/layout.hpp"
 #include "harness/process_state.hpp"
 #include "harness/worker_note.hpp"
 
@@ -30,20 +31,23 @@ std::optional<std::size_t> written_over(const Call& call, const KernelDeclaratio
 }
 
 /// The buffers of a call, and which of them each tensor of the pass lies in.
-struct Layout {
+struct Buffers {
     std::vector<BufferSpec>
         buffers;  ///< the inputs, the other outputs, the workspace if there is one
     std::vector<std::size_t> buffer_of;  ///< inputs, then outputs
     bool has_workspace = false;
 
-    Layout(const Call& call, const KernelDeclaration& declaration) {
+    Buffers(const Call& call, const KernelDeclaration& declaration) {
         const PassSpec& pass = *call.kernel.pass;
         const auto add = [&](const std::string& name, BufferRole role) {
             const TensorSpec& tensor = call.kernel.op->tensor_named(name);
+            const Sizes sizes = tensor.sizes(call.problem);
             buffers.push_back({.name = name,
                                .role = role,
                                .dtype = dtype_of(declaration, *call.kernel.op, name),
-                               .sizes = tensor.sizes(call.problem),
+                               .sizes = sizes,
+                               .strides = strides_of(*call.kernel.op, declaration, name, sizes,
+                                                     call.setting.layout_of(name)),
                                .offset = offset_of(call.setting, buffer_of.size()),
                                .alignment_bytes = declaration.base_alignment_bytes});
             buffer_of.push_back(buffers.size() - 1);
@@ -81,12 +85,12 @@ class Rig {
     explicit Rig(const Call& call)
         : call_(call),
           declaration_(*call.kernel.on(call.checked ? checked_variant : call.device.name())),
-          layout_(call, declaration_),
-          arena_(call.device, layout_.buffers, call.surroundings) {
+          buffers_(call, declaration_),
+          arena_(call.device, buffers_.buffers, call.surroundings) {
         const std::size_t inputs = call.kernel.pass->inputs.size();
         for (std::size_t i = 0; i < inputs; ++i) arena_.write(i, call.inputs[i].data);
         for (std::size_t i = 0; i < call.initial_outputs.size(); ++i)
-            arena_.write(layout_.buffer_of[inputs + i], call.initial_outputs[i].data);
+            arena_.write(buffers_.buffer_of[inputs + i], call.initial_outputs[i].data);
     }
 
     void upload() { arena_.upload(); }
@@ -114,7 +118,7 @@ class Rig {
     std::invoke_result_t<const Use&, const PassCall&> with_pass_call(const Use& use) {
         const PassSpec& pass = *call_.kernel.pass;
         std::vector<TensorView> views;
-        for (const std::size_t buffer : layout_.buffer_of) views.push_back(arena_.view(buffer));
+        for (const std::size_t buffer : buffers_.buffer_of) views.push_back(arena_.view(buffer));
         std::vector<std::string> names = pass.inputs;
         names.insert(names.end(), pass.outputs.begin(), pass.outputs.end());
         PassCall pass_call{.problem = call_.problem,
@@ -125,8 +129,8 @@ class Rig {
         pass_call.launch.output_mask = call_.setting.output_mask;
         pass_call.launch.stream = call_.device.stream(call_.setting.own_stream);
         pass_call.launch.block_size = block_size_of(call_.setting, declaration_);
-        if (layout_.has_workspace) {
-            const TensorView workspace = arena_.view(layout_.buffers.size() - 1);
+        if (buffers_.has_workspace) {
+            const TensorView workspace = arena_.view(buffers_.buffers.size() - 1);
             pass_call.launch.workspace = workspace.data;
             pass_call.launch.workspace_bytes = declaration_.workspace_bytes(call_.problem);
         }
@@ -154,7 +158,7 @@ class Rig {
         arena_.download();
         const PassSpec& pass = *call_.kernel.pass;
         for (std::size_t i = 0; i < pass.outputs.size(); ++i) {
-            const std::size_t buffer = layout_.buffer_of[pass.inputs.size() + i];
+            const std::size_t buffer = buffers_.buffer_of[pass.inputs.size() + i];
             const std::span<const std::byte> bits = arena_.bytes(buffer);
             result.outputs.push_back({arena_.buffers()[buffer].sizes, arena_.read(buffer)});
             result.output_types.push_back(arena_.buffers()[buffer].dtype);
@@ -172,7 +176,7 @@ class Rig {
 
     const Call& call_;
     const KernelDeclaration& declaration_;
-    const Layout layout_;
+    const Buffers buffers_;
     Arena arena_;
 };
 

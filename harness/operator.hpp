@@ -53,6 +53,12 @@ struct ValueDomain {
     double highest = std::numeric_limits<double>::infinity();
 };
 
+/// An order in which a tensor's axes may lie in memory, the innermost last.
+struct AxisOrder {
+    std::string name;  ///< "nhwc"
+    std::function<std::vector<int>(int rank)> axes;
+};
+
 /// One named tensor of an operator.
 struct TensorSpec {
     std::string name;  ///< "x"; its gradient or cotangent is "dx"
@@ -67,6 +73,8 @@ struct TensorSpec {
     std::function<ValueDomain(const Problem&)> domain{};
     /// Of an integer input: the operator says what comes of values outside of the domain too.
     bool may_be_invalid = false;
+    /// The layouts that kernels may declare, row-major first; empty: that alone, without a name.
+    std::vector<AxisOrder> orders{};
 
     ValueDomain domain_at(const Problem& problem) const {
         return domain ? domain(problem) : ValueDomain{};
@@ -128,12 +136,23 @@ struct ValueAlong {
     std::vector<double> terms{};
 };
 
+/// What an operator has and ordinary kernels do without: one that declares `.supports(name)` is
+/// given it, all others problems that satisfy these constraints.
+struct Feature {
+    std::string name;  ///< "asymmetric_padding"
+    std::vector<Constraint> without;
+};
+
 /// A differentiable function with named tensors, and its reference.
 struct Operator {
     std::string name;
     ParameterSpace space;
     /// What every problem satisfies, solved by the generator.
     std::vector<Constraint> constraints;
+    std::vector<Feature> features{};
+    /// The numbers of spatial axes that a kernel supports which does not say so itself; all that
+    /// there are when nothing is said here either.
+    std::optional<RankRange> usual_ranks{};
     /// What no constraint can express; the text says why a problem is not valid.
     std::function<std::optional<std::string>(const Problem&)> why_invalid;
     std::vector<TensorSpec> inputs, outputs;

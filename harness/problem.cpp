@@ -63,6 +63,12 @@ void check_spec(const ParameterSpec& spec, int rank_max) {
 
 }  // namespace
 
+std::string RankRange::print() const {
+    const std::string range = least == most ? std::to_string(least)
+                                            : std::to_string(least) + " to " + std::to_string(most);
+    return range + (most == 1 ? " spatial axis" : " spatial axes");
+}
+
 ParameterSpace::ParameterSpace(std::vector<ParameterSpec> parameters, int rank_min, int rank_max)
     : parameters_(std::move(parameters)), rank_min_(rank_min), rank_max_(rank_max) {
     if (rank_min < 0 || rank_max < rank_min || rank_max > largest_rank)

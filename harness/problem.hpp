@@ -40,6 +40,16 @@ struct ParameterSpec {
 /// A scalar parameter that is one of a few real numbers, such as an epsilon or a slope.
 ParameterSpec real_parameter(std::string name, std::vector<double> values);
 
+/// Numbers of spatial axes, from one to another.
+struct RankRange {
+    int least = 0, most = 0;
+
+    bool contains(int rank) const { return least <= rank && rank <= most; }
+    bool operator==(const RankRange&) const = default;
+    /// `2 spatial axes`, `1 to 3 spatial axes`.
+    std::string print() const;
+};
+
 /// Which side of an axis a value belongs to.
 enum class Side { none, left, right };
 
@@ -59,6 +69,7 @@ class ParameterSpace {
     ParameterSpace(std::vector<ParameterSpec> parameters, int rank_min, int rank_max);
 
     const std::vector<ParameterSpec>& parameters() const { return parameters_; }
+    RankRange ranks() const { return {rank_min_, rank_max_}; }
     int rank_min() const { return rank_min_; }
     int rank_max() const { return rank_max_; }
 

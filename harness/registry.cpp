@@ -7,8 +7,10 @@
 #include <cmath>
 #include <filesystem>
 #include <stdexcept>
+#include <utility>
 
 #include "harness/element_types.hpp"
+#include "harness/layout.hpp"
 #include "harness/text.hpp"
 
 namespace gradverify {
@@ -30,6 +32,13 @@ bool is_name(std::string_view name) {
                c == '_' || c == '-' || c == '.';
     };
     return !name.empty() && std::ranges::all_of(name, allowed);
+}
+
+std::vector<std::string> names_of(const std::vector<Feature>& features) {
+    std::vector<std::string> names;
+    names.reserve(features.size());
+    for (const Feature& feature : features) names.push_back(feature.name);
+    return names;
 }
 
 std::vector<std::string> names_of(const std::vector<PassSpec>& passes) {
@@ -68,6 +77,8 @@ std::vector<std::string> Kernel::devices() const {
 std::vector<std::string> Kernel::conditions() const {
     const KernelDeclaration& declared = any();
     std::vector<std::string> conditions;
+    if (declared.ranks && declared.ranks != op->space.ranks())
+        conditions.push_back(declared.ranks->print());
     for (const Constraint& constraint : declared.constraints)
         conditions.push_back(constraint.print());
     if (declared.predicate) conditions.push_back(declared.predicate_text);
@@ -77,6 +88,8 @@ std::vector<std::string> Kernel::conditions() const {
 
 std::optional<std::string> Kernel::why_unsupported(const Problem& problem) const {
     const KernelDeclaration& declared = any();
+    if (declared.ranks && !declared.ranks->contains(problem.rank()))
+        return "needs " + declared.ranks->print();
     if (const Constraint* violated = first_violated(declared.constraints, problem))
         return "needs " + violated->print();
     if (declared.predicate && !declared.predicate(problem))
@@ -114,7 +127,7 @@ class Resolver {
     explicit Resolver(const Registry& registry, std::vector<std::string> operator_names)
         : registry_(registry), operator_names_(std::move(operator_names)) {}
 
-    void resolve(const KernelDeclaration& declaration) {
+    void resolve(KernelDeclaration& declaration) {
         const std::string name = declaration.full_name();
         const auto wrong = [&](const std::string& what) {
             errors.push_back("kernel " + name + " (" + place_of(declaration) + "): " + what);
@@ -131,8 +144,21 @@ class Resolver {
         if (!pass)
             return wrong("operator " + op->name + " has no pass '" + declaration.pass_name +
                          "'; it has: " + joined(names_of(op->passes)));
+        for (const std::string& feature : declaration.features)
+            if (std::ranges::find(op->features, feature, &Feature::name) == op->features.end())
+                wrong("there is no feature '" + feature + "' of " + op->name + "; there are: " +
+                      (op->features.empty() ? "none" : joined(names_of(op->features))));
+        if (declaration.ranks && (declaration.ranks->least > declaration.ranks->most ||
+                                  !op->space.ranks().contains(declaration.ranks->least) ||
+                                  !op->space.ranks().contains(declaration.ranks->most)))
+            wrong("spatial_axes(" + std::to_string(declaration.ranks->least) + ", " +
+                  std::to_string(declaration.ranks->most) + ") must lie within those of " +
+                  op->name + ": " + op->space.ranks().print());
+        else
+            complete(declaration, *op);
         try {
-            check_names(declaration.constraints, op->space);
+            check_names(declaration.constraints, op->space,
+                        declaration.ranks.value_or(op->space.ranks()));
         } catch (const std::invalid_argument& unknown) {
             wrong(unknown.what());
         }
@@ -156,6 +182,8 @@ class Resolver {
             wrong("norm_wise(growth) needs a finite growth of at least 1");
         for (const std::string& mistake : mistakes_in_types(declaration, *op, *pass))
             wrong(mistake);
+        for (const std::string& mistake : mistakes_in_layouts(declaration, *op, *pass))
+            wrong(mistake);
         Kernel& kernel = kernels[name];
         kernel.name = name;
         kernel.op = op;
@@ -167,6 +195,16 @@ class Resolver {
     std::vector<std::string> errors;
 
   private:
+    /// Adds what follows from what the declaration leaves out.
+    static void complete(KernelDeclaration& declaration, const Operator& op) {
+        if (std::exchange(declaration.is_complete, true)) return;
+        if (!declaration.ranks) declaration.ranks = op.usual_ranks;
+        for (const Feature& feature : op.features)
+            if (std::ranges::find(declaration.features, feature.name) == declaration.features.end())
+                declaration.constraints.insert(declaration.constraints.end(),
+                                               feature.without.begin(), feature.without.end());
+    }
+
     void enter(Kernel& kernel, const KernelDeclaration& declaration) {
         const auto clash = [&](const std::string& how, const KernelDeclaration& first) {
             errors.push_back("kernel " + kernel.name + " is registered twice" + how + ": " +

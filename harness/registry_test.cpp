@@ -123,6 +123,60 @@ TEST_CASE("invalid indices are for passes that take some") {
           "the pass that the operator declares with or_invalid()");
 }
 
+namespace {
+
+/// `toy` of one axis or two, of which ordinary kernels take two, square ones.
+Operator toy_with_features() {
+    Operator op = toy_operator();
+    op.usual_ranks = RankRange{2, 2};
+    Constraint small = between(0, 3);
+    small.parameter = "n";
+    op.features = {{"large_batches", {small}}};
+    return op;
+}
+
+/// What the registry says of a kernel and a problem.
+std::string why_unsupported_of(const KernelDeclaration& kernel, const char* problem) {
+    Registry registry;
+    const Operator& op = registry.add(toy_with_features());
+    registry.add(kernel);
+    registry.check();
+    registry.check();  // as after each registration
+    const Kernel& checked = registry.kernels().front();
+    CHECK(checked.any().constraints.size() < 2);
+    return checked.why_unsupported(Problem::parse(op.space, problem)).value_or("");
+}
+
+std::string complaint_with_features(const KernelDeclaration& kernel) {
+    Registry registry;
+    registry.add(toy_with_features());
+    registry.add(kernel);
+    return refusal([&] { registry.check(); });
+}
+
+}  // namespace
+
+TEST_CASE("what ordinary kernels do without is asked of those that declare it") {
+    const auto plain = [] { return toy_kernel("plain").with_empty_problems(); };
+    CHECK(why_unsupported_of(plain(), "in=3x3") == "");
+    CHECK(why_unsupported_of(plain(), "in=3") == "needs 2 spatial axes");
+    CHECK(why_unsupported_of(plain(), "n=4,in=3x3") == "needs 0 <= n <= 3");
+    CHECK(why_unsupported_of(plain().supports("large_batches"), "n=4,in=3x3") == "");
+    CHECK(why_unsupported_of(plain().supports("large_batches"), "n=4,in=3") ==
+          "needs 2 spatial axes");
+    CHECK(why_unsupported_of(plain().spatial_axes(1, 2), "in=3") == "");
+    CHECK(why_unsupported_of(plain().spatial_axes(1, 1), "in=3x3") == "needs 1 spatial axis");
+    CHECK(contains(complaint_with_features(plain().supports("large_batch")),
+                   "there is no feature 'large_batch' of toy; there are: large_batches"));
+    CHECK(contains(complaint_with_features(plain().spatial_axes(1, 3)),
+                   "spatial_axes(1, 3) must lie within those of toy: 1 to 2 spatial axes"));
+    CHECK(contains(complaint_with_features(plain().spatial_axes(2, 1)), "must lie within"));
+    // A name need exist only where the kernel is asked.
+    CHECK(complaint_with_features(plain().where("in_h", equals(3))) == "");
+    CHECK(contains(complaint_with_features(plain().spatial_axes(1, 2).where("in_h", equals(3))),
+                   "no parameter is called in_h"));
+}
+
 TEST_CASE("an operator's benchmark is a problem of its own") {
     const auto said_of = [](const char* problem) {
         Registry registry;

@@ -53,8 +53,10 @@ CaseContext::CaseContext(const Case& checked, const Registry& registry, ValueKin
       declaration_(declaration_of(checked, kernel_)),
       kind_(kind) {
     require_supported(kernel_, problem());
-    if (checked.data.is_explicit)
+    if (checked.data.is_explicit) {
         values_ = draw_values(op(), problem(), checked.data, kind_, types());
+        for (auto& [name, array] : values_) expand(name, array);
+    }
     if (checked.data.is_explicit && kind_ == ValueKind::integers) require_exact();
     if (declaration_.write_mode != WriteMode::accumulates) return;
     for (const std::string& name : pass().outputs) {
@@ -91,12 +93,38 @@ const Array<double>& CaseContext::value(const std::string& name) {
             values_.emplace(op().outputs[i].name, saved[i]);
     } else if (op().is_piecewise_polynomial && kind_ == ValueKind::integers) {
         // Its tensors are drawn together or not at all.
-        for (auto& [tensor, array] : draw_values(op(), problem(), checked_.data, kind_, types()))
+        for (auto& [tensor, array] : draw_values(op(), problem(), checked_.data, kind_, types())) {
+            expand(tensor, array);
             values_.emplace(tensor, std::move(array));
+        }
     } else {
-        values_.emplace(name, draw_tensor(op(), problem(), checked_.data, kind_, types(), name));
+        Array<double> array = draw_tensor(op(), problem(), checked_.data, kind_, types(), name);
+        expand(name, array);
+        values_.emplace(name, std::move(array));
     }
     return values_.at(name);
+}
+
+// Long sums of random integers stay small since their signs differ. Those of an expanded tensor are
+// all of one sign.
+bool CaseContext::adds_up_expanded() const {
+    const bool is_expanded = std::ranges::any_of(
+        checked_.setting.layouts, [](const auto& one) { return one.second.expanded != 0; });
+    return is_expanded && static_cast<double>(longest_reduction(op(), problem())) >
+                              std::ldexp(1.0, exact_bits() - 1);
+}
+
+// Of a tensor that lies expanded in memory, all elements along an axis are its first.
+void CaseContext::expand(const std::string& name, Array<double>& array) const {
+    const TensorLayout layout = checked_.setting.layout_of(name);
+    std::size_t inner = array.data.size();
+    for (std::size_t axis = 0; axis < array.sizes.size() && inner > 0; ++axis) {
+        const auto size = static_cast<std::size_t>(array.sizes[axis]);
+        inner /= size;
+        if (!layout.is_expanded(axis)) continue;
+        for (std::size_t i = 0; i < array.data.size(); ++i)
+            array.data[i] = array.data[i - i / inner % size * inner];
+    }
 }
 
 std::vector<Array<double>> CaseContext::values(const std::vector<std::string>& names) {

@@ -37,7 +37,7 @@ class CaseContext {
     const Array<double>& value(const std::string& name);
     /// Whether sums of integers that fit the kernel's types have one right result.
     bool is_exact_on_integers() const {
-        return !declaration_.norm_wise_growth && op().is_exact_at(problem());
+        return !declaration_.norm_wise_growth && op().is_exact_at(problem()) && !adds_up_expanded();
     }
     /// Whether an index that the pass takes lies outside of its range.
     bool has_invalid_indices();
@@ -95,6 +95,8 @@ class CaseContext {
 
   private:
     std::vector<Array<double>> values(const std::vector<std::string>& names);
+    void expand(const std::string& name, Array<double>& array) const;
+    bool adds_up_expanded() const;
     Rounding rounding_of(const PassSpec& pass) const;
     std::vector<Array<Bounded>> open_sums(const PassSpec& pass);
     void require_exact();

@@ -2,8 +2,10 @@
 #include "properties/dense_draws.hpp"
 
 #include <algorithm>
+#include <map>
 
 #include "harness/element_types.hpp"
+#include "harness/layout.hpp"
 
 namespace gradverify {
 
@@ -17,6 +19,8 @@ constexpr int draws_with_outliers = 9;
 // Of layers behind each other many draws leave nothing of the last: half of them are positive, a
 // quarter ties.
 constexpr int draws_of_chain = 24;
+// Each of up to three orders of a tensor twice, with both kinds of expanded cotangents.
+constexpr int draws_with_layouts = 6;
 
 /// Each buffer at another multiple of the declared alignment, another one in each draw.
 std::vector<int> offsets_of(const Kernel& of, int draw) {
@@ -34,6 +38,27 @@ std::vector<int> offsets_of(const Kernel& of, int draw) {
     return offsets;
 }
 
+/// By turns each layout of each tensor, with rows that are padded and expanded cotangents.
+std::map<std::string, TensorLayout> layouts_of(const Kernel& of, const Problem& problem, int draw) {
+    std::map<std::string, TensorLayout> layouts;
+    if (of.any().layouts.empty()) return layouts;
+    for (const auto& tensors : {of.pass->inputs, of.pass->outputs})
+        for (const std::string& tensor : tensors) {
+            TensorLayout layout;
+            const auto orders = orders_of(*of.op, of.any(), tensor);
+            const auto which = orders.empty() ? 0 : static_cast<std::size_t>(draw) % orders.size();
+            if (which > 0) layout.order = orders[which];
+            const std::size_t axes = of.op->sizes_of(tensor, problem).size();
+            if (takes_any_strides(*of.op, of.any(), tensor) && axes > 1) {
+                if (draw % 3 == 1) layout.row_padding = 1 + draw / 3;
+                if (draw % 6 >= 4 && may_be_expanded(*of.op, *of.pass, tensor))
+                    layout.expanded = draw % 6 == 4 ? 1u << (axes - 1) : (1u << axes) - 1;
+            }
+            if (layout != TensorLayout{}) layouts[tensor] = layout;
+        }
+    return layouts;
+}
+
 /// By turns all outputs, and each subset of them.
 std::uint32_t mask_of(const Kernel& kernel, int draw) {
     const auto outputs = kernel.pass->outputs.size();
@@ -41,6 +66,16 @@ std::uint32_t mask_of(const Kernel& kernel, int draw) {
     const std::uint32_t all = (std::uint32_t{1} << std::min<std::size_t>(outputs, 16)) - 1;
     const std::uint32_t mask = static_cast<std::uint32_t>(draw) % all;
     return mask == 0 ? Setting::every_output : mask;
+}
+
+/// Whether some tensor has more than one.
+bool has_layouts(const Kernel& of) {
+    for (const auto& tensors : {of.pass->inputs, of.pass->outputs})
+        for (const std::string& tensor : tensors)
+            if (orders_of(*of.op, of.any(), tensor).size() > 1 ||
+                takes_any_strides(*of.op, of.any(), tensor))
+                return true;
+    return false;
 }
 
 }  // namespace
@@ -54,11 +89,11 @@ int dense_draw_count(const Kernel& kernel, std::string_view property) {
         kernel.op->products.empty() &&
         std::ranges::any_of(kernel.op->inputs,
                             [](const TensorSpec& tensor) { return !is_floating(tensor.dtype); });
-    const int draws =
-        std::max({draws_minimum, static_cast<int>(declared.block_sizes.size()),
-                  declared.takes_output_mask ? (1 << outputs) - 1 : 0, 2 * declared.places(),
-                  has_ties ? draws_with_ties : 0, kernel.op->is_chain() ? draws_of_chain : 0,
-                  chooses_outliers ? draws_with_outliers : 0});
+    const int draws = std::max(
+        {draws_minimum, static_cast<int>(declared.block_sizes.size()),
+         declared.takes_output_mask ? (1 << outputs) - 1 : 0, 2 * declared.places(),
+         has_ties ? draws_with_ties : 0, kernel.op->is_chain() ? draws_of_chain : 0,
+         chooses_outliers ? draws_with_outliers : 0, has_layouts(kernel) ? draws_with_layouts : 0});
     const bool is_hidden = std::ranges::any_of(kernel.pass->outputs, [&](const auto& output) {
         const DType dtype = dtype_of(declared, *kernel.op, output);
         return is_floating(dtype) && !holds_all_of(dtype, declared.accumulator());
@@ -78,6 +113,7 @@ Case dense_case(const Kernel& kernel, const std::string& property, const std::st
     const auto& sizes = declared.block_sizes;
     const std::size_t block = sizes.empty() ? 0 : static_cast<std::size_t>(draw) % sizes.size();
     if (block > 0) setting.block_size = sizes[block];
+    setting.layouts = layouts_of(kernel, problem, draw);
     setting.output_mask = mask_of(kernel, draw);
     if (declared.places() > 0 && draw % 2 == 1) setting.place = 1 + draw / 2 % declared.places();
     setting.own_stream = declared.stream_use != StreamUse::default_stream && draw % 2 == 1;

@@ -161,7 +161,7 @@ TEST_CASE("beyond, it is verified by another kernel where integers are exact, or
     const Verification agreed = verified("cpu", "conv.grad_weight/naive", problem, never);
     CHECK(agreed.state == Verification::State::verified);
     CHECK(agreed.text ==
-          "all 8 elements equal those of conv.grad_weight/general, on integers; of both, 20 small "
+          "all 8 elements equal those of conv.grad_weight/direct, on integers; of both, 20 small "
           "problems match the reference");
     // It fails on a small problem already.
     const Verification wrong = verified("cpu", group_offset, groups, never);

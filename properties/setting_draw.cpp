@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "harness/layout.hpp"
 #include "harness/random.hpp"
 
 namespace gradverify {
@@ -40,7 +41,39 @@ std::vector<int> draw_offsets(const KernelDeclaration& kernel, std::size_t buffe
     return offsets;
 }
 
+/// Of a tensor that the kernel takes in several layouts.
+TensorLayout draw_layout(const Kernel& of, const Problem& problem, const std::string& tensor,
+                         SplitMix64& random) {
+    const Operator& op = *of.op;
+    const KernelDeclaration& kernel = of.any();
+    const auto orders = orders_of(op, kernel, tensor);
+    TensorLayout layout;
+    if (orders.size() > 1) layout.order = orders[random.below(orders.size())];
+    if (!orders.empty() && layout.order == orders.front()) layout.order.clear();
+    const std::size_t axes = op.sizes_of(tensor, problem).size();
+    if (!takes_any_strides(op, kernel, tensor) || axes < 2) return layout;
+    if (random.one_in(3)) layout.row_padding = static_cast<int>(random.between(1, 5));
+    if (may_be_expanded(op, *of.pass, tensor) && random.one_in(6)) {
+        // All of it, as the gradient of a sum; or some of its axes.
+        const auto every_axis = (std::uint64_t{1} << axes) - 1;
+        layout.expanded = static_cast<std::uint32_t>(
+            random.one_in(2) ? every_axis : random.below(every_axis) + 1);
+    }
+    return layout;
+}
+
 }  // namespace
+
+void draw_layouts(const Kernel& kernel, const Problem& problem, std::uint64_t seed,
+                  Setting& setting) {
+    if (kernel.any().layouts.empty()) return;
+    SplitMix64 random(seed);
+    for (const auto& tensors : {kernel.pass->inputs, kernel.pass->outputs})
+        for (const std::string& tensor : tensors)
+            if (const auto layout = draw_layout(kernel, problem, tensor, random);
+                layout != TensorLayout{})
+                setting.layouts[tensor] = layout;
+}
 
 Setting draw_setting(const KernelDeclaration& kernel, const PassSpec& pass, std::uint64_t seed,
                      std::int64_t smallest_element_bytes) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides how a case's kernel is called: order of threads, pointer offsets, block size and stream,
-// within what the kernel declares. Draws no problem and no data.
+// Decides how a case's kernel is called: order of threads, pointer offsets, block size, stream and
+// layouts, within what the kernel declares. Draws no problem and no data.
 #pragma once
 
 #include <cstdint>
@@ -17,5 +17,10 @@ namespace gradverify {
 /// offset in larger ones keeps the alignment all the more.
 Setting draw_setting(const KernelDeclaration& kernel, const PassSpec& pass, std::uint64_t seed,
                      std::int64_t smallest_element_bytes = 4);
+
+/// Layouts of the tensors of its pass that it declares to take, beside the default one; a function
+/// of the seed and the problem alone.
+void draw_layouts(const Kernel& kernel, const Problem& problem, std::uint64_t seed,
+                  Setting& setting);
 
 }  // namespace gradverify

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <optional>
 #include <stdexcept>
 
@@ -169,6 +170,15 @@ void shrink_setting(ShrinkTrials& trials) {
         for (std::size_t i = 0; i < trials.smallest().setting.offsets.size(); ++i)
             for (const int offset : {0, 1})
                 if (fails_set([&](Setting& setting) { setting.offsets[i] = offset; })) break;
+    if (!fails_set([](Setting& setting) { setting.layouts.clear(); }))
+        for (const auto& found : std::map(trials.smallest().setting.layouts)) {
+            const std::string& tensor = found.first;
+            if (fails_set([&](Setting& setting) { setting.layouts.erase(tensor); })) continue;
+            fails_set([&](Setting& setting) { setting.layouts.at(tensor).expanded = 0; });
+            fails_set([&](Setting& setting) { setting.layouts.at(tensor).order.clear(); });
+            if (!fails_set([&](Setting& setting) { setting.layouts.at(tensor).row_padding = 0; }))
+                fails_set([&](Setting& setting) { setting.layouts.at(tensor).row_padding = 1; });
+        }
     fails_set([](Setting& setting) { setting.before.reset(); });
     fails_set([](Setting& setting) { setting.own_stream = false; });
     if (!fails_set([](Setting& setting) { setting.place = 0; }))

@@ -246,10 +246,11 @@ class DomainBuilder {
 SupportedProblems::SupportedProblems(const Operator& op, const PassSpec& pass,
                                      const KernelDeclaration& kernel)
     : op_(&op), pass_(&pass), kernel_(&kernel) {
-    check_names(op.constraints, op.space);
-    check_names(kernel.constraints, op.space);
+    const RankRange ranks = kernel.ranks.value_or(op.space.ranks());
+    check_names(op.constraints, op.space, op.space.ranks());
+    check_names(kernel.constraints, op.space, ranks);
     std::string why_none;
-    for (int rank = op.space.rank_min(); rank <= op.space.rank_max(); ++rank) {
+    for (int rank = ranks.least; rank <= ranks.most; ++rank) {
         try {
             domains_.push_back(DomainBuilder(op, kernel, rank).build());
         } catch (const std::invalid_argument& contradiction) {

@@ -60,7 +60,7 @@ std::uint64_t data_seed(std::uint64_t case_seed) { return draw_seed(case_seed, "
 
 Case make_case(const Row& row, const Problem& problem, std::uint64_t case_seed) {
     const Kernel& kernel = *row.kernel;
-    return {
+    Case made{
         .kernel = row.kernel->name,
         .property = row.property,
         .device = row.device,
@@ -68,6 +68,8 @@ Case make_case(const Row& row, const Problem& problem, std::uint64_t case_seed) 
         .data = {.seed = data_seed(case_seed), .is_explicit = false, .elements = {}},
         .setting = draw_setting(kernel.any(), *kernel.pass, draw_seed(case_seed, "setting"),
                                 smallest_element_bytes(kernel.any(), *kernel.op, *kernel.pass))};
+    draw_layouts(kernel, problem, draw_seed(case_seed, "layouts"), made.setting);
+    return made;
 }
 
 /// A kernel that keeps something of its first call is wrong on the next one of another shape. Only

@@ -6,9 +6,11 @@
 #include "reference/conv.hpp"
 
 #include <Eigen/Core>
+#include <algorithm>
 
 #include "harness/matrix_product.hpp"
 #include "harness/registry.hpp"
+#include "reference/conv_orders.hpp"
 
 namespace gradverify::conv {
 
@@ -209,6 +211,15 @@ void grad_bias(const Problem& problem, Inputs<T> in, Outputs<T> out) {
                 out[0].data[static_cast<std::size_t>(k)] += *dy++;
 }
 
+template <class T>
+void backward(const Problem& problem, Inputs<T> in, Outputs<T> out) {
+    const Array<T>&dy = in[0], &x = in[1], &w = in[2];
+    const std::array<Array<T>, 2> dy_w{dy, w}, dy_x{dy, x};
+    grad_input<T>(problem, dy_w, out.subspan(0, 1));
+    grad_weight<T>(problem, dy_x, out.subspan(1, 1));
+    grad_bias<T>(problem, in.subspan(0, 1), out.subspan(2, 1));
+}
+
 /// n, channels, then a size for each axis of the problem.
 template <class SizeOn>
 Sizes spatial_sizes(std::int64_t outer, std::int64_t channels, const Parameters& p,
@@ -226,22 +237,27 @@ std::vector<TensorSpec> inputs() {
              [](const Problem& problem) {
                  const Parameters p(problem);
                  return spatial_sizes(p.n, p.c, p, [](const Axis& a) { return a.in; });
-             }},
+             },
+         .orders = image_orders()},
         {.name = "w",
          .sizes =
              [](const Problem& problem) {
                  const Parameters p(problem);
                  return spatial_sizes(p.k, p.c / p.groups, p,
                                       [](const Axis& a) { return a.filter; });
-             }},
+             },
+         .orders = filter_orders("o", "i")},
         {.name = "b", .sizes = [](const Problem& problem) { return Sizes{problem.scalar("k")}; }}};
 }
 
 std::vector<TensorSpec> outputs() {
-    return {{.name = "y", .sizes = [](const Problem& problem) {
-                 const Parameters p(problem);
-                 return spatial_sizes(p.n, p.k, p, output_size);
-             }}};
+    return {{.name = "y",
+             .sizes =
+                 [](const Problem& problem) {
+                     const Parameters p(problem);
+                     return spatial_sizes(p.n, p.k, p, output_size);
+                 },
+             .orders = image_orders()}};
 }
 
 double products_in_all(const Problem& problem) {
@@ -249,6 +265,23 @@ double products_in_all(const Problem& problem) {
     return static_cast<double>(g.p.n) * static_cast<double>(g.p.k) *
            static_cast<double>(g.group_c()) * static_cast<double>(g.taps) *
            static_cast<double>(g.outputs);
+}
+
+double additions_of_bias(const Problem& problem) {
+    const Geometry g(problem);
+    return static_cast<double>(g.p.n) * static_cast<double>(g.p.k) * static_cast<double>(g.outputs);
+}
+
+/// Of the whole batch.
+std::int64_t output_pixels(const Problem& problem) {
+    const Geometry g(problem);
+    return g.p.n * g.outputs;
+}
+
+/// By which an input pixel may reach an output.
+std::int64_t taps_of_pixel(const Problem& problem) {
+    const Geometry g(problem);
+    return g.group_k() * g.taps;
 }
 
 std::vector<PassSpec> passes() {
@@ -269,37 +302,33 @@ std::vector<PassSpec> passes() {
              .reference = grad_input<double>,
              .bounded_reference = grad_input<Bounded>,
              .multiply_adds = products_in_all,
-             .reduction_length =
-                 [](const Problem& problem) {
-                     const Geometry g(problem);
-                     return g.group_k() * g.taps;
-                 }},
+             .reduction_length = taps_of_pixel},
             {.name = "grad_weight",
              .inputs = {"dy", "x"},
              .outputs = {"dw"},
              .reference = grad_weight<double>,
              .bounded_reference = grad_weight<Bounded>,
              .multiply_adds = products_in_all,
-             .reduction_length =
-                 [](const Problem& problem) {
-                     const Geometry g(problem);
-                     return g.p.n * g.outputs;
-                 }},
+             .reduction_length = output_pixels},
             {.name = "grad_bias",
              .inputs = {"dy"},
              .outputs = {"db"},
              .reference = grad_bias<double>,
              .bounded_reference = grad_bias<Bounded>,
+             .multiply_adds = additions_of_bias,
+             .reduction_length = output_pixels},
+            {.name = "backward",
+             .inputs = {"dy", "x", "w"},
+             .outputs = {"dx", "dw", "db"},
+             .reference = backward<double>,
+             .bounded_reference = backward<Bounded>,
              .multiply_adds =
                  [](const Problem& problem) {
-                     const Geometry g(problem);
-                     return static_cast<double>(g.p.n) * static_cast<double>(g.p.k) *
-                            static_cast<double>(g.outputs);
+                     return 2.0 * products_in_all(problem) + additions_of_bias(problem);
                  },
              .reduction_length =
                  [](const Problem& problem) {
-                     const Geometry g(problem);
-                     return g.p.n * g.outputs;
+                     return std::max(output_pixels(problem), taps_of_pixel(problem));
                  }}};
 }
 
@@ -317,7 +346,7 @@ ParameterSpace space() {
                             .default_value = 0,
                             .minimum = 0,
                             .is_padding = true}},
-                          2, 2);
+                          1, 3);
 }
 
 Constraint on(std::string parameter, Condition condition) {
@@ -328,8 +357,9 @@ Constraint on(std::string parameter, Condition condition) {
 Operator describe() {
     return {.name = "conv",
             .space = space(),
-            .constraints = {on("c", multiple_of("groups")), on("k", multiple_of("groups")),
-                            on("padding_left", same_as("padding_right"))},
+            .constraints = {on("c", multiple_of("groups")), on("k", multiple_of("groups"))},
+            .features = {{"asymmetric_padding", {on("padding_left", same_as("padding_right"))}}},
+            .usual_ranks = RankRange{2, 2},
             .why_invalid = nullptr,
             .inputs = inputs(),
             .outputs = outputs(),

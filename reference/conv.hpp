@@ -13,7 +13,7 @@
 #include <array>
 #include <cstdint>
 
-#include "harness/pass_call.hpp"
+#include "harness/pass.hpp"
 
 namespace gradverify::conv {
 
@@ -84,6 +84,17 @@ struct GradBias {
     TensorView dy, db;
     Launch launch;
     explicit GradBias(const PassCall& call);
+};
+
+/// dx, dw and db in one call; of a kernel that declares `takes_mask()` those that it `wants`, as
+/// PyTorch's convolution_backward has it.
+///
+/// **Shapes** dy `n, k, out`; x, dx `n, c, in`; w, dw `k, c/groups, filter`; db `k`.
+struct Backward : Pass<"conv", "backward"> {
+    using Pass::Pass;
+    Parameters problem{Pass::problem()};
+    TensorView dy = tensor("dy"), x = tensor("x"), w = tensor("w");
+    TensorView dx = tensor("dx"), dw = tensor("dw"), db = tensor("db");
 };
 
 }  // namespace gradverify::conv

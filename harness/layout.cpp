@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/layout.hpp"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <stdexcept>
+
+#include "harness/tensor_view.hpp"
+#include "harness/text.hpp"
+
+namespace gradverify {
+
+namespace {
+
+constexpr int row_padding_maximum = 4096;
+
+std::vector<std::string> tensors_of(const PassSpec& pass) {
+    std::vector<std::string> names = pass.inputs;
+    names.insert(names.end(), pass.outputs.begin(), pass.outputs.end());
+    return names;
+}
+
+std::vector<std::string> names_of(const std::vector<AxisOrder>& orders) {
+    std::vector<std::string> names;
+    names.reserve(orders.size());
+    for (const AxisOrder& order : orders) names.push_back(order.name);
+    return names;
+}
+
+/// Of "dx" itself, then of x; null when nothing is declared.
+const LayoutSupport* support_of(const Operator& op, const KernelDeclaration& kernel,
+                                std::string_view tensor) {
+    for (const std::string_view name : {tensor, std::string_view(op.tensor_named(tensor).name)}) {
+        // The last one holds, as of any other declaration.
+        const auto found = std::find_if(kernel.layouts.rbegin(), kernel.layouts.rend(),
+                                        [&](const auto& one) { return one.tensor == name; });
+        if (found != kernel.layouts.rend()) return &*found;
+    }
+    return nullptr;
+}
+
+std::vector<int> axes_in_order(const TensorSpec& spec, const std::string& order, int rank) {
+    for (const AxisOrder& named : spec.orders)
+        if (named.name == order) return named.axes(rank);
+    if (!order.empty())
+        throw std::invalid_argument(
+            spec.name + " has no layout '" + order +
+            (spec.orders.empty() ? "'" : "'; there are: " + joined(names_of(spec.orders))));
+    std::vector<int> axes(static_cast<std::size_t>(rank));
+    std::iota(axes.begin(), axes.end(), 0);
+    return axes;
+}
+
+}  // namespace
+
+Strides dense_strides(const Sizes& sizes, const std::vector<int>& order) {
+    Strides strides(sizes.size());
+    std::int64_t stride = 1;
+    for (auto axis = order.rbegin(); axis != order.rend(); ++axis) {
+        const auto at = static_cast<std::size_t>(*axis);
+        strides[at] = stride;
+        stride *= sizes[at];
+    }
+    return strides;
+}
+
+Strides row_major_strides(const Sizes& sizes) {
+    std::vector<int> order(sizes.size());
+    std::iota(order.begin(), order.end(), 0);
+    return dense_strides(sizes, order);
+}
+
+Strides strides_of(const Operator& op, const KernelDeclaration& kernel, std::string_view tensor,
+                   const Sizes& sizes, const TensorLayout& layout) {
+    const auto orders = orders_of(op, kernel, tensor);
+    const std::string& name =
+        layout.order.empty() && !orders.empty() ? orders.front() : layout.order;
+    const auto order = axes_in_order(op.tensor_named(tensor), name, static_cast<int>(sizes.size()));
+    // An expanded axis has one element in memory; a padded row is longer than its elements.
+    Sizes in_memory = sizes;
+    for (std::size_t axis = 0; axis < sizes.size(); ++axis)
+        if (layout.is_expanded(axis)) in_memory[axis] = 1;
+    if (layout.row_padding > 0 && sizes.size() > 1)
+        in_memory[static_cast<std::size_t>(order.back())] += layout.row_padding;
+    Strides strides = dense_strides(in_memory, order);
+    for (std::size_t axis = 0; axis < sizes.size(); ++axis)
+        if (layout.is_expanded(axis)) strides[axis] = 0;
+    return strides;
+}
+
+std::vector<std::string> orders_of(const Operator& op, const KernelDeclaration& kernel,
+                                   std::string_view tensor) {
+    const std::vector<AxisOrder>& all = op.tensor_named(tensor).orders;
+    const LayoutSupport* const support = support_of(op, kernel, tensor);
+    if (support && !support->orders.empty()) return support->orders;
+    if (all.empty()) return {};
+    // Row-major alone, unless any strides will do.
+    return support && support->any_strides ? names_of(all) : std::vector{all.front().name};
+}
+
+bool takes_any_strides(const Operator& op, const KernelDeclaration& kernel,
+                       std::string_view tensor) {
+    const LayoutSupport* const support = support_of(op, kernel, tensor);
+    return support && support->any_strides;
+}
+
+bool may_be_expanded(const Operator& op, const PassSpec& pass, std::string_view tensor) {
+    return std::ranges::find(pass.inputs, tensor) != pass.inputs.end() &&
+           op.tensor_named(tensor).name != tensor;
+}
+
+bool takes_row_major(const Operator& op, const PassSpec& pass, const KernelDeclaration& kernel) {
+    return std::ranges::all_of(tensors_of(pass), [&](const std::string& tensor) {
+        const auto& all = op.tensor_named(tensor).orders;
+        const auto orders = orders_of(op, kernel, tensor);
+        return orders.empty() || orders.front() == all.front().name;
+    });
+}
+
+std::optional<std::string> why_unsupported(const Operator& op, const PassSpec& pass,
+                                           const KernelDeclaration& kernel,
+                                           const std::string& tensor, const TensorLayout& layout) {
+    const std::string what = "layout=" + tensor + "." + print(layout);
+    const auto names = tensors_of(pass);
+    if (std::ranges::find(names, tensor) == names.end())
+        return what + ", but its tensors are " + joined(names);
+    const auto orders = orders_of(op, kernel, tensor);
+    if (!layout.order.empty() && std::ranges::find(orders, layout.order) == orders.end())
+        return what + (orders.empty() ? ", but it declares no layouts of it"
+                                      : ", but it takes " + joined(orders));
+    if (layout.row_padding > 0 && !takes_any_strides(op, kernel, tensor))
+        return what + ", but it does not declare strided(\"" + tensor + "\")";
+    if (layout.expanded != 0 &&
+        (!takes_any_strides(op, kernel, tensor) || !may_be_expanded(op, pass, tensor)))
+        return what + ", but only a cotangent that it declares strided() may be expanded";
+    return std::nullopt;
+}
+
+std::string print(const TensorLayout& layout) {
+    std::vector<std::string> parts;
+    if (!layout.order.empty()) parts.push_back(layout.order);
+    if (layout.row_padding > 0) parts.push_back("pad" + std::to_string(layout.row_padding));
+    if (layout.expanded != 0) {
+        std::string axes;
+        for (int axis = 0; axis < max_tensor_rank; ++axis)
+            if (layout.is_expanded(static_cast<std::size_t>(axis))) axes += std::to_string(axis);
+        parts.push_back("expand" + axes);
+    }
+    return joined(parts, ".");
+}
+
+TensorLayout parse_layout(std::string_view text) {
+    TensorLayout layout;
+    for (const std::string_view part : split(text, '.')) {
+        if (part.starts_with("pad")) {
+            const auto padding = parse_int(part.substr(3));
+            if (!padding || *padding < 1 || *padding > row_padding_maximum)
+                throw std::invalid_argument(std::string(part) +
+                                            " is not pad and a number of "
+                                            "elements in 1.." +
+                                            std::to_string(row_padding_maximum));
+            layout.row_padding = static_cast<int>(*padding);
+        } else if (part.starts_with("expand")) {
+            for (const char axis : part.substr(6)) {
+                if (axis < '0' || axis >= '0' + max_tensor_rank)
+                    throw std::invalid_argument(std::string(part) +
+                                                " is not expand and axes such as 02");
+                layout.expanded |= std::uint32_t{1} << (axis - '0');
+            }
+            if (layout.expanded == 0)
+                throw std::invalid_argument("expand names no axis, as expand02 does");
+        } else if (!part.empty() && layout.order.empty()) {
+            layout.order = part;
+        } else {
+            throw std::invalid_argument("'" + std::string(text) +
+                                        "' is not a layout such as nhwc.pad1.expand02");
+        }
+    }
+    return layout;
+}
+
+std::vector<std::string> mistakes_in_layouts(const KernelDeclaration& kernel, const Operator& op,
+                                             const PassSpec& pass) {
+    std::vector<std::string> mistakes;
+    const auto names = tensors_of(pass);
+    for (const LayoutSupport& support : kernel.layouts) {
+        const auto concerned = std::ranges::find_if(names, [&](const std::string& name) {
+            return name == support.tensor || op.tensor_named(name).name == support.tensor;
+        });
+        if (concerned == names.end()) {
+            mistakes.push_back("a layout of '" + support.tensor +
+                               "' needs a tensor of the pass; there are " + joined(names));
+            continue;
+        }
+        const auto known = names_of(op.tensor_named(support.tensor).orders);
+        for (const std::string& order : support.orders)
+            if (std::ranges::find(known, order) == known.end())
+                mistakes.push_back(support.tensor + " has no layout '" + order +
+                                   "'; there are: " + (known.empty() ? "none" : joined(known)));
+    }
+    for (const Alias& alias : kernel.aliases)
+        for (const std::string& tensor : {alias.output, alias.input})
+            if (op.find_tensor(tensor) &&
+                (orders_of(op, kernel, tensor).size() > 1 || takes_any_strides(op, kernel, tensor)))
+                mistakes.push_back(tensor +
+                                   " may lie where another tensor does, so it has one layout");
+    return mistakes;
+}
+
+std::string print_layouts(const KernelDeclaration& kernel, const Operator& op,
+                          const PassSpec& pass) {
+    std::map<std::string, std::vector<std::string>> tensors;
+    for (const std::string& name : tensors_of(pass)) {
+        const auto orders = orders_of(op, kernel, name);
+        if (takes_any_strides(op, kernel, name))
+            tensors["any strides"].push_back(name);
+        else if (orders.size() > 1 ||
+                 (!orders.empty() && orders.front() != op.tensor_named(name).orders.front().name))
+            tensors[joined(orders, " or ")].push_back(name);
+    }
+    std::vector<std::string> parts;
+    parts.reserve(tensors.size());
+    for (const auto& [layout, names] : tensors) parts.push_back(joined(names) + ": " + layout);
+    return joined(parts, "; ");
+}
+
+}  // namespace gradverify

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/layout.hpp"
+
+#include <doctest/doctest.h>
+
+#include "harness/case.hpp"
+#include "harness/test_operator.hpp"
+
+namespace {
+
+using namespace gradverify;
+using namespace gradverify::testing;
+
+/// `toy` whose x and y, of n and one or two axes, may lie with n innermost.
+Operator toy_with_orders() {
+    Operator op = toy_operator();
+    const auto as_it_is = [](int rank) {
+        return rank == 2 ? std::vector{0, 1} : std::vector{0, 1, 2};
+    };
+    const auto n_last = [](int rank) {
+        return rank == 2 ? std::vector{1, 0} : std::vector{1, 2, 0};
+    };
+    op.inputs[0].orders = op.outputs[0].orders = {{"nhw", as_it_is}, {"hwn", n_last}};
+    return op;
+}
+
+const PassSpec& gradient(const Operator& op) { return op.passes[1]; }
+
+KernelDeclaration of_gradient(const char* variant = "plain") {
+    KernelDeclaration kernel = toy_kernel(variant);
+    kernel.pass_name = "grad_x";
+    return kernel;
+}
+
+Strides strides(const KernelDeclaration& kernel, const char* tensor, const char* layout) {
+    return strides_of(toy_with_orders(), kernel, tensor, {2, 3, 5},
+                      *layout ? parse_layout(layout) : TensorLayout{});
+}
+
+std::string why(const KernelDeclaration& kernel, const char* tensor, const char* layout) {
+    const Operator op = toy_with_orders();
+    return why_unsupported(op, gradient(op), kernel, tensor, parse_layout(layout)).value_or("");
+}
+
+std::string complaint(const KernelDeclaration& kernel) {
+    Registry registry;
+    registry.add(toy_with_orders());
+    registry.add(kernel);
+    return refusal([&] { registry.check(); });
+}
+
+}  // namespace
+
+TEST_CASE("strides follow the order of the axes, padded rows and expanded axes") {
+    KernelDeclaration kernel = of_gradient();
+    CHECK(strides(kernel, "dx", "") == Strides{15, 5, 1});
+    kernel.strided("x").strided("dy");
+    CHECK(strides(kernel, "dx", "") == Strides{15, 5, 1});
+    CHECK(strides(kernel, "dx", "hwn") == Strides{1, 10, 2});
+    CHECK(strides(kernel, "dx", "pad2") == Strides{21, 7, 1});
+    CHECK(strides(kernel, "dx", "hwn.pad1") == Strides{1, 15, 3});
+    CHECK(strides(kernel, "dy", "expand2") == Strides{3, 1, 0});
+    CHECK(strides(kernel, "dy", "expand012") == Strides{0, 0, 0});
+    CHECK(strides(kernel, "dy", "hwn.pad1.expand0") == Strides{0, 10, 2});
+    CHECK_THROWS_WITH_AS(strides(kernel, "dx", "wide"),
+                         "x has no layout 'wide'; there are: nhw, hwn", std::invalid_argument);
+}
+
+TEST_CASE("a kernel's first layout is the one it is given, its gradients' as well") {
+    KernelDeclaration fixed = of_gradient();
+    fixed.layout("x", "hwn");
+    CHECK(strides(fixed, "dx", "") == Strides{1, 10, 2});
+    CHECK(strides(fixed, "dy", "") == Strides{15, 5, 1});
+    fixed.layout("dx", "nhw");
+    CHECK(strides(fixed, "dx", "") == Strides{15, 5, 1});
+    const Operator op = toy_with_orders();
+    KernelDeclaration any = of_gradient();
+    any.strided("dy").layout_of("x", {"hwn", "nhw"});
+    CHECK(orders_of(op, any, "dx") == std::vector<std::string>{"hwn", "nhw"});
+    CHECK(orders_of(op, any, "dy") == std::vector<std::string>{"nhw", "hwn"});
+    CHECK(orders_of(op, any, "w").empty());
+    CHECK(takes_any_strides(op, any, "dy"));
+    CHECK_FALSE(takes_any_strides(op, any, "dx"));
+    CHECK_FALSE(takes_row_major(op, gradient(op), any));
+    CHECK(takes_row_major(op, gradient(op), of_gradient().strided("dy")));
+    CHECK(print_layouts(any, op, gradient(op)) == "dy: any strides; dx: hwn or nhw");
+    CHECK(print_layouts(of_gradient(), op, gradient(op)).empty());
+}
+
+TEST_CASE("a kernel says why it must not be given a layout") {
+    KernelDeclaration kernel = of_gradient();
+    CHECK(why(kernel, "dx", "hwn") == "layout=dx.hwn, but it takes nhw");
+    CHECK(why(kernel, "w", "hwn") == "layout=w.hwn, but it declares no layouts of it");
+    CHECK(why(kernel, "dx", "pad2") == "layout=dx.pad2, but it does not declare strided(\"dx\")");
+    CHECK(why(kernel, "x", "pad2") == "layout=x.pad2, but its tensors are dy, w, dx");
+    kernel.strided("x").strided("y").strided("w");
+    CHECK(why(kernel, "dx", "hwn.pad2") == "");
+    CHECK(why(kernel, "dy", "expand01") == "");
+    for (const char* tensor : {"dx", "w"})
+        CHECK(why(kernel, tensor, "expand0") ==
+              "layout=" + std::string(tensor) +
+                  ".expand0, but only a cotangent that it declares strided() may be expanded");
+}
+
+TEST_CASE("a layout prints and parses as one word") {
+    for (const char* text : {"nhwc", "pad3", "expand02", "nhwc.pad1.expand013"})
+        CHECK(print(parse_layout(text)) == text);
+    CHECK(print(TensorLayout{}) == "");
+    for (const char* text :
+         {"", "nhwc.nchw", "pad0", "padx", "pad5000", "expand", "expand9", "a..b"})
+        CHECK_THROWS_AS(parse_layout(text), std::invalid_argument);
+}
+
+TEST_CASE("layouts that an operator does not have, and those of two tensors in one, are refused") {
+    CHECK(complaint(of_gradient().layout("x", "hwn").strided("w")) == "");
+    CHECK(contains(complaint(of_gradient().layout("x", "wide")),
+                   "x has no layout 'wide'; there are: nhw, hwn"));
+    CHECK(contains(complaint(of_gradient().strided("b")),
+                   "a layout of 'b' needs a tensor of the pass; there are dy, w, dx"));
+    CHECK(contains(complaint(of_gradient().in_place("dx", "dy").strided("x")),
+                   "dx may lie where another tensor does, so it has one layout"));
+}
+
+TEST_CASE("the layouts of a case are part of it") {
+    Registry registry;
+    registry.add(toy_with_orders());
+    registry.add(of_gradient().strided("x").strided("y"));
+    registry.check();
+    const std::string start = "v1:toy.grad_x/plain:repeatable:cpu:in=3:seed=1";
+    const std::string text = start + ":layout=dx.hwn.pad1+dy.expand0";
+    const Case parsed = Case::parse(text, registry);
+    CHECK(parsed.print() == text);
+    CHECK(parsed.setting.layout_of("dx") == TensorLayout{.order = "hwn", .row_padding = 1});
+    CHECK(parsed.setting.layout_of("w") == TensorLayout{});
+    const Kernel& kernel = registry.kernels().front();
+    CHECK_FALSE(why_unsupported(kernel, parsed.setting));
+    const auto wrong = [&](const char* layout) {
+        return refusal([&] { Case::parse(start + ":layout=" + layout, registry); });
+    };
+    CHECK(wrong("dx") == "case: layout=dx: 'dx' is not a tensor and its layout, as x.nhwc");
+    CHECK(wrong("dx.hwn+dx.pad1") == "case: layout=dx.hwn+dx.pad1: dx stands twice");
+    CHECK(contains(wrong("dx.pad0"), "pad0 is not pad and a number of elements in 1..4096"));
+}

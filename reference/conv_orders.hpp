@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// The layouts of images and filters, for the operators that have them: the names that frameworks
+// give them in two dimensions stand for one and three as well.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "harness/operator.hpp"
+
+namespace gradverify {
+
+/// Axes in the order of the sizes, then the others behind each other.
+inline std::vector<int> axes_then(std::vector<int> first, int rank, std::vector<int> last) {
+    for (int axis = 2; axis < rank; ++axis) first.push_back(axis);
+    first.insert(first.end(), last.begin(), last.end());
+    return first;
+}
+
+/// Of a tensor `n, channels, spatial`: nchw (ncw, ncdhw) and nhwc (nwc, ndhwc).
+inline std::vector<AxisOrder> image_orders() {
+    return {{"nchw",
+             [](int rank) {
+                 return axes_then({0, 1}, rank, {});
+             }},
+            {"nhwc", [](int rank) { return axes_then({0}, rank, {1}); }}};
+}
+
+/// Of a tensor whose two axes before the spatial ones are called so. For "o" and "i": oihw, ohwi
+/// (KYXC) and hwio (RSCF).
+inline std::vector<AxisOrder> filter_orders(const std::string& first, const std::string& second) {
+    return {{first + second + "hw",
+             [](int rank) {
+                 return axes_then({0, 1}, rank, {});
+             }},
+            {first + "hw" + second, [](int rank) { return axes_then({0}, rank, {1}); }},
+            {"hw" + second + first, [](int rank) {
+                 return axes_then({}, rank, {1, 0});
+             }}};
+}
+
+}  // namespace gradverify
