@@ -198,15 +198,13 @@ std::optional<std::string> why_unsupported(const Kernel& kernel, const Setting& 
                (blocks.empty() ? ", but it declares no block sizes"
                                : " is not one of its block sizes " + joined(sizes));
     }
-    const std::size_t buffers = kernel.pass->inputs.size() + kernel.pass->outputs.size();
-    if (setting.offsets.size() > buffers)
+    const std::vector<std::string> tensors = kernel.pass->tensors();
+    if (setting.offsets.size() > tensors.size())
         return std::to_string(setting.offsets.size()) + " offsets, but it has " +
-               std::to_string(buffers) + " tensors";
+               std::to_string(tensors.size()) + " tensors";
     const auto element_bytes_of = [&](std::size_t buffer) {
-        const auto& inputs = kernel.pass->inputs;
-        const std::string& name =
-            buffer < inputs.size() ? inputs[buffer] : kernel.pass->outputs[buffer - inputs.size()];
-        return static_cast<std::int64_t>(traits_of(dtype_of(declared, *kernel.op, name)).bytes);
+        const DType dtype = dtype_of(declared, *kernel.op, tensors[buffer]);
+        return static_cast<std::int64_t>(traits_of(dtype).bytes);
     };
     for (std::size_t i = 0; i < setting.offsets.size(); ++i)
         if (const int offset = setting.offsets[i];

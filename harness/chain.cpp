@@ -49,8 +49,7 @@ void call_step(const Step& step, const Kernel& kernel, const std::string& device
     if (!takes_row_major(*kernel.op, *kernel.pass, *declaration))
         refuse(kernel.name, "takes another layout than row-major");
 
-    std::vector<std::string> names = kernel.pass->inputs;
-    names.insert(names.end(), kernel.pass->outputs.begin(), kernel.pass->outputs.end());
+    const std::vector<std::string> names = kernel.pass->tensors();
     std::vector<TensorView> views;
     for (const std::string& name : names) {
         const TensorView buffer = tensors(step.tensor(name));

@@ -254,9 +254,11 @@ class Check {
                 result.error_over_bound.push_back(outcome.error_over_bound);
                 result.multiply_adds.push_back(outcome.multiply_adds);
                 if (outcome.sensitivity) result.sensitivity.push_back(*outcome.sensitivity);
-                result.coverage.add(drawn.problem);
+                result.coverage.add(*result.row.kernel, drawn.problem);
                 break;
             case Verdict::vacuous:
+                // Poisoned outputs became the zeros, or the nothing, that they should.
+                result.coverage.add(*result.row.kernel, drawn.problem);
                 break;
             case Verdict::skipped:
                 ++serving.skips[outcome.message];
@@ -274,6 +276,8 @@ class Check {
         if (serving.walk) result.exhaustive = serving.walk->cover();
         if (serving.stops.empty()) {
             decide(serving);
+            if (result.verdict == Verdict::passed && suite_.pairs_within_reach)
+                result.within_reach = suite_.pairs_within_reach(result.row);
         } else {
             const auto& [index, why] = *serving.stops.begin();
             const auto& [found, outcome] = why;

@@ -52,15 +52,14 @@ void print_tensors(const Kernel& kernel, const Problem& problem) {
     std::printf("  on %s\n  %-16s %-24s %-22s %12s %14s\n", problem.print().c_str(), "tensor", "",
                 "type and sizes", "elements", "bytes");
     std::vector<TensorRow> sums;
-    for (const auto* names : {&kernel.pass->inputs, &kernel.pass->outputs})
-        for (const std::string& name : *names) {
-            const TensorRow row = row_of(kernel, problem, name);
-            print(row);
-            auto sum = std::ranges::find(sums, row.role, &TensorRow::role);
-            if (sum == sums.end()) sum = sums.insert(sum, {.name = "all", .role = row.role});
-            sum->elements += row.elements;
-            sum->bytes += row.bytes;
-        }
+    for (const std::string& name : kernel.pass->tensors()) {
+        const TensorRow row = row_of(kernel, problem, name);
+        print(row);
+        auto sum = std::ranges::find(sums, row.role, &TensorRow::role);
+        if (sum == sums.end()) sum = sums.insert(sum, {.name = "all", .role = row.role});
+        sum->elements += row.elements;
+        sum->bytes += row.bytes;
+    }
     for (const TensorRow& sum : sums) print(sum);
     if (const auto bytes_of = kernel.any().workspace_bytes)
         print({.name = "workspace", .bytes = bytes_of(problem)});

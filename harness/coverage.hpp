@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decides what is told of the problems that a row has run, so that one sees what it could have
-// missed: values of each parameter, their remainders by the usual block sizes, and pairs. Counts
-// only; takes a few microseconds a problem.
+// missed: values of each parameter, their remainders by the usual block sizes, and pairs of levels.
+// Counts only; takes a few microseconds a problem.
 #pragma once
 
 #include <array>
-#include <bitset>
 #include <cstdint>
 #include <map>
 #include <set>
@@ -13,6 +12,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "harness/factors.hpp"
 #include "harness/registry.hpp"
 
 namespace gradverify {
@@ -32,38 +32,25 @@ struct SlotCoverage {
 /// The problems of one rank.
 class RankCoverage {
   public:
-    explicit RankCoverage(const Problem& like);
+    RankCoverage(const Kernel& kernel, const Problem& like);
 
-    void add(const Problem& problem);
+    void add(const Problem& problem, bool is_empty);
 
     const std::vector<SlotCoverage>& slots() const { return slots_; }
-    /// Both parameters were away from their defaults in one problem.
-    bool met_together(int slot, int other) const;
-    /// Different pairs of values of two parameters, over all pairs of parameters; values from 15 on
-    /// count as one.
-    std::int64_t pairs_of_values() const;
+    const LevelPairs& pairs() const { return pairs_; }
     /// The largest value of each parameter, as one problem prints.
     const Problem& largest() const { return largest_; }
 
   private:
-    // Small values are where kernels take different paths; from here on they count as one.
-    static constexpr int classes = 16;
-    using Pairs = std::bitset<static_cast<std::size_t>(classes) * classes>;
-
-    static std::size_t class_of(std::int64_t value);
-    std::size_t position(int slot, int other) const;
-
-    std::vector<std::int64_t> defaults_;
     std::vector<SlotCoverage> slots_;
-    std::vector<Pairs> pairs_;    ///< by position
-    std::vector<bool> together_;  ///< by position
+    LevelPairs pairs_;
     Problem largest_;
 };
 
-/// The problems of a row, or of several.
+/// The problems of a row.
 class Coverage {
   public:
-    void add(const Problem& problem);
+    void add(const Kernel& kernel, const Problem& problem);
 
     std::int64_t problems() const { return static_cast<std::int64_t>(seen_.size()); }
     const std::map<int, RankCoverage>& ranks() const { return ranks_; }
@@ -73,16 +60,16 @@ class Coverage {
     std::map<int, RankCoverage> ranks_;
 };
 
-/// The slots that the operator's and the kernel's constraints leave free: neither held at one
-/// value nor equal to a slot before.
-std::vector<int> free_slots(const Kernel& kernel, int rank);
+/// Pairs of levels of two factors, by rank.
+using PairsByRank = std::map<int, LevelPairs>;
 
-/// Pairs of parameters: how many there are, and which were never away from their defaults together.
+/// How many pairs of levels were met of those within reach, and the first few that were not:
+/// `groups 3 with dilation_h 2`.
 struct PairsCovered {
     std::int64_t met = 0, of = 0;
-    std::vector<std::string> missed;  ///< `groups with dilation_h`
+    std::vector<std::string> missed;
 };
 
-PairsCovered pairs_covered(const Kernel& kernel, const Coverage& coverage);
+PairsCovered pairs_covered(const Coverage& coverage, const PairsByRank& within_reach);
 
 }  // namespace gradverify

@@ -16,22 +16,10 @@ const Kernel& plain() { return *registry_of_results().find_kernel("toy.forward/p
 
 Coverage coverage_of(const std::vector<std::string>& problems, const Kernel& kernel = plain()) {
     Coverage coverage;
-    for (const std::string& text : problems) coverage.add(Problem::parse(kernel.op->space, text));
+    for (const std::string& text : problems)
+        coverage.add(kernel, Problem::parse(kernel.op->space, text));
     return coverage;
 }
-
-/// A kernel of `toy` with these constraints, in a registry of its own.
-struct Declared {
-    Registry registry;
-    const Kernel* kernel;
-
-    explicit Declared(const KernelDeclaration& declaration) {
-        registry.add(toy_operator());
-        registry.add(declaration);
-        registry.check();
-        kernel = registry.find_kernel("toy.forward/own");
-    }
-};
 
 }  // namespace
 
@@ -62,46 +50,24 @@ TEST_CASE("remainders are counted by each block size") {
         CHECK(complete.ranks().at(1).slots()[1].remainders_of(block) == block);
 }
 
-TEST_CASE("pairs are met where both parameters have left their defaults at once") {
-    const Coverage apart = coverage_of({"n=2,in=1x1", "in=2x1", "in=1x2", "n=3,in=1x2"});
-    const RankCoverage& met = apart.ranks().at(2);
-    CHECK_FALSE(met.met_together(0, 1));
-    CHECK(met.met_together(0, 2));
-    CHECK(met.met_together(2, 0));
-    const PairsCovered pairs = pairs_covered(plain(), apart);
-    CHECK(pairs.met == 1);
-    CHECK(pairs.of == 3);
-    CHECK(pairs.missed == std::vector<std::string>{"n with in_h", "in_h with in_w"});
-}
-
-TEST_CASE("pairs of values are counted once, and large values as one") {
-    CHECK(coverage_of({"n=2,in=3", "n=2,in=3", "n=3,in=3", "n=2,in=4"})
-              .ranks()
-              .at(1)
-              .pairs_of_values() == 3);
-    CHECK(coverage_of({"in=14", "in=15", "in=16", "in=400"}).ranks().at(1).pairs_of_values() == 2);
-    CHECK(coverage_of({"n=2,in=3x4"}).ranks().at(2).pairs_of_values() == 3);
-}
-
-TEST_CASE("parameters that the declaration holds fixed, or equal, are in no pair") {
-    const Declared fixed(toy_kernel("own").where("n", equals(1)));
-    CHECK(free_slots(*fixed.kernel, 2) == std::vector{1, 2});
-    const Declared alike(toy_kernel("own").where("in_w", same_as("n")));
-    CHECK(free_slots(*alike.kernel, 2) == std::vector{0, 1});
-    const Declared chain(toy_kernel("own").where("in_w", equals(1)).where("n", same_as("in_w")));
-    CHECK(free_slots(*chain.kernel, 2) == std::vector{1});
-    CHECK(free_slots(*chain.kernel, 1).empty());
-    const Declared range(toy_kernel("own").where("n", between(1, 2)));
-    CHECK(free_slots(*range.kernel, 2) == std::vector{0, 1, 2});
-    CHECK(free_slots(*range.kernel, 1) == std::vector{0, 1});
+TEST_CASE("pairs of levels are held against those within reach, of every rank") {
+    const Coverage met = coverage_of({"n=2,in=3", "n=3,in=2", "in=1", "n=2,in=70"});
+    const auto reach = reach_of(plain(), {"n=2,in=2", "in=1", "n=2,in=1", "in=5x1"});
+    const PairsCovered pairs = pairs_covered(met, *reach);
+    CHECK(pairs.of == 6);
+    CHECK(pairs.met == 2);
+    CHECK(pairs.missed == std::vector<std::string>{"n 2 or 3 with in_w 1", "n 1 with in_h 2^i + 1",
+                                                   "n 1 with in_w 1"});
 }
 
 TEST_CASE("a kernel says what it could have missed, by the row that covered least") {
     const Declared own(toy_kernel("own").where("n", between(1, 4)));
+    const auto reach = reach_of(*own.kernel, {"n=2,in=1", "in=9", "n=2,in=8"});
     RowResult wide, narrow, failed;
     wide.row = narrow.row = failed.row = {own.kernel, "matches_reference", "cpu"};
     wide.verdict = narrow.verdict = Verdict::passed;
     failed.verdict = Verdict::failed;
+    wide.within_reach = narrow.within_reach = reach;
     narrow.coverage = coverage_of({"n=2,in=1", "in=9"}, *own.kernel);
     wide.coverage = coverage_of({"n=3,in=8", "in=11", "n=2,in=70"}, *own.kernel);
     wide.sensitivity = {{2.0, 4.0}, {1.5, 30.0}};
@@ -109,11 +75,14 @@ TEST_CASE("a kernel says what it could have missed, by the row that covered leas
     CHECK(missed_lines({wide, narrow, failed}) ==
           R"(what the passed rows could have missed (each row's own: --json)
   toy.forward/own on cpu
-      errors below 12.2 ulps (at best 1.5); ran 2 problems, 0 of 1 pairs (not n with in_w); only
-      with 1 <= n <= 4, no empty tensors
+      errors below 12.2 ulps (at best 1.5); ran 2 problems, 2 of 3 pairs of levels (not n 2 or 3
+      with in_w 2^i); only with 1 <= n <= 4, no empty tensors
 
 )");
     CHECK(missed_lines({failed}).empty());
+    // Nothing to hold it against, as where the user's own problems were run.
+    wide.within_reach = nullptr;
+    CHECK(missed_lines({wide}).empty());
 }
 
 TEST_CASE("errors are summed up by the median of the cases and the least of all") {

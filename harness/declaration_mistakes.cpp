@@ -85,6 +85,33 @@ void check_names(const Operator& op, Mistakes& mistakes) {
                 mistakes.push_back("sum_of_products names '" + name + "', which is no input");
 }
 
+void check_factors(const Operator& op, Mistakes& mistakes) {
+    for (const FactorSpec& factor : op.factors) {
+        const Problem smallest(op.space, op.space.rank_max());
+        std::vector<std::int64_t> values;
+        for (const std::string& parameter : factor.parameters) {
+            const std::vector<int> slots = op.space.find(parameter, op.space.rank_max());
+            if (slots.empty())
+                mistakes.push_back("the factor '" + factor.name + "' names '" + parameter +
+                                   "', which is no parameter; there are " +
+                                   joined(op.space.names(op.space.rank_max())));
+            // Of one axis, as the factor is given them.
+            for (const int slot : slots)
+                if (smallest.slots()[static_cast<std::size_t>(slot)].axis <= 0)
+                    values.push_back(smallest[slot]);
+        }
+        if (values.empty() || values.size() > most_factor_values)
+            mistakes.push_back("the factor '" + factor.name + "' is of " +
+                               std::to_string(values.size()) + " values; 1 to " +
+                               std::to_string(most_factor_values) + " are possible");
+        else if (const int level = factor.level_of_values(values);
+                 level < 0 || level >= static_cast<int>(factor.levels.size()))
+            mistakes.push_back("the factor '" + factor.name + "' gives level " +
+                               std::to_string(level) + " of the smallest problem, and has " +
+                               std::to_string(factor.levels.size()));
+    }
+}
+
 void check_differentiable(const Operator& op, Mistakes& mistakes) {
     const auto any = [](const std::vector<TensorSpec>& tensors) {
         return std::ranges::any_of(tensors, &TensorSpec::differentiable);
@@ -303,6 +330,7 @@ void check_polynomial(const Operator& op, const ForwardFunctions& functions, Mis
 void OperatorDeclaration::find_mistakes(const Operator& op, Mistakes& mistakes) const {
     if (!functions_.values) mistakes.emplace_back("there is no forward function; add forward()");
     check_names(op, mistakes);
+    check_factors(op, mistakes);
     check_ranges(op, mistakes);
     for (const auto& group : {inputs_, outputs_})
         for (const TensorDeclaration& tensor : group)

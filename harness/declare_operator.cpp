@@ -46,6 +46,10 @@ OperatorDeclaration& OperatorDeclaration::valid_if(std::string text,
     valid_if_.emplace_back(std::move(text), valid);
     return *this;
 }
+OperatorDeclaration& OperatorDeclaration::factors(std::vector<FactorSpec> specs) {
+    factors_ = std::move(specs);
+    return *this;
+}
 OperatorDeclaration& OperatorDeclaration::input(std::string name, Shape shape, Holds holds) {
     inputs_.push_back({std::move(name), std::move(shape), std::move(holds)});
     return *this;
@@ -150,6 +154,7 @@ OperatorDeclaration::operator Operator() const {
         return op;
     }
     op.constraints = constraints_;
+    op.factors = factors_;
     op.typical = typical_;
     op.benchmark = benchmark_;
     if (!valid_if_.empty())

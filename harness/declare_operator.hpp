@@ -146,6 +146,10 @@ class OperatorDeclaration {
     /// What no condition can express, with the text that a refusal says.
     OperatorDeclaration& valid_if(std::string text, bool (*valid)(const Problem&));
 
+    /// Levels of several parameters together, such as window against stride, beside those that each
+    /// parameter has: every two levels meet in some of the problems that are drawn.
+    OperatorDeclaration& factors(std::vector<FactorSpec> specs);
+
     OperatorDeclaration& input(std::string name, Shape shape, Holds holds = {});
     /// The forward function defines the results where this input holds NaN or infinities, and they
     /// are drawn: where it gives NaN, a kernel must.
@@ -225,6 +229,7 @@ class OperatorDeclaration {
     std::vector<ParameterSpec> parameters_;
     int rank_min_ = 0, rank_max_ = 0;
     std::vector<Constraint> constraints_, typical_;
+    std::vector<FactorSpec> factors_;
     std::string benchmark_;
     std::vector<std::pair<std::string, bool (*)(const Problem&)>> valid_if_;
     struct TensorDeclaration {

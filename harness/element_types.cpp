@@ -10,14 +10,8 @@ namespace gradverify {
 
 namespace {
 
-std::vector<std::string> tensors_of(const PassSpec& pass) {
-    std::vector<std::string> names = pass.inputs;
-    names.insert(names.end(), pass.outputs.begin(), pass.outputs.end());
-    return names;
-}
-
 std::vector<std::string> floating_tensors_of(const Operator& op, const PassSpec& pass) {
-    std::vector<std::string> names = tensors_of(pass);
+    std::vector<std::string> names = pass.tensors();
     std::erase_if(
         names, [&](const std::string& name) { return !is_floating(op.tensor_named(name).dtype); });
     return names;
@@ -51,7 +45,7 @@ DType ElementTypes::of(const Operator& op, std::string_view tensor) const {
 std::int64_t smallest_element_bytes(const KernelDeclaration& kernel, const Operator& op,
                                     const PassSpec& pass) {
     std::int64_t smallest = 8;
-    for (const std::string& name : tensors_of(pass))
+    for (const std::string& name : pass.tensors())
         smallest = std::min(smallest,
                             static_cast<std::int64_t>(traits_of(dtype_of(kernel, op, name)).bytes));
     return smallest;

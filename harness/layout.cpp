@@ -15,12 +15,6 @@ namespace {
 
 constexpr int row_padding_maximum = 4096;
 
-std::vector<std::string> tensors_of(const PassSpec& pass) {
-    std::vector<std::string> names = pass.inputs;
-    names.insert(names.end(), pass.outputs.begin(), pass.outputs.end());
-    return names;
-}
-
 std::vector<std::string> names_of(const std::vector<AxisOrder>& orders) {
     std::vector<std::string> names;
     names.reserve(orders.size());
@@ -111,7 +105,7 @@ bool may_be_expanded(const Operator& op, const PassSpec& pass, std::string_view 
 }
 
 bool takes_row_major(const Operator& op, const PassSpec& pass, const KernelDeclaration& kernel) {
-    return std::ranges::all_of(tensors_of(pass), [&](const std::string& tensor) {
+    return std::ranges::all_of(pass.tensors(), [&](const std::string& tensor) {
         const auto& all = op.tensor_named(tensor).orders;
         const auto orders = orders_of(op, kernel, tensor);
         return orders.empty() || orders.front() == all.front().name;
@@ -122,7 +116,7 @@ std::optional<std::string> why_unsupported(const Operator& op, const PassSpec& p
                                            const KernelDeclaration& kernel,
                                            const std::string& tensor, const TensorLayout& layout) {
     const std::string what = "layout=" + tensor + "." + print(layout);
-    const auto names = tensors_of(pass);
+    const auto names = pass.tensors();
     if (std::ranges::find(names, tensor) == names.end())
         return what + ", but its tensors are " + joined(names);
     const auto orders = orders_of(op, kernel, tensor);
@@ -183,7 +177,7 @@ TensorLayout parse_layout(std::string_view text) {
 std::vector<std::string> mistakes_in_layouts(const KernelDeclaration& kernel, const Operator& op,
                                              const PassSpec& pass) {
     std::vector<std::string> mistakes;
-    const auto names = tensors_of(pass);
+    const auto names = pass.tensors();
     for (const LayoutSupport& support : kernel.layouts) {
         const auto concerned = std::ranges::find_if(names, [&](const std::string& name) {
             return name == support.tensor || op.tensor_named(name).name == support.tensor;
@@ -211,7 +205,7 @@ std::vector<std::string> mistakes_in_layouts(const KernelDeclaration& kernel, co
 std::string print_layouts(const KernelDeclaration& kernel, const Operator& op,
                           const PassSpec& pass) {
     std::map<std::string, std::vector<std::string>> tensors;
-    for (const std::string& name : tensors_of(pass)) {
+    for (const std::string& name : pass.tensors()) {
         const auto orders = orders_of(op, kernel, name);
         if (takes_any_strides(op, kernel, name))
             tensors["any strides"].push_back(name);

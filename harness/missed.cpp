@@ -13,17 +13,15 @@ namespace gradverify {
 
 namespace {
 
-constexpr std::size_t pairs_named = 3;
-
 /// What the passed rows of a kernel on a device say together.
 struct OfKernel {
     const RowResult* narrowest = nullptr;
     std::vector<Sensitivity> sensitivity;
 };
 
-std::int64_t pairs_of_values(const Coverage& coverage) {
+std::int64_t pairs_met(const Coverage& coverage) {
     std::int64_t sum = 0;
-    for (const auto& [rank, met] : coverage.ranks()) sum += met.pairs_of_values();
+    for (const auto& [rank, met] : coverage.ranks()) sum += met.pairs().count();
     return sum;
 }
 
@@ -39,7 +37,7 @@ int complete_remainders(const Kernel& kernel, const Coverage& coverage) {
     for (const int block : block_sizes_of_interest) {
         bool reached = false;
         for (const auto& [rank, met] : coverage.ranks())
-            for (const int slot : free_slots(kernel, rank)) {
+            for (const int slot : free_slots(*kernel.op, kernel.any(), rank)) {
                 const SlotCoverage& one = met.slots()[static_cast<std::size_t>(slot)];
                 if (*one.values.rbegin() < block) continue;
                 reached = true;
@@ -51,13 +49,13 @@ int complete_remainders(const Kernel& kernel, const Coverage& coverage) {
 }
 
 std::string print_pairs(const PairsCovered& pairs) {
-    std::string text = std::to_string(pairs.met) + " of " + std::to_string(pairs.of) + " pairs";
+    std::string text =
+        print_grouped(pairs.met) + " of " + print_grouped(pairs.of) + " pairs of levels";
     if (pairs.missed.empty()) return text;
-    std::vector<std::string> named = pairs.missed;
-    const std::size_t more = named.size() - std::min(named.size(), pairs_named);
-    named.resize(named.size() - more);
-    return text + " (not " + joined(named) +
-           (more > 0 ? ", " + std::to_string(more) + " more" : "") + ")";
+    const std::int64_t more =
+        pairs.of - pairs.met - static_cast<std::int64_t>(pairs.missed.size());
+    return text + " (not " + joined(pairs.missed) +
+           (more > 0 ? ", " + print_grouped(more) + " more" : "") + ")";
 }
 
 std::string words_of(const OfKernel& of) {
@@ -71,7 +69,7 @@ std::string words_of(const OfKernel& of) {
                 print_ulps(ulps->least_ulps) + "); ";
     text += "ran " + print_grouped(coverage.problems()) +
             (coverage.problems() == 1 ? " problem, " : " problems, ") +
-            print_pairs(pairs_covered(kernel, coverage));
+            print_pairs(pairs_covered(coverage, *of.narrowest->within_reach));
     if (const int block = complete_remainders(kernel, coverage); block > 1)
         text += ", remainders by " + std::to_string(block);
     if (const auto conditions = kernel.conditions(); !conditions.empty())
@@ -97,12 +95,14 @@ std::optional<SensitivityOfCases> summarize(std::span<const Sensitivity> cases) 
 std::string missed_lines(const std::vector<RowResult>& results) {
     std::map<std::string, OfKernel> kernels;
     for (const RowResult& result : results) {
-        if (result.verdict != Verdict::passed || result.coverage.problems() == 0) continue;
+        if (result.verdict != Verdict::passed || result.coverage.problems() == 0 ||
+            !result.within_reach)
+            continue;
         OfKernel& of = kernels[result.row.kernel->name + " on " + result.row.device];
         of.sensitivity.insert(of.sensitivity.end(), result.sensitivity.begin(),
                               result.sensitivity.end());
         if (!of.narrowest ||
-            pairs_of_values(result.coverage) < pairs_of_values(of.narrowest->coverage))
+            pairs_met(result.coverage) < pairs_met(of.narrowest->coverage))
             of.narrowest = &result;
     }
     if (kernels.empty()) return {};

@@ -120,6 +120,12 @@ struct PassSpec {
     std::function<std::int64_t(const Problem&)> reduction_length;
 
     bool is_forward() const { return name == "forward"; }
+    /// The inputs, then the outputs: in this order a launcher is given them.
+    std::vector<std::string> tensors() const {
+        std::vector<std::string> names = inputs;
+        names.insert(names.end(), outputs.begin(), outputs.end());
+        return names;
+    }
     const std::vector<std::string>& taken_by_reference() const {
         return reference_inputs.empty() ? inputs : reference_inputs;
     }
@@ -143,6 +149,19 @@ struct Feature {
     std::vector<Constraint> without;
 };
 
+/// Of so many values a factor may be: as many as a window has on an axis, and to spare.
+inline constexpr std::size_t most_factor_values = 8;
+
+/// What matters of several parameters together, such as stride against filter: problems are drawn
+/// so that each of its levels meets every level of all other factors.
+struct FactorSpec {
+    std::string name;                     ///< "stride against filter"
+    std::vector<std::string> levels;      ///< "S < F", "S = F", "S > F"
+    std::vector<std::string> parameters;  ///< of one axis where they have axes
+    /// The position in `levels`, of the parameters' values in that order.
+    int (*level_of_values)(std::span<const std::int64_t> values);
+};
+
 /// A differentiable function with named tensors, and its reference.
 struct Operator {
     std::string name;
@@ -153,6 +172,8 @@ struct Operator {
     /// The numbers of spatial axes that a kernel supports which does not say so itself; all that
     /// there are when nothing is said here either.
     std::optional<RankRange> usual_ranks{};
+    /// Levels of parameters together, beside those that each parameter has.
+    std::vector<FactorSpec> factors{};
     /// What no constraint can express; the text says why a problem is not valid.
     std::function<std::optional<std::string>(const Problem&)> why_invalid;
     std::vector<TensorSpec> inputs, outputs;

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include "harness/case.hpp"
+#include "harness/coverage.hpp"
 #include "harness/outcome.hpp"
 #include "harness/registry.hpp"
 
@@ -89,6 +91,8 @@ struct Suite {
     std::function<Draw(const Row&, std::uint64_t seed, std::int64_t index)> draw;
     /// The same, on a problem of the user's.
     std::function<Case(const Row&, std::uint64_t seed, std::int64_t index, const Problem&)> draw_on;
+    /// The pairs of levels that the row's constraints and the cost of its cases let meet.
+    std::function<std::shared_ptr<const PairsByRank>(const Row&)> pairs_within_reach;
     /// A row's supported problems, each call the next in the order of problems; nothing after the
     /// last, or where the search for one took too long.
     struct NextProblem {

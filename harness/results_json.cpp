@@ -50,7 +50,8 @@ ordered_json object_of(const ExhaustiveCover& cover) {
     return object;
 }
 
-ordered_json object_of(const Kernel& kernel, const Coverage& coverage) {
+ordered_json object_of(const Kernel& kernel, const Coverage& coverage,
+                       const PairsByRank& within_reach) {
     ordered_json object{{"problems", coverage.problems()}};
     for (const auto& [rank, met] : coverage.ranks()) {
         ordered_json parameters;
@@ -66,9 +67,9 @@ ordered_json object_of(const Kernel& kernel, const Coverage& coverage) {
         }
         object["by_rank"].push_back({{"rank", rank},
                                      {"parameters", parameters},
-                                     {"pairs_of_values", met.pairs_of_values()}});
+                                     {"pairs_of_levels", met.pairs().count()}});
     }
-    const PairsCovered pairs = pairs_covered(kernel, coverage);
+    const PairsCovered pairs = pairs_covered(coverage, within_reach);
     object["pairs"] = {{"met", pairs.met}, {"of", pairs.of}, {"missed", pairs.missed}};
     return object;
 }
@@ -86,7 +87,7 @@ ordered_json object_of(const SensitivityOfCases& ulps) {
 /// What a passed row could have missed.
 void add_missed(ordered_json& object, const RowResult& result) {
     const Kernel& kernel = *result.row.kernel;
-    object["coverage"] = object_of(kernel, result.coverage);
+    object["coverage"] = object_of(kernel, result.coverage, *result.within_reach);
     object["supports_only"] = kernel.conditions();
     if (const auto ulps = summarize(result.sensitivity)) object["ulps"] = object_of(*ulps);
 }
@@ -114,7 +115,7 @@ void JsonResults::add(const RowResult& result) {
                         {"cases", result.cases},
                         {"seconds", result.seconds}};
     if (result.exhaustive) object["exhaustive"] = object_of(*result.exhaustive);
-    if (result.verdict == Verdict::passed && result.coverage.problems() > 0)
+    if (result.verdict == Verdict::passed && result.within_reach)
         add_missed(object, result);
     if (!result.message.empty()) object["message"] = result.message;
     if (result.failure) {

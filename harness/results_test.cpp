@@ -126,7 +126,9 @@ TEST_CASE("a passed verdict says what it covered, and what its kernel left out")
     JsonResults results(file.path, 1, {"cpu"});
     RowResult result = result_of("plain", "repeatable", Verdict::passed);
     for (const char* problem : {"n=2,in=1", "in=9"})
-        result.coverage.add(Problem::parse(result.row.kernel->op->space, problem));
+        result.coverage.add(*result.row.kernel,
+                            Problem::parse(result.row.kernel->op->space, problem));
+    result.within_reach = reach_of(*result.row.kernel, {"n=2,in=1", "n=2,in=9", "in=40"});
     result.sensitivity = {{0.5, 4.0}, {2.0, INFINITY}, {2.0, INFINITY}};
     result.exhaustive = ExhaustiveCover{.problems = 5, .compared = 4, .distance = 2, .beyond = 1};
     results.add(result);
@@ -135,10 +137,12 @@ TEST_CASE("a passed verdict says what it covered, and what its kernel left out")
     const json passed = file.objects().at(1);
     CHECK(passed.at("coverage").at("problems") == 2);
     CHECK(passed.at("coverage").at("pairs") ==
-          json{{"met", 0}, {"of", 1}, {"missed", {"n with in_w"}}});
+          json{{"met", 1},
+               {"of", 3},
+               {"missed", {"n 1 with in_w other", "n 2 or 3 with in_w 2^i + 1"}}});
     const json& one = passed.at("coverage").at("by_rank").at(0);
     CHECK(one.at("rank") == 1);
-    CHECK(one.at("pairs_of_values") == 2);
+    CHECK(one.at("pairs_of_levels") == 2);
     CHECK(one.at("parameters").at("n").at("values") == 2);
     CHECK(one.at("parameters").at("in_w") ==
           json{{"values", 2},

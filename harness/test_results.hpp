@@ -25,6 +25,34 @@ inline const Registry& registry_of_results() {
     return filled;
 }
 
+/// A kernel of `toy` with these constraints, in a registry of its own.
+struct Declared {
+    Registry registry;
+    const Kernel* kernel;
+
+    explicit Declared(const KernelDeclaration& declaration, Operator op = toy_operator()) {
+        registry.add(std::move(op));
+        registry.add(declaration);
+        registry.check();
+        kernel = registry.find_kernel("toy.forward/own");
+    }
+};
+
+/// The pairs of levels of these problems.
+inline std::shared_ptr<const PairsByRank> reach_of(const Kernel& kernel,
+                                                   const std::vector<std::string>& problems) {
+    PairsByRank reach;
+    for (const std::string& text : problems) {
+        const Problem problem = Problem::parse(kernel.op->space, text);
+        LevelPairs& pairs =
+            reach
+                .try_emplace(problem.rank(), factors_of(*kernel.op, kernel.any(), problem.rank()))
+                .first->second;
+        pairs.add(pairs.levels_of(problem), kernel.op->is_empty(problem));
+    }
+    return std::make_shared<const PairsByRank>(std::move(reach));
+}
+
 inline RowResult result_of(const std::string& variant, std::string property, Verdict verdict,
                            std::string message = "", std::string device = "cpu") {
     RowResult result;

@@ -27,7 +27,7 @@ std::vector<int> offsets_of(const Kernel& of, int draw) {
     constexpr std::int64_t cudamalloc_bytes = 256;
     const KernelDeclaration& kernel = of.any();
     const std::int64_t element_bytes = smallest_element_bytes(kernel, *of.op, *of.pass);
-    const std::size_t buffers = of.pass->inputs.size() + of.pass->outputs.size();
+    const std::size_t buffers = of.pass->tensors().size();
     std::vector<int> offsets;
     if (kernel.base_alignment_bytes >= cudamalloc_bytes) return offsets;
     const auto step =
@@ -42,20 +42,19 @@ std::vector<int> offsets_of(const Kernel& of, int draw) {
 std::map<std::string, TensorLayout> layouts_of(const Kernel& of, const Problem& problem, int draw) {
     std::map<std::string, TensorLayout> layouts;
     if (of.any().layouts.empty()) return layouts;
-    for (const auto& tensors : {of.pass->inputs, of.pass->outputs})
-        for (const std::string& tensor : tensors) {
-            TensorLayout layout;
-            const auto orders = orders_of(*of.op, of.any(), tensor);
-            const auto which = orders.empty() ? 0 : static_cast<std::size_t>(draw) % orders.size();
-            if (which > 0) layout.order = orders[which];
-            const std::size_t axes = of.op->sizes_of(tensor, problem).size();
-            if (takes_any_strides(*of.op, of.any(), tensor) && axes > 1) {
-                if (draw % 3 == 1) layout.row_padding = 1 + draw / 3;
-                if (draw % 6 >= 4 && may_be_expanded(*of.op, *of.pass, tensor))
-                    layout.expanded = draw % 6 == 4 ? 1u << (axes - 1) : (1u << axes) - 1;
-            }
-            if (layout != TensorLayout{}) layouts[tensor] = layout;
+    for (const std::string& tensor : of.pass->tensors()) {
+        TensorLayout layout;
+        const auto orders = orders_of(*of.op, of.any(), tensor);
+        const auto which = orders.empty() ? 0 : static_cast<std::size_t>(draw) % orders.size();
+        if (which > 0) layout.order = orders[which];
+        const std::size_t axes = of.op->sizes_of(tensor, problem).size();
+        if (takes_any_strides(*of.op, of.any(), tensor) && axes > 1) {
+            if (draw % 3 == 1) layout.row_padding = 1 + draw / 3;
+            if (draw % 6 >= 4 && may_be_expanded(*of.op, *of.pass, tensor))
+                layout.expanded = draw % 6 == 4 ? 1u << (axes - 1) : (1u << axes) - 1;
         }
+        if (layout != TensorLayout{}) layouts[tensor] = layout;
+    }
     return layouts;
 }
 
@@ -70,12 +69,10 @@ std::uint32_t mask_of(const Kernel& kernel, int draw) {
 
 /// Whether some tensor has more than one.
 bool has_layouts(const Kernel& of) {
-    for (const auto& tensors : {of.pass->inputs, of.pass->outputs})
-        for (const std::string& tensor : tensors)
-            if (orders_of(*of.op, of.any(), tensor).size() > 1 ||
-                takes_any_strides(*of.op, of.any(), tensor))
-                return true;
-    return false;
+    return std::ranges::any_of(of.pass->tensors(), [&](const std::string& tensor) {
+        return orders_of(*of.op, of.any(), tensor).size() > 1 ||
+               takes_any_strides(*of.op, of.any(), tensor);
+    });
 }
 
 }  // namespace

@@ -75,11 +75,15 @@ bool store_alike(DType of_kernel, DType of_peer, Array<double>& result) {
 Outcome check_agreement(const Registry& registry, const MeasureRequest& request) {
     const Kernel& kernel = kernel_named(registry, request.kernel);
     const Kernel& peer = kernel_named(registry, request.peer);
-    const Case checked = case_of(request, kernel);
+    // The sums must be exact in both.
+    const bool is_peer_narrower = peer.any().exact_bits() < kernel.any().exact_bits();
+    const Case checked = case_of(request, is_peer_narrower ? peer : kernel);
     CaseContext context(checked, registry, ValueKind::integers);
     const auto inputs = context.inputs_of(context.pass());
-    if (!context.can_take(peer, inputs))
-        return Outcome::skipped(peer.name + " can't hold the data of " + kernel.name);
+    for (const Kernel* taker : {&kernel, &peer})
+        if (!context.can_take(*taker, inputs))
+            return Outcome::skipped(taker->name + " can't hold the data of " +
+                                    context.kernel().name);
     CallResult mine = context.call(kernel, inputs);
     if (const std::string complaint = mine.complaint(); !complaint.empty())
         return Outcome::failed(complaint);
@@ -89,7 +93,7 @@ Outcome check_agreement(const Registry& registry, const MeasureRequest& request)
     std::vector<Expected> expected;
     for (std::size_t i = 0; i < theirs.outputs.size(); ++i) {
         const std::string& name = context.pass().outputs[i];
-        if (!store_alike(context.types().of(context.op(), name),
+        if (!store_alike(ElementTypes(kernel.any()).of(context.op(), name),
                          ElementTypes(peer.any()).of(context.op(), name), mine.outputs[i]))
             return Outcome::skipped(peer.name + " and " + kernel.name + " round " + name +
                                     " to different types");

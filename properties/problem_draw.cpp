@@ -35,10 +35,10 @@ double log_uniform_below(double most, std::int64_t octaves, SplitMix64& random) 
 /// One problem in the making.
 class ProblemDrawer::Attempt {
   public:
-    Attempt(const ProblemDrawer& drawer, SplitMix64& random)
+    Attempt(const ProblemDrawer& drawer, SplitMix64& random, std::size_t domain)
         : drawer_(drawer),
           random_(random),
-          at_(random.below(drawer.levels_.size())),
+          at_(domain),
           domain_(drawer.problems_->domains()[at_]),
           levels_(drawer.levels_[at_]),
           values_(domain_),
@@ -239,7 +239,14 @@ ProblemDrawer::ProblemDrawer(const SupportedProblems& problems, WorkBudget budge
 }
 
 std::optional<Problem> ProblemDrawer::operator()(SplitMix64& random) const {
-    return Attempt(*this, random).make();
+    const std::size_t domain = random.below(levels_.size());
+    return Attempt(*this, random, domain).make();
+}
+
+std::optional<Problem> ProblemDrawer::operator()(SplitMix64& random, int rank) const {
+    const auto domain = std::ranges::find(problems_->domains(), rank, &RankDomain::rank);
+    const auto at = static_cast<std::size_t>(domain - problems_->domains().begin());
+    return Attempt(*this, random, at).make();
 }
 
 }  // namespace gradverify

@@ -22,6 +22,8 @@ class ProblemDrawer {
     /// A problem that satisfies the constraints and the budget, and is empty only if the kernel
     /// takes that; predicates are not asked. Nothing when this attempt came to nothing.
     std::optional<Problem> operator()(SplitMix64& random) const;
+    /// The same, of this rank, which the kernel supports.
+    std::optional<Problem> operator()(SplitMix64& random, int rank) const;
 
   private:
     class Attempt;

@@ -18,12 +18,21 @@ constexpr int trial_draws = 400;
 constexpr std::uint64_t trial_seed = 0x67726164;
 /// A draw in ten is accepted at worst, so that all of these fail once in 10^11 draws.
 constexpr int most_raw_draws = 256;
+/// No covering array is as long; spares calls with any index the making of one.
+constexpr std::int64_t most_covered = 100'000;
+
+bool allows(const WorkBudget& budget, const WorkBudget& wanted) {
+    return budget.multiply_adds >= wanted.multiply_adds &&
+           budget.thread_barriers >= wanted.thread_barriers && budget.bytes >= wanted.bytes;
+}
 
 }  // namespace
 
 ProblemGenerator::ProblemGenerator(const Operator& op, const PassSpec& pass,
                                    const KernelDeclaration& kernel, ProblemGeneratorOptions options)
-    : starts_with_edges_(options.edge_problems) {
+    : covering_arrays_(options.covering_arrays),
+      starts_with_edges_(options.edge_problems),
+      takes_covering_array_(options.edge_problems && allows(options.budget, covering_budget)) {
     try {
         supported_ = std::make_shared<const SupportedProblems>(op, pass, kernel);
     } catch (const std::invalid_argument& contradiction) {
@@ -77,9 +86,21 @@ std::string why_too_rare(const KernelDeclaration& kernel, int trials, int drawn,
 
 std::optional<Problem> ProblemGenerator::draw(std::uint64_t case_seed, std::int64_t index) const {
     if (!why_none_.empty()) return std::nullopt;
-    if (starts_with_edges_ && index < static_cast<std::int64_t>(edge_problems_.size()))
-        return edge_problems_[static_cast<std::size_t>(index)];
-    return draw_from_tree(*this, case_seed);
+    if (!starts_with_edges_) return draw_from_tree(*this, case_seed);
+    const auto edges = static_cast<std::int64_t>(edge_problems_.size());
+    if (index < edges) return edge_problems_[static_cast<std::size_t>(index)];
+    const std::int64_t behind = index - edges;
+    if (!takes_covering_array_ || behind % 3 == 2 || behind > most_covered)
+        return draw_from_tree(*this, case_seed);
+    const auto member = static_cast<std::size_t>(behind - behind / 3);
+    if (member >= covering_array().problems().size()) return draw_from_tree(*this, case_seed);
+    SplitMix64 random(case_seed);
+    return covering_array().varied(member, random);
+}
+
+const CoveringArray& ProblemGenerator::covering_array() const {
+    if (!covering_array_) covering_array_ = &covering_arrays_->of(*supported_);
+    return *covering_array_;
 }
 
 Problem ProblemGenerator::draw_freely(std::uint64_t case_seed) const {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides which problem case i of a row gets: the smallest problems first, then draws from the
-// case's seed. A function of the kernel, the budget, the seed and i alone. How a problem is drawn
+// Decides which problem case i of a row gets: the smallest problems first, then by turns one of
+// those that bring every two levels together, with values of its own, and a draw from the case's
+// seed. A function of the kernel, the budget, the seed and i alone. How a problem is drawn
 // is problem_draw's business; data and settings are drawn elsewhere.
 #pragma once
 
@@ -10,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "properties/covering_array.hpp"
 #include "properties/problem_draw.hpp"
 #include "properties/solver.hpp"
 
@@ -17,8 +19,11 @@ namespace gradverify {
 
 struct ProblemGeneratorOptions {
     WorkBudget budget{};
-    /// The first cases of a row are the kernel's smallest problems, in order.
+    /// The first cases of a row are the kernel's smallest problems, in order, and of the others two
+    /// in three are the covering array's while it lasts, if the budget is no less than its own.
     bool edge_problems = true;
+    /// Where arrays are kept, so that other kernels find them.
+    std::shared_ptr<CoveringArrays> covering_arrays = std::make_shared<CoveringArrays>();
 };
 
 class ProblemGenerator {
@@ -40,6 +45,10 @@ class ProblemGenerator {
     /// The kernel's smallest problems: all within one step of the smallest distance, at most 64.
     const std::vector<Problem>& edge_problems() const { return edge_problems_; }
 
+    /// The problems that bring every two levels together; made when first asked for. Only where
+    /// there is something to draw.
+    const CoveringArray& covering_array() const;
+
     /// Null when the constraints have no solution.
     const SupportedProblems* supported() const { return supported_.get(); }
 
@@ -48,9 +57,11 @@ class ProblemGenerator {
     void try_draws();
 
     std::shared_ptr<const SupportedProblems> supported_;
+    std::shared_ptr<CoveringArrays> covering_arrays_;
     std::optional<ProblemDrawer> drawer_;
+    mutable const CoveringArray* covering_array_ = nullptr;  ///< once it was asked for
     std::vector<Problem> edge_problems_;
-    bool starts_with_edges_;
+    bool starts_with_edges_, takes_covering_array_;
     std::string why_none_;
 };
 

@@ -306,7 +306,12 @@ TEST_CASE("a row starts with the kernel's smallest problems, unless it is told n
     for (std::size_t i = 0; i < edges.size(); ++i)
         CHECK(*with.draw(99, static_cast<std::int64_t>(i)) == edges[i]);
     const ProblemGenerator without = generator_for(kernel);
-    CHECK(*without.draw(99, 0) == *with.draw(99, 15));
+    // Two of three cases are the covering array's.
+    CHECK(*without.draw(99, 0) == *with.draw(99, 17));
+    CHECK(*without.draw(99, 0) != *with.draw(99, 15));
+    CHECK(*without.draw(99, 0) != *with.draw(99, 16));
+    CHECK(*without.draw(99, 0) != *with.draw(99, 18));
+    CHECK(*without.draw(99, 0) == *with.draw(99, 1000));
     CHECK(*without.draw(99, 0) == *without.draw(99, 1000));
 }
 

@@ -68,11 +68,10 @@ void draw_layouts(const Kernel& kernel, const Problem& problem, std::uint64_t se
                   Setting& setting) {
     if (kernel.any().layouts.empty()) return;
     SplitMix64 random(seed);
-    for (const auto& tensors : {kernel.pass->inputs, kernel.pass->outputs})
-        for (const std::string& tensor : tensors)
-            if (const auto layout = draw_layout(kernel, problem, tensor, random);
-                layout != TensorLayout{})
-                setting.layouts[tensor] = layout;
+    for (const std::string& tensor : kernel.pass->tensors())
+        if (const auto layout = draw_layout(kernel, problem, tensor, random);
+            layout != TensorLayout{})
+            setting.layouts[tensor] = layout;
 }
 
 Setting draw_setting(const KernelDeclaration& kernel, const PassSpec& pass, std::uint64_t seed,
@@ -83,7 +82,7 @@ Setting draw_setting(const KernelDeclaration& kernel, const PassSpec& pass, std:
     // Short enough to paste; more orders than that no block has use for.
     if (setting.order == ThreadOrder::random_threads || setting.order == ThreadOrder::random_warps)
         setting.order_seed = random.below(1u << 16);
-    setting.offsets = draw_offsets(kernel, pass.inputs.size() + pass.outputs.size(),
+    setting.offsets = draw_offsets(kernel, pass.tensors().size(),
                                    smallest_element_bytes, random);
     if (!kernel.block_sizes.empty())
         setting.block_size = kernel.block_sizes[random.below(kernel.block_sizes.size())];

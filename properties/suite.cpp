@@ -41,6 +41,7 @@ class Shared {
         if (!generator) {
             ProblemGeneratorOptions options;
             options.edge_problems = options_.edge_problems;
+            options.covering_arrays = covering_arrays_;
             options.budget.multiply_adds *= property.work_share;
             options.budget.thread_barriers *= property.work_share;
             generator =
@@ -49,9 +50,18 @@ class Shared {
         return *generator;
     }
 
+    /// Nothing where nothing can be drawn.
+    std::shared_ptr<const PairsByRank> pairs_within_reach(const Kernel& kernel,
+                                                          const Property& property) {
+        const ProblemGenerator& of = generator(kernel, property);
+        if (!of.why_none().empty()) return nullptr;
+        return std::make_shared<const PairsByRank>(of.covering_array().pairs());
+    }
+
   private:
     const Registry& registry_;
     SuiteOptions options_;
+    std::shared_ptr<CoveringArrays> covering_arrays_ = std::make_shared<CoveringArrays>();
     std::map<std::pair<std::string, double>, std::unique_ptr<ProblemGenerator>> generators_;
 };
 
@@ -193,6 +203,9 @@ Suite make_suite(const Registry& registry, const SuiteOptions& options) {
         drawn.setting.before = draw_call_before(
             row, shared->generator(*row.kernel, property_named(row.property)), case_seed);
         return drawn;
+    };
+    suite.pairs_within_reach = [shared](const Row& row) {
+        return shared->pairs_within_reach(*row.kernel, property_named(row.property));
     };
     suite.problems_in_order = problems_in_order;
     suite.dense_cases = dense_cases;

@@ -87,6 +87,13 @@ inline Operator make_test_operator(int rank_min = 2, int rank_max = 2) {
             .space = test_space(rank_min, rank_max),
             .constraints = {where("c", multiple_of("groups")), where("k", multiple_of("groups")),
                             where("padding_left", same_as("padding_right"))},
+            .factors = {{.name = "stride against filter",
+                         .levels = {"smaller", "equal", "larger"},
+                         .parameters = {"stride", "filter"},
+                         .level_of_values =
+                             [](std::span<const std::int64_t> v) {
+                                 return v[0] < v[1] ? 0 : v[0] == v[1] ? 1 : 2;
+                             }}},
             .why_invalid = {},
             .inputs = {{.name = "x", .sizes = input_sizes},
                        {.name = "w", .sizes = filter_sizes},

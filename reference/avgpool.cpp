@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "harness/declare_operator.hpp"
+#include "reference/window_factors.hpp"
 
 namespace gradverify {
 namespace {
@@ -66,6 +67,14 @@ void forward(const ForwardCall<T>& call) {
 Sizes output_sizes(const Problem& problem) {
     return {problem.scalar("n"), problem.scalar("c"), Axis(problem, 0).windows(),
             Axis(problem, 1).windows()};
+}
+
+std::vector<FactorSpec> factors() {
+    std::vector<FactorSpec> factors = window_factors("window", "padding");
+    factors.push_back(rest_factor("window", {"padding"}, [](std::span<const std::int64_t> v) {
+        return detail::rest_level(v[0] + 2 * v[3], v[1], v[2]);
+    }));
+    return factors;
 }
 
 bool is_padded_by_half(const Problem& problem) {
@@ -132,6 +141,7 @@ Operator describe() {
         .parameter("ceil", no_or_yes)
         .spatial_axes(2, 2)
         .valid_if("a padding of at most half of the window", is_padded_by_half)
+        .factors(factors())
         .input("x", image)
         .output("y", output_sizes)
         .sum_of_products({{"x"}})

@@ -11,6 +11,7 @@
 #include "harness/matrix_product.hpp"
 #include "harness/registry.hpp"
 #include "reference/conv_orders.hpp"
+#include "reference/window_factors.hpp"
 
 namespace gradverify::conv {
 
@@ -354,12 +355,22 @@ Constraint on(std::string parameter, Condition condition) {
     return condition;
 }
 
+std::vector<FactorSpec> factors() {
+    std::vector<FactorSpec> factors = filter_factors();
+    factors.push_back(rest_factor(
+        "filter", {"dilation", "padding"}, [](std::span<const std::int64_t> v) {
+            return detail::rest_level(v[0] + v[4] + v[5], v[3] * (v[1] - 1) + 1, v[2]);
+        }));
+    return factors;
+}
+
 Operator describe() {
     return {.name = "conv",
             .space = space(),
             .constraints = {on("c", multiple_of("groups")), on("k", multiple_of("groups"))},
             .features = {{"asymmetric_padding", {on("padding_left", same_as("padding_right"))}}},
             .usual_ranks = RankRange{2, 2},
+            .factors = factors(),
             .why_invalid = nullptr,
             .inputs = inputs(),
             .outputs = outputs(),

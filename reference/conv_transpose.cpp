@@ -10,6 +10,7 @@
 #include "harness/bounded_functions.hpp"
 #include "harness/registry.hpp"
 #include "reference/conv_orders.hpp"
+#include "reference/window_factors.hpp"
 
 namespace gradverify::conv_transpose {
 
@@ -268,6 +269,7 @@ Operator describe() {
             .constraints = {on("c", multiple_of("groups")), on("k", multiple_of("groups"))},
             .features = {{"asymmetric_padding", {on("padding_left", same_as("padding_right"))}}},
             .usual_ranks = RankRange{2, 2},
+            .factors = filter_factors(),
             .why_invalid = why_invalid,
             .inputs = {{.name = "x", .sizes = sizes_of_x, .orders = image_orders()},
                        {.name = "w", .sizes = sizes_of_w, .orders = filter_orders("i", "o")},

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "harness/declare_operator.hpp"
+#include "reference/window_factors.hpp"
 
 namespace gradverify {
 namespace {
@@ -60,6 +61,15 @@ Sizes output_sizes(const Problem& problem) {
             Axis(problem, 1).windows()};
 }
 
+std::vector<FactorSpec> factors() {
+    std::vector<FactorSpec> factors = window_factors("window", "padding");
+    factors.push_back(rest_factor(
+        "window", {"dilation", "padding"}, [](std::span<const std::int64_t> v) {
+            return detail::rest_level(v[0] + 2 * v[4], v[3] * (v[1] - 1) + 1, v[2]);
+        }));
+    return factors;
+}
+
 bool is_padded_by_half(const Problem& problem) {
     const Axis h(problem, 0), w(problem, 1);
     return 2 * h.padding <= h.span() && 2 * w.padding <= w.span();
@@ -113,6 +123,7 @@ Operator describe() {
         .spatial_axes(2, 2)
         .valid_if("a padding of at most half of what the window spans", is_padded_by_half)
         .valid_if("a pixel of the image in every window", has_pixels_in_windows)
+        .factors(factors())
         .input("x", image)
         .defined_for_nan("x")
         .output("y", output_sizes)

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// Decides which problems a kernel is given so that every level of every factor meets every level of
+// every other, as far as the constraints and the budget let them: a covering array of strength
+// two, as combinatorial testing calls it. What the levels are is harness/factors.hpp's business; a
+// function of what the kernel supports and the budget. Levels that no draw and no search brought
+// together count as out of reach.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/factors.hpp"
+#include "harness/random.hpp"
+#include "properties/problem_cost.hpp"
+#include "properties/problem_draw.hpp"
+#include "properties/solver.hpp"
+
+namespace gradverify {
+
+/// What a problem of an array may cost: little, since all of them are run for every row. A long sum
+/// or a full grid comes of other draws.
+inline constexpr WorkBudget covering_budget{
+    .multiply_adds = 0x1p15, .thread_barriers = 0x1p16, .bytes = 0x1p18};
+
+class CoveringArray {
+  public:
+    /// `problems` must live longer.
+    explicit CoveringArray(const SupportedProblems& problems, WorkBudget budget = covering_budget);
+
+    /// Those that meet most come first.
+    const std::vector<Problem>& problems() const { return members_; }
+    /// The pairs of levels that its problems meet, by rank.
+    const std::map<int, LevelPairs>& pairs() const { return pairs_; }
+
+    /// A problem with the levels of member `index`, of every factor, and other values where the
+    /// levels leave a choice.
+    Problem varied(std::size_t index, SplitMix64& random) const;
+
+  private:
+    const SupportedProblems* supported_;
+    WorkBudget budget_;
+    CostModel cost_;
+    std::vector<Problem> members_;
+    std::map<int, LevelPairs> pairs_;
+};
+
+/// The arrays of kernels, one for all that support the same problems at the same cost. An array is
+/// the same whichever kernel asks for it first.
+class CoveringArrays {
+  public:
+    const CoveringArray& of(const SupportedProblems& problems);
+
+  private:
+    struct Entry {
+        KernelDeclaration kernel;  ///< what matters of it, and no more
+        std::optional<SupportedProblems> problems;
+        std::optional<CoveringArray> array;
+    };
+    std::map<std::string, Entry> entries_;
+};
+
+}  // namespace gradverify

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// On which counts problems of operators differ in kind that slide a window over an image: where
+// the bugs of such kernels were, the relations between parameters of one axis. Each is drawn with
+// each level of every other.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "harness/operator.hpp"
+
+namespace gradverify {
+
+namespace detail {
+
+using FactorValues = std::span<const std::int64_t>;
+
+inline int order_of(std::int64_t value, std::int64_t other) {
+    return value < other ? 0 : value == other ? 1 : 2;
+}
+
+/// What is left of a padded image behind the last window, which spans so much.
+inline int rest_level(std::int64_t padded, std::int64_t span, std::int64_t stride) {
+    if (stride == 1 || padded < span) return 0;
+    const std::int64_t rest = (padded - span) % stride;
+    return rest == 0 ? 1 : rest == stride - 1 ? 3 : 2;
+}
+
+}  // namespace detail
+
+/// Of an operator with these names for its parameters.
+inline std::vector<FactorSpec> window_factors(const std::string& window,
+                                              const std::string& padding) {
+    using detail::FactorValues;
+    const auto order = [](FactorValues v) { return detail::order_of(v[0], v[1]); };
+    return {{.name = "stride against " + window,
+             .levels = {"smaller", "equal", "larger"},
+             .parameters = {"stride", window},
+             .level_of_values = order},
+            {.name = "padding against " + window,
+             .levels = {"none", "smaller", "equal", "larger"},
+             .parameters = {padding, window},
+             .level_of_values =
+                 [](FactorValues v) { return v[0] == 0 ? 0 : 1 + detail::order_of(v[0], v[1]); }},
+            {.name = "image against " + window,
+             .levels = {"smaller", "equal", "larger"},
+             .parameters = {"in", window},
+             .level_of_values = order},
+            {.name = "image against stride",
+             .levels = {"smaller", "equal", "larger"},
+             .parameters = {"in", "stride"},
+             .level_of_values = order}};
+}
+
+/// What the stride leaves of the image: its parameters are the image, the window, the stride and
+/// others that `level_of_values` knows.
+inline FactorSpec rest_factor(const std::string& window, const std::vector<std::string>& others,
+                              int (*level_of_values)(detail::FactorValues)) {
+    std::vector<std::string> parameters{"in", window, "stride"};
+    parameters.insert(parameters.end(), others.begin(), others.end());
+    return {.name = "rest of the stride",
+            .levels = {"stride 1", "0", "between", "stride - 1"},
+            .parameters = std::move(parameters),
+            .level_of_values = level_of_values};
+}
+
+/// Of an operator with channels in groups.
+inline std::vector<FactorSpec> group_factors() {
+    using detail::FactorValues;
+    const auto channels_in_group = [](FactorValues v) {
+        const std::int64_t each = v[0] / v[1];
+        return static_cast<int>(each < 3 ? each - 1 : 2);
+    };
+    return {{.name = "groups against c",
+             .levels = {"one", "some", "all"},
+             .parameters = {"groups", "c"},
+             .level_of_values =
+                 [](FactorValues v) { return v[0] == 1 ? 0 : v[0] == v[1] ? 2 : 1; }},
+            {.name = "k in a group",
+             .levels = {"1", "2", "3 or more"},
+             .parameters = {"k", "groups"},
+             .level_of_values = channels_in_group}};
+}
+
+/// What conv and conv_transpose share.
+inline std::vector<FactorSpec> filter_factors() {
+    std::vector<FactorSpec> factors = window_factors("filter", "padding_left");
+    for (FactorSpec& factor : group_factors()) factors.push_back(std::move(factor));
+    factors.push_back(
+        {.name = "padding left against right",
+         .levels = {"smaller", "equal", "larger"},
+         .parameters = {"padding_left", "padding_right"},
+         .level_of_values = [](detail::FactorValues v) { return detail::order_of(v[0], v[1]); }});
+    return factors;
+}
+
+}  // namespace gradverify
