@@ -7,6 +7,7 @@ namespace {
 
 using namespace gradverify;
 using gradverify::conv::declare_tensor_core;
+using gradverify::conv::declare_tensor_core_nhwc;
 
 template <class T>
 void launch(const conv::GradInput& call) {
@@ -35,3 +36,9 @@ GRADVERIFY_KERNEL(gradverify::conv::GradInput, "tensor_core_bf16", launch<__nv_b
     .with(declare_tensor_core<__nv_bfloat16>);
 GRADVERIFY_KERNEL(gradverify::conv::GradInput, "tensor_core_tf32", launch<float>)
     .with(declare_tensor_core<float>);
+GRADVERIFY_KERNEL(gradverify::conv::GradInput, "tensor_core_f16_nhwc", launch<__half>)
+    .with(declare_tensor_core_nhwc<__half>);
+GRADVERIFY_KERNEL(gradverify::conv::GradInput, "tensor_core_bf16_nhwc", launch<__nv_bfloat16>)
+    .with(declare_tensor_core_nhwc<__nv_bfloat16>);
+GRADVERIFY_KERNEL(gradverify::conv::GradInput, "tensor_core_tf32_nhwc", launch<float>)
+    .with(declare_tensor_core_nhwc<float>);

@@ -9,6 +9,7 @@ namespace {
 
 using namespace gradverify;
 using gradverify::conv::declare_tensor_core;
+using gradverify::conv::declare_tensor_core_nhwc;
 
 long long divided_up(long long a, long long b) { return (a + b - 1) / b; }
 
@@ -79,4 +80,13 @@ GRADVERIFY_KERNEL(gradverify::conv::GradWeight, "tensor_core_bf16", launch<__nv_
     .workspace(workspace_bytes);
 GRADVERIFY_KERNEL(gradverify::conv::GradWeight, "tensor_core_tf32", launch<float>)
     .with(declare_tensor_core<float>)
+    .workspace(workspace_bytes);
+GRADVERIFY_KERNEL(gradverify::conv::GradWeight, "tensor_core_f16_nhwc", launch<__half>)
+    .with(declare_tensor_core_nhwc<__half>)
+    .workspace(workspace_bytes);
+GRADVERIFY_KERNEL(gradverify::conv::GradWeight, "tensor_core_bf16_nhwc", launch<__nv_bfloat16>)
+    .with(declare_tensor_core_nhwc<__nv_bfloat16>)
+    .workspace(workspace_bytes);
+GRADVERIFY_KERNEL(gradverify::conv::GradWeight, "tensor_core_tf32_nhwc", launch<float>)
+    .with(declare_tensor_core_nhwc<float>)
     .workspace(workspace_bytes);

@@ -389,4 +389,17 @@ void declare_tensor_core(KernelDeclaration& kernel) {
         .with_empty_problems();
 }
 
+/// The same where channels are consecutive and fill chunks, of which random problems have few: what
+/// a network's inner layers have, and what is fast.
+template <class T>
+void declare_tensor_core_nhwc(KernelDeclaration& kernel) {
+    declare_tensor_core<T>(kernel);
+    kernel.layout("x", "nhwc")
+        .layout("w", "ohwi")
+        .layout("y", "nhwc")
+        .where("c", multiple_of(tensor_core::chunk<T>))
+        .where("k", multiple_of(tensor_core::chunk<T>))
+        .aligned_to(16);
+}
+
 }  // namespace gradverify::conv
