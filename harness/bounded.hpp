@@ -30,10 +30,22 @@ struct Rounding {
     double largest = traits_of(DType::f32).largest;
     /// The fast forms of functions and of the division.
     bool is_fast = false;
+    /// Unit roundoffs that an addition may be off by: 2 where it is cut off.
+    double units_of_addition = 1.0;
+    /// Relative error of a factor that is cut to fewer digits when it is multiplied; one that has
+    /// no more digits is exact.
+    double factor_truncation = 0.0;
 
     static Rounding of(DType dtype, bool is_fast = false) {
         const DTypeTraits traits = traits_of(dtype);
         return {traits.unit_roundoff, traits.smallest_normal, traits.largest, is_fast};
+    }
+    /// What tensor cores make of it.
+    Rounding on_tensor_cores(bool multiplies_in_tf32) const {
+        Rounding rounding = *this;
+        rounding.units_of_addition = 2.0;
+        if (multiplies_in_tf32) rounding.factor_truncation = tf32_unit_truncation;
+        return rounding;
     }
 
     /// What a constant of a formula is off by once it is a number of this arithmetic.
@@ -48,15 +60,27 @@ struct Rounding {
             return static_cast<double>(static_cast<float>(value)) == value || std::isnan(value);
         if (std::abs(value) < smallest_normal || !std::isfinite(value))
             return value == 0.0 || !std::isfinite(value);
-        // Split in two (Dekker 1971): the upper part is what this arithmetic has of it.
-        const double shifted = value * (0x1p+53 * unit_roundoff + 1.0);
-        return shifted - (shifted - value) == value;
+        return fits(value, unit_roundoff);
     }
 
-    /// Relative error of a sum after `additions` roundings, whatever their order.
-    double gamma(double additions) const {
-        const double share = additions * unit_roundoff;
+    /// Relative error of a result after so many roundings, whatever their order.
+    double gamma(double roundings) const {
+        const double share = roundings * unit_roundoff;
         return share < 1.0 ? share / (1.0 - share) : INFINITY;
+    }
+    /// Relative error of a sum after `additions`.
+    double gamma_of_sum(double additions) const { return gamma(units_of_addition * additions); }
+    /// Whether a factor is another number once it has been cut.
+    bool cuts(double value) const {
+        return factor_truncation > 0.0 && !fits(value, 0.5 * factor_truncation);
+    }
+
+  private:
+    /// Whether a value has no more digits than numbers of this unit roundoff.
+    static bool fits(double value, double unit) {
+        // Split in two (Dekker 1971): the upper part is what this arithmetic has of it.
+        const double shifted = value * (0x1p+53 * unit + 1.0);
+        return shifted - (shifted - value) == value;
     }
 };
 
@@ -96,7 +120,7 @@ class Bounded {
     /// A bound on |computed - value|, the running sum's roundings included.
     double error() const {
         if (additions_ == 0.0) return error_;
-        const double gamma = current_rounding.gamma(additions_);
+        const double gamma = current_rounding.gamma_of_sum(additions_);
         if (!(magnitude_ <= current_rounding.largest)) return INFINITY;
         return error_ * (1.0 + gamma) + gamma * magnitude_ +
                additions_ * current_rounding.smallest_normal;
@@ -122,18 +146,18 @@ class Bounded {
     friend Bounded operator-(Bounded a, const Bounded& b) { return a -= b; }
 
     friend Bounded operator*(const Bounded& a, const Bounded& b) {
-        // To multiply out two sums is another formula, and a worse one: a variance from the mean
-        // square. So one of the two is a single number.
-        const bool is_sum_a = !a.is_one_term() || (b.is_one_term() && a.additions_ >= b.additions_);
-        const Bounded &sum = is_sum_a ? a : b, &factor = is_sum_a ? b : a;
-        if (!factor.is_one_term())
-            return after_operation(a.value_ * b.value_, propagated(a, a.error(), b));
-        return after_operation(a.value_ * b.value_, propagated(sum, sum.error_of_terms(), factor),
-                               1.0,
-                               {.magnitude = sum.magnitude_ * std::abs(factor.value_),
-                                .additions = sum.additions_to_keep()});
+        if (current_rounding.factor_truncation == 0.0) return multiplied(a, b);
+        return multiplied(a.as_factor(), b.as_factor());
     }
     Bounded& operator*=(const Bounded& other) { return *this = *this * other; }
+    /// As it is multiplied: cut to the digits that a factor has.
+    Bounded as_factor() const {
+        if (error() == 0.0 && !current_rounding.cuts(value_)) return *this;
+        const double reach = additions_ <= short_sum_additions ? magnitude_ : std::abs(value_);
+        Bounded factor = *this;
+        factor.error_ += current_rounding.factor_truncation * (reach + error());
+        return factor;
+    }
 
     friend Bounded operator/(const Bounded& a, const Bounded& b) {
         const double value = a.value_ / b.value_;
@@ -189,6 +213,18 @@ class Bounded {
     double additions_to_keep() const { return std::min(additions_, short_sum_additions); }
     /// Without the roundings of the additions, where all of them are kept.
     double error_of_terms() const { return additions_ <= short_sum_additions ? error_ : error(); }
+    static Bounded multiplied(const Bounded& a, const Bounded& b) {
+        // To multiply out two sums is another formula, and a worse one: a variance from the mean
+        // square. So one of the two is a single number.
+        const bool is_sum_a = !a.is_one_term() || (b.is_one_term() && a.additions_ >= b.additions_);
+        const Bounded &sum = is_sum_a ? a : b, &factor = is_sum_a ? b : a;
+        if (!factor.is_one_term())
+            return after_operation(a.value_ * b.value_, propagated(a, a.error(), b));
+        return after_operation(a.value_ * b.value_, propagated(sum, sum.error_of_terms(), factor),
+                               1.0,
+                               {.magnitude = sum.magnitude_ * std::abs(factor.value_),
+                                .additions = sum.additions_to_keep()});
+    }
     /// What a product is off by for its factors' errors, of a as given.
     static double propagated(const Bounded& a, double error_of_a, const Bounded& b) {
         const double eb = b.error();

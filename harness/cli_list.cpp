@@ -43,6 +43,9 @@ std::string promises(const Kernel& kernel) {
                         alias.input);
     if (declared.stream_use == StreamUse::default_stream) words.emplace_back("default stream");
     if (declared.stream_use == StreamUse::given_only) words.emplace_back("given stream");
+    if (declared.uses_tensor_cores)
+        words.emplace_back(declared.multiplies_in_tf32() ? "on tensor cores, factors of tf32"
+                                                         : "on tensor cores");
     if (declared.arithmetic == Arithmetic::fast) words.emplace_back("fast math");
     if (declared.accepts_invalid_indices) words.emplace_back("invalid indices");
     if (declared.norm_wise_growth)

@@ -51,6 +51,11 @@ constexpr DTypeTraits traits_of(DType dtype) {
     return {"?", 0, 0, 0.0, 0.0, 0.0};
 }
 
+/// Tensor cores multiply f32 as tf32: its exponents, and 11 significant bits. A factor is rounded
+/// to these, or what is beyond them is not looked at.
+constexpr int tf32_exact_bits = 11;
+constexpr double tf32_unit_truncation = 0x1p-10;
+
 constexpr bool is_floating(DType dtype) { return dtype != DType::i32 && dtype != DType::i64; }
 
 /// Whether every number of one floating type is one of another.

@@ -90,6 +90,12 @@ bool are_numbers_of(DType dtype, std::span<const double> values) {
                                [&](double value) { return rounded_to(dtype, value) == value; });
 }
 
+bool is_number_of_tf32(double value) {
+    const auto as_float = static_cast<float>(value);
+    if (!std::isfinite(value)) return true;
+    return as_float == value && (std::bit_cast<std::uint32_t>(as_float) & 0x1fffu) == 0;
+}
+
 double next_number_of(DType dtype, double value, double towards) {
     if (dtype == DType::f64) return std::nextafter(value, towards);
     const DTypeTraits traits = traits_of(dtype);

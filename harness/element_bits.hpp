@@ -20,6 +20,9 @@ double rounded_to(DType dtype, double value);
 /// Whether every value is a number of the type.
 bool are_numbers_of(DType dtype, std::span<const double> values);
 
+/// Whether tensor cores multiply a number of f32 as it is.
+bool is_number_of_tf32(double value);
+
 /// The number of the type that follows in the direction of `towards`.
 ///
 /// **Ranges** `value` is a finite number of a floating type.

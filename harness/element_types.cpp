@@ -61,6 +61,11 @@ std::vector<std::string> mistakes_in_types(const KernelDeclaration& kernel, cons
     };
     if (kernel.storage_type) require_floating("storage()", *kernel.storage_type);
     require_floating("accumulates_in()", kernel.accumulator());
+    if (kernel.uses_tensor_cores && kernel.accumulator() == DType::f64 &&
+        (kernel.storage_type != DType::f64 || !kernel.storage_types.empty()))
+        mistakes.push_back(
+            "on_tensor_cores() sums in f64 only where all tensors are of f64: there are no tensor "
+            "cores for wider sums of narrower factors");
     const std::vector<std::string> floating = floating_tensors_of(op, pass);
     const auto concerns = [&](const std::string& tensor) {
         return std::ranges::any_of(floating, [&](const std::string& name) {

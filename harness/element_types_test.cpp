@@ -55,3 +55,22 @@ TEST_CASE("a kernel computes in float unless its tensors are doubles, or it says
     CHECK(kernel.storage("x", DType::f16).exact_bits() == 11);
     CHECK(kernel.accumulates_in(DType::bf16).exact_bits() == 8);
 }
+
+TEST_CASE("tensor cores multiply floats of 11 digits, and leave doubles alone") {
+    const KernelDeclaration floats = toy_kernel("plain").on_tensor_cores();
+    CHECK(floats.multiplies_in_tf32());
+    CHECK(floats.truncates_sums());
+    CHECK(floats.exact_bits() == 11);
+    const KernelDeclaration half = toy_kernel("plain").storage(DType::f16).on_tensor_cores();
+    CHECK_FALSE(half.multiplies_in_tf32());
+    CHECK(half.truncates_sums());
+    CHECK(half.exact_bits() == 11);
+    KernelDeclaration narrow = toy_kernel("plain").storage(DType::bf16).on_tensor_cores();
+    CHECK(narrow.exact_bits() == 8);
+    CHECK(narrow.storage("y", DType::f32).multiplies_in_tf32());
+    const KernelDeclaration doubles = toy_kernel("plain").storage(DType::f64).on_tensor_cores();
+    CHECK_FALSE(doubles.multiplies_in_tf32());
+    CHECK_FALSE(doubles.truncates_sums());
+    CHECK(doubles.exact_bits() == 53);
+    CHECK_FALSE(toy_kernel("plain").truncates_sums());
+}

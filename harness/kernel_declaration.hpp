@@ -76,6 +76,7 @@ class KernelDeclaration {
     std::optional<DType> accumulation_type;
     Arithmetic arithmetic = Arithmetic::ieee;
     std::optional<double> norm_wise_growth;
+    bool uses_tensor_cores = false;
     std::int64_t base_alignment_bytes = 256;
     StreamUse stream_use = StreamUse::given_or_default;
     bool accepts_empty = false;
@@ -100,7 +101,15 @@ class KernelDeclaration {
                             traits_of(storage_type.value_or(DType::f32)).exact_bits);
         for (const auto& [tensor, dtype] : storage_types)
             bits = std::min(bits, traits_of(dtype).exact_bits);
-        return bits;
+        return multiplies_in_tf32() ? std::min(bits, tf32_exact_bits) : bits;
+    }
+    /// Tensor cores below double cut sums off where IEEE rounds them.
+    bool truncates_sums() const { return uses_tensor_cores && accumulator() != DType::f64; }
+    /// Whether factors that are stored as f32 are cut to tf32 when they are multiplied.
+    bool multiplies_in_tf32() const {
+        const auto is_f32 = [](const auto& one) { return one.second == DType::f32; };
+        return truncates_sums() && (storage_type.value_or(DType::f32) == DType::f32 ||
+                                    std::ranges::any_of(storage_types, is_f32));
     }
 
     /// In how many ways outputs may lie where an input does: those of the output with most.
@@ -203,6 +212,13 @@ class KernelDeclaration {
     /// The kernel is compiled with fast math.
     KernelDeclaration& fast_math() {
         arithmetic = Arithmetic::fast;
+        return *this;
+    }
+    /// Products are formed and summed by tensor cores (wmma, mma, wgmma). A sum may be cut off at
+    /// each addition where IEEE would round it; and factors that are stored as f32 are rounded, or
+    /// cut, to tf32, whose integers are exact up to 2^11. Those of doubles are IEEE's.
+    KernelDeclaration& on_tensor_cores() {
+        uses_tensor_cores = true;
         return *this;
     }
     /// The kernel works on transformed data, as Winograd's and Fourier's convolutions do: an

@@ -42,7 +42,7 @@ template <class A, class B>
 Matrix<Bounded> product(const Eigen::MatrixBase<A>& a, const Eigen::MatrixBase<B>& b) requires
     std::same_as<typename A::Scalar, Bounded> {
     const auto value_of = [](const Bounded& x) { return x.value(); };
-    const auto error_of = [](const Bounded& x) { return x.error(); };
+    const auto error_of = [](const Bounded& x) { return x.as_factor().error(); };
     const auto is_term = [](const Bounded& x) {
         return x.value() == 0.0 && x.error() == 0.0 ? 0.0 : 1.0;
     };

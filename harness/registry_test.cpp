@@ -109,6 +109,19 @@ TEST_CASE("types that a tensor or an accumulator can't have are errors that say 
     CHECK(complaint({toy_kernel("plain").storage("x", DType::f16).storage(DType::f64)}).empty());
 }
 
+TEST_CASE("tensor cores sum in double where all is double, or it is an error") {
+    const std::string wrong =
+        "kernel toy.forward/plain (kernels/plain.cu:7): on_tensor_cores() sums in f64 only where "
+        "all tensors are of f64: there are no tensor cores for wider sums of narrower factors";
+    CHECK(complaint({toy_kernel("plain").accumulates_in(DType::f64).on_tensor_cores()}) == wrong);
+    CHECK(
+        complaint(
+            {toy_kernel("plain").storage(DType::f64).storage("x", DType::f32).on_tensor_cores()}) ==
+        wrong);
+    CHECK(complaint({toy_kernel("plain").storage(DType::f64).on_tensor_cores()}).empty());
+    CHECK(complaint({toy_kernel("plain").storage(DType::bf16).on_tensor_cores()}).empty());
+}
+
 TEST_CASE("the growth of a norm-wise bound is a number from 1 on") {
     for (const double growth : {0.5, -81.0, HUGE_VAL, std::nan("")})
         CHECK(complaint({toy_kernel("plain").norm_wise(growth)}) ==

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "properties/context.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <numeric>
@@ -145,10 +146,14 @@ std::uint64_t CaseContext::seed_for(std::string_view purpose) const {
 }
 
 bool CaseContext::can_take(const Kernel& kernel, const std::vector<Array<double>>& inputs) const {
-    for (std::size_t i = 0; i < inputs.size(); ++i)
-        if (!are_numbers_of(dtype_of(kernel.any(), *kernel.op, kernel.pass->inputs[i]),
-                            inputs[i].data))
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+        const DType dtype = dtype_of(kernel.any(), *kernel.op, kernel.pass->inputs[i]);
+        if (!are_numbers_of(dtype, inputs[i].data)) return false;
+        // As they are once they are multiplied.
+        if (kernel.any().multiplies_in_tf32() && is_floating(dtype) &&
+            !std::ranges::all_of(inputs[i].data, &is_number_of_tf32))
             return false;
+    }
     return true;
 }
 

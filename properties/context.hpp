@@ -130,6 +130,9 @@ struct SoundForward {
 /// The first such kernel of the case's operator on its device that is not known to be `unsound`.
 SoundForward sound_forward(CaseContext& context, const std::set<const Kernel*>& unsound = {});
 
+/// The rounding of a kernel that computes in this type, as its declaration has it.
+Rounding rounding_of(const KernelDeclaration& kernel, DType computed);
+
 /// Sum of products of two arrays of the same size.
 double inner_product(const Array<double>& a, const Array<double>& b);
 

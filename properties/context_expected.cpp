@@ -63,6 +63,12 @@ void make_norm_wise(std::vector<Array<Bounded>>& outputs, double growth) {
 
 }  // namespace
 
+Rounding rounding_of(const KernelDeclaration& kernel, DType computed) {
+    const Rounding rounding = Rounding::of(computed, kernel.arithmetic == Arithmetic::fast);
+    return kernel.truncates_sums() ? rounding.on_tensor_cores(kernel.multiplies_in_tf32())
+                                   : rounding;
+}
+
 bool CaseContext::has_invalid_indices() {
     return std::ranges::any_of(op().inputs, [&](const TensorSpec& tensor) {
         return types().may_be_invalid(tensor) &&
@@ -128,7 +134,7 @@ Rounding CaseContext::rounding_of(const PassSpec& pass) const {
         if (const DType saved = types().of(op(), name);
             op().is_output(name) && is_floating(saved) && !holds_all_of(saved, coarsest))
             coarsest = saved;
-    return Rounding::of(coarsest, declaration_.arithmetic == Arithmetic::fast);
+    return gradverify::rounding_of(declaration_, coarsest);
 }
 
 bool CaseContext::holds_nan() {

@@ -76,8 +76,8 @@ std::vector<Expected> expected_of(const CaseContext& context, const Step& step, 
         for (const auto& output : outputs) expected.push_back(Expected::exactly(name(), output));
         return expected;
     }
-    const ScopedRounding rounding(Rounding::of(
-        context.declaration().accumulator(), context.declaration().arithmetic == Arithmetic::fast));
+    const ScopedRounding rounding(
+        rounding_of(context.declaration(), context.declaration().accumulator()));
     std::vector<Array<Bounded>> exact;
     for (const Array<double>& array : taken)
         exact.push_back({array.sizes, {array.data.begin(), array.data.end()}});

@@ -55,6 +55,19 @@ struct Paths {
 /// Zero times infinity is nothing here: no path.
 double times(double a, double b) { return a == 0.0 || b == 0.0 ? 0.0 : a * b; }
 
+/// What a step back along a link is off by where tensor cores multiply what came by its slope.
+template <class Link>
+double error_of_cut(const Paths& from, const Link& link) {
+    const auto share = [](double value, bool is_data) {
+        return is_data && !current_rounding.cuts(value) ? 0.0 : current_rounding.factor_truncation;
+    };
+    const bool is_seed = from.links == 1.0 && from.roundings == 0.0 && from.error == 0.0;
+    const double of_path = share(from.sum, is_seed),
+                 of_slope = share(link.slope, link.error == 0.0);
+    return times((from.magnitude + from.error) * (of_path + of_slope + of_path * of_slope),
+                 std::abs(link.slope) + link.error);
+}
+
 }  // namespace
 
 std::vector<Bounded> Tape::bounded_gradients(std::span<const Seed> seeds) const {
@@ -72,8 +85,9 @@ std::vector<Bounded> Tape::bounded_gradients(std::span<const Seed> seeds) const 
             const double steepest = std::abs(link.slope) + link.error;
             if (steepest == 0.0) continue;
             const bool is_exact = std::abs(link.slope) == 1.0 && link.error == 0.0;
+            const double cut = is_exact ? 0.0 : error_of_cut(from, link);
             const double error = times(from.error, steepest) + times(from.magnitude, link.error) +
-                                 (is_exact ? 0.0 : tiny);
+                                 (is_exact ? 0.0 : tiny + cut);
             paths[static_cast<std::size_t>(link.from)].add(times(from.sum, link.slope),
                                                            times(from.magnitude, steepest), error,
                                                            from.chain() + (is_exact ? 0.0 : 1.0));

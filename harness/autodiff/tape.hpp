@@ -10,6 +10,7 @@
 //
 //   link with derivative p +- e:   A p,  M (|p| + e),  E (|p| + e) + M e,  K + 1 unless p is +-1
 //   n links into one value:        sums of A, M, E;  largest K, plus n - 1 additions
+//   on tensor cores E takes M |p| times what p and A are cut by (Rounding::factor_truncation)
 //   |computed - exact| <= (1 + gamma(K)) E + gamma(K) (M + E) + K * smallest normal number
 //
 // The derivatives' errors come from the forward values' errors, which the scalar carries as a

@@ -236,4 +236,25 @@ TEST_CASE("quotients and powers have a link by each operand that is not constant
     CHECK(pow(x, y).value().value() == 16.0);
 }
 
+TEST_CASE("on tensor cores what came and the slope are cut where they are multiplied") {
+    Rounding cutting = coarse;
+    cutting.factor_truncation = 0.25;  // numbers of three digits are exact
+    const ScopedRounding rounding(cutting);
+    Tape tape;
+    const Traced x = tape.input(5.0);
+    check(gradient(tape, x, constant(3.0) * x, 2.0), 6.0, 0.5, 6.5, 1.0);
+    check(gradient(tape, x, constant(9.0) * x, 2.0), 18.0, 4.5 + 0.5, 18.0 + 5.0, 1.0);
+    check(gradient(tape, x, constant(2.0) * x, 9.0), 18.0, 4.5 + 0.5, 18.0 + 5.0, 1.0);
+    const double both = 2 * 0.25 + 0.25 * 0.25;
+    check(gradient(tape, x, constant(9.0) * x, 9.0), 81.0, both * 81.0 + 0.5,
+          (1.0 + both) * 81.0 + 0.5, 1.0);
+    // Where nothing is multiplied nothing is cut.
+    check(gradient(tape, x, -x, 9.0), -9.0, 0.0, 9.0, 0.0);
+    // What a link gave has any digits.
+    const Traced twice = (constant(2.0) * x) * constant(3.0);
+    const double second = 3.0 * 0.0 + 0.5, path = 6.0 + second;
+    check(gradient(tape, x, twice, 2.0), 12.0, second * 2.0 + 0.5 + 0.25 * path * 2.0,
+          12.0 + second * 2.0 + 0.5 + 0.25 * path * 2.0, 2.0);
+}
+
 }  // namespace gradverify

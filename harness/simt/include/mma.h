@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stands for CUDA's header of this name, which the CPU device does not serve.
+// Stands for CUDA's header of this name: products of matrices by a warp (nvcuda::wmma), of half,
+// bfloat16, tf32 and double.
 #pragma once
+#pragma GCC system_header
 
-#error \
-    "gradverify: <mma.h> (tensor cores) runs on cuda only; name this file behind CUDA_ONLY in gradverify_add_kernels, and the rest of the target still builds for the cpu device"
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
+#include "gradverify_simt/mma.hpp"

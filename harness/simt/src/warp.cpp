@@ -8,11 +8,13 @@
 #include <limits>
 
 #include "harness/simt/src/detector.hpp"
+#include "harness/simt/src/warp_product.hpp"
 
 namespace gradverify::simt {
 namespace {
 
 using unit::WarpOp;
+constexpr std::ptrdiff_t warp_lanes = 32;
 constexpr std::uint64_t undefined_value = ~std::uint64_t{0};
 
 template <class Visit>
@@ -108,6 +110,11 @@ void Warp::compute(const Pending& pending) {
         case WarpOp::match_any:
         case WarpOp::match_all:
             return match(pending);
+        case WarpOp::matrix_product:
+            return give_all(pending.arrived == ~0u && multiply(values_));
+        case WarpOp::same_matrix:
+            return give_all(pending.arrived == ~0u &&
+                            std::ranges::count(values_, values_[0]) == warp_lanes);
         default:
             return give_all(reduce(pending));
     }

@@ -127,6 +127,18 @@ const WrongKernel wrong_kernels[] = {
      FindingKind::race,
      {"no fence writes", "no fence reads"},
      {"data["}},
+    {"factors_loaded_without_barrier",
+     FindingKind::race,
+     {"staged writes", "staged loads"},
+     {"staged[", "neither __syncwarp() nor a barrier"}},
+    {"sums_read_without_syncwarp",
+     FindingKind::race,
+     {"sums are stored", "sums are read"},
+     {"sums["}},
+    {"factors_loaded_past_the_end",
+     FindingKind::out_of_bounds,
+     {"loads past"},
+     {"factors has 120 elements"}},
     {"plain_read_of_an_atomic",
      FindingKind::race,
      {"mixed updates", "mixed reads"},
@@ -184,6 +196,15 @@ TEST_CASE("an access that would end the process ends the launch, with a finding"
     CHECK(contains(findings[0].text, line_of("to unmapped")));
     CHECK(run_on("cpu-checked", "mask_names_absent_lane")[0] == 1.0f);
     CHECK(take_error() == "");
+}
+
+TEST_CASE("a matrix that part of a warp loads is an error") {
+    run_on("cpu-checked", "factors_loaded_by_half_a_warp");
+    const std::string error = take_error();
+    CAPTURE(error);
+    CHECK(contains(error, "a matrix of wmma that not all 32 lanes of a warp load or store"));
+    CHECK(contains(error, line_of("half loads")));
+    take_findings();
 }
 
 TEST_CASE("whether a full mask may name lanes that have exited is left to taste") {

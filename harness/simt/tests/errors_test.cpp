@@ -76,6 +76,32 @@ TEST_CASE("a failed device assertion ends the launch and names its line and thre
                     "thread (3, 0, 0)", "launch of check_value"});
 }
 
+TEST_CASE("a product of matrices needs a whole warp that asks for one product") {
+    CHECK(run("multiply_by_a_warp", 32) == std::vector<float>(32, 16.0f));
+    CHECK(take_error() == "");
+    for (const Order order : simt_test::all_orders) {
+        const simt_test::ScheduleScope scope({.threads = order, .seed = 1});
+        for (const char* name :
+             {"multiply_by_part_of_a_warp", "multiply_without_a_lane", "multiply_in_two_shapes"}) {
+            CAPTURE(std::string(name));
+            check_contains(error_of(name, 64), {"mma_sync that not all 32 lanes of a warp reach"});
+        }
+        check_contains(error_of("multiply_in_a_branch"),
+                       {"deadlock", "16 wait at the warp collective of", "matrices.cu:201"});
+    }
+    check_contains(error_of("multiply_without_a_lane"), {"matrices.cu:221: mma_sync"});
+}
+
+TEST_CASE("a matrix in memory is aligned to 32 bytes, and its rows to 16") {
+    CHECK(run("load_aligned", 256)[31] == 8 + 31 / 2 * 12 + 31 % 2 * 4);
+    CHECK(take_error() == "");
+    check_contains(error_of("load_misaligned", 256),
+                   {"matrices.cu:251: a matrix of wmma that does not begin at a multiple of 32"});
+    check_contains(error_of("load_misaligned_rows", 256),
+                   {"matrices.cu:251: a matrix of wmma whose ldm is no multiple of 16 bytes"});
+    check_contains(error_of("store_misaligned", 512), {"matrices.cu:261: a matrix of wmma that"});
+}
+
 TEST_CASE("inline PTX is a trap that names its line") {
     check_contains(error_of("inline_ptx"),
                    {"runtime.cu:105: inline PTX runs on cuda only", "mov.u32"});

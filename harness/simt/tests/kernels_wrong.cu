@@ -2,6 +2,7 @@
 // Kernels that are wrong in one way each, most of them right by luck in the order of a CPU. The
 // tests find a line by the comment on it.
 #include <cuda_runtime.h>
+#include <mma.h>
 
 #include "harness/simt/tests/launcher.hpp"
 
@@ -188,6 +189,50 @@ __global__ void mixed(float* data, int* counter) {
 GRADVERIFY_SIMT_TEST_LAUNCHER(plain_read_of_an_atomic) {
     mixed<<<1, 32>>>(call.data, reinterpret_cast<int*>(call.data + 64));
 }
+
+// Factors are loaded while other lanes may still store theirs.
+__global__ void staged_factors(float* data) {
+    using namespace nvcuda;
+    __shared__ __align__(32) float staged[128];
+    for (int i = threadIdx.x; i < 128; i += 32) staged[i] = data[i % 64];  // line: staged writes
+    wmma::fragment<wmma::matrix_a, 16, 16, 8, wmma::precision::tf32, wmma::row_major> a;
+    wmma::load_matrix_sync(a, staged, 8);  // line: staged loads
+    data[threadIdx.x] = a.x[0];
+}
+GRADVERIFY_SIMT_TEST_LAUNCHER(factors_loaded_without_barrier) {
+    staged_factors<<<1, 32>>>(call.data);
+}
+
+// A warp's own sums are read by other lanes than those that stored them.
+__global__ void own_sums(float* data) {
+    using namespace nvcuda;
+    __shared__ __align__(32) float sums[256];
+    wmma::fragment<wmma::accumulator, 16, 16, 8, float> sum;
+    wmma::fill_fragment(sum, 1.0f);
+    wmma::store_matrix_sync(sums, sum, 16, wmma::mem_row_major);  // line: sums are stored
+    data[threadIdx.x] = sums[8 * threadIdx.x + 12 & 255];         // line: sums are read
+}
+GRADVERIFY_SIMT_TEST_LAUNCHER(sums_read_without_syncwarp) { own_sums<<<1, 32>>>(call.data); }
+
+__global__ void loads_past(float* data) {
+    using namespace nvcuda;
+    __shared__ __align__(32) float factors[120];
+    for (int i = threadIdx.x; i < 120; i += 32) factors[i] = data[i % 32];
+    __syncthreads();
+    wmma::fragment<wmma::matrix_a, 16, 16, 8, wmma::precision::tf32, wmma::row_major> a;
+    wmma::load_matrix_sync(a, factors, 8);  // line: loads past
+    data[threadIdx.x] = a.x[0];
+}
+GRADVERIFY_SIMT_TEST_LAUNCHER(factors_loaded_past_the_end) { loads_past<<<1, 32>>>(call.data); }
+
+__global__ void half_loads(float* data) {
+    using namespace nvcuda;
+    wmma::fragment<wmma::matrix_a, 16, 16, 8, wmma::precision::tf32, wmma::row_major> a;
+    if (threadIdx.x >= 16) return;
+    wmma::load_matrix_sync(a, data, 8);  // line: half loads
+    data[threadIdx.x] = a.x[0];
+}
+GRADVERIFY_SIMT_TEST_LAUNCHER(factors_loaded_by_half_a_warp) { half_loads<<<1, 32>>>(call.data); }
 
 // Only pre-emption shows the lost updates in the values.
 __global__ void lost_updates(float* data) { data[0] += 1.0f; }

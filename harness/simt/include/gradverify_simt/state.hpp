@@ -111,6 +111,19 @@ enum class WarpOp {
     reduce_and,
     reduce_or,
     reduce_xor,
+    matrix_product,  ///< the value is a lane's WarpProduct
+    same_matrix,     ///< all lanes of the warp were given one address
+};
+
+/// One lane's part in a product of matrices by its warp (mma.h), sum = a b + c: where its elements
+/// are. Lane l has elements l n to l n + n - 1 of each matrix in row-major order.
+struct WarpProduct {
+    enum class Element { half, bfloat16, tf32, float64 };
+    int rows, columns, depth;
+    Element element;
+    bool has_half_c, has_half_sum;  ///< else float, or double
+    const void *a, *b, *c;
+    void* sum;
 };
 
 /// The build defines GRADVERIFY_SIMT_CHECKED for the variant of a unit whose memory accesses are

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+// nvcuda::wmma of CUDA C++. Each lane owns elements of a matrix, and loads and stores these by
+// itself; the product is one collective of the warp (harness/simt/src/warp_product.cpp). Which
+// elements a lane owns is no GPU's: CUDA leaves it open. As there, accumulators of one shape agree.
+#pragma once
+#pragma GCC system_header
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include "gradverify_simt/state.hpp"
+#include "gradverify_simt/sync.hpp"
+
+namespace nvcuda::wmma {
+
+enum layout_t { mem_row_major, mem_col_major };
+struct row_major {};
+struct col_major {};
+struct matrix_a {};
+struct matrix_b {};
+struct accumulator {};
+namespace precision {
+struct tf32 {};
+}  // namespace precision
+namespace experimental::precision {
+struct u4 {};
+struct s4 {};
+struct b1 {};
+}  // namespace experimental::precision
+
+namespace detail {
+
+using Product = ::gradverify::simt::unit::WarpProduct;
+
+template <class Use, int m, int n, int k>
+constexpr int rows = std::is_same_v<Use, matrix_b> ? k : m;
+template <class Use, int m, int n, int k>
+constexpr int columns = std::is_same_v<Use, matrix_a> ? k : n;
+
+template <class T>
+constexpr bool is_narrow = std::is_same_v<T, __half> || std::is_same_v<T, __nv_bfloat16>;
+
+/// The shapes that CUDA has for elements of this type.
+template <class Use, int m, int n, int k, class T>
+constexpr bool has_shape() {
+    const bool of_narrow =
+        k == 16 && ((m == 16 && n == 16) || (m == 32 && n == 8) || (m == 8 && n == 32));
+    const bool of_tf32 = m == 16 && n == 16 && k == 8, of_double = m == 8 && n == 8 && k == 4;
+    if (std::is_same_v<T, double>) return of_double;
+    if (std::is_same_v<Use, accumulator>)
+        return std::is_same_v<T, float> ? of_narrow || of_tf32
+                                        : std::is_same_v<T, __half> && of_narrow;
+    return std::is_same_v<T, precision::tf32> ? of_tf32 : is_narrow<T> && of_narrow;
+}
+template <class T>
+constexpr bool is_of_integers =
+    std::is_integral_v<T> || std::is_same_v<T, experimental::precision::u4> ||
+    std::is_same_v<T, experimental::precision::s4> ||
+    std::is_same_v<T, experimental::precision::b1>;
+
+template <class T>
+struct Stored {
+    using type = T;
+};
+template <>
+struct Stored<precision::tf32> {
+    using type = float;
+};
+
+}  // namespace detail
+
+template <class Use, int m, int n, int k, class T, class Layout = void>
+class fragment {
+    static_assert(!detail::is_of_integers<T>,
+                  "gradverify: wmma fragments of integers run on cuda only; name this file behind "
+                  "CUDA_ONLY in gradverify_add_kernels, and the rest of the target still builds "
+                  "for the cpu device");
+    static_assert(detail::is_of_integers<T> || detail::has_shape<Use, m, n, k, T>(),
+                  "wmma: CUDA has no fragment of this shape and type");
+    static_assert(std::is_same_v<Layout, void> == std::is_same_v<Use, accumulator>,
+                  "wmma: matrix_a and matrix_b have a layout, an accumulator has none");
+
+  public:
+    using element_type = T;
+    using storage_element_type = typename detail::Stored<T>::type;
+    enum {
+        /// Elements of its own that a lane has.
+        gradverify_own = detail::rows<Use, m, n, k> * detail::columns<Use, m, n, k> / 32,
+        /// A lane has some factors of half several times.
+        num_elements =
+            std::is_same_v<T, __half> && !std::is_same_v<Use, accumulator> ? 16 : gradverify_own,
+        num_storage_elements = num_elements
+    };
+    storage_element_type x[num_elements];
+};
+
+namespace detail {
+
+template <class Fragment>
+struct Shape;
+template <class Use, int m, int n, int k, class T, class Layout>
+struct Shape<fragment<Use, m, n, k, T, Layout>> {
+    static constexpr int rows = detail::rows<Use, m, n, k>, columns = detail::columns<Use, m, n, k>;
+    static constexpr bool is_by_column = std::is_same_v<Layout, col_major>;
+    using Stored = typename fragment<Use, m, n, k, T, Layout>::storage_element_type;
+};
+
+/// What a lane's element is, by row and column, in a matrix of whole rows.
+template <class S>
+GRADVERIFY_SIMT_ACCESS std::size_t place(int element, std::size_t ldm, bool is_by_column) {
+    const auto row = static_cast<std::size_t>(element / S::columns);
+    const auto column = static_cast<std::size_t>(element % S::columns);
+    return is_by_column ? row + column * ldm : row * ldm + column;
+}
+
+/// What CUDA asks of a matrix in memory, and of the warp.
+inline void require(const void* matrix, std::size_t row_bytes, const char* file, int line) {
+    using namespace ::gradverify::simt::unit;
+    constexpr int misaligned = 716, illegal_instruction = 715;
+    if (reinterpret_cast<std::uintptr_t>(matrix) % 32 != 0)
+        gradverify_simt_trap(misaligned,
+                             "a matrix of wmma that does not begin at a multiple of 32 bytes", file,
+                             line);
+    if (row_bytes % 16 != 0)
+        gradverify_simt_trap(misaligned, "a matrix of wmma whose ldm is no multiple of 16 bytes",
+                             file, line);
+    // Elsewhere the product tells.
+    if constexpr (is_checked)
+        if (collective(WarpOp::same_matrix, ~0u, reinterpret_cast<std::uintptr_t>(matrix), file,
+                       line) == 0)
+            gradverify_simt_trap(illegal_instruction,
+                                 "a matrix of wmma that not all 32 lanes of a warp load or store "
+                                 "together",
+                                 file, line);
+}
+
+template <class Fragment, class T>
+GRADVERIFY_SIMT_ACCESS void load(Fragment& to, const T* from, unsigned ldm, bool is_by_column) {
+    using S = Shape<Fragment>;
+    constexpr int own = Fragment::gradverify_own;
+    const int first = static_cast<int>(::gradverify::simt::unit::lane()) * own;
+    for (int i = 0; i < own; ++i) to.x[i] = from[place<S>(first + i, ldm, is_by_column)];
+    for (int i = own; i < Fragment::num_elements; ++i) to.x[i] = to.x[i - own];
+}
+
+template <class T>
+constexpr Product::Element element_of() {
+    if (std::is_same_v<T, __half>) return Product::Element::half;
+    if (std::is_same_v<T, __nv_bfloat16>) return Product::Element::bfloat16;
+    return std::is_same_v<T, double> ? Product::Element::float64 : Product::Element::tf32;
+}
+
+/// Which sums CUDA forms of factors of a type.
+template <class T, class Sum>
+constexpr bool can_sum =
+    std::is_same_v<T, double>   ? std::is_same_v<Sum, double>
+    : std::is_same_v<T, __half> ? std::is_same_v<Sum, float> || std::is_same_v<Sum, __half>
+                                : std::is_same_v<Sum, float>;
+
+}  // namespace detail
+
+template <class Use, int m, int n, int k, class T, class Layout>
+inline void fill_fragment(fragment<Use, m, n, k, T, Layout>& to,
+                          const std::type_identity_t<typename detail::Stored<T>::type>& value) {
+    for (auto& element : to.x) element = value;
+}
+
+template <class Use, int m, int n, int k, class T, class Layout>
+GRADVERIFY_SIMT_ACCESS void load_matrix_sync(fragment<Use, m, n, k, T, Layout>& to,
+                                             const typename detail::Stored<T>::type* from,
+                                             unsigned ldm, GRADVERIFY_SIMT_PLACE) {
+    static_assert(!std::is_same_v<Use, accumulator>,
+                  "wmma: an accumulator's load needs a layout_t");
+    detail::require(from, ldm * sizeof(*from), file, line);
+    detail::load(to, from, ldm, std::is_same_v<Layout, col_major>);
+}
+template <int m, int n, int k, class T>
+GRADVERIFY_SIMT_ACCESS void load_matrix_sync(fragment<accumulator, m, n, k, T>& to, const T* from,
+                                             unsigned ldm, layout_t layout, GRADVERIFY_SIMT_PLACE) {
+    detail::require(from, ldm * sizeof(*from), file, line);
+    detail::load(to, from, ldm, layout == mem_col_major);
+}
+template <int m, int n, int k, class T>
+GRADVERIFY_SIMT_ACCESS void store_matrix_sync(T* to, const fragment<accumulator, m, n, k, T>& from,
+                                              unsigned ldm, layout_t layout,
+                                              GRADVERIFY_SIMT_PLACE) {
+    using S = detail::Shape<fragment<accumulator, m, n, k, T>>;
+    constexpr int own = fragment<accumulator, m, n, k, T>::gradverify_own;
+    detail::require(to, ldm * sizeof(*to), file, line);
+    const int first = static_cast<int>(::gradverify::simt::unit::lane()) * own;
+    for (int i = 0; i < own; ++i)
+        to[detail::place<S>(first + i, ldm, layout == mem_col_major)] = from.x[i];
+}
+
+/// `sum` = a b + c; it may be c itself. The product saturates integers alone.
+template <int m, int n, int k, class T, class LayoutA, class LayoutB, class Sum, class From>
+GRADVERIFY_SIMT_UNREPORTED inline void mma_sync(fragment<accumulator, m, n, k, Sum>& sum,
+                                                const fragment<matrix_a, m, n, k, T, LayoutA>& a,
+                                                const fragment<matrix_b, m, n, k, T, LayoutB>& b,
+                                                const fragment<accumulator, m, n, k, From>& c,
+                                                GRADVERIFY_SIMT_PLACE) {
+    using namespace ::gradverify::simt::unit;
+    static_assert(detail::can_sum<T, Sum> && detail::can_sum<T, From>,
+                  "wmma: CUDA does not sum products of this type so");
+    const WarpProduct product{.rows = m,
+                              .columns = n,
+                              .depth = k,
+                              .element = detail::element_of<T>(),
+                              .has_half_c = std::is_same_v<From, __half>,
+                              .has_half_sum = std::is_same_v<Sum, __half>,
+                              .a = a.x,
+                              .b = b.x,
+                              .c = c.x,
+                              .sum = sum.x};
+    if (collective(WarpOp::matrix_product, ~0u, reinterpret_cast<std::uintptr_t>(&product), file,
+                   line) == 0)
+        gradverify_simt_trap(715, "mma_sync that not all 32 lanes of a warp reach together", file,
+                             line);
+}
+
+/// Rounded to the 11 digits of tf32, half a unit away from zero.
+inline float __float_to_tf32(float value) {
+    const auto bits = std::bit_cast<std::uint32_t>(value);
+    if ((bits & 0x7f800000u) == 0x7f800000u) return value;
+    return std::bit_cast<float>((bits + 0x1000u) & 0xffffe000u);
+}
+
+}  // namespace nvcuda::wmma

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+// nvcuda::wmma: products of every shape and type that the cpu device has, on integers, against a
+// plain sum of products; elements of accumulators; what tf32 makes of a float.
+#include <mma.h>
+
+#include "harness/simt/tests/constructs/construct.hpp"
+
+using construct::Array;
+using construct::table;
+namespace wmma = nvcuda::wmma;
+
+namespace {
+
+template <class T>
+struct Stored {
+    using type = T;
+};
+template <>
+struct Stored<wmma::precision::tf32> {
+    using type = float;
+};
+
+/// out = 2 (a b + c) by elements of the accumulator, a by `A`'s layout and so on.
+template <class T, class Sum, int m, int n, int k, class A, class B>
+__global__ void product(const typename Stored<T>::type* a, const typename Stored<T>::type* b,
+                        const Sum* c, Sum* out, wmma::layout_t layout) {
+    constexpr bool a_by_row = std::is_same_v<A, wmma::row_major>;
+    constexpr bool b_by_row = std::is_same_v<B, wmma::row_major>;
+    wmma::fragment<wmma::matrix_a, m, n, k, T, A> first;
+    wmma::fragment<wmma::matrix_b, m, n, k, T, B> second;
+    wmma::fragment<wmma::accumulator, m, n, k, Sum> before, sum;
+    wmma::load_matrix_sync(first, a, a_by_row ? k : m);
+    wmma::load_matrix_sync(second, b, b_by_row ? n : k);
+    wmma::load_matrix_sync(before, c, layout == wmma::mem_row_major ? n : m, layout);
+    for (int i = 0; i < first.num_elements; ++i) first.x[i] = first.x[i];
+    wmma::mma_sync(sum, first, second, before);
+    for (int i = 0; i < sum.num_elements; ++i) sum.x[i] = sum.x[i] + sum.x[i];
+    wmma::store_matrix_sync(out, sum, layout == wmma::mem_row_major ? n : m, layout);
+}
+
+/// Small integers, different enough that no transposed, shifted or missing element goes unseen.
+template <class T>
+std::vector<T> integers(int count, int factor) {
+    return table(count, [=](int i) { return T(float((i * factor + i / 7) % 13 - 6)); });
+}
+template <class T>
+double number(const T& value) {
+    return double(float(value));
+}
+double number(double value) { return value; }
+
+template <class T, class Sum, int m, int n, int k, class A, class B>
+void compare(construct::Report& report, wmma::layout_t layout) {
+    using Element = typename Stored<T>::type;
+    const auto a = integers<Element>(m * k, 5), b = integers<Element>(k * n, 3);
+    const auto c = integers<Sum>(m * n, 7);
+    const bool by_row = layout == wmma::mem_row_major;
+    std::vector<double> want(std::size_t(m * n));
+    for (int i = 0; i < m; ++i)
+        for (int j = 0; j < n; ++j) {
+            const int at = by_row ? i * n + j : j * m + i;
+            double sum = number(c[std::size_t(at)]);
+            for (int l = 0; l < k; ++l) {
+                const int of_a = std::is_same_v<A, wmma::row_major> ? i * k + l : l * m + i;
+                const int of_b = std::is_same_v<B, wmma::row_major> ? l * n + j : j * k + l;
+                sum += number(a[std::size_t(of_a)]) * number(b[std::size_t(of_b)]);
+            }
+            want[std::size_t(at)] = 2 * sum;
+        }
+    Array<Element> on_device_a(a), on_device_b(b);
+    Array<Sum> on_device_c(c), out(m * n);
+    product<T, Sum, m, n, k, A, B><<<1, 32>>>(on_device_a, on_device_b, on_device_c, out, layout);
+    std::vector<double> got;
+    for (const Sum& value : out.host()) got.push_back(number(value));
+    report.equal("2 (a b + c)", got, want);
+}
+
+template <class T, class Sum, int m, int n, int k>
+void compare_layouts(construct::Report& report) {
+    using Row = wmma::row_major;
+    using Column = wmma::col_major;
+    compare<T, Sum, m, n, k, Row, Row>(report, wmma::mem_row_major);
+    compare<T, Sum, m, n, k, Row, Column>(report, wmma::mem_col_major);
+    compare<T, Sum, m, n, k, Column, Row>(report, wmma::mem_col_major);
+    compare<T, Sum, m, n, k, Column, Column>(report, wmma::mem_row_major);
+}
+template <class T, class Sum>
+void compare_shapes(construct::Report& report) {
+    compare_layouts<T, Sum, 16, 16, 16>(report);
+    compare_layouts<T, Sum, 32, 8, 16>(report);
+    compare_layouts<T, Sum, 8, 32, 16>(report);
+}
+
+}  // namespace
+
+CONSTRUCT(products_of_half_summed_in_float) { compare_shapes<__half, float>(report); }
+CONSTRUCT(products_of_half_summed_in_half) { compare_shapes<__half, __half>(report); }
+CONSTRUCT(products_of_bfloat16) { compare_shapes<__nv_bfloat16, float>(report); }
+CONSTRUCT(products_of_tf32) { compare_layouts<wmma::precision::tf32, float, 16, 16, 8>(report); }
+CONSTRUCT(products_of_double) { compare_layouts<double, double, 8, 8, 4>(report); }
+
+// Sums change their type on the way, as CUDA lets them.
+__global__ void mixed_sums(__half* out) {
+    wmma::fragment<wmma::matrix_a, 16, 16, 16, __half, wmma::row_major> a;
+    wmma::fragment<wmma::matrix_b, 16, 16, 16, __half, wmma::row_major> b;
+    wmma::fragment<wmma::accumulator, 16, 16, 16, float> c;
+    wmma::fragment<wmma::accumulator, 16, 16, 16, __half> sum;
+    wmma::fill_fragment(a, __float2half(1.0f));
+    wmma::fill_fragment(b, __float2half(0.5f));
+    wmma::fill_fragment(c, 1024.0f + 1.0f / 1024.0f);
+    wmma::mma_sync(sum, a, b, c);
+    wmma::store_matrix_sync(out, sum, 16, wmma::mem_row_major);
+}
+CONSTRUCT(sums_of_another_type) {
+    Array<__half> out(256);
+    mixed_sums<<<1, 32>>>(out);
+    std::vector<float> got;
+    for (const __half value : out.host()) got.push_back(__half2float(value));
+    report.equal("1024 + 1/1024 + 16 / 2, in half", got, std::vector<float>(256, 1032.0f));
+}
+
+// Each warp of a block multiplies its own tile of shared memory, with rows longer than a tile.
+__global__ void tiles(const float* data, float* out) {
+    constexpr int ldm = 24, warps = 3;
+    __shared__ __align__(32) __half a[warps][16 * ldm];
+    __shared__ __align__(32) float sums[warps][16 * 16];
+    const int warp = threadIdx.x / 32;
+    for (int i = threadIdx.x % 32; i < 16 * 16; i += 32)
+        a[warp][i / 16 * ldm + i % 16] = __float2half(data[i] + warp);
+    __syncwarp();
+    wmma::fragment<wmma::matrix_a, 16, 16, 16, __half, wmma::row_major> first;
+    wmma::fragment<wmma::matrix_b, 16, 16, 16, __half, wmma::col_major> second;
+    wmma::fragment<wmma::accumulator, 16, 16, 16, float> sum;
+    wmma::fill_fragment(sum, 0.0f);
+    wmma::load_matrix_sync(first, a[warp], ldm);
+    wmma::load_matrix_sync(second, a[warp], ldm);
+    wmma::mma_sync(sum, first, second, sum);
+    wmma::mma_sync(sum, first, second, sum);
+    wmma::store_matrix_sync(sums[warp], sum, 16, wmma::mem_row_major);
+    __syncthreads();
+    for (int i = threadIdx.x; i < warps * 256; i += blockDim.x) out[i] = sums[i / 256][i % 256];
+}
+CONSTRUCT(tiles_of_several_warps) {
+    const auto values = integers<float>(256, 5);
+    Array<float> data(values), out(3 * 256);
+    tiles<<<1, 96>>>(data, out);
+    const auto want = table(3 * 256, [&](int i) {
+        const int warp = i / 256, row = i % 256 / 16, column = i % 16;
+        float sum = 0;
+        for (int l = 0; l < 16; ++l)
+            sum += (values[std::size_t(row * 16 + l)] + float(warp)) *
+                   (values[std::size_t(column * 16 + l)] + float(warp));
+        return 2 * sum;
+    });
+    report.equal("a a^T + a a^T", out.host(), want);
+}
+
+/// A factor of so many digits, as it is and rounded first.
+__global__ void factors(const float* value, float* out, bool rounds) {
+    wmma::fragment<wmma::matrix_a, 16, 16, 8, wmma::precision::tf32, wmma::row_major> a;
+    wmma::fragment<wmma::matrix_b, 16, 16, 8, wmma::precision::tf32, wmma::row_major> b;
+    wmma::fragment<wmma::accumulator, 16, 16, 8, float> sum;
+    wmma::fill_fragment(a, rounds ? wmma::__float_to_tf32(*value) : *value);
+    wmma::fill_fragment(b, 1.0f);
+    wmma::fill_fragment(sum, 0.0f);
+    wmma::mma_sync(sum, a, b, sum);
+    wmma::store_matrix_sync(out, sum, 16, wmma::mem_row_major);
+}
+CONSTRUCT(digits_of_tf32) {
+    struct Case {
+        float value, cut, rounded;
+    };
+    const Case cases[] = {{1.0f + 1.0f / 1024, 1.0f + 1.0f / 1024, 1.0f + 1.0f / 1024},
+                          {1.0f + 1.75f / 1024, 1.0f + 1.0f / 1024, 1.0f + 2.0f / 1024},
+                          {-1.0f - 0.5f / 1024, -1.0f, -1.0f - 1.0f / 1024},
+                          {3.0f + 0.25f / 1024, 3.0f, 3.0f}};
+    for (const Case& one : cases) {
+        Array<float> value(std::vector<float>{one.value}), out(256);
+        factors<<<1, 32>>>(value, out, false);
+        report.equal("eight times what was cut", out.host(), std::vector<float>(256, 8 * one.cut));
+        factors<<<1, 32>>>(value, out, true);
+        report.equal("eight times what was rounded", out.host(),
+                     std::vector<float>(256, 8 * one.rounded));
+    }
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// What wmma asks of a warp and of a matrix in memory, and is not given.
+#include <cuda_runtime.h>
+#include <mma.h>
+
+#include "harness/simt/tests/launcher.hpp"
+
+namespace wmma = nvcuda::wmma;
+using A = wmma::fragment<wmma::matrix_a, 16, 16, 8, wmma::precision::tf32, wmma::row_major>;
+using B = wmma::fragment<wmma::matrix_b, 16, 16, 8, wmma::precision::tf32, wmma::row_major>;
+using Sum = wmma::fragment<wmma::accumulator, 16, 16, 8, float>;
+
+__device__ void fill(A& a, B& b, Sum& sum) {
+    wmma::fill_fragment(a, 1.0f);
+    wmma::fill_fragment(b, 2.0f);
+    wmma::fill_fragment(sum, 0.0f);
+}
+
+__global__ void multiply(float* data, bool is_half_of_the_warp) {
+    A a;
+    B b;
+    Sum sum;
+    fill(a, b, sum);
+    if (is_half_of_the_warp && threadIdx.x >= 16) {
+        __syncthreads();
+        return;
+    }
+#line 201 "matrices.cu"
+    wmma::mma_sync(sum, a, b, sum);
+    if (is_half_of_the_warp) __syncthreads();
+    data[threadIdx.x] = sum.x[0];
+}
+GRADVERIFY_SIMT_TEST_LAUNCHER(multiply_by_a_warp) { multiply<<<1, 32>>>(call.data, false); }
+GRADVERIFY_SIMT_TEST_LAUNCHER(multiply_by_part_of_a_warp) { multiply<<<1, 48>>>(call.data, false); }
+GRADVERIFY_SIMT_TEST_LAUNCHER(multiply_in_a_branch) { multiply<<<1, 32>>>(call.data, true); }
+
+__global__ void multiply_after_exit(float* data) {
+    if (threadIdx.x == 5) return;
+    A a;
+    B b;
+    Sum sum;
+    fill(a, b, sum);
+#line 221 "matrices.cu"
+    wmma::mma_sync(sum, a, b, sum);
+    data[threadIdx.x] = sum.x[0];
+}
+GRADVERIFY_SIMT_TEST_LAUNCHER(multiply_without_a_lane) {
+    multiply_after_exit<<<1, 32>>>(call.data);
+}
+
+__global__ void multiply_two_shapes(float* data) {
+    A a;
+    B b;
+    Sum sum;
+    fill(a, b, sum);
+    wmma::fragment<wmma::matrix_a, 16, 16, 16, __half, wmma::row_major> c;
+    wmma::fragment<wmma::matrix_b, 16, 16, 16, __half, wmma::row_major> d;
+    wmma::fragment<wmma::accumulator, 16, 16, 16, float> other;
+    wmma::fill_fragment(c, __half(1.0f));
+    wmma::fill_fragment(d, __half(1.0f));
+    wmma::fill_fragment(other, 0.0f);
+#line 241 "matrices.cu"
+    if (threadIdx.x % 2 == 0)
+        wmma::mma_sync(sum, a, b, sum);
+    else
+        wmma::mma_sync(other, c, d, other);
+    data[threadIdx.x] = sum.x[0] + other.x[0];
+}
+GRADVERIFY_SIMT_TEST_LAUNCHER(multiply_in_two_shapes) { multiply_two_shapes<<<1, 32>>>(call.data); }
+
+__global__ void load(float* data, int first, int ldm) {
+    A a;
+#line 251 "matrices.cu"
+    wmma::load_matrix_sync(a, data + first, ldm);
+    data[threadIdx.x] = a.x[0];
+}
+GRADVERIFY_SIMT_TEST_LAUNCHER(load_aligned) { load<<<1, 32>>>(call.data, 8, 12); }
+GRADVERIFY_SIMT_TEST_LAUNCHER(load_misaligned) { load<<<1, 32>>>(call.data, 4, 12); }
+GRADVERIFY_SIMT_TEST_LAUNCHER(load_misaligned_rows) { load<<<1, 32>>>(call.data, 8, 10); }
+
+__global__ void store(float* data, int first) {
+    Sum sum;
+    wmma::fill_fragment(sum, 0.0f);
+#line 261 "matrices.cu"
+    wmma::store_matrix_sync(data + first, sum, 16, wmma::mem_row_major);
+}
+GRADVERIFY_SIMT_TEST_LAUNCHER(store_misaligned) { store<<<1, 32>>>(call.data, 4); }

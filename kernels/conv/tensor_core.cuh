@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: Apache-2.0
+// Convolution as a product of matrices that are never formed (implicit GEMM), on tensor cores: what
+// conv's three products read as factors, and where they write. Tensors go by their strides; where
+// channels are consecutive in memory (nhwc, ohwi) and come in eights, 16 bytes are read at once.
+// Written for the kernels alone: the references have their own geometry.
+#pragma once
+
+#include <climits>
+#include <stdexcept>
+
+#include "harness/kernel.hpp"
+#include "kernels/conv/tensor_core_positions.cuh"
+#include "kernels/tensor_core_tiles.cuh"
+#include "reference/conv.hpp"
+
+namespace gradverify::conv {
+
+/// Whether so many channels of a group can be moved by 16 bytes.
+template <class T>
+bool has_chunks(const TensorView& view, long long channels) {
+    constexpr int chunk = tensor_core::chunk<T>;
+    bool is_whole = view.stride(1) == 1 && channels % chunk == 0 &&
+                    reinterpret_cast<std::uintptr_t>(view.data) % 16 == 0;
+    for (int axis = 0; axis < view.rank; ++axis)
+        is_whole = is_whole && (axis == 1 || view.stride(axis) % chunk == 0);
+    return is_whole;
+}
+
+struct WindowAxis {
+    int size;  ///< of the tensor that is read
+    int stride, dilation, padding;
+};
+
+/// The elements that pixels read through the taps of a filter: rows are pixels, and along them are
+/// taps and channels. `is_inverse`: image pixels read the features that they went into.
+template <class T, bool is_inverse, bool is_depth_inner>
+struct Window {
+    using Element = T;
+    static constexpr bool depth_is_inner = is_depth_inner;
+    struct Outer {
+        long long offset;
+        int base[3];
+        bool is_there;
+    };
+    using Inner = Tap;
+
+    Layout<const T> tensor;
+    Positions positions;
+    Taps taps;
+    WindowAxis axes[3];
+    bool has_chunks;
+
+    __device__ const T* data_of(long long group) const {
+        return tensor.data + group * taps.channels * tensor.channel;
+    }
+    __device__ Outer outer(long long index) const {
+        Outer row;
+        row.is_there = index < positions.count;
+        if (!row.is_there) return row;
+        const Positions::At at = positions.at(index);
+        row.offset = at.n * tensor.outer;
+#pragma unroll
+        for (int i = 0; i < 3; ++i)
+            row.base[i] = is_inverse ? at.of[i] + axes[i].padding
+                                     : at.of[i] * axes[i].stride - axes[i].padding;
+        return row;
+    }
+    __device__ Inner inner(long long index) const { return taps.at(index); }
+    __device__ void next(Inner& tap) const { taps.next(tap); }
+    /// -1 in the padding, and between what a stride reads.
+    __device__ long long offset(const Outer& row, const Inner& tap) const {
+        long long offset = row.offset + tap.channel * tensor.channel;
+#pragma unroll
+        for (int i = 0; i < 3; ++i) {
+            const WindowAxis& axis = axes[i];
+            const int shift = tap.of[i] * axis.dilation;
+            int at = is_inverse ? row.base[i] - shift : row.base[i] + shift;
+            if (at < 0) return -1;
+            if (is_inverse && axis.stride > 1) {
+                if (at % axis.stride != 0) return -1;
+                at /= axis.stride;
+            }
+            if (at >= axis.size) return -1;
+            offset += at * tensor.axes.of[i];
+        }
+        return offset;
+    }
+};
+
+/// The filter of the forward pass: rows are output channels.
+template <class T>
+struct FilterByFeature {
+    using Element = T;
+    static constexpr bool depth_is_inner = true;
+    using Outer = Row;
+    using Inner = Tap;
+
+    Layout<const T> tensor;
+    long long features;  ///< of a group
+    Taps taps;
+    bool has_chunks;
+
+    __device__ const T* data_of(long long group) const {
+        return tensor.data + group * features * tensor.outer;
+    }
+    __device__ Outer outer(long long feature) const {
+        return {feature * tensor.outer, feature < features};
+    }
+    __device__ Inner inner(long long index) const { return taps.at(index); }
+    __device__ void next(Inner& tap) const { taps.next(tap); }
+    __device__ long long offset(const Outer& row, const Inner& tap) const {
+        return row.offset + tap.channel * tensor.channel + tensor.offset(0, tap.of);
+    }
+};
+
+/// What has channels along its rows, without a window: rows of the filter for the gradient by the
+/// image, one for each tap and feature; or of features, one for each pixel.
+template <class T, class Rows>
+struct ByChannel {
+    using Element = T;
+    static constexpr bool depth_is_inner = false;
+    using Outer = Row;
+    using Inner = Channel;
+
+    Layout<const T> tensor;
+    Rows rows;
+    long long channels;      ///< of a group
+    long long group_stride;  ///< from a group to the next
+    bool has_chunks;
+
+    __device__ const T* data_of(long long group) const {
+        return tensor.data + group * group_stride;
+    }
+    __device__ Outer outer(long long index) const {
+        if (index >= rows.count) return {0, false};
+        if constexpr (std::is_same_v<Rows, Taps>) {
+            const Tap tap = rows.at(index);
+            return {tensor.offset(tap.channel, tap.of), true};
+        } else {
+            const Positions::At at = rows.at(index);
+            return {tensor.offset(at.n, at.of), true};
+        }
+    }
+    __device__ Inner inner(long long index) const { return {index, index < channels}; }
+    __device__ void next(Inner& channel) const { channel.is_there = ++channel.index < channels; }
+    __device__ long long offset(const Outer& row, const Inner& channel) const {
+        return row.offset + channel.index * tensor.channel;
+    }
+};
+
+/// Sums become pixels: rows are positions, columns the channels of a group.
+template <class T>
+struct ToPixels {
+    Layout<T> tensor;
+    Positions positions;
+    const T* bias;  ///< or null
+    long long channels;
+    bool has_chunks;
+
+    __device__ Row row(long long group, long long index) const {
+        if (index >= positions.count) return {0, false};
+        const Positions::At at = positions.at(index);
+        return {tensor.offset(at.n, at.of) + group * channels * tensor.channel, true};
+    }
+    __device__ void store(const Row& row, long long, long long group, long long first,
+                          const float* sums) const {
+        if (!row.is_there || first >= channels) return;
+        const T* of_group = bias ? bias + group * channels : nullptr;
+        const int count = static_cast<int>(min(channels - first, 8LL));
+        T values[8];
+#pragma unroll
+        for (int i = 0; i < 8; ++i)
+            if (i < count)
+                values[i] = static_cast<T>(
+                    sums[i] + (of_group ? static_cast<float>(of_group[first + i]) : 0.0f));
+        T* to = tensor.data + row.offset + first * tensor.channel;
+        constexpr int chunk = tensor_core::chunk<T>;
+        if (has_chunks && count == 8) {
+#pragma unroll
+            for (int i = 0; i < 8; i += chunk) {
+                uint4 bits;
+                memcpy(&bits, values + i, sizeof bits);
+                *reinterpret_cast<uint4*>(to + i) = bits;
+            }
+            return;
+        }
+#pragma unroll
+        for (int i = 0; i < 8; ++i)
+            if (i < count) to[i * tensor.channel] = values[i];
+    }
+};
+
+/// Partial sums of the filter's gradient: by split, output channel, tap, and input channel.
+struct ToPartialSums {
+    float* sums;
+    long long m, n, groups;  ///< of a group: its output channels, its taps and channels
+
+    __device__ Row row(long long group, long long index) const {
+        return {(group * m + index) * n, index < m};
+    }
+    __device__ void store(const Row& row, long long split, long long, long long first,
+                          const float* from) const {
+        if (!row.is_there) return;
+        float* to = sums + split * groups * m * n + row.offset;
+#pragma unroll
+        for (int i = 0; i < 8; ++i)
+            if (first + i < n) to[first + i] = from[i];
+    }
+};
+
+/// dw = the sum of the splits' partial sums, in order.
+template <class T>
+__global__ void add_partial_sums(const float* sums, Layout<T> dw, Taps taps, long long elements,
+                                 long long splits) {
+    const long long step = static_cast<long long>(gridDim.x) * blockDim.x;
+    for (long long i = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x; i < elements;
+         i += step) {
+        float sum = 0.0f;
+        for (long long split = 0; split < splits; ++split) sum += sums[split * elements + i];
+        const long long feature = i / taps.count;
+        const Tap tap = taps.at(i - feature * taps.count);
+        dw.data[dw.offset(feature, tap.of) + tap.channel * dw.channel] = static_cast<T>(sum);
+    }
+}
+
+/// The numbers of a call that its operands are made of.
+struct TensorCoreGeometry {
+    long long groups, group_image, group_features;
+    Extents filter{{1, 1, 1}}, image{{1, 1, 1}}, features{{1, 1, 1}};
+    WindowAxis axes[3] = {{1, 1, 1, 0}, {1, 1, 1, 0}, {1, 1, 1, 0}};
+    long long image_positions, feature_positions;
+
+    TensorCoreGeometry(const Parameters& p, const TensorView& x, const TensorView& y)
+        : groups(p.groups), group_image(p.c / p.groups), group_features(p.k / p.groups) {
+        image_positions = feature_positions = p.n;
+        for (int axis = 0; axis < p.rank; ++axis) {
+            const Axis& of = p.axes[static_cast<std::size_t>(axis)];
+            const int at = axis + 3 - p.rank;
+            image.of[at] = as_int(x.size(2 + axis));
+            features.of[at] = as_int(y.size(2 + axis));
+            filter.of[at] = as_int(of.filter);
+            axes[at] = {0, as_int(of.stride), as_int(of.dilation), as_int(of.padding_left)};
+            image_positions *= image.of[at];
+            feature_positions *= features.of[at];
+        }
+    }
+
+    Positions over_image() const { return {image_positions, image}; }
+    Positions over_features() const { return {feature_positions, features}; }
+    /// The taps of a filter, each with so many channels.
+    Taps taps(long long channels) const {
+        return {as_int(channels), filter, channels * filter.of[0] * filter.of[1] * filter.of[2]};
+    }
+    template <class T, bool is_inverse, bool is_depth_inner>
+    Window<T, is_inverse, is_depth_inner> window(const TensorView& read, long long channels) const {
+        Window<T, is_inverse, is_depth_inner> window{layout_of<const T>(read),
+                                                     is_inverse ? over_image() : over_features(),
+                                                     taps(channels),
+                                                     {axes[0], axes[1], axes[2]},
+                                                     has_chunks<T>(read, channels)};
+        for (int i = 0; i < 3; ++i) window.axes[i].size = is_inverse ? features.of[i] : image.of[i];
+        return window;
+    }
+
+  private:
+    // Coordinates are ints, which also hold a position beyond the padding.
+    static int as_int(long long value) {
+        if (value > INT_MAX / 4) throw std::invalid_argument("an axis of more than 2^29 elements");
+        return static_cast<int>(value);
+    }
+};
+
+/// Calls `launch` with the tile that the block size stands for.
+template <class Launcher>
+void with_tile(int block_size, Launcher launch) {
+    if (block_size == tensor_core::LargeTile::threads) return launch(tensor_core::LargeTile{});
+    launch(tensor_core::SmallTile{});
+}
+
+template <class T>
+void declare_tensor_core(KernelDeclaration& kernel) {
+    kernel.spatial_axes(1, 3)
+        .supports("asymmetric_padding")
+        .strided("x")
+        .strided("w")
+        .strided("y")
+        .storage(DTypeOf<T>::value)
+        .on_tensor_cores()
+        .blocks_of({tensor_core::LargeTile::threads, tensor_core::SmallTile::threads})
+        .aligned_to(sizeof(T))
+        .on_given_stream()
+        .costs({.threads_per_output = 4, .barriers_per_thread = 1})
+        .with_empty_problems();
+}
+
+/// The same where channels are consecutive and fill chunks, of which random problems have few: what
+/// a network's inner layers have, and what is fast.
+template <class T>
+void declare_tensor_core_nhwc(KernelDeclaration& kernel) {
+    declare_tensor_core<T>(kernel);
+    kernel.layout("x", "nhwc")
+        .layout("w", "ohwi")
+        .layout("y", "nhwc")
+        .where("c", multiple_of(tensor_core::chunk<T>))
+        .where("k", multiple_of(tensor_core::chunk<T>))
+        .aligned_to(16);
+}
+
+}  // namespace gradverify::conv
