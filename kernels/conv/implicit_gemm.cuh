@@ -34,21 +34,28 @@ struct GemmTerm {
 /// Terms whose parts are worked out at once, by all threads.
 constexpr int gemm_terms = 256;
 
-template <class T, class Index, class Tile>
-struct GemmShared {
-    GemmAxis<Index> axes[3];
-    GemmTerm<Index> terms[gemm_terms];
-    Index d_column[Tile::columns];
-    // One quad more than needed, so that neighbouring terms differ in bank.
-    Quad<T> a[2][Tile::depth][Tile::rows / 4 + 1];
-    Quad<T> b[2][Tile::depth][Tile::columns / 4 + 1];
-};
-
 /// Which part of the result a block computes, and of the sum.
 struct GemmPlace {
     long long row, column;  ///< the first
     long long group, slice;
     long long term, terms_end;
+};
+
+/// What is not needed in each step is here too, to leave registers to the sums.
+template <class T, class Index, class Tile>
+struct GemmShared {
+    GemmPlace place;
+    GemmAxis<Index> axes[3];
+    Index columns_outer;
+    GemmTerm<Index> terms[gemm_terms];
+    Index d_column[Tile::columns];
+    // One quad more than needed, so that neighbouring terms differ in bank.
+    Quad<T> a[2][Tile::depth][Tile::rows / 4 + 1];
+    Quad<T> b[2][Tile::depth][Tile::columns / 4 + 1];
+
+    __device__ Index columns() const {
+        return columns_outer * axes[0].columns * axes[1].columns * axes[2].columns;
+    }
 };
 
 /// A position on three axes, the last one innermost, and what is left.
@@ -113,22 +120,22 @@ struct GemmLoader {
     static constexpr int row_step = Tile::threads / Tile::depth;
     static constexpr int term_step = Tile::threads / Tile::columns;
 
-    const T *a, *b;
-    Index a_row, first_row, rows;
+    const T *a, *b;  ///< a at the tile's first row
+    Index a_row, rows;
     const GemmColumn<Index>& column;
-    Index sizes[3];
     T from_a[Tile::loads_a], from_b[Tile::loads_b];
 
     /// `segment` is where the table of terms begins.
-    __device__ void load(const GemmTerm<Index>* terms, Index segment, Index step, Index end) {
+    __device__ void load(const GemmShared<T, Index, Tile>& shared, Index segment, Index step,
+                         Index end) {
         const int thread = threadIdx.x;
         const int entry = static_cast<int>(step - segment);
         const int term_of_a = thread % Tile::depth;
         const bool has_term = step + term_of_a < end;
-        const T* const a_of_term = a + (has_term ? terms[entry + term_of_a].a : 0);
+        const T* const a_of_term = a + (has_term ? shared.terms[entry + term_of_a].a : 0);
 #pragma unroll
         for (int i = 0; i < Tile::loads_a; ++i) {
-            const Index row = first_row + thread / Tile::depth + i * row_step;
+            const Index row = thread / Tile::depth + i * row_step;
             from_a[i] = has_term && row < rows ? a_of_term[row * a_row] : T(0);
         }
 #pragma unroll
@@ -136,11 +143,11 @@ struct GemmLoader {
             const int term = thread / Tile::columns + i * term_step;
             from_b[i] = T(0);
             if (column.is_inside && step + term < end) {
-                const GemmTerm<Index>& part = terms[entry + term];
+                const GemmTerm<Index>& part = shared.terms[entry + term];
                 bool is_inside = true;
                 for (int axis = 0; axis < 3; ++axis) {
                     const Index at = column.at[axis] + part.at[axis];
-                    is_inside = is_inside && at >= 0 && at < sizes[axis];
+                    is_inside = is_inside && at >= 0 && at < shared.axes[axis].b_size;
                 }
                 if (is_inside) from_b[i] = b[column.b + part.b];
             }
@@ -229,19 +236,22 @@ struct GemmGrid {
 
 template <GemmResult result, class T, class Index, class Tile>
 __device__ void write_sums(const GemmSums<T, Tile>& sums, const GemmTensors<T, Index>& of,
-                           const GemmPlace& place, const Index (&d_column)[Tile::columns],
-                           Index columns, T* partials) {
+                           const GemmShared<T, Index, Tile>& shared, T* partials) {
+    const GemmPlace& place = shared.place;
+    const Index columns = shared.columns();
+    const auto first_row = static_cast<Index>(place.row);
+    const auto first_column = static_cast<Index>(place.column);
     T* const d = of.d + place.group * of.d_group;
 #pragma unroll
     for (int i = 0; i < Tile::each; ++i) {
-        const auto row = static_cast<Index>(place.row) + sums.row(i);
+        const Index row = first_row + sums.row(i);
         if (row >= of.rows) continue;
         const T start = of.bias ? of.bias[place.group * of.rows + row] : T(0);
 #pragma unroll
         for (int j = 0; j < Tile::each; ++j) {
-            const auto column = static_cast<Index>(place.column) + sums.column(j);
+            const Index column = first_column + sums.column(j);
             if (column >= columns) continue;
-            T* const at = d + row * of.d_row + d_column[sums.column(j)];
+            T* const at = d + row * of.d_row + shared.d_column[sums.column(j)];
             if constexpr (result == GemmResult::stored)
                 *at = sums.sum[i][j] + start;
             else if constexpr (result == GemmResult::added)
@@ -253,40 +263,49 @@ __device__ void write_sums(const GemmSums<T, Tile>& sums, const GemmTensors<T, I
     }
 }
 
+/// Where the sum of a block begins and ends; all threads call.
+template <class T, class Index, class Tile, class Walk>
+__device__ void take_place(GemmShared<T, Index, Tile>& shared, const GemmTensors<T, Index>& of,
+                           const Walk& walk, const GemmGrid& grid) {
+    if (threadIdx.x == 0) {
+        shared.place = grid.place<Tile>(blockIdx.x);
+        shared.columns_outer = of.columns_outer;
+    }
+    __syncthreads();
+    if (threadIdx.x < 3)
+        shared.axes[threadIdx.x] = walk.axis(static_cast<int>(threadIdx.x), shared.place.slice);
+    __syncthreads();
+}
+
 template <GemmResult result, class T, class Index, class Tile, class Walk>
 __global__ void __launch_bounds__(Tile::threads, Tile::threads > 64 ? 2 : 8)
     implicit_gemm(GemmTensors<T, Index> of, Walk walk, GemmGrid grid, T* partials) {
     __shared__ GemmShared<T, Index, Tile> shared;
-    const GemmPlace place = grid.place<Tile>(blockIdx.x);
-    if (threadIdx.x < 3)
-        shared.axes[threadIdx.x] = walk.axis(static_cast<int>(threadIdx.x), place.slice);
-    __syncthreads();
+    take_place(shared, of, walk, grid);
+    const GemmPlace& place = shared.place;
     const GemmAxis<Index>(&axes)[3] = shared.axes;
-    const Index columns = of.columns_outer * axes[0].columns * axes[1].columns * axes[2].columns;
+    const Index columns = shared.columns();
     const Index terms = of.terms_outer * axes[0].terms * axes[1].terms * axes[2].terms;
     if (place.column >= columns) return;  // of a phase with fewer pixels than the first
     const bool is_share = grid.terms_of_slice > 0 && place.terms_end < terms;
     const Index end = is_share ? static_cast<Index>(place.terms_end) : terms;
+    const auto first_column = static_cast<Index>(place.column);
 
     const GemmColumn<Index> column(
-        axes, of, static_cast<Index>(place.column) + static_cast<int>(threadIdx.x) % Tile::columns,
-        columns);
+        axes, of, first_column + static_cast<int>(threadIdx.x) % Tile::columns, columns);
     if (threadIdx.x < Tile::columns) shared.d_column[threadIdx.x] = column.d;
-    GemmLoader<T, Index, Tile> loader{.a = of.a + place.group * of.a_group,
+    GemmLoader<T, Index, Tile> loader{.a = of.a + place.group * of.a_group + place.row * of.a_row,
                                       .b = of.b + place.group * of.b_group,
                                       .a_row = of.a_row,
-                                      .first_row = static_cast<Index>(place.row),
-                                      .rows = of.rows,
-                                      .column = column,
-                                      .sizes = {axes[0].b_size, axes[1].b_size, axes[2].b_size}};
+                                      .rows = of.rows - static_cast<Index>(place.row),
+                                      .column = column};
     GemmSums<T, Tile> sums;
     // Of a small result most threads only load.
-    const bool has_results =
-        place.row + sums.row(0) < of.rows && place.column + sums.column(0) < columns;
+    const bool has_results = sums.row(0) < loader.rows && first_column + sums.column(0) < columns;
     auto segment = static_cast<Index>(place.term);
     fill_terms(shared, of, segment, end);
     __syncthreads();
-    loader.load(shared.terms, segment, segment, end);
+    loader.load(shared, segment, segment, end);
     loader.store(shared, 0);
     __syncthreads();
     int buffer = 0;
@@ -298,14 +317,14 @@ __global__ void __launch_bounds__(Tile::threads, Tile::threads > 64 ? 2 : 8)
                 fill_terms(shared, of, segment, end);
                 __syncthreads();
             }
-            loader.load(shared.terms, segment, next, end);
+            loader.load(shared, segment, next, end);
         }
         if (has_results) sums.add(shared, buffer);
         buffer = 1 - buffer;
         if (next < end) loader.store(shared, buffer);
         __syncthreads();
     }
-    write_sums<result>(sums, of, place, shared.d_column, columns, partials);
+    write_sums<result>(sums, of, shared, partials);
 }
 
 }  // namespace gradverify::conv

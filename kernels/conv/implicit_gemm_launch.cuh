@@ -79,30 +79,34 @@ void with_index(const GemmOperands<T>& of, Run run) {
 }
 
 template <class Index, class T>
-void features_gemm(const GemmOperands<T>& of, const T* bias, const Launch& launch) {
+GemmTensors<T, Index> features_tensors(const GemmOperands<T>& of, const T* bias) {
     const auto index = [](long long value) { return static_cast<Index>(value); };
     const DirectGeometry& g = of.g;
-    const GemmTensors<T, Index> tensors{.a = of.w.data,
-                                        .b = of.image.data,
-                                        .bias = bias,
-                                        .d = of.features.data,
-                                        .rows = index(g.group_features),
-                                        .terms_outer = index(g.group_image),
-                                        .columns_outer = index(g.n),
-                                        .a_row = index(of.w.outer),
-                                        .a_term = index(of.w.channel),
-                                        .b_term = index(of.image.channel),
-                                        .b_column = index(of.image.outer),
-                                        .d_row = index(of.features.channel),
-                                        .d_column = index(of.features.outer),
-                                        .a_group = g.group_features * of.w.outer,
-                                        .b_group = g.group_image * of.image.channel,
-                                        .d_group = g.group_features * of.features.channel,
-                                        .groups = of.groups};
+    return {.a = of.w.data,
+            .b = of.image.data,
+            .bias = bias,
+            .d = of.features.data,
+            .rows = index(g.group_features),
+            .terms_outer = index(g.group_image),
+            .columns_outer = index(g.n),
+            .a_row = index(of.w.outer),
+            .a_term = index(of.w.channel),
+            .b_term = index(of.image.channel),
+            .b_column = index(of.image.outer),
+            .d_row = index(of.features.channel),
+            .d_column = index(of.features.outer),
+            .a_group = g.group_features * of.w.outer,
+            .b_group = g.group_image * of.image.channel,
+            .d_group = g.group_features * of.features.channel,
+            .groups = of.groups};
+}
+
+template <class Index, class T>
+WholeWalk<Index> features_walk(const GemmOperands<T>& of) {
+    const auto index = [](long long value) { return static_cast<Index>(value); };
     WholeWalk<Index> walk;
-    GemmShape shape{.rows = g.group_features, .columns = g.n};
     for (int i = 0; i < 3; ++i) {
-        const DirectAxis& axis = g.axes[i];
+        const DirectAxis& axis = of.g.axes[i];
         walk.axes[i] = {.columns = index(axis.features),
                         .column_start = index(-axis.padding),
                         .column_step = index(axis.stride),
@@ -115,43 +119,68 @@ void features_gemm(const GemmOperands<T>& of, const T* bias, const Launch& launc
                         .a_step = index(of.w.axes[i]),
                         .d_start = 0,
                         .d_step = index(of.features.axes[i])};
-        shape.columns *= axis.features;
     }
+    return walk;
+}
+
+inline GemmShape features_shape(const DirectGeometry& g) {
+    return {.rows = g.group_features,
+            .columns = g.n * g.axes[0].features * g.axes[1].features * g.axes[2].features};
+}
+
+template <class Index, class T>
+GemmTensors<T, Index> image_tensors(const GemmOperands<T>& of, const T* bias) {
+    const auto index = [](long long value) { return static_cast<Index>(value); };
+    const DirectGeometry& g = of.g;
+    return {.a = of.w.data,
+            .b = of.features.data,
+            .bias = bias,
+            .d = of.image.data,
+            .rows = index(g.group_image),
+            .terms_outer = index(g.group_features),
+            .columns_outer = index(g.n),
+            .a_row = index(of.w.channel),
+            .a_term = index(of.w.outer),
+            .b_term = index(of.features.channel),
+            .b_column = index(of.features.outer),
+            .d_row = index(of.image.channel),
+            .d_column = index(of.image.outer),
+            .a_group = g.group_features * of.w.outer,
+            .b_group = g.group_features * of.features.channel,
+            .d_group = g.group_image * of.image.channel,
+            .groups = of.groups};
+}
+
+template <class Index, class T>
+PhasedWalk<Index> image_walk(const GemmOperands<T>& of) {
+    PhasedWalk<Index> walk;
+    for (int i = 0; i < 3; ++i)
+        walk.axes[i] =
+            phased_axis(of.g.axes[i], of.w.axes[i], of.features.axes[i], of.image.axes[i]);
+    return walk;
+}
+
+/// Of the first phase, which has the most pixels.
+inline GemmShape image_shape(const DirectGeometry& g) {
+    GemmShape shape{.rows = g.group_image, .columns = g.n};
+    for (const DirectAxis& axis : g.axes)
+        shape.columns *= (axis.image + axis.stride - 1) / axis.stride;
+    return shape;
+}
+
+template <class T, class Index>
+void launch_features(const GemmTensors<T, Index>& tensors, const WholeWalk<Index>& walk,
+                     const GemmShape& shape, const Launch& launch) {
     launch_gemm<GemmResult::stored, T, Index>(tensors, walk, {.slices = 1, .terms_of_slice = 0},
                                               shape, nullptr, launch);
 }
 
-template <class Index, class T>
-void image_gemm(const GemmOperands<T>& of, const T* bias, const Launch& launch) {
-    const auto index = [](long long value) { return static_cast<Index>(value); };
-    const DirectGeometry& g = of.g;
-    const GemmTensors<T, Index> tensors{.a = of.w.data,
-                                        .b = of.features.data,
-                                        .bias = bias,
-                                        .d = of.image.data,
-                                        .rows = index(g.group_image),
-                                        .terms_outer = index(g.group_features),
-                                        .columns_outer = index(g.n),
-                                        .a_row = index(of.w.channel),
-                                        .a_term = index(of.w.outer),
-                                        .b_term = index(of.features.channel),
-                                        .b_column = index(of.features.outer),
-                                        .d_row = index(of.image.channel),
-                                        .d_column = index(of.image.outer),
-                                        .a_group = g.group_features * of.w.outer,
-                                        .b_group = g.group_features * of.features.channel,
-                                        .d_group = g.group_image * of.image.channel,
-                                        .groups = of.groups};
-    PhasedWalk<Index> walk;
-    GemmShape shape{.rows = g.group_image, .columns = g.n};
-    GemmGrid grid{.slices = 1, .terms_of_slice = 0};
-    for (int i = 0; i < 3; ++i) {
-        const DirectAxis& axis = g.axes[i];
-        walk.axes[i] = phased_axis(axis, of.w.axes[i], of.features.axes[i], of.image.axes[i]);
-        grid.slices *= walk.axes[i].phases;
-        shape.columns *= tiles_of(axis.image, static_cast<int>(axis.stride));
-    }
-    launch_gemm<GemmResult::stored, T, Index>(tensors, walk, grid, shape, nullptr, launch);
+template <class T, class Index>
+void launch_phases(const GemmTensors<T, Index>& tensors, const PhasedWalk<Index>& walk,
+                   const GemmShape& shape, const Launch& launch) {
+    const long long phases = walk.axes[0].phases * walk.axes[1].phases * walk.axes[2].phases;
+    launch_gemm<GemmResult::stored, T, Index>(
+        tensors, walk, {.slices = phases, .terms_of_slice = 0}, shape, nullptr, launch);
 }
 
 /// image -> features, with a bias by the feature's channel where there is one.
@@ -161,7 +190,11 @@ void gemm_to_features(const Parameters& p, const TensorView& image, const Tensor
     if (features.elements() == 0) return;
     const GemmOperands<T> of = gemm_operands<T>(p, image, features, w);
     const T* const start = bias ? bias->as<const T>() : nullptr;
-    with_index(of, [&](auto index) { features_gemm<decltype(index)>(of, start, launch); });
+    with_index(of, [&](auto index) {
+        using Index = decltype(index);
+        launch_features(features_tensors<Index>(of, start), features_walk<Index>(of),
+                        features_shape(of.g), launch);
+    });
 }
 
 /// features -> image, with a bias by the image's channel where there is one.
@@ -171,7 +204,11 @@ void gemm_to_image(const Parameters& p, const TensorView& features, const Tensor
     if (image.elements() == 0) return;
     const GemmOperands<T> of = gemm_operands<T>(p, image, features, w);
     const T* const start = bias ? bias->as<const T>() : nullptr;
-    with_index(of, [&](auto index) { image_gemm<decltype(index)>(of, start, launch); });
+    with_index(of, [&](auto index) {
+        using Index = decltype(index);
+        launch_phases(image_tensors<Index>(of, start), image_walk<Index>(of), image_shape(of.g),
+                      launch);
+    });
 }
 
 /// What all of them support and promise.
