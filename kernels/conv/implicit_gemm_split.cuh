@@ -8,8 +8,8 @@
 
 namespace gradverify::conv {
 
-/// Two blocks for each multiprocessor of a large GPU; a fixed number, so that the order of the
-/// sum is the same on each.
+/// What a GPU of 132 multiprocessors runs at once, two on each; a fixed number, so that the order
+/// of the sum is the same on every device.
 constexpr long long split_blocks = 264;
 /// Below this many terms a share costs more than it saves.
 constexpr long long split_terms = 64;
@@ -19,7 +19,8 @@ template <class Tile>
 long long most_shares(const GemmShape& shape, long long groups) {
     const long long tiles =
         tiles_of(shape.rows, Tile::rows) * tiles_of(shape.columns, Tile::columns) * groups;
-    return tiles < split_blocks ? tiles_of(split_blocks, static_cast<int>(tiles)) : 1;
+    // One block more than run at once would take as long again.
+    return tiles < split_blocks ? split_blocks / tiles : 1;
 }
 
 /// A multiple of a step's terms; the last share has what is left, at least one.
@@ -39,8 +40,9 @@ std::int64_t split_workspace(const Parameters& p, long long features, long long 
         shape.columns *= p.axes[static_cast<std::size_t>(axis)].filter;
     const long long small = most_shares<typename Tiles::Small>(shape, p.groups);
     const long long large = most_shares<typename Tiles::Large>(shape, p.groups);
-    return static_cast<std::int64_t>(sizeof(T)) * (small > large ? small : large) * p.groups *
-           shape.rows * shape.columns;
+    const long long shares = small > large ? small : large;
+    if (shares == 1) return 0;
+    return static_cast<std::int64_t>(sizeof(T)) * shares * p.groups * shape.rows * shape.columns;
 }
 
 /// dw[i] = partials of all shares, in their order. A thread for each element; partials lie
