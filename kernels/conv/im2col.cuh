@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+// Convolution by way of a matrix of patches in a workspace and cuBLAS's product: for each sample
+// `channels * taps, positions`, a copy of the pixel that each position reads through each tap.
+// Either for the whole batch, or for a few samples at a time, so that the workspace is bounded.
+// Tensors row-major.
+#pragma once
+
+#include "kernels/conv/direct.cuh"
+#include "kernels/cublas.cuh"
+#include "reference/conv.hpp"
+
+namespace gradverify::conv {
+
+/// Whether the patches of a whole batch are in the workspace, or those of a few samples.
+enum class Batches { whole, chunked };
+
+/// A chunk: as many samples as fit, at least one, and no more than keep a GPU busy.
+constexpr long long chunk_samples = 4, chunk_bytes = 1ll << 28;
+
+/// Positions of a filter along an axis.
+inline long long positions_along(const Axis& axis) {
+    const long long padded = axis.in + axis.padding_left + axis.padding_right;
+    const long long reach = (axis.filter - 1) * axis.dilation + 1;
+    return padded < reach ? 0 : (padded - reach) / axis.stride + 1;
+}
+
+/// Sizes of the matrices, all of them of one sample.
+struct PatchSizes {
+    long long pixels = 1, positions = 1, taps = 1;
+    long long groups, group_c, group_k;
+
+    explicit PatchSizes(const Parameters& p)
+        : groups(p.groups), group_c(p.c / p.groups), group_k(p.k / p.groups) {
+        for (int i = 0; i < p.rank; ++i) {
+            const Axis& axis = p.axes[static_cast<std::size_t>(i)];
+            pixels *= axis.in;
+            positions *= positions_along(axis);
+            taps *= axis.filter;
+        }
+    }
+    long long x() const { return groups * group_c * pixels; }
+    long long y() const { return groups * group_k * positions; }
+    long long group_rows() const { return group_c * taps; }
+    long long group_patches() const { return group_rows() * positions; }
+    long long patches() const { return groups * group_patches(); }
+    long long group_w() const { return group_k * group_rows(); }
+};
+
+template <class T, Batches batches>
+long long samples_at_once(const Parameters& p, const PatchSizes& sizes) {
+    if (batches == Batches::whole) return p.n;
+    const long long bytes = sizes.patches() * static_cast<long long>(sizeof(T));
+    long long samples = bytes == 0 ? chunk_samples : chunk_bytes / bytes;
+    samples = samples < 1 ? 1 : samples < chunk_samples ? samples : chunk_samples;
+    return samples < p.n ? samples : p.n;
+}
+
+template <class T, Batches batches>
+std::int64_t patches_workspace(const Problem& problem) {
+    const Parameters p(problem);
+    const PatchSizes sizes(p);
+    return samples_at_once<T, batches>(p, sizes) * sizes.patches() *
+           static_cast<std::int64_t>(sizeof(T));
+}
+
+/// A thread for each channel of a sample and position: the column of its taps.
+template <class T>
+__global__ void unfold(const T* x, T* patches, DirectGeometry g, long long elements) {
+    const DirectAxis &d = g.axes[0], &h = g.axes[1], &v = g.axes[2];
+    const long long positions = d.features * h.features * v.features;
+    const long long taps = d.filter * h.filter * v.filter;
+    const long long step = static_cast<long long>(gridDim.x) * blockDim.x;
+    for (long long i = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x; i < elements;
+         i += step) {
+        long long out[3], in[3], tap[3];
+        const long long channel = split(i, d.features, h.features, v.features, out);
+        const T* const image = x + channel * d.image * h.image * v.image;
+        T* to = patches + channel * taps * positions + i % positions;
+        for (tap[0] = 0; tap[0] < d.filter; ++tap[0]) {
+            in[0] = d.pixel(out[0], tap[0]);
+            for (tap[1] = 0; tap[1] < h.filter; ++tap[1]) {
+                in[1] = h.pixel(out[1], tap[1]);
+                for (tap[2] = 0; tap[2] < v.filter; ++tap[2], to += positions) {
+                    in[2] = v.pixel(out[2], tap[2]);
+                    const bool is_inside = in[0] >= 0 && in[1] >= 0 && in[2] >= 0;
+                    *to = is_inside ? image[(in[0] * h.image + in[1]) * v.image + in[2]] : T(0);
+                }
+            }
+        }
+    }
+}
+
+/// A thread for each pixel: the sum of what its patches hold of it.
+template <class T>
+__global__ void fold(const T* patches, T* dx, DirectGeometry g, long long elements) {
+    const DirectAxis &d = g.axes[0], &h = g.axes[1], &v = g.axes[2];
+    const long long positions = d.features * h.features * v.features;
+    const long long taps = d.filter * h.filter * v.filter;
+    const long long step = static_cast<long long>(gridDim.x) * blockDim.x;
+    for (long long i = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x; i < elements;
+         i += step) {
+        long long out[3], in[3], tap[3];
+        const long long channel = split(i, d.image, h.image, v.image, in);
+        const T* const of_channel = patches + channel * taps * positions;
+        T sum = 0;
+        for (tap[0] = 0; tap[0] < d.filter; ++tap[0]) {
+            if ((out[0] = d.feature(in[0], tap[0])) < 0) continue;
+            for (tap[1] = 0; tap[1] < h.filter; ++tap[1]) {
+                if ((out[1] = h.feature(in[1], tap[1])) < 0) continue;
+                for (tap[2] = 0; tap[2] < v.filter; ++tap[2]) {
+                    if ((out[2] = v.feature(in[2], tap[2])) < 0) continue;
+                    const long long row = (tap[0] * h.filter + tap[1]) * v.filter + tap[2];
+                    const long long column = (out[0] * h.features + out[1]) * v.features + out[2];
+                    sum += of_channel[row * positions + column];
+                }
+            }
+        }
+        dx[i] = sum;
+    }
+}
+
+/// y[n,k,o] = bias[k]; the products are added to it.
+template <class T>
+__global__ void fill_with_bias(const T* bias, T* y, long long channels, long long positions,
+                               long long elements) {
+    const long long step = static_cast<long long>(gridDim.x) * blockDim.x;
+    for (long long i = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x; i < elements;
+         i += step)
+        y[i] = bias[i / positions % channels];
+}
+
+/// The patches of some samples, from x or back to dx.
+template <class T>
+struct Patches {
+    DirectGeometry g;
+    PatchSizes sizes;
+    T* data;
+    Launch launch;
+
+    void unfold_from(const T* x, long long samples) const {
+        const long long elements = samples * g.image_channels * sizes.positions;
+        if (elements == 0) return;
+        unfold<T>
+            <<<direct_blocks(elements, launch.block_size), launch.block_size, 0, launch.stream>>>(
+                x, data, g, elements);
+    }
+    void fold_into(T* dx, long long samples) const {
+        const long long elements = samples * sizes.x();
+        fold<T>
+            <<<direct_blocks(elements, launch.block_size), launch.block_size, 0, launch.stream>>>(
+                data, dx, g, elements);
+    }
+    BatchedMatrix<T> of_group(long long group) const {
+        return {data + group * sizes.group_patches(), sizes.positions, sizes.patches()};
+    }
+    BatchedMatrix<const T> factor(long long group, bool is_transposed) const {
+        return {data + group * sizes.group_patches(), sizes.positions, sizes.patches(),
+                is_transposed};
+    }
+};
+
+template <class T>
+Patches<T> patches_of(const Parameters& p, const TensorView& x, const TensorView& y,
+                      const Launch& launch) {
+    return {direct_geometry(p, x, y), PatchSizes(p), static_cast<T*>(launch.workspace), launch};
+}
+
+/// Calls `run` with the first sample of each chunk and how many it has.
+template <class T, Batches batches, class Run>
+void for_each_chunk(const Parameters& p, const PatchSizes& sizes, Run run) {
+    const long long chunk = samples_at_once<T, batches>(p, sizes);
+    for (long long first = 0; first < p.n; first += chunk)
+        run(first, first + chunk <= p.n ? chunk : p.n - first);
+}
+
+/// What all of them support and promise.
+template <class T>
+void declare_patches(KernelDeclaration& kernel) {
+    kernel.spatial_axes(1, 3)
+        .supports("asymmetric_padding")
+        .blocks_of({256, 64})
+        .aligned_to(sizeof(T))
+        .on_given_stream()
+        .with_empty_problems();
+    if constexpr (DTypeOf<T>::value != DType::f32) kernel.storage(DTypeOf<T>::value);
+}
+
+}  // namespace gradverify::conv

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+// The gradient of a filter as an implicit product: its result is small and its sum runs over batch
+// and positions, so the sum is split into shares, or most of a GPU would stand still. The shares
+// are added up either in a fixed order, from a workspace, or atomically.
+#pragma once
+
+#include "kernels/conv/implicit_gemm_launch.cuh"
+
+namespace gradverify::conv {
+
+/// What a GPU of 132 multiprocessors runs at once, two on each; a fixed number, so that the order
+/// of the sum is the same on every device.
+constexpr long long split_blocks = 264;
+/// Below this many terms a share costs more than it saves.
+constexpr long long split_terms = 64;
+
+/// The most shares of a result with these rows and columns in each group.
+template <class Tile>
+long long most_shares(const GemmShape& shape, long long groups) {
+    const long long tiles =
+        tiles_of(shape.rows, Tile::rows) * tiles_of(shape.columns, Tile::columns) * groups;
+    // One block more than run at once would take as long again.
+    return tiles < split_blocks ? split_blocks / tiles : 1;
+}
+
+/// A multiple of a step's terms; the last share has what is left, at least one.
+template <class Tile>
+long long terms_of_share(const GemmShape& shape, long long groups, long long terms) {
+    const long long shares = most_shares<Tile>(shape, groups);
+    const long long least = (terms + shares - 1) / shares;
+    return tiles_of(least > split_terms ? least : split_terms, Tile::depth) * Tile::depth;
+}
+
+/// Of a pass whose filter joins `features` channels, in groups, with `image` ones.
+template <class T, class Parameters>
+std::int64_t split_workspace(const Parameters& p, long long features, long long image) {
+    using Tiles = GemmTiles<T>;
+    GemmShape shape{.rows = features / p.groups, .columns = image / p.groups};
+    for (int axis = 0; axis < p.rank; ++axis)
+        shape.columns *= p.axes[static_cast<std::size_t>(axis)].filter;
+    const long long small = most_shares<typename Tiles::Small>(shape, p.groups);
+    const long long large = most_shares<typename Tiles::Large>(shape, p.groups);
+    const long long shares = small > large ? small : large;
+    if (shares == 1) return 0;
+    return static_cast<std::int64_t>(sizeof(T)) * shares * p.groups * shape.rows * shape.columns;
+}
+
+/// dw[i] = partials of all shares, in their order. A thread for each element; partials lie
+/// `shares, features, channels, taps`.
+template <class T>
+__global__ void sum_shares(const T* partials, long long shares, Strided<T> dw, long long channels,
+                           long long size0, long long size1, long long size2, long long elements) {
+    const long long step = static_cast<long long>(gridDim.x) * blockDim.x;
+    for (long long i = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x; i < elements;
+         i += step) {
+        T sum = 0;
+        for (long long share = 0; share < shares; ++share) sum += partials[share * elements + i];
+        long long tap[3];
+        const long long outer = split(i, size0, size1, size2, tap);
+        dw.at(outer / channels, outer % channels, tap) = sum;
+    }
+}
+
+/// Without shares dw is set to zero.
+template <class T>
+void launch_sum_shares(const T* partials, long long shares, const GemmOperands<T>& of,
+                       const Launch& launch) {
+    const DirectGeometry& g = of.g;
+    const long long taps = g.axes[0].filter * g.axes[1].filter * g.axes[2].filter;
+    const long long elements = g.features * g.group_image * taps;
+    sum_shares<T>
+        <<<direct_blocks(elements, launch.block_size), launch.block_size, 0, launch.stream>>>(
+            partials, shares, of.w, g.group_image, g.axes[0].filter, g.axes[1].filter,
+            g.axes[2].filter, elements);
+}
+
+template <class Index, class T>
+GemmTensors<T, Index> filter_tensors(const GemmOperands<T>& of) {
+    const auto index = [](long long value) { return static_cast<Index>(value); };
+    const DirectGeometry& g = of.g;
+    return {.a = of.features.data,
+            .b = of.image.data,
+            .bias = nullptr,
+            .d = of.w.data,
+            .rows = index(g.group_features),
+            .terms_outer = index(g.n),
+            .columns_outer = index(g.group_image),
+            .a_row = index(of.features.channel),
+            .a_term = index(of.features.outer),
+            .b_term = index(of.image.outer),
+            .b_column = index(of.image.channel),
+            .d_row = index(of.w.outer),
+            .d_column = index(of.w.channel),
+            .a_group = g.group_features * of.features.channel,
+            .b_group = g.group_image * of.image.channel,
+            .d_group = g.group_features * of.w.outer,
+            .groups = of.groups};
+}
+
+template <class Index, class T>
+WholeWalk<Index> filter_walk(const GemmOperands<T>& of) {
+    const auto index = [](long long value) { return static_cast<Index>(value); };
+    WholeWalk<Index> walk;
+    for (int i = 0; i < 3; ++i) {
+        const DirectAxis& axis = of.g.axes[i];
+        walk.axes[i] = {.columns = index(axis.filter),
+                        .column_start = 0,
+                        .column_step = index(axis.dilation),
+                        .terms = index(axis.features),
+                        .term_start = index(-axis.padding),
+                        .term_step = index(axis.stride),
+                        .b_size = index(axis.image),
+                        .b_stride = index(of.image.axes[i]),
+                        .a_start = 0,
+                        .a_step = index(of.features.axes[i]),
+                        .d_start = 0,
+                        .d_step = index(of.w.axes[i])};
+    }
+    return walk;
+}
+
+/// Shares of a sum of so many terms, each of so many but the last.
+struct Shares {
+    long long terms, terms_of_share;
+
+    long long count() const { return (terms + terms_of_share - 1) / terms_of_share; }
+};
+
+template <class T>
+Shares shares_of(const GemmOperands<T>& of, const GemmShape& shape, int block_size) {
+    using Tiles = GemmTiles<T>;
+    long long terms = of.g.n;
+    for (const DirectAxis& axis : of.g.axes) terms *= axis.features;
+    const bool is_small = block_size == Tiles::Small::threads;
+    return {terms, is_small ? terms_of_share<typename Tiles::Small>(shape, of.groups, terms)
+                            : terms_of_share<typename Tiles::Large>(shape, of.groups, terms)};
+}
+
+/// dw by shares that are added up as `result` says: `partial` for a fixed order.
+template <class T, GemmResult result, class Parameters>
+void gemm_to_filter(const Parameters& p, const TensorView& features, const TensorView& image,
+                    const TensorView& dw, const Launch& launch) {
+    static_assert(result != GemmResult::stored);
+    const GemmOperands<T> of = gemm_operands<T>(p, image, features, dw);
+    const DirectGeometry& g = of.g;
+    const GemmShape shape{
+        .rows = g.group_features,
+        .columns = g.group_image * g.axes[0].filter * g.axes[1].filter * g.axes[2].filter};
+    const Shares shares = shares_of(of, shape, launch.block_size);
+    auto* const partials = static_cast<T*>(launch.workspace);
+    const GemmGrid grid{.slices = shares.count(), .terms_of_slice = shares.terms_of_share};
+    const auto run = [&](auto index) {
+        using Index = decltype(index);
+        const GemmTensors<T, Index> tensors = filter_tensors<Index>(of);
+        const WholeWalk<Index> walk = filter_walk<Index>(of);
+        if (shares.count() == 1)
+            launch_gemm<GemmResult::stored, T, Index>(tensors, walk, grid, shape, partials, launch);
+        else
+            launch_gemm<result, T, Index>(tensors, walk, grid, shape, partials, launch);
+    };
+    const bool sums_first = result == GemmResult::added && shares.count() > 1;
+    if (shares.count() == 0 || sums_first) launch_sum_shares<T>(partials, 0, of, launch);
+    if (shares.count() > 0) with_index(of, run);
+    if (result == GemmResult::partial && shares.count() > 1)
+        launch_sum_shares<T>(partials, shares.count(), of, launch);
+}
+
+}  // namespace gradverify::conv

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// A handle of cuBLAS for kernels that leave a product to it, and one product of row-major or
+// transposed matrices for a batch. No TF32: sums are in the type of the tensors. On the cpu device
+// the harness's own cublas_v2.h serves the same calls.
+#pragma once
+
+#include <cublas_v2.h>
+#include <cuda_runtime.h>
+
+#include <climits>
+#include <stdexcept>
+#include <string>
+
+namespace gradverify {
+
+inline void check_cublas(cublasStatus_t status, const char* call) {
+    if (status != CUBLAS_STATUS_SUCCESS)
+        throw std::runtime_error(std::string(call) + ": " + cublasGetStatusString(status));
+}
+
+/// One for the process, made when it is first asked for, and put on the stream.
+inline cublasHandle_t cublas_on(cudaStream_t stream) {
+    static const cublasHandle_t handle = [] {
+        cublasHandle_t made = nullptr;
+        check_cublas(cublasCreate(&made), "cublasCreate");
+        check_cublas(cublasSetMathMode(made, CUBLAS_PEDANTIC_MATH), "cublasSetMathMode");
+        return made;
+    }();
+    check_cublas(cublasSetStream(handle, stream), "cublasSetStream");
+    return handle;
+}
+
+/// A factor or result of a product for each of a batch; `stride` elements from one to the next, 0
+/// where all share one.
+template <class T>
+struct BatchedMatrix {
+    T* data;
+    long long row;  ///< elements from one row to the next
+    long long stride = 0;
+    bool is_transposed = false;  ///< the factor is the transpose of what lies there
+};
+
+struct ProductSizes {
+    long long rows, columns, terms, batch;
+};
+
+inline int cublas_int(long long value) {
+    if (value > INT_MAX)
+        throw std::invalid_argument("cuBLAS takes sizes below 2^31, not " + std::to_string(value));
+    return static_cast<int>(value);
+}
+
+/// Some versions of cuBLAS refuse more, which would be the last axis of a grid.
+constexpr long long cublas_batch = 65535;
+
+/// result = a b + keep * result; with `keep` 0 the result may hold anything before.
+///
+/// **Shapes** a `rows, terms`; b `terms, columns`; result `rows, columns`.
+template <class T>
+void cublas_product(const ProductSizes& sizes, const BatchedMatrix<const T>& a,
+                    const BatchedMatrix<const T>& b, const BatchedMatrix<T>& result, T keep,
+                    cudaStream_t stream) {
+    // To cuBLAS, which counts by columns, each matrix is its transpose: result^T = b^T a^T.
+    const auto op = [](const BatchedMatrix<const T>& of) {
+        return of.is_transposed ? CUBLAS_OP_T : CUBLAS_OP_N;
+    };
+    const T one = 1;
+    const auto run = [&](auto gemm, const char* call, long long first) {
+        const long long rest = sizes.batch - first;
+        check_cublas(
+            gemm(cublas_on(stream), op(b), op(a), cublas_int(sizes.columns), cublas_int(sizes.rows),
+                 cublas_int(sizes.terms), &one, b.data + first * b.stride, cublas_int(b.row),
+                 b.stride, a.data + first * a.stride, cublas_int(a.row), a.stride, &keep,
+                 result.data + first * result.stride, cublas_int(result.row), result.stride,
+                 cublas_int(rest < cublas_batch ? rest : cublas_batch)),
+            call);
+    };
+    for (long long first = 0; first < sizes.batch; first += cublas_batch)
+        if constexpr (sizeof(T) == sizeof(double))
+            run(cublasDgemmStridedBatched, "cublasDgemmStridedBatched", first);
+        else
+            run(cublasSgemmStridedBatched, "cublasSgemmStridedBatched", first);
+}
+
+}  // namespace gradverify

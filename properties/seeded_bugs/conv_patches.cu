@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// Seeded bugs of convolutions by a matrix of patches, and of depthwise ones. Linked into the tests
+// only; conv_products_test.cpp says which property must kill each, and at which problem.
+// Left out for the device cuda where there is no cuBLAS.
+#if !defined(GRADVERIFY_NO_CUBLAS) || !defined(__NVCC__)
+#include "kernels/conv/depthwise.cuh"
+#include "kernels/conv/im2col.cuh"
+
+namespace {
+
+using namespace gradverify;
+using conv::Batches;
+using conv::declare_depthwise;
+using conv::declare_patches;
+
+constexpr auto chunked = Batches::chunked;
+
+/// Calls `run` for whole chunks only: what is left of the batch is forgotten.
+template <class Run>
+void for_each_whole_chunk(const conv::Parameters& p, const conv::PatchSizes& sizes, Run run) {
+    const long long chunk = conv::samples_at_once<float, chunked>(p, sizes);
+    for (long long first = 0; first + chunk <= p.n; first += chunk) run(first, chunk);
+}
+
+// Samples behind the last whole chunk get the bias alone.
+void remainder_skipped(const conv::Forward& call) {
+    if (call.y.elements() == 0) return;
+    const auto patches = conv::patches_of<float>(call.problem, call.x, call.y, call.launch);
+    const conv::PatchSizes& sizes = patches.sizes;
+    const auto *const x = call.x.as<const float>(), *const w = call.w.as<const float>();
+    auto* const y = call.y.as<float>();
+    const Launch& on = call.launch;
+    conv::fill_with_bias<float>
+        <<<conv::direct_blocks(call.y.elements(), on.block_size), on.block_size, 0, on.stream>>>(
+            call.b.as<const float>(), y, call.problem.k, sizes.positions, call.y.elements());
+    for_each_whole_chunk(call.problem, sizes, [&](long long first, long long samples) {
+        patches.unfold_from(x + first * sizes.x(), samples);
+        for (long long group = 0; group < sizes.groups; ++group)
+            cublas_product<float>({sizes.group_k, sizes.positions, sizes.group_rows(), samples},
+                                  {w + group * sizes.group_w(), sizes.group_rows()},
+                                  patches.factor(group, false),
+                                  {y + first * sizes.y() + group * sizes.group_k * sizes.positions,
+                                   sizes.positions, sizes.y()},
+                                  1.0f, on.stream);
+    });
+}
+
+/// A thread for each pixel, which keeps the last of the patches that hold it.
+__global__ void fold_last(const float* patches, float* dx, conv::DirectGeometry g,
+                          long long elements) {
+    const conv::DirectAxis &d = g.axes[0], &h = g.axes[1], &v = g.axes[2];
+    const long long positions = d.features * h.features * v.features;
+    const long long taps = d.filter * h.filter * v.filter;
+    const long long step = static_cast<long long>(gridDim.x) * blockDim.x;
+    for (long long i = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x; i < elements;
+         i += step) {
+        long long out[3], in[3], tap[3];
+        const long long channel = conv::split(i, d.image, h.image, v.image, in);
+        float last = 0.0f;
+        for (long long row = 0; row < taps; ++row) {
+            conv::split(row, d.filter, h.filter, v.filter, tap);
+            for (int axis = 0; axis < 3; ++axis)
+                out[axis] = g.axes[axis].feature(in[axis], tap[axis]);
+            if (out[0] < 0 || out[1] < 0 || out[2] < 0) continue;
+            const long long column = (out[0] * h.features + out[1]) * v.features + out[2];
+            last = patches[(channel * taps + row) * positions + column];
+        }
+        dx[i] = last;
+    }
+}
+
+// Where patches overlap, one is written over the other.
+void overlaps_overwritten(const conv::GradInput& call) {
+    if (call.dx.elements() == 0) return;
+    const auto patches = conv::patches_of<float>(call.problem, call.dx, call.dy, call.launch);
+    const conv::PatchSizes& sizes = patches.sizes;
+    const auto *const dy = call.dy.as<const float>(), *const w = call.w.as<const float>();
+    const Launch& on = call.launch;
+    for (long long group = 0; group < sizes.groups && sizes.positions > 0; ++group)
+        cublas_product<float>(
+            {sizes.group_rows(), sizes.positions, sizes.group_k, call.problem.n},
+            {w + group * sizes.group_w(), sizes.group_rows(), 0, true},
+            {dy + group * sizes.group_k * sizes.positions, sizes.positions, sizes.y()},
+            patches.of_group(group), 0.0f, on.stream);
+    fold_last<<<conv::direct_blocks(call.dx.elements(), on.block_size), on.block_size, 0,
+                on.stream>>>(patches.data, call.dx.as<float>(), patches.g, call.dx.elements());
+}
+
+// Channel k of y is taken to read channel k of x, or one of those if there are fewer.
+void multiplier_ignored(const conv::Forward& call) {
+    if (call.y.elements() == 0) return;
+    conv::Parameters p = call.problem;
+    p.groups = 1;
+    for (std::int64_t k = 0; k < call.problem.k; ++k) {
+        TensorView of_x = call.x, of_w = call.w, of_b = call.b, of_y = call.y;
+        const std::int64_t channel = k % call.problem.c;
+        of_x.data = call.x.as<float>() + channel * call.x.stride(1);
+        of_w.data = call.w.as<float>() + k * call.w.stride(0);
+        of_y.data = call.y.as<float>() + k * call.y.stride(1);
+        of_x.sizes[1] = of_w.sizes[0] = of_y.sizes[1] = 1;
+        of_b.data = call.b.as<float>() + k;
+        conv::launch_depthwise_to_features<float>(p, of_x, of_w, of_b, of_y, call.launch);
+    }
+}
+
+// Of the channels of y that read a channel of x, the gradient of the first alone arrives.
+void first_of_multiplier(const conv::GradInput& call) {
+    if (call.dx.elements() == 0) return;
+    TensorView dy = call.dy, w = call.w;
+    const std::int64_t multiplier = call.problem.k / call.problem.groups;
+    dy.sizes[1] /= multiplier;
+    dy.strides[1] *= multiplier;
+    w.sizes[0] /= multiplier;
+    w.strides[0] *= multiplier;
+    conv::launch_depthwise_to_image<float>(call.problem, dy, w, call.dx, call.launch);
+}
+
+}  // namespace
+
+GRADVERIFY_KERNEL(gradverify::conv::Forward, "bug_remainder_skipped", remainder_skipped)
+    .with(declare_patches<float>)
+    .workspace(conv::patches_workspace<float, chunked>);
+GRADVERIFY_KERNEL(gradverify::conv::GradInput, "bug_overlaps_overwritten", overlaps_overwritten)
+    .with(declare_patches<float>)
+    .workspace(conv::patches_workspace<float, Batches::whole>);
+GRADVERIFY_KERNEL(gradverify::conv::Forward, "bug_multiplier_ignored", multiplier_ignored)
+    .with(declare_depthwise<float>)
+    .spatial_axes(1, 1);
+GRADVERIFY_KERNEL(gradverify::conv::GradInput, "bug_first_of_multiplier", first_of_multiplier)
+    .with(declare_depthwise<float>);
+
+#endif
