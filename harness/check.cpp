@@ -329,14 +329,12 @@ class Check {
 
     /// Nine of ten, of so many that it is no accident: what is left verifies little.
     static bool is_mostly_refused(const RowResult& result) {
-        constexpr std::int64_t enough_to_tell = 10;
-        return result.cases >= enough_to_tell && 10 * result.refused > 9 * result.cases;
+        return result.cases >= 10 && 10 * result.refused > 9 * result.cases;
     }
 
     static const std::string& most_common(const Serving& serving) {
-        return std::ranges::max_element(serving.skips, {},
-                                        [](const auto& skip) { return skip.second; })
-            ->first;
+        const auto by_count = [](const auto& skip) { return skip.second; };
+        return std::ranges::max_element(serving.skips, {}, by_count)->first;
     }
 
     /// The verdict of a row that nothing stopped.
@@ -352,9 +350,8 @@ class Check {
         if (is_mostly_refused(result)) {
             result.verdict = Verdict::errored;
             result.message = "the launcher refused " + std::to_string(result.refused) + " of " +
-                             std::to_string(result.cases) +
-                             " problems; declare what it does not support (" +
-                             most_common(serving) + ")";
+                             std::to_string(result.cases) + " problems; declare what it does not " +
+                             "support (" + most_common(serving) + ")";
         } else if (result.passed > 0) {
             result.verdict = Verdict::passed;
         } else if (result.cases == 0 && skipped == 0) {
