@@ -9,7 +9,6 @@
 
 #include "harness/bench_json.hpp"
 #include "harness/cli.hpp"
-#include "harness/element_types.hpp"
 #include "harness/errors.hpp"
 #include "harness/interrupt.hpp"
 #include "harness/text.hpp"
@@ -28,10 +27,6 @@ Ceilings measured_ceilings(const std::string& device) {
     return ceilings_from_json(outcome.measured);
 }
 
-std::string types_of(const Kernel& kernel) {
-    return print_types(kernel.any(), *kernel.op, *kernel.pass);
-}
-
 /// Times what is planned, in order.
 class KernelBench {
   public:
@@ -46,9 +41,10 @@ class KernelBench {
     void run(const BenchGroup& group, const Ceilings& ceilings, BenchJson* json) {
         std::printf("%s", print_group(group).c_str());
         std::string tensors;
-        done_.clear();
+        results_.clear();
+        results_.reserve(group.items.size());
         for (const BenchItem& item : group.items) {
-            const BenchResult result = measure(group, item);
+            const BenchResult& result = results_.emplace_back(measure(group, item));
             count(result);
             if (result.state == BenchResult::State::timed) {
                 // They differ by the kernel's types.
@@ -56,20 +52,15 @@ class KernelBench {
                     std::printf("%s", own.c_str());
                     tensors = std::move(own);
                 }
-                done_.push_back({item.kernel, result.seconds.median});
             }
             std::printf("%s", print_result(result, device_, ceilings).c_str());
             std::fflush(stdout);
             if (json) json->add(result, arguments_, device_, ceilings);
         }
+        std::printf("%s", print_comparison(results_).c_str());
     }
 
   private:
-    struct Done {
-        const Kernel* kernel;
-        double seconds;
-    };
-
     BenchResult measure(const BenchGroup& group, const BenchItem& item) {
         BenchResult result{.group = group, .item = item, .why_not = item.why_not};
         if (!item.why_not.empty()) return result;
@@ -107,19 +98,15 @@ class KernelBench {
         result.state = BenchResult::State::timed;
         result.timing = timing_from_json(outcome.measured);
         result.seconds = spread_of(result.timing.samples);
-        compare_with_cudnn(result);
+        compare_with_yardstick(result);
     }
 
-    void compare_with_cudnn(BenchResult& result) const {
-        const Done* fastest = nullptr;
-        for (const Done& done : done_)
-            if (is_cudnn(*done.kernel) && done.kernel != result.item.kernel &&
-                types_of(*done.kernel) == types_of(*result.item.kernel) &&
-                (!fastest || done.seconds < fastest->seconds))
-                fastest = &done;
+    void compare_with_yardstick(BenchResult& result) const {
+        const BenchResult* const fastest = fastest_yardstick(results_, *result.item.kernel);
         if (!fastest) return;
-        result.cudnn = fastest->kernel->name;
-        result.ratio_to_cudnn = result.seconds.median / fastest->seconds;
+        result.yardstick = fastest->item.kernel->name;
+        result.yardstick_name = fastest->item.kernel->any().yardstick_name;
+        result.ratio_to_yardstick = result.seconds.median / fastest->seconds.median;
     }
 
     void count(const BenchResult& result) {
@@ -133,7 +120,7 @@ class KernelBench {
     const BenchArguments& arguments_;
     const std::string device_;
     BenchVerifier verifier_;
-    std::vector<Done> done_;  ///< of the group
+    std::vector<BenchResult> results_;  ///< of the group
     BenchCounts counts_;
 };
 

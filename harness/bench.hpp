@@ -27,17 +27,20 @@ struct BenchGroup {
     const Operator* op = nullptr;
     const PassSpec* pass = nullptr;
     Problem problem;
-    std::vector<BenchItem> items;  ///< those of the same types together, cuDNN's first
+    std::vector<BenchItem> items;  ///< those of the same types together, yardsticks first
 };
 
 /// What `bench` is to time: the given problems, or the operators' own, with every selected kernel;
-/// and to compare with, kernels that call cuDNN.
+/// and to compare with, yardsticks.
 ///
 /// **Errors** UsageError when there is nothing that can be timed; the text says why.
 std::vector<BenchGroup> plan_bench(const BenchArguments& arguments, const std::string& device);
 
-/// Whether the kernel calls cuDNN: its variant is `cudnn`, or begins with `cudnn_`.
-bool is_cudnn(const Kernel& kernel);
+/// Whether the others are to be compared with it: it declares `yardstick()`.
+bool is_yardstick(const Kernel& kernel);
+
+/// Whether times of the two say which is better: they store and sum the same types.
+bool are_comparable(const Kernel& a, const Kernel& b);
 
 /// Whether the multiply-adds of the operator's passes are those that its formula has: it multiplies
 /// tensors. Otherwise they are an estimate of the reference's work.
@@ -99,14 +102,19 @@ struct BenchResult {
     Verification verification{};
     Timing timing{};
     Spread seconds{};
-    /// The fastest kernel of cuDNN with the same types, and how many times as long this one takes.
-    std::string cudnn{};
-    double ratio_to_cudnn = 0.0;
+    /// The fastest yardstick with the same types, what it is called, and how many times as long
+    /// this kernel takes.
+    std::string yardstick{}, yardstick_name{};
+    double ratio_to_yardstick = 0.0;
 
     double bytes() const { return bytes_of(timing.tensors); }
     double flops_per_second() const;  ///< 0 where the multiply-adds are not counted
     double bytes_per_second() const { return bytes() / seconds.median; }
 };
+
+/// Of the yardsticks that were timed the fastest that the kernel compares with, and is not itself;
+/// null when there is none.
+const BenchResult* fastest_yardstick(const std::vector<BenchResult>& results, const Kernel& kernel);
 
 /// The ceiling that a kernel's arithmetic is told a share of, by its types.
 const char* ceiling_of(const Kernel& kernel);
@@ -119,6 +127,8 @@ std::string print_group(const BenchGroup& group);
 std::string print_tensors(const PassSpec& pass, const Timing& timing);
 std::string print_result(const BenchResult& result, const std::string& device,
                          const Ceilings& ceilings);
+/// A line for each kernel that was timed, the fastest of each type first; empty for fewer than two.
+std::string print_comparison(const std::vector<BenchResult>& results);
 /// `31.2 ms`; three digits that count.
 std::string print_time(double seconds);
 /// `3.14`, `412`, `0.0123`.

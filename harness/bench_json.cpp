@@ -57,9 +57,10 @@ void add_timing(ordered_json& object, const BenchResult& result, const Ceilings&
             object["share_of_ceiling"] = flops / ceiling->flops;
         }
     }
-    if (!result.cudnn.empty()) {
-        object["cudnn"] = result.cudnn;
-        object["ratio_to_cudnn"] = result.ratio_to_cudnn;
+    if (!result.yardstick.empty()) {
+        object["yardstick"] = result.yardstick;
+        object["yardstick_name"] = result.yardstick_name;
+        object["ratio_to_yardstick"] = result.ratio_to_yardstick;
     }
     object["tensors"] = tensors_of(result);
     object["samples"] = result.timing.samples;

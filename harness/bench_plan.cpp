@@ -67,7 +67,7 @@ std::vector<PlannedProblem> own_problems(const std::vector<const Operator*>& ope
 }
 
 std::string why_not(const Kernel& kernel, const Problem& problem, const std::string& device) {
-    if (!kernel.on(device)) return "is not built for the device " + device;
+    if (!kernel.on(device)) return kernel.why_not_on(device);
     if (const auto unsupported = kernel.why_unsupported(problem)) return *unsupported;
     const double multiply_adds = kernel.pass->multiply_adds(problem);
     if (device != "cpu" || multiply_adds <= emulated_multiply_adds) return {};
@@ -76,7 +76,7 @@ std::string why_not(const Kernel& kernel, const Problem& problem, const std::str
            print_rounded(emulated_multiply_adds) + " is the most";
 }
 
-/// Kernels of the same types together, so that their tensors are printed once; of these cuDNN's
+/// Kernels of the same types together, so that their tensors are printed once; of these yardsticks
 /// first, unless there is nothing to compare with it.
 void arrange(BenchGroup& group) {
     const auto types = [&](const BenchItem& item) {
@@ -91,7 +91,7 @@ void arrange(BenchGroup& group) {
     std::map<std::string, std::size_t> first;
     for (const BenchItem& item : group.items) first.emplace(types(item), first.size());
     std::ranges::stable_sort(group.items, {}, [&](const BenchItem& item) {
-        return std::pair(first.at(types(item)), is_cudnn(*item.kernel) ? 0 : 1);
+        return std::pair(first.at(types(item)), is_yardstick(*item.kernel) ? 0 : 1);
     });
 }
 
@@ -102,7 +102,7 @@ BenchGroup group_of(const PlannedProblem& planned, const PassSpec& pass,
         if (kernel.pass != &pass) continue;
         std::string why = why_not(kernel, planned.problem, device);
         const bool selected = is_selected(kernel, arguments.filters);
-        if (selected || (is_cudnn(kernel) && why.empty()))
+        if (selected || (is_yardstick(kernel) && why.empty()))
             group.items.push_back({&kernel, std::move(why), !selected});
     }
     arrange(group);
@@ -111,9 +111,24 @@ BenchGroup group_of(const PlannedProblem& planned, const PassSpec& pass,
 
 }  // namespace
 
-bool is_cudnn(const Kernel& kernel) {
-    const std::string& variant = kernel.any().variant;
-    return variant == "cudnn" || variant.starts_with("cudnn_");
+bool is_yardstick(const Kernel& kernel) { return !kernel.any().yardstick_name.empty(); }
+
+bool are_comparable(const Kernel& a, const Kernel& b) {
+    return a.pass == b.pass && a.any().accumulator() == b.any().accumulator() &&
+           print_types(a.any(), *a.op, *a.pass) == print_types(b.any(), *b.op, *b.pass);
+}
+
+const BenchResult* fastest_yardstick(const std::vector<BenchResult>& results,
+                                     const Kernel& kernel) {
+    const BenchResult* fastest = nullptr;
+    for (const BenchResult& result : results) {
+        const Kernel& other = *result.item.kernel;
+        if (result.state == BenchResult::State::timed && is_yardstick(other) && &other != &kernel &&
+            are_comparable(other, kernel) &&
+            (!fastest || result.seconds.median < fastest->seconds.median))
+            fastest = &result;
+    }
+    return fastest;
 }
 
 bool counts_multiply_adds(const Operator& op) {

@@ -4,8 +4,10 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
+#include <map>
 
 #include "harness/bench.hpp"
+#include "harness/element_types.hpp"
 #include "harness/text.hpp"
 #include "harness/version.hpp"
 
@@ -62,8 +64,9 @@ std::string print_rates(const BenchResult& result, const Ceilings& ceilings) {
     }
     words += print_bandwidth(result.bytes_per_second()) +
              share_of(result.bytes_per_second(), ceilings.copy_bytes_per_second, "copy");
-    if (!result.cudnn.empty())
-        words += "; " + print_rounded(result.ratio_to_cudnn) + " times as long as " + result.cudnn;
+    if (!result.yardstick.empty())
+        words += "; " + print_rounded(result.ratio_to_yardstick) + " times as long as " +
+                 result.yardstick_name + " (" + result.yardstick + ")";
     return words;
 }
 
@@ -89,6 +92,38 @@ std::string print_rotation(const Timing& timing) {
 std::string print_verification(const Verification& verification) {
     return (verification.state == Verification::State::verified ? "verified: " : "not verified: ") +
            verification.text;
+}
+
+/// A kernel, its time, its rates, and how it compares with a yardstick.
+std::vector<std::string> comparison_of(const BenchResult& result,
+                                       const std::vector<BenchResult>& results) {
+    const Kernel& kernel = *result.item.kernel;
+    const double flops = result.flops_per_second();
+    std::vector<std::string> row{kernel.name, print_time(result.seconds.median),
+                                 flops > 0.0 ? print_flops(flops) : "",
+                                 print_bandwidth(result.bytes_per_second())};
+    const BenchResult* const yardstick = fastest_yardstick(results, kernel);
+    row.push_back(yardstick ? print_rounded(result.seconds.median / yardstick->seconds.median) +
+                                  " x " + yardstick->item.kernel->any().yardstick_name
+                            : "");
+    row.emplace_back(result.verification.state == Verification::State::verified ? ""
+                                                                                : "not verified");
+    return row;
+}
+
+std::string print_columns(const std::vector<std::vector<std::string>>& rows) {
+    std::vector<std::size_t> widths(rows.front().size());
+    for (const auto& row : rows)
+        for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+    std::string text;
+    for (const auto& row : rows) {
+        std::string one = "  ";
+        for (std::size_t i = 0; i < row.size(); ++i)
+            if (widths[i] > 0) one += padded(row[i], widths[i] + 2);
+        one.erase(one.find_last_not_of(' ') + 1);
+        text += one + "\n";
+    }
+    return text;
 }
 
 }  // namespace
@@ -163,6 +198,28 @@ std::string print_tensors(const PassSpec& pass, const Timing& timing) {
             print_bytes(bytes_of({tensor})) + "\n";
     }
     return text + "  " + print_bytes(bytes_of(timing.tensors)) + " in all\n";
+}
+
+std::string print_comparison(const std::vector<BenchResult>& results) {
+    std::vector<const BenchResult*> timed;
+    std::map<std::string, std::size_t> types;
+    const auto types_of = [](const BenchResult& result) {
+        const Kernel& kernel = *result.item.kernel;
+        return print_types(kernel.any(), *kernel.op, *kernel.pass);
+    };
+    for (const BenchResult& result : results)
+        if (result.state == BenchResult::State::timed) {
+            timed.push_back(&result);
+            types.emplace(types_of(result), types.size());
+        }
+    if (timed.size() < 2) return {};
+    std::ranges::stable_sort(timed, {}, [&](const BenchResult* result) {
+        return std::pair(types.at(types_of(*result)), result->seconds.median);
+    });
+    std::vector<std::vector<std::string>> rows;
+    rows.reserve(timed.size());
+    for (const BenchResult* result : timed) rows.push_back(comparison_of(*result, results));
+    return "\n" + print_columns(rows);
 }
 
 std::string print_result(const BenchResult& result, const std::string& device,

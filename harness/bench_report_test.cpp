@@ -15,7 +15,7 @@ namespace {
 using namespace gradverify;
 using namespace gradverify::testing;
 
-/// toy.forward/plain, f16 and cudnn, of an operator that multiplies tensors.
+/// toy.forward/plain, f16 and vendor, of an operator that multiplies tensors.
 const Registry& registry_of_benches() {
     static const Registry& filled = [&]() -> const Registry& {
         static Registry registry;
@@ -26,7 +26,8 @@ const Registry& registry_of_benches() {
                 return 1e9 * static_cast<double>(problem.scalar("n"));
             };
         registry.add(std::move(op));
-        for (const char* variant : {"plain", "cudnn"}) registry.add(toy_kernel(variant, "cuda"));
+        registry.add(toy_kernel("plain", "cuda"));
+        registry.add(toy_kernel("vendor", "cuda")).yardstick("ACME");
         registry.add(toy_kernel("f16", "cuda")).storage(DType::f16);
         registry.add(toy_kernel("f64", "cuda")).storage(DType::f64);
         registry.check();
@@ -95,13 +96,14 @@ TEST_CASE("a timed kernel is printed with its rates, its ceilings and how it was
     made.result.timing.copies = 12;
     made.result.timing.outgrows_cache = true;
     made.result.timing.calls_per_sample = 7;
-    made.result.cudnn = "toy.forward/cudnn";
-    made.result.ratio_to_cudnn = 2.5;
+    made.result.yardstick = "toy.forward/vendor";
+    made.result.yardstick_name = "ACME";
+    made.result.ratio_to_yardstick = 2.5;
     made.result.verification = {Verification::State::not_verified, "too large", {}};
     CHECK(print_result(made.result, "cuda", ceilings) == R"(  toy.forward/plain
       2.00 ms a call, the median of 3 samples of 7 calls; quartiles 1.95 ms and 2.05 ms
-      2.00 TFLOP/s, 20.0 % of f32 fma; 4.00 GB/s, 10.0 % of copy; 2.50 times as long as
-      toy.forward/cudnn
+      2.00 TFLOP/s, 20.0 % of f32 fma; 4.00 GB/s, 10.0 % of copy; 2.50 times as long as ACME
+      (toy.forward/vendor)
       by turns on 12 copies of its tensors, too large for the cache
       not verified: too large
 )");
@@ -160,7 +162,7 @@ TEST_CASE("requests and measurements travel as they are") {
                                  .device = "cuda",
                                  .kernel = "toy.forward/plain",
                                  .problem = "n=2,in=3",
-                                 .peer = "toy.forward/cudnn",
+                                 .peer = "toy.forward/vendor",
                                  .data = BenchData::decimals,
                                  .seed = 18446744073709551615u,
                                  .repetitions = 7,
@@ -216,10 +218,32 @@ TEST_CASE("what --json writes is read back, and nothing else is") {
                    "line 2 of "));
 }
 
-TEST_CASE("a kernel calls cuDNN by its variant's name") {
-    CHECK(is_cudnn(kernel("cudnn")));
-    CHECK(!is_cudnn(kernel("plain")));
-    KernelDeclaration half = toy_kernel("cudnn_f16"), other = toy_kernel("cudnnlike");
-    CHECK(is_cudnn({.by_device = {{"cuda", &half}}}));
-    CHECK(!is_cudnn({.by_device = {{"cuda", &other}}}));
+TEST_CASE("others are compared with a kernel that declares to be a yardstick") {
+    CHECK(is_yardstick(kernel("vendor")));
+    CHECK(!is_yardstick(kernel("plain")));
+    CHECK(are_comparable(kernel("plain"), kernel("vendor")));
+    CHECK_FALSE(are_comparable(kernel("f16"), kernel("vendor")));
+    CHECK_FALSE(are_comparable(kernel("f64"), kernel("vendor")));
+}
+
+TEST_CASE("what was timed is compared in a table, each type by itself") {
+    const Made plain("plain"), vendor("vendor"), half("f16"), double_("f64");
+    std::vector<BenchResult> results{vendor.result, plain.result, half.result, double_.result};
+    results[0].seconds.median = 4e-3;
+    results[2].seconds.median = 1e-3;
+    results[2].verification.state = Verification::State::not_verified;
+    results[3].state = BenchResult::State::not_timed;
+    CHECK(fastest_yardstick(results, kernel("plain")) == results.data());
+    CHECK(fastest_yardstick(results, kernel("vendor")) == nullptr);
+    CHECK(fastest_yardstick(results, kernel("f16")) == nullptr);
+    CHECK(print_comparison(results) == R"(
+  toy.forward/plain   2.00 ms  2.00 TFLOP/s  4.00 GB/s  0.500 x ACME
+  toy.forward/vendor  4.00 ms  1.00 TFLOP/s  2.00 GB/s
+  toy.forward/f16     1.00 ms  4.00 TFLOP/s  8.00 GB/s                not verified
+)");
+    // A yardstick that was not timed is none.
+    results[0].state = BenchResult::State::failed;
+    CHECK(fastest_yardstick(results, kernel("plain")) == nullptr);
+    results[2].state = BenchResult::State::not_timed;
+    CHECK(print_comparison(results).empty());
 }

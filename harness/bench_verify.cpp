@@ -54,8 +54,8 @@ Verification failed_alone(const Case& checked, const Outcome& outcome) {
     return verification;
 }
 
-/// The kernels to agree with: those of the same types first, of these cuDNN's, which are quick, and
-/// then the simplest.
+/// The kernels to agree with: those of the same types first, of these yardsticks, which are quick,
+/// and then the simplest.
 std::vector<const Kernel*> peers_of(const BenchGroup& group, const Kernel& kernel,
                                     const std::string& device) {
     std::vector<const Kernel*> peers;
@@ -68,7 +68,7 @@ std::vector<const Kernel*> peers_of(const BenchGroup& group, const Kernel& kerne
     };
     const auto rank = [&](const Kernel* peer) {
         const bool simple = peer->any().variant.find("naive") != std::string::npos;
-        return (types(*peer) == types(kernel) ? 0 : 4) + (is_cudnn(*peer) ? 0 : simple ? 1 : 2);
+        return (types(*peer) == types(kernel) ? 0 : 4) + (is_yardstick(*peer) ? 0 : simple ? 1 : 2);
     };
     std::ranges::stable_sort(peers, {}, rank);
     return peers;

@@ -42,7 +42,7 @@ void call_step(const Step& step, const Kernel& kernel, const std::string& device
                const Problem& whole, const Launch& launch,
                const std::function<TensorView(std::string_view)>& tensors) {
     const KernelDeclaration* declaration = kernel.on(device);
-    if (!declaration) refuse(kernel.name, "is not built for the device " + device);
+    if (!declaration) refuse(kernel.name, kernel.why_not_on(device));
     const Problem problem = Problem::parse(kernel.op->space, step.problem(whole));
     if (const auto why = kernel.op->validate(problem)) refuse(kernel.name, "is invalid: " + *why);
     if (const auto why = kernel.why_unsupported(problem)) refuse(kernel.name, "fails: " + *why);

@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "harness/interrupt.hpp"
+#include "harness/not_supported.hpp"
 #include "harness/shrink_in_workers.hpp"
 
 namespace gradverify {
@@ -262,6 +263,7 @@ class Check {
                 break;
             case Verdict::skipped:
                 ++serving.skips[outcome.message];
+                if (outcome.message.starts_with(refused_prefix)) ++result.refused;
                 break;
             case Verdict::failed:
             case Verdict::errored:
@@ -329,6 +331,16 @@ class Check {
         failure.minimality = {Minimality::Kind::certified, smaller, smaller};
     }
 
+    /// Nine of ten, of so many that it is no accident: what is left verifies little.
+    static bool is_mostly_refused(const RowResult& result) {
+        return result.cases >= 10 && 10 * result.refused > 9 * result.cases;
+    }
+
+    static const std::string& most_common(const Serving& serving) {
+        const auto by_count = [](const auto& skip) { return skip.second; };
+        return std::ranges::max_element(serving.skips, {}, by_count)->first;
+    }
+
     /// The verdict of a row that nothing stopped.
     static void decide(Serving& serving) {
         RowResult& result = serving.result;
@@ -339,16 +351,19 @@ class Check {
         }
         std::int64_t skipped = 0;
         for (const auto& [reason, count] : serving.skips) skipped += count;
-        if (result.passed > 0) {
+        if (is_mostly_refused(result)) {
+            result.verdict = Verdict::errored;
+            result.message = "the launcher refused " + std::to_string(result.refused) + " of " +
+                             std::to_string(result.cases) + " problems; declare what it does not " +
+                             "support (" + most_common(serving) + ")";
+        } else if (result.passed > 0) {
             result.verdict = Verdict::passed;
         } else if (result.cases == 0 && skipped == 0) {
             result.verdict = Verdict::skipped;
             result.message = "time";
         } else if (skipped > 0 && skipped >= result.cases) {
             result.verdict = Verdict::skipped;
-            result.message = std::ranges::max_element(serving.skips, {}, [](const auto& skip) {
-                                 return skip.second;
-                             })->first;
+            result.message = most_common(serving);
         } else {
             result.verdict = Verdict::vacuous;
             result.message = "no case compared a non-zero expected value";

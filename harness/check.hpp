@@ -48,6 +48,7 @@ struct RowResult {
     std::string message;
     std::int64_t cases = 0;         ///< run to an outcome
     std::int64_t passed = 0;        ///< of them, with a non-zero expected value
+    std::int64_t refused = 0;       ///< of them, those whose problem the launcher did not take
     std::optional<Shrunk> failure;  ///< for failed
     std::vector<double> error_over_bound, multiply_adds;  ///< of the passed cases
     std::vector<Sensitivity> sensitivity;  ///< of those that compared outputs within bounds

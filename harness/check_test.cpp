@@ -70,6 +70,22 @@ TEST_CASE("a row all of whose cases are skipped is skipped, for the most common 
     CHECK(result.cases == 7);
 }
 
+TEST_CASE("a row whose launcher refused more than nine problems of ten is an error") {
+    Bench bench;
+    const RowResult tolerated = bench.check_one("refuse_9_of_10", {.cases = 40});
+    CHECK(tolerated.verdict == Verdict::passed);
+    CHECK(tolerated.refused == 36);
+    CHECK(tolerated.passed == 4);
+    const RowResult result = bench.check_one("refuse_19_of_20", {.cases = 40});
+    CHECK(result.verdict == Verdict::errored);
+    CHECK(result.message ==
+          "the launcher refused 38 of 40 problems; declare what it does not support (refused: no "
+          "plan)");
+    // Too few to tell, and other reasons are no refusal.
+    CHECK(bench.check_one("refuse_19_of_20", {.cases = 9}).verdict == Verdict::passed);
+    CHECK(bench.check_one("skip_most", {.cases = 40}).refused == 0);
+}
+
 TEST_CASE("an error ends a row and tells the case") {
     Bench bench;
     const RowResult result = bench.check_one("error", {.cases = 1000});

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <memory>
 #include <random>
 #include <stdexcept>
@@ -141,14 +142,22 @@ std::vector<Problem> read_problems(const CheckArguments& arguments, const std::v
                      "\n  there are " + wrapped(joined(properties), 12));
 }
 
-/// Selected kernels that exist only for devices that are not used.
+/// Selected kernels that exist only for devices that are not used, or need what is not here: a
+/// sentence for each reason.
 std::vector<std::string> absent_kernels(const CheckArguments& arguments,
                                         const std::vector<std::string>& devices) {
+    std::map<std::string, std::vector<std::string>> by_reason;
+    for (const Kernel& kernel : Registry::instance().kernels()) {
+        const auto is_on = [&](const auto& device) { return kernel.on(device) != nullptr; };
+        const auto is_built = [&](const auto& device) { return kernel.by_device.contains(device); };
+        if (!is_selected(kernel, arguments.filters) || std::ranges::any_of(devices, is_on))
+            continue;
+        by_reason[std::ranges::any_of(devices, is_built) ? kernel.why_absent : "for another device"]
+            .push_back(kernel.name);
+    }
     std::vector<std::string> absent;
-    for (const Kernel& kernel : Registry::instance().kernels())
-        if (is_selected(kernel, arguments.filters) &&
-            std::ranges::none_of(devices, [&](const auto& device) { return kernel.on(device); }))
-            absent.push_back(kernel.name);
+    absent.reserve(by_reason.size());
+    for (const auto& [reason, names] : by_reason) absent.push_back(reason + ": " + joined(names));
     return absent;
 }
 

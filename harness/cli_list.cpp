@@ -50,6 +50,9 @@ std::string promises(const Kernel& kernel) {
     if (declared.accepts_invalid_indices) words.emplace_back("invalid indices");
     if (declared.norm_wise_growth)
         words.push_back("norm-wise, growth " + print_exactly(*declared.norm_wise_growth));
+    if (declared.may_refuse_problems) words.emplace_back("may refuse problems");
+    if (!declared.yardstick_name.empty())
+        words.push_back("a yardstick: " + declared.yardstick_name);
     std::vector<std::string> blocks;
     for (const int size : declared.block_sizes) blocks.push_back(std::to_string(size));
     if (!blocks.empty()) words.push_back("blocks of " + joined(blocks, "/"));
@@ -86,7 +89,7 @@ void require_runnable(const Suite& suite, const Case& checked) {
     if (std::ranges::find(built, checked.device) == built.end())
         throw EnvironmentError("device " + checked.device + ": " + why_unavailable(checked.device));
     if (!kernel.on(checked.device))
-        throw UsageError("case: " + kernel.name + " is not built for the device " + checked.device);
+        throw UsageError("case: " + kernel.name + " " + kernel.why_not_on(checked.device));
     if (const auto invalid = kernel.op->validate(checked.problem))
         throw UsageError("case: " + *invalid);
     if (const auto unsupported = kernel.why_unsupported(checked.problem))
@@ -143,6 +146,8 @@ int run_list(const Suite&, const std::vector<std::string>& filters, const std::s
         std::printf("%s\n  devices   %s\n  supports  %s\n  promises  %s\n", kernel.name.c_str(),
                     joined(kernel.devices()).c_str(), wrapped(supports(kernel), 12).c_str(),
                     wrapped(promises(kernel), 12).c_str());
+        if (!kernel.why_absent.empty())
+            std::printf("  absent    %s\n", wrapped(kernel.why_absent, 12).c_str());
         if (!kernel.pass->steps.empty())
             std::printf("  steps     %s\n", wrapped(steps(*kernel.pass), 12).c_str());
         if (problem.empty()) continue;

@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "harness/cuda_check.hpp"
+#include "harness/device.hpp"
+#include "harness/not_supported.hpp"
 
 namespace gradverify::detail {
 
@@ -149,6 +151,8 @@ class Calls {
     void launch(const MovedCall& moved) const {
         try {
             kernel_.thunk(moved.call);
+        } catch (const NotSupported&) {
+            throw;
         } catch (const std::exception& thrown) {
             throw std::runtime_error(std::string("the launcher threw: ") + thrown.what());
         }
@@ -243,6 +247,11 @@ Timing time_on_cuda(const KernelDeclaration& kernel, const PassCall& call,
         if (options.graph) calls.capture();
         warm_up(calls);
         take_samples(calls, options, timing);
+    } catch (const NotSupported& refused) {
+        RunStatus status;
+        status.refuse(kernel, refused.what());
+        timing.error = status.error;
+        timing.not_served = status.not_served;
     } catch (const std::exception& wrong) {
         timing.error = wrong.what();
         timing.samples.clear();

@@ -344,11 +344,19 @@ void OperatorDeclaration::find_mistakes(const Operator& op, Mistakes& mistakes) 
             pass == "forward" || std::ranges::count(gradients_, pass, &PassDeclaration::name) > 0;
         check_steps(op, pass, exists, steps, mistakes);
     }
+    for (const auto& [name, orders] : layouts_)
+        if (!std::ranges::count(op.inputs, name, &TensorSpec::name) &&
+            !std::ranges::count(op.outputs, name, &TensorSpec::name))
+            mistakes.push_back("layouts names '" + name + "', which is no input and no output");
     for (const std::string& name : defined_for_nan_)
         if (const auto of = std::ranges::find(op.inputs, name, &TensorSpec::name);
             of == op.inputs.end() || !is_floating(of->dtype) || of->domain)
             mistakes.push_back("defined_for_nan names '" + name +
                                "', which is no input of numbers of any size");
+    if (!defined_for_nan_.empty() && !op.products.empty())
+        mistakes.emplace_back(
+            "defined_for_nan is not for a sum of products: its gradient is verified by finite "
+            "differences, and NaN has none");
     if (exact_if_ && !op.is_exact_on_integers())
         mistakes.emplace_back(
             "exact_if says where results on integers are exact, which needs sum_of_products, "

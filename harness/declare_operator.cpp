@@ -58,6 +58,11 @@ OperatorDeclaration& OperatorDeclaration::defined_for_nan(std::string input) {
     defined_for_nan_.push_back(std::move(input));
     return *this;
 }
+OperatorDeclaration& OperatorDeclaration::layouts(std::string tensor,
+                                                  std::vector<AxisOrder> orders) {
+    layouts_.emplace_back(std::move(tensor), std::move(orders));
+    return *this;
+}
 OperatorDeclaration& OperatorDeclaration::output(std::string name, Shape shape) {
     outputs_.push_back({std::move(name), std::move(shape), {}});
     return *this;
@@ -168,6 +173,10 @@ OperatorDeclaration::operator Operator() const {
     for (TensorSpec& input : op.inputs)
         input.may_be_nan = std::ranges::count(defined_for_nan_, input.name) > 0;
     for (const TensorDeclaration& output : outputs_) op.outputs.push_back(tensor_of(output));
+    for (std::vector<TensorSpec>* tensors : {&op.inputs, &op.outputs})
+        for (TensorSpec& tensor : *tensors)
+            for (const auto& [name, orders] : layouts_)
+                if (name == tensor.name) tensor.orders = orders;
     op.products = products_;
     op.is_piecewise_linear = is_piecewise_linear_;
     op.is_piecewise_polynomial = is_piecewise_polynomial_;

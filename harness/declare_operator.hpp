@@ -155,6 +155,9 @@ class OperatorDeclaration {
     /// are drawn: where it gives NaN, a kernel must.
     OperatorDeclaration& defined_for_nan(std::string input);
     OperatorDeclaration& output(std::string name, Shape shape);
+    /// The layouts that kernels may declare of a tensor, row-major first; without this row-major
+    /// alone.
+    OperatorDeclaration& layouts(std::string tensor, std::vector<AxisOrder> orders);
     /// An output without a cotangent: saved for the gradient, or a by-product.
     OperatorDeclaration& saved(std::string name, Shape shape, Holds holds = {});
 
@@ -240,6 +243,7 @@ class OperatorDeclaration {
     TensorSpec tensor_of(const TensorDeclaration& declared) const;
     std::vector<TensorDeclaration> inputs_, outputs_;
     std::vector<std::string> defined_for_nan_;
+    std::vector<std::pair<std::string, std::vector<AxisOrder>>> layouts_;
     ForwardFunctions functions_{};
     DerivedOptions options_{};
     std::vector<PassDeclaration> gradients_;

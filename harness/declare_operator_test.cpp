@@ -261,10 +261,28 @@ TEST_CASE("results can be defined for NaN of inputs that hold any number") {
     CHECK_FALSE(Operator(copying()).inputs[0].admits(INFINITY, problem));
     CHECK(mistake_of(copying().defined_for_nan("y")) ==
           "defined_for_nan names 'y', which is no input of numbers of any size");
+    CHECK(contains(mistake_of(copying().sum_of_products({{"x"}}).defined_for_nan("x")),
+                   "defined_for_nan is not for a sum of products"));
     CHECK(contains(mistake_of(copying().input("i", {"n"}, indices_below("n")).defined_for_nan("i")),
                    "defined_for_nan names 'i'"));
     CHECK(contains(mistake_of(copying().input("p", {}, probabilities()).defined_for_nan("p")),
                    "defined_for_nan names 'p'"));
+}
+
+TEST_CASE("kernels may declare the layouts that are declared of a tensor") {
+    const auto turned = [](int rank) {
+        std::vector<int> axes;
+        for (int axis = rank; axis-- > 0;) axes.push_back(axis);
+        return axes;
+    };
+    const auto as_is = [](int) { return std::vector<int>{0}; };
+    const std::vector<AxisOrder> orders{{"as_is", as_is}, {"turned", turned}};
+    const Operator op = copying().layouts("y", orders);
+    CHECK(op.inputs[0].orders.empty());
+    REQUIRE(op.outputs[0].orders.size() == 2);
+    CHECK(op.outputs[0].orders[1].name == "turned");
+    CHECK(mistake_of(copying().layouts("z", orders)) ==
+          "layouts names 'z', which is no input and no output");
 }
 
 TEST_CASE("isnan is told of every scalar, and is no comparison") {

@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "harness/errors.hpp"
+#include "harness/not_supported.hpp"
 
 namespace gradverify {
 
@@ -34,6 +35,13 @@ std::vector<std::string> built_devices() {
 #else
     return {"cpu"};
 #endif
+}
+
+void RunStatus::refuse(const KernelDeclaration& kernel, const char* why) {
+    not_served = kernel.may_refuse_problems;
+    error = not_served ? std::string(refused_prefix) + why
+                       : "the launcher refuses the problem, and does not declare may_refuse(): " +
+                             std::string(why);
 }
 
 }  // namespace gradverify

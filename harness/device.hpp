@@ -26,13 +26,15 @@ struct RunStatus {
     /// were looked at.
     std::vector<std::string> findings;
     std::uint64_t accesses_checked = 0;
-    /// The error is that the device does not serve what the kernel does, which no kernel is to
-    /// blame for.
+    /// The error is that the device does not serve what the kernel does, or that the kernel refuses
+    /// the problem and may: no kernel is to blame for it.
     bool not_served = false;
     /// The device can't be used by this process any more (a sticky CUDA error).
     bool device_lost = false;
 
     bool ok() const { return error.empty(); }
+    /// The launcher threw NotSupported: the kernel's right if it declares so, else an error.
+    void refuse(const KernelDeclaration& kernel, const char* why);
 };
 
 /// Which end of a region of memory.

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "harness/device.hpp"
+#include "harness/not_supported.hpp"
 #include "harness/simt/simt.hpp"
 
 namespace gradverify::detail {
@@ -141,6 +142,8 @@ class CpuDevice final : public Device {
         const auto start = std::chrono::steady_clock::now();
         try {
             kernel.thunk(call);
+        } catch (const NotSupported& refused) {
+            status.refuse(kernel, refused.what());
         } catch (const std::exception& thrown) {
             status.error = std::string("the launcher threw: ") + thrown.what();
         } catch (...) {
@@ -148,8 +151,11 @@ class CpuDevice final : public Device {
         }
         status.seconds =
             std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-        status.not_served = simt::error_is_cuda_only();
-        if (const std::string error = simt::take_error(); !error.empty()) status.error = error;
+        const bool is_cuda_only = simt::error_is_cuda_only();
+        if (const std::string error = simt::take_error(); !error.empty()) {
+            status.error = error;
+            status.not_served = is_cuda_only;
+        }
         // What a launch error keeps from being launched is not to be missed.
         if (status.ok())
             status.error = simt::why_unordered(kernel.stream_use == StreamUse::given_only);

@@ -14,6 +14,7 @@
 #include "harness/cuda_check.hpp"
 #include "harness/cuda_timer.hpp"
 #include "harness/device.hpp"
+#include "harness/not_supported.hpp"
 
 namespace gradverify::detail {
 
@@ -82,6 +83,8 @@ class CudaDevice final : public Device {
         const auto start = std::chrono::steady_clock::now();
         try {
             kernel.thunk(call);
+        } catch (const NotSupported& refused) {
+            status.refuse(kernel, refused.what());
         } catch (const std::exception& thrown) {
             status.error = std::string("the launcher threw: ") + thrown.what();
         } catch (...) {
@@ -91,9 +94,11 @@ class CudaDevice final : public Device {
         const cudaError_t finished = cudaDeviceSynchronize();
         status.seconds =
             std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-        if (launched != cudaSuccess) status.error = text_of(launched);
+        if (launched != cudaSuccess || finished != cudaSuccess) {
+            status.error = text_of(finished != cudaSuccess ? finished : launched);
+            status.not_served = false;
+        }
         if (finished != cudaSuccess) {
-            status.error = text_of(finished);
             cudaGetLastError();
             status.device_lost = cudaDeviceSynchronize() != cudaSuccess;
         }

@@ -18,6 +18,7 @@ static_assert(__cplusplus >= 202002L,
 #include <type_traits>
 
 #include "harness/kernel_declaration.hpp"
+#include "harness/not_supported.hpp"
 #include "harness/pass_call.hpp"
 
 namespace gradverify::detail {

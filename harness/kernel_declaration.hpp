@@ -57,6 +57,7 @@ class KernelDeclaration {
     using Thunk = void (*)(const PassCall&);
     using Predicate = bool (*)(const Problem&);
     using WorkspaceBytes = std::int64_t (*)(const Problem&);
+    using WhyAbsent = std::string (*)();
 
     std::string operator_name, pass_name, variant;
     std::string device;  ///< "cuda", "cpu", or `checked_variant`
@@ -87,6 +88,9 @@ class KernelDeclaration {
     std::vector<LayoutSupport> layouts;
     bool takes_output_mask = false;
     LaunchCost launch_cost;
+    bool may_refuse_problems = false;
+    WhyAbsent why_absent = nullptr;
+    std::string yardstick_name;
     /// The registry has added what follows from what was left out.
     bool is_complete = false;
 
@@ -283,6 +287,26 @@ class KernelDeclaration {
     /// Two calls may differ in the last bits, as sums with atomics do.
     KernelDeclaration& not_deterministic() {
         determinism = Determinism::varies;
+        return *this;
+    }
+    /// The launcher calls a library that decides by itself which problems it takes, and throws
+    /// NotSupported for the others. Such a case is skipped, and a row of which nine in ten are is
+    /// an error: declare all that is known.
+    KernelDeclaration& may_refuse() {
+        may_refuse_problems = true;
+        return *this;
+    }
+    /// The kernel needs something that a machine may lack, such as a library that is loaded when it
+    /// is first used: a function that says why it is not here, empty when it is. Where it is not,
+    /// there are no rows of the kernel, and `check` names it and the reason.
+    KernelDeclaration& needs(WhyAbsent why) {
+        why_absent = why;
+        return *this;
+    }
+    /// Kernels that everybody knows, such as a vendor's: `bench` says of the others how many times
+    /// as long as the fastest of these they take. `yardstick("cuDNN")`.
+    KernelDeclaration& yardstick(std::string name) {
+        yardstick_name = std::move(name);
         return *this;
     }
     /// What several kernels say alike: `.with(declare_general)`.

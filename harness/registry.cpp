@@ -63,8 +63,14 @@ std::string mistake_in_benchmark(const Operator& op) {
 }  // namespace
 
 const KernelDeclaration* Kernel::on(std::string_view device) const {
-    const auto found = by_device.find(std::string(device));
+    const auto found = why_absent.empty() ? by_device.find(std::string(device)) : by_device.end();
     return found == by_device.end() ? nullptr : found->second;
+}
+
+std::string Kernel::why_not_on(std::string_view device) const {
+    if (by_device.contains(std::string(device)) && !why_absent.empty())
+        return "can't run on this machine: " + why_absent;
+    return "is not built for the device " + std::string(device);
 }
 
 std::vector<std::string> Kernel::devices() const {
@@ -211,8 +217,9 @@ class Resolver {
                              place_of(first) + " and " + place_of(declaration) +
                              "; give one of them another variant name");
         };
-        if (const KernelDeclaration* first = kernel.on(declaration.device))
-            return clash(" for " + declaration.device, *first);
+        if (const auto first = kernel.by_device.find(declaration.device);
+            first != kernel.by_device.end())
+            return clash(" for " + declaration.device, *first->second);
         // One file is compiled for each device; two files would be two kernels of one name.
         if (!kernel.by_device.empty() && file_name(kernel.any()) != file_name(declaration))
             return clash("", kernel.any());
@@ -239,7 +246,10 @@ void Registry::check() {
     }
     if (!resolver.errors.empty()) throw std::invalid_argument(joined(resolver.errors, "\n"));
     kernels_.clear();
-    for (auto& [name, kernel] : resolver.kernels) kernels_.push_back(std::move(kernel));
+    for (auto& [name, kernel] : resolver.kernels) {
+        if (const auto why_absent = kernel.any().why_absent) kernel.why_absent = why_absent();
+        kernels_.push_back(std::move(kernel));
+    }
     checked_ = true;
 }
 

@@ -25,11 +25,15 @@ struct Kernel {
     const Operator* op = nullptr;
     const PassSpec* pass = nullptr;
     std::map<std::string, const KernelDeclaration*> by_device;  ///< and by `checked_variant`
+    /// What the kernel needs and this machine lacks; empty: nothing.
+    std::string why_absent{};
 
     /// The devices that it exists on, without the checked variant.
     std::vector<std::string> devices() const;
-    /// Null when the kernel does not exist on this device.
+    /// Null when the kernel does not exist on this device, or not on this machine.
     const KernelDeclaration* on(std::string_view device) const;
+    /// Why that is; the sentence begins with the kernel.
+    std::string why_not_on(std::string_view device) const;
     const KernelDeclaration& any() const { return *by_device.begin()->second; }
     /// What it needs of a problem beyond what its operator does, as `list` prints it.
     std::vector<std::string> conditions() const;

@@ -50,6 +50,25 @@ TEST_CASE("kernels are listed by full name, with their devices and their pass") 
     CHECK(registry.find_operator("other") == nullptr);
 }
 
+TEST_CASE("a kernel that needs what this machine lacks is there, but on no device") {
+    Registry registry;
+    registry.add(toy_operator());
+    registry.add(toy_kernel("here")).needs([] { return std::string(); });
+    registry.add(toy_kernel("lost")).needs([] { return std::string("no libvendor.so.1"); });
+    registry.check();
+    const Kernel& here = *registry.find_kernel("toy.forward/here");
+    CHECK(here.on("cpu"));
+    CHECK(here.why_not_on("cuda") == "is not built for the device cuda");
+    const Kernel& lost = *registry.find_kernel("toy.forward/lost");
+    CHECK_FALSE(lost.on("cpu"));
+    CHECK(lost.why_absent == "no libvendor.so.1");
+    CHECK(lost.why_not_on("cpu") == "can't run on this machine: no libvendor.so.1");
+    CHECK(lost.why_not_on("cuda") == "is not built for the device cuda");
+    CHECK(complaint({toy_kernel("lost").needs([] { return std::string("gone"); }),
+                     at(toy_kernel("lost"), "b.cu", 90)})
+              .starts_with("kernel toy.forward/lost is registered twice for cpu"));
+}
+
 TEST_CASE("a name registered twice is an error that names both places") {
     CHECK(complaint({at(toy_kernel("plain"), "a.cu", 3), at(toy_kernel("plain"), "b.cu", 90)}) ==
           "kernel toy.forward/plain is registered twice for cpu: a.cu:3 and b.cu:90; give one of "

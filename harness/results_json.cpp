@@ -114,6 +114,7 @@ void JsonResults::add(const RowResult& result) {
                         {"verdict", name_of(result.verdict)},
                         {"cases", result.cases},
                         {"seconds", result.seconds}};
+    if (result.refused > 0) object["refused"] = result.refused;
     if (result.exhaustive) object["exhaustive"] = object_of(*result.exhaustive);
     if (result.verdict == Verdict::passed && result.within_reach)
         add_missed(object, result);

@@ -112,12 +112,15 @@ TEST_CASE("a verdict is in the file as soon as it stands") {
                            {"verdict", "passed"},
                            {"cases", 20},
                            {"seconds", 0.25}});
-    results.add(result_of("plain", "stays_in_bounds", Verdict::skipped, "time", "cuda"));
+    RowResult refusing = result_of("plain", "stays_in_bounds", Verdict::skipped, "time", "cuda");
+    refusing.refused = 3;
+    results.add(refusing);
     lines = file.objects();
     REQUIRE(lines.size() == 3);
     CHECK(lines[2].at("verdict") == "skipped");
     CHECK(lines[2].at("message") == "time");
     CHECK(lines[2].at("device") == "cuda");
+    CHECK(lines[2].at("refused") == 3);
     CHECK(lines[2].at("cases") == 0);
 }
 

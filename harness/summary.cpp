@@ -167,6 +167,11 @@ std::string lines_of_notes(const std::vector<RowResult>& results,
             text += std::string(result.known ? "known to be " : "") +
                     std::string(name_of(result.verdict)) + ": " + result.row.kernel->name + ", " +
                     result.row.property + " on " + result.row.device + ": " + result.message + "\n";
+    for (const RowResult& result : results)
+        if (result.refused > 0 && result.verdict == Verdict::passed)
+            text += "refused: " + std::to_string(result.refused) + " of " +
+                    std::to_string(result.cases) + " problems by " + result.row.kernel->name +
+                    ", " + result.row.property + " on " + result.row.device + "\n";
     std::set<std::string> left_out;
     for (const RowResult& result : results)
         for (const std::string& problem : result.left_out)
@@ -174,8 +179,7 @@ std::string lines_of_notes(const std::vector<RowResult>& results,
     for (const std::string& line : left_out) text += line;
     for (const std::string& kernel : not_verified(results))
         text += "not verified: " + kernel + " has no passed row\n";
-    for (const std::string& kernel : absent)
-        text += "not run: " + kernel + " is for another device\n";
+    for (const std::string& reason : absent) text += wrapped("not run, " + reason, 2) + "\n";
     return text;
 }
 

@@ -25,8 +25,8 @@ std::vector<std::string> not_verified(const std::vector<RowResult>& results);
 /// to, and every kernel is verified.
 bool all_well(const std::vector<RowResult>& results);
 
-/// The end of `check`'s output. `absent` are kernels that exist only for a device that was not
-/// selected or is not there.
+/// The end of `check`'s output. `absent` says which kernels were not run and why: they are for
+/// a device that was not selected, or need what is not there.
 std::string summarize(const Suite& suite, const std::vector<RowResult>& results,
                       const std::vector<std::string>& absent, double seconds);
 

@@ -30,6 +30,8 @@ std::vector<RowResult> mixed_results() {
     results[0].multiply_adds = {10.0, 30.0, 20.0};
     results[5].error_over_bound = {0.0};
     results[5].passed = 17;
+    results[5].refused = 2;
+    results[3].refused = 20;
     results[2].left_out = results[3].left_out = {"in=9: needs 1 <= in <= 4"};
     return results;
 }
@@ -37,7 +39,8 @@ std::vector<RowResult> mixed_results() {
 }  // namespace
 
 TEST_CASE("a summary has a table for each device, what is not passed, and the counts") {
-    CHECK(summarize(suite(), mixed_results(), {"toy.grad_x/fast"}, 2.25) == R"(
+    CHECK(summarize(suite(), mixed_results(), {"for another device: toy.grad_x/fast"}, 2.25) ==
+          R"(
 cases on cpu                matches     stays in    repeatable
                             finite      bounds
                             differences
@@ -55,9 +58,10 @@ largest error of a case as a share of its bound
 vacuous: toy.forward/tree_reduction, matches_finite_differences on cpu: only zeros
 errored: toy.forward/tree_reduction, stays_in_bounds on cpu: no memory
 skipped: toy.forward/tree_reduction, repeatable on cpu: time
+refused: 2 of 20 problems by toy.forward/plain, repeatable on cuda
 not run: toy.forward/tree_reduction on in=9: needs 1 <= in <= 4
 not verified: toy.forward/tree_reduction has no passed row
-not run: toy.grad_x/fast is for another device
+not run, for another device: toy.grad_x/fast
 100 cases, median 20 multiply-adds, in 2.2 s
 6 rows: 2 passed, 1 failed, 1 vacuous, 1 errored, 1 skipped
 )");

@@ -26,7 +26,7 @@ const Kernel& kernel_of(const Case& checked, const Registry& registry) {
 
 const KernelDeclaration& declaration_of(const Case& checked, const Kernel& kernel) {
     if (const KernelDeclaration* declaration = kernel.on(checked.device)) return *declaration;
-    throw std::invalid_argument(kernel.name + " is not built for the device " + checked.device);
+    throw std::invalid_argument(kernel.name + " " + kernel.why_not_on(checked.device));
 }
 
 void require_supported(const Kernel& kernel, const Problem& problem) {
@@ -198,16 +198,22 @@ std::string CaseContext::call_before() {
     if (!before || std::exchange(called_before_, true)) return {};
     const Values values = draw_values(op(), *before, {.seed = seed_for("before")}, kind_, types());
     const auto inputs = pick(op(), *before, values, pass().inputs, types());
-    const CallResult result = call_kernel({.kernel = kernel_,
-                                           .device = device_,
-                                           .problem = *before,
-                                           .inputs = inputs,
-                                           .setting = {},
-                                           .surroundings = {},
-                                           .initial_outputs = {}});
-    spent_.seconds_kernel += result.seconds;
+    std::string error;
+    try {
+        const CallResult result = call_kernel({.kernel = kernel_,
+                                               .device = device_,
+                                               .problem = *before,
+                                               .inputs = inputs,
+                                               .setting = {},
+                                               .surroundings = {},
+                                               .initial_outputs = {}});
+        spent_.seconds_kernel += result.seconds;
+        error = result.error;
+    } catch (const NotServed& reason) {
+        error = reason.what();
+    }
     if (!device_was_lost()) return {};
-    return result.error + " in the call before, on " + before->print();
+    return error + " in the call before, on " + before->print();
 }
 
 CallResult CaseContext::call(const Kernel& kernel, const std::vector<Array<double>>& inputs,
@@ -216,7 +222,14 @@ CallResult CaseContext::call(const Kernel& kernel, const std::vector<Array<doubl
         if (std::string lost = call_before(); !lost.empty()) return {.error = std::move(lost)};
     // If the partner kills this process, the case is run again without it.
     if (&kernel != &kernel_) note_partner(kernel.name);
-    CallResult result = call_kernel(make_call(kernel, inputs, setting, surroundings));
+    CallResult result;
+    try {
+        result = call_kernel(make_call(kernel, inputs, setting, surroundings));
+    } catch (const NotServed& reason) {
+        // A partner that is not served is only one witness less.
+        if (&kernel == &kernel_) throw;
+        result.error = reason.what();
+    }
     spent_.seconds_kernel += result.seconds;
     if (&kernel != &kernel_ && device_was_lost())
         end_without_device(kernel.name +

@@ -31,6 +31,10 @@ constexpr SeededBug bugs[] = {
     {"conv.backward/bug_mask_7_forgets_db", "matches_reference", "in=1"},
     {"conv_transpose.forward/bug_output_padding_forgotten", "matches_reference",
      "in=1,dilation=2,output_padding=1"},
+    {"relayout.forward/bug_tail_of_tile", "stays_in_bounds", "in=1"},
+    // Where one of the two axes has one element, both orders are one.
+    {"relayout.grad_input/bug_swapped_axes", "matches_reference", "in=2x2"},
+    {"relayout_filter.forward/bug_hwio_as_hwoi", "matches_reference", "o=2,i=2,filter=1"},
 };
 
 }  // namespace

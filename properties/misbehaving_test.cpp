@@ -8,6 +8,7 @@
 #include <string>
 
 #include "harness/check.hpp"
+#include "harness/measure.hpp"
 #include "harness/select_rows.hpp"
 #include "harness/text.hpp"
 #include "properties/suite.hpp"
@@ -42,6 +43,8 @@ constexpr Misbehaving kernels[] = {
     {"frees_buffer", "cudaFree: |wrote", true},
     {"recurses_in_kernel", "the kernel's process was killed by SIGSEGV|", true},
     {"recurses_on_host", "the kernel's process was killed by SIGSEGV|", true},
+    {"refuses",
+     "the launcher refuses the problem, and does not declare may_refuse(): too many channels"},
     {"segfaults", "the kernel's process was killed by SIGSEGV|", true},
     {"spins_in_kernel", "no end after ", true},
     {"spins_on_host", "no end after ", true},
@@ -117,13 +120,44 @@ TEST_CASE("whatever a kernel does to its process, it is told, and the others pas
         }
         // Whether its trap springs depends on what else ends its process; see below.
         results.erase(trap.variant);
-        CHECK(results.size() == 9);
+        CHECK(results.size() == 10);
         for (const auto& [variant, result] : results) {
             CAPTURE(variant);
             CAPTURE(result.message);
             CHECK(result.verdict == Verdict::passed);
             CHECK(result.cases == 40);
+            CHECK((result.refused > 0) == (variant == "may_refuse"));
         }
+    }
+}
+
+TEST_CASE("what a launcher may refuse is skipped, and nothing else is for it") {
+    const Suite suite = make_suite(Registry::instance());
+    for (const std::string& device : test_devices()) {
+        CAPTURE(device);
+        const auto run = [&](const std::string& rest) {
+            return suite.run("v1:conv.grad_bias/may_refuse:matches_reference:" + device + ":" +
+                             rest);
+        };
+        const Outcome refused = run("k=3,in=1x1:seed=1");
+        CHECK(refused.verdict == Verdict::skipped);
+        CHECK(refused.message == "refused: too many channels");
+        CHECK(run("k=2,in=1x1:seed=1").verdict == Verdict::passed);
+        // What becomes of the call before is not looked at.
+        CHECK(run("k=2,in=1x1:seed=1:before=k=3,in=1x1").verdict == Verdict::passed);
+        const Outcome timed = suite.measure(MeasureRequest{.what = MeasureRequest::What::time,
+                                                           .device = device,
+                                                           .kernel = "conv.grad_bias/may_refuse",
+                                                           .problem = "k=3,in=1x1"}
+                                                .to_json());
+        CHECK(timed.verdict == Verdict::skipped);
+        CHECK(timed.message == "refused: too many channels");
+        const auto forward = check_all(suite, "conv.forward/always_refuses", "*", device);
+        CHECK(forward.at("always_refuses").verdict == Verdict::errored);
+        // Nor is a gradient skipped since a forward kernel refuses that it would borrow.
+        const auto gradients = check_all(suite, "conv.grad_bias/naive", "adjoint_identity", device);
+        CHECK(gradients.at("naive").verdict == Verdict::passed);
+        CHECK(gradients.at("naive").refused == 0);
     }
 }
 

@@ -63,6 +63,7 @@ void exit_0(const GradBias&) { std::exit(0); }
 void exit_1(const GradBias&) { std::exit(1); }
 void abort_it(const GradBias&) { std::abort(); }
 void throw_it(const GradBias&) { throw std::runtime_error("no plan for this shape"); }
+void refuse_it(const GradBias&) { throw gradverify::NotSupported("too many channels"); }
 void throw_number(const GradBias&) { throw 42; }
 
 void allocate_on_device(const GradBias&) {
@@ -129,6 +130,9 @@ void free_buffer(const GradBias& call) { cudaFree(call.db.as<float>()); }
 // ---- a forward kernel that gradients would borrow
 
 void die_forward(const gradverify::conv::Forward&) { *nowhere = 1; }
+void refuse_forward(const gradverify::conv::Forward&) {
+    throw gradverify::NotSupported("no forward pass at all");
+}
 void lose_device(const gradverify::conv::Forward& call) {
     store<<<1, 1, 0, call.launch.stream>>>(nullptr, 1.0f);
 }
@@ -149,6 +153,8 @@ MISBEHAVING("frees_buffer", free_buffer);
 MISBEHAVING("leaves_trap", leave_trap);
 MISBEHAVING("recurses_in_kernel", recurse_in_kernel);
 MISBEHAVING("recurses_on_host", recurse_on_host);
+MISBEHAVING("refuses", refuse_it);
+MISBEHAVING("may_refuse", refuse_it).may_refuse();
 MISBEHAVING("rounds_upward", round_upward);
 MISBEHAVING("segfaults", segfault);
 MISBEHAVING("spins_in_kernel", spin_in_kernel);
@@ -157,5 +163,6 @@ MISBEHAVING("throws", throw_it);
 MISBEHAVING("throws_number", throw_number);
 MISBEHAVING("writes_guard", write_guard);
 MISBEHAVING("writes_input", write_input);
+GRADVERIFY_KERNEL(gradverify::conv::Forward, "always_refuses", refuse_forward).may_refuse();
 GRADVERIFY_KERNEL(gradverify::conv::Forward, "dies", die_forward);
 GRADVERIFY_KERNEL(gradverify::conv::Forward, "loses_device", lose_device);

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+// A convolution as cuDNN describes it, by its API of calls with descriptors. With one spatial axis
+// it is one with two, of height 1. The algorithm is given, or the one that cuDNN's heuristics put
+// first.
+#pragma once
+
+#include <array>
+
+#include "kernels/conv/cudnn_library.cuh"
+#include "kernels/element.cuh"
+#include "reference/conv.hpp"
+
+namespace gradverify::conv::cudnn {
+
+/// Which algorithms the heuristics may choose: those that sum the products themselves, in an order
+/// that is the same each time; or all of them.
+enum class Heuristic { direct, any };
+
+template <class T>
+constexpr cudnnDataType_t data_type = CUDNN_DATA_FLOAT;
+template <>
+constexpr cudnnDataType_t data_type<double> = CUDNN_DATA_DOUBLE;
+template <>
+constexpr cudnnDataType_t data_type<__half> = CUDNN_DATA_HALF;
+template <>
+constexpr cudnnDataType_t data_type<__nv_bfloat16> = CUDNN_DATA_BFLOAT16;
+
+/// Of two bytes: products on tensor cores, sums in float.
+template <class T>
+constexpr bool is_narrow = sizeof(T) == 2;
+
+/// IEEE arithmetic for float, whose default is TF32.
+template <class T>
+constexpr cudnnMathType_t math_of = is_narrow<T> ? CUDNN_TENSOR_OP_MATH : CUDNN_DEFAULT_MATH;
+template <>
+constexpr cudnnMathType_t math_of<float> = CUDNN_FMA_MATH;
+
+/// Also the type of the factors that every call takes.
+template <class T>
+using Scale = Accumulator<T>;
+
+/// A descriptor that lasts as long as this.
+template <class Handle, auto create, auto destroy>
+struct Descriptor {
+    Handle handle = nullptr;
+
+    Descriptor() { require((library().*create)(&handle), "cudnnCreate...Descriptor"); }
+    ~Descriptor() { (library().*destroy)(handle); }
+    Descriptor(const Descriptor&) = delete;
+    Descriptor& operator=(const Descriptor&) = delete;
+    operator Handle() const { return handle; }
+};
+using TensorDescriptor = Descriptor<cudnnTensorDescriptor_t, &Library::CreateTensorDescriptor,
+                                    &Library::DestroyTensorDescriptor>;
+using FilterDescriptor = Descriptor<cudnnFilterDescriptor_t, &Library::CreateFilterDescriptor,
+                                    &Library::DestroyFilterDescriptor>;
+using ConvolutionDescriptor =
+    Descriptor<cudnnConvolutionDescriptor_t, &Library::CreateConvolutionDescriptor,
+               &Library::DestroyConvolutionDescriptor>;
+using ActivationDescriptor =
+    Descriptor<cudnnActivationDescriptor_t, &Library::CreateActivationDescriptor,
+               &Library::DestroyActivationDescriptor>;
+
+/// Sizes and strides in ints, with an axis of height 1 where there is only a width.
+struct Axes {
+    int count = 0;
+    std::array<int, 5> sizes{}, strides{};
+
+    explicit Axes(const TensorView& view) {
+        for (int axis = 0; axis < view.rank; ++axis) {
+            if (axis == 2 && view.rank == 3) add(1, view.size(2) * view.stride(2));
+            add(view.size(axis), view.stride(axis));
+        }
+    }
+
+  private:
+    void add(std::int64_t size, std::int64_t stride) {
+        sizes[static_cast<std::size_t>(count)] = as_int(size);
+        strides[static_cast<std::size_t>(count++)] = as_int(stride);
+    }
+};
+
+template <class T>
+void describe(const TensorDescriptor& descriptor, const TensorView& view) {
+    const Axes axes(view);
+    GRADVERIFY_CUDNN(SetTensorNdDescriptor, descriptor, data_type<T>, axes.count, axes.sizes.data(),
+                     axes.strides.data());
+}
+
+/// One number for each channel, beside tensors of so many axes.
+template <class T>
+void describe_channels(const TensorDescriptor& descriptor, std::int64_t channels, int axes) {
+    std::array<int, 5> sizes{1, as_int(channels), 1, 1, 1}, strides{as_int(channels), 1, 1, 1, 1};
+    GRADVERIFY_CUDNN(SetTensorNdDescriptor, descriptor, data_type<T>, axes, sizes.data(),
+                     strides.data());
+}
+
+/// The tensors of a convolution, x and y also for dx and dy, and how it is to be done.
+template <class T, cudnnTensorFormat_t format, cudnnMathType_t math>
+struct Convolution {
+    TensorDescriptor x, y;
+    FilterDescriptor w;
+    ConvolutionDescriptor how;
+    int axes = 0;
+
+    Convolution(const Parameters& p, const TensorView& x_view, const TensorView& w_view,
+                const TensorView& y_view) {
+        describe<T>(x, x_view);
+        describe<T>(y, y_view);
+        const Axes filter(w_view);
+        axes = filter.count;
+        GRADVERIFY_CUDNN(SetFilterNdDescriptor, w, data_type<T>, format, axes, filter.sizes.data());
+        std::array<int, 3> padding{}, stride{1, 1, 1}, dilation{1, 1, 1};
+        const int missing = axes - 2 - p.rank;
+        for (int axis = 0; axis < p.rank; ++axis) {
+            const Axis& of = p.axes[static_cast<std::size_t>(axis)];
+            const auto at = static_cast<std::size_t>(axis + missing);
+            padding[at] = as_int(of.padding_left);
+            stride[at] = as_int(of.stride);
+            dilation[at] = as_int(of.dilation);
+        }
+        // What everybody calls a convolution does not turn the filter round.
+        GRADVERIFY_CUDNN(SetConvolutionNdDescriptor, how, axes - 2, padding.data(), stride.data(),
+                         dilation.data(), CUDNN_CROSS_CORRELATION, data_type<Scale<T>>);
+        GRADVERIFY_CUDNN(SetConvolutionGroupCount, how, as_int(p.groups));
+        GRADVERIFY_CUDNN(SetConvolutionMathType, how, math);
+    }
+};
+
+// A workspace of more is not given: heuristics put some algorithms first that want all memory.
+constexpr std::size_t workspace_most = std::size_t{4} << 30;
+
+/// The first of the heuristics' algorithms, best first, that may be taken.
+template <class Performance>
+auto first_of(const Performance* found, int count, Heuristic heuristic,
+              bool (*is_direct)(decltype(Performance::algo))) {
+    for (int i = 0; i < count; ++i) {
+        const bool wanted =
+            heuristic == Heuristic::any ||
+            (is_direct(found[i].algo) && found[i].determinism == CUDNN_DETERMINISTIC);
+        if (found[i].status == CUDNN_STATUS_SUCCESS && wanted && found[i].memory <= workspace_most)
+            return found[i].algo;
+    }
+    throw NotSupported("cuDNN's heuristics name no algorithm that may be taken");
+}
+
+/// What all of its kernels say. It decides by itself which problems an algorithm takes.
+template <class T>
+void declare_cudnn(KernelDeclaration& kernel) {
+    kernel.spatial_axes(1, 3).on_given_stream().may_refuse().needs(why_absent).yardstick("cuDNN");
+    if constexpr (DTypeOf<T>::value != DType::f32) kernel.storage(DTypeOf<T>::value);
+}
+
+/// Of a pass with x, w and y, or their gradients.
+template <class T, cudnnTensorFormat_t format = CUDNN_TENSOR_NCHW>
+void declare_product(KernelDeclaration& kernel) {
+    declare_cudnn<T>(kernel);
+    if constexpr (format == CUDNN_TENSOR_NHWC)
+        kernel.layout("x", "nhwc").layout("w", "ohwi").layout("y", "nhwc");
+}
+
+// The growths of norm_wise(): the transform of a tile of 4x4 results of a 3x3 filter for
+// Winograd's; for Fourier's the number of points, up to 32x32 in tiles, and of a whole image up to
+// 256x256.
+constexpr double winograd_growth = 36000, tiled_fft_growth = 32 * 32, fft_growth = 256 * 256;
+
+/// As far as cuDNN's documentation says what these take.
+inline void declare_winograd(KernelDeclaration& kernel) {
+    kernel.spatial_axes(2, 2)
+        .where("filter", equals(3))
+        .where("stride", equals(1))
+        .where("dilation", equals(1))
+        .norm_wise(winograd_growth);
+}
+
+template <bool in_tiles>
+void declare_fft(KernelDeclaration& kernel) {
+    kernel.spatial_axes(2, 2)
+        .where("stride", equals(1))
+        .where("dilation", equals(1))
+        .where("filter", between(1, in_tiles ? 32 : 256))
+        .only_if("padding < filter",
+                 [](const Problem& problem) {
+                     const Parameters p(problem);
+                     return p.h().padding_left < p.h().filter && p.w().padding_left < p.w().filter;
+                 })
+        .norm_wise(in_tiles ? tiled_fft_growth : fft_growth);
+}
+
+}  // namespace gradverify::conv::cudnn

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// conv.grad_input/cudnn...: cuDNN's gradient by the image, by its heuristics' choice and by each
+// algorithm. Of those that sum the products themselves only one does so in the same order each
+// time.
+#include "kernels/conv/cudnn.cuh"
+
+namespace {
+
+using namespace gradverify;
+using namespace gradverify::conv::cudnn;
+
+template <class Descriptors>
+cudnnConvolutionBwdDataAlgo_t choose(cudnnHandle_t, const Descriptors&,
+                                     cudnnConvolutionBwdDataAlgo_t fixed) {
+    return fixed;
+}
+
+template <class Descriptors>
+cudnnConvolutionBwdDataAlgo_t choose(cudnnHandle_t handle, const Descriptors& conv,
+                                     Heuristic heuristic) {
+    cudnnConvolutionBwdDataAlgoPerf_t found[CUDNN_CONVOLUTION_BWD_DATA_ALGO_COUNT];
+    int count = 0;
+    GRADVERIFY_CUDNN(GetConvolutionBackwardDataAlgorithm_v7, handle, conv.w, conv.y, conv.how,
+                     conv.x, CUDNN_CONVOLUTION_BWD_DATA_ALGO_COUNT, &count, found);
+    return first_of(found, count, heuristic, [](cudnnConvolutionBwdDataAlgo_t algorithm) {
+        return algorithm == CUDNN_CONVOLUTION_BWD_DATA_ALGO_1;
+    });
+}
+
+/// dx. `algorithm`: one of cuDNN's, or what its heuristics may choose from.
+template <class T, auto algorithm, cudnnTensorFormat_t format = CUDNN_TENSOR_NCHW,
+          cudnnMathType_t math = math_of<T>>
+void launch(const conv::GradInput& call) {
+    const Convolution<T, format, math> conv(call.problem, call.dx, call.w, call.dy);
+    const cudnnHandle_t handle = handle_on(call.launch.stream);
+    const auto chosen = choose(handle, conv, algorithm);
+    std::size_t bytes = 0;
+    GRADVERIFY_CUDNN(GetConvolutionBackwardDataWorkspaceSize, handle, conv.w, conv.y, conv.how,
+                     conv.x, chosen, &bytes);
+    void* const workspace = workspace_of(bytes);
+    const T *w = call.w.as<const T>(), *dy = call.dy.as<const T>();
+    T* const dx = call.dx.as<T>();
+    const Scale<T> one = 1, zero = 0;
+    GRADVERIFY_CUDNN(ConvolutionBackwardData, handle, &one, conv.w, w, conv.y, dy, conv.how, chosen,
+                     workspace, bytes, &zero, conv.x, dx);
+}
+
+constexpr auto nhwc = CUDNN_TENSOR_NHWC;
+
+}  // namespace
+
+GRADVERIFY_KERNEL(gradverify::conv::GradInput, "cudnn", launch<float, Heuristic::direct>)
+    .with(declare_product<float>);
+GRADVERIFY_KERNEL(gradverify::conv::GradInput, "cudnn_nhwc", launch<float, Heuristic::direct, nhwc>)
+    .with(declare_product<float, nhwc>);
+GRADVERIFY_KERNEL(gradverify::conv::GradInput, "cudnn_f64", launch<double, Heuristic::direct>)
+    .with(declare_product<double>);
+GRADVERIFY_KERNEL(gradverify::conv::GradInput, "cudnn_f16", launch<__half, Heuristic::direct>)
+    .with(declare_product<__half>);
+GRADVERIFY_KERNEL(gradverify::conv::GradInput, "cudnn_nhwc_f16",
+                  launch<__half, Heuristic::direct, nhwc>)
+    .with(declare_product<__half, nhwc>);
+GRADVERIFY_KERNEL(gradverify::conv::GradInput, "cudnn_bf16",
+                  launch<__nv_bfloat16, Heuristic::direct>)
+    .with(declare_product<__nv_bfloat16>);
+GRADVERIFY_KERNEL(gradverify::conv::GradInput, "cudnn_nhwc_bf16",
+                  launch<__nv_bfloat16, Heuristic::direct, nhwc>)
+    .with(declare_product<__nv_bfloat16, nhwc>);
+
+GRADVERIFY_KERNEL(gradverify::conv::GradInput, "cudnn_any", launch<float, Heuristic::any>)
+    .with(declare_product<float>)
+    .norm_wise(fft_growth)
+    .not_deterministic();
+GRADVERIFY_KERNEL(gradverify::conv::GradInput, "cudnn_any_f16", launch<__half, Heuristic::any>)
+    .with(declare_product<__half>)
+    .norm_wise(fft_growth)
+    .not_deterministic();
+GRADVERIFY_KERNEL(gradverify::conv::GradInput, "cudnn_any_bf16",
+                  launch<__nv_bfloat16, Heuristic::any>)
+    .with(declare_product<__nv_bfloat16>)
+    .norm_wise(fft_growth)
+    .not_deterministic();
+GRADVERIFY_KERNEL(gradverify::conv::GradInput, "cudnn_algo_0",
+                  launch<float, CUDNN_CONVOLUTION_BWD_DATA_ALGO_0>)
+    .with(declare_product<float>)
+    .not_deterministic();
+GRADVERIFY_KERNEL(gradverify::conv::GradInput, "cudnn_fft",
+                  launch<float, CUDNN_CONVOLUTION_BWD_DATA_ALGO_FFT>)
+    .with(declare_product<float>)
+    .with(declare_fft<false>);
+GRADVERIFY_KERNEL(gradverify::conv::GradInput, "cudnn_fft_tiling",
+                  launch<float, CUDNN_CONVOLUTION_BWD_DATA_ALGO_FFT_TILING>)
+    .with(declare_product<float>)
+    .with(declare_fft<true>);
+GRADVERIFY_KERNEL(gradverify::conv::GradInput, "cudnn_winograd",
+                  launch<float, CUDNN_CONVOLUTION_BWD_DATA_ALGO_WINOGRAD>)
+    .with(declare_product<float>)
+    .with(declare_winograd);
+GRADVERIFY_KERNEL(gradverify::conv::GradInput, "cudnn_winograd_nonfused",
+                  launch<float, CUDNN_CONVOLUTION_BWD_DATA_ALGO_WINOGRAD_NONFUSED>)
+    .with(declare_product<float>)
+    .with(declare_winograd);

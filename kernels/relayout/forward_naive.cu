@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// relayout.forward/naive: images, by strides.
+#include "kernels/relayout/naive.cuh"
+#include "reference/relayout.hpp"
+
+namespace {
+
+using namespace gradverify;
+
+template <class T>
+void launch(const relayout::Forward& call) {
+    relayout::launch_naive<T>(call.x, call.y, call.launch);
+}
+
+}  // namespace
+
+GRADVERIFY_KERNEL(gradverify::relayout::Forward, "naive", launch<float>)
+    .with(gradverify::relayout::declare_naive<float>);
+GRADVERIFY_KERNEL(gradverify::relayout::Forward, "naive_f64", launch<double>)
+    .with(gradverify::relayout::declare_naive<double>);
+GRADVERIFY_KERNEL(gradverify::relayout::Forward, "naive_f16", launch<__half>)
+    .with(gradverify::relayout::declare_naive<__half>);
+GRADVERIFY_KERNEL(gradverify::relayout::Forward, "naive_bf16", launch<__nv_bfloat16>)
+    .with(gradverify::relayout::declare_naive<__nv_bfloat16>);

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// A tensor copied into one of another layout: a thread for each element, by the strides of both.
+// Of an image or of a filter: two axes, then one to three spatial ones.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include "harness/kernel.hpp"
+#include "kernels/element.cuh"
+
+namespace gradverify::relayout {
+
+/// Five axes; those that the tensor lacks have one element.
+struct CopiedAxes {
+    long long sizes[5], from[5], to[5];
+};
+
+inline CopiedAxes copied_axes(const TensorView& from, const TensorView& to) {
+    CopiedAxes axes{{1, 1, 1, 1, 1}, {}, {}};
+    for (int axis = 0; axis < from.rank; ++axis) {
+        axes.sizes[axis] = from.size(axis);
+        axes.from[axis] = from.stride(axis);
+        axes.to[axis] = to.stride(axis);
+    }
+    return axes;
+}
+
+/// to[i] = from[i]; the last axis of the sizes runs first.
+template <class T>
+__global__ void copy_by_strides(const T* from, T* to, CopiedAxes axes, long long elements) {
+    const long long step = static_cast<long long>(gridDim.x) * blockDim.x;
+    for (long long i = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x; i < elements;
+         i += step) {
+        long long left = i, read = 0, written = 0;
+        for (int axis = 4; axis >= 0; --axis) {
+            const long long position = left % axes.sizes[axis];
+            left /= axes.sizes[axis];
+            read += position * axes.from[axis];
+            written += position * axes.to[axis];
+        }
+        to[written] = from[read];
+    }
+}
+
+template <class T>
+void launch_naive(const TensorView& from, const TensorView& to, const Launch& launch) {
+    const long long elements = from.elements();
+    if (elements == 0) return;
+    const long long blocks = (elements + launch.block_size - 1) / launch.block_size;
+    copy_by_strides<T>
+        <<<static_cast<unsigned>(blocks < 65536 ? blocks : 65536), launch.block_size, 0,
+           launch.stream>>>(from.as<const T>(), to.as<T>(), copied_axes(from, to), elements);
+}
+
+template <class T>
+void declare_naive(KernelDeclaration& kernel) {
+    kernel.strided("x")
+        .strided("y")
+        .spatial_axes(1, 3)
+        .blocks_of({256, 64, 37})
+        .aligned_to(sizeof(T))
+        .on_given_stream()
+        .with_empty_problems();
+    if constexpr (DTypeOf<T>::value != DType::f32) kernel.storage(DTypeOf<T>::value);
+}
+
+}  // namespace gradverify::relayout

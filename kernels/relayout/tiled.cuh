@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// A tensor copied into one of another layout, each read and written along the axis that is
+// contiguous in it: a tile of the two axes goes through shared memory, so that both are coalesced.
+// The rows of a tile are one element longer than the tile, so that a column's elements lie in
+// different banks. Where both are contiguous along the same axis they lie alike, and the copy is
+// one of memory.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include "harness/kernel.hpp"
+#include "kernels/element.cuh"
+
+namespace gradverify::relayout {
+
+constexpr int tile = 32, tile_rows = 8;  // a block moves a tile in rounds of so many rows
+
+/// The axis that is contiguous in `from`, the one that is in `to`, and a third one.
+struct Planes {
+    long long read, written, rest;      ///< their sizes
+    long long from_written, from_rest;  ///< strides of `from`, whose `read` has stride 1
+    long long to_read, to_rest;         ///< strides of `to`, whose `written` has stride 1
+    bool are_alike;                     ///< the first two are one axis
+};
+
+/// Of the two axes in front and the spatial ones, which no layout parts, as one.
+inline Planes planes_of(const TensorView& from, const TensorView& to) {
+    long long pixels = 1;
+    for (int axis = 2; axis < from.rank; ++axis) pixels *= from.size(axis);
+    const long long sizes[3] = {from.size(0), from.size(1), pixels};
+    const auto stride = [](const TensorView& view, int axis) -> long long {
+        return view.stride(axis < 2 ? axis : view.rank - 1);
+    };
+    // An axis of one element may have any stride.
+    const auto contiguous_axis = [&](const TensorView& view) {
+        for (int axis = 0; axis < 3; ++axis)
+            if (sizes[axis] > 1 && stride(view, axis) == 1) return axis;
+        return 2;
+    };
+    const int read = contiguous_axis(from), written = contiguous_axis(to);
+    if (read == written) return {.are_alike = true};
+    const int rest = 3 - read - written;
+    return {.read = sizes[read],
+            .written = sizes[written],
+            .rest = sizes[rest],
+            .from_written = stride(from, written),
+            .from_rest = stride(from, rest),
+            .to_read = stride(to, read),
+            .to_rest = stride(to, rest),
+            .are_alike = false};
+}
+
+/// One tile of one plane at a time, as many as there are.
+template <class T>
+__global__ void copy_tiles(const T* from, T* to, Planes p, long long tiles_read,
+                           long long tiles_written) {
+    __shared__ T cells[tile][tile + 1];
+    const long long tiles = tiles_read * tiles_written * p.rest;
+    for (long long which = blockIdx.x; which < tiles; which += gridDim.x) {
+        const long long first_read = which % tiles_read * tile;
+        const long long first_written = which / tiles_read % tiles_written * tile;
+        const long long plane = which / tiles_read / tiles_written;
+        const long long r = first_read + threadIdx.x, w = first_written + threadIdx.x;
+        for (int row = threadIdx.y; row < tile; row += tile_rows)
+            if (r < p.read && first_written + row < p.written)
+                cells[row][threadIdx.x] =
+                    from[r + (first_written + row) * p.from_written + plane * p.from_rest];
+        __syncthreads();
+        for (int row = threadIdx.y; row < tile; row += tile_rows)
+            if (w < p.written && first_read + row < p.read)
+                to[w + (first_read + row) * p.to_read + plane * p.to_rest] =
+                    cells[threadIdx.x][row];
+        __syncthreads();
+    }
+}
+
+template <class T>
+void launch_tiled(const TensorView& from, const TensorView& to, const Launch& launch) {
+    const long long elements = from.elements();
+    if (elements == 0) return;
+    const Planes planes = planes_of(from, to);
+    if (planes.are_alike) {
+        cudaMemcpyAsync(to.as<T>(), from.as<const T>(),
+                        static_cast<std::size_t>(elements) * sizeof(T), cudaMemcpyDeviceToDevice,
+                        launch.stream);
+        return;
+    }
+    const long long tiles_read = (planes.read + tile - 1) / tile;
+    const long long tiles_written = (planes.written + tile - 1) / tile;
+    const long long tiles = tiles_read * tiles_written * planes.rest;
+    copy_tiles<T>
+        <<<static_cast<unsigned>(tiles < (1 << 20) ? tiles : (1 << 20)), dim3(tile, tile_rows), 0,
+           launch.stream>>>(from.as<const T>(), to.as<T>(), planes, tiles_read, tiles_written);
+}
+
+template <class T>
+void declare_tiled(KernelDeclaration& kernel) {
+    kernel.spatial_axes(1, 3).aligned_to(sizeof(T)).on_given_stream().with_empty_problems();
+    if constexpr (DTypeOf<T>::value != DType::f32) kernel.storage(DTypeOf<T>::value);
+}
+
+}  // namespace gradverify::relayout
