@@ -115,6 +115,7 @@ bool is_yardstick(const Kernel& kernel) { return !kernel.any().yardstick_name.em
 
 bool are_comparable(const Kernel& a, const Kernel& b) {
     return a.pass == b.pass && a.any().accumulator() == b.any().accumulator() &&
+           a.any().multiplies_in_tf32() == b.any().multiplies_in_tf32() &&
            print_types(a.any(), *a.op, *a.pass) == print_types(b.any(), *b.op, *b.pass);
 }
 

@@ -28,6 +28,7 @@ const Registry& registry_of_benches() {
         registry.add(std::move(op));
         registry.add(toy_kernel("plain", "cuda"));
         registry.add(toy_kernel("vendor", "cuda")).yardstick("ACME");
+        registry.add(toy_kernel("tf32", "cuda")).on_tensor_cores();
         registry.add(toy_kernel("f16", "cuda")).storage(DType::f16);
         registry.add(toy_kernel("f64", "cuda")).storage(DType::f64);
         registry.check();
@@ -139,6 +140,7 @@ TEST_CASE("a share is told of the ceiling of the kernel's own arithmetic, where 
     CHECK(ceiling_of(kernel("plain")) == std::string(ceiling_f32));
     CHECK(ceiling_of(kernel("f16")) == std::string(ceiling_f16));
     CHECK(ceiling_of(kernel("f64")) == std::string(ceiling_f64));
+    CHECK(ceiling_of(kernel("tf32")) == std::string(ceiling_tf32));
     CHECK(contains(print_result(Made("f16").result, "cuda", ceilings),
                    "2.00 TFLOP/s, 2.00 % of f16 mma; "));
     CHECK(contains(print_result(Made("f64").result, "cuda", ceilings), " 2.00 TFLOP/s; 4.00 GB/s"));
@@ -224,6 +226,7 @@ TEST_CASE("others are compared with a kernel that declares to be a yardstick") {
     CHECK(are_comparable(kernel("plain"), kernel("vendor")));
     CHECK_FALSE(are_comparable(kernel("f16"), kernel("vendor")));
     CHECK_FALSE(are_comparable(kernel("f64"), kernel("vendor")));
+    CHECK_FALSE(are_comparable(kernel("tf32"), kernel("vendor")));
 }
 
 TEST_CASE("what was timed is compared in a table, each type by itself") {

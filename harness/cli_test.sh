@@ -217,7 +217,7 @@ expect 0 out '^  conv.forward/naive  .* GFLOP/s .* GB/s$' "${bench[@]}" conv.for
     conv.forward/direct
 expect 0 out 'not timed: needs stride = 1' bench --device cpu --problem $small,stride=2 \
     --repetitions 1 'conv.grad_weight/*'
-holds "a kernel that supports the problem is timed" grep -q '^[1-9] timed, 0 failed, ' out
+holds "a kernel that supports the problem is timed" grep -q '^[1-9][0-9]* timed, 0 failed, ' out
 expect 0 out '^  32.0 bytes in all$' bench --device cpu --problem n=2 relu.forward/naive \
     --problem n=4
 holds "each problem is timed" grep -q '^2 timed, ' out

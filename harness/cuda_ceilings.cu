@@ -28,14 +28,18 @@ __global__ void multiply_and_add(T* sink, T factor) {
     if (sum == T(-1)) *sink = sum;
 }
 
+// Factors of half, tiles 16 deep, from sm_70 on; of tf32, 8 deep, from sm_80 on.
+constexpr int half_depth = 16, tf32_depth = 8;
+
+template <class T, int depth>
 __global__ void multiply_tiles(float* sink) {
-#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 700
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
     namespace wmma = nvcuda::wmma;
-    wmma::fragment<wmma::matrix_a, tile, tile, tile, half, wmma::row_major> a;
-    wmma::fragment<wmma::matrix_b, tile, tile, tile, half, wmma::col_major> b;
-    wmma::fragment<wmma::accumulator, tile, tile, tile, float> sums[tiles];
-    wmma::fill_fragment(a, __float2half(0.5f));
-    wmma::fill_fragment(b, __float2half(0.25f));
+    wmma::fragment<wmma::matrix_a, tile, tile, depth, T, wmma::row_major> a;
+    wmma::fragment<wmma::matrix_b, tile, tile, depth, T, wmma::col_major> b;
+    wmma::fragment<wmma::accumulator, tile, tile, depth, float> sums[tiles];
+    wmma::fill_fragment(a, 0.5f);
+    wmma::fill_fragment(b, 0.25f);
     for (int i = 0; i < tiles; ++i) wmma::fill_fragment(sums[i], static_cast<float>(threadIdx.x));
     for (int round = 0; round < rounds; ++round)
 #pragma unroll
@@ -46,11 +50,11 @@ __global__ void multiply_tiles(float* sink) {
 #endif
 }
 
-/// Whether the code that this device runs was compiled for one with matrix units.
+/// Whether the code that this device runs was compiled for one with matrix units of both types.
 bool has_matrix_units() {
     cudaFuncAttributes attributes{};
-    return cudaFuncGetAttributes(&attributes, multiply_tiles) == cudaSuccess &&
-           attributes.ptxVersion >= 70;
+    return cudaFuncGetAttributes(&attributes, multiply_tiles<half, half_depth>) == cudaSuccess &&
+           attributes.ptxVersion >= 80;
 }
 
 }  // namespace
@@ -63,10 +67,16 @@ double launch_ceiling_kernel(CeilingKernel kernel, int multiprocessors, void* si
         multiply_and_add<<<blocks, threads, 0, stream>>>(static_cast<float*>(sink), 0.999f);
     if (kernel == CeilingKernel::f64_fma)
         multiply_and_add<<<blocks, threads, 0, stream>>>(static_cast<double*>(sink), 0.999);
-    if (kernel != CeilingKernel::f16_mma) return all_threads * rounds * chains * 2.0;
+    const bool is_half = kernel == CeilingKernel::f16_mma;
+    if (!is_half && kernel != CeilingKernel::tf32_mma) return all_threads * rounds * chains * 2.0;
     if (!has_matrix_units()) return 0.0;
-    multiply_tiles<<<blocks, threads, 0, stream>>>(static_cast<float*>(sink));
-    return all_threads / 32.0 * rounds * tiles * (2.0 * tile * tile * tile);
+    if (is_half)
+        multiply_tiles<half, half_depth><<<blocks, threads, 0, stream>>>(static_cast<float*>(sink));
+    else
+        multiply_tiles<nvcuda::wmma::precision::tf32, tf32_depth>
+            <<<blocks, threads, 0, stream>>>(static_cast<float*>(sink));
+    const int depth = is_half ? half_depth : tf32_depth;
+    return all_threads / 32.0 * rounds * tiles * (2.0 * tile * tile * depth);
 }
 
 }  // namespace gradverify::detail

@@ -286,7 +286,8 @@ Ceilings measure_cuda_ceilings() {
     ceilings.copy_bytes_per_second = 2.0 * static_cast<double>(bytes) / copy;
     for (const auto& [kernel, name] : {std::pair(CeilingKernel::f32_fma, ceiling_f32),
                                        std::pair(CeilingKernel::f64_fma, ceiling_f64),
-                                       std::pair(CeilingKernel::f16_mma, ceiling_f16)}) {
+                                       std::pair(CeilingKernel::f16_mma, ceiling_f16),
+                                       std::pair(CeilingKernel::tf32_mma, ceiling_tf32)}) {
         double operations = 0.0;
         const double seconds = fastest([&, which = kernel] {
             operations =

@@ -133,7 +133,8 @@ LevelPairs::LevelPairs(std::vector<Factor> factors) : factors_(std::move(factors
 std::size_t LevelPairs::position(int factor, int level, int other, int level_of_other) const {
     if (factor > other) return position(other, level_of_other, factor, level);
     const auto number = [&](int of, int at) {
-        return static_cast<std::size_t>(first_level_[static_cast<std::size_t>(of)] + at);
+        const int first = first_level_[static_cast<std::size_t>(of)];
+        return static_cast<std::size_t>(first) + static_cast<std::size_t>(at);
     };
     return number(factor, level) * static_cast<std::size_t>(levels_) +
            number(other, level_of_other);

@@ -139,10 +139,12 @@ TEST_CASE("a factor that a declaration gets wrong is said when the program start
     };
     const auto zero = [](std::span<const std::int64_t>) { return 0; };
     CHECK(mistake_of({"fine", {"only"}, {"n"}, zero}).empty());
-    CHECK(mistake_of({"wrong", {"only"}, {"m"}, zero}).find("names 'm', which is no parameter; "
-                                                            "there are n") != std::string::npos);
-    CHECK(mistake_of({"wrong", {}, {"n"}, zero}).find("gives level 0 of the smallest problem, and "
-                                                      "has 0") != std::string::npos);
+    CHECK(mistake_of({"wrong", {"only"}, {"m"}, zero})
+              .find("names 'm', which is no parameter; "
+                    "there are n") != std::string::npos);
+    CHECK(mistake_of({"wrong", {}, {"n"}, zero})
+              .find("gives level 0 of the smallest problem, and "
+                    "has 0") != std::string::npos);
     CHECK(mistake_of({"wrong", {"only"}, {}, zero}).find("is of 0 values; 1 to 8 are possible") !=
           std::string::npos);
 }

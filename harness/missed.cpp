@@ -52,8 +52,7 @@ std::string print_pairs(const PairsCovered& pairs) {
     std::string text =
         print_grouped(pairs.met) + " of " + print_grouped(pairs.of) + " pairs of levels";
     if (pairs.missed.empty()) return text;
-    const std::int64_t more =
-        pairs.of - pairs.met - static_cast<std::int64_t>(pairs.missed.size());
+    const std::int64_t more = pairs.of - pairs.met - static_cast<std::int64_t>(pairs.missed.size());
     return text + " (not " + joined(pairs.missed) +
            (more > 0 ? ", " + print_grouped(more) + " more" : "") + ")";
 }
@@ -68,8 +67,9 @@ std::string words_of(const OfKernel& of) {
         text += "errors below " + print_ulps(ulps->median_ulps) + " ulps (at best " +
                 print_ulps(ulps->least_ulps) + "); ";
     text += "ran " + print_grouped(coverage.problems()) +
-            (coverage.problems() == 1 ? " problem, " : " problems, ") +
-            print_pairs(pairs_covered(coverage, *of.narrowest->within_reach));
+            (coverage.problems() == 1 ? " problem" : " problems");
+    if (of.narrowest->within_reach)
+        text += ", " + print_pairs(pairs_covered(coverage, *of.narrowest->within_reach));
     if (const int block = complete_remainders(kernel, coverage); block > 1)
         text += ", remainders by " + std::to_string(block);
     if (const auto conditions = kernel.conditions(); !conditions.empty())
@@ -95,14 +95,11 @@ std::optional<SensitivityOfCases> summarize(std::span<const Sensitivity> cases) 
 std::string missed_lines(const std::vector<RowResult>& results) {
     std::map<std::string, OfKernel> kernels;
     for (const RowResult& result : results) {
-        if (result.verdict != Verdict::passed || result.coverage.problems() == 0 ||
-            !result.within_reach)
-            continue;
+        if (result.verdict != Verdict::passed || result.coverage.problems() == 0) continue;
         OfKernel& of = kernels[result.row.kernel->name + " on " + result.row.device];
         of.sensitivity.insert(of.sensitivity.end(), result.sensitivity.begin(),
                               result.sensitivity.end());
-        if (!of.narrowest ||
-            pairs_met(result.coverage) < pairs_met(of.narrowest->coverage))
+        if (!of.narrowest || pairs_met(result.coverage) < pairs_met(of.narrowest->coverage))
             of.narrowest = &result;
     }
     if (kernels.empty()) return {};

@@ -138,15 +138,25 @@ namespace {
 
 thread_local std::set<std::string, std::less<>>* reads = nullptr;
 
-/// The position of the slot, or -1.
+/// How many values a parameter has on an axis.
+int sides_of(ParameterKind kind) { return kind == ParameterKind::per_axis_pair ? 2 : 1; }
+
+/// The position of the slot, or -1. As append_slots lays them out; asked millions of times.
 int position(const Problem& problem, std::string_view name, int axis, Side side) {
     if (reads != nullptr) [[unlikely]]
         reads->emplace(name);
-    const std::vector<Slot>& slots = problem.slots();
-    for (std::size_t i = 0; i < slots.size(); ++i) {
-        const Slot& slot = slots[i];
-        if (slot.axis == axis && slot.side == side && problem.space().spec(slot).name == name)
-            return static_cast<int>(i);
+    int first = 0;
+    for (const ParameterSpec& spec : problem.space().parameters()) {
+        const bool is_scalar = spec.kind == ParameterKind::scalar;
+        const int sides = sides_of(spec.kind);
+        if (spec.name.size() == name.size() && spec.name.front() == name.front() &&
+            spec.name == name) {
+            if (is_scalar != (axis < 0) || axis >= problem.rank() ||
+                (sides == 2) != (side != Side::none))
+                return -1;
+            return is_scalar ? first : first + axis * sides + (side == Side::right ? 1 : 0);
+        }
+        first += is_scalar ? 1 : problem.rank() * sides;
     }
     return -1;
 }

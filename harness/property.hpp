@@ -91,7 +91,8 @@ struct Suite {
     std::function<Draw(const Row&, std::uint64_t seed, std::int64_t index)> draw;
     /// The same, on a problem of the user's.
     std::function<Case(const Row&, std::uint64_t seed, std::int64_t index, const Problem&)> draw_on;
-    /// The pairs of levels that the row's constraints and the cost of its cases let meet.
+    /// The pairs of levels that the row's constraints and the cost of its cases let meet; null for
+    /// a row that was too short to look for them.
     std::function<std::shared_ptr<const PairsByRank>(const Row&)> pairs_within_reach;
     /// A row's supported problems, each call the next in the order of problems; nothing after the
     /// last, or where the search for one took too long.

@@ -51,7 +51,7 @@ ordered_json object_of(const ExhaustiveCover& cover) {
 }
 
 ordered_json object_of(const Kernel& kernel, const Coverage& coverage,
-                       const PairsByRank& within_reach) {
+                       const PairsByRank* within_reach) {
     ordered_json object{{"problems", coverage.problems()}};
     for (const auto& [rank, met] : coverage.ranks()) {
         ordered_json parameters;
@@ -65,11 +65,11 @@ ordered_json object_of(const Kernel& kernel, const Coverage& coverage,
                                                                 {"largest", *slot.values.rbegin()},
                                                                 {"remainders", remainders}};
         }
-        object["by_rank"].push_back({{"rank", rank},
-                                     {"parameters", parameters},
-                                     {"pairs_of_levels", met.pairs().count()}});
+        object["by_rank"].push_back(
+            {{"rank", rank}, {"parameters", parameters}, {"pairs_of_levels", met.pairs().count()}});
     }
-    const PairsCovered pairs = pairs_covered(coverage, within_reach);
+    if (!within_reach) return object;
+    const PairsCovered pairs = pairs_covered(coverage, *within_reach);
     object["pairs"] = {{"met", pairs.met}, {"of", pairs.of}, {"missed", pairs.missed}};
     return object;
 }
@@ -87,7 +87,7 @@ ordered_json object_of(const SensitivityOfCases& ulps) {
 /// What a passed row could have missed.
 void add_missed(ordered_json& object, const RowResult& result) {
     const Kernel& kernel = *result.row.kernel;
-    object["coverage"] = object_of(kernel, result.coverage, *result.within_reach);
+    object["coverage"] = object_of(kernel, result.coverage, result.within_reach.get());
     object["supports_only"] = kernel.conditions();
     if (const auto ulps = summarize(result.sensitivity)) object["ulps"] = object_of(*ulps);
 }
@@ -116,7 +116,7 @@ void JsonResults::add(const RowResult& result) {
                         {"seconds", result.seconds}};
     if (result.refused > 0) object["refused"] = result.refused;
     if (result.exhaustive) object["exhaustive"] = object_of(*result.exhaustive);
-    if (result.verdict == Verdict::passed && result.within_reach)
+    if (result.verdict == Verdict::passed && result.coverage.problems() > 0)
         add_missed(object, result);
     if (!result.message.empty()) object["message"] = result.message;
     if (result.failure) {

@@ -45,8 +45,7 @@ inline std::shared_ptr<const PairsByRank> reach_of(const Kernel& kernel,
     for (const std::string& text : problems) {
         const Problem problem = Problem::parse(kernel.op->space, text);
         LevelPairs& pairs =
-            reach
-                .try_emplace(problem.rank(), factors_of(*kernel.op, kernel.any(), problem.rank()))
+            reach.try_emplace(problem.rank(), factors_of(*kernel.op, kernel.any(), problem.rank()))
                 .first->second;
         pairs.add(pairs.levels_of(problem), kernel.op->is_empty(problem));
     }

@@ -55,6 +55,7 @@ struct Ceilings {
 inline constexpr const char* ceiling_f32 = "f32 fma";
 inline constexpr const char* ceiling_f64 = "f64 fma";
 inline constexpr const char* ceiling_f16 = "f16 mma";
+inline constexpr const char* ceiling_tf32 = "tf32 mma";
 
 /// The bytes of a call's tensors, each counted once.
 double bytes_of(const std::vector<TensorView>& tensors);

@@ -25,9 +25,8 @@ constexpr int most_steps = 12, most_repairs = 16, steps_to_enrich = 160;
 constexpr std::uint64_t search_seed = 0x70616972;
 
 /// One of every level, and what lies beside it.
-constexpr std::array<std::int64_t, 26> usual_values{0,  1,  2,  3,  4,  5,  6,  7,   8,
-                                                    9,  10, 11, 12, 15, 16, 17, 20,  24,
-                                                    31, 32, 33, 63, 64, 65, 96, 128};
+constexpr std::array<std::int64_t, 26> usual_values{
+    0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 15, 16, 17, 20, 24, 31, 32, 33, 63, 64, 65, 96, 128};
 
 struct Target {
     int factor, level;
@@ -159,6 +158,8 @@ class RankSearch {
             if (!move(values, which, usual_values[random_.below(usual_values.size())])) continue;
             Problem problem = values.problem(supported_.op().space);
             std::vector<int> levels = pairs_.levels_of(problem);
+            // With nothing in it, it would meet fewer; what a problem costs takes longest to say.
+            if (covered.count_new(levels, false) <= gain) continue;
             const ProblemCost cost = cost_(problem);
             const bool is_empty = cost.empty_axes > 0;
             const std::int64_t more = covered.count_new(levels, is_empty);
@@ -240,12 +241,11 @@ class RankSearch {
             if (!is_dear && repair == most_repairs / 2) offer(problem);
             const auto which = static_cast<int>(random_.below(classes));
             if (is_of(target, which)) continue;
-            const std::int64_t smallest =
-                domain_.classes[static_cast<std::size_t>(which)].smallest;
-            const std::int64_t goal =
-                is_dear ? smallest + (values[which] - smallest) / 4
-                        : random_.one_in(2) ? smallest
-                                            : usual_values[random_.below(usual_values.size())];
+            const std::int64_t smallest = domain_.classes[static_cast<std::size_t>(which)].smallest;
+            const std::int64_t goal = is_dear ? smallest + (values[which] - smallest) / 4
+                                      : random_.one_in(2)
+                                          ? smallest
+                                          : usual_values[random_.below(usual_values.size())];
             if (!move(values, which, goal)) return;
         }
     }

@@ -22,7 +22,7 @@ namespace gradverify {
 /// What a problem of an array may cost: little, since all of them are run for every row. A long sum
 /// or a full grid comes of other draws.
 inline constexpr WorkBudget covering_budget{
-    .multiply_adds = 0x1p15, .thread_barriers = 0x1p16, .bytes = 0x1p18};
+    .multiply_adds = 0x1p13, .thread_barriers = 0x1p14, .bytes = 0x1p16};
 
 class CoveringArray {
   public:

@@ -89,8 +89,8 @@ TEST_CASE("what the array does not bring together no supported problem does") {
     narrow.where("in_h", same_as("in_w")).where("padding_h", same_as("padding_w"));
     narrow.where("stride_w", equals(2));
     const SupportedProblems problems(test_operator(), pass(), narrow);
-    const Problem box = Problem::parse(
-        test_operator().space, "n=3,c=4,groups=4,in=5x5,filter=3x3,stride=3x2,padding=2");
+    const Problem box = Problem::parse(test_operator().space,
+                                       "n=3,c=4,groups=4,in=5x5,filter=3x3,stride=3x2,padding=2");
     const LevelPairs all = pairs_in_box(problems, box);
     const CoveringArray array(problems);
     const LevelPairs::Missing missing = array.pairs().at(2).missing_of(all, 3);

@@ -82,8 +82,7 @@ Setting draw_setting(const KernelDeclaration& kernel, const PassSpec& pass, std:
     // Short enough to paste; more orders than that no block has use for.
     if (setting.order == ThreadOrder::random_threads || setting.order == ThreadOrder::random_warps)
         setting.order_seed = random.below(1u << 16);
-    setting.offsets = draw_offsets(kernel, pass.tensors().size(),
-                                   smallest_element_bytes, random);
+    setting.offsets = draw_offsets(kernel, pass.tensors().size(), smallest_element_bytes, random);
     if (!kernel.block_sizes.empty())
         setting.block_size = kernel.block_sizes[random.below(kernel.block_sizes.size())];
     if (!kernel.block_sizes.empty() && setting.block_size == kernel.block_sizes.front())

@@ -32,7 +32,11 @@ namespace {
 class Shared {
   public:
     Shared(const Registry& registry, const SuiteOptions& options)
-        : registry_(registry), options_(options) {}
+        : registry_(registry), options_(options) {
+        // Its operators last as long as the process, and so may what was made for them.
+        static const auto of_process = std::make_shared<CoveringArrays>();
+        if (&registry == &Registry::instance()) covering_arrays_ = of_process;
+    }
 
     const Registry& registry() const { return registry_; }
 
@@ -50,12 +54,11 @@ class Shared {
         return *generator;
     }
 
-    /// Nothing where nothing can be drawn.
+    /// Nothing where no draw came so far as to need them.
     std::shared_ptr<const PairsByRank> pairs_within_reach(const Kernel& kernel,
                                                           const Property& property) {
-        const ProblemGenerator& of = generator(kernel, property);
-        if (!of.why_none().empty()) return nullptr;
-        return std::make_shared<const PairsByRank>(of.covering_array().pairs());
+        const CoveringArray* array = generator(kernel, property).covering_array_if_made();
+        return array ? std::make_shared<const PairsByRank>(array->pairs()) : nullptr;
     }
 
   private:

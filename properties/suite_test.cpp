@@ -83,7 +83,7 @@ TEST_CASE("every kernel keeps every property on every problem near the default o
         CHECK_MESSAGE(result.verdict == Verdict::passed, result.message);
         REQUIRE(result.exhaustive);
         CHECK(result.exhaustive->distance == 1);
-        CHECK(result.coverage.problems() == result.exhaustive->compared);
+        CHECK(result.coverage.problems() == result.exhaustive->problems);
         CHECK(result.cases >= 3 * result.exhaustive->problems);
         ++rows_near;
     }

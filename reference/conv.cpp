@@ -357,8 +357,8 @@ Constraint on(std::string parameter, Condition condition) {
 
 std::vector<FactorSpec> factors() {
     std::vector<FactorSpec> factors = filter_factors();
-    factors.push_back(rest_factor(
-        "filter", {"dilation", "padding"}, [](std::span<const std::int64_t> v) {
+    factors.push_back(
+        rest_factor("filter", {"dilation", "padding"}, [](std::span<const std::int64_t> v) {
             return detail::rest_level(v[0] + v[4] + v[5], v[3] * (v[1] - 1) + 1, v[2]);
         }));
     return factors;

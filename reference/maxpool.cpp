@@ -63,8 +63,8 @@ Sizes output_sizes(const Problem& problem) {
 
 std::vector<FactorSpec> factors() {
     std::vector<FactorSpec> factors = window_factors("window", "padding");
-    factors.push_back(rest_factor(
-        "window", {"dilation", "padding"}, [](std::span<const std::int64_t> v) {
+    factors.push_back(
+        rest_factor("window", {"dilation", "padding"}, [](std::span<const std::int64_t> v) {
             return detail::rest_level(v[0] + 2 * v[4], v[3] * (v[1] - 1) + 1, v[2]);
         }));
     return factors;

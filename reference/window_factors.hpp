@@ -72,15 +72,17 @@ inline std::vector<FactorSpec> group_factors() {
         const std::int64_t each = v[0] / v[1];
         return static_cast<int>(each < 3 ? each - 1 : 2);
     };
-    return {{.name = "groups against c",
-             .levels = {"one", "some", "all"},
-             .parameters = {"groups", "c"},
-             .level_of_values =
-                 [](FactorValues v) { return v[0] == 1 ? 0 : v[0] == v[1] ? 2 : 1; }},
-            {.name = "k in a group",
-             .levels = {"1", "2", "3 or more"},
-             .parameters = {"k", "groups"},
-             .level_of_values = channels_in_group}};
+    return {
+        {.name = "groups against c",
+         .levels = {"one", "some", "all"},
+         .parameters = {"groups", "c"},
+         .level_of_values = [](FactorValues v) { return v[0] == 1      ? 0
+                                                        : v[0] == v[1] ? 2
+                                                                       : 1; }},
+        {.name = "k in a group",
+         .levels = {"1", "2", "3 or more"},
+         .parameters = {"k", "groups"},
+         .level_of_values = channels_in_group}};
 }
 
 /// What conv and conv_transpose share.

@@ -149,6 +149,7 @@ template <class T>
 void declare_cudnn(KernelDeclaration& kernel) {
     kernel.spatial_axes(1, 3).on_given_stream().may_refuse().needs(why_absent).yardstick("cuDNN");
     if constexpr (DTypeOf<T>::value != DType::f32) kernel.storage(DTypeOf<T>::value);
+    if constexpr (is_narrow<T>) kernel.on_tensor_cores();
 }
 
 /// Of a pass with x, w and y, or their gradients.
@@ -157,6 +158,24 @@ void declare_product(KernelDeclaration& kernel) {
     declare_cudnn<T>(kernel);
     if constexpr (format == CUDNN_TENSOR_NHWC)
         kernel.layout("x", "nhwc").layout("w", "ohwi").layout("y", "nhwc");
+}
+
+/// The same of half and bfloat16, without the problems that cuDNN 9 was found to get wrong in them:
+/// with dilation, and forward, in three dimensions, where the sum is rounded before the bias is
+/// added as well. docs/convolution.md has them.
+template <class T, int most_axes, cudnnTensorFormat_t format = CUDNN_TENSOR_NCHW>
+void declare_narrow(KernelDeclaration& kernel) {
+    declare_product<T, format>(kernel);
+    kernel.spatial_axes(1, most_axes).where("dilation", equals(1));
+}
+
+/// The same of floats whose products may be TF32, as they are by default.
+constexpr cudnnMathType_t tf32 = CUDNN_TENSOR_OP_MATH;
+
+template <cudnnTensorFormat_t format = CUDNN_TENSOR_NCHW>
+void declare_tf32(KernelDeclaration& kernel) {
+    declare_product<float, format>(kernel);
+    kernel.on_tensor_cores();
 }
 
 // The growths of norm_wise(): the transform of a tile of 4x4 results of a 3x3 filter for

@@ -69,18 +69,24 @@ GRADVERIFY_KERNEL(gradverify::conv::Forward, "cudnn", launch<float, Heuristic::d
     .with(declare_product<float>);
 GRADVERIFY_KERNEL(gradverify::conv::Forward, "cudnn_nhwc", launch<float, Heuristic::direct, nhwc>)
     .with(declare_product<float, nhwc>);
+GRADVERIFY_KERNEL(gradverify::conv::Forward, "cudnn_tf32",
+                  launch<float, Heuristic::direct, CUDNN_TENSOR_NCHW, tf32>)
+    .with(declare_tf32<>);
+GRADVERIFY_KERNEL(gradverify::conv::Forward, "cudnn_nhwc_tf32",
+                  launch<float, Heuristic::direct, nhwc, tf32>)
+    .with(declare_tf32<nhwc>);
 GRADVERIFY_KERNEL(gradverify::conv::Forward, "cudnn_f64", launch<double, Heuristic::direct>)
     .with(declare_product<double>);
 // The call that adds the bias before it rounds knows this algorithm alone.
 GRADVERIFY_KERNEL(gradverify::conv::Forward, "cudnn_f16", launch<__half, precomp>)
-    .with(declare_product<__half>);
+    .with(declare_narrow<__half, 2>);
 GRADVERIFY_KERNEL(gradverify::conv::Forward, "cudnn_nhwc_f16", launch<__half, precomp, nhwc>)
-    .with(declare_product<__half, nhwc>);
+    .with(declare_narrow<__half, 2, nhwc>);
 GRADVERIFY_KERNEL(gradverify::conv::Forward, "cudnn_bf16", launch<__nv_bfloat16, precomp>)
-    .with(declare_product<__nv_bfloat16>);
+    .with(declare_narrow<__nv_bfloat16, 2>);
 GRADVERIFY_KERNEL(gradverify::conv::Forward, "cudnn_nhwc_bf16",
                   launch<__nv_bfloat16, precomp, nhwc>)
-    .with(declare_product<__nv_bfloat16, nhwc>);
+    .with(declare_narrow<__nv_bfloat16, 2, nhwc>);
 
 GRADVERIFY_KERNEL(gradverify::conv::Forward, "cudnn_any", launch<float, Heuristic::any>)
     .with(declare_product<float>)
@@ -102,10 +108,6 @@ GRADVERIFY_KERNEL(gradverify::conv::Forward, "cudnn_fft_tiling",
                   launch<float, CUDNN_CONVOLUTION_FWD_ALGO_FFT_TILING>)
     .with(declare_product<float>)
     .with(declare_fft<true>);
-GRADVERIFY_KERNEL(gradverify::conv::Forward, "cudnn_winograd",
-                  launch<float, CUDNN_CONVOLUTION_FWD_ALGO_WINOGRAD>)
-    .with(declare_product<float>)
-    .with(declare_winograd);
 GRADVERIFY_KERNEL(gradverify::conv::Forward, "cudnn_winograd_nonfused",
                   launch<float, CUDNN_CONVOLUTION_FWD_ALGO_WINOGRAD_NONFUSED>)
     .with(declare_product<float>)

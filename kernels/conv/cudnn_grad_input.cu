@@ -53,31 +53,37 @@ GRADVERIFY_KERNEL(gradverify::conv::GradInput, "cudnn", launch<float, Heuristic:
     .with(declare_product<float>);
 GRADVERIFY_KERNEL(gradverify::conv::GradInput, "cudnn_nhwc", launch<float, Heuristic::direct, nhwc>)
     .with(declare_product<float, nhwc>);
+GRADVERIFY_KERNEL(gradverify::conv::GradInput, "cudnn_tf32",
+                  launch<float, Heuristic::direct, CUDNN_TENSOR_NCHW, tf32>)
+    .with(declare_tf32<>);
+GRADVERIFY_KERNEL(gradverify::conv::GradInput, "cudnn_nhwc_tf32",
+                  launch<float, Heuristic::direct, nhwc, tf32>)
+    .with(declare_tf32<nhwc>);
 GRADVERIFY_KERNEL(gradverify::conv::GradInput, "cudnn_f64", launch<double, Heuristic::direct>)
     .with(declare_product<double>);
 GRADVERIFY_KERNEL(gradverify::conv::GradInput, "cudnn_f16", launch<__half, Heuristic::direct>)
-    .with(declare_product<__half>);
+    .with(declare_narrow<__half, 3>);
 GRADVERIFY_KERNEL(gradverify::conv::GradInput, "cudnn_nhwc_f16",
                   launch<__half, Heuristic::direct, nhwc>)
-    .with(declare_product<__half, nhwc>);
+    .with(declare_narrow<__half, 3, nhwc>);
 GRADVERIFY_KERNEL(gradverify::conv::GradInput, "cudnn_bf16",
                   launch<__nv_bfloat16, Heuristic::direct>)
-    .with(declare_product<__nv_bfloat16>);
+    .with(declare_narrow<__nv_bfloat16, 3>);
 GRADVERIFY_KERNEL(gradverify::conv::GradInput, "cudnn_nhwc_bf16",
                   launch<__nv_bfloat16, Heuristic::direct, nhwc>)
-    .with(declare_product<__nv_bfloat16, nhwc>);
+    .with(declare_narrow<__nv_bfloat16, 3, nhwc>);
 
 GRADVERIFY_KERNEL(gradverify::conv::GradInput, "cudnn_any", launch<float, Heuristic::any>)
     .with(declare_product<float>)
     .norm_wise(fft_growth)
     .not_deterministic();
 GRADVERIFY_KERNEL(gradverify::conv::GradInput, "cudnn_any_f16", launch<__half, Heuristic::any>)
-    .with(declare_product<__half>)
+    .with(declare_narrow<__half, 3>)
     .norm_wise(fft_growth)
     .not_deterministic();
 GRADVERIFY_KERNEL(gradverify::conv::GradInput, "cudnn_any_bf16",
                   launch<__nv_bfloat16, Heuristic::any>)
-    .with(declare_product<__nv_bfloat16>)
+    .with(declare_narrow<__nv_bfloat16, 3>)
     .norm_wise(fft_growth)
     .not_deterministic();
 GRADVERIFY_KERNEL(gradverify::conv::GradInput, "cudnn_algo_0",
@@ -92,10 +98,6 @@ GRADVERIFY_KERNEL(gradverify::conv::GradInput, "cudnn_fft_tiling",
                   launch<float, CUDNN_CONVOLUTION_BWD_DATA_ALGO_FFT_TILING>)
     .with(declare_product<float>)
     .with(declare_fft<true>);
-GRADVERIFY_KERNEL(gradverify::conv::GradInput, "cudnn_winograd",
-                  launch<float, CUDNN_CONVOLUTION_BWD_DATA_ALGO_WINOGRAD>)
-    .with(declare_product<float>)
-    .with(declare_winograd);
 GRADVERIFY_KERNEL(gradverify::conv::GradInput, "cudnn_winograd_nonfused",
                   launch<float, CUDNN_CONVOLUTION_BWD_DATA_ALGO_WINOGRAD_NONFUSED>)
     .with(declare_product<float>)

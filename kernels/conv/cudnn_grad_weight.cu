@@ -54,6 +54,12 @@ GRADVERIFY_KERNEL(gradverify::conv::GradWeight, "cudnn", launch<float, Heuristic
 GRADVERIFY_KERNEL(gradverify::conv::GradWeight, "cudnn_nhwc",
                   launch<float, Heuristic::direct, nhwc>)
     .with(declare_product<float, nhwc>);
+GRADVERIFY_KERNEL(gradverify::conv::GradWeight, "cudnn_tf32",
+                  launch<float, Heuristic::direct, CUDNN_TENSOR_NCHW, tf32>)
+    .with(declare_tf32<>);
+GRADVERIFY_KERNEL(gradverify::conv::GradWeight, "cudnn_nhwc_tf32",
+                  launch<float, Heuristic::direct, nhwc, tf32>)
+    .with(declare_tf32<nhwc>);
 GRADVERIFY_KERNEL(gradverify::conv::GradWeight, "cudnn_f64", launch<double, Heuristic::direct>)
     .with(declare_product<double>);
 GRADVERIFY_KERNEL(gradverify::conv::GradWeight, "cudnn_f16", launch<__half, Heuristic::direct>)

@@ -16,7 +16,7 @@ namespace {
 using unit::WarpProduct;
 using Element = WarpProduct::Element;
 using Lanes = std::array<const WarpProduct*, 32>;
-constexpr std::size_t most_elements = 32 * 16;  // of a matrix: 32x8x16's first
+constexpr std::size_t most_elements = 512;  // of a matrix: the first of 32x8x16
 
 template <class To, class From, class Convert>
 void gather(const Lanes& lanes, const void* WarpProduct::*matrix, int elements, To* to,
@@ -108,7 +108,7 @@ bool are_alike(const WarpProduct& a, const WarpProduct& b) {
 bool multiply(const std::array<std::uint64_t, 32>& products) {
     Lanes lanes;
     std::ranges::transform(products, lanes.begin(), [](std::uint64_t address) {
-        return reinterpret_cast<const WarpProduct*>(address);
+        return reinterpret_cast<const WarpProduct*>(address);  // NOLINT(performance-no-int-to-ptr)
     });
     if (!std::ranges::all_of(lanes,
                              [&](const WarpProduct* one) { return are_alike(*one, *lanes[0]); }))
