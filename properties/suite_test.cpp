@@ -80,6 +80,8 @@ TEST_CASE("every kernel keeps every property on every problem near the default o
         CAPTURE(result.row.property);
         // One whose filter is 3x3 only is further away.
         if (result.message == "supports no problem up to this distance in this shard") continue;
+        // Of two elements no two threads share any memory.
+        if (result.row.property == "free_of_races" && result.verdict == Verdict::vacuous) continue;
         CHECK_MESSAGE(result.verdict == Verdict::passed, result.message);
         REQUIRE(result.exhaustive);
         CHECK(result.exhaustive->distance == 1);
