@@ -7,6 +7,7 @@
 
 #include "harness/interrupt.hpp"
 #include "harness/not_supported.hpp"
+#include "harness/row_verdict.hpp"
 #include "harness/shrink_in_workers.hpp"
 
 namespace gradverify {
@@ -258,8 +259,9 @@ class Check {
                 result.coverage.add(*result.row.kernel, drawn.problem);
                 break;
             case Verdict::vacuous:
-                // Poisoned outputs became the zeros, or the nothing, that they should.
-                result.coverage.add(*result.row.kernel, drawn.problem);
+                // Of an empty problem nothing else can come.
+                if (result.row.kernel->op->is_empty(drawn.problem))
+                    result.coverage.add(*result.row.kernel, drawn.problem);
                 break;
             case Verdict::skipped:
                 ++serving.skips[outcome.message];
@@ -277,7 +279,7 @@ class Check {
         RowResult& result = serving.result;
         if (serving.walk) result.exhaustive = serving.walk->cover();
         if (serving.stops.empty()) {
-            decide(serving);
+            decide_verdict(result, serving.skips);
             if (result.verdict == Verdict::passed && suite_.pairs_within_reach)
                 result.within_reach = suite_.pairs_within_reach(result.row);
         } else {
@@ -329,45 +331,6 @@ class Check {
             return;
         const std::int64_t smaller = walk.problems_before(index);
         failure.minimality = {Minimality::Kind::certified, smaller, smaller};
-    }
-
-    /// Nine of ten, of so many that it is no accident: what is left verifies little.
-    static bool is_mostly_refused(const RowResult& result) {
-        return result.cases >= 10 && 10 * result.refused > 9 * result.cases;
-    }
-
-    static const std::string& most_common(const Serving& serving) {
-        const auto by_count = [](const auto& skip) { return skip.second; };
-        return std::ranges::max_element(serving.skips, {}, by_count)->first;
-    }
-
-    /// The verdict of a row that nothing stopped.
-    static void decide(Serving& serving) {
-        RowResult& result = serving.result;
-        if (interrupt_signal() != 0) {
-            result.verdict = Verdict::skipped;
-            result.message = "interrupted";
-            return;
-        }
-        std::int64_t skipped = 0;
-        for (const auto& [reason, count] : serving.skips) skipped += count;
-        if (is_mostly_refused(result)) {
-            result.verdict = Verdict::errored;
-            result.message = "the launcher refused " + std::to_string(result.refused) + " of " +
-                             std::to_string(result.cases) + " problems; declare what it does not " +
-                             "support (" + most_common(serving) + ")";
-        } else if (result.passed > 0) {
-            result.verdict = Verdict::passed;
-        } else if (result.cases == 0 && skipped == 0) {
-            result.verdict = Verdict::skipped;
-            result.message = "time";
-        } else if (skipped > 0 && skipped >= result.cases) {
-            result.verdict = Verdict::skipped;
-            result.message = most_common(serving);
-        } else {
-            result.verdict = Verdict::vacuous;
-            result.message = "no case compared a non-zero expected value";
-        }
     }
 
     struct Given {

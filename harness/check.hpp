@@ -52,7 +52,7 @@ struct RowResult {
     std::optional<Shrunk> failure;  ///< for failed
     std::vector<double> error_over_bound, multiply_adds;  ///< of the passed cases
     std::vector<Sensitivity> sensitivity;  ///< of those that compared outputs within bounds
-    Coverage coverage;                     ///< the problems of cases that did not fail
+    Coverage coverage;                     ///< the problems that passed, or are empty
     /// Of a passed row, what `coverage` is held against.
     std::shared_ptr<const PairsByRank> within_reach{};
     /// The user's problems that this kernel does not support, each with the reason.

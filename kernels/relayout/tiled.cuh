@@ -2,8 +2,8 @@
 // A tensor copied into one of another layout, each read and written along the axis that is
 // contiguous in it: a tile of the two axes goes through shared memory, so that both are coalesced.
 // The rows of a tile are one element longer than the tile, so that a column's elements lie in
-// different banks. Where both are contiguous along the same axis they lie alike, and the copy is
-// one of memory.
+// different banks. Where both are contiguous along the same axis they lie alike, and are copied as
+// they lie.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -75,22 +75,32 @@ __global__ void copy_tiles(const T* from, T* to, Planes p, long long tiles_read,
 }
 
 template <class T>
+__global__ void copy_alike(const T* from, T* to, long long elements) {
+    const long long step = static_cast<long long>(gridDim.x) * blockDim.x;
+    for (long long i = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x; i < elements;
+         i += step)
+        to[i] = from[i];
+}
+
+template <class T>
 void launch_tiled(const TensorView& from, const TensorView& to, const Launch& launch) {
     const long long elements = from.elements();
     if (elements == 0) return;
+    constexpr int threads = tile * tile_rows;
+    constexpr long long most_blocks = 1 << 20;
     const Planes planes = planes_of(from, to);
     if (planes.are_alike) {
-        cudaMemcpyAsync(to.as<T>(), from.as<const T>(),
-                        static_cast<std::size_t>(elements) * sizeof(T), cudaMemcpyDeviceToDevice,
-                        launch.stream);
+        const long long blocks = (elements + threads - 1) / threads;
+        copy_alike<T><<<static_cast<unsigned>(blocks < most_blocks ? blocks : most_blocks), threads,
+                        0, launch.stream>>>(from.as<const T>(), to.as<T>(), elements);
         return;
     }
     const long long tiles_read = (planes.read + tile - 1) / tile;
     const long long tiles_written = (planes.written + tile - 1) / tile;
     const long long tiles = tiles_read * tiles_written * planes.rest;
     copy_tiles<T>
-        <<<static_cast<unsigned>(tiles < (1 << 20) ? tiles : (1 << 20)), dim3(tile, tile_rows), 0,
-           launch.stream>>>(from.as<const T>(), to.as<T>(), planes, tiles_read, tiles_written);
+        <<<static_cast<unsigned>(tiles < most_blocks ? tiles : most_blocks), dim3(tile, tile_rows),
+           0, launch.stream>>>(from.as<const T>(), to.as<T>(), planes, tiles_read, tiles_written);
 }
 
 template <class T>
