@@ -174,6 +174,9 @@ struct Operator {
     std::optional<RankRange> usual_ranks{};
     /// Levels of parameters together, beside those that each parameter has.
     std::vector<FactorSpec> factors{};
+    /// Where every window lies in the padding alone: no gradient is but zero, whatever the data, so
+    /// that levels are met by other problems. Null when there are no such problems.
+    bool (*reads_nothing)(const Problem&) = nullptr;
     /// What no constraint can express; the text says why a problem is not valid.
     std::function<std::optional<std::string>(const Problem&)> why_invalid;
     std::vector<TensorSpec> inputs, outputs;

@@ -28,6 +28,11 @@ constexpr std::uint64_t search_seed = 0x70616972;
 constexpr std::array<std::int64_t, 26> usual_values{
     0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 15, 16, 17, 20, 24, 31, 32, 33, 63, 64, 65, 96, 128};
 
+/// Of such a problem nothing would be compared.
+bool reads_nothing(const Operator& op, const Problem& problem) {
+    return op.reads_nothing && op.reads_nothing(problem);
+}
+
 struct Target {
     int factor, level;
     int other, level_of_other;
@@ -145,7 +150,8 @@ class RankSearch {
     }
     bool may_be(const Problem& problem, const ProblemCost& cost) const {
         return cost.share_of(budget_) <= 1.0 &&
-               (cost.empty_axes == 0 || supported_.kernel().accepts_empty) &&
+               (cost.empty_axes == 0 ? !reads_nothing(supported_.op(), problem)
+                                     : supported_.kernel().accepts_empty) &&
                supported_.satisfies_predicates(problem);
     }
 
@@ -313,6 +319,7 @@ Problem CoveringArray::varied(std::size_t index, SplitMix64& random) const {
         if (moved == varied || pairs.levels_of(moved) != levels) continue;
         const ProblemCost cost = cost_(moved);
         if (cost.share_of(budget_) <= 1.0 && (cost.empty_axes > 0) == is_empty &&
+            !(cost.empty_axes == 0 && reads_nothing(supported_->op(), moved)) &&
             supported_->satisfies_predicates(moved))
             varied = moved;
     }

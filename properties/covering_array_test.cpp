@@ -66,6 +66,27 @@ TEST_CASE("problems of a covering array are supported, within its budget, and ea
     }
 }
 
+TEST_CASE("no member of a covering array reads nothing, varied or not") {
+    Operator op = make_test_operator(2, 2);
+    op.reads_nothing = is_odd;
+    const KernelDeclaration kernel = kernels().front();
+    const SupportedProblems problems(op, op.forward(), kernel);
+    const CoveringArray array(problems);
+    SplitMix64 random(1);
+    std::size_t empty = 0;
+    for (std::size_t i = 0; i < array.problems().size(); ++i) {
+        if (op.is_empty(array.problems()[i])) {
+            ++empty;
+            continue;
+        }
+        CHECK_FALSE(is_odd(array.problems()[i]));
+        CHECK_FALSE(is_odd(array.varied(i, random)));
+    }
+    CHECK(array.problems().size() > empty + 50);
+    // An empty problem reads nothing in any case.
+    CHECK(empty > 0);
+}
+
 TEST_CASE("problems of all ranks take turns") {
     const Operator op = make_test_operator(1, 3);
     const KernelDeclaration kernel = test_kernel();

@@ -364,6 +364,17 @@ std::vector<FactorSpec> factors() {
     return factors;
 }
 
+bool reads_nothing(const Problem& problem) {
+    const Parameters p(problem);
+    for (int axis = 0; axis < p.rank; ++axis) {
+        const Axis& of = p.axes[static_cast<std::size_t>(axis)];
+        if (reads_only_padding(of.in, of.filter, of.dilation, output_size(of), of.stride,
+                               of.padding_left))
+            return true;
+    }
+    return false;
+}
+
 Operator describe() {
     return {.name = "conv",
             .space = space(),
@@ -371,6 +382,7 @@ Operator describe() {
             .features = {{"asymmetric_padding", {on("padding_left", same_as("padding_right"))}}},
             .usual_ranks = RankRange{2, 2},
             .factors = factors(),
+            .reads_nothing = reads_nothing,
             .why_invalid = nullptr,
             .inputs = inputs(),
             .outputs = outputs(),

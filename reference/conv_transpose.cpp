@@ -263,6 +263,18 @@ Constraint on(std::string parameter, Condition condition) {
     return condition;
 }
 
+/// An axis is one of a convolution from y to x.
+bool reads_nothing(const Problem& problem) {
+    const Parameters p(problem);
+    for (int axis = 0; axis < p.rank; ++axis) {
+        const Axis& of = p.axes[static_cast<std::size_t>(axis)];
+        if (reads_only_padding(output_size(of), of.filter, of.dilation, of.in, of.stride,
+                               of.padding_left))
+            return true;
+    }
+    return false;
+}
+
 Operator describe() {
     return {.name = "conv_transpose",
             .space = space(),
@@ -270,6 +282,7 @@ Operator describe() {
             .features = {{"asymmetric_padding", {on("padding_left", same_as("padding_right"))}}},
             .usual_ranks = RankRange{2, 2},
             .factors = filter_factors(),
+            .reads_nothing = reads_nothing,
             .why_invalid = why_invalid,
             .inputs = {{.name = "x", .sizes = sizes_of_x, .orders = image_orders()},
                        {.name = "w", .sizes = sizes_of_w, .orders = filter_orders("i", "o")},

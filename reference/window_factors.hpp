@@ -29,6 +29,21 @@ inline int rest_level(std::int64_t padded, std::int64_t span, std::int64_t strid
 
 }  // namespace detail
 
+/// Whether every window of an axis lies in the padding alone.
+///
+/// \param in       elements of the image
+/// \param taps     of a window, `dilation` elements apart
+/// \param windows  of the axis, `stride` elements apart, the first one `padding` before the image
+inline bool reads_only_padding(std::int64_t in, std::int64_t taps, std::int64_t dilation,
+                               std::int64_t windows, std::int64_t stride, std::int64_t padding) {
+    for (std::int64_t tap = 0; tap < taps; ++tap) {
+        const std::int64_t before = padding - tap * dilation;
+        const std::int64_t window = before <= 0 ? 0 : (before + stride - 1) / stride;
+        if (window < windows && window * stride - before < in) return false;
+    }
+    return true;
+}
+
 /// Of an operator with these names for its parameters.
 inline std::vector<FactorSpec> window_factors(const std::string& window,
                                               const std::string& padding) {

@@ -12,7 +12,7 @@ using gradverify::conv::declare_tensor_core_nhwc;
 template <class T>
 void launch(const conv::Forward& call) {
     const conv::TensorCoreGeometry g(call.problem, call.x, call.y);
-    const auto pixels = g.window<T, false, true>(call.x, g.group_image);
+    const auto pixels = g.window<T, true>(call.x);
     const conv::FilterByFeature<T> filter{conv::layout_of<const T>(call.w), g.group_features,
                                           pixels.taps, conv::has_chunks<T>(call.w, g.group_image)};
     const conv::ToPixels<T> y{conv::layout_of<T>(call.y), g.over_features(), call.b.as<const T>(),

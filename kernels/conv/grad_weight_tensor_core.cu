@@ -52,7 +52,7 @@ void launch(const conv::GradWeight& call) {
     const conv::ByChannel<T, conv::Positions> features{
         conv::layout_of<const T>(call.dy), g.over_features(), g.group_features,
         g.group_features * call.dy.stride(1), conv::has_chunks<T>(call.dy, g.group_features)};
-    const auto pixels = g.window<T, false, false>(call.x, g.group_image);
+    const auto pixels = g.window<T, false>(call.x);
     const conv::ToPartialSums sums{static_cast<float*>(call.launch.workspace), g.group_features,
                                    pixels.taps.count, g.groups};
     conv::with_tile(call.launch.block_size, [&](auto shape) {

@@ -27,13 +27,13 @@ bool has_chunks(const TensorView& view, long long channels) {
 }
 
 struct WindowAxis {
-    int size;  ///< of the tensor that is read
-    int stride, dilation, padding;
+    int size = 1;  ///< of the tensor that is read
+    int stride = 1, dilation = 1, padding = 0;
 };
 
 /// The elements that pixels read through the taps of a filter: rows are pixels, and along them are
-/// taps and channels. `is_inverse`: image pixels read the features that they went into.
-template <class T, bool is_inverse, bool is_depth_inner>
+/// taps and channels.
+template <class T, bool is_depth_inner>
 struct Window {
     using Element = T;
     static constexpr bool depth_is_inner = is_depth_inner;
@@ -60,27 +60,18 @@ struct Window {
         const Positions::At at = positions.at(index);
         row.offset = at.n * tensor.outer;
 #pragma unroll
-        for (int i = 0; i < 3; ++i)
-            row.base[i] = is_inverse ? at.of[i] + axes[i].padding
-                                     : at.of[i] * axes[i].stride - axes[i].padding;
+        for (int i = 0; i < 3; ++i) row.base[i] = at.of[i] * axes[i].stride - axes[i].padding;
         return row;
     }
     __device__ Inner inner(long long index) const { return taps.at(index); }
     __device__ void next(Inner& tap) const { taps.next(tap); }
-    /// -1 in the padding, and between what a stride reads.
+    /// -1 in the padding.
     __device__ long long offset(const Outer& row, const Inner& tap) const {
         long long offset = row.offset + tap.channel * tensor.channel;
 #pragma unroll
         for (int i = 0; i < 3; ++i) {
-            const WindowAxis& axis = axes[i];
-            const int shift = tap.of[i] * axis.dilation;
-            int at = is_inverse ? row.base[i] - shift : row.base[i] + shift;
-            if (at < 0) return -1;
-            if (is_inverse && axis.stride > 1) {
-                if (at % axis.stride != 0) return -1;
-                at /= axis.stride;
-            }
-            if (at >= axis.size) return -1;
+            const int at = row.base[i] + tap.of[i] * axes[i].dilation;
+            if (at < 0 || at >= axes[i].size) return -1;
             offset += at * tensor.axes.of[i];
         }
         return offset;
@@ -227,39 +218,37 @@ __global__ void add_partial_sums(const float* sums, Layout<T> dw, Taps taps, lon
 struct TensorCoreGeometry {
     long long groups, group_image, group_features;
     Extents filter{{1, 1, 1}}, image{{1, 1, 1}}, features{{1, 1, 1}};
-    WindowAxis axes[3] = {{1, 1, 1, 0}, {1, 1, 1, 0}, {1, 1, 1, 0}};
-    long long image_positions, feature_positions;
+    WindowAxis axes[3];  ///< what a feature reads of the image
+    long long feature_positions;
 
     TensorCoreGeometry(const Parameters& p, const TensorView& x, const TensorView& y)
         : groups(p.groups), group_image(p.c / p.groups), group_features(p.k / p.groups) {
-        image_positions = feature_positions = p.n;
+        feature_positions = p.n;
         for (int axis = 0; axis < p.rank; ++axis) {
             const Axis& of = p.axes[static_cast<std::size_t>(axis)];
             const int at = axis + 3 - p.rank;
             image.of[at] = as_int(x.size(2 + axis));
             features.of[at] = as_int(y.size(2 + axis));
             filter.of[at] = as_int(of.filter);
-            axes[at] = {0, as_int(of.stride), as_int(of.dilation), as_int(of.padding_left)};
-            image_positions *= image.of[at];
+            axes[at] = {image.of[at], as_int(of.stride), as_int(of.dilation),
+                        as_int(of.padding_left)};
             feature_positions *= features.of[at];
         }
     }
 
-    Positions over_image() const { return {image_positions, image}; }
     Positions over_features() const { return {feature_positions, features}; }
     /// The taps of a filter, each with so many channels.
     Taps taps(long long channels) const {
         return {as_int(channels), filter, channels * filter.of[0] * filter.of[1] * filter.of[2]};
     }
-    template <class T, bool is_inverse, bool is_depth_inner>
-    Window<T, is_inverse, is_depth_inner> window(const TensorView& read, long long channels) const {
-        Window<T, is_inverse, is_depth_inner> window{layout_of<const T>(read),
-                                                     is_inverse ? over_image() : over_features(),
-                                                     taps(channels),
-                                                     {axes[0], axes[1], axes[2]},
-                                                     has_chunks<T>(read, channels)};
-        for (int i = 0; i < 3; ++i) window.axes[i].size = is_inverse ? features.of[i] : image.of[i];
-        return window;
+    /// What each feature's pixel reads of the image.
+    template <class T, bool is_depth_inner>
+    Window<T, is_depth_inner> window(const TensorView& x) const {
+        return {layout_of<const T>(x),
+                over_features(),
+                taps(group_image),
+                {axes[0], axes[1], axes[2]},
+                has_chunks<T>(x, group_image)};
     }
 
   private:
