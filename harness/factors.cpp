@@ -149,15 +149,16 @@ std::vector<int> LevelPairs::levels_of(const Problem& problem) const {
 
 template <class Visit>
 void LevelPairs::for_new(std::span<const int> levels, bool is_empty, Visit visit) const {
-    for (std::size_t i = 0; i < levels.size(); ++i)
+    for (std::size_t i = 0; i < levels.size(); ++i) {
+        const bool is_of_nothing = !is_empty || levels[i] == factors_[i].level_of_nothing;
+        const auto row = static_cast<std::size_t>(first_level_[i] + levels[i]) *
+                         static_cast<std::size_t>(levels_);
         for (std::size_t j = i + 1; j < levels.size(); ++j) {
-            if (is_empty && levels[i] != factors_[i].level_of_nothing &&
-                levels[j] != factors_[j].level_of_nothing)
-                continue;
-            const std::size_t at =
-                position(static_cast<int>(i), levels[i], static_cast<int>(j), levels[j]);
-            if (!met_[at]) visit(at);
+            const auto at = row + static_cast<std::size_t>(first_level_[j] + levels[j]);
+            if (met_[at]) continue;
+            if (is_of_nothing || levels[j] == factors_[j].level_of_nothing) visit(at);
         }
+    }
 }
 
 std::int64_t LevelPairs::count_new(std::span<const int> levels, bool is_empty) const {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <cstdlib>
 #include <stdexcept>
 
@@ -138,27 +139,49 @@ namespace {
 
 thread_local std::set<std::string, std::less<>>* reads = nullptr;
 
-/// How many values a parameter has on an axis.
-int sides_of(ParameterKind kind) { return kind == ParameterKind::per_axis_pair ? 2 : 1; }
+/// The first slot of the parameter with this name, or -1.
+int search_first_slot(const Problem& problem, std::string_view name) {
+    const std::vector<Slot>& slots = problem.slots();
+    for (std::size_t i = 0; i < slots.size(); ++i)
+        if (problem.space().spec(slots[i]).name == name) return static_cast<int>(i);
+    return -1;
+}
 
-/// The position of the slot, or -1. As append_slots lays them out; asked millions of times.
+bool is_first_slot(const Problem& problem, std::size_t i, std::string_view name) {
+    const std::vector<Slot>& slots = problem.slots();
+    return i < slots.size() && slots[i].axis <= 0 && slots[i].side != Side::right &&
+           problem.space().spec(slots[i]).name == name;
+}
+
+/// The same. Names are asked for millions of times, by the same literals: where one was last found
+/// is looked at first. A guess that does not hold, as of another space at that address, costs time
+/// alone.
+int first_slot(const Problem& problem, std::string_view name) {
+    thread_local std::array<std::uint8_t, 1024> guesses{};
+    const auto number = [](const void* at) { return reinterpret_cast<std::uintptr_t>(at); };
+    const std::uint64_t mixed = (number(name.data()) ^ number(&problem.space()) << 20 ^
+                                 static_cast<std::uint64_t>(problem.rank())) *
+                                0x9e3779b97f4a7c15ULL;
+    std::uint8_t& guess = guesses[mixed >> 54];
+    if (is_first_slot(problem, guess, name)) [[likely]]
+        return guess;
+    const int found = search_first_slot(problem, name);
+    if (found >= 0) guess = static_cast<std::uint8_t>(found);
+    return found;
+}
+
+/// The position of the slot, or -1. As append_slots lays them out.
 int position(const Problem& problem, std::string_view name, int axis, Side side) {
     if (reads != nullptr) [[unlikely]]
         reads->emplace(name);
-    int first = 0;
-    for (const ParameterSpec& spec : problem.space().parameters()) {
-        const bool is_scalar = spec.kind == ParameterKind::scalar;
-        const int sides = sides_of(spec.kind);
-        if (spec.name.size() == name.size() && spec.name.front() == name.front() &&
-            spec.name == name) {
-            if (is_scalar != (axis < 0) || axis >= problem.rank() ||
-                (sides == 2) != (side != Side::none))
-                return -1;
-            return is_scalar ? first : first + axis * sides + (side == Side::right ? 1 : 0);
-        }
-        first += is_scalar ? 1 : problem.rank() * sides;
-    }
-    return -1;
+    const int first = first_slot(problem, name);
+    if (first < 0) return -1;
+    const Slot& slot = problem.slots()[static_cast<std::size_t>(first)];
+    const bool is_scalar = slot.axis < 0, has_sides = slot.side != Side::none;
+    if (is_scalar != (axis < 0) || axis >= problem.rank() || has_sides != (side != Side::none))
+        return -1;
+    if (is_scalar) return first;
+    return has_sides ? first + 2 * axis + (side == Side::right ? 1 : 0) : first + axis;
 }
 
 /// What slot i adds to the distance from the default problem.

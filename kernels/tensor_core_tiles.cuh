@@ -289,7 +289,7 @@ __global__ void __launch_bounds__(Shape::threads, always_chunks ? 2 : 1)
     float* const staged = reinterpret_cast<float*>(memory) + warp * Sums::staged_elements;
     // Two lanes a row, each with half of its columns.
     constexpr int columns = Shape::warp_n / 2;
-    for (int i = 0; i < Shape::fragments_m; ++i) {
+    for (int i = 0; i < Shape::fragments_m && first_m + warp_m + 16 * i < grid.m; ++i) {
         sums.stage(i, staged);
         __syncwarp();
         const auto row = output.row(group, first_m + warp_m + 16 * i + lane / 2);

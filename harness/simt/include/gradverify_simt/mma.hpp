@@ -107,12 +107,16 @@ struct Shape<fragment<Use, m, n, k, T, Layout>> {
     using Stored = typename fragment<Use, m, n, k, T, Layout>::storage_element_type;
 };
 
-/// What a lane's element is, by row and column, in a matrix of whole rows.
-template <class S>
-GRADVERIFY_SIMT_ACCESS std::size_t place(int element, std::size_t ldm, bool is_by_column) {
-    const auto row = static_cast<std::size_t>(element / S::columns);
-    const auto column = static_cast<std::size_t>(element % S::columns);
-    return is_by_column ? row + column * ldm : row * ldm + column;
+/// Where a lane's elements are in a matrix of whole rows: from `first` on, `step` apart.
+struct Places {
+    std::size_t first, step;
+};
+template <class S, int own>
+GRADVERIFY_SIMT_ACCESS Places places(std::size_t ldm, bool is_by_column) {
+    static_assert(S::columns % own == 0, "a lane's elements are of one row");
+    const std::size_t element = ::gradverify::simt::unit::lane() * std::size_t{own};
+    const std::size_t row = element / S::columns, column = element % S::columns;
+    return is_by_column ? Places{row + column * ldm, ldm} : Places{row * ldm + column, 1};
 }
 
 /// What CUDA asks of a matrix in memory, and of the warp.
@@ -140,8 +144,8 @@ template <class Fragment, class T>
 GRADVERIFY_SIMT_ACCESS void load(Fragment& to, const T* from, unsigned ldm, bool is_by_column) {
     using S = Shape<Fragment>;
     constexpr int own = Fragment::gradverify_own;
-    const int first = static_cast<int>(::gradverify::simt::unit::lane()) * own;
-    for (int i = 0; i < own; ++i) to.x[i] = from[place<S>(first + i, ldm, is_by_column)];
+    const Places at = places<S, own>(ldm, is_by_column);
+    for (int i = 0; i < own; ++i) to.x[i] = from[at.first + static_cast<std::size_t>(i) * at.step];
     for (int i = own; i < Fragment::num_elements; ++i) to.x[i] = to.x[i - own];
 }
 
@@ -189,9 +193,8 @@ GRADVERIFY_SIMT_ACCESS void store_matrix_sync(T* to, const fragment<accumulator,
     using S = detail::Shape<fragment<accumulator, m, n, k, T>>;
     constexpr int own = fragment<accumulator, m, n, k, T>::gradverify_own;
     detail::require(to, ldm * sizeof(*to), file, line);
-    const int first = static_cast<int>(::gradverify::simt::unit::lane()) * own;
-    for (int i = 0; i < own; ++i)
-        to[detail::place<S>(first + i, ldm, layout == mem_col_major)] = from.x[i];
+    const detail::Places at = detail::places<S, own>(ldm, layout == mem_col_major);
+    for (int i = 0; i < own; ++i) to[at.first + static_cast<std::size_t>(i) * at.step] = from.x[i];
 }
 
 /// `sum` = a b + c; it may be c itself. The product saturates integers alone.

@@ -38,10 +38,10 @@ struct HalfFormat {
     static constexpr float to_float(std::uint16_t half) {
         const std::uint32_t sign = (half & 0x8000u) << 16;
         const std::uint32_t rest = half & 0x7fffu;
-        if (rest >= 0x7c00u) return std::bit_cast<float>(sign | 0x7f800000u | (rest << 13));
-        // Scaled by 2^112, exactly, subnormal numbers too.
+        // Scaled by 2^112, exactly, subnormal numbers too. No branch, so that loops are vectorised.
         const float value = std::bit_cast<float>(rest << 13) * 0x1p112f;
-        return std::bit_cast<float>(std::bit_cast<std::uint32_t>(value) | sign);
+        const std::uint32_t of_infinite = rest >= 0x7c00u ? 0x7f800000u : 0u;
+        return std::bit_cast<float>(std::bit_cast<std::uint32_t>(value) | of_infinite | sign);
     }
     static constexpr std::uint16_t from_float(float value, Rounding rounding = Rounding::nearest) {
         const auto bits = std::bit_cast<std::uint32_t>(value);
