@@ -18,9 +18,7 @@ std::string text_of(const ordered_json& object) {
 }
 
 ordered_json tensors_of(const BenchResult& result) {
-    std::vector<std::string> names = result.group.pass->inputs;
-    const auto& outputs = result.group.pass->outputs;
-    names.insert(names.end(), outputs.begin(), outputs.end());
+    const std::vector<std::string> names = result.group.pass->tensors();
     ordered_json tensors = ordered_json::array();
     for (std::size_t i = 0; i < result.timing.tensors.size(); ++i) {
         const TensorView& tensor = result.timing.tensors[i];

@@ -187,8 +187,7 @@ std::string print_group(const BenchGroup& group) {
 }
 
 std::string print_tensors(const PassSpec& pass, const Timing& timing) {
-    std::vector<std::string> names = pass.inputs;
-    names.insert(names.end(), pass.outputs.begin(), pass.outputs.end());
+    const std::vector<std::string> names = pass.tensors();
     std::string text;
     for (std::size_t i = 0; i < timing.tensors.size(); ++i) {
         const TensorView& tensor = timing.tensors[i];

@@ -157,9 +157,9 @@ void parse_field(std::string_view name, std::string_view value, const ParameterS
         parse_layouts(value, parsed.setting);
     } else if (name == "mask") {
         const auto mask = parse_uint(value);
-        if (!mask || *mask == 0 || *mask >= Setting::every_output)
+        if (!mask || *mask >= Setting::every_output)
             refuse("mask=" + std::string(value) +
-                   " is not a number of outputs: bit i, from 1 on, asks for output i");
+                   " is no set of outputs: the bit 2^i asks for output i, counted from 0");
         parsed.setting.output_mask = static_cast<std::uint32_t>(*mask);
     } else if (name == "before") {
         parsed.setting.before = Problem::parse(space, value);

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "harness/registry.hpp"
+#include "harness/test_declarations.hpp"
 #include "harness/test_operator.hpp"
 
 namespace gradverify {
@@ -15,6 +16,8 @@ namespace gradverify {
 namespace {
 
 using testing::contains;
+using testing::mistake_of;
+using testing::run;
 
 /// y = slope x for each of n numbers.
 OperatorDeclaration scaled() {
@@ -40,24 +43,6 @@ OperatorDeclaration copying() {
             for (std::int64_t i = 0; i < call.input("x").elements(); ++i)
                 call.output("y").flat(i) = call.input("x").flat(i);
         });
-}
-
-/// The one mistake of a declaration.
-std::string mistake_of(const Operator& op) {
-    REQUIRE(op.mistakes.size() == 1);
-    CHECK(op.passes.empty());
-    return op.mistakes.front();
-}
-
-std::vector<Array<double>> run(const PassSpec& pass, const Operator& op, const Problem& problem,
-                               const std::vector<Array<double>>& inputs) {
-    std::vector<Array<double>> outputs;
-    for (const std::string& name : pass.outputs) {
-        outputs.push_back({op.sizes_of(name, problem), {}});
-        outputs.back().data.resize(static_cast<std::size_t>(element_count(outputs.back().sizes)));
-    }
-    pass.reference(problem, inputs, outputs);
-    return outputs;
 }
 
 }  // namespace
@@ -361,84 +346,6 @@ TEST_CASE("an alias must name an output and an input of the pass") {
                    "are y, its inputs x"));
 }
 
-/// y = max(w x, 0), and its product before, which is saved.
-OperatorDeclaration layer() {
-    return declare_operator("layer")
-        .parameter("n")
-        .input("x", {"n"})
-        .input("w", {})
-        .saved("product", {"n"})
-        .output("y", {"n"})
-        .piecewise_polynomial()
-        .forward([]<class T>(const ForwardCall<T>& call) {
-            for (std::int64_t i = 0; i < call.input("x").elements(); ++i) {
-                call.output("product")(i) = call.input("w")() * call.input("x")(i);
-                call.output("y")(i) = max(call.output("product")(i), T(0.0));
-            }
-        });
-}
-
-const auto by_hand = []<class T>(const ForwardCall<T>& call) {
-    for (std::int64_t i = 0; i < call.input("x").elements(); ++i) {
-        const bool passes = call.input("product")(i) > 0.0;
-        call.output("dproduct")(i) = passes ? call.input("dy")(i) : T(0.0);
-        call.output("dx")(i) = call.output("dproduct")(i) * call.input("w")();
-    }
-};
-
-TEST_CASE("a pass with a reference of its own may yield gradients by what was saved, and outputs") {
-    const std::vector<std::string> taken{"dy", "x", "w", "product"};
-    const Operator op = layer().gradient("backward", taken, {"dproduct", "dx"}, by_hand);
-    REQUIRE(op.mistakes.empty());
-    const PassSpec& pass = *op.find_pass("backward");
-    CHECK(pass.outputs == std::vector<std::string>{"dproduct", "dx"});
-    CHECK(pass.derived->outputs == std::vector<std::string>{"dx"});
-    CHECK(op.is_gradient("dx"));
-    CHECK_FALSE(op.is_gradient("dproduct"));
-    CHECK_FALSE(op.is_gradient("dy"));
-    const auto results = run(pass, op, Problem::parse(op.space, "n=2"),
-                             {{{2}, {5, 7}}, {{2}, {1, -1}}, {{}, {3}}, {{2}, {3, -3}}});
-    CHECK(results[0].data == std::vector<double>{5, 0});
-    CHECK(results[1].data == std::vector<double>{15, 0});
-    const Operator derived = layer().gradient("backward", taken, {"dproduct", "dx"});
-    CHECK(contains(mistake_of(derived), "a saved output's gradient needs a reference of the pass"));
-    const Operator cotangent = layer().gradient("backward", taken, {"dy", "dx"}, by_hand);
-    CHECK(contains(mistake_of(cotangent), "yields 'dy', which is no gradient"));
-    const Operator none = layer().gradient("backward", taken, {"dproduct"}, by_hand);
-    CHECK(contains(mistake_of(none), "needs a name other than `forward`, and an output"));
-}
-
-TEST_CASE("steps name a pass and tensors that are there") {
-    const Step step{"relu.forward",
-                    [](const Problem&) { return std::string("n=1"); },
-                    {{"x", "product"}, {"y", "y"}}};
-    const Operator op = layer().steps("forward", {step});
-    CHECK(op.mistakes.empty());
-    CHECK(op.is_chain());
-    CHECK(op.forward().steps.front().tensor("x") == "product");
-    CHECK_THROWS_WITH(op.forward().steps.front().tensor("z"),
-                      "the step relu.forward does not say what its tensor z is");
-    CHECK_FALSE(Operator(layer()).is_chain());
-    CHECK(contains(mistake_of(layer().steps("backwards", {step})),
-                   "steps() names the pass 'backwards', which does not exist"));
-    Step other = step;
-    other.tensors[0].second = "yy";
-    CHECK(contains(mistake_of(layer().steps("forward", {other})),
-                   "the step relu.forward of forward names the tensor 'yy', which does not exist"));
-}
-
-TEST_CASE("piecewise_polynomial is held to what whole numbers give") {
-    const Operator op = layer();
-    CHECK(op.mistakes.empty());
-    CHECK(op.is_exact_on_integers());
-    const Operator halved = copying().input("w", {}).piecewise_polynomial().forward(
-        []<class T>(const ForwardCall<T>& call) {
-            for (std::int64_t i = 0; i < call.input("x").elements(); ++i)
-                call.output("y").flat(i) = call.input("x").flat(i) * call.input("w")() * 0.5;
-        });
-    CHECK(contains(mistake_of(halved), "piecewise_polynomial is not what the forward function is"));
-}
-
 TEST_CASE("numbers_below gives a tensor a domain by the problem") {
     const Operator op = copying().input("w", {}, numbers_below([](const Problem& problem) {
                                             return 1.0 / static_cast<double>(problem.scalar("n"));
@@ -446,43 +353,6 @@ TEST_CASE("numbers_below gives a tensor a domain by the problem") {
     const ValueDomain domain = op.tensor_named("w").domain_at(Problem::parse(op.space, "n=4"));
     CHECK(domain.lowest == -0.25);
     CHECK(domain.highest == 0.25);
-}
-
-TEST_CASE("the largest of some values is the first of equal ones; within rounding any may be it") {
-    LargestOf<double> plain;
-    for (const double value : {1.0, 4.0, 4.0, 2.0}) plain.see(value, static_cast<int>(value * 10));
-    CHECK(plain.value() == 4.0);
-    CHECK(plain.position() == 40.0);
-    const auto bounded = [](std::initializer_list<double> values, double error) {
-        LargestOf<Bounded> largest;
-        std::int64_t position = 0;
-        for (const double value : values)
-            largest.see(Bounded(Bounded::Sum{value, error, value, 0.0}), position++);
-        return largest.position();
-    };
-    CHECK(bounded({1.0, 4.0, 4.0, 2.0}, 0.0).value() == 1.0);
-    CHECK(bounded({1.0, 4.0, 4.0, 2.0}, 0.0).error() == 0.0);
-    CHECK(bounded({3.9, 1.0, 4.0}, 0.01).error() == 0.0);
-    CHECK(bounded({3.9, 1.0, 4.0}, 0.06).value() == 2.0);
-    CHECK(bounded({3.9, 1.0, 4.0}, 0.06).error() == 2.0);
-    CHECK(bounded({1.0, 3.9, 4.0}, 0.06).error() == 1.0);
-}
-
-TEST_CASE("a ReLU's gradient is the cotangent or zero, and near zero either") {
-    CHECK(where_positive(2.0, 5.0) == 5.0);
-    CHECK(where_positive(0.0, 5.0) == 0.0);
-    CHECK(where_positive(-1.0, 5.0) == 0.0);
-    const auto off_by = [](double value, double error) {
-        return Bounded(Bounded::Sum{value, error, std::abs(value), 0.0});
-    };
-    const Bounded cotangent = off_by(-5.0, 0.5);
-    CHECK(where_positive(off_by(2.0, 1.0), cotangent).error() == 0.5);
-    CHECK(where_positive(off_by(-2.0, 1.0), cotangent).error() == 0.0);
-    CHECK(where_positive(Bounded(0.0), cotangent).error() == 0.0);
-    CHECK(where_positive(off_by(0.5, 0.5), cotangent).value() == -5.0);
-    CHECK(where_positive(off_by(0.5, 0.5), cotangent).error() == 5.5);
-    CHECK(where_positive(off_by(-0.5, 0.75), cotangent).value() == 0.0);
-    CHECK(where_positive(off_by(-0.5, 0.75), cotangent).error() == 5.5);
 }
 
 }  // namespace gradverify

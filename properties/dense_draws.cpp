@@ -58,13 +58,13 @@ std::map<std::string, TensorLayout> layouts_of(const Kernel& of, const Problem& 
     return layouts;
 }
 
-/// By turns all outputs, and each subset of them.
+/// By turns all outputs, and each subset of them, none the last.
 std::uint32_t mask_of(const Kernel& kernel, int draw) {
     const auto outputs = kernel.pass->outputs.size();
     if (!kernel.any().takes_output_mask) return Setting::every_output;
     const std::uint32_t all = (std::uint32_t{1} << std::min<std::size_t>(outputs, 16)) - 1;
-    const std::uint32_t mask = static_cast<std::uint32_t>(draw) % all;
-    return mask == 0 ? Setting::every_output : mask;
+    const std::uint32_t mask = static_cast<std::uint32_t>(draw) % (all + 1);
+    return mask == 0 ? Setting::every_output : mask % all;
 }
 
 /// Whether some tensor has more than one.
@@ -88,7 +88,7 @@ int dense_draw_count(const Kernel& kernel, std::string_view property) {
                             [](const TensorSpec& tensor) { return !is_floating(tensor.dtype); });
     const int draws = std::max(
         {draws_minimum, static_cast<int>(declared.block_sizes.size()),
-         declared.takes_output_mask ? (1 << outputs) - 1 : 0, 2 * declared.places(),
+         declared.takes_output_mask ? 1 << outputs : 0, 2 * declared.places(),
          has_ties ? draws_with_ties : 0, kernel.op->is_chain() ? draws_of_chain : 0,
          chooses_outliers ? draws_with_outliers : 0, has_layouts(kernel) ? draws_with_layouts : 0});
     const bool is_hidden = std::ranges::any_of(kernel.pass->outputs, [&](const auto& output) {

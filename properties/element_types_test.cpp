@@ -7,56 +7,13 @@
 #include <string>
 
 #include "harness/report.hpp"
-#include "harness/worker_pool.hpp"
 #include "properties/seeded_bugs/hunt.hpp"
 #include "properties/suite.hpp"
-#include "properties/test_support.hpp"
 
 namespace gradverify {
 
-namespace {
-
-// One product is rounded as the result is; a second one is needed for what is rounded between.
-constexpr SeededBug bugs[] = {
-    {"conv.grad_weight/bug_f16_sums_in_half", "within_rounding_bound", "in=1x2"},
-    {"conv.grad_weight/bug_f16_rounds_products", "within_rounding_bound", "in=1x2"},
-    {"conv.grad_weight/bug_f16_through_integer", "within_rounding_bound", "in=1x1"},
-    {"conv.grad_weight/bug_f16_taken_for_bf16", "matches_reference", "in=1x1"},
-    {"conv.grad_weight/bug_f16_taken_for_bf16", "adjoint_identity", "in=1x1"},
-    {"conv.grad_weight/bug_f16_taken_for_bf16", "matches_finite_differences", "in=1x1"},
-    {"conv.grad_weight/bug_bf16_truncates", "within_rounding_bound", "in=1x1"},
-    {"conv.grad_weight/bug_f64_sums_in_float", "within_rounding_bound", "in=1x1"},
-    {"conv.forward/bug_f16_bias_added_to_half", "within_rounding_bound", "in=1x1"},
-    {"layer_norm.forward/bug_bf16_rounded_mean", "within_rounding_bound", "rows=1,width=2"},
-    // In one column dgamma is 0, and dbeta of two rows is rounded once.
-    {"layer_norm.backward/bug_bf16_sums_in_outputs", "within_rounding_bound", "rows=2,width=2"},
-};
-
-}  // namespace
-
 TEST_CASE("a kernel that computes in less than it declares is killed at its smallest problem") {
-    const Suite suite = make_suite(Registry::instance(), {.edge_problems = false});
-    for (const std::string& device : test_devices())
-        for (const SeededBug& bug : bugs)
-            for (const std::uint64_t seed : {1, 2}) {
-                CAPTURE(device);
-                CAPTURE(std::string(bug.kernel));
-                CAPTURE(std::string(bug.property));
-                CAPTURE(seed);
-                WorkerPool pool(one_suite_worker());
-                const auto failure =
-                    first_failure(suite, row_of(bug, device).value(), seed, pool, 200);
-                REQUIRE(failure);
-                const Shrunk shrunk = suite.shrink(
-                    failure->found, failure->outcome,
-                    [&](const Case& candidate) { return pool.run(candidate.print()); });
-                const std::string printed = shrunk.smallest.print();
-                CAPTURE(printed);
-                CHECK(shrunk.smallest.problem.print() == bug.smallest);
-                CHECK(shrunk.minimal());
-                WorkerPool other(one_suite_worker());
-                CHECK(other.run(printed).verdict == Verdict::failed);
-            }
+    hunt_down_all(element_type_bugs, {.cases_maximum = 200});
 }
 
 TEST_CASE("a kernel that declares what it does passes") {

@@ -127,6 +127,17 @@ TEST_CASE("kernels agree that are right, and a wrong one agrees with none") {
     }
 }
 
+// A sum of 102,400 products: integers that doubles sum exactly, floats don't.
+TEST_CASE("kernels agree of which one sums in a narrower type") {
+    const std::string f32 = "conv.grad_weight/general", f64 = f32 + "_f64";
+    for (const std::string& device : test_devices())
+        for (const auto& [kernel, peer] : {std::pair{f64, f32}, {f32, f64}}) {
+            CAPTURE(kernel);
+            const Outcome outcome = ask(agreement(device, kernel, peer, "n=64,in=40x40"));
+            CHECK_MESSAGE(outcome.verdict == Verdict::passed, outcome.message);
+        }
+}
+
 TEST_CASE("kernels agree of which one stores its sums in a narrower type") {
     const std::string problem = "c=32,in=8x8,filter=3x3";
     const std::string f32 = "conv.forward/naive", bf16 = f32 + "_bf16", f16 = f32 + "_f16";

@@ -91,7 +91,7 @@ Setting draw_setting(const KernelDeclaration& kernel, const PassSpec& pass, std:
     const auto subsets = std::uint64_t{1} << outputs;
     // Half of the cases ask for all, which says most.
     if (kernel.takes_output_mask && random.one_in(2))
-        setting.output_mask = static_cast<std::uint32_t>(random.below(subsets - 1)) + 1;
+        setting.output_mask = static_cast<std::uint32_t>(random.below(subsets));
     if (setting.output_mask + std::uint64_t{1} == subsets)
         setting.output_mask = Setting::every_output;
     if (kernel.places() > 0 && random.one_in(2))

@@ -28,6 +28,29 @@ TEST_CASE("a smaller failing problem that no step leads to is found by running a
     CHECK(shrunk.minimal());
 }
 
+TEST_CASE("what fails along one axis is shrunk to as few axes as the kernel takes") {
+    const Operator op = make_test_operator(1, 3);
+    // Too far from the default for all smaller problems to be run.
+    const auto fails = [](const Problem& p) {
+        for (int axis = 0; axis < p.rank(); ++axis)
+            if (const TestAxis a(p, axis); a.in >= 9 && a.filter >= 4 && a.stride >= 3)
+                return p.scalar("n") >= 5 && p.scalar("c") >= 4;
+        return false;
+    };
+    for (const auto& [fewest, smallest] : {std::pair{1, "n=5,c=4,in=9,filter=4,stride=3"},
+                                           {2, "n=5,c=4,in=1x9,filter=1x4,stride=1x3"},
+                                           {3, "n=5,c=4,in=1x1x9,filter=1x1x4,stride=1x1x3"}})
+        for (const char* found : {"n=6,c=5,k=2,in=4x10x3,filter=2x5x1,stride=1x4x2,padding=1x0x1",
+                                  "n=5,c=4,in=9x1x1,filter=4x1x1,stride=3x1x1"}) {
+            TestKernel kernel(test_kernel().spatial_axes(fewest, 3));
+            kernel.kernel.op = &op;
+            kernel.kernel.pass = op.find_pass("grad_weight");
+            const Shrunk shrunk =
+                shrink_from(kernel, Problem::parse(op.space, found), failing_where(fails));
+            CHECK(shrunk.smallest.problem.print() == smallest);
+        }
+}
+
 TEST_CASE("a failure that nothing smaller shows is minimal as it stands") {
     const TestKernel kernel(test_kernel());
     const Problem found = parsed("c=2,in=2x1,stride=1x2");

@@ -2,6 +2,7 @@
 #include "properties/smaller_problems.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <set>
 
@@ -40,6 +41,7 @@ class Candidates {
         flush();
         one_at_a_time();
         mirror_axes();
+        drop_axes();
         flush();
         keeping_two();
         two_at_a_time();
@@ -175,6 +177,28 @@ class Candidates {
                         }
                 if (supported_.satisfies_constraints(mirrored)) add(std::move(mirrored));
             }
+    }
+    /// What fails along some axes fails without the others, where the kernel takes so few.
+    void drop_axes() {
+        const unsigned every_axis = (1u << problem_.rank()) - 1;
+        for (unsigned kept = 1; kept < every_axis; ++kept)
+            if (const RankDomain* domain = supported_.domain_of(std::popcount(kept)))
+                keep_axes(kept, *domain);
+    }
+    void keep_axes(unsigned kept, const RankDomain& domain) {
+        const ParameterSpace& space = supported_.op().space;
+        const std::vector<Slot>& slots = problem_.slots();
+        Problem without(space, domain.rank);
+        int next = 0;
+        for (std::size_t i = 0; i < slots.size(); ++i)
+            if (slots[i].axis < 0 || (kept >> slots[i].axis & 1u) != 0)
+                without[next++] = problem_[static_cast<int>(i)];
+        // The constraints on fewer axes may be others.
+        const Assignment targets(domain, without);
+        Assignment values(domain);
+        for (const int which : domain.draw_order)
+            if (!set_near(values, which, targets[which])) return;
+        add(values.problem(space));
     }
     /// A divisor and all its multiples divided by one number: channels per group stay.
     void divide_related() {

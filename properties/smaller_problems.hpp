@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decides which smaller problems are tried next to one that fails. Parameters are changed alone,
 // in pairs and all together, because shrinking one alone often makes a problem invalid, or hides
-// the bug; the constraints are solved again each time. Runs nothing.
+// the bug; axes are left out; the constraints are solved again each time. Runs nothing.
 #pragma once
 
 #include <vector>

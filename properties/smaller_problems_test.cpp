@@ -65,6 +65,36 @@ TEST_CASE("smaller problems are smaller, supported, and each is offered once") {
     CHECK(offers("c=6,k=6,groups=6,in=1x1"));
     CHECK(smaller_problems(supported, parsed("in=1x1")).empty());
 }
+
+TEST_CASE("some axes are left out where the kernel takes fewer, and keep their order") {
+    const Operator op = make_test_operator(1, 3);
+    const std::string text = "n=2,in=5x1x4,filter=3x1x2,stride=1x3x1,padding=2x0x1";
+    const auto offered = [&](const KernelDeclaration& kernel) {
+        const SupportedProblems supported(op, *op.find_pass("grad_weight"), kernel);
+        std::vector<Problem> all = smaller_problems(supported, Problem::parse(op.space, text));
+        for (const Problem& problem : all) CHECK(supported.contains(problem));
+        return [all](std::string_view wanted) {
+            return std::ranges::any_of(all, [&](const Problem& p) { return p.print() == wanted; });
+        };
+    };
+    const auto any = offered(test_kernel().spatial_axes(1, 3));
+    CHECK(any("n=2,in=5x4,filter=3x2,padding=2x1"));
+    CHECK(any("n=2,in=5x1,filter=3x1,stride=1x3,padding=2x0"));
+    CHECK(any("n=2,in=1x4,filter=1x2,stride=3x1,padding=0x1"));
+    CHECK(any("n=2,in=5,filter=3,padding=2"));
+    CHECK(any("n=2,in=1,stride=3"));
+    CHECK(any("n=2,in=4,filter=2,padding=1"));
+    const auto two = offered(test_kernel().spatial_axes(2, 3));
+    CHECK(two("n=2,in=5x4,filter=3x2,padding=2x1"));
+    CHECK_FALSE(two("n=2,in=5,filter=3,padding=2"));
+    // Another constraint along the axis that is left.
+    const auto odd = offered(test_kernel().spatial_axes(1, 3).where("in_w", multiple_of(4)));
+    CHECK(odd("n=2,in=4,filter=3,padding=2"));
+    CHECK_FALSE(odd("n=2,in=5,filter=3,padding=2"));
+    const auto three = offered(test_kernel().spatial_axes(3, 3));
+    CHECK_FALSE(three("n=2,in=5x4,filter=3x2,padding=2x1"));
+}
+
 TEST_CASE("one parameter alone: halves, near ends, remainders of powers of two, then all others") {
     CHECK(Space({a}).smaller_than("a=24") ==
           " - a=12"                                                              // at once

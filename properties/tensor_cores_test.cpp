@@ -7,24 +7,13 @@
 #include <cmath>
 #include <string>
 
-#include "harness/worker_pool.hpp"
 #include "properties/context.hpp"
 #include "properties/seeded_bugs/hunt.hpp"
 #include "properties/suite.hpp"
-#include "properties/test_support.hpp"
 
 namespace gradverify {
 
 namespace {
-
-constexpr SeededBug bugs[] = {
-    {"conv.forward/bug_tail_of_depth_unmasked", "matches_reference", "in=1"},
-    {"conv.forward/bug_group_offset_forgotten", "matches_reference", "c=2,k=2,groups=2,in=1"},
-    {"conv.forward/bug_columns_unguarded", "stays_in_bounds", "in=1"},
-    {"conv.forward/bug_tensor_core_sums_in_half", "within_rounding_bound", "in=1"},
-    // 17 pixels are the first that make two parts; no three sizes nearer than these have as many.
-    {"conv.grad_weight/bug_last_part_dropped", "matches_reference", "n=2,in=3x3"},
-};
 
 std::int64_t failures_of(const std::string& kernel, const std::string& property,
                          std::int64_t cases) {
@@ -39,27 +28,7 @@ std::int64_t failures_of(const std::string& kernel, const std::string& property,
 }  // namespace
 
 TEST_CASE("a bug of a tile is killed where it is smallest") {
-    const Suite suite = make_suite(Registry::instance(), {.edge_problems = false});
-    for (const std::string& device : test_devices())
-        for (const SeededBug& bug : bugs)
-            for (const std::uint64_t seed : {1, 2}) {
-                CAPTURE(device);
-                CAPTURE(std::string(bug.kernel));
-                CAPTURE(seed);
-                WorkerPool pool(one_suite_worker());
-                const auto failure =
-                    first_failure(suite, row_of(bug, device).value(), seed, pool, 1000);
-                REQUIRE(failure);
-                const Shrunk shrunk = suite.shrink(
-                    failure->found, failure->outcome,
-                    [&](const Case& candidate) { return pool.run(candidate.print()); });
-                const std::string printed = shrunk.smallest.print();
-                CAPTURE(printed);
-                CHECK(shrunk.smallest.problem.print() == bug.smallest);
-                CHECK(shrunk.minimal());
-                WorkerPool other(one_suite_worker());
-                CHECK(other.run(printed).verdict == Verdict::failed);
-            }
+    hunt_down_all(tensor_core_bugs, {.cases_maximum = 1000});
 }
 
 TEST_CASE("a kernel whose factors are cut to tf32 is right if it says so, and wrong if not") {

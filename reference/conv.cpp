@@ -11,6 +11,7 @@
 #include "harness/matrix_product.hpp"
 #include "harness/registry.hpp"
 #include "reference/conv_orders.hpp"
+#include "reference/filter_space.hpp"
 #include "reference/window_factors.hpp"
 
 namespace gradverify::conv {
@@ -221,16 +222,6 @@ void backward(const Problem& problem, Inputs<T> in, Outputs<T> out) {
     grad_bias<T>(problem, in.subspan(0, 1), out.subspan(2, 1));
 }
 
-/// n, channels, then a size for each axis of the problem.
-template <class SizeOn>
-Sizes spatial_sizes(std::int64_t outer, std::int64_t channels, const Parameters& p,
-                    SizeOn size_on) {
-    Sizes sizes{outer, channels};
-    for (int axis = 0; axis < p.rank; ++axis)
-        sizes.push_back(size_on(p.axes[static_cast<std::size_t>(axis)]));
-    return sizes;
-}
-
 std::vector<TensorSpec> inputs() {
     return {
         {.name = "x",
@@ -333,27 +324,7 @@ std::vector<PassSpec> passes() {
                  }}};
 }
 
-ParameterSpace space() {
-    return ParameterSpace({{.name = "n", .minimum = 0},
-                           {.name = "c"},
-                           {.name = "k"},
-                           {.name = "groups"},
-                           {.name = "in", .kind = ParameterKind::per_axis, .carries_rank = true},
-                           {.name = "filter", .kind = ParameterKind::per_axis},
-                           {.name = "stride", .kind = ParameterKind::per_axis},
-                           {.name = "dilation", .kind = ParameterKind::per_axis},
-                           {.name = "padding",
-                            .kind = ParameterKind::per_axis_pair,
-                            .default_value = 0,
-                            .minimum = 0,
-                            .is_padding = true}},
-                          1, 3);
-}
-
-Constraint on(std::string parameter, Condition condition) {
-    condition.parameter = std::move(parameter);
-    return condition;
-}
+ParameterSpace space() { return ParameterSpace(filter_parameters(), 1, 3); }
 
 std::vector<FactorSpec> factors() {
     std::vector<FactorSpec> factors = filter_factors();

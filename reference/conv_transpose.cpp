@@ -10,6 +10,7 @@
 #include "harness/bounded_functions.hpp"
 #include "harness/registry.hpp"
 #include "reference/conv_orders.hpp"
+#include "reference/filter_space.hpp"
 #include "reference/window_factors.hpp"
 
 namespace gradverify::conv_transpose {
@@ -144,16 +145,6 @@ void grad_bias(const Problem& problem, Inputs<T> in, Outputs<T> out) {
                     [&](std::size_t k, std::size_t at_y) { out[0].data[k] += dy[at_y]; });
 }
 
-/// n, channels, then a size for each axis of the problem.
-template <class SizeOn>
-Sizes spatial_sizes(std::int64_t outer, std::int64_t channels, const Parameters& p,
-                    SizeOn size_on) {
-    Sizes sizes{outer, channels};
-    for (int axis = 0; axis < p.rank; ++axis)
-        sizes.push_back(size_on(p.axes[static_cast<std::size_t>(axis)]));
-    return sizes;
-}
-
 Sizes sizes_of_x(const Problem& problem) {
     const Parameters p(problem);
     return spatial_sizes(p.n, p.c, p, [](const Axis& axis) { return axis.in; });
@@ -226,25 +217,13 @@ std::vector<PassSpec> passes() {
 }
 
 ParameterSpace space() {
-    return ParameterSpace({{.name = "n", .minimum = 0},
-                           {.name = "c"},
-                           {.name = "k"},
-                           {.name = "groups"},
-                           {.name = "in", .kind = ParameterKind::per_axis, .carries_rank = true},
-                           {.name = "filter", .kind = ParameterKind::per_axis},
-                           {.name = "stride", .kind = ParameterKind::per_axis},
-                           {.name = "dilation", .kind = ParameterKind::per_axis},
-                           {.name = "padding",
-                            .kind = ParameterKind::per_axis_pair,
-                            .default_value = 0,
-                            .minimum = 0,
-                            .is_padding = true},
-                           {.name = "output_padding",
-                            .kind = ParameterKind::per_axis,
-                            .default_value = 0,
-                            .minimum = 0,
-                            .is_padding = true}},
-                          1, 3);
+    std::vector<ParameterSpec> parameters = filter_parameters();
+    parameters.push_back({.name = "output_padding",
+                          .kind = ParameterKind::per_axis,
+                          .default_value = 0,
+                          .minimum = 0,
+                          .is_padding = true});
+    return ParameterSpace(std::move(parameters), 1, 3);
 }
 
 std::optional<std::string> why_invalid(const Problem& problem) {
@@ -256,11 +235,6 @@ std::optional<std::string> why_invalid(const Problem& problem) {
                    "axis";
     }
     return std::nullopt;
-}
-
-Constraint on(std::string parameter, Condition condition) {
-    condition.parameter = std::move(parameter);
-    return condition;
 }
 
 /// An axis is one of a convolution from y to x.

@@ -10,7 +10,6 @@ namespace {
 using namespace gradverify;
 using gradverify::conv::Batches;
 using gradverify::conv::declare_patches;
-using gradverify::conv::patches_workspace;
 
 template <class T, Batches batches>
 void launch(const conv::GradInput& call) {
@@ -33,17 +32,13 @@ void launch(const conv::GradInput& call) {
 }  // namespace
 
 GRADVERIFY_KERNEL(gradverify::conv::GradInput, "col2im", launch<float, Batches::whole>)
-    .with(declare_patches<float>)
-    .workspace(patches_workspace<float, Batches::whole>);
+    .with(declare_patches<float, Batches::whole>);
 GRADVERIFY_KERNEL(gradverify::conv::GradInput, "col2im_f64", launch<double, Batches::whole>)
-    .with(declare_patches<double>)
-    .workspace(patches_workspace<double, Batches::whole>);
+    .with(declare_patches<double, Batches::whole>);
 GRADVERIFY_KERNEL(gradverify::conv::GradInput, "col2im_chunked", launch<float, Batches::chunked>)
-    .with(declare_patches<float>)
-    .workspace(patches_workspace<float, Batches::chunked>);
+    .with(declare_patches<float, Batches::chunked>);
 GRADVERIFY_KERNEL(gradverify::conv::GradInput, "col2im_chunked_f64",
                   launch<double, Batches::chunked>)
-    .with(declare_patches<double>)
-    .workspace(patches_workspace<double, Batches::chunked>);
+    .with(declare_patches<double, Batches::chunked>);
 
 #endif

@@ -10,7 +10,6 @@ namespace {
 using namespace gradverify;
 using gradverify::conv::Batches;
 using gradverify::conv::declare_patches;
-using gradverify::conv::patches_workspace;
 
 template <class T, Batches batches>
 void launch(const conv::GradWeight& call) {
@@ -42,17 +41,13 @@ void launch(const conv::GradWeight& call) {
 }  // namespace
 
 GRADVERIFY_KERNEL(gradverify::conv::GradWeight, "im2col", launch<float, Batches::whole>)
-    .with(declare_patches<float>)
-    .workspace(patches_workspace<float, Batches::whole>);
+    .with(declare_patches<float, Batches::whole>);
 GRADVERIFY_KERNEL(gradverify::conv::GradWeight, "im2col_f64", launch<double, Batches::whole>)
-    .with(declare_patches<double>)
-    .workspace(patches_workspace<double, Batches::whole>);
+    .with(declare_patches<double, Batches::whole>);
 GRADVERIFY_KERNEL(gradverify::conv::GradWeight, "im2col_chunked", launch<float, Batches::chunked>)
-    .with(declare_patches<float>)
-    .workspace(patches_workspace<float, Batches::chunked>);
+    .with(declare_patches<float, Batches::chunked>);
 GRADVERIFY_KERNEL(gradverify::conv::GradWeight, "im2col_chunked_f64",
                   launch<double, Batches::chunked>)
-    .with(declare_patches<double>)
-    .workspace(patches_workspace<double, Batches::chunked>);
+    .with(declare_patches<double, Batches::chunked>);
 
 #endif

@@ -173,15 +173,16 @@ void for_each_chunk(const Parameters& p, const PatchSizes& sizes, Run run) {
         run(first, first + chunk <= p.n ? chunk : p.n - first);
 }
 
-/// What all of them support and promise.
-template <class T>
+/// What all of them support and promise, and their workspace.
+template <class T, Batches batches>
 void declare_patches(KernelDeclaration& kernel) {
     kernel.spatial_axes(1, 3)
         .supports("asymmetric_padding")
         .blocks_of({256, 64})
         .aligned_to(sizeof(T))
         .on_given_stream()
-        .with_empty_problems();
+        .with_empty_problems()
+        .workspace(patches_workspace<T, batches>);
     if constexpr (DTypeOf<T>::value != DType::f32) kernel.storage(DTypeOf<T>::value);
 }
 

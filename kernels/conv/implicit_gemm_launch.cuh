@@ -78,47 +78,98 @@ void with_index(const GemmOperands<T>& of, Run run) {
     run(static_cast<long long>(0));
 }
 
+/// How many rows, and of terms and columns how many there are outside of the three axes.
+struct GemmCounts {
+    long long rows, terms_outer, columns_outer, groups;
+};
+
+/// A tensor of the product, and from one to the next the strides of two of row, outer term and
+/// outer column, in this order, and of group.
+template <class Pointer>
+struct GemmSide {
+    Pointer data;
+    long long first, second, group;
+};
+
+template <class Index, class T>
+GemmTensors<T, Index> gemm_tensors(const GemmCounts& counts, const GemmSide<const T*>& a,
+                                   const GemmSide<const T*>& b, const GemmSide<T*>& d,
+                                   const T* bias) {
+    const auto index = [](long long value) { return static_cast<Index>(value); };
+    return {.a = a.data,
+            .b = b.data,
+            .bias = bias,
+            .d = d.data,
+            .rows = index(counts.rows),
+            .terms_outer = index(counts.terms_outer),
+            .columns_outer = index(counts.columns_outer),
+            .a_row = index(a.first),
+            .a_term = index(a.second),
+            .b_term = index(b.first),
+            .b_column = index(b.second),
+            .d_row = index(d.first),
+            .d_column = index(d.second),
+            .a_group = a.group,
+            .b_group = b.group,
+            .d_group = d.group,
+            .groups = counts.groups};
+}
+
+/// Columns or terms along an axis.
+struct GemmPositions {
+    long long count, start, step;
+};
+
+/// An axis of b with this size, and the strides of the three tensors along it.
+struct GemmAxisOf {
+    long long b_size, b_stride, a_stride, d_stride;
+};
+
+template <class Index>
+GemmAxis<Index> whole_axis(const GemmPositions& columns, const GemmPositions& terms,
+                           const GemmAxisOf& of) {
+    const auto index = [](long long value) { return static_cast<Index>(value); };
+    return {.columns = index(columns.count),
+            .column_start = index(columns.start),
+            .column_step = index(columns.step),
+            .terms = index(terms.count),
+            .term_start = index(terms.start),
+            .term_step = index(terms.step),
+            .b_size = index(of.b_size),
+            .b_stride = index(of.b_stride),
+            .a_start = 0,
+            .a_step = index(of.a_stride),
+            .d_start = 0,
+            .d_step = index(of.d_stride)};
+}
+
 template <class Index, class T>
 GemmTensors<T, Index> features_tensors(const GemmOperands<T>& of, const T* bias) {
-    const auto index = [](long long value) { return static_cast<Index>(value); };
     const DirectGeometry& g = of.g;
-    return {.a = of.w.data,
-            .b = of.image.data,
-            .bias = bias,
-            .d = of.features.data,
-            .rows = index(g.group_features),
-            .terms_outer = index(g.group_image),
-            .columns_outer = index(g.n),
-            .a_row = index(of.w.outer),
-            .a_term = index(of.w.channel),
-            .b_term = index(of.image.channel),
-            .b_column = index(of.image.outer),
-            .d_row = index(of.features.channel),
-            .d_column = index(of.features.outer),
-            .a_group = g.group_features * of.w.outer,
-            .b_group = g.group_image * of.image.channel,
-            .d_group = g.group_features * of.features.channel,
-            .groups = of.groups};
+    return gemm_tensors<Index, T>(
+        {.rows = g.group_features,
+         .terms_outer = g.group_image,
+         .columns_outer = g.n,
+         .groups = of.groups},
+        {of.w.data, of.w.outer, of.w.channel, g.group_features * of.w.outer},
+        {of.image.data, of.image.channel, of.image.outer, g.group_image * of.image.channel},
+        {of.features.data, of.features.channel, of.features.outer,
+         g.group_features * of.features.channel},
+        bias);
 }
 
 template <class Index, class T>
 WholeWalk<Index> features_walk(const GemmOperands<T>& of) {
-    const auto index = [](long long value) { return static_cast<Index>(value); };
     WholeWalk<Index> walk;
     for (int i = 0; i < 3; ++i) {
         const DirectAxis& axis = of.g.axes[i];
-        walk.axes[i] = {.columns = index(axis.features),
-                        .column_start = index(-axis.padding),
-                        .column_step = index(axis.stride),
-                        .terms = index(axis.filter),
-                        .term_start = 0,
-                        .term_step = index(axis.dilation),
-                        .b_size = index(axis.image),
-                        .b_stride = index(of.image.axes[i]),
-                        .a_start = 0,
-                        .a_step = index(of.w.axes[i]),
-                        .d_start = 0,
-                        .d_step = index(of.features.axes[i])};
+        const GemmPositions positions{axis.features, -axis.padding, axis.stride};
+        const GemmPositions taps{axis.filter, 0, axis.dilation};
+        walk.axes[i] = whole_axis<Index>(positions, taps,
+                                         {.b_size = axis.image,
+                                          .b_stride = of.image.axes[i],
+                                          .a_stride = of.w.axes[i],
+                                          .d_stride = of.features.axes[i]});
     }
     return walk;
 }
@@ -130,25 +181,16 @@ inline GemmShape features_shape(const DirectGeometry& g) {
 
 template <class Index, class T>
 GemmTensors<T, Index> image_tensors(const GemmOperands<T>& of, const T* bias) {
-    const auto index = [](long long value) { return static_cast<Index>(value); };
     const DirectGeometry& g = of.g;
-    return {.a = of.w.data,
-            .b = of.features.data,
-            .bias = bias,
-            .d = of.image.data,
-            .rows = index(g.group_image),
-            .terms_outer = index(g.group_features),
-            .columns_outer = index(g.n),
-            .a_row = index(of.w.channel),
-            .a_term = index(of.w.outer),
-            .b_term = index(of.features.channel),
-            .b_column = index(of.features.outer),
-            .d_row = index(of.image.channel),
-            .d_column = index(of.image.outer),
-            .a_group = g.group_features * of.w.outer,
-            .b_group = g.group_features * of.features.channel,
-            .d_group = g.group_image * of.image.channel,
-            .groups = of.groups};
+    return gemm_tensors<Index, T>(
+        {.rows = g.group_image,
+         .terms_outer = g.group_features,
+         .columns_outer = g.n,
+         .groups = of.groups},
+        {of.w.data, of.w.channel, of.w.outer, g.group_features * of.w.outer},
+        {of.features.data, of.features.channel, of.features.outer,
+         g.group_features * of.features.channel},
+        {of.image.data, of.image.channel, of.image.outer, g.group_image * of.image.channel}, bias);
 }
 
 template <class Index, class T>

@@ -76,45 +76,30 @@ void launch_sum_shares(const T* partials, long long shares, const GemmOperands<T
 
 template <class Index, class T>
 GemmTensors<T, Index> filter_tensors(const GemmOperands<T>& of) {
-    const auto index = [](long long value) { return static_cast<Index>(value); };
     const DirectGeometry& g = of.g;
-    return {.a = of.features.data,
-            .b = of.image.data,
-            .bias = nullptr,
-            .d = of.w.data,
-            .rows = index(g.group_features),
-            .terms_outer = index(g.n),
-            .columns_outer = index(g.group_image),
-            .a_row = index(of.features.channel),
-            .a_term = index(of.features.outer),
-            .b_term = index(of.image.outer),
-            .b_column = index(of.image.channel),
-            .d_row = index(of.w.outer),
-            .d_column = index(of.w.channel),
-            .a_group = g.group_features * of.features.channel,
-            .b_group = g.group_image * of.image.channel,
-            .d_group = g.group_features * of.w.outer,
-            .groups = of.groups};
+    return gemm_tensors<Index, T>(
+        {.rows = g.group_features,
+         .terms_outer = g.n,
+         .columns_outer = g.group_image,
+         .groups = of.groups},
+        {of.features.data, of.features.channel, of.features.outer,
+         g.group_features * of.features.channel},
+        {of.image.data, of.image.outer, of.image.channel, g.group_image * of.image.channel},
+        {of.w.data, of.w.outer, of.w.channel, g.group_features * of.w.outer}, nullptr);
 }
 
 template <class Index, class T>
 WholeWalk<Index> filter_walk(const GemmOperands<T>& of) {
-    const auto index = [](long long value) { return static_cast<Index>(value); };
     WholeWalk<Index> walk;
     for (int i = 0; i < 3; ++i) {
         const DirectAxis& axis = of.g.axes[i];
-        walk.axes[i] = {.columns = index(axis.filter),
-                        .column_start = 0,
-                        .column_step = index(axis.dilation),
-                        .terms = index(axis.features),
-                        .term_start = index(-axis.padding),
-                        .term_step = index(axis.stride),
-                        .b_size = index(axis.image),
-                        .b_stride = index(of.image.axes[i]),
-                        .a_start = 0,
-                        .a_step = index(of.features.axes[i]),
-                        .d_start = 0,
-                        .d_step = index(of.w.axes[i])};
+        const GemmPositions positions{axis.features, -axis.padding, axis.stride};
+        const GemmPositions taps{axis.filter, 0, axis.dilation};
+        walk.axes[i] = whole_axis<Index>(taps, positions,
+                                         {.b_size = axis.image,
+                                          .b_stride = of.image.axes[i],
+                                          .a_stride = of.features.axes[i],
+                                          .d_stride = of.w.axes[i]});
     }
     return walk;
 }

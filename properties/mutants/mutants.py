@@ -54,6 +54,7 @@ AUTODIFF = "harness/autodiff/autodiff_test.cpp"
 DUAL, TAPE = "harness/autodiff/dual_test.cpp", "harness/autodiff/tape_test.cpp"
 FUNCTIONS = "harness/autodiff/functions_test.cpp"
 GENERATOR, SHRINKING = "properties/problem_generator_test.cpp", "properties/shrink_test.cpp"
+SPECIAL = "properties/special_values_test.cpp"
 CHAINS = "properties/chain_values_test.cpp"
 DIGESTS = "properties/draw_digest_test.cpp"  # a supplement: what is drawn, by one number
 FILES = {
@@ -62,18 +63,22 @@ FILES = {
     "harness/autodiff/functions.hpp": [FUNCTIONS, AUTODIFF],
     "harness/autodiff/tape.cpp": [TAPE, AUTODIFF],
     "harness/autodiff/tape.hpp": [TAPE, AUTODIFF],
-    "harness/bounded.hpp": ["harness/bounded_test.cpp", "harness/bounded_tensor_cores_test.cpp",
-                            FUNCTIONS],
+    "harness/bounded.hpp": ["harness/bounded_test.cpp", "harness/bounded_formulas_test.cpp",
+                            "harness/bounded_tensor_cores_test.cpp", FUNCTIONS],
     "harness/bounded_functions.hpp": [FUNCTIONS, AUTODIFF],
     "harness/compare.cpp": ["harness/compare_test.cpp"],
     "harness/constraint.cpp": ["harness/constraint_test.cpp"],
     "harness/derived_operator.cpp": ["harness/derived_operator_test.cpp"],
     "harness/differences.cpp": ["harness/differences_test.cpp"],
     "harness/element_bits.cpp": ["harness/element_bits_test.cpp"],
+    "harness/factors.cpp": ["harness/factors_test.cpp"],
+    "harness/layout.cpp": ["harness/layout_test.cpp"],
+    "harness/row_verdict.cpp": ["harness/row_verdict_test.cpp"],
     "harness/sensitivity.cpp": ["harness/sensitivity_test.cpp"],
     "properties/assignment.cpp": ["properties/assignment_test.cpp", "properties/solver_test.cpp"],
+    "properties/covering_array.cpp": ["properties/covering_array_test.cpp"],
     "properties/dense_draws.cpp": ["properties/dense_draws_test.cpp", CHAINS],
-    "properties/draw_numbers.cpp": ["properties/values_test.cpp", CHAINS, DIGESTS],
+    "properties/draw_numbers.cpp": ["properties/values_test.cpp", SPECIAL, CHAINS, DIGESTS],
     "properties/draw_seed.cpp": ["properties/draw_seed_test.cpp"],
     "properties/enumerate.cpp": ["properties/enumerate_test.cpp"],
     "properties/exact_sums.cpp": ["properties/exact_sums_test.cpp", CHAINS],
@@ -91,8 +96,8 @@ FILES = {
     "properties/thinned_draws.cpp": ["properties/thinned_draws_test.cpp", CHAINS],
     "properties/value_levels.cpp": ["properties/value_levels_test.cpp", DIGESTS],
     "properties/value_range.hpp": ["properties/assignment_test.cpp", "properties/solver_test.cpp"],
-    "properties/values.cpp": ["properties/values_test.cpp", "properties/operand_values_test.cpp",
-                              CHAINS, DIGESTS],
+    "properties/values.cpp": ["properties/values_test.cpp", SPECIAL,
+                              "properties/operand_values_test.cpp", CHAINS, DIGESTS],
 }
 
 

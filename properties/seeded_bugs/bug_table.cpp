@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <fstream>
 #include <iostream>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -90,37 +91,55 @@ nlohmann::ordered_json row_of(const SeededBug& bug, const std::string& device,
         {"seconds", median(measured.seconds)}};
 }
 
-int measure_all(const std::vector<std::string>& devices, int seeds, const std::string& glob) {
+using Rows = std::vector<nlohmann::ordered_json>;
+
+/// Whether there is a row of the bug, with the smallest problem that it has by now.
+bool is_measured(const Rows& rows, const SeededBug& bug, const std::string& device) {
+    return std::ranges::any_of(rows, [&](const auto& row) {
+        return row.at("device") == device && row.at("bug") == bug.kernel &&
+               row.at("property") == bug.property && row.at("smallest") == bug.smallest;
+    });
+}
+
+/// Which bugs are measured, and how.
+struct Selection {
+    std::vector<std::string> devices;
+    int seeds = 20;
+    std::string glob = "*";
+    Rows known{};  ///< of bugs that are left out
+};
+
+int measure_all(const Selection& selection) {
     bool all_well = true;
-    for (const std::string& device : devices)
-        for (const SeededBug& bug : seeded_bugs) {
-            if (!glob_matches(glob, std::string(bug.kernel))) continue;
+    for (const std::string& device : selection.devices)
+        for (const SeededBug& bug : every_seeded_bug()) {
+            if (!glob_matches(selection.glob, std::string(bug.kernel))) continue;
             const auto row = row_of(bug, device);
-            if (!row) continue;
-            const Measured measured = measure(bug, *row, seeds);
+            if (!row || is_measured(selection.known, bug, device)) continue;
+            const Measured measured = measure(bug, *row, selection.seeds);
             std::cout << row_of(bug, device, measured).dump() << std::endl;
-            all_well &=
-                measured.killed * 20 >= seeds * 19 && measured.at_smallest == measured.killed;
+            all_well &= measured.killed * 20 >= selection.seeds * 19 &&
+                        measured.at_smallest == measured.killed;
         }
     return all_well ? 0 : 1;
 }
 
-/// The rows of standard input, the last of each bug, property and device, in the list's order.
-std::vector<nlohmann::ordered_json> read_rows() {
+/// The rows of a stream, the last of each bug, property and device, in the lists' order.
+Rows read_rows(std::istream& from) {
     std::map<std::string, nlohmann::ordered_json> rows;
     const auto key = [](const auto& bug, const auto& property, const auto& device) {
         return std::string(device) + " " + std::string(bug) + " " + std::string(property);
     };
-    for (std::string line; std::getline(std::cin, line);) {
+    for (std::string line; std::getline(from, line);) {
         if (line.empty()) continue;
         auto row = nlohmann::ordered_json::parse(line);
         const auto text = [&](const char* field) { return row.at(field).get<std::string>(); };
         const std::string name = key(text("bug"), text("property"), text("device"));
         rows[name] = std::move(row);
     }
-    std::vector<nlohmann::ordered_json> ordered;
+    Rows ordered;
     for (const char* device : {"cpu", "cuda"})
-        for (const SeededBug& bug : seeded_bugs)
+        for (const SeededBug& bug : every_seeded_bug())
             if (const auto row = rows.find(key(bug.kernel, bug.property, device));
                 row != rows.end())
                 ordered.push_back(row->second);
@@ -133,7 +152,7 @@ std::string print_number(double value, const char* format) {
     return text;
 }
 
-void print_markdown(const std::vector<nlohmann::ordered_json>& rows) {
+void print_markdown(const Rows& rows) {
     std::cout << "# Seeded bugs\n\n"
                  "Kernels that are wrong on purpose, in `properties/seeded_bugs/`, and what it "
                  "takes to kill each: cases\nand seconds are medians over the seeds, with the "
@@ -163,14 +182,10 @@ void print_markdown(const std::vector<nlohmann::ordered_json>& rows) {
 
 /// Tells each seeded bug that has no row for the cpu device, which every machine can measure, or
 /// whose smallest problem is another one by now.
-int print_missing(const std::vector<nlohmann::ordered_json>& rows) {
+int print_missing(const Rows& rows) {
     int missing = 0;
-    for (const SeededBug& bug : seeded_bugs) {
-        const bool is_there = std::ranges::any_of(rows, [&](const auto& row) {
-            return row.at("device") == "cpu" && row.at("bug") == bug.kernel &&
-                   row.at("property") == bug.property && row.at("smallest") == bug.smallest;
-        });
-        if (is_there || !row_of(bug, "cpu")) continue;
+    for (const SeededBug& bug : every_seeded_bug()) {
+        if (is_measured(rows, bug, "cpu") || !row_of(bug, "cpu")) continue;
         std::cout << "no row for " << bug.kernel << " and " << bug.property << "\n";
         ++missing;
     }
@@ -178,8 +193,8 @@ int print_missing(const std::vector<nlohmann::ordered_json>& rows) {
 }
 
 int usage() {
-    std::cerr << "usage: bug-table measure [--device cpu|cuda] [--seeds N] [--bug GLOB] | merge | "
-                 "markdown | missing\n";
+    std::cerr << "usage: bug-table measure [--device cpu|cuda] [--seeds N] [--bug GLOB] [--without "
+                 "FILE] |\n       bug-table merge | markdown | missing\n";
     return 2;
 }
 
@@ -189,31 +204,32 @@ int bug_table_main(std::span<const std::string> arguments) {
     if (arguments.empty()) return usage();
     const std::string& mode = arguments.front();
     if (mode == "merge" && arguments.size() == 1) {
-        for (const auto& row : read_rows()) std::cout << row.dump() << "\n";
+        for (const auto& row : read_rows(std::cin)) std::cout << row.dump() << "\n";
         return 0;
     }
     if (mode == "markdown" && arguments.size() == 1) {
-        print_markdown(read_rows());
+        print_markdown(read_rows(std::cin));
         return 0;
     }
-    if (mode == "missing" && arguments.size() == 1) return print_missing(read_rows());
+    if (mode == "missing" && arguments.size() == 1) return print_missing(read_rows(std::cin));
     if (mode != "measure" || arguments.size() % 2 == 0) return usage();
-    std::vector<std::string> devices = test_devices();
-    std::string glob = "*";
-    int seeds = 20;
+    Selection selection{.devices = test_devices()};
     for (std::size_t i = 1; i < arguments.size(); i += 2) {
         const std::string &option = arguments[i], &value = arguments[i + 1];
-        if (option == "--device" && (value == "cpu" || value == "cuda"))
-            devices = {value};
-        else if (const auto number = parse_int(value);
-                 option == "--seeds" && number && *number > 0 && *number <= 1000)
-            seeds = static_cast<int>(*number);
-        else if (option == "--bug")
-            glob = value;
-        else
+        if (option == "--device" && (value == "cpu" || value == "cuda")) {
+            selection.devices = {value};
+        } else if (const auto number = parse_int(value);
+                   option == "--seeds" && number && *number > 0 && *number <= 1000) {
+            selection.seeds = static_cast<int>(*number);
+        } else if (option == "--bug") {
+            selection.glob = value;
+        } else if (std::ifstream file(value); option == "--without" && file) {
+            selection.known = read_rows(file);
+        } else {
             return usage();
+        }
     }
-    return measure_all(devices, seeds, glob);
+    return measure_all(selection);
 }
 
 }  // namespace gradverify

@@ -10,10 +10,11 @@ namespace gradverify {
 
 /// What follows `bug-table` on the command line:
 ///
-///   measure [--device D] [--seeds N] [--bug GLOB]   a line for each bug, property and device
-///   merge                                      of standard input's rows, the last of each
-///   markdown                                   standard input's rows as a table
-///   missing                                    which seeded bugs have no row there for cpu
+///   measure [--device D] [--seeds N] [--bug GLOB] [--without FILE]
+///               a line for each bug, property and device, but for those that have a row in FILE
+///   merge       of standard input's rows, the last of each
+///   markdown    standard input's rows as a table
+///   missing     which seeded bugs have no row there for cpu
 ///
 /// Returns the exit code: 1 when `measure` sees a bug that is not killed from 19 seeds of 20, or
 /// not at its smallest problem, and when `missing` has something to say; 2 for bad usage.

@@ -118,11 +118,9 @@ void first_of_multiplier(const conv::GradInput& call) {
 }  // namespace
 
 GRADVERIFY_KERNEL(gradverify::conv::Forward, "bug_remainder_skipped", remainder_skipped)
-    .with(declare_patches<float>)
-    .workspace(conv::patches_workspace<float, chunked>);
+    .with(declare_patches<float, chunked>);
 GRADVERIFY_KERNEL(gradverify::conv::GradInput, "bug_overlaps_overwritten", overlaps_overwritten)
-    .with(declare_patches<float>)
-    .workspace(conv::patches_workspace<float, Batches::whole>);
+    .with(declare_patches<float, Batches::whole>);
 GRADVERIFY_KERNEL(gradverify::conv::Forward, "bug_multiplier_ignored", multiplier_ignored)
     .with(declare_depthwise<float>)
     .spatial_axes(1, 1);

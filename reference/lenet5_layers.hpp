@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// The layers of LeNet-5, forwards and backwards, each written as its formula. Not how they are put
+// together: lenet5.cpp. Uses no other operator's reference.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+
+#include "harness/declare_operator.hpp"
+#include "reference/lenet5_network.hpp"
+
+namespace gradverify::lenet5 {
+
+// ---- layers, forwards
+
+/// y[n,k,o] = b[k] + the sum over channels and taps of x[n,c,o + tap] w[k,c,tap].
+template <class In, class Weights, class Bias, class Out>
+void convolve(const In& x, const Weights& w, const Bias& b, const Out& y) {
+    for (std::int64_t n = 0; n < y.size(0); ++n)
+        for (std::int64_t k = 0; k < y.size(1); ++k)
+            for (std::int64_t oh = 0; oh < y.size(2); ++oh)
+                for (std::int64_t ow = 0; ow < y.size(3); ++ow) {
+                    auto sum = b(k);
+                    for (std::int64_t c = 0; c < w.size(1); ++c)
+                        for (std::int64_t r = 0; r < w.size(2); ++r)
+                            for (std::int64_t s = 0; s < w.size(3); ++s)
+                                sum += x(n, c, oh + r, ow + s) * w(k, c, r, s);
+                    y(n, k, oh, ow) = sum;
+                }
+}
+
+/// The largest of each window, the first of several, and its offset in the plane.
+template <class T, class In, class Out>
+void take_largest(const In& x, const Out& y, const Out& index, const Plane& window) {
+    for (std::int64_t n = 0; n < y.size(0); ++n)
+        for (std::int64_t c = 0; c < y.size(1); ++c)
+            for (std::int64_t oh = 0; oh < y.size(2); ++oh)
+                for (std::int64_t ow = 0; ow < y.size(3); ++ow) {
+                    LargestOf<T> largest;
+                    for (std::int64_t h = oh * window[0]; h < (oh + 1) * window[0]; ++h)
+                        for (std::int64_t w = ow * window[1]; w < (ow + 1) * window[1]; ++w)
+                            largest.see(x(n, c, h, w), h * x.size(3) + w);
+                    y(n, c, oh, ow) = largest.value();
+                    index(n, c, oh, ow) = largest.position();
+                }
+}
+
+template <class T, class In, class Out>
+void rectify(const In& x, const Out& y) {
+    for (std::int64_t i = 0; i < x.elements(); ++i) y.flat(i) = max(x.flat(i), T(0.0));
+}
+
+/// y = x w^T + b; x may have more axes than one behind the first.
+template <class In, class Weights, class Bias, class Out>
+void connect(const In& x, const Weights& w, const Bias& b, const Out& y) {
+    for (std::int64_t n = 0; n < y.size(0); ++n)
+        for (std::int64_t k = 0; k < y.size(1); ++k) {
+            auto sum = b(k);
+            for (std::int64_t j = 0; j < w.size(1); ++j) sum += x.flat(n * w.size(1) + j) * w(k, j);
+            y(n, k) = sum;
+        }
+}
+
+// ---- layers, backwards: dx, dw and db hold zeros at first
+
+template <class Cotangent, class In, class Out>
+void convolve_grad_parameters(const Cotangent& dy, const In& x, const Out& dw, const Out& db) {
+    for (std::int64_t n = 0; n < dy.size(0); ++n)
+        for (std::int64_t k = 0; k < dy.size(1); ++k)
+            for (std::int64_t oh = 0; oh < dy.size(2); ++oh)
+                for (std::int64_t ow = 0; ow < dy.size(3); ++ow) {
+                    const auto& cotangent = dy(n, k, oh, ow);
+                    db(k) += cotangent;
+                    for (std::int64_t c = 0; c < dw.size(1); ++c)
+                        for (std::int64_t r = 0; r < dw.size(2); ++r)
+                            for (std::int64_t s = 0; s < dw.size(3); ++s)
+                                dw(k, c, r, s) += cotangent * x(n, c, oh + r, ow + s);
+                }
+}
+
+template <class Cotangent, class Weights, class Out>
+void convolve_grad_input(const Cotangent& dy, const Weights& w, const Out& dx) {
+    for (std::int64_t n = 0; n < dy.size(0); ++n)
+        for (std::int64_t k = 0; k < dy.size(1); ++k)
+            for (std::int64_t oh = 0; oh < dy.size(2); ++oh)
+                for (std::int64_t ow = 0; ow < dy.size(3); ++ow)
+                    for (std::int64_t c = 0; c < w.size(1); ++c)
+                        for (std::int64_t r = 0; r < w.size(2); ++r)
+                            for (std::int64_t s = 0; s < w.size(3); ++s)
+                                dx(n, c, oh + r, ow + s) += dy(n, k, oh, ow) * w(k, c, r, s);
+}
+
+/// `index` is a number where the largest pixel of a window is; where rounding may have chosen
+/// another, each pixel of the window may be it.
+template <class T, class Cotangent, class Index, class Out>
+void scatter_to_largest(const Cotangent& dy, const Index& index, const Out& dx,
+                        const Plane& window) {
+    for (std::int64_t n = 0; n < dy.size(0); ++n)
+        for (std::int64_t c = 0; c < dy.size(1); ++c)
+            for (std::int64_t oh = 0; oh < dy.size(2); ++oh)
+                for (std::int64_t ow = 0; ow < dy.size(3); ++ow) {
+                    const T& at = index(n, c, oh, ow);
+                    const auto largest = std::llround(detail::plain_value(at));
+                    for (std::int64_t h = oh * window[0]; h < (oh + 1) * window[0]; ++h)
+                        for (std::int64_t w = ow * window[1]; w < (ow + 1) * window[1]; ++w)
+                            dx(n, c, h, w) +=
+                                taken_or_zero<T>(dy(n, c, oh, ow), h * dx.size(3) + w == largest,
+                                                 error_of(at) == 0.0);
+                }
+}
+
+/// `x` is what the ReLU was given.
+template <class T, class Cotangent, class In, class Out>
+void mask(const Cotangent& dy, const In& x, const Out& dx) {
+    for (std::int64_t i = 0; i < dx.elements(); ++i)
+        dx.flat(i) = where_positive<T>(x.flat(i), dy.flat(i));
+}
+
+template <class Cotangent, class In, class Out>
+void connect_grad_parameters(const Cotangent& dy, const In& x, const Out& dw, const Out& db) {
+    for (std::int64_t n = 0; n < dy.size(0); ++n)
+        for (std::int64_t k = 0; k < dy.size(1); ++k) {
+            db(k) += dy(n, k);
+            for (std::int64_t j = 0; j < dw.size(1); ++j)
+                dw(k, j) += dy(n, k) * x.flat(n * dw.size(1) + j);
+        }
+}
+
+template <class Cotangent, class Weights, class Out>
+void connect_grad_input(const Cotangent& dy, const Weights& w, const Out& dx) {
+    for (std::int64_t n = 0; n < dy.size(0); ++n)
+        for (std::int64_t k = 0; k < dy.size(1); ++k)
+            for (std::int64_t j = 0; j < w.size(1); ++j)
+                dx.flat(n * w.size(1) + j) += dy(n, k) * w(k, j);
+}
+
+}  // namespace gradverify::lenet5
