@@ -11,6 +11,7 @@
 #include "harness/matrix_product.hpp"
 #include "harness/registry.hpp"
 #include "reference/conv_orders.hpp"
+#include "reference/window_copies.hpp"
 #include "reference/window_factors.hpp"
 
 namespace gradverify::conv {
@@ -364,6 +365,19 @@ std::vector<FactorSpec> factors() {
     return factors;
 }
 
+/// Of every `stride` pixels one window, which ends among them.
+bool windows_are_apart(const Problem& problem, int axis) {
+    const std::int64_t stride = problem.on_axis("stride", axis);
+    return is_unpadded(problem, axis) && reach_of(problem, "filter", axis) <= stride &&
+           problem.on_axis("in", axis) % stride == 0;
+}
+
+std::vector<SeparableSpec> separable() {
+    std::vector<SeparableSpec> specs = along_channels();
+    for (SeparableSpec& spec : along_axes(windows_are_apart)) specs.push_back(std::move(spec));
+    return specs;
+}
+
 Operator describe() {
     return {.name = "conv",
             .space = space(),
@@ -371,6 +385,7 @@ Operator describe() {
             .features = {{"asymmetric_padding", {on("padding_left", same_as("padding_right"))}}},
             .usual_ranks = RankRange{2, 2},
             .factors = factors(),
+            .separable = separable(),
             .why_invalid = nullptr,
             .inputs = inputs(),
             .outputs = outputs(),
