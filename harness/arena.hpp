@@ -21,12 +21,10 @@
 
 #include "harness/device.hpp"
 #include "harness/operator.hpp"
+#include "harness/poison.hpp"
 #include "harness/tensor_view.hpp"
 
 namespace gradverify {
-
-/// What a buffer that the kernel must write holds before the run.
-enum class Poison { nan, positive_huge, negative_huge };
 
 /// `unwanted`: an output that is not asked for; poisoned like one, and watched like an input.
 enum class BufferRole { input, output, workspace, unwanted };

@@ -94,7 +94,7 @@ Measured measure(const Suite& suite, const Operator& op, bool barriers,
             if (std::ranges::find(measured.kernels, kernel->name) == measured.kernels.end())
                 measured.kernels.push_back(kernel->name);
             for (const Suite::Entry& property : suite.properties) {
-                if (!property.applies(*kernel, device) ||
+                if (!property.applies(*kernel, device) || property.own_cases ||
                     !glob_matches(arguments.property, property.name))
                     continue;
                 while (!pool.has_room())

@@ -6,6 +6,7 @@
 #include <set>
 #include <stdexcept>
 
+#include "harness/copies.hpp"
 #include "harness/element_types.hpp"
 #include "harness/text.hpp"
 
@@ -117,6 +118,35 @@ void parse_layouts(std::string_view value, Setting& setting) {
     }
 }
 
+/// Fewer copies than this say nothing of a large problem, and more no tensor holds.
+constexpr std::int64_t fewest_copies = 2, most_copies = std::int64_t{1} << 40;
+
+void parse_copies(std::string_view value, Setting& setting) {
+    const std::size_t star = value.find('*');
+    const auto count =
+        star == std::string_view::npos ? std::nullopt : parse_int(value.substr(star + 1));
+    if (!count || *count < fewest_copies || *count > most_copies)
+        refuse("copies=" + std::string(value) +
+               " is not along what, and how many, from 2 on, as n*65537");
+    setting.copies = {.along = std::string(value.substr(0, star)), .count = *count};
+}
+
+/// What is printed is the large problem; that it is made of copies can be wrong.
+void require_copies(const Operator& op, const Case& parsed) {
+    const Copies& copies = *parsed.setting.copies;
+    const std::string text = "copies=" + copies.along + "*" + std::to_string(copies.count);
+    const SeparableSpec* along = find_separable(op, copies.along);
+    if (!along)
+        refuse(text + ": " + op.name + " is not separable along " + copies.along +
+               "; it is along " + print_separable(op));
+    if (!one_copy(parsed.problem, *along, copies.count))
+        refuse(text + ": " + parsed.problem.print() + " is not so many copies of a problem along " +
+               joined(along->parameters));
+    if (parsed.data.is_explicit)
+        refuse(text + ": the data of a large problem are drawn, by seed=... or dense=...");
+    if (parsed.setting.before) refuse(text + ": there is no call before one on a large problem");
+}
+
 /// Reads one `name=value` field behind the positional ones.
 void parse_field(std::string_view name, std::string_view value, const ParameterSpace& space,
                  Case& parsed) {
@@ -161,12 +191,14 @@ void parse_field(std::string_view name, std::string_view value, const ParameterS
             refuse("mask=" + std::string(value) +
                    " is no set of outputs: the bit 2^i asks for output i, counted from 0");
         parsed.setting.output_mask = static_cast<std::uint32_t>(*mask);
+    } else if (name == "copies") {
+        parse_copies(value, parsed.setting);
     } else if (name == "before") {
         parsed.setting.before = Problem::parse(space, value);
     } else {
         refuse("there is no field '" + std::string(name) +
                "'; there are seed, dense, data, order, offset, block, stream, place, layout, mask, "
-               "before");
+               "before, copies");
     }
 }
 
@@ -250,6 +282,9 @@ std::string Case::print() const {
     if (setting.output_mask != Setting::every_output)
         fields.push_back("mask=" + std::to_string(setting.output_mask));
     if (setting.before) fields.push_back("before=" + setting.before->print());
+    if (setting.copies)
+        fields.push_back("copies=" + setting.copies->along + "*" +
+                         std::to_string(setting.copies->count));
     return joined(fields, ":");
 }
 
@@ -277,6 +312,7 @@ Case Case::parse(std::string_view text, const Registry& registry) {
                 .data = {},
                 .setting = {}};
     parse_fields(std::span(fields).subspan(5), kernel->op->space, parsed);
+    if (parsed.setting.copies) require_copies(*kernel->op, parsed);
     return parsed;
 }
 

@@ -42,6 +42,14 @@ struct Data {
 /// The order in which the CPU device runs threads and blocks.
 enum class ThreadOrder { ascending, descending, random_threads, random_warps };
 
+/// How a large problem is made: so many copies of a small one along something that its operator
+/// is separable along.
+struct Copies {
+    std::string along;  ///< the name of a SeparableSpec
+    std::int64_t count = 0;
+    bool operator==(const Copies&) const = default;
+};
+
 /// How the kernel is called.
 struct Setting {
     ThreadOrder order = ThreadOrder::ascending;
@@ -60,7 +68,9 @@ struct Setting {
     std::uint32_t output_mask = every_output;
     /// The kernel is called on this problem first, in the same process: what it keeps from one call
     /// to the next shows.
-    std::optional<Problem> before;
+    std::optional<Problem> before{};
+    /// The problem is a large one, whose tensors are made on the device.
+    std::optional<Copies> copies{};
     static constexpr std::uint32_t every_output = ~std::uint32_t{0};
     TensorLayout layout_of(const std::string& tensor) const {
         const auto found = layouts.find(tensor);

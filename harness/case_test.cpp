@@ -189,7 +189,7 @@ TEST_CASE("exactly one of a seed, a dense seed and data is needed") {
 TEST_CASE("an unknown or repeated field is refused with those that there are") {
     CHECK(complaint(start + ":seed=1:colour=red") ==
           "case: there is no field 'colour'; there are seed, dense, data, order, offset, block, "
-          "stream, place, layout, mask, before");
+          "stream, place, layout, mask, before, copies");
     CHECK(complaint(start + ":seed=1:place=here") ==
           "case: place=here is unknown; there are own, same, same.2");
     for (const char* mask : {"-1", "x", "4294967295"})
@@ -283,4 +283,32 @@ TEST_CASE("a call before is part of the case, and must be one that the kernel su
     CHECK(why_unsupported(kernel, other).value_or("") == "before: it needs 1 <= in <= 6");
     CHECK_THROWS_AS(Case::parse("v1:toy.forward/plain:p:cpu:in=3:seed=1:before=5", registry),
                     std::invalid_argument);
+}
+
+TEST_CASE("copies say what a large problem is made of, and must fit it") {
+    Registry registry;
+    Operator toy = toy_operator();
+    toy.separable = {{.name = "n", .parameters = {"n"}}};
+    registry.add(toy);
+    registry.add(toy_kernel("plain"));
+    registry.check();
+    const std::string large = "v1:toy.forward/plain:p:cpu:n=1000000000,in=3:seed=1";
+    const auto why = [&](const std::string& text) {
+        return refusal([&] { Case::parse(text, registry); });
+    };
+    const Case parsed = Case::parse(large + ":copies=n*500000000", registry);
+    CHECK(parsed.setting.copies == Copies{.along = "n", .count = 500000000});
+    CHECK(parsed.print() == large + ":copies=n*500000000");
+    for (const char* copies : {"n", "n*", "n*1", "n*x", "n*-3"})
+        CHECK(why(large + ":copies=" + copies) ==
+              "case: copies=" + std::string(copies) +
+                  " is not along what, and how many, from 2 on, as n*65537");
+    CHECK(why(large + ":copies=in_h*3") ==
+          "case: copies=in_h*3: toy is not separable along in_h; it is along n");
+    CHECK(why(large + ":copies=n*3") ==
+          "case: copies=n*3: n=1000000000,in=3 is not so many copies of a problem along n");
+    CHECK(why("v1:toy.forward/plain:p:cpu:n=4,in=3:data=zeros:copies=n*2") ==
+          "case: copies=n*2: the data of a large problem are drawn, by seed=... or dense=...");
+    CHECK(why("v1:toy.forward/plain:p:cpu:n=4,in=3:seed=1:before=in=1:copies=n*2") ==
+          "case: copies=n*2: there is no call before one on a large problem");
 }

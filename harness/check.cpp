@@ -87,7 +87,11 @@ class Check {
             serving.cases =
                 *options_.cases_per_problem * static_cast<std::int64_t>(serving.problems.size());
         serving.open = false;
-        if (options_.exhaustive) {
+        const auto own_cases = own_cases_of(row.property);
+        if (own_cases) serving.cases = std::min(serving.cases, *own_cases);
+        if (own_cases && (options_.exhaustive || !options_.problems.empty())) {
+            ++serving.skips["draws problems of its own"];
+        } else if (options_.exhaustive) {
             serving.walk.emplace(suite_, row, *options_.exhaustive);
             serving.open = true;
         } else if (!options_.problems.empty() && serving.problems.empty())
@@ -97,6 +101,11 @@ class Check {
         else
             serving.open = true;
         return serving;
+    }
+
+    std::optional<std::int64_t> own_cases_of(const std::string& property) const {
+        const auto found = std::ranges::find(suite_.properties, property, &Suite::Entry::name);
+        return found == suite_.properties.end() ? std::nullopt : found->own_cases;
     }
 
     /// The cases of this shard, of all rows.
@@ -139,8 +148,17 @@ class Check {
         Suite::Draw draw = this->draw(serving, index);
         if (draw.drawn)
             submit(which, index, std::move(*draw.drawn));
+        else if (draw.is_skip)
+            skip(serving, draw.why_none);
         else
             stop(serving, index, {{}, Outcome::errored(draw.why_none)});
+    }
+
+    /// There is nothing to draw for this row.
+    void skip(Serving& serving, const std::string& why) {
+        serving.open = false;
+        ++serving.skips[why];
+        if (serving.in_flight == 0 && serving.stops.empty()) end(serving);
     }
 
     /// Whether there is a next one shows only here.
@@ -253,6 +271,7 @@ class Check {
         switch (outcome.verdict) {
             case Verdict::passed:
                 ++result.passed;
+                if (drawn.setting.copies) break;  // far from what the others are like
                 result.error_over_bound.push_back(outcome.error_over_bound);
                 result.multiply_adds.push_back(outcome.multiply_adds);
                 if (outcome.sensitivity) result.sensitivity.push_back(*outcome.sensitivity);
@@ -305,7 +324,7 @@ class Check {
         result.failure = shrink_in_workers(suite_, pool_, found, outcome,
                                            {.known = known, .deadline = shrink_deadline()});
         result.message = result.failure->outcome.message;
-        known.push_back(result.failure->smallest.problem);
+        if (!found.setting.copies) known.push_back(result.failure->smallest.problem);
     }
 
     /// With --time, shrinking may go on for a quarter of it, or for a few seconds; the rows that

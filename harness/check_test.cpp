@@ -367,3 +367,46 @@ TEST_CASE("a row that supports none of the own problems is skipped and says so")
     // A problem of one operator means nothing to another, even when it reads the same.
     CHECK(results[2].verdict == Verdict::skipped);
 }
+
+TEST_CASE("a property with cases of its own has so many, and none on a user's problem") {
+    Bench bench;
+    bench.suite.properties = {{.name = "pass", .own_cases = 2}};
+    CHECK(bench.check_one("pass", {.cases = 9}).cases == 2);
+    CHECK(bench.check_one("pass", {.cases = 1}).cases == 1);
+    CheckOptions options{.cases = 9};
+    options.problems = {Problem::parse(bench.registry.find_operator("toy")->space, "in=2")};
+    const RowResult result = bench.check_one("pass", options);
+    CHECK(result.verdict == Verdict::skipped);
+    CHECK(result.message == "draws problems of its own");
+    CHECK(result.cases == 0);
+}
+
+TEST_CASE("a row for which nothing is to be drawn is skipped, and what ran of it stands") {
+    Bench bench;
+    bench.suite.draw = [draw = bench.suite.draw](const Row& row, std::uint64_t seed,
+                                                 std::int64_t index) {
+        if (index >= static_cast<std::int64_t>(seed))
+            return Suite::Draw{.drawn = {}, .why_none = "too small", .is_skip = true};
+        return draw(row, seed, index);
+    };
+    const RowResult none = bench.check_one("pass", {.cases = 3, .seed = 0});
+    CHECK(none.verdict == Verdict::skipped);
+    CHECK(none.message == "too small");
+    const RowResult some = bench.check_one("pass", {.cases = 9, .seed = 2});
+    CHECK(some.verdict == Verdict::passed);
+    CHECK(some.cases == 2);
+}
+
+TEST_CASE("what large cases measure is not mixed with what others do") {
+    Bench bench;
+    bench.suite.draw = [draw = bench.suite.draw](const Row& row, std::uint64_t seed,
+                                                 std::int64_t index) {
+        Suite::Draw drawn = draw(row, seed, index);
+        if (index == 0) drawn.drawn->setting.copies = {.along = "n", .count = 2};
+        return drawn;
+    };
+    const RowResult result = bench.check_one("pass", {.cases = 3});
+    CHECK(result.passed == 3);
+    CHECK(result.multiply_adds.size() == 2);
+    CHECK(result.coverage.problems() == 1);
+}

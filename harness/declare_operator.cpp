@@ -50,6 +50,13 @@ OperatorDeclaration& OperatorDeclaration::factors(std::vector<FactorSpec> specs)
     factors_ = std::move(specs);
     return *this;
 }
+OperatorDeclaration& OperatorDeclaration::separable_along(std::string parameter) {
+    return separable_along({.name = parameter, .parameters = {parameter}});
+}
+OperatorDeclaration& OperatorDeclaration::separable_along(SeparableSpec spec) {
+    separable_.push_back(std::move(spec));
+    return *this;
+}
 OperatorDeclaration& OperatorDeclaration::input(std::string name, Shape shape, Holds holds) {
     inputs_.push_back({std::move(name), std::move(shape), std::move(holds)});
     return *this;
@@ -160,6 +167,7 @@ OperatorDeclaration::operator Operator() const {
     }
     op.constraints = constraints_;
     op.factors = factors_;
+    op.separable = separable_;
     op.typical = typical_;
     op.benchmark = benchmark_;
     if (!valid_if_.empty())

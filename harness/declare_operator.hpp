@@ -150,6 +150,12 @@ class OperatorDeclaration {
     /// parameter has: every two levels meet in some of the problems that are drawn.
     OperatorDeclaration& factors(std::vector<FactorSpec> specs);
 
+    /// Copies of a problem along this parameter do not touch each other, as samples of a batch;
+    /// see SeparableSpec. Then kernels are run on tensors of more than 2^31 elements too.
+    OperatorDeclaration& separable_along(std::string parameter);
+    /// The same of several parameters together, or of some problems.
+    OperatorDeclaration& separable_along(SeparableSpec spec);
+
     OperatorDeclaration& input(std::string name, Shape shape, Holds holds = {});
     /// The forward function defines the results where this input holds NaN or infinities, and they
     /// are drawn: where it gives NaN, a kernel must.
@@ -233,6 +239,7 @@ class OperatorDeclaration {
     int rank_min_ = 0, rank_max_ = 0;
     std::vector<Constraint> constraints_, typical_;
     std::vector<FactorSpec> factors_;
+    std::vector<SeparableSpec> separable_;
     std::string benchmark_;
     std::vector<std::pair<std::string, bool (*)(const Problem&)>> valid_if_;
     struct TensorDeclaration {

@@ -9,6 +9,10 @@
 
 namespace gradverify {
 
+LargeMemory& Device::large_memory() {
+    throw std::logic_error(std::string(name()) + " has no large memory");
+}
+
 Device& device_named(std::string_view name) {
     static std::map<std::string, std::unique_ptr<Device>, std::less<>> devices;
     auto found = devices.find(name);

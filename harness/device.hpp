@@ -52,6 +52,8 @@ struct PlacedBuffer {
 /// overtakes what is on it.
 enum class DelayedStream { none, given, default_stream };
 
+class LargeMemory;
+
 /// Where kernels run. One per process; used from one thread.
 class Device {
   public:
@@ -94,6 +96,10 @@ class Device {
     /// outputs hold then is undefined.
     virtual Timing time(const KernelDeclaration& kernel, const PassCall& call,
                         const Setting& setting, const TimingOptions& options) = 0;
+    /// For tensors that have no image on the host.
+    ///
+    /// **Errors** std::logic_error of a device that has none.
+    virtual LargeMemory& large_memory();
     /// Measures how fast this device copies and multiplies; takes a fraction of a second.
     ///
     /// **Errors** std::runtime_error.

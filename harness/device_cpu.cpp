@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "harness/device.hpp"
+#include "harness/large_memory.hpp"
 #include "harness/not_supported.hpp"
 #include "harness/simt/simt.hpp"
 
@@ -186,11 +187,17 @@ class CpuDevice final : public Device {
         return timing;
     }
 
+    LargeMemory& large_memory() override {
+        if (!large_memory_) large_memory_ = make_large_host_memory();
+        return *large_memory_;
+    }
+
     Ceilings measure_ceilings() override { return measure_cpu_ceilings(); }
 
   private:
     std::vector<std::span<std::byte>> regions_;
     std::vector<std::byte> host_[2];
+    std::unique_ptr<LargeMemory> large_memory_;
     CUstream_st* stream_ = nullptr;  ///< of this OS thread, with which it ends
 };
 

@@ -14,6 +14,7 @@
 #include "harness/cuda_check.hpp"
 #include "harness/cuda_timer.hpp"
 #include "harness/device.hpp"
+#include "harness/large_memory.hpp"
 #include "harness/not_supported.hpp"
 
 namespace gradverify::detail {
@@ -111,6 +112,11 @@ class CudaDevice final : public Device {
         return time_on_cuda(kernel, call, copied_.front(), options);
     }
 
+    LargeMemory& large_memory() override {
+        if (!large_memory_) large_memory_ = make_large_cuda_memory();
+        return *large_memory_;
+    }
+
     Ceilings measure_ceilings() override { return measure_cuda_ceilings(); }
 
   private:
@@ -165,6 +171,7 @@ class CudaDevice final : public Device {
     std::vector<DeviceBlock> regions_;  ///< where they are apart
     std::vector<std::span<std::byte>> copied_;
     HostBlock host_[2];
+    std::unique_ptr<LargeMemory> large_memory_;
     cudaStream_t stream_ = nullptr;
 };
 

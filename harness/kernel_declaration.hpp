@@ -89,6 +89,7 @@ class KernelDeclaration {
     bool takes_output_mask = false;
     LaunchCost launch_cost;
     bool may_refuse_problems = false;
+    std::optional<std::int64_t> most_elements;
     WhyAbsent why_absent = nullptr;
     std::string yardstick_name;
     /// The registry has added what follows from what was left out.
@@ -307,6 +308,12 @@ class KernelDeclaration {
     /// as long as the fastest of these they take. `yardstick("cuDNN")`.
     KernelDeclaration& yardstick(std::string name) {
         yardstick_name = std::move(name);
+        return *this;
+    }
+    /// No tensor has more elements than this, as where offsets are of 32 bits on purpose:
+    /// `up_to_elements(INT32_MAX)`. Without this tensors may be as large as a device's memory.
+    KernelDeclaration& up_to_elements(std::int64_t elements) {
+        most_elements = elements;
         return *this;
     }
     /// What several kernels say alike: `.with(declare_general)`.

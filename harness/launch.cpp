@@ -74,11 +74,6 @@ struct Buffers {
     }
 };
 
-int block_size_of(const Setting& setting, const KernelDeclaration& declaration) {
-    if (setting.block_size != 0 || declaration.block_sizes.empty()) return setting.block_size;
-    return declaration.block_sizes.front();
-}
-
 /// One call's buffers, filled, and the calls on them.
 class Rig {
   public:
@@ -138,20 +133,13 @@ class Rig {
     }
 
     CallResult run(const PassCall& pass_call) {
-        RunStatus status = run_noted(pass_call);
-        lost |= status.device_lost;
-        if (status.not_served) throw NotServed(status.error);
+        RunStatus status = run_launcher(call_.device, declaration_, pass_call, call_.setting,
+                                        call_.surroundings.delayed);
         CallResult result{.error = status.error, .seconds = status.seconds};
         result.findings = std::move(status.findings);
         result.accesses_checked = status.accesses_checked;
         if (status.ok()) collect(result);
         return result;
-    }
-
-    RunStatus run_noted(const PassCall& pass_call) {
-        const ScopedProcessState state;
-        const NotedLaunch launch;
-        return call_.device.run(declaration_, pass_call, call_.setting, call_.surroundings.delayed);
     }
 
     void collect(CallResult& result) {
@@ -181,6 +169,24 @@ class Rig {
 };
 
 }  // namespace
+
+int block_size_of(const Setting& setting, const KernelDeclaration& declaration) {
+    if (setting.block_size != 0 || declaration.block_sizes.empty()) return setting.block_size;
+    return declaration.block_sizes.front();
+}
+
+RunStatus run_launcher(Device& device, const KernelDeclaration& kernel, const PassCall& call,
+                       const Setting& setting, DelayedStream delayed) {
+    RunStatus status;
+    {
+        const ScopedProcessState state;
+        const NotedLaunch launch;
+        status = device.run(kernel, call, setting, delayed);
+    }
+    lost |= status.device_lost;
+    if (status.not_served) throw NotServed(status.error);
+    return status;
+}
 
 std::string CallResult::complaint() const {
     if (!error.empty()) return error;

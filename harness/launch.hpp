@@ -67,6 +67,15 @@ CallResult call_kernel(const Call& call);
 /// buffers are as before the first.
 std::pair<CallResult, CallResult> call_kernel_twice(const Call& call);
 
+/// Runs a launcher on what lies on the device, noted so that a death is charged to it.
+///
+/// **Errors** NotServed.
+RunStatus run_launcher(Device& device, const KernelDeclaration& kernel, const PassCall& call,
+                       const Setting& setting, DelayedStream delayed);
+
+/// The block size that a launcher is given.
+int block_size_of(const Setting& setting, const KernelDeclaration& declaration);
+
 /// Times the kernel on these inputs, in this setting; knows nothing of what it computes.
 ///
 /// **Errors** NotServed.

@@ -162,6 +162,16 @@ struct FactorSpec {
     int (*level_of_values)(std::span<const std::int64_t> values);
 };
 
+/// Copies of a problem along parameters, all multiplied by one number, do not touch each other:
+/// each tensor is the copies' tensors one behind the other along one axis, or the same for all of
+/// them where it is an input, and their sum where it is an output.
+struct SeparableSpec {
+    std::string name;                     ///< as a case calls it: "n"
+    std::vector<std::string> parameters;  ///< of one value each: {"c", "k", "groups"}, {"in_h"}
+    /// Of which problems it is true; null: of all.
+    std::function<bool(const Problem&)> holds_if{};
+};
+
 /// A differentiable function with named tensors, and its reference.
 struct Operator {
     std::string name;
@@ -177,6 +187,9 @@ struct Operator {
     /// Where every window lies in the padding alone: no gradient is but zero, whatever the data, so
     /// that levels are met by other problems. Null when there are no such problems.
     bool (*reads_nothing)(const Problem&) = nullptr;
+    /// Along what a problem may be multiplied so that its small copy tells what the large one is;
+    /// of a pass that does not obey it is not used.
+    std::vector<SeparableSpec> separable{};
     /// What no constraint can express; the text says why a problem is not valid.
     std::function<std::optional<std::string>(const Problem&)> why_invalid;
     std::vector<TensorSpec> inputs, outputs;

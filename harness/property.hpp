@@ -75,6 +75,9 @@ struct Suite {
         std::string summary;  ///< one line, for `check --help` and the docs
         std::function<bool(const Kernel&)> applies_to;
         std::string only_on{};  ///< the one device that it can be asked on; empty: on any
+        /// It draws so many cases at most, and problems of its own: none that a user gives, nor one
+        /// after the other.
+        std::optional<std::int64_t> own_cases{};
 
         bool applies(const Kernel& kernel, std::string_view device) const {
             return applies_to(kernel) && (only_on.empty() || only_on == device);
@@ -87,6 +90,7 @@ struct Suite {
     struct Draw {
         std::optional<Case> drawn;
         std::string why_none;
+        bool is_skip = false;  ///< none is wanted: no error of the kernel's declaration
     };
     std::function<Draw(const Row&, std::uint64_t seed, std::int64_t index)> draw;
     /// The same, on a problem of the user's.

@@ -9,6 +9,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "harness/copies.hpp"
 #include "harness/element_types.hpp"
 #include "harness/layout.hpp"
 #include "harness/text.hpp"
@@ -88,6 +89,9 @@ std::vector<std::string> Kernel::conditions() const {
     for (const Constraint& constraint : declared.constraints)
         conditions.push_back(constraint.print());
     if (declared.predicate) conditions.push_back(declared.predicate_text);
+    if (declared.most_elements)
+        conditions.push_back("tensors of at most " + std::to_string(*declared.most_elements) +
+                             " elements");
     if (!declared.accepts_empty) conditions.emplace_back("no empty tensors");
     return conditions;
 }
@@ -100,6 +104,11 @@ std::optional<std::string> Kernel::why_unsupported(const Problem& problem) const
         return "needs " + violated->print();
     if (declared.predicate && !declared.predicate(problem))
         return "needs " + declared.predicate_text;
+    if (declared.most_elements)
+        for (const std::string& tensor : pass->tensors())
+            if (element_count(op->sizes_of(tensor, problem)) > *declared.most_elements)
+                return "needs tensors of at most " + std::to_string(*declared.most_elements) +
+                       " elements (up_to_elements() is declared); " + tensor + " has more";
     if (!declared.accepts_empty && op->is_empty(problem))
         return "needs a problem whose tensors have elements (with_empty_problems() is not "
                "declared)";
@@ -183,6 +192,8 @@ class Resolver {
             wrong(
                 "with_invalid_indices() needs an input of the pass that the operator declares "
                 "with or_invalid()");
+        if (declaration.most_elements && *declaration.most_elements < 1)
+            wrong("up_to_elements(N) needs an N of at least 1");
         if (declaration.norm_wise_growth &&
             !(*declaration.norm_wise_growth >= 1.0 && std::isfinite(*declaration.norm_wise_growth)))
             wrong("norm_wise(growth) needs a finite growth of at least 1");
@@ -243,6 +254,9 @@ void Registry::check() {
             resolver.errors.push_back("operator " + op->name + ": " + mistake);
         if (const std::string why = mistake_in_benchmark(*op); !why.empty())
             resolver.errors.push_back("operator " + op->name + ": " + why);
+        if (op->mistakes.empty())
+            for (const std::string& mistake : mistakes_in_separable(*op))
+                resolver.errors.push_back("operator " + op->name + ": " + mistake);
     }
     if (!resolver.errors.empty()) throw std::invalid_argument(joined(resolver.errors, "\n"));
     kernels_.clear();

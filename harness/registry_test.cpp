@@ -295,3 +295,20 @@ TEST_CASE("a problem with more elements than any machine holds is invalid, witho
     CHECK(why("n=16,in=1073741824x1073741824") == refused);
     CHECK(why("n=0,in=1073741824x1073741824") == "");
 }
+
+TEST_CASE("a kernel that declares up to how many elements is given no more, and says so") {
+    Registry registry;
+    registry.add(toy_operator());
+    registry.add(toy_kernel("small")).up_to_elements(100);
+    registry.check();
+    const Kernel& kernel = *registry.find_kernel("toy.forward/small");
+    const auto why = [&](const char* problem) {
+        return kernel.why_unsupported(Problem::parse(kernel.op->space, problem)).value_or("");
+    };
+    CHECK(why("n=10,in=10").empty());
+    CHECK(why("n=10,in=11") ==
+          "needs tensors of at most 100 elements (up_to_elements() is declared); x has more");
+    CHECK(kernel.conditions().front() == "tensors of at most 100 elements");
+    CHECK(contains(complaint({toy_kernel("none").up_to_elements(0)}),
+                   "up_to_elements(N) needs an N of at least 1"));
+}

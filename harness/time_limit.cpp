@@ -23,6 +23,15 @@ std::string_view device_of(std::string_view printed_case) {
     return fields.size() > 3 ? fields[3] : std::string_view();
 }
 
+bool is_large(std::string_view printed_case) {
+    return printed_case.find(":copies=") != std::string_view::npos;
+}
+
+/// What a case's time is compared with: that of its device, and of its kind.
+std::string history_of(std::string_view printed_case) {
+    return std::string(device_of(printed_case)) + (is_large(printed_case) ? ", large" : "");
+}
+
 }  // namespace
 
 std::string print_seconds(double seconds) {
@@ -33,6 +42,7 @@ std::string print_seconds(double seconds) {
 }
 
 double TimeLimits::allowance(const std::string& printed_case) const {
+    if (is_large(printed_case)) return options_.large_seconds;
     const double floor =
         options_.floor_seconds * (device_of(printed_case) == "cuda" ? options_.cuda_factor : 1.0);
     const double work = options_.multiply_adds ? options_.multiply_adds(printed_case) : 0.0;
@@ -40,10 +50,7 @@ double TimeLimits::allowance(const std::string& printed_case) const {
 }
 
 void TimeLimits::completed(const std::string& printed_case, const Outcome& outcome) {
-    const std::string_view device = device_of(printed_case);
-    auto found = by_device_.find(device);
-    if (found == by_device_.end()) found = by_device_.emplace(device, History{}).first;
-    History& history = found->second;
+    History& history = histories_[history_of(printed_case)];
     const double seconds = outcome.seconds_cpu;
     history.slowest_seconds = std::max(history.slowest_seconds, seconds);
     // Below this share of the floor it moves no limit, and the case need not be read.
@@ -52,8 +59,8 @@ void TimeLimits::completed(const std::string& printed_case, const Outcome& outco
 }
 
 double TimeLimits::cpu_seconds(const std::string& printed_case, Patience patience) const {
-    const auto found = by_device_.find(device_of(printed_case));
-    const double share = found == by_device_.end() ? 0.0 : found->second.largest_share;
+    const auto found = histories_.find(history_of(printed_case));
+    const double share = found == histories_.end() ? 0.0 : found->second.largest_share;
     return allowance(printed_case) * std::max(1.0, factor * share) *
            (patience == Patience::trial ? trial_share : 1.0);
 }
@@ -63,8 +70,8 @@ double TimeLimits::sleep_seconds(const std::string& printed_case, Patience patie
 }
 
 std::string TimeLimits::history(const std::string& printed_case) const {
-    const auto found = by_device_.find(device_of(printed_case));
-    if (found == by_device_.end()) return "no case of this run has ended";
+    const auto found = histories_.find(history_of(printed_case));
+    if (found == histories_.end()) return "no case of this run has ended";
     return "the slowest case of this run took " + print_seconds(found->second.slowest_seconds);
 }
 

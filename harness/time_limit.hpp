@@ -5,6 +5,9 @@
 //   limit = (floor + work * seconds_per_multiply_add) * max(1, factor * r)
 //
 // with r the largest share of its own parenthesis that a case of this run has taken on the device.
+// A case on a large problem, made of copies, has a limit of its own instead of the parenthesis: it
+// measures first how long its kernel takes, and is skipped where that is too long. Such cases are
+// compared with each other alone, and wait for one another asleep.
 // A worker that sleeps takes no processor time; it may sleep for `sleep_factor` times the limit.
 #pragma once
 
@@ -27,6 +30,8 @@ struct TimeLimitOptions {
     /// On a GPU the process spins in the driver while others use the device, and making a context
     /// takes seconds.
     double cuda_factor = 3.0;
+    /// Many times what a case on a large problem may take.
+    double large_seconds = 120.0;
     /// The work of a printed case in multiply-adds; without it every case has the same limit.
     std::function<double(const std::string& printed_case)> multiply_adds{};
 };
@@ -51,7 +56,7 @@ class TimeLimits {
         double slowest_seconds = 0.0, largest_share = 0.0;
     };
     TimeLimitOptions options_;
-    std::map<std::string, History, std::less<>> by_device_;
+    std::map<std::string, History, std::less<>> histories_;  ///< by `history_of`
 };
 
 /// Seconds as a person says them: `0.04 s`, `12 s`.

@@ -200,6 +200,21 @@ TEST_CASE("the limit grows with the slowest case so far") {
     CHECK(limits.history(on_cuda) == "no case of this run has ended");
 }
 
+TEST_CASE("a large case has a limit of its own, and is compared with large ones alone") {
+    TimeLimits limits({.floor_seconds = 1.0,
+                       .large_seconds = 50.0,
+                       .multiply_adds = [](const auto&) { return 1e12; }});
+    const std::string small = "v1:a:b:cuda:in=1:seed=1", large = small + ":copies=n*9";
+    CHECK(limits.cpu_seconds(large, Patience::full) == 50.0);
+    CHECK(limits.cpu_seconds(large, Patience::trial) == 5.0);
+    CHECK(limits.cpu_seconds(small, Patience::full) > 1e6);
+    Outcome slow = Outcome::passed();
+    slow.seconds_cpu = 5.0;
+    limits.completed(large, slow);
+    CHECK(limits.cpu_seconds(large, Patience::full) == 100.0);
+    CHECK(limits.history(small) == "no case of this run has ended");
+}
+
 TEST_CASE("a trial of shrinking is given less time") {
     WorkerPool pool(impatient(2.0));
     CHECK(pool.run("spin", {.patience = Patience::trial}).message ==

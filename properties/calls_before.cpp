@@ -16,6 +16,7 @@ constexpr std::size_t smallest_problems = 12;
 
 std::vector<Case> with_calls_before(const Kernel& kernel, const Case& checked) {
     std::vector<Problem> problems;
+    if (checked.setting.copies) return {};
     const SupportedProblems supported(*kernel.op, *kernel.pass, kernel.any());
     ProblemEnumerator enumerator(supported);
     while (problems.size() < smallest_problems)

@@ -54,6 +54,7 @@ CaseContext::CaseContext(const Case& checked, const Registry& registry, ValueKin
       declaration_(declaration_of(checked, kernel_)),
       kind_(kind) {
     require_supported(kernel_, problem());
+    if (checked.setting.copies) return;  // whose values no host holds
     if (checked.data.is_explicit) {
         values_ = draw_values(op(), problem(), checked.data, kind_, types());
         for (auto& [name, array] : values_) expand(name, array);

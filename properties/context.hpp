@@ -92,6 +92,9 @@ class CaseContext {
     /// `none` alone where there is one stream, or where the device sees such work by itself.
     std::vector<DelayedStream> streams_to_delay() const;
     const Spent& spent() const { return spent_; }
+    /// By a call that is not made through this.
+    void spend_in_kernel(double seconds) { spent_.seconds_kernel += seconds; }
+    ValueKind kind() const { return kind_; }
 
   private:
     std::vector<Array<double>> values(const std::vector<std::string>& names);

@@ -20,6 +20,7 @@ bool any_kernel(const Kernel&) { return true; }
 bool exact(const Kernel& kernel) { return kernel.op->is_exact_on_integers(); }
 bool multilinear(const Kernel& kernel) { return !kernel.op->products.empty(); }
 bool has_checked_variant(const Kernel& kernel) { return kernel.on(checked_variant) != nullptr; }
+bool separable(const Kernel& kernel) { return !kernel.op->separable.empty(); }
 bool gradient(const Kernel& kernel) { return !kernel.pass->is_forward(); }
 bool gradient_of_multilinear(const Kernel& kernel) {
     return gradient(kernel) && multilinear(kernel);
@@ -41,6 +42,9 @@ constexpr std::array properties{
     // An access that is checked costs some thirty plain ones.
     Property{"free_of_races", "orders what its threads share, by barriers or atomics",
              integers_if_exact, has_checked_variant, free_of_races, "cpu", 0x1p-4},
+    // A large problem is many times the small one that it is made of.
+    Property{"holds_when_large", "is right on tensors of more than 2^31 elements, and bytes",
+             integers_if_exact, separable, holds_when_large, "cuda", 0x1p-4, 4},
 };
 
 }  // namespace

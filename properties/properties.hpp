@@ -21,6 +21,8 @@ struct Property {
     Outcome (*check)(CaseContext&);
     std::string_view only_on{};  ///< the one device that it can be asked on; empty: on any
     double work_share = 1.0;     ///< of what the problems of other properties may cost
+    /// It draws so many cases on problems of its own; 0: the problems that others are asked on.
+    std::int64_t own_cases = 0;
 };
 
 /// The outputs on small integers are the reference's, bit for bit.
@@ -41,6 +43,10 @@ Outcome repeatable(CaseContext& context);
 /// The kernel's checked variant runs without a finding: no race, no read of what nobody wrote, no
 /// access out of bounds, no barrier or warp primitive that some threads miss.
 Outcome free_of_races(CaseContext& context);
+
+/// Tensors of more than 2^31 elements or bytes, made of copies of a small problem, hold what the
+/// small one's reference says.
+Outcome holds_when_large(CaseContext& context);
 
 std::span<const Property> all_properties();
 /// Null when there is none.

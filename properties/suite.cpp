@@ -16,6 +16,8 @@
 #include "properties/draw_seed.hpp"
 #include "properties/enumerate.hpp"
 #include "properties/explain.hpp"
+#include "properties/large_draw.hpp"
+#include "properties/large_shrink.hpp"
 #include "properties/measure.hpp"
 #include "properties/problem_generator.hpp"
 #include "properties/properties.hpp"
@@ -39,6 +41,7 @@ class Shared {
     }
 
     const Registry& registry() const { return registry_; }
+    const SuiteOptions& options() const { return options_; }
 
     const ProblemGenerator& generator(const Kernel& kernel, const Property& property) {
         auto& generator = generators_[{kernel.name, property.work_share}];
@@ -109,6 +112,20 @@ const Property& property_named(const std::string& name) {
     throw std::invalid_argument("there is no property '" + name + "'; there are" + known);
 }
 
+Suite::Draw draw_case(Shared& shared, const Row& row, std::uint64_t seed, std::int64_t index) {
+    const Property& property = property_named(row.property);
+    const ProblemGenerator& generator = shared.generator(*row.kernel, property);
+    const std::uint64_t case_seed = seed_of(row, seed, index);
+    if (property.own_cases > 0)
+        return draw_large(row, generator, property.values(*row.kernel->op), case_seed, index,
+                          shared.options().large);
+    const auto problem = generator.draw(case_seed, index);
+    if (!problem) return {.drawn = {}, .why_none = generator.why_none()};
+    Case drawn = make_case(row, *problem, case_seed);
+    drawn.setting.before = draw_call_before(row, generator, case_seed);
+    return {.drawn = std::move(drawn), .why_none = {}};
+}
+
 /// Where a comparison of the forward function may go either way, no kernel is charged.
 Outcome check_decided(const Property& property, CaseContext& context) {
     try {
@@ -127,6 +144,8 @@ Outcome run_case(const Registry& registry, std::string_view printed) {
     if (!property.applies_to(kernel))
         throw std::invalid_argument("the property " + checked.property + " does not apply to " +
                                     kernel.name);
+    if (checked.setting.copies && property.own_cases == 0)
+        throw std::invalid_argument("copies= is for holds_when_large, not for " + checked.property);
     CaseContext context(checked, registry, property.values(*kernel.op));
     Outcome outcome;
     try {
@@ -188,16 +207,12 @@ Suite make_suite(const Registry& registry, const SuiteOptions& options) {
         suite.properties.push_back({.name = std::string(property.name),
                                     .summary = std::string(property.summary),
                                     .applies_to = property.applies_to,
-                                    .only_on = std::string(property.only_on)});
+                                    .only_on = std::string(property.only_on),
+                                    .own_cases = property.own_cases > 0
+                                                     ? std::optional(property.own_cases)
+                                                     : std::nullopt});
     suite.draw = [shared](const Row& row, std::uint64_t seed, std::int64_t index) {
-        const ProblemGenerator& generator =
-            shared->generator(*row.kernel, property_named(row.property));
-        const std::uint64_t case_seed = seed_of(row, seed, index);
-        const auto problem = generator.draw(case_seed, index);
-        if (!problem) return Suite::Draw{.drawn = {}, .why_none = generator.why_none()};
-        Case drawn = make_case(row, *problem, case_seed);
-        drawn.setting.before = draw_call_before(row, generator, case_seed);
-        return Suite::Draw{.drawn = std::move(drawn), .why_none = {}};
+        return draw_case(*shared, row, seed, index);
     };
     suite.draw_on = [shared](const Row& row, std::uint64_t seed, std::int64_t index,
                              const Problem& problem) {
@@ -222,6 +237,9 @@ Suite make_suite(const Registry& registry, const SuiteOptions& options) {
         return with_calls_before(*shared->registry().find_kernel(checked.kernel), checked);
     };
     suite.shrink = [shared](const Case& found, const Outcome& outcome, const CaseRunner& runner) {
+        if (found.setting.copies)
+            return shrink_large(*shared->registry().find_kernel(found.kernel), found, outcome,
+                                runner);
         ShrinkTools tools;
         tools.list_data = [shared](const Case& checked) {
             return list_data(shared->registry(), checked);
@@ -230,6 +248,7 @@ Suite make_suite(const Registry& registry, const SuiteOptions& options) {
                            tools);
     };
     suite.explain = [shared](Shrunk& shrunk, const CaseRunner& runner) {
+        if (shrunk.smallest.setting.copies) return;
         explain(*shared->registry().find_kernel(shrunk.smallest.kernel), shrunk, runner);
     };
     return suite;

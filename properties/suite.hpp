@@ -4,6 +4,7 @@
 #pragma once
 
 #include "harness/property.hpp"
+#include "properties/large_draw.hpp"
 
 namespace gradverify {
 
@@ -11,6 +12,7 @@ struct SuiteOptions {
     /// The first cases of a row are a fixed list of the smallest problems. Off: the generator alone
     /// must find what is wrong.
     bool edge_problems = true;
+    LargeDrawOptions large{};
 };
 
 /// **Ranges** the registry must outlive the suite and have been checked.

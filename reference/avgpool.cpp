@@ -142,6 +142,8 @@ Operator describe() {
         .spatial_axes(2, 2)
         .valid_if("a padding of at most half of the window", is_padded_by_half)
         .factors(factors())
+        .separable_along("n")
+        .separable_along("c")
         .input("x", image)
         .output("y", output_sizes)
         .sum_of_products({{"x"}})

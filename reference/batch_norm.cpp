@@ -42,6 +42,7 @@ Operator describe() {
         .parameter("pixels")
         .attribute("eps", {1e-5, 0.1})
         .attribute("momentum", {0.1, 0.0, 1.0})
+        .separable_along("c")
         .input("x", {"n", "c", "pixels"})
         .input("gamma", {"c"})
         .input("beta", {"c"})

@@ -12,6 +12,8 @@ Operator describe() {
     return declare_operator("bias_gelu")
         .parameter("rows", {.minimum = 0})
         .parameter("width")
+        .separable_along("rows")
+        .separable_along("width")
         .input("x", {"rows", "width"})
         .input("bias", {"width"})
         .output("y", {"rows", "width"})

@@ -12,6 +12,7 @@
 #include "harness/registry.hpp"
 #include "reference/conv_orders.hpp"
 #include "reference/filter_space.hpp"
+#include "reference/window_copies.hpp"
 #include "reference/window_factors.hpp"
 
 namespace gradverify::conv {
@@ -346,6 +347,19 @@ bool reads_nothing(const Problem& problem) {
     return false;
 }
 
+/// Of every `stride` pixels one window, which ends among them.
+bool windows_are_apart(const Problem& problem, int axis) {
+    const std::int64_t stride = problem.on_axis("stride", axis);
+    return is_unpadded(problem, axis) && reach_of(problem, "filter", axis) <= stride &&
+           problem.on_axis("in", axis) % stride == 0;
+}
+
+std::vector<SeparableSpec> separable() {
+    std::vector<SeparableSpec> specs = along_channels();
+    for (SeparableSpec& spec : along_axes(windows_are_apart)) specs.push_back(std::move(spec));
+    return specs;
+}
+
 Operator describe() {
     return {.name = "conv",
             .space = space(),
@@ -354,6 +368,7 @@ Operator describe() {
             .usual_ranks = RankRange{2, 2},
             .factors = factors(),
             .reads_nothing = reads_nothing,
+            .separable = separable(),
             .why_invalid = nullptr,
             .inputs = inputs(),
             .outputs = outputs(),

@@ -11,6 +11,7 @@
 #include "harness/registry.hpp"
 #include "reference/conv_orders.hpp"
 #include "reference/filter_space.hpp"
+#include "reference/window_copies.hpp"
 #include "reference/window_factors.hpp"
 
 namespace gradverify::conv_transpose {
@@ -249,6 +250,19 @@ bool reads_nothing(const Problem& problem) {
     return false;
 }
 
+/// Of each pixel as many outputs as a stride has, none of them another pixel's.
+bool windows_are_apart(const Problem& problem, int axis) {
+    return is_unpadded(problem, axis) &&
+           reach_of(problem, "filter", axis) + problem.on_axis("output_padding", axis) ==
+               problem.on_axis("stride", axis);
+}
+
+std::vector<SeparableSpec> separable() {
+    std::vector<SeparableSpec> specs = along_channels();
+    for (SeparableSpec& spec : along_axes(windows_are_apart)) specs.push_back(std::move(spec));
+    return specs;
+}
+
 Operator describe() {
     return {.name = "conv_transpose",
             .space = space(),
@@ -257,6 +271,7 @@ Operator describe() {
             .usual_ranks = RankRange{2, 2},
             .factors = filter_factors(),
             .reads_nothing = reads_nothing,
+            .separable = separable(),
             .why_invalid = why_invalid,
             .inputs = {{.name = "x", .sizes = sizes_of_x, .orders = image_orders()},
                        {.name = "w", .sizes = sizes_of_w, .orders = filter_orders("i", "o")},

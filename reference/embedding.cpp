@@ -17,6 +17,8 @@ Operator describe() {
         .parameter("rows")
         .parameter("width")
         .parameter("padding", {.default_value = 0, .minimum = 0})
+        .separable_along("tokens")
+        .separable_along("width")
         .input("index", {"tokens"}, indices_below("rows"))
         .input("weight", {"rows", "width"})
         .output("y", {"tokens", "width"})

@@ -30,6 +30,7 @@ Operator describe() {
         .parameter("rows", {.minimum = 0})
         .parameter("width")
         .attribute("eps", {1e-5, 0.1, 1e-12})
+        .separable_along("rows")
         .input("x", {"rows", "width"})
         .input("gamma", {"width"})
         .input("beta", {"width"})

@@ -124,6 +124,8 @@ Operator describe() {
         .valid_if("a padding of at most half of what the window spans", is_padded_by_half)
         .valid_if("a pixel of the image in every window", has_pixels_in_windows)
         .factors(factors())
+        .separable_along("n")
+        .separable_along("c")
         .input("x", image)
         .defined_for_nan("x")
         .output("y", output_sizes)

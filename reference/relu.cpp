@@ -10,7 +10,8 @@ namespace {
 
 Operator describe() {
     return declare_operator("relu")
-        .parameter("n", {.minimum = 0})
+        .parameter("n", {.minimum = 0, .maximum = std::int64_t{1} << 40})
+        .separable_along("n")
         .input("x", {"n"})
         .defined_for_nan("x")
         .output("y", {"n"})

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Decides which process of a machine may use a device's memory for large tensors: one at a time, so
+// that workers don't take it from each other. Counts no memory.
+#pragma once
+
+#include <string_view>
+
+namespace gradverify {
+
+/// Waits until no other process holds the lock of this device. Where a lock can't be made, none is
+/// held.
+class LargeLock {
+  public:
+    explicit LargeLock(std::string_view device);
+    ~LargeLock();
+    LargeLock(const LargeLock&) = delete;
+    LargeLock& operator=(const LargeLock&) = delete;
+
+  private:
+    int file_ = -1;
+};
+
+}  // namespace gradverify

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// A kernel that is right on small tensors is right on those of more than 2^31 elements, or bytes.
+// The large problem is made of copies of a small one along what the operator is separable along, so
+// the small one's reference says what every element must be, and every element is compared, on the
+// device. What is too slow for that shows on a sixty-fourth of the copies first: there it is
+// skipped, and what hangs runs into the limit of its time.
+#include <algorithm>
+#include <stdexcept>
+
+#include "harness/compute_sanitizer.hpp"
+#include "harness/copies.hpp"
+#include "harness/large_lock.hpp"
+#include "harness/time_limit.hpp"
+#include "properties/large_plan.hpp"
+#include "properties/properties.hpp"
+
+namespace gradverify {
+
+namespace {
+
+constexpr std::int64_t rehearsal_share = 64;
+// Fewer copies are hardly more than those that hold drawn data.
+constexpr std::int64_t fewest_rehearsed = 32;
+constexpr double most_seconds = 6.0;
+
+/// `y has 2147483712 elements, 8 GiB`: the largest tensor of the call.
+std::string size_of(const LargeShape& shape) {
+    const auto& largest = *std::ranges::max_element(
+        shape.tensors, {}, [](const LargeTensor& tensor) { return tensor.elements(); });
+    return largest.name + " has " + std::to_string(largest.elements()) + " elements, " +
+           print_bytes(static_cast<double>(largest.bytes()));
+}
+
+/// The call of a plan, and what it came to.
+class LargeRun {
+  public:
+    LargeRun(CaseContext& context, LargePlan plan) : context_(context), plan_(std::move(plan)) {}
+
+    const std::string& why_inapplicable() const { return plan_.why_inapplicable; }
+
+    /// Nothing where all is well.
+    std::optional<Outcome> failure() {
+        const Surroundings surroundings = context_.surroundings();
+        Device& device = device_named(context_.checked().device);
+        result_ = call_on_large({.kernel = context_.kernel(),
+                                 .device = device,
+                                 .problem = plan_.shape.large,
+                                 .setting = context_.checked().setting,
+                                 .tensors = plan_.shape.tensors,
+                                 .poison = surroundings.poison,
+                                 .guard_parity = surroundings.guard_parity});
+        context_.spend_in_kernel(result_.seconds);
+        if (!result_.lacks_memory.empty()) return Outcome::skipped(result_.lacks_memory);
+        if (!result_.complaint.empty())
+            return Outcome::failed(result_.complaint + " (" + size_of(plan_.shape) + ")");
+        Outcome outcome = verdict();
+        if (outcome.verdict != Verdict::failed) return std::nullopt;
+        outcome.message += ": " + result_.places + " (" + size_of(plan_.shape) + ")";
+        return outcome;
+    }
+    Outcome verdict() const {
+        return combine(result_.comparisons, "differs from what the copies of a small problem give");
+    }
+    double seconds() const { return result_.seconds; }
+
+  private:
+    CaseContext& context_;
+    LargePlan plan_;
+    LargeResult result_;
+};
+
+/// The same with fewer copies; nothing where there are too few, or the kernel is not for them.
+std::optional<LargeShape> smaller(CaseContext& context, const LargeShape& shape) {
+    const std::int64_t copies = shape.copies / rehearsal_share;
+    if (copies < fewest_rehearsed) return std::nullopt;
+    LargeShape fewer = large_shape(context.kernel(), context.declaration(), shape.one, *shape.along,
+                                   copies, context.checked().setting);
+    if (why_unsupported(context.kernel(), fewer)) return std::nullopt;
+    return fewer;
+}
+
+/// What comes of the smaller call that makes the large one pointless; nothing where none does.
+std::optional<Outcome> rehearse(LargeRun& rehearsal, std::int64_t copies) {
+    double expected = 0.0;
+    // The first call loads the kernel, which the second need not.
+    for (int round = 0; round < 2; ++round) {
+        if (auto failure = rehearsal.failure()) {
+            failure->message = "with " + std::to_string(copies) + " copies: " + failure->message;
+            return failure;
+        }
+        expected = static_cast<double>(rehearsal_share) * rehearsal.seconds();
+        if (expected <= most_seconds) return std::nullopt;
+    }
+    return Outcome::skipped("too slow at this size: a call would take about " +
+                            print_seconds(expected));
+}
+
+}  // namespace
+
+Outcome holds_when_large(CaseContext& context) {
+    const Case& checked = context.checked();
+    if (!checked.setting.copies)
+        throw std::invalid_argument("holds_when_large needs a case with copies=..., as copies=n*9");
+    if (is_under_compute_sanitizer())
+        return Outcome::skipped("large tensors are not watched by compute-sanitizer");
+    const auto [along_name, copies] = *checked.setting.copies;
+    const SeparableSpec& along = *find_separable(context.op(), along_name);
+    const LargeShape shape =
+        large_shape(context.kernel(), context.declaration(),
+                    *one_copy(checked.problem, along, copies), along, copies, checked.setting);
+    if (const auto why = why_unsupported(context.kernel(), shape))
+        throw std::invalid_argument(*why);
+    const auto plan = [&](LargeShape of) {
+        return plan_large(checked, context.registry(), context.kind(), std::move(of));
+    };
+    LargeRun large(context, plan(shape));
+    if (!large.why_inapplicable().empty()) return Outcome::skipped(large.why_inapplicable());
+    std::optional<LargeRun> rehearsal;
+    if (auto fewer = smaller(context, shape)) rehearsal.emplace(context, plan(std::move(*fewer)));
+    const LargeLock lock(checked.device);
+    if (rehearsal)
+        if (auto outcome = rehearse(*rehearsal, copies / rehearsal_share)) return *outcome;
+    if (auto failure = large.failure()) return *failure;
+    return large.verdict();
+}
+
+}  // namespace gradverify
