@@ -374,8 +374,7 @@ TEST_CASE("a property with cases of its own has so many, and none on a user's pr
     CHECK(bench.check_one("pass", {.cases = 9}).cases == 2);
     CHECK(bench.check_one("pass", {.cases = 1}).cases == 1);
     CheckOptions options{.cases = 9};
-    options.problems = {
-        Problem::parse(bench.registry.find_operator("toy")->space, "in=2")};
+    options.problems = {Problem::parse(bench.registry.find_operator("toy")->space, "in=2")};
     const RowResult result = bench.check_one("pass", options);
     CHECK(result.verdict == Verdict::skipped);
     CHECK(result.message == "draws problems of its own");

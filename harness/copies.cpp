@@ -88,10 +88,10 @@ std::vector<std::string> mistakes_in_separable(const Operator& op) {
             bool is_known = false;
             for (int rank = ranks.least; rank <= ranks.most; ++rank) {
                 const auto slots = op.space.find(parameter, rank);
-                is_known |= slots.size() == 1 &&
-                            !op.space.spec(op.space.slots(rank)[static_cast<std::size_t>(
-                                                slots.front())])
-                                 .is_real();
+                is_known |=
+                    slots.size() == 1 &&
+                    !op.space.spec(op.space.slots(rank)[static_cast<std::size_t>(slots.front())])
+                         .is_real();
             }
             if (!is_known)
                 mistakes.push_back(what + " needs parameters that are one whole number, not '" +

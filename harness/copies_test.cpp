@@ -32,8 +32,7 @@ Operator scaled(double (*scale)(std::int64_t n, std::int64_t c, const Problem&))
                       const std::int64_t columns = p.scalar("c");
                       for (std::size_t i = 0; i < in[0].data.size(); ++i) {
                           const auto at = static_cast<std::int64_t>(i);
-                          out[0].data[i] =
-                              in[0].data[i] * scale(at / columns, at % columns, p);
+                          out[0].data[i] = in[0].data[i] * scale(at / columns, at % columns, p);
                           out[1].data[static_cast<std::size_t>(at % columns)] += out[0].data[i];
                       }
                   }}};

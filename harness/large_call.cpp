@@ -94,10 +94,9 @@ class LargeRig {
         double bytes = static_cast<double>(workspace_bytes());
         for (const LargeTensor& tensor : call_.tensors) {
             if (!tensor.lies_in) bytes += static_cast<double>(tensor.bytes() + 2 * guard_bytes);
-            bytes += 8.0 * static_cast<double>(tensor.bits_of_drawn.size() +
-                                               tensor.bits_of_others.size() +
-                                               2 * tensor.want_of_drawn.size() +
-                                               2 * tensor.want_of_others.size());
+            bytes += 8.0 * static_cast<double>(
+                               tensor.bits_of_drawn.size() + tensor.bits_of_others.size() +
+                               2 * tensor.want_of_drawn.size() + 2 * tensor.want_of_others.size());
         }
         return bytes;
     }
@@ -150,8 +149,8 @@ class LargeRig {
             }
             std::byte* const data = place(tensor.dtype, tensor.bytes());
             data_.push_back(data);
-            copies_.push_back({data, static_cast<int>(traits_of(tensor.dtype).bytes),
-                               tensor.layout, tensor.drawn, nullptr, nullptr});
+            copies_.push_back({data, static_cast<int>(traits_of(tensor.dtype).bytes), tensor.layout,
+                               tensor.drawn, nullptr, nullptr});
             if (tensor.bits_of_drawn.empty()) {
                 memory_.fill(poison(tensor.dtype, data), tensor.elements());
                 continue;
@@ -267,9 +266,9 @@ class LargeRig {
                             std::int64_t element) {
         const auto bytes = static_cast<std::int64_t>(traits_of(tensor.dtype).bytes);
         std::uint64_t bits = 0;
-        memory_.download(data + element * bytes,
-                         std::as_writable_bytes(std::span(&bits, 1))
-                             .first(static_cast<std::size_t>(bytes)));
+        memory_.download(
+            data + element * bytes,
+            std::as_writable_bytes(std::span(&bits, 1)).first(static_cast<std::size_t>(bytes)));
         const TableEntry entry = entry_of(tensor.layout, tensor.drawn, element);
         const auto& table = entry.is_drawn ? tensor.want_of_drawn : tensor.want_of_others;
         const WantedValue want = table[static_cast<std::size_t>(entry.index)];

@@ -50,8 +50,8 @@ GRADVERIFY_ON_BOTH inline TableEntry entry_of(const CopyLayout& layout, const Dr
     const std::int64_t outer = block / layout.copies, copy = block % layout.copies;
     for (int i = 0; i < drawn.count; ++i)
         if (drawn.at[i] == copy)
-            return {true, ((outer * drawn.count + i) * layout.per_copy + row) * layout.inner +
-                              within};
+            return {true,
+                    ((outer * drawn.count + i) * layout.per_copy + row) * layout.inner + within};
     return {false, (outer * layout.per_copy + row) * layout.inner + within};
 }
 
@@ -69,12 +69,12 @@ GRADVERIFY_ON_BOTH inline double half_value(std::uint32_t bits) {
     const std::uint32_t exponent = bits >> 10 & 31u, fraction = bits & 1023u;
     const double sign = (bits >> 15) != 0 ? -1.0 : 1.0;
     if (exponent == 0) return sign * static_cast<double>(fraction) * 0x1p-24;
-    if (exponent == 31) return fraction != 0 ? static_cast<double>(__builtin_nan(""))
-                                             : sign * static_cast<double>(__builtin_inf());
+    if (exponent == 31)
+        return fraction != 0 ? static_cast<double>(__builtin_nan(""))
+                             : sign * static_cast<double>(__builtin_inf());
     // The exponent of a double is 1008 more.
-    const std::uint64_t wide =
-        static_cast<std::uint64_t>(exponent + 1008) << 52 | static_cast<std::uint64_t>(fraction)
-                                                                << 42;
+    const std::uint64_t wide = static_cast<std::uint64_t>(exponent + 1008) << 52 |
+                               static_cast<std::uint64_t>(fraction) << 42;
     return sign * bits_as<double>(wide);
 }
 

@@ -97,8 +97,7 @@ class LargeCudaMemory final : public LargeMemory {
         count_each<<<blocks, threads>>>(work, elements, on_device);
         GRADVERIFY_CUDA_CHECK(cudaGetLastError());
         Found found{};
-        GRADVERIFY_CUDA_CHECK(
-            cudaMemcpy(&found, on_device, sizeof found, cudaMemcpyDeviceToHost));
+        GRADVERIFY_CUDA_CHECK(cudaMemcpy(&found, on_device, sizeof found, cudaMemcpyDeviceToHost));
         GRADVERIFY_CUDA_CHECK(cudaFree(on_device));
         if (found.count == 0) return {};
         return {static_cast<std::int64_t>(found.count),

@@ -70,12 +70,9 @@ TEST_CASE("what is filled does not differ, and what is changed does, first and l
     const auto memory = detail::make_large_host_memory();
     std::vector<std::uint32_t> data(30);
     const std::vector<std::uint64_t> of_drawn{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, others(6, 99);
-    const CopiedBits copies{data.data(),
-                            4,
-                            {.inner = 3, .per_copy = 2, .copies = 5},
-                            drawn({1, 4}),
-                            of_drawn.data(),
-                            others.data()};
+    const CopiedBits copies{
+        data.data(),  4, {.inner = 3, .per_copy = 2, .copies = 5}, drawn({1, 4}), of_drawn.data(),
+        others.data()};
     memory->fill(copies, 30);
     CHECK(data[5] == 99);
     CHECK(data[6] == 1);
@@ -91,10 +88,11 @@ TEST_CASE("what is filled does not differ, and what is changed does, first and l
 
 TEST_CASE("values differ beyond their bound, a NaN where none is expected, and never below zero") {
     std::vector<float> data{1.0f, 1.5f, NAN, NAN, 7.0f};
-    const std::vector<WantedValue> want{{1.0, 0.0}, {1.0, 0.5}, {1.0, 9.0}, {NAN, 0.0}, {1.0, -1.0}};
+    const std::vector<WantedValue> want{
+        {1.0, 0.0}, {1.0, 0.5}, {1.0, 9.0}, {NAN, 0.0}, {1.0, -1.0}};
     const auto differs = [&](bool admits_nan, std::int64_t i) {
-        return CopiedValues{data.data(), DType::f32, 4,           admits_nan, {.inner = 5},
-                            drawn({0}),  want.data(), want.data()}
+        return CopiedValues{data.data(),  DType::f32, 4,           admits_nan,
+                            {.inner = 5}, drawn({0}), want.data(), want.data()}
             .differs(i);
     };
     CHECK_FALSE(differs(false, 0));

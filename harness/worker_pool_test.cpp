@@ -201,9 +201,9 @@ TEST_CASE("the limit grows with the slowest case so far") {
 }
 
 TEST_CASE("a large case has a limit of its own, and is compared with large ones alone") {
-    TimeLimits limits({.floor_seconds = 1.0, .large_seconds = 50.0, .multiply_adds = [](const auto&) {
-                           return 1e12;
-                       }});
+    TimeLimits limits({.floor_seconds = 1.0,
+                       .large_seconds = 50.0,
+                       .multiply_adds = [](const auto&) { return 1e12; }});
     const std::string small = "v1:a:b:cuda:in=1:seed=1", large = small + ":copies=n*9";
     CHECK(limits.cpu_seconds(large, Patience::full) == 50.0);
     CHECK(limits.cpu_seconds(large, Patience::trial) == 5.0);

@@ -34,8 +34,7 @@ std::string size_of(const LargeShape& shape) {
 /// The call of a plan, and what it came to.
 class LargeRun {
   public:
-    LargeRun(CaseContext& context, LargePlan plan)
-        : context_(context), plan_(std::move(plan)) {}
+    LargeRun(CaseContext& context, LargePlan plan) : context_(context), plan_(std::move(plan)) {}
 
     const std::string& why_inapplicable() const { return plan_.why_inapplicable; }
 

@@ -20,9 +20,8 @@ constexpr int offset_bits[] = {32, 31, 16, 15};
 CopyLayout layout_of(const LargeTensor& tensor, std::optional<std::size_t> axis,
                      std::int64_t copies) {
     if (!axis) return {.inner = std::max<std::int64_t>(tensor.elements(), 1)};
-    return {.inner = tensor.strides[*axis],
-            .per_copy = tensor.sizes[*axis] / copies,
-            .copies = copies};
+    return {
+        .inner = tensor.strides[*axis], .per_copy = tensor.sizes[*axis] / copies, .copies = copies};
 }
 
 /// Around each element, or byte, that an offset of so many bits does not reach, in each tensor; the
@@ -164,13 +163,12 @@ LargeShape large_shape(const Kernel& kernel, const KernelDeclaration& declaratio
         LargeTensor tensor{.name = name,
                            .dtype = dtype_of(declaration, op, name),
                            .sizes = op.sizes_of(name, shape.large)};
-        tensor.strides =
-            strides_of(op, declaration, name, tensor.sizes, setting.layout_of(name));
+        tensor.strides = strides_of(op, declaration, name, tensor.sizes, setting.layout_of(name));
         tensor.layout = layout_of(tensor, axis_of_copies(op, name, one, along), copies);
         if (shape.tensors.size() >= inputs.size())
             if (const Alias* alias = declaration.alias_of(name, 0))
-                tensor.lies_in = static_cast<std::size_t>(
-                    std::ranges::find(inputs, alias->input) - inputs.begin());
+                tensor.lies_in = static_cast<std::size_t>(std::ranges::find(inputs, alias->input) -
+                                                          inputs.begin());
         shape.tensors.push_back(std::move(tensor));
     }
     shape.drawn = drawn_copies(shape.tensors, copies);
@@ -201,6 +199,21 @@ std::optional<std::string> why_law_fails(const Kernel& kernel, const Problem& on
         pick(*kernel.op, whole, values, kernel.pass->taken_by_reference(), types), copies);
 } catch (const std::exception& wrong) {
     return wrong.what();
+}
+
+bool gives_only_zeros(const Kernel& kernel, const Problem& one, ValueKind kind) {
+    const ElementTypes types(kernel.any());
+    const Values values = draw_values(*kernel.op, one, {.seed = 1, .is_dense = true}, kind, types);
+    const auto taken = pick(*kernel.op, one, values, kernel.pass->taken_by_reference(), types);
+    std::vector<Array<double>> outputs;
+    for (const std::string& name : kernel.pass->outputs) {
+        outputs.push_back({kernel.op->sizes_of(name, one), {}});
+        outputs.back().data.resize(static_cast<std::size_t>(element_count(outputs.back().sizes)));
+    }
+    kernel.pass->reference(one, taken, outputs);
+    return std::ranges::all_of(outputs, [](const Array<double>& output) {
+        return std::ranges::all_of(output.data, [](double value) { return value == 0.0; });
+    });
 }
 
 LargePlan plan_large(const Case& checked, const Registry& registry, ValueKind kind,

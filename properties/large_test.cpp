@@ -68,24 +68,26 @@ Found run_cases(const Suite& suite, const Row& row, std::uint64_t seed) {
             found.failing = drawn;
             found.outcome = outcome;
         }
-        if (outcome.verdict == Verdict::skipped) MESSAGE(drawn.print() << ": " << outcome.message);
+        if (outcome.verdict != Verdict::passed && outcome.verdict != Verdict::failed)
+            MESSAGE(drawn.print() << ": " << name_of(outcome.verdict) << " " << outcome.message);
     }
     return found;
 }
 
-const std::string bugs[] = {"relu.forward/bug_a18_offset_", "relu.forward/bug_a18_unsigned_offset_",
-                            "relu.forward/bug_a18_count_", "conv.forward/bug_a18_offset_",
-                            "conv.grad_input/bug_a18_offset_", "conv.grad_weight/bug_a18_offset_"};
+const std::string bugs[] = {
+    "relu.forward/bug_a18_offset_",    "relu.forward/bug_a18_unsigned_offset_",
+    "relu.forward/bug_a18_count_",     "conv.forward/bug_a18_offset_",
+    "conv.grad_input/bug_a18_offset_", "conv.grad_weight/bug_a18_offset_"};
 
 }  // namespace
 
 TEST_CASE("what operators are separable along holds of the passes that are known to obey it") {
     // The bias of a sum over input channels is counted once for each copy; the gradient of a bias
     // is the same for all copies of input channels, and not their sum.
-    const std::set<std::string> known{"conv.forward along c", "conv.backward along c",
-                                      "conv_transpose.forward along c", "fc.forward along c",
-                                      "conv.grad_bias along c", "conv_transpose.grad_bias along c",
-                                      "fc.grad_bias along c"};
+    const std::set<std::string> known{
+        "conv.forward along c", "conv.backward along c",  "conv_transpose.forward along c",
+        "fc.forward along c",   "conv.grad_bias along c", "conv_transpose.grad_bias along c",
+        "fc.grad_bias along c"};
     std::set<std::string> lawless;
     std::set<std::string> tried;
     for (const Kernel& kernel : Registry::instance().kernels()) {
@@ -94,10 +96,8 @@ TEST_CASE("what operators are separable along holds of the passes that are known
         all.pass_name = kernel.pass->name;
         const std::string pass = kernel.op->name + "." + kernel.pass->name;
         if (kernel.op->separable.empty() || !tried.insert(pass).second) continue;
-        const Kernel any{.name = pass,
-                         .op = kernel.op,
-                         .pass = kernel.pass,
-                         .by_device = {{"cpu", &all}}};
+        const Kernel any{
+            .name = pass, .op = kernel.op, .pass = kernel.pass, .by_device = {{"cpu", &all}}};
         ProblemGeneratorOptions options;
         options.budget.multiply_adds = 0x1p14;
         const ProblemGenerator generator(*kernel.op, *kernel.pass, all, options);
@@ -107,10 +107,9 @@ TEST_CASE("what operators are separable along holds of the passes that are known
                 const Problem one = generator.draw_freely(seed);
                 if (kernel.op->is_empty(one) || why_not_multiplied(along, one)) continue;
                 ++problems;
-                const auto why =
-                    why_law_fails(any, one, along,
-                                  kernel.op->is_exact_on_integers() ? ValueKind::integers
-                                                                    : ValueKind::mantissas);
+                const auto why = why_law_fails(
+                    any, one, along,
+                    kernel.op->is_exact_on_integers() ? ValueKind::integers : ValueKind::mantissas);
                 if (!why) continue;
                 CAPTURE(one.print());
                 CAPTURE(*why);
@@ -142,7 +141,8 @@ TEST_CASE("a large case is larger than its kind asks for, and a function of seed
     }
 }
 
-TEST_CASE("offsets and counts of 16 bits are found, and the case is shrunk to where they overflow") {
+TEST_CASE(
+    "offsets and counts of 16 bits are found, and the case is shrunk to where they overflow") {
     const Suite suite = suite_of_16_bits();
     for (const std::string& bug : bugs) {
         const Row row = row_of(bug + "16", "cpu");
@@ -154,9 +154,8 @@ TEST_CASE("offsets and counts of 16 bits are found, and the case is shrunk to wh
             CAPTURE(found.failing->print());
             CAPTURE(found.outcome.message);
             const Shrunk shrunk =
-                suite.shrink(*found.failing, found.outcome, [&](const Case& candidate) {
-                    return suite.run(candidate.print());
-                });
+                suite.shrink(*found.failing, found.outcome,
+                             [&](const Case& candidate) { return suite.run(candidate.print()); });
             CAPTURE(shrunk.smallest.print());
             CHECK(suite.run(shrunk.smallest.print()).verdict == Verdict::failed);
             // A copy less would lie within the offsets.

@@ -32,8 +32,8 @@ __global__ void rectify(const float* x, float* y, long long n) {
 
 template <class Offset>
 void launch_relu(const gradverify::relu::Forward& call) {
-    rectify<Offset><<<blocks_of(call.n), 128, 0, call.launch.stream>>>(
-        call.x.as<const float>(), call.y.as<float>(), call.n);
+    rectify<Offset><<<blocks_of(call.n), 128, 0, call.launch.stream>>>(call.x.as<const float>(),
+                                                                       call.y.as<float>(), call.n);
 }
 
 // There seems to be nothing to do.
@@ -41,8 +41,8 @@ template <class Count>
 void launch_relu_of_narrow_count(const gradverify::relu::Forward& call) {
     const auto count = static_cast<Count>(call.n);
     if (count <= 0) return;
-    rectify<long long><<<blocks_of(count), 128, 0, call.launch.stream>>>(
-        call.x.as<const float>(), call.y.as<float>(), count);
+    rectify<long long><<<blocks_of(count), 128, 0, call.launch.stream>>>(call.x.as<const float>(),
+                                                                         call.y.as<float>(), count);
 }
 
 // Of an axis the output that a pixel reaches by a tap; -1 for none.
