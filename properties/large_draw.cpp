@@ -17,9 +17,9 @@ namespace gradverify {
 namespace {
 
 constexpr int kinds = 4;
-// Of dense data; later ones have ties.
-constexpr std::uint64_t dense_draws = 4;
-// The first half wants much that can run side by side.
+// Of dense data: not the third, which may lie where a function is flat, nor those with ties.
+constexpr std::uint64_t dense_draws[] = {1, 2, 4};
+// The first half wants much that can run side by side, and many numbers.
 constexpr int attempts = 600;
 // So many fit beside those that hold drawn data, and a sixty-fourth is enough to time.
 constexpr std::int64_t fewest_copies = 64;
@@ -107,6 +107,10 @@ class LargeDraw {
             return std::nullopt;
         }
         if (!obeys_law(one, along)) return std::nullopt;
+        if (gives_only_zeros(kernel_, shape.of_drawn(), values_)) {
+            why_ = "nothing but zeros comes of any";
+            return std::nullopt;
+        }
         return shape;
     } catch (const std::invalid_argument& wrong) {
         why_ = wrong.what();
@@ -140,7 +144,7 @@ class LargeDraw {
         return copies;
     }
 
-    bool fits(const LargeShape& shape, bool side_by_side) {
+    bool fits(const LargeShape& shape, bool is_choosy) {
         double bytes = 0.0, fewest_outputs = std::numeric_limits<double>::infinity();
         for (std::size_t i = 0; i < shape.tensors.size(); ++i) {
             bytes += static_cast<double>(shape.tensors[i].bytes());
@@ -151,8 +155,17 @@ class LargeDraw {
         const double work = kernel_.pass->multiply_adds(shape.large);
         why_ = "more work, or memory, than a case may take";
         return bytes <= budget_.bytes && work <= budget_.multiply_adds &&
-               (!side_by_side || work / fewest_outputs <= budget_.multiply_adds_of_output) &&
+               (!is_choosy || (work / fewest_outputs <= budget_.multiply_adds_of_output &&
+                               is_telling(shape.of_drawn()))) &&
                is_small(shape.of_drawn());
+    }
+
+    /// Of a few numbers all may be as good as zero.
+    bool is_telling(const Problem& problem) const {
+        constexpr std::int64_t fewest = 32;
+        return std::ranges::all_of(kernel_.pass->outputs, [&](const std::string& output) {
+            return element_count(op_.sizes_of(output, problem)) >= fewest;
+        });
     }
 
     bool is_small(const Problem& problem) const {
@@ -204,7 +217,8 @@ Suite::Draw draw_large(const Row& row, const ProblemGenerator& generator, ValueK
                .device = row.device,
                .problem = shape->large,
                // Without zeros, so that no two copies are alike as far as there are numbers.
-               .data = {.seed = 1 + draw_seed(case_seed, "data") % dense_draws, .is_dense = true},
+               .data = {.seed = dense_draws[draw_seed(case_seed, "data") % std::size(dense_draws)],
+                        .is_dense = true},
                .setting = draw.drawn_setting()};
     drawn.setting.copies = {.along = shape->along->name, .count = shape->copies};
     return {.drawn = std::move(drawn), .why_none = {}};

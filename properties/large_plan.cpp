@@ -201,6 +201,21 @@ std::optional<std::string> why_law_fails(const Kernel& kernel, const Problem& on
     return wrong.what();
 }
 
+bool gives_only_zeros(const Kernel& kernel, const Problem& one, ValueKind kind) {
+    const ElementTypes types(kernel.any());
+    const Values values = draw_values(*kernel.op, one, {.seed = 1, .is_dense = true}, kind, types);
+    const auto taken = pick(*kernel.op, one, values, kernel.pass->taken_by_reference(), types);
+    std::vector<Array<double>> outputs;
+    for (const std::string& name : kernel.pass->outputs) {
+        outputs.push_back({kernel.op->sizes_of(name, one), {}});
+        outputs.back().data.resize(static_cast<std::size_t>(element_count(outputs.back().sizes)));
+    }
+    kernel.pass->reference(one, taken, outputs);
+    return std::ranges::all_of(outputs, [](const Array<double>& output) {
+        return std::ranges::all_of(output.data, [](double value) { return value == 0.0; });
+    });
+}
+
 LargePlan plan_large(const Case& checked, const Registry& registry, ValueKind kind,
                      LargeShape shape) {
     LargePlan plan{.shape = std::move(shape)};

@@ -45,6 +45,10 @@ std::optional<std::string> why_unsupported(const Kernel& kernel, const LargeShap
 std::optional<std::string> why_law_fails(const Kernel& kernel, const Problem& one,
                                          const SeparableSpec& along, ValueKind kind);
 
+/// Whether nothing but zeros comes of the small problem, whatever its data: a filter that lies in
+/// the padding alone. A large one of these would say nothing.
+bool gives_only_zeros(const Kernel& kernel, const Problem& one, ValueKind kind);
+
 /// The tables of a case's tensors.
 struct LargePlan {
     LargeShape shape;

@@ -72,7 +72,7 @@ class LargeShrinking {
     }
 
     /// A parameter at its default, or half as far from it: with as many copies, or with as many as
-    /// make the tensors as large as they were.
+    /// make the tensors almost as large as they were.
     bool simplify() {
         bool is_smaller = false;
         for (int slot = 0; slot < static_cast<int>(one().slots().size()); ++slot)
@@ -89,15 +89,14 @@ class LargeShrinking {
     }
 
     std::int64_t as_large(const Problem& from, const Problem& to) const {
-        double most = 0.0;
+        std::int64_t most = 0;
         for (const std::string& tensor : kernel_.pass->tensors()) {
-            const auto before = static_cast<double>(
-                element_count(kernel_.op->sizes_of(tensor, multiplied(from, along_, copies()))));
-            const auto one_now =
-                static_cast<double>(element_count(kernel_.op->sizes_of(tensor, to)));
-            if (one_now > 0.0) most = std::max(most, before / one_now);
+            const std::int64_t before =
+                element_count(kernel_.op->sizes_of(tensor, multiplied(from, along_, copies())));
+            const std::int64_t now = element_count(kernel_.op->sizes_of(tensor, to));
+            if (now > 0) most = std::max(most, (before - 1) / now);
         }
-        return static_cast<std::int64_t>(std::min(most, 0x1p40)) + 1;
+        return most;
     }
 
     const Kernel& kernel_;

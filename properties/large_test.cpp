@@ -68,7 +68,8 @@ Found run_cases(const Suite& suite, const Row& row, std::uint64_t seed) {
             found.failing = drawn;
             found.outcome = outcome;
         }
-        if (outcome.verdict == Verdict::skipped) MESSAGE(drawn.print() << ": " << outcome.message);
+        if (outcome.verdict != Verdict::passed && outcome.verdict != Verdict::failed)
+            MESSAGE(drawn.print() << ": " << name_of(outcome.verdict) << " " << outcome.message);
     }
     return found;
 }
