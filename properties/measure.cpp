@@ -20,9 +20,9 @@ const Kernel& kernel_named(const Registry& registry, const std::string& name) {
     throw std::invalid_argument("there is no kernel " + name);
 }
 
-/// The values are the case's; its property is of no consequence.
+/// The values are the case's, such as this kernel sums; its property is of no consequence.
 Case case_of(const MeasureRequest& request, const Kernel& kernel) {
-    return {.kernel = request.kernel,
+    return {.kernel = kernel.name,
             .property = "matches_reference",
             .device = request.device,
             .problem = Problem::parse(kernel.op->space, request.problem),
