@@ -32,7 +32,8 @@ struct Serving {
     std::int64_t next_index = 0;
     std::int64_t in_flight = 0;
     std::optional<ExhaustiveWalk> walk;
-    bool open = true;  ///< takes more cases
+    bool open = true;         ///< takes more cases
+    bool runs_alone = false;  ///< no case while one of another such row runs
     bool ended = false;
     /// By index: the first one decides the row, whatever the order of the answers.
     std::map<std::int64_t, Stop> stops;
@@ -88,6 +89,7 @@ class Check {
                 *options_.cases_per_problem * static_cast<std::int64_t>(serving.problems.size());
         serving.open = false;
         const auto own_cases = own_cases_of(row.property);
+        serving.runs_alone = own_cases.has_value();
         if (own_cases) serving.cases = std::min(serving.cases, *own_cases);
         if (own_cases && (options_.exhaustive || !options_.problems.empty())) {
             ++serving.skips["draws problems of its own"];
@@ -131,14 +133,20 @@ class Check {
     /// Fills the pipes, a case per row in turn; false when there is nothing more to submit.
     bool submit_some() {
         if (time_is_up()) return false;
-        bool any = std::ranges::any_of(rows_, [&](const auto& row) { return has_more(row); });
-        while (any && pool_.has_room()) {
+        const auto is_next = [&](const Serving& row) { return has_more(row) && may_run(row); };
+        while (std::ranges::any_of(rows_, is_next) && pool_.has_room()) {
             Serving& serving = rows_[turn_];
-            if (has_more(serving)) submit(turn_, serving);
+            if (is_next(serving)) submit(turn_, serving);
             turn_ = (turn_ + 1) % rows_.size();
-            any = std::ranges::any_of(rows_, [&](const auto& row) { return has_more(row); });
         }
-        return any;
+        return std::ranges::any_of(rows_, [&](const auto& row) { return has_more(row); });
+    }
+
+    /// A case of those that run one at a time would keep a worker waiting, and all that is behind.
+    bool may_run(const Serving& serving) const {
+        return !serving.runs_alone || std::ranges::none_of(rows_, [](const Serving& row) {
+            return row.runs_alone && row.in_flight > 0;
+        });
     }
 
     void submit(std::size_t which, Serving& serving) {
@@ -254,7 +262,8 @@ class Check {
     /// long, and under --time a row behind it would get none.
     void shrink_some() {
         const auto waits_for_a_case = [&](const Serving& serving) {
-            return has_more(serving) && serving.next_index == options_.shard.index;
+            return has_more(serving) && !serving.runs_alone &&
+                   serving.next_index == options_.shard.index;
         };
         if (!time_is_up() && std::ranges::any_of(rows_, waits_for_a_case)) return;
         for (Serving& serving : rows_)

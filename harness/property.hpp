@@ -75,8 +75,8 @@ struct Suite {
         std::string summary;  ///< one line, for `check --help` and the docs
         std::function<bool(const Kernel&)> applies_to;
         std::string only_on{};  ///< the one device that it can be asked on; empty: on any
-        /// It draws so many cases at most, and problems of its own: none that a user gives, nor one
-        /// after the other.
+        /// It draws so many cases at most, which share the device's memory and run one at a time,
+        /// on problems of its own: none that a user gives, nor one after the other.
         std::optional<std::int64_t> own_cases{};
 
         bool applies(const Kernel& kernel, std::string_view device) const {

@@ -145,7 +145,9 @@ class LargeDraw {
     }
 
     bool fits(const LargeShape& shape, bool is_choosy) {
-        double bytes = 0.0, fewest_outputs = std::numeric_limits<double>::infinity();
+        const auto workspace = kernel_.any().workspace_bytes;
+        double bytes = workspace ? static_cast<double>(workspace(shape.large)) : 0.0;
+        double fewest_outputs = std::numeric_limits<double>::infinity();
         for (std::size_t i = 0; i < shape.tensors.size(); ++i) {
             bytes += static_cast<double>(shape.tensors[i].bytes());
             if (i >= kernel_.pass->inputs.size())

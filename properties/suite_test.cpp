@@ -89,7 +89,9 @@ TEST_CASE("every kernel keeps every property on every problem near the default o
         CAPTURE(result.row.kernel->name);
         CAPTURE(result.row.property);
         // One whose filter is 3x3 only is further away.
-        if (result.message == "supports no problem up to this distance in this shard") continue;
+        if (result.message == "supports no problem up to this distance in this shard" ||
+            result.message == "draws problems of its own")
+            continue;
         CHECK_MESSAGE(result.verdict == Verdict::passed, result.message);
         REQUIRE(result.exhaustive);
         CHECK(result.exhaustive->distance == 1);
