@@ -213,9 +213,10 @@ class Check {
         return {.drawn = {}, .why_none = "a case was not met again"};
     }
 
-    static void stop(Serving& serving, std::int64_t index, const Stop& why) {
+    void stop(Serving& serving, std::int64_t index, const Stop& why) {
         serving.open = false;
         serving.stops.try_emplace(index, why);
+        any_stopped_ = true;
     }
 
     /// Cases behind the one that decides the row need not be run: each might take its time to hang.
@@ -261,6 +262,7 @@ class Check {
     /// Ends the rows that something stopped, once every row has had its first case: shrinking takes
     /// long, and under --time a row behind it would get none.
     void shrink_some() {
+        if (!any_stopped_) return;
         const auto waits_for_a_case = [&](const Serving& serving) {
             return has_more(serving) && !serving.runs_alone &&
                    serving.next_index == options_.shard.index;
@@ -380,6 +382,7 @@ class Check {
     std::map<const Kernel*, std::vector<Problem>> failing_problems_;  ///< as shrunk
     std::vector<Given> given_;                                        ///< by ticket
     std::int64_t next_ticket_ = 0, done_ = 0, failed_ = 0;
+    bool any_stopped_ = false;
     std::size_t turn_ = 0;
     Clock::time_point start_ = Clock::now();
 };

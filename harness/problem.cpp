@@ -147,10 +147,18 @@ int search_first_slot(const Problem& problem, std::string_view name) {
     return -1;
 }
 
+/// Names are so short that the call of a function would take longer.
+bool are_equal(std::string_view a, std::string_view b) {
+    if (a.size() != b.size()) return false;
+    for (std::size_t i = 0; i < a.size(); ++i)
+        if (a[i] != b[i]) return false;
+    return true;
+}
+
 bool is_first_slot(const Problem& problem, std::size_t i, std::string_view name) {
     const std::vector<Slot>& slots = problem.slots();
     return i < slots.size() && slots[i].axis <= 0 && slots[i].side != Side::right &&
-           problem.space().spec(slots[i]).name == name;
+           are_equal(problem.space().spec(slots[i]).name, name);
 }
 
 /// The same. Names are asked for millions of times, by the same literals: where one was last found

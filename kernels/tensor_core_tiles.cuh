@@ -186,25 +186,15 @@ class WarpSums {
             for (auto& sum : row) wmma::fill_fragment(sum, 0.0f);
     }
 
-    /// Adds the product of two tiles; `m` and `n` are where this warp's part begins.
-    __device__ void add(const T* tile_a, const T* tile_b, int m, int n) {
-#pragma unroll
-        for (int k = 0; k < step_depth<T>; k += depth) {
-            wmma::fragment<wmma::matrix_b, 16, 16, depth, Type, LayoutB> b[Shape::fragments_n];
-#pragma unroll
-            for (int j = 0; j < Shape::fragments_n; ++j)
-                wmma::load_matrix_sync(b[j], tile_b + place<B, LoaderB>(n + 16 * j, k),
-                                       LoaderB::row_elements);
-#pragma unroll
-            for (int i = 0; i < Shape::fragments_m; ++i) {
-                wmma::fragment<wmma::matrix_a, 16, 16, depth, Type, LayoutA> a;
-                wmma::load_matrix_sync(a, tile_a + place<A, LoaderA>(m + 16 * i, k),
-                                       LoaderA::row_elements);
-#pragma unroll
-                for (int j = 0; j < Shape::fragments_n; ++j)
-                    wmma::mma_sync(sums_[i][j], a, b[j], sums_[i][j]);
-            }
-        }
+    /// Adds the product of two tiles; `m` and `n` are where this warp's part begins, `rows` and
+    /// `columns` what there is of the product from there on.
+    __device__ void add(const T* tile_a, const T* tile_b, int m, int n, long long rows,
+                        long long columns) {
+        // Apart, so that whole tiles run without branches.
+        if (rows > Shape::warp_m - 16 && columns > Shape::warp_n - 16)
+            add_fragments<true>(tile_a, tile_b, m, n, rows, columns);
+        else
+            add_fragments<false>(tile_a, tile_b, m, n, rows, columns);
     }
 
     /// Stages 16 rows for all lanes of the warp to read.
@@ -220,6 +210,30 @@ class WarpSums {
     }
 
   private:
+    template <bool all>
+    __device__ void add_fragments(const T* tile_a, const T* tile_b, int m, int n, long long rows,
+                                  long long columns) {
+#pragma unroll
+        for (int k = 0; k < step_depth<T>; k += depth) {
+            wmma::fragment<wmma::matrix_b, 16, 16, depth, Type, LayoutB> b[Shape::fragments_n];
+#pragma unroll
+            for (int j = 0; j < Shape::fragments_n; ++j)
+                if (all || 16 * j < columns)
+                    wmma::load_matrix_sync(b[j], tile_b + place<B, LoaderB>(n + 16 * j, k),
+                                           LoaderB::row_elements);
+#pragma unroll
+            for (int i = 0; i < Shape::fragments_m; ++i) {
+                if (!all && 16 * i >= rows) continue;
+                wmma::fragment<wmma::matrix_a, 16, 16, depth, Type, LayoutA> a;
+                wmma::load_matrix_sync(a, tile_a + place<A, LoaderA>(m + 16 * i, k),
+                                       LoaderA::row_elements);
+#pragma unroll
+                for (int j = 0; j < Shape::fragments_n; ++j)
+                    if (all || 16 * j < columns) wmma::mma_sync(sums_[i][j], a, b[j], sums_[i][j]);
+            }
+        }
+    }
+
     template <class Operand, class Loader>
     __device__ static int place(int at, int k) {
         return Operand::depth_is_inner ? at * Loader::row_elements + k
@@ -278,7 +292,9 @@ __global__ void __launch_bounds__(Shape::threads, always_chunks ? 2 : 1)
             load_a.fetch(step + 1);
             load_b.fetch(step + 1);
         }
-        if (has_sums) sums.add(tile_a(step), tile_b(step), warp_m, warp_n);
+        if (has_sums)
+            sums.add(tile_a(step), tile_b(step), warp_m, warp_n, grid.m - first_m - warp_m,
+                     grid.n - first_n - warp_n);
         if (has_next) {
             load_a.put(tile_a(step + 1));
             load_b.put(tile_b(step + 1));

@@ -155,6 +155,26 @@ class RankSearch {
                supported_.satisfies_predicates(problem);
     }
 
+    /// The pairs that a problem with these levels meets anew, if it is not empty; `best` meets
+    /// `gain`. A move changes few levels, and only their pairs are looked at.
+    static std::int64_t most_new(const LevelPairs& covered, const std::vector<int>& levels,
+                                 const Found& best, std::int64_t gain) {
+        if (best.is_empty) return covered.count_new(levels, false);
+        const auto is_new = [&](const std::vector<int>& of, std::size_t i, std::size_t j) {
+            return !covered.is_met(static_cast<int>(i), of[i], static_cast<int>(j), of[j]);
+        };
+        for (std::size_t i = 0; i < levels.size(); ++i) {
+            if (levels[i] == best.levels[i]) continue;
+            for (std::size_t j = 0; j < levels.size(); ++j) {
+                // A pair of two that changed is looked at once.
+                if (j == i || (j < i && levels[j] != best.levels[j])) continue;
+                gain += is_new(levels, i, j);
+                gain -= is_new(best.levels, i, j);
+            }
+        }
+        return gain;
+    }
+
     /// A problem that meets more pairs that are not covered than this one, if moves of single
     /// parameters lead to one.
     Found enriched(Found best, const LevelPairs& covered, std::int64_t gain) {
@@ -165,7 +185,7 @@ class RankSearch {
             Problem problem = values.problem(supported_.op().space);
             std::vector<int> levels = pairs_.levels_of(problem);
             // With nothing in it, it would meet fewer; what a problem costs takes longest to say.
-            if (covered.count_new(levels, false) <= gain) continue;
+            if (most_new(covered, levels, best, gain) <= gain) continue;
             const ProblemCost cost = cost_(problem);
             const bool is_empty = cost.empty_axes > 0;
             const std::int64_t more = covered.count_new(levels, is_empty);

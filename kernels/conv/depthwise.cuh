@@ -143,30 +143,37 @@ __global__ void depthwise_to_filter(Strided<const T> dy, Strided<const T> x, Str
     if (threadIdx.x == 0) dw.at(k, 0, tap) = static_cast<T>(sum);
 }
 
-/// Blocks for shares of each plane of a tensor.
-inline unsigned plane_blocks(const TensorView& view, int block_size) {
-    const long long planes = view.size(0) * view.size(1);
-    const long long positions = view.elements() / planes;
-    return static_cast<unsigned>(planes * ((positions + block_size - 1) / block_size));
-}
+/// Blocks for shares of each plane of a tensor; a small plane needs few warps.
+struct PlaneBlocks {
+    unsigned count;
+    int threads;
+
+    PlaneBlocks(const TensorView& view, int block_size) {
+        const long long planes = view.size(0) * view.size(1);
+        const long long positions = view.elements() / planes;
+        const long long whole_warps = (positions + 31) / 32 * 32;
+        threads = whole_warps < block_size ? static_cast<int>(whole_warps) : block_size;
+        count = static_cast<unsigned>(planes * ((positions + threads - 1) / threads));
+    }
+};
 
 template <class T, class Parameters>
 void launch_depthwise_to_features(const Parameters& p, const TensorView& x, const TensorView& w,
                                   const TensorView& b, const TensorView& y, const Launch& launch) {
     if (y.elements() == 0) return;
-    depthwise_to_features<T>
-        <<<plane_blocks(y, launch.block_size), launch.block_size, 0, launch.stream>>>(
-            strided<const T>(x), strided<const T>(w), b.as<const T>(), strided<T>(y),
-            direct_geometry(p, x, y));
+    const PlaneBlocks blocks(y, launch.block_size);
+    depthwise_to_features<T><<<blocks.count, blocks.threads, 0, launch.stream>>>(
+        strided<const T>(x), strided<const T>(w), b.as<const T>(), strided<T>(y),
+        direct_geometry(p, x, y));
 }
 
 template <class T, class Parameters>
 void launch_depthwise_to_image(const Parameters& p, const TensorView& dy, const TensorView& w,
                                const TensorView& dx, const Launch& launch) {
     if (dx.elements() == 0) return;
-    depthwise_to_image<T>
-        <<<plane_blocks(dx, launch.block_size), launch.block_size, 0, launch.stream>>>(
-            strided<const T>(dy), strided<const T>(w), strided<T>(dx), direct_geometry(p, dx, dy));
+    const PlaneBlocks blocks(dx, launch.block_size);
+    depthwise_to_image<T><<<blocks.count, blocks.threads, 0, launch.stream>>>(
+        strided<const T>(dy), strided<const T>(w), strided<T>(dx), direct_geometry(p, dx, dy));
 }
 
 template <class T, class Parameters>
