@@ -414,10 +414,9 @@ TEST_CASE("what large cases measure is not mixed with what others do") {
 TEST_CASE("cases that need the device's memory run one at a time, and others beside them") {
     Bench bench;
     bench.suite.properties = {{.name = "spin_100", .own_cases = 3}};
-    const auto results =
-        bench.check({bench.row("spin_100"), bench.row("spin_100", "toy.forward/small"),
-                     bench.row("pass")},
-                    {.cases = 3}, 2);
+    const auto results = bench.check(
+        {bench.row("spin_100"), bench.row("spin_100", "toy.forward/small"), bench.row("pass")},
+        {.cases = 3}, 2);
     REQUIRE(bench.asked.size() == 9);
     CHECK(bench.asked[0].property == "spin_100");
     for (std::size_t i = 1; i < 4; ++i) CHECK(bench.asked[i].property == "pass");
