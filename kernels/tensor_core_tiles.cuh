@@ -187,11 +187,12 @@ class WarpSums {
     }
 
     /// Adds the product of two tiles; `m` and `n` are where this warp's part begins, `rows` and
-    /// `columns` what there is of the product from there on.
-    __device__ void add(const T* tile_a, const T* tile_b, int m, int n, long long rows,
-                        long long columns) {
+    /// `columns` what there is of the product from there on. With `all` that is not asked, and
+    /// fragments of nothing are multiplied too: it saves registers.
+    template <bool all>
+    __device__ void add(const T* tile_a, const T* tile_b, int m, int n, int rows, int columns) {
         // Apart, so that whole tiles run without branches.
-        if (rows > Shape::warp_m - 16 && columns > Shape::warp_n - 16)
+        if (all || (rows > Shape::warp_m - 16 && columns > Shape::warp_n - 16))
             add_fragments<true>(tile_a, tile_b, m, n, rows, columns);
         else
             add_fragments<false>(tile_a, tile_b, m, n, rows, columns);
@@ -211,8 +212,8 @@ class WarpSums {
 
   private:
     template <bool all>
-    __device__ void add_fragments(const T* tile_a, const T* tile_b, int m, int n, long long rows,
-                                  long long columns) {
+    __device__ void add_fragments(const T* tile_a, const T* tile_b, int m, int n, int rows,
+                                  int columns) {
 #pragma unroll
         for (int k = 0; k < step_depth<T>; k += depth) {
             wmma::fragment<wmma::matrix_b, 16, 16, depth, Type, LayoutB> b[Shape::fragments_n];
@@ -244,6 +245,12 @@ class WarpSums {
                                                                  [Shape::fragments_n];
 };
 
+/// How much of an extent is there, of which `left` is left.
+template <int extent>
+__device__ int extent_within(long long left) {
+    return left < extent ? static_cast<int>(left) : extent;
+}
+
 /// `output` has `row(group, m)`, and `store(row, split, group, n, sums)` of eight sums from n on.
 /// `always_chunks`: both factors have them, which leaves room for two blocks on a multiprocessor.
 template <class Shape, bool always_chunks, class A, class B, class Output>
@@ -269,6 +276,8 @@ __global__ void __launch_bounds__(Shape::threads, always_chunks ? 2 : 1)
     const int warp_m = warp / Shape::warps_n * Shape::warp_m;
     const int warp_n = warp % Shape::warps_n * Shape::warp_n;
     const bool has_sums = first_m + warp_m < grid.m && first_n + warp_n < grid.n;
+    const int rows = extent_within<Shape::warp_m>(grid.m - first_m - warp_m);
+    const int columns_there = extent_within<Shape::warp_n>(grid.n - first_n - warp_n);
 
     const auto tile_a = [&](int step) {
         return reinterpret_cast<T*>(memory + step % 2 * tiles_bytes);
@@ -293,8 +302,8 @@ __global__ void __launch_bounds__(Shape::threads, always_chunks ? 2 : 1)
             load_b.fetch(step + 1);
         }
         if (has_sums)
-            sums.add(tile_a(step), tile_b(step), warp_m, warp_n, grid.m - first_m - warp_m,
-                     grid.n - first_n - warp_n);
+            sums.template add<always_chunks>(tile_a(step), tile_b(step), warp_m, warp_n, rows,
+                                             columns_there);
         if (has_next) {
             load_a.put(tile_a(step + 1));
             load_b.put(tile_b(step + 1));
