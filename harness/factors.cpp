@@ -5,6 +5,7 @@
 #include <array>
 #include <bit>
 #include <iterator>
+#include <numeric>
 
 namespace gradverify {
 
@@ -99,7 +100,7 @@ std::vector<Factor> factors_of(const Operator& op, const KernelDeclaration& kern
 
 std::vector<int> free_slots(const Operator& op, const KernelDeclaration& kernel, int rank) {
     std::vector<int> leader(op.space.slots(rank).size());
-    for (std::size_t i = 0; i < leader.size(); ++i) leader[i] = static_cast<int>(i);
+    std::iota(leader.begin(), leader.end(), 0);
     std::vector<bool> is_fixed(leader.size());
     std::vector<Constraint> all = op.constraints;
     all.insert(all.end(), kernel.constraints.begin(), kernel.constraints.end());

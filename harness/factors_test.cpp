@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <array>
 
 #include "harness/declare_operator.hpp"
@@ -147,4 +148,44 @@ TEST_CASE("a factor that a declaration gets wrong is said when the program start
                     "has 0") != std::string::npos);
     CHECK(mistake_of({"wrong", {"only"}, {}, zero}).find("is of 0 values; 1 to 8 are possible") !=
           std::string::npos);
+}
+
+TEST_CASE("what has no axes makes one factor, and a count from zero on has no level of nothing") {
+    Operator op = with_factor();
+    op.space =
+        ParameterSpace({{.name = "n", .minimum = 0},
+                        {.name = "in", .kind = ParameterKind::per_axis, .carries_rank = true},
+                        {.name = "flag", .default_value = 0, .minimum = 0}},
+                       1, 2);
+    op.factors.front().name = "n against flag";
+    op.factors.front().parameters = {"n", "flag"};
+    const Declared own(toy_kernel("own"), op);
+    const std::vector<Factor> factors = factors_of(*own.kernel->op, own.kernel->any(), 2);
+    REQUIRE(factors.size() == 5);
+    CHECK(factors[0].level_of_nothing == 0);
+    CHECK(factors[3].name == "flag");
+    CHECK(factors[3].level_of_nothing == -1);
+    CHECK(factors[4].name == "n against flag");
+    CHECK(factors[4].slots == std::vector{0, 3});
+}
+
+TEST_CASE("of an empty problem the pairs with what makes it empty count, whichever comes first") {
+    const Declared own(toy_kernel("own").with_empty_problems());
+    std::vector<Factor> factors = factors_of(*own.kernel->op, own.kernel->any(), 2);
+    std::ranges::reverse(factors);
+    LevelPairs pairs(factors);
+    CHECK(pairs.add(pairs.levels_of(parse(*own.kernel, "n=0,in=8x3")), true) == 2);
+    CHECK(pairs.is_met(0, 2, 2, 0));
+    CHECK(pairs.is_met(1, 3, 2, 0));
+    CHECK_FALSE(pairs.is_met(0, 2, 1, 3));
+}
+
+TEST_CASE("pairs with a first level are missing too, and none is counted twice") {
+    const Declared own(toy_kernel("own").with_empty_problems(), with_factor());
+    const LevelPairs none(factors_of(*own.kernel->op, own.kernel->any(), 1));
+    LevelPairs some = none;
+    CHECK(some.add(some.levels_of(parse(*own.kernel, "n=2,in=3")), false) == 3);
+    CHECK(some.add(some.levels_of(parse(*own.kernel, "n=0,in=8")), true) == 2);
+    CHECK(none.missing_of(some, 9).count == 5);
+    CHECK(some.missing_of(none, 9).count == 0);
 }

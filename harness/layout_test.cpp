@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include "harness/case.hpp"
+#include "harness/tensor_view.hpp"
 #include "harness/test_operator.hpp"
 
 namespace {
@@ -140,4 +141,53 @@ TEST_CASE("the layouts of a case are part of it") {
     CHECK(wrong("dx") == "case: layout=dx: 'dx' is not a tensor and its layout, as x.nhwc");
     CHECK(wrong("dx.hwn+dx.pad1") == "case: layout=dx.hwn+dx.pad1: dx stands twice");
     CHECK(contains(wrong("dx.pad0"), "pad0 is not pad and a number of elements in 1..4096"));
+}
+
+TEST_CASE("what lies beyond a tensor's axes changes no stride") {
+    const KernelDeclaration kernel = of_gradient().strided("x");
+    const Operator op = toy_with_orders(), plain = toy_operator();
+    CHECK(row_major_strides({2, 3}) == Strides{3, 1});
+    CHECK(strides_of(plain, of_gradient(), "x", {2, 3}, {}) == Strides{3, 1});
+    CHECK(strides_of(op, kernel, "dx", {2, 3, 5}, {.expanded = 8}) == Strides{15, 5, 1});
+    CHECK(strides_of(plain, of_gradient(), "w", {}, {.row_padding = 1}).empty());
+    CHECK(print({.expanded = (1u << max_tensor_rank) | 1u}) == "expand0");
+    CHECK_THROWS_WITH(strides_of(plain, of_gradient(), "w", {1}, {.order = "nhw"}),
+                      "w has no layout 'nhw'");
+}
+
+TEST_CASE("paddings and axes are read up to their ends, and refused beyond") {
+    CHECK(parse_layout("pad4096").row_padding == 4096);
+    CHECK_THROWS(parse_layout("pad4097"));
+    CHECK(parse_layout("expand02").expanded == 5u);
+    for (const char* axis : {"/", ":"})
+        CHECK_THROWS_WITH(parse_layout(std::string("expand") + axis),
+                          doctest::Contains("is not expand and axes such as 02"));
+    const std::string beyond(1, static_cast<char>('0' + max_tensor_rank));
+    CHECK_THROWS(parse_layout("expand" + beyond));
+}
+
+TEST_CASE("several orders are no strides: neither padded nor expanded") {
+    const KernelDeclaration orders =
+        of_gradient().layout_of("x", {"nhw", "hwn"}).layout_of("y", {"nhw", "hwn"});
+    CHECK(why(orders, "dx", "hwn") == "");
+    CHECK(why(orders, "dx", "pad1").find("does not declare strided") != std::string::npos);
+    CHECK(why(orders, "dy", "expand0").find("only a cotangent") != std::string::npos);
+    const Operator op = toy_with_orders();
+    CHECK(print_layouts(of_gradient().layout_of("x", {"nhw", "hwn"}), op, gradient(op)) ==
+          "dx: nhw or hwn");
+    CHECK(print_layouts(of_gradient().layout("x", "hwn"), op, gradient(op)) == "dx: hwn");
+    CHECK(print_layouts(of_gradient().layout("x", "nhw"), op, gradient(op)) == "");
+}
+
+TEST_CASE("a layout may be named after the gradient, and a tensor that shares a place has one") {
+    const auto says = [](const KernelDeclaration& kernel, const char* part) {
+        return complaint(kernel).find(part) != std::string::npos;
+    };
+    CHECK_FALSE(says(of_gradient().layout("dx", "hwn"), "needs a tensor of the pass"));
+    CHECK(says(of_gradient().layout("w", "nhw"), "w has no layout 'nhw'; there are: none"));
+    const char* shared = "may lie where another tensor does, so it has one layout";
+    CHECK(says(of_gradient().layout_of("x", {"nhw", "hwn"}).in_place("dx", "dy"), shared));
+    CHECK(says(of_gradient().strided("w").in_place("dx", "w"), shared));
+    CHECK_FALSE(says(of_gradient().layout("x", "hwn").in_place("dx", "dy"), shared));
+    CHECK(says(of_gradient().in_place("dx", "z"), "needs an output and an input of the pass"));
 }

@@ -39,7 +39,7 @@ void decide_verdict(RowResult& result, const std::map<std::string, std::int64_t>
     } else if (result.cases == 0 && skipped == 0) {
         result.verdict = Verdict::skipped;
         result.message = "time";
-    } else if (skipped > 0 && skipped >= result.cases) {
+    } else if (skipped >= result.cases) {
         result.verdict = Verdict::skipped;
         result.message = most_common(skips);
     } else {

@@ -76,7 +76,7 @@ FILES = {
     "harness/row_verdict.cpp": ["harness/row_verdict_test.cpp"],
     "harness/sensitivity.cpp": ["harness/sensitivity_test.cpp"],
     "properties/assignment.cpp": ["properties/assignment_test.cpp", "properties/solver_test.cpp"],
-    "properties/covering_array.cpp": ["properties/covering_array_test.cpp"],
+    "properties/covering_array.cpp": ["properties/covering_array_test.cpp", DIGESTS],
     "properties/dense_draws.cpp": ["properties/dense_draws_test.cpp", CHAINS],
     "properties/draw_numbers.cpp": ["properties/values_test.cpp", SPECIAL, CHAINS, DIGESTS],
     "properties/draw_seed.cpp": ["properties/draw_seed_test.cpp"],
