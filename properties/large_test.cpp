@@ -202,6 +202,26 @@ TEST_CASE("kernels with offsets of 64 bits pass") {
     }
 }
 
+TEST_CASE("every registered kernel is right on what is large for offsets of 16 bits") {
+    const Suite suite = suite_of_16_bits();
+    int passed = 0, asked = 0;
+    for (const Kernel& kernel : Registry::instance().kernels()) {
+        if (kernel.op->separable.empty() || !kernel.on("cpu") ||
+            kernel.name.find("/bug_") != std::string::npos)
+            continue;
+        const Case drawn = drawn_case(suite, row_of(kernel.name, "cpu"), 3, asked++ % cases);
+        const Outcome outcome = suite.run(drawn.print());
+        CAPTURE(drawn.print());
+        CAPTURE(outcome.message);
+        CHECK(outcome.verdict != Verdict::failed);
+        CHECK(outcome.verdict != Verdict::errored);
+        passed += outcome.verdict == Verdict::passed;
+    }
+    // Others refuse the problem, or compare nothing but zeros.
+    CHECK(asked > 150);
+    CHECK(passed > asked * 9 / 10);
+}
+
 TEST_CASE("a kernel is given no more elements than it declares to take") {
     const Suite suite = suite_of_16_bits();
     const Row row = row_of("relu.forward/right_up_to_16_bits", "cpu");
