@@ -25,10 +25,17 @@ constexpr std::int64_t fewest_rehearsed = 32;
 // must not decide what they see.
 constexpr double most_seconds = 6.0;
 
+// What the CPU device takes a minute for.
+constexpr std::int64_t most_elements_on_cpu = std::int64_t{1} << 24;
+
+const LargeTensor& largest_of(const LargeShape& shape) {
+    return *std::ranges::max_element(shape.tensors, {},
+                                     [](const LargeTensor& tensor) { return tensor.elements(); });
+}
+
 /// `y has 2147483712 elements, 8 GiB`: the largest tensor of the call.
 std::string size_of(const LargeShape& shape) {
-    const auto& largest = *std::ranges::max_element(
-        shape.tensors, {}, [](const LargeTensor& tensor) { return tensor.elements(); });
+    const LargeTensor& largest = largest_of(shape);
     return largest.name + " has " + std::to_string(largest.elements()) + " elements, " +
            print_bytes(static_cast<double>(largest.bytes()));
 }
@@ -112,6 +119,8 @@ Outcome holds_when_large(CaseContext& context) {
                     *one_copy(checked.problem, along, copies), along, copies, checked.setting);
     if (const auto why = why_unsupported(context.kernel(), shape))
         throw std::invalid_argument(*why);
+    if (checked.device == "cpu" && largest_of(shape).elements() > most_elements_on_cpu)
+        return Outcome::skipped("too large for the device cpu: " + size_of(shape));
     const auto plan = [&](LargeShape of) {
         return plan_large(checked, context.registry(), context.kind(), std::move(of));
     };

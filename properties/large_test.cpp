@@ -202,6 +202,26 @@ TEST_CASE("kernels with offsets of 64 bits pass") {
     }
 }
 
+TEST_CASE("every registered kernel is right on what is large for offsets of 16 bits") {
+    const Suite suite = suite_of_16_bits();
+    int passed = 0, asked = 0;
+    for (const Kernel& kernel : Registry::instance().kernels()) {
+        if (kernel.op->separable.empty() || !kernel.on("cpu") ||
+            kernel.name.find("/bug_") != std::string::npos)
+            continue;
+        const Case drawn = drawn_case(suite, row_of(kernel.name, "cpu"), 3, asked++ % cases);
+        const Outcome outcome = suite.run(drawn.print());
+        CAPTURE(drawn.print());
+        CAPTURE(outcome.message);
+        CHECK(outcome.verdict != Verdict::failed);
+        CHECK(outcome.verdict != Verdict::errored);
+        passed += outcome.verdict == Verdict::passed;
+    }
+    // Others refuse the problem, or compare nothing but zeros.
+    CHECK(asked > 150);
+    CHECK(passed > asked * 9 / 10);
+}
+
 TEST_CASE("a kernel is given no more elements than it declares to take") {
     const Suite suite = suite_of_16_bits();
     const Row row = row_of("relu.forward/right_up_to_16_bits", "cpu");
@@ -223,6 +243,24 @@ TEST_CASE("a pass that does not obey what its operator says is skipped") {
         "v1:conv.forward/right_offset_64:holds_when_large:cpu:c=512,in=8x8:seed=1:copies=c*512");
     CHECK(outcome.verdict == Verdict::skipped);
     CHECK(outcome.message == "along c, y is not the sum of its copies");
+}
+
+TEST_CASE("the CPU device is given no problem that only a GPU has the memory and the time for") {
+    const Suite suite = make_suite(Registry::instance());
+    const Outcome outcome = suite.run(
+        "v1:relu.forward/naive:holds_when_large:cpu:n=2147483649:dense=1:copies=n*2147483649");
+    CHECK(outcome.verdict == Verdict::skipped);
+    CHECK(outcome.message == "too large for the device cpu: x has 2147483649 elements, 8.0 GiB");
+}
+
+TEST_CASE("copies and the property that makes them belong together") {
+    const Suite suite = suite_of_16_bits();
+    CHECK_THROWS_WITH_AS(
+        suite.run("v1:relu.forward/naive:matches_reference:cpu:n=6:dense=1:copies=n*3"),
+        "copies= is for holds_when_large, not for matches_reference", std::invalid_argument);
+    CHECK_THROWS_WITH_AS(suite.run("v1:relu.forward/naive:holds_when_large:cpu:n=6:dense=1"),
+                         "holds_when_large needs a case with copies=..., as copies=n*9",
+                         std::invalid_argument);
 }
 
 TEST_CASE("on a GPU offsets and counts of 32 bits are found, and kernels of 64 pass") {
