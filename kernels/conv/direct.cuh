@@ -180,15 +180,17 @@ template <class T>
 __global__ void to_bias(Strided<const T> dy, T* db, long long batch, long long channels,
                         long long size0, long long size1, long long size2) {
     using Sum = Accumulator<T>;
-    const long long k = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
-    if (k >= channels) return;
-    Sum sum = 0;
-    for (long long i = 0; i < batch * size0 * size1 * size2; ++i) {
-        long long position[3];
-        const long long n = split(i, size0, size1, size2, position);
-        sum += static_cast<Sum>(dy.at(n, k, position));
+    const long long step = static_cast<long long>(gridDim.x) * blockDim.x;
+    for (long long k = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x; k < channels;
+         k += step) {
+        Sum sum = 0;
+        for (long long i = 0; i < batch * size0 * size1 * size2; ++i) {
+            long long position[3];
+            const long long n = split(i, size0, size1, size2, position);
+            sum += static_cast<Sum>(dy.at(n, k, position));
+        }
+        db[k] = static_cast<T>(sum);
     }
-    db[k] = static_cast<T>(sum);
 }
 
 /// Enough blocks for one thread each, but no more than a grid-stride loop needs to fill a GPU.

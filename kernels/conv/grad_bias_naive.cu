@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // conv.grad_bias/naive: a thread for each output channel sums over batch and space.
+#include <cstdint>
+
 #include <cuda_runtime.h>
 
 #include "harness/kernel.hpp"
@@ -38,4 +40,5 @@ GRADVERIFY_KERNEL(gradverify::conv::GradBias, "naive", launch)
     .where("filter_h", gradverify::same_as("filter_w"))
     .aligned_to(sizeof(float))
     .on_given_stream()
+    .up_to_elements(INT32_MAX)
     .with_empty_problems();

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // conv.grad_weight/naive: a thread for each weight walks over batch and output. The plain case
 // only: stride 1, no padding, dilation 1, one group, a square filter.
+#include <cstdint>
+
 #include <cuda_runtime.h>
 
 #include "harness/kernel.hpp"
@@ -52,4 +54,5 @@ GRADVERIFY_KERNEL(gradverify::conv::GradWeight, "naive", launch)
     .where("filter_h", gradverify::same_as("filter_w"))
     .aligned_to(sizeof(float))
     .on_given_stream()
+    .up_to_elements(INT32_MAX)
     .with_empty_problems();
