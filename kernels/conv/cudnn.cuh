@@ -5,6 +5,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 
 #include "kernels/conv/cudnn_library.cuh"
 #include "kernels/element.cuh"
@@ -144,10 +145,12 @@ auto first_of(const Performance* found, int count, Heuristic heuristic,
     throw NotSupported("cuDNN's heuristics name no algorithm that may be taken");
 }
 
-/// What all of its kernels say. It decides by itself which problems an algorithm takes.
+/// What all of its kernels say. It decides by itself which problems an algorithm takes; a tensor's
+/// elements are limited by its documentation.
 template <class T>
 void declare_cudnn(KernelDeclaration& kernel) {
     kernel.spatial_axes(1, 3).on_given_stream().may_refuse().needs(why_absent).yardstick("cuDNN");
+    kernel.up_to_elements(INT32_MAX);
     if constexpr (DTypeOf<T>::value != DType::f32) kernel.storage(DTypeOf<T>::value);
     if constexpr (is_narrow<T>) kernel.on_tensor_cores();
 }
