@@ -14,7 +14,7 @@ using conv::declare_tensor_core;
 using tensor_core::SmallTile;
 
 // Floats, of which a step along the depth takes 16.
-using Pixels = conv::Window<float, false, true>;
+using Pixels = conv::Window<float, true>;
 using Filter = conv::FilterByFeature<float>;
 using ToPixels = conv::ToPixels<float>;
 
@@ -28,7 +28,7 @@ struct Parts {
 
     explicit Parts(const conv::Forward& call)
         : geometry(call.problem, call.x, call.y),
-          pixels(geometry.window<float, false, true>(call.x, geometry.group_image)),
+          pixels(geometry.window<float, true>(call.x)),
           filter{conv::layout_of<const float>(call.w), geometry.group_features, pixels.taps,
                  conv::has_chunks<float>(call.w, geometry.group_image)},
           y{conv::layout_of<float>(call.y), geometry.over_features(), call.b.as<const float>(),
@@ -99,7 +99,7 @@ struct SumsInHalf : conv::ToPixels<__half> {
 };
 void sums_in_half(const conv::Forward& call) {
     const conv::TensorCoreGeometry g(call.problem, call.x, call.y);
-    const auto pixels = g.window<__half, false, true>(call.x, g.group_image);
+    const auto pixels = g.window<__half, true>(call.x);
     const conv::FilterByFeature<__half> filter{conv::layout_of<const __half>(call.w),
                                                g.group_features, pixels.taps,
                                                conv::has_chunks<__half>(call.w, g.group_image)};
@@ -132,7 +132,7 @@ void last_part_dropped(const conv::GradWeight& call) {
     const conv::ByChannel<float, conv::Positions> features{
         conv::layout_of<const float>(call.dy), g.over_features(), g.group_features,
         g.group_features * call.dy.stride(1), false};
-    const auto pixels = g.window<float, false, false>(call.x, g.group_image);
+    const auto pixels = g.window<float, false>(call.x);
     const conv::ToPartialSums sums{static_cast<float*>(call.launch.workspace), g.group_features,
                                    pixels.taps.count, g.groups};
     tensor_core::launch_tiles<SmallTile>(
