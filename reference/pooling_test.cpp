@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <limits>
+#include <sstream>
 #include <string>
 
 #include "reference/run_pass.hpp"
@@ -112,6 +113,35 @@ TEST_CASE("maxpool has no window without a pixel") {
           "maxpool needs a pixel of the image in every window");
     CHECK(why_invalid("maxpool", "in=1x5,window=1x2,dilation=1x5,padding=0x1") == "");
     CHECK(max_pooled("in=2x2,window=3x1", {1, 2, 3, 4}, {}).y.empty());
+}
+
+TEST_CASE("whether all of maxpool's windows have a pixel is known from the first and the last") {
+    int problems = 0, without = 0;
+    for (int in = 1; in <= 6; ++in)
+        for (int window = 1; window <= 3; ++window)
+            for (int dilation = 1; dilation <= 6; ++dilation)
+                for (int stride = 1; stride <= 4; ++stride)
+                    for (int padding = 0; 2 * padding <= dilation * (window - 1) + 1; ++padding) {
+                        const int room = in + 2 * padding - dilation * (window - 1) - 1;
+                        bool all_have_one = true;
+                        for (int at = 0; room >= 0 && at <= room / stride; ++at) {
+                            bool has_one = false;
+                            for (int tap = 0; tap < window; ++tap) {
+                                const int pixel = at * stride + tap * dilation - padding;
+                                has_one = has_one || (pixel >= 0 && pixel < in);
+                            }
+                            all_have_one = all_have_one && has_one;
+                        }
+                        std::ostringstream text;
+                        text << "in=1x" << in << ",window=1x" << window << ",stride=1x" << stride
+                             << ",dilation=1x" << dilation << ",padding=0x" << padding;
+                        CHECK_MESSAGE((why_invalid("maxpool", text.str()) == "") == all_have_one,
+                                      text.str());
+                        ++problems;
+                        without += !all_have_one;
+                    }
+    CHECK(problems > 500);
+    CHECK(without > 10);
 }
 
 TEST_CASE("avgpool divides by what is left of a window inside the image, or by its positions") {
