@@ -8,6 +8,7 @@
 
 #include "harness/copies.hpp"
 #include "harness/worker_pool.hpp"
+#include "kernels/grids.cuh"
 #include "properties/draw_seed.hpp"
 #include "properties/large_plan.hpp"
 #include "properties/problem_generator.hpp"
@@ -285,6 +286,39 @@ TEST_CASE("on a GPU offsets and counts of 32 bits are found, and kernels of 64 p
     for (const char* right : {"conv.forward/right_offset_64", "conv.grad_input/right_offset_64",
                               "conv.grad_weight/right_offset_64", "relu.forward/naive"})
         CHECK_MESSAGE(!fails(right), right);
+}
+
+TEST_CASE("blocks that one grid has no room for are launched in further ones, each once") {
+    const auto launched = [](long long blocks) {
+        std::vector<std::pair<long long, unsigned>> grids;
+        in_grids(
+            blocks, [&](long long first, unsigned count) { grids.emplace_back(first, count); }, 10);
+        return grids;
+    };
+    using Grids = std::vector<std::pair<long long, unsigned>>;
+    CHECK(launched(0) == Grids{});
+    CHECK(launched(10) == Grids{{0, 10}});
+    CHECK(launched(21) == Grids{{0, 10}, {10, 10}, {20, 1}});
+}
+
+TEST_CASE("on a GPU kernels with a block for each plane or tile take more than 2^31 of them") {
+    if (const std::string why = why_unavailable("cuda"); !why.empty()) {
+        MESSAGE("not run: " << why);
+        return;
+    }
+    WorkerPool pool({.command = suite_worker_command(), .jobs = 1});
+    // 2^29 times 5 planes of one element each.
+    const std::string n = "n=536870912", copies = ":dense=2:copies=n*536870912";
+    for (const std::string& text :
+         {"conv.forward/depthwise:holds_when_large:cuda:" + n + ",k=5,in=1" + copies,
+          "conv.grad_input/depthwise:holds_when_large:cuda:" + n + ",c=5,k=5,groups=5,in=1" +
+              copies,
+          "avgpool.forward/separable:holds_when_large:cuda:" + n + ",c=5,in=1x1" + copies,
+          "avgpool.grad_input/separable:holds_when_large:cuda:" + n + ",c=5,in=1x1" + copies}) {
+        const Outcome outcome = pool.run("v1:" + text);
+        MESSAGE(text << ": " << name_of(outcome.verdict) << " " << outcome.message);
+        CHECK(outcome.verdict == Verdict::passed);
+    }
 }
 
 }  // namespace gradverify

@@ -5,14 +5,17 @@
 
 #include "harness/kernel.hpp"
 #include "kernels/avgpool/tile.cuh"
+#include "kernels/grids.cuh"
 #include "reference/avgpool.hpp"
 
 namespace {
 
-__global__ void pool(const float* x, float* y, PoolGeometry g, PoolTiles tiles, bool include_pad) {
+__global__ void pool(const float* x, float* y, PoolGeometry g, PoolTiles tiles, bool include_pad,
+                     long long first_tile) {
     __shared__ float sums[sum_rows_maximum][tile_columns];
-    const long long plane = tiles.plane(blockIdx.x), ow = tiles.column(blockIdx.x);
-    const long long first = tiles.first_row(blockIdx.x), end = tiles.end_row(first);
+    const long long tile = first_tile + blockIdx.x;
+    const long long plane = tiles.plane(tile), ow = tiles.column(tile);
+    const long long first = tiles.first_row(tile), end = tiles.end_row(first);
     const long long h_begin = AverageWindow(g.h, first, include_pad).begin;
     const long long h_end = AverageWindow(g.h, end - 1, include_pad).end;
     // Beyond the last column nothing is read.
@@ -41,9 +44,11 @@ void launch(const gradverify::avgpool::Forward& call) {
     // The windows of so many rows of outputs span no more rows of the image than there is room for.
     const long long most = (sum_rows_maximum - g.h.window) / g.h.stride + 1;
     const PoolTiles tiles{g.h.out, g.w.out, static_cast<int>(most < g.h.out ? most : g.h.out)};
-    const auto blocks = static_cast<unsigned>(g.planes * tiles.tiles_down() * tiles.tiles_across());
-    pool<<<blocks, dim3(tile_columns, tile_threads_y), 0, call.launch.stream>>>(
-        call.x.as<const float>(), call.y.as<float>(), g, tiles, call.include_pad);
+    in_grids(
+        g.planes * tiles.tiles_down() * tiles.tiles_across(), [&](long long first, unsigned count) {
+            pool<<<count, dim3(tile_columns, tile_threads_y), 0, call.launch.stream>>>(
+                call.x.as<const float>(), call.y.as<float>(), g, tiles, call.include_pad, first);
+        });
 }
 
 }  // namespace

@@ -5,15 +5,17 @@
 
 #include "harness/kernel.hpp"
 #include "kernels/avgpool/tile.cuh"
+#include "kernels/grids.cuh"
 #include "reference/avgpool.hpp"
 
 namespace {
 
 __global__ void gather(const float* dy, float* dx, PoolGeometry g, PoolTiles tiles,
-                       bool include_pad) {
+                       bool include_pad, long long first_tile) {
     __shared__ float shares[sum_rows_maximum][tile_columns];
-    const long long plane = tiles.plane(blockIdx.x), w = tiles.column(blockIdx.x);
-    const long long first = tiles.first_row(blockIdx.x), end = tiles.end_row(first);
+    const long long tile = first_tile + blockIdx.x;
+    const long long plane = tiles.plane(tile), w = tiles.column(tile);
+    const long long first = tiles.first_row(tile), end = tiles.end_row(first);
     const long long oh_begin = g.h.first_over(first), oh_end = g.h.end_over(end - 1);
     for (long long oh = oh_begin + threadIdx.y; oh < oh_end; oh += blockDim.y) {
         const float* const row = dy + (plane * g.h.out + oh) * g.w.out;
@@ -40,9 +42,11 @@ void launch(const gradverify::avgpool::GradInput& call) {
     // Over so many rows of pixels there are no more rows of windows than there is room for.
     const long long most = sum_rows_maximum - g.h.window + 1;
     const PoolTiles tiles{g.h.in, g.w.in, static_cast<int>(most < g.h.in ? most : g.h.in)};
-    const auto blocks = static_cast<unsigned>(g.planes * tiles.tiles_down() * tiles.tiles_across());
-    gather<<<blocks, dim3(tile_columns, tile_threads_y), 0, call.launch.stream>>>(
-        call.dy.as<const float>(), call.dx.as<float>(), g, tiles, call.include_pad);
+    in_grids(
+        g.planes * tiles.tiles_down() * tiles.tiles_across(), [&](long long first, unsigned count) {
+            gather<<<count, dim3(tile_columns, tile_threads_y), 0, call.launch.stream>>>(
+                call.dy.as<const float>(), call.dx.as<float>(), g, tiles, call.include_pad, first);
+        });
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "kernels/conv/direct.cuh"
+#include "kernels/grids.cuh"
 
 namespace gradverify::conv {
 
@@ -41,13 +42,13 @@ struct DepthwisePlace {
     long long n, channel, position[3];
     bool is_inside;
 
-    __device__ DepthwisePlace(long long channels, long long size0, long long size1,
+    __device__ DepthwisePlace(long long block, long long channels, long long size0, long long size1,
                               long long size2) {
         const long long positions = size0 * size1 * size2;
         const long long shares = (positions + blockDim.x - 1) / blockDim.x;
-        const long long flat = blockIdx.x % shares * blockDim.x + threadIdx.x;
-        n = blockIdx.x / shares / channels;
-        channel = blockIdx.x / shares % channels;
+        const long long flat = block % shares * blockDim.x + threadIdx.x;
+        n = block / shares / channels;
+        channel = block / shares % channels;
         is_inside = flat < positions;
         split(flat, size0, size1, size2, position);
     }
@@ -56,10 +57,11 @@ struct DepthwisePlace {
 /// y[n,k,o] = b[k] + sum over taps of x[n, k / multiplier, ...] * w[k,0,tap].
 template <class T>
 __global__ void depthwise_to_features(Strided<const T> x, Strided<const T> w, const T* b,
-                                      Strided<T> y, DirectGeometry g) {
+                                      Strided<T> y, DirectGeometry g, long long first_block) {
     using Sum = Accumulator<T>;
     __shared__ DepthwiseTap<Sum> taps[depthwise_taps];
-    const DepthwisePlace to(g.features, g.axes[0].features, g.axes[1].features, g.axes[2].features);
+    const DepthwisePlace to(first_block + blockIdx.x, g.features, g.axes[0].features,
+                            g.axes[1].features, g.axes[2].features);
     const long long count = g.axes[0].filter * g.axes[1].filter * g.axes[2].filter;
     Sum sum = static_cast<Sum>(b[to.channel]);
     for (long long first = 0; first < count; first += depthwise_taps) {
@@ -82,10 +84,11 @@ __global__ void depthwise_to_features(Strided<const T> x, Strided<const T> w, co
 /// dx[n,c,i] = sum over the channels k of c and taps of dy[n,k,...] * w[k,0,tap].
 template <class T>
 __global__ void depthwise_to_image(Strided<const T> dy, Strided<const T> w, Strided<T> dx,
-                                   DirectGeometry g) {
+                                   DirectGeometry g, long long first_block) {
     using Sum = Accumulator<T>;
     __shared__ DepthwiseTap<Sum> taps[depthwise_taps];
-    const DepthwisePlace to(g.image_channels, g.axes[0].image, g.axes[1].image, g.axes[2].image);
+    const DepthwisePlace to(first_block + blockIdx.x, g.image_channels, g.axes[0].image,
+                            g.axes[1].image, g.axes[2].image);
     const long long count =
         g.group_features * g.axes[0].filter * g.axes[1].filter * g.axes[2].filter;
     Sum sum = 0;
@@ -120,11 +123,12 @@ __device__ Sum sum_of_warps(Sum value) {
 /// dw[k,0,tap] = sum over n and positions of dy * x. A block for each element.
 template <class T>
 __global__ void depthwise_to_filter(Strided<const T> dy, Strided<const T> x, Strided<T> dw,
-                                    DirectGeometry g) {
+                                    DirectGeometry g, long long first_element) {
     using Sum = Accumulator<T>;
     const DirectAxis(&axes)[3] = g.axes;
     long long tap[3];
-    const long long k = split(blockIdx.x, axes[0].filter, axes[1].filter, axes[2].filter, tap);
+    const long long k =
+        split(first_element + blockIdx.x, axes[0].filter, axes[1].filter, axes[2].filter, tap);
     const long long terms = g.n * axes[0].features * axes[1].features * axes[2].features;
     Sum sum = 0;
     for (long long i = threadIdx.x; i < terms; i += blockDim.x) {
@@ -145,7 +149,7 @@ __global__ void depthwise_to_filter(Strided<const T> dy, Strided<const T> x, Str
 
 /// Blocks for shares of each plane of a tensor; a small plane needs few warps.
 struct PlaneBlocks {
-    unsigned count;
+    long long count;
     int threads;
 
     PlaneBlocks(const TensorView& view, int block_size) {
@@ -153,7 +157,7 @@ struct PlaneBlocks {
         const long long positions = view.elements() / planes;
         const long long whole_warps = (positions + 31) / 32 * 32;
         threads = whole_warps < block_size ? static_cast<int>(whole_warps) : block_size;
-        count = static_cast<unsigned>(planes * ((positions + threads - 1) / threads));
+        count = planes * ((positions + threads - 1) / threads);
     }
 };
 
@@ -162,9 +166,11 @@ void launch_depthwise_to_features(const Parameters& p, const TensorView& x, cons
                                   const TensorView& b, const TensorView& y, const Launch& launch) {
     if (y.elements() == 0) return;
     const PlaneBlocks blocks(y, launch.block_size);
-    depthwise_to_features<T><<<blocks.count, blocks.threads, 0, launch.stream>>>(
-        strided<const T>(x), strided<const T>(w), b.as<const T>(), strided<T>(y),
-        direct_geometry(p, x, y));
+    in_grids(blocks.count, [&](long long first, unsigned count) {
+        depthwise_to_features<T><<<count, blocks.threads, 0, launch.stream>>>(
+            strided<const T>(x), strided<const T>(w), b.as<const T>(), strided<T>(y),
+            direct_geometry(p, x, y), first);
+    });
 }
 
 template <class T, class Parameters>
@@ -172,16 +178,21 @@ void launch_depthwise_to_image(const Parameters& p, const TensorView& dy, const 
                                const TensorView& dx, const Launch& launch) {
     if (dx.elements() == 0) return;
     const PlaneBlocks blocks(dx, launch.block_size);
-    depthwise_to_image<T><<<blocks.count, blocks.threads, 0, launch.stream>>>(
-        strided<const T>(dy), strided<const T>(w), strided<T>(dx), direct_geometry(p, dx, dy));
+    in_grids(blocks.count, [&](long long first, unsigned count) {
+        depthwise_to_image<T><<<count, blocks.threads, 0, launch.stream>>>(
+            strided<const T>(dy), strided<const T>(w), strided<T>(dx), direct_geometry(p, dx, dy),
+            first);
+    });
 }
 
 template <class T, class Parameters>
 void launch_depthwise_to_filter(const Parameters& p, const TensorView& dy, const TensorView& x,
                                 const TensorView& dw, const Launch& launch) {
-    depthwise_to_filter<T>
-        <<<static_cast<unsigned>(dw.elements()), launch.block_size, 0, launch.stream>>>(
-            strided<const T>(dy), strided<const T>(x), strided<T>(dw), direct_geometry(p, x, dy));
+    in_grids(dw.elements(), [&](long long first, unsigned count) {
+        depthwise_to_filter<T><<<count, launch.block_size, 0, launch.stream>>>(
+            strided<const T>(dy), strided<const T>(x), strided<T>(dw), direct_geometry(p, x, dy),
+            first);
+    });
 }
 
 /// What all of them support and promise.
