@@ -116,7 +116,8 @@ bool CaseContext::adds_up_expanded() const {
                               std::ldexp(1.0, exact_bits() - 1);
 }
 
-// Of a tensor that lies expanded in memory, all elements along an axis are its first.
+// Of a tensor that lies expanded in memory, all elements along an axis are one: the first of them
+// that is not zero, or nothing would be compared where that one happens to be.
 void CaseContext::expand(const std::string& name, Array<double>& array) const {
     const TensorLayout layout = checked_.setting.layout_of(name);
     std::size_t inner = array.data.size();
@@ -124,8 +125,13 @@ void CaseContext::expand(const std::string& name, Array<double>& array) const {
         const auto size = static_cast<std::size_t>(array.sizes[axis]);
         inner /= size;
         if (!layout.is_expanded(axis)) continue;
-        for (std::size_t i = 0; i < array.data.size(); ++i)
-            array.data[i] = array.data[i - i / inner % size * inner];
+        for (std::size_t first = 0; first < array.data.size(); ++first) {
+            if (first / inner % size != 0) continue;
+            double value = 0.0;
+            for (std::size_t i = 0; i < size && value == 0.0; ++i)
+                value = array.data[first + i * inner];
+            for (std::size_t i = 0; i < size; ++i) array.data[first + i * inner] = value;
+        }
     }
 }
 

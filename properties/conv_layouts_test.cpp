@@ -28,4 +28,16 @@ TEST_CASE("long sums of an expanded cotangent are not held to be exact in a narr
         }
 }
 
+TEST_CASE("an expanded cotangent is zero only where all of its elements are") {
+    const Suite suite = make_suite(Registry::instance());
+    const auto verdict_of = [&](const std::string& data) {
+        return suite
+            .run("v1:conv.grad_weight/direct:matches_reference:cpu:in=1x2,n=2:data=" + data +
+                 ":layout=dy.expand03")
+            .verdict;
+    };
+    CHECK(verdict_of("dy[3]=3,x[0]=2") == Verdict::passed);
+    CHECK(verdict_of("x[0]=2") == Verdict::vacuous);
+}
+
 }  // namespace gradverify

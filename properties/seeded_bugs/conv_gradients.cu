@@ -1,17 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Seeded bugs of conv's gradients, each a mistake that shipped somewhere. Linked into the tests
 // only; seeded_bugs_test.cpp says which property must kill each, and at which problem.
-#include <cuda_runtime.h>
-
-#include "harness/kernel.hpp"
-#include "kernels/conv/geometry.cuh"
+#include "properties/seeded_bugs/plain_conv.cuh"
 
 namespace {
 
-using gradverify::conv::DeviceAxis;
-using gradverify::conv::DeviceGeometry;
-
-enum class InputBug { remainder_unwritten, group_weight_offset };
+using namespace gradverify::plain_conv;
 
 // The pixels of an axis that some output reads: what a kernel tiled by the output writes.
 __device__ long long reached(const DeviceAxis& axis) {
@@ -20,72 +14,36 @@ __device__ long long reached(const DeviceAxis& axis) {
     return end < axis.in ? end : axis.in;
 }
 
-__device__ long long output_of(const DeviceAxis& axis, long long in, long long f) {
-    const long long shifted = in + axis.padding - f * axis.dilation;
-    if (shifted < 0 || shifted % axis.stride != 0) return -1;
-    return shifted / axis.stride < axis.out ? shifted / axis.stride : -1;
-}
+// A03 never writes the rows and columns behind the last one that an output reads.
+struct RemainderUnwritten : RightConv {
+    __device__ static bool is_written(const DeviceGeometry& g, long long ih, long long iw) {
+        return g.h.out == 0 || g.w.out == 0 || (ih < reached(g.h) && iw < reached(g.w));
+    }
+};
 
-// A03 never writes the rows and columns behind the last one that an output reads; A04 reads every
-// group's filters from the first group's.
+// A04 reads every group's filters from the first group's.
+struct FirstGroupsFilters : RightConv {
+    __device__ static long long filter(long long, long long k) { return k; }
+};
+
+// A05 lacks the test at the bottom edge.
+struct BottomEdge : RightConv {
+    __device__ static bool inside(const DeviceGeometry& g, long long ih, long long iw) {
+        return ih >= 0 && iw >= 0 && iw < g.w.in;
+    }
+};
+
+// A06 adds to dw.
+struct Accumulates : RightConv {
+    __device__ static void put(float& element, float sum) { element += sum; }
+};
+
 __global__ void running_sum_of_channel(const float* dy, float* db, DeviceGeometry g) {
     const long long pixels = g.h.out * g.w.out;
     float sum = 0.0f;
     for (long long n = 0; n < g.n; ++n)
         for (long long i = 0; i < pixels; ++i) sum += dy[(n * g.k + blockIdx.x) * pixels + i];
     db[blockIdx.x] = sum;
-}
-
-template <InputBug bug>
-__global__ void gather(const float* dy, const float* w, float* dx, DeviceGeometry g) {
-    const long long i = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
-    if (i >= g.n * g.c * g.h.in * g.w.in) return;
-    const long long iw = i % g.w.in, ih = i / g.w.in % g.h.in;
-    const long long c = i / (g.w.in * g.h.in) % g.c, n = i / (g.w.in * g.h.in * g.c);
-    if (bug == InputBug::remainder_unwritten && g.h.out > 0 && g.w.out > 0 &&
-        (ih >= reached(g.h) || iw >= reached(g.w)))
-        return;
-    const long long first_k = c / g.group_c * g.group_k;
-    float sum = 0.0f;
-    for (long long fh = 0; fh < g.h.filter; ++fh)
-        for (long long fw = 0; fw < g.w.filter; ++fw) {
-            const long long oh = output_of(g.h, ih, fh), ow = output_of(g.w, iw, fw);
-            if (oh < 0 || ow < 0) continue;
-            for (long long k = 0; k < g.group_k; ++k) {
-                const long long w_k = bug == InputBug::group_weight_offset ? k : first_k + k;
-                sum += dy[((n * g.k + first_k + k) * g.h.out + oh) * g.w.out + ow] *
-                       w[((w_k * g.group_c + c % g.group_c) * g.h.filter + fh) * g.w.filter + fw];
-            }
-        }
-    dx[i] = sum;
-}
-
-enum class WeightBug { bottom_edge, accumulates };
-
-// A05 lacks the test at the bottom edge; A06 adds to dw.
-template <WeightBug bug>
-__global__ void correlate(const float* dy, const float* x, float* dw, DeviceGeometry g) {
-    const long long i = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
-    if (i >= g.k * g.group_c * g.h.filter * g.w.filter) return;
-    const long long fw = i % g.w.filter, fh = i / g.w.filter % g.h.filter;
-    const long long c = i / (g.w.filter * g.h.filter) % g.group_c;
-    const long long k = i / (g.w.filter * g.h.filter * g.group_c);
-    const long long x_c = k / g.group_k * g.group_c + c;
-    float sum = 0.0f;
-    for (long long n = 0; n < g.n; ++n)
-        for (long long oh = 0; oh < g.h.out; ++oh)
-            for (long long ow = 0; ow < g.w.out; ++ow) {
-                const long long ih = oh * g.h.stride + fh * g.h.dilation - g.h.padding;
-                const long long iw = ow * g.w.stride + fw * g.w.dilation - g.w.padding;
-                if (ih < 0 || iw < 0 || iw >= g.w.in) continue;
-                if (bug != WeightBug::bottom_edge && ih >= g.h.in) continue;
-                sum += dy[((n * g.k + k) * g.h.out + oh) * g.w.out + ow] *
-                       x[((n * g.c + x_c) * g.h.in + ih) * g.w.in + iw];
-            }
-    if (bug == WeightBug::accumulates)
-        dw[i] += sum;
-    else
-        dw[i] = sum;
 }
 
 // A07 walks dy once with a running sum, and flushes it into the channel that comes next.
@@ -137,23 +95,6 @@ __global__ void last_warp(const float* dy, float* db, DeviceGeometry g) {
     if (i == 0) db[k] = sum;
 }
 
-template <InputBug bug>
-void launch_grad_input(const gradverify::conv::GradInput& call) {
-    if (call.dx.elements() == 0) return;
-    const auto blocks = static_cast<unsigned>((call.dx.elements() + 127) / 128);
-    gather<bug><<<blocks, 128, 0, call.launch.stream>>>(
-        call.dy.as<const float>(), call.w.as<const float>(), call.dx.as<float>(),
-        gradverify::conv::device_geometry(call.problem, call.dy));
-}
-
-template <WeightBug bug>
-void launch_grad_weight(const gradverify::conv::GradWeight& call) {
-    const auto blocks = static_cast<unsigned>((call.dw.elements() + 127) / 128);
-    correlate<bug><<<blocks, 128, 0, call.launch.stream>>>(
-        call.dy.as<const float>(), call.x.as<const float>(), call.dw.as<float>(),
-        gradverify::conv::device_geometry(call.problem, call.dy));
-}
-
 // Keeps the number of pixels of its first call.
 void launch_cached_geometry(const gradverify::conv::GradBias& call) {
     static const DeviceGeometry first = gradverify::conv::device_geometry(call.problem, call.dy);
@@ -171,8 +112,7 @@ void launch_running_sum(const gradverify::conv::GradBias& call) {
 }
 
 void launch_sum_read_ahead(const gradverify::conv::GradBias& call) {
-    const auto blocks = static_cast<unsigned>((call.db.elements() + 127) / 128);
-    sum_read_ahead<<<blocks, 128, 0, call.launch.stream>>>(
+    sum_read_ahead<<<blocks_of(call.db.elements()), 128, 0, call.launch.stream>>>(
         call.dy.as<const float>(), call.db.as<float>(),
         gradverify::conv::device_geometry(call.problem, call.dy));
 }
@@ -186,19 +126,19 @@ void launch_last_warp(const gradverify::conv::GradBias& call) {
 }  // namespace
 
 GRADVERIFY_KERNEL(gradverify::conv::GradInput, "bug_a03_remainder_unwritten",
-                  launch_grad_input<InputBug::remainder_unwritten>)
+                  launch_grad_input<RemainderUnwritten>)
     .aligned_to(sizeof(float))
     .with_empty_problems();
 GRADVERIFY_KERNEL(gradverify::conv::GradInput, "bug_a04_group_weight_offset",
-                  launch_grad_input<InputBug::group_weight_offset>)
+                  launch_grad_input<FirstGroupsFilters>)
     .aligned_to(sizeof(float))
     .with_empty_problems();
 GRADVERIFY_KERNEL(gradverify::conv::GradWeight, "bug_a05_bottom_edge",
-                  launch_grad_weight<WeightBug::bottom_edge>)
+                  launch_grad_weight<BottomEdge>)
     .aligned_to(sizeof(float))
     .with_empty_problems();
 GRADVERIFY_KERNEL(gradverify::conv::GradWeight, "bug_a06_accumulates",
-                  launch_grad_weight<WeightBug::accumulates>)
+                  launch_grad_weight<Accumulates>)
     .aligned_to(sizeof(float))
     .with_empty_problems();
 GRADVERIFY_KERNEL(gradverify::conv::GradBias, "bug_a16_last_warp", launch_last_warp)
