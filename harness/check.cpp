@@ -7,6 +7,7 @@
 
 #include "harness/interrupt.hpp"
 #include "harness/not_supported.hpp"
+#include "harness/redraw.hpp"
 #include "harness/row_verdict.hpp"
 #include "harness/shrink_in_workers.hpp"
 
@@ -183,13 +184,12 @@ class Check {
         stop(serving, serving.next_index, {{}, Outcome::errored(drawing_threw + wrong.what())});
     }
 
-    void submit(std::size_t which, std::int64_t index, Case drawn) {
-        Serving& serving = rows_[which];
+    void submit(std::size_t which, std::int64_t index, Case drawn, int redraws = 0) {
         const std::int64_t ticket = next_ticket_++;
-        ++serving.in_flight;
+        ++rows_[which].in_flight;
         const std::string printed = drawn.print();
-        running_.emplace(ticket, Running{which, index, std::move(drawn)});
-        given_.push_back({which, index});
+        given_.push_back({which, index, redraws});
+        running_.emplace(ticket, Running{given_.back(), std::move(drawn)});
         pool_.submit(ticket, printed);
     }
 
@@ -222,8 +222,8 @@ class Check {
     /// Cases behind the one that decides the row need not be run: each might take its time to hang.
     void withdraw_behind(std::size_t row, std::int64_t index) {
         std::erase_if(running_, [&](const auto& entry) {
-            const Running& running = entry.second;
-            if (running.row != row || running.index <= index || !pool_.withdraw(entry.first))
+            const Given& given = entry.second.given;
+            if (given.row != row || given.index <= index || !pool_.withdraw(entry.first))
                 return false;
             --rows_[row].in_flight;
             return true;
@@ -233,9 +233,11 @@ class Check {
     /// A case that was answered turned out to have damaged its worker: its row has failed after
     /// all.
     void take_back(const WorkerPool::Answer& late) {
-        const auto [which, index] = given_[static_cast<std::size_t>(late.ticket)];
-        Serving& serving = rows_[which];
-        stop(serving, index, {draw(serving, index).drawn, late.outcome});
+        const auto [row, index, redraws] = given_[static_cast<std::size_t>(late.ticket)];
+        Serving& serving = rows_[row];
+        std::optional<Case> drawn = draw(serving, index).drawn;
+        if (drawn) drawn = redrawn(std::move(*drawn), redraws);
+        stop(serving, index, {std::move(drawn), late.outcome});
         const Verdict verdict = serving.result.verdict;
         if (!serving.ended || verdict == Verdict::failed || verdict == Verdict::errored) return;
         end(serving);
@@ -247,11 +249,16 @@ class Check {
         if (found == running_.end()) throw std::logic_error("an answer to no case");
         const Running running = std::move(found->second);
         running_.erase(found);
-        Serving& serving = rows_[running.row];
+        const auto& [row, index, redraws] = running.given;
+        Serving& serving = rows_[row];
         --serving.in_flight;
+        if (is_worth_redrawing(running.drawn, *serving.result.row.kernel->op, answer.outcome,
+                               redraws) &&
+            !time_is_up())
+            return submit(row, index, redrawn(running.drawn), redraws + 1);
         ++done_;
-        count(serving, running.index, running.drawn, answer.outcome);
-        if (!serving.stops.empty()) withdraw_behind(running.row, serving.stops.begin()->first);
+        count(serving, index, running.drawn, answer.outcome);
+        if (!serving.stops.empty()) withdraw_behind(row, serving.stops.begin()->first);
         if (is_served(serving) && serving.stops.empty()) end(serving);
     }
 
@@ -319,7 +326,8 @@ class Check {
             result.message = outcome.message;
             if (outcome.verdict == Verdict::failed) {
                 shrink(result, *found, outcome);
-                if (serving.walk) certify(*result.failure, *found, *serving.walk, index);
+                if (serving.walk && options_.shard.count == 1)
+                    certify(*result.failure, *found, *serving.walk, index);
             } else if (found)
                 result.message += " (" + found->print() + ")";
         }
@@ -353,23 +361,13 @@ class Check {
                                   std::chrono::duration<double>(std::max(share, least_seconds)));
     }
 
-    /// Where shrinking had no time for all smaller problems, this run has run them.
-    void certify(Shrunk& failure, const Case& found, const ExhaustiveWalk& walk,
-                 std::int64_t index) const {
-        if (failure.minimality.kind != Minimality::Kind::boxed || options_.shard.count > 1 ||
-            !(failure.smallest.problem == found.problem) || failure.smallest.setting.before)
-            return;
-        const std::int64_t smaller = walk.problems_before(index);
-        failure.minimality = {Minimality::Kind::certified, smaller, smaller};
-    }
-
     struct Given {
         std::size_t row = 0;
         std::int64_t index = 0;
+        int redraws = 0;
     };
     struct Running {
-        std::size_t row = 0;
-        std::int64_t index = 0;
+        Given given;
         Case drawn;
     };
 

@@ -10,6 +10,7 @@
 
 #include "harness/check_testing.hpp"
 #include "harness/interrupt.hpp"
+#include "harness/redraw.hpp"
 
 namespace {
 
@@ -59,6 +60,47 @@ TEST_CASE("a row none of whose cases compared anything but zeros is vacuous") {
     CHECK(passed.verdict == Verdict::passed);
     CHECK(passed.cases == 3);
     CHECK(passed.passed == 1);
+}
+
+TEST_CASE(
+    "a case that chance left with nothing to compare is run with other data, and is one case") {
+    Bench bench;
+    // The fake worker compares something where the seed is not the case's index.
+    const RowResult result = bench.check_one("pass_if_redrawn", {.cases = 3});
+    CHECK(result.verdict == Verdict::passed);
+    CHECK(result.cases == 3);
+    CHECK(result.passed == 3);
+    CHECK(bench.asked.size() == 3);
+    CHECK(bench.done == 3);
+}
+
+TEST_CASE("a case is drawn again where it had data to draw, and not for ever") {
+    Bench bench;
+    const Operator& op = *bench.row("vacuous").kernel->op;
+    const Outcome nothing{.verdict = Verdict::vacuous};
+    Case drawn{.kernel = "toy.forward/any",
+               .property = "vacuous",
+               .device = "cpu",
+               .problem = Problem::parse(op.space, "in=3"),
+               .data = {.seed = 7}};
+    CHECK(is_worth_redrawing(drawn, op, nothing, 0));
+    CHECK_FALSE(is_worth_redrawing(drawn, op, Outcome::passed(), 0));
+    CHECK_FALSE(is_worth_redrawing(drawn, op, nothing, 4));
+    for (const Data& data : {Data{.is_dense = true}, Data{.is_explicit = true}}) {
+        Case other = drawn;
+        other.data = data;
+        CHECK_FALSE(is_worth_redrawing(other, op, nothing, 0));
+    }
+    Case large = drawn;
+    large.setting.copies = Copies{.along = "n", .count = 2};
+    CHECK_FALSE(is_worth_redrawing(large, op, nothing, 0));
+
+    CHECK(redrawn(drawn, 0) == drawn);
+    CHECK(redrawn(drawn).data.seed != 7);
+    CHECK(redrawn(redrawn(drawn)) == redrawn(drawn, 2));
+    drawn.setting.output_mask = 0;
+    CHECK(redrawn(drawn, 0).setting.output_mask == 0);
+    CHECK(redrawn(drawn).setting.output_mask == Setting::every_output);
 }
 
 TEST_CASE("a row all of whose cases are skipped is skipped, for the most common reason") {

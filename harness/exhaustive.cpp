@@ -102,4 +102,12 @@ std::string ExhaustiveCover::print() const {
     return text;
 }
 
+void certify(Shrunk& failure, const Case& found, const ExhaustiveWalk& walk, std::int64_t index) {
+    if (failure.minimality.kind != Minimality::Kind::boxed ||
+        !(failure.smallest.problem == found.problem) || failure.smallest.setting.before)
+        return;
+    const std::int64_t smaller = walk.problems_before(index);
+    failure.minimality = {Minimality::Kind::certified, smaller, smaller};
+}
+
 }  // namespace gradverify

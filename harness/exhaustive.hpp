@@ -90,4 +90,10 @@ class ExhaustiveWalk {
     std::map<std::int64_t, Ring> rings_;
 };
 
+/// Where shrinking had no time for all smaller problems than that of a case of a walk, the walk has
+/// run them.
+///
+/// **Ranges** `index` is the case's; no shard was left out.
+void certify(Shrunk& failure, const Case& found, const ExhaustiveWalk& walk, std::int64_t index);
+
 }  // namespace gradverify

@@ -187,6 +187,7 @@ Outcome obey(std::string_view text) {
     if (word == "sleep_300") sleep_ms(300);
     if (word == "fail_from_3") return fail_from_3(index);
     if (word == "err_at_2_fail_at_4") return err_at_2_fail_at_4(index);
+    if (word == "pass_if_redrawn" && index < 1000) return {.verdict = Verdict::vacuous};
     if (word == "pass_at_1" && index != 1) return {.verdict = Verdict::vacuous};
     if (word == "skip_most" && index % 3 != 0) return Outcome::skipped("too coarse");
     if (word == "skip_most") return Outcome::skipped("no partner");

@@ -88,6 +88,9 @@ void fill_integers(Array<double>& array, SplitMix64 random, std::int64_t reducti
         const bool is_kept = !is_zero & (((bits >> 5) & 0xffffff) < keep_below);
         element = static_cast<double>(magnitude * sign * static_cast<std::int64_t>(is_kept));
     }
+    // Of zeros alone nothing comes; one more term leaves a sum of few exact.
+    if (!array.data.empty() && std::ranges::all_of(array.data, [](double v) { return v == 0.0; }))
+        array.data[random.below(array.data.size())] = random.one_in(2) ? 1.0 : -1.0;
 }
 
 void fill_mantissas(Array<double>& array, SplitMix64 random, DType dtype) {

@@ -21,6 +21,15 @@ constexpr int most_raw_draws = 256;
 /// No covering array is as long; spares calls with any index the making of one.
 constexpr std::int64_t most_covered = 100'000;
 
+/// Every which problem behind the first ones is drawn freely, the others being the array's: every
+/// third, unless a longer array would then not be through when a row usually ends.
+std::int64_t spacing_of_free_draws(std::int64_t members, std::int64_t first_ones) {
+    constexpr std::int64_t usual_cases = 1000;
+    for (const std::int64_t spacing : {3, 6, 12})
+        if (members <= (usual_cases - first_ones) / spacing * (spacing - 1)) return spacing;
+    return 24;
+}
+
 bool allows(const WorkBudget& budget, const WorkBudget& wanted) {
     return budget.multiply_adds >= wanted.multiply_adds &&
            budget.thread_barriers >= wanted.thread_barriers && budget.bytes >= wanted.bytes;
@@ -90,10 +99,12 @@ std::optional<Problem> ProblemGenerator::draw(std::uint64_t case_seed, std::int6
     const auto edges = static_cast<std::int64_t>(edge_problems_.size());
     if (index < edges) return edge_problems_[static_cast<std::size_t>(index)];
     const std::int64_t behind = index - edges;
-    if (!takes_covering_array_ || behind % 3 == 2 || behind > most_covered)
+    if (!takes_covering_array_ || behind > most_covered) return draw_from_tree(*this, case_seed);
+    const std::size_t members = covering_array().problems().size();
+    const std::int64_t spacing = spacing_of_free_draws(static_cast<std::int64_t>(members), edges);
+    const auto member = static_cast<std::size_t>(behind - behind / spacing);
+    if (behind % spacing == spacing - 1 || member >= members)
         return draw_from_tree(*this, case_seed);
-    const auto member = static_cast<std::size_t>(behind - behind / 3);
-    if (member >= covering_array().problems().size()) return draw_from_tree(*this, case_seed);
     SplitMix64 random(case_seed);
     return covering_array().varied(member, random);
 }
