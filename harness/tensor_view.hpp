@@ -41,6 +41,27 @@ template <class T>
 concept HasDType = requires {
     { DTypeOf<T>::value } -> std::convertible_to<DType>;
 };
+
+/// What a pair consists of: std::complex<T> and its like name it, float2 and its like have x and y.
+template <class Pair>
+constexpr auto number_of_pair() {
+    if constexpr (requires { typename Pair::value_type; })
+        return std::type_identity<typename Pair::value_type>{};
+    else if constexpr (requires(Pair pair) { pair.x = pair.y; })
+        return std::type_identity<decltype(Pair::x)>{};
+    else
+        return std::type_identity<void>{};
+}
+template <class Pair>
+using NumberOfPair = typename decltype(number_of_pair<Pair>())::type;
+
+template <class T>
+constexpr bool is_pair() {
+    if constexpr (HasDType<NumberOfPair<T>>)
+        return sizeof(T) == 2 * sizeof(NumberOfPair<T>);
+    else
+        return false;
+}
 }  // namespace detail
 
 /// A tensor in device memory, as a launcher gets it.
@@ -79,7 +100,36 @@ struct TensorView {
         return static_cast<T*>(data);
     }
 
+    /// The data as pairs, which are the last axis: complex numbers as `as_pairs<const float2>()`.
+    /// `stride` counts numbers still: half of it is one of pairs.
+    ///
+    /// **Errors** std::invalid_argument when the numbers are of another type, or do not lie in
+    /// pairs.
+    template <class Pair>
+    Pair* as_pairs() const {
+        using Plain = std::remove_const_t<Pair>;
+        constexpr bool is_pair = detail::is_pair<Plain>();
+        static_assert(is_pair,
+                      "gradverify: as_pairs<T>() takes a type of two numbers that as<T>() takes, "
+                      "const or not: float2, double2, cuFloatComplex, std::complex<float>");
+        if constexpr (is_pair) require_pairs(DTypeOf<detail::NumberOfPair<Plain>>::value);
+        return static_cast<Pair*>(data);
+    }
+
   private:
+    void require_pairs(DType wanted) const {
+        const std::string is(traits_of(dtype).name), read(traits_of(wanted).name);
+        if (dtype != wanted)
+            throw std::invalid_argument("the launcher reads a tensor of " + is + " as pairs of " +
+                                        read + "; name a pair of " + detail::cpp_name_of(dtype) +
+                                        ", or declare .storage(gradverify::DType::" + read + ")");
+        bool are_pairs = rank > 0 && size(rank - 1) == 2 && stride(rank - 1) == 1;
+        for (int axis = 0; axis + 1 < rank; ++axis) are_pairs = are_pairs && stride(axis) % 2 == 0;
+        if (!are_pairs)
+            throw std::invalid_argument(
+                "the launcher reads a tensor as pairs, but its last axis is not one of two numbers "
+                "beside each other, an even number of them from the next two");
+    }
     [[noreturn]] void refuse(DType wanted) const {
         const std::string is(traits_of(dtype).name), read(traits_of(wanted).name);
         throw std::invalid_argument("the launcher reads a tensor of " + is + " as " + read +

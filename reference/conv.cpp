@@ -10,6 +10,7 @@
 
 #include "harness/matrix_product.hpp"
 #include "harness/registry.hpp"
+#include "reference/conv_operator.hpp"
 #include "reference/conv_orders.hpp"
 #include "reference/filter_space.hpp"
 #include "reference/window_copies.hpp"
@@ -360,6 +361,8 @@ std::vector<SeparableSpec> separable() {
     return specs;
 }
 
+}  // namespace
+
 Operator describe() {
     return {.name = "conv",
             .space = space(),
@@ -382,5 +385,4 @@ Operator describe() {
 
 GRADVERIFY_OPERATOR(describe);
 
-}  // namespace
 }  // namespace gradverify::conv

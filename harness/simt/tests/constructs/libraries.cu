@@ -2,6 +2,7 @@
 // What a launcher calls beside kernels, and the device side of curand and CUB.
 #include "harness/simt/tests/constructs/construct.hpp"
 
+#include <cuComplex.h>
 #include <curand_kernel.h>
 #include <cub/block/block_reduce.cuh>
 #include <cub/block/block_scan.cuh>
@@ -194,4 +195,44 @@ CONSTRUCT(cub_for_blocks_and_warps) {
         table(64, [](int i) { return float(i * (i - 1) / 2 + (i + 1) * 10000); });
     want.insert(want.end(), {496, 1520, 2016, 63, 2016});
     report.equal("out", out.host(), want);
+}
+
+__global__ void complex_floats(const cuFloatComplex* z, cuFloatComplex* to) {
+    const cuComplex a = z[0], b = z[1];
+    to[0] = cuCaddf(a, b);
+    to[1] = cuCsubf(a, b);
+    to[2] = cuCmulf(a, b);
+    to[3] = cuCdivf(a, b);
+    to[4] = cuConjf(a);
+    to[5] = cuCfmaf(a, b, make_cuComplex(1, -1));
+    to[6] = make_cuFloatComplex(cuCabsf(a), cuCrealf(a) + 10 * cuCimagf(a));
+    to[7] = cuComplexDoubleToFloat(make_cuDoubleComplex(0.5, -2));
+    to[8] = cuCdivf(make_cuComplex(1e30f, 0), make_cuComplex(1e30f, 1e30f));
+}
+__global__ void complex_doubles(const cuDoubleComplex* z, cuDoubleComplex* to) {
+    const cuDoubleComplex a = z[0], b = z[1];
+    to[0] = cuCadd(a, b);
+    to[1] = cuCsub(a, b);
+    to[2] = cuCmul(a, b);
+    to[3] = cuCdiv(a, b);
+    to[4] = cuConj(a);
+    to[5] = cuCfma(a, b, make_cuDoubleComplex(1, -1));
+    to[6] = make_cuDoubleComplex(cuCabs(a), cuCreal(a) + 10 * cuCimag(a));
+    to[7] = cuComplexFloatToDouble(make_cuFloatComplex(0.5f, -2));
+    to[8] = cuCdiv(make_cuDoubleComplex(1e300, 0), make_cuDoubleComplex(1e300, 1e300));
+}
+/// Of 3 + 4i and 1 - 2i.
+template <class Number, class Complex>
+void check_complex(construct::Report& report, void (*kernel)(const Complex*, Complex*)) {
+    Array<Number> from(std::vector<Number>{3, 4, 1, -2}), to(18);
+    kernel<<<1, 1>>>(reinterpret_cast<const Complex*>(static_cast<const Number*>(from)),
+                     reinterpret_cast<Complex*>(static_cast<Number*>(to)));
+    report.near("to", to.host(),
+                std::vector<Number>{4, 2, 2, 6, 11, -2, -1, 2, 3, -4, 12, -3, 5, 43, Number(0.5),
+                                    -2, Number(0.5), Number(-0.5)},
+                1e-6);
+}
+CONSTRUCT(complex_numbers_in_pairs) {
+    check_complex<float>(report, complex_floats);
+    check_complex<double>(report, complex_doubles);
 }
