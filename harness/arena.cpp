@@ -89,8 +89,8 @@ std::string StrayWrite::print(std::int64_t buffer_elements) const {
                    " elements behind its begin";
         case Where::tail:
             return "left " + print_left(left) + " in the tail of " + buffer +
-                   "'s last block, which must be zeros (" + count + ", the first " +
-                   std::to_string(first_element) + " elements behind its begin)";
+                   "'s last block, which must be zeros (" + count + ", the first is element " +
+                   std::to_string(first_element) + " in memory)";
         case Where::before:
             return "wrote " + count + " before the start of " + buffer + ", the first at " + at;
         case Where::after:

@@ -91,7 +91,7 @@ TEST_CASE("an output's tail is poisoned, and must be zeros after the call") {
         for (const int i : {0, 1, 2, 3, 4, 6}) rig.y()[i] = 1.0f;
         CHECK(rig.found().starts_with(poison == Poison::nan ? "left nan in" : "left 1.27"));
         rig.y()[5] = 0.0f;
-        CHECK(rig.found().ends_with("(1 element, the first 7 elements behind its begin)"));
+        CHECK(rig.found().ends_with("(1 element, the first is element 7 in memory)"));
         rig.y()[7] = -0.0f;
         CHECK(rig.found() == "");
         CHECK(rig.arena.untouched(1).empty());
@@ -102,8 +102,8 @@ TEST_CASE("what a kernel leaves in a tail is said, and where") {
     BlockedRig rig;
     for (int i = 0; i < 8; ++i) rig.y()[i] = 0.5f;
     CHECK(rig.found() ==
-          "left 0.5 in the tail of y's last block, which must be zeros (2 elements, the first 5 "
-          "elements behind its begin)");
+          "left 0.5 in the tail of y's last block, which must be zeros (2 elements, the first is "
+          "element 5 in memory)");
     CHECK(rig.arena.read(1) == std::vector<double>(6, 0.5));
     rig.y()[5] = rig.y()[7] = NAN;
     CHECK(rig.found().starts_with("left nan in the tail of y's last block"));

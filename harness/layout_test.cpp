@@ -227,6 +227,7 @@ TEST_CASE("the strides of a blocked axis count from block to block, and within l
     CHECK(with_tails({0, 3, 5}, blocks("Nhw4n")) == Sizes{0, 3, 5});
     // Two blocks of h, five of w, three of n, and within each 2 x 4.
     CHECK(strides({9, 3, 5}, "HwN2h4n") == Strides{8, 120, 24});
+    CHECK(strides({8, 4, 5}, "HwN2h4n") == Strides{8, 80, 16});
     CHECK(with_tails({9, 3, 5}, blocks("HwN2h4n")) == Sizes{12, 4, 5});
     CHECK(block_of(blocks("HwN2h4n"), 0).size == 4);
     CHECK(block_of(blocks("HwN2h4n"), 0).stride == 1);
@@ -301,6 +302,8 @@ TEST_CASE("blocks that no tensor can have are refused, and those where another t
     CHECK(says({{1, 4}, {0, 2}, {1, 8}}, "8 on axis 1"));
     // Of one spatial axis there are two axes in all.
     CHECK(says({{2, 4}}, "4 on axis 2"));
+    for (const char* order : {"nhw", "hwn"})
+        CHECK(complaint({{0, 2}}, of_gradient().layout("x", order).in_place("dx", "dy")) == "");
     CHECK(contains(complaint({{0, 2}}, of_gradient().layout("x", "blocked").in_place("dx", "dy")),
                    "dx may lie where another tensor does, so it is not blocked"));
 }

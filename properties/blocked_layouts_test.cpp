@@ -98,8 +98,8 @@ TEST_CASE("a case with blocks is replayed from its text, and what is left in a t
     const Outcome outcome = run(bug + "c=15,in=1:seed=1");
     CHECK(outcome.verdict == Verdict::failed);
     CHECK(outcome.message ==
-          "left nan in the tail of y's last block, which must be zeros (1 element, the first 15 "
-          "elements behind its begin)");
+          "left nan in the tail of y's last block, which must be zeros (1 element, the first is "
+          "element 15 in memory)");
     CHECK(run(bug + "c=16,in=1:seed=1").verdict == Verdict::passed);
     const std::string blocked = "conv.forward/blocked:matches_reference:cpu:c=17,k=9,in=3:seed=1";
     for (const char* layouts : {"", ":layout=w.OIhw8o8i", ":layout=w.oihw+x.nchw+y.nChw8c"})
