@@ -38,6 +38,9 @@ struct BufferSpec {
     /// Elements from one to the next along each axis, 0 where all of an axis are one; empty:
     /// row-major.
     std::vector<std::int64_t> strides{};
+    /// The axes that are blocked: the strides count from block to block. What a block's tail must
+    /// be is zeros: in an input it is, in an output it is poisoned and must be after the call.
+    std::vector<AxisBlock> blocks{};
     /// Elements between an address aligned to `alignment_bytes` and the first element.
     std::int64_t offset = 0;
     std::int64_t alignment_bytes = 256;
@@ -57,13 +60,15 @@ struct Surroundings {
     bool operator==(const Surroundings&) const = default;
 };
 
-/// Memory that a run changed and should not have.
+/// Memory that a run changed and should not have, or the tail of an output's blocks that it did not
+/// fill with zeros.
 struct StrayWrite {
     std::string buffer;
     /// Elements relative to the buffer's first; negative or past the end for a guard.
     std::int64_t first_element = 0;
     std::int64_t elements = 0;
-    enum class Where { before, input, unwanted, gap, after } where = Where::after;
+    enum class Where { before, input, unwanted, gap, tail, after } where = Where::after;
+    double left = 0.0;  ///< in a tail: what the first element holds
 
     /// `wrote 2 elements after the end of dw, the first at dw[6] of 6`
     std::string print(std::int64_t buffer_elements) const;
@@ -76,7 +81,8 @@ class Arena {
     /// over by the next arena.
     Arena(Device& device, std::vector<BufferSpec> buffers, const Surroundings& surroundings);
 
-    /// Sets a buffer's elements, in the order of its sizes, each rounded to its type.
+    /// Sets a buffer's elements, in the order of its sizes, each rounded to its type, and the tails
+    /// of its blocks to zeros.
     void write(std::size_t buffer, std::span<const double> values);
 
     void upload();
@@ -90,8 +96,10 @@ class Arena {
     /// Flat indices of the elements that still hold the poison's bits.
     std::vector<std::int64_t> untouched(std::size_t buffer) const;
 
-    /// Writes to guards and inputs since `upload`.
+    /// Writes to guards and inputs since `upload`, and what is left in the tails of outputs.
     std::vector<StrayWrite> stray_writes() const;
+    /// Elements of a buffer, with the tails of its blocks.
+    std::int64_t elements_with_tails(std::size_t buffer) const;
 
     const std::vector<BufferSpec>& buffers() const { return buffers_; }
 
@@ -101,7 +109,7 @@ class Arena {
         std::size_t region_begin = 0, data_begin = 0, data_end = 0, region_end = 0;
         std::byte* data = nullptr;  ///< on the device
     };
-    /// Where the elements of a buffer lie whose strides are not row-major.
+    /// Where the elements of a buffer lie that is not row-major.
     struct Scatter {
         std::vector<std::size_t> element;  ///< of each, in elements from the first
         std::vector<bool> is_used;         ///< of each place, whether an element lies there
@@ -120,6 +128,7 @@ class Arena {
     void describe() const;
     void fill_guard(std::size_t buffer, int parity);
     void find_gap_changes(std::size_t buffer, std::vector<StrayWrite>& found) const;
+    void find_tails_left(std::size_t buffer, std::vector<StrayWrite>& found) const;
     void find_changes(std::size_t buffer, std::size_t begin, std::size_t end,
                       StrayWrite::Where where, std::vector<StrayWrite>& found) const;
 

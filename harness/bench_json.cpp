@@ -22,15 +22,22 @@ ordered_json tensors_of(const BenchResult& result) {
     ordered_json tensors = ordered_json::array();
     for (std::size_t i = 0; i < result.timing.tensors.size(); ++i) {
         const TensorView& tensor = result.timing.tensors[i];
-        std::vector<std::int64_t> sizes, strides;
+        std::vector<std::int64_t> sizes, strides, blocks, strides_in_blocks;
+        bool is_blocked = false;
         for (int axis = 0; axis < tensor.rank; ++axis) {
             sizes.push_back(tensor.size(axis));
             strides.push_back(tensor.stride(axis));
+            blocks.push_back(tensor.block(axis));
+            strides_in_blocks.push_back(tensor.stride_in_block(axis));
+            is_blocked |= tensor.block(axis) > 1;
         }
         tensors.push_back({{"name", names[i]},
                            {"dtype", traits_of(tensor.dtype).name},
                            {"sizes", sizes},
                            {"strides", strides}});
+        if (!is_blocked) continue;
+        tensors.back()["blocks"] = blocks;
+        tensors.back()["strides_in_blocks"] = strides_in_blocks;
     }
     return tensors;
 }

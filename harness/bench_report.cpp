@@ -49,6 +49,14 @@ std::string print_axes(const TensorView& tensor,
     return words.empty() ? "none" : joined(words, separator);
 }
 
+/// `, blocks 1,16,1,1 with strides 0,1,0,0`; empty where no axis is blocked.
+std::string print_blocks(const TensorView& tensor) {
+    if (std::ranges::all_of(tensor.blocks, [](std::int64_t block) { return block == 1; }))
+        return {};
+    return ", blocks " + print_axes(tensor, tensor.blocks, ",") + " with strides " +
+           print_axes(tensor, tensor.strides_in_blocks, ",");
+}
+
 std::string padded(std::string text, std::size_t width) {
     text.resize(std::max(width, text.size()), ' ');
     return text;
@@ -195,7 +203,7 @@ std::string print_tensors(const PassSpec& pass, const Timing& timing) {
             "  " + padded(names[i], 8) + padded(std::string(traits_of(tensor.dtype).name), 5) +
             padded(tensor.rank == 0 ? "one number" : print_axes(tensor, tensor.sizes, "x"), 20) +
             " strides " + padded(print_axes(tensor, tensor.strides, ","), 20) + " " +
-            print_bytes(bytes_of({tensor})) + "\n";
+            print_bytes(bytes_of({tensor})) + print_blocks(tensor) + "\n";
     }
     return text + "  " + print_bytes(bytes_of(timing.tensors)) + " in all\n";
 }

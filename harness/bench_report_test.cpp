@@ -136,6 +136,23 @@ TEST_CASE("tensors are printed with their sizes, strides and bytes") {
 )");
 }
 
+TEST_CASE("of a blocked tensor the blocks are printed, travel and count with their tails") {
+    Made made("plain");
+    TensorView& y = made.result.timing.tensors[2];
+    y = tensor({2, 3, 5}, {80, 80, 16});
+    y.blocks[1] = 16;
+    y.strides_in_blocks[1] = 1;
+    CHECK(
+        contains(print_tensors(*made.group.pass, made.result.timing),
+                 "y       f32  2x3x5                strides 80,80,16             640 bytes, blocks "
+                 "1,16,1 with strides 0,1,0\n"));
+    const TensorView read = timing_from_json(to_json(made.result.timing)).tensors[2];
+    CHECK(read.block(0) == 1);
+    CHECK(read.block(1) == 16);
+    CHECK(read.stride_in_block(1) == 1);
+    CHECK(read.elements_with_tails() == 160);
+}
+
 TEST_CASE("a share is told of the ceiling of the kernel's own arithmetic, where it was measured") {
     CHECK(ceiling_of(kernel("plain")) == std::string(ceiling_f32));
     CHECK(ceiling_of(kernel("f16")) == std::string(ceiling_f16));

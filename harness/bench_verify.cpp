@@ -8,6 +8,7 @@
 
 #include "harness/bench.hpp"
 #include "harness/element_types.hpp"
+#include "harness/layout.hpp"
 #include "harness/report.hpp"
 #include "harness/run_alone.hpp"
 #include "harness/text.hpp"
@@ -57,7 +58,7 @@ Verification failed_alone(const Case& checked, const Outcome& outcome) {
 }
 
 /// The kernels to agree with: those of the same types first, of these yardsticks, which are quick,
-/// and then the simplest.
+/// and then the simplest, of which those that read no other layout than most.
 std::vector<const Kernel*> peers_of(const BenchGroup& group, const Kernel& kernel,
                                     const std::string& device) {
     std::vector<const Kernel*> peers;
@@ -70,7 +71,11 @@ std::vector<const Kernel*> peers_of(const BenchGroup& group, const Kernel& kerne
     };
     const auto rank = [&](const Kernel* peer) {
         const bool simple = peer->any().variant.find("naive") != std::string::npos;
-        return (types(*peer) == types(kernel) ? 0 : 4) + (is_yardstick(*peer) ? 0 : simple ? 1 : 2);
+        return (types(*peer) == types(kernel) ? 0 : 8) +
+               (is_yardstick(*peer) ? 0
+                : simple            ? 2
+                                    : 4) +
+               (takes_row_major(*group.op, *group.pass, peer->any()) ? 0 : 1);
     };
     std::ranges::stable_sort(peers, {}, rank);
     return peers;

@@ -7,6 +7,7 @@
 #include "harness/cli_verbs.hpp"
 #include "harness/element_types.hpp"
 #include "harness/errors.hpp"
+#include "harness/layout.hpp"
 #include "harness/text.hpp"
 
 namespace gradverify {
@@ -15,7 +16,8 @@ namespace {
 
 struct TensorRow {
     std::string name, role, sizes;
-    std::int64_t elements = 0, bytes = 0;
+    std::int64_t elements = 0;
+    std::int64_t bytes = 0;  ///< with the tails of blocks
 };
 
 /// Which sum a tensor belongs to.
@@ -31,13 +33,14 @@ TensorRow row_of(const Kernel& kernel, const Problem& problem, const std::string
     std::vector<std::string> words;
     for (const std::int64_t size : sizes) words.push_back(std::to_string(size));
     const DType dtype = dtype_of(kernel.any(), *kernel.op, name);
-    const std::int64_t elements = element_count(sizes);
+    const std::int64_t stored =
+        element_count(with_tails(sizes, blocks_of(*kernel.op, kernel.any(), name, {})));
     return {.name = name,
             .role = role_of(*kernel.op, *kernel.pass, name),
             .sizes = std::string(traits_of(dtype).name) + " " +
                      (words.empty() ? "1" : joined(words, " x ")),
-            .elements = elements,
-            .bytes = elements * static_cast<std::int64_t>(traits_of(dtype).bytes)};
+            .elements = element_count(sizes),
+            .bytes = stored * static_cast<std::int64_t>(traits_of(dtype).bytes)};
 }
 
 void print(const TensorRow& row) {

@@ -191,19 +191,22 @@ class KernelDeclaration {
         return *this;
     }
     /// The layout that the kernel takes a tensor in, and its gradient and cotangent where these are
-    /// not named: `layout("x", "nhwc")`. Without this row-major, in the order of the sizes.
+    /// not named: `layout("x", "nhwc")`. Without this row-major, in the order of the sizes. Of a
+    /// blocked one, `nChw16c`, the kernel finds zeros in the tails of its inputs and leaves zeros
+    /// in those of its outputs.
     KernelDeclaration& layout(std::string tensor, std::string order) {
         layouts.push_back({std::move(tensor), {std::move(order)}, false});
         return *this;
     }
-    /// The same of a kernel that takes several, and tells them by `call.x.stride(1)`; all of them
-    /// are drawn.
+    /// The same of a kernel that takes several, and tells them by `call.x.stride(1)` and
+    /// `call.x.block(1)`; all of them are drawn.
     KernelDeclaration& layout_of(std::string tensor, std::vector<std::string> orders) {
         layouts.push_back({std::move(tensor), std::move(orders), false});
         return *this;
     }
     /// The kernel takes the tensor by its strides, whatever they are: every layout that the
-    /// operator names, rows that are padded, and of a cotangent axes of stride 0.
+    /// operator names, rows that are padded, and of a cotangent axes of stride 0. Not blocked ones,
+    /// which no strides say: these are named by `layout_of`.
     KernelDeclaration& strided(std::string tensor) {
         layouts.push_back({std::move(tensor), {}, true});
         return *this;

@@ -121,6 +121,10 @@ TEST_CASE("a place in memory is an index of the tensor, whatever the order of it
     CHECK(index_in_memory(7, {2, 3, 2}, {6, 1, 3}) == Sizes{1, 1, 0});
     CHECK(index_in_memory((std::int64_t{1} << 33) + 5, {std::int64_t{1} << 32, 4}, {4, 1}) ==
           Sizes{(std::int64_t{1} << 31) + 1, 1});
+    // Of 2 x 3 x 2 in blocks of 2 along the second axis; in the tail it is beyond the sizes.
+    CHECK(index_in_memory(11, {2, 3, 2}, {8, 4, 2}, {{1, 2}}) == Sizes{1, 1, 1});
+    CHECK(index_in_memory(14, {2, 3, 2}, {8, 4, 2}, {{1, 2}}) == Sizes{1, 2, 1});
+    CHECK(index_in_memory(15, {2, 3, 2}, {8, 4, 2}, {{1, 2}}) == Sizes{1, 3, 1});
     CHECK(print_bytes(1000) == "1000 bytes");
     CHECK(print_bytes(0x1.8p31) == "3 GiB");
     CHECK(print_bytes(0x1.4p11) == "2.5 KiB");

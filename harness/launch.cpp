@@ -42,14 +42,16 @@ struct Buffers {
         const auto add = [&](const std::string& name, BufferRole role) {
             const TensorSpec& tensor = call.kernel.op->tensor_named(name);
             const Sizes sizes = tensor.sizes(call.problem);
-            buffers.push_back({.name = name,
-                               .role = role,
-                               .dtype = dtype_of(declaration, *call.kernel.op, name),
-                               .sizes = sizes,
-                               .strides = strides_of(*call.kernel.op, declaration, name, sizes,
-                                                     call.setting.layout_of(name)),
-                               .offset = offset_of(call.setting, buffer_of.size()),
-                               .alignment_bytes = declaration.base_alignment_bytes});
+            const TensorLayout layout = call.setting.layout_of(name);
+            buffers.push_back(
+                {.name = name,
+                 .role = role,
+                 .dtype = dtype_of(declaration, *call.kernel.op, name),
+                 .sizes = sizes,
+                 .strides = strides_of(*call.kernel.op, declaration, name, sizes, layout),
+                 .blocks = blocks_of(*call.kernel.op, declaration, name, layout),
+                 .offset = offset_of(call.setting, buffer_of.size()),
+                 .alignment_bytes = declaration.base_alignment_bytes});
             buffer_of.push_back(buffers.size() - 1);
         };
         for (const std::string& name : pass.inputs) add(name, BufferRole::input);
@@ -157,9 +159,9 @@ class Rig {
                                                     : std::vector<std::int64_t>());
         }
         for (const StrayWrite& stray : arena_.stray_writes())
-            for (const BufferSpec& buffer : arena_.buffers())
-                if (buffer.name == stray.buffer)
-                    result.stray_writes.push_back(stray.print(element_count(buffer.sizes)));
+            for (std::size_t i = 0; i < arena_.buffers().size(); ++i)
+                if (arena_.buffers()[i].name == stray.buffer)
+                    result.stray_writes.push_back(stray.print(arena_.elements_with_tails(i)));
     }
 
     const Call& call_;

@@ -2,6 +2,7 @@
 #include "harness/layout.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <numeric>
 #include <stdexcept>
@@ -34,16 +35,36 @@ const LayoutSupport* support_of(const Operator& op, const KernelDeclaration& ker
     return nullptr;
 }
 
-std::vector<int> axes_in_order(const TensorSpec& spec, const std::string& order, int rank) {
+/// The order that a layout means, the kernel's first where it names none; null for row-major.
+const AxisOrder* order_meant(const Operator& op, const KernelDeclaration& kernel,
+                             std::string_view tensor, const TensorLayout& layout) {
+    const TensorSpec& spec = op.tensor_named(tensor);
+    const auto orders = orders_of(op, kernel, tensor);
+    const std::string& name =
+        layout.order.empty() && !orders.empty() ? orders.front() : layout.order;
     for (const AxisOrder& named : spec.orders)
-        if (named.name == order) return named.axes(rank);
-    if (!order.empty())
+        if (named.name == name) return &named;
+    if (!name.empty())
         throw std::invalid_argument(
-            spec.name + " has no layout '" + order +
+            spec.name + " has no layout '" + name +
             (spec.orders.empty() ? "'" : "'; there are: " + joined(names_of(spec.orders))));
-    std::vector<int> axes(static_cast<std::size_t>(rank));
-    std::iota(axes.begin(), axes.end(), 0);
-    return axes;
+    return nullptr;
+}
+
+bool is_blocked(const TensorSpec& spec, const std::string& order) {
+    const auto found = std::ranges::find(spec.orders, order, &AxisOrder::name);
+    return found != spec.orders.end() && !found->blocks.empty();
+}
+
+/// Whether the kernel is given the tensor in blocks, by the first of its layouts or a later one.
+bool may_be_blocked(const Operator& op, const KernelDeclaration& kernel, std::string_view tensor) {
+    return std::ranges::any_of(orders_of(op, kernel, tensor), [&](const std::string& order) {
+        return is_blocked(op.tensor_named(tensor), order);
+    });
+}
+
+std::string why_no_strides(const std::string& tensor, const std::string& order) {
+    return tensor + " in " + order + " has blocks, whose rows are neither padded nor expanded";
 }
 
 }  // namespace
@@ -67,20 +88,75 @@ Strides row_major_strides(const Sizes& sizes) {
 
 Strides strides_of(const Operator& op, const KernelDeclaration& kernel, std::string_view tensor,
                    const Sizes& sizes, const TensorLayout& layout) {
-    const auto orders = orders_of(op, kernel, tensor);
-    const std::string& name =
-        layout.order.empty() && !orders.empty() ? orders.front() : layout.order;
-    const auto order = axes_in_order(op.tensor_named(tensor), name, static_cast<int>(sizes.size()));
-    // An expanded axis has one element in memory; a padded row is longer than its elements.
+    const AxisOrder* const meant = order_meant(op, kernel, tensor, layout);
+    std::vector<int> order(sizes.size());
+    std::iota(order.begin(), order.end(), 0);
+    if (meant) order = meant->axes(static_cast<int>(sizes.size()));
+    // An expanded axis has one element in memory; a padded row is longer than its elements; of a
+    // blocked axis there are blocks, and within each of their places a piece of every blocked axis.
     Sizes in_memory = sizes;
     for (std::size_t axis = 0; axis < sizes.size(); ++axis)
         if (layout.is_expanded(axis)) in_memory[axis] = 1;
     if (layout.row_padding > 0 && sizes.size() > 1)
         in_memory[static_cast<std::size_t>(order.back())] += layout.row_padding;
+    std::int64_t within = 1;
+    for (const AxisBlock& block : blocks_of(op, kernel, tensor, layout)) {
+        std::int64_t& size = in_memory[static_cast<std::size_t>(block.axis)];
+        size = (size + block.size - 1) / block.size;
+        within *= block.size;
+    }
     Strides strides = dense_strides(in_memory, order);
     for (std::size_t axis = 0; axis < sizes.size(); ++axis)
-        if (layout.is_expanded(axis)) strides[axis] = 0;
+        strides[axis] *= layout.is_expanded(axis) ? 0 : within;
     return strides;
+}
+
+Blocks blocks_of(const Operator& op, const KernelDeclaration& kernel, std::string_view tensor,
+                 const TensorLayout& layout) {
+    const AxisOrder* const order = order_meant(op, kernel, tensor, layout);
+    if (!order || order->blocks.empty()) return {};
+    const TensorSpec& spec = op.tensor_named(tensor);
+    if (layout.row_padding > 0 || layout.expanded != 0)
+        throw std::invalid_argument(why_no_strides(spec.name, order->name));
+    return order->blocks;
+}
+
+std::int64_t most_elements_of(const Operator& op, const KernelDeclaration& kernel,
+                              std::string_view tensor, const Problem& problem) {
+    const Sizes sizes = op.sizes_of(tensor, problem);
+    std::int64_t most = element_count(sizes);
+    if (kernel.layouts.empty()) return most;
+    for (const std::string& order : orders_of(op, kernel, tensor))
+        most = std::max(most, element_count(with_tails(
+                                  sizes, blocks_of(op, kernel, tensor, {.order = order}))));
+    return most;
+}
+
+BlockOfAxis block_of(const Blocks& blocks, std::size_t axis) {
+    std::int64_t stride = 1;
+    for (auto block = blocks.rbegin(); block != blocks.rend(); ++block) {
+        if (static_cast<std::size_t>(block->axis) == axis) return {block->size, stride};
+        stride *= block->size;
+    }
+    return {};
+}
+
+Sizes with_tails(const Sizes& sizes, const Blocks& blocks) {
+    Sizes whole = sizes;
+    for (const AxisBlock& block : blocks) {
+        std::int64_t& size = whole[static_cast<std::size_t>(block.axis)];
+        size = (size + block.size - 1) / block.size * block.size;
+    }
+    return whole;
+}
+
+std::int64_t place_of(const Sizes& index, const Strides& strides, const Blocks& blocks) {
+    std::int64_t place = 0;
+    for (std::size_t axis = 0; axis < index.size(); ++axis) {
+        const BlockOfAxis block = block_of(blocks, axis);
+        place += index[axis] / block.size * strides[axis] + index[axis] % block.size * block.stride;
+    }
+    return place;
 }
 
 std::vector<std::string> orders_of(const Operator& op, const KernelDeclaration& kernel,
@@ -89,8 +165,12 @@ std::vector<std::string> orders_of(const Operator& op, const KernelDeclaration& 
     const LayoutSupport* const support = support_of(op, kernel, tensor);
     if (support && !support->orders.empty()) return support->orders;
     if (all.empty()) return {};
-    // Row-major alone, unless any strides will do.
-    return support && support->any_strides ? names_of(all) : std::vector{all.front().name};
+    // Row-major alone, unless any strides will do: which say nothing of blocks.
+    if (!support || !support->any_strides) return {all.front().name};
+    std::vector<AxisOrder> strided;
+    std::ranges::copy_if(all, std::back_inserter(strided),
+                         [](const AxisOrder& order) { return order.blocks.empty(); });
+    return names_of(strided);
 }
 
 bool takes_any_strides(const Operator& op, const KernelDeclaration& kernel,
@@ -123,6 +203,11 @@ std::optional<std::string> why_unsupported(const Operator& op, const PassSpec& p
     if (!layout.order.empty() && std::ranges::find(orders, layout.order) == orders.end())
         return what + (orders.empty() ? ", but it declares no layouts of it"
                                       : ", but it takes " + joined(orders));
+    const std::string& order =
+        layout.order.empty() && !orders.empty() ? orders.front() : layout.order;
+    if (is_blocked(op.tensor_named(tensor), order) &&
+        (layout.row_padding > 0 || layout.expanded != 0))
+        return what + ", but " + why_no_strides(tensor, order);
     if (layout.row_padding > 0 && !takes_any_strides(op, kernel, tensor))
         return what + ", but it does not declare strided(\"" + tensor + "\")";
     if (layout.expanded != 0 &&
@@ -174,6 +259,25 @@ TensorLayout parse_layout(std::string_view text) {
     return layout;
 }
 
+std::vector<std::string> mistakes_in_orders(const Operator& op) {
+    std::vector<std::string> mistakes;
+    const Problem smallest(op.space, op.space.ranks().least);
+    for (const auto* tensors : {&op.inputs, &op.outputs})
+        for (const TensorSpec& tensor : *tensors)
+            for (const AxisOrder& order : tensor.orders) {
+                const auto axes = static_cast<int>(tensor.sizes(smallest).size());
+                for (const AxisBlock& block : order.blocks)
+                    if (block.size < 2 || block.axis < 0 || block.axis >= axes ||
+                        std::ranges::count(order.blocks, block.axis, &AxisBlock::axis) > 1)
+                        mistakes.push_back(
+                            tensor.name + "'s layout " + order.name + " has a block of " +
+                            std::to_string(block.size) + " on axis " + std::to_string(block.axis) +
+                            "; a block has two elements or more, and is the only one "
+                            "of an axis that the tensor always has");
+            }
+    return mistakes;
+}
+
 std::vector<std::string> mistakes_in_layouts(const KernelDeclaration& kernel, const Operator& op,
                                              const PassSpec& pass) {
     std::vector<std::string> mistakes;
@@ -194,11 +298,15 @@ std::vector<std::string> mistakes_in_layouts(const KernelDeclaration& kernel, co
                                    "'; there are: " + (known.empty() ? "none" : joined(known)));
     }
     for (const Alias& alias : kernel.aliases)
-        for (const std::string& tensor : {alias.output, alias.input})
-            if (op.find_tensor(tensor) &&
-                (orders_of(op, kernel, tensor).size() > 1 || takes_any_strides(op, kernel, tensor)))
+        for (const std::string& tensor : {alias.output, alias.input}) {
+            if (!op.find_tensor(tensor)) continue;
+            if (orders_of(op, kernel, tensor).size() > 1 || takes_any_strides(op, kernel, tensor))
                 mistakes.push_back(tensor +
                                    " may lie where another tensor does, so it has one layout");
+            else if (may_be_blocked(op, kernel, tensor))
+                mistakes.push_back(tensor +
+                                   " may lie where another tensor does, so it is not blocked");
+        }
     return mistakes;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides where the elements of a tensor lie in its buffer: the order of its axes, rows that are
-// padded, axes of stride 0. What an operator names, what a kernel supports, what a case asks for.
-// Owns no memory and knows no device.
+// Decides where the elements of a tensor lie in its buffer: the order of its axes, axes cut into
+// blocks, rows that are padded, axes of stride 0. What an operator names, what a kernel supports,
+// what a case asks for. Owns no memory and knows no device.
 #pragma once
 
 #include <cstdint>
@@ -25,8 +25,10 @@ struct TensorLayout {
     bool operator==(const TensorLayout&) const = default;
 };
 
-/// Elements from one to the next along each axis.
+/// Elements from one to the next along each axis; of a blocked axis from one block to the next.
 using Strides = std::vector<std::int64_t>;
+/// The axes that are blocked, the innermost last.
+using Blocks = std::vector<AxisBlock>;
 
 /// The strides of an array without gaps whose axes lie in this order, the innermost last.
 Strides dense_strides(const Sizes& sizes, const std::vector<int>& order);
@@ -38,9 +40,30 @@ Strides row_major_strides(const Sizes& sizes);
 /// **Errors** std::invalid_argument when the operator names no such order.
 Strides strides_of(const Operator& op, const KernelDeclaration& kernel, std::string_view tensor,
                    const Sizes& sizes, const TensorLayout& layout);
+/// The blocks of the same; empty where no axis is blocked.
+///
+/// **Errors** std::invalid_argument, also where a blocked tensor is to be padded or expanded.
+Blocks blocks_of(const Operator& op, const KernelDeclaration& kernel, std::string_view tensor,
+                 const TensorLayout& layout);
+
+/// With the tails of blocks, in whichever of its layouts the kernel is given the tensor.
+std::int64_t most_elements_of(const Operator& op, const KernelDeclaration& kernel,
+                              std::string_view tensor, const Problem& problem);
+
+/// How an axis is cut: `size` 1 and `stride` 0 where it is not.
+struct BlockOfAxis {
+    std::int64_t size = 1;
+    std::int64_t stride = 0;  ///< elements from one to the next within a block
+};
+BlockOfAxis block_of(const Blocks& blocks, std::size_t axis);
+/// The sizes with the tails of blocks: of each blocked axis whole blocks.
+Sizes with_tails(const Sizes& sizes, const Blocks& blocks);
+/// Elements from the first one to the one at an index.
+std::int64_t place_of(const Sizes& index, const Strides& strides, const Blocks& blocks);
 
 /// The orders that the kernel takes a tensor in, the one that it is given by default first; empty
-/// when neither the operator nor the kernel says more than row-major.
+/// when neither the operator nor the kernel says more than row-major. Blocked ones only where the
+/// kernel names them.
 std::vector<std::string> orders_of(const Operator& op, const KernelDeclaration& kernel,
                                    std::string_view tensor);
 /// Whether it takes a tensor by its strides, whatever they are.
@@ -61,6 +84,8 @@ std::string print(const TensorLayout& layout);
 /// **Errors** std::invalid_argument.
 TensorLayout parse_layout(std::string_view text);
 
+/// What is wrong with the blocks that an operator names, and what would be right.
+std::vector<std::string> mistakes_in_orders(const Operator& op);
 /// What is wrong with the layouts that a kernel declares, and what would be right.
 std::vector<std::string> mistakes_in_layouts(const KernelDeclaration& kernel, const Operator& op,
                                              const PassSpec& pass);

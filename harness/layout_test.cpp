@@ -25,6 +25,17 @@ Operator toy_with_orders() {
     return op;
 }
 
+/// The same with n in blocks of 4, and with n and the first of the other axes in blocks.
+Operator toy_with_blocks() {
+    Operator op = toy_with_orders();
+    auto& orders = op.inputs[0].orders;
+    const auto as_it_is = orders[0].axes, n_last = orders[1].axes;
+    orders.push_back({"Nhw4n", as_it_is, {{0, 4}}});
+    orders.push_back({"HwN2h4n", n_last, {{1, 2}, {0, 4}}});
+    op.outputs[0].orders = orders;
+    return op;
+}
+
 const PassSpec& gradient(const Operator& op) { return op.passes[1]; }
 
 KernelDeclaration of_gradient(const char* variant = "plain") {
@@ -190,4 +201,109 @@ TEST_CASE("a layout may be named after the gradient, and a tensor that shares a 
     CHECK(says(of_gradient().strided("w").in_place("dx", "w"), shared));
     CHECK_FALSE(says(of_gradient().layout("x", "hwn").in_place("dx", "dy"), shared));
     CHECK(says(of_gradient().in_place("dx", "z"), "needs an output and an input of the pass"));
+}
+
+TEST_CASE("the strides of a blocked axis count from block to block, and within lie the blocks") {
+    const Operator op = toy_with_blocks();
+    const KernelDeclaration kernel =
+        of_gradient().layout_of("x", {"nhw", "Nhw4n", "HwN2h4n", "hwn"});
+    const auto strides = [&](const Sizes& sizes, const char* order) {
+        return strides_of(op, kernel, "dx", sizes, {.order = order});
+    };
+    const auto blocks = [&](const char* order) {
+        return blocks_of(op, kernel, "dx", {.order = order});
+    };
+    CHECK(blocks("").empty());
+    CHECK(blocks("hwn").empty());
+    CHECK(blocks("Nhw4n") == Blocks{{0, 4}});
+    CHECK(blocks("HwN2h4n") == Blocks{{1, 2}, {0, 4}});
+    // n is full, one less, one more; and no element at all.
+    CHECK(strides({4, 3, 5}, "Nhw4n") == Strides{60, 20, 4});
+    CHECK(strides({3, 3, 5}, "Nhw4n") == Strides{60, 20, 4});
+    CHECK(strides({9, 3, 5}, "Nhw4n") == Strides{60, 20, 4});
+    CHECK(strides({0, 3, 5}, "Nhw4n") == Strides{60, 20, 4});
+    CHECK(with_tails({4, 3, 5}, blocks("Nhw4n")) == Sizes{4, 3, 5});
+    CHECK(with_tails({5, 3, 5}, blocks("Nhw4n")) == Sizes{8, 3, 5});
+    CHECK(with_tails({0, 3, 5}, blocks("Nhw4n")) == Sizes{0, 3, 5});
+    // Two blocks of h, five of w, three of n, and within each 2 x 4.
+    CHECK(strides({9, 3, 5}, "HwN2h4n") == Strides{8, 120, 24});
+    CHECK(strides({8, 4, 5}, "HwN2h4n") == Strides{8, 80, 16});
+    CHECK(with_tails({9, 3, 5}, blocks("HwN2h4n")) == Sizes{12, 4, 5});
+    CHECK(block_of(blocks("HwN2h4n"), 0).size == 4);
+    CHECK(block_of(blocks("HwN2h4n"), 0).stride == 1);
+    CHECK(block_of(blocks("HwN2h4n"), 1).size == 2);
+    CHECK(block_of(blocks("HwN2h4n"), 1).stride == 4);
+    CHECK(block_of(blocks("HwN2h4n"), 2).size == 1);
+    CHECK(block_of(blocks("HwN2h4n"), 2).stride == 0);
+    CHECK(place_of({8, 2, 4}, {8, 120, 24}, blocks("HwN2h4n")) == 2 * 8 + 120 + 4 * 24);
+    CHECK(place_of({7, 1, 0}, {8, 120, 24}, blocks("HwN2h4n")) == 8 + 3 + 4);
+    CHECK(place_of({1, 2, 3}, {15, 5, 1}, {}) == 28);
+}
+
+TEST_CASE("blocks are given only to a kernel that names them, first or later, and never padded") {
+    const Operator op = toy_with_blocks();
+    KernelDeclaration any = of_gradient();
+    any.strided("x").strided("y");
+    CHECK(orders_of(op, any, "dx") == std::vector<std::string>{"nhw", "hwn"});
+    const auto why = [&](const KernelDeclaration& kernel, const char* tensor, const char* layout) {
+        return why_unsupported(op, gradient(op), kernel, tensor, parse_layout(layout)).value_or("");
+    };
+    CHECK(why(any, "dx", "Nhw4n") == "layout=dx.Nhw4n, but it takes nhw, hwn");
+    const KernelDeclaration named =
+        of_gradient().strided("x").layout_of("dx", {"nhw", "Nhw4n"}).layout("y", "Nhw4n");
+    CHECK(why(named, "dx", "Nhw4n") == "");
+    CHECK(why(named, "dx", "HwN2h4n") == "layout=dx.HwN2h4n, but it takes nhw, Nhw4n");
+    CHECK(why(named, "dx", "Nhw4n.pad1") ==
+          "layout=dx.Nhw4n.pad1, but dx in Nhw4n has blocks, whose rows are neither padded nor "
+          "expanded");
+    CHECK(why(named, "dy", "pad1") ==
+          "layout=dy.pad1, but dy in Nhw4n has blocks, whose rows are neither padded nor expanded");
+    CHECK(why(named, "dy", "expand0") ==
+          "layout=dy.expand0, but dy in Nhw4n has blocks, whose rows are neither padded nor "
+          "expanded");
+    CHECK(why(named, "dx", "pad1") == "layout=dx.pad1, but it does not declare strided(\"dx\")");
+    for (const TensorLayout& both : {TensorLayout{.row_padding = 1}, TensorLayout{.expanded = 1}})
+        CHECK_THROWS_WITH_AS(strides_of(op, named, "dy", {2, 3, 5}, both),
+                             "y in Nhw4n has blocks, whose rows are neither padded nor expanded",
+                             std::invalid_argument);
+    CHECK(strides_of(op, named, "dy", {2, 3, 5}, {}) == Strides{60, 20, 4});
+    CHECK_FALSE(takes_row_major(op, gradient(op), named));
+    CHECK(print_layouts(named, op, gradient(op)) == "dy: Nhw4n; dx: nhw or Nhw4n");
+}
+
+TEST_CASE("a kernel takes no more elements than it declares to, tails included") {
+    const Operator op = toy_with_blocks();
+    const auto most = [&](const KernelDeclaration& kernel) {
+        return most_elements_of(op, kernel, "dx", Problem::parse(op.space, "n=5,in=3x5"));
+    };
+    CHECK(most(of_gradient()) == 75);
+    CHECK(most(of_gradient().strided("x")) == 75);
+    CHECK(most(of_gradient().layout_of("x", {"hwn", "HwN2h4n", "Nhw4n"})) == 160);
+}
+
+TEST_CASE("blocks that no tensor can have are refused, and those where another tensor lies") {
+    const auto complaint = [](std::vector<AxisBlock> blocks, const KernelDeclaration& kernel) {
+        Operator op = toy_with_orders();
+        op.inputs[0].orders.push_back({"blocked", op.inputs[0].orders[0].axes, std::move(blocks)});
+        Registry registry;
+        registry.add(std::move(op));
+        registry.add(kernel);
+        return refusal([&] { registry.check(); });
+    };
+    CHECK(complaint({{0, 2}, {1, 8}}, of_gradient()) == "");
+    const auto says = [&](const std::vector<AxisBlock>& blocks, const char* which) {
+        return contains(complaint(blocks, of_gradient()),
+                        "operator toy: x's layout blocked has a block of " + std::string(which) +
+                            "; a block has two elements or more, and is the only one of an axis "
+                            "that the tensor always has");
+    };
+    CHECK(says({{0, 1}}, "1 on axis 0"));
+    CHECK(says({{-1, 4}}, "4 on axis -1"));
+    CHECK(says({{1, 4}, {0, 2}, {1, 8}}, "8 on axis 1"));
+    // Of one spatial axis there are two axes in all.
+    CHECK(says({{2, 4}}, "4 on axis 2"));
+    for (const char* order : {"nhw", "hwn"})
+        CHECK(complaint({{0, 2}}, of_gradient().layout("x", order).in_place("dx", "dy")) == "");
+    CHECK(contains(complaint({{0, 2}}, of_gradient().layout("x", "blocked").in_place("dx", "dy")),
+                   "dx may lie where another tensor does, so it is not blocked"));
 }

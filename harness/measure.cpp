@@ -25,7 +25,10 @@ json object_of(const TensorView& tensor) {
     const auto rank = static_cast<std::size_t>(tensor.rank);
     return {{"dtype", static_cast<int>(tensor.dtype)},
             {"sizes", std::vector(tensor.sizes.begin(), tensor.sizes.begin() + rank)},
-            {"strides", std::vector(tensor.strides.begin(), tensor.strides.begin() + rank)}};
+            {"strides", std::vector(tensor.strides.begin(), tensor.strides.begin() + rank)},
+            {"blocks", std::vector(tensor.blocks.begin(), tensor.blocks.begin() + rank)},
+            {"strides_in_blocks", std::vector(tensor.strides_in_blocks.begin(),
+                                              tensor.strides_in_blocks.begin() + rank)}};
 }
 
 TensorView tensor_of(const json& object) {
@@ -33,10 +36,15 @@ TensorView tensor_of(const json& object) {
     const auto strides = object.at("strides").get<std::vector<std::int64_t>>();
     TensorView tensor{.dtype = static_cast<DType>(object.at("dtype").get<int>()),
                       .rank = static_cast<int>(sizes.size())};
-    if (sizes.size() > tensor.sizes.size() || strides.size() != sizes.size())
+    const auto blocks = object.at("blocks").get<std::vector<std::int64_t>>();
+    const auto strides_in_blocks = object.at("strides_in_blocks").get<std::vector<std::int64_t>>();
+    if (sizes.size() > tensor.sizes.size() || strides.size() != sizes.size() ||
+        blocks.size() != sizes.size() || strides_in_blocks.size() != sizes.size())
         throw std::invalid_argument("measure: a tensor of too many axes");
     std::ranges::copy(sizes, tensor.sizes.begin());
     std::ranges::copy(strides, tensor.strides.begin());
+    std::ranges::copy(blocks, tensor.blocks.begin());
+    std::ranges::copy(strides_in_blocks, tensor.strides_in_blocks.begin());
     return tensor;
 }
 

@@ -53,10 +53,24 @@ struct ValueDomain {
     double highest = std::numeric_limits<double>::infinity();
 };
 
+/// An axis that is cut into pieces of so many elements, which lie within all other axes.
+struct AxisBlock {
+    int axis = 0;           ///< as the sizes count them
+    std::int64_t size = 1;  ///< elements of a piece
+
+    bool operator==(const AxisBlock&) const = default;
+};
+
 /// An order in which a tensor's axes may lie in memory, the innermost last.
+///
+/// With blocks (oneDNN's `nChw16c`) an axis counts pieces there, the last one filled up with zeros:
+/// its tail.
 struct AxisOrder {
     std::string name;  ///< "nhwc"
     std::function<std::vector<int>(int rank)> axes;
+    /// What lies within, the innermost last; each axis at most once: {{1, 16}, {0, 16}} of
+    /// `OIhw16i16o`.
+    std::vector<AxisBlock> blocks{};
 };
 
 /// One named tensor of an operator.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides how a launcher sees a tensor: device pointer, element type, sizes and strides.
-// Owns nothing and knows no device. Included by CUDA units.
+// Decides how a launcher sees a tensor: device pointer, element type, sizes, strides
+// and blocks. Owns nothing and knows no device. Included by CUDA units.
 #pragma once
 
 #include <array>
@@ -67,19 +67,40 @@ constexpr bool is_pair() {
 /// A tensor in device memory, as a launcher gets it.
 ///
 /// **Units** `sizes` and `strides` count elements; axis 0 is the outermost (for conv the batch).
+///
+/// An element lies at the sum over all axes of `i / block(axis) * stride(axis) + i % block(axis) *
+/// stride_in_block(axis)`, which is `i * stride(axis)` where no layout is blocked. Where a size is
+/// no multiple of its block the last block has a tail: zeros in an input, and a kernel writes zeros
+/// to that of an output.
 struct TensorView {
     void* data = nullptr;
     DType dtype = DType::f32;
     int rank = 0;
     std::array<std::int64_t, max_tensor_rank> sizes{};
     std::array<std::int64_t, max_tensor_rank> strides{};
+    std::array<std::int64_t, max_tensor_rank> blocks{1, 1, 1, 1, 1, 1};
+    std::array<std::int64_t, max_tensor_rank> strides_in_blocks{};
 
     std::int64_t size(int axis) const { return sizes[static_cast<std::size_t>(axis)]; }
+    /// Elements from one to the next along the axis; of a blocked one from a block to the next.
     std::int64_t stride(int axis) const { return strides[static_cast<std::size_t>(axis)]; }
+    /// Elements of a block along the axis, a full one; 1 where the axis is not blocked.
+    std::int64_t block(int axis) const { return blocks[static_cast<std::size_t>(axis)]; }
+    /// Elements from one to the next within a block; 0 where the axis is not blocked.
+    std::int64_t stride_in_block(int axis) const {
+        return strides_in_blocks[static_cast<std::size_t>(axis)];
+    }
 
     std::int64_t elements() const {
         std::int64_t count = 1;
         for (int axis = 0; axis < rank; ++axis) count *= size(axis);
+        return count;
+    }
+    /// With the tails of blocks: what `elements()` is where no axis is blocked.
+    std::int64_t elements_with_tails() const {
+        std::int64_t count = 1;
+        for (int axis = 0; axis < rank; ++axis)
+            count *= (size(axis) + block(axis) - 1) / block(axis) * block(axis);
         return count;
     }
 

@@ -19,7 +19,7 @@ constexpr int draws_with_outliers = 9;
 // Of layers behind each other many draws leave nothing of the last: half of them are positive, a
 // quarter ties.
 constexpr int draws_of_chain = 24;
-// Each of up to three orders of a tensor twice, with both kinds of expanded cotangents.
+// With both kinds of expanded cotangents; each order of a tensor twice.
 constexpr int draws_with_layouts = 6;
 
 /// Each buffer at another multiple of the declared alignment, another one in each draw.
@@ -67,12 +67,15 @@ std::uint32_t mask_of(const Kernel& kernel, int draw) {
     return mask == 0 ? Setting::every_output : mask % all;
 }
 
-/// Whether some tensor has more than one.
-bool has_layouts(const Kernel& of) {
-    return std::ranges::any_of(of.pass->tensors(), [&](const std::string& tensor) {
-        return orders_of(*of.op, of.any(), tensor).size() > 1 ||
-               takes_any_strides(*of.op, of.any(), tensor);
-    });
+/// 0 where each tensor has one alone.
+int draws_for_layouts(const Kernel& of) {
+    int draws = 0;
+    for (const std::string& tensor : of.pass->tensors()) {
+        const auto orders = static_cast<int>(orders_of(*of.op, of.any(), tensor).size());
+        if (orders > 1 || takes_any_strides(*of.op, of.any(), tensor))
+            draws = std::max({draws, draws_with_layouts, 2 * orders});
+    }
+    return draws;
 }
 
 }  // namespace
@@ -86,11 +89,11 @@ int dense_draw_count(const Kernel& kernel, std::string_view property) {
         kernel.op->products.empty() &&
         std::ranges::any_of(kernel.op->inputs,
                             [](const TensorSpec& tensor) { return !is_floating(tensor.dtype); });
-    const int draws = std::max(
-        {draws_minimum, static_cast<int>(declared.block_sizes.size()),
-         declared.takes_output_mask ? 1 << outputs : 0, 2 * declared.places(),
-         has_ties ? draws_with_ties : 0, kernel.op->is_chain() ? draws_of_chain : 0,
-         chooses_outliers ? draws_with_outliers : 0, has_layouts(kernel) ? draws_with_layouts : 0});
+    const int draws =
+        std::max({draws_minimum, static_cast<int>(declared.block_sizes.size()),
+                  declared.takes_output_mask ? 1 << outputs : 0, 2 * declared.places(),
+                  has_ties ? draws_with_ties : 0, kernel.op->is_chain() ? draws_of_chain : 0,
+                  chooses_outliers ? draws_with_outliers : 0, draws_for_layouts(kernel)});
     const bool is_hidden = std::ranges::any_of(kernel.pass->outputs, [&](const auto& output) {
         const DType dtype = dtype_of(declared, *kernel.op, output);
         return is_floating(dtype) && !holds_all_of(dtype, declared.accumulator());

@@ -20,8 +20,14 @@ constexpr int offset_bits[] = {32, 31, 16, 15};
 CopyLayout layout_of(const LargeTensor& tensor, std::optional<std::size_t> axis,
                      std::int64_t copies) {
     if (!axis) return {.inner = std::max<std::int64_t>(tensor.elements(), 1)};
-    return {
-        .inner = tensor.strides[*axis], .per_copy = tensor.sizes[*axis] / copies, .copies = copies};
+    // Of a blocked axis so many blocks.
+    const std::int64_t block = block_of(tensor.blocks, *axis).size;
+    const std::int64_t per_copy = tensor.sizes[*axis] / copies;
+    if (per_copy % block != 0)
+        throw std::invalid_argument("copies of " + std::to_string(per_copy) + " elements of " +
+                                    tensor.name + " would share its blocks of " +
+                                    std::to_string(block));
+    return {.inner = tensor.strides[*axis], .per_copy = per_copy / block, .copies = copies};
 }
 
 /// Around each element, or byte, that an offset of so many bits does not reach, in each tensor; the
@@ -76,13 +82,15 @@ Data shared_data(CaseContext& drawn, const LargeShape& shape) {
 
 /// Calls `visit(position in the array, position in memory)` for each element.
 template <class Visit>
-void for_each_place(const Sizes& sizes, const Strides& strides, Visit visit) {
+void for_each_place(const Sizes& sizes, const Strides& strides, const Blocks& blocks, Visit visit) {
     const std::int64_t count = element_count(sizes);
+    Sizes index(sizes.size());
     for (std::int64_t i = 0; i < count; ++i) {
-        std::int64_t rest = i, place = 0;
+        std::int64_t rest = i;
         for (std::size_t axis = sizes.size(); axis-- > 0; rest /= sizes[axis])
-            place += rest % sizes[axis] * strides[axis];
-        visit(static_cast<std::size_t>(i), static_cast<std::size_t>(place));
+            index[axis] = rest % sizes[axis];
+        visit(static_cast<std::size_t>(i),
+              static_cast<std::size_t>(place_of(index, strides, blocks)));
     }
 }
 
@@ -95,8 +103,8 @@ class Tables {
 
     std::vector<std::uint64_t> bits(const std::string& name, const Array<double>& values) const {
         const DType dtype = dtype_of(declaration_, *kernel_.op, name);
-        std::vector<std::uint64_t> table(values.data.size());
-        for_each_place(values.sizes, strides(name, values.sizes),
+        std::vector<std::uint64_t> table(count_with_tails(name, values.sizes));
+        for_each_place(values.sizes, strides(name, values.sizes), blocks(name),
                        [&](std::size_t i, std::size_t place) {
                            table[place] = bits_of(dtype, values.data[i]);
                        });
@@ -111,9 +119,9 @@ class Tables {
         return bits(kernel_.pass->outputs[output], context_.initial_outputs()[output]);
     }
     std::vector<WantedValue> wanted(const Expected& expected) const {
-        std::vector<WantedValue> table(expected.values.size());
+        std::vector<WantedValue> table(count_with_tails(expected.tensor, expected.sizes));
         for_each_place(expected.sizes, strides(expected.tensor, expected.sizes),
-                       [&](std::size_t i, std::size_t place) {
+                       blocks(expected.tensor), [&](std::size_t i, std::size_t place) {
                            table[place] = {expected.values[i],
                                            expected.bounds.empty() ? 0.0 : expected.bounds[i]};
                        });
@@ -123,6 +131,13 @@ class Tables {
   private:
     Strides strides(const std::string& name, const Sizes& sizes) const {
         return strides_of(*kernel_.op, declaration_, name, sizes, setting_.layout_of(name));
+    }
+    Blocks blocks(const std::string& name) const {
+        return blocks_of(*kernel_.op, declaration_, name, setting_.layout_of(name));
+    }
+    /// What no element lies in stays zeros: the tails of blocks.
+    std::size_t count_with_tails(const std::string& name, const Sizes& sizes) const {
+        return static_cast<std::size_t>(element_count(with_tails(sizes, blocks(name))));
     }
 
     const Kernel& kernel_;
@@ -164,6 +179,7 @@ LargeShape large_shape(const Kernel& kernel, const KernelDeclaration& declaratio
                            .dtype = dtype_of(declaration, op, name),
                            .sizes = op.sizes_of(name, shape.large)};
         tensor.strides = strides_of(op, declaration, name, tensor.sizes, setting.layout_of(name));
+        tensor.blocks = blocks_of(op, declaration, name, setting.layout_of(name));
         tensor.layout = layout_of(tensor, axis_of_copies(op, name, one, along), copies);
         if (shape.tensors.size() >= inputs.size())
             if (const Alias* alias = declaration.alias_of(name, 0))

@@ -32,7 +32,8 @@ struct LargeShape {
     Problem of_drawn() const { return multiplied(one, *along, drawn.count); }
 };
 
-/// **Errors** std::invalid_argument where tensors are not copies of the small problem's.
+/// **Errors** std::invalid_argument where tensors are not copies of the small problem's, or copies
+/// would share a block.
 LargeShape large_shape(const Kernel& kernel, const KernelDeclaration& declaration,
                        const Problem& one, const SeparableSpec& along, std::int64_t copies,
                        const Setting& setting);

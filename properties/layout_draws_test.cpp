@@ -34,8 +34,11 @@ struct LayoutKernel {
                 return order;
             };
         };
-        for (TensorSpec* tensor : {&op.inputs[0], &op.outputs[0]})
+        for (TensorSpec* tensor : {&op.inputs[0], &op.outputs[0]}) {
             tensor->orders = {{"as_is", axes(false)}, {"turned", axes(true)}};
+            for (const std::int64_t size : {2, 4})
+                tensor->orders.push_back({"by_" + std::to_string(size), axes(false), {{1, size}}});
+        }
         kernel.kernel.op = &op;
         kernel.kernel.pass = op.find_pass("grad_weight");
     }
@@ -122,6 +125,33 @@ TEST_CASE("dense draws go through the layouts by turns") {
         CHECK(dense.setting.layout_of("dy") == of_dy[draw]);
         CHECK(dense.setting.layouts.size() == (draw == 0 || draw == 2 ? 0 : 2));
     }
+}
+
+TEST_CASE(
+    "blocks are drawn as often as other orders, and go by turns, of a kernel that names them") {
+    const LayoutKernel named(test_kernel()
+                                 .layout_of("x", {"by_2", "as_is", "by_4", "turned"})
+                                 .layout_of("y", {"by_4", "by_2"}));
+    std::map<std::string, int> drawn;
+    for (std::uint64_t seed = 0; seed < draws; ++seed)
+        for (const auto& [tensor, layout] : named.drawn(seed).layouts) {
+            CHECK(layout.row_padding == 0);
+            CHECK(layout.expanded == 0);
+            ++drawn[tensor + "." + layout.order];
+        }
+    CHECK(drawn.size() == 4);  // the first ones are no part of the case
+    CHECK(is_about(drawn["x.as_is"], draws / 4));
+    CHECK(is_about(drawn["x.by_4"], draws / 4));
+    CHECK(is_about(drawn["x.turned"], draws / 4));
+    CHECK(is_about(drawn["dy.by_2"], draws / 2));
+    // Each of the four twice.
+    CHECK(dense_draw_count(named.kernel.kernel, "repeatable") == 8);
+    std::map<std::string, int> dense;
+    for (int draw = 0; draw < 8; ++draw)
+        ++dense[dense_case(named.kernel.kernel, "repeatable", "cpu", parsed("c=2,in=3x4"), draw)
+                    .setting.layout_of("x")
+                    .order];
+    CHECK(dense == std::map<std::string, int>{{"", 2}, {"as_is", 2}, {"by_4", 2}, {"turned", 2}});
 }
 
 TEST_CASE("of a layout what does not matter is set back") {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The seeded bugs by subject, beside those of list.hpp: of layouts and masks, of convolutions as
-// products, of complex numbers, of tensor cores, of element types, of operators that are declared
-// by their forward function. Which property must kill each, and at which problem; nothing of how.
+// The seeded bugs by subject, beside those of list.hpp: of layouts and masks, of blocked layouts,
+// of convolutions as products, of complex numbers, of tensor cores, of element types, of operators
+// that are declared by their forward function. Which property must kill each, and at which problem;
+// nothing of how.
 #pragma once
 
 #include <vector>
@@ -52,6 +53,22 @@ constexpr SeededBug layout_bugs[] = {
     // Where one of the two axes has one element, both orders are one.
     {"relayout.grad_input/bug_swapped_axes", "matches_reference", "in=2x2"},
     {"relayout_filter.forward/bug_hwio_as_hwoi", "matches_reference", "o=2,i=2,filter=1"},
+};
+
+// Wrong in blocked layouts: which block, what lies within, where the channels are no whole blocks.
+constexpr SeededBug blocked_bugs[] = {
+    // A second pixel: the first one's channels begin where the tensor does.
+    {"conv.forward/bug_nChw16c_as_nChw8c", "matches_reference", "in=2"},
+    {"conv.forward/bug_nChw8c_as_nChw16c", "matches_reference", "in=2"},
+    {"conv.forward/bug_batch_by_channels", "matches_reference", "n=2,in=1"},
+    {"conv.forward/bug_groups_of_whole_blocks", "matches_reference", "c=2,k=2,groups=2,in=1"},
+    {"conv.forward/bug_i_and_o_exchanged", "matches_reference", "k=2,in=1"},
+    {"conv.grad_weight/bug_dw_16o16i_as_16i16o", "matches_reference", "k=2,in=1"},
+    {"conv.grad_input/bug_tail_of_last_channel", "stays_in_bounds", "in=1"},
+    {"relayout.forward/bug_tail_left", "stays_in_bounds", "in=1"},
+    // Two blocks of 8.
+    {"relayout.forward/bug_tail_of_every_block", "matches_reference", "c=9,in=1"},
+    {"relayout_filter.grad_input/bug_tail_of_i_left", "stays_in_bounds", "filter=1"},
 };
 
 // Convolutions as products: wrong in groups, dilation, shares of a sum, phases of the stride,
