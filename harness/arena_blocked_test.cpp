@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "harness/arena.hpp"
-#include "harness/fake_device.hpp"
+#include "harness/test_device.hpp"
 
 namespace gradverify {
 

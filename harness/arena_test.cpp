@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "harness/element_bits.hpp"
-#include "harness/fake_device.hpp"
+#include "harness/test_device.hpp"
 
 namespace gradverify {
 
