@@ -22,18 +22,23 @@ std::optional<ProcessUsage> usage_of(pid_t pid) {
     std::string text;
     std::getline(file, text);
     // The name may hold anything; fields are counted from behind it: the state is the third of all,
-    // resident pages the twenty-fourth.
+    // the kernel's flags the ninth, resident pages the twenty-fourth.
     const std::size_t name_end = text.rfind(')');
     if (name_end == std::string::npos) return std::nullopt;
     std::istringstream fields(text.substr(name_end + 1));
     char state = '?';
     fields >> state;
     std::string skipped;
-    for (int field = 4; field < 24; ++field) fields >> skipped;
+    for (int field = 4; field < 9; ++field) fields >> skipped;
+    constexpr unsigned long exiting = 0x4;  // PF_EXITING of Linux
+    unsigned long flags = 0;
+    fields >> flags;
+    for (int field = 10; field < 24; ++field) fields >> skipped;
     std::size_t pages = 0;
     fields >> pages;
     usage.memory_bytes = pages * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
     usage.wants_to_run = state == 'R' || state == 'D';
+    usage.is_exiting = (flags & exiting) != 0;
     return usage;
 }
 

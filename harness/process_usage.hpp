@@ -13,6 +13,7 @@ struct ProcessUsage {
     double cpu_seconds = 0.0;      ///< of all its threads
     std::size_t memory_bytes = 0;  ///< resident; address space means nothing under CUDA
     bool wants_to_run = false;     ///< runnable, or waiting for a page
+    bool is_exiting = false;       ///< has called exit or been killed, and is being taken down
 };
 
 /// Nothing when there is no such process.

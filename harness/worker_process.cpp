@@ -48,6 +48,15 @@ void pass_on(std::string_view text) {
         std::fputs("\ngradverify: what kernels print from here on is not shown\n", stderr);
 }
 
+/// A busy GPU takes its time to take the contexts of a process down, whose pipes are closed by
+/// then.
+constexpr std::chrono::seconds longest_exit(60);
+
+bool is_exiting(pid_t pid) {
+    const auto usage = usage_of(pid);
+    return usage && usage->is_exiting;
+}
+
 /// The end of a text, in one line.
 std::string tail_of(const std::string& prints) {
     std::string text = prints.size() > last_words_bytes
@@ -210,7 +219,8 @@ WorkerEnd WorkerProcess::end(double grace_seconds, const std::string& oversteppe
     const auto until = Clock::now() + std::chrono::duration<double>(grace_seconds);
     while (!has_ended()) {
         read_prints();  // a full pipe would keep it from ending
-        if (Clock::now() >= until) {
+        const auto now = Clock::now();
+        if (now >= until && (now >= until + longest_exit || !is_exiting(pid_))) {
             ended.closed_pipe = overstepped.empty();
             break;
         }
