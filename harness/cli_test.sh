@@ -214,7 +214,7 @@ expect 0 out 'verified: all 392 elements are within their rounding bounds, on de
 expect 0 out 'verified: all 392 elements equal the reference, on integers' \
     "${bench[@]}" conv.forward/naive --data zeros
 expect 0 out 'not verified: --no-verify' "${bench[@]}" conv.forward/naive --no-verify
-expect 0 out '^4 timed, 0 failed, 0 not timed$' "${bench[@]}" '*/naive'
+expect 0 out '^4 timed, 0 failed, 0 not timed$' "${bench[@]}" 'conv.*/naive'
 expect 0 out '^  conv.forward/naive  .* GFLOP/s .* GB/s$' "${bench[@]}" conv.forward/naive \
     conv.forward/direct
 expect 0 out 'not timed: needs stride = 1' bench --device cpu --problem $small,stride=2 \

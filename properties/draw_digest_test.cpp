@@ -83,14 +83,14 @@ TEST_CASE("the values of a seed are the same everywhere") {
                     add(dense_mantissas, draw(ValueKind::mantissas, true));
                 }
             }
-    CHECK(integers == 8903863756449029763u);
+    CHECK(integers == 11278861969642219894u);
     CHECK(mantissas == 6625573016424328067u);
-    CHECK(dense_integers == 2619162845302634953u);
+    CHECK(dense_integers == 8104098956166368042u);
     CHECK(dense_mantissas == 2945058587690871796u);
     std::uint64_t directions = 0;
     for (const std::int64_t length : {1, 1000, 1 << 20})
         add(directions, draw_direction({{5, 7}, std::vector<double>(35)}, 3, 11, length));
-    CHECK(directions == 4373105376419161490u);
+    CHECK(directions == 7548460542597033786u);
 }
 
 TEST_CASE("the numbers that fill an array are the same everywhere") {
@@ -147,7 +147,7 @@ TEST_CASE("the numbers that fill an array are the same everywhere") {
     for (std::uint64_t seed = 1; seed <= 500; ++seed)
         add(mantissas,
             filled({3}, [&](auto& array) { fill_mantissas(array, SplitMix64(seed), DType::f32); }));
-    CHECK(integers == 17197868180593220086u);
+    CHECK(integers == 7231532447624728654u);
     CHECK(mantissas == 7454687963074483055u);
     CHECK(dense == 6169069438910174403u);
     CHECK(indices == 12583114229724589481u);

@@ -153,14 +153,17 @@ std::string print_number(double value, const char* format) {
 }
 
 void print_markdown(const Rows& rows) {
-    std::cout << "# Seeded bugs\n\n"
-                 "Kernels that are wrong on purpose, in `properties/seeded_bugs/`, and what it "
-                 "takes to kill each: cases\nand seconds are medians over the seeds, with the "
-                 "generator alone (the fixed list of edge problems\nis off); seconds include "
-                 "shrinking and certifying, with one worker. `killed` counts the seeds,\n`at it` "
-                 "those of them that ended at the problem. Made by `./run bug-table`.\n\n"
-                 "| device | bug | property | killed | cases | smallest problem | at it | proof | "
-                 "seconds |\n| --- | --- | --- | --- | --- | --- | --- | --- | --- |\n";
+    std::cout
+        << "# Seeded bugs\n\n"
+           "Kernels that are wrong on purpose, in `properties/seeded_bugs/`, and what it "
+           "takes to kill each: cases\nand seconds are medians over the seeds, with the "
+           "generator alone (the fixed list of edge problems\nis off); seconds include "
+           "shrinking and certifying, with one worker, and are longer where others hunted\non "
+           "the same GPU. `killed` counts the seeds, `at it` those of them that ended at the "
+           "problem. Made by\n`./run bug-table`. A18, offsets that overflow beyond 2^31 "
+           "elements, is hunted by\n`gradverify_large_tests`.\n\n"
+           "| device | bug | property | killed | cases | smallest problem | at it | proof | "
+           "seconds |\n| --- | --- | --- | --- | --- | --- | --- | --- | --- |\n";
     std::map<std::string, std::vector<double>> seconds;
     for (const auto& row : rows) {
         const auto text = [&](const char* field) { return row.at(field).get<std::string>(); };
