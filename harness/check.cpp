@@ -254,7 +254,7 @@ class Check {
         --serving.in_flight;
         if (is_worth_redrawing(running.drawn, *serving.result.row.kernel->op, answer.outcome,
                                redraws) &&
-            !time_is_up())
+            serving.stops.empty() && !time_is_up())
             return submit(row, index, redrawn(running.drawn), redraws + 1);
         ++done_;
         count(serving, index, running.drawn, answer.outcome);

@@ -8,6 +8,8 @@
 
 #include <csignal>
 
+#include "harness/worker_process.hpp"
+
 using namespace gradverify;
 
 TEST_CASE("a process that has called exit, or was killed, is told from one that runs") {
@@ -34,4 +36,12 @@ TEST_CASE("a process that has called exit, or was killed, is told from one that 
     CHECK(after->is_exiting);
     CHECK(waitpid(waiting, nullptr, 0) == waiting);
     CHECK_FALSE(usage_of(waiting));
+}
+
+TEST_CASE("a process that is being taken down is waited for, and no other beyond its time") {
+    CHECK(is_waited_for(-0.1, false));
+    CHECK_FALSE(is_waited_for(0.0, false));
+    CHECK(is_waited_for(0.0, true));
+    CHECK(is_waited_for(59.0, true));
+    CHECK_FALSE(is_waited_for(61.0, true));
 }

@@ -48,10 +48,6 @@ void pass_on(std::string_view text) {
         std::fputs("\ngradverify: what kernels print from here on is not shown\n", stderr);
 }
 
-/// A busy GPU takes its time to take the contexts of a process down, whose pipes are closed by
-/// then.
-constexpr std::chrono::seconds longest_exit(60);
-
 bool is_exiting(pid_t pid) {
     const auto usage = usage_of(pid);
     return usage && usage->is_exiting;
@@ -75,6 +71,11 @@ std::string tail_of(const std::string& prints) {
 }
 
 }  // namespace
+
+bool is_waited_for(double seconds_over, bool is_exiting) {
+    constexpr double longest_exit_seconds = 60.0;
+    return seconds_over < (is_exiting ? longest_exit_seconds : 0.0);
+}
 
 bool WorkerEnd::in_good_order() const {
     return overstepped.empty() && !closed_pipe &&
@@ -219,8 +220,8 @@ WorkerEnd WorkerProcess::end(double grace_seconds, const std::string& oversteppe
     const auto until = Clock::now() + std::chrono::duration<double>(grace_seconds);
     while (!has_ended()) {
         read_prints();  // a full pipe would keep it from ending
-        const auto now = Clock::now();
-        if (now >= until && (now >= until + longest_exit || !is_exiting(pid_))) {
+        const double over = std::chrono::duration<double>(Clock::now() - until).count();
+        if (over >= 0.0 && !is_waited_for(over, is_exiting(pid_))) {
             ended.closed_pipe = overstepped.empty();
             break;
         }

@@ -45,6 +45,10 @@ struct WorkerAllowance {
     std::size_t memory_bytes = 0;
 };
 
+/// Whether a process that was to end is waited for so much longer: only where it is being taken
+/// down, for which a busy GPU takes its time while the pipes are closed already.
+bool is_waited_for(double seconds_over, bool is_exiting);
+
 class WorkerProcess {
   public:
     WorkerProcess() = default;

@@ -42,10 +42,14 @@ std::vector<int> offsets_of(const Kernel& of, int draw) {
 std::map<std::string, TensorLayout> layouts_of(const Kernel& of, const Problem& problem, int draw) {
     std::map<std::string, TensorLayout> layouts;
     if (of.any().layouts.empty()) return layouts;
+    const auto turn = static_cast<std::size_t>(draw);
+    std::size_t position = 0;  // of the tensor: in each round it meets other orders of the others
     for (const std::string& tensor : of.pass->tensors()) {
         TensorLayout layout;
         const auto orders = orders_of(*of.op, of.any(), tensor);
-        const auto which = orders.empty() ? 0 : static_cast<std::size_t>(draw) % orders.size();
+        const auto which =
+            orders.empty() ? 0 : (turn + turn / orders.size() * position) % orders.size();
+        ++position;
         if (which > 0) layout.order = orders[which];
         const std::size_t axes = of.op->sizes_of(tensor, problem).size();
         if (takes_any_strides(*of.op, of.any(), tensor) && axes > 1) {

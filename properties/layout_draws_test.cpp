@@ -154,6 +154,18 @@ TEST_CASE(
     CHECK(dense == std::map<std::string, int>{{"", 2}, {"as_is", 2}, {"by_4", 2}, {"turned", 2}});
 }
 
+TEST_CASE("dense draws bring each order of a tensor together with each of the others'") {
+    const LayoutKernel both(
+        test_kernel().layout_of("x", {"turned", "as_is"}).layout_of("y", {"as_is", "turned"}));
+    std::set<std::pair<std::string, std::string>> met;
+    for (int draw = 0; draw < dense_draw_count(both.kernel.kernel, "repeatable"); ++draw) {
+        const Setting setting =
+            dense_case(both.kernel.kernel, "repeatable", "cpu", parsed("c=2,in=3x4"), draw).setting;
+        met.emplace(setting.layout_of("x").order, setting.layout_of("dy").order);
+    }
+    CHECK(met.size() == 4);
+}
+
 TEST_CASE("of a layout what does not matter is set back") {
     const testing::TestKernel kernel(test_kernel());
     Case found = case_on(kernel, parsed("in=1x1"));
