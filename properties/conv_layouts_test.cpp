@@ -28,6 +28,17 @@ TEST_CASE("long sums of an expanded cotangent are not held to be exact in a narr
         }
 }
 
+// 65,520 is beyond the largest half.
+TEST_CASE("a gradient that overflows its type is not held against its derivative") {
+    const Suite suite = make_suite(Registry::instance());
+    for (const char* property : {"adjoint_identity", "matches_finite_differences"}) {
+        const Outcome outcome =
+            suite.run("v1:conv.backward/direct_f16:" + std::string(property) +
+                      ":cpu:n=65520,c=3,k=3,groups=3,in=1:seed=11993378:layout=dy.expand012");
+        CHECK_MESSAGE(outcome.verdict == Verdict::passed, property << ": " << outcome.message);
+    }
+}
+
 TEST_CASE("an expanded cotangent is zero only where all of its elements are") {
     const Suite suite = make_suite(Registry::instance());
     const auto verdict_of = [&](const std::string& data) {

@@ -125,6 +125,9 @@ bool is_small(CaseContext& context, const Gradient& gradient) {
 std::vector<Comparison> compare_directions(CaseContext& context, const Gradient& gradient,
                                            ForwardAlong& forward, int directions) {
     std::vector<Comparison> comparisons;
+    // An element that overflows its type leaves nothing of a sum over all.
+    if (!std::ranges::all_of(gradient.bounds, [](double bound) { return std::isfinite(bound); }))
+        return comparisons;
     const std::int64_t longest = longest_reduction(context.op(), context.problem());
     for (int i = 0; i < directions; ++i) {
         const auto direction =
