@@ -6,6 +6,8 @@
 
 #include <cuda_runtime.h>
 
+#include <stdexcept>
+
 #include "harness/tensor_view.hpp"
 
 namespace gradverify {
@@ -20,9 +22,12 @@ struct BlockedAxis {
     }
 };
 
+/// **Errors** std::invalid_argument when the block is no power of two.
 inline BlockedAxis blocked_axis(const TensorView& view, int axis) {
     BlockedAxis blocked{view.stride(axis), view.stride_in_block(axis), 0};
     while ((1LL << blocked.shift) < view.block(axis)) ++blocked.shift;
+    if (1LL << blocked.shift != view.block(axis))
+        throw std::invalid_argument("a block of these kernels is a power of two");
     return blocked;
 }
 

@@ -12,7 +12,10 @@
 #include "harness/select_rows.hpp"
 #include "harness/summary.hpp"
 #include "properties/context.hpp"
+#include "properties/covering_array.hpp"
+#include "properties/draw_seed.hpp"
 #include "properties/enumerate.hpp"
+#include "properties/problem_generator.hpp"
 #include "properties/suite.hpp"
 #include "properties/test_support.hpp"
 
@@ -143,6 +146,24 @@ TEST_CASE("case i depends on the seed, the kernel, the property and i alone") {
     CHECK(suite.draw(row, 3, 100).drawn->print() != suite.draw(row, 3, 101).drawn->print());
     CHECK(suite.draw(row, 3, 100).drawn->problem.print() !=
           suite.draw({row.kernel, "repeatable", row.device}, 3, 100).drawn->problem.print());
+}
+
+TEST_CASE("a covering array that is longer than usual is drawn in a thousand cases too") {
+    const Kernel& kernel =
+        *Registry::instance().find_kernel("conv_transpose.forward/implicit_gemm");
+    const ProblemGenerator generator(*kernel.op, *kernel.pass, kernel.any());
+    const CoveringArray& array = generator.covering_array();
+    REQUIRE(array.problems().size() > 667);  // of three cases two are the array's, usually
+    for (const auto& [rank, reach] : array.pairs()) {
+        LevelPairs met(reach.factors());
+        for (std::int64_t i = 0; i < 1000; ++i) {
+            const Problem problem =
+                *generator.draw(draw_seed({1, kernel.name, "matches_reference", i}), i);
+            if (problem.rank() == rank)
+                met.add(met.levels_of(problem), kernel.op->is_empty(problem));
+        }
+        CHECK(met.missing_of(reach, 0).count == 0);
+    }
 }
 
 TEST_CASE("a forward kernel that is wrong about derivatives is passed over for one that is right") {

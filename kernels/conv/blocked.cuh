@@ -165,7 +165,8 @@ void launch_blocked_to_bias(const Parameters& p, const TensorView& dy, const Ten
             blocked<T>(dy), db.as<T>(), channels, direct_geometry(p, dy, dy));
 }
 
-/// What all of them support and promise; row-major as well, as a first layer's image lies.
+/// What all of them support and promise; row-major as well, as the images of a first layer and the
+/// outputs of a last one lie.
 template <class T>
 void declare_blocked_features(KernelDeclaration& kernel) {
     kernel.spatial_axes(1, 3)

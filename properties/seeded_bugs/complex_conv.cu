@@ -34,40 +34,42 @@ struct OtherConjugated {
 
 __global__ void real_part_alone(Pairs<const float2> dy, float2* db, DirectGeometry g) {
     const long long k = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
-    if (k >= g.k) return;
+    if (k >= g.features) return;
     db[k] = {};
-    for (long long o = 0; o < g.n * g.axes[0].out * g.axes[1].out * g.axes[2].out; ++o) {
+    for (long long o = 0; o < g.n * g.axes[0].features * g.axes[1].features * g.axes[2].features;
+         ++o) {
         long long out[3];
-        const long long n = split(o, g.axes[0].out, g.axes[1].out, g.axes[2].out, out);
+        const long long n =
+            split(o, g.axes[0].features, g.axes[1].features, g.axes[2].features, out);
         db[k].x += dy.at(n, k, out).x;
     }
 }
 
 void launch_real_part_alone(const GradBias& call) {
     const long long channels = call.db.size(0);
-    real_part_alone<<<direct_blocks(channels, 64), 64, 0, call.launch.stream>>>(
+    real_part_alone<<<gradverify::conv::direct_blocks(channels, 64), 64, 0, call.launch.stream>>>(
         pairs<const float2>(call.dy), call.db.as_pairs<float2>(),
-        direct_geometry(call.problem, call.dy));
+        direct_geometry(call.problem, call.dy, call.dy));
 }
 
 /// All real parts of the tensor, then all imaginary ones, as they lie in planar formats.
 __global__ void add_plane(const float* dy, float2* db, DirectGeometry g, long long elements) {
     const long long k = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
-    if (k >= g.k) return;
-    const long long pixels = g.axes[0].out * g.axes[1].out * g.axes[2].out;
+    if (k >= g.features) return;
+    const long long pixels = g.axes[0].features * g.axes[1].features * g.axes[2].features;
     float2 sum{};
     for (long long n = 0; n < g.n; ++n)
         for (long long o = 0; o < pixels; ++o) {
-            sum.x += dy[(n * g.k + k) * pixels + o];
-            sum.y += dy[elements + (n * g.k + k) * pixels + o];
+            sum.x += dy[(n * g.features + k) * pixels + o];
+            sum.y += dy[elements + (n * g.features + k) * pixels + o];
         }
     db[k] = sum;
 }
 
 void launch_planes(const GradBias& call) {
-    add_plane<<<direct_blocks(call.db.size(0), 64), 64, 0, call.launch.stream>>>(
+    add_plane<<<gradverify::conv::direct_blocks(call.db.size(0), 64), 64, 0, call.launch.stream>>>(
         call.dy.as<const float>(), call.db.as_pairs<float2>(),
-        direct_geometry(call.problem, call.dy), call.dy.elements() / 2);
+        direct_geometry(call.problem, call.dy, call.dy), call.dy.elements() / 2);
 }
 
 }  // namespace
