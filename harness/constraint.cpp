@@ -48,6 +48,20 @@ bool holds_for(const Constraint& constraint, std::int64_t value, std::int64_t ot
 
 }  // namespace
 
+Condition equals(std::int64_t value) { return {{}, Constraint::Kind::range, value, value, 1, {}}; }
+Condition between(std::int64_t minimum, std::int64_t maximum) {
+    return {{}, Constraint::Kind::range, minimum, maximum, 1, {}};
+}
+Condition multiple_of(std::int64_t factor) {
+    return {{}, Constraint::Kind::multiple_of, 0, 0, factor, {}};
+}
+Condition same_as(std::string_view other) {
+    return {{}, Constraint::Kind::same_as, 0, 0, 1, std::string(other)};
+}
+Condition multiple_of(std::string_view other) {
+    return {{}, Constraint::Kind::multiple_of_parameter, 0, 0, 1, std::string(other)};
+}
+
 std::string Constraint::print() const {
     switch (kind) {
         case Kind::range:

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "harness/problem.hpp"
@@ -35,25 +36,15 @@ struct Constraint {
 using Condition = Constraint;
 
 /// The parameter has this value.
-inline Condition equals(std::int64_t value) {
-    return {{}, Constraint::Kind::range, value, value, 1, {}};
-}
+Condition equals(std::int64_t value);
 /// The parameter lies in `[minimum, maximum]`.
-inline Condition between(std::int64_t minimum, std::int64_t maximum) {
-    return {{}, Constraint::Kind::range, minimum, maximum, 1, {}};
-}
+Condition between(std::int64_t minimum, std::int64_t maximum);
 /// The parameter is a multiple of `factor`.
-inline Condition multiple_of(std::int64_t factor) {
-    return {{}, Constraint::Kind::multiple_of, 0, 0, factor, {}};
-}
+Condition multiple_of(std::int64_t factor);
 /// The parameter equals another one: `where("filter_h", same_as("filter_w"))`.
-inline Condition same_as(std::string other) {
-    return {{}, Constraint::Kind::same_as, 0, 0, 1, std::move(other)};
-}
+Condition same_as(std::string_view other);
 /// The parameter is a multiple of another one: `where("c", multiple_of("groups"))`.
-inline Condition multiple_of(std::string other) {
-    return {{}, Constraint::Kind::multiple_of_parameter, 0, 0, 1, std::move(other)};
-}
+Condition multiple_of(std::string_view other);
 
 /// A slot that a constraint speaks of, and the one that it is related to, if any.
 struct SlotPair {

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "harness/declare_operator.hpp"
+#include "harness/parameter_reads.hpp"
 #include "harness/text.hpp"
 
 namespace gradverify {

@@ -6,7 +6,9 @@
 //   GRADVERIFY_KERNEL(gradverify::conv::GradBias, "naive", launch)
 //       .where("stride", gradverify::equals(1));
 //
-// Registration touches no device. Kept light on purpose: no Eigen, rapidcheck or doctest.
+// Registration touches no device. Kept light on purpose, since every kernel file pays for it
+// several times: no Eigen, rapidcheck or doctest, few headers, and no code that could stand
+// elsewhere.
 #pragma once
 
 // First, so that it is the first thing said.
@@ -35,8 +37,15 @@ template <class Pass, class Launcher>
 concept LauncherOf = std::same_as < std::invoke_result_t<Launcher, const Pass&>,
 void > ;
 
-/// Enters a declaration into the registry of this process; defined in registry.cpp.
-KernelDeclaration& add_kernel(KernelDeclaration declaration);
+/// Where a kernel was registered, under which names, and how it is called.
+struct Registration {
+    const char *operator_name, *pass_name, *variant, *device, *file;
+    int line;
+    void (*thunk)(const PassCall&);
+};
+
+/// Enters a kernel into the registry of this process; defined in registry.cpp.
+KernelDeclaration& add_kernel(const Registration& registration);
 
 template <class Pass, auto launcher>
 KernelDeclaration& register_kernel(const char* variant, const char* device, const char* file,
@@ -51,15 +60,8 @@ KernelDeclaration& register_kernel(const char* variant, const char* device, cons
                       "GRADVERIFY_KERNEL must be a function `void launch(const PASS& call)`, "
                       "where PASS is the first argument");
         if constexpr (takes_pass) {
-            KernelDeclaration declaration;
-            declaration.operator_name = Pass::operator_name;
-            declaration.pass_name = Pass::pass_name;
-            declaration.variant = variant;
-            declaration.device = device;
-            declaration.file = file;
-            declaration.line = line;
-            declaration.thunk = [](const PassCall& call) { launcher(Pass(call)); };
-            return add_kernel(std::move(declaration));
+            return add_kernel({Pass::operator_name, Pass::pass_name, variant, device, file, line,
+                               [](const PassCall& call) { launcher(Pass(call)); }});
         }
     }
 }

@@ -4,9 +4,7 @@
 // CUDA units.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -96,239 +94,114 @@ class KernelDeclaration {
     bool is_complete = false;
 
     /// The type that the kernel computes and sums in.
-    DType accumulator() const {
-        const bool is_double = storage_type == DType::f64;
-        return accumulation_type.value_or(is_double ? DType::f64 : DType::f32);
-    }
+    DType accumulator() const;
     /// Integers up to 2^exact_bits() keep their value in the accumulator and in every tensor.
-    int exact_bits() const {
-        int bits = std::min(traits_of(accumulator()).exact_bits,
-                            traits_of(storage_type.value_or(DType::f32)).exact_bits);
-        for (const auto& [tensor, dtype] : storage_types)
-            bits = std::min(bits, traits_of(dtype).exact_bits);
-        return multiplies_in_tf32() ? std::min(bits, tf32_exact_bits) : bits;
-    }
+    int exact_bits() const;
     /// Tensor cores below double cut sums off where IEEE rounds them.
-    bool truncates_sums() const { return uses_tensor_cores && accumulator() != DType::f64; }
+    bool truncates_sums() const;
     /// Whether factors that are stored as f32 are cut to tf32 when they are multiplied.
-    bool multiplies_in_tf32() const {
-        const auto is_f32 = [](const auto& one) { return one.second == DType::f32; };
-        return truncates_sums() && (storage_type.value_or(DType::f32) == DType::f32 ||
-                                    std::ranges::any_of(storage_types, is_f32));
-    }
+    bool multiplies_in_tf32() const;
 
     /// In how many ways outputs may lie where an input does: those of the output with most.
-    int places() const {
-        int most = 0;
-        for (const Alias& one : aliases)
-            most = std::max(
-                most, static_cast<int>(std::ranges::count_if(aliases, [&](const Alias& other) {
-                    return !other.is_always && other.output == one.output;
-                })));
-        return most;
-    }
+    int places() const;
     /// The input that an output is written over at a place from 1 on, or whatever the place is;
     /// null when the output has a buffer of its own.
-    const Alias* alias_of(std::string_view output, int place) const {
-        std::vector<const Alias*> choices;
-        for (const Alias& alias : aliases) {
-            if (alias.output != output) continue;
-            if (alias.is_always) return &alias;
-            choices.push_back(&alias);
-        }
-        if (place == 0 || choices.empty()) return nullptr;
-        return choices[static_cast<std::size_t>(place - 1) % choices.size()];
-    }
+    const Alias* alias_of(std::string_view output, int place) const;
 
     /// `conv.grad_weight/naive`
-    std::string full_name() const { return operator_name + "." + pass_name + "/" + variant; }
+    std::string full_name() const;
 
     /// A condition on a parameter: `where("stride", equals(1))`.
-    KernelDeclaration& where(std::string parameter, Condition condition) {
-        condition.parameter = std::move(parameter);
-        constraints.push_back(std::move(condition));
-        return *this;
-    }
+    KernelDeclaration& where(std::string_view parameter, Condition condition);
     /// Problems with so many spatial axes. Without this those that are usual for the operator: two
     /// for conv.
-    KernelDeclaration& spatial_axes(int least, int most) {
-        ranks = {least, most};
-        return *this;
-    }
+    KernelDeclaration& spatial_axes(int least, int most);
     /// A feature of the operator that ordinary kernels do without:
     /// `supports("asymmetric_padding")`.
-    KernelDeclaration& supports(std::string feature) {
-        features.push_back(std::move(feature));
-        return *this;
-    }
+    KernelDeclaration& supports(std::string_view feature);
     /// A condition that no constraint can express, and its text for `list`. Draws that it rejects
     /// are drawn again: express what you can as constraints.
-    KernelDeclaration& only_if(std::string text, Predicate supported) {
-        predicate_text = std::move(text);
-        predicate = supported;
-        return *this;
-    }
+    KernelDeclaration& only_if(std::string_view text, Predicate supported);
     /// Device memory that the launcher wants beside its tensors.
-    KernelDeclaration& workspace(WorkspaceBytes bytes) {
-        workspace_bytes = bytes;
-        return *this;
-    }
+    KernelDeclaration& workspace(WorkspaceBytes bytes);
     /// The block sizes that the launcher takes from `Launch::block_size`.
-    KernelDeclaration& blocks_of(std::vector<int> threads) {
-        block_sizes = std::move(threads);
-        return *this;
-    }
+    KernelDeclaration& blocks_of(std::vector<int> threads);
     /// The element type of the floating tensors, their gradients and cotangents: f16, bf16, f32 or
     /// f64; without this what the operator declares, float. What the forward pass saves stays f32
     /// where `dtype` is narrower. The launcher reads `call.x.as<const __half>()`.
-    KernelDeclaration& storage(DType dtype) {
-        storage_type = dtype;
-        return *this;
-    }
+    KernelDeclaration& storage(DType dtype);
     /// The same of one tensor, and of its gradient and cotangent where these are not named.
-    KernelDeclaration& storage(std::string tensor, DType dtype) {
-        storage_types.emplace_back(std::move(tensor), dtype);
-        return *this;
-    }
+    KernelDeclaration& storage(std::string_view tensor, DType dtype);
     /// The layout that the kernel takes a tensor in, and its gradient and cotangent where these are
     /// not named: `layout("x", "nhwc")`. Without this row-major, in the order of the sizes. Of a
     /// blocked one, `nChw16c`, the kernel finds zeros in the tails of its inputs and leaves zeros
     /// in those of its outputs.
-    KernelDeclaration& layout(std::string tensor, std::string order) {
-        layouts.push_back({std::move(tensor), {std::move(order)}, false});
-        return *this;
-    }
+    KernelDeclaration& layout(std::string_view tensor, std::string_view order);
     /// The same of a kernel that takes several, and tells them by `call.x.stride(1)` and
     /// `call.x.block(1)`; all of them are drawn.
-    KernelDeclaration& layout_of(std::string tensor, std::vector<std::string> orders) {
-        layouts.push_back({std::move(tensor), std::move(orders), false});
-        return *this;
-    }
+    KernelDeclaration& layout_of(std::string_view tensor, std::vector<std::string> orders);
     /// The kernel takes the tensor by its strides, whatever they are: every layout that the
     /// operator names, rows that are padded, and of a cotangent axes of stride 0. Not blocked ones,
     /// which no strides say: these are named by `layout_of`.
-    KernelDeclaration& strided(std::string tensor) {
-        layouts.push_back({std::move(tensor), {}, true});
-        return *this;
-    }
+    KernelDeclaration& strided(std::string_view tensor);
     /// The type that the kernel computes and sums in: f32, or f64 where all tensors are. A result
     /// is rounded to its tensor's type once, at the end.
-    KernelDeclaration& accumulates_in(DType dtype) {
-        accumulation_type = dtype;
-        return *this;
-    }
+    KernelDeclaration& accumulates_in(DType dtype);
     /// The kernel is compiled with fast math.
-    KernelDeclaration& fast_math() {
-        arithmetic = Arithmetic::fast;
-        return *this;
-    }
+    KernelDeclaration& fast_math();
     /// Products are formed and summed by tensor cores (wmma, mma, wgmma). A sum may be cut off at
     /// each addition where IEEE would round it; and factors that are stored as f32 are rounded, or
     /// cut, to tf32, whose integers are exact up to 2^11. Those of doubles are IEEE's.
-    KernelDeclaration& on_tensor_cores() {
-        uses_tensor_cores = true;
-        return *this;
-    }
+    KernelDeclaration& on_tensor_cores();
     /// The kernel works on transformed data, as Winograd's and Fourier's convolutions do: an
     /// element is not off by a share of its own terms but by one of the tensor's largest, and
     /// integers are not exact. An element's bound is then the largest of its tensor times `growth`,
     /// at least 1: what the transforms may make of magnitudes, the product of their matrices'
     /// largest row sums of absolute values; about 80 for Winograd's F(2x2, 3x3), 36,000 for F(4x4,
     /// 3x3).
-    KernelDeclaration& norm_wise(double growth) {
-        norm_wise_growth = growth;
-        return *this;
-    }
+    KernelDeclaration& norm_wise(double growth);
     /// The alignment that every tensor's first element must have; the default is cudaMalloc's.
-    KernelDeclaration& aligned_to(std::int64_t bytes) {
-        base_alignment_bytes = bytes;
-        return *this;
-    }
+    KernelDeclaration& aligned_to(std::int64_t bytes);
     /// All work is ordered by the stream that the launcher is given. Without this, work that is all
     /// on the default stream passes as well.
-    KernelDeclaration& on_given_stream() {
-        stream_use = StreamUse::given_only;
-        return *this;
-    }
+    KernelDeclaration& on_given_stream();
     /// The launcher ignores the stream that it is given and uses the default one.
-    KernelDeclaration& on_default_stream() {
-        stream_use = StreamUse::default_stream;
-        return *this;
-    }
+    KernelDeclaration& on_default_stream();
     /// The launcher may be called with n = 0 and with an output of no elements.
-    KernelDeclaration& with_empty_problems() {
-        accepts_empty = true;
-        return *this;
-    }
+    KernelDeclaration& with_empty_problems();
     /// The launcher may be given indices outside of their range; the operator says what must come
     /// of them.
-    KernelDeclaration& with_invalid_indices() {
-        accepts_invalid_indices = true;
-        return *this;
-    }
+    KernelDeclaration& with_invalid_indices();
     /// The outputs are added to, not written over.
-    KernelDeclaration& adds_to_outputs() {
-        write_mode = WriteMode::accumulates;
-        return *this;
-    }
+    KernelDeclaration& adds_to_outputs();
     /// The output may lie where the input does, and is then written over it; both ways are drawn,
     /// and each of several inputs.
-    KernelDeclaration& in_place(std::string output, std::string input) {
-        aliases.push_back({std::move(output), std::move(input), false});
-        return *this;
-    }
+    KernelDeclaration& in_place(std::string_view output, std::string_view input);
     /// The output always lies where the input does, as running statistics do.
-    KernelDeclaration& updates(std::string output, std::string input) {
-        aliases.push_back({std::move(output), std::move(input), true});
-        return *this;
-    }
+    KernelDeclaration& updates(std::string_view output, std::string_view input);
     /// The launcher asks `Launch::output_mask` which outputs are wanted, and leaves the others
     /// alone; each subset is drawn.
-    KernelDeclaration& takes_mask() {
-        takes_output_mask = true;
-        return *this;
-    }
+    KernelDeclaration& takes_mask();
     /// Two calls may differ in the last bits, as sums with atomics do.
-    KernelDeclaration& not_deterministic() {
-        determinism = Determinism::varies;
-        return *this;
-    }
+    KernelDeclaration& not_deterministic();
     /// The launcher calls a library that decides by itself which problems it takes, and throws
     /// NotSupported for the others. Such a case is skipped, and a row of which nine in ten are is
     /// an error: declare all that is known.
-    KernelDeclaration& may_refuse() {
-        may_refuse_problems = true;
-        return *this;
-    }
+    KernelDeclaration& may_refuse();
     /// The kernel needs something that a machine may lack, such as a library that is loaded when it
     /// is first used: a function that says why it is not here, empty when it is. Where it is not,
     /// there are no rows of the kernel, and `check` names it and the reason.
-    KernelDeclaration& needs(WhyAbsent why) {
-        why_absent = why;
-        return *this;
-    }
+    KernelDeclaration& needs(WhyAbsent why);
     /// Kernels that everybody knows, such as a vendor's: `bench` says of the others how many times
     /// as long as the fastest of these they take. `yardstick("cuDNN")`.
-    KernelDeclaration& yardstick(std::string name) {
-        yardstick_name = std::move(name);
-        return *this;
-    }
+    KernelDeclaration& yardstick(std::string_view name);
     /// No tensor has more elements than this, as where offsets are of 32 bits on purpose:
     /// `up_to_elements(INT32_MAX)`. Without this tensors may be as large as a device's memory.
-    KernelDeclaration& up_to_elements(std::int64_t elements) {
-        most_elements = elements;
-        return *this;
-    }
+    KernelDeclaration& up_to_elements(std::int64_t elements);
     /// What several kernels say alike: `.with(declare_general)`.
-    KernelDeclaration& with(void (*declare)(KernelDeclaration&)) {
-        declare(*this);
-        return *this;
-    }
+    KernelDeclaration& with(void (*declare)(KernelDeclaration&));
     /// What a launch costs beside its multiply-adds.
-    KernelDeclaration& costs(LaunchCost cost) {
-        launch_cost = cost;
-        return *this;
-    }
+    KernelDeclaration& costs(LaunchCost cost);
 };
 
 }  // namespace gradverify

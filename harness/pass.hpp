@@ -10,10 +10,8 @@
 // Knows no operator: the names are looked up when a launcher is called. Included by CUDA units.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
-#include <stdexcept>
-#include <string>
+#include <cstdint>
 #include <string_view>
 
 #include "harness/pass_call.hpp"
@@ -25,8 +23,16 @@ template <std::size_t length>
 struct FixedText {
     char text[length]{};
     // Implicit, so that a literal is one.
-    constexpr FixedText(const char (&literal)[length]) { std::copy_n(literal, length, text); }
+    constexpr FixedText(const char (&literal)[length]) {
+        for (std::size_t i = 0; i < length; ++i) text[i] = literal[i];
+    }
 };
+
+namespace detail {
+/// Where a call holds the tensor of this name. **Errors** std::invalid_argument that lists them.
+std::size_t position_of(const PassCall& call, std::string_view operator_name,
+                        std::string_view pass_name, std::string_view tensor);
+}  // namespace detail
 
 /// The base of a pass struct, and a pass struct by itself.
 template <FixedText operator_text, FixedText pass_text>
@@ -63,13 +69,7 @@ class Pass {
 
   private:
     std::size_t position_of(std::string_view name) const {
-        const auto found = std::find(call_->names.begin(), call_->names.end(), name);
-        if (found != call_->names.end())
-            return static_cast<std::size_t>(found - call_->names.begin());
-        std::string known;
-        for (const std::string& one : call_->names) known += " " + one;
-        throw std::invalid_argument("the pass " + std::string(operator_name) + "." + pass_name +
-                                    " has no tensor '" + std::string(name) + "'; it has" + known);
+        return detail::position_of(*call_, operator_name, pass_name, name);
     }
 
     const PassCall* call_;  ///< as long as the launcher runs

@@ -9,6 +9,8 @@
 #include <cstdlib>
 #include <stdexcept>
 
+#include "harness/parameter_reads.hpp"
+
 namespace gradverify {
 namespace {
 

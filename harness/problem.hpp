@@ -6,8 +6,6 @@
 
 #include <compare>
 #include <cstdint>
-#include <functional>
-#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -140,21 +138,6 @@ class Problem {
     const ParameterSpace* space_;
     int rank_;
     std::vector<std::int64_t> values_;
-};
-
-/// Notes which parameters this thread reads from problems, by name, until the end of the scope.
-class ParameterReads {
-  public:
-    ParameterReads();
-    ~ParameterReads();
-    ParameterReads(const ParameterReads&) = delete;
-    ParameterReads& operator=(const ParameterReads&) = delete;
-
-    const std::set<std::string, std::less<>>& names() const { return names_; }
-
-  private:
-    std::set<std::string, std::less<>> names_;
-    std::set<std::string, std::less<>>* before_;
 };
 
 }  // namespace gradverify

@@ -11,6 +11,7 @@
 
 #include "harness/copies.hpp"
 #include "harness/element_types.hpp"
+#include "harness/kernel.hpp"
 #include "harness/layout.hpp"
 #include "harness/text.hpp"
 
@@ -286,10 +287,15 @@ const Operator* Registry::find_operator(std::string_view name) const {
 
 namespace detail {
 
-/// Declared in kernel.hpp, which kernel files include.
-KernelDeclaration& add_kernel(KernelDeclaration declaration);
-
-KernelDeclaration& add_kernel(KernelDeclaration declaration) {
+KernelDeclaration& add_kernel(const Registration& registration) {
+    KernelDeclaration declaration;
+    declaration.operator_name = registration.operator_name;
+    declaration.pass_name = registration.pass_name;
+    declaration.variant = registration.variant;
+    declaration.device = registration.device;
+    declaration.file = registration.file;
+    declaration.line = registration.line;
+    declaration.thunk = registration.thunk;
     return Registry::instance().add(std::move(declaration));
 }
 

@@ -6,8 +6,6 @@
 #include <array>
 #include <concepts>
 #include <cstdint>
-#include <stdexcept>
-#include <string>
 #include <type_traits>
 
 #include "harness/dtype.hpp"
@@ -18,25 +16,6 @@ namespace gradverify {
 inline constexpr int max_tensor_rank = 6;
 
 namespace detail {
-/// What C++ calls an element type.
-constexpr const char* cpp_name_of(DType dtype) {
-    switch (dtype) {
-        case DType::f32:
-            return "float";
-        case DType::f64:
-            return "double";
-        case DType::i32:
-            return "std::int32_t";
-        case DType::i64:
-            return "std::int64_t";
-        case DType::f16:
-            return "__half";
-        case DType::bf16:
-            return "__nv_bfloat16";
-    }
-    return "?";
-}
-
 template <class T>
 concept HasDType = requires {
     { DTypeOf<T>::value } -> std::convertible_to<DType>;
@@ -138,27 +117,8 @@ struct TensorView {
     }
 
   private:
-    void require_pairs(DType wanted) const {
-        const std::string is(traits_of(dtype).name), read(traits_of(wanted).name);
-        if (dtype != wanted)
-            throw std::invalid_argument("the launcher reads a tensor of " + is + " as pairs of " +
-                                        read + "; name a pair of " + detail::cpp_name_of(dtype) +
-                                        ", or declare .storage(gradverify::DType::" + read + ")");
-        bool are_pairs = rank > 0 && size(rank - 1) == 2 && stride(rank - 1) == 1;
-        for (int axis = 0; axis + 1 < rank; ++axis) are_pairs = are_pairs && stride(axis) % 2 == 0;
-        if (!are_pairs)
-            throw std::invalid_argument(
-                "the launcher reads a tensor as pairs, but its last axis is not one of two numbers "
-                "beside each other, an even number of them from the next two");
-    }
-    [[noreturn]] void refuse(DType wanted) const {
-        const std::string is(traits_of(dtype).name), read(traits_of(wanted).name);
-        throw std::invalid_argument("the launcher reads a tensor of " + is + " as " + read +
-                                    "; write as<" + detail::cpp_name_of(dtype) + ">()" +
-                                    (is_floating(dtype) && is_floating(wanted)
-                                         ? ", or declare .storage(gradverify::DType::" + read + ")"
-                                         : std::string()));
-    }
+    void require_pairs(DType wanted) const;
+    [[noreturn]] void refuse(DType wanted) const;
 };
 
 }  // namespace gradverify
