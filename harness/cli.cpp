@@ -81,7 +81,8 @@ struct CommandLine {
         app.set_version_flag("--version", "gradverify " + std::string(version));
         app.footer(
             "A FILTER is a glob on the full name of a kernel, such as 'conv.grad_*'.\n"
-            "Exit codes: 0 all passed; 1 something failed or is not verified; 2 bad usage;\n"
+            "Exit codes: 0 all passed; 1 something failed, or check verified nothing of a kernel;\n"
+            "2 bad usage; "
             "3 the machine can't do it (no such device, a file that can't be written).");
         list->add_option("FILTER", list_filters, "kernels to print; all if none");
         list->add_option("--problem", list_problem,

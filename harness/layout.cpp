@@ -292,6 +292,10 @@ std::vector<std::string> mistakes_in_layouts(const KernelDeclaration& kernel, co
             continue;
         }
         const auto known = names_of(op.tensor_named(support.tensor).orders);
+        if (support.any_strides && op.tensor_named(support.tensor).is_of_pairs)
+            mistakes.push_back(support.tensor +
+                               " holds pairs, which padded rows would take apart: name its "
+                               "layouts by layout_of instead of strided");
         for (const std::string& order : support.orders)
             if (std::ranges::find(known, order) == known.end())
                 mistakes.push_back(support.tensor + " has no layout '" + order +

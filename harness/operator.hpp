@@ -89,6 +89,9 @@ struct TensorSpec {
     bool may_be_invalid = false;
     /// The layouts that kernels may declare, row-major first; empty: that alone, without a name.
     std::vector<AxisOrder> orders{};
+    /// The last axis is one of two numbers that lie beside each other in every layout: the parts of
+    /// complex numbers.
+    bool is_of_pairs = false;
 
     ValueDomain domain_at(const Problem& problem) const {
         return domain ? domain(problem) : ValueDomain{};

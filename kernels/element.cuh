@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The type that a kernel computes in, by the type of its tensors: half and bfloat16 are read into
-// floats, and a result is rounded to nearest once, when it is stored.
+// floats, and a result is rounded to nearest once, when it is stored. Pairs are complex numbers.
 #pragma once
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
+#include <vector_types.h>
 
 template <class T>
 struct AccumulatorOf {
@@ -13,6 +14,14 @@ struct AccumulatorOf {
 template <>
 struct AccumulatorOf<double> {
     using type = double;
+};
+template <>
+struct AccumulatorOf<float2> {
+    using type = float2;
+};
+template <>
+struct AccumulatorOf<double2> {
+    using type = double2;
 };
 template <class T>
 using Accumulator = typename AccumulatorOf<T>::type;

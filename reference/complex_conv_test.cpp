@@ -10,6 +10,7 @@
 #include <complex>
 #include <map>
 
+#include "harness/layout.hpp"
 #include "harness/random.hpp"
 #include "harness/registry.hpp"
 #include "reference/run_pass.hpp"
@@ -256,6 +257,16 @@ TEST_CASE("a pair is innermost in every layout of complex_conv") {
     CHECK(op.inputs[0].orders.size() == 2);  // no more than an order of the axes
     CHECK(op.inputs[1].orders.size() == 3);
     CHECK(op.inputs[0].orders[1].axes(5) == std::vector<int>{0, 2, 3, 1, 4});
+}
+
+TEST_CASE("a kernel of pairs may name layouts, but not take any strides") {
+    const Operator& op = complex_conv_operator();
+    const PassSpec& pass = *op.find_pass("grad_input");
+    KernelDeclaration named, strided;
+    CHECK(mistakes_in_layouts(named.layout_of("w", {"ohwi", "oihw"}), op, pass).empty());
+    CHECK(mistakes_in_layouts(strided.strided("dx"), op, pass) ==
+          std::vector<std::string>{"dx holds pairs, which padded rows would take apart: name its "
+                                   "layouts by layout_of instead of strided"});
 }
 
 }  // namespace gradverify

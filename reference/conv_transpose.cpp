@@ -5,11 +5,13 @@
 #include "reference/conv_transpose.hpp"
 
 #include <algorithm>
+#include <array>
 #include <string>
 
 #include "harness/bounded_functions.hpp"
 #include "harness/registry.hpp"
 #include "reference/conv_orders.hpp"
+#include "reference/conv_transpose_operator.hpp"
 #include "reference/filter_space.hpp"
 #include "reference/window_copies.hpp"
 #include "reference/window_factors.hpp"
@@ -146,6 +148,14 @@ void grad_bias(const Problem& problem, Inputs<T> in, Outputs<T> out) {
                     [&](std::size_t k, std::size_t at_y) { out[0].data[k] += dy[at_y]; });
 }
 
+template <class T>
+void backward(const Problem& problem, Inputs<T> in, Outputs<T> out) {
+    const std::array dy_and_w{in[0], in[2]};
+    grad_input<T>(problem, dy_and_w, out.subspan(0, 1));
+    grad_weight<T>(problem, in.subspan(0, 2), out.subspan(1, 1));
+    grad_bias<T>(problem, in.subspan(0, 1), out.subspan(2, 1));
+}
+
 Sizes sizes_of_x(const Problem& problem) {
     const Parameters p(problem);
     return spatial_sizes(p.n, p.c, p, [](const Axis& axis) { return axis.in; });
@@ -179,6 +189,16 @@ std::int64_t terms_of_channels(const Problem& problem, const char* channels) {
     return terms;
 }
 
+/// Of which a number of dx is the sum.
+std::int64_t terms_of_pixel(const Problem& problem) { return terms_of_channels(problem, "k"); }
+/// Of one channel of the whole batch.
+std::int64_t input_pixels(const Problem& problem) {
+    return element_count(sizes_of_x(problem)) / problem.scalar("c");
+}
+std::int64_t output_pixels(const Problem& problem) {
+    return element_count(sizes_of_y(problem)) / problem.scalar("k");
+}
+
 std::vector<PassSpec> passes() {
     return {{.name = "forward",
              .inputs = {"x", "w", "b"},
@@ -194,27 +214,35 @@ std::vector<PassSpec> passes() {
              .reference = grad_input<double>,
              .bounded_reference = grad_input<Bounded>,
              .multiply_adds = products_in_all,
-             .reduction_length =
-                 [](const Problem& problem) { return terms_of_channels(problem, "k"); }},
+             .reduction_length = terms_of_pixel},
             {.name = "grad_weight",
              .inputs = {"dy", "x"},
              .outputs = {"dw"},
              .reference = grad_weight<double>,
              .bounded_reference = grad_weight<Bounded>,
              .multiply_adds = products_in_all,
-             .reduction_length =
-                 [](const Problem& problem) {
-                     return element_count(sizes_of_x(problem)) / problem.scalar("c");
-                 }},
+             .reduction_length = input_pixels},
             {.name = "grad_bias",
              .inputs = {"dy"},
              .outputs = {"db"},
              .reference = grad_bias<double>,
              .bounded_reference = grad_bias<Bounded>,
              .multiply_adds = additions_of_bias,
-             .reduction_length = [](const Problem& problem) {
-                 return element_count(sizes_of_y(problem)) / problem.scalar("k");
-             }}};
+             .reduction_length = output_pixels},
+            {.name = "backward",
+             .inputs = {"dy", "x", "w"},
+             .outputs = {"dx", "dw", "db"},
+             .reference = backward<double>,
+             .bounded_reference = backward<Bounded>,
+             .multiply_adds =
+                 [](const Problem& problem) {
+                     return 2.0 * products_in_all(problem) + additions_of_bias(problem);
+                 },
+             .reduction_length =
+                 [](const Problem& problem) {
+                     return std::max(
+                         {terms_of_pixel(problem), input_pixels(problem), output_pixels(problem)});
+                 }}};
 }
 
 ParameterSpace space() {
@@ -263,6 +291,8 @@ std::vector<SeparableSpec> separable() {
     return specs;
 }
 
+}  // namespace
+
 Operator describe() {
     return {.name = "conv_transpose",
             .space = space(),
@@ -287,5 +317,4 @@ Operator describe() {
 
 GRADVERIFY_OPERATOR(describe);
 
-}  // namespace
 }  // namespace gradverify::conv_transpose

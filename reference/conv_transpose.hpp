@@ -71,4 +71,15 @@ struct GradBias : Pass<"conv_transpose", "grad_bias"> {
     TensorView dy = tensor("dy"), db = tensor("db");
 };
 
+/// dx, dw and db in one call; of a kernel that declares `takes_mask()` those that it `wants`, as
+/// PyTorch's convolution_backward has it.
+///
+/// **Shapes** dy `n, k, out`; x, dx `n, c, in`; w, dw `c, k/groups, filter`; db `k`.
+struct Backward : Pass<"conv_transpose", "backward"> {
+    using Pass::Pass;
+    Parameters problem{Pass::problem()};
+    TensorView dy = tensor("dy"), x = tensor("x"), w = tensor("w");
+    TensorView dx = tensor("dx"), dw = tensor("dw"), db = tensor("db");
+};
+
 }  // namespace gradverify::conv_transpose

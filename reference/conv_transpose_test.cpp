@@ -9,6 +9,8 @@
 
 #include "harness/random.hpp"
 #include "harness/registry.hpp"
+#include "reference/conv_twin_for_tests.hpp"
+#include "reference/run_pass.hpp"
 
 namespace gradverify {
 
@@ -36,28 +38,6 @@ Array<double> random_array(const Sizes& sizes, std::uint64_t seed) {
 
 Array<double> zeros(const Sizes& sizes) {
     return {sizes, std::vector<double>(static_cast<std::size_t>(element_count(sizes)))};
-}
-
-/// The problem of conv whose gradient by the input is this one's forward pass.
-Problem of_conv(const Problem& problem) {
-    const conv_transpose::Parameters p(problem);
-    const Sizes y = transposed().sizes_of("y", problem);
-    std::string text = "n=" + std::to_string(p.n) + ",c=" + std::to_string(p.k) +
-                       ",k=" + std::to_string(p.c) + ",groups=" + std::to_string(p.groups);
-    const auto list = [&](const char* name, auto value) {
-        text += std::string(",") + name + "=";
-        for (int axis = 0; axis < p.rank; ++axis)
-            text += (axis > 0 ? "x" : "") + value(static_cast<std::size_t>(axis));
-    };
-    list("in", [&](std::size_t axis) { return std::to_string(y[axis + 2]); });
-    list("filter", [&](std::size_t axis) { return std::to_string(p.axes[axis].filter); });
-    list("stride", [&](std::size_t axis) { return std::to_string(p.axes[axis].stride); });
-    list("dilation", [&](std::size_t axis) { return std::to_string(p.axes[axis].dilation); });
-    list("padding", [&](std::size_t axis) {
-        return std::to_string(p.axes[axis].padding_left) + "+" +
-               std::to_string(p.axes[axis].padding_right);
-    });
-    return Problem::parse(named("conv").space, text);
 }
 
 }  // namespace
@@ -91,7 +71,7 @@ TEST_CASE("the two references are each other's gradients, in one, two and three 
         CAPTURE(std::string(text));
         const Problem problem = Problem::parse(transposed().space, text);
         REQUIRE_FALSE(transposed().validate(problem));
-        const Problem twin = of_conv(problem);
+        const Problem twin = testing::conv_twin_of(transposed(), problem, named("conv"));
         const Operator& conv = named("conv");
         const Sizes of_x = transposed().sizes_of("x", problem);
         const Sizes of_y = transposed().sizes_of("y", problem);
@@ -115,6 +95,29 @@ TEST_CASE("the two references are each other's gradients, in one, two and three 
         const auto db = run(transposed(), "grad_bias", problem, {dy});
         for (std::size_t k = 0; k < db.size(); ++k) expected += db[k] * b.data[k];
         CHECK(sum == expected);
+    }
+}
+
+TEST_CASE("conv_transpose.backward is its three gradients") {
+    const char* problems[] = {
+        "n=2,c=4,k=6,groups=2,in=3x2,filter=2x3,stride=2x1,padding=1x0,output_padding=1x0",
+        "n=0,c=2,k=2,in=3"};
+    for (const char* text : problems) {
+        CAPTURE(std::string(text));
+        const Problem problem = Problem::parse(transposed().space, text);
+        const auto drawn = [&](const char* tensor, std::uint64_t seed) {
+            return random_array(transposed().sizes_of(tensor, problem), seed).data;
+        };
+        const std::vector<std::pair<std::string, testing::Numbers>> inputs{
+            {"dy", drawn("y", 1)}, {"x", drawn("x", 2)}, {"w", drawn("w", 3)}};
+        const auto all = testing::run("conv_transpose", "backward", text, inputs);
+        const char* passes[] = {"grad_input", "grad_weight", "grad_bias"};
+        for (std::size_t i = 0; i < 3; ++i)
+            CHECK(all[i].data == testing::run("conv_transpose", passes[i], text, inputs)[0].data);
+        const PassSpec& backward = *transposed().find_pass("backward");
+        for (const char* pass : passes)
+            CHECK(backward.reduction_length(problem) >=
+                  transposed().find_pass(pass)->reduction_length(problem));
     }
 }
 

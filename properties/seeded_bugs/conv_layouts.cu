@@ -150,6 +150,16 @@ void more_than_asked(const conv::Backward& call) {
     backward(call, (done & 1u) != 0, (done & 2u) != 0, (done & 4u) != 0);
 }
 
+// Of a kernel that makes db on the way to dw.
+void db_with_dw_alone(const conv_transpose::Backward& call) {
+    if (call.wants("dx"))
+        conv::launch_to_features<float>(call.problem, call.dy, call.w, nullptr, call.dx,
+                                        call.launch);
+    if (!call.wants("dw")) return;
+    conv::launch_to_filter<float>(call.problem, call.x, call.dy, call.dw, call.launch);
+    if (call.wants("db")) conv::launch_to_bias<float>(call.dy, call.db, call.launch);
+}
+
 // What output_padding adds is not written.
 void output_padding_forgotten(const conv_transpose::Forward& call) {
     TensorView y = call.y;
@@ -327,6 +337,9 @@ GRADVERIFY_KERNEL(gradverify::conv::Backward, "bug_mask_6_forgets_dw", wrong_mas
     .with(declare_direct_product<float>)
     .takes_mask();
 GRADVERIFY_KERNEL(gradverify::conv::Backward, "bug_mask_7_forgets_db", wrong_mask<7, 4>)
+    .with(declare_direct_product<float>)
+    .takes_mask();
+GRADVERIFY_KERNEL(gradverify::conv_transpose::Backward, "bug_db_with_dw_alone", db_with_dw_alone)
     .with(declare_direct_product<float>)
     .takes_mask();
 GRADVERIFY_KERNEL(gradverify::conv_transpose::Forward, "bug_output_padding_forgotten",

@@ -47,6 +47,7 @@ constexpr SeededBug layout_bugs[] = {
     {"conv.backward/bug_mask_5_forgets_db", "matches_reference", "in=1"},
     {"conv.backward/bug_mask_6_forgets_dw", "matches_reference", "in=1"},
     {"conv.backward/bug_mask_7_forgets_db", "matches_reference", "in=1"},
+    {"conv_transpose.backward/bug_db_with_dw_alone", "matches_reference", "in=1"},
     {"conv_transpose.forward/bug_output_padding_forgotten", "matches_reference",
      "in=1,dilation=2,output_padding=1"},
     {"relayout.forward/bug_tail_of_tile", "stays_in_bounds", "in=1"},
@@ -106,6 +107,8 @@ constexpr SeededBug complex_bugs[] = {
     {"complex_conv.grad_bias/bug_real_part_alone", "matches_reference", "in=1"},
     // One pair is two planes of one number.
     {"complex_conv.grad_bias/bug_planes", "matches_reference", "in=2"},
+    {"complex_conv_transpose.forward/bug_filter_conjugated", "matches_reference", "in=1"},
+    {"complex_conv_transpose.grad_weight/bug_dy_conjugated", "adjoint_identity", "in=1"},
 };
 
 // Of the tiles of kernels on tensor cores.

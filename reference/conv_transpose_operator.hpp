@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+// The operator conv_transpose itself, with its reference, for an operator that is made of it.
+#pragma once
+
+#include "harness/operator.hpp"
+
+namespace gradverify::conv_transpose {
+
+Operator describe();
+
+}  // namespace gradverify::conv_transpose
