@@ -132,20 +132,14 @@ PassSpec on_pairs(const PassSpec& of_conv) {
     return pass;
 }
 
-/// Of conv's layouts those whose elements may be pairs: all that are an order of the axes.
-bool has_pairs(const AxisOrder& order) {
-    constexpr std::string_view names[] = {"nchw", "nhwc", "oihw", "ohwi", "hwio"};
-    return std::ranges::find(names, order.name) != std::end(names);
-}
-
-/// The two numbers of a pair are beside each other in every layout.
+/// The two numbers of a pair are beside each other in every layout; blocks of pairs have no tags.
 TensorSpec of_pairs(TensorSpec tensor) {
     tensor.sizes = [of_conv = tensor.sizes](const Problem& problem) {
         Sizes sizes = of_conv(problem);
         sizes.push_back(2);
         return sizes;
     };
-    std::erase_if(tensor.orders, [](const AxisOrder& order) { return !has_pairs(order); });
+    tensor.tags = {};
     for (AxisOrder& order : tensor.orders)
         order.axes = [of_conv = order.axes](int rank) {
             std::vector<int> axes = of_conv(rank - 1);
