@@ -3,12 +3,15 @@
 // that kernels which are wrong in them are killed, and what a large problem makes of them.
 #include <doctest/doctest.h>
 
+#include <map>
+#include <set>
 #include <stdexcept>
 #include <string>
 
 #include "harness/case.hpp"
 #include "harness/layout.hpp"
 #include "properties/seeded_bugs/hunt.hpp"
+#include "properties/setting_draw.hpp"
 #include "properties/suite.hpp"
 #include "properties/test_support.hpp"
 
@@ -141,6 +144,33 @@ TEST_CASE("a kernel that goes by strides is given no blocks") {
     CHECK(why("conv.forward/blocked" + rest + "x.nChw8c+w.OIhw8o8i") == "");
     CHECK(why("conv.forward/blocked" + rest + "x.pad1") ==
           "layout=x.pad1, but x in nChw16c has blocks, whose rows are neither padded nor expanded");
+}
+
+TEST_CASE("each layout that a kernel names is drawn, and parsed again from its case") {
+    for (const char* name : {"conv.grad_weight/blocked", "relayout_filter.forward/blocked"}) {
+        const Kernel& kernel = *Registry::instance().find_kernel(name);
+        const Problem problem(kernel.op->space, 2);
+        std::map<std::string, std::set<std::string>> drawn;
+        for (std::uint64_t seed = 0; seed < 300; ++seed) {
+            Case one{.kernel = name,
+                     .property = "repeatable",
+                     .device = "cpu",
+                     .problem = problem,
+                     .data = {.seed = seed}};
+            draw_layouts(kernel, problem, seed, one.setting);
+            CHECK(Case::parse(one.print(), Registry::instance()).setting == one.setting);
+            for (const std::string& tensor : kernel.pass->tensors())
+                drawn[tensor].insert(one.setting.layout_of(tensor).order);
+        }
+        for (const std::string& tensor : kernel.pass->tensors()) {
+            std::set<std::string> named{""};  // the first one
+            const auto orders = orders_of(*kernel.op, kernel.any(), tensor);
+            named.insert(orders.begin() + 1, orders.end());
+            CHECK(drawn[tensor] == named);
+        }
+        CHECK(drawn.contains(kernel.pass->outputs[0]));
+        CHECK(drawn[kernel.pass->outputs[0]].contains("gOIhw16i16o"));
+    }
 }
 
 TEST_CASE("a kernel that is wrong in a blocked layout is killed where it is smallest") {
