@@ -66,8 +66,7 @@ std::vector<Strides> places_on_axes(const BufferSpec& buffer) {
         const BlockOfAxis block = block_of(buffer.blocks, axis);
         places[axis].reserve(static_cast<std::size_t>(buffer.sizes[axis]));
         for (std::int64_t i = 0; i < buffer.sizes[axis]; ++i)
-            places[axis].push_back(i / block.size * buffer.strides[axis] +
-                                   i % block.size * block.stride);
+            places[axis].push_back(block.offset(i, buffer.strides[axis]));
     }
     return places;
 }
@@ -278,11 +277,8 @@ TensorView Arena::view(std::size_t buffer) const {
     const Strides strides = spec.strides.empty() ? row_major_strides(spec.sizes) : spec.strides;
     std::ranges::copy(spec.sizes, view.sizes.begin());
     std::ranges::copy(strides, view.strides.begin());
-    for (std::size_t axis = 0; axis < spec.sizes.size(); ++axis) {
-        const BlockOfAxis block = block_of(spec.blocks, axis);
-        view.blocks[axis] = block.size;
-        view.strides_in_blocks[axis] = block.stride;
-    }
+    for (std::size_t axis = 0; axis < spec.sizes.size(); ++axis)
+        view.blocks[axis] = block_of(spec.blocks, axis);
     return view;
 }
 

@@ -38,7 +38,7 @@ struct BufferSpec {
     /// Elements from one to the next along each axis, 0 where all of an axis are one; empty:
     /// row-major.
     std::vector<std::int64_t> strides{};
-    /// The axes that are blocked: the strides count from block to block. What a block's tail must
+    /// What axes are cut into: their strides count from block to block. What a block's tail must
     /// be is zeros: in an input it is, in an output it is poisoned and must be after the call.
     std::vector<AxisBlock> blocks{};
     /// Elements between an address aligned to `alignment_bytes` and the first element.

@@ -3,6 +3,7 @@
 // a last block that is not full.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <vector>
@@ -82,6 +83,69 @@ TEST_CASE("of two blocked axes the last named lies innermost") {
         CHECK(arena.view(0).stride_in_block(0) == (i_is_last ? 2 : 1));
         CHECK(arena.view(0).stride_in_block(1) == (i_is_last ? 1 : 4));
     }
+}
+
+TEST_CASE("of an axis that is cut twice the other's blocks lie between its pieces") {
+    // OI2i3o2i, a small OIhw8i16o2i, of 4 x 5: blocks of 3 and 4. An element is 10 * o + i.
+    const std::vector<AxisBlock> blocks{{1, 2}, {0, 3}, {1, 2}};
+    FakeDevice device;
+    Arena arena(device,
+                {{.name = "w", .sizes = {4, 5}, .strides = {24, 12}, .blocks = blocks},
+                 {.name = "dw",
+                  .role = BufferRole::output,
+                  .sizes = {4, 5},
+                  .strides = {24, 12},
+                  .blocks = blocks}},
+                {});
+    std::vector<double> values;
+    for (int o = 1; o <= 4; ++o)
+        for (int i = 1; i <= 5; ++i) values.push_back(10 * o + i);
+    arena.write(0, values);
+    arena.upload();
+    const TensorView view = arena.view(0);
+    const float* w = view.as<float>();
+    const std::vector<float> wanted{
+        11, 12, 21, 22, 31, 32, 13, 14, 23, 24, 33, 34,  // o of 1 to 3, i of 1 to 4
+        15, 0,  25, 0,  35, 0,  0,  0,  0,  0,  0,  0,   // i of 5
+        41, 42, 0,  0,  0,  0,  43, 44, 0,  0,  0,  0,   // o of 4
+        45, 0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0};
+    CHECK(std::vector<float>(w, w + 48) == wanted);
+    CHECK(view.elements_with_tails() == 48);
+    CHECK(view.block(1) == 4);
+    CHECK(view.stride_in_block(1) == 6);
+    CHECK(view.inner_block(1) == 2);
+    CHECK(view.stride_in_inner_block(1) == 1);
+    CHECK(view.block(0) == 3);
+    CHECK(view.stride_in_block(0) == 2);
+    CHECK(view.inner_block(0) == 1);
+    CHECK(view.stride_in_inner_block(0) == 0);
+    float* dw = arena.view(1).as<float>();
+    std::copy_n(w, 48, dw);
+    arena.download();
+    CHECK(arena.read(1) == values);
+    CHECK(arena.stray_writes().empty());
+    dw[13] = 7.0f;
+    arena.download();
+    REQUIRE(arena.stray_writes().size() == 1);
+    CHECK(arena.stray_writes()[0].print(48) ==
+          "left 7 in the tail of dw's last block, which must be zeros (1 element, the first is "
+          "element 13 in memory)");
+}
+
+TEST_CASE("each group has a tail of its own") {
+    // gOI2o2i of two groups of 3 x 1: blocks of 2 x 2.
+    FakeDevice device;
+    Arena arena(
+        device,
+        {{.name = "w", .sizes = {2, 3, 1}, .strides = {8, 4, 4}, .blocks = {{1, 2}, {2, 2}}}}, {});
+    const std::vector<double> values{1, 2, 3, 4, 5, 6};
+    arena.write(0, values);
+    arena.upload();
+    const float* w = arena.view(0).as<float>();
+    CHECK(std::vector<float>(w, w + 16) ==
+          std::vector<float>{1, 0, 2, 0, 3, 0, 0, 0, 4, 0, 5, 0, 6, 0, 0, 0});
+    arena.download();
+    CHECK(arena.read(0) == values);
 }
 
 TEST_CASE("an output's tail is poisoned, and must be zeros after the call") {

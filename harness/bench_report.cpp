@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // How `bench` prints what it measured.
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstdio>
+#include <functional>
 #include <map>
 
 #include "harness/bench.hpp"
@@ -39,22 +39,33 @@ std::string share_of(double value, double ceiling, const std::string& name) {
     return ", " + print_rounded(100.0 * value / ceiling) + " % of " + name;
 }
 
-/// `128x128x71x71`
-std::string print_axes(const TensorView& tensor,
-                       const std::array<std::int64_t, max_tensor_rank>& of, const char* separator) {
+/// `128x128x71x71`: a number of each axis.
+template <class NumberOf>
+std::string print_axes(const TensorView& tensor, const char* separator, const NumberOf& number_of) {
     std::vector<std::string> words;
     words.reserve(max_tensor_rank);
-    for (int axis = 0; axis < tensor.rank; ++axis)
-        words.push_back(std::to_string(of[static_cast<std::size_t>(axis)]));
+    for (int axis = 0; axis < tensor.rank; ++axis) words.push_back(std::to_string(number_of(axis)));
     return words.empty() ? "none" : joined(words, separator);
 }
 
 /// `, blocks 1,16,1,1 with strides 0,1,0,0`; empty where no axis is blocked.
 std::string print_blocks(const TensorView& tensor) {
-    if (std::ranges::all_of(tensor.blocks, [](std::int64_t block) { return block == 1; }))
-        return {};
-    return ", blocks " + print_axes(tensor, tensor.blocks, ",") + " with strides " +
-           print_axes(tensor, tensor.strides_in_blocks, ",");
+    const auto any = [&](const auto& number_of) {
+        return std::ranges::any_of(tensor.blocks, [&](const BlockOfAxis& block) {
+            return std::invoke(number_of, block) > 1;
+        });
+    };
+    const auto print = [&](const auto& number_of) {
+        return print_axes(tensor, ",",
+                          [&](int axis) { return std::invoke(number_of, tensor.block_of(axis)); });
+    };
+    if (!any(&BlockOfAxis::size)) return {};
+    std::string text =
+        ", blocks " + print(&BlockOfAxis::size) + " with strides " + print(&BlockOfAxis::stride);
+    if (any(&BlockOfAxis::inner_size))
+        text += ", inner blocks " + print(&BlockOfAxis::inner_size) + " with strides " +
+                print(&BlockOfAxis::inner_stride);
+    return text;
 }
 
 std::string padded(std::string text, std::size_t width) {
@@ -199,11 +210,14 @@ std::string print_tensors(const PassSpec& pass, const Timing& timing) {
     std::string text;
     for (std::size_t i = 0; i < timing.tensors.size(); ++i) {
         const TensorView& tensor = timing.tensors[i];
-        text +=
-            "  " + padded(names[i], 8) + padded(std::string(traits_of(tensor.dtype).name), 5) +
-            padded(tensor.rank == 0 ? "one number" : print_axes(tensor, tensor.sizes, "x"), 20) +
-            " strides " + padded(print_axes(tensor, tensor.strides, ","), 20) + " " +
-            print_bytes(bytes_of({tensor})) + print_blocks(tensor) + "\n";
+        text += "  " + padded(names[i], 8) + padded(std::string(traits_of(tensor.dtype).name), 5) +
+                padded(tensor.rank == 0
+                           ? "one number"
+                           : print_axes(tensor, "x", [&](int axis) { return tensor.size(axis); }),
+                       20) +
+                " strides " +
+                padded(print_axes(tensor, ",", [&](int axis) { return tensor.stride(axis); }), 20) +
+                " " + print_bytes(bytes_of({tensor})) + print_blocks(tensor) + "\n";
     }
     return text + "  " + print_bytes(bytes_of(timing.tensors)) + " in all\n";
 }

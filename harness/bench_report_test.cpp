@@ -140,8 +140,7 @@ TEST_CASE("of a blocked tensor the blocks are printed, travel and count with the
     Made made("plain");
     TensorView& y = made.result.timing.tensors[2];
     y = tensor({2, 3, 5}, {80, 80, 16});
-    y.blocks[1] = 16;
-    y.strides_in_blocks[1] = 1;
+    y.blocks[1] = {.size = 16, .stride = 1};
     CHECK(
         contains(print_tensors(*made.group.pass, made.result.timing),
                  "y       f32  2x3x5                strides 80,80,16             640 bytes, blocks "
@@ -151,6 +150,10 @@ TEST_CASE("of a blocked tensor the blocks are printed, travel and count with the
     CHECK(read.block(1) == 16);
     CHECK(read.stride_in_block(1) == 1);
     CHECK(read.elements_with_tails() == 160);
+    y.blocks[1] = {.size = 16, .stride = 8, .inner_size = 2, .inner_stride = 1};
+    CHECK(contains(print_tensors(*made.group.pass, made.result.timing),
+                   "blocks 1,16,1 with strides 0,8,0, inner blocks 1,2,1 with strides 0,1,0\n"));
+    CHECK(timing_from_json(to_json(made.result.timing)).tensors[2].blocks == y.blocks);
 }
 
 TEST_CASE("a share is told of the ceiling of the kernel's own arithmetic, where it was measured") {

@@ -181,6 +181,12 @@ void check_steps(const Operator& op, const std::string& pass, bool exists,
                                    whole + "', which does not exist");
 }
 
+/// Whether layouts may have an axis for the groups that the parameter counts.
+bool splits_layouts(const Operator& op, const std::string& parameter) {
+    const auto splits = [&](const TensorSpec& tensor) { return tensor.tags.groups == parameter; };
+    return std::ranges::any_of(op.inputs, splits) || std::ranges::any_of(op.outputs, splits);
+}
+
 /// Runs the forward function on the probes; one at a time, so that the first failure is told.
 void run_probes(const Operator& op, const ForwardFunctions& functions, Mistakes& mistakes) {
     int valid = 0;
@@ -209,7 +215,7 @@ void run_probes(const Operator& op, const ForwardFunctions& functions, Mistakes&
     // Elsewhere only: nothing is known of what is read.
     if (valid < 2) return;
     for (const ParameterSpec& spec : op.space.parameters())
-        if (!reads.names().contains(spec.name))
+        if (!reads.names().contains(spec.name) && !splits_layouts(op, spec.name))
             mistakes.push_back("nothing reads the parameter " + spec.name +
                                ": no shape, no valid_if() and not the forward function; use it, or "
                                "take it out of the declaration");
@@ -345,10 +351,11 @@ void OperatorDeclaration::find_mistakes(const Operator& op, Mistakes& mistakes) 
             pass == "forward" || std::ranges::count(gradients_, pass, &PassDeclaration::name) > 0;
         check_steps(op, pass, exists, steps, mistakes);
     }
-    for (const auto& [name, orders] : layouts_)
-        if (!std::ranges::count(op.inputs, name, &TensorSpec::name) &&
-            !std::ranges::count(op.outputs, name, &TensorSpec::name))
-            mistakes.push_back("layouts names '" + name + "', which is no input and no output");
+    for (const Layouts& layouts : layouts_)
+        if (!std::ranges::count(op.inputs, layouts.tensor, &TensorSpec::name) &&
+            !std::ranges::count(op.outputs, layouts.tensor, &TensorSpec::name))
+            mistakes.push_back("layouts names '" + layouts.tensor +
+                               "', which is no input and no output");
     for (const std::string& name : defined_for_nan_)
         if (const auto of = std::ranges::find(op.inputs, name, &TensorSpec::name);
             of == op.inputs.end() || !is_floating(of->dtype) || of->domain)

@@ -67,7 +67,11 @@ OperatorDeclaration& OperatorDeclaration::defined_for_nan(std::string input) {
 }
 OperatorDeclaration& OperatorDeclaration::layouts(std::string tensor,
                                                   std::vector<AxisOrder> orders) {
-    layouts_.emplace_back(std::move(tensor), std::move(orders));
+    return layouts(std::move(tensor), std::move(orders), {});
+}
+OperatorDeclaration& OperatorDeclaration::layouts(std::string tensor, std::vector<AxisOrder> orders,
+                                                  LayoutTags tags) {
+    layouts_.push_back({std::move(tensor), std::move(orders), std::move(tags)});
     return *this;
 }
 OperatorDeclaration& OperatorDeclaration::output(std::string name, Shape shape) {
@@ -183,8 +187,11 @@ OperatorDeclaration::operator Operator() const {
     for (const TensorDeclaration& output : outputs_) op.outputs.push_back(tensor_of(output));
     for (std::vector<TensorSpec>* tensors : {&op.inputs, &op.outputs})
         for (TensorSpec& tensor : *tensors)
-            for (const auto& [name, orders] : layouts_)
-                if (name == tensor.name) tensor.orders = orders;
+            for (const Layouts& layouts : layouts_)
+                if (layouts.tensor == tensor.name) {
+                    tensor.orders = layouts.orders;
+                    tensor.tags = layouts.tags;
+                }
     op.products = products_;
     op.is_piecewise_linear = is_piecewise_linear_;
     op.is_piecewise_polynomial = is_piecewise_polynomial_;

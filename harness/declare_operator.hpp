@@ -164,6 +164,9 @@ class OperatorDeclaration {
     /// The layouts that kernels may declare of a tensor, row-major first; without this row-major
     /// alone.
     OperatorDeclaration& layouts(std::string tensor, std::vector<AxisOrder> orders);
+    /// The same of a tensor of which kernels may declare any layout that a tag says.
+    OperatorDeclaration& layouts(std::string tensor, std::vector<AxisOrder> orders,
+                                 LayoutTags tags);
     /// An output without a cotangent: saved for the gradient, or a by-product.
     OperatorDeclaration& saved(std::string name, Shape shape, Holds holds = {});
 
@@ -250,7 +253,12 @@ class OperatorDeclaration {
     TensorSpec tensor_of(const TensorDeclaration& declared) const;
     std::vector<TensorDeclaration> inputs_, outputs_;
     std::vector<std::string> defined_for_nan_;
-    std::vector<std::pair<std::string, std::vector<AxisOrder>>> layouts_;
+    struct Layouts {
+        std::string tensor;
+        std::vector<AxisOrder> orders;
+        LayoutTags tags;
+    };
+    std::vector<Layouts> layouts_;
     ForwardFunctions functions_{};
     DerivedOptions options_{};
     std::vector<PassDeclaration> gradients_;

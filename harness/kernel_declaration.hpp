@@ -134,8 +134,8 @@ class KernelDeclaration {
     KernelDeclaration& storage(std::string_view tensor, DType dtype);
     /// The layout that the kernel takes a tensor in, and its gradient and cotangent where these are
     /// not named: `layout("x", "nhwc")`. Without this row-major, in the order of the sizes. Of a
-    /// blocked one, `nChw16c`, the kernel finds zeros in the tails of its inputs and leaves zeros
-    /// in those of its outputs.
+    /// blocked one, `nChw16c` or any of oneDNN's tags (layout_tag.hpp), the kernel finds zeros in
+    /// the tails of its inputs and leaves zeros in those of its outputs.
     KernelDeclaration& layout(std::string_view tensor, std::string_view order);
     /// The same of a kernel that takes several, and tells them by `call.x.stride(1)` and
     /// `call.x.block(1)`; all of them are drawn.

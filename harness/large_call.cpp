@@ -175,11 +175,8 @@ class LargeRig {
                             .rank = static_cast<int>(tensor.sizes.size())};
             std::ranges::copy(tensor.sizes, view.sizes.begin());
             std::ranges::copy(tensor.strides, view.strides.begin());
-            for (std::size_t axis = 0; axis < tensor.sizes.size(); ++axis) {
-                const BlockOfAxis block = block_of(tensor.blocks, axis);
-                view.blocks[axis] = block.size;
-                view.strides_in_blocks[axis] = block.stride;
-            }
+            for (std::size_t axis = 0; axis < tensor.sizes.size(); ++axis)
+                view.blocks[axis] = block_of(tensor.blocks, axis);
             views.push_back(view);
         }
         const std::vector<std::string> names = call_.kernel.pass->tensors();
@@ -317,7 +314,10 @@ Sizes index_in_memory(std::int64_t element, const Sizes& sizes, const Strides& s
         const BlockOfAxis block = block_of(blocks, axis);
         const std::int64_t blocks_along = (sizes[axis] + block.size - 1) / block.size;
         index[axis] = element / strides[axis] % blocks_along * block.size;
-        if (block.size > 1) index[axis] += element / block.stride % block.size;
+        const std::int64_t inner_blocks = block.size / block.inner_size;
+        if (inner_blocks > 1)
+            index[axis] += element / block.stride % inner_blocks * block.inner_size;
+        if (block.inner_size > 1) index[axis] += element / block.inner_stride % block.inner_size;
     }
     return index;
 }

@@ -125,6 +125,10 @@ TEST_CASE("a place in memory is an index of the tensor, whatever the order of it
     CHECK(index_in_memory(11, {2, 3, 2}, {8, 4, 2}, {{1, 2}}) == Sizes{1, 1, 1});
     CHECK(index_in_memory(14, {2, 3, 2}, {8, 4, 2}, {{1, 2}}) == Sizes{1, 2, 1});
     CHECK(index_in_memory(15, {2, 3, 2}, {8, 4, 2}, {{1, 2}}) == Sizes{1, 3, 1});
+    // OI2i3o2i: o of 4 in blocks of 3, i of 5 in blocks of 4.
+    const Blocks twice{{1, 2}, {0, 3}, {1, 2}};
+    for (const Sizes& index : {Sizes{3, 4}, Sizes{2, 3}, Sizes{1, 2}, Sizes{0, 1}, Sizes{5, 7}})
+        CHECK(index_in_memory(place_of(index, {24, 12}, twice), {4, 5}, {24, 12}, twice) == index);
     CHECK(print_bytes(1000) == "1000 bytes");
     CHECK(print_bytes(0x1.8p31) == "3 GiB");
     CHECK(print_bytes(0x1.4p11) == "2.5 KiB");

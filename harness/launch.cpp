@@ -40,18 +40,16 @@ struct Buffers {
     Buffers(const Call& call, const KernelDeclaration& declaration) {
         const PassSpec& pass = *call.kernel.pass;
         const auto add = [&](const std::string& name, BufferRole role) {
-            const TensorSpec& tensor = call.kernel.op->tensor_named(name);
-            const Sizes sizes = tensor.sizes(call.problem);
-            const TensorLayout layout = call.setting.layout_of(name);
-            buffers.push_back(
-                {.name = name,
-                 .role = role,
-                 .dtype = dtype_of(declaration, *call.kernel.op, name),
-                 .sizes = sizes,
-                 .strides = strides_of(*call.kernel.op, declaration, name, sizes, layout),
-                 .blocks = blocks_of(*call.kernel.op, declaration, name, layout),
-                 .offset = offset_of(call.setting, buffer_of.size()),
-                 .alignment_bytes = declaration.base_alignment_bytes});
+            MemoryShape shape = memory_shape_of(*call.kernel.op, declaration, name, call.problem,
+                                                call.setting.layout_of(name));
+            buffers.push_back({.name = name,
+                               .role = role,
+                               .dtype = dtype_of(declaration, *call.kernel.op, name),
+                               .sizes = std::move(shape.sizes),
+                               .strides = std::move(shape.strides),
+                               .blocks = std::move(shape.blocks),
+                               .offset = offset_of(call.setting, buffer_of.size()),
+                               .alignment_bytes = declaration.base_alignment_bytes});
             buffer_of.push_back(buffers.size() - 1);
         };
         for (const std::string& name : pass.inputs) add(name, BufferRole::input);

@@ -7,7 +7,7 @@
 #include <numeric>
 #include <stdexcept>
 
-#include "harness/tensor_view.hpp"
+#include "harness/layout_tag.hpp"
 #include "harness/text.hpp"
 
 namespace gradverify {
@@ -35,25 +35,47 @@ const LayoutSupport* support_of(const Operator& op, const KernelDeclaration& ker
     return nullptr;
 }
 
-/// The order that a layout means, the kernel's first where it names none; null for row-major.
-const AxisOrder* order_meant(const Operator& op, const KernelDeclaration& kernel,
-                             std::string_view tensor, const TensorLayout& layout) {
-    const TensorSpec& spec = op.tensor_named(tensor);
+/// One of a tensor's orders, by its name or a tag.
+///
+/// **Errors** std::invalid_argument, which says what there is.
+AxisOrder order_named(const TensorSpec& spec, const std::string& name) {
+    const auto found = std::ranges::find(spec.orders, name, &AxisOrder::name);
+    if (found != spec.orders.end()) return *found;
+    std::string why;
+    auto known = names_of(spec.orders);
+    if (!spec.tags.letters.empty()) try {
+            return order_of_tag(name, spec.tags);
+        } catch (const std::invalid_argument& wrong) {
+            why = std::string(": ") + wrong.what();
+            known.push_back("tags such as " + example_of_tags(spec.tags));
+        }
+    throw std::invalid_argument(spec.name + " has no layout '" + name + "'" + why +
+                                "; there are: " + (known.empty() ? "none" : joined(known)));
+}
+
+std::string why_no_order(const TensorSpec& spec, const std::string& name) try {
+    static_cast<void>(order_named(spec, name));
+    return {};
+} catch (const std::invalid_argument& wrong) {
+    return wrong.what();
+}
+
+/// The order that a layout means, the kernel's first where it names none; nothing for row-major.
+std::optional<AxisOrder> order_meant(const Operator& op, const KernelDeclaration& kernel,
+                                     std::string_view tensor, const TensorLayout& layout) {
     const auto orders = orders_of(op, kernel, tensor);
     const std::string& name =
         layout.order.empty() && !orders.empty() ? orders.front() : layout.order;
-    for (const AxisOrder& named : spec.orders)
-        if (named.name == name) return &named;
-    if (!name.empty())
-        throw std::invalid_argument(
-            spec.name + " has no layout '" + name +
-            (spec.orders.empty() ? "'" : "'; there are: " + joined(names_of(spec.orders))));
-    return nullptr;
+    if (name.empty()) return std::nullopt;
+    return order_named(op.tensor_named(tensor), name);
 }
 
+/// Whether no strides of the tensor's own axes say it.
+bool is_blocked(const AxisOrder& order) { return !order.blocks.empty() || order.has_groups; }
+
 bool is_blocked(const TensorSpec& spec, const std::string& order) {
-    const auto found = std::ranges::find(spec.orders, order, &AxisOrder::name);
-    return found != spec.orders.end() && !found->blocks.empty();
+    return !order.empty() && why_no_order(spec, order).empty() &&
+           is_blocked(order_named(spec, order));
 }
 
 /// Whether the kernel is given the tensor in blocks, by the first of its layouts or a later one.
@@ -63,8 +85,30 @@ bool may_be_blocked(const Operator& op, const KernelDeclaration& kernel, std::st
     });
 }
 
-std::string why_no_strides(const std::string& tensor, const std::string& order) {
-    return tensor + " in " + order + " has blocks, whose rows are neither padded nor expanded";
+/// What is wrong with an order of an operator, and what would be right.
+std::string mistake_in_order(const TensorSpec& tensor, const AxisOrder& order,
+                             const Problem& smallest) {
+    if (order.has_groups && tensor.tags.groups.empty())
+        return " has an axis for groups; its tags name no parameter that says how many";
+    const auto axes = static_cast<int>(tensor.sizes(smallest).size()) + (order.has_groups ? 1 : 0);
+    std::int64_t elements = 1;
+    for (const AxisBlock& block : order.blocks)
+        if (block.size < 2 || block.axis < 0 || block.axis >= axes ||
+            std::ranges::count(order.blocks, block.axis, &AxisBlock::axis) > 2 ||
+            block.size > most_elements_in_blocks ||
+            (elements *= block.size) > most_elements_in_blocks)
+            return " has a block of " + std::to_string(block.size) + " on axis " +
+                   std::to_string(block.axis) +
+                   "; a block has two elements or more, all together " +
+                   std::to_string(most_elements_in_blocks) +
+                   " at most, and is one of two at most of an axis that the tensor always has";
+    return {};
+}
+
+std::string why_no_strides(const std::string& tensor, const AxisOrder& order) {
+    return tensor + " in " + order.name + " has " +
+           (order.blocks.empty() ? "an axis for groups" : "blocks") +
+           ", whose rows are neither padded nor expanded";
 }
 
 }  // namespace
@@ -88,7 +132,7 @@ Strides row_major_strides(const Sizes& sizes) {
 
 Strides strides_of(const Operator& op, const KernelDeclaration& kernel, std::string_view tensor,
                    const Sizes& sizes, const TensorLayout& layout) {
-    const AxisOrder* const meant = order_meant(op, kernel, tensor, layout);
+    const auto meant = order_meant(op, kernel, tensor, layout);
     std::vector<int> order(sizes.size());
     std::iota(order.begin(), order.end(), 0);
     if (meant) order = meant->axes(static_cast<int>(sizes.size()));
@@ -99,11 +143,12 @@ Strides strides_of(const Operator& op, const KernelDeclaration& kernel, std::str
         if (layout.is_expanded(axis)) in_memory[axis] = 1;
     if (layout.row_padding > 0 && sizes.size() > 1)
         in_memory[static_cast<std::size_t>(order.back())] += layout.row_padding;
+    const Blocks blocks = blocks_of(op, kernel, tensor, layout);
     std::int64_t within = 1;
-    for (const AxisBlock& block : blocks_of(op, kernel, tensor, layout)) {
-        std::int64_t& size = in_memory[static_cast<std::size_t>(block.axis)];
-        size = (size + block.size - 1) / block.size;
-        within *= block.size;
+    for (std::size_t axis = 0; axis < sizes.size(); ++axis) {
+        const std::int64_t block = block_of(blocks, axis).size;
+        in_memory[axis] = (in_memory[axis] + block - 1) / block;
+        within *= block;
     }
     Strides strides = dense_strides(in_memory, order);
     for (std::size_t axis = 0; axis < sizes.size(); ++axis)
@@ -113,49 +158,69 @@ Strides strides_of(const Operator& op, const KernelDeclaration& kernel, std::str
 
 Blocks blocks_of(const Operator& op, const KernelDeclaration& kernel, std::string_view tensor,
                  const TensorLayout& layout) {
-    const AxisOrder* const order = order_meant(op, kernel, tensor, layout);
-    if (!order || order->blocks.empty()) return {};
+    const auto order = order_meant(op, kernel, tensor, layout);
+    if (!order || !is_blocked(*order)) return {};
     const TensorSpec& spec = op.tensor_named(tensor);
     if (layout.row_padding > 0 || layout.expanded != 0)
-        throw std::invalid_argument(why_no_strides(spec.name, order->name));
+        throw std::invalid_argument(why_no_strides(spec.name, *order));
     return order->blocks;
 }
 
+MemoryShape memory_shape_of(const Operator& op, const KernelDeclaration& kernel,
+                            std::string_view tensor, const Problem& problem,
+                            const TensorLayout& layout) {
+    Sizes sizes = op.sizes_of(tensor, problem);
+    if (const auto order = order_meant(op, kernel, tensor, layout); order && order->has_groups) {
+        const std::int64_t groups = problem.scalar(op.tensor_named(tensor).tags.groups);
+        sizes.front() /= groups;
+        sizes.insert(sizes.begin(), groups);
+    }
+    Strides strides = strides_of(op, kernel, tensor, sizes, layout);
+    return {std::move(sizes), std::move(strides), blocks_of(op, kernel, tensor, layout)};
+}
+
+std::int64_t MemoryShape::elements() const { return element_count(with_tails(sizes, blocks)); }
+
 std::int64_t most_elements_of(const Operator& op, const KernelDeclaration& kernel,
                               std::string_view tensor, const Problem& problem) {
-    const Sizes sizes = op.sizes_of(tensor, problem);
-    std::int64_t most = element_count(sizes);
+    std::int64_t most = element_count(op.sizes_of(tensor, problem));
     if (kernel.layouts.empty()) return most;
     for (const std::string& order : orders_of(op, kernel, tensor))
-        most = std::max(most, element_count(with_tails(
-                                  sizes, blocks_of(op, kernel, tensor, {.order = order}))));
+        most = std::max(most,
+                        memory_shape_of(op, kernel, tensor, problem, {.order = order}).elements());
     return most;
 }
 
 BlockOfAxis block_of(const Blocks& blocks, std::size_t axis) {
-    std::int64_t stride = 1;
+    BlockOfAxis cut;
+    std::int32_t stride = 1;
     for (auto block = blocks.rbegin(); block != blocks.rend(); ++block) {
-        if (static_cast<std::size_t>(block->axis) == axis) return {block->size, stride};
-        stride *= block->size;
+        const auto size = static_cast<std::int32_t>(block->size);
+        if (static_cast<std::size_t>(block->axis) == axis) {
+            // The second one from within is what the blocks are cut into.
+            cut.inner_size = cut.size;
+            cut.inner_stride = cut.stride;
+            cut.size *= size;
+            cut.stride = stride;
+        }
+        stride *= size;
     }
-    return {};
+    return cut;
 }
 
 Sizes with_tails(const Sizes& sizes, const Blocks& blocks) {
     Sizes whole = sizes;
-    for (const AxisBlock& block : blocks) {
-        std::int64_t& size = whole[static_cast<std::size_t>(block.axis)];
-        size = (size + block.size - 1) / block.size * block.size;
+    for (std::size_t axis = 0; axis < whole.size(); ++axis) {
+        const std::int64_t block = block_of(blocks, axis).size;
+        whole[axis] = (whole[axis] + block - 1) / block * block;
     }
     return whole;
 }
 
 std::int64_t place_of(const Sizes& index, const Strides& strides, const Blocks& blocks) {
     std::int64_t place = 0;
-    for (std::size_t axis = 0; axis < index.size(); ++axis) {
-        const BlockOfAxis block = block_of(blocks, axis);
-        place += index[axis] / block.size * strides[axis] + index[axis] % block.size * block.stride;
-    }
+    for (std::size_t axis = 0; axis < index.size(); ++axis)
+        place += block_of(blocks, axis).offset(index[axis], strides[axis]);
     return place;
 }
 
@@ -169,7 +234,7 @@ std::vector<std::string> orders_of(const Operator& op, const KernelDeclaration& 
     if (!support || !support->any_strides) return {all.front().name};
     std::vector<AxisOrder> strided;
     std::ranges::copy_if(all, std::back_inserter(strided),
-                         [](const AxisOrder& order) { return order.blocks.empty(); });
+                         [](const AxisOrder& order) { return !is_blocked(order); });
     return names_of(strided);
 }
 
@@ -203,11 +268,9 @@ std::optional<std::string> why_unsupported(const Operator& op, const PassSpec& p
     if (!layout.order.empty() && std::ranges::find(orders, layout.order) == orders.end())
         return what + (orders.empty() ? ", but it declares no layouts of it"
                                       : ", but it takes " + joined(orders));
-    const std::string& order =
-        layout.order.empty() && !orders.empty() ? orders.front() : layout.order;
-    if (is_blocked(op.tensor_named(tensor), order) &&
-        (layout.row_padding > 0 || layout.expanded != 0))
-        return what + ", but " + why_no_strides(tensor, order);
+    const auto order = order_meant(op, kernel, tensor, layout);
+    if (order && is_blocked(*order) && (layout.row_padding > 0 || layout.expanded != 0))
+        return what + ", but " + why_no_strides(tensor, *order);
     if (layout.row_padding > 0 && !takes_any_strides(op, kernel, tensor))
         return what + ", but it does not declare strided(\"" + tensor + "\")";
     if (layout.expanded != 0 &&
@@ -263,18 +326,16 @@ std::vector<std::string> mistakes_in_orders(const Operator& op) {
     std::vector<std::string> mistakes;
     const Problem smallest(op.space, op.space.ranks().least);
     for (const auto* tensors : {&op.inputs, &op.outputs})
-        for (const TensorSpec& tensor : *tensors)
-            for (const AxisOrder& order : tensor.orders) {
-                const auto axes = static_cast<int>(tensor.sizes(smallest).size());
-                for (const AxisBlock& block : order.blocks)
-                    if (block.size < 2 || block.axis < 0 || block.axis >= axes ||
-                        std::ranges::count(order.blocks, block.axis, &AxisBlock::axis) > 1)
-                        mistakes.push_back(
-                            tensor.name + "'s layout " + order.name + " has a block of " +
-                            std::to_string(block.size) + " on axis " + std::to_string(block.axis) +
-                            "; a block has two elements or more, and is the only one "
-                            "of an axis that the tensor always has");
-            }
+        for (const TensorSpec& tensor : *tensors) {
+            if (const std::string& groups = tensor.tags.groups; !groups.empty()) try {
+                    static_cast<void>(smallest.scalar(groups));
+                } catch (const std::invalid_argument& wrong) {
+                    mistakes.push_back("the groups of " + tensor.name + "'s tags: " + wrong.what());
+                }
+            for (const AxisOrder& order : tensor.orders)
+                if (auto mistake = mistake_in_order(tensor, order, smallest); !mistake.empty())
+                    mistakes.push_back(tensor.name + "'s layout " + order.name + mistake);
+        }
     return mistakes;
 }
 
@@ -291,15 +352,13 @@ std::vector<std::string> mistakes_in_layouts(const KernelDeclaration& kernel, co
                                "' needs a tensor of the pass; there are " + joined(names));
             continue;
         }
-        const auto known = names_of(op.tensor_named(support.tensor).orders);
         if (support.any_strides && op.tensor_named(support.tensor).is_of_pairs)
             mistakes.push_back(support.tensor +
                                " holds pairs, which padded rows would take apart: name its "
                                "layouts by layout_of instead of strided");
         for (const std::string& order : support.orders)
-            if (std::ranges::find(known, order) == known.end())
-                mistakes.push_back(support.tensor + " has no layout '" + order +
-                                   "'; there are: " + (known.empty() ? "none" : joined(known)));
+            if (auto why = why_no_order(op.tensor_named(support.tensor), order); !why.empty())
+                mistakes.push_back(std::move(why));
     }
     for (const Alias& alias : kernel.aliases)
         for (const std::string& tensor : {alias.output, alias.input}) {

@@ -12,6 +12,7 @@
 
 #include "harness/kernel_declaration.hpp"
 #include "harness/operator.hpp"
+#include "harness/tensor_view.hpp"
 
 namespace gradverify {
 
@@ -27,7 +28,7 @@ struct TensorLayout {
 
 /// Elements from one to the next along each axis; of a blocked axis from one block to the next.
 using Strides = std::vector<std::int64_t>;
-/// The axes that are blocked, the innermost last.
+/// What the axes are cut into, the innermost last.
 using Blocks = std::vector<AxisBlock>;
 
 /// The strides of an array without gaps whose axes lie in this order, the innermost last.
@@ -35,14 +36,26 @@ Strides dense_strides(const Sizes& sizes, const std::vector<int>& order);
 /// The same in the order of the sizes: row-major.
 Strides row_major_strides(const Sizes& sizes);
 
+/// How a tensor of a pass lies in memory.
+struct MemoryShape {
+    Sizes sizes;  ///< the operator's; in a layout with an axis for groups with this axis in front
+    Strides strides;
+    Blocks blocks;  ///< empty where no axis is blocked
+
+    /// With the tails of blocks.
+    std::int64_t elements() const;
+};
+
 /// How a tensor of a pass lies in memory for this kernel: `layout_of` of a setting.
 ///
-/// **Errors** std::invalid_argument when the operator names no such order.
+/// **Errors** std::invalid_argument when the operator has no such order, and where a blocked tensor
+/// is to be padded or expanded.
+MemoryShape memory_shape_of(const Operator& op, const KernelDeclaration& kernel,
+                            std::string_view tensor, const Problem& problem,
+                            const TensorLayout& layout);
+/// Its parts, of a tensor of any sizes; these have the axis for groups where the layout has it.
 Strides strides_of(const Operator& op, const KernelDeclaration& kernel, std::string_view tensor,
                    const Sizes& sizes, const TensorLayout& layout);
-/// The blocks of the same; empty where no axis is blocked.
-///
-/// **Errors** std::invalid_argument, also where a blocked tensor is to be padded or expanded.
 Blocks blocks_of(const Operator& op, const KernelDeclaration& kernel, std::string_view tensor,
                  const TensorLayout& layout);
 
@@ -50,11 +63,7 @@ Blocks blocks_of(const Operator& op, const KernelDeclaration& kernel, std::strin
 std::int64_t most_elements_of(const Operator& op, const KernelDeclaration& kernel,
                               std::string_view tensor, const Problem& problem);
 
-/// How an axis is cut: `size` 1 and `stride` 0 where it is not.
-struct BlockOfAxis {
-    std::int64_t size = 1;
-    std::int64_t stride = 0;  ///< elements from one to the next within a block
-};
+/// How an axis is cut.
 BlockOfAxis block_of(const Blocks& blocks, std::size_t axis);
 /// The sizes with the tails of blocks: of each blocked axis whole blocks.
 Sizes with_tails(const Sizes& sizes, const Blocks& blocks);
@@ -84,7 +93,7 @@ std::string print(const TensorLayout& layout);
 /// **Errors** std::invalid_argument.
 TensorLayout parse_layout(std::string_view text);
 
-/// What is wrong with the blocks that an operator names, and what would be right.
+/// What is wrong with the blocks and tags that an operator declares, and what would be right.
 std::vector<std::string> mistakes_in_orders(const Operator& op);
 /// What is wrong with the layouts that a kernel declares, and what would be right.
 std::vector<std::string> mistakes_in_layouts(const KernelDeclaration& kernel, const Operator& op,

@@ -163,7 +163,7 @@ TEST_CASE("what lies beyond a tensor's axes changes no stride") {
     CHECK(strides_of(plain, of_gradient(), "w", {}, {.row_padding = 1}).empty());
     CHECK(print({.expanded = (1u << max_tensor_rank) | 1u}) == "expand0");
     CHECK_THROWS_WITH(strides_of(plain, of_gradient(), "w", {1}, {.order = "nhw"}),
-                      "w has no layout 'nhw'");
+                      "w has no layout 'nhw'; there are: none");
 }
 
 TEST_CASE("paddings and axes are read up to their ends, and refused beyond") {
@@ -240,6 +240,36 @@ TEST_CASE("the strides of a blocked axis count from block to block, and within l
     CHECK(place_of({1, 2, 3}, {15, 5, 1}, {}) == 28);
 }
 
+TEST_CASE("an axis that is cut twice has a tail up to the whole block, and lies in pieces of it") {
+    // n in blocks of 8, which are 4 pieces of 2, with 3 of h between the pieces.
+    const Operator op = [] {
+        Operator with = toy_with_orders();
+        with.inputs[0].orders.push_back(
+            {"Nhw4n3h2n", with.inputs[0].orders[0].axes, {{0, 4}, {1, 3}, {0, 2}}});
+        return with;
+    }();
+    const KernelDeclaration kernel = of_gradient().layout("x", "Nhw4n3h2n");
+    const Blocks blocks = blocks_of(op, kernel, "dx", {});
+    CHECK(block_of(blocks, 0) ==
+          BlockOfAxis{.size = 8, .stride = 6, .inner_size = 2, .inner_stride = 1});
+    CHECK(block_of(blocks, 1) == BlockOfAxis{.size = 3, .stride = 2});
+    CHECK(block_of(blocks, 2) == BlockOfAxis{});
+    // Of 9 x 4 x 5 there are 2 x 2 x 5 blocks of 24.
+    CHECK(with_tails({9, 4, 5}, blocks) == Sizes{16, 6, 5});
+    CHECK(with_tails({8, 3, 5}, blocks) == Sizes{8, 3, 5});
+    CHECK(with_tails({2, 1, 5}, blocks) == Sizes{8, 3, 5});
+    const Strides strides = strides_of(op, kernel, "dx", {9, 4, 5}, {});
+    CHECK(strides == Strides{240, 120, 24});
+    CHECK(place_of({1, 0, 0}, strides, blocks) == 1);
+    CHECK(place_of({0, 1, 0}, strides, blocks) == 2);
+    CHECK(place_of({2, 0, 0}, strides, blocks) == 6);
+    CHECK(place_of({7, 2, 0}, strides, blocks) == 23);
+    CHECK(place_of({8, 3, 4}, strides, blocks) == 240 + 120 + 4 * 24);
+    CHECK(
+        memory_shape_of(op, kernel, "dx", Problem::parse(op.space, "n=9,in=4x5"), {}).elements() ==
+        480);
+}
+
 TEST_CASE("blocks are given only to a kernel that names them, first or later, and never padded") {
     const Operator op = toy_with_blocks();
     KernelDeclaration any = of_gradient();
@@ -291,15 +321,20 @@ TEST_CASE("blocks that no tensor can have are refused, and those where another t
         return refusal([&] { registry.check(); });
     };
     CHECK(complaint({{0, 2}, {1, 8}}, of_gradient()) == "");
+    CHECK(complaint({{1, 4}, {0, 2}, {1, 8}}, of_gradient()) == "");
+    CHECK(complaint({{1, 65536}}, of_gradient()) == "");
     const auto says = [&](const std::vector<AxisBlock>& blocks, const char* which) {
-        return contains(complaint(blocks, of_gradient()),
-                        "operator toy: x's layout blocked has a block of " + std::string(which) +
-                            "; a block has two elements or more, and is the only one of an axis "
-                            "that the tensor always has");
+        return contains(
+            complaint(blocks, of_gradient()),
+            "operator toy: x's layout blocked has a block of " + std::string(which) +
+                "; a block has two elements or more, all together 65536 at most, and is "
+                "one of two at most of an axis that the tensor always has");
     };
     CHECK(says({{0, 1}}, "1 on axis 0"));
     CHECK(says({{-1, 4}}, "4 on axis -1"));
-    CHECK(says({{1, 4}, {0, 2}, {1, 8}}, "8 on axis 1"));
+    CHECK(says({{1, 4}, {1, 2}, {0, 2}, {1, 8}}, "4 on axis 1"));
+    CHECK(says({{1, 65537}}, "65537 on axis 1"));
+    CHECK(says({{1, 256}, {0, 512}}, "512 on axis 0"));
     // Of one spatial axis there are two axes in all.
     CHECK(says({{2, 4}}, "4 on axis 2"));
     for (const char* order : {"nhw", "hwn"})

@@ -68,9 +68,19 @@ struct AxisBlock {
 struct AxisOrder {
     std::string name;  ///< "nhwc"
     std::function<std::vector<int>(int rank)> axes;
-    /// What lies within, the innermost last; each axis at most once: {{1, 16}, {0, 16}} of
-    /// `OIhw16i16o`.
+    /// What lies within, the innermost last; each axis at most twice: {{1, 16}, {0, 16}} of
+    /// `OIhw16i16o`, {{1, 8}, {0, 16}, {1, 2}} of `OIhw8i16o2i`.
     std::vector<AxisBlock> blocks{};
+    /// The tensor's first axis is two here: the groups, and what is left for each of them. Axes and
+    /// blocks count them as 0 and 1, those behind them from 2 on.
+    bool has_groups = false;
+};
+
+/// What oneDNN's tags, such as `nChw16c` and `gOIhw8i16o2i`, may say of a tensor.
+struct LayoutTags {
+    std::string letters{};  ///< of the axes before the spatial ones: "oi"; empty: there are no tags
+    /// The parameter that the first axis is a multiple of, where tags may have the letter g for it.
+    std::string groups{};
 };
 
 /// One named tensor of an operator.
@@ -92,6 +102,8 @@ struct TensorSpec {
     /// The last axis is one of two numbers that lie beside each other in every layout: the parts of
     /// complex numbers.
     bool is_of_pairs = false;
+    /// Beside these any that a tag says (layout_tag.hpp).
+    LayoutTags tags{};
 
     ValueDomain domain_at(const Problem& problem) const {
         return domain ? domain(problem) : ValueDomain{};

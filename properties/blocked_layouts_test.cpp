@@ -3,11 +3,15 @@
 // that kernels which are wrong in them are killed, and what a large problem makes of them.
 #include <doctest/doctest.h>
 
+#include <map>
+#include <set>
 #include <stdexcept>
 #include <string>
 
+#include "harness/case.hpp"
 #include "harness/layout.hpp"
 #include "properties/seeded_bugs/hunt.hpp"
+#include "properties/setting_draw.hpp"
 #include "properties/suite.hpp"
 #include "properties/test_support.hpp"
 
@@ -15,7 +19,7 @@ namespace gradverify {
 
 namespace {
 
-/// Where the element at an index lies.
+/// Where the element at an index lies, by the sizes that the layout counts.
 std::int64_t place(const char* op_name, const char* tensor, const char* order, const Sizes& sizes,
                    const Sizes& index) {
     const Operator& op = *Registry::instance().find_operator(op_name);
@@ -63,9 +67,62 @@ TEST_CASE("the elements of blocked images and filters lie where their names say"
     // conv_transpose's filters have i first.
     CHECK(place("conv_transpose", "w", "IOhw16o16i", filter, {o, i, h, w}) ==
           ((((o / 16 * 1 + i / 16) * 4 + h) * 5 + w) * 16 + i % 16) * 16 + o % 16);
-    CHECK_THROWS_WITH_AS(place("conv", "x", "nChw4c", image, {0, 0, 0, 0}),
-                         "x has no layout 'nChw4c'; there are: nchw, nhwc, nChw16c, nChw8c",
+    CHECK(place("conv", "x", "nChw4c", image, {n, c, h, w}) ==
+          (((n * 5 + c / 4) * 4 + h) * 5 + w) * 4 + c % 4);
+    CHECK_THROWS_WITH_AS(place("conv", "x", "nChw4", image, {0, 0, 0, 0}),
+                         "x has no layout 'nChw4': 4 is not a block's size and axis, such as 16c; "
+                         "there are: nchw, nhwc, tags such as nChw16c",
                          std::invalid_argument);
+    CHECK_THROWS_WITH_AS(place("relayout", "x", "gnchw", image, {0, 0, 0, 0}),
+                         doctest::Contains("it has no groups"), std::invalid_argument);
+    CHECK_THROWS_WITH_AS(place("complex_conv", "x", "nChw16c", image, {0, 0, 0, 0}),
+                         "x has no layout 'nChw16c'; there are: nchw, nhwc", std::invalid_argument);
+}
+
+TEST_CASE("the elements of filters that are cut twice lie where their names say") {
+    // 21 and 19 channels in two blocks of 16 each; the tag reads O I h w 8i 16o 2i.
+    const std::int64_t o = 20, i = 13, h = 2, w = 3;
+    const Sizes filter{21, 19, 4, 5};
+    CHECK(place("conv", "w", "OIhw8i16o2i", filter, {o, i, h, w}) ==
+          (((((1 * 2 + 0) * 4 + h) * 5 + w) * 8 + 6) * 16 + 4) * 2 + 1);
+    CHECK(place("conv", "w", "OIhw4i16o4i", filter, {o, 18, h, w}) ==
+          (((((1 * 2 + 1) * 4 + h) * 5 + w) * 4 + 0) * 16 + 4) * 4 + 2);
+    CHECK(place("conv", "w", "OIhw4o8i8o4i", {21, 33, 5}, {o, 32, w}) ==
+          (((((0 * 2 + 1) * 5 + w) * 4 + 2) * 8 + 0) * 8 + 4) * 4 + 0);
+    CHECK(place("conv_transpose", "w", "IOhw8i16o2i", filter, {i, 18, h, w}) ==
+          (((((0 * 2 + 1) * 4 + h) * 5 + w) * 8 + 6) * 16 + 2) * 2 + 1);
+    CHECK(place("relayout_filter", "y", "OIhw8i16o2i", {21, 19, 3, 4, 5}, {o, i, 1, h, w}) ==
+          ((((((1 * 2 + 0) * 3 + 1) * 4 + h) * 5 + w) * 8 + 6) * 16 + 4) * 2 + 1);
+}
+
+TEST_CASE("a filter with an axis for groups is cut within each, and its view has this axis") {
+    const Operator& op = *Registry::instance().find_operator("conv");
+    KernelDeclaration kernel;
+    kernel.layout_of("w", {"gOIhw8o8i", "Goihw16g", "gOIhw8i16o2i"});
+    const Problem problem = Problem::parse(op.space, "c=9,k=30,groups=3,in=9x9,filter=4x5");
+    const auto shape = [&](const char* order) {
+        return memory_shape_of(op, kernel, "w", problem, {.order = order});
+    };
+    const auto lies = [&](const MemoryShape& at, const Sizes& index) {
+        return place_of(index, at.strides, at.blocks);
+    };
+    // Three groups of 10 x 3: of each two blocks of 8 by one, the last of each with a tail of 6.
+    const MemoryShape blocks = shape("gOIhw8o8i");
+    CHECK(blocks.sizes == Sizes{3, 10, 3, 4, 5});
+    CHECK(blocks.elements() == 3 * 16 * 8 * 4 * 5);
+    CHECK(lies(blocks, {2, 9, 1, 3, 4}) ==
+          (((((2 * 2 + 1) * 1 + 0) * 4 + 3) * 5 + 4) * 8 + 1) * 8 + 1);
+    const MemoryShape groups = shape("Goihw16g");
+    CHECK(groups.elements() == 16 * 10 * 3 * 4 * 5);
+    CHECK(lies(groups, {2, 9, 1, 3, 4}) == (((9 * 3 + 1) * 4 + 3) * 5 + 4) * 16 + 2);
+    const MemoryShape twice = shape("gOIhw8i16o2i");
+    CHECK(twice.elements() == 3 * 16 * 16 * 4 * 5);
+    CHECK(lies(twice, {1, 9, 2, 3, 4}) == ((((1 * 4 + 3) * 5 + 4) * 8 + 1) * 16 + 9) * 2 + 0);
+    CHECK(most_elements_of(op, kernel, "w", problem) == twice.elements());
+    // Without groups there is one.
+    CHECK(memory_shape_of(op, kernel, "w", Problem::parse(op.space, "k=2,in=1,filter=1"),
+                          {.order = "gOIhw8o8i"})
+              .sizes == Sizes{1, 2, 1, 1});
 }
 
 TEST_CASE("a kernel that goes by strides is given no blocks") {
@@ -89,6 +146,33 @@ TEST_CASE("a kernel that goes by strides is given no blocks") {
           "layout=x.pad1, but x in nChw16c has blocks, whose rows are neither padded nor expanded");
 }
 
+TEST_CASE("each layout that a kernel names is drawn, and parsed again from its case") {
+    for (const char* name : {"conv.grad_weight/blocked", "relayout_filter.forward/blocked"}) {
+        const Kernel& kernel = *Registry::instance().find_kernel(name);
+        const Problem problem(kernel.op->space, 2);
+        std::map<std::string, std::set<std::string>> drawn;
+        for (std::uint64_t seed = 0; seed < 300; ++seed) {
+            Case one{.kernel = name,
+                     .property = "repeatable",
+                     .device = "cpu",
+                     .problem = problem,
+                     .data = {.seed = seed}};
+            draw_layouts(kernel, problem, seed, one.setting);
+            CHECK(Case::parse(one.print(), Registry::instance()).setting == one.setting);
+            for (const std::string& tensor : kernel.pass->tensors())
+                drawn[tensor].insert(one.setting.layout_of(tensor).order);
+        }
+        for (const std::string& tensor : kernel.pass->tensors()) {
+            std::set<std::string> named{""};  // the first one
+            const auto orders = orders_of(*kernel.op, kernel.any(), tensor);
+            named.insert(orders.begin() + 1, orders.end());
+            CHECK(drawn[tensor] == named);
+        }
+        CHECK(drawn.contains(kernel.pass->outputs[0]));
+        CHECK(drawn[kernel.pass->outputs[0]].contains("gOIhw16i16o"));
+    }
+}
+
 TEST_CASE("a kernel that is wrong in a blocked layout is killed where it is smallest") {
     hunt_down_all(blocked_bugs, {.cases_maximum = 400});
 }
@@ -102,8 +186,19 @@ TEST_CASE("a case with blocks is replayed from its text, and what is left in a t
           "element 15 in memory)");
     CHECK(run(bug + "c=16,in=1:seed=1").verdict == Verdict::passed);
     const std::string blocked = "conv.forward/blocked:matches_reference:cpu:c=17,k=9,in=3:seed=1";
-    for (const char* layouts : {"", ":layout=w.OIhw8o8i", ":layout=w.oihw+x.nchw+y.nChw8c"})
+    for (const char* layouts : {"", ":layout=w.OIhw8o8i", ":layout=w.oihw+x.nchw+y.nChw8c",
+                                ":layout=w.OIhw8i16o2i", ":layout=w.gOIhw16i16o"})
         CHECK(run(blocked + layouts).verdict == Verdict::passed);
+    const std::string group = "relayout_filter.forward/bug_tail_of_group_left:stays_in_bounds:cpu:";
+    CHECK(run(group + "o=2,groups=2,filter=1:seed=1").message ==
+          "left nan in the tail of y's last block, which must be zeros (1 element, the first is "
+          "element 1 in memory)");
+    CHECK(run(group + "o=32,groups=2,filter=1:seed=1").verdict == Verdict::passed);
+    const std::string text =
+        "v1:conv.grad_weight/blocked:matches_reference:cpu:c=4,k=34,groups=2,"
+        "in=3:seed=1:layout=dw.gOIhw16i16o+x.nChw8c";
+    CHECK(Case::parse(text, Registry::instance()).print() == text);
+    CHECK(run(text.substr(3)).verdict == Verdict::passed);
 }
 
 TEST_CASE("a large blocked tensor is copies that share no block") {
@@ -123,6 +218,13 @@ TEST_CASE("a large blocked tensor is copies that share no block") {
         std::invalid_argument);
     CHECK(run_large("conv.grad_weight/blocked", "n=4096,c=3,k=17,in=2", "n*4096").verdict ==
           Verdict::passed);
+    // Of a filter with an axis for groups, copies of groups lie along this axis.
+    CHECK(run("conv.grad_weight/blocked:holds_when_large:cpu:c=8192,k=8192,groups=4096,in=2:dense=1"
+              ":layout=dw.gOIhw16i16o+dy.nchw+x.nchw:copies=groups*4096")
+              .verdict == Verdict::passed);
+    CHECK(run("relayout_filter.forward/blocked:holds_when_large:cpu:o=65536,i=3,filter=1:dense=1"
+              ":layout=x.gOIhw16i16o+y.OIhw8i16o2i:copies=o*4096")
+              .verdict == Verdict::passed);
     const Outcome outcome =
         run_large("relayout.forward/bug_tail_left", "n=4096,c=3,in=2", "n*4096");
     CHECK(outcome.verdict == Verdict::failed);

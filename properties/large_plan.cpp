@@ -17,6 +17,12 @@ static_assert(most_drawn <= DrawnCopies::most);
 
 constexpr int offset_bits[] = {32, 31, 16, 15};
 
+/// The axis that a tensor of so many copies is longer along than one of them.
+std::size_t longer_axis(const Sizes& of_copies, const Sizes& one) {
+    return static_cast<std::size_t>(std::ranges::mismatch(of_copies, one).in1 - of_copies.begin());
+}
+
+/// Copies of a tensor along an axis of it; of a tensor that all share along none.
 CopyLayout layout_of(const LargeTensor& tensor, std::optional<std::size_t> axis,
                      std::int64_t copies) {
     if (!axis) return {.inner = std::max<std::int64_t>(tensor.elements(), 1)};
@@ -82,7 +88,8 @@ Data shared_data(CaseContext& drawn, const LargeShape& shape) {
 
 /// Calls `visit(position in the array, position in memory)` for each element.
 template <class Visit>
-void for_each_place(const Sizes& sizes, const Strides& strides, const Blocks& blocks, Visit visit) {
+void for_each_place(const MemoryShape& shape, Visit visit) {
+    const Sizes& sizes = shape.sizes;
     const std::int64_t count = element_count(sizes);
     Sizes index(sizes.size());
     for (std::int64_t i = 0; i < count; ++i) {
@@ -90,7 +97,7 @@ void for_each_place(const Sizes& sizes, const Strides& strides, const Blocks& bl
         for (std::size_t axis = sizes.size(); axis-- > 0; rest /= sizes[axis])
             index[axis] = rest % sizes[axis];
         visit(static_cast<std::size_t>(i),
-              static_cast<std::size_t>(place_of(index, strides, blocks)));
+              static_cast<std::size_t>(place_of(index, shape.strides, shape.blocks)));
     }
 }
 
@@ -103,11 +110,11 @@ class Tables {
 
     std::vector<std::uint64_t> bits(const std::string& name, const Array<double>& values) const {
         const DType dtype = dtype_of(declaration_, *kernel_.op, name);
-        std::vector<std::uint64_t> table(count_with_tails(name, values.sizes));
-        for_each_place(values.sizes, strides(name, values.sizes), blocks(name),
-                       [&](std::size_t i, std::size_t place) {
-                           table[place] = bits_of(dtype, values.data[i]);
-                       });
+        const MemoryShape shape = shape_of(name);
+        std::vector<std::uint64_t> table(static_cast<std::size_t>(shape.elements()));
+        for_each_place(shape, [&](std::size_t i, std::size_t place) {
+            table[place] = bits_of(dtype, values.data[i]);
+        });
         return table;
     }
     std::vector<std::uint64_t> input(const std::string& name) const {
@@ -119,25 +126,19 @@ class Tables {
         return bits(kernel_.pass->outputs[output], context_.initial_outputs()[output]);
     }
     std::vector<WantedValue> wanted(const Expected& expected) const {
-        std::vector<WantedValue> table(count_with_tails(expected.tensor, expected.sizes));
-        for_each_place(expected.sizes, strides(expected.tensor, expected.sizes),
-                       blocks(expected.tensor), [&](std::size_t i, std::size_t place) {
-                           table[place] = {expected.values[i],
-                                           expected.bounds.empty() ? 0.0 : expected.bounds[i]};
-                       });
+        const MemoryShape shape = shape_of(expected.tensor);
+        std::vector<WantedValue> table(static_cast<std::size_t>(shape.elements()));
+        for_each_place(shape, [&](std::size_t i, std::size_t place) {
+            table[place] = {expected.values[i], expected.bounds.empty() ? 0.0 : expected.bounds[i]};
+        });
         return table;
     }
 
   private:
-    Strides strides(const std::string& name, const Sizes& sizes) const {
-        return strides_of(*kernel_.op, declaration_, name, sizes, setting_.layout_of(name));
-    }
-    Blocks blocks(const std::string& name) const {
-        return blocks_of(*kernel_.op, declaration_, name, setting_.layout_of(name));
-    }
     /// What no element lies in stays zeros: the tails of blocks.
-    std::size_t count_with_tails(const std::string& name, const Sizes& sizes) const {
-        return static_cast<std::size_t>(element_count(with_tails(sizes, blocks(name))));
+    MemoryShape shape_of(const std::string& name) const {
+        return memory_shape_of(*kernel_.op, declaration_, name, context_.problem(),
+                               setting_.layout_of(name));
     }
 
     const Kernel& kernel_;
@@ -175,12 +176,20 @@ LargeShape large_shape(const Kernel& kernel, const KernelDeclaration& declaratio
     const Operator& op = *kernel.op;
     const auto& inputs = kernel.pass->inputs;
     for (const std::string& name : kernel.pass->tensors()) {
+        const auto in_memory = [&](const Problem& problem) {
+            return memory_shape_of(op, declaration, name, problem, setting.layout_of(name));
+        };
+        MemoryShape large = in_memory(shape.large);
         LargeTensor tensor{.name = name,
                            .dtype = dtype_of(declaration, op, name),
-                           .sizes = op.sizes_of(name, shape.large)};
-        tensor.strides = strides_of(op, declaration, name, tensor.sizes, setting.layout_of(name));
-        tensor.blocks = blocks_of(op, declaration, name, setting.layout_of(name));
-        tensor.layout = layout_of(tensor, axis_of_copies(op, name, one, along), copies);
+                           .sizes = std::move(large.sizes),
+                           .strides = std::move(large.strides),
+                           .blocks = std::move(large.blocks)};
+        auto axis = axis_of_copies(op, name, one, along);
+        // As its layout counts them, which may have an axis for groups.
+        if (axis)
+            axis = longer_axis(in_memory(multiplied(one, along, 2)).sizes, in_memory(one).sizes);
+        tensor.layout = layout_of(tensor, axis, copies);
         if (shape.tensors.size() >= inputs.size())
             if (const Alias* alias = declaration.alias_of(name, 0))
                 tensor.lies_in = static_cast<std::size_t>(std::ranges::find(inputs, alias->input) -

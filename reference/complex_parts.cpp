@@ -146,7 +146,7 @@ TensorSpec of_pairs(TensorSpec tensor) {
         return sizes;
     };
     tensor.is_of_pairs = true;
-    std::erase_if(tensor.orders, [](const AxisOrder& order) { return !order.blocks.empty(); });
+    tensor.tags = {};
     for (AxisOrder& order : tensor.orders)
         order.axes = [of_parts = order.axes](int rank) {
             std::vector<int> axes = of_parts(rank - 1);

@@ -12,8 +12,8 @@ namespace gradverify::conv {
 
 /// features[n,k,o] = bias[k] + sum over c, taps of image * w[k,c,tap].
 template <class T>
-__global__ void blocked_to_features(Blocked<T> image, Blocked<T> w, const T* bias, T* features,
-                                    Places places, DirectGeometry g) {
+__global__ void blocked_to_features(Blocked<T> image, BlockedFilter<T> w, const T* bias,
+                                    T* features, Places places, DirectGeometry g) {
     using Sum = Accumulator<T>;
     const DirectAxis &d = g.axes[0], &h = g.axes[1], &v = g.axes[2];
     const long long step = static_cast<long long>(gridDim.x) * blockDim.x;
@@ -22,7 +22,8 @@ __global__ void blocked_to_features(Blocked<T> image, Blocked<T> w, const T* bia
         BlockedIndex to;
         Sum sum = 0;
         if (places.index_of(i, to)) {
-            const long long n = to.first, k = to.second, c0 = k / g.group_features * g.group_image;
+            const long long n = to.first, k = to.second, group = k / g.group_features;
+            const long long c0 = group * g.group_image;
             long long in[3], tap[3];
             sum = static_cast<Sum>(bias[k]);
             for (tap[0] = 0; tap[0] < d.filter; ++tap[0]) {
@@ -33,7 +34,7 @@ __global__ void blocked_to_features(Blocked<T> image, Blocked<T> w, const T* bia
                         if ((in[2] = v.pixel(to.position[2], tap[2])) < 0) continue;
                         for (long long c = 0; c < g.group_image; ++c)
                             sum += static_cast<Sum>(image.at(n, c0 + c, in)) *
-                                   static_cast<Sum>(w.at(k, c, tap));
+                                   static_cast<Sum>(w.at(group, k, c, tap));
                     }
                 }
             }
@@ -44,7 +45,7 @@ __global__ void blocked_to_features(Blocked<T> image, Blocked<T> w, const T* bia
 
 /// image[n,c,i] = sum over k, taps of features * w[k,c,tap].
 template <class T>
-__global__ void blocked_to_image(Blocked<T> features, Blocked<T> w, T* image, Places places,
+__global__ void blocked_to_image(Blocked<T> features, BlockedFilter<T> w, T* image, Places places,
                                  DirectGeometry g) {
     using Sum = Accumulator<T>;
     const DirectAxis &d = g.axes[0], &h = g.axes[1], &v = g.axes[2];
@@ -55,7 +56,7 @@ __global__ void blocked_to_image(Blocked<T> features, Blocked<T> w, T* image, Pl
         Sum sum = 0;
         if (places.index_of(i, to)) {
             const long long n = to.first, c = to.second % g.group_image;
-            const long long k0 = to.second / g.group_image * g.group_features;
+            const long long group = to.second / g.group_image, k0 = group * g.group_features;
             long long out[3], tap[3];
             for (tap[0] = 0; tap[0] < d.filter; ++tap[0]) {
                 if ((out[0] = d.feature(to.position[0], tap[0])) < 0) continue;
@@ -65,7 +66,7 @@ __global__ void blocked_to_image(Blocked<T> features, Blocked<T> w, T* image, Pl
                         if ((out[2] = v.feature(to.position[2], tap[2])) < 0) continue;
                         for (long long k = k0; k < k0 + g.group_features; ++k)
                             sum += static_cast<Sum>(features.at(n, k, out)) *
-                                   static_cast<Sum>(w.at(k, c, tap));
+                                   static_cast<Sum>(w.at(group, k, c, tap));
                     }
                 }
             }
@@ -131,8 +132,8 @@ void launch_blocked_to_features(const Parameters& p, const TensorView& image, co
     if (to.elements == 0) return;
     blocked_to_features<T>
         <<<direct_blocks(to.elements, launch.block_size), launch.block_size, 0, launch.stream>>>(
-            blocked<T>(image), blocked<T>(w), bias.as<const T>(), features.as<T>(), to,
-            direct_geometry(p, image, features));
+            blocked<T>(image), blocked_filter<T>(w, p.rank), bias.as<const T>(), features.as<T>(),
+            to, direct_geometry(p, image, features));
 }
 
 template <class T, class Parameters>
@@ -142,14 +143,14 @@ void launch_blocked_to_image(const Parameters& p, const TensorView& features, co
     if (to.elements == 0) return;
     blocked_to_image<T>
         <<<direct_blocks(to.elements, launch.block_size), launch.block_size, 0, launch.stream>>>(
-            blocked<T>(features), blocked<T>(w), image.as<T>(), to,
+            blocked<T>(features), blocked_filter<T>(w, p.rank), image.as<T>(), to,
             direct_geometry(p, image, features));
 }
 
 template <class T, class Parameters>
 void launch_blocked_to_filter(const Parameters& p, const TensorView& features,
                               const TensorView& image, const TensorView& dw, const Launch& launch) {
-    const Places to = places(dw);
+    const Places to = places(dw, p.rank);
     blocked_to_filter<T>
         <<<direct_blocks(to.elements, launch.block_size), launch.block_size, 0, launch.stream>>>(
             blocked<T>(features), blocked<T>(image), dw.as<T>(), to,
@@ -184,7 +185,8 @@ template <class T>
 void declare_blocked(KernelDeclaration& kernel) {
     declare_blocked_features<T>(kernel);
     kernel.layout_of("x", {"nChw16c", "nChw8c", "nchw"})
-        .layout_of("w", {"OIhw16i16o", "OIhw16o16i", "OIhw8i8o", "OIhw8o8i", "oihw"});
+        .layout_of("w", {"OIhw16i16o", "OIhw16o16i", "OIhw8i8o", "OIhw8o8i", "oihw", "OIhw8i16o2i",
+                         "OIhw4i16o4i", "gOIhw16i16o", "Goihw16g"});
 }
 
 }  // namespace gradverify::conv

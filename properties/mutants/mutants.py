@@ -73,6 +73,7 @@ FILES = {
     "harness/element_bits.cpp": ["harness/element_bits_test.cpp"],
     "harness/factors.cpp": ["harness/factors_test.cpp"],
     "harness/layout.cpp": ["harness/layout_test.cpp"],
+    "harness/layout_tag.cpp": ["harness/layout_tag_test.cpp"],
     "harness/row_verdict.cpp": ["harness/row_verdict_test.cpp"],
     "harness/sensitivity.cpp": ["harness/sensitivity_test.cpp"],
     "properties/assignment.cpp": ["properties/assignment_test.cpp", "properties/solver_test.cpp"],

@@ -181,7 +181,7 @@ TensorView in_blocks_of(std::int64_t block, const TensorView& of) {
     TensorView view = of;
     for (int axis = 0; axis < view.rank; ++axis)
         view.strides[static_cast<std::size_t>(axis)] = of.stride(axis) / of.block(1) * block;
-    view.blocks[1] = block;
+    view.blocks[1].size = static_cast<std::int32_t>(block);
     return view;
 }
 
@@ -209,14 +209,14 @@ void groups_of_whole_blocks(const conv::Forward& call) {
     if (to.elements > 0)
         conv::blocked_to_features<float>
             <<<static_cast<unsigned>((to.elements + 255) / 256), 256, 0, call.launch.stream>>>(
-                blocked<float>(call.x), blocked<float>(call.w), call.b.as<const float>(),
-                call.y.as<float>(), to, g);
+                blocked<float>(call.x), blocked_filter<float>(call.w, call.problem.rank),
+                call.b.as<const float>(), call.y.as<float>(), to, g);
 }
 
 /// The same filter, as if the two axes of a block were exchanged.
 TensorView exchanged(const TensorView& of) {
     TensorView view = of;
-    std::swap(view.strides_in_blocks[0], view.strides_in_blocks[1]);
+    std::swap(view.blocks[0].stride, view.blocks[1].stride);
     return view;
 }
 

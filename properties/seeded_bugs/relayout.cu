@@ -63,8 +63,8 @@ __global__ void copy_but_tails(Blocked<float> from, float* to, Places places, lo
     if (i >= places.elements) return;
     const bool is_element = places.index_of(i, at);
     if (is_element) to[i] = from.at(at.first, at.second, at.position);
-    if (tails == Tails::of_first_axis && at.first >= places.sizes[0]) to[i] = 0.0f;
-    const long long full = places.sizes[1] % block;
+    if (tails == Tails::of_first_axis && at.first >= places.first) to[i] = 0.0f;
+    const long long full = places.second % block;
     if (tails == Tails::of_every_block && full > 0 && at.second % block >= full) to[i] = 0.0f;
 }
 
