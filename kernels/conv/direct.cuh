@@ -87,10 +87,10 @@ __device__ inline long long split(long long index, long long size0, long long si
 }
 
 /// features[n,k,o] = bias[k] + sum over c, taps of image * w[k,c,tap]; no bias where it is null.
-template <class T>
-__global__ void to_features(Strided<const T> image, Strided<const T> w, const T* bias,
-                            Strided<T> features, DirectGeometry g, long long elements) {
-    using Sum = Accumulator<T>;
+template <class Image, class Filter, class Bias, class Features>
+__global__ void to_features(Strided<const Image> image, Strided<const Filter> w, const Bias* bias,
+                            Strided<Features> features, DirectGeometry g, long long elements) {
+    using Sum = Accumulator<Image>;
     const DirectAxis &d = g.axes[0], &h = g.axes[1], &v = g.axes[2];
     const long long step = static_cast<long long>(gridDim.x) * blockDim.x;
     for (long long i = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x; i < elements;
@@ -112,15 +112,16 @@ __global__ void to_features(Strided<const T> image, Strided<const T> w, const T*
                 }
             }
         }
-        features.at(n, k, out) = static_cast<T>(sum);
+        features.at(n, k, out) = static_cast<Features>(sum);
     }
 }
 
 /// image[n,c,i] = bias[c] + sum over k, taps of features * w[k,c,tap]; no bias where it is null.
-template <class T>
-__global__ void to_image(Strided<const T> features, Strided<const T> w, const T* bias,
-                         Strided<T> image, DirectGeometry g, long long elements) {
-    using Sum = Accumulator<T>;
+template <class Features, class Filter, class Bias, class Image>
+__global__ void to_image(Strided<const Features> features, Strided<const Filter> w,
+                         const Bias* bias, Strided<Image> image, DirectGeometry g,
+                         long long elements) {
+    using Sum = Accumulator<Features>;
     const DirectAxis &d = g.axes[0], &h = g.axes[1], &v = g.axes[2];
     const long long step = static_cast<long long>(gridDim.x) * blockDim.x;
     for (long long i = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x; i < elements;
@@ -142,15 +143,15 @@ __global__ void to_image(Strided<const T> features, Strided<const T> w, const T*
                 }
             }
         }
-        image.at(n, c, in) = static_cast<T>(sum);
+        image.at(n, c, in) = static_cast<Image>(sum);
     }
 }
 
 /// dw[k,c,tap] = sum over n and positions of features * image.
-template <class T>
-__global__ void to_filter(Strided<const T> features, Strided<const T> image, Strided<T> dw,
-                          DirectGeometry g, long long elements) {
-    using Sum = Accumulator<T>;
+template <class Features, class Image, class Filter>
+__global__ void to_filter(Strided<const Features> features, Strided<const Image> image,
+                          Strided<Filter> dw, DirectGeometry g, long long elements) {
+    using Sum = Accumulator<Features>;
     const DirectAxis &d = g.axes[0], &h = g.axes[1], &v = g.axes[2];
     const long long step = static_cast<long long>(gridDim.x) * blockDim.x;
     for (long long i = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x; i < elements;
@@ -171,7 +172,7 @@ __global__ void to_filter(Strided<const T> features, Strided<const T> image, Str
                                    static_cast<Sum>(image.at(n, first + c, in));
                 }
             }
-        dw.at(k, c, tap) = static_cast<T>(sum);
+        dw.at(k, c, tap) = static_cast<Filter>(sum);
     }
 }
 
@@ -204,7 +205,7 @@ void launch_to_features(const Parameters& p, const TensorView& image, const Tens
                         const TensorView* bias, const TensorView& features, const Launch& launch) {
     const long long elements = features.elements();
     if (elements == 0) return;
-    to_features<T>
+    to_features<T, T, T, T>
         <<<direct_blocks(elements, launch.block_size), launch.block_size, 0, launch.stream>>>(
             strided<const T>(image), strided<const T>(w), bias ? bias->as<const T>() : nullptr,
             strided<T>(features), direct_geometry(p, image, features), elements);
@@ -215,7 +216,7 @@ void launch_to_image(const Parameters& p, const TensorView& features, const Tens
                      const TensorView* bias, const TensorView& image, const Launch& launch) {
     const long long elements = image.elements();
     if (elements == 0) return;
-    to_image<T>
+    to_image<T, T, T, T>
         <<<direct_blocks(elements, launch.block_size), launch.block_size, 0, launch.stream>>>(
             strided<const T>(features), strided<const T>(w), bias ? bias->as<const T>() : nullptr,
             strided<T>(image), direct_geometry(p, image, features), elements);
@@ -225,7 +226,7 @@ template <class T, class Parameters>
 void launch_to_filter(const Parameters& p, const TensorView& features, const TensorView& image,
                       const TensorView& dw, const Launch& launch) {
     const long long elements = dw.elements();
-    to_filter<T>
+    to_filter<T, T, T>
         <<<direct_blocks(elements, launch.block_size), launch.block_size, 0, launch.stream>>>(
             strided<const T>(features), strided<const T>(image), strided<T>(dw),
             direct_geometry(p, image, features), elements);
