@@ -241,8 +241,42 @@ TEST_CASE("two bytes an element: values, poison, guards by turns, and what was w
             }
 }
 
+TEST_CASE("one byte an element: an unwritten one and a stray one are told, by one poison or two") {
+    for (const DType dtype : {DType::f8e4m3, DType::f8e5m2})
+        for (const Poison poison : {Poison::nan, Poison::positive_huge})
+            for (const std::int64_t elements : {1, 5, 1000}) {
+                FakeDevice device;
+                Arena arena(device,
+                            {{.name = "x", .dtype = dtype, .sizes = {2}},
+                             {.name = "y",
+                              .role = BufferRole::output,
+                              .dtype = dtype,
+                              .sizes = {elements},
+                              .alignment_bytes = 1}},
+                            {.poison = poison, .guard_parity = 1});
+                arena.write(0, std::vector{1.0 / 3.0, -2.5});
+                arena.upload();
+                auto* y = static_cast<std::uint8_t*>(arena.view(1).data);
+                CHECK(guard_bits(dtype, true) != poison_bits(dtype, Poison::nan));
+                // What a NaN of CUDA's conversions leaves in a guard is a change.
+                CHECK(guard_bits(dtype, true) != 0x7f);
+                CHECK(value_of(dtype, reinterpret_cast<const std::byte*>(y + elements)) != 0.0);
+                y[0] = static_cast<std::uint8_t>(bits_of(dtype, 1.5));
+                y[elements] = 0x7f;
+                y[elements + 1] = 0x7f;
+                arena.download();
+                CHECK(arena.read(0) == std::vector{rounded_to(dtype, 1.0 / 3.0), -2.5});
+                CHECK(arena.read(1)[0] == 1.5);
+                CHECK(static_cast<std::int64_t>(arena.untouched(1).size()) == elements - 1);
+                REQUIRE(arena.stray_writes().size() == 1);
+                CHECK(arena.stray_writes()[0].first_element == elements);
+                CHECK(arena.stray_writes()[0].elements == 2);
+            }
+}
+
 TEST_CASE("a huge poison is finite, and neither poison nor guard is a NaN that arithmetic makes") {
-    for (const DType dtype : {DType::f16, DType::bf16, DType::f32, DType::f64})
+    for (const DType dtype :
+         {DType::f8e4m3, DType::f8e5m2, DType::f16, DType::bf16, DType::f32, DType::f64})
         for (const Poison poison : {Poison::nan, Poison::positive_huge, Poison::negative_huge}) {
             FakeDevice device;
             Arena arena(device,

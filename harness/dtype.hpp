@@ -8,17 +8,20 @@
 #include <cstdint>
 #include <string_view>
 
-// CUDA's, of cuda_fp16.h and cuda_bf16.h, so that this header needs neither.
+// CUDA's, of cuda_fp16.h, cuda_bf16.h and cuda_fp8.h, so that this header needs none of them.
 struct __half;         // NOLINT(bugprone-reserved-identifier)
 struct __nv_bfloat16;  // NOLINT(bugprone-reserved-identifier)
+struct __nv_fp8_e4m3;  // NOLINT(bugprone-reserved-identifier)
+struct __nv_fp8_e5m2;  // NOLINT(bugprone-reserved-identifier)
 
 namespace gradverify {
 
-/// f16 is IEEE's half, bf16 a float without the lower half of its bits.
-enum class DType : std::uint8_t { f32, f64, i32, i64, f16, bf16 };
+/// f16 is IEEE's half, bf16 a float without the lower half of its bits. f8e4m3 has no infinity and
+/// one NaN of each sign (OCP's E4M3, often called "fn"); f8e5m2 is a half without its lower byte.
+enum class DType : std::uint8_t { f32, f64, i32, i64, f16, bf16, f8e4m3, f8e5m2 };
 
-constexpr DType all_dtypes[] = {DType::f32, DType::f64, DType::i32,
-                                DType::i64, DType::f16, DType::bf16};
+constexpr DType all_dtypes[] = {DType::f32, DType::f64,  DType::i32,    DType::i64,
+                                DType::f16, DType::bf16, DType::f8e4m3, DType::f8e5m2};
 
 /// The arithmetic of an element type.
 struct DTypeTraits {
@@ -47,6 +50,10 @@ constexpr DTypeTraits traits_of(DType dtype) {
             return {"f16", 2, 11, 0x1p-11, 0x1p-14, 0x1.ffcp+15};
         case DType::bf16:
             return {"bf16", 2, 8, 0x1p-8, 0x1p-126, 0x1.fep+127};
+        case DType::f8e4m3:
+            return {"f8e4m3", 1, 4, 0x1p-4, 0x1p-6, 448.0};
+        case DType::f8e5m2:
+            return {"f8e5m2", 1, 3, 0x1p-3, 0x1p-14, 57344.0};
     }
     return {"?", 0, 0, 0.0, 0.0, 0.0};
 }
@@ -57,6 +64,9 @@ constexpr int tf32_exact_bits = 11;
 constexpr double tf32_unit_truncation = 0x1p-10;
 
 constexpr bool is_floating(DType dtype) { return dtype != DType::i32 && dtype != DType::i64; }
+constexpr bool is_of_8_bits(DType dtype) {
+    return dtype == DType::f8e4m3 || dtype == DType::f8e5m2;
+}
 
 /// Whether every number of one floating type is one of another.
 constexpr bool holds_all_of(DType dtype, DType other) {
@@ -93,6 +103,14 @@ struct DTypeOf<__half> {
 template <>
 struct DTypeOf<__nv_bfloat16> {
     static constexpr DType value = DType::bf16;
+};
+template <>
+struct DTypeOf<__nv_fp8_e4m3> {
+    static constexpr DType value = DType::f8e4m3;
+};
+template <>
+struct DTypeOf<__nv_fp8_e5m2> {
+    static constexpr DType value = DType::f8e5m2;
 };
 
 }  // namespace gradverify

@@ -10,13 +10,34 @@ namespace gradverify {
 
 namespace {
 
-/// The bits of a type of 16: a sign, the exponent, and the significand without its first digit.
+/// The bits of a type of 8 or 16: a sign, the exponent, and the significand without its first
+/// digit. What has no infinities has numbers of the largest exponent too, and a NaN of all ones.
 struct Narrow {
     int exponent_bits, fraction_bits;
+    bool has_infinities = true;
+
     int bias() const { return (1 << (exponent_bits - 1)) - 1; }
+    std::uint32_t all_ones() const { return (1u << exponent_bits) - 1u; }
+    std::uint32_t fraction_mask() const { return (1u << fraction_bits) - 1u; }
+    std::uint32_t sign() const { return 1u << (exponent_bits + fraction_bits); }
+    std::uint32_t infinity() const {
+        return all_ones() << fraction_bits | (has_infinities ? 0u : fraction_mask());
+    }
+    std::uint32_t nan() const { return infinity() | 1u << (fraction_bits - 1); }
 };
 
-Narrow narrow(DType dtype) { return dtype == DType::f16 ? Narrow{5, 10} : Narrow{8, 7}; }
+Narrow narrow(DType dtype) {
+    switch (dtype) {
+        case DType::f8e4m3:
+            return {4, 3, false};
+        case DType::f8e5m2:
+            return {5, 2};
+        case DType::f16:
+            return {5, 10};
+        default:
+            return {8, 7};
+    }
+}
 
 /// Rounds to a type of fewer digits than a double has.
 double rounded_to_narrow(const DTypeTraits& traits, double value) {
@@ -36,42 +57,48 @@ double rounded_to_narrow(const DTypeTraits& traits, double value) {
     return std::abs(rounded) <= traits.largest ? rounded : std::copysign(INFINITY, value);
 }
 
-std::uint16_t bits_of_narrow(DType dtype, double value) {
+/// The same in a type that may have no infinities.
+double rounded_to_eight_bits(DType dtype, double value) {
+    const double rounded = rounded_to_narrow(traits_of(dtype), value);
+    return dtype == DType::f8e4m3 && std::isinf(rounded) ? NAN : rounded;
+}
+
+std::uint32_t bits_of_narrow(DType dtype, double value) {
     const Narrow format = narrow(dtype);
-    const int all_ones = (1 << format.exponent_bits) - 1;
-    const std::uint32_t sign = std::signbit(value) ? 0x8000u : 0u;
-    const auto encoded = [&](int exponent, std::uint32_t fraction) {
-        return static_cast<std::uint16_t>(
-            sign | static_cast<std::uint32_t>(exponent) << format.fraction_bits | fraction);
-    };
-    if (std::isnan(value)) return encoded(all_ones, 1u << (format.fraction_bits - 1));
+    const std::uint32_t sign = std::signbit(value) ? format.sign() : 0u;
     const double rounded = std::abs(rounded_to(dtype, value));
-    if (std::isinf(rounded)) return encoded(all_ones, 0);
+    if (std::isnan(rounded)) return sign | format.nan();
+    if (std::isinf(rounded)) return sign | format.infinity();
     const double smallest_normal = traits_of(dtype).smallest_normal;
     const int exponent = std::ilogb(std::max(rounded, smallest_normal));
     const auto significand =
         static_cast<std::uint32_t>(std::ldexp(rounded, format.fraction_bits - exponent));
     // A number that is not normal has the exponent 0, and its first digit is no hidden one.
-    return encoded(rounded < smallest_normal ? 0 : exponent + format.bias(),
-                   significand & ((1u << format.fraction_bits) - 1u));
+    const int encoded = rounded < smallest_normal ? 0 : exponent + format.bias();
+    return sign | static_cast<std::uint32_t>(encoded) << format.fraction_bits |
+           (significand & format.fraction_mask());
 }
 
-double value_of_narrow(DType dtype, std::uint16_t bits) {
+double value_of_narrow(DType dtype, std::uint32_t bits) {
     const Narrow format = narrow(dtype);
-    const int all_ones = (1 << format.exponent_bits) - 1;
-    const int exponent = bits >> format.fraction_bits & all_ones;
-    const int fraction = bits & ((1 << format.fraction_bits) - 1);
-    const double sign = (bits & 0x8000u) != 0 ? -1.0 : 1.0;
-    if (exponent == all_ones) return fraction != 0 ? NAN : sign * INFINITY;
-    const int hidden = exponent > 0 ? 1 << format.fraction_bits : 0;
-    return sign * std::ldexp(hidden + fraction,
-                             std::max(exponent, 1) - format.bias() - format.fraction_bits);
+    const std::uint32_t rest = bits & (format.sign() - 1u);
+    const double sign = (bits & format.sign()) != 0 ? -1.0 : 1.0;
+    if (format.has_infinities && rest == format.infinity()) return sign * INFINITY;
+    if (rest >= format.infinity()) return NAN;
+    const std::uint32_t exponent = rest >> format.fraction_bits;
+    const std::uint32_t hidden = exponent > 0 ? 1u << format.fraction_bits : 0u;
+    return sign * std::ldexp(hidden + (rest & format.fraction_mask()),
+                             std::max(static_cast<int>(exponent), 1) - format.bias() -
+                                 format.fraction_bits);
 }
 
 }  // namespace
 
 double rounded_to(DType dtype, double value) {
     switch (dtype) {
+        case DType::f8e4m3:
+        case DType::f8e5m2:
+            return rounded_to_eight_bits(dtype, value);
         case DType::f16:
         case DType::bf16:
             return rounded_to_narrow(traits_of(dtype), value);
@@ -111,11 +138,15 @@ double error_once_stored(DType dtype, double value, double error) {
     if (error == 0.0 && !std::isfinite(value)) return 0.0;
     const double low = rounded_to(dtype, value - error), high = rounded_to(dtype, value + error);
     if (!std::isfinite(low) || !std::isfinite(high)) return INFINITY;
+    // Conversions to 8 bits differ from there on: to the largest number, NaN or infinity.
+    if (is_of_8_bits(dtype) && std::abs(value) + error > traits_of(dtype).largest) return INFINITY;
     return std::max(std::abs(low - value), std::abs(high - value));
 }
 
 std::uint64_t bits_of(DType dtype, double value) {
     switch (dtype) {
+        case DType::f8e4m3:
+        case DType::f8e5m2:
         case DType::f16:
         case DType::bf16:
             return bits_of_narrow(dtype, value);
@@ -137,6 +168,9 @@ double value_of(DType dtype, const std::byte* at) {
         return value;
     };
     switch (dtype) {
+        case DType::f8e4m3:
+        case DType::f8e5m2:
+            return value_of_narrow(dtype, load(std::uint8_t{}));
         case DType::f16:
         case DType::bf16:
             return value_of_narrow(dtype, load(std::uint16_t{}));

@@ -12,7 +12,8 @@
 
 namespace gradverify {
 
-/// The number of the type that is nearest to the value; beyond the largest one infinity.
+/// The number of the type that is nearest to the value; beyond the largest one infinity, and NaN in
+/// a type that has none.
 ///
 /// **Ranges** floating types; of an integer type the value itself.
 double rounded_to(DType dtype, double value);
@@ -30,7 +31,8 @@ double next_number_of(DType dtype, double value, double towards);
 
 /// How far from `value` a result can be once it is stored, when it was off by at most `error`
 /// before: rounding is monotone, so one of the two ends is the farthest. Infinite where it may
-/// overflow.
+/// overflow; in a type of 8 bits wherever it may be beyond the largest number, since conversions
+/// saturate, or give NaN or infinity, some of them before others.
 double error_once_stored(DType dtype, double value, double error);
 
 /// The bits of one element, in the low bytes; the value is rounded to the type.

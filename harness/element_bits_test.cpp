@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "harness/random.hpp"
+#include "harness/simt/include/gradverify_simt/eight_bit_float.hpp"
 #include "harness/simt/include/gradverify_simt/narrow_float.hpp"
 
 namespace {
@@ -69,6 +70,86 @@ TEST_CASE("a float is rounded as the cpu device rounds it, whatever its size") {
         }
 }
 
+namespace {
+
+std::uint8_t on_device_of_8_bits(DType dtype, double value, bool saturates) {
+    return dtype == DType::f8e4m3 ? device::E4m3Format::from_double(value, saturates)
+                                  : device::E5m2Format::from_double(value, saturates);
+}
+
+}  // namespace
+
+TEST_CASE("every pattern of 8 bits is the number that the cpu device takes it for, and back") {
+    for (const DType dtype : {DType::f8e4m3, DType::f8e5m2})
+        for (std::uint32_t i = 0; i < 256; ++i) {
+            const auto bits = static_cast<std::uint8_t>(i);
+            const double value = value_of_bits(dtype, bits);
+            const double there = dtype == DType::f8e4m3 ? device::E4m3Format::to_float(bits)
+                                                        : device::E5m2Format::to_float(bits);
+            CAPTURE(traits_of(dtype).name);
+            CAPTURE(i);
+            REQUIRE(std::isnan(value) == std::isnan(there));
+            if (std::isnan(value)) {
+                REQUIRE(std::isnan(value_of_bits(dtype, bits_of(dtype, value))));
+                continue;
+            }
+            REQUIRE(value == there);
+            REQUIRE(std::signbit(value) == (i >> 7 != 0));
+            REQUIRE(bits_of(dtype, value) == bits);
+            REQUIRE(rounded_to(dtype, value) == value);
+        }
+}
+
+TEST_CASE("a number is rounded to 8 bits as the cpu device rounds it, whatever its size") {
+    SplitMix64 random(2);
+    for (const DType dtype : {DType::f8e4m3, DType::f8e5m2})
+        for (int i = 0; i < 200000; ++i) {
+            // Of few digits every other time, so that ties come; of all exponents that matter.
+            std::uint64_t bits = random.next();
+            if (i % 2 == 0) bits &= 0xffff000000000000u;
+            if (i % 4 == 2) bits += random.below(3) - 1;
+            bits = (bits & 0x800fffffffffffffu) | (1023 - 20 + random.below(40)) << 52;
+            const auto value = std::bit_cast<double>(bits);
+            CAPTURE(value);
+            const auto got = static_cast<std::uint8_t>(bits_of(dtype, value));
+            REQUIRE(got == on_device_of_8_bits(dtype, value, false));
+            if (std::abs(value) <= traits_of(dtype).largest)
+                REQUIRE(got == on_device_of_8_bits(dtype, value, true));
+        }
+}
+
+TEST_CASE("rounding to 8 bits: ties, numbers that are not normal, and beyond the largest") {
+    CHECK(rounded_to(DType::f8e4m3, 17.0) == 16.0);
+    CHECK(rounded_to(DType::f8e4m3, 19.0) == 20.0);
+    CHECK(rounded_to(DType::f8e4m3, 0x1p-10) == 0.0);
+    CHECK(rounded_to(DType::f8e4m3, 0x1.8p-10) == 0x1p-9);
+    CHECK(rounded_to(DType::f8e4m3, 464.0) == 448.0);
+    CHECK(std::isnan(rounded_to(DType::f8e4m3, 464.5)));
+    CHECK(std::isnan(rounded_to(DType::f8e4m3, -INFINITY)));
+    CHECK(bits_of(DType::f8e4m3, 1e6) == 0x7f);
+    CHECK(bits_of(DType::f8e4m3, NAN) == 0x7f);
+    CHECK(rounded_to(DType::f8e5m2, 9.0) == 8.0);
+    CHECK(rounded_to(DType::f8e5m2, 11.0) == 12.0);
+    CHECK(rounded_to(DType::f8e5m2, 0x1.8p-17) == 0x1p-16);
+    CHECK(rounded_to(DType::f8e5m2, 61439.0) == 57344.0);
+    CHECK(rounded_to(DType::f8e5m2, 61440.0) == INFINITY);
+    CHECK(bits_of(DType::f8e5m2, -1e6) == 0xfc);
+    CHECK(bits_of(DType::f8e5m2, NAN) == 0x7e);
+}
+
+TEST_CASE("beyond the largest number of 8 bits nothing is said, and up to it all is") {
+    CHECK(error_once_stored(DType::f8e4m3, 448.0, 0.0) == 0.0);
+    CHECK(error_once_stored(DType::f8e4m3, 447.0, 0.5) == 1.0);
+    // Some conversions give NaN there, others 448.
+    CHECK(error_once_stored(DType::f8e4m3, 449.0, 0.0) == INFINITY);
+    CHECK(error_once_stored(DType::f8e4m3, -448.0, 0.5) == INFINITY);
+    CHECK(error_once_stored(DType::f8e4m3, -1e6, 0.0) == INFINITY);
+    CHECK(error_once_stored(DType::f8e5m2, 57345.0, 0.0) == INFINITY);
+    CHECK(error_once_stored(DType::f8e5m2, 57000.0, 0.0) == 344.0);
+    // The one that the other format has: 57344 is no limit of a half.
+    CHECK(error_once_stored(DType::f16, 57345.0, 0.0) == 1.0);
+}
+
 TEST_CASE("rounding goes to the nearest, ties to even, and overflows from half a unit on") {
     CHECK(rounded_to(DType::f16, 2049.0) == 2048.0);
     CHECK(rounded_to(DType::f16, 2051.0) == 2052.0);
@@ -112,7 +193,8 @@ TEST_CASE("an array holds numbers of a type or not") {
 }
 
 TEST_CASE("the next number of a type is a neighbour") {
-    for (const DType dtype : {DType::f16, DType::bf16, DType::f32, DType::f64}) {
+    for (const DType dtype :
+         {DType::f8e4m3, DType::f8e5m2, DType::f16, DType::bf16, DType::f32, DType::f64}) {
         const double ulp = 2.0 * traits_of(dtype).unit_roundoff;
         CHECK(next_number_of(dtype, 1.0, 2.0) == 1.0 + ulp);
         CHECK(next_number_of(dtype, 1.0, 0.0) == 1.0 - ulp / 2.0);

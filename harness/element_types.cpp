@@ -38,6 +38,24 @@ DType dtype_of(const KernelDeclaration& kernel, const Operator& op, std::string_
                                                                        : *kernel.storage_type;
 }
 
+ElementTypes::ElementTypes(const KernelDeclaration& kernel, const Operator& op)
+    : exact_bits_(traits_of(kernel.accumulator()).exact_bits), kernel_(&kernel) {
+    if (kernel.multiplies_in_tf32()) exact_bits_ = std::min(exact_bits_, tf32_exact_bits);
+    const PassSpec* const pass = op.find_pass(kernel.pass_name);
+    for (const std::string& name : pass ? pass->tensors() : std::vector<std::string>()) {
+        // What the forward pass saved are sums as well.
+        const bool holds_sums =
+            op.is_output(name) || std::ranges::find(pass->outputs, name) != pass->outputs.end();
+        const DType dtype = of(op, name);
+        if (holds_sums && is_floating(dtype))
+            exact_bits_ = std::min(exact_bits_, traits_of(dtype).exact_bits);
+    }
+}
+
+std::int64_t ElementTypes::largest_integer(const Operator& op, std::string_view tensor) const {
+    return std::int64_t{1} << (traits_of(of(op, tensor)).exact_bits - 1);
+}
+
 DType ElementTypes::of(const Operator& op, std::string_view tensor) const {
     return kernel_ ? dtype_of(*kernel_, op, tensor) : op.tensor_named(tensor).dtype;
 }
@@ -56,11 +74,15 @@ std::vector<std::string> mistakes_in_types(const KernelDeclaration& kernel, cons
     std::vector<std::string> mistakes;
     const auto require_floating = [&](const std::string& call, DType dtype) {
         if (!is_floating(dtype))
-            mistakes.push_back(call + " needs a floating type: f16, bf16, f32 or f64, not " +
+            mistakes.push_back(call +
+                               " needs a floating type: f8e4m3, f8e5m2, f16, bf16, f32 or f64, "
+                               "not " +
                                std::string(traits_of(dtype).name));
     };
     if (kernel.storage_type) require_floating("storage()", *kernel.storage_type);
-    require_floating("accumulates_in()", kernel.accumulator());
+    if (const DType sums = kernel.accumulator(); !is_floating(sums) || is_of_8_bits(sums))
+        mistakes.push_back("accumulates_in() needs f16, bf16, f32 or f64, not " +
+                           std::string(traits_of(sums).name));
     if (kernel.uses_tensor_cores && kernel.accumulator() == DType::f64 &&
         (kernel.storage_type != DType::f64 || !kernel.storage_types.empty()))
         mistakes.push_back(

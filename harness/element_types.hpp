@@ -25,9 +25,13 @@ class ElementTypes {
     /// Those of a kernel, which must outlive this.
     explicit ElementTypes(const KernelDeclaration& kernel)
         : exact_bits_(kernel.exact_bits()), kernel_(&kernel) {}
+    /// The same, where tensors that are only read may hold smaller numbers than sums do.
+    ElementTypes(const KernelDeclaration& kernel, const Operator& op);
 
-    /// Integers up to 2^exact_bits keep their value in every sum and in every tensor.
+    /// Integers up to 2^exact_bits keep their value in every sum and in what sums are stored in.
     int exact_bits() const { return exact_bits_; }
+    /// The largest integer to draw for a tensor, which holds twice as much exactly.
+    std::int64_t largest_integer(const Operator& op, std::string_view tensor) const;
     /// Of a tensor, a cotangent or a gradient.
     DType of(const Operator& op, std::string_view tensor) const;
     /// Whether the tensor may hold numbers outside of its range, for this kernel as well.

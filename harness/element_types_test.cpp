@@ -56,6 +56,28 @@ TEST_CASE("a kernel computes in float unless its tensors are doubles, or it says
     CHECK(kernel.accumulates_in(DType::bf16).exact_bits() == 8);
 }
 
+TEST_CASE("sums are as large as what they are stored in, and factors as small as their types") {
+    const Operator op = with_saved_sum();
+    KernelDeclaration kernel = toy_kernel("plain").storage("x", DType::f8e4m3);
+    kernel.storage("w", DType::f8e5m2);
+    CHECK(kernel.exact_bits() == 3);
+    const ElementTypes types(kernel, op);
+    CHECK(types.exact_bits() == 24);
+    // Twice as much is still a number of the type.
+    CHECK(types.largest_integer(op, "x") == 8);
+    CHECK(types.largest_integer(op, "w") == 4);
+    CHECK(ElementTypes(kernel.storage("y", DType::f8e4m3), op).exact_bits() == 4);
+    KernelDeclaration backward = kernel;
+    backward.pass_name = "backward";
+    CHECK(ElementTypes(backward, op).exact_bits() == 3);  // dw is of w's type
+    backward.storage("dx", DType::f32).storage("dw", DType::f32);
+    CHECK(ElementTypes(backward, op).exact_bits() == 24);
+    CHECK(ElementTypes(backward.storage("sum", DType::f16), op).exact_bits() == 11);
+    CHECK(ElementTypes(backward.accumulates_in(DType::bf16), op).exact_bits() == 8);
+    CHECK(ElementTypes(backward.accumulates_in(DType::f32).on_tensor_cores(), op).exact_bits() ==
+          11);
+}
+
 TEST_CASE("tensor cores multiply floats of 11 digits, and leave doubles alone") {
     const KernelDeclaration floats = toy_kernel("plain").on_tensor_cores();
     CHECK(floats.multiplies_in_tf32());

@@ -126,9 +126,9 @@ class KernelDeclaration {
     KernelDeclaration& workspace(WorkspaceBytes bytes);
     /// The block sizes that the launcher takes from `Launch::block_size`.
     KernelDeclaration& blocks_of(std::vector<int> threads);
-    /// The element type of the floating tensors, their gradients and cotangents: f16, bf16, f32 or
-    /// f64; without this what the operator declares, float. What the forward pass saves stays f32
-    /// where `dtype` is narrower. The launcher reads `call.x.as<const __half>()`.
+    /// The element type of the floating tensors, their gradients and cotangents: f8e4m3, f8e5m2,
+    /// f16, bf16, f32 or f64; without this what the operator declares, float. What the forward pass
+    /// saves stays f32 where `dtype` is narrower. The launcher reads `call.x.as<const __half>()`.
     KernelDeclaration& storage(DType dtype);
     /// The same of one tensor, and of its gradient and cotangent where these are not named.
     KernelDeclaration& storage(std::string_view tensor, DType dtype);

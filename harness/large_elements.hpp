@@ -78,9 +78,19 @@ GRADVERIFY_ON_BOTH inline double half_value(std::uint32_t bits) {
     return sign * bits_as<double>(wide);
 }
 
+GRADVERIFY_ON_BOTH inline double e4m3_value(std::uint32_t bits) {
+    const std::uint32_t rest = bits & 127u;
+    const double sign = (bits >> 7) != 0 ? -1.0 : 1.0;
+    if (rest == 127) return static_cast<double>(__builtin_nan(""));
+    if (rest < 8) return sign * static_cast<double>(rest) * 0x1p-9;
+    // The exponent of a double is 1016 more.
+    return sign * bits_as<double>((static_cast<std::uint64_t>(rest) + (1016u << 3)) << 49);
+}
+
 }  // namespace detail
 
 GRADVERIFY_ON_BOTH inline std::uint64_t load_bits(const void* data, std::int64_t i, int bytes) {
+    if (bytes == 1) return static_cast<const std::uint8_t*>(data)[i];
     if (bytes == 2) return static_cast<const std::uint16_t*>(data)[i];
     if (bytes == 4) return static_cast<const std::uint32_t*>(data)[i];
     return static_cast<const std::uint64_t*>(data)[i];
@@ -88,7 +98,9 @@ GRADVERIFY_ON_BOTH inline std::uint64_t load_bits(const void* data, std::int64_t
 
 GRADVERIFY_ON_BOTH inline void store_bits(void* data, std::int64_t i, int bytes,
                                           std::uint64_t bits) {
-    if (bytes == 2)
+    if (bytes == 1)
+        static_cast<std::uint8_t*>(data)[i] = static_cast<std::uint8_t>(bits);
+    else if (bytes == 2)
         static_cast<std::uint16_t*>(data)[i] = static_cast<std::uint16_t>(bits);
     else if (bytes == 4)
         static_cast<std::uint32_t*>(data)[i] = static_cast<std::uint32_t>(bits);
@@ -104,6 +116,10 @@ GRADVERIFY_ON_BOTH inline double number_of(DType dtype, std::uint64_t bits) {
             return detail::half_value(low);
         case DType::bf16:
             return static_cast<double>(detail::bits_as<float>(low << 16));
+        case DType::f8e4m3:
+            return detail::e4m3_value(low);
+        case DType::f8e5m2:
+            return detail::half_value(low << 8);
         case DType::f32:
             return static_cast<double>(detail::bits_as<float>(low));
         case DType::f64:

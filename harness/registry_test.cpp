@@ -118,9 +118,13 @@ TEST_CASE("an unknown parameter in a constraint names the kernel, the place and 
 TEST_CASE("types that a tensor or an accumulator can't have are errors that say what is right") {
     const std::string prefix = "kernel toy.forward/plain (kernels/plain.cu:7): ";
     CHECK(complaint({toy_kernel("plain").storage(DType::i32)}) ==
-          prefix + "storage() needs a floating type: f16, bf16, f32 or f64, not i32");
+          prefix +
+              "storage() needs a floating type: f8e4m3, f8e5m2, f16, bf16, f32 or f64, "
+              "not i32");
     CHECK(complaint({toy_kernel("plain").accumulates_in(DType::i64)}) ==
-          prefix + "accumulates_in() needs a floating type: f16, bf16, f32 or f64, not i64");
+          prefix + "accumulates_in() needs f16, bf16, f32 or f64, not i64");
+    CHECK(complaint({toy_kernel("plain").accumulates_in(DType::f8e4m3)}) ==
+          prefix + "accumulates_in() needs f16, bf16, f32 or f64, not f8e4m3");
     CHECK(complaint({toy_kernel("plain").storage("z", DType::f16)}) ==
           prefix + "storage(\"z\") needs a floating tensor of the pass; there are x, w, y");
     CHECK(complaint({toy_kernel("plain").storage("x", DType::f16).in_place("y", "x")}) ==

@@ -22,6 +22,10 @@ constexpr const char* cpp_name_of(DType dtype) {
             return "__half";
         case DType::bf16:
             return "__nv_bfloat16";
+        case DType::f8e4m3:
+            return "__nv_fp8_e4m3";
+        case DType::f8e5m2:
+            return "__nv_fp8_e5m2";
     }
     return "?";
 }

@@ -121,8 +121,8 @@ struct TensorView {
         constexpr bool is_known = detail::HasDType<std::remove_const_t<T>>;
         static_assert(is_known,
                       "gradverify: as<T>() takes float, double, __half, __nv_bfloat16, "
-                      "std::int32_t or std::int64_t, const or not; for a type of your own "
-                      "with the same bits specialise gradverify::DTypeOf");
+                      "__nv_fp8_e4m3, __nv_fp8_e5m2, std::int32_t or std::int64_t, const or not; "
+                      "for a type of your own with the same bits specialise gradverify::DTypeOf");
         if constexpr (is_known) {
             constexpr DType wanted = DTypeOf<std::remove_const_t<T>>::value;
             if (dtype != wanted) refuse(wanted);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The type that a kernel computes in, by the type of its tensors: half and bfloat16 are read into
-// floats, and a result is rounded to nearest once, when it is stored. Pairs are complex numbers.
+// The type that a kernel computes in, by the type of its tensors: half, bfloat16 and floats of 8
+// bits are read into floats, and a result is rounded to nearest once, when it is stored. Pairs are
+// complex numbers.
 #pragma once
 
 #include <cuda_bf16.h>

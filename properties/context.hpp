@@ -41,8 +41,8 @@ class CaseContext {
     }
     /// Whether an index that the pass takes lies outside of its range.
     bool has_invalid_indices();
-    int exact_bits() const { return declaration_.exact_bits(); }
-    ElementTypes types() const { return ElementTypes(declaration_); }
+    int exact_bits() const { return types().exact_bits(); }
+    ElementTypes types() const { return {declaration_, op()}; }
     /// Whether a kernel's tensors hold these inputs of its pass as they are.
     bool can_take(const Kernel& kernel, const std::vector<Array<double>>& inputs) const;
     /// A seed of the case's own for a purpose: from its data seed, or fixed for explicit data.

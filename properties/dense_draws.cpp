@@ -102,7 +102,12 @@ int dense_draw_count(const Kernel& kernel, std::string_view property) {
         const DType dtype = dtype_of(declared, *kernel.op, output);
         return is_floating(dtype) && !holds_all_of(dtype, declared.accumulator());
     });
-    return property == "within_rounding_bound" && is_hidden ? draws_factor * draws : draws;
+    const bool has_short_factors = std::ranges::any_of(kernel.pass->inputs, [&](const auto& input) {
+        return is_of_8_bits(dtype_of(declared, *kernel.op, input));
+    });
+    return property == "within_rounding_bound" && (is_hidden || has_short_factors)
+               ? draws_factor * draws
+               : draws;
 }
 
 Case dense_case(const Kernel& kernel, const std::string& property, const std::string& device,

@@ -18,7 +18,8 @@ namespace gradverify {
 /// subsets of the outputs that it can be asked for, or twice as many as places for an output; eight
 /// of an operator with ties or NaN, and 24 of a chain of layers; nine where indices choose among
 /// other numbers of no sum of products. Ten times as many where an output of half or bfloat16 is
-/// compared within its rounding, which hides most errors of most draws.
+/// compared within its rounding, which hides most errors of most draws, or where factors are of 8
+/// bits, of which two have few digits that could get lost.
 int dense_draw_count(const Kernel& kernel, std::string_view property);
 
 /// One of them. On the CPU device threads run ascending, descending and by random warps, in turn;

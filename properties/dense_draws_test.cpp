@@ -30,6 +30,9 @@ TEST_CASE("rounding to a narrow type hides errors from most draws, so there are 
     CHECK(dense_draw_count(half.kernel, "matches_reference") == 3);
     CHECK(dense_draw_count(sums_in_half.kernel, "within_rounding_bound") == 3);
     CHECK(dense_draw_count(plain.kernel, "within_rounding_bound") == 3);
+    // Factors of few digits, of which two lose none in much less than a float.
+    const TestKernel factors(test_kernel().storage("x", DType::f8e4m3));
+    CHECK(dense_draw_count(factors.kernel, "within_rounding_bound") == 30);
 }
 
 TEST_CASE("three dense cases have different data and three orders of threads on the CPU device") {

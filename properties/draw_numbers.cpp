@@ -14,9 +14,6 @@ namespace gradverify {
 
 namespace {
 
-// More than this makes no bug more visible, and keeps printed values short.
-constexpr std::int64_t amplitude_maximum = 64;
-
 /// Density of non-zero elements that keeps sums of products of +-1 exact in reductions so long that
 /// no larger integers do.
 double density_for(std::int64_t reduction_length, int exact_bits) {
@@ -60,20 +57,12 @@ std::int64_t exact_amplitude(std::int64_t reduction_length, int exact_bits) {
     return static_cast<std::int64_t>(std::floor(std::sqrt(square)));
 }
 
-namespace {
-
-/// The largest magnitude that keeps a sum of `reduction_length` products of such integers exact,
-/// also after one of the factors took a step of its own size. Where 0 does alone, ones are drawn.
-std::int64_t integer_amplitude(std::int64_t reduction_length, int exact_bits) {
-    return std::min(exact_amplitude(reduction_length, exact_bits), amplitude_maximum);
-}
-
-}  // namespace
-
 void fill_integers(Array<double>& array, SplitMix64 random, std::int64_t reduction_length,
-                   int exact_bits) {
-    const std::int64_t amplitude = integer_amplitude(reduction_length, exact_bits);
-    const double density = amplitude > 1 ? 1.0 : density_for(reduction_length, exact_bits);
+                   int exact_bits, std::int64_t largest) {
+    // Where 0 alone keeps a sum exact, ones are drawn.
+    const std::int64_t exact = exact_amplitude(reduction_length, exact_bits);
+    const std::int64_t amplitude = std::min(exact, largest);
+    const double density = exact > 1 ? 1.0 : density_for(reduction_length, exact_bits);
     const auto keep_below = static_cast<std::uint64_t>(density * 0x1p24);
     // A zero now and then is what real data has; a small tensor has no element to spare for it.
     const bool some_zeros = array.data.size() > 16;
@@ -103,6 +92,18 @@ void fill_mantissas(Array<double>& array, SplitMix64 random, DType dtype) {
         if (uneven && i % row_elements == 0)
             scale = std::ldexp(1.0, static_cast<int>(random.between(-4, 4)) + scale_up(dtype));
         array.data[i] = significands.draw(random) * scale;
+    }
+}
+
+void fill_whole_range(Array<double>& array, SplitMix64 random, DType dtype) {
+    const std::uint64_t numbers = bits_of(dtype, traits_of(dtype).largest) + 1;
+    const std::uint64_t least = bits_of(dtype, traits_of(dtype).smallest_normal);
+    for (double& element : array.data) {
+        const std::uint64_t roll = random.below(4);
+        const auto bits = static_cast<std::byte>(roll == 0   ? random.below(least)
+                                                 : roll == 1 ? numbers - 1 - random.below(least)
+                                                             : random.below(numbers));
+        element = random.one_in(2) ? -value_of(dtype, &bits) : value_of(dtype, &bits);
     }
 }
 

@@ -17,12 +17,19 @@ std::int64_t exact_amplitude(std::int64_t reduction_length, int exact_bits);
 
 /// Integers whose sum of `reduction_length` products is exact, also after one of the factors took a
 /// step of its own size; thinned with zeros where the sum is long.
+///
+/// **Ranges** of magnitude at most `largest`: more than 64 makes no bug more visible, and keeps
+/// printed values short.
 void fill_integers(Array<double>& array, SplitMix64 random, std::int64_t reduction_length,
-                   int exact_bits);
+                   int exact_bits, std::int64_t largest = 64);
 
 /// Numbers of either sign, from 1/2 to 2, with all digits of the type in use; sometimes rows of
 /// very different magnitude.
 void fill_mantissas(Array<double>& array, SplitMix64 random, DType dtype);
+
+/// Numbers of all sizes that a type of 8 bits has; a quarter of them the least, which are not
+/// normal, and a quarter of the largest exponent, which other formats keep for infinity.
+void fill_whole_range(Array<double>& array, SplitMix64 random, DType dtype);
 
 /// Numbers of either sign, from 1/4 to 1.
 void fill_smooth(Array<double>& array, SplitMix64 random);

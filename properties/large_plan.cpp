@@ -217,7 +217,7 @@ std::optional<std::string> why_law_fails(const Kernel& kernel, const Problem& on
                                          const SeparableSpec& along, ValueKind kind) try {
     constexpr std::int64_t copies = 3;
     const Problem whole = multiplied(one, along, copies);
-    const ElementTypes types(kernel.any());
+    const ElementTypes types(kernel.any(), *kernel.op);
     const Values values = draw_values(*kernel.op, whole, {.seed = 1}, kind, types);
     return why_not_separable(
         *kernel.op, *kernel.pass, one, along,
@@ -227,7 +227,7 @@ std::optional<std::string> why_law_fails(const Kernel& kernel, const Problem& on
 }
 
 bool gives_only_zeros(const Kernel& kernel, const Problem& one, ValueKind kind) {
-    const ElementTypes types(kernel.any());
+    const ElementTypes types(kernel.any(), *kernel.op);
     const Values values = draw_values(*kernel.op, one, {.seed = 1, .is_dense = true}, kind, types);
     const auto taken = pick(*kernel.op, one, values, kernel.pass->taken_by_reference(), types);
     std::vector<Array<double>> outputs;

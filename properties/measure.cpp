@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <utility>
 
 #include "harness/element_bits.hpp"
 #include "harness/element_types.hpp"
@@ -75,8 +76,11 @@ bool store_alike(DType of_kernel, DType of_peer, Array<double>& result) {
 Outcome check_agreement(const Registry& registry, const MeasureRequest& request) {
     const Kernel& kernel = kernel_named(registry, request.kernel);
     const Kernel& peer = kernel_named(registry, request.peer);
-    // The sums must be exact in both.
-    const bool is_peer_narrower = peer.any().exact_bits() < kernel.any().exact_bits();
+    // The sums must be exact in both, and the factors be held by both.
+    const auto bits = [](const Kernel& of) {
+        return std::pair(ElementTypes(of.any(), *of.op).exact_bits(), of.any().exact_bits());
+    };
+    const bool is_peer_narrower = bits(peer) < bits(kernel);
     const Case checked = case_of(request, is_peer_narrower ? peer : kernel);
     CaseContext context(checked, registry, ValueKind::integers);
     const auto inputs = context.inputs_of(context.pass());

@@ -191,7 +191,7 @@ std::vector<Case> dense_cases(const Row& row, const Problem& problem) {
 std::vector<DataElement> list_data(const Registry& registry, const Case& checked) {
     const Kernel& kernel = *registry.find_kernel(checked.kernel);
     const Property& property = property_named(checked.property);
-    const ElementTypes types(kernel.any());
+    const ElementTypes types(kernel.any(), *kernel.op);
     const Values values =
         draw_values(*kernel.op, checked.problem, checked.data, property.values(*kernel.op), types);
     return list_elements(*kernel.op, checked.problem, values, drawn_for(*kernel.op, *kernel.pass),

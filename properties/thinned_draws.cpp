@@ -93,7 +93,9 @@ Values draw_thinned(const Operator& op, const Problem& problem, const Data& data
         for (const auto& [name, is_input] : numbers)
             range.total += element_count(op.sizes_of(name, problem));
         for (const auto& [name, is_input] : numbers) {
-            values[name] = draw(op, op.sizes_of(name, problem), name, is_input, data, level, range);
+            const Level held{std::min(level.amplitude, types.largest_integer(op, name)),
+                             level.share};
+            values[name] = draw(op, op.sizes_of(name, problem), name, is_input, data, held, range);
             range.first += static_cast<std::int64_t>(values[name].data.size());
         }
         if (fits(op, problem, values, types)) return values;

@@ -69,23 +69,39 @@ double simplest_value(const Operator& op, const Problem& problem, const std::str
                : simplest;
 }
 
+/// Where sums are of products, numbers of every size that a type of 8 bits has: of every other
+/// dense draw, and of one random tensor in four, or few sums would stay below the largest number.
+bool has_whole_range(const Operator& op, const Data& data, ValueKind kind, DType dtype,
+                     const std::string& name) {
+    if (op.products.empty() || kind != ValueKind::mantissas || !is_of_8_bits(dtype)) return false;
+    return data.is_dense ? data.seed % 2 == 0
+                         : SplitMix64(mix_seed(data.seed, "range of " + name)).one_in(4);
+}
+
 /// Numbers of any size; the domain is the caller's business.
 void fill_numbers(Array<double>& array, const Operator& op, const Problem& problem,
                   const Data& data, ValueKind kind, const ElementTypes& types,
                   const std::string& name) {
     const int exact_bits = types.exact_bits();
     const DType dtype = types.of(op, name);
+    const std::int64_t largest = types.largest_integer(op, name);
     const SplitMix64 random(mix_seed(data.seed, name));
+    if (has_whole_range(op, data, kind, dtype, name)) {
+        fill_whole_range(array, random, dtype);
+        return;
+    }
     if (data.is_dense) {
         const DenseRange range = dense_range(op, problem, name);
-        const std::int64_t amplitude = exact_amplitude(longest_reduction(op, problem), exact_bits);
+        const std::int64_t amplitude =
+            std::min(largest, exact_amplitude(longest_reduction(op, problem), exact_bits));
         if (kind == ValueKind::mantissas) fill_dense_mantissas(array, range, data.seed, dtype);
         if (kind == ValueKind::integers && amplitude > 0)
             fill_dense_integers(array, range, data.seed, amplitude);
         if (kind == ValueKind::mantissas || amplitude > 0) return;
     }
     if (kind == ValueKind::integers)
-        fill_integers(array, random, longest_reduction(op, problem), exact_bits);
+        fill_integers(array, random, longest_reduction(op, problem), exact_bits,
+                      std::min<std::int64_t>(largest, 64));
     else
         fill_mantissas(array, random, dtype);
 }
@@ -180,6 +196,9 @@ Array<double> draw_tensor(const Operator& op, const Problem& problem, const Data
         else if (domain.lowest == -domain.highest)
             make_averaging(array);
     }
+    // Rows of very different sizes leave the range of 8 bits, and not all of it has infinities.
+    if (is_of_8_bits(dtype))
+        for (double& element : array.data) element = rounded_to(dtype, element);
     return array;
 }
 

@@ -112,11 +112,58 @@ TEST_CASE("values are numbers of their tensor's type, with all of its digits") {
     }
 }
 
+TEST_CASE("values of 8 bits are numbers of their type, of its whole range where they are factors") {
+    for (const DType dtype : {DType::f8e4m3, DType::f8e5m2}) {
+        const KernelDeclaration kernel =
+            KernelDeclaration().storage(dtype).storage("y", DType::f32).storage("b", DType::f32);
+        const Operator op = conv_operator();
+        const DTypeTraits traits = traits_of(dtype);
+        const ElementTypes types(kernel, op);
+        int least = 0, largest = 0, integers = 0;
+        for (const ValueKind kind : {ValueKind::mantissas, ValueKind::integers})
+            for (std::uint64_t seed = 1; seed < 41; ++seed)
+                for (const bool is_dense : {false, true}) {
+                    const auto x =
+                        draw_tensor(op, problem_of("n=3,c=3,in=9x9,filter=2x2"),
+                                    {.seed = seed, .is_dense = is_dense}, kind, types, "x");
+                    CHECK(are_numbers_of(dtype, x.data));
+                    for (const double value : x.data) {
+                        const double size = std::abs(value);
+                        if (kind == ValueKind::mantissas) {
+                            least += size > 0.0 && size < traits.smallest_normal;
+                            largest += 2.0 * size > traits.largest;
+                            continue;
+                        }
+                        CHECK(size <= static_cast<double>(types.largest_integer(op, "x")));
+                        integers += size > 1.0;
+                    }
+                }
+        CHECK(least > 200);
+        CHECK(largest > 200);
+        CHECK(integers > 5000);
+    }
+}
+
+TEST_CASE("a type that has no infinities is given none where NaN is drawn") {
+    Operator op = conv_operator();
+    op.inputs[0].may_be_nan = true;
+    const KernelDeclaration kernel = KernelDeclaration().storage(DType::f8e4m3);
+    int no_numbers = 0;
+    for (std::uint64_t seed = 0; seed < 40; ++seed)
+        for (const double value : draw_tensor(op, problem_of("in=9x9"), {.seed = seed},
+                                              ValueKind::integers, ElementTypes(kernel), "x")
+                                      .data) {
+            CHECK_FALSE(std::isinf(value));
+            no_numbers += std::isnan(value);
+        }
+    CHECK(no_numbers > 0);
+}
+
 TEST_CASE("a domain holds once its values are numbers of a narrow type") {
     const auto domain = [](double lowest, double highest) {
         return [=](const Problem&) { return ValueDomain{lowest, highest}; };
     };
-    for (const DType dtype : {DType::f16, DType::bf16})
+    for (const DType dtype : {DType::f8e5m2, DType::f16, DType::bf16})
         for (const auto& [lowest, highest] :
              {std::pair{1000.0, static_cast<double>(INFINITY)}, std::pair{0.0, 1.0},
               std::pair{-static_cast<double>(INFINITY), -1000.0}}) {
