@@ -325,10 +325,14 @@ TensorLayout parse_layout(std::string_view text) {
 std::vector<std::string> mistakes_in_orders(const Operator& op) {
     std::vector<std::string> mistakes;
     const Problem smallest(op.space, op.space.ranks().least);
+    const Problem of_most_axes(op.space, op.space.ranks().most);
     for (const auto* tensors : {&op.inputs, &op.outputs})
         for (const TensorSpec& tensor : *tensors) {
             if (const std::string& groups = tensor.tags.groups; !groups.empty()) try {
                     static_cast<void>(smallest.scalar(groups));
+                    if (tensor.sizes(of_most_axes).size() >= std::size_t{max_tensor_rank})
+                        mistakes.push_back(tensor.name + " has no room for an axis for groups: " +
+                                           std::to_string(max_tensor_rank) + " axes are the most");
                 } catch (const std::invalid_argument& wrong) {
                     mistakes.push_back("the groups of " + tensor.name + "'s tags: " + wrong.what());
                 }

@@ -129,6 +129,14 @@ TEST_CASE("an operator's orders and tags say of which parameter their groups are
     op.inputs[0].tags.groups = "teams";
     CHECK(contains(complaint(toy_kernel("plain"), op),
                    "operator toy: the groups of x's tags: no scalar parameter is called teams"));
+    op.inputs[0].tags.groups = "n";
+    for (const std::size_t axes : {5u, 6u}) {
+        op.inputs[0].sizes = [axes](const Problem&) { return Sizes(axes, 1); };
+        CHECK(complaint(toy_kernel("plain"), op) ==
+              (axes == 5 ? ""
+                         : "operator toy: x has no room for an axis for groups: 6 axes are the "
+                           "most"));
+    }
     Operator without = toy_with_tags();
     without.inputs[0].orders.push_back(
         {.name = "gn", .axes = without.inputs[0].orders[0].axes, .blocks = {}, .has_groups = true});
