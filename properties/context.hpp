@@ -39,6 +39,9 @@ class CaseContext {
     bool is_exact_on_integers() const {
         return !declaration_.norm_wise_growth && op().is_exact_at(problem()) && !adds_up_expanded();
     }
+    /// That, and each result is a number of its tensor's type. Draws see to it but for sums of many
+    /// integers that are stored in 8 bits.
+    bool has_exact_results();
     /// Whether an index that the pass takes lies outside of its range.
     bool has_invalid_indices();
     int exact_bits() const { return types().exact_bits(); }

@@ -50,6 +50,16 @@ void close_sums(std::vector<Array<Bounded>>& outputs) {
         }
 }
 
+/// Where all that may be computed is rounded to one number, its distance is the bound, and is
+/// reached; but the exact value may be beside the reference's, which is as much nearer to it as a
+/// double's digits are finer than a float's.
+Bounded stored_in(DType dtype, const Bounded& element) {
+    constexpr double of_double = 0x1p-28;
+    const Bounded stored = element.stored_in(dtype);
+    return Bounded(Bounded::Sum{stored.value(), stored.error() + of_double * element.error(),
+                                stored.magnitude(), 0.0});
+}
+
 /// Gives each element of a tensor its largest error, times what transforms may make of it.
 void make_norm_wise(std::vector<Array<Bounded>>& outputs, double growth) {
     for (Array<Bounded>& output : outputs) {
@@ -121,7 +131,7 @@ std::vector<Array<Bounded>> CaseContext::bounded() {
         const DType stored = types().of(op(), pass().outputs[i]);
         if (!is_floating(stored) || holds_all_of(stored, declaration_.accumulator())) continue;
         for (Bounded& element : outputs[i].data)
-            if (!std::isnan(element.value())) element = element.stored_in(stored);
+            if (!std::isnan(element.value())) element = stored_in(stored, element);
     }
     return outputs;
 }
@@ -146,8 +156,26 @@ bool CaseContext::holds_nan() {
     });
 }
 
+bool CaseContext::has_exact_results() {
+    if (!is_exact_on_integers()) return false;
+    const auto stored = [&](std::size_t i) { return types().of(op(), pass().outputs[i]); };
+    std::vector<Array<double>> results;
+    for (std::size_t i = 0; i < pass().outputs.size(); ++i) {
+        if (!is_of_8_bits(stored(i))) continue;
+        if (results.empty()) results = reference(pass());
+        if (i < initial_outputs_.size())
+            for (std::size_t j = 0; j < results[i].data.size(); ++j)
+                results[i].data[j] += initial_outputs_[i].data[j];
+        const bool are_numbers = std::ranges::all_of(results[i].data, [&](double value) {
+            return std::isnan(value) || rounded_to(stored(i), value) == value;
+        });
+        if (!are_numbers) return false;
+    }
+    return true;
+}
+
 std::vector<Expected> CaseContext::expected() {
-    if (!is_exact_on_integers()) return within_rounding();
+    if (!has_exact_results()) return within_rounding();
     std::vector<Expected> expected;
     const auto results = reference(pass());
     for (std::size_t i = 0; i < results.size(); ++i) {

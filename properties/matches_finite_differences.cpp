@@ -198,7 +198,7 @@ Outcome matches_finite_differences(CaseContext& context) {
         return Outcome::errored(wrong);
     const bool multilinear =
         !context.op().products.empty() && context.op().is_exact_at(context.problem());
-    const bool is_exact = multilinear && context.is_exact_on_integers();
+    const bool is_exact = multilinear && context.has_exact_results();
     const auto bounded = is_exact ? std::vector<Array<Bounded>>() : context.bounded();
     const CallResult as_returned = result;
     for (std::size_t i = 0; i < context.initial_outputs().size(); ++i)
