@@ -144,6 +144,20 @@ constexpr SeededBug element_type_bugs[] = {
     {"layer_norm.backward/bug_bf16_sums_in_outputs", "within_rounding_bound", "rows=2,width=2"},
 };
 
+// Of floats of 8 bits. Factors of few digits have sums of few, but for those of very different
+// sizes.
+constexpr SeededBug eight_bit_bugs[] = {
+    {"conv.grad_weight/bug_f8_e4m3_read_as_e5m2", "matches_reference", "in=1x1"},
+    {"conv.grad_weight/bug_f8_e4m3_read_as_e5m2", "adjoint_identity", "in=1x1"},
+    {"conv.grad_weight/bug_f8_e4m3_read_as_e5m2", "matches_finite_differences", "in=1x1"},
+    {"conv.grad_weight/bug_f8_sums_in_half", "within_rounding_bound", "in=1x1"},
+    {"conv.forward/bug_f8_saturates_sums", "within_rounding_bound", "in=1x1"},
+    {"conv.forward/bug_f8_flushes_smallest", "within_rounding_bound", "in=1x1"},
+    {"conv.forward/bug_f8_largest_is_infinite", "within_rounding_bound", "in=1x1"},
+    {"conv.forward/bug_f8_sums_in_e4m3", "within_rounding_bound", "c=2,in=1x1"},
+    {"conv.forward/bug_f8_truncates", "within_rounding_bound", "in=1x1"},
+};
+
 // Of operators that are declared by their forward function alone.
 constexpr SeededBug derived_bugs[] = {
     {"bias_gelu.forward/bug_tanh_form", "within_rounding_bound", "rows=1"},

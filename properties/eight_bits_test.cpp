@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels of 8-bit floats that take a format for another, sum in less than float or round wrongly:
+// each is killed by the property that claims it and shrunk to the smallest problem known for it.
+// And what is right beyond the largest number.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <string>
+
+#include "harness/element_types.hpp"
+#include "properties/seeded_bugs/hunt.hpp"
+#include "properties/suite.hpp"
+#include "properties/values.hpp"
+
+namespace gradverify {
+
+TEST_CASE("a kernel that is wrong on floats of 8 bits is killed where it is smallest") {
+    hunt_down_all(eight_bit_bugs, {.cases_maximum = 400});
+}
+
+TEST_CASE("a result beyond the largest number may be anything, and one below it may not") {
+    const Suite suite = make_suite(Registry::instance());
+    const auto verdict = [&](const std::string& kernel, const std::string& data) {
+        return suite
+            .run("v1:conv.forward/" + kernel + ":within_rounding_bound:cpu:in=1x1:data=" + data)
+            .verdict;
+    };
+    // CUDA's conversion saturates: 448 for 600.
+    CHECK(verdict("direct_f8_all", "x[0]=20,w[0]=30") == Verdict::vacuous);
+    CHECK(verdict("direct_f8_all", "x[0]=20,w[0]=22") == Verdict::passed);
+    // A float has room for it.
+    CHECK(verdict("direct_f8", "x[0]=20,w[0]=30") == Verdict::passed);
+    CHECK(verdict("bug_f8_saturates_sums", "x[0]=20,w[0]=30") == Verdict::failed);
+    CHECK(verdict("bug_f8_saturates_sums", "x[0]=20,w[0]=22") == Verdict::passed);
+    CHECK_THROWS_WITH_AS(verdict("direct_f8", "x[0]=500,w[0]=1"),
+                         "data: x[0] is beyond the largest f8e4m3", std::invalid_argument);
+}
+
+TEST_CASE("a sum of integers that 8 bits do not hold is rounded once, and no alarm") {
+    const Suite suite = make_suite(Registry::instance());
+    for (const char* property : {"matches_reference", "adjoint_identity",
+                                 "matches_finite_differences", "repeatable", "stays_in_bounds"})
+        for (int seed = 0; seed < 60; ++seed) {
+            const Outcome outcome =
+                suite.run("v1:conv.grad_bias/right_f8_sums:" + std::string(property) +
+                          ":cpu:n=27,in=10x20:seed=" + std::to_string(seed));
+            CAPTURE(property);
+            CAPTURE(seed);
+            CHECK(outcome.verdict != Verdict::failed);
+            CHECK(outcome.verdict != Verdict::errored);
+        }
+}
+
+TEST_CASE("a derivative that is stored as 0 is as far off as it is large, and no alarm") {
+    const Suite suite = make_suite(Registry::instance());
+    const std::string row =
+        "v1:layer_norm.backward/right_f8_dx:matches_finite_differences:cpu:rows=1,width=2:data=";
+    for (const char* data : {"dy[0]=1,x[0]=1,gamma[0]=1", "dy[0]=1.5,x[0]=1,gamma[0]=1",
+                             "dy[0]=1,x[0]=2,gamma[0]=0.25", "dy[0]=1,x[1]=3,gamma[0]=1"}) {
+        const Outcome outcome = suite.run(row + data);
+        CAPTURE(data);
+        CHECK(outcome.verdict != Verdict::failed);
+        CHECK(outcome.verdict != Verdict::errored);
+    }
+}
+
+TEST_CASE("integers of 8-bit factors add up to what a float holds, where sums are floats") {
+    const Suite suite = make_suite(Registry::instance());
+    const Registry& registry = Registry::instance();
+    const Row row{registry.find_kernel("conv.grad_weight/direct_f8"), "matches_reference", "cpu"};
+    int many = 0;
+    for (std::int64_t i = 0; i < 100; ++i) {
+        const Case drawn = suite.draw(row, 1, i).drawn.value();
+        const Outcome outcome = suite.run(drawn.print());
+        CHECK(outcome.verdict != Verdict::failed);
+        const Array<double> dy =
+            draw_tensor(*row.kernel->op, drawn.problem, drawn.data, ValueKind::integers,
+                        ElementTypes(row.kernel->any(), *row.kernel->op), "dy");
+        const auto zeros = std::ranges::count(dy.data, 0.0);
+        many += dy.data.size() > 16 && 4 * static_cast<std::size_t>(zeros) < dy.data.size();
+    }
+    CHECK(many > 20);
+}
+
+}  // namespace gradverify

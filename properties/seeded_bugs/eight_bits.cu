@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+// Seeded bugs of floats of 8 bits: a format taken for another, sums in less than float, numbers at
+// the ends of the range, rounding. Linked into the tests only; eight_bits_test.cpp says which
+// property must kill each, and at which problem.
+#include <cuda_fp16.h>
+#include <cuda_fp8.h>
+#include <cuda_runtime.h>
+
+#include "harness/kernel.hpp"
+#include "kernels/conv/geometry.cuh"
+#include "reference/layer_norm.hpp"
+
+namespace {
+
+using gradverify::DType;
+using gradverify::conv::DeviceGeometry;
+using gradverify::conv::Forward;
+using gradverify::conv::GradWeight;
+using e4m3 = __nv_fp8_e4m3;
+using e5m2 = __nv_fp8_e5m2;
+
+template <class T>
+__device__ T of_bits(__nv_fp8_storage_t bits) {
+    T number;
+    number.__x = bits;
+    return number;
+}
+
+// How the gradient by the weights, or the forward pass, goes wrong.
+struct Right {
+    float sum = 0.0f;
+    __device__ static float wide(e4m3 number) { return static_cast<float>(number); }
+    __device__ static float wide(e5m2 number) { return static_cast<float>(number); }
+    __device__ static float wide(float number) { return number; }
+    __device__ void begin(float bias) { sum = bias; }
+    __device__ void add(float a, float b) { sum += a * b; }
+    __device__ void store(float& result) const { result = sum; }
+    __device__ void store(e4m3& result) const { result = e4m3(sum); }
+};
+struct ReadsE4m3AsE5m2 : Right {
+    __device__ static float wide(e4m3 number) {
+        return static_cast<float>(of_bits<e5m2>(number.__x));
+    }
+    __device__ static float wide(e5m2 number) { return static_cast<float>(number); }
+};
+struct SumsInHalf : Right {
+    __device__ void add(float a, float b) {
+        sum = __half2float(__float2half(sum + __half2float(__float2half(a * b))));
+    }
+};
+struct SumsInE4m3 : Right {
+    __device__ void add(float a, float b) { sum = static_cast<float>(e4m3(sum + a * b)); }
+};
+struct SaturatesSums : Right {
+    __device__ void add(float a, float b) { sum = fminf(fmaxf(sum + a * b, -448.0f), 448.0f); }
+};
+struct Truncates : Right {
+    __device__ void store(e4m3& result) const {
+        result = e4m3(sum);
+        const bool is_beyond = fabsf(static_cast<float>(result)) > fabsf(sum);
+        if (is_beyond) result.__x = static_cast<__nv_fp8_storage_t>(result.__x - 1);
+    }
+};
+// What is smaller than the smallest normal number is taken for 0.
+struct FlushesSmallest : Right {
+    __device__ static float wide(e4m3 number) {
+        return (number.__x & 0x78) == 0 ? 0.0f : static_cast<float>(number);
+    }
+    __device__ static float wide(float number) { return number; }
+};
+// The largest exponent is taken for infinity, as IEEE's formats have it.
+struct LargestIsInfinite : Right {
+    __device__ static float wide(e4m3 number) {
+        return (number.__x & 0x78) == 0x78 ? INFINITY : static_cast<float>(number);
+    }
+    __device__ static float wide(float number) { return number; }
+};
+
+template <class How>
+__global__ void correlate(const e5m2* dy, const e4m3* x, float* dw, DeviceGeometry g) {
+    const long long i = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
+    const long long taps = g.h.filter * g.w.filter;
+    if (i >= g.k * g.group_c * taps) return;
+    const long long fw = i % g.w.filter, fh = i / g.w.filter % g.h.filter;
+    const long long k = i / taps / g.group_c, c = k / g.group_k * g.group_c + i / taps % g.group_c;
+    How how;
+    for (long long n = 0; n < g.n; ++n)
+        for (long long at = 0; at < g.h.out * g.w.out; ++at) {
+            const long long oh = at / g.w.out, ow = at % g.w.out;
+            const long long ih = oh * g.h.stride + fh * g.h.dilation - g.h.padding;
+            const long long iw = ow * g.w.stride + fw * g.w.dilation - g.w.padding;
+            if (ih < 0 || ih >= g.h.in || iw < 0 || iw >= g.w.in) continue;
+            how.add(How::wide(dy[(n * g.k + k) * g.h.out * g.w.out + at]),
+                    How::wide(x[((n * g.c + c) * g.h.in + ih) * g.w.in + iw]));
+        }
+    how.store(dw[i]);
+}
+
+template <class How>
+void launch_correlate(const GradWeight& call) {
+    correlate<How>
+        <<<gradverify::conv::blocks_for(call.dw.elements(), 64), 64, 0, call.launch.stream>>>(
+            call.dy.as<const e5m2>(), call.x.as<const e4m3>(), call.dw.as<float>(),
+            gradverify::conv::device_geometry(call.problem, call.dy));
+}
+
+/// `Result` is the type of bias and y.
+template <class How, class Result>
+__global__ void convolve(const e4m3* x, const e4m3* w, const Result* b, Result* y,
+                         DeviceGeometry g) {
+    const long long i = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
+    if (i >= g.n * g.k * g.h.out * g.w.out) return;
+    const long long ow = i % g.w.out, oh = i / g.w.out % g.h.out;
+    const long long k = i / (g.w.out * g.h.out) % g.k, n = i / (g.w.out * g.h.out * g.k);
+    How how;
+    how.begin(How::wide(b[k]));
+    for (long long c = 0; c < g.group_c; ++c)
+        for (long long fh = 0; fh < g.h.filter; ++fh)
+            for (long long fw = 0; fw < g.w.filter; ++fw) {
+                const long long ih = oh * g.h.stride + fh * g.h.dilation - g.h.padding;
+                const long long iw = ow * g.w.stride + fw * g.w.dilation - g.w.padding;
+                if (ih < 0 || ih >= g.h.in || iw < 0 || iw >= g.w.in) continue;
+                const long long x_c = k / g.group_k * g.group_c + c;
+                how.add(How::wide(x[((n * g.c + x_c) * g.h.in + ih) * g.w.in + iw]),
+                        How::wide(w[((k * g.group_c + c) * g.h.filter + fh) * g.w.filter + fw]));
+            }
+    how.store(y[i]);
+}
+
+template <class How, class Result>
+void launch_convolve(const Forward& call) {
+    convolve<How, Result>
+        <<<gradverify::conv::blocks_for(call.y.elements(), 64), 64, 0, call.launch.stream>>>(
+            call.x.as<const e4m3>(), call.w.as<const e4m3>(), call.b.as<const Result>(),
+            call.y.as<Result>(), gradverify::conv::device_geometry(call.problem, call.y));
+}
+
+// Right: sums of many integers, stored in a type that has few.
+__global__ void sum_channels(const float* dy, e5m2* db, int n, int k, int pixels) {
+    const int c = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+    if (c >= k) return;
+    float sum = 0.0f;
+    for (int i = 0; i < n * pixels; ++i)
+        sum += dy[(static_cast<long long>(i / pixels) * k + c) * pixels + i % pixels];
+    db[c] = e5m2(sum);
+}
+void launch_sums(const gradverify::conv::GradBias& call) {
+    const int k = static_cast<int>(call.problem.k);
+    sum_channels<<<static_cast<unsigned>((k + 63) / 64), 64, 0, call.launch.stream>>>(
+        call.dy.as<const float>(), call.db.as<e5m2>(), static_cast<int>(call.problem.n), k,
+        static_cast<int>(call.dy.size(2) * call.dy.size(3)));
+}
+
+struct Rows {
+    const float *dy, *x, *gamma, *mean, *rstd;
+    e4m3* dx;
+    float *dgamma, *dbeta;
+};
+// Right: what little is left of a gradient is stored as 0.
+__global__ void normalise_backward(Rows t, int rows, int width) {
+    if (blockIdx.x + threadIdx.x > 0) return;
+    for (int j = 0; j < width; ++j) t.dgamma[j] = t.dbeta[j] = 0.0f;
+    for (int r = 0; r < rows; ++r) {
+        const auto dy = [&](int j) { return t.dy[r * width + j]; };
+        const auto xhat = [&](int j) { return (t.x[r * width + j] - t.mean[r]) * t.rstd[r]; };
+        float sum = 0.0f, sum_xhat = 0.0f;
+        for (int j = 0; j < width; ++j) {
+            sum += dy(j) * t.gamma[j], sum_xhat += dy(j) * t.gamma[j] * xhat(j);
+            t.dgamma[j] += dy(j) * xhat(j), t.dbeta[j] += dy(j);
+        }
+        for (int j = 0; j < width; ++j)
+            t.dx[r * width + j] =
+                e4m3(t.rstd[r] * (dy(j) * t.gamma[j] - sum / width - xhat(j) * (sum_xhat / width)));
+    }
+}
+void launch_normalise(const gradverify::layer_norm::Backward& call) {
+    normalise_backward<<<1, 1, 0, call.launch.stream>>>(
+        {call.dy.as<const float>(), call.x.as<const float>(), call.gamma.as<const float>(),
+         call.mean.as<const float>(), call.rstd.as<const float>(), call.dx.as<e4m3>(),
+         call.dgamma.as<float>(), call.dbeta.as<float>()},
+        static_cast<int>(call.rows), static_cast<int>(call.width));
+}
+
+void declare_correlate(gradverify::KernelDeclaration& kernel) {
+    kernel.storage("dy", DType::f8e5m2).storage("x", DType::f8e4m3);
+}
+void declare_convolve(gradverify::KernelDeclaration& kernel) {
+    kernel.storage("x", DType::f8e4m3).storage("w", DType::f8e4m3);
+}
+
+}  // namespace
+
+GRADVERIFY_KERNEL(gradverify::conv::GradBias, "right_f8_sums", launch_sums)
+    .storage("db", DType::f8e5m2);
+GRADVERIFY_KERNEL(gradverify::layer_norm::Backward, "right_f8_dx", launch_normalise)
+    .storage("dx", DType::f8e4m3);
+GRADVERIFY_KERNEL(GradWeight, "bug_f8_e4m3_read_as_e5m2", launch_correlate<ReadsE4m3AsE5m2>)
+    .with(declare_correlate);
+GRADVERIFY_KERNEL(GradWeight, "bug_f8_sums_in_half", launch_correlate<SumsInHalf>)
+    .with(declare_correlate);
+GRADVERIFY_KERNEL(Forward, "bug_f8_saturates_sums", launch_convolve<SaturatesSums, float>)
+    .with(declare_convolve);
+GRADVERIFY_KERNEL(Forward, "bug_f8_flushes_smallest", launch_convolve<FlushesSmallest, float>)
+    .with(declare_convolve);
+GRADVERIFY_KERNEL(Forward, "bug_f8_largest_is_infinite", launch_convolve<LargestIsInfinite, float>)
+    .with(declare_convolve);
+GRADVERIFY_KERNEL(Forward, "bug_f8_sums_in_e4m3", launch_convolve<SumsInE4m3, __nv_fp8_e4m3>)
+    .storage(DType::f8e4m3);
+GRADVERIFY_KERNEL(Forward, "bug_f8_truncates", launch_convolve<Truncates, __nv_fp8_e4m3>)
+    .storage(DType::f8e4m3);
