@@ -210,7 +210,8 @@ std::string print_tensors(const PassSpec& pass, const Timing& timing) {
     std::string text;
     for (std::size_t i = 0; i < timing.tensors.size(); ++i) {
         const TensorView& tensor = timing.tensors[i];
-        text += "  " + padded(names[i], 8) + padded(std::string(traits_of(tensor.dtype).name), 5) +
+        text += "  " + padded(names[i], 8) +
+                padded(std::string(traits_of(tensor.dtype).name) + " ", 5) +
                 padded(tensor.rank == 0
                            ? "one number"
                            : print_axes(tensor, "x", [&](int axis) { return tensor.size(axis); }),

@@ -136,6 +136,13 @@ TEST_CASE("tensors are printed with their sizes, strides and bytes") {
 )");
 }
 
+TEST_CASE("a type with a long name stands apart from the sizes") {
+    Made made("plain");
+    made.result.timing.tensors[2] = tensor({2, 3}, {3, 1});
+    made.result.timing.tensors[2].dtype = DType::f8e4m3;
+    CHECK(contains(print_tensors(*made.group.pass, made.result.timing), "y       f8e4m3 2x3 "));
+}
+
 TEST_CASE("of a blocked tensor the blocks are printed, travel and count with their tails") {
     Made made("plain");
     TensorView& y = made.result.timing.tensors[2];

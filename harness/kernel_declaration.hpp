@@ -155,10 +155,10 @@ class KernelDeclaration {
     KernelDeclaration& on_tensor_cores();
     /// The kernel works on transformed data, as Winograd's and Fourier's convolutions do: an
     /// element is not off by a share of its own terms but by one of the tensor's largest, and
-    /// integers are not exact. An element's bound is then the largest of its tensor times `growth`,
-    /// at least 1: what the transforms may make of magnitudes, the product of their matrices'
-    /// largest row sums of absolute values; about 80 for Winograd's F(2x2, 3x3), 36,000 for F(4x4,
-    /// 3x3).
+    /// integers are not exact. An element's bound is then the largest of its tensor, were all
+    /// inputs as large as their largest element, times `growth`, at least 1: what the transforms
+    /// may make of magnitudes, the product of their matrices' largest row sums of absolute values;
+    /// about 80 for Winograd's F(2x2, 3x3), 36,000 for F(4x4, 3x3).
     KernelDeclaration& norm_wise(double growth);
     /// The alignment that every tensor's first element must have; the default is cudaMalloc's.
     KernelDeclaration& aligned_to(std::int64_t bytes);

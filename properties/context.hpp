@@ -104,7 +104,8 @@ class CaseContext {
     void expand(const std::string& name, Array<double>& array) const;
     bool adds_up_expanded() const;
     Rounding rounding_of(const PassSpec& pass) const;
-    std::vector<Array<Bounded>> open_sums(const PassSpec& pass);
+    std::vector<Array<Bounded>> open_sums(const PassSpec& pass,
+                                          const std::vector<Array<double>>& taken);
     void require_exact();
     std::string call_before();
     Call make_call(const Kernel& kernel, const std::vector<Array<double>>& inputs,

@@ -60,15 +60,34 @@ Bounded stored_in(DType dtype, const Bounded& element) {
                                 stored.magnitude(), 0.0});
 }
 
-/// Gives each element of a tensor its largest error, times what transforms may make of it.
-void make_norm_wise(std::vector<Array<Bounded>>& outputs, double growth) {
-    for (Array<Bounded>& output : outputs) {
-        double largest = 0.0;
-        for (const Bounded& element : output.data) largest = std::max(largest, element.error());
-        for (Bounded& element : output.data)
+double largest_error(const Array<Bounded>& output) {
+    double largest = 0.0;
+    for (const Bounded& element : output.data) largest = std::max(largest, element.error());
+    return largest;
+}
+
+/// Gives each element of a tensor its largest error, also with `level` data, times what transforms
+/// may make of it.
+void make_norm_wise(std::vector<Array<Bounded>>& outputs, const std::vector<Array<Bounded>>& level,
+                    double growth) {
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+        double largest = largest_error(outputs[i]);
+        if (i < level.size()) largest = std::max(largest, largest_error(level[i]));
+        for (Bounded& element : outputs[i].data)
             element = Bounded(
                 Bounded::Sum{element.value(), growth * largest, std::abs(element.value()), 0.0});
     }
+}
+
+/// Each element as large as the largest of its tensor: a transform mixes all of them, also factors
+/// that meet none, as weights in the padding do.
+std::vector<Array<double>> levelled(std::vector<Array<double>> inputs) {
+    for (Array<double>& input : inputs) {
+        double largest = 0.0;
+        for (const double element : input.data) largest = std::max(largest, std::abs(element));
+        std::ranges::fill(input.data, largest);
+    }
+    return inputs;
 }
 
 }  // namespace
@@ -101,8 +120,8 @@ std::vector<Array<double>> CaseContext::reference(const PassSpec& pass,
 }
 
 /// Sums are left open, so the rounding must stay as it is until they are closed.
-std::vector<Array<Bounded>> CaseContext::open_sums(const PassSpec& pass) {
-    const auto taken = values(pass.taken_by_reference());
+std::vector<Array<Bounded>> CaseContext::open_sums(const PassSpec& pass,
+                                                   const std::vector<Array<double>>& taken) {
     const Stopwatch watch(spent_.seconds_reference);
     std::vector<Array<Bounded>> exact;
     for (const Array<double>& input : taken)
@@ -114,19 +133,25 @@ std::vector<Array<Bounded>> CaseContext::open_sums(const PassSpec& pass) {
 
 std::vector<Array<Bounded>> CaseContext::bounded(const PassSpec& pass) {
     const ScopedRounding rounding(rounding_of(pass));
-    auto outputs = open_sums(pass);
+    auto outputs = open_sums(pass, values(pass.taken_by_reference()));
     close_sums(outputs);
     return outputs;
 }
 
 std::vector<Array<Bounded>> CaseContext::bounded() {
     const ScopedRounding rounding(rounding_of(pass()));
-    auto outputs = open_sums(pass());
+    const std::vector<Array<double>> taken = values(pass().taken_by_reference());
+    auto outputs = open_sums(pass(), taken);
     for (std::size_t i = 0; i < initial_outputs_.size(); ++i)
         for (std::size_t j = 0; j < outputs[i].data.size(); ++j)
             outputs[i].data[j] += Bounded(initial_outputs_[i].data[j]);
     close_sums(outputs);
-    if (declaration_.norm_wise_growth) make_norm_wise(outputs, *declaration_.norm_wise_growth);
+    if (declaration_.norm_wise_growth) {
+        std::vector<Array<Bounded>> level;
+        if (!op().products.empty()) level = open_sums(pass(), levelled(taken));
+        close_sums(level);
+        make_norm_wise(outputs, level, *declaration_.norm_wise_growth);
+    }
     for (std::size_t i = 0; i < outputs.size(); ++i) {
         const DType stored = types().of(op(), pass().outputs[i]);
         if (!is_floating(stored) || holds_all_of(stored, declaration_.accumulator())) continue;

@@ -63,6 +63,17 @@ TEST_CASE("a kernel that transforms its data passes where integers are exact for
         check_passed("conv.grad_input/winograd", property);
 }
 
+TEST_CASE("what a transform mixes in from weights that no pixel meets is within its bound") {
+    // One pixel, which meets the weights in the middle alone: a zero, and one far below the others.
+    const Suite suite = make_suite(Registry::instance());
+    const Outcome outcome = suite.run(
+        "v1:conv.forward/winograd:within_rounding_bound:cpu:"
+        "k=2,in=1x1,filter=3x3,padding=1x1:data=x[0]=1.1,w[0]=-3.3,w[1]=1.7,w[2]=0.7,w[3]=2.9,"
+        "w[5]=-1.3,w[6]=0.37,w[7]=-0.19,w[8]=5.3,w[13]=0.01");
+    CAPTURE(outcome.message);
+    CHECK(outcome.verdict == Verdict::passed);
+}
+
 TEST_CASE("what is wrong by any formula is found") {
     for (const std::string kernel :
          {"batch_norm.forward/bug_folded_without_gamma",

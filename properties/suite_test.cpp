@@ -209,9 +209,10 @@ TEST_CASE(
     const double exact = 1.5 * 1.25;
     CHECK(bound_of_one("conv.grad_weight/general") == doctest::Approx(exact * 0x1p-24));
     CHECK(bound_of_one("conv.grad_weight/general_f64") == doctest::Approx(exact * 0x1p-52));
-    // 1.875 and what a float is off there round to one half, and to one bfloat16.
-    CHECK(bound_of_one("conv.grad_weight/general_f16") == 0.0);
-    CHECK(bound_of_one("conv.grad_weight/general_bf16") == 0.0);
+    // 1.875 and what a float is off there round to one half, and to one bfloat16; what is left is
+    // the reference's own.
+    CHECK(bound_of_one("conv.grad_weight/general_f16") < 0x1p-50);
+    CHECK(bound_of_one("conv.grad_weight/general_bf16") < 0x1p-50);
 }
 
 TEST_CASE("explicit data must be such that sums stay exact") {
