@@ -86,7 +86,9 @@ GRADVERIFY_KERNEL(gradverify::conv::Forward, "cudnn_bf16", launch<__nv_bfloat16,
     .with(declare_narrow<__nv_bfloat16, 2>);
 GRADVERIFY_KERNEL(gradverify::conv::Forward, "cudnn_nhwc_bf16",
                   launch<__nv_bfloat16, precomp, nhwc>)
-    .with(declare_narrow<__nv_bfloat16, 2, nhwc>);
+    .with(declare_narrow<__nv_bfloat16, 2, nhwc>)
+    .where("groups", gradverify::equals(1))
+    .accumulates_in(gradverify::DType::bf16);
 
 GRADVERIFY_KERNEL(gradverify::conv::Forward, "cudnn_any", launch<float, Heuristic::any>)
     .with(declare_product<float>)
