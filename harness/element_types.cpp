@@ -43,11 +43,13 @@ ElementTypes::ElementTypes(const KernelDeclaration& kernel, const Operator& op)
     if (kernel.multiplies_in_tf32()) exact_bits_ = std::min(exact_bits_, tf32_exact_bits);
     const PassSpec* const pass = op.find_pass(kernel.pass_name);
     for (const std::string& name : pass ? pass->tensors() : std::vector<std::string>()) {
-        // What the forward pass saved are sums as well.
+        // What the forward pass saved are sums as well. Beside factors of 16 bits there often is a
+        // forward kernel that stores sums in them, which the identities of gradients need; 8 bits
+        // would leave too few integers, so their factors have a limit of their own.
         const bool holds_sums =
             op.is_output(name) || std::ranges::find(pass->outputs, name) != pass->outputs.end();
         const DType dtype = of(op, name);
-        if (holds_sums && is_floating(dtype))
+        if (is_floating(dtype) && (holds_sums || !is_of_8_bits(dtype)))
             exact_bits_ = std::min(exact_bits_, traits_of(dtype).exact_bits);
     }
 }

@@ -72,6 +72,9 @@ TEST_CASE("sums are as large as what they are stored in, and factors as small as
     CHECK(ElementTypes(backward, op).exact_bits() == 3);  // dw is of w's type
     backward.storage("dx", DType::f32).storage("dw", DType::f32);
     CHECK(ElementTypes(backward, op).exact_bits() == 24);
+    // Beside halves there is a forward kernel of halves.
+    KernelDeclaration mixed = backward;
+    CHECK(ElementTypes(mixed.storage("x", DType::f16), op).exact_bits() == 11);
     CHECK(ElementTypes(backward.storage("sum", DType::f16), op).exact_bits() == 11);
     CHECK(ElementTypes(backward.accumulates_in(DType::bf16), op).exact_bits() == 8);
     CHECK(ElementTypes(backward.accumulates_in(DType::f32).on_tensor_cores(), op).exact_bits() ==

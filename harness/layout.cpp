@@ -172,6 +172,10 @@ MemoryShape memory_shape_of(const Operator& op, const KernelDeclaration& kernel,
     Sizes sizes = op.sizes_of(tensor, problem);
     if (const auto order = order_meant(op, kernel, tensor, layout); order && order->has_groups) {
         const std::int64_t groups = problem.scalar(op.tensor_named(tensor).tags.groups);
+        if (groups < 1 || sizes.front() % groups != 0)
+            throw std::invalid_argument(std::string(tensor) + " has " +
+                                        std::to_string(sizes.front()) + " rows, which " +
+                                        std::to_string(groups) + " groups do not divide");
         sizes.front() /= groups;
         sizes.insert(sizes.begin(), groups);
     }
@@ -253,7 +257,7 @@ bool takes_row_major(const Operator& op, const PassSpec& pass, const KernelDecla
     return std::ranges::all_of(pass.tensors(), [&](const std::string& tensor) {
         const auto& all = op.tensor_named(tensor).orders;
         const auto orders = orders_of(op, kernel, tensor);
-        return orders.empty() || orders.front() == all.front().name;
+        return orders.empty() || (!all.empty() && orders.front() == all.front().name);
     });
 }
 
@@ -328,14 +332,8 @@ std::vector<std::string> mistakes_in_orders(const Operator& op) {
     const Problem of_most_axes(op.space, op.space.ranks().most);
     for (const auto* tensors : {&op.inputs, &op.outputs})
         for (const TensorSpec& tensor : *tensors) {
-            if (const std::string& groups = tensor.tags.groups; !groups.empty()) try {
-                    static_cast<void>(smallest.scalar(groups));
-                    if (tensor.sizes(of_most_axes).size() >= std::size_t{max_tensor_rank})
-                        mistakes.push_back(tensor.name + " has no room for an axis for groups: " +
-                                           std::to_string(max_tensor_rank) + " axes are the most");
-                } catch (const std::invalid_argument& wrong) {
-                    mistakes.push_back("the groups of " + tensor.name + "'s tags: " + wrong.what());
-                }
+            for (std::string& mistake : mistakes_in_tags(tensor, smallest, of_most_axes))
+                mistakes.push_back(std::move(mistake));
             for (const AxisOrder& order : tensor.orders)
                 if (auto mistake = mistake_in_order(tensor, order, smallest); !mistake.empty())
                     mistakes.push_back(tensor.name + "'s layout " + order.name + mistake);
@@ -382,10 +380,11 @@ std::string print_layouts(const KernelDeclaration& kernel, const Operator& op,
     std::map<std::string, std::vector<std::string>> tensors;
     for (const std::string& name : pass.tensors()) {
         const auto orders = orders_of(op, kernel, name);
+        const auto& named = op.tensor_named(name).orders;
+        const bool is_first = orders.empty() || (!named.empty() && orders[0] == named[0].name);
         if (takes_any_strides(op, kernel, name))
             tensors["any strides"].push_back(name);
-        else if (orders.size() > 1 ||
-                 (!orders.empty() && orders.front() != op.tensor_named(name).orders.front().name))
+        else if (orders.size() > 1 || !is_first)
             tensors[joined(orders, " or ")].push_back(name);
     }
     std::vector<std::string> parts;

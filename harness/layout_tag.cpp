@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "harness/tensor_view.hpp"
 #include "harness/text.hpp"
 
 namespace gradverify {
@@ -149,6 +150,34 @@ class Reader {
 
 AxisOrder order_of_tag(std::string_view tag, const LayoutTags& tags) {
     return Reader(tag, tags).read(std::string(tag));
+}
+
+std::vector<std::string> mistakes_in_tags(const TensorSpec& tensor, const Problem& smallest,
+                                          const Problem& of_most_axes) {
+    const std::string &letters = tensor.tags.letters, &parameter = tensor.tags.groups;
+    std::vector<std::string> mistakes;
+    for (std::size_t i = 0; i < letters.size(); ++i)
+        if (letters[i] < 'a' || letters[i] > 'z' || letters[i] == groups ||
+
+            letters[i] == spatial || letters[i] == 'w' || letters.find(letters[i]) != i)
+            mistakes.push_back("the tags of " + tensor.name + " have '" + letters[i] +
+                               "' for an axis; give each a small letter of its own, but g, h or w");
+    if (const std::size_t axes = tensor.sizes(smallest).size(); letters.size() > axes)
+        mistakes.push_back("the tags of " + tensor.name + " have letters for " +
+                           std::to_string(letters.size()) + " axes, and it has " +
+                           std::to_string(axes));
+    if (parameter.empty()) return mistakes;
+    try {
+        if (smallest.scalar(parameter) < 1)
+            mistakes.push_back("the groups of " + tensor.name + "'s tags, " + parameter +
+                               ", are at least 1: let the parameter begin there");
+        if (tensor.sizes(of_most_axes).size() >= std::size_t{max_tensor_rank})
+            mistakes.push_back(tensor.name + " has no room for an axis for groups: " +
+                               std::to_string(max_tensor_rank) + " axes are the most");
+    } catch (const std::invalid_argument& wrong) {
+        mistakes.push_back("the groups of " + tensor.name + "'s tags: " + wrong.what());
+    }
+    return mistakes;
 }
 
 std::string example_of_tags(const LayoutTags& tags) {

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "harness/operator.hpp"
 
@@ -18,6 +19,10 @@ inline constexpr std::int64_t most_elements_in_blocks = 65536;
 
 /// **Errors** std::invalid_argument, which says what would be right.
 AxisOrder order_of_tag(std::string_view tag, const LayoutTags& tags);
+
+/// What is wrong with the letters that an operator gives a tensor's axes, or with its groups.
+std::vector<std::string> mistakes_in_tags(const TensorSpec& tensor, const Problem& smallest,
+                                          const Problem& of_most_axes);
 
 /// `oIhw16i`
 std::string example_of_tags(const LayoutTags& tags);

@@ -137,6 +137,23 @@ TEST_CASE("an operator's orders and tags say of which parameter their groups are
                          : "operator toy: x has no room for an axis for groups: 6 axes are the "
                            "most"));
     }
+    const auto with_letters = [](const char* letters) {
+        Operator wrong = toy_with_tags();
+        wrong.inputs[0].tags.letters = letters;
+        return complaint(toy_kernel("plain"), wrong);
+    };
+    for (const char* letters : {"N", "g", "h", "w", "nn", "n1"}) {
+        CAPTURE(letters);
+        CHECK(contains(with_letters(letters),
+                       "for an axis; give each a small letter of its own, but g, h or w"));
+    }
+    CHECK(contains(with_letters("nabc"), "the tags of x have letters for 4 axes, and it has "));
+    Operator unnamed = toy_with_tags();
+    unnamed.inputs[0].orders.clear();
+    CHECK(complaint(toy_kernel("plain").layout("x", "Nhw4n"), unnamed) == "");
+    const KernelDeclaration tagged = toy_kernel("plain").layout("x", "Nhw4n");
+    CHECK(print_layouts(tagged, unnamed, unnamed.forward()) == "x: Nhw4n");
+    CHECK_FALSE(takes_row_major(unnamed, unnamed.forward(), tagged));
     Operator without = toy_with_tags();
     without.inputs[0].orders.push_back(
         {.name = "gn", .axes = without.inputs[0].orders[0].axes, .blocks = {}, .has_groups = true});

@@ -43,7 +43,8 @@ std::optional<std::vector<Comparison>> compare_with(CaseContext& context, const 
         const Array<double>& gradient = result.outputs[i];
         const auto direction =
             draw_direction(gradient, context.seed_for("adjoint " + tensor), context.exact_bits(),
-                           longest_reduction(context.op(), context.problem()));
+                           longest_reduction(context.op(), context.problem()),
+                           context.largest_step(tensor, &partner));
         const auto at = tangent_inputs(context, tensor, direction);
         const CallResult tangent = context.call(partner, at);
         if (!tangent.complaint().empty()) return std::nullopt;

@@ -65,9 +65,15 @@ CaseContext::CaseContext(const Case& checked, const Registry& registry, ValueKin
         Array<double> initial{.sizes = op().sizes_of(name, problem()), .data = {}};
         initial.data.resize(static_cast<std::size_t>(element_count(initial.sizes)));
         initial_outputs_.push_back(draw_direction(initial, seed_for("initial " + name),
-                                                  exact_bits(),
-                                                  longest_reduction(op(), problem())));
+                                                  exact_bits(), longest_reduction(op(), problem()),
+                                                  largest_step(name)));
     }
+}
+
+std::int64_t CaseContext::largest_step(std::string_view tensor, const Kernel* other) const {
+    const std::int64_t largest = std::min<std::int64_t>(64, types().largest_integer(op(), tensor));
+    return other ? std::min(largest, ElementTypes(other->any(), op()).largest_integer(op(), tensor))
+                 : largest;
 }
 
 // Where sums round, a comparison that tolerates nothing would blame a correct kernel.

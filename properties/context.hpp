@@ -46,6 +46,9 @@ class CaseContext {
     bool has_invalid_indices();
     int exact_bits() const { return types().exact_bits(); }
     ElementTypes types() const { return {declaration_, op()}; }
+    /// The largest of the integers that a direction of a tensor has, which this kernel and, unless
+    /// it is null, another one must hold.
+    std::int64_t largest_step(std::string_view tensor, const Kernel* other = nullptr) const;
     /// Whether a kernel's tensors hold these inputs of its pass as they are.
     bool can_take(const Kernel& kernel, const std::vector<Array<double>>& inputs) const;
     /// A seed of the case's own for a purpose: from its data seed, or fixed for explicit data.

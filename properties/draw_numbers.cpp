@@ -100,9 +100,9 @@ void fill_whole_range(Array<double>& array, SplitMix64 random, DType dtype) {
     const std::uint64_t least = bits_of(dtype, traits_of(dtype).smallest_normal);
     for (double& element : array.data) {
         const std::uint64_t roll = random.below(4);
-        const auto bits = static_cast<std::byte>(roll == 0   ? random.below(least)
+        const auto bits = static_cast<std::byte>(roll == 0   ? 1 + random.below(least - 1)
                                                  : roll == 1 ? numbers - 1 - random.below(least)
-                                                             : random.below(numbers));
+                                                             : 1 + random.below(numbers - 1));
         element = random.one_in(2) ? -value_of(dtype, &bits) : value_of(dtype, &bits);
     }
 }

@@ -27,8 +27,8 @@ void fill_integers(Array<double>& array, SplitMix64 random, std::int64_t reducti
 /// very different magnitude.
 void fill_mantissas(Array<double>& array, SplitMix64 random, DType dtype);
 
-/// Numbers of all sizes that a type of 8 bits has; a quarter of them the least, which are not
-/// normal, and a quarter of the largest exponent, which other formats keep for infinity.
+/// Numbers of all sizes that a type of 8 bits has, but zero; a quarter of them the least, which are
+/// not normal, and a quarter of the largest exponent, which other formats keep for infinity.
 void fill_whole_range(Array<double>& array, SplitMix64 random, DType dtype);
 
 /// Numbers of either sign, from 1/4 to 1.

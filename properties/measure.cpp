@@ -76,7 +76,7 @@ bool store_alike(DType of_kernel, DType of_peer, Array<double>& result) {
 Outcome check_agreement(const Registry& registry, const MeasureRequest& request) {
     const Kernel& kernel = kernel_named(registry, request.kernel);
     const Kernel& peer = kernel_named(registry, request.peer);
-    // The sums must be exact in both, and the factors be held by both.
+    // The sums must be exact in both; can_take says whether both hold the factors.
     const auto bits = [](const Kernel& of) {
         return std::pair(ElementTypes(of.any(), *of.op).exact_bits(), of.any().exact_bits());
     };

@@ -216,9 +216,10 @@ Values draw_values(const Operator& op, const Problem& problem, const Data& data,
 }
 
 Array<double> draw_direction(const Array<double>& like, std::uint64_t seed, int exact_bits,
-                             std::int64_t reduction_length) {
+                             std::int64_t reduction_length, std::int64_t largest) {
     Array<double> direction = like;
-    fill_integers(direction, SplitMix64(mix_seed(seed, "direction")), reduction_length, exact_bits);
+    fill_integers(direction, SplitMix64(mix_seed(seed, "direction")), reduction_length, exact_bits,
+                  largest);
     if (!direction.data.empty() &&
         std::ranges::all_of(direction.data, [](double v) { return v == 0.0; }))
         direction.data.front() = 1.0;

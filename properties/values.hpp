@@ -53,8 +53,10 @@ Array<double> draw_smooth_direction(const Array<double>& like, std::uint64_t see
 
 /// A direction of an input's sizes: small integers, not all zero if there is an element. Adding it
 /// keeps `integers` exact.
+///
+/// **Ranges** of magnitude at most `largest`.
 Array<double> draw_direction(const Array<double>& like, std::uint64_t seed, int exact_bits,
-                             std::int64_t reduction_length);
+                             std::int64_t reduction_length, std::int64_t largest = 64);
 
 /// The longest sum in any pass of the operator.
 std::int64_t longest_reduction(const Operator& op, const Problem& problem);

@@ -127,6 +127,7 @@ TEST_CASE("values of 8 bits are numbers of their type, of its whole range where 
                         draw_tensor(op, problem_of("n=3,c=3,in=9x9,filter=2x2"),
                                     {.seed = seed, .is_dense = is_dense}, kind, types, "x");
                     CHECK(are_numbers_of(dtype, x.data));
+                    if (is_dense) CHECK(std::ranges::count(x.data, 0.0) == 0);
                     for (const double value : x.data) {
                         const double size = std::abs(value);
                         if (kind == ValueKind::mantissas) {

@@ -135,19 +135,27 @@ void launch_convolve(const Forward& call) {
             call.y.as<Result>(), gradverify::conv::device_geometry(call.problem, call.y));
 }
 
+__device__ void store(float sum, e5m2& result) { result = e5m2(sum); }
+// To NaN beyond 448.
+__device__ void store(float sum, e4m3& result) {
+    result = of_bits<e4m3>(__nv_cvt_float_to_fp8(sum, __NV_NOSAT, __NV_E4M3));
+}
+
 // Right: sums of many integers, stored in a type that has few.
-__global__ void sum_channels(const float* dy, e5m2* db, int n, int k, int pixels) {
+template <class Result>
+__global__ void sum_channels(const float* dy, Result* db, int n, int k, int pixels) {
     const int c = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
     if (c >= k) return;
     float sum = 0.0f;
     for (int i = 0; i < n * pixels; ++i)
         sum += dy[(static_cast<long long>(i / pixels) * k + c) * pixels + i % pixels];
-    db[c] = e5m2(sum);
+    store(sum, db[c]);
 }
+template <class Result>
 void launch_sums(const gradverify::conv::GradBias& call) {
     const int k = static_cast<int>(call.problem.k);
     sum_channels<<<static_cast<unsigned>((k + 63) / 64), 64, 0, call.launch.stream>>>(
-        call.dy.as<const float>(), call.db.as<e5m2>(), static_cast<int>(call.problem.n), k,
+        call.dy.as<const float>(), call.db.as<Result>(), static_cast<int>(call.problem.n), k,
         static_cast<int>(call.dy.size(2) * call.dy.size(3)));
 }
 
@@ -190,8 +198,10 @@ void declare_convolve(gradverify::KernelDeclaration& kernel) {
 
 }  // namespace
 
-GRADVERIFY_KERNEL(gradverify::conv::GradBias, "right_f8_sums", launch_sums)
+GRADVERIFY_KERNEL(gradverify::conv::GradBias, "right_f8_sums", launch_sums<e5m2>)
     .storage("db", DType::f8e5m2);
+GRADVERIFY_KERNEL(gradverify::conv::GradBias, "right_f8_nan", launch_sums<e4m3>)
+    .storage("db", DType::f8e4m3);
 GRADVERIFY_KERNEL(gradverify::layer_norm::Backward, "right_f8_dx", launch_normalise)
     .storage("dx", DType::f8e4m3);
 GRADVERIFY_KERNEL(GradWeight, "bug_f8_e4m3_read_as_e5m2", launch_correlate<ReadsE4m3AsE5m2>)
