@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What `bench` prints of results made by hand, to the letter, and how requests and results travel.
 #include <doctest/doctest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -72,10 +73,14 @@ const Ceilings ceilings{.device_name = "GPU 9",
                         .copy_bytes_per_second = 40e9,
                         .arithmetic = {{ceiling_f32, 10e12}, {ceiling_f16, 100e12}}};
 
+/// Of this process alone, as several may run at once.
+std::string name_of_file(const std::string& prefix) {
+    return (std::filesystem::temp_directory_path() / (prefix + std::to_string(getpid()))).string();
+}
+
 /// A file of these lines, gone with the scope.
 struct Written {
-    explicit Written(const std::string& lines)
-        : path(std::filesystem::temp_directory_path() / "gradverify_bench_test.json") {
+    explicit Written(const std::string& lines) : path(name_of_file("gradverify_bench_")) {
         std::ofstream(path) << lines;
     }
     ~Written() { std::filesystem::remove(path); }
@@ -216,8 +221,7 @@ TEST_CASE("requests and measurements travel as they are") {
 }
 
 TEST_CASE("what --json writes is read back, and nothing else is") {
-    const std::string path =
-        (std::filesystem::temp_directory_path() / "gradverify_bench_json_test.json").string();
+    const std::string path = name_of_file("gradverify_bench_json_");
     {
         BenchJson json(path);
         json.begin({}, "cuda", ceilings);

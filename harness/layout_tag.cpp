@@ -157,9 +157,8 @@ std::vector<std::string> mistakes_in_tags(const TensorSpec& tensor, const Proble
     const std::string &letters = tensor.tags.letters, &parameter = tensor.tags.groups;
     std::vector<std::string> mistakes;
     for (std::size_t i = 0; i < letters.size(); ++i)
-        if (letters[i] < 'a' || letters[i] > 'z' || letters[i] == groups ||
-
-            letters[i] == spatial || letters[i] == 'w' || letters.find(letters[i]) != i)
+        if (letters[i] < 'a' || letters[i] > 'z' || letters[i] == groups || letters[i] == spatial ||
+            letters[i] == 'w' || letters.find(letters[i]) != i)
             mistakes.push_back("the tags of " + tensor.name + " have '" + letters[i] +
                                "' for an axis; give each a small letter of its own, but g, h or w");
     if (const std::size_t axes = tensor.sizes(smallest).size(); letters.size() > axes)

@@ -20,6 +20,10 @@ struct BoundedGradient {
     std::vector<double> bounds;
 };
 
+/// Of an element that may be anything (`no_bound`) nothing is asked, neither its value nor a step
+/// along it: sets it to zero in the gradient or in a direction. Without bounds nothing changes.
+void leave_out_unbounded(const std::vector<double>& bounds, Array<double>& values);
+
 /// Along random directions, and along each element where the problem is small. Errored where the
 /// forward function's derivative contradicts its values.
 Outcome matches_derivatives_along(CaseContext& context,

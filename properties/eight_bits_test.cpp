@@ -38,21 +38,37 @@ TEST_CASE("a result beyond the largest number may be anything, and one below it 
 
 TEST_CASE("a sum of integers that 8 bits do not hold is rounded once, and no alarm") {
     const Suite suite = make_suite(Registry::instance());
-    // The second gives NaN for what is too large.
-    for (const char* kernel : {"right_f8_sums", "right_f8_nan"})
-        for (const char* property :
-             {"matches_reference", "within_rounding_bound", "adjoint_identity",
-              "matches_finite_differences", "repeatable", "stays_in_bounds"})
-            for (int seed = 0; seed < 60; ++seed) {
-                const Outcome outcome =
-                    suite.run("v1:conv.grad_bias/" + std::string(kernel) + ":" + property +
-                              ":cpu:n=27,in=10x20:seed=" + std::to_string(seed));
-                CAPTURE(kernel);
-                CAPTURE(property);
-                CAPTURE(seed);
-                CHECK(outcome.verdict != Verdict::failed);
-                CHECK(outcome.verdict != Verdict::errored);
-            }
+    for (const char* property : {"matches_reference", "within_rounding_bound", "adjoint_identity",
+                                 "matches_finite_differences", "repeatable", "stays_in_bounds"})
+        for (int seed = 0; seed < 60; ++seed) {
+            const Outcome outcome =
+                suite.run("v1:conv.grad_bias/right_f8_sums:" + std::string(property) +
+                          ":cpu:n=27,in=10x20:seed=" + std::to_string(seed));
+            CAPTURE(property);
+            CAPTURE(seed);
+            CHECK(outcome.verdict != Verdict::failed);
+            CHECK(outcome.verdict != Verdict::errored);
+        }
+}
+
+TEST_CASE("a conversion that gives NaN for what is too large is no alarm") {
+    const Suite suite = make_suite(Registry::instance());
+    // All of x alike: dx is some 316 * 2 and its opposite.
+    for (const char* property :
+         {"within_rounding_bound", "stays_in_bounds", "repeatable", "matches_finite_differences"}) {
+        CAPTURE(property);
+        const Outcome outcome =
+            suite.run("v1:layer_norm.backward/right_f8_dx_nan:" + std::string(property) +
+                      ":cpu:rows=1,width=2:data=dy[0]=4,gamma[0]=1");
+        CAPTURE(outcome.message);
+        CHECK(outcome.verdict != Verdict::failed);
+        CHECK(outcome.verdict != Verdict::errored);
+    }
+    // A direction that leaves the NaN aside.
+    CHECK(suite
+              .run("v1:layer_norm.backward/right_f8_dx_nan:matches_finite_differences:cpu:"
+                   "rows=4,width=7:dense=2")
+              .verdict == Verdict::passed);
 }
 
 TEST_CASE("a derivative that is stored as 0 is as far off as it is large, and no alarm") {

@@ -135,27 +135,19 @@ void launch_convolve(const Forward& call) {
             call.y.as<Result>(), gradverify::conv::device_geometry(call.problem, call.y));
 }
 
-__device__ void store(float sum, e5m2& result) { result = e5m2(sum); }
-// To NaN beyond 448.
-__device__ void store(float sum, e4m3& result) {
-    result = of_bits<e4m3>(__nv_cvt_float_to_fp8(sum, __NV_NOSAT, __NV_E4M3));
-}
-
 // Right: sums of many integers, stored in a type that has few.
-template <class Result>
-__global__ void sum_channels(const float* dy, Result* db, int n, int k, int pixels) {
+__global__ void sum_channels(const float* dy, e5m2* db, int n, int k, int pixels) {
     const int c = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
     if (c >= k) return;
     float sum = 0.0f;
     for (int i = 0; i < n * pixels; ++i)
         sum += dy[(static_cast<long long>(i / pixels) * k + c) * pixels + i % pixels];
-    store(sum, db[c]);
+    db[c] = e5m2(sum);
 }
-template <class Result>
 void launch_sums(const gradverify::conv::GradBias& call) {
     const int k = static_cast<int>(call.problem.k);
     sum_channels<<<static_cast<unsigned>((k + 63) / 64), 64, 0, call.launch.stream>>>(
-        call.dy.as<const float>(), call.db.as<Result>(), static_cast<int>(call.problem.n), k,
+        call.dy.as<const float>(), call.db.as<e5m2>(), static_cast<int>(call.problem.n), k,
         static_cast<int>(call.dy.size(2) * call.dy.size(3)));
 }
 
@@ -164,7 +156,8 @@ struct Rows {
     e4m3* dx;
     float *dgamma, *dbeta;
 };
-// Right: what little is left of a gradient is stored as 0.
+// Right: what little is left of a gradient is stored as 0, and what is beyond 448 as 448 or NaN.
+template <__nv_saturation_t saturation>
 __global__ void normalise_backward(Rows t, int rows, int width) {
     if (blockIdx.x + threadIdx.x > 0) return;
     for (int j = 0; j < width; ++j) t.dgamma[j] = t.dbeta[j] = 0.0f;
@@ -177,12 +170,14 @@ __global__ void normalise_backward(Rows t, int rows, int width) {
             t.dgamma[j] += dy(j) * xhat(j), t.dbeta[j] += dy(j);
         }
         for (int j = 0; j < width; ++j)
-            t.dx[r * width + j] =
-                e4m3(t.rstd[r] * (dy(j) * t.gamma[j] - sum / width - xhat(j) * (sum_xhat / width)));
+            t.dx[r * width + j] = of_bits<e4m3>(__nv_cvt_float_to_fp8(
+                t.rstd[r] * (dy(j) * t.gamma[j] - sum / width - xhat(j) * (sum_xhat / width)),
+                saturation, __NV_E4M3));
     }
 }
+template <__nv_saturation_t saturation>
 void launch_normalise(const gradverify::layer_norm::Backward& call) {
-    normalise_backward<<<1, 1, 0, call.launch.stream>>>(
+    normalise_backward<saturation><<<1, 1, 0, call.launch.stream>>>(
         {call.dy.as<const float>(), call.x.as<const float>(), call.gamma.as<const float>(),
          call.mean.as<const float>(), call.rstd.as<const float>(), call.dx.as<e4m3>(),
          call.dgamma.as<float>(), call.dbeta.as<float>()},
@@ -198,11 +193,11 @@ void declare_convolve(gradverify::KernelDeclaration& kernel) {
 
 }  // namespace
 
-GRADVERIFY_KERNEL(gradverify::conv::GradBias, "right_f8_sums", launch_sums<e5m2>)
+GRADVERIFY_KERNEL(gradverify::conv::GradBias, "right_f8_sums", launch_sums)
     .storage("db", DType::f8e5m2);
-GRADVERIFY_KERNEL(gradverify::conv::GradBias, "right_f8_nan", launch_sums<e4m3>)
-    .storage("db", DType::f8e4m3);
-GRADVERIFY_KERNEL(gradverify::layer_norm::Backward, "right_f8_dx", launch_normalise)
+GRADVERIFY_KERNEL(gradverify::layer_norm::Backward, "right_f8_dx", launch_normalise<__NV_SATFINITE>)
+    .storage("dx", DType::f8e4m3);
+GRADVERIFY_KERNEL(gradverify::layer_norm::Backward, "right_f8_dx_nan", launch_normalise<__NV_NOSAT>)
     .storage("dx", DType::f8e4m3);
 GRADVERIFY_KERNEL(GradWeight, "bug_f8_e4m3_read_as_e5m2", launch_correlate<ReadsE4m3AsE5m2>)
     .with(declare_correlate);
