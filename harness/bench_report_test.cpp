@@ -16,7 +16,7 @@ namespace {
 using namespace gradverify;
 using namespace gradverify::testing;
 
-/// toy.forward/plain, f16 and vendor, of an operator that multiplies tensors.
+/// toy.forward/plain, f16, vendor and others, of an operator that multiplies tensors.
 const Registry& registry_of_benches() {
     static const Registry& filled = [&]() -> const Registry& {
         static Registry registry;
@@ -32,6 +32,7 @@ const Registry& registry_of_benches() {
         registry.add(toy_kernel("tf32", "cuda")).on_tensor_cores();
         registry.add(toy_kernel("f16", "cuda")).storage(DType::f16);
         registry.add(toy_kernel("f64", "cuda")).storage(DType::f64);
+        registry.add(toy_kernel("i8", "cuda")).storage(DType::i8);
         registry.check();
         return registry;
     }();
@@ -173,6 +174,7 @@ TEST_CASE("a share is told of the ceiling of the kernel's own arithmetic, where 
     CHECK(ceiling_of(kernel("f16")) == std::string(ceiling_f16));
     CHECK(ceiling_of(kernel("f64")) == std::string(ceiling_f64));
     CHECK(ceiling_of(kernel("tf32")) == std::string(ceiling_tf32));
+    CHECK(ceiling_of(kernel("i8")) == std::string());
     CHECK(contains(print_result(Made("f16").result, "cuda", ceilings),
                    "2.00 TFLOP/s, 2.00 % of f16 mma; "));
     CHECK(contains(print_result(Made("f64").result, "cuda", ceilings), " 2.00 TFLOP/s; 4.00 GB/s"));

@@ -104,6 +104,12 @@ double rounded_to(DType dtype, double value) {
             return rounded_to_narrow(traits_of(dtype), value);
         case DType::f32:
             return static_cast<double>(static_cast<float>(value));
+        case DType::i8:
+        case DType::u8: {
+            const double rounded = std::nearbyint(value);
+            if (rounded > traits_of(dtype).largest) return INFINITY;
+            return rounded < lowest_of(dtype) ? -INFINITY : rounded;
+        }
         case DType::f64:
         case DType::i32:
         case DType::i64:
@@ -136,6 +142,12 @@ double next_number_of(DType dtype, double value, double towards) {
 
 double error_once_stored(DType dtype, double value, double error) {
     if (error == 0.0 && !std::isfinite(value)) return 0.0;
+    if (!is_floating(dtype)) {
+        // Conversions to integers round or cut off; beyond the range some saturate, others wrap.
+        const double low = std::floor(value - error), high = std::ceil(value + error);
+        const bool is_inside = low >= lowest_of(dtype) && high <= traits_of(dtype).largest;
+        return is_inside ? std::max(value - low, high - value) : INFINITY;
+    }
     const double low = rounded_to(dtype, value - error), high = rounded_to(dtype, value + error);
     if (!std::isfinite(low) || !std::isfinite(high)) return INFINITY;
     // Conversions to 8 bits differ from there on: to the largest number, NaN or infinity.
@@ -154,6 +166,9 @@ std::uint64_t bits_of(DType dtype, double value) {
             return std::bit_cast<std::uint32_t>(static_cast<float>(value));
         case DType::f64:
             return std::bit_cast<std::uint64_t>(value);
+        case DType::i8:
+        case DType::u8:
+            return static_cast<std::uint8_t>(std::llround(value));
         case DType::i32:
             return std::bit_cast<std::uint32_t>(static_cast<std::int32_t>(std::llround(value)));
         case DType::i64:
@@ -178,6 +193,10 @@ double value_of(DType dtype, const std::byte* at) {
             return static_cast<double>(load(float{}));
         case DType::f64:
             return load(double{});
+        case DType::i8:
+            return load(std::int8_t{});
+        case DType::u8:
+            return load(std::uint8_t{});
         case DType::i32:
             return load(std::int32_t{});
         case DType::i64:

@@ -49,7 +49,8 @@ ElementTypes::ElementTypes(const KernelDeclaration& kernel, const Operator& op)
         const bool holds_sums =
             op.is_output(name) || std::ranges::find(pass->outputs, name) != pass->outputs.end();
         const DType dtype = of(op, name);
-        if (is_floating(dtype) && (holds_sums || !is_of_8_bits(dtype)))
+        const bool is_number = is_floating(op.tensor_named(name).dtype);
+        if (is_number && (holds_sums || !is_of_8_bits(dtype)))
             exact_bits_ = std::min(exact_bits_, traits_of(dtype).exact_bits);
     }
 }
@@ -60,6 +61,12 @@ std::int64_t ElementTypes::largest_integer(const Operator& op, std::string_view 
 
 DType ElementTypes::of(const Operator& op, std::string_view tensor) const {
     return kernel_ ? dtype_of(*kernel_, op, tensor) : op.tensor_named(tensor).dtype;
+}
+
+bool holds_integers(const KernelDeclaration& kernel, const Operator& op, const PassSpec& pass) {
+    return std::ranges::any_of(floating_tensors_of(op, pass), [&](const std::string& name) {
+        return !is_floating(dtype_of(kernel, op, name));
+    });
 }
 
 std::int64_t smallest_element_bytes(const KernelDeclaration& kernel, const Operator& op,
@@ -74,30 +81,48 @@ std::int64_t smallest_element_bytes(const KernelDeclaration& kernel, const Opera
 std::vector<std::string> mistakes_in_types(const KernelDeclaration& kernel, const Operator& op,
                                            const PassSpec& pass) {
     std::vector<std::string> mistakes;
-    const auto require_floating = [&](const std::string& call, DType dtype) {
-        if (!is_floating(dtype))
-            mistakes.push_back(call +
-                               " needs a floating type: f8e4m3, f8e5m2, f16, bf16, f32 or f64, "
-                               "not " +
-                               std::string(traits_of(dtype).name));
+    const std::vector<std::string> floating = floating_tensors_of(op, pass);
+    const bool takes_integers = pass.is_forward() && !op.products.empty();
+    const auto require_numbers = [&](const std::string& call, DType dtype) {
+        const bool is_integer = dtype == DType::i8 || dtype == DType::u8 || dtype == DType::i32;
+        if (is_floating(dtype) || (takes_integers && is_integer)) return;
+        mistakes.push_back(call + " needs f8e4m3, f8e5m2, f16, bf16, f32 or f64, not " +
+                           std::string(traits_of(dtype).name) +
+                           (is_integer ? "; integers are for the forward pass of an operator that "
+                                         "sums products, as they have no gradient"
+                            : takes_integers ? "; or i8, u8 or i32, as this is a forward pass that "
+                                               "sums products"
+                                             : ""));
     };
-    if (kernel.storage_type) require_floating("storage()", *kernel.storage_type);
-    if (const DType sums = kernel.accumulator(); !is_floating(sums) || is_of_8_bits(sums))
-        mistakes.push_back("accumulates_in() needs f16, bf16, f32 or f64, not " +
-                           std::string(traits_of(sums).name));
+    if (kernel.storage_type) require_numbers("storage()", *kernel.storage_type);
+    const DType sums = kernel.accumulator();
+    const auto is_stored_as_integer = [&](const std::string& name) {
+        return !is_floating(dtype_of(kernel, op, name));
+    };
+    if (sums == DType::i32) {
+        if (!std::ranges::all_of(floating, is_stored_as_integer))
+            mistakes.push_back(
+                "sums are in i32 where a result or a bias is, but of this pass " +
+                print_types(kernel, op, pass) +
+                " are no integers all; give each storage(), or say accumulates_in(f32)");
+    } else if (!is_floating(sums) || is_of_8_bits(sums)) {
+        mistakes.push_back(
+            "accumulates_in() needs f16, bf16, f32 or f64, or i32 where all tensors "
+            "are integers, not " +
+            std::string(traits_of(sums).name));
+    }
     if (kernel.uses_tensor_cores && kernel.accumulator() == DType::f64 &&
         (kernel.storage_type != DType::f64 || !kernel.storage_types.empty()))
         mistakes.push_back(
             "on_tensor_cores() sums in f64 only where all tensors are of f64: there are no tensor "
             "cores for wider sums of narrower factors");
-    const std::vector<std::string> floating = floating_tensors_of(op, pass);
     const auto concerns = [&](const std::string& tensor) {
         return std::ranges::any_of(floating, [&](const std::string& name) {
             return name == tensor || op.tensor_named(name).name == tensor;
         });
     };
     for (const auto& [tensor, dtype] : kernel.storage_types) {
-        require_floating("storage(\"" + tensor + "\")", dtype);
+        require_numbers("storage(\"" + tensor + "\")", dtype);
         if (!concerns(tensor))
             mistakes.push_back("storage(\"" + tensor +
                                "\") needs a floating tensor of the pass; there are " +

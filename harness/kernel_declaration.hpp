@@ -127,8 +127,9 @@ class KernelDeclaration {
     /// The block sizes that the launcher takes from `Launch::block_size`.
     KernelDeclaration& blocks_of(std::vector<int> threads);
     /// The element type of the floating tensors, their gradients and cotangents: f8e4m3, f8e5m2,
-    /// f16, bf16, f32 or f64; without this what the operator declares, float. What the forward pass
-    /// saves stays f32 where `dtype` is narrower. The launcher reads `call.x.as<const __half>()`.
+    /// f16, bf16, f32 or f64, or of the forward pass of an operator that sums products i8, u8 or
+    /// i32; without this what the operator declares, float. What the forward pass saves stays f32
+    /// where `dtype` is narrower. The launcher reads `call.x.as<const __half>()`.
     KernelDeclaration& storage(DType dtype);
     /// The same of one tensor, and of its gradient and cotangent where these are not named.
     KernelDeclaration& storage(std::string_view tensor, DType dtype);
@@ -144,8 +145,9 @@ class KernelDeclaration {
     /// operator names, rows that are padded, and of a cotangent axes of stride 0. Not blocked ones,
     /// which no strides say: these are named by `layout_of`.
     KernelDeclaration& strided(std::string_view tensor);
-    /// The type that the kernel computes and sums in: f32, or f64 where all tensors are. A result
-    /// is rounded to its tensor's type once, at the end.
+    /// The type that the kernel computes and sums in: f32, or f64 where all tensors are, or i32
+    /// where a tensor is, or all are integers. A result is rounded to its tensor's type once, at
+    /// the end.
     KernelDeclaration& accumulates_in(DType dtype);
     /// The kernel is compiled with fast math.
     KernelDeclaration& fast_math();

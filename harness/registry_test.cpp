@@ -119,17 +119,51 @@ TEST_CASE("types that a tensor or an accumulator can't have are errors that say 
     const std::string prefix = "kernel toy.forward/plain (kernels/plain.cu:7): ";
     CHECK(complaint({toy_kernel("plain").storage(DType::i32)}) ==
           prefix +
-              "storage() needs a floating type: f8e4m3, f8e5m2, f16, bf16, f32 or f64, "
-              "not i32");
+              "storage() needs f8e4m3, f8e5m2, f16, bf16, f32 or f64, not i32; integers are for "
+              "the forward pass of an operator that sums products, as they have no gradient");
     CHECK(complaint({toy_kernel("plain").accumulates_in(DType::i64)}) ==
-          prefix + "accumulates_in() needs f16, bf16, f32 or f64, not i64");
+          prefix +
+              "accumulates_in() needs f16, bf16, f32 or f64, or i32 where all tensors are "
+              "integers, not i64");
     CHECK(complaint({toy_kernel("plain").accumulates_in(DType::f8e4m3)}) ==
-          prefix + "accumulates_in() needs f16, bf16, f32 or f64, not f8e4m3");
+          prefix +
+              "accumulates_in() needs f16, bf16, f32 or f64, or i32 where all tensors are "
+              "integers, not f8e4m3");
+    CHECK(complaint({toy_kernel("plain").storage("x", DType::i64)}) ==
+          prefix + "storage(\"x\") needs f8e4m3, f8e5m2, f16, bf16, f32 or f64, not i64");
     CHECK(complaint({toy_kernel("plain").storage("z", DType::f16)}) ==
           prefix + "storage(\"z\") needs a floating tensor of the pass; there are x, w, y");
     CHECK(complaint({toy_kernel("plain").storage("x", DType::f16).in_place("y", "x")}) ==
           prefix + "y lies where x does, but their types are f32 and f16; name both in storage()");
     CHECK(complaint({toy_kernel("plain").storage("x", DType::f16).storage(DType::f64)}).empty());
+}
+
+TEST_CASE("integers are for forward passes that sum products, and all of a pass for sums of them") {
+    Operator op = toy_operator();
+    op.products = {{"x", "w"}};
+    const auto complaint_of = [&](const KernelDeclaration& kernel) {
+        Registry registry;
+        registry.add(op);
+        registry.add(kernel);
+        return refusal([&] { registry.check(); });
+    };
+    const std::string prefix = "kernel toy.forward/plain (kernels/plain.cu:7): ";
+    CHECK(complaint_of(toy_kernel("plain").storage(DType::i8)).empty());
+    CHECK(
+        complaint_of(toy_kernel("plain").storage("x", DType::u8).storage("w", DType::i8)).empty());
+    CHECK(complaint_of(toy_kernel("plain").storage(DType::i8).storage("y", DType::f32)) ==
+          prefix +
+              "sums are in i32 where a result or a bias is, but of this pass i8 (y: f32) are no "
+              "integers all; give each storage(), or say accumulates_in(f32)");
+    CHECK(complaint_of(toy_kernel("plain")
+                           .storage(DType::i8)
+                           .storage("y", DType::f32)
+                           .accumulates_in(DType::f32))
+              .empty());
+    CHECK(complaint_of(toy_kernel("plain").storage(DType::i64)) ==
+          prefix +
+              "storage() needs f8e4m3, f8e5m2, f16, bf16, f32 or f64, not i64; or i8, u8 or i32, "
+              "as this is a forward pass that sums products");
 }
 
 TEST_CASE("tensor cores sum in double where all is double, or it is an error") {

@@ -9,6 +9,7 @@
 namespace gradverify {
 
 double ulp_of(const Rounding& type, double value) {
+    if (type.unit_roundoff == 0.0) return 1.0;  // of integers
     const int exponent = std::ilogb(std::max(std::abs(value), type.smallest_normal));
     return std::ldexp(2.0 * type.unit_roundoff, exponent);
 }

@@ -154,7 +154,8 @@ std::vector<Array<Bounded>> CaseContext::bounded() {
     }
     for (std::size_t i = 0; i < outputs.size(); ++i) {
         const DType stored = types().of(op(), pass().outputs[i]);
-        if (!is_floating(stored) || holds_all_of(stored, declaration_.accumulator())) continue;
+        const bool is_index = !is_floating(op().tensor_named(pass().outputs[i]).dtype);
+        if (is_index || holds_all_of(stored, declaration_.accumulator())) continue;
         for (Bounded& element : outputs[i].data)
             if (!std::isnan(element.value())) element = stored_in(stored, element);
     }

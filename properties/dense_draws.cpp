@@ -100,7 +100,8 @@ int dense_draw_count(const Kernel& kernel, std::string_view property) {
                   chooses_outliers ? draws_with_outliers : 0, draws_for_layouts(kernel)});
     const bool is_hidden = std::ranges::any_of(kernel.pass->outputs, [&](const auto& output) {
         const DType dtype = dtype_of(declared, *kernel.op, output);
-        return is_floating(dtype) && !holds_all_of(dtype, declared.accumulator());
+        return is_floating(kernel.op->tensor_named(output).dtype) &&
+               !holds_all_of(dtype, declared.accumulator());
     });
     const bool has_short_factors = std::ranges::any_of(kernel.pass->inputs, [&](const auto& input) {
         return is_of_8_bits(dtype_of(declared, *kernel.op, input));

@@ -84,8 +84,10 @@ std::vector<Expected> expected_of(const CaseContext& context, const Step& step, 
     auto outputs = outputs_of<Bounded>(part);
     part.pass.bounded_reference(part.problem, exact, outputs);
     for (auto& output : outputs) {
-        const DType stored = context.types().of(context.op(), step.tensor(name()));
-        if (is_floating(stored) && !holds_all_of(stored, context.declaration().accumulator()))
+        const std::string tensor = step.tensor(name());
+        const DType stored = context.types().of(context.op(), tensor);
+        const bool is_index = !is_floating(context.op().tensor_named(tensor).dtype);
+        if (!is_index && !holds_all_of(stored, context.declaration().accumulator()))
             for (Bounded& element : output.data) element = element.stored_in(stored);
         expected.push_back(Expected::within(name(), output));
     }

@@ -67,7 +67,10 @@ Outcome measure_time(const Registry& registry, const MeasureRequest& request) {
 /// kernel's where that is narrower; where it is wider, this rounds what the kernel gave. False
 /// where neither type holds all of the other, so that nothing would be rounded once.
 bool store_alike(DType of_kernel, DType of_peer, Array<double>& result) {
-    if (!is_floating(of_kernel) || holds_all_of(of_peer, of_kernel)) return true;
+    // What is below zero may be anything there.
+    if (of_kernel == DType::u8 || of_peer == DType::u8) return false;
+    const bool are_floating = is_floating(of_kernel) && is_floating(of_peer);
+    if (!are_floating || holds_all_of(of_peer, of_kernel)) return true;
     if (!holds_all_of(of_kernel, of_peer)) return false;
     for (double& element : result.data) element = rounded_to(of_peer, element);
     return true;

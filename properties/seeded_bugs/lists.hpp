@@ -158,6 +158,15 @@ constexpr SeededBug eight_bit_bugs[] = {
     {"conv.forward/bug_f8_truncates", "within_rounding_bound", "in=1x1"},
 };
 
+constexpr SeededBug integer_bugs[] = {
+    {"conv.forward/bug_i8_read_as_u8", "matches_reference", "in=1x2"},
+    {"conv.forward/bug_i8_read_as_u8", "within_rounding_bound", "in=1x1"},
+    {"conv.forward/bug_i8_products_in_8_bits", "within_rounding_bound", "in=1x1"},
+    {"conv.forward/bug_i8_sums_in_16_bits", "within_rounding_bound", "c=2,in=1x1"},
+    {"conv.forward/bug_u8_read_as_i8", "within_rounding_bound", "in=1x1"},
+    {"conv.forward/bug_u8_pairs_saturate", "within_rounding_bound", "c=2,in=1x1"},
+};
+
 // Of operators that are declared by their forward function alone.
 constexpr SeededBug derived_bugs[] = {
     {"bias_gelu.forward/bug_tanh_form", "within_rounding_bound", "rows=1"},

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// Seeded bugs of integers of 8 bits: signs, sums in 16 bits, pairs that saturate; and right kernels
+// whose results are of 8 bits, or floats. Linked into the tests only; integers_test.cpp says which
+// property must kill each, and at which problem.
+#include <cuda_runtime.h>
+
+#include <cstdint>
+
+#include "harness/kernel.hpp"
+#include "kernels/conv/geometry.cuh"
+
+namespace {
+
+using gradverify::DType;
+using gradverify::conv::DeviceGeometry;
+using gradverify::conv::Forward;
+
+// How the forward pass goes wrong: over the channels of a tap, then those of the next, and when
+// the sum is stored with the bias.
+struct Right {
+    int sum = 0;
+    __device__ void add(int a, int b) { sum += a * b; }
+    __device__ void end_tap() {}
+    __device__ void store(std::int32_t bias, std::int32_t& y) const { y = sum + bias; }
+    __device__ void store(std::int8_t bias, std::int8_t& y) const {
+        y = static_cast<std::int8_t>(sum + bias);
+    }
+    __device__ void store(float bias, float& y) const { y = static_cast<float>(sum) + bias; }
+};
+struct Saturates : Right {
+    __device__ void store(std::int8_t bias, std::int8_t& y) const {
+        const int result = sum + bias;
+        y = static_cast<std::int8_t>(result < -128 ? -128 : (result > 127 ? 127 : result));
+    }
+};
+struct TakesSignsAway : Right {
+    __device__ void add(int a, int b) { sum += (a & 0xff) * b; }
+};
+// As if an image after a ReLU had signs.
+struct GivesSigns : Right {
+    __device__ void add(int a, int b) { sum += static_cast<std::int8_t>(a) * b; }
+};
+struct MultipliesIn8Bits : Right {
+    __device__ void add(int a, int b) { sum += static_cast<std::int8_t>(a * b); }
+};
+struct SumsIn16Bits : Right {
+    __device__ void add(int a, int b) { sum = static_cast<std::int16_t>(sum + a * b); }
+};
+// Two products are added in 16 bits, as some vector instructions of CPUs do it.
+struct SaturatesPairs : Right {
+    int pair = 0;
+    bool is_second = false;
+    __device__ void add(int a, int b) {
+        pair += a * b;
+        if (is_second)
+            end_tap();
+        else
+            is_second = true;
+    }
+    __device__ void end_tap() {
+        sum += pair < -32768 ? -32768 : (pair > 32767 ? 32767 : pair);
+        pair = 0;
+        is_second = false;
+    }
+};
+
+template <class How, class Image, class Result>
+__global__ void convolve(const Image* x, const std::int8_t* w, const Result* b, Result* y,
+                         DeviceGeometry g) {
+    const long long i = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
+    if (i >= g.n * g.k * g.h.out * g.w.out) return;
+    const long long ow = i % g.w.out, oh = i / g.w.out % g.h.out;
+    const long long k = i / (g.w.out * g.h.out) % g.k, n = i / (g.w.out * g.h.out * g.k);
+    How how;
+    for (long long fh = 0; fh < g.h.filter; ++fh)
+        for (long long fw = 0; fw < g.w.filter; ++fw) {
+            const long long ih = oh * g.h.stride + fh * g.h.dilation - g.h.padding;
+            const long long iw = ow * g.w.stride + fw * g.w.dilation - g.w.padding;
+            if (ih < 0 || ih >= g.h.in || iw < 0 || iw >= g.w.in) continue;
+            for (long long c = 0; c < g.group_c; ++c) {
+                const long long x_c = k / g.group_k * g.group_c + c;
+                how.add(x[((n * g.c + x_c) * g.h.in + ih) * g.w.in + iw],
+                        w[((k * g.group_c + c) * g.h.filter + fh) * g.w.filter + fw]);
+            }
+            how.end_tap();
+        }
+    how.store(b[k], y[i]);
+}
+
+template <class How, class Image = std::int8_t, class Result = std::int32_t>
+void launch(const Forward& call) {
+    convolve<How>
+        <<<gradverify::conv::blocks_for(call.y.elements(), 64), 64, 0, call.launch.stream>>>(
+            call.x.as<const Image>(), call.w.as<const std::int8_t>(), call.b.as<const Result>(),
+            call.y.as<Result>(), gradverify::conv::device_geometry(call.problem, call.y));
+}
+
+template <DType image, DType result>
+void declare(gradverify::KernelDeclaration& kernel) {
+    kernel.storage(result).storage("x", image).storage("w", DType::i8);
+}
+constexpr auto declare_sums = declare<DType::i8, DType::i32>;
+
+}  // namespace
+
+GRADVERIFY_KERNEL(Forward, "right_i8_wraps", launch<Right, std::int8_t, std::int8_t>)
+    .with(declare<DType::i8, DType::i8>);
+GRADVERIFY_KERNEL(Forward, "right_i8_saturates", launch<Saturates, std::int8_t, std::int8_t>)
+    .with(declare<DType::i8, DType::i8>);
+GRADVERIFY_KERNEL(Forward, "right_i8_to_float", launch<Right, std::int8_t, float>)
+    .with(declare<DType::i8, DType::f32>);
+GRADVERIFY_KERNEL(Forward, "bug_i8_read_as_u8", launch<TakesSignsAway>).with(declare_sums);
+GRADVERIFY_KERNEL(Forward, "bug_i8_products_in_8_bits", launch<MultipliesIn8Bits>)
+    .with(declare_sums);
+GRADVERIFY_KERNEL(Forward, "bug_i8_sums_in_16_bits", launch<SumsIn16Bits>).with(declare_sums);
+GRADVERIFY_KERNEL(Forward, "bug_u8_read_as_i8", launch<GivesSigns, std::uint8_t>)
+    .with(declare<DType::u8, DType::i32>);
+GRADVERIFY_KERNEL(Forward, "bug_u8_pairs_saturate", launch<SaturatesPairs, std::uint8_t>)
+    .with(declare<DType::u8, DType::i32>);
