@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <optional>
+#include <utility>
 
 #include "harness/declare_operator.hpp"
 #include "reference/lenet5_layers.hpp"
@@ -31,6 +33,12 @@ Network::Network(const Problem& problem)
         conv2[at] = std::max<std::int64_t>(pool1[at] - filter[at] + 1, 0);
         pool2[at] = conv2[at] / window[at];
     }
+}
+
+Network Network::of(const Problem& problem) {
+    thread_local std::optional<std::pair<Problem, Network>> last;
+    if (!last || last->first != problem) last.emplace(problem, Network(problem));
+    return last->second;
 }
 
 bool Network::is_valid() const { return pool2[0] > 0 && pool2[1] > 0; }
@@ -106,7 +114,7 @@ template <class T>
 void forward(const ForwardCall<T>& call, bool to_loss) {
     const auto in = [&](const char* name) { return call.input(name); };
     const auto out = [&](const char* name) { return call.output(name); };
-    forward_to_logits<T>(in, out, Network(call.problem()).window);
+    forward_to_logits<T>(in, out, Network::of(call.problem()).window);
     if (to_loss) forward_loss<T>(out("fc3_out"), call.indices("labels"), out("probs"), out("loss"));
 }
 
@@ -116,7 +124,7 @@ template <class T>
 void backward(const ForwardCall<T>& call, From from, bool to_image) {
     const auto in = [&](const char* name) { return call.input(name); };
     const auto out = [&](const char* name) { return call.output(name); };
-    const Plane window = Network(call.problem()).window;
+    const Plane window = Network::of(call.problem()).window;
     if (from == From::loss) {
         backward_loss<T>(in("dloss"), in("probs"), call.indices("labels"), out("dfc3_out"));
         backward_from_logits<T>(out("dfc3_out"), in, in, out, window);
@@ -181,7 +189,7 @@ constexpr Shaped activations[] = {
 constexpr Shaped indices[] = {{"pool1_index", pool1_sizes}, {"pool2_index", pool2_sizes}};
 
 auto of_problem(const Shaped& tensor) {
-    return [sizes = tensor.sizes](const Problem& problem) { return sizes(Network(problem)); };
+    return [sizes = tensor.sizes](const Problem& problem) { return sizes(Network::of(problem)); };
 }
 
 /// Forwards and backwards at once; what flows between the layers stays inside.
@@ -189,7 +197,7 @@ template <class T>
 class Activations {
   public:
     explicit Activations(const Problem& problem) {
-        const Network net(problem);
+        const Network net = Network::of(problem);
         for (const Shaped& tensor : activations) {
             add(tensor.name, tensor.sizes(net));
             add(std::string("d") + tensor.name, tensor.sizes(net));
@@ -218,7 +226,7 @@ void loss_and_gradients(const ForwardCall<T>& call) {
     const auto out = [&](const char* name) {
         return inside.has(name) ? inside(name) : call.output(name);
     };
-    const Plane window = Network(call.problem()).window;
+    const Plane window = Network::of(call.problem()).window;
     forward_to_logits<T>(in, out, window);
     forward_loss<T>(inside("fc3_out"), call.indices("labels"), inside("probs"),
                     call.output("loss"));
@@ -245,7 +253,7 @@ double multiply_adds(const Network& net) {
 
 /// Both ways, and what the checks of a tensor's elements cost beside them.
 double work(const Problem& problem) {
-    const Network net(problem);
+    const Network net = Network::of(problem);
     double elements = static_cast<double>(element_count(image_sizes(net)));
     for (const Shaped& tensor : parameters)
         elements += static_cast<double>(element_count(tensor.sizes(net)));
@@ -282,7 +290,7 @@ std::vector<Step> in_order(std::initializer_list<std::vector<Step>> all) {
 /// Weights of a layer that sums `terms` products keep activations at their size.
 Holds weights(std::int64_t (*terms)(const Network&)) {
     return numbers_below([terms](const Problem& problem) {
-        return 6.0 / std::sqrt(static_cast<double>(terms(Network(problem))));
+        return 6.0 / std::sqrt(static_cast<double>(terms(Network::of(problem))));
     });
 }
 std::int64_t conv1_terms(const Network& net) { return net.c * net.filter[0] * net.filter[1]; }
@@ -308,7 +316,7 @@ OperatorDeclaration network(const char* name, bool to_loss) {
     op.parameter("classes", {.default_value = classes, .minimum = classes});
     op.parameter(in).parameter(per_axis("filter")).parameter(per_axis("window")).spatial_axes(2, 2);
     op.valid_if("a pixel in each layer",
-                [](const Problem& problem) { return Network(problem).is_valid(); });
+                [](const Problem& problem) { return Network::of(problem).is_valid(); });
     op.input("image", of_problem({"image", image_sizes}));
     int at = 0;
     for (const Shaped& tensor : parameters)

@@ -18,12 +18,17 @@ struct Network {
     std::int64_t n, c, k1, k2, hidden1, hidden2, classes;
     Plane image, filter, window, conv1, pool1, conv2, pool2;
 
-    explicit Network(const Problem& problem);
+    /// That of a problem. The last one is kept: generators ask for the sizes of one tensor after
+    /// the other, of hundreds of thousands of problems.
+    static Network of(const Problem& problem);
 
     /// Whether each layer has pixels left.
     bool is_valid() const;
     /// The inputs of fc1.
     std::int64_t features() const { return k2 * pool2[0] * pool2[1]; }
+
+  private:
+    explicit Network(const Problem& problem);
 };
 
 /// The eleven layers up to the logits, and the loss.

@@ -22,7 +22,7 @@ std::string is(const char* parameter, const Plane& sizes) {
 /// A pass of conv, for the first or the second layer of its kind.
 Step conv(const char* pass, int layer, Tensors tensors) {
     const auto problem = [layer](const Problem& whole) {
-        const Network net(whole);
+        const Network net = Network::of(whole);
         const bool is_first = layer == 1;
         return is("n", net.n) + "," + is("c", is_first ? net.c : net.k1) + "," +
                is("k", is_first ? net.k1 : net.k2) + "," +
@@ -33,7 +33,7 @@ Step conv(const char* pass, int layer, Tensors tensors) {
 
 Step maxpool(const char* pass, int layer, Tensors tensors) {
     const auto problem = [layer](const Problem& whole) {
-        const Network net(whole);
+        const Network net = Network::of(whole);
         return is("n", net.n) + "," + is("c", layer == 1 ? net.k1 : net.k2) + "," +
                is("in", layer == 1 ? net.conv1 : net.conv2) + "," + is("window", net.window) + "," +
                is("stride", net.window);
@@ -43,7 +43,7 @@ Step maxpool(const char* pass, int layer, Tensors tensors) {
 
 Step relu(const char* pass, int layer, Tensors tensors) {
     const auto problem = [layer](const Problem& whole) {
-        const Network net(whole);
+        const Network net = Network::of(whole);
         const std::int64_t sizes[] = {net.k1 * net.conv1[0] * net.conv1[1],
                                       net.k2 * net.conv2[0] * net.conv2[1], net.hidden1,
                                       net.hidden2};
@@ -54,7 +54,7 @@ Step relu(const char* pass, int layer, Tensors tensors) {
 
 Step fc(const char* pass, int layer, Tensors tensors) {
     const auto problem = [layer](const Problem& whole) {
-        const Network net(whole);
+        const Network net = Network::of(whole);
         const std::int64_t widths[] = {net.features(), net.hidden1, net.hidden2, net.classes};
         return is("n", net.n) + "," + is("c", widths[layer - 1]) + "," + is("k", widths[layer]);
     };
@@ -63,7 +63,7 @@ Step fc(const char* pass, int layer, Tensors tensors) {
 
 Step softmax_cross_entropy(const char* pass, Tensors tensors) {
     const auto problem = [](const Problem& whole) {
-        const Network net(whole);
+        const Network net = Network::of(whole);
         return is("n", net.n) + "," + is("v", net.classes);
     };
     return {std::string("softmax_cross_entropy.") + pass, problem, std::move(tensors)};
