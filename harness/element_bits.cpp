@@ -131,6 +131,8 @@ bool is_number_of_tf32(double value) {
 
 double next_number_of(DType dtype, double value, double towards) {
     if (dtype == DType::f64) return std::nextafter(value, towards);
+    if (!is_floating(dtype))
+        return towards > value ? std::floor(value) + 1.0 : std::ceil(value) - 1.0;
     const DTypeTraits traits = traits_of(dtype);
     // Half a unit in the last place, downwards from a power of two a quarter of one, and a little.
     const double unit = std::max(std::abs(value), traits.smallest_normal) * traits.unit_roundoff;

@@ -233,6 +233,9 @@ TEST_CASE("the next number of a type is a neighbour") {
         CHECK(next_number_of(dtype, 0.0, INFINITY) == least);
         CHECK(next_number_of(dtype, least, -INFINITY) == 0.0);
     }
+    CHECK(next_number_of(DType::i8, 2.0, INFINITY) == 3.0);
+    CHECK(next_number_of(DType::i8, 0.0, -INFINITY) == -1.0);
+    CHECK(next_number_of(DType::i32, 0.5, INFINITY) == 1.0);
 }
 
 TEST_CASE("what was off before it was stored is off by the farther of its ends") {
