@@ -180,10 +180,14 @@ int first_slot(const Problem& problem, std::string_view name) {
     return found;
 }
 
-/// The position of the slot, or -1. As append_slots lays them out.
-int position(const Problem& problem, std::string_view name, int axis, Side side) {
+void note_read(std::string_view name) {
     if (reads != nullptr) [[unlikely]]
         reads->emplace(name);
+}
+
+/// The position of the slot, or -1. As append_slots lays them out.
+int position(const Problem& problem, std::string_view name, int axis, Side side) {
+    note_read(name);
     const int first = first_slot(problem, name);
     if (first < 0) return -1;
     const Slot& slot = problem.slots()[static_cast<std::size_t>(first)];
@@ -225,6 +229,16 @@ std::int64_t Problem::on_axis(std::string_view name, int axis, Side side) const 
                                     std::to_string(axis) +
                                     (side == Side::none ? " without sides" : " with two sides"));
     return (*this)[slot];
+}
+
+std::span<const std::int64_t> Problem::all_of(std::string_view name) const {
+    note_read(name);
+    const int first = first_slot(*this, name);
+    if (first < 0) throw std::invalid_argument("no parameter is called " + std::string(name));
+    const auto begin = static_cast<std::size_t>(first);
+    std::size_t end = begin + 1;
+    while (end < slots().size() && slots()[end].parameter == slots()[begin].parameter) ++end;
+    return values().subspan(begin, end - begin);
 }
 
 std::int64_t Problem::distance() const {

@@ -121,6 +121,9 @@ class Problem {
     double real(std::string_view name) const;
     /// The value of a parameter on an axis; for a pair the given side.
     std::int64_t on_axis(std::string_view name, int axis, Side side = Side::none) const;
+    /// All values of a parameter: one, or one for each axis, or the left and the right one of each
+    /// axis. **Errors** std::invalid_argument for an unknown name.
+    std::span<const std::int64_t> all_of(std::string_view name) const;
 
     /// Sum over the parameters of |value - default|; a right side counts by its difference from
     /// the left one, so that symmetric padding counts once.

@@ -6,7 +6,13 @@
 #include <rapidcheck.h>
 
 #include <algorithm>
+#include <set>
+#include <span>
 #include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "harness/parameter_reads.hpp"
 
 namespace {
 
@@ -186,6 +192,20 @@ TEST_CASE("problems are ordered by distance, padding, then their values from the
             CHECK((parsed(ascending[i]) <=> parsed(ascending[j])) == (i <=> j));
     CHECK(Problem::parse(any_rank(), "in=1") < Problem::parse(any_rank(), "in=1x1"));
     CHECK(Problem::parse(any_rank(), "in=1x1") < Problem::parse(any_rank(), "in=2"));
+}
+
+TEST_CASE("all values of a parameter lie beside each other, left before right") {
+    const Problem problem = parsed("n=7,in=5x4,padding=1+2x3+4");
+    const auto are = [](std::span<const std::int64_t> values, std::vector<std::int64_t> wanted) {
+        return std::ranges::equal(values, wanted);
+    };
+    CHECK(are(problem.all_of("n"), {7}));
+    CHECK(are(problem.all_of("in"), {5, 4}));
+    CHECK(are(problem.all_of("padding"), {1, 2, 3, 4}));
+    CHECK_THROWS_AS(problem.all_of("m"), std::invalid_argument);
+    const gradverify::ParameterReads reads;
+    problem.all_of("in");
+    CHECK(reads.names() == std::set<std::string, std::less<>>{"in"});
 }
 
 TEST_CASE("asking for a parameter in the wrong way is an error") {

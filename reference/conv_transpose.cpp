@@ -24,15 +24,18 @@ Parameters::Parameters(const Problem& problem)
       k(problem.scalar("k")),
       groups(problem.scalar("groups")),
       rank(problem.rank()) {
-    for (int axis = 0; axis < rank; ++axis)
-        axes[static_cast<std::size_t>(axis)] = {
-            .in = problem.on_axis("in", axis),
-            .filter = problem.on_axis("filter", axis),
-            .stride = problem.on_axis("stride", axis),
-            .dilation = problem.on_axis("dilation", axis),
-            .padding_left = problem.on_axis("padding", axis, Side::left),
-            .padding_right = problem.on_axis("padding", axis, Side::right),
-            .output_padding = problem.on_axis("output_padding", axis)};
+    const auto in = problem.all_of("in"), filter = problem.all_of("filter");
+    const auto stride = problem.all_of("stride"), dilation = problem.all_of("dilation");
+    const auto padding = problem.all_of("padding");
+    const auto output_padding = problem.all_of("output_padding");
+    for (std::size_t i = 0; i < in.size(); ++i)
+        axes[i] = {.in = in[i],
+                   .filter = filter[i],
+                   .stride = stride[i],
+                   .dilation = dilation[i],
+                   .padding_left = padding[2 * i],
+                   .padding_right = padding[2 * i + 1],
+                   .output_padding = output_padding[i]};
 }
 
 namespace {
