@@ -44,7 +44,7 @@ constexpr DTypeTraits traits_of(DType dtype) {
         case DType::f64:
             return {"f64", 8, 53, 0x1p-53, 0x1p-1022, 0x1.fffffffffffffp+1023};
         case DType::i32:
-            return {"i32", 4, 31, 0.0, 0.0, 0x1.fffffffcp+30};
+            return {"i32", 4, 30, 0.0, 0.0, 0x1.fffffffcp+30};
         case DType::i64:
             return {"i64", 8, 63, 0.0, 0.0, 0x1p+63};
         case DType::f16:

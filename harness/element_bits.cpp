@@ -105,14 +105,14 @@ double rounded_to(DType dtype, double value) {
         case DType::f32:
             return static_cast<double>(static_cast<float>(value));
         case DType::i8:
-        case DType::u8: {
+        case DType::u8:
+        case DType::i32:
+        case DType::i64: {
             const double rounded = std::nearbyint(value);
             if (rounded > traits_of(dtype).largest) return INFINITY;
             return rounded < lowest_of(dtype) ? -INFINITY : rounded;
         }
         case DType::f64:
-        case DType::i32:
-        case DType::i64:
             break;
     }
     return value;

@@ -86,13 +86,12 @@ std::vector<std::string> mistakes_in_types(const KernelDeclaration& kernel, cons
     const auto require_numbers = [&](const std::string& call, DType dtype) {
         const bool is_integer = dtype == DType::i8 || dtype == DType::u8 || dtype == DType::i32;
         if (is_floating(dtype) || (takes_integers && is_integer)) return;
-        mistakes.push_back(call + " needs f8e4m3, f8e5m2, f16, bf16, f32 or f64, not " +
+        mistakes.push_back(call + " needs f8e4m3, f8e5m2, f16, bf16, f32" +
+                           (takes_integers ? ", f64, i8, u8 or i32" : " or f64") + ", not " +
                            std::string(traits_of(dtype).name) +
                            (is_integer ? "; integers are for the forward pass of an operator that "
                                          "sums products, as they have no gradient"
-                            : takes_integers ? "; or i8, u8 or i32, as this is a forward pass that "
-                                               "sums products"
-                                             : ""));
+                                       : ""));
     };
     if (kernel.storage_type) require_numbers("storage()", *kernel.storage_type);
     const DType sums = kernel.accumulator();
@@ -102,9 +101,9 @@ std::vector<std::string> mistakes_in_types(const KernelDeclaration& kernel, cons
     if (sums == DType::i32) {
         if (!std::ranges::all_of(floating, is_stored_as_integer))
             mistakes.push_back(
-                "sums are in i32 where a result or a bias is, but of this pass " +
-                print_types(kernel, op, pass) +
-                " are no integers all; give each storage(), or say accumulates_in(f32)");
+                "accumulates_in(i32), which a tensor of i32 or storage() of integers comes to, "
+                "needs integers in all tensors of the pass, not " +
+                print_types(kernel, op, pass) + "; say accumulates_in(f32) if they are meant");
     } else if (!is_floating(sums) || is_of_8_bits(sums)) {
         mistakes.push_back(
             "accumulates_in() needs f16, bf16, f32 or f64, or i32 where all tensors "

@@ -94,7 +94,7 @@ TEST_CASE("sums of integers are in 32 bits, and what is stored in 8 leaves room 
     CHECK(kernel.accumulator() == DType::i32);
     CHECK_FALSE(KernelDeclaration(kernel).on_tensor_cores().truncates_sums());
     const ElementTypes types(kernel, op);
-    CHECK(types.exact_bits() == 31);
+    CHECK(types.exact_bits() == 30);
     CHECK(types.largest_integer(op, "x") == 32);
     CHECK(types.largest_integer(op, "w") == 64);
     KernelDeclaration narrow = kernel;

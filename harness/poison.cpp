@@ -34,15 +34,17 @@ Patterns patterns_of(DType dtype) {
     }
 }
 
-// An integer poison is an index far outside of any tensor.
-constexpr std::int64_t poison_index = 0x7a7a7a7a;
+// An integer poison is an index far outside of any tensor. Two calls have two of them, as one of 8
+// bits may well be a result.
+constexpr std::int64_t poison_index = 0x7a7a7a7a, other_poison_index = 0x5b5b5b5b;
 
 }  // namespace
 
 std::uint64_t poison_bits(DType dtype, Poison poison) {
     if (!is_floating(dtype))
-        return static_cast<std::uint64_t>(poison == Poison::negative_huge ? -poison_index
-                                                                          : poison_index);
+        return static_cast<std::uint64_t>(poison == Poison::negative_huge   ? -poison_index
+                                          : poison == Poison::positive_huge ? other_poison_index
+                                                                            : poison_index);
     const Patterns patterns = patterns_of(dtype);
     if (poison == Poison::nan) return patterns.poison_nan;
     return bits_of(dtype, poison == Poison::positive_huge ? patterns.huge : -patterns.huge);

@@ -153,17 +153,16 @@ TEST_CASE("integers are for forward passes that sum products, and all of a pass 
         complaint_of(toy_kernel("plain").storage("x", DType::u8).storage("w", DType::i8)).empty());
     CHECK(complaint_of(toy_kernel("plain").storage(DType::i8).storage("y", DType::f32)) ==
           prefix +
-              "sums are in i32 where a result or a bias is, but of this pass i8 (y: f32) are no "
-              "integers all; give each storage(), or say accumulates_in(f32)");
+              "accumulates_in(i32), which a tensor of i32 or storage() of integers comes to, needs "
+              "integers in all tensors of the pass, not i8 (y: f32); say accumulates_in(f32) if "
+              "they are meant");
     CHECK(complaint_of(toy_kernel("plain")
                            .storage(DType::i8)
                            .storage("y", DType::f32)
                            .accumulates_in(DType::f32))
               .empty());
     CHECK(complaint_of(toy_kernel("plain").storage(DType::i64)) ==
-          prefix +
-              "storage() needs f8e4m3, f8e5m2, f16, bf16, f32 or f64, not i64; or i8, u8 or i32, "
-              "as this is a forward pass that sums products");
+          prefix + "storage() needs f8e4m3, f8e5m2, f16, bf16, f32, f64, i8, u8 or i32, not i64");
 }
 
 TEST_CASE("tensor cores sum in double where all is double, or it is an error") {

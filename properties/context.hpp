@@ -40,7 +40,7 @@ class CaseContext {
         return !declaration_.norm_wise_growth && op().is_exact_at(problem()) && !adds_up_expanded();
     }
     /// That, and each result is a number of its tensor's type. Draws see to it but for sums of many
-    /// integers that are stored in 8 bits.
+    /// integers that are stored in 8 bits, or have no signs, and for fractions stored as integers.
     bool has_exact_results();
     /// Whether an index that the pass takes lies outside of its range.
     bool has_invalid_indices();

@@ -60,6 +60,16 @@ Bounded stored_in(DType dtype, const Bounded& element) {
                                 stored.magnitude(), 0.0});
 }
 
+/// Sums of integers are in 32 bits, whatever they are stored in: beyond, nothing is said of them.
+void forget_beyond_32_bits(std::vector<Array<Bounded>>& outputs) {
+    const double largest = traits_of(DType::i32).largest;
+    for (Array<Bounded>& output : outputs)
+        for (Bounded& element : output.data)
+            if (element.magnitude() > largest)
+                element =
+                    Bounded(Bounded::Sum{element.value(), INFINITY, element.magnitude(), 0.0});
+}
+
 double largest_error(const Array<Bounded>& output) {
     double largest = 0.0;
     for (const Bounded& element : output.data) largest = std::max(largest, element.error());
@@ -145,6 +155,7 @@ std::vector<Array<Bounded>> CaseContext::bounded() {
     for (std::size_t i = 0; i < initial_outputs_.size(); ++i)
         for (std::size_t j = 0; j < outputs[i].data.size(); ++j)
             outputs[i].data[j] += Bounded(initial_outputs_[i].data[j]);
+    if (holds_integers(declaration_, op(), pass())) forget_beyond_32_bits(outputs);
     close_sums(outputs);
     if (declaration_.norm_wise_growth) {
         std::vector<Array<Bounded>> level;
@@ -155,7 +166,9 @@ std::vector<Array<Bounded>> CaseContext::bounded() {
     for (std::size_t i = 0; i < outputs.size(); ++i) {
         const DType stored = types().of(op(), pass().outputs[i]);
         const bool is_index = !is_floating(op().tensor_named(pass().outputs[i]).dtype);
-        if (is_index || holds_all_of(stored, declaration_.accumulator())) continue;
+        const bool is_stored_as_is =
+            is_floating(stored) && holds_all_of(stored, declaration_.accumulator());
+        if (is_index || is_stored_as_is) continue;
         for (Bounded& element : outputs[i].data)
             if (!std::isnan(element.value())) element = stored_in(stored, element);
     }
@@ -186,14 +199,17 @@ bool CaseContext::has_exact_results() {
     if (!is_exact_on_integers()) return false;
     const auto stored = [&](std::size_t i) { return types().of(op(), pass().outputs[i]); };
     std::vector<Array<double>> results;
+    const bool are_integers = holds_integers(declaration_, op(), pass());
     for (std::size_t i = 0; i < pass().outputs.size(); ++i) {
-        if (!is_of_8_bits(stored(i))) continue;
+        if (!is_of_8_bits(stored(i)) && !are_integers) continue;
         if (results.empty()) results = reference(pass());
         if (i < initial_outputs_.size())
             for (std::size_t j = 0; j < results[i].data.size(); ++j)
                 results[i].data[j] += initial_outputs_[i].data[j];
         const bool are_numbers = std::ranges::all_of(results[i].data, [&](double value) {
-            return std::isnan(value) || rounded_to(stored(i), value) == value;
+            return std::isnan(value) ||
+                   (rounded_to(stored(i), value) == value &&
+                    (!are_integers || rounded_to(declaration_.accumulator(), value) == value));
         });
         if (!are_numbers) return false;
     }

@@ -54,9 +54,9 @@ void fill_whole_integers(Array<double>& array, SplitMix64& random, DType dtype, 
     constexpr double enough = 0x1p+20;
     const auto lowest = static_cast<std::int64_t>(std::max(lowest_of(dtype), -enough));
     const auto highest = static_cast<std::int64_t>(std::min(traits_of(dtype).largest, enough));
-    const bool is_lowest = lowest < 0 && (ends == Ends::all_lowest || random.one_in(2));
+    const std::int64_t end = ends == Ends::all_lowest && lowest < 0 ? lowest : highest;
     for (double& element : array.data) {
-        const std::int64_t value = ends != Ends::some ? (is_lowest ? lowest : highest)
+        const std::int64_t value = ends != Ends::some ? end
                                    : random.one_in(4) ? (random.one_in(2) ? lowest : highest)
                                                       : random.between(lowest, highest);
         element = value == 0 ? 1.0 : static_cast<double>(value);

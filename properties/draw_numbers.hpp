@@ -29,7 +29,7 @@ void fill_mantissas(Array<double>& array, SplitMix64 random, DType dtype);
 
 /// How many integers are the largest or least: a quarter of them, or all, alike in a tensor, where
 /// sums are as large as they may be.
-enum class Ends { some, all, all_lowest };
+enum class Ends { some, all_highest, all_lowest };
 
 /// Numbers of all sizes that an integer or a float of 8 bits has, but zero; integers of 32 bits up
 /// to 2^20, to leave room for sums. Of floats a quarter are the least, which are not normal, and a

@@ -66,11 +66,11 @@ Outcome measure_time(const Registry& registry, const MeasureRequest& request) {
 /// The peer gives sums that were rounded once, to its type. A comparison rounds them to the
 /// kernel's where that is narrower; where it is wider, this rounds what the kernel gave. False
 /// where neither type holds all of the other, so that nothing would be rounded once.
-bool store_alike(DType of_kernel, DType of_peer, Array<double>& result) {
-    // What is below zero may be anything there.
+bool store_alike(const Operator& op, DType of_kernel, DType of_peer, Array<double>& result) {
+    // What is below zero may be anything in u8; and what is no integer is cut off or rounded.
     if (of_kernel == DType::u8 || of_peer == DType::u8) return false;
-    const bool are_floating = is_floating(of_kernel) && is_floating(of_peer);
-    if (!are_floating || holds_all_of(of_peer, of_kernel)) return true;
+    if (!is_floating(of_kernel) || !is_floating(of_peer)) return !op.exact_if;
+    if (holds_all_of(of_peer, of_kernel)) return true;
     if (!holds_all_of(of_kernel, of_peer)) return false;
     for (double& element : result.data) element = rounded_to(of_peer, element);
     return true;
@@ -100,7 +100,7 @@ Outcome check_agreement(const Registry& registry, const MeasureRequest& request)
     std::vector<Expected> expected;
     for (std::size_t i = 0; i < theirs.outputs.size(); ++i) {
         const std::string& name = context.pass().outputs[i];
-        if (!store_alike(ElementTypes(kernel.any()).of(context.op(), name),
+        if (!store_alike(context.op(), ElementTypes(kernel.any()).of(context.op(), name),
                          ElementTypes(peer.any()).of(context.op(), name), mine.outputs[i]))
             return Outcome::skipped(peer.name + " and " + kernel.name + " round " + name +
                                     " to different types");

@@ -43,7 +43,9 @@ void set_listed(const Operator& op, const Problem& problem, Values& values,
                                         std::to_string(data.size()) + " elements");
         const TensorSpec& tensor = op.tensor_named(element.tensor);
         const DType dtype = types.of(op, element.tensor);
-        const double stored = rounded_to(dtype, element.value);
+        // An index is no number to be rounded.
+        const double stored =
+            is_floating(tensor.dtype) ? rounded_to(dtype, element.value) : element.value;
         if (!std::isfinite(stored) && std::isfinite(element.value))
             throw std::invalid_argument("data: " + element.tensor + "[" +
                                         std::to_string(element.index) + "] is beyond the " +
@@ -73,12 +75,17 @@ double simplest_value(const Operator& op, const Problem& problem, const std::str
 /// Where sums are of products, numbers of every size that an integer or a type of 8 bits has: of
 /// every other dense draw, and of one random tensor in four, or few sums would stay below the
 /// largest number.
-bool has_whole_range(const Operator& op, const Data& data, ValueKind kind, DType dtype,
-                     const std::string& name) {
+bool has_whole_range(const Operator& op, const Data& data, ValueKind kind,
+                     const ElementTypes& types, const std::string& name) {
+    const DType dtype = types.of(op, name);
     const bool has_few = is_of_8_bits(dtype) || !is_floating(dtype);
     if (op.products.empty() || kind != ValueKind::mantissas || !has_few) return false;
-    return data.is_dense ? data.seed % 2 == 0
-                         : SplitMix64(mix_seed(data.seed, "range of " + name)).one_in(4);
+    if (data.is_dense) return data.seed % 2 == 0;
+    // Sums of 32 bits have room for all of them at once.
+    const bool has_room =
+        !is_floating(dtype) && types.exact_bits() > traits_of(DType::f16).exact_bits;
+    return has_room ? SplitMix64(mix_seed(data.seed, "range")).one_in(2)
+                    : SplitMix64(mix_seed(data.seed, "range of " + name)).one_in(4);
 }
 
 /// Of integers one in four: of the dense draws that have the whole range every fourth.
@@ -86,7 +93,7 @@ Ends ends_of(const Data& data) {
     const std::uint64_t turn =
         data.is_dense ? data.seed / 2 : SplitMix64(mix_seed(data.seed, "ends")).next();
     if (turn % 4 != 0) return Ends::some;
-    return turn / 4 % 2 == 1 ? Ends::all_lowest : Ends::all;
+    return turn / 4 % 2 == 1 ? Ends::all_highest : Ends::all_lowest;
 }
 
 /// Numbers of any size; the domain is the caller's business.
@@ -97,7 +104,7 @@ void fill_numbers(Array<double>& array, const Operator& op, const Problem& probl
     const DType dtype = types.of(op, name);
     const std::int64_t largest = types.largest_integer(op, name);
     const SplitMix64 random(mix_seed(data.seed, name));
-    if (has_whole_range(op, data, kind, dtype, name)) {
+    if (has_whole_range(op, data, kind, types, name)) {
         fill_whole_range(array, random, dtype, ends_of(data));
         return;
     }

@@ -15,7 +15,10 @@ std::vector<Rounding> output_roundings(const CaseContext& context) {
     std::vector<Rounding> roundings;
     for (const std::string& name : context.pass().outputs) {
         const Rounding stored = Rounding::of(context.types().of(context.op(), name));
-        roundings.push_back(summed.unit_roundoff > stored.unit_roundoff ? summed : stored);
+        const bool is_integer = stored.unit_roundoff == 0.0;
+        roundings.push_back(is_integer                                    ? stored
+                            : summed.unit_roundoff > stored.unit_roundoff ? summed
+                                                                          : stored);
     }
     return roundings;
 }
@@ -25,7 +28,8 @@ constexpr double growth_maximum = 1e5;
 
 /// How a kernel may be right all the same.
 std::string advice(const CaseContext& context, const Outcome& outcome) {
-    const bool may_transform = !context.op().products.empty() && context.is_exact_on_integers();
+    const bool may_transform = !context.op().products.empty() && context.is_exact_on_integers() &&
+                               is_floating(context.declaration().accumulator());
     if (outcome.verdict != Verdict::failed || !may_transform ||
         !(outcome.error_over_bound < growth_maximum))
         return {};
@@ -41,8 +45,11 @@ Outcome within_rounding_bound(CaseContext& context) {
     if (const std::string complaint = result.complaint(); !complaint.empty())
         return Outcome::failed(complaint);
     const auto expected = context.within_rounding();
-    Outcome outcome = combine(compare_outputs(result, expected, context.checked().setting),
-                              "is further from the exact value than rounding can explain");
+    const bool are_integers = !is_floating(context.declaration().accumulator());
+    Outcome outcome =
+        combine(compare_outputs(result, expected, context.checked().setting),
+                are_integers ? "differs from the reference, on integers of the whole range"
+                             : "is further from the exact value than rounding can explain");
     outcome.message += advice(context, outcome);
     if (outcome.verdict == Verdict::failed) outcome.message += departing_step(context, result);
     outcome.sensitivity = sensitivity_of(expected, output_roundings(context));

@@ -2,12 +2,17 @@
 // Seeded bugs of integers of 8 bits: signs, sums in 16 bits, pairs that saturate; and right kernels
 // whose results are of 8 bits, or floats. Linked into the tests only; integers_test.cpp says which
 // property must kill each, and at which problem.
+#include <cuda_bf16.h>
 #include <cuda_runtime.h>
 
 #include <cstdint>
+#include <type_traits>
 
 #include "harness/kernel.hpp"
+#include "kernels/avgpool/window.cuh"
 #include "kernels/conv/geometry.cuh"
+#include "reference/avgpool.hpp"
+#include "reference/fc.hpp"
 
 namespace {
 
@@ -95,6 +100,79 @@ void launch(const Forward& call) {
             call.y.as<Result>(), gradverify::conv::device_geometry(call.problem, call.y));
 }
 
+/// To `y` of this type; what u8 lacks saturates.
+template <class Result>
+__device__ Result stored(int sum) {
+    if constexpr (std::is_same_v<Result, std::uint8_t>)
+        return static_cast<Result>(sum < 0 ? 0 : (sum > 255 ? 255 : sum));
+    else
+        return static_cast<Result>(sum);
+}
+template <>
+__device__ __nv_bfloat16 stored(int sum) {
+    return __float2bfloat16(static_cast<float>(sum));
+}
+
+// Right: rows of x times rows of w.
+template <class Factor, class Result>
+__global__ void connect(const Factor* x, const Factor* w, const Result* b, Result* y, int n, int c,
+                        int k) {
+    const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+    if (i >= n * k) return;
+    int sum = 0;
+    for (int at = 0; at < c; ++at)
+        sum += static_cast<int>(x[i / k * static_cast<long long>(c) + at]) *
+               static_cast<int>(w[i % k * static_cast<long long>(c) + at]);
+    if constexpr (std::is_same_v<Result, __nv_bfloat16>)
+        y[i] = __float2bfloat16(static_cast<float>(sum) + __bfloat162float(b[i % k]));
+    else
+        y[i] = stored<Result>(sum + static_cast<int>(b[i % k]));
+}
+template <class Factor, class Result>
+void launch_connect(const gradverify::fc::Forward& call) {
+    connect<<<static_cast<unsigned>((call.y.elements() + 63) / 64), 64, 0, call.launch.stream>>>(
+        call.x.as<const Factor>(), call.w.as<const Factor>(), call.b.as<const Result>(),
+        call.y.as<Result>(), static_cast<int>(call.n), static_cast<int>(call.c),
+        static_cast<int>(call.k));
+}
+
+// Right: the mean is cut off.
+__global__ void average(const std::int8_t* x, std::int32_t* y, PoolGeometry g, bool include_pad) {
+    const long long i = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
+    if (i >= g.outputs()) return;
+    const AverageWindow rows(g.h, i / g.w.out % g.h.out, include_pad);
+    const AverageWindow columns(g.w, i % g.w.out, include_pad);
+    const std::int8_t* const plane = x + i / (g.h.out * g.w.out) * g.h.in * g.w.in;
+    int sum = 0;
+    for (long long h = rows.begin; h < rows.end; ++h)
+        for (long long w = columns.begin; w < columns.end; ++w) sum += plane[h * g.w.in + w];
+    y[i] = sum / static_cast<int>(rows.counted * columns.counted);
+}
+void launch_average(const gradverify::avgpool::Forward& call) {
+    const PoolGeometry g = pool_geometry(call, call.y);
+    average<<<blocks_of(g.outputs(), 128), 128, 0, call.launch.stream>>>(
+        call.x.as<const std::int8_t>(), call.y.as<std::int32_t>(), g, call.include_pad);
+}
+
+// Right: sums of numbers without a sign, which all go one way.
+struct RowSum : gradverify::Pass<"row_sum", "forward"> {
+    using Pass::Pass;
+    gradverify::TensorView x = tensor("x"), y = tensor("y");
+};
+__global__ void sum_rows(const std::uint8_t* x, __nv_bfloat16* y, int rows, int width) {
+    const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+    if (i >= rows) return;
+    int sum = 0;
+    for (int at = 0; at < width; ++at) sum += x[i * static_cast<long long>(width) + at];
+    y[i] = stored<__nv_bfloat16>(sum);
+}
+void launch_sum_rows(const RowSum& call) {
+    const int rows = static_cast<int>(call.x.size(0));
+    sum_rows<<<static_cast<unsigned>((rows + 63) / 64), 64, 0, call.launch.stream>>>(
+        call.x.as<const std::uint8_t>(), call.y.as<__nv_bfloat16>(), rows,
+        static_cast<int>(call.x.size(1)));
+}
+
 template <DType image, DType result>
 void declare(gradverify::KernelDeclaration& kernel) {
     kernel.storage(result).storage("x", image).storage("w", DType::i8);
@@ -109,6 +187,21 @@ GRADVERIFY_KERNEL(Forward, "right_i8_saturates", launch<Saturates, std::int8_t, 
     .with(declare<DType::i8, DType::i8>);
 GRADVERIFY_KERNEL(Forward, "right_i8_to_float", launch<Right, std::int8_t, float>)
     .with(declare<DType::i8, DType::f32>);
+GRADVERIFY_KERNEL(gradverify::fc::Forward, "right_u8_bf16",
+                  (launch_connect<std::uint8_t, __nv_bfloat16>))
+    .with(declare<DType::u8, DType::bf16>)
+    .storage("w", DType::u8);
+GRADVERIFY_KERNEL(gradverify::fc::Forward, "right_u8", (launch_connect<std::uint8_t, std::uint8_t>))
+    .storage(DType::u8);
+GRADVERIFY_KERNEL(gradverify::fc::Forward, "right_i32",
+                  (launch_connect<std::int32_t, std::int32_t>))
+    .storage(DType::i32);
+GRADVERIFY_KERNEL(gradverify::avgpool::Forward, "right_i8", launch_average)
+    .storage("x", DType::i8)
+    .storage("y", DType::i32);
+GRADVERIFY_KERNEL(RowSum, "right_u8_bf16", launch_sum_rows)
+    .storage("x", DType::u8)
+    .storage("y", DType::bf16);
 GRADVERIFY_KERNEL(Forward, "bug_i8_read_as_u8", launch<TakesSignsAway>).with(declare_sums);
 GRADVERIFY_KERNEL(Forward, "bug_i8_products_in_8_bits", launch<MultipliesIn8Bits>)
     .with(declare_sums);
