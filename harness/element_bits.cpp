@@ -109,8 +109,9 @@ double rounded_to(DType dtype, double value) {
         case DType::i32:
         case DType::i64: {
             const double rounded = std::nearbyint(value);
-            if (rounded > traits_of(dtype).largest) return INFINITY;
-            return rounded < lowest_of(dtype) ? -INFINITY : rounded;
+            const bool is_inside =
+                rounded >= lowest_of(dtype) && rounded <= traits_of(dtype).largest;
+            return is_inside || std::isnan(rounded) ? rounded : std::copysign(INFINITY, rounded);
         }
         case DType::f64:
             break;
