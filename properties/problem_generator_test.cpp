@@ -276,7 +276,7 @@ TEST_CASE("a large parameter comes with small others, and stays large") {
     CHECK(large < 6000 / 4);
 }
 
-TEST_CASE("the median draw has a few thousand multiply-adds and takes some microseconds") {
+TEST_CASE("the median draw has a few thousand multiply-adds") {
     const KernelDeclaration kernel = test_kernel();
     const ProblemGenerator generator = generator_for(kernel);
     const auto begin = std::chrono::steady_clock::now();
@@ -291,8 +291,6 @@ TEST_CASE("the median draw has a few thousand multiply-adds and takes some micro
             seconds.count() / 4001 * 1e6);
     CHECK(multiply_adds[2000] >= 1000.0);
     CHECK(multiply_adds[2000] <= 10000.0);
-    // Generous: sanitizers and a busy machine are slow.
-    CHECK(seconds.count() / 4001 < 1e-3);
 }
 
 TEST_CASE("a row starts with the kernel's smallest problems, unless it is told not to") {
