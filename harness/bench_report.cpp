@@ -154,7 +154,8 @@ double BenchResult::flops_per_second() const {
 
 const char* ceiling_of(const Kernel& kernel) {
     const KernelDeclaration& declared = kernel.any();
-    if (!is_floating(declared.accumulator())) return "";  // none is measured
+    // Of products of integers none is measured.
+    if (holds_integers(declared, *kernel.op, *kernel.pass)) return "";
     if (declared.accumulator() == DType::f64) return ceiling_f64;
     if (declared.multiplies_in_tf32()) return ceiling_tf32;
     const bool is_half =

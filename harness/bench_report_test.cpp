@@ -33,6 +33,10 @@ const Registry& registry_of_benches() {
         registry.add(toy_kernel("f16", "cuda")).storage(DType::f16);
         registry.add(toy_kernel("f64", "cuda")).storage(DType::f64);
         registry.add(toy_kernel("i8", "cuda")).storage(DType::i8);
+        registry.add(toy_kernel("i8_f32", "cuda"))
+            .storage(DType::i8)
+            .storage("y", DType::f32)
+            .accumulates_in(DType::f32);
         registry.check();
         return registry;
     }();
@@ -175,6 +179,7 @@ TEST_CASE("a share is told of the ceiling of the kernel's own arithmetic, where 
     CHECK(ceiling_of(kernel("f64")) == std::string(ceiling_f64));
     CHECK(ceiling_of(kernel("tf32")) == std::string(ceiling_tf32));
     CHECK(ceiling_of(kernel("i8")) == std::string());
+    CHECK(ceiling_of(kernel("i8_f32")) == std::string());
     CHECK(contains(print_result(Made("f16").result, "cuda", ceilings),
                    "2.00 TFLOP/s, 2.00 % of f16 mma; "));
     CHECK(contains(print_result(Made("f64").result, "cuda", ceilings), " 2.00 TFLOP/s; 4.00 GB/s"));

@@ -50,6 +50,7 @@ std::string promises(const Kernel& kernel) {
     if (declared.accepts_invalid_indices) words.emplace_back("invalid indices");
     if (declared.norm_wise_growth)
         words.push_back("norm-wise, growth " + print_exactly(*declared.norm_wise_growth));
+    if (declared.saturates_results) words.emplace_back("saturates");
     if (declared.may_refuse_problems) words.emplace_back("may refuse problems");
     if (!declared.yardstick_name.empty())
         words.push_back("a yardstick: " + declared.yardstick_name);

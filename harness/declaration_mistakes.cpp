@@ -59,7 +59,7 @@ std::vector<Array<double>> probe_inputs(const Operator& op, const Problem& probl
         for (std::int64_t i = 0; i < element_count(input.sizes); ++i) {
             const double fraction = 0.25 + 0.125 * static_cast<double>(i % 5) + 0.0625 * shift;
             double value = tensor.simplest_value(problem);
-            if (is_floating(tensor.dtype))
+            if (!tensor.holds_whole_numbers())
                 value = std::isfinite(domain.lowest) && std::isfinite(domain.highest)
                             ? domain.lowest + fraction * (domain.highest - domain.lowest)
                         : std::isfinite(domain.highest) ? domain.highest - 1.0 - fraction
@@ -126,12 +126,12 @@ void check_differentiable(const Operator& op, Mistakes& mistakes) {
             "no output has a cotangent, so there is no gradient to verify; declare at least one "
             "with output(), not saved()");
     for (const TensorSpec& tensor : op.inputs)
-        if (!is_floating(tensor.dtype) && !tensor.domain)
+        if (tensor.holds_whole_numbers() && !tensor.domain)
             mistakes.push_back("the input " + tensor.name +
                                " holds whole numbers but has no range, so none can be drawn; "
                                "declare it with indices_below(\"PARAMETER\") or "
                                "whole_numbers(LOWEST, HIGHEST)");
-        else if (!is_floating(tensor.dtype) && tensor.differentiable)
+        else if (tensor.holds_whole_numbers() && tensor.differentiable)
             mistakes.push_back("the input " + tensor.name +
                                " holds whole numbers, which have no gradient; declare it with "
                                "constant()");
@@ -358,7 +358,7 @@ void OperatorDeclaration::find_mistakes(const Operator& op, Mistakes& mistakes) 
                                "', which is no input and no output");
     for (const std::string& name : defined_for_nan_)
         if (const auto of = std::ranges::find(op.inputs, name, &TensorSpec::name);
-            of == op.inputs.end() || !is_floating(of->dtype) || of->domain)
+            of == op.inputs.end() || of->holds_whole_numbers() || of->domain)
             mistakes.push_back("defined_for_nan names '" + name +
                                "', which is no input of numbers of any size");
     if (!defined_for_nan_.empty() && !op.products.empty())

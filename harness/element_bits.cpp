@@ -144,7 +144,8 @@ double next_number_of(DType dtype, double value, double towards) {
 }
 
 double error_once_stored(DType dtype, double value, double error) {
-    if (error == 0.0 && !std::isfinite(value)) return 0.0;
+    if (error == 0.0 && !std::isfinite(value))
+        return is_of_8_bits(dtype) && std::isinf(value) ? INFINITY : 0.0;
     if (!is_floating(dtype)) {
         // Conversions to integers round or cut off; beyond the range some saturate, others wrap.
         const double low = std::floor(value - error), high = std::ceil(value + error);

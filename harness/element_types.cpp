@@ -12,8 +12,9 @@ namespace {
 
 std::vector<std::string> floating_tensors_of(const Operator& op, const PassSpec& pass) {
     std::vector<std::string> names = pass.tensors();
-    std::erase_if(
-        names, [&](const std::string& name) { return !is_floating(op.tensor_named(name).dtype); });
+    std::erase_if(names, [&](const std::string& name) {
+        return op.tensor_named(name).holds_whole_numbers();
+    });
     return names;
 }
 
@@ -28,7 +29,7 @@ const DType* declared_for(const KernelDeclaration& kernel, std::string_view tens
 
 DType dtype_of(const KernelDeclaration& kernel, const Operator& op, std::string_view tensor) {
     const TensorSpec& spec = op.tensor_named(tensor);
-    if (!is_floating(spec.dtype)) return spec.dtype;
+    if (spec.holds_whole_numbers()) return spec.dtype;
     // "dgamma" itself, then gamma.
     for (const std::string_view name : {tensor, std::string_view(spec.name)})
         if (const DType* declared = declared_for(kernel, name)) return *declared;
@@ -49,8 +50,8 @@ ElementTypes::ElementTypes(const KernelDeclaration& kernel, const Operator& op)
         const bool holds_sums =
             op.is_output(name) || std::ranges::find(pass->outputs, name) != pass->outputs.end();
         const DType dtype = of(op, name);
-        const bool is_number = is_floating(op.tensor_named(name).dtype);
-        if (is_number && (holds_sums || !is_of_8_bits(dtype)))
+        if (op.tensor_named(name).holds_whole_numbers()) continue;
+        if (holds_sums || !is_of_8_bits(dtype))
             exact_bits_ = std::min(exact_bits_, traits_of(dtype).exact_bits);
     }
 }
@@ -127,6 +128,12 @@ std::vector<std::string> mistakes_in_types(const KernelDeclaration& kernel, cons
                                "\") needs a floating tensor of the pass; there are " +
                                joined(floating));
     }
+    const auto is_short = [&](const std::string& name) {
+        return !op.tensor_named(name).holds_whole_numbers() &&
+               is_of_8_bits(dtype_of(kernel, op, name));
+    };
+    if (kernel.saturates_results && std::ranges::none_of(pass.outputs, is_short))
+        mistakes.emplace_back("saturates() needs a result of 8 bits; say which by storage()");
     for (const Alias& alias : kernel.aliases) {
         if (!op.find_tensor(alias.output) || !op.find_tensor(alias.input)) continue;
         const DType output = dtype_of(kernel, op, alias.output);

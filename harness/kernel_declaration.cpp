@@ -132,6 +132,11 @@ KernelDeclaration& KernelDeclaration::on_tensor_cores() {
     return *this;
 }
 
+KernelDeclaration& KernelDeclaration::saturates() {
+    saturates_results = true;
+    return *this;
+}
+
 KernelDeclaration& KernelDeclaration::norm_wise(double growth) {
     norm_wise_growth = growth;
     return *this;

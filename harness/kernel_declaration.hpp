@@ -75,6 +75,7 @@ class KernelDeclaration {
     std::optional<DType> accumulation_type;
     Arithmetic arithmetic = Arithmetic::ieee;
     std::optional<double> norm_wise_growth;
+    bool saturates_results = false;
     bool uses_tensor_cores = false;
     std::int64_t base_alignment_bytes = 256;
     StreamUse stream_use = StreamUse::given_or_default;
@@ -162,6 +163,9 @@ class KernelDeclaration {
     /// may make of magnitudes, the product of their matrices' largest row sums of absolute values;
     /// about 80 for Winograd's F(2x2, 3x3), 36,000 for F(4x4, 3x3).
     KernelDeclaration& norm_wise(double growth);
+    /// A result of 8 bits that is beyond its type's range, or infinite, is the type's largest or
+    /// least number, as of CUDA's conversions. Without this it may be anything.
+    KernelDeclaration& saturates();
     /// The alignment that every tensor's first element must have; the default is cudaMalloc's.
     KernelDeclaration& aligned_to(std::int64_t bytes);
     /// All work is ordered by the stream that the launcher is given. Without this, work that is all

@@ -122,7 +122,7 @@ std::optional<std::string> Operator::validate(const Problem& problem) const {
                 return name + " needs tensors of at most " + std::to_string(elements_maximum) +
                        " elements; " + tensor.name + " has more";
             const ValueDomain values = tensor.domain_at(problem);
-            if (elements > 0 && !is_floating(tensor.dtype) && values.lowest > values.highest)
+            if (elements > 0 && tensor.holds_whole_numbers() && values.lowest > values.highest)
                 return name + " needs a value for each element of " + tensor.name +
                        "; its range is empty";
         }

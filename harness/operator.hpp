@@ -105,6 +105,8 @@ struct TensorSpec {
     /// Beside these any that a tag says (layout_tag.hpp).
     LayoutTags tags{};
 
+    /// Indices or counts, which are the same numbers however a kernel stores what it computes with.
+    bool holds_whole_numbers() const { return !is_floating(dtype); }
     ValueDomain domain_at(const Problem& problem) const {
         return domain ? domain(problem) : ValueDomain{};
     }

@@ -146,7 +146,10 @@ class Resolver {
     void resolve(KernelDeclaration& declaration) {
         const std::string name = declaration.full_name();
         const auto wrong = [&](const std::string& what) {
-            errors.push_back("kernel " + name + " (" + place_of(declaration) + "): " + what);
+            const std::string error =
+                "kernel " + name + " (" + place_of(declaration) + "): " + what;
+            // What is compiled for two devices has its mistakes twice.
+            if (std::ranges::find(errors, error) == errors.end()) errors.push_back(error);
         };
         if (!is_name(declaration.variant))
             return wrong("a variant's name holds letters, digits, '_', '-' and '.', not '" +

@@ -165,6 +165,22 @@ TEST_CASE("integers are for forward passes that sum products, and all of a pass 
           prefix + "storage() needs f8e4m3, f8e5m2, f16, bf16, f32, f64, i8, u8 or i32, not i64");
 }
 
+TEST_CASE("what saturates is a result of 8 bits") {
+    const std::string wrong =
+        "kernel toy.forward/plain (kernels/plain.cu:7): saturates() needs a result of 8 bits; say "
+        "which by storage()";
+    CHECK(complaint({toy_kernel("plain").saturates()}) == wrong);
+    CHECK(complaint({toy_kernel("plain").storage("x", DType::f8e4m3).saturates()}) == wrong);
+    CHECK(complaint({toy_kernel("plain").storage("y", DType::f8e4m3).saturates()}).empty());
+}
+
+TEST_CASE("a mistake of a kernel for two devices is said once") {
+    CHECK(complaint(
+              {toy_kernel("plain", "cpu").saturates(), toy_kernel("plain", "cuda").saturates()}) ==
+          "kernel toy.forward/plain (kernels/plain.cu:7): saturates() needs a result of 8 bits; "
+          "say which by storage()");
+}
+
 TEST_CASE("tensor cores sum in double where all is double, or it is an error") {
     const std::string wrong =
         "kernel toy.forward/plain (kernels/plain.cu:7): on_tensor_cores() sums in f64 only where "

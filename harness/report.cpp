@@ -53,8 +53,9 @@ std::string in_ulps(const WrongElement& element) {
 }
 
 std::string describe(const WrongElement& element) {
+    const bool is_integer = element.dtype && !is_floating(*element.dtype);
     const bool differ_as_floats = number(element.got) != number(element.want);
-    const int digits = differ_as_floats ? digits_of_float : digits_of_double;
+    const int digits = differ_as_floats && !is_integer ? digits_of_float : digits_of_double;
     std::string text = indexed(element) + ": got " + number(element.got, digits) + ", want " +
                        number(element.want, digits);
     if (!(element.bound > 0.0)) return text + " exactly";

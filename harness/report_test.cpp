@@ -66,6 +66,7 @@ TEST_CASE("an error within a type is told in its ulps, and doubles that differ l
     CHECK(line(1.5, 1.0, 0.25, std::nullopt) ==
           "y[0]: got 1.5, want 1, bound 0.25 (2 times the bound)");
     CHECK(line(3.0, 1.0, 0.0, DType::f16) == "y[0]: got 3, want 1 exactly");
+    CHECK(line(2147483647.0, -1.0, 0.0, DType::i32) == "y[0]: got 2147483647, want -1 exactly");
     CHECK(line(0.1 + 0x1p-50, 0.1, 0x1p-51, DType::f64) ==
           "y[0]: got 0.10000000000000089, want 0.10000000000000001, bound 4.4e-16 (2 times the "
           "bound, 64 ulps of f64)");

@@ -82,7 +82,7 @@ std::int64_t CaseContext::largest_step(std::string_view tensor, const Kernel* ot
 void CaseContext::require_exact() {
     auto taken = values(pass().taken_by_reference());
     for (std::size_t i = 0; i < taken.size(); ++i) {
-        if (!is_floating(op().tensor_named(pass().taken_by_reference()[i]).dtype)) continue;
+        if (op().tensor_named(pass().taken_by_reference()[i]).holds_whole_numbers()) continue;
         for (double& value : taken[i].data) {
             if (std::isfinite(value) && value != std::round(value))
                 throw std::invalid_argument("data: " + checked_.property + " needs integers");

@@ -87,7 +87,8 @@ class CaseContext {
     /// What the kernel must give on integers: the reference's very numbers; within the bound where
     /// the operator or the kernel declares that integers are not exact.
     std::vector<Expected> expected();
-    /// `bounded` as the kernel must leave it.
+    /// The reference's results as the kernel must leave them, each with its bound; cut off at the
+    /// ends of their type where the kernel says so.
     std::vector<Expected> within_rounding();
     /// Whether results may be NaN by definition: of an input that holds NaN, of invalid indices, or
     /// of an empty batch.
@@ -107,6 +108,8 @@ class CaseContext {
     void expand(const std::string& name, Array<double>& array) const;
     bool adds_up_expanded() const;
     Rounding rounding_of(const PassSpec& pass) const;
+    std::vector<Array<Bounded>> computed();
+    void store(std::vector<Array<Bounded>>& outputs, bool saturates) const;
     std::vector<Array<Bounded>> open_sums(const PassSpec& pass,
                                           const std::vector<Array<double>>& taken);
     void require_exact();

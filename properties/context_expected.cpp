@@ -50,14 +50,32 @@ void close_sums(std::vector<Array<Bounded>>& outputs) {
         }
 }
 
+// How much finer a double's digits are than a float's.
+constexpr double of_double = 0x1p-28;
+
 /// Where all that may be computed is rounded to one number, its distance is the bound, and is
 /// reached; but the exact value may be beside the reference's, which is as much nearer to it as a
 /// double's digits are finer than a float's.
 Bounded stored_in(DType dtype, const Bounded& element) {
-    constexpr double of_double = 0x1p-28;
     const Bounded stored = element.stored_in(dtype);
     return Bounded(Bounded::Sum{stored.value(), stored.error() + of_double * element.error(),
                                 stored.magnitude(), 0.0});
+}
+
+/// The same where what lies beyond the type's ends becomes one of them. Of a sum without a bound,
+/// beyond what it was computed in, nothing is said all the same: it may be NaN.
+Bounded saturated_in(DType dtype, const Bounded& element) {
+    if (!std::isfinite(element.error())) return element;
+    const auto cut = [&](double value) {
+        return std::clamp(value, lowest_of(dtype), traits_of(dtype).largest);
+    };
+    const double value = cut(element.value());
+    double low = cut(element.value() - element.error());
+    double high = cut(element.value() + element.error());
+    low = is_floating(dtype) ? rounded_to(dtype, low) : std::floor(low);
+    high = is_floating(dtype) ? rounded_to(dtype, high) : std::ceil(high);
+    const double error = std::max(std::abs(value - low), std::abs(high - value));
+    return Bounded(Bounded::Sum{value, error + of_double * element.error(), std::abs(value), 0.0});
 }
 
 /// Sums of integers are in 32 bits, whatever they are stored in: beyond, nothing is said of them.
@@ -148,7 +166,7 @@ std::vector<Array<Bounded>> CaseContext::bounded(const PassSpec& pass) {
     return outputs;
 }
 
-std::vector<Array<Bounded>> CaseContext::bounded() {
+std::vector<Array<Bounded>> CaseContext::computed() {
     const ScopedRounding rounding(rounding_of(pass()));
     const std::vector<Array<double>> taken = values(pass().taken_by_reference());
     auto outputs = open_sums(pass(), taken);
@@ -163,15 +181,27 @@ std::vector<Array<Bounded>> CaseContext::bounded() {
         close_sums(level);
         make_norm_wise(outputs, level, *declaration_.norm_wise_growth);
     }
+    return outputs;
+}
+
+/// Rounds what was computed to the types that it is stored in.
+void CaseContext::store(std::vector<Array<Bounded>>& outputs, bool saturates) const {
     for (std::size_t i = 0; i < outputs.size(); ++i) {
         const DType stored = types().of(op(), pass().outputs[i]);
-        const bool is_index = !is_floating(op().tensor_named(pass().outputs[i]).dtype);
+        const bool is_index = op().tensor_named(pass().outputs[i]).holds_whole_numbers();
         const bool is_stored_as_is =
             is_floating(stored) && holds_all_of(stored, declaration_.accumulator());
         if (is_index || is_stored_as_is) continue;
         for (Bounded& element : outputs[i].data)
-            if (!std::isnan(element.value())) element = stored_in(stored, element);
+            if (!std::isnan(element.value()))
+                element = saturates && is_of_8_bits(stored) ? saturated_in(stored, element)
+                                                            : stored_in(stored, element);
     }
+}
+
+std::vector<Array<Bounded>> CaseContext::bounded() {
+    auto outputs = computed();
+    store(outputs, false);
     return outputs;
 }
 
@@ -207,6 +237,8 @@ bool CaseContext::has_exact_results() {
             for (std::size_t j = 0; j < results[i].data.size(); ++j)
                 results[i].data[j] += initial_outputs_[i].data[j];
         const bool are_numbers = std::ranges::all_of(results[i].data, [&](double value) {
+            // Infinities are beyond the range of 8 bits, even of those that have them.
+            if (is_of_8_bits(stored(i)) && std::isinf(value)) return false;
             return std::isnan(value) ||
                    (rounded_to(stored(i), value) == value &&
                     (!are_integers || rounded_to(declaration_.accumulator(), value) == value));
@@ -231,8 +263,10 @@ std::vector<Expected> CaseContext::expected() {
 }
 
 std::vector<Expected> CaseContext::within_rounding() {
+    auto outputs = computed();
+    store(outputs, declaration_.saturates_results);
     std::vector<Expected> expected;
-    for (const Array<Bounded>& output : bounded()) {
+    for (const Array<Bounded>& output : outputs) {
         expected.push_back(Expected::within(pass().outputs[expected.size()], output));
         expected.back().admits_nan = holds_nan();
     }

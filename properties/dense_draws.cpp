@@ -91,8 +91,7 @@ int dense_draw_count(const Kernel& kernel, std::string_view property) {
         kernel.op->has_pieces() || std::ranges::any_of(kernel.op->inputs, &TensorSpec::may_be_nan);
     const bool chooses_outliers =
         kernel.op->products.empty() &&
-        std::ranges::any_of(kernel.op->inputs,
-                            [](const TensorSpec& tensor) { return !is_floating(tensor.dtype); });
+        std::ranges::any_of(kernel.op->inputs, &TensorSpec::holds_whole_numbers);
     const int draws =
         std::max({draws_minimum, static_cast<int>(declared.block_sizes.size()),
                   declared.takes_output_mask ? 1 << outputs : 0, 2 * declared.places(),
@@ -100,7 +99,7 @@ int dense_draw_count(const Kernel& kernel, std::string_view property) {
                   chooses_outliers ? draws_with_outliers : 0, draws_for_layouts(kernel)});
     const bool is_hidden = std::ranges::any_of(kernel.pass->outputs, [&](const auto& output) {
         const DType dtype = dtype_of(declared, *kernel.op, output);
-        return is_floating(kernel.op->tensor_named(output).dtype) &&
+        return !kernel.op->tensor_named(output).holds_whole_numbers() &&
                !holds_all_of(dtype, declared.accumulator());
     });
     const bool has_short_factors = std::ranges::any_of(kernel.pass->inputs, [&](const auto& input) {

@@ -86,7 +86,7 @@ std::vector<Expected> expected_of(const CaseContext& context, const Step& step, 
     for (auto& output : outputs) {
         const std::string tensor = step.tensor(name());
         const DType stored = context.types().of(context.op(), tensor);
-        const bool is_index = !is_floating(context.op().tensor_named(tensor).dtype);
+        const bool is_index = context.op().tensor_named(tensor).holds_whole_numbers();
         if (!is_index && !holds_all_of(stored, context.declaration().accumulator()))
             for (Bounded& element : output.data) element = element.stored_in(stored);
         expected.push_back(Expected::within(name(), output));

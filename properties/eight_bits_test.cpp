@@ -25,9 +25,15 @@ TEST_CASE("a result beyond the largest number may be anything, and one below it 
             .run("v1:conv.forward/" + kernel + ":within_rounding_bound:cpu:in=1x1:data=" + data)
             .verdict;
     };
-    // CUDA's conversion saturates: 448 for 600.
-    CHECK(verdict("direct_f8_all", "x[0]=20,w[0]=30") == Verdict::vacuous);
-    CHECK(verdict("direct_f8_all", "x[0]=20,w[0]=22") == Verdict::passed);
+    CHECK(verdict("right_f8_nan", "x[0]=20,w[0]=30") == Verdict::vacuous);
+    CHECK(verdict("right_f8_nan", "x[0]=20,w[0]=22") == Verdict::passed);
+    // CUDA's conversion saturates: 448 for 600. Who says so is held to it.
+    CHECK(verdict("direct_f8_all", "x[0]=20,w[0]=30") == Verdict::passed);
+    CHECK(verdict("direct_f8_all", "x[0]=20,w[0]=-30") == Verdict::passed);
+    CHECK(verdict("bug_f8_nan_beyond", "x[0]=20,w[0]=30") == Verdict::failed);
+    CHECK(verdict("bug_f8_nan_beyond", "x[0]=20,w[0]=22") == Verdict::passed);
+    CHECK(verdict("bug_f8_largest_is_nan", "x[0]=20,w[0]=30") == Verdict::passed);
+    CHECK(verdict("bug_f8_largest_is_nan", "x[0]=448,w[0]=1") == Verdict::failed);
     // A float has room for it.
     CHECK(verdict("direct_f8", "x[0]=20,w[0]=30") == Verdict::passed);
     CHECK(verdict("bug_f8_saturates_sums", "x[0]=20,w[0]=30") == Verdict::failed);
@@ -69,6 +75,31 @@ TEST_CASE("a conversion that gives NaN for what is too large is no alarm") {
               .run("v1:layer_norm.backward/right_f8_dx_nan:matches_finite_differences:cpu:"
                    "rows=4,width=7:dense=2")
               .verdict == Verdict::passed);
+}
+
+TEST_CASE("an infinite result of 8 bits is the largest number where the kernel says so") {
+    const Suite suite = make_suite(Registry::instance());
+    for (const std::string property : {"matches_reference", "within_rounding_bound"}) {
+        CAPTURE(property);
+        const auto verdict = [&](const std::string& kernel) {
+            return suite
+                .run("v1:relu.forward/" + kernel + ":" + property + ":cpu:n=6:data=x[2]=3,x[4]=inf")
+                .verdict;
+        };
+        for (const char* right : {"right_f8_inf_lost", "right_f8_inf_kept", "right_f8_saturates"})
+            CHECK(verdict(right) == Verdict::passed);
+        CHECK(verdict("bug_f8_inf_kept") == Verdict::failed);
+    }
+}
+
+TEST_CASE("a sum beyond what it is computed in is without a bound, saturated or not") {
+    // 448 * 448 is infinite in half, and its difference from itself is NaN.
+    const Outcome outcome = make_suite(Registry::instance())
+                                .run(
+                                    "v1:conv.forward/right_f8_sums_in_half:within_rounding_bound:"
+                                    "cpu:c=2,in=1x1:data=x[0]=448,x[1]=448,w[0]=448,w[1]=-448");
+    CAPTURE(outcome.message);
+    CHECK(outcome.verdict == Verdict::vacuous);
 }
 
 TEST_CASE("a derivative that is stored as 0 is as far off as it is large, and no alarm") {

@@ -27,7 +27,7 @@ bool sums_stay_exact(const Operator& op, const PassSpec& pass, const Problem& pr
         return false;  // what was compared was too large
     }
     for (std::size_t i = 0; i < results.size(); ++i) {
-        if (!is_floating(op.tensor_named(pass.outputs[i]).dtype)) continue;
+        if (op.tensor_named(pass.outputs[i]).holds_whole_numbers()) continue;
         for (const Bounded& element : results[i].data)
             if (!std::isfinite(element.error()) ||
                 !(std::abs(element.value()) <= current_rounding.largest))

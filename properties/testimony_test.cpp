@@ -141,6 +141,16 @@ TEST_CASE("the sentence names who agrees against whom") {
     CHECK(judge(testimony(true, true, true, {})).sentence ==
           "on integers, where nothing rounds, the kernel equals the reference: it is wrong by its "
           "rounding alone");
+    Testimony of_integers = testimony(true, true, true, {}, true);
+    of_integers.sums_round = false;
+    CHECK(judge(of_integers).sentence ==
+          "on small integers the kernel equals the reference: only larger numbers are wrong, by "
+          "the type and the range of what they are computed or stored in");
+    Testimony of_8_bits = testimony(true, true, true, {}, true);
+    of_8_bits.saturates = true;
+    CHECK(judge(of_8_bits).sentence ==
+          "on integers, where nothing rounds, the kernel equals the reference: it is wrong by its "
+          "rounding, or by what it makes of numbers beyond the range, alone");
     CHECK(judge(testimony(true, false, true, {}, true)).sentence ==
           "the reference contradicts itself: its gradients are not the derivatives of its forward "
           "map, and the kernel agrees with its forward");

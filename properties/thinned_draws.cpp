@@ -81,11 +81,11 @@ Values draw_thinned(const Operator& op, const Problem& problem, const Data& data
     Values values;
     std::vector<std::pair<std::string, bool>> numbers;  // and whether it is an input
     for (const TensorSpec& tensor : op.inputs) {
-        if (is_floating(tensor.dtype))
-            numbers.emplace_back(tensor.name, true);
-        else
+        if (tensor.holds_whole_numbers())
             values[tensor.name] =
                 draw_tensor(op, problem, data, ValueKind::integers, types, tensor.name);
+        else
+            numbers.emplace_back(tensor.name, true);
     }
     for (const std::string& y : op.differentiable_outputs()) numbers.emplace_back("d" + y, false);
     for (const Level& level : levels_of(data)) {

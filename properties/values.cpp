@@ -45,7 +45,7 @@ void set_listed(const Operator& op, const Problem& problem, Values& values,
         const DType dtype = types.of(op, element.tensor);
         // An index is no number to be rounded.
         const double stored =
-            is_floating(tensor.dtype) ? rounded_to(dtype, element.value) : element.value;
+            tensor.holds_whole_numbers() ? element.value : rounded_to(dtype, element.value);
         if (!std::isfinite(stored) && std::isfinite(element.value))
             throw std::invalid_argument("data: " + element.tensor + "[" +
                                         std::to_string(element.index) + "] is beyond the " +
@@ -67,9 +67,9 @@ double simplest_value(const Operator& op, const Problem& problem, const std::str
                       const ElementTypes& types) {
     const TensorSpec& tensor = op.tensor_named(name);
     const double simplest = tensor.simplest_value(problem);
-    return is_floating(tensor.dtype)
-               ? rounded_inside(simplest, tensor.domain_at(problem), types.of(op, name))
-               : simplest;
+    return tensor.holds_whole_numbers()
+               ? simplest
+               : rounded_inside(simplest, tensor.domain_at(problem), types.of(op, name));
 }
 
 /// Where sums are of products, numbers of every size that an integer or a type of 8 bits has: of
@@ -177,7 +177,7 @@ Array<double> draw_tensor(const Operator& op, const Problem& problem, const Data
                           ValueKind kind, const ElementTypes& types, const std::string& name) {
     const TensorSpec& tensor = op.tensor_named(name);
     if (op.is_piecewise_polynomial && kind == ValueKind::integers && !data.is_explicit &&
-        is_floating(tensor.dtype))
+        !tensor.holds_whole_numbers())
         return draw_thinned(op, problem, data, types).at(name);
     Array<double> array{.sizes = tensor.sizes(problem), .data = {}};
     array.data.resize(static_cast<std::size_t>(element_count(array.sizes)));
@@ -188,7 +188,7 @@ Array<double> draw_tensor(const Operator& op, const Problem& problem, const Data
         return array;
     }
     SplitMix64 shape(mix_seed(data.seed, "shape of " + name));
-    if (!is_floating(tensor.dtype)) {
+    if (tensor.holds_whole_numbers()) {
         fill_indices(array, tensor.domain_at(problem), data.is_dense, shape);
         SplitMix64 invalid(mix_seed(data.seed, "invalid " + name));
         if (has_invalid(tensor, data, types, invalid))

@@ -28,8 +28,9 @@ constexpr double growth_maximum = 1e5;
 
 /// How a kernel may be right all the same.
 std::string advice(const CaseContext& context, const Outcome& outcome) {
+    const KernelDeclaration& declared = context.declaration();
     const bool may_transform = !context.op().products.empty() && context.is_exact_on_integers() &&
-                               is_floating(context.declaration().accumulator());
+                               is_floating(declared.accumulator()) && !declared.saturates_results;
     if (outcome.verdict != Verdict::failed || !may_transform ||
         !(outcome.error_over_bound < growth_maximum))
         return {};

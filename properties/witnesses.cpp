@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "harness/element_types.hpp"
 #include "harness/worker_note.hpp"
 #include "properties/tangent.hpp"
 #include "properties/testimony.hpp"
@@ -38,6 +39,9 @@ class Hearing {
           outputs_(context.reference(forward_, inputs_)) {
         testimony_.pass = context.pass().name;
         testimony_.is_forward = context.pass().is_forward();
+        testimony_.sums_round =
+            !holds_integers(context.declaration(), context.op(), context.pass());
+        testimony_.saturates = context.declaration().saturates_results;
     }
 
     Outcome hear() {

@@ -35,7 +35,8 @@ GRADVERIFY_KERNEL(Forward, "direct_f8", launch_forward<float>)
     .storage("x", DType::f8e4m3)
     .storage("w", DType::f8e4m3);
 GRADVERIFY_KERNEL(Forward, "direct_f8_all", launch_forward<__nv_fp8_e4m3>)
-    .with(declare_direct_product<__nv_fp8_e4m3>);
+    .with(declare_direct_product<__nv_fp8_e4m3>)
+    .saturates();
 GRADVERIFY_KERNEL(GradInput, "direct_f8", launch_grad_input)
     .with(declare_direct_product<__half>)
     .storage("dy", DType::f8e5m2)

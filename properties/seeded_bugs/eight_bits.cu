@@ -9,6 +9,7 @@
 #include "harness/kernel.hpp"
 #include "kernels/conv/geometry.cuh"
 #include "reference/layer_norm.hpp"
+#include "reference/relu.hpp"
 
 namespace {
 
@@ -59,6 +60,18 @@ struct Truncates : Right {
         result = e4m3(sum);
         const bool is_beyond = fabsf(static_cast<float>(result)) > fabsf(sum);
         if (is_beyond) result.__x = static_cast<__nv_fp8_storage_t>(result.__x - 1);
+    }
+};
+// Of what is too large.
+struct GivesNan : Right {
+    __device__ void store(e4m3& result) const {
+        result = of_bits<e4m3>(__nv_cvt_float_to_fp8(sum, __NV_NOSAT, __NV_E4M3));
+    }
+};
+// Of the largest number, which is inside the range.
+struct GivesNanForLargest : Right {
+    __device__ void store(e4m3& result) const {
+        result = fabsf(sum) == 448.0f ? of_bits<e4m3>(0x7f) : e4m3(sum);
     }
 };
 // What is smaller than the smallest normal number is taken for 0.
@@ -184,6 +197,21 @@ void launch_normalise(const gradverify::layer_norm::Backward& call) {
         static_cast<int>(call.rows), static_cast<int>(call.width));
 }
 
+// Infinities stay, or saturate.
+template <__nv_saturation_t saturation>
+__global__ void rectify(const float* x, e5m2* y, long long n) {
+    const long long i = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
+    if (i < n)
+        y[i] =
+            of_bits<e5m2>(__nv_cvt_float_to_fp8(x[i] <= 0.0f ? 0.0f : x[i], saturation, __NV_E5M2));
+}
+template <__nv_saturation_t saturation>
+void launch_rectify(const gradverify::relu::Forward& call) {
+    rectify<saturation>
+        <<<gradverify::conv::blocks_for(call.y.elements(), 64), 64, 0, call.launch.stream>>>(
+            call.x.as<const float>(), call.y.as<e5m2>(), call.y.elements());
+}
+
 void declare_correlate(gradverify::KernelDeclaration& kernel) {
     kernel.storage("dy", DType::f8e5m2).storage("x", DType::f8e4m3);
 }
@@ -199,6 +227,20 @@ GRADVERIFY_KERNEL(gradverify::layer_norm::Backward, "right_f8_dx", launch_normal
     .storage("dx", DType::f8e4m3);
 GRADVERIFY_KERNEL(gradverify::layer_norm::Backward, "right_f8_dx_nan", launch_normalise<__NV_NOSAT>)
     .storage("dx", DType::f8e4m3);
+GRADVERIFY_KERNEL(gradverify::relu::Forward, "right_f8_inf_lost", launch_rectify<__NV_SATFINITE>)
+    .storage("y", DType::f8e5m2);
+GRADVERIFY_KERNEL(gradverify::relu::Forward, "right_f8_inf_kept", launch_rectify<__NV_NOSAT>)
+    .storage("y", DType::f8e5m2);
+GRADVERIFY_KERNEL(gradverify::relu::Forward, "right_f8_saturates", launch_rectify<__NV_SATFINITE>)
+    .storage("y", DType::f8e5m2)
+    .saturates();
+GRADVERIFY_KERNEL(gradverify::relu::Forward, "bug_f8_inf_kept", launch_rectify<__NV_NOSAT>)
+    .storage("y", DType::f8e5m2)
+    .saturates();
+GRADVERIFY_KERNEL(Forward, "right_f8_sums_in_half", launch_convolve<SumsInHalf, __nv_fp8_e4m3>)
+    .storage(DType::f8e4m3)
+    .accumulates_in(DType::f16)
+    .saturates();
 GRADVERIFY_KERNEL(GradWeight, "bug_f8_e4m3_read_as_e5m2", launch_correlate<ReadsE4m3AsE5m2>)
     .with(declare_correlate);
 GRADVERIFY_KERNEL(GradWeight, "bug_f8_sums_in_half", launch_correlate<SumsInHalf>)
@@ -213,3 +255,12 @@ GRADVERIFY_KERNEL(Forward, "bug_f8_sums_in_e4m3", launch_convolve<SumsInE4m3, __
     .storage(DType::f8e4m3);
 GRADVERIFY_KERNEL(Forward, "bug_f8_truncates", launch_convolve<Truncates, __nv_fp8_e4m3>)
     .storage(DType::f8e4m3);
+GRADVERIFY_KERNEL(Forward, "right_f8_nan", launch_convolve<GivesNan, __nv_fp8_e4m3>)
+    .storage(DType::f8e4m3);
+GRADVERIFY_KERNEL(Forward, "bug_f8_nan_beyond", launch_convolve<GivesNan, __nv_fp8_e4m3>)
+    .storage(DType::f8e4m3)
+    .saturates();
+GRADVERIFY_KERNEL(Forward, "bug_f8_largest_is_nan",
+                  launch_convolve<GivesNanForLargest, __nv_fp8_e4m3>)
+    .storage(DType::f8e4m3)
+    .saturates();

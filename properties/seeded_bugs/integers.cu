@@ -38,6 +38,17 @@ struct Saturates : Right {
         y = static_cast<std::int8_t>(result < -128 ? -128 : (result > 127 ? 127 : result));
     }
 };
+// 128 is no i8, and becomes -128.
+struct CutsOffAt128 : Right {
+    __device__ void store(std::int8_t bias, std::int8_t& y) const {
+        const int result = sum + bias;
+        y = static_cast<std::int8_t>(result < -128 ? -128 : (result > 128 ? 128 : result));
+    }
+};
+// Sums in 16 bits that saturate are beyond the range all the same; those that wrap may not be.
+struct WrapsIn16Bits : Saturates {
+    __device__ void add(int a, int b) { sum = static_cast<std::int16_t>(sum + a * b); }
+};
 struct TakesSignsAway : Right {
     __device__ void add(int a, int b) { sum += (a & 0xff) * b; }
 };
@@ -184,7 +195,18 @@ constexpr auto declare_sums = declare<DType::i8, DType::i32>;
 GRADVERIFY_KERNEL(Forward, "right_i8_wraps", launch<Right, std::int8_t, std::int8_t>)
     .with(declare<DType::i8, DType::i8>);
 GRADVERIFY_KERNEL(Forward, "right_i8_saturates", launch<Saturates, std::int8_t, std::int8_t>)
-    .with(declare<DType::i8, DType::i8>);
+    .with(declare<DType::i8, DType::i8>)
+    .saturates();
+GRADVERIFY_KERNEL(Forward, "bug_i8_wraps", launch<Right, std::int8_t, std::int8_t>)
+    .with(declare<DType::i8, DType::i8>)
+    .saturates();
+GRADVERIFY_KERNEL(Forward, "bug_i8_cut_off_at_128", launch<CutsOffAt128, std::int8_t, std::int8_t>)
+    .with(declare<DType::i8, DType::i8>)
+    .saturates();
+GRADVERIFY_KERNEL(Forward, "bug_i8_wraps_in_16_bits",
+                  launch<WrapsIn16Bits, std::int8_t, std::int8_t>)
+    .with(declare<DType::i8, DType::i8>)
+    .saturates();
 GRADVERIFY_KERNEL(Forward, "right_i8_to_float", launch<Right, std::int8_t, float>)
     .with(declare<DType::i8, DType::f32>);
 GRADVERIFY_KERNEL(gradverify::fc::Forward, "right_u8_bf16",
@@ -192,7 +214,8 @@ GRADVERIFY_KERNEL(gradverify::fc::Forward, "right_u8_bf16",
     .with(declare<DType::u8, DType::bf16>)
     .storage("w", DType::u8);
 GRADVERIFY_KERNEL(gradverify::fc::Forward, "right_u8", (launch_connect<std::uint8_t, std::uint8_t>))
-    .storage(DType::u8);
+    .storage(DType::u8)
+    .saturates();
 GRADVERIFY_KERNEL(gradverify::fc::Forward, "right_i32",
                   (launch_connect<std::int32_t, std::int32_t>))
     .storage(DType::i32);

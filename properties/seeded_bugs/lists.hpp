@@ -156,6 +156,8 @@ constexpr SeededBug eight_bit_bugs[] = {
     {"conv.forward/bug_f8_largest_is_infinite", "within_rounding_bound", "in=1x1"},
     {"conv.forward/bug_f8_sums_in_e4m3", "within_rounding_bound", "c=2,in=1x1"},
     {"conv.forward/bug_f8_truncates", "within_rounding_bound", "in=1x1"},
+    {"conv.forward/bug_f8_nan_beyond", "within_rounding_bound", "in=1x1"},
+    {"relu.forward/bug_f8_inf_kept", "within_rounding_bound", "n=2"},
 };
 
 constexpr SeededBug integer_bugs[] = {
@@ -163,6 +165,9 @@ constexpr SeededBug integer_bugs[] = {
     {"conv.forward/bug_i8_read_as_u8", "within_rounding_bound", "in=1x1"},
     {"conv.forward/bug_i8_products_in_8_bits", "within_rounding_bound", "in=1x1"},
     {"conv.forward/bug_i8_sums_in_16_bits", "within_rounding_bound", "c=2,in=1x1"},
+    {"conv.forward/bug_i8_wraps", "within_rounding_bound", "in=1x1"},
+    {"conv.forward/bug_i8_cut_off_at_128", "within_rounding_bound", "in=1x1"},
+    {"conv.forward/bug_i8_wraps_in_16_bits", "within_rounding_bound", "c=2,in=1x1"},
     {"conv.forward/bug_u8_read_as_i8", "within_rounding_bound", "in=1x1"},
     {"conv.forward/bug_u8_pairs_saturate", "within_rounding_bound", "c=2,in=1x1"},
 };
