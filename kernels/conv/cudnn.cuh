@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstdint>
+#include <type_traits>
 
 #include "kernels/conv/cudnn_library.cuh"
 #include "kernels/element.cuh"
@@ -25,6 +26,10 @@ template <>
 constexpr cudnnDataType_t data_type<__half> = CUDNN_DATA_HALF;
 template <>
 constexpr cudnnDataType_t data_type<__nv_bfloat16> = CUDNN_DATA_BFLOAT16;
+template <>
+constexpr cudnnDataType_t data_type<std::int8_t> = CUDNN_DATA_INT8;
+template <>
+constexpr cudnnDataType_t data_type<std::int32_t> = CUDNN_DATA_INT32;
 
 /// Of two bytes: products on tensor cores, sums in float.
 template <class T>
@@ -35,10 +40,16 @@ template <class T>
 constexpr cudnnMathType_t math_of = is_narrow<T> ? CUDNN_TENSOR_OP_MATH : CUDNN_DEFAULT_MATH;
 template <>
 constexpr cudnnMathType_t math_of<float> = CUDNN_FMA_MATH;
+template <>
+constexpr cudnnMathType_t math_of<std::int8_t> = CUDNN_TENSOR_OP_MATH;
 
-/// Also the type of the factors that every call takes.
+/// What it sums products of these in.
 template <class T>
-using Scale = Accumulator<T>;
+using Sum = std::conditional_t<std::is_same_v<T, std::int8_t>, std::int32_t, Accumulator<T>>;
+
+/// The type of the factors that every call takes.
+template <class T>
+using Scale = std::conditional_t<std::is_same_v<T, double>, double, float>;
 
 /// A descriptor that lasts as long as this.
 template <class Handle, auto create, auto destroy>
@@ -97,7 +108,7 @@ void describe_channels(const TensorDescriptor& descriptor, std::int64_t channels
 }
 
 /// The tensors of a convolution, x and y also for dx and dy, and how it is to be done.
-template <class T, cudnnTensorFormat_t format, cudnnMathType_t math>
+template <class T, cudnnTensorFormat_t format, cudnnMathType_t math, class Result = T>
 struct Convolution {
     TensorDescriptor x, y;
     FilterDescriptor w;
@@ -107,7 +118,7 @@ struct Convolution {
     Convolution(const Parameters& p, const TensorView& x_view, const TensorView& w_view,
                 const TensorView& y_view) {
         describe<T>(x, x_view);
-        describe<T>(y, y_view);
+        describe<Result>(y, y_view);
         const Axes filter(w_view);
         axes = filter.count;
         GRADVERIFY_CUDNN(SetFilterNdDescriptor, w, data_type<T>, format, axes, filter.sizes.data());
@@ -122,7 +133,7 @@ struct Convolution {
         }
         // What everybody calls a convolution does not turn the filter round.
         GRADVERIFY_CUDNN(SetConvolutionNdDescriptor, how, axes - 2, padding.data(), stride.data(),
-                         dilation.data(), CUDNN_CROSS_CORRELATION, data_type<Scale<T>>);
+                         dilation.data(), CUDNN_CROSS_CORRELATION, data_type<Sum<T>>);
         GRADVERIFY_CUDNN(SetConvolutionGroupCount, how, as_int(p.groups));
         GRADVERIFY_CUDNN(SetConvolutionMathType, how, math);
     }
@@ -164,12 +175,24 @@ void declare_product(KernelDeclaration& kernel) {
 }
 
 /// The same of half and bfloat16, without the problems that cuDNN 9 was found to get wrong in them:
-/// with dilation, and forward, in three dimensions, where the sum is rounded before the bias is
-/// added as well. docs/convolution.md has them.
+/// with groups or dilation, and forward, in three dimensions, where the sum is rounded before the
+/// bias is added as well. docs/convolution.md has them.
 template <class T, int most_axes, cudnnTensorFormat_t format = CUDNN_TENSOR_NCHW>
 void declare_narrow(KernelDeclaration& kernel) {
     declare_product<T, format>(kernel);
-    kernel.spatial_axes(1, most_axes).where("dilation", equals(1));
+    kernel.spatial_axes(1, most_axes).where("groups", equals(1)).where("dilation", equals(1));
+}
+
+/// The same of integers of 8 bits, to whose sums a bias of floats is added: of channels in words of
+/// four, as cuDNN's documentation asks for, and without dilation, which it refuses.
+inline void declare_integers(KernelDeclaration& kernel) {
+    declare_product<std::int8_t, CUDNN_TENSOR_NHWC>(kernel);
+    kernel.spatial_axes(1, 2)
+        .where("c", multiple_of(4))
+        .where("k", multiple_of(4))
+        .where("dilation", equals(1))
+        .storage("b", DType::f32)
+        .accumulates_in(DType::f32);
 }
 
 /// The same of floats whose products may be TF32, as they are by default.

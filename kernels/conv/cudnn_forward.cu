@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// conv.forward/cudnn...: cuDNN's forward pass, by its heuristics' choice and by each algorithm. In
-// half and bfloat16 the bias is added before the result is rounded, by the one call that does so;
-// a sum of two calls would be rounded twice.
+// conv.forward/cudnn...: cuDNN's forward pass, by its heuristics' choice and by each algorithm.
+// Where results are narrower than sums the bias is added before they are rounded, by the one call
+// that does so; a sum of two calls would be rounded twice.
 #include "kernels/conv/cudnn.cuh"
 
 namespace {
@@ -30,11 +30,15 @@ cudnnConvolutionFwdAlgo_t choose(cudnnHandle_t handle, const Descriptors& conv,
     });
 }
 
+/// Integers have biases of floats.
+template <class T>
+using Bias = std::conditional_t<std::is_same_v<T, std::int8_t>, float, T>;
+
 /// y = conv(x, w) + b. `algorithm`: one of cuDNN's, or what its heuristics may choose from.
 template <class T, auto algorithm, cudnnTensorFormat_t format = CUDNN_TENSOR_NCHW,
-          cudnnMathType_t math = math_of<T>>
+          cudnnMathType_t math = math_of<T>, class Result = T>
 void launch(const conv::Forward& call) {
-    const Convolution<T, format, math> conv(call.problem, call.x, call.w, call.y);
+    const Convolution<T, format, math, Result> conv(call.problem, call.x, call.w, call.y);
     const cudnnHandle_t handle = handle_on(call.launch.stream);
     const auto chosen = choose(handle, conv, algorithm);
     std::size_t bytes = 0;
@@ -42,11 +46,12 @@ void launch(const conv::Forward& call) {
                      chosen, &bytes);
     void* const workspace = workspace_of(bytes);
     TensorDescriptor bias;
-    describe_channels<T>(bias, call.y.size(1), conv.axes);
-    const T *x = call.x.as<const T>(), *w = call.w.as<const T>(), *b = call.b.as<const T>();
-    T* const y = call.y.as<T>();
+    describe_channels<Bias<T>>(bias, call.y.size(1), conv.axes);
+    const T *x = call.x.as<const T>(), *w = call.w.as<const T>();
+    const Bias<T>* const b = call.b.as<const Bias<T>>();
+    Result* const y = call.y.as<Result>();
     const Scale<T> one = 1, zero = 0;
-    if constexpr (is_narrow<T>) {
+    if constexpr (sizeof(Result) < sizeof(Sum<T>)) {
         ActivationDescriptor identity;
         GRADVERIFY_CUDNN(SetActivationDescriptor, identity, CUDNN_ACTIVATION_IDENTITY,
                          CUDNN_PROPAGATE_NAN, 0.0);
@@ -62,6 +67,8 @@ void launch(const conv::Forward& call) {
 
 constexpr auto nhwc = CUDNN_TENSOR_NHWC;
 constexpr auto precomp = CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_PRECOMP_GEMM;
+constexpr auto launch_i8 = launch<std::int8_t, precomp, nhwc, math_of<std::int8_t>, float>;
+constexpr auto launch_i8_all = launch<std::int8_t, precomp, nhwc>;
 
 }  // namespace
 
@@ -87,8 +94,14 @@ GRADVERIFY_KERNEL(gradverify::conv::Forward, "cudnn_bf16", launch<__nv_bfloat16,
 GRADVERIFY_KERNEL(gradverify::conv::Forward, "cudnn_nhwc_bf16",
                   launch<__nv_bfloat16, precomp, nhwc>)
     .with(declare_narrow<__nv_bfloat16, 2, nhwc>)
-    .where("groups", gradverify::equals(1))
     .accumulates_in(gradverify::DType::bf16);
+// Integers, too: sums become floats, or saturate in 8 bits.
+GRADVERIFY_KERNEL(gradverify::conv::Forward, "cudnn_nhwc_i8", launch_i8)
+    .with(declare_integers)
+    .storage("y", gradverify::DType::f32);
+GRADVERIFY_KERNEL(gradverify::conv::Forward, "cudnn_nhwc_i8_all", launch_i8_all)
+    .with(declare_integers)
+    .saturates();
 
 GRADVERIFY_KERNEL(gradverify::conv::Forward, "cudnn_any", launch<float, Heuristic::any>)
     .with(declare_product<float>)
