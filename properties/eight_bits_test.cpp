@@ -30,6 +30,7 @@ TEST_CASE("a result beyond the largest number may be anything, and one below it 
     // CUDA's conversion saturates: 448 for 600. Who says so is held to it.
     CHECK(verdict("direct_f8_all", "x[0]=20,w[0]=30") == Verdict::passed);
     CHECK(verdict("direct_f8_all", "x[0]=20,w[0]=-30") == Verdict::passed);
+    CHECK(verdict("direct_f8_all", "x[0]=20,w[0]=22") == Verdict::passed);
     CHECK(verdict("bug_f8_nan_beyond", "x[0]=20,w[0]=30") == Verdict::failed);
     CHECK(verdict("bug_f8_nan_beyond", "x[0]=20,w[0]=22") == Verdict::passed);
     CHECK(verdict("bug_f8_largest_is_nan", "x[0]=20,w[0]=30") == Verdict::passed);

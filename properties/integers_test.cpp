@@ -55,6 +55,7 @@ TEST_CASE("an integer beyond the range may be anything, and one inside may not")
     CHECK(verdict("right_i8_wraps", "x[0]=16,w[0]=8") == Verdict::vacuous);
     // Who says that it saturates is held to it.
     CHECK(verdict("right_i8_saturates", "x[0]=16,w[0]=8") == Verdict::passed);
+    CHECK(verdict("right_i8_saturates", "x[0]=16,w[0]=-9") == Verdict::passed);
     CHECK(verdict("bug_i8_wraps", "x[0]=16,w[0]=8") == Verdict::failed);
     CHECK(verdict("bug_i8_cut_off_at_128", "x[0]=16,w[0]=8") == Verdict::failed);
     CHECK(verdict("bug_i8_cut_off_at_128", "x[0]=16,w[0]=-9") == Verdict::passed);
