@@ -61,13 +61,14 @@ GRADVERIFY_KERNEL(gradverify::conv::GradInput, "cudnn_nhwc_tf32",
     .with(declare_tf32<nhwc>);
 GRADVERIFY_KERNEL(gradverify::conv::GradInput, "cudnn_f64", launch<double, Heuristic::direct>)
     .with(declare_product<double>);
-// It was found to sum in half where the heuristics so choose: docs/convolution.md.
+// Those of half were found to sum in it where the heuristics so choose: docs/convolution.md.
 GRADVERIFY_KERNEL(gradverify::conv::GradInput, "cudnn_f16", launch<__half, Heuristic::direct>)
     .with(declare_narrow<__half, 3>)
     .accumulates_in(DType::f16);
 GRADVERIFY_KERNEL(gradverify::conv::GradInput, "cudnn_nhwc_f16",
                   launch<__half, Heuristic::direct, nhwc>)
-    .with(declare_narrow<__half, 3, nhwc>);
+    .with(declare_narrow<__half, 3, nhwc>)
+    .accumulates_in(DType::f16);
 GRADVERIFY_KERNEL(gradverify::conv::GradInput, "cudnn_bf16",
                   launch<__nv_bfloat16, Heuristic::direct>)
     .with(declare_narrow<__nv_bfloat16, 3>);
