@@ -93,7 +93,7 @@ Outcome adjoint_identity(CaseContext& context) {
                 &Comparison::ok))
             return outcome;
     }
-    return Outcome::skipped("no sound forward");
+    return Outcome::skipped("no forward kernel is registered that is right on the problem");
 }
 
 }  // namespace gradverify

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // One clause: of the terms that hold wherever it fails, the cheapest few that leave out all that
-// passes; one or two by trying all, more by taking the best each time. Two clauses: each from a
-// failing problem, of two terms by trying all, or by the term of the highest gain each time (FOIL;
-// Quinlan, Machine Learning 5, 1990).
+// passes; one or two by trying all, more by taking the best each time; of exceptions, the same with
+// what passes. Two clauses: each from a failing problem, of two terms by trying all, or by the term
+// of the highest gain each time (FOIL; Quinlan, Machine Learning 5, 1990).
 #include "properties/failure_rule.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <set>
 
 namespace gradverify {
@@ -226,13 +227,34 @@ std::vector<Term> in_order(std::vector<Term> clause) {
     return clause;
 }
 
-/// Takes the term that leaves out most for its cost, until none passes.
-std::optional<std::vector<Term>> greedily(const std::vector<Term>& terms, Some passing,
-                                          std::size_t terms_maximum) {
+/// Without the terms, dearest first, that leave out nothing which the others don't.
+std::vector<Term> without_idle(std::vector<Term> clause, const Some& passing) {
+    std::ranges::stable_sort(clause, std::greater<>(), &Term::cost);
+    for (std::size_t i = 0; i < clause.size();) {
+        std::vector<Term> fewer = clause;
+        fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(i));
+        const FittedRule rule{{fewer}};
+        const bool is_idle = std::ranges::none_of(
+            passing, [&](const Observation* one) { return rule.holds(one->values); });
+        if (is_idle)
+            clause = std::move(fewer);
+        else
+            ++i;
+    }
+    return clause;
+}
+
+enum class Worth { for_its_cost, alone };
+
+/// Takes the term that leaves out most, for its cost or alone, until none passes.
+std::optional<std::vector<Term>> greedily(const std::vector<Term>& terms, const Some& all_passing,
+                                          std::size_t terms_maximum, Worth kind) {
+    Some passing = all_passing;
     std::vector<Term> taken;
     while (!passing.empty() && taken.size() < terms_maximum) {
         const auto worth = [&](const Term& term) {
-            return static_cast<double>(passing.size() - count_in(passing, term)) / term.cost();
+            const auto left_out = static_cast<double>(passing.size() - count_in(passing, term));
+            return left_out / (kind == Worth::for_its_cost ? term.cost() : 1.0);
         };
         const auto best = std::ranges::max_element(terms, {}, worth);
         if (best == terms.end() || worth(*best) <= 0.0) return std::nullopt;
@@ -240,7 +262,7 @@ std::optional<std::vector<Term>> greedily(const std::vector<Term>& terms, Some p
         passing = where(passing, *best, true);
     }
     if (!passing.empty()) return std::nullopt;
-    return in_order(std::move(taken));
+    return in_order(without_idle(std::move(taken), all_passing));
 }
 
 std::optional<FittedRule> one_clause(const Some& failing, const Some& passing,
@@ -248,7 +270,9 @@ std::optional<FittedRule> one_clause(const Some& failing, const Some& passing,
     const std::vector<Term> terms = Candidates(failing, passing).necessary();
     auto clause = best_two(terms, passing, [](TermPair, double cost) { return -cost; });
     if (clause && clause->size() > terms_maximum) clause.reset();
-    if (!clause) clause = greedily(terms, passing, terms_maximum);
+    if (!clause) clause = greedily(terms, passing, terms_maximum, Worth::for_its_cost);
+    // Cheap limits may use up the terms where a few residues do.
+    if (!clause) clause = greedily(terms, passing, terms_maximum, Worth::alone);
     if (!clause) return std::nullopt;
     return FittedRule{{*std::move(clause)}};
 }
@@ -352,6 +376,11 @@ std::optional<FittedRule> fit_rule(std::span<const Observation> seen, const FitO
     if (auto rule = one_clause(failing, passing, options.terms_maximum)) return rule;
     if (options.terms_maximum < 2) return std::nullopt;
     if (auto rule = two_clauses(failing, passing, options)) return rule;
+    if (passing.size() >= options.failing_minimum)
+        if (auto rule = one_clause(passing, failing, options.terms_maximum)) {
+            rule->is_of_exceptions = true;
+            return rule;
+        }
     return incomplete(failing, passing, options);
 }
 

@@ -20,16 +20,20 @@ struct Observation {
     bool fails = false;
 };
 
-/// It fails wherever all terms of a clause hold.
+/// It fails wherever all terms of a clause hold; or, where the clause is of exceptions, everywhere
+/// else.
 struct FittedRule {
     std::vector<std::vector<Term>> clauses;
     bool is_complete = true;  ///< and nowhere else
+    bool is_of_exceptions = false;
 
     bool agrees_with(const Observation& one) const {
+        if (is_of_exceptions) return holds(one.values) != one.fails;
         return holds(one.values) ? one.fails : !(is_complete && one.fails);
     }
+    /// All terms of a clause.
     bool holds(std::span<const std::int64_t> values) const;
-    /// `k >= 2 and in_w is even, or wherever n >= 3`; empty when it fails everywhere.
+    /// The clauses: `k >= 2 and in_w is even, or wherever n >= 3`; empty when it fails everywhere.
     std::string print(std::span<const std::string> names) const;
 };
 
@@ -42,8 +46,8 @@ struct FitOptions {
     double share_minimum = 0.25;
 };
 
-/// The simplest rule that agrees with all of them: one clause of any terms, or two of limits
-/// (at_least, at_most, equal); where none does, one that is not complete, but
+/// The simplest rule that agrees with all of them: one clause of any terms, two of limits
+/// (at_least, at_most, equal), or one of exceptions; where none does, one that is not complete, but
 /// holds on the first that fails. Nothing when there is none either, or when too few fail to tell.
 std::optional<FittedRule> fit_rule(std::span<const Observation> seen,
                                    const FitOptions& options = {});

@@ -28,7 +28,8 @@ std::string fitted(const std::vector<Observation>& seen, const FitOptions& optio
     const auto rule = fit_rule(seen, options);
     if (!rule) return "none";
     for (const Observation& one : seen) CHECK(rule->agrees_with(one));
-    return rule->print(names) + (rule->is_complete ? "" : ", incomplete");
+    return (rule->is_of_exceptions ? "all but " : "") + rule->print(names) +
+           (rule->is_complete ? "" : ", incomplete");
 }
 
 }  // namespace
@@ -100,6 +101,16 @@ TEST_CASE(
         }
     CHECK(fitted(seen) == "b >= 9 and c >= 5, incomplete");
     CHECK(fitted(seen, {.share_minimum = 0.9}) == "none");
+}
+
+TEST_CASE("what passes makes a rule where what fails makes none") {
+    const auto seen =
+        cube(13, [](const Values& v) { return v[0] % 4 != 0 || v[1] % 3 != 0 || v[2] != 2; });
+    CHECK(fitted(seen) == "all but a is a multiple of 4 and b is a multiple of 3 and c = 2");
+    // Too few of them.
+    CHECK(fitted(cube(13, [](const Values& v) {
+              return v[0] % 8 != 0 || v[1] % 8 != 0 || v[2] != 2;
+          })) != "all but a is a multiple of 8 and b is a multiple of 8 and c = 2");
 }
 
 TEST_CASE("few failing problems make no rule, unless that is allowed") {

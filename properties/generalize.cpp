@@ -17,6 +17,12 @@ namespace {
 
 // Problems with many parameters changed: before the first fit, then to break each rule.
 constexpr int joint_problems = 48, challenges = 36;
+// Of a kernel that takes whole tiles alone hardly any other problem passes. The long one only where
+// few multiply-adds come of it.
+constexpr std::int64_t long_tile = 64, short_tile = 16;
+// Between the limits of a rule: so many, and so far.
+constexpr std::size_t problems_inside = 24;
+constexpr std::int64_t length_inside = 15;
 // Most draws of many parameters are not supported, empty, or were run before.
 constexpr int draws_per_problem = 12;
 // A rule that has not held by then will not.
@@ -27,7 +33,21 @@ constexpr int looks_around = 12;
 // With fewer, it is the parameters changed alone that are told.
 constexpr std::size_t problems_of_rule = 12;
 
-const std::vector<std::vector<Term>> no_terms(1);
+const FittedRule no_rule{{{}}};
+
+/// What a clause allows of a parameter, without what is far beyond.
+struct Limits {
+    std::int64_t lowest, highest;
+
+    explicit Limits(const SlotClass& slot_class)
+        : lowest(slot_class.smallest), highest(slot_class.highest) {}
+    void narrow(const Term& term) {
+        using enum Term::Kind;
+        if (term.kind == at_least || term.kind == equal) lowest = std::max(lowest, term.value);
+        if (term.kind == at_most || term.kind == equal) highest = std::min(highest, term.value);
+    }
+    std::int64_t length() const { return std::min<std::int64_t>(highest - lowest, length_inside); }
+};
 
 class Generalizer {
   public:
@@ -39,6 +59,7 @@ class Generalizer {
           trials_(trials),
           cost_of_(supported),
           random_(mix_seed(1, smallest.print())),
+          random_of_tests_(mix_seed(2, smallest.print())),
           lines_(values_.domain().classes.size()) {
         budget_.multiply_adds *= options.work_share;
         budget_.thread_barriers *= options.work_share;
@@ -53,7 +74,7 @@ class Generalizer {
         trials_.start(half_);
         change_one_at_a_time();
         trials_.start(half_);
-        try_joint_problems(joint_problems, no_terms);
+        try_joint_problems(joint_problems, no_rule);
         const auto rule = find_rule();
         Generality found{.text = rule ? text_of(*rule) : text_of_lines(),
                          .is_rule = rule.has_value(),
@@ -130,8 +151,7 @@ class Generalizer {
 
     /// Many parameters changed: those that a rule speaks of to one side or the other of where it
     /// says that failing begins, the others at random.
-    std::optional<Values> joint(const std::vector<Term>& terms) {
-        std::map<int, std::int64_t> wanted;
+    std::optional<Values> joint(const FittedRule& rule, std::size_t clause) {
         Values now = values_.base();
         const std::uint64_t keep = 1 + random_.below(3);
         for (int which = 0; which < class_count(); ++which) {
@@ -139,12 +159,25 @@ class Generalizer {
             now[static_cast<std::size_t>(which)] =
                 std::clamp(any_value(which), class_at(which).lowest, class_at(which).highest);
         }
-        for (const Term& term : terms)
-            if (!random_.one_in(4)) challenge(term, now);
-        for (int which = 0; which < class_count(); ++which)
-            if (now[static_cast<std::size_t>(which)] != base(which))
-                wanted[which] = now[static_cast<std::size_t>(which)];
-        return values_.with(wanted);
+        // Elsewhere the other clauses would hide what this one says.
+        for (std::size_t other = 0; other < rule.clauses.size(); ++other)
+            if (other != clause && random_.one_in(2)) leave(rule.clauses[other], now);
+        for (const Term& term : rule.clauses[clause])
+            if (!random_.one_in(4))
+                challenge(term, now, rule.is_of_exceptions && !random_.one_in(3));
+        return values_.with(changed_in(now));
+    }
+
+    /// Moves a value beyond one of the limits.
+    void leave(const std::vector<Term>& clause, Values& now) {
+        const Term& term = clause[random_.below(clause.size())];
+        const int of = term.parameters.front();
+        if (of >= class_count()) return;
+        const auto further = static_cast<std::int64_t>(random_.below(3));
+        const std::int64_t value =
+            term.kind == Term::Kind::at_least ? term.value - 1 - further : term.value + 1 + further;
+        now[static_cast<std::size_t>(of)] =
+            std::clamp(value, class_at(of).lowest, class_at(of).highest);
     }
 
     /// Mostly small or near the failing one.
@@ -156,16 +189,40 @@ class Generalizer {
 
     /// So many that say something and were not run before, if they are found; by turns for each
     /// clause.
-    void try_joint_problems(int count, const std::vector<std::vector<Term>>& clauses) {
+    void try_joint_problems(int count, const FittedRule& rule) {
         const std::size_t wanted = seen_.size() + static_cast<std::size_t>(count);
         for (int i = 0; i < count * draws_per_problem; ++i) {
             if (seen_.size() == wanted || !may_go_on()) return;
-            try_problem(joint(clauses[static_cast<std::size_t>(i) % clauses.size()]));
+            try_problem(joint(rule, static_cast<std::size_t>(i) % rule.clauses.size()));
         }
     }
 
-    /// Moves a value to the edge of the term, or over it.
-    void challenge(const Term& term, Values& now) {
+    /// Anywhere between the limits of the clauses, by turns.
+    void try_inside(const FittedRule& rule) {
+        for (std::size_t i = 0; i < problems_inside; ++i) {
+            std::map<int, Limits> limits;
+            for (const Term& term : rule.clauses[i % rule.clauses.size()]) {
+                const int of = term.parameters.front();
+                if (of >= class_count() || term.parameters.size() > 1) continue;
+                limits.try_emplace(of, class_at(of)).first->second.narrow(term);
+            }
+            std::map<int, std::int64_t> wanted;
+            for (const auto& [of, between] : limits)
+                if (between.lowest <= between.highest)
+                    wanted[of] =
+                        between.lowest + static_cast<std::int64_t>(random_of_tests_.below(
+                                             static_cast<std::uint64_t>(between.length()) + 1));
+            for (int which = 0; which < class_count(); ++which)
+                if (!limits.contains(which) && random_of_tests_.one_in(4))
+                    wanted[which] =
+                        base(which) + static_cast<std::int64_t>(random_of_tests_.below(3));
+            try_problem(values_.with(wanted));
+        }
+    }
+
+    /// Moves a value to the edge of the term, or over it; exactly, where chance would hardly meet
+    /// all terms at once.
+    void challenge(const Term& term, Values& now, bool exactly) {
         const int a = term.parameters[random_.below(term.parameters.size())];
         // The others move a size, at random.
         if (std::ranges::any_of(term.parameters, [&](int of) { return of >= class_count(); }))
@@ -191,8 +248,8 @@ class Generalizer {
             edge = inside_gap(a, edge);
         }
         now[static_cast<std::size_t>(a)] =
-            std::clamp(edge + static_cast<std::int64_t>(random_.below(4)) - 1, class_at(a).lowest,
-                       class_at(a).highest);
+            std::clamp(exactly ? edge : edge + static_cast<std::int64_t>(random_.below(4)) - 1,
+                       class_at(a).lowest, class_at(a).highest);
     }
 
     /// Between this value and the next one beyond it that was run, so that a limit is closed in on.
@@ -215,13 +272,104 @@ class Generalizer {
             const auto rule = fit_rule(seen_);
             if (!rule && ++unfit == unfit_maximum) return std::nullopt;
             const std::size_t before = seen_.size();
-            try_joint_problems(challenges, rule ? rule->clauses : no_terms);
+            try_joint_problems(challenges, rule ? *rule : no_rule);
             if (!rule) continue;
+            try_inside(*rule);
             const std::vector<Values> surprises = contradictions(*rule, before);
-            if (surprises.empty() && may_go_on()) return rule;
-            for (const Values& surprise : surprises) look_around(surprise);
+            for (const Values& surprise : surprises) {
+                look_around(surprise);
+                close_in(*rule, surprise);
+            }
+            if (!surprises.empty()) continue;
+            if (tiles_were_tried_) return may_go_on() ? rule : std::nullopt;
+            tiles_were_tried_ = true;
+            if (!try_whole_tiles(*rule)) return rule;
         }
         return std::nullopt;
+    }
+
+    /// Two or three parameters of whole tiles, and no others, which is what chance hardly ever
+    /// draws. Whether one contradicts the rule; what it takes to pass is then looked at.
+    bool try_whole_tiles(const FittedRule& rule) {
+        std::size_t surprises = 0;
+        for (const std::map<int, std::int64_t>& wanted : whole_tiles()) {
+            const auto values = values_.with(wanted);
+            const auto fails = try_problem(values);
+            if (!fails || rule.agrees_with({values_.with_sizes(*values), *fails})) continue;
+            look_around(*values);
+            if (!*fails) look_at_passing(*values);
+            if (++surprises == surprises_maximum) break;
+        }
+        return surprises > 0;
+    }
+
+    /// All pairs of parameters, on every axis; and all of three that have none, such as channels.
+    std::vector<std::map<int, std::int64_t>> whole_tiles() const {
+        std::map<int, std::vector<int>> classes_of;  // by parameter
+        for (int which = 0; which < class_count(); ++which)
+            if (!class_at(which).is_fixed())
+                classes_of[values_.parameter_of(which)].push_back(which);
+        const auto with_tile = [&](std::initializer_list<int> parameters) {
+            std::set<int> classes;
+            for (const int parameter : parameters)
+                classes.insert(classes_of[parameter].begin(), classes_of[parameter].end());
+            const bool is_short =
+                parameters.size() > 2 ||
+                std::ranges::any_of(classes, [&](int which) { return values_.has_axis(which); });
+            std::map<int, std::int64_t> wanted;
+            for (const int which : classes) wanted[which] = is_short ? short_tile : long_tile;
+            return wanted;
+        };
+        std::vector<std::map<int, std::int64_t>> all;
+        for (const auto& [a, of_a] : classes_of)
+            for (const auto& [b, of_b] : classes_of)
+                if (a < b) all.push_back(with_tile({a, b}));
+        std::erase_if(classes_of, [&](const auto& of) { return values_.has_axis(of.second[0]); });
+        for (const auto& [a, of_a] : classes_of)
+            for (const auto& [b, of_b] : classes_of)
+                for (const auto& [c, of_c] : classes_of)
+                    if (a < b && b < c) all.push_back(with_tile({a, b, c}));
+        return all;
+    }
+
+    bool passes(const std::map<int, std::int64_t>& wanted) {
+        return try_problem(values_.with(wanted)) == false;
+    }
+
+    /// Goes on from what passes with as little changed as can be: parts and multiples of what it
+    /// takes, alone and with all else at random.
+    void look_at_passing(const Values& passing) {
+        std::map<int, std::int64_t> needed = changed_in(passing);
+        // What must divide others first, as it would bring them along; and again, as without the
+        // others it may not cost too much.
+        for (std::size_t before = 0; before != needed.size();) {
+            before = needed.size();
+            for (const int which : values_.domain().draw_order) {
+                auto fewer = needed;
+                if (fewer.erase(which) > 0 && passes(fewer)) needed = std::move(fewer);
+            }
+        }
+        for (const auto& [which, value] : needed)
+            for (const std::int64_t other :
+                 {value - 1, value + 1, value / 2, value * 2, value * 3, value / 4, value / 8,
+                  value + value / 4, value + value / 2}) {
+                auto wanted = needed;
+                wanted[which] = other;
+                try_problem(values_.with(wanted));
+            }
+        for (int i = 0; i < looks_around; ++i) {
+            std::map<int, std::int64_t> wanted;
+            for (int which = 0; which < class_count(); ++which) {
+                const auto of = needed.find(which);
+                if (of != needed.end())
+                    wanted[which] =
+                        of->second / (1 + static_cast<std::int64_t>(random_of_tests_.below(2)));
+                else if (random_of_tests_.one_in(3))
+                    wanted[which] =
+                        base(which) + static_cast<std::int64_t>(random_of_tests_.below(4));
+            }
+            try_problem(values_.with(wanted));
+        }
     }
 
     std::vector<Values> contradictions(const FittedRule& rule, std::size_t from) const {
@@ -242,6 +390,48 @@ class Generalizer {
         }
     }
 
+    std::map<int, std::int64_t> changed_in(const Values& values) const {
+        std::map<int, std::int64_t> changed;
+        for (int which = 0; which < class_count(); ++which)
+            if (values[static_cast<std::size_t>(which)] != base(which))
+                changed[which] = values[static_cast<std::size_t>(which)];
+        return changed;
+    }
+
+    /// How far each limit of the rule is off: halves the way to what was seen to end otherwise.
+    void close_in(const FittedRule& rule, const Values& surprise) {
+        const bool fails = known_.at({surprise.begin(), surprise.begin() + class_count()});
+        const std::map<int, std::int64_t> wanted = changed_in(surprise);
+        for (const auto& clause : rule.clauses)
+            for (const Term& term : clause) {
+                const int of = term.parameters.front();
+                const bool is_limit =
+                    term.kind == Term::Kind::at_least || term.kind == Term::Kind::at_most;
+                if (!is_limit || of >= class_count()) continue;
+                std::int64_t near = surprise[static_cast<std::size_t>(of)];
+                auto far = next_that(!fails, of, near, term.kind == Term::Kind::at_most);
+                while (far && std::abs(*far - near) > 1) {
+                    const std::int64_t middle = near + (*far - near) / 2;
+                    auto changed = wanted;
+                    changed[of] = middle;
+                    const auto there = try_problem(values_.with(changed));
+                    if (!there) break;
+                    (*there == fails ? near : *far) = middle;
+                }
+            }
+    }
+
+    /// The next value, up or down, at which something was seen to fail, or not to.
+    std::optional<std::int64_t> next_that(bool fails, int which, std::int64_t from, bool up) const {
+        std::optional<std::int64_t> next;
+        for (const Observation& one : seen_) {
+            const std::int64_t value = one.values[static_cast<std::size_t>(which)];
+            if (one.fails != fails || (up ? value <= from : value >= from)) continue;
+            if (!next || (up ? value < *next : value > *next)) next = value;
+        }
+        return next;
+    }
+
     /// A parameter was seen at another value than the base's.
     bool was_varied(int which) const {
         return std::ranges::any_of(seen_, [&](const Observation& one) {
@@ -260,7 +450,9 @@ class Generalizer {
         std::erase_if(
             idle, [&](int which) { return spoken_of.contains(which) || shapes(which, spoken_of); });
         const std::string when = rule.print(values_.names());
-        std::string text = when.empty() ? "fails everywhere" : "fails wherever " + when;
+        std::string text = when.empty()            ? "fails everywhere"
+                           : rule.is_of_exceptions ? "fails everywhere but where " + when
+                                                   : "fails wherever " + when;
         if (!rule.is_complete) text += ", and in some other problems";
         if (idle.empty()) return text;
         return text + "; " + values_.names_of(idle) + (idle.size() == 1 ? " doesn't" : " don't") +
@@ -308,7 +500,8 @@ class Generalizer {
     WorkBudget budget_{};
     RunBudget half_{};
     double base_share_ = 0.0;
-    SplitMix64 random_;
+    SplitMix64 random_, random_of_tests_;
+    bool tiles_were_tried_ = false;
     std::map<Values, bool> known_;
     std::vector<Observation> seen_;
     /// By class: whether it fails at a value, all others at the base.

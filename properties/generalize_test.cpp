@@ -102,6 +102,50 @@ TEST_CASE("the rule is what was planted, and the others don't matter") {
     }
 }
 
+TEST_CASE("whole tiles that pass, where nothing else does, are found") {
+    struct Tiled {
+        std::string passes, idle;
+        Fails fails;
+    };
+    std::vector<Tiled> all{
+        {"n is a multiple of 8 and c is a multiple of 8 and k is a multiple of 8",
+         "groups, in, filter, stride, dilation and padding",
+         [](const Problem& p) {
+             return p.scalar("n") % 8 != 0 || p.scalar("c") % 8 != 0 || p.scalar("k") % 8 != 0;
+         }},
+        {"in_h is a multiple of 8 and in_w is a multiple of 8",
+         "n, c, k, groups, filter, stride, dilation and padding",
+         [](const Problem& p) { return h(p).in % 8 != 0 || w(p).in % 8 != 0; }},
+        {"k is a multiple of 16 and in_w is a multiple of 4",
+         "n, c, groups, in_h, filter, stride, dilation and padding",
+         [](const Problem& p) { return p.scalar("k") % 16 != 0 || w(p).in % 4 != 0; }}};
+    for (const std::int64_t tile : {4, 8, 16, 32, 64}) {
+        const std::string multiple = " is a multiple of " + std::to_string(tile);
+        all.push_back({"n" + multiple + " and k" + multiple,
+                       "c, groups, in, filter, stride, dilation and padding",
+                       [tile](const Problem& p) {
+                           return p.scalar("n") % tile != 0 || p.scalar("k") % tile != 0;
+                       }});
+    }
+    const TestKernel kernel(test_kernel());
+    for (const Tiled& one : all) {
+        const Told what = told(kernel, "in=1x1", failing_where(one.fails));
+        CHECK(what.generality.text ==
+              "fails everywhere but where " + one.passes + "; " + one.idle + " don't matter");
+        CHECK(what.generality.is_rule);
+        CHECK(what.runs < 700);
+    }
+}
+
+TEST_CASE("the limits of both of two clauses are closed in on") {
+    const TestKernel kernel(test_kernel());
+    const auto small = [](const Problem& p) { return p.scalar("c") < 32 || p.scalar("k") < 32; };
+    CHECK(
+        told(kernel, "in=1x1", failing_where(small)).generality.text ==
+        "fails wherever c <= 31, or wherever k <= 31; n, groups, in, filter, stride, dilation and "
+        "padding don't matter");
+}
+
 TEST_CASE("a rule that explains a part of the failures says so") {
     const TestKernel kernel(test_kernel());
     // In terms of padding and stride the remainder is beyond any rule of parameters.

@@ -34,6 +34,17 @@ ProblemValues::ProblemValues(const SupportedProblems& supported, const Problem& 
     find_sizes();
 }
 
+int ProblemValues::parameter_of(int which) const {
+    const int slot = class_at(which).slots.front();
+    return supported_.op().space.slots(domain_.rank)[static_cast<std::size_t>(slot)].parameter;
+}
+
+bool ProblemValues::has_axis(int which) const {
+    const ParameterSpace& space = supported_.op().space;
+    const auto parameter = static_cast<std::size_t>(parameter_of(which));
+    return space.parameters()[parameter].kind != ParameterKind::scalar;
+}
+
 std::string ProblemValues::names_of(const std::set<int>& classes) const {
     std::vector<std::string> names;
     const ParameterSpace& space = supported_.op().space;

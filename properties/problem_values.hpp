@@ -33,6 +33,10 @@ class ProblemValues {
         return domain_.classes[static_cast<std::size_t>(which)];
     }
     const Row& base() const { return base_; }
+    /// Its place among the operator's parameters, the first one's where several are tied.
+    int parameter_of(int which) const;
+    /// Of parameters for each axis, such as filters and strides.
+    bool has_axis(int which) const;
     std::int64_t base(int which) const { return base_[static_cast<std::size_t>(which)]; }
 
     /// Of each number of a row with its sizes: `stride_w`, `size 2 of y`
