@@ -50,8 +50,17 @@ std::vector<Problem> probes_of(const Operator& op) {
     return probes;
 }
 
-/// Inputs of a probe: numbers around one and a half that all differ, and the lowest indices.
-std::vector<Array<double>> probe_inputs(const Operator& op, const Problem& problem, double shift) {
+/// Whole numbers of all sorts, so that what is done for some of them only is done.
+double whole_number(const ValueDomain& domain, double simplest, std::int64_t i) {
+    const double step = static_cast<double>(1 + i % 3);
+    return std::clamp(simplest + step, domain.lowest, domain.highest);
+}
+
+enum class WholeNumbers { simplest, varied };
+
+/// Inputs of a probe: numbers around one and a half that all differ, and indices.
+std::vector<Array<double>> probe_inputs(const Operator& op, const Problem& problem, double shift,
+                                        WholeNumbers whole = WholeNumbers::simplest) {
     std::vector<Array<double>> inputs;
     for (const TensorSpec& tensor : op.inputs) {
         Array<double>& input = inputs.emplace_back(Array<double>{tensor.sizes(problem), {}});
@@ -65,6 +74,8 @@ std::vector<Array<double>> probe_inputs(const Operator& op, const Problem& probl
                         : std::isfinite(domain.highest) ? domain.highest - 1.0 - fraction
                         : std::isfinite(domain.lowest)  ? domain.lowest + 1.0 + fraction
                                                         : 1.0 + fraction;
+            else if (whole == WholeNumbers::varied)
+                value = whole_number(domain, value, i);
             input.data.push_back(value);
         }
     }
@@ -199,14 +210,16 @@ void run_probes(const Operator& op, const ForwardFunctions& functions, Mistakes&
                 return;
             }
             ++valid;
-            const auto inputs = probe_inputs(op, problem, 0.0);
-            std::vector<Array<double>> outputs;
-            for (const TensorSpec& tensor : op.outputs) {
-                outputs.push_back({tensor.sizes(problem), {}});
-                outputs.back().data.resize(
-                    static_cast<std::size_t>(element_count(outputs.back().sizes)));
+            for (const WholeNumbers whole : {WholeNumbers::simplest, WholeNumbers::varied}) {
+                const auto inputs = probe_inputs(op, problem, 0.0, whole);
+                std::vector<Array<double>> outputs;
+                for (const TensorSpec& tensor : op.outputs) {
+                    outputs.push_back({tensor.sizes(problem), {}});
+                    outputs.back().data.resize(
+                        static_cast<std::size_t>(element_count(outputs.back().sizes)));
+                }
+                functions.values(ForwardCall<double>(op, problem, inputs, outputs));
             }
-            functions.values(ForwardCall<double>(op, problem, inputs, outputs));
         } catch (const std::exception& wrong) {
             mistakes.push_back(std::string(wrong.what()) + " (at " + problem.print() + ")");
             return;

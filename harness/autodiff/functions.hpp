@@ -14,11 +14,15 @@
 
 namespace gradverify {
 
-// Beside the scalars' own, for double; rsqrt, max and min it lacks.
+// Beside the scalars' own, for double; rsqrt, sigmoid, max and min it lacks.
 using std::abs, std::fabs, std::fmax, std::fmin, std::pow;
 using std::atan, std::cbrt, std::cos, std::cosh, std::erf, std::erfc, std::exp, std::exp2,
     std::expm1, std::log, std::log1p, std::log2, std::sin, std::sinh, std::sqrt, std::tanh;
 inline double rsqrt(double x) { return 1.0 / std::sqrt(x); }
+inline double sigmoid(double x) {
+    const double small = std::exp(-std::abs(x));
+    return (x < 0.0 ? small : 1.0) / (1.0 + small);
+}
 inline double max(double a, double b) { return a < b ? b : a; }
 inline double min(double a, double b) { return b < a ? b : a; }
 
@@ -173,6 +177,21 @@ struct Tanh {
     // tanh.approx: a relative error of 2^-10.987.
     static Accuracy fast(double) { return {0x1.02p+13, 0.0}; }
 };
+/// Kernels compute it as 0.5 + 0.5 tanh(x / 2) too, which has the accuracy of the 0.5; and its
+/// derivative from the result, which loses what 1 - y cancels.
+struct Sigmoid : AnyBase {
+    static double value(double x) { return sigmoid(x); }
+    template <class S>
+    static S derivative(const S&, const S& y) {
+        return y * (S(1.0) - y);
+    }
+    static constexpr double ulps = 4.0;
+    static constexpr double absolute_roundings = 4.0;
+    // Of the fast exp, as far as it is seen beside the 1, and of a fast division; tanh.approx.
+    static Accuracy fast(double x) {
+        return {6.0 + std::floor(std::abs(1.173 * std::min(x, 0.0))), 0x1.02p-12};
+    }
+};
 struct Atan : NoFastForm {
     static double value(double x) { return std::atan(x); }
     template <class S>
@@ -212,24 +231,25 @@ struct Pow {
 }  // namespace gradverify::functions
 
 /// Defines every function of one argument for a scalar S through `apply_function<F>(x)`.
-#define GRADVERIFY_DETAIL_DEFINE_FUNCTIONS(S)                                          \
-    inline S sqrt(const S& x) { return detail::apply_function<functions::Sqrt>(x); }   \
-    inline S rsqrt(const S& x) { return detail::apply_function<functions::Rsqrt>(x); } \
-    inline S cbrt(const S& x) { return detail::apply_function<functions::Cbrt>(x); }   \
-    inline S exp(const S& x) { return detail::apply_function<functions::Exp>(x); }     \
-    inline S exp2(const S& x) { return detail::apply_function<functions::Exp2>(x); }   \
-    inline S expm1(const S& x) { return detail::apply_function<functions::Expm1>(x); } \
-    inline S log(const S& x) { return detail::apply_function<functions::Log>(x); }     \
-    inline S log2(const S& x) { return detail::apply_function<functions::Log2>(x); }   \
-    inline S log1p(const S& x) { return detail::apply_function<functions::Log1p>(x); } \
-    inline S sin(const S& x) { return detail::apply_function<functions::Sin>(x); }     \
-    inline S cos(const S& x) { return detail::apply_function<functions::Cos>(x); }     \
-    inline S sinh(const S& x) { return detail::apply_function<functions::Sinh>(x); }   \
-    inline S cosh(const S& x) { return detail::apply_function<functions::Cosh>(x); }   \
-    inline S tanh(const S& x) { return detail::apply_function<functions::Tanh>(x); }   \
-    inline S atan(const S& x) { return detail::apply_function<functions::Atan>(x); }   \
-    inline S erf(const S& x) { return detail::apply_function<functions::Erf>(x); }     \
-    inline S erfc(const S& x) { return detail::apply_function<functions::Erfc>(x); }   \
-    inline S fabs(const S& x) { return abs(x); }                                       \
-    inline S fmax(const S& a, const S& b) { return max(a, b); }                        \
+#define GRADVERIFY_DETAIL_DEFINE_FUNCTIONS(S)                                              \
+    inline S sqrt(const S& x) { return detail::apply_function<functions::Sqrt>(x); }       \
+    inline S rsqrt(const S& x) { return detail::apply_function<functions::Rsqrt>(x); }     \
+    inline S cbrt(const S& x) { return detail::apply_function<functions::Cbrt>(x); }       \
+    inline S exp(const S& x) { return detail::apply_function<functions::Exp>(x); }         \
+    inline S exp2(const S& x) { return detail::apply_function<functions::Exp2>(x); }       \
+    inline S expm1(const S& x) { return detail::apply_function<functions::Expm1>(x); }     \
+    inline S log(const S& x) { return detail::apply_function<functions::Log>(x); }         \
+    inline S log2(const S& x) { return detail::apply_function<functions::Log2>(x); }       \
+    inline S log1p(const S& x) { return detail::apply_function<functions::Log1p>(x); }     \
+    inline S sin(const S& x) { return detail::apply_function<functions::Sin>(x); }         \
+    inline S cos(const S& x) { return detail::apply_function<functions::Cos>(x); }         \
+    inline S sinh(const S& x) { return detail::apply_function<functions::Sinh>(x); }       \
+    inline S cosh(const S& x) { return detail::apply_function<functions::Cosh>(x); }       \
+    inline S tanh(const S& x) { return detail::apply_function<functions::Tanh>(x); }       \
+    inline S sigmoid(const S& x) { return detail::apply_function<functions::Sigmoid>(x); } \
+    inline S atan(const S& x) { return detail::apply_function<functions::Atan>(x); }       \
+    inline S erf(const S& x) { return detail::apply_function<functions::Erf>(x); }         \
+    inline S erfc(const S& x) { return detail::apply_function<functions::Erfc>(x); }       \
+    inline S fabs(const S& x) { return abs(x); }                                           \
+    inline S fmax(const S& a, const S& b) { return max(a, b); }                            \
     inline S fmin(const S& a, const S& b) { return min(a, b); }

@@ -63,6 +63,10 @@ TEST_CASE("each function's own error is that of CUDA's tables, accurate and fast
         {"sinh", sinh, 0.5, 3.0, 3.0},
         {"cosh", cosh, 0.5, 2.0, 2.0},
         {"tanh", tanh, 0.5, 2.0, 0x1.02p+13, 0.0, current_rounding.gamma(4.0)},
+        {"sigmoid", sigmoid, 0.5, 4.0, 6.0, 0x1.02p-12,
+         of_another_base(sigmoid, 0.5) + current_rounding.gamma(4.0)},
+        {"sigmoid", sigmoid, -8.0, 4.0, 6.0 + 9.0, 0x1.02p-12,
+         of_another_base(sigmoid, -8.0) + current_rounding.gamma(4.0)},
         {"atan", atan, 0.5, 2.0, 2.0},
         {"erf", erf, 0.5, 2.0, 2.0},
         {"erfc", erfc, 0.5, 4.0, 4.0},
@@ -195,6 +199,18 @@ TEST_CASE("doubles have the functions that the standard library lacks") {
     // Of equal numbers the first, as the scalars' own.
     CHECK_FALSE(std::signbit(max(0.0, -0.0)));
     CHECK_FALSE(std::signbit(min(0.0, -0.0)));
+}
+
+TEST_CASE("the sigmoid's derivative may be y (1 - y), of a y that was rounded") {
+    CHECK(sigmoid(-800.0) == 0.0);
+    CHECK(sigmoid(800.0) == 1.0);
+    for (const double x : {-12.0, -1.0, 0.0, 3.0, 6.3282, 14.0, 40.0}) {
+        CAPTURE(x);
+        const auto y = static_cast<float>(sigmoid(x));
+        const Bounded exact = functions::Sigmoid::derivative(Bounded(x), sigmoid(Bounded(x)));
+        CHECK(std::abs(static_cast<double>(y * (1.0f - y)) - exact.value()) <= exact.error());
+        CHECK(exact.error() < 1e-6);
+    }
 }
 
 }  // namespace gradverify

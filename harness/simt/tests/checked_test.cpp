@@ -94,6 +94,7 @@ const WrongKernel wrong_kernels[] = {
      {"neighbour reads", "neighbour writes"},
      {"data[", "of block (", "nothing orders these blocks"}},
     {"read_of_unwritten_shared", FindingKind::uninitialised, {"unwritten reads"}, {"tile[31]"}},
+    {"cleared_without_barrier", FindingKind::race, {"cleared at once", "cleared reads"}, {"tile["}},
     {"plain_add_for_atomic", FindingKind::race, {"plain sum"}, {"data[0]"}},
     {"shuffle_from_exited_lane", FindingKind::warp_mask, {"from exited"}, {"lane 20"}},
     {"mask_names_absent_lane", FindingKind::warp_mask, {"absent lane"}, {"0x1ff", "(0x100"}},
@@ -146,6 +147,7 @@ const WrongKernel wrong_kernels[] = {
 };
 
 const char* const idioms[] = {
+    "blocks_of_bytes",
     "hillis_steele_scan",
     "blelloch_scan",
     "tiled_transpose",

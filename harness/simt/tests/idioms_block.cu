@@ -270,3 +270,21 @@ GRADVERIFY_SIMT_TEST_LAUNCHER(idiom_ping_pong) {
         smooth<<<4, 16>>>(call.data + step % 2 * 64, call.data + (1 - step % 2) * 64, 50);
     }
 }
+
+// 15. Blocks of bytes of a constant size, which compilers expand in place.
+struct Row {
+    float values[64];
+};
+__global__ void rows_of_bytes(float* data) {
+    __shared__ Row rows[4];
+    if (threadIdx.x == 0) memset(rows, 0, sizeof rows);
+    __syncthreads();
+    if (threadIdx.x < 2) memcpy(&rows[threadIdx.x], data + 64 * threadIdx.x, sizeof(Row));
+    __syncthreads();
+    if (threadIdx.x == 2) memcpy(&rows[2], &rows[1], sizeof(Row));
+    if (threadIdx.x == 3) rows[3] = rows[0];
+    __syncthreads();
+    for (int i = threadIdx.x; i < 64; i += 32)
+        data[i] = rows[0].values[i] + rows[1].values[i] + rows[2].values[i] + rows[3].values[i];
+}
+GRADVERIFY_SIMT_TEST_LAUNCHER(idiom_blocks_of_bytes) { rows_of_bytes<<<1, 32>>>(call.data); }

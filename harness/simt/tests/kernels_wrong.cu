@@ -51,6 +51,15 @@ __global__ void unwritten(float* data) {
 }
 GRADVERIFY_SIMT_TEST_LAUNCHER(read_of_unwritten_shared) { unwritten<<<1, 32>>>(call.data); }
 
+__global__ void cleared(float* data) {
+    __shared__ float tile[32];
+    tile[threadIdx.x] = 1.0f;
+    __syncthreads();
+    if (threadIdx.x == 31) memset(tile, 0, sizeof tile);  // line: cleared at once
+    data[threadIdx.x] = tile[threadIdx.x];                // line: cleared reads
+}
+GRADVERIFY_SIMT_TEST_LAUNCHER(cleared_without_barrier) { cleared<<<1, 32>>>(call.data); }
+
 __global__ void plain_sum(float* data, int count) {
     for (int i = threadIdx.x; i < count; i += blockDim.x) {
         if (i > 0) data[0] += data[i];  // line: plain sum
