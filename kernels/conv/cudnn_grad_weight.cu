@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // conv.grad_weight/cudnn...: cuDNN's gradient by the filter, by its heuristics' choice and by each
 // algorithm. Of those that sum the products themselves only one does so in the same order each
-// time. Three are declared for less than cuDNN takes: docs/convolution.md has what it gets wrong.
+// time. Some are declared for less than cuDNN takes: docs/convolution.md has what it gets wrong.
 #include "kernels/conv/cudnn.cuh"
 
 namespace {
@@ -47,11 +47,11 @@ void launch(const conv::GradWeight& call) {
 
 constexpr auto nhwc = CUDNN_TENSOR_NHWC;
 
-/// In three dimensions those of tensor cores, channels last, end in an illegal instruction.
+/// In three dimensions those of tensor cores end in an illegal instruction.
 void declare_flat(KernelDeclaration& kernel) { kernel.spatial_axes(1, 2); }
 
-/// Those of 16 bits do so in the other layout, too, and with groups they leave pixels out, or round
-/// sums to half. docs/convolution.md has them.
+/// Those of 16 bits also leave pixels out with groups, or round sums to half. docs/convolution.md
+/// has them.
 template <class T, cudnnTensorFormat_t format = CUDNN_TENSOR_NCHW>
 void declare_narrow_weights(KernelDeclaration& kernel) {
     declare_product<T, format>(kernel);
@@ -68,7 +68,8 @@ GRADVERIFY_KERNEL(gradverify::conv::GradWeight, "cudnn_nhwc",
     .with(declare_product<float, nhwc>);
 GRADVERIFY_KERNEL(gradverify::conv::GradWeight, "cudnn_tf32",
                   launch<float, Heuristic::direct, CUDNN_TENSOR_NCHW, tf32>)
-    .with(declare_tf32<>);
+    .with(declare_tf32<>)
+    .with(declare_flat);
 GRADVERIFY_KERNEL(gradverify::conv::GradWeight, "cudnn_nhwc_tf32",
                   launch<float, Heuristic::direct, nhwc, tf32>)
     .with(declare_tf32<nhwc>)
