@@ -5,24 +5,19 @@
 #include <map>
 #include <set>
 
-#include "harness/random.hpp"
 #include "harness/text.hpp"
 #include "properties/failure_rule.hpp"
 #include "properties/problem_cost.hpp"
 #include "properties/problem_values.hpp"
+#include "properties/rule_challenges.hpp"
 
 namespace gradverify {
 
 namespace {
 
 // Problems with many parameters changed: before the first fit, then to break each rule.
-constexpr int joint_problems = 48, challenges = 36;
-// Of a kernel that takes whole tiles alone hardly any other problem passes. The long one only where
-// few multiply-adds come of it.
-constexpr std::int64_t long_tile = 64, short_tile = 16;
-// Between the limits of a rule: so many, and so far.
+constexpr int joint_problems = 48, problems_of_challenge = 36;
 constexpr std::size_t problems_inside = 24;
-constexpr std::int64_t length_inside = 15;
 // Most draws of many parameters are not supported, empty, or were run before.
 constexpr int draws_per_problem = 12;
 // A rule that has not held by then will not.
@@ -35,20 +30,6 @@ constexpr std::size_t problems_of_rule = 12;
 
 const FittedRule no_rule{{{}}};
 
-/// What a clause allows of a parameter, without what is far beyond.
-struct Limits {
-    std::int64_t lowest, highest;
-
-    explicit Limits(const SlotClass& slot_class)
-        : lowest(slot_class.smallest), highest(slot_class.highest) {}
-    void narrow(const Term& term) {
-        using enum Term::Kind;
-        if (term.kind == at_least || term.kind == equal) lowest = std::max(lowest, term.value);
-        if (term.kind == at_most || term.kind == equal) highest = std::min(highest, term.value);
-    }
-    std::int64_t length() const { return std::min<std::int64_t>(highest - lowest, length_inside); }
-};
-
 class Generalizer {
   public:
     Generalizer(const SupportedProblems& supported, const Problem& smallest,
@@ -58,8 +39,7 @@ class Generalizer {
           problems_(problems),
           trials_(trials),
           cost_of_(supported),
-          random_(mix_seed(1, smallest.print())),
-          random_of_tests_(mix_seed(2, smallest.print())),
+          challenges_(values_, seen_, smallest),
           lines_(values_.domain().classes.size()) {
         budget_.multiply_adds *= options.work_share;
         budget_.thread_barriers *= options.work_share;
@@ -149,119 +129,20 @@ class Generalizer {
         if (*values == alone) lines_[static_cast<std::size_t>(which)][value] = *fails;
     }
 
-    /// Many parameters changed: those that a rule speaks of to one side or the other of where it
-    /// says that failing begins, the others at random.
-    std::optional<Values> joint(const FittedRule& rule, std::size_t clause) {
-        Values now = values_.base();
-        const std::uint64_t keep = 1 + random_.below(3);
-        for (int which = 0; which < class_count(); ++which) {
-            if (class_at(which).is_fixed() || random_.below(4) < keep) continue;
-            now[static_cast<std::size_t>(which)] =
-                std::clamp(any_value(which), class_at(which).lowest, class_at(which).highest);
-        }
-        // Elsewhere the other clauses would hide what this one says.
-        for (std::size_t other = 0; other < rule.clauses.size(); ++other)
-            if (other != clause && random_.one_in(2)) leave(rule.clauses[other], now);
-        for (const Term& term : rule.clauses[clause])
-            if (!random_.one_in(4))
-                challenge(term, now, rule.is_of_exceptions && !random_.one_in(3));
-        return values_.with(changed_in(now));
-    }
-
-    /// Moves a value beyond one of the limits.
-    void leave(const std::vector<Term>& clause, Values& now) {
-        const Term& term = clause[random_.below(clause.size())];
-        const int of = term.parameters.front();
-        if (of >= class_count()) return;
-        const auto further = static_cast<std::int64_t>(random_.below(3));
-        const std::int64_t value =
-            term.kind == Term::Kind::at_least ? term.value - 1 - further : term.value + 1 + further;
-        now[static_cast<std::size_t>(of)] =
-            std::clamp(value, class_at(of).lowest, class_at(of).highest);
-    }
-
-    /// Mostly small or near the failing one.
-    std::int64_t any_value(int which) {
-        if (random_.one_in(12)) return telling_lengths[random_.below(std::size(telling_lengths))];
-        const std::int64_t from = random_.one_in(2) ? base(which) - 1 : class_at(which).smallest;
-        return from + static_cast<std::int64_t>(random_.below(random_.one_in(4) ? 12 : 5));
-    }
-
     /// So many that say something and were not run before, if they are found; by turns for each
     /// clause.
     void try_joint_problems(int count, const FittedRule& rule) {
         const std::size_t wanted = seen_.size() + static_cast<std::size_t>(count);
         for (int i = 0; i < count * draws_per_problem; ++i) {
             if (seen_.size() == wanted || !may_go_on()) return;
-            try_problem(joint(rule, static_cast<std::size_t>(i) % rule.clauses.size()));
+            try_problem(challenges_.joint(rule, static_cast<std::size_t>(i) % rule.clauses.size()));
         }
     }
 
-    /// Anywhere between the limits of the clauses, by turns.
+    /// Between the limits of the clauses, by turns.
     void try_inside(const FittedRule& rule) {
-        for (std::size_t i = 0; i < problems_inside; ++i) {
-            std::map<int, Limits> limits;
-            for (const Term& term : rule.clauses[i % rule.clauses.size()]) {
-                const int of = term.parameters.front();
-                if (of >= class_count() || term.parameters.size() > 1) continue;
-                limits.try_emplace(of, class_at(of)).first->second.narrow(term);
-            }
-            std::map<int, std::int64_t> wanted;
-            for (const auto& [of, between] : limits)
-                if (between.lowest <= between.highest)
-                    wanted[of] =
-                        between.lowest + static_cast<std::int64_t>(random_of_tests_.below(
-                                             static_cast<std::uint64_t>(between.length()) + 1));
-            for (int which = 0; which < class_count(); ++which)
-                if (!limits.contains(which) && random_of_tests_.one_in(4))
-                    wanted[which] =
-                        base(which) + static_cast<std::int64_t>(random_of_tests_.below(3));
-            try_problem(values_.with(wanted));
-        }
-    }
-
-    /// Moves a value to the edge of the term, or over it; exactly, where chance would hardly meet
-    /// all terms at once.
-    void challenge(const Term& term, Values& now, bool exactly) {
-        const int a = term.parameters[random_.below(term.parameters.size())];
-        // The others move a size, at random.
-        if (std::ranges::any_of(term.parameters, [&](int of) { return of >= class_count(); }))
-            return;
-        std::int64_t edge = term.value;
-        if (term.modulus > 0) {
-            edge = static_cast<std::int64_t>(random_.below(4)) * term.modulus + term.value;
-        } else if (term.kind == Term::Kind::product_at_least) {
-            double others = 1.0;
-            for (const int other : term.parameters) {
-                if (other == a) continue;
-                // A limit that is prime shows only beside ones.
-                std::int64_t& factor = now[static_cast<std::size_t>(other)];
-                if (random_.one_in(2)) factor = class_at(other).smallest;
-                others *= static_cast<double>(factor);
-            }
-            edge = others > 0.0 ? static_cast<std::int64_t>(static_cast<double>(edge) / others) : 1;
-        } else if (term.parameters.size() == 2) {
-            const int b = term.parameters[0] == a ? term.parameters[1] : term.parameters[0];
-            edge = now[static_cast<std::size_t>(b)] *
-                   (random_.one_in(4) ? 1 + static_cast<std::int64_t>(random_.below(3)) : 1);
-        } else if (random_.one_in(3)) {
-            edge = inside_gap(a, edge);
-        }
-        now[static_cast<std::size_t>(a)] =
-            std::clamp(exactly ? edge : edge + static_cast<std::int64_t>(random_.below(4)) - 1,
-                       class_at(a).lowest, class_at(a).highest);
-    }
-
-    /// Between this value and the next one beyond it that was run, so that a limit is closed in on.
-    std::int64_t inside_gap(int which, std::int64_t edge) {
-        std::set<std::int64_t> values;
-        for (const Observation& one : seen_)
-            values.insert(one.values[static_cast<std::size_t>(which)]);
-        const auto above = values.upper_bound(edge), here = values.lower_bound(edge);
-        const bool up = random_.one_in(2);
-        if (up && above != values.end()) return edge + (*above - edge) / 2;
-        if (!up && here != values.begin()) return edge - (edge - *std::prev(here)) / 2;
-        return edge;
+        for (std::size_t i = 0; i < problems_inside; ++i)
+            try_problem(challenges_.inside(rule.clauses[i % rule.clauses.size()]));
     }
 
     /// A rule that agrees with all that was run, the last problems of which were there to break it.
@@ -272,7 +153,7 @@ class Generalizer {
             const auto rule = fit_rule(seen_);
             if (!rule && ++unfit == unfit_maximum) return std::nullopt;
             const std::size_t before = seen_.size();
-            try_joint_problems(challenges, rule ? *rule : no_rule);
+            try_joint_problems(problems_of_challenge, rule ? *rule : no_rule);
             if (!rule) continue;
             try_inside(*rule);
             const std::vector<Values> surprises = contradictions(*rule, before);
@@ -292,7 +173,7 @@ class Generalizer {
     /// draws. Whether one contradicts the rule; what it takes to pass is then looked at.
     bool try_whole_tiles(const FittedRule& rule) {
         std::size_t surprises = 0;
-        for (const std::map<int, std::int64_t>& wanted : whole_tiles()) {
+        for (const std::map<int, std::int64_t>& wanted : challenges_.whole_tiles()) {
             const auto values = values_.with(wanted);
             const auto fails = try_problem(values);
             if (!fails || rule.agrees_with({values_.with_sizes(*values), *fails})) continue;
@@ -303,35 +184,6 @@ class Generalizer {
         return surprises > 0;
     }
 
-    /// All pairs of parameters, on every axis; and all of three that have none, such as channels.
-    std::vector<std::map<int, std::int64_t>> whole_tiles() const {
-        std::map<int, std::vector<int>> classes_of;  // by parameter
-        for (int which = 0; which < class_count(); ++which)
-            if (!class_at(which).is_fixed())
-                classes_of[values_.parameter_of(which)].push_back(which);
-        const auto with_tile = [&](std::initializer_list<int> parameters) {
-            std::set<int> classes;
-            for (const int parameter : parameters)
-                classes.insert(classes_of[parameter].begin(), classes_of[parameter].end());
-            const bool is_short =
-                parameters.size() > 2 ||
-                std::ranges::any_of(classes, [&](int which) { return values_.has_axis(which); });
-            std::map<int, std::int64_t> wanted;
-            for (const int which : classes) wanted[which] = is_short ? short_tile : long_tile;
-            return wanted;
-        };
-        std::vector<std::map<int, std::int64_t>> all;
-        for (const auto& [a, of_a] : classes_of)
-            for (const auto& [b, of_b] : classes_of)
-                if (a < b) all.push_back(with_tile({a, b}));
-        std::erase_if(classes_of, [&](const auto& of) { return values_.has_axis(of.second[0]); });
-        for (const auto& [a, of_a] : classes_of)
-            for (const auto& [b, of_b] : classes_of)
-                for (const auto& [c, of_c] : classes_of)
-                    if (a < b && b < c) all.push_back(with_tile({a, b, c}));
-        return all;
-    }
-
     bool passes(const std::map<int, std::int64_t>& wanted) {
         return try_problem(values_.with(wanted)) == false;
     }
@@ -339,7 +191,7 @@ class Generalizer {
     /// Goes on from what passes with as little changed as can be: parts and multiples of what it
     /// takes, alone and with all else at random.
     void look_at_passing(const Values& passing) {
-        std::map<int, std::int64_t> needed = changed_in(passing);
+        std::map<int, std::int64_t> needed = values_.changed_in(passing);
         // What must divide others first, as it would bring them along; and again, as without the
         // others it may not cost too much.
         for (std::size_t before = 0; before != needed.size();) {
@@ -357,19 +209,7 @@ class Generalizer {
                 wanted[which] = other;
                 try_problem(values_.with(wanted));
             }
-        for (int i = 0; i < looks_around; ++i) {
-            std::map<int, std::int64_t> wanted;
-            for (int which = 0; which < class_count(); ++which) {
-                const auto of = needed.find(which);
-                if (of != needed.end())
-                    wanted[which] =
-                        of->second / (1 + static_cast<std::int64_t>(random_of_tests_.below(2)));
-                else if (random_of_tests_.one_in(3))
-                    wanted[which] =
-                        base(which) + static_cast<std::int64_t>(random_of_tests_.below(4));
-            }
-            try_problem(values_.with(wanted));
-        }
+        for (int i = 0; i < looks_around; ++i) try_problem(challenges_.near(needed));
     }
 
     std::vector<Values> contradictions(const FittedRule& rule, std::size_t from) const {
@@ -379,29 +219,16 @@ class Generalizer {
         return all;
     }
 
-    /// Some of its values and some of the base's: which of them it takes shows.
+    /// Which of its values it takes shows.
     void look_around(const Values& surprise) {
-        for (int i = 0; i < looks_around && may_go_on(); ++i) {
-            std::map<int, std::int64_t> wanted;
-            for (int which = 0; which < class_count(); ++which)
-                if (surprise[static_cast<std::size_t>(which)] != base(which) && random_.one_in(2))
-                    wanted[which] = surprise[static_cast<std::size_t>(which)];
-            try_problem(values_.with(wanted));
-        }
-    }
-
-    std::map<int, std::int64_t> changed_in(const Values& values) const {
-        std::map<int, std::int64_t> changed;
-        for (int which = 0; which < class_count(); ++which)
-            if (values[static_cast<std::size_t>(which)] != base(which))
-                changed[which] = values[static_cast<std::size_t>(which)];
-        return changed;
+        for (int i = 0; i < looks_around && may_go_on(); ++i)
+            try_problem(challenges_.in_part(surprise));
     }
 
     /// How far each limit of the rule is off: halves the way to what was seen to end otherwise.
     void close_in(const FittedRule& rule, const Values& surprise) {
         const bool fails = known_.at({surprise.begin(), surprise.begin() + class_count()});
-        const std::map<int, std::int64_t> wanted = changed_in(surprise);
+        const std::map<int, std::int64_t> wanted = values_.changed_in(surprise);
         for (const auto& clause : rule.clauses)
             for (const Term& term : clause) {
                 const int of = term.parameters.front();
@@ -500,10 +327,10 @@ class Generalizer {
     WorkBudget budget_{};
     RunBudget half_{};
     double base_share_ = 0.0;
-    SplitMix64 random_, random_of_tests_;
     bool tiles_were_tried_ = false;
     std::map<Values, bool> known_;
     std::vector<Observation> seen_;
+    RuleChallenges challenges_;
     /// By class: whether it fails at a value, all others at the base.
     std::vector<std::map<std::int64_t, bool>> lines_;
 };

@@ -100,6 +100,14 @@ std::optional<ProblemValues::Row> ProblemValues::with(
     return values;
 }
 
+std::map<int, std::int64_t> ProblemValues::changed_in(const Row& values) const {
+    std::map<int, std::int64_t> changed;
+    for (int which = 0; which < class_count(); ++which)
+        if (values[static_cast<std::size_t>(which)] != base(which))
+            changed[which] = values[static_cast<std::size_t>(which)];
+    return changed;
+}
+
 std::vector<std::int64_t> ProblemValues::spread(int which) const {
     const SlotClass& slot_class = class_at(which);
     const std::int64_t step = std::max<std::int64_t>(slot_class.step, 1);

@@ -49,6 +49,8 @@ class ProblemValues {
     /// The values nearest to the base with those of `wanted`: all else as it is, unless a
     /// constraint ties it to them. Nothing where no problem has them.
     std::optional<Row> with(const std::map<int, std::int64_t>& wanted) const;
+    /// Those of the row, by class, that are not the base's.
+    std::map<int, std::int64_t> changed_in(const Row& values) const;
     /// The values that a parameter takes alone, but the base's; the most telling first.
     std::vector<std::int64_t> spread(int which) const;
 
