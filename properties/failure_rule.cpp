@@ -57,9 +57,10 @@ std::set<std::int64_t> values_of(const Some& some, int parameter) {
 /// Terms that could tell the failing from the passing.
 class Candidates {
   public:
-    Candidates(const Some& failing, const Some& passing)
+    Candidates(const Some& failing, const Some& passing, ValueTexts texts)
         : failing_(failing),
           passing_(passing),
+          texts_(texts),
           parameters_(static_cast<int>(failing.front()->values.size())) {
         for (int a = 0; a < parameters_; ++a) {
             failing_values_.push_back(values_of(failing, a));
@@ -70,10 +71,12 @@ class Candidates {
     /// Those that hold on every failing one, thresholds as near to them as can be.
     std::vector<Term> necessary() {
         for (int a = 0; a < parameters_; ++a) {
-            add(Kind::at_least, {a}, *failing_values(a).begin());
-            add(Kind::at_most, {a}, *failing_values(a).rbegin());
             add(Kind::equal, {a}, *failing_values(a).begin());
             for (const std::int64_t value : passing_values(a)) add(Kind::unequal, {a}, value);
+            if (!is_number(texts_, a)) continue;
+            numbers_.push_back(a);
+            add(Kind::at_least, {a}, *failing_values(a).begin());
+            add(Kind::at_most, {a}, *failing_values(a).rbegin());
             add_residues(a);
         }
         add_relations();
@@ -91,6 +94,7 @@ class Candidates {
         for (int a = 0; a < parameters_; ++a) {
             std::set<std::int64_t> values = failing_values(a);
             values.insert(passing_values(a).begin(), passing_values(a).end());
+            if (!is_number(texts_, a)) values.clear();
             for (const std::int64_t value : values) {
                 add(Kind::at_least, {a}, value);
                 add(Kind::at_most, {a}, value);
@@ -137,8 +141,8 @@ class Candidates {
     }
 
     void add_relations() {
-        for (int a = 0; a < parameters_; ++a)
-            for (int b = 0; b < parameters_; ++b) {
+        for (const int a : numbers_)
+            for (const int b : numbers_) {
                 if (a == b) continue;
                 for (const Kind kind :
                      {Kind::less, Kind::no_more, Kind::multiple, Kind::no_multiple})
@@ -157,15 +161,19 @@ class Candidates {
     }
 
     void add_products() {
-        for (int a = 0; a < parameters_; ++a)
-            for (int b = a + 1; b < parameters_; ++b) {
+        for (const int a : numbers_)
+            for (const int b : numbers_) {
+                if (a >= b) continue;
                 add_product({a, b});
-                for (int c = b + 1; c < parameters_; ++c) add_product({a, b, c});
+                for (const int c : numbers_)
+                    if (b < c) add_product({a, b, c});
             }
     }
 
     const Some &failing_, &passing_;
+    ValueTexts texts_;
     int parameters_;
+    std::vector<int> numbers_;
     std::vector<std::set<std::int64_t>> failing_values_, passing_values_;
     std::vector<Term> terms_;
 };
@@ -266,8 +274,9 @@ std::optional<std::vector<Term>> greedily(const std::vector<Term>& terms, const 
 }
 
 std::optional<FittedRule> one_clause(const Some& failing, const Some& passing,
-                                     std::size_t terms_maximum) {
-    const std::vector<Term> terms = Candidates(failing, passing).necessary();
+                                     const FitOptions& options) {
+    const std::size_t terms_maximum = options.terms_maximum;
+    const std::vector<Term> terms = Candidates(failing, passing, options.texts).necessary();
     auto clause = best_two(terms, passing, [](TermPair, double cost) { return -cost; });
     if (clause && clause->size() > terms_maximum) clause.reset();
     if (!clause) clause = greedily(terms, passing, terms_maximum, Worth::for_its_cost);
@@ -281,7 +290,8 @@ std::optional<FittedRule> one_clause(const Some& failing, const Some& passing,
 /// on as many others as can be.
 std::optional<std::vector<Term>> widest(const Some& failing, const Some& passing,
                                         const FitOptions& options) {
-    const std::vector<Term> terms = Candidates(failing, passing).limits_of(*failing.front());
+    const std::vector<Term> terms =
+        Candidates(failing, passing, options.texts).limits_of(*failing.front());
     const Table on_failing(terms, failing);
     const auto worth = [&](TermPair pair, double cost) {
         return static_cast<double>(on_failing.count_of_both(pair)) - cost;
@@ -303,7 +313,7 @@ std::optional<std::vector<Term>> grow(Some failing, Some passing, const FitOptio
     };
     while (!passing.empty()) {
         if (clause.size() + 1 == options.terms_maximum) return std::nullopt;
-        const std::vector<Term> terms = Candidates(failing, passing).limits_of(seed);
+        const std::vector<Term> terms = Candidates(failing, passing, options.texts).limits_of(seed);
         if (terms.empty()) return std::nullopt;
         const double before = bits(failing.size(), passing.size());
         const auto best = std::ranges::max_element(terms, {}, [&](const Term& term) {
@@ -359,12 +369,12 @@ bool FittedRule::holds(Values values) const {
     });
 }
 
-std::string FittedRule::print(std::span<const std::string> names) const {
+std::string FittedRule::print(std::span<const std::string> names, ValueTexts texts) const {
     std::string text;
     for (const std::vector<Term>& clause : clauses) {
         if (!text.empty()) text += ", or wherever ";
         for (std::size_t i = 0; i < clause.size(); ++i)
-            text += (i == 0 ? "" : " and ") + clause[i].print(names);
+            text += (i == 0 ? "" : " and ") + clause[i].print(names, texts);
     }
     return text;
 }
@@ -373,11 +383,11 @@ std::optional<FittedRule> fit_rule(std::span<const Observation> seen, const FitO
     const Some failing = those(seen, true), passing = those(seen, false);
     if (failing.size() < options.failing_minimum) return std::nullopt;
     if (passing.empty()) return FittedRule{{{}}};
-    if (auto rule = one_clause(failing, passing, options.terms_maximum)) return rule;
+    if (auto rule = one_clause(failing, passing, options)) return rule;
     if (options.terms_maximum < 2) return std::nullopt;
     if (auto rule = two_clauses(failing, passing, options)) return rule;
     if (passing.size() >= options.failing_minimum)
-        if (auto rule = one_clause(passing, failing, options.terms_maximum)) {
+        if (auto rule = one_clause(passing, failing, options)) {
             rule->is_of_exceptions = true;
             return rule;
         }

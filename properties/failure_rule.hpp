@@ -34,7 +34,7 @@ struct FittedRule {
     /// All terms of a clause.
     bool holds(std::span<const std::int64_t> values) const;
     /// The clauses: `k >= 2 and in_w is even, or wherever n >= 3`; empty when it fails everywhere.
-    std::string print(std::span<const std::string> names) const;
+    std::string print(std::span<const std::string> names, ValueTexts texts = {}) const;
 };
 
 struct FitOptions {
@@ -44,6 +44,8 @@ struct FitOptions {
     std::size_t terms_maximum = 4;
     /// A rule that is not complete must still hold on this share of what fails.
     double share_minimum = 0.25;
+    /// Of a value that is no number nothing is said but which one it is, or is not.
+    ValueTexts texts{};
 };
 
 /// The simplest rule that agrees with all of them: one clause of any terms, two of limits

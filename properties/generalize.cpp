@@ -150,7 +150,7 @@ class Generalizer {
         int unfit = 0;
         for (int round = 0; round < rounds_maximum && may_go_on(); ++round) {
             if (seen_.size() < problems_of_rule) return std::nullopt;
-            const auto rule = fit_rule(seen_);
+            const auto rule = fit_rule(seen_, {.texts = values_.value_texts()});
             if (!rule && ++unfit == unfit_maximum) return std::nullopt;
             const std::size_t before = seen_.size();
             try_joint_problems(problems_of_challenge, rule ? *rule : no_rule);
@@ -276,7 +276,7 @@ class Generalizer {
                 spoken_of.insert(term.parameters.begin(), term.parameters.end());
         std::erase_if(
             idle, [&](int which) { return spoken_of.contains(which) || shapes(which, spoken_of); });
-        const std::string when = rule.print(values_.names());
+        const std::string when = rule.print(values_.names(), values_.value_texts());
         std::string text = when.empty()            ? "fails everywhere"
                            : rule.is_of_exceptions ? "fails everywhere but where " + when
                                                    : "fails wherever " + when;
@@ -290,13 +290,17 @@ class Generalizer {
     std::string text_of_line(int which) const {
         std::vector<Observation> seen;
         std::vector<std::string> fails, passes;
+        const ValueTexts texts = values_.value_texts().subspan(static_cast<std::size_t>(which), 1);
         for (const auto& [value, failed] : lines_[static_cast<std::size_t>(which)]) {
             seen.push_back({{value}, failed});
-            (failed ? fails : passes).push_back(std::to_string(value));
+            (failed ? fails : passes)
+                .push_back(is_number(texts, 0) ? std::to_string(value)
+                                               : texts[0].at(static_cast<std::size_t>(value)));
         }
         const std::string& name = values_.names()[static_cast<std::size_t>(which)];
-        const auto rule = fit_rule(seen, {.failing_minimum = 1, .terms_maximum = 1});
-        if (rule) return rule->print({&name, 1});
+        const auto rule =
+            fit_rule(seen, {.failing_minimum = 1, .terms_maximum = 1, .texts = texts});
+        if (rule) return rule->print({&name, 1}, texts);
         return name + " is " + joined(fails) + " but not " + joined(passes);
     }
 

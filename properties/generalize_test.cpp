@@ -21,7 +21,7 @@ struct Told {
     std::vector<Problem> problems;  ///< that were run
 };
 
-Told told(const TestKernel& kernel, const char* smallest, const CaseRunner& runner,
+Told told(const TestKernel& kernel, const Problem& smallest, const CaseRunner& runner,
           const GeneralizeOptions& options = {}) {
     Told told;
     const CaseRunner noting = [&](const Case& candidate) {
@@ -29,13 +29,18 @@ Told told(const TestKernel& kernel, const char* smallest, const CaseRunner& runn
             told.problems.push_back(candidate.problem);
         return runner(candidate);
     };
-    const Case found = case_on(kernel, parsed(smallest));
+    const Case found = case_on(kernel, smallest);
     ShrinkTrials trials(found, Outcome::failed("first"), noting);
     ProblemTrials problems(kernel.kernel, found, trials);
-    const SupportedProblems supported(test_operator(), *kernel.kernel.pass, kernel.declaration);
+    const SupportedProblems supported(*kernel.kernel.op, *kernel.kernel.pass, kernel.declaration);
     told.generality = generalize(supported, found.problem, problems, trials, options);
     told.runs = trials.runs();
     return told;
+}
+
+Told told(const TestKernel& kernel, const char* smallest, const CaseRunner& runner,
+          const GeneralizeOptions& options = {}) {
+    return told(kernel, parsed(smallest), runner, options);
 }
 
 const TestAxis h(const Problem& p) { return TestAxis(p, 0); }
@@ -244,6 +249,39 @@ TEST_CASE("no problem is run that costs far more than the smallest") {
     CHECK(large.generality.problems > 40);
     for (const Problem& problem : large.problems)
         CHECK(products(problem) <= products(parsed("n=2,c=16,k=16,in=64x64,filter=3x3")));
+}
+
+TEST_CASE("an attribute is told by its value, which is one of some and in no order") {
+    Operator op = make_test_operator();
+    std::vector<ParameterSpec> specs(op.space.parameters().begin(), op.space.parameters().end());
+    specs.push_back({.name = "momentum",
+                     .default_value = 0,
+                     .minimum = 0,
+                     .maximum = 2,
+                     .values = {0.5, 0.1, 0.9}});
+    op.space = ParameterSpace(specs, 2, 2);
+    TestKernel kernel(test_kernel());
+    kernel.kernel.op = &op;
+    kernel.kernel.pass = op.find_pass("grad_weight");
+    const auto text = [&](const char* smallest, const Fails& fails) {
+        return told(kernel, Problem::parse(op.space, smallest), failing_where(fails))
+            .generality.text;
+    };
+    const auto is = [](const Problem& p, double value) { return p.real("momentum") == value; };
+    const std::string others =
+        "; n, c, k, groups, in, filter, stride, dilation and padding don't matter";
+    CHECK(text("in=1x1,momentum=0.1", [&](const Problem& p) { return is(p, 0.1); }) ==
+          "fails wherever momentum = 0.1" + others);
+    CHECK(text("in=1x1,momentum=0.9", [&](const Problem& p) { return is(p, 0.9); }) ==
+          "fails wherever momentum = 0.9" + others);
+    CHECK(text("in=1x1,momentum=0.1", [&](const Problem& p) { return !is(p, 0.5); }) ==
+          "fails wherever momentum != 0.5" + others);
+    const auto is_odd_one = [](std::int64_t k) { return k == 2 || k == 5 || k == 7 || k == 31; };
+    const std::string odd = text("k=2,in=1x1,momentum=0.9", [&](const Problem& p) {
+        return is_odd_one(p.scalar("k")) && is(p, 0.9) && w(p).dilation == 1;
+    });
+    CAPTURE(odd);
+    CHECK(odd.find("where momentum = 0.9") != std::string::npos);
 }
 
 TEST_CASE("the same failure is told in the same words") {

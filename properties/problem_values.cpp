@@ -30,6 +30,10 @@ ProblemValues::ProblemValues(const SupportedProblems& supported, const Problem& 
     for (const SlotClass& slot_class : domain_.classes) {
         names_.push_back(name_of(base.space(), base.rank(), slot_class));
         base_.push_back(base[slot_class.slots.front()]);
+        const Slot& first = base.slots()[static_cast<std::size_t>(slot_class.slots.front())];
+        value_texts_.emplace_back();
+        for (const double value : base.space().spec(first).values)
+            value_texts_.back().push_back(print_exactly(value));
     }
     find_sizes();
 }

@@ -41,6 +41,8 @@ class ProblemValues {
 
     /// Of each number of a row with its sizes: `stride_w`, `size 2 of y`
     std::span<const std::string> names() const { return names_; }
+    /// By class, the values that an attribute takes, as a problem prints them; empty for a number.
+    std::span<const std::vector<std::string>> value_texts() const { return value_texts_; }
     /// `n, c and filter`: the whole parameter where all of its classes are among these.
     std::string names_of(const std::set<int>& classes) const;
 
@@ -67,6 +69,7 @@ class ProblemValues {
     Row base_;
     std::vector<OutputSize> sizes_;
     std::vector<std::string> names_;
+    std::vector<std::vector<std::string>> value_texts_;
 };
 
 }  // namespace gradverify

@@ -55,9 +55,13 @@ bool Term::holds(std::span<const std::int64_t> values) const {
     return false;
 }
 
-std::string Term::print(std::span<const std::string> names) const {
+std::string Term::print(std::span<const std::string> names, ValueTexts texts) const {
     const auto name = [&](std::size_t i) { return names[static_cast<std::size_t>(parameters[i])]; };
-    const std::string a = name(0), v = std::to_string(value), m = std::to_string(modulus);
+    const std::string a = name(0), m = std::to_string(modulus);
+    const std::string v = is_number(texts, parameters.front())
+                              ? std::to_string(value)
+                              : texts[static_cast<std::size_t>(parameters.front())].at(
+                                    static_cast<std::size_t>(value));
     switch (kind) {
         case Kind::at_least:
             return a + " >= " + v;

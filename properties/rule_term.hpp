@@ -10,6 +10,15 @@
 
 namespace gradverify {
 
+/// By parameter, the texts of its values, of one whose values are no numbers but positions in a
+/// list: an attribute's. Empty, or none at all, for numbers.
+using ValueTexts = std::span<const std::vector<std::string>>;
+
+inline bool is_number(ValueTexts texts, int parameter) {
+    const auto at = static_cast<std::size_t>(parameter);
+    return at >= texts.size() || texts[at].empty();
+}
+
 /// A condition on one parameter a, on two (a, b), or on the product of several.
 struct Term {
     enum class Kind {
@@ -33,7 +42,7 @@ struct Term {
 
     bool holds(std::span<const std::int64_t> values) const;
     /// `k >= 2`, `in_w is even`, `filter_w < in_w`
-    std::string print(std::span<const std::string> names) const;
+    std::string print(std::span<const std::string> names, ValueTexts texts = {}) const;
     /// Of terms that explain the same, the one of least cost is taken.
     double cost() const;
     bool operator==(const Term&) const = default;
