@@ -28,6 +28,9 @@ constexpr int looks_around = 12;
 // With fewer, it is the parameters changed alone that are told.
 constexpr std::size_t problems_of_rule = 12;
 
+// What is larger than one that is dear itself costs more, and is run all the same.
+constexpr double times_smallest = 4.0;
+
 const FittedRule no_rule{{{}}};
 
 class Generalizer {
@@ -95,7 +98,8 @@ class Generalizer {
         if (const auto known = known_.find(*values); known != known_.end()) return known->second;
         const Problem problem = values_.problem_of(*values);
         if (!supported_.contains(problem) ||
-            cost_of_(problem).share_of(budget_) > std::max(1.0, base_share_) || !may_go_on())
+            cost_of_(problem).share_of(budget_) > std::max(1.0, times_smallest * base_share_) ||
+            !may_go_on())
             return std::nullopt;
         problems_.fails(problem, trials_);
         const std::optional<bool> fails = problems_.shown(problem);

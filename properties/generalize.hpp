@@ -12,7 +12,8 @@ namespace gradverify {
 struct GeneralizeOptions {
     /// A problem that fails takes one run, one that passes each dense draw.
     RunBudget budget{.runs = 1500, .seconds = 2.0};
-    /// The most that one problem may cost; a share of what a drawn one may.
+    /// The most that one problem may cost, if not four times the smallest failing one: a share of
+    /// what a drawn one may.
     double work_share = 0x1p-4;
 };
 

@@ -248,7 +248,14 @@ TEST_CASE("no problem is run that costs far more than the smallest") {
     const Told large = told(kernel, "n=2,c=16,k=16,in=64x64,filter=3x3", fails);
     CHECK(large.generality.problems > 40);
     for (const Problem& problem : large.problems)
-        CHECK(products(problem) <= products(parsed("n=2,c=16,k=16,in=64x64,filter=3x3")));
+        CHECK(products(problem) <= 4.0 * products(parsed("n=2,c=16,k=16,in=64x64,filter=3x3")));
+}
+
+TEST_CASE("what is dear and fails from some size on is told, as larger ones are run too") {
+    const TestKernel kernel(plain_kernel());
+    const auto fails = failing_where([](const Problem& p) { return p.scalar("k") >= 100'000; });
+    const Told all = told(kernel, "k=100000,in=1x1", fails);
+    CHECK(all.generality.text.starts_with("fails wherever k >= 100000; "));
 }
 
 TEST_CASE("an attribute is told by its value, which is one of some and in no order") {
