@@ -130,7 +130,8 @@ void destroy_stream(CUstream_st* stream);
 void begin_call(CUstream_st* given);
 /// Why neither the given nor the default stream orders all work of the call with the caller's work
 /// before and behind it; with `given_alone`, why the given one does not. Empty when one does. Work
-/// that the host has waited for counts as ordered.
+/// that the host has waited for counts as ordered, unless it is on the buffers of
+/// `describe_buffers` and may begin before the caller's work is done.
 std::string why_unordered(bool given_alone);
 
 }  // namespace gradverify::simt

@@ -3,9 +3,11 @@
 // never lies in a large mapping, where a stray access far off would go unseen.
 #include "harness/simt/src/buffers.hpp"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <functional>
 #include <utility>
 
 #include "harness/simt/src/mapping.hpp"
@@ -81,6 +83,13 @@ std::byte* buffer_region(std::size_t slot, std::size_t bytes, Edge edge) {
 void describe_buffers(std::vector<NamedBuffer> named) {
     buffers().named = std::move(named);
     ++buffers().generation;
+}
+
+bool meets_buffer(const void* begin, std::size_t bytes) {
+    const auto* const first = static_cast<const std::byte*>(begin);
+    return std::ranges::any_of(buffers().named, [&](const NamedBuffer& buffer) {
+        return std::less<>()(first, buffer.end) && std::less<>()(buffer.begin, first + bytes);
+    });
 }
 
 const std::vector<NamedBuffer>& named_buffers() { return buffers().named; }

@@ -26,6 +26,9 @@ struct ElementAddress {
 /// The nearest buffer, if its end is less than `unmapped_zone_bytes` away.
 std::optional<ElementAddress> element_at(const void* address);
 
+/// Whether any of these bytes is in a buffer.
+bool meets_buffer(const void* begin, std::size_t bytes);
+
 /// What `describe_buffers` was told last on this OS thread, and how often it was told.
 const std::vector<NamedBuffer>& named_buffers();
 std::uint64_t named_buffers_generation();

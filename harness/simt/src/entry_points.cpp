@@ -21,12 +21,13 @@ namespace gradverify::simt::unit {
 extern "C" {
 
 void gradverify_simt_launch(const LaunchConfig& config, const char* kernel, Entry entry,
-                            const void* body) {
-    Executor::of_this_thread().launch(config, kernel, entry, body);
+                            const void* body, std::size_t body_bytes) {
+    Executor::of_this_thread().launch(config, kernel, entry, {body, body_bytes});
 }
 void gradverify_simt_launch_checked(const LaunchConfig& config, const char* kernel, Entry entry,
-                                    const void* body) {
-    Executor::of_this_thread().launch(config, kernel, entry, body, &Detector::of_this_thread());
+                                    const void* body, std::size_t body_bytes) {
+    Executor::of_this_thread().launch(config, kernel, entry, {body, body_bytes},
+                                      &Detector::of_this_thread());
 }
 void gradverify_simt_shared_is_placed(const void* address, std::size_t bytes,
                                       std::size_t element_bytes, const char* function) {

@@ -160,7 +160,7 @@ std::string Executor::why_invalid(const unit::LaunchConfig& config, int& cuda_er
 }
 
 void Executor::launch(const unit::LaunchConfig& config, const char* kernel, unit::Entry entry,
-                      const void* body, Detector* detector) {
+                      const LaunchBody& body, Detector* detector) {
     unit::State& state = unit::state;
     if (state.in_kernel) {
         trap(cudaErrorNotSupported, {"a launch from within a kernel runs on cuda only"},
@@ -172,8 +172,9 @@ void Executor::launch(const unit::LaunchConfig& config, const char* kernel, unit
     const std::string reason = why_invalid(config, cuda_error);
     if (cuda_error != cudaSuccess) return fail(cuda_error, launch_text() + ": " + reason);
     entry_ = entry;
-    body_ = body;
-    Streams::of_this_thread().enqueue(config.stream, {kernel_, launch_place_});
+    body_ = body.begin;
+    Streams::of_this_thread().enqueue(config.stream,
+                                      {kernel_, launch_place_, body.points_to_buffers()});
     set_dimensions(config);
     detecting = detector;
     if (detector != nullptr) {

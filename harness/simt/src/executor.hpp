@@ -13,6 +13,7 @@
 
 #include "gradverify_simt/state.hpp"
 #include "harness/simt/simt.hpp"
+#include "harness/simt/src/arguments.hpp"
 #include "harness/simt/src/fault.hpp"
 #include "harness/simt/src/fiber.hpp"
 #include "harness/simt/src/shared_memory.hpp"
@@ -144,7 +145,7 @@ class Executor {
 
     /// With a detector, the unit's accesses are reported to it.
     void launch(const unit::LaunchConfig& config, const char* kernel, unit::Entry entry,
-                const void* body, Detector* detector = nullptr);
+                const LaunchBody& body, Detector* detector = nullptr);
 
     // What a running thread of a block asks for.
     bool thread_returned();

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Of what kind a page of memory is to the detector, and which of its bytes may be touched.
 #include <link.h>
-#include <pthread.h>
 #include <sys/mman.h>
 
 #include <algorithm>
@@ -10,31 +9,10 @@
 #include "harness/simt/src/detector.hpp"
 #include "harness/simt/src/device_memory.hpp"
 #include "harness/simt/src/mapping.hpp"
+#include "harness/simt/src/os_stack.hpp"
 
 namespace gradverify::simt {
 namespace {
-
-struct Range {
-    std::uintptr_t begin = 0, end = 0;
-    bool meets(std::uintptr_t other_begin, std::uintptr_t other_end) const {
-        return begin < other_end && other_begin < end;
-    }
-};
-
-std::uintptr_t number(const void* pointer) { return reinterpret_cast<std::uintptr_t>(pointer); }
-
-Range stack_of_os_thread() {
-    static thread_local const Range stack = [] {
-        pthread_attr_t attributes;
-        void* begin = nullptr;
-        std::size_t bytes = 0;
-        if (pthread_getattr_np(pthread_self(), &attributes) != 0) return Range{};
-        pthread_attr_getstack(&attributes, &begin, &bytes);
-        pthread_attr_destroy(&attributes);
-        return Range{number(begin), number(begin) + bytes};
-    }();
-    return stack;
-}
 
 /// What a page is to the programs and libraries of the process.
 struct ModuleQuery {
@@ -48,12 +26,12 @@ int ask_module(dl_phdr_info* module, std::size_t, void* data) {
         const auto& part = module->dlpi_phdr[i];
         if (part.p_type == PT_TLS && module->dlpi_tls_data != nullptr) {
             const std::uintptr_t begin = number(module->dlpi_tls_data);
-            if (Range{begin, begin + part.p_memsz}.meets(query.begin, query.end))
+            if (AddressRange{begin, begin + part.p_memsz}.meets(query.begin, query.end))
                 query.is_thread_local = true;
         }
         if (part.p_type != PT_LOAD) continue;
         const std::uintptr_t begin = module->dlpi_addr + part.p_vaddr;
-        if (!Range{begin, begin + part.p_memsz}.meets(query.begin, query.end)) continue;
+        if (!AddressRange{begin, begin + part.p_memsz}.meets(query.begin, query.end)) continue;
         ((part.p_flags & PF_W) != 0 ? query.is_variable : query.is_constant) = true;
     }
     return 0;
@@ -74,8 +52,8 @@ void Detector::classify(ShadowPage& page) {
     const std::uintptr_t end = begin + shadow_page_bytes;
     const SharedArenas& arenas = launch_.arenas;
     const bool is_shared =
-        Range{number(arenas.static_begin), number(arenas.static_end)}.meets(begin, end) ||
-        Range{number(arenas.dynamic_begin), number(arenas.dynamic_end)}.meets(begin, end);
+        AddressRange{number(arenas.static_begin), number(arenas.static_end)}.meets(begin, end) ||
+        AddressRange{number(arenas.dynamic_begin), number(arenas.dynamic_end)}.meets(begin, end);
     if (is_shared) {
         page.kind = MemoryKind::shared;
         page.forbidden.fill(0xf);

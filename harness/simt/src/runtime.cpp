@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "harness/simt/src/buffers.hpp"
 #include "harness/simt/src/executor.hpp"
 #include "harness/simt/src/streams.hpp"
 
@@ -25,12 +26,18 @@ cudaError_t refuse(cudaError_t error, const char* call, const char* why) {
 
 /// The host waits for every copy to or from it: of pageable memory CUDA waits for one, or for its
 /// being staged, also in cudaMemcpyAsync.
-void note_copy(cudaMemcpyKind kind, cudaStream_t stream, const char* call) {
+void note_copy(cudaMemcpyKind kind, cudaStream_t stream, WorkName name) {
     Streams& streams = Streams::of_this_thread();
     if (kind == cudaMemcpyDeviceToDevice)
-        streams.enqueue(stream, {.call = call});
+        streams.enqueue(stream, name);
     else
-        streams.run_and_wait(stream, {.call = call});
+        streams.run_and_wait(stream, name);
+}
+WorkName copy_name(const char* call, const void* to, const void* from, std::size_t bytes) {
+    return {.call = call, .is_on_buffers = meets_buffer(to, bytes) || meets_buffer(from, bytes)};
+}
+WorkName set_name(const char* call, const void* to, std::size_t bytes) {
+    return {.call = call, .is_on_buffers = meets_buffer(to, bytes)};
 }
 
 struct ErrorText {
@@ -74,9 +81,12 @@ constexpr ErrorText error_texts[] = {
 }  // namespace
 }  // namespace gradverify::simt
 
+using gradverify::simt::copy_name;
 using gradverify::simt::Executor;
+using gradverify::simt::meets_buffer;
 using gradverify::simt::note_copy;
 using gradverify::simt::refuse;
+using gradverify::simt::set_name;
 using gradverify::simt::Streams;
 
 extern "C" {
@@ -167,25 +177,29 @@ cudaError_t cudaMemcpy2D(void* to, std::size_t to_pitch, const void* from, std::
                                  static_cast<const char*>(from) + row * from_pitch, width, kind);
         if (error != cudaSuccess) return error;
     }
-    note_copy(kind, nullptr, "cudaMemcpy2D");
+    const std::size_t rows = height == 0 ? 0 : height - 1;
+    note_copy(kind, nullptr,
+              {.call = "cudaMemcpy2D",
+               .is_on_buffers = meets_buffer(to, rows * to_pitch + width) ||
+                                meets_buffer(from, rows * from_pitch + width)});
     return cudaSuccess;
 }
 cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
-    note_copy(kind, nullptr, "cudaMemcpy");
+    note_copy(kind, nullptr, copy_name("cudaMemcpy", to, from, bytes));
     return gradverify_simt_copy(to, from, bytes, kind);
 }
 cudaError_t gradverify_simt_memcpy_async(void* to, const void* from, std::size_t bytes,
                                          cudaMemcpyKind kind, cudaStream_t stream) {
-    note_copy(kind, stream, "cudaMemcpyAsync");
+    note_copy(kind, stream, copy_name("cudaMemcpyAsync", to, from, bytes));
     return gradverify_simt_copy(to, from, bytes, kind);
 }
 cudaError_t cudaMemset(void* to, int value, std::size_t bytes) {
-    Streams::of_this_thread().enqueue(nullptr, {.call = "cudaMemset"});
+    Streams::of_this_thread().enqueue(nullptr, set_name("cudaMemset", to, bytes));
     return gradverify_simt_set(to, value, bytes);
 }
 cudaError_t gradverify_simt_memset_async(void* to, int value, std::size_t bytes,
                                          cudaStream_t stream) {
-    Streams::of_this_thread().enqueue(stream, {.call = "cudaMemsetAsync"});
+    Streams::of_this_thread().enqueue(stream, set_name("cudaMemsetAsync", to, bytes));
     return gradverify_simt_set(to, value, bytes);
 }
 cudaError_t gradverify_simt_set(void* to, int value, std::size_t bytes) {

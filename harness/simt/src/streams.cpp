@@ -107,7 +107,8 @@ void Streams::enqueue(cudaStream_t stream, const WorkName& name) {
     work.after_default = known[default_stream] >= default_begin_;
     for (Work& other : works_)
         if (other.stream == number && other.after_given == work.after_given &&
-            other.after_default == work.after_default) {
+            other.after_default == work.after_default &&
+            other.name.is_on_buffers == name.is_on_buffers) {
             other = work;
             return;
         }
@@ -144,14 +145,17 @@ void Streams::make_wait(cudaStream_t stream, const StreamClock& event) {
 const Streams::Work* Streams::first_unordered(std::size_t by, bool Work::*after) {
     advance(by);
     for (const Work& work : works_) {
-        if (host_[work.stream] >= work.piece) continue;
-        if (!(work.*after) || streams_[by].known[work.stream] < work.piece) return &work;
+        const bool waited_for = is_waited_for(work);
+        const bool begins_late = work.*after || (waited_for && !work.name.is_on_buffers);
+        const bool ends_early = waited_for || streams_[by].known[work.stream] >= work.piece;
+        if (!begins_late || !ends_early) return &work;
     }
     return nullptr;
 }
 
 std::string Streams::print(const Work& work) const {
-    const auto& [call, launch] = work.name;
+    const unit::Place& launch = work.name.launch;
+    const char* const call = work.name.call;
     std::string text = call;
     if (launch.file)
         text = short_path(launch.file) + ":" + std::to_string(launch.line) + ": launch of " + call;
@@ -163,12 +167,19 @@ std::string Streams::print(const Work& work) const {
 std::string Streams::why_unordered(bool given_alone) {
     const Work* not_by_given = first_unordered(given_, &Work::after_given);
     if (!not_by_given) return "";
+    const std::string too_early = print(*not_by_given) +
+                                  ": the host waits for it, but it is on buffers of the call and "
+                                  "may begin before the given stream's earlier work is done; ";
+    if (given_alone && is_waited_for(*not_by_given))
+        return too_early + "put it on that stream, or have it wait for an event of that stream's";
     if (given_alone)
         return print(*not_by_given) +
                ": the given stream, which the kernel declares to use, does "
                "not order it";
     const Work* not_by_default = first_unordered(default_stream, &Work::after_default);
     if (!not_by_default) return "";
+    if (is_waited_for(*not_by_given))
+        return too_early + "put all work on one stream, or join it by events";
     if (not_by_default == not_by_given)
         return print(*not_by_given) +
                ": neither the given nor the default stream orders it; join it to one by events, or "

@@ -27,10 +27,11 @@ class StreamClock {
     std::vector<std::uint64_t> done_;
 };
 
-/// A piece of work, for messages: a call of the run-time API, or a kernel and where it is launched.
+/// A piece of work: a call of the run-time API, or a kernel and where it is launched.
 struct WorkName {
     const char* call = "";
     unit::Place launch{nullptr, 0};
+    bool is_on_buffers = false;  ///< of the call, for all that is known
 };
 
 /// The streams of one OS thread.
@@ -50,7 +51,8 @@ class Streams {
     /// work of the caller's that this call's must come after.
     void begin_call(cudaStream_t given);
     /// Why the work since then is not ordered by the given stream, or, unless `given_alone`, by the
-    /// default one; empty when it is. What the host has waited for is ordered.
+    /// default one; empty when it is. What the host has waited for is ordered with what comes next,
+    /// and if it is not on the call's buffers, with what came before.
     std::string why_unordered(bool given_alone);
 
     /// A piece of work is put on a stream.
@@ -85,6 +87,7 @@ class Streams {
     std::size_t add(cudaStream_t handle, bool blocking);
     /// One more piece on a stream, ordered as CUDA does.
     std::uint64_t advance(std::size_t stream);
+    bool is_waited_for(const Work& work) const { return host_[work.stream] >= work.piece; }
     /// The first work that this stream does not order; null when there is none.
     const Work* first_unordered(std::size_t by, bool Work::*after);
     std::string print(const Work& work) const;

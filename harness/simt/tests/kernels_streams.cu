@@ -8,6 +8,15 @@ namespace {
 
 __global__ void first_half(float* data) { data[threadIdx.x] = 1.0f; }
 __global__ void second_half(float* data) { data[threadIdx.x] += 1.0f; }
+struct Pair {
+    int unused;
+    float* data;
+};
+__global__ void half_of_pair(Pair pair) { pair.data[threadIdx.x] = 1.0f; }
+template <class... Args>
+void launch_pack(cudaStream_t stream, Args... args) {
+    first_half<<<1, 4, 0, stream>>>(args...);
+}
 
 struct OwnStream {
     cudaStream_t stream = nullptr;
@@ -97,6 +106,77 @@ GRADVERIFY_SIMT_TEST_LAUNCHER(own_waited_for_by_event) {
     while (cudaEventQuery(done) != cudaSuccess) {
     }
     cudaEventDestroy(done);
+}
+GRADVERIFY_SIMT_TEST_LAUNCHER(copy_to_the_host_then_given) {
+    float first = 0.0f;
+    cudaMemcpy(&first, call.data, sizeof first, cudaMemcpyDeviceToHost);
+    second_half<<<1, call.count, 0, call.stream>>>(call.data);
+}
+GRADVERIFY_SIMT_TEST_LAUNCHER(rows_to_the_host_then_given) {
+    float column[2];
+    cudaMemcpy2D(column, sizeof(float), call.data, 2 * sizeof(float), sizeof(float), 2,
+                 cudaMemcpyDeviceToHost);
+    second_half<<<1, call.count, 0, call.stream>>>(call.data);
+}
+GRADVERIFY_SIMT_TEST_LAUNCHER(memset_waited_for_then_given) {
+    cudaMemset(call.data, 0, call.count * sizeof(float));
+    cudaStreamSynchronize(nullptr);
+    second_half<<<1, call.count, 0, call.stream>>>(call.data);
+}
+GRADVERIFY_SIMT_TEST_LAUNCHER(forked_and_waited_for) {
+    const OwnStream own(cudaStreamNonBlocking);
+    after(own.stream, call.stream);
+    first_half<<<1, call.count, 0, own.stream>>>(call.data);
+    cudaStreamSynchronize(own.stream);
+}
+GRADVERIFY_SIMT_TEST_LAUNCHER(given_waited_for_then_own) {
+    const OwnStream own(cudaStreamNonBlocking);
+    cudaStreamSynchronize(call.stream);
+    cudaStreamSynchronize(nullptr);
+    first_half<<<1, call.count, 0, own.stream>>>(call.data);
+    cudaStreamSynchronize(own.stream);
+}
+// Memory of the launcher's own.
+GRADVERIFY_SIMT_TEST_LAUNCHER(scratch_waited_for) {
+    const OwnStream own(cudaStreamNonBlocking);
+    float* scratch = nullptr;
+    const float one = 1.0f;
+    cudaMalloc(&scratch, call.count * sizeof(float));
+    cudaMemset(scratch, 0, call.count * sizeof(float));
+    cudaMemcpy(scratch, &one, sizeof one, cudaMemcpyHostToDevice);
+    cudaStreamSynchronize(nullptr);
+    first_half<<<1, call.count, 0, own.stream>>>(scratch);
+    launch_pack(own.stream, scratch);
+    cudaStreamSynchronize(own.stream);
+    cudaMemcpyAsync(call.data, scratch, call.count * sizeof(float), cudaMemcpyDeviceToDevice,
+                    call.stream);
+    cudaFreeAsync(scratch, call.stream);
+}
+GRADVERIFY_SIMT_TEST_LAUNCHER(structure_waited_for) {
+    const OwnStream own(cudaStreamNonBlocking);
+    half_of_pair<<<1, call.count, 0, own.stream>>>(Pair{0, call.data});
+    cudaStreamSynchronize(own.stream);
+}
+GRADVERIFY_SIMT_TEST_LAUNCHER(pack_waited_for) {
+    const OwnStream own(cudaStreamNonBlocking);
+    launch_pack(own.stream, call.data);
+    cudaStreamSynchronize(own.stream);
+}
+GRADVERIFY_SIMT_TEST_LAUNCHER(launch_by_pointers_waited_for) {
+    const OwnStream own(cudaStreamNonBlocking);
+    float* data = call.data;
+    void* args[] = {&data};
+    cudaLaunchKernel((void*)first_half, dim3(1), dim3(call.count), args, 0, own.stream);
+    cudaStreamSynchronize(own.stream);
+}
+GRADVERIFY_SIMT_TEST_LAUNCHER(launch_ex_waited_for) {
+    const OwnStream own(cudaStreamNonBlocking);
+    cudaLaunchConfig_t config = {};
+    config.gridDim = dim3(1);
+    config.blockDim = dim3(call.count);
+    config.stream = own.stream;
+    cudaLaunchKernelEx(&config, first_half, call.data);
+    cudaStreamSynchronize(own.stream);
 }
 // The default stream waits for it, and it for the default stream.
 GRADVERIFY_SIMT_TEST_LAUNCHER(own_blocking) {

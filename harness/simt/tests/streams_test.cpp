@@ -16,10 +16,24 @@ struct Stream {
     ~Stream() { gradverify::simt::destroy_stream(handle); }
 };
 
+/// Four floats that are a buffer of the call.
+struct Buffer {
+    float* data = static_cast<float*>(gradverify::simt::allocate_device(4 * sizeof(float)));
+    Buffer() {
+        const auto* begin = reinterpret_cast<const std::byte*>(data);
+        gradverify::simt::describe_buffers({{"data", begin, begin + 4 * sizeof(float), 4}});
+    }
+    ~Buffer() {
+        gradverify::simt::describe_buffers({});
+        gradverify::simt::free_device(data);
+    }
+};
+
 /// Runs the launcher as a call on a stream; what is said of the order of its work.
 std::string complaint(const std::string& launcher, CUstream_st* given, bool given_alone = false) {
+    const Buffer buffer;
     gradverify::simt::begin_call(given);
-    simt_test::run(launcher, 4, 0, given);
+    simt_test::launchers().at("cpu/" + launcher)({buffer.data, 4, 0, given});
     return why_unordered(given_alone);
 }
 
@@ -28,8 +42,8 @@ std::string complaint(const std::string& launcher, CUstream_st* given, bool give
 TEST_CASE("work that the given or the default stream orders is accepted") {
     const Stream given;
     for (const char* launcher :
-         {"given_alone", "no_work", "host_copy_then_given", "default_waited_for_then_given",
-          "forked_and_joined", "own_waited_for", "own_waited_for_by_event", "device_waited_for"}) {
+         {"given_alone", "no_work", "forked_and_joined", "forked_and_waited_for",
+          "given_waited_for_then_own", "scratch_waited_for"}) {
         CAPTURE(std::string(launcher));
         CHECK(complaint(launcher, given.handle) == "");
         CHECK(complaint(launcher, given.handle, true) == "");
@@ -55,8 +69,8 @@ TEST_CASE("work on the given and on the default stream that nothing orders is to
     const std::string text = complaint("default_then_given", given.handle);
     CAPTURE(text);
     CHECK(
-        contains(text, "kernels_streams.cu:43: launch of first_half on the default stream, but "));
-    CHECK(contains(text, "kernels_streams.cu:44: launch of second_half on the given stream: "));
+        contains(text, "kernels_streams.cu:52: launch of first_half on the default stream, but "));
+    CHECK(contains(text, "kernels_streams.cu:53: launch of second_half on the given stream: "));
     CHECK(complaint("memset_then_given", given.handle).starts_with("cudaMemset on the default"));
 }
 
@@ -70,6 +84,31 @@ TEST_CASE("work on a stream of the launcher's own must be forked and joined, or 
             CAPTURE(text);
             CHECK(contains(text, "launch of first_half on a stream of the launcher's own: "));
         }
+}
+
+TEST_CASE("work on a buffer must begin behind the given stream's, though the host waits for it") {
+    const Stream given;
+    const std::string begins_early =
+        "the host waits for it, but it is on buffers of the call and may begin before the given "
+        "stream's earlier work is done; ";
+    for (const char* launcher :
+         {"host_copy_then_given", "copy_to_the_host_then_given", "rows_to_the_host_then_given",
+          "memset_waited_for_then_given", "default_waited_for_then_given"}) {
+        CAPTURE(std::string(launcher));
+        CHECK(contains(complaint(launcher, given.handle), begins_early));
+        CHECK(contains(complaint(launcher, given.handle, true), begins_early));
+        CHECK(complaint(launcher, nullptr) == "");
+    }
+    for (const char* launcher :
+         {"own_waited_for", "own_waited_for_by_event", "device_waited_for", "structure_waited_for",
+          "pack_waited_for", "launch_by_pointers_waited_for", "launch_ex_waited_for"}) {
+        CAPTURE(std::string(launcher));
+        CHECK(contains(complaint(launcher, given.handle), begins_early));
+        CHECK(contains(complaint(launcher, nullptr), begins_early));
+    }
+    CHECK(complaint("copy_to_the_host_then_given", given.handle, true) ==
+          "cudaMemcpy on the default stream: " + begins_early +
+              "put it on that stream, or have it wait for an event of that stream's");
 }
 
 TEST_CASE("a call is not blamed for the one before it") {

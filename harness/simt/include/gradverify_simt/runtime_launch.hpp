@@ -43,13 +43,18 @@ cudaError_t gradverify_simt_refuse(int cuda_error, const char* what, const char*
 namespace gradverify::simt::unit {
 
 template <class... Args>
+void launch_with(const char* call, const LaunchConfig& config, void (*kernel)(Args...),
+                 const std::tuple<Args...>& values) {
+    launch(call, config,
+           [kernel, values] { std::apply([&](const auto&... each) { kernel(each...); }, values); });
+}
+template <class... Args>
 cudaError_t launch_by_pointers(void (*kernel)(Args...), const LaunchConfig& config, void** args) {
-    launch("cudaLaunchKernel", config, [&] {
-        [&]<std::size_t... i>(std::index_sequence<i...>) {
-            kernel(*static_cast<std::remove_reference_t<Args>*>(args[i])...);
-        }
-        (std::index_sequence_for<Args...>{});
-    });
+    [&]<std::size_t... i>(std::index_sequence<i...>) {
+        const std::tuple<Args...> values(*static_cast<std::remove_reference_t<Args>*>(args[i])...);
+        launch_with("cudaLaunchKernel", config, kernel, values);
+    }
+    (std::index_sequence_for<Args...>{});
     return cudaPeekAtLastError();
 }
 inline cudaError_t refuse_untyped_kernel(const char* file, int line) {
@@ -119,8 +124,7 @@ inline cudaError_t cudaLaunchKernelEx(gradverify::simt::unit::PlacedConfig at,
         }
     }
     const std::tuple<Params...> values(static_cast<Args&&>(args)...);
-    launch("cudaLaunchKernelEx", config,
-           [&] { std::apply([&](const auto&... each) { kernel(each...); }, values); });
+    launch_with("cudaLaunchKernelEx", config, kernel, values);
     return cudaPeekAtLastError();
 }
 
