@@ -312,8 +312,8 @@ void check_pieces(const Operator& op, const ForwardFunctions& functions, Mistake
             if (first == second && first == std::round(first)) continue;
             mistakes.push_back(
                 "piecewise_linear is not what the forward function is: along whole numbers of " +
-                op.inputs[i].name + " it changes by " + std::to_string(first) + " and, near by, " +
-                std::to_string(second) + " (at " + problem.print() + "); leave it out");
+                op.inputs[i].name + " it changes by " + print_exactly(first) + " and, near by, " +
+                print_exactly(second) + " (at " + problem.print() + "); leave it out");
             return;
         }
     }
@@ -338,8 +338,8 @@ void check_polynomial(const Operator& op, const ForwardFunctions& functions, Mis
             mistakes.push_back(
                 "piecewise_polynomial is not what the forward function is: on whole numbers it "
                 "comes to " +
-                std::to_string(at.value) + ", and along " + op.inputs[i].name + " changes by " +
-                std::to_string(at.derivative) + " (at " + problem.print() + "); leave it out");
+                print_exactly(at.value) + ", and along " + op.inputs[i].name + " changes by " +
+                print_exactly(at.derivative) + " (at " + problem.print() + "); leave it out");
             return;
         }
     }

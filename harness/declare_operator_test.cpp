@@ -223,7 +223,7 @@ TEST_CASE("pieces that are not linear, or whose slopes are no whole numbers, are
                    "it changes by 2.5"));
     const auto half = []<class T>(const T& x) { return T(0.5) * x; };
     CHECK(contains(mistake_of(elementwise(half).piecewise_linear()),
-                   "changes by 0.500000 and, near by, 0.500000 (at n=1); leave it out"));
+                   "changes by 0.5 and, near by, 0.5 (at n=1); leave it out"));
     CHECK(
         contains(mistake_of(copying().sum_of_products({{"x"}}).piecewise_linear()),
                  "of sum_of_products, piecewise_linear and piecewise_polynomial two are declared"));

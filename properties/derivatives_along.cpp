@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "harness/random.hpp"
+#include "harness/text.hpp"
 
 namespace gradverify {
 
@@ -182,8 +183,8 @@ std::optional<Outcome> contradiction(const Line& line, const std::string& tensor
             return std::nullopt;
         return Outcome::errored(
             "the forward function contradicts itself: along a direction of " + tensor +
-            " its values change by " + std::to_string(by_values->value) + ", its derivative is " +
-            std::to_string(by_values->derivative) + "; it must compute with its T alone");
+            " its values change by " + print_exactly(by_values->value) + ", its derivative is " +
+            print_exactly(by_values->derivative) + "; it must compute with its T alone");
     }
     return std::nullopt;
 }

@@ -157,8 +157,18 @@ TEST_CASE("a reference that was written by hand is checked against the forward f
     CHECK(outcome.verdict == Verdict::errored);
     CHECK(outcome.message ==
           "the reference of grad_x that was written by hand is not the gradient of the forward "
-          "function: dx has an element of 1.500000 that must be 0.000000; correct the reference, "
+          "function: dx has an element of 1.5 that must be 0; correct the reference, "
           "or leave it out");
+}
+
+TEST_CASE("numbers that differ far behind the point are told in full") {
+    const Outcome outcome =
+        run("ramp_wrong_by_hand.grad_x/bug_no_fault_of_its_own", "matches_finite_differences",
+            "n=1:data=dy[0]=9.313225746154785e-10,x[0]=-1");
+    CHECK(outcome.verdict == Verdict::errored);
+    CAPTURE(outcome.message);
+    CHECK(outcome.message.find("an element of 4.656612873077393e-10 that must be 0;") !=
+          std::string::npos);
 }
 
 TEST_CASE("a forward function that leaves its scalar is told, and no kernel charged") {

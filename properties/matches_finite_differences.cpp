@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "harness/differences.hpp"
+#include "harness/text.hpp"
 #include "properties/derivatives_along.hpp"
 #include "properties/properties.hpp"
 
@@ -169,8 +170,8 @@ std::string contradiction_of_references(CaseContext& context,
         const WrongElement& worst = comparison.worst.front();
         return "the reference of " + context.pass().name +
                " that was written by hand is not the gradient of the forward function: " +
-               worst.tensor + " has an element of " + std::to_string(worst.got) + " that must be " +
-               std::to_string(worst.want) + "; correct the reference, or leave it out";
+               worst.tensor + " has an element of " + print_exactly(worst.got) + " that must be " +
+               print_exactly(worst.want) + "; correct the reference, or leave it out";
     }
     return {};
 }
