@@ -59,7 +59,7 @@ CaseContext::CaseContext(const Case& checked, const Registry& registry, ValueKin
         values_ = draw_values(op(), problem(), checked.data, kind_, types());
         for (auto& [name, array] : values_) expand(name, array);
     }
-    if (checked.data.is_explicit && kind_ == ValueKind::integers) require_exact();
+    if (checked.data.is_explicit && kind_ == ValueKind::integers && !has_domains()) require_exact();
     if (declaration_.write_mode != WriteMode::accumulates) return;
     for (const std::string& name : pass().outputs) {
         Array<double> initial{.sizes = op().sizes_of(name, problem()), .data = {}};

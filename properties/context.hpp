@@ -40,8 +40,11 @@ class CaseContext {
         return !declaration_.norm_wise_growth && op().is_exact_at(problem()) && !adds_up_expanded();
     }
     /// That, and each result is a number of its tensor's type. Draws see to it but for sums of many
-    /// integers that are stored in 8 bits, or have no signs, and for fractions stored as integers.
+    /// integers that are stored in 8 bits, or have no signs, for fractions stored as integers, and
+    /// for inputs with a domain of their own.
     bool has_exact_results();
+    /// Whether a domain left the inputs integers, of which sums stay exact.
+    bool keeps_integers_in_domains();
     /// Whether an index that the pass takes lies outside of its range.
     bool has_invalid_indices();
     int exact_bits() const { return types().exact_bits(); }
@@ -107,6 +110,7 @@ class CaseContext {
     std::vector<Array<double>> values(const std::vector<std::string>& names);
     void expand(const std::string& name, Array<double>& array) const;
     bool adds_up_expanded() const;
+    bool has_domains() const;
     Rounding rounding_of(const PassSpec& pass) const;
     std::vector<Array<Bounded>> computed();
     void store(std::vector<Array<Bounded>>& outputs, bool saturates) const;

@@ -8,6 +8,7 @@
 #include "harness/element_bits.hpp"
 #include "harness/element_types.hpp"
 #include "properties/context.hpp"
+#include "properties/exact_sums.hpp"
 
 namespace gradverify {
 
@@ -225,8 +226,27 @@ bool CaseContext::holds_nan() {
     });
 }
 
+// Integers of a piecewise polynomial are drawn whatever its domains.
+bool CaseContext::has_domains() const {
+    if (op().is_piecewise_polynomial) return false;
+    return std::ranges::any_of(op().inputs, [](const TensorSpec& input) {
+        return input.domain && !input.holds_whole_numbers();
+    });
+}
+
+bool CaseContext::keeps_integers_in_domains() {
+    if (!has_domains()) return true;
+    auto taken = values(pass().taken_by_reference());
+    for (Array<double>& array : taken)
+        for (double& value : array.data) {
+            if (std::isfinite(value) && value != std::round(value)) return false;
+            if (!std::isfinite(value)) value = 0.0;
+        }
+    return sums_stay_exact(op(), pass(), problem(), taken, exact_bits());
+}
+
 bool CaseContext::has_exact_results() {
-    if (!is_exact_on_integers()) return false;
+    if (!is_exact_on_integers() || !keeps_integers_in_domains()) return false;
     const auto stored = [&](std::size_t i) { return types().of(op(), pass().outputs[i]); };
     std::vector<Array<double>> results;
     const bool are_integers = holds_integers(declaration_, op(), pass());

@@ -112,6 +112,24 @@ TEST_CASE("where a division rounds, integers are compared within that, and no id
     CHECK(run("avgpool.grad_input/naive", "adjoint_identity", halves).verdict == Verdict::passed);
 }
 
+TEST_CASE("of inputs with a range a kernel is held to what is exact there, and no more") {
+    for (int draw = 1; draw <= 60; ++draw) {
+        const std::string of = draw % 2 == 0 ? "dense=" : "seed=";
+        for (const char* property : {"matches_reference", "stays_in_bounds"}) {
+            const Outcome outcome =
+                run("masked.forward/plain", property, "n=20:" + of + std::to_string(draw));
+            CAPTURE(outcome.message);
+            CHECK(agrees(outcome));
+        }
+    }
+    for (const char* data : {"x[0]=0.3,w[0]=0.7", "x[0]=0.1,w[0]=2"}) {
+        const Outcome outcome =
+            run("masked.forward/plain", "matches_reference", "n=1:data=" + std::string(data));
+        CAPTURE(outcome.message);
+        CHECK(outcome.verdict == Verdict::passed);
+    }
+}
+
 TEST_CASE("NaN is compared where the operator defines it") {
     for (const char* property :
          {"matches_reference", "within_rounding_bound", "stays_in_bounds", "repeatable"})

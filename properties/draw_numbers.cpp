@@ -234,6 +234,22 @@ void move_inside(Array<double>& array, const ValueDomain& domain, DType dtype) {
     }
 }
 
+void move_integers_inside(Array<double>& array, const ValueDomain& domain, DType dtype,
+                          std::int64_t amplitude) {
+    const auto most = static_cast<double>(amplitude);
+    const double lowest = std::max({std::floor(domain.lowest) + 1.0, -most, lowest_of(dtype)});
+    const double highest = std::min(std::ceil(domain.highest) - 1.0, most);
+    const bool is_between = std::isfinite(domain.lowest) && std::isfinite(domain.highest);
+    const Array<double> integers = array;
+    if (!is_between || highest - lowest < 2.0) move_inside(array, domain, dtype);
+    if (highest - lowest < 2.0) return;
+    for (std::size_t i = 0; i < array.data.size(); ++i) {
+        double& element = array.data[i];
+        if (element == std::round(element) && lowest <= element && element <= highest) continue;
+        element = lowest + std::fmod(std::abs(integers.data[i]), highest - lowest + 1.0);
+    }
+}
+
 void make_averaging(Array<double>& array) {
     const double rows = array.sizes.empty() ? 1.0 : static_cast<double>(array.size(0));
     const double row = static_cast<double>(array.data.size()) / rows;

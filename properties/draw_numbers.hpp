@@ -76,6 +76,11 @@ void fill_nan(Array<double>& array, std::uint64_t seed, SplitMix64 random);
 /// Moves drawn numbers into the domain of a tensor.
 void move_inside(Array<double>& array, const ValueDomain& domain, DType dtype);
 
+/// The same of integers, which stay integers of magnitude at most `amplitude` where the domain
+/// holds three of those; what already lies among them stays.
+void move_integers_inside(Array<double>& array, const ValueDomain& domain, DType dtype,
+                          std::int64_t amplitude);
+
 /// Makes all elements positive, and as small as keeps a sum of a row of them times others at the
 /// others' size: nothing cancels then, and bounds of layers behind each other stay close.
 void make_averaging(Array<double>& array);

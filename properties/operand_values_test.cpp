@@ -63,6 +63,40 @@ Values listed(const Operator& op, std::vector<DataElement> elements, DType dtype
 
 }  // namespace
 
+TEST_CASE("where sums are exact, integers stay so in a domain that holds three of them") {
+    const auto with_domain = [](double lowest, double highest, std::int64_t length) {
+        Operator op = dividing();
+        op.products = {{"x", "p"}};
+        op.inputs.back().domain = [=](const Problem&) { return ValueDomain{lowest, highest}; };
+        for (PassSpec& pass : op.passes)
+            pass.reduction_length = [length](const Problem&) { return length; };
+        return op;
+    };
+    const auto integers = [](const Operator& op) {
+        std::set<double> all;
+        for (const bool is_dense : {false, true})
+            for (std::uint64_t seed = 1; seed <= 20; ++seed)
+                for (const double value :
+                     drawn(op, "p", {.seed = seed, .is_dense = is_dense}, 40, ValueKind::integers))
+                    all.insert(value);
+        return all;
+    };
+    CHECK(integers(with_domain(-1.5, 1.5, 9)) == std::set<double>{-1, 0, 1});
+    CHECK(integers(with_domain(1.0, 5.0, 9)) == std::set<double>{2, 3, 4});
+    // Beyond a magnitude of 4, sums of so many would not be exact.
+    CHECK(integers(with_domain(0.5, 100.0, 1 << 19)) == std::set<double>{1, 2, 3, 4});
+    CHECK(integers(with_domain(0.5, INFINITY, 1 << 19)) == std::set<double>{1, 2, 3, 4});
+    CHECK(*integers(with_domain(0.0, INFINITY, 9)).begin() == 1.0);
+    CHECK(*integers(with_domain(-INFINITY, -3.0, 9)).rbegin() == -4.0);
+    // What already lies inside stays.
+    const Operator any = with_domain(-INFINITY, INFINITY, 9), wide = with_domain(-200, 200, 9);
+    CHECK(drawn(any, "p", {.seed = 3}, 40, ValueKind::integers) ==
+          drawn(wide, "p", {.seed = 3}, 40, ValueKind::integers));
+    // Of fewer nothing can be made.
+    const auto fractions = integers(with_domain(-1.0, 1.0, 9));
+    CHECK(std::ranges::any_of(fractions, [](double v) { return v != std::round(v); }));
+}
+
 TEST_CASE("whole numbers are drawn from all of their range") {
     const Operator op = dividing();
     for (const bool is_dense : {false, true})

@@ -23,8 +23,8 @@ bool has_outputs_of_8_bits(CaseContext& context) {
 /// in a varying order and no integers, within the rounding of both calls. What is too large for 8
 /// bits may be NaN, which never equals itself.
 std::vector<Expected> same_as(CaseContext& context, const CallResult& first) {
-    const bool is_exact =
-        context.is_exact_on_integers() || context.declaration().determinism == Determinism::bitwise;
+    const bool is_exact = context.declaration().determinism == Determinism::bitwise ||
+                          (context.is_exact_on_integers() && context.keeps_integers_in_domains());
     const auto bounded = is_exact && !has_outputs_of_8_bits(context) ? std::vector<Array<Bounded>>()
                                                                      : context.bounded();
     std::vector<Expected> expected;

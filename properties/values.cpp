@@ -125,6 +125,13 @@ void fill_numbers(Array<double>& array, const Operator& op, const Problem& probl
         fill_mantissas(array, random, dtype);
 }
 
+/// The largest integer that leaves sums exact, or one where only zeros beside it do.
+std::int64_t amplitude_of(const Operator& op, const Problem& problem, const ElementTypes& types,
+                          const std::string& name) {
+    const std::int64_t exact = exact_amplitude(longest_reduction(op, problem), types.exact_bits());
+    return std::clamp<std::int64_t>(exact, 1, types.largest_integer(op, name));
+}
+
 /// The dense draws that have all values different; later ones of an operator with kinks don't.
 constexpr std::uint64_t distinct_draws = 4;
 
@@ -209,7 +216,11 @@ Array<double> draw_tensor(const Operator& op, const Problem& problem, const Data
         else
             add_outliers(array, shape, dtype);
     }
-    if (is_input && tensor.domain) move_inside(array, tensor.domain_at(problem), dtype);
+    if (is_input && tensor.domain && kind == ValueKind::integers && op.is_exact_on_integers())
+        move_integers_inside(array, tensor.domain_at(problem), dtype,
+                             amplitude_of(op, problem, types, name));
+    else if (is_input && tensor.domain)
+        move_inside(array, tensor.domain_at(problem), dtype);
     if (is_input && inputs_are_positive(op, data)) {
         const ValueDomain domain = tensor.domain_at(problem);
         if (std::isinf(domain.highest) && std::isinf(domain.lowest))

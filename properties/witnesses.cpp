@@ -47,6 +47,8 @@ class Hearing {
     Outcome hear() {
         if (!context_.op().is_exact_at(context_.problem()))
             return Outcome::skipped("exact only where " + context_.op().exact_if_text);
+        if (!context_.keeps_integers_in_domains())
+            return Outcome::skipped("the inputs' domains leave no integers whose sums are exact");
         const auto inputs = context_.inputs_of(context_.pass());
         const auto result = own(inputs);
         if (!result) return Outcome::skipped("the kernel gave no result: " + complaint_);

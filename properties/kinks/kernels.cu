@@ -25,8 +25,20 @@ void launch(const GradX& call) {
                                                                 call.dx.template as<float>(), n);
 }
 
+__global__ void multiply(const float* x, const float* w, float* y, int n) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) y[i] = x[i] * w[i];
+}
+
+void launch_masked(const Masked& call) {
+    const int n = static_cast<int>(call.y.elements());
+    multiply<<<(n + 63) / 64, 64, 0, call.launch.stream>>>(
+        call.x.as<const float>(), call.w.as<const float>(), call.y.as<float>(), n);
+}
+
 }  // namespace
 
+GRADVERIFY_KERNEL(Masked, "plain", launch_masked);
 GRADVERIFY_KERNEL(Forgetful, "bug_no_fault_of_its_own", (launch<Forgetful, 0>));
 GRADVERIFY_KERNEL(SlightlyForgetful, "bug_no_fault_of_its_own", (launch<SlightlyForgetful, 0>));
 GRADVERIFY_KERNEL(ByMax, "zero", (launch<ByMax, 0>));

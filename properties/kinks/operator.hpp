@@ -2,7 +2,7 @@
 // Operators with a kink at zero, for the tests: y = max(x, 0), written with max, and with a
 // comparison whose branch may or may not define the gradient at zero. The last has a reference of
 // its gradient that was written by hand, and is wrong. And two whose forward functions are no
-// templates in earnest.
+// templates in earnest. Beside them a product whose factors have ranges.
 #pragma once
 
 #include "harness/pass.hpp"
@@ -14,6 +14,12 @@ struct GradX : Pass<operator_text, "grad_x"> {
     using Base = Pass<operator_text, "grad_x">;
     using Base::Base;
     TensorView dy = Base::tensor("dy"), x = Base::tensor("x"), dx = Base::tensor("dx");
+};
+
+/// y = x w of numbers in a range.
+struct Masked : Pass<"masked", "forward"> {
+    using Pass::Pass;
+    TensorView x = tensor("x"), w = tensor("w"), y = tensor("y");
 };
 
 using Forgetful = GradX<"ramp_forgetful">;

@@ -63,6 +63,22 @@ Operator slightly_forgetful() {
     });
 }
 
+/// Products of numbers that must stay inside of a range: one with no whole number but zero, and one
+/// with five.
+Operator masked() {
+    return declare_operator("masked")
+        .parameter("n")
+        .input("x", {"n"}, numbers_between(-1.0, 1.0))
+        .input("w", {"n"}, numbers_between(-2.5, 2.5))
+        .output("y", {"n"})
+        .sum_of_products({{"x", "w"}})
+        .forward([]<class T>(const ForwardCall<T>& call) {
+            const auto x = call.input("x"), w = call.input("w");
+            for (std::int64_t i = 0; i < x.size(0); ++i) call.output("y")(i) = x(i) * w(i);
+        });
+}
+
+GRADVERIFY_OPERATOR(masked);
 GRADVERIFY_OPERATOR(forgetful);
 GRADVERIFY_OPERATOR(slightly_forgetful);
 GRADVERIFY_OPERATOR(with_max);
