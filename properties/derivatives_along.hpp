@@ -5,7 +5,8 @@
 //
 // give or take the gradient's rounding bound. The derivatives are exact, by dual numbers; where
 // both sides agree, differences of f's values have to agree with them too. At a kink (ReLU at 0, a
-// tie of a maximum) the two sides span an interval, of each element of f by itself.
+// tie of a maximum) the two sides span an interval, of each element of f by itself. What f's own
+// branches give there is in it too: of the middle one of three ties it is no derivative.
 #pragma once
 
 #include "properties/context.hpp"
@@ -18,6 +19,8 @@ struct BoundedGradient {
     std::string tensor;
     Array<double> values;
     std::vector<double> bounds;
+    /// The gradient that follows from the branches which the forward function takes.
+    std::vector<double> by_branches;
 };
 
 /// Of an element that may be anything (`no_bound`) nothing is asked, neither its value nor a step

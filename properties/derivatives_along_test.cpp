@@ -80,6 +80,23 @@ TEST_CASE("with kinks in several outputs each slope is free, whatever the cotang
             .verdict == Verdict::failed);
 }
 
+TEST_CASE("where branches choose among three ties what is no derivative, that choice passes") {
+    // With x = 0, along v, the median changes by v's own: from either side the same.
+    for (const char* rest : {"n=1:data=dy[0]=3", "n=3:data=dy[0]=3,dy[2]=-2,x[3]=1", "n=9:dense=5",
+                             "n=9:dense=6", "n=40:seed=8"}) {
+        CAPTURE(std::string(rest));
+        for (const char* property :
+             {"matches_finite_differences", "within_rounding_bound", "matches_reference"}) {
+            const Outcome outcome = run("median.grad_x/by_branches", property, rest);
+            CAPTURE(std::string(property));
+            CAPTURE(outcome.message);
+            CHECK(agrees(outcome));
+        }
+        CHECK(run("median.grad_x/bug_twice", "matches_finite_differences", rest).verdict ==
+              Verdict::failed);
+    }
+}
+
 TEST_CASE("a maximum's gradient passes at ties, and a ReLU's at zero, among NaN and infinities") {
     for (const char* rest :
          {"dense=5", "dense=6", "dense=7", "dense=8", "seed=11", "seed=12", "seed=13"})

@@ -207,14 +207,17 @@ Outcome matches_finite_differences(CaseContext& context) {
 
     if (!multilinear && context.op().along) {
         std::vector<BoundedGradient> gradients;
+        const auto by_pass = context.reference(context.pass());
         for (std::size_t i = 0; i < result.outputs.size(); ++i) {
             const std::string& output = context.pass().outputs[i];
             if (!context.asks_for(i) || !context.op().is_gradient(output)) continue;
-            gradients.push_back({output.substr(1), std::move(result.outputs[i]), {}});
+            gradients.push_back({output.substr(1), std::move(result.outputs[i]), {}, {}});
             const Array<Bounded>* from_forward = derived_for(context, derived, output);
-            for (std::size_t j = 0; j < bounded[i].data.size(); ++j)
-                gradients.back().bounds.push_back(bound_of_element(
-                    bounded[i].data[j], from_forward ? &from_forward->data[j] : nullptr));
+            for (std::size_t j = 0; j < bounded[i].data.size(); ++j) {
+                const Bounded* const exact = from_forward ? &from_forward->data[j] : nullptr;
+                gradients.back().bounds.push_back(bound_of_element(bounded[i].data[j], exact));
+                gradients.back().by_branches.push_back(exact ? exact->value() : by_pass[i].data[j]);
+            }
             leave_out_unbounded(gradients.back().bounds, gradients.back().values);
         }
         return matches_derivatives_along(context, gradients);

@@ -2,7 +2,8 @@
 // Operators with a kink at zero, for the tests: y = max(x, 0), written with max, and with a
 // comparison whose branch may or may not define the gradient at zero. The last has a reference of
 // its gradient that was written by hand, and is wrong. And two whose forward functions are no
-// templates in earnest. Beside them a product whose factors have ranges.
+// templates in earnest. Beside them the median of three, by comparisons, and a product whose
+// factors have ranges.
 #pragma once
 
 #include "harness/pass.hpp"
@@ -22,6 +23,7 @@ struct Masked : Pass<"masked", "forward"> {
     TensorView x = tensor("x"), w = tensor("w"), y = tensor("y");
 };
 
+using Median = GradX<"median">;
 using Forgetful = GradX<"ramp_forgetful">;
 using SlightlyForgetful = GradX<"ramp_slightly_forgetful">;
 using ByMax = GradX<"ramp_by_max">;

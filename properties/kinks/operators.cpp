@@ -63,6 +63,24 @@ Operator slightly_forgetful() {
     });
 }
 
+/// The middle one of three, by comparisons: where all are alike the last.
+Operator median() {
+    return declare_operator("median")
+        .parameter("n")
+        .input("x", {"n", 3})
+        .output("y", {"n"})
+        .piecewise_linear()
+        .branches_decide()
+        .forward([]<class T>(const ForwardCall<T>& call) {
+            const auto x = call.input("x");
+            for (std::int64_t i = 0; i < x.size(0); ++i) {
+                const bool is_rising = x(i, 0) < x(i, 1);
+                const T low = x(i, is_rising ? 0 : 1), high = x(i, is_rising ? 1 : 0);
+                call.output("y")(i) = x(i, 2) < low ? low : high < x(i, 2) ? high : x(i, 2);
+            }
+        });
+}
+
 /// Products of numbers that must stay inside of a range: one with no whole number but zero, and one
 /// with five.
 Operator masked() {
@@ -79,6 +97,7 @@ Operator masked() {
 }
 
 GRADVERIFY_OPERATOR(masked);
+GRADVERIFY_OPERATOR(median);
 GRADVERIFY_OPERATOR(forgetful);
 GRADVERIFY_OPERATOR(slightly_forgetful);
 GRADVERIFY_OPERATOR(with_max);
