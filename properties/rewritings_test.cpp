@@ -99,6 +99,16 @@ TEST_CASE("a transform that is not declared is told how to be") {
     const Verdicts wrong =
         run_many("batch_norm.forward/bug_folded_without_gamma", "within_rounding_bound", 10);
     CHECK(wrong.message.find("norm_wise") == std::string::npos);
+    // Nor is what was not written: an element that is NaN, or huge.
+    const Suite suite = make_suite(Registry::instance());
+    for (const char* data : {"dense=1", "dense=2", "dense=3", "dense=4"}) {
+        const Outcome outcome = suite.run(
+            std::string("v1:conv.grad_input/bug_a03_remainder_unwritten:within_rounding_bound:"
+                        "cpu:in=1x2,stride=1x2:") +
+            data);
+        CHECK(outcome.verdict == Verdict::failed);
+        CHECK(outcome.message.find("norm_wise") == std::string::npos);
+    }
 }
 
 }  // namespace gradverify
