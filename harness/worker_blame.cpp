@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <chrono>
 
+#include "harness/registry.hpp"
+#include "harness/text.hpp"
 #include "harness/worker.hpp"
 #include "harness/worker_pool_parts.hpp"
 
@@ -13,9 +15,20 @@ namespace {
 // Looking for a culprit among the cases that a dead worker has answered.
 constexpr double search_seconds = 60.0;
 
+/// Whether the case's kernel declares no block sizes, so that Launch::block_size is 0.
+bool has_no_block_size(const std::string& line) {
+    const auto fields = split(line, ':');
+    if (fields.size() < 4) return false;
+    const Kernel* kernel = Registry::instance().find_kernel(std::string(fields[1]));
+    const KernelDeclaration* declared = kernel ? kernel->on(std::string(fields[3])) : nullptr;
+    return declared && declared->block_sizes.empty();
+}
+
 /// What a case has come to that killed its worker without help.
-Outcome charged(const WorkerEnd& end, const std::string& slowest) {
+Outcome charged(const WorkerEnd& end, const std::string& line, const std::string& slowest) {
     std::string cause = end.cause();
+    if (end.divided_by_zero() && end.in_launcher && has_no_block_size(line))
+        cause += "; launch.block_size is 0 unless .blocks_of({...}) is declared";
     const bool too_much = !end.overstepped.empty();
     if (cause.starts_with("no end")) cause += " (" + slowest + ")";
     Outcome outcome = Outcome::failed(cause);
@@ -81,7 +94,7 @@ Outcome WorkerPool::blame(const Request& request, WorkerEnd end) {
         }
         end = *again.death;
     }
-    return charged(end, slowest);
+    return charged(end, request.line, slowest);
 }
 
 void WorkerPool::spread_distrust(const std::vector<std::string>& kernels) {

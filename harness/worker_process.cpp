@@ -88,6 +88,10 @@ bool WorkerEnd::exited_with(int code) const {
 
 bool WorkerEnd::aborted() const { return WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT; }
 
+bool WorkerEnd::divided_by_zero() const {
+    return overstepped.empty() && !closed_pipe && WIFSIGNALED(status) && WTERMSIG(status) == SIGFPE;
+}
+
 bool WorkerEnd::by_others() const {
     if (!overstepped.empty() || closed_pipe || !WIFSIGNALED(status)) return false;
     // What a wrong program gets for an instruction of its own, or raises by abort.
@@ -107,6 +111,7 @@ std::string WorkerEnd::cause() const {
         const char* name = sigabbrev_np(WTERMSIG(status));
         text += "was killed by SIG" + (name ? std::string(name) : std::to_string(WTERMSIG(status)));
         if (WTERMSIG(status) == SIGSEGV) text += " (a wild pointer, or recursion without end)";
+        if (divided_by_zero()) text += " (an integer division by zero, or one that overflows)";
     }
     if (!last_words.empty()) text += "; its last words: " + last_words;
     return text;

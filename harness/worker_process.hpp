@@ -33,6 +33,8 @@ struct WorkerEnd {
     bool exited_with(int code) const;
     /// As glibc does when it finds its heap damaged.
     bool aborted() const;
+    /// As most processors end a process for it.
+    bool divided_by_zero() const;
     /// A signal that a kernel's mistake does not raise: somebody else ended the process.
     bool by_others() const;
     /// `the kernel's process was killed by SIGSEGV`.

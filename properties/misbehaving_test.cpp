@@ -38,6 +38,10 @@ constexpr Misbehaving kernels[] = {
     {"allocates_without_end", "used more than 1 GiB of memory|no end after"},
     {"damages_heap", "the kernel's process called abort(); its last words: free(): invalid pointer",
      true},
+    {"divides_by_block_size",
+     "the kernel's process was killed by SIGFPE (an integer division by zero, or one that "
+     "overflows); launch.block_size is 0 unless .blocks_of({...}) is declared",
+     true},
     {"exits_0", "the kernel's process called exit(0)"},
     {"exits_1", "the kernel's process called exit(1)"},
     {"frees_buffer", "cudaFree: |wrote", true},

@@ -6,6 +6,7 @@
 
 #include <cfenv>
 #include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <stdexcept>
 #include <vector>
@@ -58,6 +59,11 @@ int recurse(int depth) {
     return recurse(depth + 1) + frame[depth % 64];
 }
 void recurse_on_host(const GradBias&) { *nowhere = recurse(1); }
+
+/// As most processors do for a division by it.
+void divide_by_block_size(const GradBias& call) {
+    if (call.launch.block_size == 0) std::raise(SIGFPE);
+}
 
 void exit_0(const GradBias&) { std::exit(0); }
 void exit_1(const GradBias&) { std::exit(1); }
@@ -146,6 +152,7 @@ MISBEHAVING("aborts", abort_it);
 MISBEHAVING("allocates_on_device", allocate_on_device);
 MISBEHAVING("allocates_without_end", allocate_without_end);
 MISBEHAVING("damages_heap", damage_heap);
+MISBEHAVING("divides_by_block_size", divide_by_block_size);
 MISBEHAVING("exits_0", exit_0);
 MISBEHAVING("exits_1", exit_1);
 MISBEHAVING("forgets_memory", forget_memory);
