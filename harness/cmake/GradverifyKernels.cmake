@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # gradverify_add_executable(<target> <file>... [CUDA_ONLY <file.cu>...]): an executable that is
 # gradverify over these files: .cu files are kernels, as in one call of gradverify_add_kernels, others
-# (operators) are sources.
+# (operators) are sources. Operators alone do as well.
 #
 # gradverify_add_kernels(<target> <file.cu>... [CUDA_ONLY <file.cu>...]): builds each file for every
 # device, those behind CUDA_ONLY for the device cuda alone, and adds it to the target. All files of
@@ -35,13 +35,15 @@ function(gradverify_add_executable target)
     set(kernels ${sources})
     list(FILTER kernels INCLUDE REGEX "\\.cu$")
     list(FILTER sources EXCLUDE REGEX "\\.cu$")
-    if(NOT kernels AND NOT files_CUDA_ONLY)
-        message(FATAL_ERROR "gradverify_add_executable(${target}): no .cu file given")
+    if(NOT sources AND NOT kernels AND NOT files_CUDA_ONLY)
+        message(FATAL_ERROR "gradverify_add_executable(${target}): no file given")
     endif()
     add_executable(${target} ${sources})
     set_target_properties(${target} PROPERTIES LINKER_LANGUAGE CXX)
     target_link_libraries(${target} PRIVATE gradverify::main)
-    gradverify_add_kernels(${target} ${kernels} CUDA_ONLY ${files_CUDA_ONLY})
+    if(kernels OR files_CUDA_ONLY)
+        gradverify_add_kernels(${target} ${kernels} CUDA_ONLY ${files_CUDA_ONLY})
+    endif()
 endfunction()
 
 function(gradverify_add_kernels target)

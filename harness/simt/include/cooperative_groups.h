@@ -29,6 +29,15 @@ class thread_block {
     static dim3 dim_threads() { return blockDim; }
 };
 inline thread_block this_thread_block() { return {}; }
+/// Shared memory that tiles of more than a warp need on a GPU.
+template <unsigned max_threads = 1024>
+struct block_tile_memory {
+    unsigned char reserved[max_threads > 32 ? max_threads : 32];
+};
+template <unsigned max_threads>
+thread_block this_thread_block(block_tile_memory<max_threads>&) {
+    return {};
+}
 
 class grid_group {
   public:
@@ -225,7 +234,7 @@ coalesced_group binary_partition(const Group& group, bool predicate, GRADVERIFY_
 /// A thread alone.
 class thread_single {
   public:
-    static void sync() {}
+    static void sync(const char* = nullptr, int = 0) {}
     static unsigned size() { return 1; }
     static unsigned num_threads() { return 1; }
     static unsigned thread_rank() { return 0; }

@@ -5,46 +5,20 @@
 #pragma once
 #pragma GCC system_header
 
-#include "gradverify_simt/forced.hpp"
+#include "cub/block/block_exchange.cuh"
+#include "cub/block/block_load.cuh"
+#include "cub/block/block_radix_sort.cuh"
+#include "cub/block/block_scan.cuh"
+#include "cub/block/block_store.cuh"
+#include "cub/gradverify_common.cuh"
 
 namespace cub {
-
-struct Sum {
-    template <class T>
-    T operator()(const T& a, const T& b) const {
-        return a + b;
-    }
-};
-struct Max {
-    template <class T>
-    T operator()(const T& a, const T& b) const {
-        return a < b ? b : a;
-    }
-};
-struct Min {
-    template <class T>
-    T operator()(const T& a, const T& b) const {
-        return b < a ? b : a;
-    }
-};
-struct NullType {};
 
 enum BlockReduceAlgorithm {
     BLOCK_REDUCE_RAKING_COMMUTATIVE_ONLY,
     BLOCK_REDUCE_RAKING,
     BLOCK_REDUCE_WARP_REDUCTIONS,
 };
-enum BlockScanAlgorithm { BLOCK_SCAN_RAKING, BLOCK_SCAN_RAKING_MEMOIZE, BLOCK_SCAN_WARP_SCANS };
-
-namespace gradverify_detail {
-/// A value for each thread; assigned to, not constructed, as shared memory is.
-template <class T, int threads>
-struct Values {
-    alignas(T) unsigned char bytes[sizeof(T) * threads];
-    T& operator[](int i) { return reinterpret_cast<T*>(bytes)[i]; }
-};
-inline int thread() { return static_cast<int>(gradverify::simt::unit::state.thread.rank); }
-}  // namespace gradverify_detail
 
 template <class T, int threads_x, BlockReduceAlgorithm = BLOCK_REDUCE_WARP_REDUCTIONS,
           int threads_y = 1, int threads_z = 1, int = 0>
@@ -83,64 +57,6 @@ class BlockReduce {
     }
 
   private:
-    TempStorage& storage_;
-};
-
-template <class T, int threads_x, BlockScanAlgorithm = BLOCK_SCAN_RAKING, int threads_y = 1,
-          int threads_z = 1, int = 0>
-class BlockScan {
-    static constexpr int threads = threads_x * threads_y * threads_z;
-
-  public:
-    using TempStorage = gradverify_detail::Values<T, threads>;
-    explicit BlockScan(TempStorage& storage) : storage_(storage) {}
-
-    template <class Op>
-    void InclusiveScan(T in, T& out, Op op, T& aggregate, GRADVERIFY_SIMT_PLACE) {
-        scan(in, op, file, line);
-        out = storage_[gradverify_detail::thread()];
-        aggregate = storage_[threads - 1];
-    }
-    template <class Op>
-    void InclusiveScan(T in, T& out, Op op, GRADVERIFY_SIMT_PLACE) {
-        T aggregate;
-        InclusiveScan(in, out, op, aggregate, file, line);
-    }
-    template <class Op>
-    void ExclusiveScan(T in, T& out, T initial, Op op, T& aggregate, GRADVERIFY_SIMT_PLACE) {
-        scan(in, op, file, line);
-        const int own = gradverify_detail::thread();
-        out = own == 0 ? initial : op(initial, storage_[own - 1]);
-        aggregate = storage_[threads - 1];
-    }
-    template <class Op>
-    void ExclusiveScan(T in, T& out, T initial, Op op, GRADVERIFY_SIMT_PLACE) {
-        T aggregate;
-        ExclusiveScan(in, out, initial, op, aggregate, file, line);
-    }
-    void InclusiveSum(T in, T& out, GRADVERIFY_SIMT_PLACE) {
-        InclusiveScan(in, out, cub::Sum(), file, line);
-    }
-    void InclusiveSum(T in, T& out, T& aggregate, GRADVERIFY_SIMT_PLACE) {
-        InclusiveScan(in, out, cub::Sum(), aggregate, file, line);
-    }
-    void ExclusiveSum(T in, T& out, GRADVERIFY_SIMT_PLACE) {
-        ExclusiveScan(in, out, T(), cub::Sum(), file, line);
-    }
-    void ExclusiveSum(T in, T& out, T& aggregate, GRADVERIFY_SIMT_PLACE) {
-        ExclusiveScan(in, out, T(), cub::Sum(), aggregate, file, line);
-    }
-
-  private:
-    template <class Op>
-    void scan(T in, Op op, const char* file, int line) {
-        const int own = gradverify_detail::thread();
-        storage_[own] = in;
-        __syncthreads(file, line);
-        for (int i = 1; own == 0 && i < threads; ++i)
-            storage_[i] = op(storage_[i - 1], storage_[i]);
-        __syncthreads(file, line);
-    }
     TempStorage& storage_;
 };
 

@@ -132,6 +132,15 @@ inline int __popc(unsigned x) { return std::popcount(x); }
 inline int __popcll(unsigned long long x) { return std::popcount(x); }
 inline int __ffs(int x) { return __builtin_ffs(x); }
 inline int __ffsll(long long x) { return __builtin_ffsll(x); }
+/// Where the |offset|-th set bit is, from `base` on upwards, or downwards if it is negative.
+inline unsigned __fns(unsigned mask, unsigned base, int offset) {
+    if (offset == 0) return base < 32 && (mask >> base & 1u) != 0 ? base : ~0u;
+    const int step = offset > 0 ? 1 : -1;
+    int left = offset * step;
+    for (int at = static_cast<int>(base); at >= 0 && at < 32; at += step)
+        if ((mask >> at & 1u) != 0 && --left == 0) return static_cast<unsigned>(at);
+    return ~0u;
+}
 inline unsigned __brev(unsigned x) {
     unsigned reversed = 0;
     for (int bit = 0; bit < 32; ++bit) reversed |= ((x >> bit) & 1u) << (31 - bit);

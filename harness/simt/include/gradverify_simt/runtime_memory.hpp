@@ -47,6 +47,38 @@ inline cudaError_t cudaMemcpyPeer(void* to, int, const void* from, int, std::siz
     return cudaMemcpy(to, from, bytes, cudaMemcpyDefault);
 }
 
+// Pools: of the device's memory here too, which has no other.
+struct CUmemPoolHandle_st;
+using cudaMemPool_t = CUmemPoolHandle_st*;
+enum cudaMemPoolAttr {
+    cudaMemPoolReuseFollowEventDependencies = 1,
+    cudaMemPoolReuseAllowOpportunistic,
+    cudaMemPoolReuseAllowInternalDependencies,
+    cudaMemPoolAttrReleaseThreshold,
+};
+inline cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int) {
+    static char the_pool;
+    *pool = reinterpret_cast<cudaMemPool_t>(&the_pool);
+    return cudaSuccess;
+}
+inline cudaError_t cudaDeviceGetMemPool(cudaMemPool_t* pool, int device) {
+    return cudaDeviceGetDefaultMemPool(pool, device);
+}
+inline cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t, cudaMemPoolAttr, void*) {
+    return cudaSuccess;
+}
+inline cudaError_t cudaMemPoolTrimTo(cudaMemPool_t, std::size_t) { return cudaSuccess; }
+template <class T>
+inline cudaError_t cudaMallocFromPoolAsync(T** pointer, std::size_t bytes, cudaMemPool_t,
+                                           cudaStream_t stream) {
+    return cudaMallocAsync(pointer, bytes, stream);
+}
+template <class T>
+inline cudaError_t cudaMallocAsync(T** pointer, std::size_t bytes, cudaMemPool_t,
+                                   cudaStream_t stream) {
+    return cudaMallocAsync(pointer, bytes, stream);
+}
+
 inline cudaError_t cudaHostRegister(void*, std::size_t, unsigned) { return cudaSuccess; }
 inline cudaError_t cudaHostUnregister(void*) { return cudaSuccess; }
 template <class T>

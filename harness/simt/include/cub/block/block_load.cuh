@@ -1,6 +1,92 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stands for CUDA's header of this name.
+// cub::BlockLoad: the items of a block, blocked over its threads, or striped with
+// BLOCK_LOAD_STRIPED. What transposes goes through shared memory here too.
 #pragma once
 #pragma GCC system_header
 
-#include "cub/cub.cuh"
+#include <type_traits>
+
+#include "cub/block/block_exchange.cuh"
+
+namespace cub {
+
+enum BlockLoadAlgorithm {
+    BLOCK_LOAD_DIRECT,
+    BLOCK_LOAD_STRIPED,
+    BLOCK_LOAD_VECTORIZE,
+    BLOCK_LOAD_TRANSPOSE,
+    BLOCK_LOAD_WARP_TRANSPOSE,
+    BLOCK_LOAD_WARP_TRANSPOSE_TIMESLICED,
+};
+
+namespace gradverify_detail {
+template <bool transposes, class Exchange>
+struct StorageOf {
+    using Type = NullType;
+};
+template <class Exchange>
+struct StorageOf<true, Exchange> {
+    using Type = typename Exchange::TempStorage;
+};
+
+/// Whole blocks are accessed by vectors of up to 4 items and 16 bytes.
+template <class T, int items, class Iterator>
+void check_vectors(Iterator block, const char* file, int line) {
+    constexpr std::size_t count = items % 4 == 0 ? 4 : items % 2 == 0 ? 2 : 1;
+    constexpr std::size_t bytes = sizeof(T) * count < 16 ? sizeof(T) * count : 16;
+    if constexpr (std::is_pointer_v<Iterator> && (bytes & (bytes - 1)) == 0) {
+        if (reinterpret_cast<std::size_t>(block) % bytes != 0)
+            gradverify::simt::unit::gradverify_simt_trap(
+                cudaErrorMisalignedAddress, "a vectorized access is not aligned for its vectors",
+                file, line);
+    }
+}
+}  // namespace gradverify_detail
+
+template <class T, int threads_x, int items, BlockLoadAlgorithm algorithm = BLOCK_LOAD_DIRECT,
+          int threads_y = 1, int threads_z = 1, int = 0>
+class BlockLoad {
+    static constexpr int threads = threads_x * threads_y * threads_z;
+    static constexpr bool by_warps =
+        algorithm == BLOCK_LOAD_WARP_TRANSPOSE || algorithm == BLOCK_LOAD_WARP_TRANSPOSE_TIMESLICED;
+    static constexpr bool transposes = by_warps || algorithm == BLOCK_LOAD_TRANSPOSE;
+    static_assert(!by_warps || threads % 32 == 0, "whole warps transpose");
+    using Exchange = BlockExchange<T, threads_x, items, false, threads_y, threads_z>;
+    using At = gradverify_detail::Arrangement<threads, items>;
+
+  public:
+    using TempStorage = typename gradverify_detail::StorageOf<transposes, Exchange>::Type;
+    explicit BlockLoad(TempStorage& storage) : storage_(storage) {}
+
+    template <class Iterator>
+    void Load(Iterator block, T (&to)[items], GRADVERIFY_SIMT_PLACE) {
+        if constexpr (algorithm == BLOCK_LOAD_VECTORIZE)
+            gradverify_detail::check_vectors<T, items>(block, file, line);
+        Load(block, to, threads * items, file, line);
+    }
+    /// Items from `end` on are left as they are; of those that are transposed, unspecified.
+    template <class Iterator>
+    void Load(Iterator block, T (&to)[items], int end, GRADVERIFY_SIMT_PLACE) {
+        for (int i = 0; i < items; ++i)
+            if (index(i) < end) to[i] = block[index(i)];
+        if constexpr (by_warps) {
+            Exchange(storage_).WarpStripedToBlocked(to, file, line);
+        } else if constexpr (transposes) {
+            Exchange(storage_).StripedToBlocked(to, file, line);
+        }
+    }
+    template <class Iterator, class Default>
+    void Load(Iterator block, T (&to)[items], int end, Default beyond, GRADVERIFY_SIMT_PLACE) {
+        for (T& item : to) item = beyond;
+        Load(block, to, end, file, line);
+    }
+
+  private:
+    static int index(int i) {
+        if constexpr (by_warps) return At::warp_striped(i);
+        return transposes || algorithm == BLOCK_LOAD_STRIPED ? At::striped(i) : At::blocked(i);
+    }
+    TempStorage& storage_;
+};
+
+}  // namespace cub
