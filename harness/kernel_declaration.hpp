@@ -45,6 +45,9 @@ struct LayoutSupport {
 struct LaunchCost {
     std::int64_t threads_per_output = 1;
     std::int64_t barriers_per_thread = 0;
+    /// The threads of all blocks, where they don't follow the outputs: of a block for each row,
+    /// say. Then `threads_per_output` says nothing.
+    std::int64_t (*threads)(const Problem&) = nullptr;
 };
 
 /// One implementation of a pass on one device, as its registration declares it.

@@ -18,8 +18,8 @@ namespace {
 /// Draws of each rank; they meet two thirds of the pairs.
 constexpr int free_draws = 192;
 /// Tries for a level that no draw had, and for a pair whose levels are both known: a pair that
-/// 24 tries did not bring together 240 did in one of some thousands.
-constexpr int tries_for_level = 240, tries_for_pair = 24;
+/// 32 tries did not bring together 240 did in one of some thousands.
+constexpr int tries_for_level = 240, tries_for_pair = 32;
 constexpr int most_steps = 12, most_repairs = 16, steps_to_enrich = 160;
 /// Any: the array is the kernel's, whatever the seed of a run.
 constexpr std::uint64_t search_seed = 0x70616972;
@@ -83,7 +83,7 @@ class RankSearch {
 
     void run(const ProblemDrawer& drawer) {
         for (int i = 0; i < free_draws; ++i)
-            if (const auto drawn = drawer(random_, domain_.rank)) offer(*drawn);
+            if (const auto drawn = drawer.of_rank(random_, domain_.rank)) offer(*drawn);
         if (found_.empty()) return;
         for_every_level([&](int factor, int level) {
             for (int i = 0; i < tries_for_level && having(factor, level).empty(); ++i)
@@ -133,8 +133,10 @@ class RankSearch {
             for (int level = 0; level < static_cast<int>(factor_at(factor).levels.size()); ++level)
                 visit(factor, level);
     }
+    /// The smallest comes more often: what a large one is brought together with is soon too dear.
     const Problem& random_of(const std::vector<std::size_t>& members) {
-        return found_[members[random_.below(members.size())]].problem;
+        return found_[random_.one_in(4) ? members.front() : members[random_.below(members.size())]]
+            .problem;
     }
     const Problem& random_member() { return found_[random_.below(found_.size())].problem; }
 
@@ -144,9 +146,13 @@ class RankSearch {
         if (!may_be(problem, cost)) return;
         Found found{problem, pairs_.levels_of(problem), cost.empty_axes > 0};
         if (pairs_.add(found.levels, found.is_empty) == 0) return;
-        for (int factor = 0; factor < count(); ++factor)
-            having(factor, found.levels[static_cast<std::size_t>(factor)]).push_back(found_.size());
         found_.push_back(std::move(found));
+        for (int factor = 0; factor < count(); ++factor) {
+            auto& members = having(factor, found_.back().levels[static_cast<std::size_t>(factor)]);
+            members.push_back(found_.size() - 1);
+            if (found_.back().problem < found_[members.front()].problem)
+                std::swap(members.front(), members.back());
+        }
     }
     bool may_be(const Problem& problem, const ProblemCost& cost) const {
         return cost.share_of(budget_) <= 1.0 &&
@@ -282,7 +288,8 @@ class RankSearch {
     const WorkBudget& budget_;
     SplitMix64 random_;
     LevelPairs pairs_;
-    std::vector<std::vector<std::vector<std::size_t>>> having_;  ///< found, by factor and level
+    /// Found, by factor and level; the smallest first.
+    std::vector<std::vector<std::vector<std::size_t>>> having_;
     std::vector<Found> found_;
 };
 
@@ -349,12 +356,13 @@ Problem CoveringArray::varied(std::size_t index, SplitMix64& random) const {
 const CoveringArray& CoveringArrays::of(const SupportedProblems& problems) {
     const KernelDeclaration& kernel = problems.kernel();
     const LaunchCost& cost = kernel.launch_cost;
-    const bool is_plain = cost.threads_per_output <= 1 && cost.barriers_per_thread == 0;
+    const bool is_plain =
+        cost.threads_per_output <= 1 && cost.barriers_per_thread == 0 && !cost.threads;
     const PassSpec& pass = is_plain ? problems.op().forward() : problems.pass();
     std::ostringstream key;
     key << problems.op().name << '.' << pass.name << ' ' << cost.threads_per_output << ' '
-        << cost.barriers_per_thread << ' ' << kernel.accepts_empty << ' '
-        << reinterpret_cast<std::uintptr_t>(kernel.predicate);
+        << cost.barriers_per_thread << ' ' << reinterpret_cast<std::uintptr_t>(cost.threads) << ' '
+        << kernel.accepts_empty << ' ' << reinterpret_cast<std::uintptr_t>(kernel.predicate);
     if (kernel.ranks) key << ' ' << kernel.ranks->least << ' ' << kernel.ranks->most;
     for (const Constraint& constraint : kernel.constraints) key << '\n' << constraint.print();
     Entry& entry = entries_[key.str()];

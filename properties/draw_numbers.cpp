@@ -278,6 +278,26 @@ void add_outliers(Array<double>& array, SplitMix64 random, DType dtype) {
             element = std::ldexp(element, static_cast<int>(random.between(1, most)));
 }
 
+void make_special(Array<double>& array, SplitMix64 random) {
+    auto& data = array.data;
+    const auto row = static_cast<std::size_t>(
+        array.sizes.empty() ? 1 : std::max<std::int64_t>(array.sizes.back(), 1));
+    const std::uint64_t kind = random.below(6);
+    for (std::size_t i = 0; i < data.size(); ++i)
+        if (kind < 2)
+            data[i] = data[i / row * row];
+        else if (kind == 2)
+            data[i] = data[i % row];
+        else if (kind == 3 || random.one_in(3))
+            data[i] = 0.0;
+}
+
+void make_large(Array<double>& array, SplitMix64 random, DType dtype) {
+    const bool is_half = traits_of(dtype).largest < 0x1p+20;
+    const auto exponent = static_cast<int>(is_half ? random.between(2, 8) : random.between(16, 24));
+    for (double& element : array.data) element = std::ldexp(element, exponent);
+}
+
 void add_dense_outliers(Array<double>& array, std::uint64_t turn, DType dtype) {
     for (std::size_t i = 0; i < array.data.size(); ++i) {
         const double larger = std::ldexp(std::abs(array.data[i]), outlier_scale(dtype));

@@ -92,8 +92,17 @@ void add_offset(Array<double>& array, SplitMix64 random, DType dtype);
 /// logit overflows, and the logarithm of a probability is one of zero.
 void add_outliers(Array<double>& array, SplitMix64 random, DType dtype);
 
-/// The same of every other element, positive and negative ones in turn: of the second, the fourth
-/// and so on in turn 0, of the others in turn 1; in turns 2 and 3 of those with the other sign.
+/// Numbers at which functions that are not linear have a special case: some elements zero, or all
+/// of them; rows that are constant, or all alike.
+void make_special(Array<double>& array, SplitMix64 random);
+
+/// Makes all elements so large that what was meant for a bound, such as the start of a maximum, is
+/// none; alike, so that what a ratio of them was it stays.
+void make_large(Array<double>& array, SplitMix64 random, DType dtype);
+
+/// The same as outliers of every other element, positive and negative ones in turn: of the second,
+/// the fourth and so on in turn 0, of the others in turn 1; in turns 2 and 3 of those with the
+/// other sign.
 void add_dense_outliers(Array<double>& array, std::uint64_t turn, DType dtype);
 
 }  // namespace gradverify

@@ -49,7 +49,7 @@ constexpr int edges = 3, trials = 400;
 
 }  // namespace
 
-TEST_CASE("400 draws are tried, from a fixed seed") {
+TEST_CASE("400 mixed draws are tried, from a fixed seed") {
     script = {};
     const KernelDeclaration kernel = scripted_kernel();
     const ProblemGenerator generator = generator_for(kernel);
@@ -58,7 +58,8 @@ TEST_CASE("400 draws are tried, from a fixed seed") {
     const ProblemDrawer drawer(*generator.supported(), {});
     for (int i = 0; i < trials; ++i) {
         SplitMix64 random(0x67726164 + static_cast<std::uint64_t>(i));
-        CHECK(*drawer(random) == script.asked[static_cast<std::size_t>(edges + i)]);
+        CHECK(*drawer(random, ProblemDrawer::Plan::mixed) ==
+              script.asked[static_cast<std::size_t>(edges + i)]);
     }
 }
 

@@ -109,14 +109,17 @@ TEST_CASE("whole numbers are drawn from all of their range") {
 
 TEST_CASE("an input keeps to its domain, and a cotangent to none") {
     const Operator op = with_positive_output();
+    int with_negative_dy = 0, with_negative_x = 0;
     for (std::uint64_t seed = 1; seed <= 20; ++seed) {
         for (const double value : drawn(op, "p", {.seed = seed})) {
             CHECK(value > 1.0);
             CHECK(value < 9.0);
         }
-        CHECK(std::ranges::min(drawn(op, "dy", {.seed = seed})) < 0.0);
-        CHECK(std::ranges::min(drawn(op, "x", {.seed = seed})) < 0.0);
+        with_negative_dy += std::ranges::min(drawn(op, "dy", {.seed = seed})) < 0.0;
+        with_negative_x += std::ranges::min(drawn(op, "x", {.seed = seed})) < 0.0;
     }
+    CHECK(with_negative_dy > 12);
+    CHECK(with_negative_x > 12);
 }
 
 TEST_CASE("what is not listed is as simple as its domain allows") {
@@ -170,7 +173,9 @@ TEST_CASE(
                                    [](double v) { return std::abs(v) > 600.0; });
     };
     int with_offset = 0, with_outlier = 0;
-    for (std::uint64_t seed = 1; seed <= 8000; ++seed) {
+    for (std::uint64_t seed = 1; seed <= 9600; ++seed) {
+        // Of those left, 8000 are expected.
+        if (SplitMix64(mix_seed(seed, "special")).one_in(6)) continue;
         with_offset += has_offset({.seed = seed});
         if (has_offset({.seed = seed}) || !differ({.seed = seed}, ValueKind::mantissas)) continue;
         ++with_outlier;

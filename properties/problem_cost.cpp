@@ -19,9 +19,6 @@ CostModel::CostModel(const SupportedProblems& problems) : problems_(&problems) {
             if (output == tensors_[i]->name || output == "d" + tensors_[i]->name)
                 outputs_of_pass_.push_back(static_cast<int>(i));
     bytes_per_element_ = static_cast<double>(traits_of(kernel.accumulator()).bytes);
-    thread_barriers_per_output_ =
-        static_cast<double>(kernel.launch_cost.threads_per_output *
-                            std::max<std::int64_t>(kernel.launch_cost.barriers_per_thread, 1));
 }
 
 ProblemCost CostModel::operator()(const Problem& problem) const {
@@ -36,7 +33,12 @@ ProblemCost CostModel::operator()(const Problem& problem) const {
         cost.bytes += elements * bytes_per_element_;
         if (std::ranges::count(outputs_of_pass_, static_cast<int>(i)) > 0) outputs += elements;
     }
-    cost.thread_barriers = outputs * thread_barriers_per_output_;
+    const LaunchCost& launch = problems_->kernel().launch_cost;
+    const double threads = launch.threads
+                               ? static_cast<double>(launch.threads(problem))
+                               : outputs * static_cast<double>(launch.threads_per_output);
+    cost.thread_barriers =
+        threads * static_cast<double>(std::max<std::int64_t>(launch.barriers_per_thread, 1));
     // Differences and the adjoint identity run the forward pass on the gradient's problem, and a
     // forward pass can be far more work than, say, the gradient of a bias.
     for (const PassSpec* pass : {&problems_->pass(), &problems_->op().forward()})

@@ -14,7 +14,7 @@ namespace gradverify {
 struct WorkBudget {
     double multiply_adds = 0x1p20;
     /// Threads times the barriers that each passes, or threads alone without barriers.
-    double thread_barriers = 0x1p20;
+    double thread_barriers = 0x1p21;
     double bytes = 0x1p23;  ///< of all tensors
 };
 
@@ -37,7 +37,7 @@ class CostModel {
     const SupportedProblems* problems_;
     std::vector<const TensorSpec*> tensors_;
     std::vector<int> outputs_of_pass_;  ///< positions in tensors_
-    double bytes_per_element_, thread_barriers_per_output_;
+    double bytes_per_element_;
 };
 
 }  // namespace gradverify

@@ -64,7 +64,8 @@ void ProblemGenerator::find_edge_problems() {
     }
 }
 
-/// Measures how many draws the predicates reject.
+/// Measures how many draws the predicates reject; of mixed ones, since one that takes small
+/// problems alone is no mistake.
 void ProblemGenerator::try_draws() {
     const bool has_predicate =
         supported_->kernel().predicate != nullptr || supported_->op().why_invalid != nullptr;
@@ -72,7 +73,7 @@ void ProblemGenerator::try_draws() {
     int drawn = 0, accepted = 0;
     for (int i = 0; i < trial_draws; ++i) {
         SplitMix64 random(trial_seed + static_cast<std::uint64_t>(i));
-        const std::optional<Problem> problem = (*drawer_)(random);
+        const std::optional<Problem> problem = (*drawer_)(random, ProblemDrawer::Plan::mixed);
         drawn += problem.has_value();
         accepted += problem && supported_->satisfies_predicates(*problem);
     }

@@ -66,7 +66,7 @@ const std::vector<std::int64_t> lengths{31,  32,  33,  63,  64,  65,  127, 128, 
 
 TEST_CASE("axes are drawn independently, and every relation between them comes up") {
     const KernelDeclaration kernel = test_kernel().with_empty_problems();
-    const std::vector<Problem> problems = draws(generator_for(kernel), 2000);
+    const std::vector<Problem> problems = draws(generator_for(kernel), 3000);
     const auto differs = [](const std::string& name) {
         return [name](const Problem& p) { return p.on_axis(name, 0) != p.on_axis(name, 1); };
     };
@@ -144,7 +144,7 @@ TEST_CASE("groups are drawn at one, at all channels and at a proper divisor") {
 
 TEST_CASE("every power of two and its neighbours come up as a length") {
     const KernelDeclaration kernel = test_kernel();
-    const std::vector<Problem> problems = draws(generator_for(kernel), 20000);
+    const std::vector<Problem> problems = draws(generator_for(kernel), 30000);
     std::map<std::string, Predicate> edges;
     for (const std::int64_t length : lengths) {
         for (const std::string name : {"n", "c", "k"})
@@ -164,7 +164,7 @@ TEST_CASE("constraints are solved, so that a plain kernel draws as much as any o
     const KernelDeclaration kernel = plain_kernel();
     const ProblemGenerator generator = generator_for(kernel);
     REQUIRE(generator.why_none() == "");
-    const std::vector<Problem> problems = draws(generator, 10000);
+    const std::vector<Problem> problems = draws(generator, 15000);
     CHECK(std::ranges::all_of(
         problems, [&](const Problem& p) { return generator.supported()->contains(p); }));
     std::map<std::string, Predicate> edges{
@@ -271,9 +271,9 @@ TEST_CASE("a large parameter comes with small others, and stays large") {
     const std::vector<Problem> problems = draws(generator_for(kernel), 6000);
     const auto largest = [](const Problem& p) { return *std::ranges::max_element(p.values()); };
     const std::int64_t large =
-        count_of(problems, [&](const Problem& p) { return largest(p) >= 31; });
-    CHECK(large > 6000 / 10);
-    CHECK(large < 6000 / 4);
+        count_of(problems, [&](const Problem& p) { return largest(p) > 161; });
+    CHECK(large > 6000 / 20);
+    CHECK(large < 6000 / 5);
 }
 
 TEST_CASE("the median draw has a few thousand multiply-adds") {
@@ -327,9 +327,8 @@ TEST_CASE("a draw is a function of its seed") {
 TEST_CASE("a draw stays what it is from version to version and machine to machine") {
     const KernelDeclaration kernel = test_kernel();
     const ProblemGenerator generator = generator_for(kernel);
-    CHECK(generator.draw(1, 0)->print() == "n=2,c=2,k=3,in=9x513,stride=3x1,dilation=2x1");
-    CHECK(generator.draw(2, 0)->print() ==
-          "n=3,c=2,k=14,groups=2,in=23x1,dilation=2x1,padding=2x1");
+    CHECK(generator.draw(1, 0)->print() == "c=8,k=6,in=1x6,dilation=3x1");
+    CHECK(generator.draw(2, 0)->print() == "n=3,c=7,k=5,in=23x1,dilation=2x1,padding=0x3");
 }
 
 TEST_CASE("constraints that contradict each other leave nothing to draw, and say why") {

@@ -16,6 +16,11 @@ using Role = ClassLevels::Role;
 constexpr std::array<std::int64_t, 23> lengths{15,  16,  17,  31,  32,   33,   63,  64,
                                                65,  127, 128, 129, 255,  256,  257, 511,
                                                512, 513, 768, 769, 1023, 1024, 1025};
+/// Where rows outgrow a block's rounds and its shared memory, vocabularies, and where a grid of
+/// usual size goes round a second time.
+constexpr std::array<std::int64_t, 17> longest_lengths{1536,  2047,  2048,   2049,   3072,  4096,
+                                                       4097,  5000,  8192,   8193,   12289, 16385,
+                                                       32000, 32769, 131073, 262145, 300001};
 /// The largest size of a grid's second and third dimension, and one more.
 constexpr std::array<std::int64_t, 2> grid_limits{65535, 65536};
 
@@ -46,12 +51,13 @@ int weight_of(Role role) {
     return 1;
 }
 
-void add_large(ClassLevels& levels, const SlotClass& slot_class, std::int64_t value) {
+void add_large(const ClassLevels& levels, const SlotClass& slot_class, std::int64_t value,
+               std::vector<std::int64_t>& values) {
     for (const std::int64_t rounded :
          {round_down(value, slot_class.step), round_up(value, slot_class.step)})
         if (rounded > levels.smallest + 7 * slot_class.step && rounded <= slot_class.highest &&
-            std::ranges::count(levels.large, rounded) == 0)
-            levels.large.push_back(rounded);
+            std::ranges::count(values, rounded) == 0)
+            values.push_back(rounded);
 }
 
 /// Offset from the smallest value, in steps; small ones come most often.
@@ -74,12 +80,11 @@ std::uint64_t small_offset(Role role, SplitMix64& random) {
     return roll < 8 ? random.below(3) : random.below(8);
 }
 
-/// Whether a larger value of this makes a problem larger, as a rule: then generous draws prefer it.
+}  // namespace
+
 bool enlarges(Role role) {
     return role == Role::scalar || role == Role::size || role == Role::multiple;
 }
-
-}  // namespace
 
 ClassLevels levels_of(const ParameterSpace& space, const RankDomain& domain, int which) {
     const SlotClass& slot_class = domain.classes[static_cast<std::size_t>(which)];
@@ -91,18 +96,23 @@ ClassLevels levels_of(const ParameterSpace& space, const RankDomain& domain, int
     const bool one_axis = std::ranges::all_of(
         slot_class.slots, [&](int slot) { return slot_at(slot).axis == first.axis; });
     ClassLevels levels{.role = role_of(spec, slot_class),
+                       .parameter = first.parameter,
                        .axis = one_axis ? first.axis : -1,
                        .takes_zero = slot_class.lowest == 0 && spec.default_value > 0,
                        .is_bounded = slot_class.highest <= most_bound,
                        .smallest = slot_class.smallest,
                        .highest = slot_class.highest};
-    for (const std::int64_t length : lengths) add_large(levels, slot_class, length);
+    std::vector<std::int64_t>& large = levels.large;
+    for (const std::int64_t length : lengths) add_large(levels, slot_class, length, large);
+    if (enlarges(levels.role))
+        for (const std::int64_t length : longest_lengths)
+            add_large(levels, slot_class, length, levels.longest);
     if (spec.kind == ParameterKind::scalar)
-        for (const std::int64_t limit : grid_limits) add_large(levels, slot_class, limit);
+        for (const std::int64_t limit : grid_limits) add_large(levels, slot_class, limit, large);
     if (levels.role == Role::scalar && std::ranges::count(levels.large, grid_limits.back()) > 0)
         levels.beyond_grid = grid_limits.back();
-    if (slot_class.highest < spec.maximum) add_large(levels, slot_class, slot_class.highest);
-    levels.large_weight = levels.large.empty() ? 0 : weight_of(levels.role);
+    if (slot_class.highest < spec.maximum) add_large(levels, slot_class, slot_class.highest, large);
+    levels.large_weight = large.empty() ? 0 : weight_of(levels.role);
     return levels;
 }
 

@@ -153,6 +153,14 @@ bool has_outliers(const Operator& op, const Data& data, ValueKind kind, SplitMix
     return data.is_dense ? data.seed % 3 == 2 : random.one_in(8);
 }
 
+/// One draw in six has a special case in about half of its tensors. Layers behind each other would
+/// carry it to everything that follows.
+bool is_special(const Operator& op, const Data& data, ValueKind kind, SplitMix64& random) {
+    if (!op.products.empty() || op.is_chain() || kind != ValueKind::mantissas || data.is_dense)
+        return false;
+    return SplitMix64(mix_seed(data.seed, "special")).one_in(6) && random.one_in(2);
+}
+
 /// Every third dense draw has invalid indices, where the operator and the kernel allow for them.
 bool has_invalid(const TensorSpec& tensor, const Data& data, const ElementTypes& types,
                  SplitMix64& random) {
@@ -208,6 +216,7 @@ Array<double> draw_tensor(const Operator& op, const Problem& problem, const Data
     if (is_input && meets_kinks(op, data, kind)) fill_ties(array, data.seed, shape);
     if (is_input && tensor.may_be_nan && holds_nan(data)) fill_nan(array, data.seed, shape);
     const DType dtype = types.of(op, name);
+    SplitMix64 special(mix_seed(data.seed, "special " + name));
     if (has_offset(op, data, kind, shape))
         add_offset(array, shape, dtype);
     else if (has_outliers(op, data, kind, shape)) {
@@ -215,6 +224,12 @@ Array<double> draw_tensor(const Operator& op, const Problem& problem, const Data
             add_dense_outliers(array, data.seed / 3, dtype);
         else
             add_outliers(array, shape, dtype);
+    } else if (is_special(op, data, kind, special)) {
+        // Where pieces meet is drawn by fill_ties.
+        if (op.has_pieces() || special.one_in(4))
+            make_large(array, special, dtype);
+        else
+            make_special(array, special);
     }
     if (is_input && tensor.domain && kind == ValueKind::integers && op.is_exact_on_integers())
         move_integers_inside(array, tensor.domain_at(problem), dtype,

@@ -54,10 +54,14 @@ void launch(const gradverify::batch_norm::Backward& call) {
               call.launch.stream>>>(in, out, {call.n, call.c, call.pixels});
 }
 
+std::int64_t threads_of_channels(const gradverify::Problem& problem) {
+    return 64 * problem.scalar("c");
+}
+
 }  // namespace
 
 GRADVERIFY_KERNEL(gradverify::batch_norm::Backward, "block", launch)
     .takes_mask()
     .blocks_of({64, 32, 256})
     .aligned_to(sizeof(float))
-    .costs({.threads_per_output = 64, .barriers_per_thread = 18});
+    .costs({.barriers_per_thread = 18, .threads = threads_of_channels});

@@ -54,6 +54,10 @@ void launch(const gradverify::batch_norm::Forward& call) {
         tensors, {call.n, call.c, call.pixels, call.eps, call.momentum});
 }
 
+std::int64_t threads_of_channels(const gradverify::Problem& problem) {
+    return 64 * problem.scalar("c");
+}
+
 }  // namespace
 
 GRADVERIFY_KERNEL(gradverify::batch_norm::Forward, "block", launch)
@@ -61,4 +65,4 @@ GRADVERIFY_KERNEL(gradverify::batch_norm::Forward, "block", launch)
     .updates("new_running_var", "running_var")
     .blocks_of({64, 32, 256})
     .aligned_to(sizeof(float))
-    .costs({.threads_per_output = 64, .barriers_per_thread = 18});
+    .costs({.barriers_per_thread = 18, .threads = threads_of_channels});

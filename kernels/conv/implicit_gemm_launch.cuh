@@ -12,6 +12,7 @@
 #pragma once
 
 #include "kernels/conv/implicit_gemm.cuh"
+#include "kernels/conv/steps_of_sum.hpp"
 
 namespace gradverify::conv {
 
@@ -264,7 +265,7 @@ void declare_implicit_gemm(KernelDeclaration& kernel) {
         .blocks_of({256, 64})
         .aligned_to(sizeof(T))
         .on_given_stream()
-        .costs({.threads_per_output = 4, .barriers_per_thread = 8})
+        .costs({.barriers_per_thread = 2, .threads = threads_of_steps})
         .with_empty_problems();
     if constexpr (DTypeOf<T>::value != DType::f32) kernel.storage(DTypeOf<T>::value);
 }

@@ -9,6 +9,7 @@
 #include <stdexcept>
 
 #include "harness/kernel.hpp"
+#include "kernels/conv/steps_of_sum.hpp"
 #include "kernels/conv/tensor_core_positions.cuh"
 #include "kernels/tensor_core_tiles.cuh"
 #include "reference/conv.hpp"
@@ -278,7 +279,8 @@ void declare_tensor_core(KernelDeclaration& kernel) {
         .blocks_of({tensor_core::LargeTile::threads, tensor_core::SmallTile::threads})
         .aligned_to(sizeof(T))
         .on_given_stream()
-        .costs({.threads_per_output = 4, .barriers_per_thread = 1})
+        // On the CPU whole fragments are multiplied, however few of their elements matter.
+        .costs({.barriers_per_thread = 8, .threads = threads_of_steps})
         .with_empty_problems();
 }
 

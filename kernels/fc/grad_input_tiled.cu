@@ -21,10 +21,10 @@ void launch(const fc::GradInput& call) {
 GRADVERIFY_KERNEL(fc::GradInput, "tiled", launch<1>)
     .aligned_to(sizeof(float))
     .on_given_stream()
-    .costs({.threads_per_output = 16, .barriers_per_thread = 8})
+    .costs({.barriers_per_thread = 2, .threads = fc::threads_of_steps})
     .with_empty_problems();
 GRADVERIFY_KERNEL(fc::GradInput, "blocked", launch<4>)
     .aligned_to(sizeof(float))
     .on_given_stream()
-    .costs({.threads_per_output = 4, .barriers_per_thread = 8})
+    .costs({.barriers_per_thread = 2, .threads = fc::threads_of_steps})
     .with_empty_problems();

@@ -6,6 +6,11 @@
 
 #include <cuda_runtime.h>
 
+#include <algorithm>
+#include <cstdint>
+
+#include "harness/problem.hpp"
+
 namespace gradverify::fc {
 
 /// A matrix in memory, transposed or not: element (i, j) is `data[i * row_stride + j *
@@ -85,6 +90,13 @@ void launch_tiled_product(const Factor& a, const Factor& b, const float* bias, f
     tiled_product<each>
         <<<static_cast<unsigned>(blocks), dim3(tile_threads, tile_threads), 0, stream>>>(a, b, bias,
                                                                                          result);
+}
+
+/// A block's threads for each step along the sum, of the pass with the longest: each step has two
+/// barriers. Of small results a block is mostly empty: four threads for an output are usual.
+inline std::int64_t threads_of_steps(const Problem& problem) {
+    const std::int64_t n = problem.scalar("n"), c = problem.scalar("c"), k = problem.scalar("k");
+    return std::max({n, c, k}) * tile_threads + n * c * k / 4;
 }
 
 }  // namespace gradverify::fc

@@ -79,18 +79,22 @@ void launch(const gradverify::layer_norm::Backward& call) {
             in, dgamma, dbeta, call.rows);
 }
 
+std::int64_t threads_of_all(const gradverify::Problem& problem) {
+    return 64 * problem.scalar("rows") + problem.scalar("width");
+}
+
 }  // namespace
 
 GRADVERIFY_KERNEL(gradverify::layer_norm::Backward, "columns", launch<float>)
     .takes_mask()
     .blocks_of({64, 32, 256})
     .aligned_to(sizeof(float))
-    .costs({.threads_per_output = 64, .barriers_per_thread = 18})
+    .costs({.barriers_per_thread = 18, .threads = threads_of_all})
     .with_empty_problems();
 GRADVERIFY_KERNEL(gradverify::layer_norm::Backward, "columns_bf16", launch<__nv_bfloat16>)
     .storage(gradverify::DType::bf16)
     .takes_mask()
     .blocks_of({64, 32, 256})
     .aligned_to(sizeof(float))
-    .costs({.threads_per_output = 64, .barriers_per_thread = 18})
+    .costs({.barriers_per_thread = 18, .threads = threads_of_all})
     .with_empty_problems();

@@ -40,10 +40,14 @@ void launch(const gradverify::layer_norm::Forward& call) {
                     call.launch.stream>>>(tensors, static_cast<int>(call.width), call.eps);
 }
 
+std::int64_t threads_of_rows(const gradverify::Problem& problem) {
+    return 64 * problem.scalar("rows");
+}
+
 }  // namespace
 
 GRADVERIFY_KERNEL(gradverify::layer_norm::Forward, "block", launch)
     .blocks_of({64, 32, 256})
     .aligned_to(sizeof(float))
-    .costs({.threads_per_output = 64, .barriers_per_thread = 18})
+    .costs({.barriers_per_thread = 18, .threads = threads_of_rows})
     .with_empty_problems();

@@ -56,13 +56,15 @@ void launch(const softmax_cross_entropy::Backward& call) {
         reinterpret_cast<Vector*>(call.dlogits.as<float>()), call.n, call.v / width_of<Vector>);
 }
 
+std::int64_t threads_of_rows(const Problem& problem) { return 32 * problem.scalar("n"); }
+
 }  // namespace
 
 GRADVERIFY_KERNEL(softmax_cross_entropy::Backward, "warp", launch<float>)
     .blocks_of({128, 32, 256})
     .aligned_to(sizeof(float))
     .on_given_stream()
-    .costs({.threads_per_output = 32})
+    .costs({.threads = threads_of_rows})
     .with_empty_problems()
     .with_invalid_indices();
 GRADVERIFY_KERNEL(softmax_cross_entropy::Backward, "warp_float4", launch<float4>)
@@ -70,6 +72,6 @@ GRADVERIFY_KERNEL(softmax_cross_entropy::Backward, "warp_float4", launch<float4>
     .blocks_of({128, 32, 256})
     .aligned_to(sizeof(float4))
     .on_given_stream()
-    .costs({.threads_per_output = 32})
+    .costs({.threads = threads_of_rows})
     .with_empty_problems()
     .with_invalid_indices();

@@ -81,6 +81,8 @@ std::int64_t float_for_each_row(const Problem& problem) {
     return problem.scalar("n") * static_cast<std::int64_t>(sizeof(float));
 }
 
+std::int64_t threads_of_rows(const Problem& problem) { return 32 * problem.scalar("n"); }
+
 }  // namespace
 
 GRADVERIFY_KERNEL(softmax_cross_entropy::Forward, "warp", (launch<float, false>))
@@ -88,7 +90,7 @@ GRADVERIFY_KERNEL(softmax_cross_entropy::Forward, "warp", (launch<float, false>)
     .blocks_of({128, 32, 256})
     .aligned_to(sizeof(float))
     .on_given_stream()
-    .costs({.threads_per_output = 32, .barriers_per_thread = 1})
+    .costs({.barriers_per_thread = 1, .threads = threads_of_rows})
     .with_empty_problems()
     .with_invalid_indices();
 GRADVERIFY_KERNEL(softmax_cross_entropy::Forward, "warp_bf16", (launch<__nv_bfloat16, false>))
@@ -98,7 +100,7 @@ GRADVERIFY_KERNEL(softmax_cross_entropy::Forward, "warp_bf16", (launch<__nv_bflo
     .blocks_of({128, 32, 256})
     .aligned_to(sizeof(float))
     .on_given_stream()
-    .costs({.threads_per_output = 32, .barriers_per_thread = 1})
+    .costs({.barriers_per_thread = 1, .threads = threads_of_rows})
     .with_empty_problems()
     .with_invalid_indices();
 GRADVERIFY_KERNEL(softmax_cross_entropy::Forward, "warp_atomics", (launch<float, true>))
@@ -106,6 +108,6 @@ GRADVERIFY_KERNEL(softmax_cross_entropy::Forward, "warp_atomics", (launch<float,
     .blocks_of({128, 32, 256})
     .aligned_to(sizeof(float))
     .on_given_stream()
-    .costs({.threads_per_output = 32, .barriers_per_thread = 1})
+    .costs({.barriers_per_thread = 1, .threads = threads_of_rows})
     .with_empty_problems()
     .with_invalid_indices();
