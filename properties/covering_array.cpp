@@ -9,7 +9,6 @@
 #include <array>
 #include <cstdint>
 #include <queue>
-#include <sstream>
 #include <utility>
 
 namespace gradverify {
@@ -351,31 +350,6 @@ Problem CoveringArray::varied(std::size_t index, SplitMix64& random) const {
             varied = moved;
     }
     return varied;
-}
-
-const CoveringArray& CoveringArrays::of(const SupportedProblems& problems) {
-    const KernelDeclaration& kernel = problems.kernel();
-    const LaunchCost& cost = kernel.launch_cost;
-    const bool is_plain =
-        cost.threads_per_output <= 1 && cost.barriers_per_thread == 0 && !cost.threads;
-    const PassSpec& pass = is_plain ? problems.op().forward() : problems.pass();
-    std::ostringstream key;
-    key << problems.op().name << '.' << pass.name << ' ' << cost.threads_per_output << ' '
-        << cost.barriers_per_thread << ' ' << reinterpret_cast<std::uintptr_t>(cost.threads) << ' '
-        << kernel.accepts_empty << ' ' << reinterpret_cast<std::uintptr_t>(kernel.predicate);
-    if (kernel.ranks) key << ' ' << kernel.ranks->least << ' ' << kernel.ranks->most;
-    for (const Constraint& constraint : kernel.constraints) key << '\n' << constraint.print();
-    Entry& entry = entries_[key.str()];
-    if (!entry.array) {
-        entry.kernel.constraints = kernel.constraints;
-        entry.kernel.ranks = kernel.ranks;
-        entry.kernel.predicate = kernel.predicate;
-        entry.kernel.accepts_empty = kernel.accepts_empty;
-        entry.kernel.launch_cost = cost;
-        entry.problems.emplace(problems.op(), pass, entry.kernel);
-        entry.array.emplace(*entry.problems);
-    }
-    return *entry.array;
 }
 
 }  // namespace gradverify

@@ -7,8 +7,6 @@
 #pragma once
 
 #include <map>
-#include <optional>
-#include <string>
 #include <vector>
 
 #include "harness/factors.hpp"
@@ -44,21 +42,6 @@ class CoveringArray {
     CostModel cost_;
     std::vector<Problem> members_;
     std::map<int, LevelPairs> pairs_;
-};
-
-/// The arrays of kernels, one for all that support the same problems at the same cost. An array is
-/// the same whichever kernel asks for it first.
-class CoveringArrays {
-  public:
-    const CoveringArray& of(const SupportedProblems& problems);
-
-  private:
-    struct Entry {
-        KernelDeclaration kernel;  ///< what matters of it, and no more
-        std::optional<SupportedProblems> problems;
-        std::optional<CoveringArray> array;
-    };
-    std::map<std::string, Entry> entries_;
 };
 
 }  // namespace gradverify

@@ -168,24 +168,3 @@ TEST_CASE("a member is varied within its levels, differently with every seed") {
     }
     CHECK(varied * 2 > static_cast<int>(array.problems().size()));
 }
-
-TEST_CASE("kernels that support the same share an array, whoever asks first") {
-    KernelDeclaration f32, f64, strided;
-    f64.storage(DType::f64);
-    strided.where("stride", equals(1));
-    const Operator& op = test_operator();
-    const SupportedProblems of_f32(op, pass(), f32), of_f64(op, pass(), f64),
-        of_strided(op, op.forward(), strided), of_forward(op, op.forward(), f32);
-    CoveringArrays arrays, others;
-    const CoveringArray& shared = arrays.of(of_f32);
-    CHECK(&arrays.of(of_f64) == &shared);
-    CHECK(&arrays.of(of_forward) == &shared);
-    CHECK(&arrays.of(of_strided) != &shared);
-    CHECK(others.of(of_forward).problems() == shared.problems());
-    // Of barriers each pass has as many as it has outputs.
-    KernelDeclaration tiled;
-    tiled.costs({.threads_per_output = 64, .barriers_per_thread = 3});
-    const SupportedProblems weight(op, pass(), tiled), forward(op, op.forward(), tiled);
-    CHECK(&arrays.of(weight) != &shared);
-    CHECK(&arrays.of(weight) != &arrays.of(forward));
-}

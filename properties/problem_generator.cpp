@@ -98,6 +98,7 @@ std::optional<Problem> ProblemGenerator::draw(std::uint64_t case_seed, std::int6
     if (!why_none_.empty()) return std::nullopt;
     if (!starts_with_edges_) return draw_from_tree(*this, case_seed);
     const auto edges = static_cast<std::int64_t>(edge_problems_.size());
+    make_array_ahead(index);
     if (index < edges) return edge_problems_[static_cast<std::size_t>(index)];
     const std::int64_t behind = index - edges;
     if (!takes_covering_array_ || behind > most_covered) return draw_from_tree(*this, case_seed);
@@ -108,6 +109,14 @@ std::optional<Problem> ProblemGenerator::draw(std::uint64_t case_seed, std::int6
         return draw_from_tree(*this, case_seed);
     SplitMix64 random(case_seed);
     return covering_array().varied(member, random);
+}
+
+/// From the middle of the edge problems on: a run of a few cases a row asks for no array.
+void ProblemGenerator::make_array_ahead(std::int64_t index) const {
+    const auto edges = static_cast<std::int64_t>(edge_problems_.size());
+    if (is_made_ahead_ || !takes_covering_array_ || 2 * index < edges || index >= edges) return;
+    is_made_ahead_ = true;
+    covering_arrays_->make_ahead(*supported_);
 }
 
 const CoveringArray& ProblemGenerator::covering_array() const {

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "properties/covering_array.hpp"
+#include "properties/covering_arrays.hpp"
 #include "properties/problem_draw.hpp"
 #include "properties/solver.hpp"
 
@@ -57,11 +57,13 @@ class ProblemGenerator {
   private:
     void find_edge_problems();
     void try_draws();
+    void make_array_ahead(std::int64_t index) const;
 
     std::shared_ptr<const SupportedProblems> supported_;
     std::shared_ptr<CoveringArrays> covering_arrays_;
     std::optional<ProblemDrawer> drawer_;
     mutable const CoveringArray* covering_array_ = nullptr;  ///< once it was asked for
+    mutable bool is_made_ahead_ = false;
     std::vector<Problem> edge_problems_;
     bool starts_with_edges_, takes_covering_array_;
     std::string why_none_;
