@@ -2,7 +2,6 @@
 #include "harness/check.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <stdexcept>
 
 #include "harness/interrupt.hpp"
@@ -10,12 +9,11 @@
 #include "harness/redraw.hpp"
 #include "harness/row_verdict.hpp"
 #include "harness/shrink_in_workers.hpp"
+#include "harness/time_budget.hpp"
 
 namespace gradverify {
 
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 const std::string drawing_threw = "drawing a problem threw: ";
 
@@ -122,25 +120,31 @@ class Check {
         return sum;
     }
 
-    bool time_is_up() const {
-        const std::chrono::duration<double> since = Clock::now() - start_;
-        return options_.seconds && since.count() >= *options_.seconds;
-    }
-
     bool has_more(const Serving& serving) const {
         return serving.open && (serving.walk || serving.next_index < serving.cases);
     }
 
+    /// Also late, while it has not got the cases that it is due.
+    bool takes_more(const Serving& serving, bool is_late) const {
+        const Shard& shard = options_.shard;
+        const std::int64_t given = (serving.next_index - shard.index) / shard.count;
+        return has_more(serving) && (!is_late || (!serving.walk && given < options_.at_least));
+    }
+
     /// Fills the pipes, a case per row in turn; false when there is nothing more to submit.
     bool submit_some() {
-        if (time_is_up()) return false;
-        const auto is_next = [&](const Serving& row) { return has_more(row) && may_run(row); };
+        const bool is_late = time_.is_up();
+        const auto is_open = [&](const Serving& row) { return takes_more(row, is_late); };
+        const auto is_next = [&](const Serving& row) { return is_open(row) && may_run(row); };
         while (std::ranges::any_of(rows_, is_next) && pool_.has_room()) {
             Serving& serving = rows_[turn_];
-            if (is_next(serving)) submit(turn_, serving);
+            if (is_next(serving)) {
+                submit(turn_, serving);
+                time_.case_is_submitted();
+            }
             turn_ = (turn_ + 1) % rows_.size();
         }
-        return std::ranges::any_of(rows_, [&](const auto& row) { return has_more(row); });
+        return std::ranges::any_of(rows_, is_open);
     }
 
     /// A case of those that run one at a time would keep a worker waiting, and all that is behind.
@@ -254,7 +258,7 @@ class Check {
         --serving.in_flight;
         if (is_worth_redrawing(running.drawn, *serving.result.row.kernel->op, answer.outcome,
                                redraws) &&
-            serving.stops.empty() && !time_is_up())
+            serving.stops.empty() && !time_.is_up())
             return submit(row, index, redrawn(running.drawn), redraws + 1);
         ++done_;
         count(serving, index, running.drawn, answer.outcome);
@@ -271,10 +275,10 @@ class Check {
     void shrink_some() {
         if (!any_stopped_) return;
         const auto waits_for_a_case = [&](const Serving& serving) {
-            return has_more(serving) && !serving.runs_alone &&
+            return takes_more(serving, time_.is_up()) && !serving.runs_alone &&
                    serving.next_index == options_.shard.index;
         };
-        if (!time_is_up() && std::ranges::any_of(rows_, waits_for_a_case)) return;
+        if (std::ranges::any_of(rows_, waits_for_a_case)) return;
         for (Serving& serving : rows_)
             if (!serving.ended && !serving.stops.empty() && is_served(serving)) end(serving);
     }
@@ -346,19 +350,9 @@ class Check {
         if (!found.setting.copies) known.push_back(result.failure->smallest.problem);
     }
 
-    /// With --time, shrinking may go on for a quarter of it, or for a few seconds; the rows that
-    /// wait for it share what is left, and each gets enough for a simple bug.
-    std::optional<Clock::time_point> shrink_deadline() const {
-        constexpr double overrun_seconds = 5.0, least_seconds = 0.5;
-        if (!options_.seconds) return std::nullopt;
-        const double end = *options_.seconds + std::max(overrun_seconds, *options_.seconds / 4);
-        const double spent = std::chrono::duration<double>(Clock::now() - start_).count();
-        const auto waiting = std::ranges::count_if(
-            rows_, [](const Serving& row) { return !row.ended && !row.stops.empty(); });
-        // A half is for those that are yet to fail.
-        const double share = (end - spent) / (2.0 + static_cast<double>(waiting));
-        return Clock::now() + std::chrono::duration_cast<Clock::duration>(
-                                  std::chrono::duration<double>(std::max(share, least_seconds)));
+    std::optional<TimeBudget::Clock::time_point> shrink_deadline() const {
+        return time_.shrink_deadline(std::ranges::count_if(
+            rows_, [](const Serving& row) { return !row.ended && !row.stops.empty(); }));
     }
 
     struct Given {
@@ -382,7 +376,7 @@ class Check {
     std::int64_t next_ticket_ = 0, done_ = 0, failed_ = 0;
     bool any_stopped_ = false;
     std::size_t turn_ = 0;
-    Clock::time_point start_ = Clock::now();
+    TimeBudget time_{options_.seconds};
 };
 
 }  // namespace

@@ -288,6 +288,19 @@ TEST_CASE("when the time is up, rows keep what they have and those without a cas
     CHECK(bench.ended.size() == 60);
 }
 
+TEST_CASE("rows get the cases that they are due though the time is up") {
+    Bench bench;
+    const std::vector<Row> rows(20, bench.row("sleep_20"));
+    for (const std::int64_t shards : {1, 3}) {
+        const auto results = bench.check(
+            rows, {.cases = 1000, .seconds = 0.05, .at_least = 3, .shard = {shards - 1, shards}});
+        for (const RowResult& result : results) CHECK(result.cases == 3);
+    }
+    // No row gets more than the run gives it.
+    for (const RowResult& result : bench.check(rows, {.cases = 2, .seconds = 0.05, .at_least = 3}))
+        CHECK(result.cases == 2);
+}
+
 TEST_CASE("a short --time is not overrun by shrinking: each failing row gets a share") {
     Bench bench;
     const std::vector<Row> rows(8, bench.row("fail"));

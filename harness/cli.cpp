@@ -153,7 +153,13 @@ struct CommandLine {
             ->add_option("--cases", a.cases,
                          "cases for each row (default 1000; with own problems 10 for each of them)")
             ->check(whole_number(1, cases_maximum));
-        check->add_option("--time", a.time, "stop after so long in total: 60s, 5m, 2h");
+        auto* time =
+            check->add_option("--time", a.time, "stop after so long in total: 60s, 5m, 2h");
+        check
+            ->add_option("--at-least", a.at_least,
+                         "with --time: so many cases for each row, however long they take")
+            ->check(whole_number(1, cases_maximum))
+            ->needs(time);
         check->add_option("--seed", a.seed, "decides every case; drawn and printed if not given")
             ->check(whole_number(0, seed_maximum));
         // Only with `=`: a word behind it is a FILTER.

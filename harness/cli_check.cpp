@@ -66,6 +66,8 @@ std::optional<ExhaustiveLimits> exhaustive_limits(const CheckArguments& argument
         throw UsageError(
             "--exhaustive runs every supported problem; leave out --problem and "
             "--problems");
+    if (arguments.at_least > 0)
+        throw UsageError("--at-least counts drawn cases; --exhaustive draws none");
     const Shard shard = parse_shard(arguments.shard);
     ExhaustiveLimits limits{.cases = arguments.cases, .shard = shard.index, .shards = shard.count};
     if (text != exhaustive_without_distance) {
@@ -249,6 +251,7 @@ namespace {
 int check(const Suite& suite, const CheckArguments& arguments) {
     const auto start = std::chrono::steady_clock::now();
     CheckOptions options{.cases = arguments.cases.value_or(default_cases),
+                         .at_least = arguments.at_least,
                          .seed = arguments.seed ? *arguments.seed : drawn_seed(),
                          .shard = parse_shard(arguments.shard),
                          .exhaustive = exhaustive_limits(arguments)};

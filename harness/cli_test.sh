@@ -114,6 +114,9 @@ expect 1 out "^skipped: $kernel, repeatable on cpu: time$" check "$kernel" --tim
     --device cpu
 holds "a run without a case verified nothing" grep -q "^not verified: $kernel" out
 expect 0 out '^7 rows: 7 passed' check "$kernel" --time 60s "${quick[@]}"
+expect 0 out '^21 cases, ' check "$kernel" --time 0.000001s --at-least 3 --device cpu
+refused '--at-least requires --time' check "$kernel" --at-least 3
+refused '--at-least counts drawn cases' check "$kernel" --exhaustive --time 1s --at-least 3
 
 echo "== check: exhaustive"
 naive='conv.grad_weight/naive'
@@ -168,7 +171,7 @@ refused 'empty holds no problem' check --problems empty
 echo "== check: wrong words"
 refused "there is no command 'chekc'; there are list, check, repro, bench; did you mean check" chekc
 refused 'there are the commands list, check, repro, bench'
-refused '--case; check accepts .*--cases, --time, --seed' check --case
+refused '--case; check accepts .*--cases, --time, --at-least, --seed' check --case
 refused "no kernel matches 'conv.sideways" check 'conv.sideways*'
 holds "and names the kernels" grep -q 'conv.grad_bias/naive' err
 refused 'there are .*matches_reference, within_rounding_bound' check --property equals

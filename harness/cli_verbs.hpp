@@ -22,6 +22,7 @@ struct CheckArguments {
     std::vector<std::string> filters;
     std::optional<std::int64_t> cases;
     std::string time;
+    std::int64_t at_least = 0;
     std::optional<std::uint64_t> seed;
     std::string device = "auto";
     std::string property = "*";
