@@ -174,6 +174,10 @@ void declare_product(KernelDeclaration& kernel) {
         kernel.layout("x", "nhwc").layout("w", "ohwi").layout("y", "nhwc");
 }
 
+/// Without three dimensions, in which cuDNN 9 was found to get passes of tensor cores wrong:
+/// docs/convolution.md has them.
+inline void declare_flat(KernelDeclaration& kernel) { kernel.spatial_axes(1, 2); }
+
 /// The same of half and bfloat16, without the problems that cuDNN 9 was found to get wrong in them:
 /// with groups or dilation, and forward, in three dimensions, where the sum is rounded before the
 /// bias is added as well. docs/convolution.md has them.

@@ -47,9 +47,6 @@ void launch(const conv::GradWeight& call) {
 
 constexpr auto nhwc = CUDNN_TENSOR_NHWC;
 
-/// In three dimensions those of tensor cores end in an illegal instruction.
-void declare_flat(KernelDeclaration& kernel) { kernel.spatial_axes(1, 2); }
-
 /// Those of 16 bits also leave pixels out with groups, or round sums to half. docs/convolution.md
 /// has them.
 template <class T, cudnnTensorFormat_t format = CUDNN_TENSOR_NCHW>
