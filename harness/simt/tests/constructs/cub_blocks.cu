@@ -68,8 +68,37 @@ CONSTRUCT(cub_loads_and_stores) {
                          cub::BLOCK_STORE_WARP_TRANSPOSE_TIMESLICED>(report, "by slices");
 }
 
+/// Vectors are of the items' own type alone: of others there is one at a time.
+__global__ void load_converted(const short* from, float* out) {
+    using Load = cub::BlockLoad<float, threads, items, cub::BLOCK_LOAD_VECTORIZE>;
+    __shared__ typename Load::TempStorage storage;
+    float mine[items];
+    Load(storage).Load(from + 1, mine);
+    for (int i = 0; i < items; ++i) out[int(threadIdx.x) * items + i] = mine[i];
+}
+CONSTRUCT(cub_loads_of_another_type) {
+    Array<short> from(table(count + 1, [](int i) { return short(i); }));
+    Array<float> out(count);
+    load_converted<<<1, threads>>>(from, out);
+    report.equal("out", out.host(), numbers(count, 1));
+}
+
+// What is given for a block's storage suffices here, and a block fits that fits on a GPU.
+template <class Block>
+constexpr std::size_t storage_of = sizeof(typename Block::TempStorage);
+static_assert(storage_of<cub::BlockRadixSort<float, 512, 8>> <= 512 * 8 * 5);
+static_assert(storage_of<cub::BlockRadixSort<double, 512, 8, int>> <= 512 * 8 * 8 + 1024);
+static_assert(storage_of<cub::BlockRadixSort<unsigned char, 64, 1>> <= 64 * 40 + 1024);
+static_assert(
+    storage_of<cub::BlockLoad<float, 512, 8, cub::BLOCK_LOAD_WARP_TRANSPOSE_TIMESLICED>> <=
+    32 * 8 * 4 + 256);
+static_assert(
+    storage_of<cub::BlockStore<float, 512, 8, cub::BLOCK_STORE_WARP_TRANSPOSE_TIMESLICED>> <=
+    32 * 8 * 4 + 256);
+
+template <bool is_sliced>
 __global__ void exchange(int* out) {
-    using Exchange = cub::BlockExchange<int, threads, items>;
+    using Exchange = cub::BlockExchange<int, threads, items, is_sliced>;
     __shared__ typename Exchange::TempStorage storage;
     const int own = int(threadIdx.x) * items;
     int mine[items], ranks[items];
@@ -96,8 +125,10 @@ __global__ void exchange(int* out) {
     write(5);
 }
 CONSTRUCT(cub_exchanges) {
-    Array<int> out(6 * count);
-    exchange<<<1, threads>>>(out);
+    Array<int> out(6 * count), sliced(6 * count);
+    exchange<false><<<1, threads>>>(out);
+    exchange<true><<<1, threads>>>(sliced);
+    report.equal("sliced", sliced.host(), out.host());
     report.equal("out", out.host(), table(6 * count, [](int at) {
                      const int own = at % count, thread = own / items, i = own % items;
                      const int striped = i * threads + thread;
@@ -243,6 +274,15 @@ __global__ void sort_by_bits(int* keys) {
     Sort(storage).Sort(mine, 1, 4);
     keys[threadIdx.x] = mine[0];
 }
+__global__ void sort_by_no_bits(int* keys) {
+    using Sort = cub::BlockRadixSort<int, threads, items>;
+    __shared__ typename Sort::TempStorage storage;
+    int mine[items];
+    for (int i = 0; i < items; ++i) mine[i] = keys[int(threadIdx.x) * items + i];
+    Sort(storage).SortBlockedToStriped(mine, 8, 8);
+    __syncthreads();
+    for (int i = 0; i < items; ++i) keys[int(threadIdx.x) * items + i] = mine[i];
+}
 CONSTRUCT(cub_sorts) {
     check_sort<int>(report, "int", [](int i) { return i / 3 - 40; });
     check_sort<unsigned>(report, "unsigned", [](int i) { return unsigned(i / 2) << 20; });
@@ -252,6 +292,10 @@ CONSTRUCT(cub_sorts) {
     check_sort<unsigned char>(report, "bytes", [](int i) { return (unsigned char)(i); });
     Array<int> keys(table(threads, [](int i) { return 63 - i; }));
     sort_by_bits<<<1, threads>>>(keys);
+    Array<int> striped(table(count, [](int i) { return 2 * i; }));
+    sort_by_no_bits<<<1, threads>>>(striped);
+    report.equal("by none", striped.host(),
+                 table(count, [](int i) { return 2 * (i % items * threads + i / items); }));
     std::vector<int> want = table(threads, [](int i) { return 63 - i; });
     std::stable_sort(want.begin(), want.end(),
                      [](int a, int b) { return (a >> 1 & 7) < (b >> 1 & 7); });

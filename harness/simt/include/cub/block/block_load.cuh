@@ -29,12 +29,13 @@ struct StorageOf<true, Exchange> {
     using Type = typename Exchange::TempStorage;
 };
 
-/// Whole blocks are accessed by vectors of up to 4 items and 16 bytes.
+/// Whole blocks of this type are accessed by vectors of up to 4 items and 16 bytes.
 template <class T, int items, class Iterator>
 void check_vectors(Iterator block, const char* file, int line) {
     constexpr std::size_t count = items % 4 == 0 ? 4 : items % 2 == 0 ? 2 : 1;
     constexpr std::size_t bytes = sizeof(T) * count < 16 ? sizeof(T) * count : 16;
-    if constexpr (std::is_pointer_v<Iterator> && (bytes & (bytes - 1)) == 0) {
+    constexpr bool is_pointer = std::is_same_v<Iterator, T*> || std::is_same_v<Iterator, const T*>;
+    if constexpr (is_pointer && (bytes & (bytes - 1)) == 0) {
         if (reinterpret_cast<std::size_t>(block) % bytes != 0)
             gradverify::simt::unit::gradverify_simt_trap(
                 cudaErrorMisalignedAddress, "a vectorized access is not aligned for its vectors",
@@ -51,7 +52,9 @@ class BlockLoad {
         algorithm == BLOCK_LOAD_WARP_TRANSPOSE || algorithm == BLOCK_LOAD_WARP_TRANSPOSE_TIMESLICED;
     static constexpr bool transposes = by_warps || algorithm == BLOCK_LOAD_TRANSPOSE;
     static_assert(!by_warps || threads % 32 == 0, "whole warps transpose");
-    using Exchange = BlockExchange<T, threads_x, items, false, threads_y, threads_z>;
+    using Exchange =
+        BlockExchange<T, threads_x, items, algorithm == BLOCK_LOAD_WARP_TRANSPOSE_TIMESLICED,
+                      threads_y, threads_z>;
     using At = gradverify_detail::Arrangement<threads, items>;
 
   public:

@@ -4,7 +4,6 @@
 #pragma GCC system_header
 
 #include <cstdint>
-#include <initializer_list>
 #include <type_traits>
 
 #include "cub/block/block_exchange.cuh"
@@ -56,15 +55,15 @@ class BlockRadixSort {
     static constexpr int threads = threads_x * threads_y * threads_z, count = threads * items;
     static_assert(count <= 1 << 16, "ranks have 16 bits here");
     using At = gradverify_detail::Arrangement<threads, items>;
-    static constexpr int bits_of_key = 8 * sizeof(Key);
+    static constexpr int bits_of_key = 8 * sizeof(Key), bits_of_digit = 4,
+                         digits = 1 << bits_of_digit;
 
   public:
-    struct TempStorage {
-        union {
-            gradverify_detail::Values<Key, count> keys;
-            gradverify_detail::Values<Value, count> values;
-        };
-        std::uint16_t order[2][count];
+    /// No larger than CUB's.
+    union TempStorage {
+        gradverify_detail::Values<Key, count> keys;
+        gradverify_detail::Values<Value, count> values;
+        std::uint16_t counts[digits][threads];
     };
     explicit BlockRadixSort(TempStorage& storage) : storage_(storage) {}
 
@@ -103,31 +102,52 @@ class BlockRadixSort {
   private:
     void sort(Key (&keys)[items], Value* values, int begin, int end, bool is_descending,
               int (*index)(int), const char* file, int line) {
-        for (int i = 0; i < items; ++i) storage_.keys[At::blocked(i)] = keys[i];
-        __syncthreads(file, line);
-        if (gradverify_detail::thread() == 0) order_keys(begin, end, is_descending);
-        __syncthreads(file, line);
-        const int of = (end - begin) % 2;  // the order that was written last
-        for (int i = 0; i < items; ++i) keys[i] = storage_.keys[storage_.order[of][index(i)]];
-        if (values == nullptr) return;
-        __syncthreads(file, line);
-        for (int i = 0; i < items; ++i) storage_.values[At::blocked(i)] = values[i];
-        __syncthreads(file, line);
-        for (int i = 0; i < items; ++i) values[i] = storage_.values[storage_.order[of][index(i)]];
+        int ranks[items];
+        for (int at = begin; at < end; at += bits_of_digit) {
+            if (at > begin) __syncthreads(file, line);
+            const int bits = end - at < bits_of_digit ? end - at : bits_of_digit;
+            rank(keys, at, (1 << bits) - 1, is_descending, ranks, file, line);
+            const bool is_last = at + bits == end;
+            exchange(storage_.keys, keys, ranks, is_last ? index : At::blocked, file, line);
+            if (values != nullptr)
+                exchange(storage_.values, values, ranks, is_last ? index : At::blocked, file, line);
+        }
+        if (begin < end || index == At::blocked) return;
+        for (int i = 0; i < items; ++i) ranks[i] = At::blocked(i);
+        exchange(storage_.keys, keys, ranks, index, file, line);
+        if (values != nullptr) exchange(storage_.values, values, ranks, index, file, line);
     }
-    /// Bit by bit, from the lowest on, each time from one order to the other.
-    void order_keys(int begin, int end, bool is_descending) {
-        for (int i = 0; i < count; ++i) storage_.order[0][i] = static_cast<std::uint16_t>(i);
-        for (int bit = begin; bit < end; ++bit) {
-            const auto& from = storage_.order[(bit - begin) % 2];
-            auto& to = storage_.order[(bit - begin + 1) % 2];
-            int at = 0;
-            for (const bool taken : {is_descending, !is_descending})
-                for (int i = 0; i < count; ++i) {
-                    const auto bits = gradverify_detail::sortable_bits(storage_.keys[from[i]]);
-                    if ((bits >> bit & 1u) == taken) to[at++] = from[i];
+    /// The places of a thread's items in the order of one digit.
+    void rank(const Key (&keys)[items], int at, int mask, bool is_descending, int (&ranks)[items],
+              const char* file, int line) {
+        auto& counts = storage_.counts;
+        const int own = gradverify_detail::thread();
+        const auto digit = [&](const Key& key) {
+            const int bits = static_cast<int>(gradverify_detail::sortable_bits(key) >> at) & mask;
+            return is_descending ? mask - bits : bits;
+        };
+        for (int of = 0; of < digits; ++of) counts[of][own] = 0;
+        for (const Key& key : keys) ++counts[digit(key)][own];
+        __syncthreads(file, line);
+        if (own == 0) {
+            int sum = 0;
+            for (auto& of_digit : counts)
+                for (std::uint16_t& here : of_digit) {
+                    const int of_thread = here;
+                    here = static_cast<std::uint16_t>(sum);
+                    sum += of_thread;
                 }
         }
+        __syncthreads(file, line);
+        for (int i = 0; i < items; ++i) ranks[i] = counts[digit(keys[i])][own]++;
+    }
+    template <class T>
+    static void exchange(gradverify_detail::Values<T, count>& storage, T* both,
+                         const int (&ranks)[items], int (*index)(int), const char* file, int line) {
+        __syncthreads(file, line);
+        for (int i = 0; i < items; ++i) storage[ranks[i]] = both[i];
+        __syncthreads(file, line);
+        for (int i = 0; i < items; ++i) both[i] = storage[index(i)];
     }
     TempStorage& storage_;
 };

@@ -24,7 +24,9 @@ class BlockStore {
                                      algorithm == BLOCK_STORE_WARP_TRANSPOSE_TIMESLICED;
     static constexpr bool transposes = by_warps || algorithm == BLOCK_STORE_TRANSPOSE;
     static_assert(!by_warps || threads % 32 == 0, "whole warps transpose");
-    using Exchange = BlockExchange<T, threads_x, items, false, threads_y, threads_z>;
+    using Exchange =
+        BlockExchange<T, threads_x, items, algorithm == BLOCK_STORE_WARP_TRANSPOSE_TIMESLICED,
+                      threads_y, threads_z>;
     using At = gradverify_detail::Arrangement<threads, items>;
 
   public:
