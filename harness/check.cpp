@@ -124,11 +124,13 @@ class Check {
         return serving.open && (serving.walk || serving.next_index < serving.cases);
     }
 
-    /// Also late, while it has not got the cases that it is due.
+    /// Also late, while it has not got the cases that it is due; those that run one at a time are
+    /// too dear to be due any.
     bool takes_more(const Serving& serving, bool is_late) const {
         const Shard& shard = options_.shard;
         const std::int64_t given = (serving.next_index - shard.index) / shard.count;
-        return has_more(serving) && (!is_late || (!serving.walk && given < options_.at_least));
+        const bool is_due = !serving.walk && !serving.runs_alone && given < options_.at_least;
+        return has_more(serving) && (!is_late || is_due);
     }
 
     /// Fills the pipes, a case per row in turn; false when there is nothing more to submit.

@@ -27,7 +27,7 @@ struct RowResult;
 struct CheckOptions {
     std::int64_t cases = 1000;      ///< per row
     std::optional<double> seconds;  ///< in total; what comes first ends the run
-    std::int64_t at_least = 0;      ///< drawn cases of each row, though the time is up
+    std::int64_t at_least = 0;  ///< drawn cases of a row, though time is up; not if it runs alone
     std::uint64_t seed = 0;
     Shard shard;
     /// The user's own problems; case i of a row takes the i-th of those that the kernel supports,

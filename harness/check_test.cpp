@@ -299,6 +299,13 @@ TEST_CASE("rows get the cases that they are due though the time is up") {
     // No row gets more than the run gives it.
     for (const RowResult& result : bench.check(rows, {.cases = 2, .seconds = 0.05, .at_least = 3}))
         CHECK(result.cases == 2);
+    // Rows that run one at a time are too dear to be due any.
+    bench.suite.properties = {{.name = "sleep_20", .own_cases = 100}};
+    std::int64_t cases = 0;
+    for (const RowResult& result :
+         bench.check(rows, {.cases = 1000, .seconds = 0.05, .at_least = 3}))
+        cases += result.cases;
+    CHECK(cases < 20);
 }
 
 TEST_CASE("a short --time is not overrun by shrinking: each failing row gets a share") {
