@@ -16,6 +16,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "harness/autodiff/plain_numbers.hpp"
 #include "harness/dtype.hpp"
@@ -35,6 +36,12 @@ struct Rounding {
     /// Relative error of a factor that is cut to fewer digits when it is multiplied; one that has
     /// no more digits is exact.
     double factor_truncation = 0.0;
+
+    /// Whether a number of this magnitude may be infinite in this arithmetic. In the exact one of
+    /// integers what is too large to be exact is a number still.
+    bool may_overflow(double magnitude) const {
+        return !(magnitude <= (unit_roundoff > 0.0 ? largest : std::numeric_limits<double>::max()));
+    }
 
     static Rounding of(DType dtype, bool is_fast = false) {
         const DTypeTraits traits = traits_of(dtype);

@@ -37,8 +37,12 @@ namespace {
 /// The sums over the paths from the outputs to a node.
 struct Paths {
     double sum = 0.0, magnitude = 0.0, error = 0.0;
-    double roundings = 0.0;  ///< of the longest chain
-    double links = 0.0;      ///< that ended here
+    double roundings = 0.0;   ///< of the longest chain
+    double links = 0.0;       ///< that ended here
+    bool is_reached = false;  ///< also where all that came is zero
+    /// A factor of zero met one that is, or may be, no finite number: kernels' product of the two
+    /// is NaN, though it is no path.
+    bool is_open = false;
 
     void add(double value, double reach, double off, double chain) {
         sum += value;
@@ -50,6 +54,7 @@ struct Paths {
     /// The additions of what ended here come on top of the longest chain.
     double chain() const { return roundings + std::max(links - 1.0, 0.0); }
     bool is_none() const { return magnitude == 0.0 && error == 0.0; }
+    bool has_bound() const { return !is_open && magnitude + error <= current_rounding.largest; }
 };
 
 /// Zero times infinity is nothing here: no path.
@@ -73,34 +78,42 @@ double error_of_cut(const Paths& from, const Link& link) {
 std::vector<Bounded> Tape::bounded_gradients(std::span<const Seed> seeds) const {
     const double tiny = current_rounding.smallest_normal;
     std::vector<Paths> paths(nodes_.size());
-    for (const Seed& seed : seeds)
-        if (seed.node != constant && seed.cotangent != 0.0)
-            paths[static_cast<std::size_t>(seed.node)].add(seed.cotangent, std::abs(seed.cotangent),
-                                                           0.0, 0.0);
+    for (const Seed& seed : seeds) {
+        if (seed.node == constant) continue;
+        Paths& at = paths[static_cast<std::size_t>(seed.node)];
+        at.is_reached = true;
+        if (seed.cotangent != 0.0) at.add(seed.cotangent, std::abs(seed.cotangent), 0.0, 0.0);
+    }
     for (std::size_t i = nodes_.size(); i-- > 0;) {
         const Paths& from = paths[i];
-        if (from.is_none()) continue;
+        if (!from.is_reached) continue;
         for (const Link& link : nodes_[i]) {
             if (link.from == constant) continue;
+            Paths& to = paths[static_cast<std::size_t>(link.from)];
+            to.is_reached = true;
             const double steepest = std::abs(link.slope) + link.error;
-            if (steepest == 0.0) continue;
+            if (from.is_none() || steepest == 0.0) {
+                const double reach = from.magnitude + from.error;
+                if (from.is_open || current_rounding.may_overflow(reach) ||
+                    current_rounding.may_overflow(steepest))
+                    to.is_open = true;
+                continue;
+            }
+            if (from.is_open) to.is_open = true;
             const bool is_exact = std::abs(link.slope) == 1.0 && link.error == 0.0;
             const double cut = is_exact ? 0.0 : error_of_cut(from, link);
             const double error = times(from.error, steepest) + times(from.magnitude, link.error) +
                                  (is_exact ? 0.0 : tiny + cut);
-            paths[static_cast<std::size_t>(link.from)].add(times(from.sum, link.slope),
-                                                           times(from.magnitude, steepest), error,
-                                                           from.chain() + (is_exact ? 0.0 : 1.0));
+            to.add(times(from.sum, link.slope), times(from.magnitude, steepest), error,
+                   from.chain() + (is_exact ? 0.0 : 1.0));
         }
     }
     std::vector<Bounded> gradients;
     gradients.reserve(paths.size());
     for (const Paths& at : paths) {
         // Left open as a running sum: a kernel that accumulates adds what was there before to it.
-        const double reach = at.magnitude + at.error;
-        const bool has_bound = reach <= current_rounding.largest;
-        gradients.emplace_back(
-            Bounded::Sum{at.sum, has_bound ? at.error : INFINITY, reach, at.chain()});
+        gradients.emplace_back(Bounded::Sum{at.sum, at.has_bound() ? at.error : INFINITY,
+                                            at.magnitude + at.error, at.chain()});
     }
     return gradients;
 }
