@@ -175,8 +175,14 @@ Tolerance tolerance(const BoundedGradient& gradient, const Array<double>& direct
     return sum;
 }
 
-/// The expectation of one inner product, or of one element.
+/// The expectation of one inner product, or of one element. Where the forward function is no number
+/// its derivative is none, and nothing is asked.
 void expect(Expected& expected, const Sides& between, const Tolerance& off) {
+    if (!std::isfinite(between.low) || !std::isfinite(between.high)) {
+        expected.values.push_back(0.0);
+        expected.bounds.push_back(no_bound);
+        return;
+    }
     // What this file's own double arithmetic loses.
     constexpr double of_double = 0x1p-40;
     expected.values.push_back((between.low + between.high) / 2.0);

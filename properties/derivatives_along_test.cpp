@@ -97,6 +97,44 @@ TEST_CASE("where branches choose among three ties what is no derivative, that ch
     }
 }
 
+TEST_CASE("where the forward function is no number nothing is asked of a kernel") {
+    // 0 / 0, 1 / 0 and 1 / 2.
+    const std::string data = "n=3:data=a[1]=1,a[2]=1,b[2]=2";
+    const std::vector<std::string> gradients = {data + ",dy[0]=3,dy[1]=1,dy[2]=2",
+                                                data + ",dy[2]=1", "n=40:seed=3"};
+    for (const char* property : {"stays_in_bounds", "repeatable", "within_rounding_bound"}) {
+        CAPTURE(std::string(property));
+        const Outcome outcome = run("quotient.forward/plain", property, data);
+        CAPTURE(outcome.message);
+        CHECK(agrees(outcome));
+    }
+    for (const std::string& rest : gradients)
+        for (const char* property : {"stays_in_bounds", "repeatable", "within_rounding_bound",
+                                     "matches_finite_differences"}) {
+            CAPTURE(rest);
+            CAPTURE(std::string(property));
+            const Outcome outcome = run("quotient.backward/plain", property, rest);
+            CAPTURE(outcome.message);
+            CHECK(agrees(outcome));
+        }
+    // What is a number is still compared.
+    for (const std::string& rest : gradients)
+        CHECK(run("quotient.backward/bug_sign", "within_rounding_bound", rest).verdict ==
+              Verdict::failed);
+}
+
+TEST_CASE("at ties what is saved may be what any branch gives") {
+    // Ties among two, among all, and none.
+    const std::string data = "n=3,c=3:data=x[0]=2,x[2]=2,x[6]=1,x[7]=3,x[8]=2";
+    for (const char* kernel : {"largest.forward/first", "largest.forward/last"})
+        CHECK(agrees(run(kernel, "within_rounding_bound", data)));
+    const Outcome wrong = run("largest.forward/bug_off_by_one", "within_rounding_bound", data);
+    REQUIRE(wrong.verdict == Verdict::failed);
+    REQUIRE(wrong.worst.size() == 1);
+    CHECK(wrong.worst[0].tensor == "at");
+    CHECK(wrong.worst[0].index == std::vector<std::int64_t>{2});
+}
+
 TEST_CASE("a maximum's gradient passes at ties, and a ReLU's at zero, among NaN and infinities") {
     for (const char* rest :
          {"dense=5", "dense=6", "dense=7", "dense=8", "seed=11", "seed=12", "seed=13"})

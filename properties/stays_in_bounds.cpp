@@ -19,14 +19,20 @@ bool has_outputs_of_8_bits(CaseContext& context) {
     });
 }
 
+bool has_nan(const CallResult& call) {
+    return std::ranges::any_of(call.outputs, [](const Array<double>& output) {
+        return std::ranges::any_of(output.data, [](double value) { return std::isnan(value); });
+    });
+}
+
 /// The kernel's outputs of the first call as what the second must give: exactly, or where sums are
 /// in a varying order and no integers, within the rounding of both calls. What is too large for 8
-/// bits may be NaN, which never equals itself.
+/// bits, or what the operator gives no number for, may be NaN, which never equals itself.
 std::vector<Expected> same_as(CaseContext& context, const CallResult& first) {
     const bool is_exact = context.declaration().determinism == Determinism::bitwise ||
                           (context.is_exact_on_integers() && context.keeps_integers_in_domains());
-    const auto bounded = is_exact && !has_outputs_of_8_bits(context) ? std::vector<Array<Bounded>>()
-                                                                     : context.bounded();
+    const bool needs_bounds = !is_exact || has_outputs_of_8_bits(context) || has_nan(first);
+    const auto bounded = needs_bounds ? context.bounded() : std::vector<Array<Bounded>>();
     std::vector<Expected> expected;
     for (std::size_t i = 0; i < first.outputs.size(); ++i) {
         expected.push_back(Expected::exactly(context.pass().outputs[i], first.outputs[i]));

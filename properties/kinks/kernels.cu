@@ -54,8 +54,65 @@ void launch_masked(const Masked& call) {
         call.x.as<const float>(), call.w.as<const float>(), call.y.as<float>(), n);
 }
 
+__global__ void divide(const float* a, const float* b, float* y, int n) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) y[i] = a[i] / b[i];
+}
+
+void launch_quotient(const Quotient& call) {
+    const int n = static_cast<int>(call.y.elements());
+    divide<<<(n + 63) / 64, 64, 0, call.launch.stream>>>(
+        call.a.as<const float>(), call.b.as<const float>(), call.y.as<float>(), n);
+}
+
+template <int sign>
+__global__ void divide_backward(const float* dy, const float* a, const float* b, float* da,
+                                float* db, int n) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    da[i] = dy[i] / b[i];
+    db[i] = sign * dy[i] * a[i] / (b[i] * b[i]);
+}
+
+template <int sign>
+void launch_quotient_backward(const QuotientBackward& call) {
+    const int n = static_cast<int>(call.db.elements());
+    divide_backward<sign><<<(n + 63) / 64, 64, 0, call.launch.stream>>>(
+        call.dy.as<const float>(), call.a.as<const float>(), call.b.as<const float>(),
+        call.da.as<float>(), call.db.as<float>(), n);
+}
+
+enum class Place { first, last, off_by_one };
+
+template <Place place>
+__global__ void find_largest(const float* x, float* y, float* at, int n, int c) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    int best = 0;
+    for (int j = 1; j < c; ++j) {
+        const float one = x[i * c + j], other = x[i * c + best];
+        if (place == Place::last ? one >= other : one > other) best = j;
+    }
+    y[i] = x[i * c + best];
+    at[i] = static_cast<float>(place == Place::off_by_one ? best + 1 : best);
+}
+
+template <Place place>
+void launch_largest(const Largest& call) {
+    const int n = static_cast<int>(call.y.elements());
+    find_largest<place><<<(n + 63) / 64, 64, 0, call.launch.stream>>>(
+        call.x.as<const float>(), call.y.as<float>(), call.at.as<float>(), n,
+        static_cast<int>(call.x.size(1)));
+}
+
 }  // namespace
 
+GRADVERIFY_KERNEL(Largest, "first", launch_largest<Place::first>);
+GRADVERIFY_KERNEL(Largest, "last", launch_largest<Place::last>);
+GRADVERIFY_KERNEL(Largest, "bug_off_by_one", launch_largest<Place::off_by_one>);
+GRADVERIFY_KERNEL(Quotient, "plain", launch_quotient);
+GRADVERIFY_KERNEL(QuotientBackward, "plain", launch_quotient_backward<-1>);
+GRADVERIFY_KERNEL(QuotientBackward, "bug_sign", launch_quotient_backward<1>);
 GRADVERIFY_KERNEL(Masked, "plain", launch_masked);
 GRADVERIFY_KERNEL(Median, "by_branches", launch_median<1>);
 GRADVERIFY_KERNEL(Median, "bug_twice", launch_median<2>);

@@ -2,8 +2,8 @@
 // Operators with a kink at zero, for the tests: y = max(x, 0), written with max, and with a
 // comparison whose branch may or may not define the gradient at zero. The last has a reference of
 // its gradient that was written by hand, and is wrong. And two whose forward functions are no
-// templates in earnest. Beside them the median of three, by comparisons, and a product whose
-// factors have ranges.
+// templates in earnest. Beside them the median of three, by comparisons, a product whose factors
+// have ranges, a quotient whose divisor has none, and a maximum whose place is saved.
 #pragma once
 
 #include "harness/pass.hpp"
@@ -21,6 +21,23 @@ struct GradX : Pass<operator_text, "grad_x"> {
 struct Masked : Pass<"masked", "forward"> {
     using Pass::Pass;
     TensorView x = tensor("x"), w = tensor("w"), y = tensor("y");
+};
+
+struct Quotient : Pass<"quotient", "forward"> {
+    using Pass::Pass;
+    TensorView a = tensor("a"), b = tensor("b"), y = tensor("y");
+};
+
+struct QuotientBackward : Pass<"quotient", "backward"> {
+    using Pass::Pass;
+    TensorView dy = tensor("dy"), a = tensor("a"), b = tensor("b"), da = tensor("da"),
+               db = tensor("db");
+};
+
+/// `at` is where in its row each largest number is.
+struct Largest : Pass<"largest", "forward"> {
+    using Pass::Pass;
+    TensorView x = tensor("x"), y = tensor("y"), at = tensor("at");
 };
 
 using Median = GradX<"median">;

@@ -96,6 +96,42 @@ Operator masked() {
         });
 }
 
+/// Its divisors may be zero.
+Operator quotient() {
+    return declare_operator("quotient")
+        .parameter("n")
+        .input("a", {"n"})
+        .input("b", {"n"})
+        .output("y", {"n"})
+        .forward([]<class T>(const ForwardCall<T>& call) {
+            const auto a = call.input("a"), b = call.input("b");
+            for (std::int64_t i = 0; i < a.size(0); ++i) call.output("y")(i) = a(i) / b(i);
+        });
+}
+
+/// The largest number of each row, and where it is: the first of equal ones, or another.
+Operator largest() {
+    return declare_operator("largest")
+        .parameter("n")
+        .parameter("c")
+        .input("x", {"n", "c"})
+        .output("y", {"n"})
+        .saved("at", {"n"})
+        .forward([]<class T>(const ForwardCall<T>& call) {
+            const auto x = call.input("x"), y = call.output("y"), at = call.output("at");
+            for (std::int64_t i = 0; i < x.size(0); ++i) {
+                y(i) = x(i, 0);
+                for (std::int64_t j = 1; j < x.size(1); ++j)
+                    if (x(i, j) > y(i)) {
+                        y(i) = x(i, j);
+                        at(i) = T(static_cast<double>(j));
+                    }
+            }
+        });
+}
+
+GRADVERIFY_OPERATOR(largest);
+GRADVERIFY_OPERATOR(quotient);
 GRADVERIFY_OPERATOR(masked);
 GRADVERIFY_OPERATOR(median);
 GRADVERIFY_OPERATOR(forgetful);
