@@ -57,9 +57,13 @@ std::vector<Constraint> all_but_a(Condition condition) {
 
 TEST_CASE("a draw may cost exactly its budget") {
     const Space space(all_but_a(between(1, 5000)));
-    const std::set<std::string> problems = space.drawn({.multiply_adds = 1025});
+    const std::set<std::string> problems =
+        space.drawn({.multiply_adds = 1025, .longest_factor = 2.0});
     CHECK(problems.contains("a=1025"));
-    CHECK_FALSE(problems.contains("a=5000"));
+    CHECK_FALSE(problems.contains("a=4097"));
+    // Of the longest lengths a few may cost more.
+    CHECK(problems.contains("a=2049"));
+    CHECK_FALSE(space.drawn({.multiply_adds = 1025, .longest_factor = 1.9}).contains("a=2049"));
     CHECK(space.drawn({.multiply_adds = 1024.5}).contains("a=1024"));
     CHECK_FALSE(space.drawn({.multiply_adds = 1024.5}).contains("a=1025"));
     CHECK(Space(all_but_a(between(8, 5000))).drawn({.multiply_adds = 8}) ==

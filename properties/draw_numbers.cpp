@@ -293,8 +293,11 @@ void make_special(Array<double>& array, SplitMix64 random) {
 }
 
 void make_large(Array<double>& array, SplitMix64 random, DType dtype) {
-    const bool is_half = traits_of(dtype).largest < 0x1p+20;
-    const auto exponent = static_cast<int>(is_half ? random.between(2, 8) : random.between(16, 24));
+    const double largest = traits_of(dtype).largest;
+    const bool is_narrow = largest < 0x1p+20;
+    // The numbers are below 2.
+    const int most = largest < 0x1p+10 ? 5 : is_narrow ? 8 : 24;
+    const auto exponent = static_cast<int>(random.between(is_narrow ? 2 : 16, most));
     for (double& element : array.data) element = std::ldexp(element, exponent);
 }
 

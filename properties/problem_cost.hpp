@@ -13,6 +13,9 @@ namespace gradverify {
 /// log-uniformly below this.
 struct WorkBudget {
     double multiply_adds = 0x1p20;
+    /// By how much a few draws of the longest lengths may do more: enough for 300,001 elements in
+    /// and out of an operator whose work nobody declared.
+    double longest_factor = 20.0;
     /// Threads times the barriers that each passes, or threads alone without barriers.
     double thread_barriers = 0x1p21;
     double bytes = 0x1p23;  ///< of all tensors

@@ -21,8 +21,9 @@ Plan draw_plan(SplitMix64& random) {
 
 /// One mixed draw in so many has a large parameter.
 constexpr std::uint64_t large_one_in = 4;
-/// One large parameter in so many is of the longest.
-constexpr std::uint64_t longest_one_in = 5;
+/// One large parameter in so many is of the longest; one in so many of these may cost what these
+/// may.
+constexpr std::uint64_t longest_one_in = 5, dear_one_in = 4;
 /// One large count in so many is more than a grid takes: the only value that shows an unchecked
 /// launch, and the dearest.
 constexpr std::uint64_t beyond_grid_one_in = 8;
@@ -57,6 +58,7 @@ class ProblemDrawer::Attempt {
           levels_(drawer.levels_[at_]),
           values_(domain_),
           plan_(plan),
+          most_(drawer.budget_),
           is_generous_(!random.one_in(generous_but_one_in)),
           wants_elements_(!drawer.problems_->kernel().accepts_empty ||
                           !random.one_in(empty_one_in)) {}
@@ -110,9 +112,13 @@ class ProblemDrawer::Attempt {
             Assignment alone = values_;
             alone.set(which, value);
             if (!alone.complete()) continue;
-            if (drawer_.cost_(alone.problem(space())).share_of(drawer_.budget_) > 1.0) continue;
+            WorkBudget most = drawer_.budget_;
+            if (is_longest && random_.one_in(dear_one_in))
+                most.multiply_adds *= most.longest_factor;
+            if (drawer_.cost_(alone.problem(space())).share_of(most) > 1.0) continue;
             values_.set(which, value);
             large_ = which;
+            most_ = most;
             return;
         }
     }
@@ -199,10 +205,8 @@ class ProblemDrawer::Attempt {
     std::int64_t propose_usual(int which) {
         const ClassLevels& of = levels(which);
         for (int other = 0; other < class_count(); ++other)
-            if (other != which && values_.has(other) &&
-                ((axes_are_alike_ && levels(other).parameter == of.parameter) ||
-                 (counts_are_alike_ && of.role == ClassLevels::Role::multiple &&
-                  levels(other).role == of.role)))
+            if (other != which && values_.has(other) && axes_are_alike_ &&
+                levels(other).parameter == of.parameter)
                 return values_[other];
         if (levels(which).role == ClassLevels::Role::geometry)
             return usual_step(levels(which), part_of(which), random_);
@@ -315,7 +319,7 @@ class ProblemDrawer::Attempt {
 
     /// Halves classes until the draw is within its own budget, or at least within everyone's.
     bool reduce() {
-        WorkBudget budget = drawer_.budget_;
+        WorkBudget budget = most_;
         budget.multiply_adds = log_uniform_below(budget.multiply_adds, octaves(), random_);
         // Only one large value alone, such as a warp for each of a grid's rows, may cost more.
         // Tiles pass more barriers the deeper they are, which is not counted.
@@ -330,10 +334,10 @@ class ProblemDrawer::Attempt {
             const std::int64_t smallest = levels(which).smallest;
             try_cheaper(which, smallest + (values_[which] - smallest) / 2, budget);
         }
-        if (cost_.share_of(drawer_.budget_) <= 1.0) return true;
+        if (cost_.share_of(most_) <= 1.0) return true;
         for (int which = 0; which < class_count(); ++which)
             try_cheaper(which, levels(which).smallest, budget);
-        return cost_.share_of(drawer_.budget_) <= 1.0;
+        return cost_.share_of(most_) <= 1.0;
     }
 
     const ProblemDrawer& drawer_;
@@ -343,7 +347,8 @@ class ProblemDrawer::Attempt {
     const std::vector<ClassLevels>& levels_;
     Assignment values_;
     Plan plan_;
-    bool axes_are_alike_ = false, counts_are_alike_ = false, others_are_smallest_ = false;
+    WorkBudget most_;  ///< what it may cost at most
+    bool axes_are_alike_ = false, others_are_smallest_ = false;
     std::vector<int> not_plain_;  ///< parameters of a usual geometry, the first one first
     std::vector<bool> is_kept_;   ///< by class: is reduced after the others
     bool is_generous_;            ///< sizes and counts are the larger of two draws

@@ -114,7 +114,7 @@ std::optional<Problem> ProblemGenerator::draw(std::uint64_t case_seed, std::int6
 /// From the middle of the edge problems on: a run of a few cases a row asks for no array.
 void ProblemGenerator::make_array_ahead(std::int64_t index) const {
     const auto edges = static_cast<std::int64_t>(edge_problems_.size());
-    if (is_made_ahead_ || !takes_covering_array_ || 2 * index < edges || index >= edges) return;
+    if (is_made_ahead_ || !takes_covering_array_ || index >= edges || 2 * index < edges) return;
     is_made_ahead_ = true;
     covering_arrays_->make_ahead(*supported_);
 }

@@ -206,7 +206,8 @@ TEST_CASE("draws are supported, hold something, and stay within the budget") {
     for (const bool empty : {false, true}) {
         KernelDeclaration kernel = test_kernel();
         kernel.costs({.threads_per_output = 256, .barriers_per_thread = 9}).accepts_empty = empty;
-        const WorkBudget budget{.multiply_adds = 1e5, .thread_barriers = 3e5, .bytes = 1e5};
+        const WorkBudget budget{
+            .multiply_adds = 1e5, .longest_factor = 1.0, .thread_barriers = 3e5, .bytes = 1e5};
         const ProblemGenerator generator =
             generator_for(kernel, {.budget = budget, .edge_problems = false});
         const CostModel cost(*generator.supported());

@@ -271,6 +271,12 @@ TEST_CASE("what is special in a row stays in it, and what is large keeps its rat
         CHECK(large.data[0] == -2.0 * large.data[1]);
         CHECK(large.data[0] >= (seed % 2 == 0 ? 0x1p16 : 0x1p2));
         CHECK(large.data[0] <= (seed % 2 == 0 ? 0x1p24 : 0x1p8));
+        // What a tensor's numbers are at most, rounded to a type of 8 bits, stays a number.
+        for (const DType dtype : {DType::f8e4m3, DType::f8e5m2}) {
+            Array<double> narrow{{1}, {2.0}};
+            make_large(narrow, SplitMix64(seed), dtype);
+            CHECK(narrow.data[0] <= traits_of(dtype).largest);
+        }
     }
     Array<double> empty{{0, 0}, {}}, scalar{{}, {3.0}};
     make_special(empty, SplitMix64(1));

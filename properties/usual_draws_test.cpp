@@ -8,6 +8,7 @@
 #include <functional>
 #include <map>
 
+#include "harness/registry.hpp"
 #include "properties/draw_seed.hpp"
 #include "properties/problem_generator.hpp"
 #include "properties/test_operator.hpp"
@@ -124,6 +125,25 @@ TEST_CASE("rows beyond shared memory and a grid's second round come up") {
     for (const std::int64_t n : {2049, 4097, 12289, 32000, 262145, 300001})
         lengths["n = " + std::to_string(n)] = [=](const Problem& p) { return p.scalar("n") == n; };
     CHECK(too_rare(problems, 3, lengths) == "");
+}
+
+TEST_CASE("an operator whose work nobody declared has long rows and many elements now and then") {
+    const auto longer = [](const char* name, const char* parameter, std::int64_t length) {
+        const Operator& op = *Registry::instance().find_operator(name);
+        const ProblemGenerator generator(op, op.passes.front(), KernelDeclaration(),
+                                         {.edge_problems = false});
+        std::int64_t count = 0;
+        for (std::int64_t i = 0; i < 20'000; ++i)
+            count +=
+                generator.draw(draw_seed({1, name, "property", i}), i)->scalar(parameter) > length;
+        return count;
+    };
+    // Beyond shared memory, and the second round of 1,024 blocks of 256 threads; each is dear.
+    for (const std::int64_t count :
+         {longer("layer_norm", "width", 12288), longer("relu", "n", 262144)}) {
+        CHECK(count > 2);
+        CHECK(count < 200);
+    }
 }
 
 TEST_CASE("the threads of a block for each row cost by row, however long it is") {
