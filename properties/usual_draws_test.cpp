@@ -130,8 +130,8 @@ TEST_CASE("rows beyond shared memory and a grid's second round come up") {
 TEST_CASE("an operator whose work nobody declared has long rows and many elements now and then") {
     const auto longer = [](const char* name, const char* parameter, std::int64_t length) {
         const Operator& op = *Registry::instance().find_operator(name);
-        const ProblemGenerator generator(op, op.passes.front(), KernelDeclaration(),
-                                         {.edge_problems = false});
+        const KernelDeclaration kernel;
+        const ProblemGenerator generator(op, op.passes.front(), kernel, {.edge_problems = false});
         std::int64_t count = 0;
         for (std::int64_t i = 0; i < 20'000; ++i)
             count +=
