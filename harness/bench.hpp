@@ -66,12 +66,17 @@ class BenchVerifier {
     BenchVerifier(const Suite& suite, WorkerPool& pool, const BenchArguments& arguments,
                   std::string device, double largest = reference_multiply_adds);
 
-    /// By the reference, or where that would take minutes by another kernel's results.
+    /// By the reference, or where that would take minutes by another kernel's results, or as copies
+    /// of a small problem.
     Verification verify(const BenchGroup& group, const Kernel& kernel);
 
   private:
     Verification by_reference(const BenchGroup& group, const Kernel& kernel);
-    Verification by_agreement(const BenchGroup& group, const Kernel& kernel);
+    Verification beyond_the_reference(const BenchGroup& group, const Kernel& kernel);
+    std::optional<Verification> by_agreement(const BenchGroup& group, const Kernel& kernel,
+                                             std::string& tried);
+    std::optional<Verification> by_copies(const BenchGroup& group, const Kernel& kernel,
+                                          std::string& why_not);
     std::optional<Verification> against(const BenchGroup& group, const Kernel& kernel,
                                         const Kernel& peer);
     const Verification& on_small_problems(const Kernel& kernel);

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decides how a kernel is verified on the very problem that it is timed on. Up to
 // `reference_multiply_adds` by the reference. Beyond, by the results of another kernel of the same
-// pass, where integers make both exact and both matched the reference on small problems: two
-// kernels that are wrong alike on large ones alone would pass.
+// pass, where integers make that one exact and both matched the reference on small problems: two
+// kernels that are wrong alike on large ones alone would pass. Where there is none, by what copies
+// of a small problem must give.
 #include <algorithm>
 #include <stdexcept>
 
 #include "harness/bench.hpp"
+#include "harness/copies.hpp"
 #include "harness/element_types.hpp"
+#include "harness/large_call.hpp"
 #include "harness/layout.hpp"
 #include "harness/report.hpp"
 #include "harness/run_alone.hpp"
@@ -25,6 +28,8 @@ constexpr std::uint64_t draws_most = 8;
 constexpr std::int64_t small_problems = 20, small_draws_most = 40;
 // A row's first draws are the smallest problems that there are: many a wrong kernel passes those.
 constexpr std::int64_t first_small_draw = 64;
+// The copies that hold drawn data are computed one by one as well, and with their bounds.
+constexpr double share_of_drawn_copies = 1.0 / 16.0;
 
 std::string output_elements(const BenchGroup& group) {
     std::int64_t count = 0;
@@ -39,10 +44,41 @@ std::string too_large(const BenchGroup& group, double largest) {
            print_rounded(largest) + ")";
 }
 
-/// Integers give the kernel one right result here, and its outputs hold nothing but that.
+/// Integers have one right result here, and the kernel's outputs hold nothing but that.
+bool gives_sums_alone(const Kernel& kernel, const Problem& problem) {
+    return kernel.op->is_exact_at(problem) && kernel.any().write_mode == WriteMode::overwrites;
+}
+
+/// And the kernel gives that one.
 bool is_exact(const Kernel& kernel, const Problem& problem) {
-    return kernel.op->is_exact_at(problem) && !kernel.any().norm_wise_growth &&
-           kernel.any().write_mode == WriteMode::overwrites;
+    return gives_sums_alone(kernel, problem) && !kernel.any().norm_wise_growth;
+}
+
+/// In ascending order.
+std::vector<std::int64_t> divisors_of(std::int64_t number) {
+    std::vector<std::int64_t> small, large;
+    for (std::int64_t i = 1; i <= number / i; ++i) {
+        if (number % i != 0) continue;
+        small.push_back(i);
+        if (i != number / i) large.push_back(number / i);
+    }
+    small.insert(small.end(), large.rbegin(), large.rend());
+    return small;
+}
+
+/// The fewest copies along something that a problem is, where those that hold drawn data are so
+/// much work at most; nothing where it is not.
+std::optional<std::int64_t> fewest_copies(const BenchGroup& group, const SeparableSpec& along,
+                                          double most_drawn) {
+    const Problem& problem = group.problem;
+    const auto slots = problem.space().find(along.parameters.front(), problem.rank());
+    if (slots.empty()) return std::nullopt;
+    for (const std::int64_t copies : divisors_of(problem[slots.front()])) {
+        if (copies == 1) continue;
+        const auto one = one_copy(problem, along, copies);
+        if (one && DrawnCopies::most * group.pass->multiply_adds(*one) <= most_drawn) return copies;
+    }
+    return std::nullopt;
 }
 
 Verification failed(const Case& checked, const Outcome& outcome) {
@@ -57,6 +93,15 @@ Verification failed_alone(const Case& checked, const Outcome& outcome) {
     return verification;
 }
 
+/// Whether it stores what sums of many ones come to, and all that the kernel stores.
+bool holds_sums_for(const Kernel& kernel, const Kernel& peer) {
+    return std::ranges::all_of(kernel.pass->outputs, [&](const std::string& name) {
+        const DType theirs = ElementTypes(peer.any(), *kernel.op).of(*kernel.op, name);
+        return is_floating(theirs) && holds_all_of(theirs, DType::f32) &&
+               holds_all_of(theirs, ElementTypes(kernel.any(), *kernel.op).of(*kernel.op, name));
+    });
+}
+
 /// The kernels to agree with: those of the same types first, of these yardsticks, which are quick,
 /// and then the simplest, of which those that read no other layout than most.
 std::vector<const Kernel*> peers_of(const BenchGroup& group, const Kernel& kernel,
@@ -64,7 +109,8 @@ std::vector<const Kernel*> peers_of(const BenchGroup& group, const Kernel& kerne
     std::vector<const Kernel*> peers;
     for (const Kernel& other : Registry::instance().kernels())
         if (other.pass == group.pass && &other != &kernel && other.on(device) &&
-            is_exact(other, group.problem) && !other.why_unsupported(group.problem))
+            is_exact(other, group.problem) && !other.why_unsupported(group.problem) &&
+            (!kernel.any().norm_wise_growth || holds_sums_for(kernel, other)))
             peers.push_back(&other);
     const auto types = [&](const Kernel& one) {
         return print_types(one.any(), *group.op, *group.pass);
@@ -114,8 +160,9 @@ BenchVerifier::BenchVerifier(const Suite& suite, WorkerPool& pool, const BenchAr
 
 Verification BenchVerifier::verify(const BenchGroup& group, const Kernel& kernel) {
     if (!arguments_.verify) return {State::not_verified, "--no-verify", {}};
-    return group.pass->multiply_adds(group.problem) <= largest_ ? by_reference(group, kernel)
-                                                                : by_agreement(group, kernel);
+    return group.pass->multiply_adds(group.problem) <= largest_
+               ? by_reference(group, kernel)
+               : beyond_the_reference(group, kernel);
 }
 
 Verification BenchVerifier::by_reference(const BenchGroup& group, const Kernel& kernel) {
@@ -144,24 +191,58 @@ Verification BenchVerifier::by_reference(const BenchGroup& group, const Kernel& 
             {}};
 }
 
-Verification BenchVerifier::by_agreement(const BenchGroup& group, const Kernel& kernel) {
-    if (!is_exact(kernel, group.problem))
-        return {
-            State::not_verified,
-            too_large(group, largest_) + ", and no other kernel's results must be the very same",
-            {}};
-    if (const Verification& small = on_small_problems(kernel); small.state != State::verified)
-        return small;
-    std::string tried;
+Verification BenchVerifier::beyond_the_reference(const BenchGroup& group, const Kernel& kernel) {
+    std::string why_not = too_large(group, largest_);
+    if (gives_sums_alone(kernel, group.problem)) {
+        if (const Verification& small = on_small_problems(kernel); small.state != State::verified)
+            return small;
+        std::string tried;
+        if (auto agreed = by_agreement(group, kernel, tried)) return *agreed;
+        why_not += ", and no other sound kernel on " + device_ + tried + " can take it";
+    }
+    if (auto as_copies = by_copies(group, kernel, why_not)) return *as_copies;
+    return {State::not_verified, why_not, {}};
+}
+
+/// Nothing when there is no peer that can tell.
+std::optional<Verification> BenchVerifier::by_agreement(const BenchGroup& group,
+                                                        const Kernel& kernel, std::string& tried) {
     for (const Kernel* peer : peers_of(group, kernel, device_)) {
         if (on_small_problems(*peer).state != State::verified) continue;
-        if (const auto verification = against(group, kernel, *peer)) return *verification;
+        if (auto verification = against(group, kernel, *peer)) return verification;
         tried += (tried.empty() ? " but " : ", ") + peer->name;
     }
-    return {State::not_verified,
-            too_large(group, largest_) + ", and no other sound kernel on " + device_ + tried +
-                " can take it; " + on_small_problems(kernel).text,
-            {}};
+    return std::nullopt;
+}
+
+/// Nothing when it is no copies of a problem that is small enough, or the kernel can't be called on
+/// those.
+std::optional<Verification> BenchVerifier::by_copies(const BenchGroup& group, const Kernel& kernel,
+                                                     std::string& why_not) {
+    std::string of_copies;
+    for (const SeparableSpec& along : group.op->separable) {
+        const auto copies = fewest_copies(group, along, share_of_drawn_copies * largest_);
+        if (!copies) continue;
+        const Case checked{.kernel = kernel.name,
+                           .property = "holds_when_large",
+                           .device = device_,
+                           .problem = group.problem,
+                           .data = {.seed = arguments_.seed},
+                           .setting = {.copies = Copies{along.name, *copies}}};
+        const Outcome outcome = pool_.run(checked.print());
+        if (outcome.verdict == Verdict::failed || outcome.verdict == Verdict::errored)
+            return failed_alone(checked, outcome);
+        if (outcome.verdict == Verdict::passed)
+            return Verification{State::verified,
+                                output_elements(group) + " are right, of " +
+                                    print_grouped(*copies) + " copies along " + along.name +
+                                    ", most of them without data of their own",
+                                {}};
+        of_copies += "; as copies along " + along.name + ": " + outcome.message;
+    }
+    why_not +=
+        of_copies.empty() ? ", nor is it made of copies of one that is small enough" : of_copies;
+    return std::nullopt;
 }
 
 /// Nothing when the peer can't tell.
@@ -174,13 +255,24 @@ std::optional<Verification> BenchVerifier::against(const BenchGroup& group, cons
                                  .peer = peer.name,
                                  .data = BenchData::integers,
                                  .seed = arguments_.seed};
+    const bool is_transformed = kernel.any().norm_wise_growth.has_value();
+    // The peer is then called twice more, for what the elements may be off by.
+    const double calls = is_transformed ? 4.0 : 2.0;
     const Outcome outcome = ask_alone(
-        request, generous_seconds(group.pass->multiply_adds(group.problem), 2.0, device_));
+        request, generous_seconds(group.pass->multiply_adds(group.problem), calls, device_));
     if (outcome.verdict == Verdict::passed)
-        return Verification{State::verified,
-                            output_elements(group) + " equal those of " + peer.name +
-                                ", on integers; of both, " + on_small_problems(kernel).text,
-                            {}};
+        return Verification{
+            State::verified,
+            output_elements(group) +
+                (outcome.message.empty() ? " equal those of " + peer.name
+                                         : " are within their norm-wise bounds of those of " +
+                                               peer.name + ", by " + outcome.message) +
+                ", on integers; of both, " + on_small_problems(kernel).text,
+            {}};
+    // No other peer would know more.
+    if (is_transformed && outcome.verdict == Verdict::vacuous)
+        return Verification{
+            State::not_verified, too_large(group, largest_) + ", and " + outcome.message, {}};
     if (outcome.verdict == Verdict::skipped || outcome.verdict == Verdict::vacuous)
         return std::nullopt;
     const Case checked{.kernel = kernel.name,

@@ -2,9 +2,11 @@
 #include "properties/measure.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <stdexcept>
 #include <utility>
 
+#include "harness/bench.hpp"
 #include "harness/element_bits.hpp"
 #include "harness/element_types.hpp"
 #include "properties/context.hpp"
@@ -76,6 +78,81 @@ bool store_alike(const Operator& op, DType of_kernel, DType of_peer, Array<doubl
     return true;
 }
 
+/// The largest number that each output of a peer holds when it is given these inputs.
+///
+/// **Errors** NotServed where it can't be told.
+std::vector<double> largest_results(CaseContext& context, const Kernel& peer,
+                                    const std::vector<Array<double>>& inputs) {
+    const CallResult result = context.call(peer, inputs);
+    std::vector<double> largest;
+    for (const Array<double>& output : result.outputs) {
+        largest.push_back(0.0);
+        for (const double element : output.data)
+            if (!(std::abs(element) <= largest.back())) largest.back() = std::abs(element);
+    }
+    const bool are_numbers =
+        std::ranges::all_of(largest, [](double value) { return std::isfinite(value); });
+    if (!result.complaint().empty() || !are_numbers)
+        throw NotServed(peer.name + " can't tell how large the sums are");
+    return largest;
+}
+
+/// The peer's exact sums, and what a kernel that transforms its data may be off by: the bound of
+/// the tensor's longest sum were all inputs as large as their largest element, as
+/// within_rounding_bound has it, but with the peer in the reference's place.
+std::vector<Expected> norm_wise_expected(CaseContext& context, const Kernel& kernel,
+                                         const Kernel& peer,
+                                         const std::vector<Array<double>>& inputs,
+                                         const std::vector<Array<double>>& sums) {
+    const auto all_alike = [&](auto value_of) {
+        auto levelled = inputs;
+        for (std::size_t i = 0; i < levelled.size(); ++i)
+            if (!context.op().tensor_named(context.pass().inputs[i]).holds_whole_numbers())
+                std::ranges::fill(levelled[i].data, value_of(inputs[i].data));
+        return levelled;
+    };
+    const auto terms =
+        largest_results(context, peer, all_alike([](const std::vector<double>&) { return 1.0; }));
+    const auto magnitudes =
+        largest_results(context, peer, all_alike([](const std::vector<double>& data) {
+                            double largest = 0.0;
+                            for (const double element : data)
+                                largest = std::max(largest, std::abs(element));
+                            return largest;
+                        }));
+    const ScopedRounding rounding(rounding_of(kernel.any(), kernel.any().accumulator()));
+    std::vector<Expected> expected;
+    for (std::size_t i = 0; i < sums.size(); ++i) {
+        const std::string& name = context.pass().outputs[i];
+        // Each term is a product, which is rounded.
+        const double of_products = current_rounding.gamma(1.0) * magnitudes[i];
+        const Bounded longest(Bounded::Sum{magnitudes[i], of_products, magnitudes[i], terms[i]});
+        const double bound = *kernel.any().norm_wise_growth * longest.error();
+        const DType stored = ElementTypes(kernel.any()).of(context.op(), name);
+        Array<Bounded> output{.sizes = sums[i].sizes, .data = {}};
+        for (const double sum : sums[i].data)
+            output.data.push_back(
+                Bounded(Bounded::Sum{sum, bound, std::abs(sum), 0.0}).stored_in(stored));
+        expected.push_back(Expected::within(name, output));
+    }
+    return expected;
+}
+
+/// The largest difference of two kernels' results, as a share of the output's largest; NaN aside.
+double largest_share(const std::vector<Array<double>>& mine,
+                     const std::vector<Array<double>>& theirs) {
+    double share = 0.0;
+    for (std::size_t i = 0; i < mine.size(); ++i) {
+        double difference = 0.0, largest = 0.0;
+        for (std::size_t j = 0; j < mine[i].data.size(); ++j) {
+            difference = std::max(difference, std::abs(mine[i].data[j] - theirs[i].data[j]));
+            largest = std::max(largest, std::abs(theirs[i].data[j]));
+        }
+        if (difference != 0.0) share = std::max(share, difference / largest);
+    }
+    return share;
+}
+
 Outcome check_agreement(const Registry& registry, const MeasureRequest& request) {
     const Kernel& kernel = kernel_named(registry, request.kernel);
     const Kernel& peer = kernel_named(registry, request.peer);
@@ -97,6 +174,21 @@ Outcome check_agreement(const Registry& registry, const MeasureRequest& request)
     const CallResult theirs = context.call(peer, inputs);
     if (const std::string complaint = theirs.complaint(); !complaint.empty())
         return Outcome::skipped(peer.name + " fails: " + complaint);
+    const double share = largest_share(mine.outputs, theirs.outputs);
+    if (kernel.any().norm_wise_growth && share > 0.0) {
+        const auto expected = norm_wise_expected(context, kernel, peer, inputs, theirs.outputs);
+        Outcome outcome =
+            combine(compare_outputs(mine, expected),
+                    "is further from " + peer.name + " than its transforms can explain");
+        const std::string distance = "at most " + print_rounded(share) + " of the largest";
+        if (outcome.verdict == Verdict::passed) outcome.message = distance;
+        if (outcome.verdict == Verdict::vacuous)
+            outcome.message =
+                "its transforms may be off by more than the results themselves; it "
+                "differs from " +
+                peer.name + " by " + distance;
+        return outcome;
+    }
     std::vector<Expected> expected;
     for (std::size_t i = 0; i < theirs.outputs.size(); ++i) {
         const std::string& name = context.pass().outputs[i];

@@ -182,4 +182,50 @@ TEST_CASE("beyond, it is verified by another kernel where integers are exact, or
         verified("cpu", "layer_norm.forward/naive", "rows=2,width=3", never);
     CHECK(inexact.state == Verification::State::not_verified);
     CHECK(contains(inexact.text, "too large for the reference"));
+    CHECK(contains(inexact.text, "nor is it made of copies of one that is small enough"));
+}
+
+TEST_CASE("a kernel that transforms its data is verified by another's sums, within its bounds") {
+    const std::string problem = "n=2,c=3,k=4,in=7x6,filter=3x3,padding=1",
+                      winograd = "conv.forward/winograd";
+    for (const std::string& device : test_devices()) {
+        const Verification agreed = verified(device, winograd, problem, never);
+        CAPTURE(agreed.report);
+        CHECK(agreed.state == Verification::State::verified);
+        CHECK(contains(agreed.text,
+                       "all 336 elements are within their norm-wise bounds of those of conv."));
+        const auto with = [&](const std::string& kernel, const std::string& peer) {
+            return ask(agreement(device, kernel, peer, problem));
+        };
+        const std::string wrong = "conv.forward/bug_winograd_sign", naive = "conv.forward/naive";
+        CHECK(with(winograd, naive).verdict == Verdict::passed);
+        const Outcome failed = with(wrong, naive);
+        CHECK(failed.verdict == Verdict::failed);
+        CHECK(contains(failed.message, "further from conv.forward/naive than its transforms"));
+    }
+}
+
+TEST_CASE("a bound that is wider than the results verifies nothing, and says so") {
+    const Verification loose =
+        verified("cpu", "conv.forward/winograd_declared_loosely", "c=64,in=4x4,filter=3x3", never);
+    CAPTURE(loose.text);
+    CHECK(loose.state == Verification::State::not_verified);
+    CHECK(contains(loose.text,
+                   "its transforms may be off by more than the results themselves; it "
+                   "differs from conv.forward/"));
+    CHECK(contains(loose.text, " of the largest"));
+}
+
+TEST_CASE("where no kernel's results are exact, one is verified as copies of a small problem") {
+    const auto backward = [](const char* variant) {
+        return verified("cpu", std::string("layer_norm.backward/") + variant, "rows=1024,width=4",
+                        2e5);
+    };
+    const Verification right = backward("columns");
+    CAPTURE(right.report);
+    CHECK(right.state == Verification::State::verified);
+    CHECK(contains(right.text, " copies along rows, most of them without data of their own"));
+    const Verification wrong = backward("bug_first_row_only");
+    CHECK(wrong.state == Verification::State::failed);
+    CHECK(contains(wrong.report, "holds_when_large:cpu:rows=1024,width=4"));
 }
