@@ -15,8 +15,8 @@ namespace gradverify {
 
 namespace {
 
-// Of the forward pass, whose results a gradient is given: a minute of the reference in double, which
-// takes some 2 ns for one.
+// Of the forward pass, whose results a gradient is given: a minute of the reference in double,
+// which takes some 2 ns for one.
 constexpr double saved_multiply_adds = 3e10;
 
 const Kernel& kernel_named(const Registry& registry, const std::string& name) {
