@@ -193,15 +193,17 @@ Verification BenchVerifier::by_reference(const BenchGroup& group, const Kernel& 
 
 Verification BenchVerifier::beyond_the_reference(const BenchGroup& group, const Kernel& kernel) {
     std::string why_not = too_large(group, largest_);
+    std::string of_small;
     if (gives_sums_alone(kernel, group.problem)) {
-        if (const Verification& small = on_small_problems(kernel); small.state != State::verified)
-            return small;
+        const Verification& small = on_small_problems(kernel);
+        if (small.state != State::verified) return small;
+        of_small = "; " + small.text;
         std::string tried;
         if (auto agreed = by_agreement(group, kernel, tried)) return *agreed;
         why_not += ", and no other sound kernel on " + device_ + tried + " can take it";
     }
     if (auto as_copies = by_copies(group, kernel, why_not)) return *as_copies;
-    return {State::not_verified, why_not, {}};
+    return {State::not_verified, why_not + of_small, {}};
 }
 
 /// Nothing when there is no peer that can tell.
@@ -230,8 +232,8 @@ std::optional<Verification> BenchVerifier::by_copies(const BenchGroup& group, co
                            .data = {.seed = arguments_.seed},
                            .setting = {.copies = Copies{along.name, *copies}}};
         const Outcome outcome = pool_.run(checked.print());
-        if (outcome.verdict == Verdict::failed || outcome.verdict == Verdict::errored)
-            return failed_alone(checked, outcome);
+        // An error is no kernel's doing: it may not take the small problem.
+        if (outcome.verdict == Verdict::failed) return failed_alone(checked, outcome);
         if (outcome.verdict == Verdict::passed)
             return Verification{State::verified,
                                 output_elements(group) + " are right, of " +

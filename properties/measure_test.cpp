@@ -228,4 +228,11 @@ TEST_CASE("where no kernel's results are exact, one is verified as copies of a s
     const Verification wrong = backward("bug_first_row_only");
     CHECK(wrong.state == Verification::State::failed);
     CHECK(contains(wrong.report, "holds_when_large:cpu:rows=1024,width=4"));
+    // A small problem that the kernel does not take says nothing of it.
+    const Verification refused =
+        verified("cpu", "layer_norm.forward/folded_many_rows", "rows=1024,width=4", 2e5);
+    CAPTURE(refused.report);
+    CHECK(refused.state == Verification::State::not_verified);
+    CHECK(contains(refused.text, "as copies along rows: "));
+    CHECK(contains(refused.text, "needs rows multiple of 64"));
 }

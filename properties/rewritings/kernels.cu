@@ -233,6 +233,8 @@ REWRITTEN_BATCH_NORM("folded", false);
 REWRITTEN_BATCH_NORM("bug_folded_without_gamma", true);
 
 GRADVERIFY_KERNEL(gradverify::layer_norm::Forward, "folded", layer_norm);
+GRADVERIFY_KERNEL(gradverify::layer_norm::Forward, "folded_many_rows", layer_norm)
+    .where("rows", gradverify::multiple_of(64));
 
 GRADVERIFY_KERNEL(gradverify::rewritings::Softmax, "online_in_base_two", softmax<false>);
 GRADVERIFY_KERNEL(gradverify::rewritings::Softmax, "bug_rescaled_in_base_e", softmax<true>);
