@@ -46,7 +46,8 @@ std::string too_large(const BenchGroup& group, double largest) {
 
 /// Integers have one right result here, and the kernel's outputs hold nothing but that.
 bool gives_sums_alone(const Kernel& kernel, const Problem& problem) {
-    return kernel.op->is_exact_at(problem) && kernel.any().write_mode == WriteMode::overwrites;
+    return kernel.op->is_exact_at(problem) && !kernel.pass->admit_branches &&
+           kernel.any().write_mode == WriteMode::overwrites;
 }
 
 /// And the kernel gives that one.
@@ -127,13 +128,12 @@ std::vector<const Kernel*> peers_of(const BenchGroup& group, const Kernel& kerne
     return peers;
 }
 
-}  // namespace
-
-Outcome ask_alone(const MeasureRequest& request, double limit_seconds) {
+/// Of a line to a worker of its own.
+Outcome answer_to(const std::string& line, double limit_seconds) {
     const std::vector<std::string> command = worker_options(1).command;
-    const TimeLimits limits({.floor_seconds = limit_seconds});
+    const TimeLimits limits({.floor_seconds = limit_seconds, .large_seconds = limit_seconds});
     const LoneResult result = run_alone({.command = command,
-                                         .cases = {worker_measure + request.to_json()},
+                                         .cases = {line},
                                          .distrusted = {},
                                          .limits = limits,
                                          .memory_bytes = memory_share_bytes(1)});
@@ -142,6 +142,12 @@ Outcome ask_alone(const MeasureRequest& request, double limit_seconds) {
     const std::string cause = result.death->cause();
     if (result.death->partners.empty()) return Outcome::failed(cause);
     return Outcome::skipped(joined(result.death->partners) + ": " + cause);
+}
+
+}  // namespace
+
+Outcome ask_alone(const MeasureRequest& request, double limit_seconds) {
+    return answer_to(worker_measure + request.to_json(), limit_seconds);
 }
 
 double generous_seconds(double multiply_adds, double calls, const std::string& device) {
@@ -231,7 +237,10 @@ std::optional<Verification> BenchVerifier::by_copies(const BenchGroup& group, co
                            .problem = group.problem,
                            .data = {.seed = arguments_.seed},
                            .setting = {.copies = Copies{along.name, *copies}}};
-        const Outcome outcome = pool_.run(checked.print());
+        // A rehearsal, and the call.
+        const Outcome outcome =
+            answer_to(checked.print(),
+                      generous_seconds(group.pass->multiply_adds(group.problem), 2.0, device_));
         // An error is no kernel's doing: it may not take the small problem.
         if (outcome.verdict == Verdict::failed) return failed_alone(checked, outcome);
         if (outcome.verdict == Verdict::passed)

@@ -16,6 +16,8 @@ namespace gradverify {
 namespace {
 
 const std::string drawing_threw = "drawing a problem threw: ";
+// Of a row whose cases compared nothing but zeros.
+constexpr std::int64_t cases_to_tell = 100;
 
 /// What ends a row: a case that failed or errored, or one that could not be drawn.
 struct Stop {
@@ -124,12 +126,17 @@ class Check {
         return serving.open && (serving.walk || serving.next_index < serving.cases);
     }
 
-    /// Also late, while it has not got the cases that it is due; those that run one at a time are
-    /// too dear to be due any.
+    /// Also late, while it has not got the cases that it is due, or too few to tell: the first
+    /// problems are the smallest, of which some rows give nothing but zeros. Those that run one at
+    /// a time are too dear to be due any.
     bool takes_more(const Serving& serving, bool is_late) const {
         const Shard& shard = options_.shard;
         const std::int64_t given = (serving.next_index - shard.index) / shard.count;
-        const bool is_due = !serving.walk && !serving.runs_alone && given < options_.at_least;
+        const RowResult& got = serving.result;
+        const bool is_vacuous = got.cases > 0 && got.passed == 0 && serving.skips.empty();
+        const std::int64_t due =
+            is_vacuous ? std::max(options_.at_least, cases_to_tell) : options_.at_least;
+        const bool is_due = !serving.walk && !serving.runs_alone && given < due;
         return has_more(serving) && (!is_late || is_due);
     }
 

@@ -288,6 +288,15 @@ TEST_CASE("when the time is up, rows keep what they have and those without a cas
     CHECK(bench.ended.size() == 60);
 }
 
+TEST_CASE("a row of zeros alone goes on for some cases when the time is up") {
+    Bench bench;
+    const std::vector<Row> rows{bench.row("vacuous"), bench.row("sleep_20"), bench.row("sleep_20")};
+    const auto results = bench.check(rows, {.cases = 1000, .seconds = 0.03});
+    CHECK(results[0].verdict == Verdict::vacuous);
+    CHECK(results[0].cases == 100);
+    CHECK(results[1].cases < 100);
+}
+
 TEST_CASE("rows get the cases that they are due though the time is up") {
     Bench bench;
     const std::vector<Row> rows(20, bench.row("sleep_20"));

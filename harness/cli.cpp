@@ -157,7 +157,8 @@ struct CommandLine {
             check->add_option("--time", a.time, "stop after so long in total: 60s, 5m, 2h");
         check
             ->add_option("--at-least", a.at_least,
-                         "with --time: so many cases for each row, however long they take")
+                         "with --time: so many cases for each row, however long they take, "
+                         "but for rows that run one at a time")
             ->check(whole_number(1, cases_maximum))
             ->needs(time);
         check->add_option("--seed", a.seed, "decides every case; drawn and printed if not given")

@@ -62,41 +62,56 @@ std::vector<Array<T>> outputs_of(const Operator& op, const Problem& problem) {
     return outputs;
 }
 
+/// Where `other` is another number, or a number where this is none, the element has no bound.
+void take_bounds(Array<Bounded>& output, const Array<Dual>& others) {
+    constexpr double of_double = 0x1p-40;  // what the two scalars' own arithmetic loses
+    for (std::size_t j = 0; j < output.data.size(); ++j) {
+        const Bounded& here = output.data[j];
+        const double there = others.data[j].value(), off = std::abs(there - here.value());
+        const bool are_alike =
+            std::isnan(here.value())
+                ? std::isnan(there)
+                : there == here.value() || off <= here.error() + of_double * std::abs(there);
+        if (!are_alike)
+            output.data[j] =
+                Bounded(Bounded::Sum{here.value(), INFINITY, std::abs(here.value()), 0.0});
+    }
+}
+
 /// A saved output may be what any branch at a tie gives, such as the place of the largest of equal
 /// numbers, when a kernel's comparisons come in another order: its elements have no bound then.
-/// Each of two runs moves all inputs apart by next to nothing, in opposite directions, so of any
-/// numbers that tie another one is the largest in one of them at least.
+/// Runs move all inputs apart by next to nothing, each at random and then the other way round. Of
+/// two numbers that tie each is the larger in one of the two; and of an order of more, none stays
+/// in all runs. Where equal numbers do not move, as squares of zeros, all that is saved is open.
 void admit_all_branches(const Operator& op, const ForwardFunctions& functions,
                         const Problem& problem, Inputs<Bounded> inputs, Outputs<Bounded> outputs) {
-    constexpr double of_double = 0x1p-40;  // what the two scalars' own arithmetic loses
-    const auto are_alike = [](const Bounded& here, double there) {
-        if (std::isnan(here.value())) return std::isnan(there);
-        const double off = std::abs(there - here.value());
-        return there == here.value() || off <= here.error() + of_double * std::abs(there);
-    };
-    for (const double sign : {1.0, -1.0}) {
-        SplitMix64 random(0);
+    constexpr std::uint64_t rounds = 16;
+    for (std::uint64_t round = 0; round < 2 * rounds; ++round) {
+        SplitMix64 random(round / 2);
         std::vector<Array<Dual>> moving;
-        for (const Array<Bounded>& input : inputs) {
-            Array<Dual>& moved = moving.emplace_back(Array<Dual>{input.sizes, {}});
-            for (const Bounded& element : input.data) {
+        for (std::size_t i = 0; i < inputs.size(); ++i) {
+            Array<Dual>& moved = moving.emplace_back(Array<Dual>{inputs[i].sizes, {}});
+            // No kernel takes a whole number for another.
+            const bool moves = !op.inputs[i].holds_whole_numbers();
+            for (const Bounded& element : inputs[i].data) {
                 const auto apart = static_cast<double>(random.between(-(1 << 30), 1 << 30));
-                moved.data.emplace_back(element.value(), sign * apart);
+                moved.data.emplace_back(element.value(), !moves           ? 0.0
+                                                         : round % 2 == 0 ? apart
+                                                                          : -apart);
             }
         }
         auto others = outputs_of<Dual>(op, problem);
         const ScopedDecisions decisions;
         functions.directions(ForwardCall<Dual>(op, problem, moving, others));
-        if (decisions.made().ties == 0) return;
+        const bool all_are_open = decisions.made().open > 0;
+        if (decisions.made().ties == 0 && !all_are_open) return;
         for (std::size_t i = 0; i < outputs.size(); ++i) {
             if (op.outputs[i].differentiable) continue;
-            for (std::size_t j = 0; j < outputs[i].data.size(); ++j) {
-                Bounded& element = outputs[i].data[j];
-                if (!are_alike(element, others[i].data[j].value()))
-                    element = Bounded(
-                        Bounded::Sum{element.value(), INFINITY, std::abs(element.value()), 0.0});
-            }
+            if (all_are_open)
+                for (Dual& other : others[i].data) other = Dual(NAN);
+            take_bounds(outputs[i], others[i]);
         }
+        if (all_are_open) return;
     }
 }
 
@@ -161,11 +176,14 @@ PassSpec DerivedPasses::forward() const {
         const ScopedDecisions decisions;
         parts->functions.bounds(ForwardCall<Bounded>(parts->op, problem, inputs, outputs));
         if (decisions.made().undecided > 0) throw UndecidedComparison(undecided_text(parts->op));
-        const bool has_saved = std::ranges::any_of(
-            parts->op.outputs, [](const TensorSpec& y) { return !y.differentiable; });
-        if (has_saved && !parts->options.branches_decide)
-            admit_all_branches(parts->op, parts->functions, problem, inputs, outputs);
     };
+    const bool has_saved = std::ranges::any_of(
+        parts_->op.outputs, [](const TensorSpec& y) { return !y.differentiable; });
+    if (has_saved && !parts_->options.branches_decide)
+        pass.admit_branches = [parts = parts_](const Problem& problem, Inputs<Bounded> inputs,
+                                               Outputs<Bounded> outputs) {
+            admit_all_branches(parts->op, parts->functions, problem, inputs, outputs);
+        };
     return pass;
 }
 

@@ -124,7 +124,8 @@ class KernelDeclaration {
     /// `supports("asymmetric_padding")`.
     KernelDeclaration& supports(std::string_view feature);
     /// A condition that no constraint can express, and its text for `list`; two threads may ask it
-    /// at a time. Draws that it rejects are drawn again: express what you can as constraints.
+    /// at the same time. Draws that it rejects are drawn again: express what you can as
+    /// constraints.
     KernelDeclaration& only_if(std::string_view text, Predicate supported);
     /// Device memory that the launcher wants beside its tensors.
     KernelDeclaration& workspace(WorkspaceBytes bytes);

@@ -137,6 +137,9 @@ struct PassSpec {
     std::vector<std::string> outputs;  ///< "dw" is the gradient of w
     Reference<double> reference;
     Reference<Bounded> bounded_reference;
+    /// Takes the bound from each output's element that a right kernel may give otherwise, as of the
+    /// place of the largest of equal numbers; null where there is none.
+    Reference<Bounded> admit_branches = nullptr;
     /// What the references are given where that is not `inputs`: a derived gradient runs the
     /// forward function, whose inputs a kernel need not take.
     std::vector<std::string> reference_inputs{};

@@ -74,7 +74,9 @@ struct Suite {
         std::string name;
         std::string summary;  ///< one line, for `check --help` and the docs
         std::function<bool(const Kernel&)> applies_to;
-        std::string only_on{};  ///< the one device that it can be asked on; empty: on any
+        /// The one device that its cases are drawn on; empty: on any. Those of a property with
+        /// cases of its own can be asked on others too.
+        std::string only_on{};
         /// It draws so many cases at most, which share the device's memory and run one at a time,
         /// on problems of its own: none that a user gives, nor one after the other.
         std::optional<std::int64_t> own_cases{};

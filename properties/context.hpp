@@ -113,6 +113,8 @@ class CaseContext {
     bool has_domains() const;
     Rounding rounding_of(const PassSpec& pass) const;
     std::vector<Array<Bounded>> computed();
+    void admit_branches(const std::vector<Array<double>>& taken,
+                        std::vector<Array<Bounded>>& outputs);
     void store(std::vector<Array<Bounded>>& outputs, bool saturates) const;
     std::vector<Array<Bounded>> open_sums(const PassSpec& pass,
                                           const std::vector<Array<double>>& taken);

@@ -40,6 +40,13 @@ std::vector<Array<T>> empty_outputs(const Operator& op, const PassSpec& pass,
     return outputs;
 }
 
+std::vector<Array<Bounded>> in_bounds(const std::vector<Array<double>>& exact) {
+    std::vector<Array<Bounded>> bounded;
+    for (const Array<double>& array : exact)
+        bounded.push_back({array.sizes, {array.data.begin(), array.data.end()}});
+    return bounded;
+}
+
 /// Ends the sums in the arithmetic that they were formed in. The reference computes in double:
 /// where the kernel does as well, its own error is as large.
 void close_sums(std::vector<Array<Bounded>>& outputs) {
@@ -152,11 +159,8 @@ std::vector<Array<double>> CaseContext::reference(const PassSpec& pass,
 std::vector<Array<Bounded>> CaseContext::open_sums(const PassSpec& pass,
                                                    const std::vector<Array<double>>& taken) {
     const Stopwatch watch(spent_.seconds_reference);
-    std::vector<Array<Bounded>> exact;
-    for (const Array<double>& input : taken)
-        exact.push_back({input.sizes, {input.data.begin(), input.data.end()}});
     auto outputs = empty_outputs<Bounded>(op(), pass, problem());
-    pass.bounded_reference(problem(), exact, outputs);
+    pass.bounded_reference(problem(), in_bounds(taken), outputs);
     return outputs;
 }
 
@@ -167,10 +171,20 @@ std::vector<Array<Bounded>> CaseContext::bounded(const PassSpec& pass) {
     return outputs;
 }
 
+/// Takes the bound from what a right kernel may give otherwise.
+void CaseContext::admit_branches(const std::vector<Array<double>>& taken,
+                                 std::vector<Array<Bounded>>& outputs) {
+    if (pass().admit_branches) {
+        const Stopwatch watch(spent_.seconds_reference);
+        pass().admit_branches(problem(), in_bounds(taken), outputs);
+    }
+}
+
 std::vector<Array<Bounded>> CaseContext::computed() {
     const ScopedRounding rounding(rounding_of(pass()));
     const std::vector<Array<double>> taken = values(pass().taken_by_reference());
     auto outputs = open_sums(pass(), taken);
+    admit_branches(taken, outputs);
     for (std::size_t i = 0; i < initial_outputs_.size(); ++i)
         for (std::size_t j = 0; j < outputs[i].data.size(); ++j)
             outputs[i].data[j] += Bounded(initial_outputs_[i].data[j]);
@@ -272,8 +286,13 @@ std::vector<Expected> CaseContext::expected() {
     if (!has_exact_results()) return within_rounding();
     std::vector<Expected> expected;
     const auto results = reference(pass());
+    auto admitted = in_bounds(pass().admit_branches ? results : std::vector<Array<double>>());
+    admit_branches(values(pass().taken_by_reference()), admitted);
     for (std::size_t i = 0; i < results.size(); ++i) {
         expected.push_back(Expected::exactly(pass().outputs[i], results[i]));
+        if (i < admitted.size())
+            for (const Bounded& element : admitted[i].data)
+                expected[i].bounds.push_back(std::isfinite(element.error()) ? 0.0 : no_bound);
         expected.back().admits_nan = holds_nan();
         if (i < initial_outputs_.size())
             for (std::size_t j = 0; j < expected[i].values.size(); ++j)

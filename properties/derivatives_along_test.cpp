@@ -117,10 +117,12 @@ TEST_CASE("where the forward function is no number nothing is asked of a kernel"
             CAPTURE(outcome.message);
             CHECK(agrees(outcome));
         }
-    // What is a number is still compared.
+    // What is a number is still compared, along steps that leave the others where they are too.
     for (const std::string& rest : gradients)
         CHECK(run("quotient.backward/bug_sign", "within_rounding_bound", rest).verdict ==
               Verdict::failed);
+    CHECK(run("quotient.backward/bug_sign", "matches_finite_differences", gradients[1]).verdict ==
+          Verdict::failed);
 }
 
 TEST_CASE("at ties what is saved may be what any branch gives") {
@@ -133,6 +135,65 @@ TEST_CASE("at ties what is saved may be what any branch gives") {
     REQUIRE(wrong.worst.size() == 1);
     CHECK(wrong.worst[0].tensor == "at");
     CHECK(wrong.worst[0].index == std::vector<std::int64_t>{2});
+}
+
+TEST_CASE("a function that jumps does not contradict itself") {
+    for (int seed = 0; seed < 300; ++seed) {
+        const Outcome outcome = run("direction.grad_x/zero", "matches_finite_differences",
+                                    "n=1:seed=" + std::to_string(seed));
+        CAPTURE(seed);
+        CAPTURE(outcome.message);
+        CHECK(agrees(outcome));
+    }
+}
+
+TEST_CASE("a comparison of numbers that no input changes may be undecided as well") {
+    const auto gradient = [](const char* problem) {
+        return run("spread.grad_x/rounded_down", "within_rounding_bound", problem);
+    };
+    CHECK(gradient("n=3:seed=1").verdict == Verdict::passed);
+    CHECK(gradient("n=4:seed=1").verdict == Verdict::skipped);
+}
+
+TEST_CASE("at ties of any kind, drawn ones too, the place that is saved is open") {
+    struct Kernels {
+        std::string op, right;
+        std::vector<const char*> properties;
+    };
+    const char *bound = "within_rounding_bound", *exactly = "matches_reference";
+    for (const auto& [op, right, properties] :
+         {Kernels{"largest", "last", {bound}},
+          Kernels{"largest_piecewise", "last", {bound, exactly}},
+          Kernels{"largest_size", "last", {bound}}, Kernels{"largest_square", "last", {bound}},
+          Kernels{"second_largest", "last_set_aside", {bound}}})
+        for (const char* property : properties)
+            for (const std::string rest :
+                 {"n=8,c=3:data=zeros", "n=1,c=2:data=x[0]=1,x[1]=1", "n=2,c=4:data=x[3]=-1",
+                  "n=7,c=9:seed=1", "n=7,c=9:dense=5"}) {
+                CAPTURE(op);
+                CAPTURE(std::string(property));
+                CAPTURE(rest);
+                const std::string kernel = op + ".forward/";
+                const Outcome outcome = run(kernel + right, property, rest);
+                CAPTURE(outcome.message);
+                // Squares of equal numbers are rounded: which is larger is undecided.
+                CHECK((agrees(outcome) || outcome.verdict == Verdict::skipped));
+                if (rest.find("seed") == std::string::npos) continue;
+                const Outcome wrong = run(kernel + "bug_off_by_one", property, rest);
+                const bool has_ties = std::string(property) == exactly;
+                CHECK_MESSAGE((has_ties || wrong.verdict == Verdict::failed), wrong.message);
+            }
+    CHECK(run("largest_piecewise.forward/bug_off_by_one", exactly, "n=2,c=2:data=x[0]=1").verdict ==
+          Verdict::failed);
+}
+
+TEST_CASE("a kernel that reads what it is to write at a tie alone is found") {
+    const Outcome outcome =
+        run("ramp_by_max.grad_x/bug_reads_old_at_zero", "stays_in_bounds", at_kink);
+    CAPTURE(outcome.message);
+    CHECK(outcome.verdict == Verdict::failed);
+    CHECK(run("ramp_by_branch.grad_x/bug_reads_old_at_zero", "stays_in_bounds", at_kink).verdict ==
+          Verdict::failed);
 }
 
 TEST_CASE("a maximum's gradient passes at ties, and a ReLU's at zero, among NaN and infinities") {

@@ -21,8 +21,8 @@ namespace {
 constexpr std::int64_t rehearsal_share = 64;
 // Fewer copies are hardly more than those that hold drawn data.
 constexpr std::int64_t fewest_rehearsed = 32;
-// Of a GPU. On the CPU device only tests ask, what is large for them is small, and a loaded machine
-// must not decide what they see.
+// Of a GPU. On the CPU device only tests and benchmarks ask, what is large for them is small, and a
+// loaded machine must not decide what they see.
 constexpr double most_seconds = 6.0;
 
 // What the CPU device takes a minute for.

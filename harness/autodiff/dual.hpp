@@ -30,16 +30,18 @@ class Dual {
     friend Dual operator+(Dual a, const Dual& b) { return a += b; }
     friend Dual operator-(Dual a, const Dual& b) { return a -= b; }
     friend Dual operator*(const Dual& a, const Dual& b) {
-        return {a.value_ * b.value_, a.tangent_ * b.value_ + a.value_ * b.tangent_};
+        return {a.value_ * b.value_, along(a.tangent_, b.value_) + along(b.tangent_, a.value_)};
     }
     friend Dual operator/(const Dual& a, const Dual& b) {
         const double value = a.value_ / b.value_;
-        return {value, (a.tangent_ - value * b.tangent_) / b.value_};
+        const double tangent = a.tangent_ - along(b.tangent_, value);
+        return {value, tangent == 0.0 ? 0.0 : tangent / b.value_};
     }
 
     friend bool operator<(const Dual& a, const Dual& b) {
         const bool tie = a.value_ == b.value_;
         current_decisions.ties += tie && a.tangent_ != b.tangent_;
+        current_decisions.open += tie && a.tangent_ == 0.0 && b.tangent_ == 0.0;
         const bool less = tie ? a.tangent_ < b.tangent_ : a.value_ < b.value_;
         current_decisions.note(less);
         return less;
@@ -47,7 +49,12 @@ class Dual {
     friend bool operator>(const Dual& a, const Dual& b) { return b < a; }
     friend bool operator<=(const Dual& a, const Dual& b) { return !(b < a); }
     friend bool operator>=(const Dual& a, const Dual& b) { return !(a < b); }
-    friend bool operator==(const Dual& a, const Dual& b) { return !(a < b) && !(b < a); }
+    friend bool operator==(const Dual& a, const Dual& b) {
+        const bool tie = a.value_ == b.value_, equal = tie && a.tangent_ == b.tangent_;
+        current_decisions.ties += tie && !equal;
+        current_decisions.note(equal);
+        return equal;
+    }
 
     friend Dual max(const Dual& a, const Dual& b) { return a < b ? b : a; }
     friend Dual min(const Dual& a, const Dual& b) { return b < a ? b : a; }
@@ -55,12 +62,17 @@ class Dual {
 
     GRADVERIFY_DETAIL_PLAIN_NUMBERS(Dual)
 
-    /// The tangent times a slope; a tangent of zero stays zero where the slope is infinite.
+    /// The tangent times a slope; a tangent of zero stays zero where the slope is infinite, or
+    /// none.
     static Dual with_slope(double value, double slope, double tangent) {
-        return {value, tangent == 0.0 ? 0.0 : slope * tangent};
+        return {value, along(tangent, slope)};
     }
 
   private:
+    static double along(double tangent, double slope) {
+        return tangent == 0.0 ? 0.0 : slope * tangent;
+    }
+
     double value_ = 0.0, tangent_ = 0.0;
 };
 

@@ -105,7 +105,25 @@ TEST_CASE("dual numbers are ordered by value, then by tangent, and every compari
     CHECK(parts(abs(Dual(1.5, -3.0))) == Pair(1.5, -3.0));
 }
 
+TEST_CASE("equal numbers that do not move have an order that is open, but are equal") {
+    const Dual zero, square = Dual(0.0, 3.0) * Dual(0.0, 3.0), one(0.0, 1.0);
+    const ScopedDecisions decisions;
+    CHECK_FALSE(square == one);
+    CHECK(square == zero);
+    CHECK_FALSE(one < one);
+    CHECK(zero < one);
+    CHECK(decisions.made().open == 0);
+    CHECK(decisions.made().ties == 2);
+    CHECK_FALSE(square > zero);
+    CHECK(decisions.made().open == 1);
+    CHECK(decisions.made().ties == 2);
+}
+
 TEST_CASE("a tangent of zero stays zero where the slope is infinite") {
+    CHECK(parts(Dual(INFINITY) * Dual(2.0)) == Pair(INFINITY, 0.0));
+    CHECK((Dual(0.0) / Dual(0.0)).tangent() == 0.0);
+    CHECK((Dual(0.0) * Dual(NAN)).tangent() == 0.0);
+    CHECK(std::isnan((Dual(0.0, 1.0) * Dual(NAN)).tangent()));
     CHECK(parts(sqrt(Dual(0.0))) == Pair(0.0, 0.0));
     CHECK(sqrt(Dual(0.0, 2.0)).tangent() == INFINITY);
     CHECK(parts(pow(Dual(0.0), Dual(0.5))) == Pair(0.0, 0.0));

@@ -104,6 +104,8 @@ std::vector<Bounded> Tape::bounded_gradients(std::span<const Seed> seeds) const 
             const double cut = is_exact ? 0.0 : error_of_cut(from, link);
             const double error = times(from.error, steepest) + times(from.magnitude, link.error) +
                                  (is_exact ? 0.0 : tiny + cut);
+            if (current_rounding.may_overflow(times(from.magnitude, steepest) + error))
+                to.is_open = true;
             to.add(times(from.sum, link.slope), times(from.magnitude, steepest), error,
                    from.chain() + (is_exact ? 0.0 : 1.0));
         }

@@ -13,6 +13,9 @@
 //   on tensor cores E takes M |p| times what p and A are cut by (Rounding::factor_truncation)
 //   |computed - exact| <= (1 + gamma(K)) E + gamma(K) (M + E) + K * smallest normal number
 //
+// There is no bound behind a product that may be beyond the largest number, nor where zero meets a
+// factor that may be: what a kernel makes of those, and in which order it multiplies, is open.
+//
 // The derivatives' errors come from the forward values' errors, which the scalar carries as a
 // Bounded.
 #pragma once
@@ -150,9 +153,10 @@ class Traced {
 
   private:
     static bool may_be_equal(const Traced& a, const Traced& b) {
-        if (a.is_constant() && b.is_constant()) return false;
-        return !(std::abs(a.value_.value() - b.value_.value()) >
-                 a.value_.error() + b.value_.error());
+        const double error = a.value_.error() + b.value_.error();
+        // What is exact, and has no gradient, compares alike in every kernel.
+        if (a.is_constant() && b.is_constant() && error == 0.0) return false;
+        return !(std::abs(a.value_.value() - b.value_.value()) > error);
     }
 
     Bounded value_{};

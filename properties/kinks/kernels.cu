@@ -82,34 +82,114 @@ void launch_quotient_backward(const QuotientBackward& call) {
         call.da.as<float>(), call.db.as<float>(), n);
 }
 
-enum class Place { first, last, off_by_one };
+enum class Of { themselves, sizes, squares };
+enum class Tie { first, last, off_by_one };
 
-template <Place place>
+template <Of of>
+__device__ float function(float x) {
+    return of == Of::sizes ? fabsf(x) : of == Of::squares ? x * x : x;
+}
+
+template <Of of, Tie tie>
 __global__ void find_largest(const float* x, float* y, float* at, int n, int c) {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= n) return;
     int best = 0;
     for (int j = 1; j < c; ++j) {
-        const float one = x[i * c + j], other = x[i * c + best];
-        if (place == Place::last ? one >= other : one > other) best = j;
+        const float one = function<of>(x[i * c + j]), other = function<of>(x[i * c + best]);
+        if (tie == Tie::last ? one >= other : one > other) best = j;
     }
-    y[i] = x[i * c + best];
-    at[i] = static_cast<float>(place == Place::off_by_one ? best + 1 : best);
+    y[i] = function<of>(x[i * c + best]);
+    at[i] = static_cast<float>(tie == Tie::off_by_one ? best + 1 : best);
 }
 
-template <Place place>
-void launch_largest(const Largest& call) {
+template <class Call, Of of, Tie tie>
+void launch_largest(const Call& call) {
     const int n = static_cast<int>(call.y.elements());
-    find_largest<place><<<(n + 63) / 64, 64, 0, call.launch.stream>>>(
+    find_largest<of, tie><<<(n + 63) / 64, 64, 0, call.launch.stream>>>(
+        call.x.template as<const float>(), call.y.template as<float>(),
+        call.at.template as<float>(), n, static_cast<int>(call.x.size(1)));
+}
+
+/// The last of the largest is set aside, and the first of the others taken.
+template <int more>
+__global__ void find_second(const float* x, float* y, float* at, int n, int c) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    int first = 0, second = -1;
+    for (int j = 1; j < c; ++j)
+        if (x[i * c + j] >= x[i * c + first]) first = j;
+    for (int j = 0; j < c; ++j)
+        if (j != first && (second < 0 || x[i * c + j] > x[i * c + second])) second = j;
+    y[i] = second < 0 ? 0.0f : x[i * c + second];
+    at[i] = second < 0 ? 0.0f : static_cast<float>(second + more);
+}
+
+template <int more>
+void launch_second(const SecondLargest& call) {
+    const int n = static_cast<int>(call.y.elements());
+    find_second<more><<<(n + 63) / 64, 64, 0, call.launch.stream>>>(
         call.x.as<const float>(), call.y.as<float>(), call.at.as<float>(), n,
         static_cast<int>(call.x.size(1)));
 }
 
+/// Of a positive number its own; at zero it reads what it is to write.
+__global__ void slope_and_old(const float* dy, const float* x, float* dx, int n) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) dx[i] = (x[i] > 0.0f ? dy[i] : 0.0f) + (x[i] == 0.0f ? 0.0f * dx[i] : 0.0f);
+}
+
+template <class GradX>
+void launch_slope_and_old(const GradX& call) {
+    const int n = static_cast<int>(call.dx.elements());
+    slope_and_old<<<(n + 63) / 64, 64, 0, call.launch.stream>>>(call.dy.template as<const float>(),
+                                                                call.x.template as<const float>(),
+                                                                call.dx.template as<float>(), n);
+}
+
+__global__ void no_slope(float* dx, int n) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) dx[i] = 0.0f;
+}
+
+void launch_no_slope(const Direction& call) {
+    const int n = static_cast<int>(call.dx.elements());
+    no_slope<<<(n + 63) / 64, 64, 0, call.launch.stream>>>(call.dx.as<float>(), n);
+}
+
+/// Rounds what it divides by three down.
+__global__ void gather(const float* dy, float* dx, int n) {
+    const int from = threadIdx.x;
+    dx[from] = 0.0f;
+    for (int i = 0; i < n; ++i)
+        if (min(static_cast<int>(i * 0.33333f), 2) == from) dx[from] += dy[i];
+}
+
+void launch_gather(const Spread& call) {
+    const int n = static_cast<int>(call.dy.elements());
+    gather<<<1, 3, 0, call.launch.stream>>>(call.dy.as<const float>(), call.dx.as<float>(), n);
+}
+
 }  // namespace
 
-GRADVERIFY_KERNEL(Largest, "first", launch_largest<Place::first>);
-GRADVERIFY_KERNEL(Largest, "last", launch_largest<Place::last>);
-GRADVERIFY_KERNEL(Largest, "bug_off_by_one", launch_largest<Place::off_by_one>);
+GRADVERIFY_KERNEL(Direction, "zero", launch_no_slope);
+GRADVERIFY_KERNEL(Spread, "rounded_down", launch_gather);
+#define LARGEST(CALL, VARIANT, OF, TIE) \
+    GRADVERIFY_KERNEL(CALL, VARIANT, (launch_largest<CALL, Of::OF, Tie::TIE>))
+LARGEST(Largest, "first", themselves, first);
+LARGEST(Largest, "last", themselves, last);
+LARGEST(Largest, "bug_off_by_one", themselves, off_by_one);
+LARGEST(LargestPiecewise, "first", themselves, first);
+LARGEST(LargestPiecewise, "last", themselves, last);
+LARGEST(LargestPiecewise, "bug_off_by_one", themselves, off_by_one);
+LARGEST(LargestSize, "last", sizes, last);
+LARGEST(LargestSize, "bug_off_by_one", sizes, off_by_one);
+LARGEST(LargestSquare, "last", squares, last);
+LARGEST(LargestSquare, "bug_off_by_one", squares, off_by_one);
+GRADVERIFY_KERNEL(SecondLargest, "last_set_aside", launch_second<0>);
+GRADVERIFY_KERNEL(SecondLargest, "bug_off_by_one", launch_second<1>);
+GRADVERIFY_KERNEL(ByMax, "bug_reads_old_at_zero", launch_slope_and_old<ByMax>);
+GRADVERIFY_KERNEL(ByBranch, "bug_reads_old_at_zero", launch_slope_and_old<ByBranch>);
 GRADVERIFY_KERNEL(Quotient, "plain", launch_quotient);
 GRADVERIFY_KERNEL(QuotientBackward, "plain", launch_quotient_backward<-1>);
 GRADVERIFY_KERNEL(QuotientBackward, "bug_sign", launch_quotient_backward<1>);

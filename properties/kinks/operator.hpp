@@ -3,7 +3,7 @@
 // comparison whose branch may or may not define the gradient at zero. The last has a reference of
 // its gradient that was written by hand, and is wrong. And two whose forward functions are no
 // templates in earnest. Beside them the median of three, by comparisons, a product whose factors
-// have ranges, a quotient whose divisor has none, and a maximum whose place is saved.
+// have ranges, a quotient whose divisor has none, and a maximum and others whose place is saved.
 #pragma once
 
 #include "harness/pass.hpp"
@@ -34,13 +34,22 @@ struct QuotientBackward : Pass<"quotient", "backward"> {
                db = tensor("db");
 };
 
-/// `at` is where in its row each largest number is.
-struct Largest : Pass<"largest", "forward"> {
-    using Pass::Pass;
-    TensorView x = tensor("x"), y = tensor("y"), at = tensor("at");
+/// `at` is where in its row of x each number of y was found.
+template <FixedText operator_text>
+struct Place : Pass<operator_text, "forward"> {
+    using Base = Pass<operator_text, "forward">;
+    using Base::Base;
+    TensorView x = Base::tensor("x"), y = Base::tensor("y"), at = Base::tensor("at");
 };
+using Largest = Place<"largest">;
+using LargestPiecewise = Place<"largest_piecewise">;
+using LargestSize = Place<"largest_size">;
+using LargestSquare = Place<"largest_square">;
+using SecondLargest = Place<"second_largest">;
 
 using Median = GradX<"median">;
+using Direction = GradX<"direction">;
+using Spread = GradX<"spread">;
 using Forgetful = GradX<"ramp_forgetful">;
 using SlightlyForgetful = GradX<"ramp_slightly_forgetful">;
 using ByMax = GradX<"ramp_by_max">;

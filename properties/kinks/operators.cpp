@@ -109,27 +109,118 @@ Operator quotient() {
         });
 }
 
-/// The largest number of each row, and where it is: the first of equal ones, or another.
-Operator largest() {
-    return declare_operator("largest")
+/// A number of each row, and where it is.
+OperatorDeclaration place(const char* name) {
+    return declare_operator(name)
         .parameter("n")
         .parameter("c")
         .input("x", {"n", "c"})
         .output("y", {"n"})
-        .saved("at", {"n"})
-        .forward([]<class T>(const ForwardCall<T>& call) {
-            const auto x = call.input("x"), y = call.output("y"), at = call.output("at");
+        .saved("at", {"n"});
+}
+
+/// The place of the largest of what a function gives: the first of equal ones, or another.
+template <class F>
+auto find_largest(F function) {
+    return [function]<class T>(const ForwardCall<T>& call) {
+        const auto x = call.input("x"), y = call.output("y"), at = call.output("at");
+        for (std::int64_t i = 0; i < x.size(0); ++i) {
+            y(i) = function(x(i, 0));
+            for (std::int64_t j = 1; j < x.size(1); ++j)
+                if (function(x(i, j)) > y(i)) {
+                    y(i) = function(x(i, j));
+                    at(i) = T(static_cast<double>(j));
+                }
+        }
+    };
+}
+
+constexpr auto itself = [](const auto& x) { return x; };
+
+Operator largest() { return place("largest").forward(find_largest(itself)); }
+
+Operator largest_piecewise() {
+    return place("largest_piecewise")
+        .piecewise_linear()
+        .forward(find_largest(itself))
+        .gradient("grad_x", {"dy", "x"}, {"dx"}, []<class T>(const ForwardCall<T>& call) {
+            const auto dy = call.input("dy"), x = call.input("x"), dx = call.output("dx");
             for (std::int64_t i = 0; i < x.size(0); ++i) {
-                y(i) = x(i, 0);
+                std::int64_t best = 0;
                 for (std::int64_t j = 1; j < x.size(1); ++j)
-                    if (x(i, j) > y(i)) {
-                        y(i) = x(i, j);
-                        at(i) = T(static_cast<double>(j));
-                    }
+                    if (x(i, j) > x(i, best)) best = j;
+                dx(i, best) = dy(i);
             }
         });
 }
 
+Operator largest_size() {
+    return place("largest_size").forward(find_largest([](const auto& x) { return abs(x); }));
+}
+
+Operator largest_square() {
+    return place("largest_square").forward(find_largest([](const auto& x) { return x * x; }));
+}
+
+/// Of a row with one number nothing.
+Operator second_largest() {
+    return place("second_largest").forward([]<class T>(const ForwardCall<T>& call) {
+        const auto x = call.input("x");
+        for (std::int64_t i = 0; i < x.size(0); ++i) {
+            std::int64_t first = 0, second = -1;
+            for (std::int64_t j = 1; j < x.size(1); ++j) {
+                if (x(i, j) > x(i, first)) {
+                    second = first;
+                    first = j;
+                } else if (second < 0 || x(i, j) > x(i, second)) {
+                    second = j;
+                }
+            }
+            if (second < 0) continue;
+            call.output("y")(i) = x(i, second);
+            call.output("at")(i) = T(static_cast<double>(second));
+        }
+    });
+}
+
+/// Jumps at zero, and is flat on both sides.
+Operator direction() {
+    return declare_operator("direction")
+        .parameter("n")
+        .input("x", {"n"})
+        .output("y", {"n"})
+        .forward([]<class T>(const ForwardCall<T>& call) {
+            const auto x = call.input("x"), y = call.output("y");
+            for (std::int64_t i = 0; i < x.size(0); ++i) y(i) = x(i) / sqrt(x(i) * x(i));
+        })
+        .gradient("grad_x", {"dy", "x"}, {"dx"});
+}
+
+/// A number of x for each of y, at a distance that is no binary fraction: which one depends on how
+/// it is computed.
+Operator spread() {
+    return declare_operator("spread")
+        .parameter("n")
+        .input("x", {3})
+        .output("y", {"n"})
+        .forward([]<class T>(const ForwardCall<T>& call) {
+            const auto x = call.input("x"), y = call.output("y");
+            for (std::int64_t i = 0; i < y.size(0); ++i) {
+                const T at = T(static_cast<double>(i)) * (T(1.0) / T(3.0));
+                std::int64_t from = 0;
+                while (from < 2 && !(at < T(static_cast<double>(from + 1)))) ++from;
+                y(i) = x(from);
+            }
+        })
+        .gradient("grad_x", {"dy", "x"}, {"dx"});
+}
+
+GRADVERIFY_OPERATOR(direction);
+GRADVERIFY_OPERATOR(spread);
+GRADVERIFY_OPERATOR(largest_piecewise);
+GRADVERIFY_OPERATOR(largest_size);
+GRADVERIFY_OPERATOR(largest_square);
+GRADVERIFY_OPERATOR(second_largest);
 GRADVERIFY_OPERATOR(largest);
 GRADVERIFY_OPERATOR(quotient);
 GRADVERIFY_OPERATOR(masked);

@@ -83,10 +83,43 @@ CONSTRUCT(cub_loads_of_another_type) {
     report.equal("out", out.host(), numbers(count, 1));
 }
 
+/// Six items make no whole vectors of four: they are stored one at a time.
+__global__ void store_sixes(float* out) {
+    using Store = cub::BlockStore<float, threads, 6, cub::BLOCK_STORE_VECTORIZE>;
+    __shared__ typename Store::TempStorage storage;
+    float mine[6];
+    for (int i = 0; i < 6; ++i) mine[i] = float(int(threadIdx.x) * 6 + i);
+    Store(storage).Store(out + 1, mine);
+}
+CONSTRUCT(cub_stores_of_no_whole_vectors) {
+    Array<float> out(threads * 6 + 1);
+    store_sixes<<<1, threads>>>(out);
+    report.equal("out", out.host(),
+                 table(threads * 6 + 1, [](int i) { return i == 0 ? 0.0f : float(i - 1); }));
+}
+#if !defined(__NVCC__) || CUDART_VERSION >= 13000
+/// Before version 3, CUB's needed aligned rows.
+__global__ void load_from_second(const float* from, float* out) {
+    using Load = cub::BlockLoad<float, threads, items, cub::BLOCK_LOAD_VECTORIZE>;
+    __shared__ typename Load::TempStorage storage;
+    float mine[items];
+    Load(storage).Load(from + 1, mine);
+    for (int i = 0; i < items; ++i) out[int(threadIdx.x) * items + i] = mine[i];
+}
+CONSTRUCT(cub_loads_of_unaligned_rows) {
+    Array<float> from(numbers(count + 1, 0)), out(count);
+    load_from_second<<<1, threads>>>(from, out);
+    report.equal("out", out.host(), numbers(count, 1));
+}
+#endif
+
 // What is given for a block's storage suffices here, and a block fits that fits on a GPU.
 template <class Block>
 constexpr std::size_t storage_of = sizeof(typename Block::TempStorage);
-static_assert(storage_of<cub::BlockRadixSort<float, 512, 8>> <= 512 * 8 * 5);
+static_assert(storage_of<cub::BlockRadixSort<float, 512, 8>> <= 18528);
+static_assert(storage_of<cub::BlockRadixSort<int, 128, 1, cub::NullType, 1>> <= 1056);
+static_assert(storage_of<cub::BlockRadixSort<int, 128, 1, cub::NullType, 2>> <= 1568);
+static_assert(storage_of<cub::BlockRadixSort<int, 128, 1, cub::NullType, 4>> <= 4640);
 static_assert(storage_of<cub::BlockRadixSort<double, 512, 8, int>> <= 512 * 8 * 8 + 1024);
 static_assert(storage_of<cub::BlockRadixSort<unsigned char, 64, 1>> <= 64 * 40 + 1024);
 static_assert(

@@ -83,8 +83,8 @@ class BlockExchange {
     }
 
   private:
-    /// Whether an item is of the slice. What is of no slice is stored beyond the storage, as by
-    /// CUB.
+    /// Whether an item is of the slice. Without slices what is beyond is stored beyond the storage,
+    /// as by CUB.
     static bool is_now(int at) { return !is_sliced || (0 <= at && at < at_once); }
     /// From one arrangement of the block to another; `in` and `out` may be one.
     template <class Out, class From, class To>

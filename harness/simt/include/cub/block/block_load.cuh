@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // cub::BlockLoad: the items of a block, blocked over its threads, or striped with
-// BLOCK_LOAD_STRIPED. What transposes goes through shared memory here too.
+// BLOCK_LOAD_STRIPED. What transposes goes through shared memory here too. What is vectorized needs
+// no alignment: since version 3, CUB's looks for it first.
 #pragma once
 #pragma GCC system_header
 
@@ -28,20 +29,6 @@ template <class Exchange>
 struct StorageOf<true, Exchange> {
     using Type = typename Exchange::TempStorage;
 };
-
-/// Whole blocks of this type are accessed by vectors of up to 4 items and 16 bytes.
-template <class T, int items, class Iterator>
-void check_vectors(Iterator block, const char* file, int line) {
-    constexpr std::size_t count = items % 4 == 0 ? 4 : items % 2 == 0 ? 2 : 1;
-    constexpr std::size_t bytes = sizeof(T) * count < 16 ? sizeof(T) * count : 16;
-    constexpr bool is_pointer = std::is_same_v<Iterator, T*> || std::is_same_v<Iterator, const T*>;
-    if constexpr (is_pointer && (bytes & (bytes - 1)) == 0) {
-        if (reinterpret_cast<std::size_t>(block) % bytes != 0)
-            gradverify::simt::unit::gradverify_simt_trap(
-                cudaErrorMisalignedAddress, "a vectorized access is not aligned for its vectors",
-                file, line);
-    }
-}
 }  // namespace gradverify_detail
 
 template <class T, int threads_x, int items, BlockLoadAlgorithm algorithm = BLOCK_LOAD_DIRECT,
@@ -63,8 +50,6 @@ class BlockLoad {
 
     template <class Iterator>
     void Load(Iterator block, T (&to)[items], GRADVERIFY_SIMT_PLACE) {
-        if constexpr (algorithm == BLOCK_LOAD_VECTORIZE)
-            gradverify_detail::check_vectors<T, items>(block, file, line);
         Load(block, to, threads * items, file, line);
     }
     /// Items from `end` on are left as they are; of those that are transposed, unspecified.

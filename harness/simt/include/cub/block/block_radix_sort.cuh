@@ -48,14 +48,15 @@ auto sortable_bits(const Key& key) {
 }
 }  // namespace gradverify_detail
 
-template <class Key, int threads_x, int items, class Value = NullType, int = 4, bool = true,
-          BlockScanAlgorithm = BLOCK_SCAN_WARP_SCANS, int = 0, int threads_y = 1, int threads_z = 1,
-          int = 0>
+template <class Key, int threads_x, int items, class Value = NullType, int radix_bits = 4,
+          bool = true, BlockScanAlgorithm = BLOCK_SCAN_WARP_SCANS, int = 0, int threads_y = 1,
+          int threads_z = 1, int = 0>
 class BlockRadixSort {
     static constexpr int threads = threads_x * threads_y * threads_z, count = threads * items;
     static_assert(count <= 1 << 16, "ranks have 16 bits here");
     using At = gradverify_detail::Arrangement<threads, items>;
-    static constexpr int bits_of_key = 8 * sizeof(Key), bits_of_digit = 4,
+    static constexpr int bits_of_key = 8 * sizeof(Key),
+                         bits_of_digit = radix_bits < 4 ? radix_bits : 4,
                          digits = 1 << bits_of_digit;
 
   public:

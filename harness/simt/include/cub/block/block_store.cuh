@@ -7,6 +7,22 @@
 
 namespace cub {
 
+namespace gradverify_detail {
+/// Whole blocks of this type are stored by vectors of up to 4 items and 16 bytes.
+template <class T, int items, class Iterator>
+void check_vectors(Iterator block, const char* file, int line) {
+    constexpr std::size_t count = items % (items < 4 ? items : 4) != 0 ? 1 : items < 4 ? items : 4;
+    constexpr std::size_t bytes = sizeof(T) * count < 16 ? sizeof(T) * count : 16;
+    constexpr bool is_pointer = std::is_same_v<Iterator, T*> || std::is_same_v<Iterator, const T*>;
+    if constexpr (is_pointer && (bytes & (bytes - 1)) == 0) {
+        if (reinterpret_cast<std::size_t>(block) % bytes != 0)
+            gradverify::simt::unit::gradverify_simt_trap(
+                cudaErrorMisalignedAddress, "a vectorized store is not aligned for its vectors",
+                file, line);
+    }
+}
+}  // namespace gradverify_detail
+
 enum BlockStoreAlgorithm {
     BLOCK_STORE_DIRECT,
     BLOCK_STORE_STRIPED,
