@@ -114,7 +114,7 @@ expect 1 out "^skipped: $kernel, repeatable on cpu: time$" check "$kernel" --tim
     --device cpu
 holds "a run without a case verified nothing" grep -q "^not verified: $kernel" out
 expect 0 out '^7 rows: 7 passed' check "$kernel" --time 60s "${quick[@]}"
-expect 0 out '^21 cases, ' check "$kernel" --time 0.000001s --at-least 3 --device cpu
+expect 0 out '^2[1-9] cases, ' check "$kernel" --time 0.000001s --at-least 3 --device cpu
 refused '--at-least requires --time' check "$kernel" --at-least 3
 refused '--at-least counts drawn cases' check "$kernel" --exhaustive --time 1s --at-least 3
 

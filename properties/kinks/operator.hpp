@@ -48,7 +48,7 @@ using LargestSquare = Place<"largest_square">;
 using SecondLargest = Place<"second_largest">;
 
 using Median = GradX<"median">;
-using Direction = GradX<"direction">;
+using Torn = GradX<"torn">;
 using Spread = GradX<"spread">;
 using Forgetful = GradX<"ramp_forgetful">;
 using SlightlyForgetful = GradX<"ramp_slightly_forgetful">;

@@ -183,15 +183,15 @@ Operator second_largest() {
     });
 }
 
-/// Jumps at zero, and is flat on both sides.
-Operator direction() {
-    return declare_operator("direction")
+/// A line that jumps at zero.
+Operator torn() {
+    return declare_operator("torn")
         .parameter("n")
         .input("x", {"n"})
         .output("y", {"n"})
         .forward([]<class T>(const ForwardCall<T>& call) {
             const auto x = call.input("x"), y = call.output("y");
-            for (std::int64_t i = 0; i < x.size(0); ++i) y(i) = x(i) / sqrt(x(i) * x(i));
+            for (std::int64_t i = 0; i < x.size(0); ++i) y(i) = x(i) + x(i) / sqrt(x(i) * x(i));
         })
         .gradient("grad_x", {"dy", "x"}, {"dx"});
 }
@@ -215,7 +215,7 @@ Operator spread() {
         .gradient("grad_x", {"dy", "x"}, {"dx"});
 }
 
-GRADVERIFY_OPERATOR(direction);
+GRADVERIFY_OPERATOR(torn);
 GRADVERIFY_OPERATOR(spread);
 GRADVERIFY_OPERATOR(largest_piecewise);
 GRADVERIFY_OPERATOR(largest_size);
