@@ -137,8 +137,6 @@ std::string print_result(const BenchResult& result, const std::string& device,
 std::string print_comparison(const std::vector<BenchResult>& results);
 /// `31.2 ms`; three digits that count.
 std::string print_time(double seconds);
-/// `3.14`, `412`, `0.0123`.
-std::string print_rounded(double value);
 
 /// The medians and samples of two files that `--json` wrote, and a verdict on each pair; prints
 /// them and returns the exit code: 1 when a kernel is slower.

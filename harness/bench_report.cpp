@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // How `bench` prints what it measured.
 #include <algorithm>
-#include <cmath>
-#include <cstdio>
 #include <functional>
 #include <map>
 
@@ -161,19 +159,6 @@ const char* ceiling_of(const Kernel& kernel) {
     const bool is_half =
         declared.storage_type == DType::f16 || declared.storage_type == DType::bf16;
     return is_half ? ceiling_f16 : ceiling_f32;
-}
-
-std::string print_rounded(double value) {
-    std::array<char, 40> text;
-    const double size = std::abs(value);
-    if (size >= 1e6 || (size > 0.0 && size < 1e-3))
-        std::snprintf(text.data(), text.size(), "%.3g", value);
-    else {
-        const int whole = size >= 1.0 ? static_cast<int>(std::floor(std::log10(size))) + 1 : 0;
-        const int small = size > 0.0 && size < 0.1 ? (size < 0.01 ? 2 : 1) : 0;
-        std::snprintf(text.data(), text.size(), "%.*f", std::max(0, 3 - whole) + small, value);
-    }
-    return text.data();
 }
 
 std::string print_time(double seconds) {

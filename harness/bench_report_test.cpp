@@ -10,6 +10,7 @@
 #include "harness/bench_json.hpp"
 #include "harness/errors.hpp"
 #include "harness/test_operator.hpp"
+#include "harness/text.hpp"
 
 namespace {
 

@@ -4,7 +4,10 @@
 #include <fnmatch.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
+#include <cmath>
+#include <cstdio>
 #include <numeric>
 
 namespace gradverify {
@@ -41,6 +44,19 @@ std::string print_exactly(double value) {
     char buffer[32];
     const auto result = std::to_chars(buffer, buffer + sizeof buffer, value);
     return {buffer, result.ptr};
+}
+
+std::string print_rounded(double value) {
+    std::array<char, 40> text;
+    const double size = std::abs(value);
+    if (size >= 1e6 || (size > 0.0 && size < 1e-3))
+        std::snprintf(text.data(), text.size(), "%.3g", value);
+    else {
+        const int whole = size >= 1.0 ? static_cast<int>(std::floor(std::log10(size))) + 1 : 0;
+        const int small = size > 0.0 && size < 0.1 ? (size < 0.01 ? 2 : 1) : 0;
+        std::snprintf(text.data(), text.size(), "%.*f", std::max(0, 3 - whole) + small, value);
+    }
+    return text.data();
 }
 
 std::string print_grouped(std::int64_t value) {

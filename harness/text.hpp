@@ -19,6 +19,8 @@ std::optional<double> parse_double(std::string_view text);
 std::optional<std::int64_t> parse_int(std::string_view text);
 std::optional<std::uint64_t> parse_uint(std::string_view text);
 
+/// Three digits that count: `3.14`, `412`, `0.0123`, `4.9e+10`.
+std::string print_rounded(double value);
 /// `1,234,567`
 std::string print_grouped(std::int64_t value);
 

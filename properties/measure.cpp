@@ -6,9 +6,9 @@
 #include <stdexcept>
 #include <utility>
 
-#include "harness/bench.hpp"
 #include "harness/element_bits.hpp"
 #include "harness/element_types.hpp"
+#include "harness/text.hpp"
 #include "properties/context.hpp"
 
 namespace gradverify {

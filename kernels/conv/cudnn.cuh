@@ -180,7 +180,7 @@ inline void declare_flat(KernelDeclaration& kernel) { kernel.spatial_axes(1, 2);
 
 /// The same of half and bfloat16, without the problems that cuDNN 9 was found to get wrong in them:
 /// with groups or dilation, and forward, in three dimensions, where the sum is rounded before the
-/// bias is added as well. docs/convolution.md has them.
+/// bias is added however few the channels. docs/convolution.md has them.
 template <class T, int most_axes, cudnnTensorFormat_t format = CUDNN_TENSOR_NCHW>
 void declare_narrow(KernelDeclaration& kernel) {
     declare_product<T, format>(kernel);
