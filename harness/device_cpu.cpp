@@ -13,6 +13,7 @@
 #include "harness/large_memory.hpp"
 #include "harness/not_supported.hpp"
 #include "harness/simt/simt.hpp"
+#include "harness/worker_note.hpp"
 
 namespace gradverify::detail {
 
@@ -80,7 +81,10 @@ Ceilings measure_cpu_ceilings() {
 
 class CpuDevice final : public Device {
   public:
-    CpuDevice() { simt::turn_faults_into_errors(); }
+    CpuDevice() {
+        simt::turn_faults_into_errors();
+        simt::count_blocks_in(&worker_note().blocks);
+    }
 
     std::string_view name() const override { return "cpu"; }
 

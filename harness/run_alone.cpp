@@ -33,7 +33,8 @@ class Conductor {
 
     /// Nothing when the device can't be reached; `why_unreachable` then says why.
     std::optional<LoneResult> conduct() {
-        const WorkerAllowance start{run_.start_seconds, run_.start_seconds, run_.memory_bytes};
+        const WorkerAllowance start{run_.start_seconds, run_.start_seconds, run_.start_seconds,
+                                    run_.memory_bytes};
         LoneResult result;
         if (const auto greeting = next_line(start); !greeting || *greeting != worker_greeting)
             throw EnvironmentError("a worker ended before its first case: " + death().cause());
@@ -43,6 +44,7 @@ class Conductor {
             worker_.send(printed);
             const auto line =
                 next_line({run_.limits.cpu_seconds(printed, run_.patience),
+                           run_.limits.cpu_seconds_in_all(printed, run_.patience),
                            run_.limits.sleep_seconds(printed, run_.patience), run_.memory_bytes});
             if (line && unreachable_device(*line)) {
                 why_unreachable = *unreachable_device(*line);

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <ctime>
 #include <fstream>
+#include <limits>
 #include <new>
 #include <stdexcept>
 #include <thread>
@@ -67,6 +68,14 @@ void spin_ms(double milliseconds) {
         continue;
 }
 
+/// As a slow kernel of many blocks, or of blocks without end.
+void begin_blocks(int count) {
+    for (int i = 0; i < count; ++i) {
+        ++worker_note().blocks;
+        spin_ms(50);
+    }
+}
+
 Outcome eat_memory() {
     for (std::vector<std::string> eaten;;) eaten.emplace_back(std::size_t{1} << 20, 'x');
 }
@@ -113,6 +122,8 @@ std::optional<Outcome> leave(const std::string& word) {
     if (word == "exit_75") std::exit(worker_exit_device_lost);
     if (word == "hang") return hang();
     if (word == "spin") return spin();
+    if (word == "begin_20_blocks") begin_blocks(20);
+    if (word == "begin_blocks_without_end") begin_blocks(std::numeric_limits<int>::max());
     if (word == "eat_memory") return eat_memory();
     if (word == "be_killed") return be_killed();
     if (word == "die_if_damaged" && damaged) die_of(SIGABRT);

@@ -16,6 +16,9 @@ constexpr double seconds_per_multiply_add = 2e-6;
 // How much slower than all before it a case may be.
 constexpr double factor = 20.0;
 constexpr double sleep_factor = 6.0;
+// How much slower than one that hangs a case may be that begins block after block: the work of a
+// launch that leaves most of its threads idle is not in the estimate above.
+constexpr double progress_factor = 20.0;
 constexpr double trial_share = 0.1;
 
 std::string_view device_of(std::string_view printed_case) {
@@ -63,6 +66,11 @@ double TimeLimits::cpu_seconds(const std::string& printed_case, Patience patienc
     const double share = found == histories_.end() ? 0.0 : found->second.largest_share;
     return allowance(printed_case) * std::max(1.0, factor * share) *
            (patience == Patience::trial ? trial_share : 1.0);
+}
+
+double TimeLimits::cpu_seconds_in_all(const std::string& printed_case, Patience patience) const {
+    return cpu_seconds(printed_case, patience) *
+           (patience == Patience::trial ? 1.0 : progress_factor);
 }
 
 double TimeLimits::sleep_seconds(const std::string& printed_case, Patience patience) const {

@@ -8,7 +8,10 @@
 // A case on a large problem, made of copies, has a limit of its own instead of the parenthesis: it
 // measures first how long its kernel takes, and is skipped where that is too long. Such cases are
 // compared with each other alone, and wait for one another asleep.
-// A worker that sleeps takes no processor time; it may sleep for `sleep_factor` times the limit.
+// A kernel that gets on is no kernel that hangs: on the CPU device the time counts from the last
+// block of threads that was begun, and all of a case's blocks have `progress_factor` times the
+// limit. A worker that sleeps takes no processor time; it may sleep for `sleep_factor` times the
+// limit.
 #pragma once
 
 #include <functional>
@@ -43,7 +46,11 @@ class TimeLimits {
     /// Takes note of how long a case took.
     void completed(const std::string& printed_case, const Outcome& outcome);
 
+    /// Since the last sign of life.
     double cpu_seconds(const std::string& printed_case, Patience patience) const;
+    /// Whatever signs of life there are. A trial of shrinking has no more than without: a candidate
+    /// that takes long is no smaller problem.
+    double cpu_seconds_in_all(const std::string& printed_case, Patience patience) const;
     double sleep_seconds(const std::string& printed_case, Patience patience) const;
     /// `the slowest case of this run took 0.04 s`.
     std::string history(const std::string& printed_case) const;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a worker leaves for the driver to read if it dies: whether a launcher was running, and which
-// kernels beside the case's own were called. A page of memory that both share: writing to it costs
-// nothing, and it outlives the worker. Also the kernels that a worker has been told not to call.
+// What a worker leaves for its driver to read: how many blocks of threads it has begun, as a sign
+// of life; and, if it dies, whether a launcher was running, and which kernels beside the case's own
+// were called. A page of memory that both share: writing to it costs nothing, and it outlives the
+// worker. Also the kernels that a worker has been told not to call.
 #pragma once
 
 #include <array>
@@ -17,6 +18,8 @@ struct WorkerNote {
     /// Launchers called since the process began.
     std::atomic<std::uint32_t> launches{0};
     std::atomic<bool> in_launcher{false};
+    /// Blocks of threads that kernels have begun on the CPU device since the process began.
+    std::atomic<std::uint64_t> blocks{0};
     /// Names of other kernels that the case in hand has called, each with a space behind it; ends
     /// at a zero byte.
     std::array<char, 2000> partners{};

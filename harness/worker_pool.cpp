@@ -181,12 +181,14 @@ void WorkerPool::watch(Worker& worker) {
         if (worker.process.has_ended()) bury(worker);
         return;
     }
-    WorkerAllowance allowed{options_.start_seconds, options_.start_seconds, options_.memory_bytes};
+    WorkerAllowance allowed{options_.start_seconds, options_.start_seconds, options_.start_seconds,
+                            options_.memory_bytes};
     if (worker.greeted) {
         if (worker.running.empty()) return;
         const Request& request = worker.running.front();
         if (request.ticket != ticket_of_probe) {
             allowed.cpu_seconds = limits_.cpu_seconds(request.line, request.patience);
+            allowed.cpu_seconds_in_all = limits_.cpu_seconds_in_all(request.line, request.patience);
             allowed.sleep_seconds = limits_.sleep_seconds(request.line, request.patience);
         }
     }

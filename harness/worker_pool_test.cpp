@@ -178,6 +178,21 @@ TEST_CASE("a case that spins or sleeps for ever fails after its time limit, and 
                             impatient(0.1));
 }
 
+TEST_CASE("a case that begins block after block is slow, and does not hang") {
+    WorkerPool pool(impatient(0.25));
+    CHECK(pool.run("begin_20_blocks").verdict == Verdict::passed);
+    CHECK(pool.run("begin_20_blocks", {.alone = true}).verdict == Verdict::passed);
+    // No smaller problem is one that takes long.
+    CHECK(pool.run("begin_20_blocks", {.patience = Patience::trial}).verdict == Verdict::failed);
+}
+
+TEST_CASE("a case that begins blocks without end fails in the end, and no other") {
+    check_only_middle_fails("begin_blocks_without_end",
+                            "no end after 2 s of CPU time (the slowest case of this run took "
+                            "0.00098 s)",
+                            impatient(0.1));
+}
+
 TEST_CASE("a worker that is stopped from running by others is not late") {
     WorkerPool pool(impatient(0.4));
     // Many processes on few cores: each gets a fraction of the wall time.
@@ -191,6 +206,8 @@ TEST_CASE("the limit grows with the slowest case so far") {
     CHECK(limits.cpu_seconds(on_cpu, Patience::full) == 1.0);
     CHECK(limits.cpu_seconds(on_cuda, Patience::full) == 3.0);
     CHECK(limits.cpu_seconds(on_cpu, Patience::trial) == 0.1);
+    CHECK(limits.cpu_seconds_in_all(on_cpu, Patience::full) == 20.0);
+    CHECK(limits.cpu_seconds_in_all(on_cpu, Patience::trial) == 0.1);
     Outcome slow = Outcome::passed();
     slow.seconds_cpu = 0.5;
     limits.completed(on_cpu, slow);

@@ -13,6 +13,7 @@
 #include <cstdio>
 #include <cstring>
 #include <thread>
+#include <utility>
 
 #include "harness/process_usage.hpp"
 #include "harness/spawn_worker.hpp"
@@ -185,14 +186,15 @@ std::optional<std::string> WorkerProcess::oversteps(const WorkerAllowance& allow
     const auto usage = usage_of(pid_);
     if (!usage) return std::nullopt;
     const auto now = Clock::now();
+    const std::uint64_t blocks = static_cast<const WorkerNote*>(note_)->blocks;
+    if (blocks != std::exchange(blocks_, blocks)) cpu_at_block_ = usage->cpu_seconds;
     if (!watched_) {
         watched_ = true;
-        cpu_at_start_ = cpu_last_ = usage->cpu_seconds;
+        cpu_at_start_ = cpu_at_block_ = cpu_last_ = usage->cpu_seconds;
         slept_ = 0.0;
         last_look_ = now;
         return std::nullopt;
     }
-    const double cpu = usage->cpu_seconds - cpu_at_start_;
     const double looked =
         std::min(std::chrono::duration<double>(now - last_look_).count(), longest_look_seconds);
     // One that wants a core or a page and gets none is starved: that is not its fault.
@@ -205,8 +207,10 @@ std::optional<std::string> WorkerProcess::oversteps(const WorkerAllowance& allow
                       static_cast<double>(allowed.memory_bytes) / bytes_per_gib);
         return text.data();
     }
-    if (cpu > allowed.cpu_seconds)
-        return "no end after " + print_seconds(allowed.cpu_seconds) + " of CPU time";
+    for (const auto& [since, limit] : {std::pair(cpu_at_block_, allowed.cpu_seconds),
+                                       std::pair(cpu_at_start_, allowed.cpu_seconds_in_all)})
+        if (usage->cpu_seconds - since > limit)
+            return "no end after " + print_seconds(limit) + " of CPU time";
     if (slept_ > allowed.sleep_seconds)
         return "no end after " + print_seconds(allowed.sleep_seconds) + " in which it slept";
     return std::nullopt;

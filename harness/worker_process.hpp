@@ -8,6 +8,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -43,7 +44,9 @@ struct WorkerEnd {
 
 /// What a worker may use for the case in hand.
 struct WorkerAllowance {
-    double cpu_seconds = 0.0, sleep_seconds = 0.0;
+    /// Of processor time since the last block of threads that it began, and for the whole case.
+    double cpu_seconds = 0.0, cpu_seconds_in_all = 0.0;
+    double sleep_seconds = 0.0;
     std::size_t memory_bytes = 0;
 };
 
@@ -115,7 +118,8 @@ class WorkerProcess {
     void* note_ = nullptr;
     std::string unsent_, received_, prints_;
     bool watched_ = false, shows_prints_ = true;
-    double cpu_at_start_ = 0.0, cpu_last_ = 0.0, slept_ = 0.0;
+    double cpu_at_start_ = 0.0, cpu_at_block_ = 0.0, cpu_last_ = 0.0, slept_ = 0.0;
+    std::uint64_t blocks_ = 0;  ///< begun by the last look
     Clock::time_point last_look_{};
 };
 

@@ -124,7 +124,7 @@ TEST_CASE("whatever a kernel does to its process, it is told, and the others pas
         }
         // Whether its trap springs depends on what else ends its process; see below.
         results.erase(trap.variant);
-        CHECK(results.size() == 12);
+        CHECK(results.size() == 13);
         for (const auto& [variant, result] : results) {
             CAPTURE(variant);
             CAPTURE(result.message);
@@ -162,6 +162,18 @@ TEST_CASE("what a launcher may refuse is skipped, and nothing else is for it") {
         const auto gradients = check_all(suite, "conv.grad_bias/naive", "adjoint_identity", device);
         CHECK(gradients.at("naive").verdict == Verdict::passed);
         CHECK(gradients.at("naive").refused == 0);
+    }
+}
+
+TEST_CASE("a kernel that takes a thousand times its usual time for a thousand blocks passes") {
+    for (const std::string& device : test_devices()) {
+        CAPTURE(device);
+        WorkerPool pool(workers());
+        const Outcome slow =
+            pool.run("v1:conv.grad_bias/slow_in_blocks:matches_reference:" + device +
+                     ":k=1000,in=1x1:seed=1");
+        CAPTURE(slow.message);
+        CHECK(slow.verdict == Verdict::passed);
     }
 }
 

@@ -5,6 +5,7 @@
 // for device memory.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -52,6 +53,12 @@ struct Counters {
     std::uint64_t accesses_checked = 0;  ///< by the checked variant, of what threads can share
 };
 Counters take_counters();
+
+/// From now on each block that a launch of any OS thread begins is counted in `*blocks`, before its
+/// first thread runs: whoever watches sees whether a long launch gets on. It must outlive all
+/// launches; nullptr: none is counted. Of blocks begun at once by several OS threads some may be
+/// missed.
+void count_blocks_in(std::atomic<std::uint64_t>* blocks);
 
 /// What a kernel of the checked variant does that CUDA leaves undefined.
 enum class FindingKind {

@@ -133,6 +133,22 @@ void write_guard(const GradBias& call) {
 }
 void free_buffer(const GradBias& call) { cudaFree(call.db.as<float>()); }
 
+/// Right, and a thousand times as slow as one would think.
+__global__ void dawdle(float* db) {
+    constexpr int steps = 4'000'000;
+    unsigned x = blockIdx.x + 1;  // Marsaglia's generator never gets from here to 0
+    for (int i = 0; i < steps; ++i) {
+        x ^= x << 13;
+        x ^= x >> 17;
+        x ^= x << 5;
+    }
+    if (x == 0) db[0] = 1.0f;
+}
+void launch_slow_in_blocks(const GradBias& call) {
+    sum(call);
+    if (call.problem.k >= 1000) dawdle<<<1000, 1, 0, call.launch.stream>>>(call.db.as<float>());
+}
+
 // ---- a forward kernel that gradients would borrow
 
 void die_forward(const gradverify::conv::Forward&) { *nowhere = 1; }
@@ -164,6 +180,7 @@ MISBEHAVING("refuses", refuse_it);
 MISBEHAVING("may_refuse", refuse_it).may_refuse();
 MISBEHAVING("rounds_upward", round_upward);
 MISBEHAVING("segfaults", segfault);
+GRADVERIFY_KERNEL(GradBias, "slow_in_blocks", launch_slow_in_blocks).aligned_to(sizeof(float));
 MISBEHAVING("spins_in_kernel", spin_in_kernel);
 MISBEHAVING("spins_on_host", spin_on_host);
 MISBEHAVING("throws", throw_it);

@@ -3,6 +3,7 @@
 // Who runs within a block is decided in threads.cpp.
 #include "harness/simt/src/executor.hpp"
 
+#include <atomic>
 #include <exception>
 #include <memory>
 #include <stdexcept>
@@ -42,6 +43,8 @@ constinit thread_local Executor* executor_of_thread = nullptr;
 namespace {
 
 thread_local std::unique_ptr<Executor> executor_owner;
+
+constinit std::atomic<std::atomic<std::uint64_t>*> counted_in = nullptr;
 
 bool same(const dim3& a, const dim3& b) { return a.x == b.x && a.y == b.y && a.z == b.z; }
 
@@ -306,7 +309,17 @@ void Executor::set_block_index() {
                                static_cast<unsigned>(row / grid.y)};
 }
 
+void count_blocks_in(std::atomic<std::uint64_t>* blocks) { counted_in = blocks; }
+
+// No read-modify-write: it would cost as much as a small block.
+void Executor::count_block() {
+    std::atomic<std::uint64_t>* const blocks = counted_in.load(std::memory_order_relaxed);
+    if (blocks == nullptr) return;
+    blocks->store(blocks->load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+}
+
 void Executor::begin_block() {
+    count_block();
     set_block_index();
     ++blocks_begun_;
     draw_order();

@@ -186,6 +186,7 @@ class Executor {
     std::string why_invalid(const unit::LaunchConfig& config, int& cuda_error) const;
     void set_dimensions(const unit::LaunchConfig& config);
     void begin_block();
+    static void count_block();
     void set_block_index();
     void draw_order();
     void shuffle(std::uint16_t* values, unsigned count);

@@ -2,6 +2,7 @@
 // The host-side API: schedules replay, counters count, device memory is guarded.
 #include <doctest/doctest.h>
 
+#include <atomic>
 #include <cmath>
 #include <cstring>
 #include <thread>
@@ -52,6 +53,19 @@ TEST_CASE("counters count launches, threads, barriers per thread and collectives
     const gs::Counters plain = gs::take_counters();
     CHECK(plain.threads == 1024);
     CHECK(plain.switches == 2);  // there and back: no thread blocks
+}
+
+TEST_CASE("blocks are counted as they begin, by whichever OS thread") {
+    std::atomic<std::uint64_t> blocks = 0;
+    gs::count_blocks_in(&blocks);
+    run("launch_by_macro", 1000);
+    const std::uint64_t of_one = blocks;
+    CHECK(of_one > 1);
+    std::thread([] { run("launch_by_macro", 1000); }).join();
+    CHECK(blocks == 2 * of_one);
+    gs::count_blocks_in(nullptr);
+    run("launch_by_macro", 1000);
+    CHECK(blocks == 2 * of_one);
 }
 
 TEST_CASE("each OS thread has an executor of its own") {
