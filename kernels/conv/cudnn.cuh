@@ -187,6 +187,13 @@ void declare_narrow(KernelDeclaration& kernel) {
     kernel.spatial_axes(1, most_axes).where("groups", equals(1)).where("dilation", equals(1));
 }
 
+/// Gradients of half and bfloat16 work on copies whose channels are filled up to eight: of such a
+/// copy more than 2^31 elements were found to give wrong ones, so a tensor has an eighth of that.
+/// docs/convolution.md has them.
+inline void declare_copied_in_eights(KernelDeclaration& kernel) {
+    kernel.up_to_elements(std::int64_t{1} << 28);
+}
+
 /// The same of integers of 8 bits, to whose sums a bias of floats is added: of channels in words of
 /// four, as cuDNN's documentation asks for, and without dilation, which it refuses.
 inline void declare_integers(KernelDeclaration& kernel) {

@@ -56,6 +56,13 @@ void declare_tf32_pixels(KernelDeclaration& kernel) {
     kernel.where("groups", equals(1));
 }
 
+/// What those of half and bfloat16 get right.
+template <class T, cudnnTensorFormat_t format = CUDNN_TENSOR_NCHW>
+void declare_narrow_pixels(KernelDeclaration& kernel) {
+    declare_narrow<T, 3, format>(kernel);
+    declare_copied_in_eights(kernel);
+}
+
 }  // namespace
 
 GRADVERIFY_KERNEL(gradverify::conv::GradInput, "cudnn", launch<float, Heuristic::direct>)
@@ -72,30 +79,30 @@ GRADVERIFY_KERNEL(gradverify::conv::GradInput, "cudnn_f64", launch<double, Heuri
     .with(declare_product<double>);
 // Those of half were found to sum in it where the heuristics so choose: docs/convolution.md.
 GRADVERIFY_KERNEL(gradverify::conv::GradInput, "cudnn_f16", launch<__half, Heuristic::direct>)
-    .with(declare_narrow<__half, 3>)
+    .with(declare_narrow_pixels<__half>)
     .accumulates_in(DType::f16);
 GRADVERIFY_KERNEL(gradverify::conv::GradInput, "cudnn_nhwc_f16",
                   launch<__half, Heuristic::direct, nhwc>)
-    .with(declare_narrow<__half, 3, nhwc>)
+    .with(declare_narrow_pixels<__half, nhwc>)
     .accumulates_in(DType::f16);
 GRADVERIFY_KERNEL(gradverify::conv::GradInput, "cudnn_bf16",
                   launch<__nv_bfloat16, Heuristic::direct>)
-    .with(declare_narrow<__nv_bfloat16, 3>);
+    .with(declare_narrow_pixels<__nv_bfloat16>);
 GRADVERIFY_KERNEL(gradverify::conv::GradInput, "cudnn_nhwc_bf16",
                   launch<__nv_bfloat16, Heuristic::direct, nhwc>)
-    .with(declare_narrow<__nv_bfloat16, 3, nhwc>);
+    .with(declare_narrow_pixels<__nv_bfloat16, nhwc>);
 
 GRADVERIFY_KERNEL(gradverify::conv::GradInput, "cudnn_any", launch<float, Heuristic::any>)
     .with(declare_product<float>)
     .norm_wise(fft_growth)
     .not_deterministic();
 GRADVERIFY_KERNEL(gradverify::conv::GradInput, "cudnn_any_f16", launch<__half, Heuristic::any>)
-    .with(declare_narrow<__half, 3>)
+    .with(declare_narrow_pixels<__half>)
     .norm_wise(fft_growth)
     .not_deterministic();
 GRADVERIFY_KERNEL(gradverify::conv::GradInput, "cudnn_any_bf16",
                   launch<__nv_bfloat16, Heuristic::any>)
-    .with(declare_narrow<__nv_bfloat16, 3>)
+    .with(declare_narrow_pixels<__nv_bfloat16>)
     .norm_wise(fft_growth)
     .not_deterministic();
 GRADVERIFY_KERNEL(gradverify::conv::GradInput, "cudnn_algo_0",
