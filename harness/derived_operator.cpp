@@ -78,11 +78,18 @@ void take_bounds(Array<Bounded>& output, const Array<Dual>& others) {
     }
 }
 
+void open_whole_numbers(const Array<Bounded>& output, Array<Dual>& others) {
+    for (std::size_t j = 0; j < output.data.size(); ++j)
+        if (std::trunc(output.data[j].value()) == output.data[j].value())
+            others.data[j] = Dual(NAN);
+}
+
 /// A saved output may be what any branch at a tie gives, such as the place of the largest of equal
 /// numbers, when a kernel's comparisons come in another order: its elements have no bound then.
 /// Runs move all inputs apart by next to nothing, each at random and then the other way round. Of
 /// two numbers that tie each is the larger in one of the two; and of an order of more, none stays
-/// in all runs. Where equal numbers do not move, as squares of zeros, all that is saved is open.
+/// in all runs. Where equal numbers do not move, as squares of zeros, every whole number that is
+/// saved is open: places are whole numbers, and what is no place is what it is in any order.
 void admit_all_branches(const Operator& op, const ForwardFunctions& functions,
                         const Problem& problem, Inputs<Bounded> inputs, Outputs<Bounded> outputs) {
     constexpr std::uint64_t rounds = 16;
@@ -103,15 +110,15 @@ void admit_all_branches(const Operator& op, const ForwardFunctions& functions,
         auto others = outputs_of<Dual>(op, problem);
         const ScopedDecisions decisions;
         functions.directions(ForwardCall<Dual>(op, problem, moving, others));
-        const bool all_are_open = decisions.made().open > 0;
-        if (decisions.made().ties == 0 && !all_are_open) return;
+        const bool has_ties = decisions.made().ties > 0,
+                   places_are_open = decisions.made().open > 0;
+        if (!has_ties && !places_are_open) return;
         for (std::size_t i = 0; i < outputs.size(); ++i) {
             if (op.outputs[i].differentiable) continue;
-            if (all_are_open)
-                for (Dual& other : others[i].data) other = Dual(NAN);
+            if (places_are_open) open_whole_numbers(outputs[i], others[i]);
             take_bounds(outputs[i], others[i]);
         }
-        if (all_are_open) return;
+        if (!has_ties) return;
     }
 }
 

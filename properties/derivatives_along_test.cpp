@@ -187,6 +187,17 @@ TEST_CASE("at ties of any kind, drawn ones too, the place that is saved is open"
           Verdict::failed);
 }
 
+TEST_CASE("where a count of exact numbers ends, what is saved is compared all the same") {
+    const std::string data = "n=2,c=4:seed=1";
+    const Outcome right = run("mean_of_first.forward/naive", "within_rounding_bound", data);
+    CHECK_MESSAGE(right.verdict == Verdict::passed, right.message);
+    const Outcome wrong =
+        run("mean_of_first.forward/bug_saves_mean", "within_rounding_bound", data);
+    REQUIRE(wrong.verdict == Verdict::failed);
+    REQUIRE(!wrong.worst.empty());
+    CHECK(wrong.worst[0].tensor == "total");
+}
+
 TEST_CASE("a kernel that reads what it is to write at a tie alone is found") {
     const Outcome outcome =
         run("ramp_by_max.grad_x/bug_reads_old_at_zero", "stays_in_bounds", at_kink);

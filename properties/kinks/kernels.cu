@@ -82,6 +82,24 @@ void launch_quotient_backward(const QuotientBackward& call) {
         call.da.as<float>(), call.db.as<float>(), n);
 }
 
+template <bool is_saved>
+__global__ void average(const float* x, const int* count, float* y, float* total, int n, int c) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    float sum = 0.0f;
+    for (int j = 0; j < c && j < count[i]; ++j) sum += x[i * c + j];
+    y[i] = sum / count[i];
+    total[i] = is_saved ? sum : y[i];
+}
+
+template <bool is_saved>
+void launch_mean_of_first(const MeanOfFirst& call) {
+    const int n = static_cast<int>(call.y.elements()), c = static_cast<int>(call.x.size(1));
+    average<is_saved><<<(n + 63) / 64, 64, 0, call.launch.stream>>>(
+        call.x.as<const float>(), call.count.as<const int>(), call.y.as<float>(),
+        call.total.as<float>(), n, c);
+}
+
 enum class Of { themselves, sizes, squares };
 enum class Tie { first, last, off_by_one };
 
@@ -173,6 +191,8 @@ void launch_gather(const Spread& call) {
 
 }  // namespace
 
+GRADVERIFY_KERNEL(MeanOfFirst, "naive", launch_mean_of_first<true>);
+GRADVERIFY_KERNEL(MeanOfFirst, "bug_saves_mean", launch_mean_of_first<false>);
 GRADVERIFY_KERNEL(Torn, "copy", launch_copy);
 GRADVERIFY_KERNEL(Spread, "rounded_down", launch_gather);
 #define LARGEST(CALL, VARIANT, OF, TIE) \

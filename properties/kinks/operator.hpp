@@ -3,7 +3,8 @@
 // comparison whose branch may or may not define the gradient at zero. The last has a reference of
 // its gradient that was written by hand, and is wrong. And two whose forward functions are no
 // templates in earnest. Beside them the median of three, by comparisons, a product whose factors
-// have ranges, a quotient whose divisor has none, and a maximum and others whose place is saved.
+// have ranges, a quotient whose divisor has none, and a maximum and others whose place is saved,
+// and a mean whose sum is.
 #pragma once
 
 #include "harness/pass.hpp"
@@ -46,6 +47,11 @@ using LargestPiecewise = Place<"largest_piecewise">;
 using LargestSize = Place<"largest_size">;
 using LargestSquare = Place<"largest_square">;
 using SecondLargest = Place<"second_largest">;
+
+struct MeanOfFirst : Pass<"mean_of_first", "forward"> {
+    using Pass::Pass;
+    TensorView x = tensor("x"), count = tensor("count"), y = tensor("y"), total = tensor("total");
+};
 
 using Median = GradX<"median">;
 using Torn = GradX<"torn">;

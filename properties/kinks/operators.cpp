@@ -183,6 +183,27 @@ Operator second_largest() {
     });
 }
 
+/// The mean of the first numbers of each row, of which `total` is saved. That a count ends a row
+/// where it ends is no tie of what is summed.
+Operator mean_of_first() {
+    return declare_operator("mean_of_first")
+        .parameter("n")
+        .parameter("c")
+        .input("x", {"n", "c"})
+        .input("count", {"n"}, whole_numbers(1, 3))
+        .output("y", {"n"})
+        .saved("total", {"n"})
+        .forward([]<class T>(const ForwardCall<T>& call) {
+            const auto x = call.input("x"), count = call.input("count");
+            for (std::int64_t i = 0; i < x.size(0); ++i) {
+                T& total = call.output("total")(i);
+                for (std::int64_t j = 0; j < x.size(1); ++j)
+                    if (T(static_cast<double>(j)) < count(i)) total += x(i, j);
+                call.output("y")(i) = total / count(i);
+            }
+        });
+}
+
 /// A line that jumps at zero.
 Operator torn() {
     return declare_operator("torn")
@@ -217,6 +238,7 @@ Operator spread() {
 
 GRADVERIFY_OPERATOR(torn);
 GRADVERIFY_OPERATOR(spread);
+GRADVERIFY_OPERATOR(mean_of_first);
 GRADVERIFY_OPERATOR(largest_piecewise);
 GRADVERIFY_OPERATOR(largest_size);
 GRADVERIFY_OPERATOR(largest_square);
