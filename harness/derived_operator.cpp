@@ -88,8 +88,9 @@ void open_whole_numbers(const Array<Bounded>& output, Array<Dual>& others) {
 /// numbers, when a kernel's comparisons come in another order: its elements have no bound then.
 /// Runs move all inputs apart by next to nothing, each at random and then the other way round. Of
 /// two numbers that tie each is the larger in one of the two; and of an order of more, none stays
-/// in all runs. Where equal numbers do not move, as squares of zeros, every whole number that is
-/// saved is open: places are whole numbers, and what is no place is what it is in any order.
+/// in all runs. Where equal numbers of inputs do not move, as squares of zeros, every whole number
+/// that is saved is open: places are whole numbers, and what is no place is what it is in any
+/// order.
 void admit_all_branches(const Operator& op, const ForwardFunctions& functions,
                         const Problem& problem, Inputs<Bounded> inputs, Outputs<Bounded> outputs) {
     constexpr std::uint64_t rounds = 16;
@@ -102,9 +103,8 @@ void admit_all_branches(const Operator& op, const ForwardFunctions& functions,
             const bool moves = !op.inputs[i].holds_whole_numbers();
             for (const Bounded& element : inputs[i].data) {
                 const auto apart = static_cast<double>(random.between(-(1 << 30), 1 << 30));
-                moved.data.emplace_back(element.value(), !moves           ? 0.0
-                                                         : round % 2 == 0 ? apart
-                                                                          : -apart);
+                moved.data.push_back(moves ? Dual(element.value(), round % 2 == 0 ? apart : -apart)
+                                           : Dual(element.value()));
             }
         }
         auto others = outputs_of<Dual>(op, problem);

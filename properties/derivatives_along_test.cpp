@@ -196,6 +196,14 @@ TEST_CASE("where a count of exact numbers ends, what is saved is compared all th
     REQUIRE(wrong.verdict == Verdict::failed);
     REQUIRE(!wrong.worst.empty());
     CHECK(wrong.worst[0].tensor == "total");
+    // A place, which is a whole number, as well; open where numbers of the row tie.
+    const auto place = [](const char* variant, const char* rest) {
+        return run(std::string("largest_of_first.forward/") + variant, "within_rounding_bound",
+                   rest);
+    };
+    for (const char* rest : {"n=2,c=4:seed=1", "n=2,c=4:data=count[0]=3,count[1]=2,x[0]=1,x[2]=1"})
+        CHECK(agrees(place("last", rest)));
+    CHECK(place("bug_off_by_one", "n=2,c=4:seed=1").verdict == Verdict::failed);
 }
 
 TEST_CASE("a kernel that reads what it is to write at a tie alone is found") {

@@ -15,7 +15,7 @@ struct Decisions {
     /// A hash of all outcomes in order: two runs with one trace took the same branches.
     std::uint64_t trace = 0xcbf29ce484222325u;
     std::int64_t ties = 0;       ///< of equal values that move apart
-    std::int64_t open = 0;       ///< orders of equal values that do not move
+    std::int64_t open = 0;       ///< orders of equal values that inputs do not move here
     std::int64_t undecided = 0;  ///< of values closer to each other than their errors
 
     void note(bool outcome) { trace = (trace ^ (outcome ? 2u : 1u)) * 0x100000001b3u; }

@@ -14,14 +14,15 @@ class Dual {
   public:
     Dual() = default;
     Dual(double value) : value_(value) {}
-    Dual(double value, double tangent) : value_(value), tangent_(tangent) {}
+    /// An input's element, or what depends on one: its tangent may be zero all the same.
+    Dual(double value, double tangent) : value_(value), tangent_(tangent), is_constant_(false) {}
 
     double value() const { return value_; }
     double tangent() const { return tangent_; }
 
-    Dual operator-() const { return {-value_, -tangent_}; }
+    Dual operator-() const { return {-value_, -tangent_, is_constant_}; }
     Dual& operator+=(const Dual& b) {
-        value_ += b.value_, tangent_ += b.tangent_;
+        value_ += b.value_, tangent_ += b.tangent_, is_constant_ &= b.is_constant_;
         return *this;
     }
     Dual& operator-=(const Dual& b) { return *this += -b; }
@@ -30,18 +31,20 @@ class Dual {
     friend Dual operator+(Dual a, const Dual& b) { return a += b; }
     friend Dual operator-(Dual a, const Dual& b) { return a -= b; }
     friend Dual operator*(const Dual& a, const Dual& b) {
-        return {a.value_ * b.value_, along(a.tangent_, b.value_) + along(b.tangent_, a.value_)};
+        return {a.value_ * b.value_, along(a.tangent_, b.value_) + along(b.tangent_, a.value_),
+                a.is_constant_ && b.is_constant_};
     }
     friend Dual operator/(const Dual& a, const Dual& b) {
         const double value = a.value_ / b.value_;
         const double tangent = a.tangent_ - along(b.tangent_, value);
-        return {value, tangent == 0.0 ? 0.0 : tangent / b.value_};
+        return {value, tangent == 0.0 ? 0.0 : tangent / b.value_, a.is_constant_ && b.is_constant_};
     }
 
     friend bool operator<(const Dual& a, const Dual& b) {
         const bool tie = a.value_ == b.value_;
         current_decisions.ties += tie && a.tangent_ != b.tangent_;
-        current_decisions.open += tie && a.tangent_ == 0.0 && b.tangent_ == 0.0;
+        current_decisions.open +=
+            tie && a.tangent_ == 0.0 && b.tangent_ == 0.0 && !(a.is_constant_ && b.is_constant_);
         const bool less = tie ? a.tangent_ < b.tangent_ : a.value_ < b.value_;
         current_decisions.note(less);
         return less;
@@ -62,18 +65,21 @@ class Dual {
 
     GRADVERIFY_DETAIL_PLAIN_NUMBERS(Dual)
 
-    /// The tangent times a slope; a tangent of zero stays zero where the slope is infinite, or
-    /// none.
-    static Dual with_slope(double value, double slope, double tangent) {
-        return {value, along(tangent, slope)};
+    /// A function of x. A tangent of zero stays zero where the slope is infinite, or none.
+    static Dual with_slope(double value, double slope, const Dual& x) {
+        return {value, along(x.tangent_, slope), x.is_constant_};
     }
 
   private:
+    Dual(double value, double tangent, bool is_constant)
+        : value_(value), tangent_(tangent), is_constant_(is_constant) {}
+
     static double along(double tangent, double slope) {
         return tangent == 0.0 ? 0.0 : slope * tangent;
     }
 
     double value_ = 0.0, tangent_ = 0.0;
+    bool is_constant_ = true;  ///< no input that moves has a part in it
 };
 
 namespace detail {
@@ -81,15 +87,14 @@ namespace detail {
 template <class F>
 Dual apply_function(const Dual& x) {
     const double value = F::value(x.value());
-    return Dual::with_slope(value, F::derivative(x.value(), value), x.tangent());
+    return Dual::with_slope(value, F::derivative(x.value(), value), x);
 }
 
 }  // namespace detail
 
 inline Dual pow(const Dual& x, const Dual& y) {
     const double value = std::pow(x.value(), y.value());
-    Dual result =
-        Dual::with_slope(value, y.value() * std::pow(x.value(), y.value() - 1.0), x.tangent());
+    Dual result = Dual::with_slope(value, y.value() * std::pow(x.value(), y.value() - 1.0), x);
     if (y.tangent() != 0.0) result += Dual(0.0, value * std::log(x.value()) * y.tangent());
     return result;
 }

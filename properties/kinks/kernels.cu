@@ -100,6 +100,25 @@ void launch_mean_of_first(const MeanOfFirst& call) {
         call.total.as<float>(), n, c);
 }
 
+template <int more>
+__global__ void largest(const float* x, const int* count, float* y, float* at, int n, int c) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    int best = 0;
+    for (int j = 1; j < c && j < count[i]; ++j)
+        if (x[i * c + j] >= x[i * c + best]) best = j;
+    y[i] = x[i * c + best];
+    at[i] = static_cast<float>(best + more);
+}
+
+template <int more>
+void launch_largest_of_first(const LargestOfFirst& call) {
+    const int n = static_cast<int>(call.y.elements()), c = static_cast<int>(call.x.size(1));
+    largest<more><<<(n + 63) / 64, 64, 0, call.launch.stream>>>(
+        call.x.as<const float>(), call.count.as<const int>(), call.y.as<float>(),
+        call.at.as<float>(), n, c);
+}
+
 enum class Of { themselves, sizes, squares };
 enum class Tie { first, last, off_by_one };
 
@@ -191,6 +210,8 @@ void launch_gather(const Spread& call) {
 
 }  // namespace
 
+GRADVERIFY_KERNEL(LargestOfFirst, "last", launch_largest_of_first<0>);
+GRADVERIFY_KERNEL(LargestOfFirst, "bug_off_by_one", launch_largest_of_first<1>);
 GRADVERIFY_KERNEL(MeanOfFirst, "naive", launch_mean_of_first<true>);
 GRADVERIFY_KERNEL(MeanOfFirst, "bug_saves_mean", launch_mean_of_first<false>);
 GRADVERIFY_KERNEL(Torn, "copy", launch_copy);

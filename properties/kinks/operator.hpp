@@ -48,6 +48,11 @@ using LargestSize = Place<"largest_size">;
 using LargestSquare = Place<"largest_square">;
 using SecondLargest = Place<"second_largest">;
 
+struct LargestOfFirst : Pass<"largest_of_first", "forward"> {
+    using Pass::Pass;
+    TensorView x = tensor("x"), count = tensor("count"), y = tensor("y"), at = tensor("at");
+};
+
 struct MeanOfFirst : Pass<"mean_of_first", "forward"> {
     using Pass::Pass;
     TensorView x = tensor("x"), count = tensor("count"), y = tensor("y"), total = tensor("total");

@@ -183,6 +183,29 @@ Operator second_largest() {
     });
 }
 
+/// The largest of the first numbers of each row.
+Operator largest_of_first() {
+    return declare_operator("largest_of_first")
+        .parameter("n")
+        .parameter("c")
+        .input("x", {"n", "c"})
+        .input("count", {"n"}, whole_numbers(1, 3))
+        .output("y", {"n"})
+        .saved("at", {"n"})
+        .forward([]<class T>(const ForwardCall<T>& call) {
+            const auto x = call.input("x"), count = call.input("count"), at = call.output("at");
+            for (std::int64_t i = 0; i < x.size(0); ++i) {
+                T& y = call.output("y")(i);
+                y = x(i, 0);
+                for (std::int64_t j = 1; j < x.size(1); ++j)
+                    if (T(static_cast<double>(j)) < count(i) && x(i, j) > y) {
+                        y = x(i, j);
+                        at(i) = T(static_cast<double>(j));
+                    }
+            }
+        });
+}
+
 /// The mean of the first numbers of each row, of which `total` is saved. That a count ends a row
 /// where it ends is no tie of what is summed.
 Operator mean_of_first() {
@@ -239,6 +262,7 @@ Operator spread() {
 GRADVERIFY_OPERATOR(torn);
 GRADVERIFY_OPERATOR(spread);
 GRADVERIFY_OPERATOR(mean_of_first);
+GRADVERIFY_OPERATOR(largest_of_first);
 GRADVERIFY_OPERATOR(largest_piecewise);
 GRADVERIFY_OPERATOR(largest_size);
 GRADVERIFY_OPERATOR(largest_square);
