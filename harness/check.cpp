@@ -127,17 +127,18 @@ class Check {
     }
 
     /// Also late, while it has not got the cases that it is due, or too few to tell: the first
-    /// problems are the smallest, of which some rows give nothing but zeros. Those that run one at
-    /// a time are too dear to be due any.
+    /// problems are the smallest, of which some rows give nothing but zeros. Each of those beyond
+    /// its due waits for the one before, so that their number is the seed's and not the machine's.
+    /// Rows that run one at a time are too dear to be due any.
     bool takes_more(const Serving& serving, bool is_late) const {
         const Shard& shard = options_.shard;
         const std::int64_t given = (serving.next_index - shard.index) / shard.count;
         const RowResult& got = serving.result;
         const bool is_vacuous = got.cases > 0 && got.passed == 0 && serving.skips.empty();
-        const std::int64_t due =
-            is_vacuous ? std::max(options_.at_least, cases_to_tell) : options_.at_least;
-        const bool is_due = !serving.walk && !serving.runs_alone && given < due;
-        return has_more(serving) && (!is_late || is_due);
+        const bool is_to_tell = is_vacuous && serving.in_flight == 0 && given < cases_to_tell;
+        const bool is_due = given < options_.at_least || is_to_tell;
+        const bool may_be_due = !serving.walk && !serving.runs_alone;
+        return has_more(serving) && (!is_late || (may_be_due && is_due));
     }
 
     /// Fills the pipes, a case per row in turn; false when there is nothing more to submit.
