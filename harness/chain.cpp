@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "harness/element_types.hpp"
-#include "harness/layout.hpp"
-#include "harness/registry.hpp"
+#include "harness/registry/element_types.hpp"
+#include "harness/registry/layout.hpp"
+#include "harness/registry/registry.hpp"
 
 namespace gradverify {
 

@@ -20,7 +20,7 @@
 #include <string_view>
 #include <vector>
 
-#include "harness/pass_call.hpp"
+#include "harness/registry/pass_call.hpp"
 
 namespace gradverify {
 

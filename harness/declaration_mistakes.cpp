@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "harness/base/text.hpp"
 #include "harness/declare_operator.hpp"
-#include "harness/parameter_reads.hpp"
-#include "harness/text.hpp"
+#include "harness/problems/parameter_reads.hpp"
 
 namespace gradverify {
 

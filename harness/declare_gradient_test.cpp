@@ -8,8 +8,8 @@
 
 #include <string>
 
-#include "harness/test_declarations.hpp"
-#include "harness/test_operator.hpp"
+#include "harness/testing/declarations.hpp"
+#include "harness/testing/operator.hpp"
 
 namespace gradverify {
 

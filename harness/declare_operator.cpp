@@ -6,7 +6,7 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "harness/text.hpp"
+#include "harness/base/text.hpp"
 
 namespace gradverify {
 

@@ -27,8 +27,8 @@
 #include <utility>
 #include <vector>
 
-#include "harness/derived_operator.hpp"
-#include "harness/registry.hpp"
+#include "harness/operators/derived_operator.hpp"
+#include "harness/registry/registry.hpp"
 
 namespace gradverify {
 

@@ -7,9 +7,9 @@
 #include <cmath>
 #include <string>
 
-#include "harness/registry.hpp"
-#include "harness/test_declarations.hpp"
-#include "harness/test_operator.hpp"
+#include "harness/registry/registry.hpp"
+#include "harness/testing/declarations.hpp"
+#include "harness/testing/operator.hpp"
 
 namespace gradverify {
 

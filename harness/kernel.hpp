@@ -19,9 +19,9 @@ static_assert(__cplusplus >= 202002L,
 #include <concepts>
 #include <type_traits>
 
-#include "harness/kernel_declaration.hpp"
-#include "harness/not_supported.hpp"
-#include "harness/pass_call.hpp"
+#include "harness/registry/kernel_declaration.hpp"
+#include "harness/registry/not_supported.hpp"
+#include "harness/registry/pass_call.hpp"
 
 namespace gradverify::detail {
 
@@ -44,7 +44,7 @@ struct Registration {
     void (*thunk)(const PassCall&);
 };
 
-/// Enters a kernel into the registry of this process; defined in registry.cpp.
+/// Enters a kernel into the registry of this process.
 KernelDeclaration& add_kernel(const Registration& registration);
 
 template <class Pass, auto launcher>

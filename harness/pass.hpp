@@ -14,7 +14,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "harness/pass_call.hpp"
+#include "harness/registry/pass_call.hpp"
 
 namespace gradverify {
 

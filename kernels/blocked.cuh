@@ -9,7 +9,7 @@
 
 #include <stdexcept>
 
-#include "harness/tensor_view.hpp"
+#include "harness/registry/tensor_view.hpp"
 
 namespace gradverify {
 

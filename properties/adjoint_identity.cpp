@@ -7,8 +7,8 @@
 #include <optional>
 #include <set>
 
+#include "properties/checking/tangent.hpp"
 #include "properties/properties.hpp"
-#include "properties/tangent.hpp"
 
 namespace gradverify {
 

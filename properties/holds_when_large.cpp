@@ -7,11 +7,11 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "harness/compute_sanitizer.hpp"
-#include "harness/copies.hpp"
-#include "harness/large_lock.hpp"
-#include "harness/time_limit.hpp"
-#include "properties/large_plan.hpp"
+#include "harness/base/text.hpp"
+#include "harness/devices/compute_sanitizer.hpp"
+#include "harness/devices/large_lock.hpp"
+#include "harness/operators/copies.hpp"
+#include "properties/large/plan.hpp"
 #include "properties/properties.hpp"
 
 namespace gradverify {

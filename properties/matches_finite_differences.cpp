@@ -8,9 +8,9 @@
 #include <cmath>
 #include <optional>
 
-#include "harness/differences.hpp"
-#include "harness/text.hpp"
-#include "properties/derivatives_along.hpp"
+#include "harness/base/text.hpp"
+#include "harness/numbers/differences.hpp"
+#include "properties/checking/directions.hpp"
 #include "properties/properties.hpp"
 
 namespace gradverify {

@@ -4,7 +4,7 @@
 // within its bound, which a missing or a doubled term of integers is far beyond; so must one on a
 // problem where the operator says that it rounds nevertheless, as a mean of three.) A launch error
 // or a write to a guard fails here too: no property passes over one.
-#include "properties/departing_step.hpp"
+#include "properties/checking/departing_step.hpp"
 #include "properties/properties.hpp"
 
 namespace gradverify {

@@ -6,9 +6,9 @@
 #include <span>
 #include <string_view>
 
-#include "harness/outcome.hpp"
-#include "harness/registry.hpp"
-#include "properties/context.hpp"
+#include "harness/cases/outcome.hpp"
+#include "harness/registry/registry.hpp"
+#include "properties/checking/context.hpp"
 
 namespace gradverify {
 

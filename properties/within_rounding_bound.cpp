@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // On full mantissas a correct kernel may differ from the exact value by rounding alone. The bound
-// comes from the reference run on the error-carrying scalar; see harness/bounded.hpp.
+// comes from the reference run on the error-carrying scalar; see harness/numbers/bounded.hpp.
 #include <algorithm>
 #include <cmath>
 
-#include "harness/sensitivity.hpp"
-#include "properties/departing_step.hpp"
+#include "harness/cases/sensitivity.hpp"
+#include "properties/checking/departing_step.hpp"
 #include "properties/properties.hpp"
 
 namespace gradverify {

@@ -2,7 +2,7 @@
 // The operator complex_conv, made of conv.
 #include "reference/complex_conv.hpp"
 
-#include "harness/registry.hpp"
+#include "harness/registry/registry.hpp"
 #include "reference/complex_parts.hpp"
 #include "reference/conv_operator.hpp"
 

@@ -10,10 +10,10 @@
 #include <complex>
 #include <map>
 
-#include "harness/layout.hpp"
-#include "harness/random.hpp"
-#include "harness/registry.hpp"
-#include "reference/run_pass.hpp"
+#include "harness/base/random.hpp"
+#include "harness/registry/layout.hpp"
+#include "harness/registry/registry.hpp"
+#include "reference/tests/run_pass.hpp"
 
 namespace gradverify {
 

@@ -2,7 +2,7 @@
 // The operator complex_conv_transpose, made of conv_transpose.
 #include "reference/complex_conv_transpose.hpp"
 
-#include "harness/registry.hpp"
+#include "harness/registry/registry.hpp"
 #include "reference/complex_parts.hpp"
 #include "reference/conv_transpose_operator.hpp"
 

@@ -5,10 +5,10 @@
 
 #include <doctest/doctest.h>
 
-#include "harness/random.hpp"
-#include "harness/registry.hpp"
-#include "reference/conv_twin_for_tests.hpp"
-#include "reference/run_pass.hpp"
+#include "harness/base/random.hpp"
+#include "harness/registry/registry.hpp"
+#include "reference/tests/conv_twin.hpp"
+#include "reference/tests/run_pass.hpp"
 
 namespace gradverify {
 

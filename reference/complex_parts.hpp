@@ -3,7 +3,7 @@
 // same parameters and passes, and tensors with one more axis at the end, of pairs.
 #pragma once
 
-#include "harness/operator.hpp"
+#include "harness/operators/operator.hpp"
 
 namespace gradverify {
 

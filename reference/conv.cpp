@@ -8,8 +8,8 @@
 #include <Eigen/Core>
 #include <algorithm>
 
-#include "harness/matrix_product.hpp"
-#include "harness/registry.hpp"
+#include "harness/numbers/matrix_product.hpp"
+#include "harness/registry/registry.hpp"
 #include "reference/conv_operator.hpp"
 #include "reference/conv_orders.hpp"
 #include "reference/filter_space.hpp"

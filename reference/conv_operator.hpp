@@ -2,7 +2,7 @@
 // The operator conv itself, with its reference, for an operator that is made of it.
 #pragma once
 
-#include "harness/operator.hpp"
+#include "harness/operators/operator.hpp"
 
 namespace gradverify::conv {
 

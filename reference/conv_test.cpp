@@ -5,8 +5,8 @@
 
 #include <doctest/doctest.h>
 
-#include "harness/random.hpp"
-#include "harness/registry.hpp"
+#include "harness/base/random.hpp"
+#include "harness/registry/registry.hpp"
 
 namespace gradverify {
 

@@ -8,8 +8,8 @@
 #include <array>
 #include <string>
 
-#include "harness/bounded_functions.hpp"
-#include "harness/registry.hpp"
+#include "harness/numbers/bounded_functions.hpp"
+#include "harness/registry/registry.hpp"
 #include "reference/conv_orders.hpp"
 #include "reference/conv_transpose_operator.hpp"
 #include "reference/filter_space.hpp"

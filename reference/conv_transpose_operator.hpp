@@ -2,7 +2,7 @@
 // The operator conv_transpose itself, with its reference, for an operator that is made of it.
 #pragma once
 
-#include "harness/operator.hpp"
+#include "harness/operators/operator.hpp"
 
 namespace gradverify::conv_transpose {
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "harness/registry.hpp"
-#include "reference/run_pass.hpp"
+#include "harness/registry/registry.hpp"
+#include "reference/tests/run_pass.hpp"
 
 namespace gradverify {
 

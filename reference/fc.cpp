@@ -3,8 +3,8 @@
 // kernels are compared exactly.
 #include <Eigen/Core>
 
-#include "harness/matrix_product.hpp"
-#include "harness/registry.hpp"
+#include "harness/numbers/matrix_product.hpp"
+#include "harness/registry/registry.hpp"
 
 namespace gradverify {
 namespace {

@@ -2,8 +2,8 @@
 // The reference of fc against values worked by hand and against sums over every index.
 #include <doctest/doctest.h>
 
-#include "harness/random.hpp"
-#include "harness/registry.hpp"
+#include "harness/base/random.hpp"
+#include "harness/registry/registry.hpp"
 
 namespace gradverify {
 

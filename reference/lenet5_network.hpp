@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "harness/operator.hpp"
+#include "harness/operators/operator.hpp"
 
 namespace gradverify::lenet5 {
 

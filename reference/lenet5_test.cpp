@@ -7,8 +7,8 @@
 #include <map>
 #include <string>
 
-#include "properties/values.hpp"
-#include "reference/run_pass.hpp"
+#include "properties/data/values.hpp"
+#include "reference/tests/run_pass.hpp"
 
 namespace {
 

@@ -8,7 +8,7 @@
 #include <sstream>
 #include <string>
 
-#include "reference/run_pass.hpp"
+#include "reference/tests/run_pass.hpp"
 
 namespace gradverify {
 

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "harness/registry.hpp"
+#include "harness/registry/registry.hpp"
 
 namespace gradverify {
 

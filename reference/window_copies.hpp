@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/operator.hpp"
+#include "harness/operators/operator.hpp"
 
 namespace gradverify {
 

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "harness/operator.hpp"
+#include "harness/operators/operator.hpp"
 
 namespace gradverify {
 

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <sstream>
 
-#include "harness/registry.hpp"
+#include "harness/registry/registry.hpp"
 
 namespace gradverify {
 

@@ -69,7 +69,7 @@ class Runner:
             shutil.rmtree(arguments.work, ignore_errors=True)
             copy_of_repository(arguments.work)
             (arguments.work / "build").mkdir()
-            (arguments.work / "properties/mutants/mutants.py").write_text("")  # takes an hour
+            (arguments.work / "properties/tests/mutants/mutants.py").write_text("")  # takes an hour
         self.environment = self.make_environment()
 
     def make_environment(self):

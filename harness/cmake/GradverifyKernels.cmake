@@ -172,7 +172,7 @@ function(gradverify_compile_cpu target source stem device)
         COMMAND_EXPAND_LISTS VERBATIM)
 endfunction()
 
-# Every access becomes a call of what harness/simt/src/tsan_entry_points.cpp defines; the thread
+# Every access becomes a call of what harness/simt/races/tsan_entry_points.cpp defines; the thread
 # sanitizer's own runtime is not linked. Other sanitizers can't be combined with it.
 function(gradverify_checked_flags variable)
     set(flags ${${variable}})

@@ -12,7 +12,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "harness/cuda_check.hpp"
+#include "harness/base/cuda_check.hpp"
 #include "harness/kernel.hpp"
 
 namespace gradverify::conv::cudnn {

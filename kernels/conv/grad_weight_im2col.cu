@@ -2,7 +2,7 @@
 // conv.grad_weight/im2col and /im2col_chunked: dw = sum over samples of dy patches^T.
 // Left out for the device cuda where there is no cuBLAS; see CMakeLists.txt.
 #if !defined(GRADVERIFY_NO_CUBLAS) || !defined(__NVCC__)
-#include "harness/cuda_check.hpp"
+#include "harness/base/cuda_check.hpp"
 #include "kernels/conv/im2col.cuh"
 
 namespace {

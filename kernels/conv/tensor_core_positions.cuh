@@ -8,7 +8,7 @@
 
 #include <cuda_runtime.h>
 
-#include "harness/tensor_view.hpp"
+#include "harness/registry/tensor_view.hpp"
 
 namespace gradverify::conv {
 

@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "harness/problem.hpp"
+#include "harness/problems/problem.hpp"
 
 namespace gradverify::fc {
 

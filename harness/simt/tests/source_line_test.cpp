@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "harness/simt/src/source_line.hpp"
+#include "harness/simt/faults/source_line.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // nvcuda::wmma of CUDA C++. Each lane owns elements of a matrix, and loads and stores these by
-// itself; the product is one collective of the warp (harness/simt/src/warp_product.cpp). Which
+// itself; the product is one collective of the warp (harness/simt/execute/warp_product.cpp). Which
 // elements a lane owns is no GPU's: CUDA leaves it open. As there, accumulators of one shape agree.
 #pragma once
 #pragma GCC system_header

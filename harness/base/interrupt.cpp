@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/base/interrupt.hpp"
+
+#include <array>
+#include <csignal>
+
+namespace gradverify {
+
+namespace {
+
+constexpr std::array signals{SIGINT, SIGTERM, SIGHUP};
+
+volatile std::sig_atomic_t came = 0;
+std::array<struct sigaction, signals.size()> before;
+
+extern "C" void gradverify_remember_signal(int signal) {
+    if (came != 0) {
+        std::signal(signal, SIG_DFL);
+        raise(signal);  // delivered when this handler returns
+    }
+    came = signal;
+}
+
+}  // namespace
+
+InterruptScope::InterruptScope() {
+    came = 0;
+    struct sigaction action {};
+    action.sa_handler = gradverify_remember_signal;  // without SA_RESTART: poll must return
+    for (std::size_t i = 0; i < signals.size(); ++i) {
+        sigaction(signals[i], nullptr, &before[i]);
+        // What is ignored stays so, as nohup wants.
+        if (before[i].sa_handler != SIG_IGN) sigaction(signals[i], &action, nullptr);
+    }
+}
+
+InterruptScope::~InterruptScope() {
+    for (std::size_t i = 0; i < signals.size(); ++i) sigaction(signals[i], &before[i], nullptr);
+    came = 0;
+}
+
+int interrupt_signal() { return came; }
+
+void throw_if_interrupted() {
+    if (came != 0) throw Interrupted();
+}
+
+}  // namespace gradverify

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/base/text.hpp"
+
+#include <fnmatch.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+#include <numeric>
+
+namespace gradverify {
+
+namespace {
+
+template <class T>
+std::optional<T> parse_number(std::string_view text) {
+    T value{};
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+    return value;
+}
+
+/// Insertions, deletions and replacements that turn one text into the other.
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+    std::vector<std::size_t> row(b.size() + 1);
+    std::iota(row.begin(), row.end(), std::size_t{0});
+    for (std::size_t i = 1; i <= a.size(); ++i) {
+        std::size_t diagonal = row[0];
+        row[0] = i;
+        for (std::size_t j = 1; j <= b.size(); ++j) {
+            const std::size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+            diagonal = row[j];
+            row[j] = std::min({row[j] + 1, row[j - 1] + 1, replaced});
+        }
+    }
+    return row.back();
+}
+
+}  // namespace
+
+std::string print_exactly(double value) {
+    char buffer[32];
+    const auto result = std::to_chars(buffer, buffer + sizeof buffer, value);
+    return {buffer, result.ptr};
+}
+
+std::string print_rounded(double value) {
+    std::array<char, 40> text;
+    const double size = std::abs(value);
+    if (size >= 1e6 || (size > 0.0 && size < 1e-3))
+        std::snprintf(text.data(), text.size(), "%.3g", value);
+    else {
+        const int whole = size >= 1.0 ? static_cast<int>(std::floor(std::log10(size))) + 1 : 0;
+        const int small = size > 0.0 && size < 0.1 ? (size < 0.01 ? 2 : 1) : 0;
+        std::snprintf(text.data(), text.size(), "%.*f", std::max(0, 3 - whole) + small, value);
+    }
+    return text.data();
+}
+
+std::string print_seconds(double seconds) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%.2g s", seconds);
+    if (seconds >= 99.5) std::snprintf(text, sizeof text, "%.0f s", seconds);
+    return text;
+}
+
+std::string print_grouped(std::int64_t value) {
+    std::string text = std::to_string(value);
+    const std::size_t first_digit = value < 0 ? 1 : 0;
+    for (std::size_t at = text.size(); at > first_digit + 3;) text.insert(at -= 3, ",");
+    return text;
+}
+
+std::optional<double> parse_double(std::string_view text) { return parse_number<double>(text); }
+std::optional<std::int64_t> parse_int(std::string_view text) {
+    return parse_number<std::int64_t>(text);
+}
+std::optional<std::uint64_t> parse_uint(std::string_view text) {
+    return parse_number<std::uint64_t>(text);
+}
+
+std::string joined(std::span<const std::string> words, std::string_view separator) {
+    std::string text;
+    for (const std::string& word : words) {
+        if (!text.empty()) text += separator;
+        text += word;
+    }
+    return text;
+}
+
+std::vector<std::string_view> split(std::string_view text, char separator) {
+    std::vector<std::string_view> parts;
+    for (;;) {
+        const std::size_t end = text.find(separator);
+        parts.push_back(text.substr(0, end));
+        if (end == std::string_view::npos) return parts;
+        text.remove_prefix(end + 1);
+    }
+}
+
+std::vector<std::string> closest(std::string_view name, std::span<const std::string> names) {
+    const std::size_t tolerated = std::max<std::size_t>(2, name.size() / 4);
+    std::vector<std::pair<std::size_t, std::string>> close;
+    for (const std::string& candidate : names)
+        if (const std::size_t distance = edit_distance(name, candidate); distance <= tolerated)
+            close.emplace_back(distance, candidate);
+    std::ranges::sort(close);
+    std::vector<std::string> best;
+    for (const auto& [distance, candidate] : close)
+        if (best.size() < 3) best.push_back(candidate);
+    return best;
+}
+
+std::string did_you_mean(std::string_view name, std::span<const std::string> names) {
+    const std::vector<std::string> close = closest(name, names);
+    return close.empty() ? std::string() : "; did you mean " + joined(close, " or ") + "?";
+}
+
+bool glob_matches(const std::string& pattern, const std::string& name) {
+    return fnmatch(pattern.c_str(), name.c_str(), FNM_NOESCAPE) == 0;
+}
+
+std::string shell_quoted(std::string_view text) {
+    std::string quoted = "'";
+    for (const char c : text) {
+        // A single quote can't stand inside single quotes: close, escape, open again.
+        if (c == '\'')
+            quoted += "'\\''";
+        else
+            quoted += c;
+    }
+    return quoted + "'";
+}
+
+std::string wrapped(std::string_view words, int indent, int width) {
+    std::string text;
+    std::size_t column = static_cast<std::size_t>(indent);
+    for (const std::string_view word : split(words, ' ')) {
+        if (!text.empty() && column + 1 + word.size() > static_cast<std::size_t>(width)) {
+            text += "\n" + std::string(static_cast<std::size_t>(indent), ' ');
+            column = static_cast<std::size_t>(indent);
+        } else if (!text.empty()) {
+            text += ' ';
+            ++column;
+        }
+        text += word;
+        column += word.size();
+    }
+    return text;
+}
+
+}  // namespace gradverify

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Small questions about text that several files ask: numbers that read back exactly, lists for
+// error messages, names close to a misspelt one, globs, shell words. Knows nothing of verdicts.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace gradverify {
+
+/// The shortest text that reads back to the same double.
+std::string print_exactly(double value);
+/// Nothing when the whole text is not one number.
+std::optional<double> parse_double(std::string_view text);
+std::optional<std::int64_t> parse_int(std::string_view text);
+std::optional<std::uint64_t> parse_uint(std::string_view text);
+
+/// Three digits that count: `3.14`, `412`, `0.0123`, `4.9e+10`.
+std::string print_rounded(double value);
+/// Seconds as a person says them: `0.04 s`, `12 s`.
+std::string print_seconds(double seconds);
+/// `1,234,567`
+std::string print_grouped(std::int64_t value);
+
+/// `a, b, c`
+std::string joined(std::span<const std::string> words, std::string_view separator = ", ");
+/// The parts between separators, empty ones included; one part when there is no separator.
+std::vector<std::string_view> split(std::string_view text, char separator);
+
+/// At most three of the names, those that a misspelling of `name` could have meant, best first.
+std::vector<std::string> closest(std::string_view name, std::span<const std::string> names);
+/// `; did you mean A or B?`, or nothing when no name is close.
+std::string did_you_mean(std::string_view name, std::span<const std::string> names);
+
+/// `*` is any text, dots and slashes included, `?` one character, `[ab]` one of these.
+bool glob_matches(const std::string& pattern, const std::string& name);
+
+/// The text as one word of a POSIX shell, in single quotes.
+std::string shell_quoted(std::string_view text);
+
+/// Words set into lines of at most `width` columns; every line but the first begins with `indent`
+/// blanks, and the first is taken to begin there already.
+std::string wrapped(std::string_view words, int indent, int width = 100);
+
+}  // namespace gradverify

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the parts of the verb `bench` for kernels hand to each other: what is to be timed, how each
+// kernel was verified on the problem, and what came out.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "harness/bench/statistics.hpp"
+#include "harness/cases/measurement.hpp"
+#include "harness/cases/suite.hpp"
+#include "harness/workers/pool.hpp"
+
+namespace gradverify {
+
+struct BenchArguments {
+    std::vector<std::string> filters;
+    std::string device = "auto";
+    std::uint64_t seed = 1;
+    // Of kernels.
+    std::vector<std::string> own_problems;  ///< none: the operators' own
+    std::string data = "integers";
+    bool verify = true;
+    bool graph = false;
+    std::int64_t repetitions = 0;  ///< 0: as many as take some time
+    std::string json;
+    std::pair<std::string, std::string> compare;  ///< files; empty without
+    // Of the harness.
+    bool harness = false;
+    std::string property = "*";
+    std::int64_t problems = 300;
+};
+
+/// The verb `bench`; returns the exit code.
+int run_bench(const Suite& suite, const BenchArguments& arguments);
+/// `bench --harness`.
+int run_bench_harness(const Suite& suite, const BenchArguments& arguments);
+
+/// A kernel that is to be timed on its group's problem.
+struct BenchItem {
+    const Kernel* kernel = nullptr;
+    std::string why_not;        ///< why it can't be timed; empty when it can
+    bool is_yardstick = false;  ///< not selected, but what the others are compared with
+};
+
+/// A pass on a problem.
+struct BenchGroup {
+    const Operator* op = nullptr;
+    const PassSpec* pass = nullptr;
+    Problem problem;
+    std::vector<BenchItem> items;  ///< those of the same types together, yardsticks first
+};
+
+/// What `bench` is to time: the given problems, or the operators' own, with every selected kernel;
+/// and to compare with, yardsticks.
+///
+/// **Errors** UsageError when there is nothing that can be timed; the text says why.
+std::vector<BenchGroup> plan_bench(const BenchArguments& arguments, const std::string& device);
+
+/// Whether the others are to be compared with it: it declares `yardstick()`.
+bool is_yardstick(const Kernel& kernel);
+
+/// Whether times of the two say which is better: they store and sum the same types.
+bool are_comparable(const Kernel& a, const Kernel& b);
+
+/// Whether the multiply-adds of the operator's passes are those that its formula has: it multiplies
+/// tensors. Otherwise they are an estimate of the reference's work.
+bool counts_multiply_adds(const Operator& op);
+
+/// Beyond so many multiply-adds the reference, which carries errors along, takes minutes.
+inline constexpr double reference_multiply_adds = 3e8;
+/// And so do the calls of a timing on the cpu device, of a second each.
+inline constexpr double emulated_multiply_adds = 3e7;
+
+/// How a kernel fared on the problem before it was timed.
+struct Verification {
+    enum class State { verified, not_verified, failed };
+    State state = State::not_verified;
+    std::string text;    ///< of what it was verified by, or why it was not
+    std::string report;  ///< of a failure, lines
+};
+
+/// Verifies kernels on the very problems that they are timed on.
+class BenchVerifier {
+  public:
+    /// The reference is asked up to so many multiply-adds.
+    BenchVerifier(const Suite& suite, WorkerPool& pool, const BenchArguments& arguments,
+                  std::string device, double largest = reference_multiply_adds);
+
+    /// By the reference, or where that would take minutes by another kernel's results, or as copies
+    /// of a small problem.
+    Verification verify(const BenchGroup& group, const Kernel& kernel);
+
+  private:
+    Verification by_reference(const BenchGroup& group, const Kernel& kernel);
+    Verification beyond_the_reference(const BenchGroup& group, const Kernel& kernel);
+    std::optional<Verification> by_agreement(const BenchGroup& group, const Kernel& kernel,
+                                             std::string& tried);
+    std::optional<Verification> by_copies(const BenchGroup& group, const Kernel& kernel,
+                                          std::string& why_not);
+    std::optional<Verification> against(const BenchGroup& group, const Kernel& kernel,
+                                        const Kernel& peer);
+    const Verification& on_small_problems(const Kernel& kernel);
+
+    const Suite& suite_;
+    WorkerPool& pool_;
+    const BenchArguments& arguments_;
+    std::string device_;
+    double largest_;
+    std::map<std::string, Verification> small_;  ///< by kernel
+};
+
+/// Asks a worker of its own, which a kernel may crash.
+///
+/// **Errors** EnvironmentError, Interrupted.
+Outcome ask_alone(const MeasureRequest& request, double limit_seconds);
+
+/// Of calls of a pass on a device, with much to spare.
+double generous_seconds(double multiply_adds, double calls, const std::string& device);
+
+/// What became of an item.
+struct BenchResult {
+    const BenchGroup& group;
+    const BenchItem& item;
+    enum class State { timed, failed, not_timed };
+    State state = State::not_timed;
+    std::string why_not;  ///< of the two others
+    Verification verification{};
+    Timing timing{};
+    Spread seconds{};
+    /// The fastest yardstick with the same types, what it is called, and how many times as long
+    /// this kernel takes.
+    std::string yardstick{}, yardstick_name{};
+    double ratio_to_yardstick = 0.0;
+
+    double bytes() const { return bytes_of(timing.tensors); }
+    double flops_per_second() const;  ///< 0 where the multiply-adds are not counted
+    double bytes_per_second() const { return bytes() / seconds.median; }
+};
+
+/// Of the yardsticks that were timed the fastest that the kernel compares with, and is not itself;
+/// null when there is none.
+const BenchResult* fastest_yardstick(const std::vector<BenchResult>& results, const Kernel& kernel);
+
+/// The ceiling that a kernel's arithmetic is told a share of, by its types; empty for sums of
+/// integers, of which none is measured.
+const char* ceiling_of(const Kernel& kernel);
+
+/// What `bench` prints, text alone.
+std::string print_bench_head(const BenchArguments& arguments, const std::string& device,
+                             const Ceilings& ceilings);
+std::string print_group(const BenchGroup& group);
+/// The tensors as launchers get them.
+std::string print_tensors(const PassSpec& pass, const Timing& timing);
+std::string print_result(const BenchResult& result, const std::string& device,
+                         const Ceilings& ceilings);
+/// A line for each kernel that was timed, the fastest of each type first; empty for fewer than two.
+std::string print_comparison(const std::vector<BenchResult>& results);
+/// `31.2 ms`; three digits that count.
+std::string print_time(double seconds);
+
+/// The medians and samples of two files that `--json` wrote, and a verdict on each pair; prints
+/// them and returns the exit code: 1 when a kernel is slower.
+///
+/// **Errors** UsageError.
+int compare_benches(const std::string& before, const std::string& after,
+                    const std::vector<std::string>& filters);
+
+}  // namespace gradverify

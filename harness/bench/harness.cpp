@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+// The verb `bench --harness`: how many problems a second one worker verifies with every property
+// on, and where the time goes. Problems are the operator's typical ones, the same for a seed.
+// Kernels without barriers and kernels with them are measured apart, since a barrier costs the CPU
+// device far more than a multiply-add.
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <map>
+
+#include "harness/base/errors.hpp"
+#include "harness/base/random.hpp"
+#include "harness/base/text.hpp"
+#include "harness/bench/bench.hpp"
+#include "harness/run/selection.hpp"
+#include "harness/workers/pool.hpp"
+
+namespace gradverify {
+
+namespace {
+
+/// A problem with every parameter uniform in its typical range; valid and not empty.
+Problem typical_problem(const Operator& op, SplitMix64& random) {
+    for (;;) {
+        Problem problem(op.space, op.usual_ranks.value_or(op.space.ranks()).most);
+        for (const Constraint& range : op.typical)
+            for (const int slot : op.space.find(range.parameter, problem.rank()))
+                problem[slot] = random.between(range.minimum, range.maximum);
+        // Both sides of a padding, say: what must be equal takes the first one's value.
+        for (const Constraint& constraint : op.constraints)
+            if (constraint.kind == Constraint::Kind::same_as) {
+                const auto to = op.space.find(constraint.parameter, problem.rank());
+                const auto from = op.space.find(constraint.other, problem.rank());
+                for (std::size_t i = 0; i < to.size(); ++i) problem[to[i]] = problem[from[i]];
+            }
+        if (!op.validate(problem) && !op.is_empty(problem)) return problem;
+    }
+}
+
+/// For each pass the first kernel of the kind that supports the problem.
+std::vector<const Kernel*> kernels_for(const Operator& op, const Problem& problem, bool barriers,
+                                       const BenchArguments& arguments, const std::string& device) {
+    std::vector<const Kernel*> kernels;
+    for (const PassSpec& pass : op.passes)
+        for (const Kernel& kernel : Registry::instance().kernels())
+            if (kernel.pass == &pass && is_selected(kernel, arguments.filters) &&
+                kernel.on(device) &&
+                (kernel.any().launch_cost.barriers_per_thread > 0) == barriers &&
+                !kernel.why_unsupported(problem)) {
+                kernels.push_back(&kernel);
+                break;
+            }
+    return kernels;
+}
+
+struct Measured {
+    std::int64_t problems = 0, cases = 0;
+    double seconds = 0.0, seconds_kernel = 0.0, seconds_reference = 0.0, seconds_total = 0.0;
+    std::vector<std::string> kernels;
+    /// The property of each ticket, and what its cases took in the worker.
+    std::vector<std::string> property_of;
+    struct Share {
+        std::int64_t cases = 0;
+        double seconds = 0.0;
+    };
+    std::map<std::string, Share> by_property;
+
+    void add(const WorkerPool::Answer& answer) {
+        const Outcome& outcome = answer.outcome;
+        if (outcome.verdict == Verdict::failed || outcome.verdict == Verdict::errored)
+            throw EnvironmentError("bench: a case came out as " +
+                                   std::string(name_of(outcome.verdict)) + ": " + outcome.message +
+                                   "; run `gradverify check` first");
+        ++cases;
+        seconds_kernel += outcome.seconds_kernel;
+        seconds_reference += outcome.seconds_reference;
+        seconds_total += outcome.seconds_total;
+        Share& share = by_property[property_of[static_cast<std::size_t>(answer.ticket)]];
+        ++share.cases;
+        share.seconds += outcome.seconds_total;
+    }
+};
+
+Measured measure(const Suite& suite, const Operator& op, bool barriers,
+                 const BenchArguments& arguments, const std::string& device, WorkerPool& pool) {
+    Measured measured;
+    SplitMix64 random(mix_seed(arguments.seed, op.name));
+    const auto start = std::chrono::steady_clock::now();
+    while (measured.problems < arguments.problems) {
+        const Problem problem = typical_problem(op, random);
+        const auto kernels = kernels_for(op, problem, barriers, arguments, device);
+        if (kernels.empty()) break;
+        for (const Kernel* kernel : kernels) {
+            if (std::ranges::find(measured.kernels, kernel->name) == measured.kernels.end())
+                measured.kernels.push_back(kernel->name);
+            for (const Suite::Entry& property : suite.properties) {
+                if (!property.applies(*kernel, device) || property.own_cases ||
+                    !glob_matches(arguments.property, property.name))
+                    continue;
+                while (!pool.has_room())
+                    if (const auto answer = pool.wait(1.0)) measured.add(*answer);
+                const Row row{kernel, property.name, device};
+                pool.submit(static_cast<std::int64_t>(measured.property_of.size()),
+                            suite.draw_on(row, arguments.seed, measured.problems, problem).print());
+                measured.property_of.push_back(property.name);
+            }
+        }
+        ++measured.problems;
+    }
+    while (pool.in_flight() > 0)
+        if (const auto answer = pool.wait(1.0)) measured.add(*answer);
+    measured.seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    return measured;
+}
+
+void print(const Suite& suite, const Operator& op, bool barriers, const Measured& m) {
+    const double cases = static_cast<double>(m.cases);
+    std::printf("%s, kernels %s barriers: %.1f problems/s (%lld problems, %lld cases in %.2f s)\n",
+                op.name.c_str(), barriers ? "with" : "without",
+                static_cast<double>(m.problems) / m.seconds, static_cast<long long>(m.problems),
+                static_cast<long long>(m.cases), m.seconds);
+    std::printf(
+        "  a case takes %.0f us: kernel %.0f, reference %.0f, rest of the check %.0f, "
+        "between cases %.0f\n",
+        1e6 * m.seconds / cases, 1e6 * m.seconds_kernel / cases, 1e6 * m.seconds_reference / cases,
+        1e6 * (m.seconds_total - m.seconds_kernel - m.seconds_reference) / cases,
+        1e6 * (m.seconds - m.seconds_total) / cases);
+    std::vector<std::string> shares;
+    for (const Suite::Entry& property : suite.properties)
+        if (const auto found = m.by_property.find(property.name); found != m.by_property.end()) {
+            const auto& [count, seconds] = found->second;
+            char text[32];
+            std::snprintf(text, sizeof text, " %.0f", 1e6 * seconds / static_cast<double>(count));
+            shares.push_back(property.name + text);
+        }
+    std::printf("  in us, a case of %s\n", wrapped(joined(shares), 5).c_str());
+    std::printf("  by %s\n", wrapped(joined(m.kernels), 5).c_str());
+}
+
+}  // namespace
+
+int run_bench_harness(const Suite& suite, const BenchArguments& arguments) {
+    require_each_filter(arguments.filters);
+    WorkerPool pool(worker_options(1));
+    const std::string device = choose_devices(arguments.device, pool).front();
+    std::printf("bench --harness: device %s, seed %llu, one worker, %s\n", device.c_str(),
+                static_cast<unsigned long long>(arguments.seed),
+                arguments.property == "*" ? "every property" : arguments.property.c_str());
+    bool any = false;
+    std::vector<const Operator*> operators;
+    for (const Kernel& kernel : Registry::instance().kernels())
+        if (std::ranges::find(operators, kernel.op) == operators.end() &&
+            !kernel.op->typical.empty())
+            operators.push_back(kernel.op);
+    for (const Operator* op : operators)
+        for (const bool barriers : {false, true}) {
+            const Measured measured = measure(suite, *op, barriers, arguments, device, pool);
+            if (measured.cases == 0) continue;
+            any = true;
+            print(suite, *op, barriers, measured);
+        }
+    if (!any)
+        throw UsageError(
+            "no selected kernel supports its operator's typical problems under a property that "
+            "matches '" +
+            arguments.property + "'");
+    return exit_ok;
+}
+
+}  // namespace gradverify

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/bench/json.hpp"
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "harness/base/errors.hpp"
+#include "harness/base/version.hpp"
+
+namespace gradverify {
+
+using nlohmann::ordered_json;
+
+namespace {
+
+std::string text_of(const ordered_json& object) {
+    return object.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+}
+
+ordered_json tensors_of(const BenchResult& result) {
+    const std::vector<std::string> names = result.group.pass->tensors();
+    ordered_json tensors = ordered_json::array();
+    for (std::size_t i = 0; i < result.timing.tensors.size(); ++i) {
+        const TensorView& tensor = result.timing.tensors[i];
+        std::vector<std::int64_t> sizes, strides, blocks, strides_in_blocks;
+        std::vector<std::int64_t> inner_blocks, strides_in_inner_blocks;
+        bool is_blocked = false, is_cut_twice = false;
+        for (int axis = 0; axis < tensor.rank; ++axis) {
+            sizes.push_back(tensor.size(axis));
+            strides.push_back(tensor.stride(axis));
+            blocks.push_back(tensor.block(axis));
+            strides_in_blocks.push_back(tensor.stride_in_block(axis));
+            inner_blocks.push_back(tensor.inner_block(axis));
+            strides_in_inner_blocks.push_back(tensor.stride_in_inner_block(axis));
+            is_blocked |= tensor.block(axis) > 1;
+            is_cut_twice |= tensor.inner_block(axis) > 1;
+        }
+        tensors.push_back({{"name", names[i]},
+                           {"dtype", traits_of(tensor.dtype).name},
+                           {"sizes", sizes},
+                           {"strides", strides}});
+        if (!is_blocked) continue;
+        tensors.back()["blocks"] = blocks;
+        tensors.back()["strides_in_blocks"] = strides_in_blocks;
+        if (!is_cut_twice) continue;
+        tensors.back()["inner_blocks"] = inner_blocks;
+        tensors.back()["strides_in_inner_blocks"] = strides_in_inner_blocks;
+    }
+    return tensors;
+}
+
+void add_timing(ordered_json& object, const BenchResult& result, const Ceilings& ceilings) {
+    const double bandwidth = result.bytes_per_second();
+    object["repetitions"] = result.timing.samples.size();
+    object["calls_per_sample"] = result.timing.calls_per_sample;
+    object["buffer_copies"] = result.timing.copies;
+    object["outgrows_cache"] = result.timing.outgrows_cache;
+    object["seconds"] = result.seconds.median;
+    object["seconds_low"] = result.seconds.low;
+    object["seconds_high"] = result.seconds.high;
+    object["bytes"] = result.bytes();
+    object["gigabytes_per_second"] = bandwidth / 1e9;
+    object["share_of_copy"] = bandwidth / ceilings.copy_bytes_per_second;
+    if (const double flops = result.flops_per_second(); flops > 0.0) {
+        object["multiply_adds"] = result.group.pass->multiply_adds(result.group.problem);
+        object["tflops"] = flops / 1e12;
+        if (const auto* ceiling = ceilings.find(ceiling_of(*result.item.kernel))) {
+            object["ceiling"] = ceiling->name;
+            object["share_of_ceiling"] = flops / ceiling->flops;
+        }
+    }
+    if (!result.yardstick.empty()) {
+        object["yardstick"] = result.yardstick;
+        object["yardstick_name"] = result.yardstick_name;
+        object["ratio_to_yardstick"] = result.ratio_to_yardstick;
+    }
+    object["tensors"] = tensors_of(result);
+    object["samples"] = result.timing.samples;
+}
+
+BenchRecord record_of(const ordered_json& object) {
+    return {.kernel = object.at("kernel"),
+            .problem = object.at("problem"),
+            .device = object.at("device"),
+            .data = object.at("data"),
+            .graph = object.at("graph"),
+            .verified = object.at("verified"),
+            .samples = object.at("samples").get<std::vector<double>>()};
+}
+
+/// Takes a line up.
+void read_line(const std::string& line, BenchFile& read) {
+    const ordered_json object = ordered_json::parse(line);
+    const auto kind = object.at("kind").get<std::string>();
+    if (kind == "run") {
+        read.version = object.at("version");
+        read.device_name = object.at("device_name");
+    } else if (kind == "bench") {
+        if (object.at("state") == "timed") read.records.push_back(record_of(object));
+    } else if (kind != "summary") {
+        throw UsageError("its kind is " + kind);
+    }
+}
+
+}  // namespace
+
+BenchJson::BenchJson(const std::string& path) : path_(path), file_(path) {
+    if (!file_) throw EnvironmentError("can't write " + path);
+}
+
+void BenchJson::write(const std::string& line) {
+    file_ << line << '\n';
+    file_.flush();
+    if (!file_) throw EnvironmentError("can't write " + path_);
+}
+
+void BenchJson::begin(const BenchArguments& arguments, const std::string& device,
+                      const Ceilings& ceilings) {
+    ordered_json object{{"kind", "run"},
+                        {"version", version},
+                        {"device", device},
+                        {"device_name", ceilings.device_name},
+                        {"data", arguments.data},
+                        {"seed", arguments.seed},
+                        {"graph", arguments.graph},
+                        {"cache_bytes", ceilings.cache_bytes},
+                        {"copy_gigabytes_per_second", ceilings.copy_bytes_per_second / 1e9}};
+    for (const ArithmeticCeiling& one : ceilings.arithmetic)
+        object["tflops"][one.name] = one.flops / 1e12;
+    write(text_of(object));
+}
+
+void BenchJson::add(const BenchResult& result, const BenchArguments& arguments,
+                    const std::string& device, const Ceilings& ceilings) {
+    constexpr const char* states[] = {"timed", "failed", "not_timed"};
+    ordered_json object{{"kind", "bench"},
+                        {"kernel", result.item.kernel->name},
+                        {"problem", result.group.problem.print()},
+                        {"device", device},
+                        {"data", arguments.data},
+                        {"graph", arguments.graph},
+                        {"state", states[static_cast<std::size_t>(result.state)]}};
+    if (result.state == BenchResult::State::timed) {
+        object["verified"] = result.verification.state == Verification::State::verified;
+        object["verification"] = result.verification.text;
+        add_timing(object, result, ceilings);
+    } else {
+        object["message"] = result.why_not;
+    }
+    write(text_of(object));
+}
+
+void BenchJson::finish(const BenchCounts& counts, double seconds) {
+    write(text_of({{"kind", "summary"},
+                   {"timed", counts.timed},
+                   {"failed", counts.failed},
+                   {"not_timed", counts.not_timed},
+                   {"seconds", seconds}}));
+}
+
+BenchFile read_bench(const std::string& path) {
+    std::ifstream file(path);
+    if (!file || std::filesystem::is_directory(path))
+        throw UsageError("--compare: can't read " + path);
+    BenchFile read;
+    int number = 0;
+    for (std::string line; std::getline(file, line);) try {
+            ++number;
+            read_line(line, read);
+        } catch (const std::exception& wrong) {
+            throw UsageError("--compare: line " + std::to_string(number) + " of " + path +
+                             " is not a line that bench --json writes: " + wrong.what());
+        }
+    return read;
+}
+
+}  // namespace gradverify

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// Decides what `bench --json` writes, one object a line, and reads it back for `bench --compare`: a
+// run, a line for each kernel, a summary. A line is flushed when it stands.
+#pragma once
+
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "harness/bench/bench.hpp"
+
+namespace gradverify {
+
+/// How many kernels came to what.
+struct BenchCounts {
+    int timed = 0, failed = 0, not_timed = 0;
+};
+
+class BenchJson {
+  public:
+    /// **Errors** EnvironmentError when the file can't be written.
+    explicit BenchJson(const std::string& path);
+    void begin(const BenchArguments& arguments, const std::string& device,
+               const Ceilings& ceilings);
+    void add(const BenchResult& result, const BenchArguments& arguments, const std::string& device,
+             const Ceilings& ceilings);
+    void finish(const BenchCounts& counts, double seconds);
+
+  private:
+    void write(const std::string& line);
+
+    std::string path_;
+    std::ofstream file_;
+};
+
+/// A kernel that was timed.
+struct BenchRecord {
+    std::string kernel, problem, device, data;
+    bool graph = false, verified = false;
+    std::vector<double> samples;
+
+    /// What makes two records comparable.
+    bool is_like(const BenchRecord& other) const {
+        return kernel == other.kernel && problem == other.problem && device == other.device &&
+               data == other.data && graph == other.graph;
+    }
+};
+
+struct BenchFile {
+    std::string version, device_name;
+    std::vector<BenchRecord> records;
+};
+
+/// **Errors** UsageError when the file can't be read, or a line is none that `bench --json` writes.
+BenchFile read_bench(const std::string& path);
+
+}  // namespace gradverify

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+// Decides what `bench` times: problems, and the kernels for each.
+#include <algorithm>
+#include <map>
+#include <set>
+#include <stdexcept>
+#include <utility>
+
+#include "harness/base/errors.hpp"
+#include "harness/base/text.hpp"
+#include "harness/bench/bench.hpp"
+#include "harness/registry/element_types.hpp"
+#include "harness/run/refusals.hpp"
+#include "harness/run/selection.hpp"
+
+namespace gradverify {
+
+namespace {
+
+std::vector<const Operator*> selected_operators(const BenchArguments& arguments) {
+    std::vector<const Operator*> operators;
+    for (const Kernel& kernel : Registry::instance().kernels())
+        if (is_selected(kernel, arguments.filters) &&
+            std::ranges::find(operators, kernel.op) == operators.end())
+            operators.push_back(kernel.op);
+    return operators;
+}
+
+struct PlannedProblem {
+    const Operator* op;
+    Problem problem;
+};
+
+std::vector<PlannedProblem> given_problems(const BenchArguments& arguments,
+                                           const std::vector<const Operator*>& operators) {
+    std::vector<PlannedProblem> problems;
+    for (const std::string& text : arguments.own_problems) {
+        Refusals refusals(text);
+        bool any = false;
+        for (const Operator* op : operators) try {
+                Problem problem = Problem::parse(op->space, text);
+                if (const auto invalid = op->validate(problem)) {
+                    refusals.add(*op, true, *invalid);
+                    continue;
+                }
+                any = true;
+                problems.push_back({op, std::move(problem)});
+            } catch (const std::invalid_argument& wrong) {
+                refusals.add(*op, false, wrong.what());
+            }
+        if (!any) throw UsageError("--problem " + text + ": " + refusals.why());
+    }
+    return problems;
+}
+
+std::vector<PlannedProblem> own_problems(const std::vector<const Operator*>& operators) {
+    std::vector<PlannedProblem> problems;
+    std::vector<std::string> without;
+    for (const Operator* op : operators)
+        if (op->benchmark.empty())
+            without.push_back(op->name);
+        else
+            problems.push_back({op, Problem::parse(op->space, op->benchmark)});
+    if (problems.empty())
+        throw UsageError("bench needs a --problem: none is declared as the benchmark of " +
+                         joined(without));
+    return problems;
+}
+
+std::string why_not(const Kernel& kernel, const Problem& problem, const std::string& device) {
+    if (!kernel.on(device)) return kernel.why_not_on(device);
+    if (const auto unsupported = kernel.why_unsupported(problem)) return *unsupported;
+    const double multiply_adds = kernel.pass->multiply_adds(problem);
+    if (device != "cpu" || multiply_adds <= emulated_multiply_adds) return {};
+    return "takes the work of " + print_rounded(multiply_adds) +
+           " multiply-adds; on the cpu device, which emulates a GPU, " +
+           print_rounded(emulated_multiply_adds) + " is the most";
+}
+
+/// Kernels of the same types together, so that their tensors are printed once; of these yardsticks
+/// first, unless there is nothing to compare with it.
+void arrange(BenchGroup& group) {
+    const auto types = [&](const BenchItem& item) {
+        return print_types(item.kernel->any(), *group.op, *group.pass);
+    };
+    std::set<std::string> compared;
+    for (const BenchItem& item : group.items)
+        if (!item.is_yardstick && item.why_not.empty()) compared.insert(types(item));
+    std::erase_if(group.items, [&](const BenchItem& item) {
+        return item.is_yardstick && !compared.contains(types(item));
+    });
+    std::map<std::string, std::size_t> first;
+    for (const BenchItem& item : group.items) first.emplace(types(item), first.size());
+    std::ranges::stable_sort(group.items, {}, [&](const BenchItem& item) {
+        return std::pair(first.at(types(item)), is_yardstick(*item.kernel) ? 0 : 1);
+    });
+}
+
+BenchGroup group_of(const PlannedProblem& planned, const PassSpec& pass,
+                    const BenchArguments& arguments, const std::string& device) {
+    BenchGroup group{.op = planned.op, .pass = &pass, .problem = planned.problem, .items = {}};
+    for (const Kernel& kernel : Registry::instance().kernels()) {
+        if (kernel.pass != &pass) continue;
+        std::string why = why_not(kernel, planned.problem, device);
+        const bool selected = is_selected(kernel, arguments.filters);
+        if (selected || (is_yardstick(kernel) && why.empty()))
+            group.items.push_back({&kernel, std::move(why), !selected});
+    }
+    arrange(group);
+    return group;
+}
+
+}  // namespace
+
+bool is_yardstick(const Kernel& kernel) { return !kernel.any().yardstick_name.empty(); }
+
+bool are_comparable(const Kernel& a, const Kernel& b) {
+    return a.pass == b.pass && a.any().accumulator() == b.any().accumulator() &&
+           a.any().multiplies_in_tf32() == b.any().multiplies_in_tf32() &&
+           print_types(a.any(), *a.op, *a.pass) == print_types(b.any(), *b.op, *b.pass);
+}
+
+const BenchResult* fastest_yardstick(const std::vector<BenchResult>& results,
+                                     const Kernel& kernel) {
+    const BenchResult* fastest = nullptr;
+    for (const BenchResult& result : results) {
+        const Kernel& other = *result.item.kernel;
+        if (result.state == BenchResult::State::timed && is_yardstick(other) && &other != &kernel &&
+            are_comparable(other, kernel) &&
+            (!fastest || result.seconds.median < fastest->seconds.median))
+            fastest = &result;
+    }
+    return fastest;
+}
+
+bool counts_multiply_adds(const Operator& op) {
+    return std::ranges::any_of(op.products, [](const auto& factors) { return factors.size() > 1; });
+}
+
+std::vector<BenchGroup> plan_bench(const BenchArguments& arguments, const std::string& device) {
+    if (device == "cpu" && arguments.own_problems.empty())
+        throw UsageError(
+            "bench needs a --problem on the cpu device: it emulates a GPU, and the operators' own "
+            "problems are large enough for one");
+    const auto operators = selected_operators(arguments);
+    const auto problems = arguments.own_problems.empty() ? own_problems(operators)
+                                                         : given_problems(arguments, operators);
+    std::vector<BenchGroup> groups;
+    for (const PlannedProblem& planned : problems)
+        for (const PassSpec& pass : planned.op->passes)
+            if (BenchGroup group = group_of(planned, pass, arguments, device); !group.items.empty())
+                groups.push_back(std::move(group));
+    std::string first_reason;
+    for (const BenchGroup& group : groups)
+        for (const BenchItem& item : group.items) {
+            if (item.why_not.empty()) return groups;
+            if (first_reason.empty())
+                first_reason =
+                    item.kernel->name + " on " + group.problem.print() + " " + item.why_not;
+        }
+    throw UsageError("bench has nothing to time on " + device + ": " + first_reason);
+}
+
+}  // namespace gradverify

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// What samples say, when two times differ, and over how many copies of its buffers a kernel is
+// timed.
+#include "harness/bench/statistics.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <stdexcept>
+#include <vector>
+
+#include "harness/base/random.hpp"
+#include "harness/cases/timing.hpp"
+
+namespace {
+
+using namespace gradverify;
+
+/// Times around a centre, up to a share of it away, in no order.
+std::vector<double> around(double centre, double share, std::size_t count, std::uint64_t seed) {
+    SplitMix64 random(seed);
+    std::vector<double> samples(count);
+    for (double& sample : samples)
+        sample = centre * (1.0 + share * (static_cast<double>(random.below(2001)) / 1000.0 - 1.0));
+    return samples;
+}
+
+Difference verdict(const std::vector<double>& before, const std::vector<double>& after) {
+    return difference_of(ratio_of_medians(before, after), std::min(before.size(), after.size()));
+}
+
+}  // namespace
+
+TEST_CASE("a spread is the median and the quartiles, between samples where they fall there") {
+    const Spread five = spread_of(std::vector<double>{5.0, 1.0, 4.0, 2.0, 30.0});
+    CHECK(five.median == 4.0);
+    CHECK(five.low == 2.0);
+    CHECK(five.high == 5.0);
+    const Spread four = spread_of(std::vector<double>{4.0, 3.0, 2.0, 1.0});
+    CHECK(four.median == 2.5);
+    CHECK(four.low == 1.75);
+    CHECK(four.high == 3.25);
+    const Spread one = spread_of(std::vector<double>{7.0});
+    CHECK(one.low == 7.0);
+    CHECK(one.high == 7.0);
+    CHECK_THROWS_AS(spread_of({}), std::logic_error);
+}
+
+TEST_CASE("a ratio of medians lies in its interval, which narrows with the samples") {
+    const Ratio few = ratio_of_medians(around(1.0, 0.1, 10, 1), around(2.0, 0.1, 10, 2));
+    const Ratio many = ratio_of_medians(around(1.0, 0.1, 400, 1), around(2.0, 0.1, 400, 2));
+    for (const Ratio& ratio : {few, many}) {
+        CHECK(ratio.low < ratio.value);
+        CHECK(ratio.value < ratio.high);
+        CHECK(ratio.low > 1.7);
+        CHECK(ratio.high < 2.4);
+    }
+    CHECK(many.high - many.low < 0.5 * (few.high - few.low));
+    const Ratio again = ratio_of_medians(around(1.0, 0.1, 10, 1), around(2.0, 0.1, 10, 2));
+    CHECK(again.low == few.low);
+    CHECK(again.high == few.high);
+    CHECK_THROWS_AS(ratio_of_medians({}, std::vector<double>{1.0}), std::logic_error);
+}
+
+TEST_CASE("an interval covers the true ratio about as often as it says") {
+    int covered = 0;
+    constexpr int runs = 200;
+    for (std::uint64_t run = 0; run < runs; ++run) {
+        const Ratio ratio =
+            ratio_of_medians(around(1.0, 0.2, 30, 2 * run), around(1.5, 0.2, 30, 2 * run + 1));
+        covered += ratio.low <= 1.5 && 1.5 <= ratio.high;
+    }
+    CHECK(covered >= runs * 90 / 100);
+    CHECK(covered < runs);
+}
+
+TEST_CASE("times differ where the whole interval is beyond what two runs differ by anyway") {
+    const auto before = around(1.0, 0.005, 50, 1);
+    CHECK(verdict(before, around(0.9, 0.005, 50, 2)) == Difference::faster);
+    CHECK(verdict(before, around(1.1, 0.005, 50, 2)) == Difference::slower);
+    CHECK(verdict(before, around(1.0, 0.005, 50, 2)) == Difference::none);
+    // Surely one per cent slower, which says nothing of the kernel.
+    CHECK(verdict(before, around(1.01, 0.005, 50, 2)) == Difference::none);
+    CHECK(verdict(around(1.0, 0.4, 20, 1), around(1.02, 0.4, 20, 2)) == Difference::undecided);
+    CHECK(verdict(before, around(2.0, 0.005, samples_to_compare - 1, 2)) == Difference::undecided);
+    CHECK(verdict(before, around(2.0, 0.005, samples_to_compare, 2)) == Difference::slower);
+}
+
+TEST_CASE(
+    "copies of the buffers are so many that the cache has forgotten one when it comes again") {
+    const CopiesWanted large{
+        .bytes = 300e6, .cache_bytes = 50e6, .block_bytes = 300e6, .free_bytes = 100e9};
+    CHECK(buffer_copies(large) == 1);
+    CHECK(outgrows_cache(large, 1));
+    CopiesWanted small = large;
+    small.bytes = small.block_bytes = 3e6;
+    CHECK(buffer_copies(small) == 34);
+    CHECK(outgrows_cache(small, 34));
+    CHECK(!outgrows_cache(small, 33));
+    CopiesWanted tiny = small;
+    tiny.bytes = 1e3;
+    CHECK(buffer_copies(tiny) == 1000);
+    CHECK(!outgrows_cache(tiny, 1000));
+}
+
+TEST_CASE("copies take at most half of the free memory, and an empty call needs one") {
+    const CopiesWanted scarce{
+        .bytes = 3e6, .cache_bytes = 50e6, .block_bytes = 4e6, .free_bytes = 40e6};
+    CHECK(buffer_copies(scarce) == 6);
+    CHECK(!outgrows_cache(scarce, 6));
+    CHECK(buffer_copies({.bytes = 3e6, .cache_bytes = 50e6, .block_bytes = 4e6}) == 1);
+    CHECK(buffer_copies({.cache_bytes = 50e6, .block_bytes = 512, .free_bytes = 40e6}) == 1);
+}
+
+TEST_CASE("samples are as many as asked for, or as fit some time") {
+    CHECK(wants_another_sample({.repetitions = 3}, 2, 1e9));
+    CHECK(!wants_another_sample({.repetitions = 3}, 3, 0.0));
+    CHECK(wants_another_sample({}, automatic_least - 1, 1e9));
+    CHECK(!wants_another_sample({}, automatic_least, automatic_seconds));
+    CHECK(wants_another_sample({}, automatic_most - 1, 0.5 * automatic_seconds));
+    CHECK(!wants_another_sample({}, automatic_most, 0.0));
+}

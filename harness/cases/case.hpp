@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// Decides what a case is: everything needed to run one check again, printed as one shell word:
+//
+//   v1:conv.grad_weight/naive:matches_reference:cpu:in=2x1,filter=1x1:seed=7:block=64
+//
+// Five positional fields (version, kernel, property, device, problem), then data, then whatever
+// setting is not at its default. An unknown field is an error. Does not run anything.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "harness/problems/problem.hpp"
+#include "harness/registry/layout.hpp"
+#include "harness/registry/registry.hpp"
+
+namespace gradverify {
+
+/// One element of explicit data: `x[3]=2`.
+struct DataElement {
+    std::string tensor;
+    std::int64_t index = 0;
+    double value = 0.0;
+    bool operator==(const DataElement&) const = default;
+};
+
+/// The values of the tensors: drawn from a seed, or listed, all others zero.
+struct Data {
+    std::uint64_t seed = 0;
+    /// Drawn with no zero, and with all values different as far as the arithmetic has room.
+    bool is_dense = false;
+    bool is_explicit = false;
+    std::vector<DataElement> elements;
+    bool operator==(const Data&) const = default;
+};
+
+/// The order in which the CPU device runs threads and blocks.
+enum class ThreadOrder { ascending, descending, random_threads, random_warps };
+
+/// How a large problem is made: so many copies of a small one along something that its operator
+/// is separable along.
+struct Copies {
+    std::string along;  ///< the name of a SeparableSpec
+    std::int64_t count = 0;
+    bool operator==(const Copies&) const = default;
+};
+
+/// How the kernel is called.
+struct Setting {
+    ThreadOrder order = ThreadOrder::ascending;
+    std::uint64_t order_seed = 0;
+    /// Elements by which each buffer of the pass (inputs, then outputs) starts after an aligned
+    /// address; buffers not listed: 0.
+    std::vector<int> offsets;
+    int block_size = 0;       ///< 0: the first that the kernel declares
+    bool own_stream = false;  ///< a stream made for the call, not the default one
+    /// Outputs lie where an input does, the first that the kernel allows, or the second; 0: in
+    /// buffers of their own.
+    int place = 0;
+    /// Tensors of the pass that do not lie as the kernel takes them by default.
+    std::map<std::string, TensorLayout> layouts{};
+    /// Bit i: output i is asked for.
+    std::uint32_t output_mask = every_output;
+    /// The kernel is called on this problem first, in the same process: what it keeps from one call
+    /// to the next shows.
+    std::optional<Problem> before{};
+    /// The problem is a large one, whose tensors are made on the device.
+    std::optional<Copies> copies{};
+    static constexpr std::uint32_t every_output = ~std::uint32_t{0};
+    TensorLayout layout_of(const std::string& tensor) const {
+        const auto found = layouts.find(tensor);
+        return found == layouts.end() ? TensorLayout{} : found->second;
+    }
+    bool asks_for(std::size_t output) const { return (output_mask >> output & 1u) != 0; }
+    bool operator==(const Setting&) const = default;
+};
+
+/// Why a kernel must not be called so: its declaration does not promise to work then; nothing if it
+/// may.
+std::optional<std::string> why_unsupported(const Kernel& kernel, const Setting& setting);
+
+struct Case {
+    std::string kernel;    ///< full name
+    std::string property;  ///< `matches_reference`
+    std::string device;    ///< "cuda" or "cpu"
+    Problem problem;
+    Data data;
+    Setting setting;
+
+    std::string print() const;
+
+    /// Reads what `print` wrote.
+    ///
+    /// **Errors** std::invalid_argument that names the field and says what is accepted, also when
+    /// the registry has no such kernel.
+    static Case parse(std::string_view text, const Registry& registry);
+
+    bool operator==(const Case&) const = default;
+};
+
+}  // namespace gradverify

@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: Apache-2.0
+// What cases print, and what is refused with which words.
+#include "harness/cases/case.hpp"
+
+#include <doctest/doctest.h>
+#include <rapidcheck.h>
+
+#include "harness/base/text.hpp"
+#include "harness/testing/operator.hpp"
+
+namespace {
+
+using namespace gradverify;
+using namespace gradverify::testing;
+
+const Registry& registry() {
+    static Registry result;
+    static const bool filled = [] {
+        result.add(toy_operator());
+        result.add(toy_kernel("plain"));
+        result.add(toy_kernel("tree_reduction"));
+        result.check();
+        return true;
+    }();
+    (void)filled;
+    return result;
+}
+
+Case make_case(const char* problem = "in=3") {
+    return {.kernel = "toy.forward/plain",
+            .property = "matches_reference",
+            .device = "cpu",
+            .problem = Problem::parse(registry().find_operator("toy")->space, problem)};
+}
+
+const std::string start = "v1:toy.forward/plain:matches_reference:cpu:in=3";
+
+/// Why the text is refused; empty when it is not.
+std::string complaint(const std::string& text) {
+    return refusal([&] { Case::parse(text, registry()); });
+}
+
+std::string reprinted(const std::string& text) { return Case::parse(text, registry()).print(); }
+
+Setting any_setting() {
+    Setting setting;
+    setting.order = static_cast<ThreadOrder>(*rc::gen::inRange(0, 4));
+    if (setting.order == ThreadOrder::random_threads || setting.order == ThreadOrder::random_warps)
+        setting.order_seed = *rc::gen::arbitrary<std::uint64_t>();
+    setting.offsets = *rc::gen::container<std::vector<int>>(rc::gen::inRange(0, 4097));
+    while (!setting.offsets.empty() && setting.offsets.back() == 0) setting.offsets.pop_back();
+    setting.block_size = *rc::gen::inRange(0, 1025);
+    setting.own_stream = *rc::gen::arbitrary<bool>();
+    setting.place = *rc::gen::inRange(0, 4);
+    if (*rc::gen::arbitrary<bool>())
+        setting.output_mask = *rc::gen::inRange<std::uint32_t>(0, Setting::every_output);
+    for (const char* tensor : {"x", "dw"})
+        if (*rc::gen::arbitrary<bool>())
+            setting.layouts[tensor] = {.order = *rc::gen::element<std::string>("", "nhwc"),
+                                       .row_padding = *rc::gen::inRange(1, 4097),
+                                       .expanded = *rc::gen::inRange<std::uint32_t>(0, 64)};
+    return setting;
+}
+
+Data any_data() {
+    Data data;
+    data.is_explicit = *rc::gen::arbitrary<bool>();
+    if (!data.is_explicit) {
+        data.is_dense = *rc::gen::arbitrary<bool>();
+        data.seed = *rc::gen::arbitrary<std::uint64_t>();
+        return data;
+    }
+    for (int count = *rc::gen::inRange(0, 4); count > 0; --count)
+        data.elements.push_back({.tensor = *rc::gen::element<std::string>("x", "w", "dy"),
+                                 .index = *rc::gen::inRange<std::int64_t>(0, 1 << 20),
+                                 .value = *rc::gen::arbitrary<double>()});
+    return data;
+}
+
+}  // namespace
+
+TEST_CASE("a case prints as its fields, defaults left out") {
+    Case plain = make_case();
+    plain.data.seed = 7;
+    CHECK(plain.print() == start + ":seed=7");
+    plain.data.is_dense = true;
+    CHECK(plain.print() == start + ":dense=7");
+    CHECK(Case::parse(plain.print(), registry()) == plain);
+    plain.data.is_dense = false;
+    plain.setting = {.order = ThreadOrder::random_warps,
+                     .order_seed = 12,
+                     .offsets = {1, 0, 2},
+                     .block_size = 64,
+                     .own_stream = true};
+    CHECK(plain.print() == start + ":seed=7:order=warps.12:offset=1.0.2:block=64:stream=own");
+    plain.setting = {.order = ThreadOrder::random_threads, .order_seed = 3};
+    CHECK(plain.print() == start + ":seed=7:order=threads.3");
+    plain.setting = {.order = ThreadOrder::descending};
+    CHECK(plain.print() == start + ":seed=7:order=descending");
+    plain = make_case("n=2,in=5x4");
+    CHECK(plain.print() == "v1:toy.forward/plain:matches_reference:cpu:n=2,in=5x4:seed=0");
+}
+
+TEST_CASE("places, and numbers that are none, print and parse") {
+    for (const char* rest :
+         {":seed=1:place=same", ":seed=1:place=same.2", ":data=x[0]=nan,x[1]=inf,x[2]=-inf"})
+        CHECK(reprinted(start + rest) == start + rest);
+    CHECK(reprinted(start + ":seed=1:place=own") == start + ":seed=1");
+    for (const std::string place : {"same.1", "same.0", "same.", "other"})
+        CHECK(complaint(start + ":seed=1:place=" + place) ==
+              "case: place=" + place + " is unknown; there are own, same, same.2");
+}
+
+TEST_CASE("explicit data prints its elements exactly, and zeros when there are none") {
+    Case listed = make_case();
+    listed.data = {.is_explicit = true,
+                   .elements = {{"x", 0, 1.0}, {"w", 3, -0.1}, {"dy", 12, 0x1p-30}}};
+    CHECK(listed.print() == start + ":data=x[0]=1,w[3]=-0.1,dy[12]=9.313225746154785e-10");
+    CHECK(Case::parse(listed.print(), registry()) == listed);
+    listed.data.elements.clear();
+    CHECK(listed.print() == start + ":data=zeros");
+    CHECK(Case::parse(listed.print(), registry()) == listed);
+    CHECK(Case::parse(listed.print(), registry()).data.is_explicit);
+}
+
+TEST_CASE("a printed case parses to the same case") {
+    int cases = 0;
+    const bool holds = rc::check("Case::parse(case.print()) == case", [&] {
+        Case any = make_case(*rc::gen::element("in=1", "n=0,in=3", "n=4,in=5x2"));
+        any.kernel =
+            *rc::gen::element<std::string>("toy.forward/plain", "toy.forward/tree_reduction");
+        any.property = *rc::gen::element<std::string>("repeatable", "adjoint_identity");
+        any.device = *rc::gen::element<std::string>("cpu", "cuda");
+        any.data = any_data();
+        any.setting = any_setting();
+        ++cases;
+        const std::string text = any.print();
+        RC_ASSERT(Case::parse(text, registry()) == any);
+        RC_ASSERT(text.find_first_of(" \t\n'\"") == std::string::npos);
+    });
+    CHECK(holds);
+    CHECK(cases >= 100);
+}
+
+TEST_CASE("one case has one text, however it was written") {
+    CHECK(reprinted(start + ":seed=7:order=ascending:offset=0.0:stream=default") ==
+          start + ":seed=7");
+    CHECK(reprinted(start + ":stream=own:offset=1.0:seed=7") ==
+          start + ":seed=7:offset=1:stream=own");
+    Case trailing = make_case();
+    trailing.setting.offsets = {0, 3, 0, 0};
+    CHECK(trailing.print() == start + ":seed=0:offset=0.3");
+}
+
+TEST_CASE("another version is refused with the form that is read") {
+    for (const char* text : {"", "nonsense", "v2:toy.forward/plain:p:cpu:in=3:seed=1"})
+        CHECK(contains(complaint(text),
+                       "but this gradverify reads v1:KERNEL:PROPERTY:DEVICE:PROBLEM:seed=N"));
+    CHECK(complaint("v1:toy.forward/plain:matches_reference:cpu:in=3") ==
+          "case: it has 5 fields; v1:KERNEL:PROPERTY:DEVICE:PROBLEM:seed=N has six, or more");
+}
+
+TEST_CASE("an unknown kernel is refused with those that it may have meant") {
+    CHECK(complaint("v1:toy.forward/plane:repeatable:cpu:in=3:seed=1") ==
+          "case: there is no kernel 'toy.forward/plane'; did you mean toy.forward/plain? "
+          "(`gradverify list` prints them)");
+}
+
+TEST_CASE("an unknown device is refused with those that there are") {
+    CHECK(complaint("v1:toy.forward/plain:repeatable:gpu:in=3:seed=1") ==
+          "case: there is no device 'gpu'; there are cpu, cuda");
+}
+
+TEST_CASE("a problem that can't be read is refused with the parameters") {
+    CHECK(contains(complaint("v1:toy.forward/plain:repeatable:cpu:in=3,k=2:seed=1"),
+                   "unknown parameter `k`; accepted: n=NUMBER, in=NUMBERxNUMBER.."));
+}
+
+TEST_CASE("exactly one of a seed, a dense seed and data is needed") {
+    const std::string message = "case: exactly one of seed=..., dense=... and data=... is needed";
+    CHECK(complaint(start + ":block=64") == message);
+    CHECK(complaint(start + ":seed=1:data=zeros") == message);
+    CHECK(complaint(start + ":seed=1:dense=1") == message);
+    CHECK(complaint(start + ":dense=1:data=zeros") == message);
+    CHECK(complaint(start + ":dense=1").empty());
+    CHECK(complaint(start + ":data=zeros").empty());
+}
+
+TEST_CASE("an unknown or repeated field is refused with those that there are") {
+    CHECK(complaint(start + ":seed=1:colour=red") ==
+          "case: there is no field 'colour'; there are seed, dense, data, order, offset, block, "
+          "stream, place, layout, mask, before, copies");
+    CHECK(complaint(start + ":seed=1:place=here") ==
+          "case: place=here is unknown; there are own, same, same.2");
+    for (const char* mask : {"-1", "x", "4294967295"})
+        CHECK(complaint(start + ":seed=1:mask=" + mask) ==
+              "case: mask=" + std::string(mask) +
+                  " is no set of outputs: the bit 2^i asks for output i, counted from 0");
+    CHECK(complaint(start + ":seed=1:own") ==
+          "case: the field 'own' is not of the form name=value");
+    CHECK(complaint(start + ":seed=1:") == "case: the field '' is not of the form name=value");
+    CHECK(complaint(start + ":seed=1:block=2:block=2") == "case: the field block stands twice");
+}
+
+TEST_CASE("a malformed value is refused with what is accepted") {
+    for (const char* seed : {"", "-1", "1.5", "x", "18446744073709551616", " 1"})
+        CHECK(complaint(start + ":seed=" + seed) ==
+              "case: seed=" + std::string(seed) + " is not a whole number from 0 to 2^64-1");
+    CHECK(complaint(start + ":seed=18446744073709551615").empty());
+
+    for (const char* order :
+         {"", "up", "threads", "threads.", "warps.x", "warps.-1", "descending.1"})
+        CHECK(complaint(start + ":seed=1:order=" + order) ==
+              "case: order=" + std::string(order) +
+                  " is unknown; there are ascending, descending, threads.SEED, warps.SEED");
+
+    for (const char* offset : {"", "-1", "4097", "1..2", "1,2", "1.x"})
+        CHECK(complaint(start + ":seed=1:offset=" + offset) ==
+              "case: offset=" + std::string(offset) +
+                  " is not a list of elements such as 1.0.2, each at most 4096");
+    CHECK(complaint(start + ":seed=1:offset=4096").empty());
+
+    for (const char* block : {"", "0", "-1", "1025", "64x1"})
+        CHECK(complaint(start + ":seed=1:block=" + block) ==
+              "case: block=" + std::string(block) + " is not a number of threads in 1..1024");
+    CHECK(complaint(start + ":seed=1:block=1024").empty());
+
+    CHECK(complaint(start + ":seed=1:stream=mine") ==
+          "case: stream=mine is unknown; there are default, own");
+}
+
+TEST_CASE("a malformed element of explicit data is refused with the form of one") {
+    for (const char* element : {"", "x", "x=1", "x[0]", "x[0]=", "x[]=1", "[0]=1", "x[-1]=1",
+                                "x[0]]=1", "x]=1[", "x[0]=1e", "x[1.5]=1", "x[0]==1"})
+        CHECK(complaint(start + ":data=" + element) ==
+              "case: '" + std::string(element) +
+                  "' is not an element; write x[0]=1,w[3]=-0.5, or zeros");
+    CHECK(contains(complaint(start + ":data=x[0]=1,,w[0]=1"), "case: '' is not an element"));
+    CHECK(contains(complaint(start + ":data=x[0]=1,zeros"), "case: 'zeros' is not an element"));
+}
+
+TEST_CASE("an element of explicit data that stands twice is refused") {
+    CHECK(complaint(start + ":data=x[0]=1,x[1]=1,x[0]=2") == "case: the element x[0] stands twice");
+    CHECK(complaint(start + ":data=x[0]=1,w[0]=1") == "");
+}
+
+TEST_CASE("a setting that the kernel does not declare is named") {
+    Registry registry;
+    registry.add(toy_operator());
+    registry.add(toy_kernel("any").blocks_of({64, 256}).aligned_to(8));
+    registry.add(toy_kernel("plain").on_default_stream());
+    registry.check();
+    const Kernel& any = *registry.find_kernel("toy.forward/any");
+    const Kernel& plain = *registry.find_kernel("toy.forward/plain");
+    const auto why = [](const Kernel& kernel, const Setting& setting) {
+        return why_unsupported(kernel, setting).value_or("");
+    };
+    CHECK(why(any, {}) == "");
+    CHECK(why(any, {.offsets = {2, 0, 4}, .block_size = 256, .own_stream = true}) == "");
+    CHECK(why(any, {.block_size = 33}) == "block=33 is not one of its block sizes 64, 256");
+    CHECK(why(plain, {.block_size = 64}) == "block=64, but it declares no block sizes");
+    CHECK(why(any, {.offsets = {0, 1}}) == "offset 1 breaks its alignment of 8 bytes");
+    CHECK(why(plain, {.own_stream = true}) == "stream=own, but it declares the default stream");
+    CHECK(why(any, {.place = 1}) == "place=same, but it declares no in_place() outputs");
+    CHECK(why(any, {.output_mask = 1}) == "mask=1, but it takes no output mask");
+    CHECK(why(any, {.offsets = {0, 0, 0, 0, 0, 2}}) == "6 offsets, but it has 3 tensors");
+}
+
+TEST_CASE("a call before is part of the case, and must be one that the kernel supports") {
+    const std::string text = "v1:toy.forward/plain:p:cpu:in=3:seed=1:before=n=2,in=5";
+    Registry registry;
+    registry.add(toy_operator());
+    registry.add(toy_kernel("plain").where("in", between(1, 6)));
+    registry.check();
+    const Case parsed = Case::parse(text, registry);
+    REQUIRE(parsed.setting.before);
+    CHECK(parsed.setting.before->print() == "n=2,in=5");
+    CHECK(parsed.print() == text);
+    const Kernel& kernel = *registry.find_kernel("toy.forward/plain");
+    CHECK_FALSE(why_unsupported(kernel, parsed.setting));
+    Setting other;
+    other.before = Problem::parse(kernel.op->space, "in=9");
+    CHECK(why_unsupported(kernel, other).value_or("") == "before: it needs 1 <= in <= 6");
+    CHECK_THROWS_AS(Case::parse("v1:toy.forward/plain:p:cpu:in=3:seed=1:before=5", registry),
+                    std::invalid_argument);
+}
+
+TEST_CASE("copies say what a large problem is made of, and must fit it") {
+    Registry registry;
+    Operator toy = toy_operator();
+    toy.separable = {{.name = "n", .parameters = {"n"}}};
+    registry.add(toy);
+    registry.add(toy_kernel("plain"));
+    registry.check();
+    const std::string large = "v1:toy.forward/plain:p:cpu:n=1000000000,in=3:seed=1";
+    const auto why = [&](const std::string& text) {
+        return refusal([&] { Case::parse(text, registry); });
+    };
+    const Case parsed = Case::parse(large + ":copies=n*500000000", registry);
+    CHECK(parsed.setting.copies == Copies{.along = "n", .count = 500000000});
+    CHECK(parsed.print() == large + ":copies=n*500000000");
+    for (const char* copies : {"n", "n*", "n*1", "n*x", "n*-3"})
+        CHECK(why(large + ":copies=" + copies) ==
+              "case: copies=" + std::string(copies) +
+                  " is not along what, and how many, from 2 on, as n*65537");
+    CHECK(why(large + ":copies=in_h*3") ==
+          "case: copies=in_h*3: toy is not separable along in_h; it is along n");
+    CHECK(why(large + ":copies=n*3") ==
+          "case: copies=n*3: n=1000000000,in=3 is not so many copies of a problem along n");
+    CHECK(why("v1:toy.forward/plain:p:cpu:n=4,in=3:data=zeros:copies=n*2") ==
+          "case: copies=n*2: the data of a large problem are drawn, by seed=... or dense=...");
+    CHECK(why("v1:toy.forward/plain:p:cpu:n=4,in=3:seed=1:before=in=1:copies=n*2") ==
+          "case: copies=n*2: there is no call before one on a large problem");
+}

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/cases/compare.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+namespace gradverify {
+
+namespace {
+
+// A map of more elements than this is not drawn.
+constexpr std::size_t map_elements_maximum = 4096;
+constexpr std::size_t worst_maximum = 3;
+
+/// How wrong an element is, for ranking: infinite where the comparison allows nothing or where
+/// the result is not a number.
+double severity(double got, double want, double bound) {
+    const double error = std::abs(got - want);
+    if (!std::isfinite(error)) return INFINITY;
+    return bound > 0.0 ? error / bound : error;
+}
+
+/// Equal infinities are equal; their difference is not a number.
+bool accepts(double got, double want, double bound) {
+    return got == want || std::abs(got - want) <= bound || bound == no_bound;
+}
+
+}  // namespace
+
+Sizes unflatten(std::int64_t flat, const Sizes& sizes) {
+    Sizes index(sizes.size());
+    for (std::size_t axis = sizes.size(); axis-- > 0;) {
+        const std::int64_t size = std::max<std::int64_t>(sizes[axis], 1);
+        index[axis] = flat % size;
+        flat /= size;
+    }
+    return index;
+}
+
+Expected Expected::exactly(std::string tensor, const Array<double>& values) {
+    return {
+        .tensor = std::move(tensor), .sizes = values.sizes, .values = values.data, .bounds = {}};
+}
+
+Expected Expected::within(std::string tensor, const Array<Bounded>& values) {
+    Expected expected{
+        .tensor = std::move(tensor), .sizes = values.sizes, .values = {}, .bounds = {}};
+    expected.values.reserve(values.data.size());
+    expected.bounds.reserve(values.data.size());
+    for (const Bounded& element : values.data) {
+        expected.values.push_back(element.value());
+        expected.bounds.push_back(bound_of(element));
+    }
+    return expected;
+}
+
+Comparison compare(std::span<const double> got, const Expected& expected) {
+    if (got.size() != expected.values.size())
+        throw std::logic_error("compare: " + std::to_string(got.size()) + " elements of " +
+                               expected.tensor + " where " +
+                               std::to_string(expected.values.size()) + " are expected");
+    Comparison result;
+    result.map = {.tensor = expected.tensor, .sizes = expected.sizes};
+    result.map.total = static_cast<std::int64_t>(got.size());
+    std::vector<std::size_t> wrong;
+    for (std::size_t i = 0; i < got.size(); ++i) {
+        const double want = expected.values[i];
+        const double bound = expected.bounds.empty() ? 0.0 : expected.bounds[i];
+        if (expected.admits_nan && std::isnan(want) && std::isnan(got[i])) {
+            result.saw_nonzero = true;
+            continue;
+        }
+        result.saw_nonzero |= !accepts(0.0, want, bound);
+        if (!accepts(got[i], want, bound))
+            wrong.push_back(i);
+        else  // max passes over what is no number: 0 of a bound of 0, or of infinite ones
+            result.error_over_bound =
+                std::max(result.error_over_bound, std::abs(got[i] - want) / bound);
+    }
+    if (wrong.empty()) return result;
+
+    result.ok = false;
+    result.map.wrong = static_cast<std::int64_t>(wrong.size());
+    if (got.size() <= map_elements_maximum) {
+        result.map.marks.assign(got.size(), '.');
+        for (const std::size_t i : wrong) result.map.marks[i] = '#';
+    }
+    const auto bound_of = [&](std::size_t i) {
+        return expected.bounds.empty() ? 0.0 : expected.bounds[i];
+    };
+    const auto severity_of = [&](std::size_t i) {
+        return severity(got[i], expected.values[i], bound_of(i));
+    };
+    const std::size_t named = std::min(worst_maximum, wrong.size());
+    std::partial_sort(wrong.begin(), wrong.begin() + static_cast<std::ptrdiff_t>(named),
+                      wrong.end(), [&](std::size_t a, std::size_t b) {
+                          const double first = severity_of(a), second = severity_of(b);
+                          return first != second ? first > second : a < b;
+                      });
+    for (std::size_t rank = 0; rank < named; ++rank) {
+        const std::size_t i = wrong[rank];
+        result.worst.push_back({.tensor = expected.tensor,
+                                .index = unflatten(static_cast<std::int64_t>(i), expected.sizes),
+                                .got = got[i],
+                                .want = expected.values[i],
+                                .bound = bound_of(i)});
+    }
+    return result;
+}
+
+Outcome Comparison::outcome(const std::string& failure) const {
+    return combine({this, 1}, failure);
+}
+
+Outcome combine(std::span<const Comparison> comparisons, const std::string& failure) {
+    Outcome outcome;
+    bool ok = true, saw_nonzero = false;
+    for (const Comparison& one : comparisons) {
+        ok &= one.ok;
+        saw_nonzero |= one.saw_nonzero;
+        outcome.error_over_bound = std::max(outcome.error_over_bound, one.error_over_bound);
+        if (one.ok) continue;
+        outcome.worst.insert(outcome.worst.end(), one.worst.begin(), one.worst.end());
+        outcome.maps.push_back(one.map);
+    }
+    outcome.verdict = !ok ? Verdict::failed : saw_nonzero ? Verdict::passed : Verdict::vacuous;
+    if (!ok) outcome.message = failure;
+    return outcome;
+}
+
+}  // namespace gradverify

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// The one place that decides whether a kernel's output is right: sizes first, then each element
+// against its own bound, in the accepting form `error <= bound`, so that a NaN never passes, but
+// where one is expected of data that hold one. The worst element decides, never a mean. Does not
+// know where expected values and bounds come from.
+#pragma once
+
+#include <cmath>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "harness/cases/outcome.hpp"
+#include "harness/operators/operator.hpp"
+
+namespace gradverify {
+
+/// The bound of an element of which nothing can be said, as where the arithmetic may overflow: any
+/// value passes, a NaN too, and nothing has been compared.
+inline constexpr double no_bound = -1.0;
+
+/// The bound of a value, or `no_bound`.
+inline double bound_of(const Bounded& value) {
+    const double error = value.error();
+    return std::isfinite(error) ? error : no_bound;
+}
+
+/// What two results may differ by that are each within the bound.
+inline double twice(double bound) { return bound == no_bound ? no_bound : 2.0 * bound; }
+
+/// What an output must be: values, and how far each may be off. An empty `bounds` means exactly.
+struct Expected {
+    std::string tensor;
+    Sizes sizes;
+    std::vector<double> values;
+    std::vector<double> bounds;
+    /// Where NaN is expected it is right: the data hold NaN, and the operator says what follows.
+    bool admits_nan = false;
+
+    static Expected exactly(std::string tensor, const Array<double>& values);
+    /// The bound of each element, plus the rounding of the result to its storage type.
+    static Expected within(std::string tensor, const Array<Bounded>& values);
+};
+
+/// What comparing found.
+struct Comparison {
+    bool ok = true;
+    /// A kernel that writes zeros would have failed: an expected value was not zero, and farther
+    /// from it than its bound.
+    bool saw_nonzero = false;
+    double error_over_bound = 0.0;    ///< the largest; 0 where everything was exact
+    std::vector<WrongElement> worst;  ///< at most three, the worst first
+    WrongMap map;
+
+    /// Passed, vacuous, or failed with this sentence in front of the evidence.
+    Outcome outcome(const std::string& failure) const;
+};
+
+/// **Errors** std::logic_error when `got` has another number of elements than expected.
+Comparison compare(std::span<const double> got, const Expected& expected);
+
+/// The outcome of several outputs together: failed if one failed, vacuous if all were.
+Outcome combine(std::span<const Comparison> comparisons, const std::string& failure);
+
+/// The index of a flat offset.
+Sizes unflatten(std::int64_t flat, const Sizes& sizes);
+
+}  // namespace gradverify

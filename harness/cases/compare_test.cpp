@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/cases/compare.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+
+namespace gradverify {
+
+namespace {
+
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+constexpr double inf = std::numeric_limits<double>::infinity();
+
+Expected expect(std::vector<double> values, std::vector<double> bounds = {}) {
+    const auto count = static_cast<std::int64_t>(values.size());
+    return {
+        .tensor = "dw", .sizes = {count}, .values = std::move(values), .bounds = std::move(bounds)};
+}
+
+Comparison comparing(std::vector<double> got, const Expected& expected) {
+    return compare(got, expected);
+}
+
+}  // namespace
+
+TEST_CASE("without bounds only equality passes") {
+    CHECK(comparing({1.0, 2.0}, expect({1.0, 2.0})).ok);
+    CHECK_FALSE(comparing({1.0, std::nextafter(2.0, 3.0)}, expect({1.0, 2.0})).ok);
+}
+
+TEST_CASE("an error equal to the bound passes, one above it fails") {
+    CHECK(comparing({1.5}, expect({1.0}, {0.5})).ok);
+    CHECK_FALSE(comparing({1.5000001}, expect({1.0}, {0.5})).ok);
+}
+
+TEST_CASE("where there is no bound anything passes, and nothing has been compared") {
+    Bounded overflow = Bounded(1e30) * Bounded(1e30);
+    CHECK(bound_of(overflow) == no_bound);
+    CHECK(twice(no_bound) == no_bound);
+    CHECK(twice(bound_of(Bounded(0.1))) == 2.0 * Bounded(0.1).error());
+    for (const double got : {0.0, 1.0, double(NAN), double(INFINITY)}) {
+        const Comparison comparison =
+            compare(std::span(&got, 1), Expected::within("y", {.sizes = {1}, .data = {overflow}}));
+        CHECK(comparison.ok);
+        CHECK_FALSE(comparison.saw_nonzero);
+    }
+}
+
+TEST_CASE("a NaN never passes, whatever is expected and however large the bound") {
+    CHECK_FALSE(comparing({nan}, expect({1.0}, {inf})).ok);
+    CHECK_FALSE(comparing({nan}, expect({nan}, {1.0})).ok);
+    CHECK_FALSE(comparing({1.0}, expect({nan}, {1.0})).ok);
+    CHECK_FALSE(comparing({1.0}, expect({1.5}, {nan})).ok);
+}
+
+TEST_CASE("a NaN that is expected of data with NaN passes, and no other value in its place") {
+    Expected expected = expect({nan, 2.0});
+    expected.admits_nan = true;
+    const Comparison comparison = comparing({-nan, 2.0}, expected);
+    CHECK(comparison.ok);
+    CHECK(comparison.saw_nonzero);
+    CHECK(comparing({nan, 0.0}, expected).map.wrong == 1);
+    CHECK(comparing({2.0, 2.0}, expected).map.wrong == 1);
+    CHECK(comparing({nan, nan}, expected).map.wrong == 1);
+    // Zeros would not have passed.
+    Expected alone = expect({nan});
+    alone.admits_nan = true;
+    CHECK(comparing({nan}, alone).outcome("").verdict == Verdict::passed);
+}
+
+TEST_CASE("an infinity passes only where that infinity is expected") {
+    CHECK(comparing({inf}, expect({inf}, {1.0})).ok);
+    CHECK_FALSE(comparing({inf}, expect({-inf}, {1.0})).ok);
+    CHECK_FALSE(comparing({inf}, expect({1.0}, {1e300})).ok);
+}
+
+TEST_CASE("one wrong element among many fails, is named, counted and marked") {
+    std::vector<double> got(100, 1.0);
+    got[42] = 3.0;
+    got[7] = nan;
+    Expected expected = expect(std::vector<double>(100, 1.0));
+    expected.sizes = {4, 25};
+    const Comparison result = compare(got, expected);
+    CHECK_FALSE(result.ok);
+    CHECK(result.map.wrong == 2);
+    CHECK(result.map.total == 100);
+    REQUIRE(result.worst.size() == 2);
+    CHECK(result.worst[0].index == Sizes{0, 7});
+    CHECK(result.worst[1].index == Sizes{1, 17});
+    CHECK(result.worst[1].got == 3.0);
+    CHECK(result.worst[1].want == 1.0);
+    CHECK(result.map.marks[42] == '#');
+    CHECK(result.map.marks[41] == '.');
+}
+
+TEST_CASE("the worst three are named, by their share of the bound, then by their place") {
+    // Errors of 4, 3, 3, 8 and 1 bounds; the bound of 0 allows nothing.
+    const Expected expected =
+        expect({0.0, 0.0, 0.0, 0.0, 0.0, 1.0}, {1.0, 2.0, 3.0, 0.0, 2.0, 1.0});
+    const Comparison result = comparing({-4.0, 6.0, 9.0, 8.0, 2.5, 1.0}, expected);
+    REQUIRE(result.worst.size() == 3);
+    CHECK(result.worst[0].index == Sizes{3});
+    CHECK(result.worst[0].bound == 0.0);
+    CHECK(result.worst[1].index == Sizes{0});
+    CHECK(result.worst[1].bound == 1.0);
+    CHECK(result.worst[1].tensor == "dw");
+    CHECK(result.worst[2].index == Sizes{1});
+    CHECK(result.map.wrong == 5);
+    CHECK(result.map.tensor == "dw");
+    CHECK(result.map.sizes == Sizes{6});
+    CHECK(result.map.marks == "#####.");
+    const Comparison exact = comparing({99.0, 3.0}, expect({100.0, 1.0}));
+    CHECK(exact.worst[0].index == Sizes{1});
+    CHECK(exact.worst[0].bound == 0.0);
+    CHECK(comparing({1e-30, 2e-30}, expect({0.0, 0.0})).worst[0].index == Sizes{1});
+    // What is no number is worse than anything, the first of them first.
+    const Comparison lost = comparing({1e30, nan, inf, 1e30}, expect({1.0, 1.0, 1.0, 1.0}));
+    CHECK(lost.worst[0].index == Sizes{1});
+    CHECK(lost.worst[1].index == Sizes{2});
+    CHECK(lost.worst[2].index == Sizes{0});
+    const Comparison late = comparing({5.0, -inf}, expect({1.0, 1.0}));
+    CHECK(late.worst[0].index == Sizes{1});
+}
+
+TEST_CASE("a map of up to 4096 elements is drawn") {
+    for (const std::size_t count : {4096, 4097}) {
+        std::vector<double> got(count, 1.0);
+        got.back() = 2.0;
+        const Comparison result = comparing(got, expect(std::vector<double>(count, 1.0)));
+        CHECK(result.map.marks.size() == (count == 4096 ? 4096 : 0));
+        CHECK(result.map.wrong == 1);
+    }
+}
+
+TEST_CASE("a flat offset has an index, whatever the sizes") {
+    CHECK(unflatten(23, {2, 3, 4}) == Sizes{1, 2, 3});
+    CHECK(unflatten(4, {2, 3, 4}) == Sizes{0, 1, 0});
+    CHECK(unflatten(1, {2, 1}) == Sizes{1, 0});
+    CHECK(unflatten(0, {2, 0}) == Sizes{0, 0});
+    CHECK(unflatten(0, {}).empty());
+}
+
+TEST_CASE("what is expected of a bounded array is its values, each with its bound") {
+    const Array<Bounded> bounded{{2}, {Bounded(3.0) * Bounded(5.0), Bounded(-1.0)}};
+    const Expected within = Expected::within("dw", bounded);
+    CHECK(within.values == std::vector<double>{15.0, -1.0});
+    CHECK(within.bounds == std::vector<double>{bounded.data[0].error(), 0.0});
+    CHECK(within.sizes == Sizes{2});
+    CHECK(Expected::exactly("dw", {{2}, {1.0, 2.0}}).bounds.empty());
+}
+
+TEST_CASE("another number of elements is a mistake of the caller") {
+    CHECK_THROWS_AS(comparing({1.0}, expect({1.0, 2.0})), std::logic_error);
+}
+
+TEST_CASE("only zeros expected is vacuous, and so is an empty output") {
+    CHECK(comparing({0.0, 0.0}, expect({0.0, 0.0})).outcome("").verdict == Verdict::vacuous);
+    CHECK(comparing({}, expect({})).outcome("").verdict == Verdict::vacuous);
+}
+
+TEST_CASE("what zeros would pass too is vacuous") {
+    CHECK(comparing({0.5}, expect({0.5}, {1.0})).outcome("").verdict == Verdict::vacuous);
+    CHECK(comparing({0.5}, expect({0.5}, {0.5})).outcome("").verdict == Verdict::vacuous);
+    CHECK(comparing({3.0}, expect({3.0}, {INFINITY})).outcome("").verdict == Verdict::vacuous);
+    CHECK(comparing({0.5}, expect({0.5}, {0.25})).outcome("").verdict == Verdict::passed);
+    CHECK(comparing({0.5, 3.0}, expect({0.5, 3.0}, {1.0, 1.0})).outcome("").verdict ==
+          Verdict::passed);
+    CHECK(comparing({0.0, 1.0}, expect({0.0, 1.0})).outcome("").verdict == Verdict::passed);
+}
+
+TEST_CASE("the largest share of a bound is reported") {
+    CHECK(comparing({1.25, 2.1}, expect({1.0, 2.0}, {1.0, 1.0})).error_over_bound ==
+          doctest::Approx(0.25));
+    CHECK(comparing({1.5, 2.25}, expect({2.0, 2.0}, {1.0, 1.0})).error_over_bound == 0.5);
+    CHECK(comparing({2.0, 2.25}, expect({2.0, 2.0}, {0.0, 0.5})).error_over_bound == 0.5);
+    CHECK(comparing({2.25, 3.0}, expect({2.0, 2.0}, {0.5, inf})).error_over_bound == 0.5);
+    CHECK(comparing({2.25, inf, inf}, expect({2.0, 2.0, inf}, {0.5, inf, inf})).error_over_bound ==
+          0.5);
+    // Of what passes only.
+    CHECK(comparing({2.25, 9.0}, expect({2.0, 2.0}, {0.5, 1.0})).error_over_bound == 0.5);
+    const Comparison third = comparing({1.25}, expect({1.0}, {1.0}));
+    const Comparison half = comparing({1.5}, expect({1.0}, {1.0}));
+    CHECK(combine(std::vector{third, half}, "").error_over_bound == 0.5);
+    CHECK(combine(std::vector{half, third}, "").error_over_bound == 0.5);
+}
+
+TEST_CASE("an error below zero counts like one above") {
+    CHECK(comparing({0.5}, expect({1.0}, {0.5})).ok);
+    CHECK_FALSE(comparing({0.25}, expect({1.0}, {0.5})).ok);
+    CHECK_FALSE(comparing({-1.0}, expect({1.0}, {0.5})).ok);
+}
+
+TEST_CASE("one failed output fails them all") {
+    const Comparison good = comparing({1.0}, expect({1.0}));
+    const Comparison bad = comparing({1.0}, expect({2.0}));
+    const Outcome outcome = combine(std::vector{good, bad}, "is wrong");
+    CHECK(outcome.verdict == Verdict::failed);
+    CHECK(outcome.message == "is wrong");
+    CHECK(outcome.maps.size() == 1);
+    CHECK(outcome.worst.size() == 1);
+    const Outcome passed = combine(std::vector{good, comparing({0.0}, expect({0.0}))}, "is wrong");
+    CHECK(passed.verdict == Verdict::passed);
+    CHECK(passed.message.empty());
+    CHECK(bad.outcome("is wrong").worst.size() == 1);
+}
+
+}  // namespace gradverify

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/cases/coverage.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "harness/base/random.hpp"
+
+namespace gradverify {
+
+namespace {
+
+constexpr std::size_t pairs_named = 3;
+
+std::uint64_t hash_of(const Problem& problem) {
+    auto hash = static_cast<std::uint64_t>(problem.rank());
+    for (const std::int64_t value : problem.values())
+        hash = SplitMix64(hash ^ static_cast<std::uint64_t>(value)).next();
+    return hash;
+}
+
+}  // namespace
+
+int SlotCoverage::remainders_of(int block) const {
+    std::uint32_t folded = remainders;
+    for (int half = 16; half >= block; half /= 2) folded |= folded >> half;
+    const std::uint32_t low = block == 32 ? ~0U : (1U << block) - 1;
+    return std::popcount(folded & low);
+}
+
+RankCoverage::RankCoverage(const Kernel& kernel, const Problem& like)
+    : slots_(like.values().size()),
+      pairs_(factors_of(*kernel.op, kernel.any(), like.rank())),
+      largest_(like.space(), like.rank()) {}
+
+void RankCoverage::add(const Problem& problem, bool is_empty) {
+    for (int i = 0; i < static_cast<int>(slots_.size()); ++i) {
+        SlotCoverage& slot = slots_[static_cast<std::size_t>(i)];
+        slot.values.insert(problem[i]);
+        slot.remainders |= 1U << (static_cast<std::uint64_t>(problem[i]) % 32);
+        largest_[i] = std::max(largest_[i], problem[i]);
+    }
+    pairs_.add(pairs_.levels_of(problem), is_empty);
+}
+
+void Coverage::add(const Kernel& kernel, const Problem& problem) {
+    // What was met before adds nothing.
+    if (!seen_.insert(hash_of(problem)).second) return;
+    ranks_.try_emplace(problem.rank(), kernel, problem)
+        .first->second.add(problem, kernel.op->is_empty(problem));
+}
+
+PairsCovered pairs_covered(const Coverage& coverage, const PairsByRank& within_reach) {
+    PairsCovered covered;
+    for (const auto& [rank, pairs] : within_reach) {
+        const auto met = coverage.ranks().find(rank);
+        const LevelPairs none(pairs.factors());
+        const LevelPairs& here = met == coverage.ranks().end() ? none : met->second.pairs();
+        const LevelPairs::Missing missing =
+            here.missing_of(pairs, pairs_named - std::min(pairs_named, covered.missed.size()));
+        covered.of += pairs.count();
+        covered.met += pairs.count() - missing.count;
+        covered.missed.insert(covered.missed.end(), missing.first.begin(), missing.first.end());
+    }
+    return covered;
+}
+
+}  // namespace gradverify

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// Decides what is told of the problems that a row has run, so that one sees what it could have
+// missed: values of each parameter, their remainders by the usual block sizes, and pairs of levels.
+// Counts only; takes a few microseconds a problem.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+#include "harness/registry/factors.hpp"
+#include "harness/registry/registry.hpp"
+
+namespace gradverify {
+
+/// Remainders are counted modulo these.
+inline constexpr std::array<int, 5> block_sizes_of_interest{2, 4, 8, 16, 32};
+
+/// What was met of one parameter of one rank (on an axis, on a side).
+struct SlotCoverage {
+    std::set<std::int64_t> values;
+    std::uint32_t remainders = 0;  ///< bit r: some value was r modulo 32
+
+    /// How many remainders modulo a divisor of 32 were met.
+    int remainders_of(int block) const;
+};
+
+/// The problems of one rank.
+class RankCoverage {
+  public:
+    RankCoverage(const Kernel& kernel, const Problem& like);
+
+    void add(const Problem& problem, bool is_empty);
+
+    const std::vector<SlotCoverage>& slots() const { return slots_; }
+    const LevelPairs& pairs() const { return pairs_; }
+    /// The largest value of each parameter, as one problem prints.
+    const Problem& largest() const { return largest_; }
+
+  private:
+    std::vector<SlotCoverage> slots_;
+    LevelPairs pairs_;
+    Problem largest_;
+};
+
+/// The problems of a row.
+class Coverage {
+  public:
+    void add(const Kernel& kernel, const Problem& problem);
+
+    std::int64_t problems() const { return static_cast<std::int64_t>(seen_.size()); }
+    const std::map<int, RankCoverage>& ranks() const { return ranks_; }
+
+  private:
+    std::unordered_set<std::uint64_t> seen_;  ///< hashes of the problems
+    std::map<int, RankCoverage> ranks_;
+};
+
+/// Pairs of levels of two factors, by rank.
+using PairsByRank = std::map<int, LevelPairs>;
+
+/// How many pairs of levels were met of those within reach, and the first few that were not:
+/// `groups 3 with dilation_h 2`.
+struct PairsCovered {
+    std::int64_t met = 0, of = 0;
+    std::vector<std::string> missed;
+};
+
+PairsCovered pairs_covered(const Coverage& coverage, const PairsByRank& within_reach);
+
+}  // namespace gradverify

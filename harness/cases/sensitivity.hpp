@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Decides how small an error a comparison within bounds still sees, in units in the last place of
+// the expected value: the bound of an element, divided by
+//
+//   ulp(want) = 2 u 2^floor(log2 |want|)
+//
+// with the unit roundoff u of the outputs' type; below its smallest normal number the ulp is that
+// of the smallest normal number. Any larger error of that element fails; a smaller one may pass.
+// What passed is not asked, and nothing is compared here.
+#pragma once
+
+#include <optional>
+#include <span>
+
+#include "harness/cases/compare.hpp"
+#include "harness/numbers/bounded.hpp"
+
+namespace gradverify {
+
+/// What a unit in the last place of a value is worth.
+double ulp_of(const Rounding& type, double value);
+
+/// Of all outputs of a case together, over the elements whose expected value is not zero; nothing
+/// where all are. An element that must be exact counts as 0, one that nothing can be said of as
+/// infinity.
+///
+/// **Ranges** a type for each output.
+std::optional<Sensitivity> sensitivity_of(std::span<const Expected> expected,
+                                          std::span<const Rounding> types);
+
+}  // namespace gradverify

@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: Apache-2.0
+// The verb `check`: from words to rows, and from results to output.
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <memory>
+#include <random>
+#include <stdexcept>
+#include <thread>
+
+#include "harness/base/errors.hpp"
+#include "harness/base/interrupt.hpp"
+#include "harness/base/text.hpp"
+#include "harness/base/version.hpp"
+#include "harness/cli/verbs.hpp"
+#include "harness/report/baseline.hpp"
+#include "harness/report/failure.hpp"
+#include "harness/report/json.hpp"
+#include "harness/report/junit.hpp"
+#include "harness/report/summary.hpp"
+#include "harness/run/check.hpp"
+#include "harness/run/refusals.hpp"
+#include "harness/run/rows.hpp"
+#include "harness/run/selection.hpp"
+#include "harness/workers/compute_sanitizer.hpp"
+
+namespace gradverify {
+
+namespace {
+
+constexpr std::int64_t default_cases = 1000;
+constexpr std::int64_t default_cases_per_problem = 10;
+constexpr std::int64_t default_distance = 4;
+// As far as no run gets.
+constexpr std::int64_t distance_maximum = 1'000'000;
+// More machines than anyone has; an index plus this does not overflow.
+constexpr std::int64_t shards_maximum = 1'000'000;
+
+std::uint64_t drawn_seed() {
+    std::random_device device;
+    return device();
+}
+
+Shard parse_shard(const std::string& text) {
+    if (text.empty()) return {};
+    const auto parts = split(text, '/');
+    const auto index = parse_int(parts.front());
+    const auto count = parts.size() == 2 ? parse_int(parts[1]) : std::nullopt;
+    if (!index || !count || *index < 1 || *index > *count || *count > shards_maximum)
+        throw UsageError("--shard " + text +
+                         " is not i/n with 1 <= i <= n <= " + std::to_string(shards_maximum));
+    return {.index = *index - 1, .count = *count};
+}
+
+/// What `--exhaustive` asks for; nothing without it.
+std::optional<ExhaustiveLimits> exhaustive_limits(const CheckArguments& arguments) {
+    const std::string& text = arguments.exhaustive;
+    if (text.empty()) return std::nullopt;
+    if (!arguments.problems.empty() || !arguments.problems_file.empty())
+        throw UsageError(
+            "--exhaustive runs every supported problem; leave out --problem and "
+            "--problems");
+    if (arguments.at_least > 0)
+        throw UsageError("--at-least counts drawn cases; --exhaustive draws none");
+    const Shard shard = parse_shard(arguments.shard);
+    ExhaustiveLimits limits{.cases = arguments.cases, .shard = shard.index, .shards = shard.count};
+    if (text != exhaustive_without_distance) {
+        limits.distance = parse_int(text);
+        if (!limits.distance || *limits.distance < 0 || *limits.distance > distance_maximum)
+            throw UsageError("--exhaustive=" + text + " is not a whole number from 0 to " +
+                             std::to_string(distance_maximum));
+    } else if (!arguments.cases && arguments.time.empty()) {
+        limits.distance = default_distance;
+    }
+    return limits;
+}
+
+/// A problem's text, and how a message names it.
+struct GivenProblem {
+    std::string text, place;
+};
+
+std::vector<GivenProblem> read_problem_lines(const std::string& path) {
+    std::ifstream file(path);
+    if (!file || std::filesystem::is_directory(path))
+        throw UsageError("--problems: can't read " + path);
+    std::vector<GivenProblem> lines;
+    int number = 0;
+    for (std::string line; std::getline(file, line);) {
+        ++number;
+        line = line.substr(0, line.find('#'));
+        line.erase(0, line.find_first_not_of(" \t\r"));
+        line.erase(line.find_last_not_of(" \t\r") + 1);
+        if (!line.empty())
+            lines.push_back({line, path + ":" + std::to_string(number) + ": " + line});
+    }
+    if (lines.empty()) throw UsageError("--problems: " + path + " holds no problem");
+    return lines;
+}
+
+/// The user's problems, each read for the selected operators that know its parameters.
+std::vector<Problem> read_problems(const CheckArguments& arguments, const std::vector<Row>& rows) {
+    std::vector<GivenProblem> lines;
+    for (const std::string& text : arguments.problems) lines.push_back({text, "--problem " + text});
+    if (!arguments.problems_file.empty())
+        std::ranges::move(read_problem_lines(arguments.problems_file), std::back_inserter(lines));
+    std::vector<Problem> problems;
+    for (const auto& [text, place] : lines) {
+        Refusals refusals(text);
+        bool supported = false;
+        const Operator* last = nullptr;
+        for (const Row& row : rows) try {
+                const Operator& op = *row.kernel->op;
+                const Problem problem = Problem::parse(op.space, text);
+                if (const auto invalid = op.validate(problem)) {
+                    refusals.add(op, true, *invalid);
+                } else if (const auto unsupported = row.kernel->why_unsupported(problem)) {
+                    refusals.add(op, true, row.kernel->name + " " + *unsupported);
+                } else {
+                    supported = true;
+                    if (&op != last) problems.push_back(problem);
+                    last = &op;
+                }
+            } catch (const std::invalid_argument& wrong) {
+                refusals.add(*row.kernel->op, false, wrong.what());
+            }
+        if (!supported) throw UsageError(place + ": " + refusals.why());
+    }
+    return problems;
+}
+
+[[noreturn]] void no_rows(const Suite& suite, const CheckArguments& arguments) {
+    std::vector<std::string> properties;
+    for (const Suite::Entry& property : suite.properties) properties.push_back(property.name);
+    throw UsageError("--property '" + arguments.property + "' selects nothing that applies to " +
+                     (arguments.filters.empty() ? std::string("any kernel")
+                                                : "'" + joined(arguments.filters, "' '") + "'") +
+                     "\n  there are " + wrapped(joined(properties), 12));
+}
+
+/// Selected kernels that exist only for devices that are not used, or need what is not here: a
+/// sentence for each reason.
+std::vector<std::string> absent_kernels(const CheckArguments& arguments,
+                                        const std::vector<std::string>& devices) {
+    std::map<std::string, std::vector<std::string>> by_reason;
+    for (const Kernel& kernel : Registry::instance().kernels()) {
+        const auto is_on = [&](const auto& device) { return kernel.on(device) != nullptr; };
+        const auto is_built = [&](const auto& device) { return kernel.by_device.contains(device); };
+        if (!is_selected(kernel, arguments.filters) || std::ranges::any_of(devices, is_on))
+            continue;
+        by_reason[std::ranges::any_of(devices, is_built) ? kernel.why_absent : "for another device"]
+            .push_back(kernel.name);
+    }
+    std::vector<std::string> absent;
+    absent.reserve(by_reason.size());
+    for (const auto& [reason, names] : by_reason) absent.push_back(reason + ": " + joined(names));
+    return absent;
+}
+
+/// A line on the terminal that is written over; nothing where stderr is not one.
+class Progress {
+  public:
+    void show(std::int64_t done, std::int64_t most, std::int64_t failed) {
+        if (!terminal_) return;
+        const auto now = std::chrono::steady_clock::now();
+        if (now - last_ < std::chrono::milliseconds(200)) return;
+        last_ = now;
+        const std::string of = most > 0 ? " of " + std::to_string(most) : "";
+        std::fprintf(stderr, "\r%lld%s cases, %lld rows failed ", static_cast<long long>(done),
+                     of.c_str(), static_cast<long long>(failed));
+        shown_ = true;
+    }
+    void clear() {
+        if (shown_) std::fprintf(stderr, "\r%60s\r", "");
+        shown_ = false;
+    }
+
+  private:
+    bool terminal_ = isatty(STDERR_FILENO) != 0;
+    bool shown_ = false;
+    std::chrono::steady_clock::time_point last_{};
+};
+
+}  // namespace
+
+double parse_duration(const std::string& text) {
+    std::string number = text;
+    double unit = 1.0;
+    if (!number.empty() && std::string("smh").find(number.back()) != std::string::npos) {
+        unit = number.back() == 's' ? 1.0 : number.back() == 'm' ? 60.0 : 3600.0;
+        number.pop_back();
+    }
+    const auto value = parse_double(number);
+    if (!value || !std::isfinite(*value) || !(*value > 0.0))
+        throw UsageError("--time " + text + " is not a time such as 60s, 5m or 2h");
+    return *value * unit;
+}
+
+namespace {
+
+int check(const Suite& suite, const CheckArguments& arguments) {
+    const auto start = std::chrono::steady_clock::now();
+    CheckOptions options{.cases = arguments.cases.value_or(default_cases),
+                         .at_least = arguments.at_least,
+                         .seed = arguments.seed ? *arguments.seed : drawn_seed(),
+                         .shard = parse_shard(arguments.shard),
+                         .exhaustive = exhaustive_limits(arguments)};
+    if (!arguments.time.empty()) options.seconds = parse_duration(arguments.time);
+    require_each_filter(arguments.filters);
+    if (std::ranges::none_of(suite.properties, [&](const Suite::Entry& property) {
+            return glob_matches(arguments.property, property.name);
+        }))
+        no_rows(suite, arguments);
+    const Baseline baseline =
+        arguments.baseline.empty() ? Baseline() : Baseline::read(arguments.baseline);
+    options.is_known = [&](const RowResult& result) { return baseline.knows(result); };
+    const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+    const int jobs = arguments.jobs > 0 ? arguments.jobs : cores;
+    const auto sanitizer = sanitizer_run(arguments.compute_sanitizer, arguments.device);
+    auto workers = std::make_unique<WorkerPool>(worker_options(jobs, sanitizer.get()));
+    WorkerPool& pool = *workers;
+    const auto devices = choose_devices(sanitizer ? "cuda" : arguments.device, pool);
+    const auto rows =
+        select_rows(suite, Registry::instance(), arguments.filters, arguments.property, devices);
+    const auto absent = absent_kernels(arguments, devices);
+    if (rows.empty() && absent.empty()) no_rows(suite, arguments);
+    if (!rows.empty()) options.problems = read_problems(arguments, rows);
+    if (!options.problems.empty() && !arguments.cases)
+        options.cases_per_problem = default_cases_per_problem;
+    if (!arguments.junit.empty()) open_junit(arguments.junit);
+
+    std::printf("gradverify %s: seed %llu, device %s, %d workers, %zu rows\n",
+                std::string(version).c_str(), static_cast<unsigned long long>(options.seed),
+                joined(devices, " and ").c_str(), jobs, rows.size());
+    std::fflush(stdout);
+    std::optional<JsonResults> json;
+    if (!arguments.json.empty()) json.emplace(arguments.json, options.seed, devices);
+    Progress progress;
+    const CheckObserver observer{
+        .row_ended =
+            [&](const RowResult& result) {
+                if (json) json->add(result);
+                if (!result.failure || result.known) return;
+                progress.clear();
+                std::printf("\n%s", report_failure(result, program_to_paste()).c_str());
+                std::fflush(stdout);
+            },
+        .progressed = [&](auto done, auto most,
+                          auto failed) { progress.show(done, most, failed); }};
+    const auto results = check_rows(suite, rows, options, pool, observer);
+    progress.clear();
+    const double seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    std::printf("%s", summarize(suite, results, absent, seconds).c_str());
+    const auto gone = baseline.gone(results);
+    for (const std::string& sentence : gone) std::printf("%s\n", sentence.c_str());
+    if (json) json->finish(results, seconds);
+    if (!arguments.junit.empty())
+        write_junit(arguments.junit, results, seconds, program_to_paste());
+    workers.reset();
+    if (const std::string late = sanitizer ? sanitizer->late_finding() : ""; !late.empty()) {
+        std::printf("compute-sanitizer says, of no one case: %s\n", late.c_str());
+        return exit_failed;
+    }
+    // Kernels for another device alone are no mistake, but a run without a row verified nothing.
+    return !rows.empty() && all_well(results) && gone.empty() ? exit_ok : exit_failed;
+}
+
+}  // namespace
+
+int run_check(const Suite& suite, const CheckArguments& arguments) {
+    const InterruptScope interrupts;
+    int code = exit_ok;
+    try {
+        code = check(suite, arguments);
+    } catch (const Interrupted&) {
+        // Before the first case: there is nothing to sum up.
+    }
+    // As a shell says of a command that a signal has ended.
+    return interrupt_signal() != 0 ? 128 + interrupt_signal() : code;
+}
+
+}  // namespace gradverify

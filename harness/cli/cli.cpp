@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/cli/cli.hpp"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <limits>
+
+#include "harness/base/errors.hpp"
+#include "harness/base/text.hpp"
+#include "harness/base/version.hpp"
+#include "harness/bench/bench.hpp"
+#include "harness/cli/verbs.hpp"
+#include "harness/run/selection.hpp"
+#include "harness/workers/compute_sanitizer.hpp"
+#include "harness/workers/worker.hpp"
+
+namespace gradverify {
+
+namespace {
+
+// For each of a thousand rows a sum of them stays inside 64 bits.
+constexpr std::uint64_t cases_maximum = 1'000'000'000'000;
+
+// More than any machine has cores; each worker takes a few file descriptors.
+constexpr std::uint64_t jobs_maximum = 1024;
+constexpr std::uint64_t repetitions_maximum = 100'000;
+constexpr std::uint64_t seed_maximum = std::numeric_limits<std::uint64_t>::max();
+
+/// CLI11's own would take -1 for the largest number, and prints its ranges with six decimals.
+CLI::Validator whole_number(std::uint64_t minimum, std::uint64_t maximum) {
+    const auto complaint = [minimum, maximum](const std::string& text) {
+        const auto value = parse_uint(text);
+        if (value && *value >= minimum && *value <= maximum) return std::string();
+        return text + " is not a whole number from " + std::to_string(minimum) + " to " +
+               std::to_string(maximum);
+    };
+    return {complaint, "", "whole number"};
+}
+
+CLI::Validator not_empty() {
+    const auto complaint = [](const std::string& text) {
+        return text.empty() ? std::string("needs the name of a file") : std::string();
+    };
+    return {complaint, "", "file"};
+}
+
+/// The options of the command that was read last, or the commands.
+std::string accepted_by(const CLI::App& app) {
+    std::vector<std::string> words;
+    for (const CLI::App* verb : app.get_subcommands()) {
+        for (const CLI::Option* option : verb->get_options()) words.push_back(option->get_name());
+        return verb->get_name() + " accepts " + joined(words);
+    }
+    for (const CLI::App* verb : app.get_subcommands([](const CLI::App*) { return true; }))
+        if (!verb->get_group().empty()) words.push_back(verb->get_name());
+    return "there are the commands " + joined(words);
+}
+
+/// The parser, and what it fills.
+struct CommandLine {
+    CLI::App app{"Verifies that forward and backward kernels compute the right gradients.",
+                 "gradverify"};
+    CLI::App* list = app.add_subcommand("list", "print the kernels and what they support");
+    CLI::App* check = app.add_subcommand("check", "run the properties on drawn problems");
+    CLI::App* repro = app.add_subcommand("repro", "run one printed case again");
+    CLI::App* bench = app.add_subcommand("bench", "time kernels, or the harness");
+    CLI::App* worker = app.add_subcommand("worker", "")->group("");
+
+    std::vector<std::string> list_filters;
+    std::string list_problem;
+    CheckArguments check_arguments;
+    ReproArguments repro_arguments;
+    BenchArguments bench_arguments;
+    SanitizerOptions sanitizer;
+
+    explicit CommandLine(const Suite& suite) {
+        app.require_subcommand(1);
+        // CLI11 would only say that there is help.
+        app.failure_message([](const CLI::App* failed, const CLI::Error& wrong) {
+            return "gradverify: " + std::string(wrong.what()) + "; " + accepted_by(*failed) + "\n";
+        });
+        app.set_version_flag("--version", "gradverify " + std::string(version));
+        app.footer(
+            "A FILTER is a glob on the full name of a kernel, such as 'conv.grad_*'.\n"
+            "Exit codes: 0 all passed; 1 something failed, or check verified nothing of a kernel;\n"
+            "2 bad usage; "
+            "3 the machine can't do it (no such device, a file that can't be written).");
+        list->add_option("FILTER", list_filters, "kernels to print; all if none");
+        list->add_option("--problem", list_problem,
+                         "also the tensors of a call on this problem, and their memory");
+        add_check_options(suite);
+        repro->add_option("CASE", repro_arguments.printed_case, "as printed, in single quotes")
+            ->required();
+        repro->add_option("--device", repro_arguments.device, "run it there: cpu or cuda");
+        repro->add_flag("--in-process", repro_arguments.in_process,
+                        "without worker or timeout, for a debugger");
+        add_sanitizer_option(*repro, repro_arguments.compute_sanitizer);
+        worker->add_option("TOOL", sanitizer.tool);
+        worker->add_option("PROGRAM", sanitizer.program);
+        worker->add_option("FOLDER", sanitizer.folder);
+        add_bench_options();
+    }
+
+  private:
+    /// Only with `=`: a word behind it is a FILTER.
+    static void add_sanitizer_option(CLI::App& verb, std::string& tool) {
+        verb.add_flag("--compute-sanitizer{memcheck}", tool,
+                      "run cuda's kernels under compute-sanitizer; =racecheck, =initcheck or "
+                      "=synccheck for another of its tools")
+            ->check(CLI::IsMember(sanitizer_tools));
+    }
+
+    void add_bench_options() {
+        BenchArguments& a = bench_arguments;
+        bench->add_option("FILTER", a.filters, "kernels; all if none");
+        bench->add_option("--device", a.device, "cpu, cuda or auto");
+        bench->add_option("--seed", a.seed, "decides data, and the problems of --harness")
+            ->check(whole_number(0, seed_maximum));
+        std::vector<CLI::Option*> of_kernels{
+            bench
+                ->add_option("--problem", a.own_problems,
+                             "time this problem instead of the operator's own; repeatable")
+                ->allow_extra_args(false),
+            bench->add_option("--data", a.data, "zeros, integers (default) or decimals")
+                ->check(CLI::IsMember({"zeros", "integers", "decimals"})),
+            bench->add_flag("!--no-verify", a.verify, "time kernels without verifying them"),
+            bench
+                ->add_option("--repetitions", a.repetitions,
+                             "samples of each kernel (default: two seconds, 10 to 100)")
+                ->check(whole_number(1, repetitions_maximum)),
+            bench->add_flag("--graph", a.graph, "replay each call from a CUDA graph"),
+            bench->add_option("--json", a.json, "write results here, one JSON object a line")
+                ->check(not_empty())};
+        CLI::Option* compare = bench->add_option(
+            "--compare", a.compare, "two files of --json: which kernels have become slower?");
+        compare->type_name("BEFORE AFTER");
+        CLI::Option* harness =
+            bench->add_flag("--harness", a.harness, "problems verified per second instead");
+        for (CLI::Option* option : of_kernels) option->excludes(compare)->excludes(harness);
+        compare->excludes(harness);
+        bench
+            ->add_option("--property", a.property,
+                         "with --harness: glob on the property's name; all if none")
+            ->needs(harness);
+        bench->add_option("--problems", a.problems, "with --harness: how many")
+            ->check(whole_number(1, cases_maximum))
+            ->needs(harness);
+    }
+
+    void add_check_options(const Suite& suite) {
+        CheckArguments& a = check_arguments;
+        check->add_option("FILTER", a.filters, "kernels to check; all if none");
+        check
+            ->add_option("--cases", a.cases,
+                         "cases for each row (default 1000; with own problems 10 for each of them)")
+            ->check(whole_number(1, cases_maximum));
+        auto* time =
+            check->add_option("--time", a.time, "stop after so long in total: 60s, 5m, 2h");
+        check
+            ->add_option("--at-least", a.at_least,
+                         "with --time: so many cases for each row, however long they take, "
+                         "but for rows that run one at a time")
+            ->check(whole_number(1, cases_maximum))
+            ->needs(time);
+        check->add_option("--seed", a.seed, "decides every case; drawn and printed if not given")
+            ->check(whole_number(0, seed_maximum));
+        // Only with `=`: a word behind it is a FILTER.
+        check->add_flag("--exhaustive{" + std::string(exhaustive_without_distance) + "}",
+                        a.exhaustive,
+                        "every supported problem up to a distance, =7, with dense data; without a "
+                        "distance as far as --time or --cases reach, or 4");
+        check->add_option("--device", a.device, "cpu, cuda, auto (cuda if it answers), or all");
+        check->add_option("--property", a.property, "glob on the property's name");
+        check->add_option("--problem", a.problems, "check this problem instead of drawn ones")
+            ->allow_extra_args(false);
+        check->add_option("--problems", a.problems_file, "the same from a file, one a line");
+        check->add_option("--jobs", a.jobs, "worker processes (default: one for each core)")
+            ->check(whole_number(1, jobs_maximum));
+        check->add_option("--shard", a.shard, "i/n: the i-th of n equal parts of every row");
+        check
+            ->add_option("--baseline", a.baseline,
+                         "known failures, as --json wrote them: accepted, and an error once gone")
+            ->check(not_empty());
+        check->add_option("--json", a.json, "write results here, one JSON object a line")
+            ->check(not_empty());
+        check->add_option("--junit", a.junit, "write results here, as JUnit XML")
+            ->check(not_empty());
+        add_sanitizer_option(*check, a.compute_sanitizer);
+        std::string properties = "Properties:\n";
+        for (const Suite::Entry& property : suite.properties) {
+            std::string line = "  " + property.name;
+            line.resize(30, ' ');
+            properties += line + property.summary + "\n";
+        }
+        check->footer(properties);
+    }
+};
+
+/// CLI11 would only say that a command is required.
+void require_known_verb(int argc, char** argv) {
+    const std::vector<std::string> verbs{"list", "check", "repro", "bench"};
+    if (argc < 2 || argv[1][0] == '-' || std::string_view(argv[1]) == "worker") return;
+    if (std::ranges::find(verbs, argv[1]) == verbs.end())
+        throw UsageError("there is no command '" + std::string(argv[1]) + "'; there are " +
+                         joined(verbs) + did_you_mean(argv[1], verbs));
+}
+
+int run_worker(const SanitizerOptions& sanitizer, const Suite& suite, char** argv) {
+    if (!sanitizer.is_on()) return worker_main(suite);
+    enter_compute_sanitizer(sanitizer, argv);
+    return worker_main(with_findings(suite, sanitizer));
+}
+
+int run_verb(const CommandLine& line, const Suite& suite, char** argv) {
+    if (line.worker->parsed()) return run_worker(line.sanitizer, suite, argv);
+    if (line.list->parsed()) return run_list(suite, line.list_filters, line.list_problem);
+    if (line.check->parsed()) return run_check(suite, line.check_arguments);
+    if (line.repro->parsed()) return run_repro(suite, line.repro_arguments);
+    return run_bench(suite, line.bench_arguments);
+}
+
+}  // namespace
+
+int gradverify_main(int argc, char** argv, const Suite& suite) {
+    if (argc > 0) remember_program(argv[0]);
+    CommandLine line(suite);
+    try {
+        require_known_verb(argc, argv);
+        line.app.parse(argc, argv);
+        const int code = run_verb(line, suite, argv);
+        if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
+            throw EnvironmentError("can't write to standard output");
+        return code;
+    } catch (const CLI::ParseError& wrong) {
+        // Help and version come this way too, with exit code 0.
+        return line.app.exit(wrong) == 0 ? exit_ok : exit_usage;
+    } catch (const UsageError& wrong) {
+        std::fprintf(stderr, "gradverify: %s\n", wrong.what());
+        return exit_usage;
+    } catch (const EnvironmentError& wrong) {
+        std::fprintf(stderr, "gradverify: %s\n", wrong.what());
+        return exit_environment;
+    } catch (const std::exception& wrong) {
+        // No verdict travels so: the machine ran out of something, or this is a bug of gradverify.
+        std::fprintf(stderr, "gradverify: unexpected: %s\n", wrong.what());
+        return exit_environment;
+    }
+}
+
+}  // namespace gradverify

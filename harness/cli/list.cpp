@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+// The verb `list`, and `repro`: what there is, and one case again.
+#include <algorithm>
+#include <cstdio>
+#include <stdexcept>
+
+#include "harness/base/errors.hpp"
+#include "harness/base/text.hpp"
+#include "harness/cli/verbs.hpp"
+#include "harness/devices/device.hpp"
+#include "harness/registry/element_types.hpp"
+#include "harness/registry/layout.hpp"
+#include "harness/report/failure.hpp"
+#include "harness/run/selection.hpp"
+#include "harness/workers/compute_sanitizer.hpp"
+#include "harness/workers/pool.hpp"
+#include "harness/workers/worker.hpp"
+
+namespace gradverify {
+
+namespace {
+
+std::string supports(const Kernel& kernel) {
+    const auto conditions = kernel.conditions();
+    return conditions.empty() ? "every problem" : joined(conditions);
+}
+
+std::string promises(const Kernel& kernel) {
+    const KernelDeclaration& declared = kernel.any();
+    std::vector<std::string> words{
+        "tensors of " + print_types(declared, *kernel.op, *kernel.pass),
+        "accumulates in " + std::string(traits_of(declared.accumulator()).name)};
+    if (const auto layouts = print_layouts(declared, *kernel.op, *kernel.pass); !layouts.empty())
+        words.push_back("layout " + layouts);
+    words.push_back(declared.determinism == Determinism::bitwise ? "deterministic"
+                                                                 : "not deterministic");
+    words.push_back(declared.write_mode == WriteMode::overwrites ? "overwrites"
+                                                                 : "adds to outputs");
+    words.push_back("aligned to " + std::to_string(declared.base_alignment_bytes) + " bytes");
+    if (declared.takes_output_mask) words.emplace_back("takes an output mask");
+    for (const Alias& alias : declared.aliases)
+        words.push_back(alias.output + (alias.is_always ? " is always " : " may be ") +
+                        alias.input);
+    if (declared.stream_use == StreamUse::default_stream) words.emplace_back("default stream");
+    if (declared.stream_use == StreamUse::given_only) words.emplace_back("given stream");
+    if (declared.uses_tensor_cores)
+        words.emplace_back(declared.multiplies_in_tf32() ? "on tensor cores, factors of tf32"
+                                                         : "on tensor cores");
+    if (declared.arithmetic == Arithmetic::fast) words.emplace_back("fast math");
+    if (declared.accepts_invalid_indices) words.emplace_back("invalid indices");
+    if (declared.norm_wise_growth)
+        words.push_back("norm-wise, growth " + print_exactly(*declared.norm_wise_growth));
+    if (declared.saturates_results) words.emplace_back("saturates");
+    if (declared.may_refuse_problems) words.emplace_back("may refuse problems");
+    if (!declared.yardstick_name.empty())
+        words.push_back("a yardstick: " + declared.yardstick_name);
+    std::vector<std::string> blocks;
+    for (const int size : declared.block_sizes) blocks.push_back(std::to_string(size));
+    if (!blocks.empty()) words.push_back("blocks of " + joined(blocks, "/"));
+    return joined(words);
+}
+
+std::string steps(const PassSpec& pass) {
+    std::vector<std::string> words;
+    for (const Step& step : pass.steps)
+        words.push_back(std::to_string(words.size() + 1) + " " + step.pass);
+    return joined(words);
+}
+
+Problem problem_of(const Operator& op, const std::string& text) {
+    try {
+        Problem problem = Problem::parse(op.space, text);
+        if (const auto why = op.validate(problem)) throw std::invalid_argument(*why);
+        return problem;
+    } catch (const std::invalid_argument& wrong) {
+        throw UsageError(wrong.what());
+    }
+}
+
+/// What a case asks for can be wrong in itself; a worker would call all of it an error.
+void require_runnable(const Suite& suite, const Case& checked) {
+    const Kernel& kernel = *Registry::instance().find_kernel(checked.kernel);
+    std::vector<std::string> properties;
+    for (const Suite::Entry& property : suite.properties) {
+        // What draws problems of its own does so for one device, but runs on any.
+        const bool runs_anywhere = property.own_cases && property.applies_to(kernel);
+        if (runs_anywhere || property.applies(kernel, checked.device))
+            properties.push_back(property.name);
+    }
+    if (std::ranges::find(properties, checked.property) == properties.end())
+        throw UsageError("case: no property '" + checked.property + "' applies to " + kernel.name +
+                         "; there are " + joined(properties));
+    const auto built = built_devices();
+    if (std::ranges::find(built, checked.device) == built.end())
+        throw EnvironmentError("device " + checked.device + ": " + why_unavailable(checked.device));
+    if (!kernel.on(checked.device))
+        throw UsageError("case: " + kernel.name + " " + kernel.why_not_on(checked.device));
+    if (const auto invalid = kernel.op->validate(checked.problem))
+        throw UsageError("case: " + *invalid);
+    if (const auto unsupported = kernel.why_unsupported(checked.problem))
+        throw UsageError("case: " + kernel.name + " " + *unsupported);
+    if (const auto unsupported = why_unsupported(kernel, checked.setting))
+        throw UsageError("case: " + kernel.name + ": " + *unsupported);
+    for (const DataElement& element : checked.data.elements) {
+        const Sizes sizes = kernel.op->sizes_of(element.tensor, checked.problem);
+        if (element.index >= element_count(sizes))
+            throw UsageError("case: " + element.tensor + "[" + std::to_string(element.index) +
+                             "] is outside of its " + std::to_string(element_count(sizes)) +
+                             " elements");
+    }
+}
+
+/// Throws as `choose_devices` does, without a worker.
+void require_device_here(const std::string& device) {
+    if (const std::string why = why_unavailable(device); !why.empty())
+        throw EnvironmentError("device " + device + ": " + why);
+}
+
+}  // namespace
+
+int run_list(const Suite&, const std::vector<std::string>& filters, const std::string& problem) {
+    require_each_filter(filters);
+    const Operator* whose = nullptr;
+    for (const Kernel& kernel : Registry::instance().kernels()) {
+        if (problem.empty() || !is_selected(kernel, filters)) continue;
+        if (whose && whose != kernel.op)
+            throw UsageError("--problem is one of " + whose->name + "; " + kernel.name +
+                             " is another operator's: name the kernels of one");
+        whose = kernel.op;
+    }
+    if (whose) static_cast<void>(problem_of(*whose, problem));
+    for (const Kernel& kernel : Registry::instance().kernels()) {
+        if (!is_selected(kernel, filters)) continue;
+        std::printf("%s\n  devices   %s\n  supports  %s\n  promises  %s\n", kernel.name.c_str(),
+                    joined(kernel.devices()).c_str(), wrapped(supports(kernel), 12).c_str(),
+                    wrapped(promises(kernel), 12).c_str());
+        if (!kernel.why_absent.empty())
+            std::printf("  absent    %s\n", wrapped(kernel.why_absent, 12).c_str());
+        if (!kernel.pass->steps.empty())
+            std::printf("  steps     %s\n", wrapped(steps(*kernel.pass), 12).c_str());
+        if (problem.empty()) continue;
+        const Problem at = problem_of(*kernel.op, problem);
+        if (const auto why = kernel.why_unsupported(at))
+            std::printf("  on %s: %s\n", at.print().c_str(), why->c_str());
+        else
+            print_tensors(kernel, at);
+    }
+    return exit_ok;
+}
+
+int run_repro(const Suite& suite, const ReproArguments& arguments) {
+    if (!arguments.device.empty() && arguments.device != "cpu" && arguments.device != "cuda")
+        throw UsageError("--device " + arguments.device + " is unknown; there are cpu, cuda");
+    const auto read = [&] {
+        try {
+            Case checked = Case::parse(arguments.printed_case, Registry::instance());
+            if (!arguments.device.empty()) checked.device = arguments.device;
+            require_runnable(suite, checked);
+            return checked;
+        } catch (const std::invalid_argument& wrong) {
+            throw UsageError(wrong.what());
+        }
+    };
+    const Case checked = read();
+    Outcome outcome;
+    if (arguments.in_process && !arguments.compute_sanitizer.empty())
+        throw UsageError("--compute-sanitizer needs a worker; leave out --in-process");
+    if (arguments.in_process) {
+        require_device_here(checked.device);
+        outcome = run_guarded(suite, checked.print());
+    } else {
+        const auto sanitizer = sanitizer_run(arguments.compute_sanitizer, checked.device);
+        WorkerPool pool(worker_options(1, sanitizer.get()));
+        choose_devices(checked.device, pool);
+        // Alone, so that what shows only at the end of a process shows here too.
+        outcome = pool.run(checked.print(), {.alone = true});
+    }
+    std::printf("%s", report_case(checked, outcome).c_str());
+    // As for a row: a case that compared nothing has not passed.
+    return outcome.verdict == Verdict::passed ? exit_ok : exit_failed;
+}
+
+}  // namespace gradverify

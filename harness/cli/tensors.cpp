@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// What `list --problem` prints: the tensors that a call of a kernel has on a problem, and their
+// memory. From what the harness itself allocates a call's buffers by.
+#include <algorithm>
+#include <cstdio>
+
+#include "harness/base/errors.hpp"
+#include "harness/base/text.hpp"
+#include "harness/cli/verbs.hpp"
+#include "harness/registry/element_types.hpp"
+#include "harness/registry/layout.hpp"
+
+namespace gradverify {
+
+namespace {
+
+struct TensorRow {
+    std::string name, role, sizes;
+    std::int64_t elements = 0;
+    std::int64_t bytes = 0;  ///< with the tails of blocks
+    std::string layout{};    ///< where the tensor is blocked, the one that the bytes are of
+};
+
+/// Which sum a tensor belongs to.
+std::string role_of(const Operator& op, const PassSpec& pass, const std::string& name) {
+    const bool is_input = std::ranges::find(pass.inputs, name) != pass.inputs.end();
+    if (is_input) return op.is_output(name) ? "saved" : "input";
+    if (op.is_output(name)) return "output";
+    return op.is_gradient(name) ? "gradient" : "gradient between layers";
+}
+
+TensorRow row_of(const Kernel& kernel, const Problem& problem, const std::string& name) {
+    const Sizes sizes = kernel.op->sizes_of(name, problem);
+    std::vector<std::string> words;
+    for (const std::int64_t size : sizes) words.push_back(std::to_string(size));
+    const DType dtype = dtype_of(kernel.any(), *kernel.op, name);
+    const MemoryShape shape = memory_shape_of(*kernel.op, kernel.any(), name, problem, {});
+    const bool is_blocked = !shape.blocks.empty() || shape.sizes != sizes;
+    return {.name = name,
+            .role = role_of(*kernel.op, *kernel.pass, name),
+            .sizes = std::string(traits_of(dtype).name) + " " +
+                     (words.empty() ? "1" : joined(words, " x ")),
+            .elements = element_count(sizes),
+            .bytes = shape.elements() * static_cast<std::int64_t>(traits_of(dtype).bytes),
+            .layout = is_blocked ? orders_of(*kernel.op, kernel.any(), name).front() : ""};
+}
+
+void print(const TensorRow& row) {
+    std::printf("  %-16s %-24s %-22s %12lld %14lld%s%s\n", row.name.c_str(), row.role.c_str(),
+                row.sizes.c_str(), static_cast<long long>(row.elements),
+                static_cast<long long>(row.bytes), row.layout.empty() ? "" : "  ",
+                row.layout.c_str());
+}
+
+}  // namespace
+
+void print_tensors(const Kernel& kernel, const Problem& problem) {
+    std::printf("  on %s\n  %-16s %-24s %-22s %12s %14s\n", problem.print().c_str(), "tensor", "",
+                "type and sizes", "elements", "bytes");
+    std::vector<TensorRow> sums;
+    for (const std::string& name : kernel.pass->tensors()) {
+        const TensorRow row = row_of(kernel, problem, name);
+        print(row);
+        auto sum = std::ranges::find(sums, row.role, &TensorRow::role);
+        if (sum == sums.end()) sum = sums.insert(sum, {.name = "all", .role = row.role});
+        sum->elements += row.elements;
+        sum->bytes += row.bytes;
+    }
+    for (const TensorRow& sum : sums) print(sum);
+    if (const auto bytes_of = kernel.any().workspace_bytes)
+        print({.name = "workspace", .bytes = bytes_of(problem)});
+}
+
+}  // namespace gradverify

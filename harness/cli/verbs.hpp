@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the verbs `list`, `check` and `repro` do once their options are read. Errors are thrown:
+// UsageError (exit code 2) and EnvironmentError (3).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/cases/suite.hpp"
+#include "harness/registry/registry.hpp"
+
+namespace gradverify {
+
+/// What `--exhaustive` is when no distance was given.
+constexpr const char* exhaustive_without_distance = "far";
+
+struct CheckArguments {
+    std::vector<std::string> filters;
+    std::optional<std::int64_t> cases;
+    std::string time;
+    std::int64_t at_least = 0;
+    std::optional<std::uint64_t> seed;
+    std::string device = "auto";
+    std::string property = "*";
+    std::vector<std::string> problems;
+    std::string problems_file;
+    int jobs = 0;  ///< 0: one for each core
+    std::string shard;
+    std::string exhaustive;  ///< a distance, "far" for none given; empty: without
+    std::string baseline;
+    std::string json, junit;
+    std::string compute_sanitizer;  ///< its tool; empty: without
+};
+
+struct ReproArguments {
+    std::string printed_case;
+    std::string device;  ///< empty: the case's own
+    bool in_process = false;
+    std::string compute_sanitizer;  ///< as of `check`
+};
+
+/// Each returns the exit code.
+int run_list(const Suite& suite, const std::vector<std::string>& filters,
+             const std::string& problem);
+int run_check(const Suite& suite, const CheckArguments& arguments);
+int run_repro(const Suite& suite, const ReproArguments& arguments);
+
+/// Prints the tensors of a call and their memory, for `list --problem`.
+void print_tensors(const Kernel& kernel, const Problem& problem);
+
+/// Seconds of `60`, `60s`, `5m` or `2h`. **Errors** UsageError.
+double parse_duration(const std::string& text);
+
+}  // namespace gradverify

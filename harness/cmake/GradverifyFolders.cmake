@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: Apache-2.0
+# What a folder's CMakeLists.txt says of it: one list of sources, and one of tests.
+
+# gradverify_sources(<target> <file.cpp>...): adds the folder's files to a library.
+function(gradverify_sources target)
+    list(TRANSFORM ARGN PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
+    target_sources(${target} PRIVATE ${ARGN})
+endfunction()
+
+# gradverify_tests(<executable> <file_test.cpp>...): adds the folder's tests to an executable of
+# doctest's, and each file to ctest. A test's name is its path: harness/workers/pool.
+function(gradverify_tests executable)
+    if(NOT GRADVERIFY_BUILD_TESTS)
+        return()
+    endif()
+    foreach(file IN LISTS ARGN)
+        set(path ${CMAKE_CURRENT_SOURCE_DIR}/${file})
+        target_sources(${executable} PRIVATE ${path})
+        cmake_path(RELATIVE_PATH path BASE_DIRECTORY ${PROJECT_SOURCE_DIR} OUTPUT_VARIABLE name)
+        string(REGEX REPLACE "_test\\.cpp$" "" name ${name})
+        add_test(NAME ${name} COMMAND ${executable} "--source-file=*/${name}_test.cpp")
+        set_tests_properties(${name} PROPERTIES LABELS ${executable})
+    endforeach()
+endfunction()

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// Decides where tensors lie in device memory and what lies around them: guard zones on both sides
+// of every buffer, and poison in everything that a kernel should write before it reads. After a
+// run it says what was changed that should not have been. Knows no operator and compares no
+// results.
+//
+// Where the device has unmapped pages, one side of every buffer lies at one: its begin, or its end
+// as near as the declared alignment lets it. The gap that is left there, less than the alignment,
+// is a guard zone like that of the other side.
+//
+// Guards alternate a NaN with a small finite number: a read of a guard shows as NaN in a result,
+// and an accumulating stray write, which leaves a NaN's bits as they are, changes the finite one.
+// Two runs with the two parities cover every element both ways.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "harness/devices/device.hpp"
+#include "harness/devices/poison.hpp"
+#include "harness/operators/operator.hpp"
+#include "harness/registry/tensor_view.hpp"
+
+namespace gradverify {
+
+/// `unwanted`: an output that is not asked for; poisoned like one, and watched like an input.
+enum class BufferRole { input, output, workspace, unwanted };
+
+/// One buffer of a call.
+struct BufferSpec {
+    std::string name;
+    BufferRole role = BufferRole::input;
+    DType dtype = DType::f32;
+    Sizes sizes;
+    /// Elements from one to the next along each axis, 0 where all of an axis are one; empty:
+    /// row-major.
+    std::vector<std::int64_t> strides{};
+    /// What axes are cut into: their strides count from block to block. What a block's tail must
+    /// be is zeros: in an input it is, in an output it is poisoned and must be after the call.
+    std::vector<AxisBlock> blocks{};
+    /// Elements between an address aligned to `alignment_bytes` and the first element.
+    std::int64_t offset = 0;
+    std::int64_t alignment_bytes = 256;
+};
+
+/// What surrounds the data in one run.
+struct Surroundings {
+    Poison poison = Poison::nan;
+    int guard_parity = 0;  ///< 0: even guard elements are NaN; 1: odd ones
+    /// Which end of each buffer lies at an unmapped page, on a device that has them.
+    Edge edge = Edge::end;
+    DelayedStream delayed = DelayedStream::none;
+
+    Surroundings with_other_edge() const {
+        return {poison, guard_parity, edge == Edge::end ? Edge::begin : Edge::end, delayed};
+    }
+    bool operator==(const Surroundings&) const = default;
+};
+
+/// Memory that a run changed and should not have, or the tail of an output's blocks that it did not
+/// fill with zeros.
+struct StrayWrite {
+    std::string buffer;
+    /// Elements relative to the buffer's first; negative or past the end for a guard.
+    std::int64_t first_element = 0;
+    std::int64_t elements = 0;
+    enum class Where { before, input, unwanted, gap, tail, after } where = Where::after;
+    double left = 0.0;  ///< in a tail: what the first element holds
+
+    /// `wrote 2 elements after the end of dw, the first at dw[6] of 6`
+    std::string print(std::int64_t buffer_elements) const;
+};
+
+/// The buffers of one call in device memory.
+class Arena {
+  public:
+    /// Lays the buffers out and fills all but the inputs. Memory is kept by the device and taken
+    /// over by the next arena.
+    Arena(Device& device, std::vector<BufferSpec> buffers, const Surroundings& surroundings);
+
+    /// Sets a buffer's elements, in the order of its sizes, each rounded to its type, and the tails
+    /// of its blocks to zeros.
+    void write(std::size_t buffer, std::span<const double> values);
+
+    void upload();
+    void download();
+
+    TensorView view(std::size_t buffer) const;
+    /// The elements after `download`, in the order of the sizes.
+    std::vector<double> read(std::size_t buffer) const;
+    /// The bytes after `download`.
+    std::span<const std::byte> bytes(std::size_t buffer) const;
+    /// Flat indices of the elements that still hold the poison's bits.
+    std::vector<std::int64_t> untouched(std::size_t buffer) const;
+
+    /// Writes to guards and inputs since `upload`, and what is left in the tails of outputs.
+    std::vector<StrayWrite> stray_writes() const;
+    /// Elements of a buffer, with the tails of its blocks.
+    std::int64_t elements_with_tails(std::size_t buffer) const;
+
+    const std::vector<BufferSpec>& buffers() const { return buffers_; }
+
+  private:
+    /// Offsets in the copies on the host.
+    struct Placement {
+        std::size_t region_begin = 0, data_begin = 0, data_end = 0, region_end = 0;
+        std::byte* data = nullptr;  ///< on the device
+    };
+    /// Where the elements of a buffer lie that is not row-major.
+    struct Scatter {
+        std::vector<std::size_t> element;  ///< of each, in elements from the first
+        std::vector<bool> is_used;         ///< of each place, whether an element lies there
+    };
+    std::size_t element_at(std::size_t buffer, std::size_t index) const {
+        return scatters_[buffer].element.empty() ? index : scatters_[buffer].element[index];
+    }
+    static Scatter scatter_of(const BufferSpec& buffer);
+    std::size_t bytes_of(std::size_t buffer) const;
+    std::vector<std::size_t> region_sizes() const;
+    /// Bytes from a region's begin on the device to the buffer's first element.
+    std::size_t data_offset(std::size_t buffer, const std::byte* region, std::size_t region_bytes,
+                            Edge edge) const;
+    std::size_t alignment_of(const BufferSpec& buffer) const;
+    void place(Edge edge);
+    void describe() const;
+    void fill_guard(std::size_t buffer, int parity);
+    void find_gap_changes(std::size_t buffer, std::vector<StrayWrite>& found) const;
+    void find_tails_left(std::size_t buffer, std::vector<StrayWrite>& found) const;
+    void find_changes(std::size_t buffer, std::size_t begin, std::size_t end,
+                      StrayWrite::Where where, std::vector<StrayWrite>& found) const;
+
+    Device& device_;
+    std::vector<BufferSpec> buffers_;
+    std::vector<Scatter> scatters_;  ///< empty for a row-major buffer
+    std::vector<Placement> placements_;
+    std::byte* before_ = nullptr;  ///< what was uploaded
+    std::byte* after_ = nullptr;   ///< what came back
+};
+
+}  // namespace gradverify

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/devices/call_note.hpp"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstring>
+#include <new>
+#include <set>
+
+#include "harness/base/errors.hpp"
+
+namespace gradverify {
+
+namespace {
+
+WorkerNote& private_note() {
+    static WorkerNote note;
+    return note;
+}
+
+WorkerNote* shared_note = nullptr;
+
+std::set<std::string, std::less<>>& distrusted() {
+    static std::set<std::string, std::less<>> kernels;
+    return kernels;
+}
+
+}  // namespace
+
+WorkerNote& worker_note() { return shared_note ? *shared_note : private_note(); }
+
+bool share_worker_note(int fd) {
+    void* page = mmap(nullptr, sizeof(WorkerNote), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (page == MAP_FAILED) return false;
+    shared_note = new (page) WorkerNote;
+    return true;
+}
+
+void note_case() { worker_note().partners[0] = '\0'; }
+
+void note_partner(std::string_view kernel) {
+    auto& partners = worker_note().partners;
+    const std::size_t used = std::strlen(partners.data());
+    const std::string_view noted(partners.data(), used);
+    const std::string word = std::string(kernel) + " ";
+    if (noted.find(word) != std::string_view::npos) return;
+    if (used + word.size() < partners.size())
+        std::memcpy(partners.data() + used, word.c_str(), word.size() + 1);
+}
+
+void end_without_device(const std::string& why) {
+    if (!shared_note) throw EnvironmentError(why);
+    std::fprintf(stderr, "%s\n", why.c_str());
+    _exit(worker_exit_device_lost);
+}
+
+void distrust(std::string_view kernel) { distrusted().emplace(kernel); }
+
+bool is_distrusted(std::string_view kernel) { return distrusted().contains(kernel); }
+
+}  // namespace gradverify

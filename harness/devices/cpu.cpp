@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+// The CPU device: launchers compiled for the host, their threads run by the SIMT executor in the
+// order that the setting asks for.
+#include <array>
+#include <chrono>
+#include <cstring>
+#include <exception>
+#include <fstream>
+#include <stdexcept>
+#include <utility>
+
+#include "harness/devices/call_note.hpp"
+#include "harness/devices/device.hpp"
+#include "harness/devices/large_memory.hpp"
+#include "harness/registry/not_supported.hpp"
+#include "harness/simt/simt.hpp"
+
+namespace gradverify::detail {
+
+namespace {
+
+simt::Schedule schedule_of(const Setting& setting) {
+    const auto order = [&] {
+        switch (setting.order) {
+            case ThreadOrder::ascending:
+                return simt::Order::ascending;
+            case ThreadOrder::descending:
+                return simt::Order::descending;
+            case ThreadOrder::random_threads:
+                return simt::Order::random_threads;
+            case ThreadOrder::random_warps:
+                return simt::Order::random_warps;
+        }
+        return simt::Order::ascending;
+    }();
+    return {.threads = order, .blocks = order, .seed = setting.order_seed};
+}
+
+/// The fastest of a few.
+template <class Work>
+double least_seconds(const Work& work) {
+    double least = 0.0;
+    for (int i = 0; i < 6; ++i) {
+        const auto start = std::chrono::steady_clock::now();
+        work();
+        const double seconds =
+            std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+        if (i < 2 || seconds < least) least = seconds;  // the first meets new memory
+    }
+    return least;
+}
+
+std::string processor_name() {
+    std::ifstream file("/proc/cpuinfo");
+    for (std::string line; std::getline(file, line);)
+        if (line.starts_with("model name") && line.find(": ") != std::string::npos)
+            return line.substr(line.find(": ") + 2);
+    return "one core";
+}
+
+/// Of one core, as the compiler makes of plain loops.
+Ceilings measure_cpu_ceilings() {
+    Ceilings ceilings{.device_name = processor_name()};
+    const std::vector<std::byte> from(std::size_t{64} << 20);
+    std::vector<std::byte> to(from.size());
+    const double copy = least_seconds([&] {
+        std::memcpy(to.data(), from.data(), from.size());
+        asm volatile("" : : "r"(to.data()) : "memory");  // the copy is not to be left out
+    });
+    ceilings.copy_bytes_per_second = 2.0 * static_cast<double>(from.size()) / copy;
+    constexpr int chains = 64, rounds = 1 << 19;
+    std::array<float, chains> sums{};
+    const double multiplied = least_seconds([&] {
+        for (int round = 0; round < rounds; ++round)
+            for (float& sum : sums) sum = sum * 0.999f + 0.999f;
+        asm volatile("" : : "r"(sums.data()) : "memory");
+    });
+    ceilings.arithmetic.push_back({ceiling_f32, 2.0 * chains * rounds / multiplied});
+    return ceilings;
+}
+
+class CpuDevice final : public Device {
+  public:
+    CpuDevice() {
+        simt::turn_faults_into_errors();
+        simt::count_blocks_in(&worker_note().blocks);
+    }
+
+    std::string_view name() const override { return "cpu"; }
+
+    bool has_unmapped_edges() const override { return true; }
+
+    std::vector<std::byte*> place(std::span<const std::size_t> region_bytes, Edge edge) override {
+        regions_.clear();
+        std::vector<std::byte*> begins;
+        for (const std::size_t bytes : region_bytes) {
+            std::byte* begin = simt::buffer_region(
+                regions_.size(), bytes, edge == Edge::end ? simt::Edge::end : simt::Edge::begin);
+            if (!begin) throw std::runtime_error("not enough memory for the cpu device");
+            regions_.push_back({begin, bytes});
+            begins.push_back(begin);
+        }
+        return begins;
+    }
+
+    std::byte* host_memory(int which, std::size_t bytes) override {
+        auto& block = host_[which];
+        if (block.size() < bytes) block.resize(bytes);
+        return block.data();
+    }
+
+    void upload(const std::byte* host) override {
+        for (const std::span<std::byte> region : regions_) {
+            std::memcpy(region.data(), host, region.size());
+            host += region.size();
+        }
+    }
+    void download(std::byte* host) override {
+        for (const std::span<std::byte> region : regions_) {
+            std::memcpy(host, region.data(), region.size());
+            host += region.size();
+        }
+    }
+
+    void describe(std::span<const PlacedBuffer> buffers) override {
+        std::vector<simt::NamedBuffer> named;
+        named.reserve(buffers.size());
+        for (const PlacedBuffer& buffer : buffers)
+            named.push_back(
+                {std::string(buffer.name), buffer.begin, buffer.end, buffer.element_bytes});
+        simt::describe_buffers(std::move(named));
+    }
+
+    bool overlaps_streams() const override { return false; }
+
+    CUstream_st* stream(bool own) override {
+        if (!own) return nullptr;
+        if (!stream_) stream_ = simt::make_stream();
+        return stream_;
+    }
+
+    RunStatus run(const KernelDeclaration& kernel, const PassCall& call, const Setting& setting,
+                  DelayedStream) override {
+        simt::set_schedule(schedule_of(setting));
+        simt::begin_call(call.launch.stream);
+        RunStatus status;
+        const auto start = std::chrono::steady_clock::now();
+        try {
+            kernel.thunk(call);
+        } catch (const NotSupported& refused) {
+            status.refuse(kernel, refused.what());
+        } catch (const std::exception& thrown) {
+            status.error = std::string("the launcher threw: ") + thrown.what();
+        } catch (...) {
+            status.error = "the launcher threw something that is no std::exception";
+        }
+        status.seconds =
+            std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+        const bool is_cuda_only = simt::error_is_cuda_only();
+        if (const std::string error = simt::take_error(); !error.empty()) {
+            status.error = error;
+            status.not_served = is_cuda_only;
+        }
+        // What a launch error keeps from being launched is not to be missed.
+        if (status.ok())
+            status.error = simt::why_unordered(kernel.stream_use == StreamUse::given_only);
+        status.accesses_checked = simt::take_counters().accesses_checked;
+        for (simt::Finding& finding : simt::take_findings())
+            status.findings.push_back(std::move(finding.text));
+        return status;
+    }
+
+    Timing time(const KernelDeclaration& kernel, const PassCall& call, const Setting& setting,
+                const TimingOptions& options) override {
+        if (options.graph) return {.error = "the cpu device times no graphs"};
+        Timing timing;
+        const auto take = [&] {
+            RunStatus status = run(kernel, call, setting, DelayedStream::none);
+            timing.error = status.error;
+            timing.not_served = status.not_served;
+            return status;
+        };
+        take();  // the first call meets new memory
+        double spent = 0.0;
+        while (timing.error.empty() &&
+               wants_another_sample(options, timing.samples.size(), spent)) {
+            timing.samples.push_back(take().seconds);
+            spent += timing.samples.back();
+        }
+        if (!timing.error.empty()) timing.samples.clear();
+        return timing;
+    }
+
+    LargeMemory& large_memory() override {
+        if (!large_memory_) large_memory_ = make_large_host_memory();
+        return *large_memory_;
+    }
+
+    Ceilings measure_ceilings() override { return measure_cpu_ceilings(); }
+
+  private:
+    std::vector<std::span<std::byte>> regions_;
+    std::vector<std::byte> host_[2];
+    std::unique_ptr<LargeMemory> large_memory_;
+    CUstream_st* stream_ = nullptr;  ///< of this OS thread, with which it ends
+};
+
+}  // namespace
+
+std::unique_ptr<Device> make_cpu_device() { return std::make_unique<CpuDevice>(); }
+
+}  // namespace gradverify::detail

@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/devices/cuda_timer.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <exception>
+#include <functional>
+#include <thread>
+#include <vector>
+
+#include "harness/base/cuda_check.hpp"
+#include "harness/devices/device.hpp"
+#include "harness/registry/not_supported.hpp"
+
+namespace gradverify::detail {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// Clocks rise and caches of the driver fill within it.
+constexpr double warm_up_seconds = 0.05;
+// An event is good to half a microsecond: a sample of this length to a quarter of a per cent.
+constexpr double sample_seconds = 200e-6;
+// As many calls as a launcher of one kernel makes while the stream is held back.
+constexpr std::int64_t calls_most = 50;
+
+double seconds_since(Clock::time_point start) {
+    return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+class Event {
+  public:
+    Event() { GRADVERIFY_CUDA_CHECK(cudaEventCreate(&event_)); }
+    ~Event() { cudaEventDestroy(event_); }
+    Event(const Event&) = delete;
+    Event& operator=(const Event&) = delete;
+    operator cudaEvent_t() const { return event_; }
+
+  private:
+    cudaEvent_t event_ = nullptr;
+};
+
+class DeviceMemory {
+  public:
+    explicit DeviceMemory(std::size_t bytes) {
+        if (bytes > 0) GRADVERIFY_CUDA_CHECK(cudaMalloc(&data_, bytes));
+    }
+    ~DeviceMemory() { cudaFree(data_); }
+    DeviceMemory(const DeviceMemory&) = delete;
+    DeviceMemory& operator=(const DeviceMemory&) = delete;
+    std::byte* data() const { return static_cast<std::byte*>(data_); }
+
+  private:
+    void* data_ = nullptr;
+};
+
+/// Runs `work`, which launches on the stream, between two events; seconds.
+double time_once(cudaStream_t stream, const std::function<void()>& work) {
+    const Event start, stop;
+    // While the stream is held back the launches queue up: what is timed is the device.
+    delay_stream(stream);
+    GRADVERIFY_CUDA_CHECK(cudaEventRecord(start, stream));
+    work();
+    GRADVERIFY_CUDA_CHECK(cudaEventRecord(stop, stream));
+    GRADVERIFY_CUDA_CHECK(cudaEventSynchronize(stop));
+    float milliseconds = 0.0f;
+    GRADVERIFY_CUDA_CHECK(cudaEventElapsedTime(&milliseconds, start, stop));
+    return 1e-3 * milliseconds;
+}
+
+/// A call on one copy of the buffers.
+struct MovedCall {
+    MovedCall(const PassCall& original, std::ptrdiff_t by, cudaStream_t stream)
+        : tensors(original.tensors.begin(), original.tensors.end()), call(original) {
+        const auto moved = [by](void* data) { return static_cast<std::byte*>(data) + by; };
+        for (TensorView& tensor : tensors) tensor.data = moved(tensor.data);
+        if (call.launch.workspace) call.launch.workspace = moved(call.launch.workspace);
+        call.tensors = tensors;
+        call.launch.stream = stream;
+    }
+    // A copy's call would have the tensors of the original.
+    MovedCall(MovedCall&&) noexcept = default;
+    MovedCall(const MovedCall&) = delete;
+    MovedCall& operator=(const MovedCall&) = delete;
+
+    std::vector<TensorView> tensors;
+    PassCall call;
+};
+
+double free_memory() {
+    std::size_t free_bytes = 0, total = 0;
+    GRADVERIFY_CUDA_CHECK(cudaMemGetInfo(&free_bytes, &total));
+    return static_cast<double>(free_bytes);
+}
+
+int attribute(cudaDeviceAttr asked) {
+    int device = 0, value = 0;
+    GRADVERIFY_CUDA_CHECK(cudaGetDevice(&device));
+    GRADVERIFY_CUDA_CHECK(cudaDeviceGetAttribute(&value, asked, device));
+    return value;
+}
+
+/// The calls of a timing, by turns on each copy of the buffers: launched, or replayed.
+class Calls {
+  public:
+    Calls(const KernelDeclaration& kernel, const PassCall& call, std::span<std::byte> block,
+          std::int64_t copies, bool graph)
+        : kernel_(kernel), more_(block.size() * static_cast<std::size_t>(copies - 1)) {
+        // A blocking stream: what a launcher puts on the default stream can't escape a capture.
+        if (graph) GRADVERIFY_CUDA_CHECK(cudaStreamCreate(&stream_));
+        calls_.emplace_back(call, 0, stream_);
+        for (std::int64_t i = 1; i < copies; ++i) {
+            std::byte* copy = more_.data() + static_cast<std::size_t>(i - 1) * block.size();
+            GRADVERIFY_CUDA_CHECK(
+                cudaMemcpy(copy, block.data(), block.size(), cudaMemcpyDeviceToDevice));
+            calls_.emplace_back(call, copy - block.data(), stream_);
+        }
+    }
+    ~Calls() {
+        for (const cudaGraphExec_t graph : graphs_) cudaGraphExecDestroy(graph);
+        if (stream_) cudaStreamDestroy(stream_);
+    }
+    Calls(const Calls&) = delete;
+    Calls& operator=(const Calls&) = delete;
+
+    cudaStream_t stream() const { return stream_; }
+
+    void launch() {
+        if (graphs_.empty()) return launch(calls_[next()]);
+        GRADVERIFY_CUDA_CHECK(cudaGraphLaunch(graphs_[next()], stream_));
+    }
+
+    /// Once the launcher has run: what it does at its first call alone may not be captured.
+    void capture() {
+        for (const MovedCall& call : calls_) graphs_.push_back(captured(call));
+    }
+
+    /// **Errors** std::runtime_error for a launch or an access that failed.
+    void finish() const {
+        const cudaError_t launched = cudaGetLastError();
+        const cudaError_t finished = cudaDeviceSynchronize();
+        for (const cudaError_t error : {finished, launched})
+            if (error != cudaSuccess) throw std::runtime_error(text_of(error));
+    }
+
+  private:
+    std::size_t next() { return next_++ % calls_.size(); }
+
+    void launch(const MovedCall& moved) const {
+        try {
+            kernel_.thunk(moved.call);
+        } catch (const NotSupported&) {
+            throw;
+        } catch (const std::exception& thrown) {
+            throw std::runtime_error(std::string("the launcher threw: ") + thrown.what());
+        }
+    }
+
+    cudaGraphExec_t captured(const MovedCall& moved) const {
+        GRADVERIFY_CUDA_CHECK(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeGlobal));
+        std::string thrown;
+        try {
+            launch(moved);
+        } catch (const std::exception& wrong) {
+            thrown = std::string("; ") + wrong.what();
+        }
+        const cudaError_t launched = cudaGetLastError();
+        cudaGraph_t graph = nullptr;
+        const cudaError_t ended = cudaStreamEndCapture(stream_, &graph);
+        cudaGetLastError();
+        const cudaError_t error = launched != cudaSuccess ? launched : ended;
+        if (error != cudaSuccess || !thrown.empty()) {
+            if (graph) cudaGraphDestroy(graph);
+            throw std::runtime_error(
+                "can't be captured into a graph: the launcher may not allocate, wait or use "
+                "another stream than the given one (" +
+                text_of(error) + thrown + ")");
+        }
+        std::size_t nodes = 0;
+        GRADVERIFY_CUDA_CHECK(cudaGraphGetNodes(graph, nullptr, &nodes));
+        if (nodes == 0)
+            throw std::runtime_error(
+                "can't be captured into a graph: nothing is launched on the given stream");
+        cudaGraphExec_t ready = nullptr;
+        GRADVERIFY_CUDA_CHECK(cudaGraphInstantiate(&ready, graph, 0));
+        cudaGraphDestroy(graph);
+        return ready;
+    }
+
+    const KernelDeclaration& kernel_;
+    const DeviceMemory more_;
+    cudaStream_t stream_ = nullptr;
+    std::vector<MovedCall> calls_;
+    std::vector<cudaGraphExec_t> graphs_;
+    std::size_t next_ = 0;
+};
+
+void warm_up(Calls& calls) {
+    const auto start = Clock::now();
+    do {
+        calls.launch();
+        calls.finish();
+    } while (seconds_since(start) < warm_up_seconds);
+}
+
+void take_samples(Calls& calls, const TimingOptions& options, Timing& timing) {
+    const auto sample = [&](std::int64_t count) {
+        const double seconds = time_once(calls.stream(), [&] {
+            for (std::int64_t i = 0; i < count; ++i) calls.launch();
+        });
+        calls.finish();
+        return seconds / static_cast<double>(count);
+    };
+    const double one = std::max(sample(1), 1e-7);
+    timing.calls_per_sample =
+        std::clamp<std::int64_t>(std::llround(sample_seconds / one), 1, calls_most);
+    const auto start = Clock::now();
+    while (wants_another_sample(options, timing.samples.size(), seconds_since(start)))
+        timing.samples.push_back(sample(timing.calls_per_sample));
+}
+
+}  // namespace
+
+void delay_stream(CUstream_st* stream) {
+    // Correct work is only late by it.
+    GRADVERIFY_CUDA_CHECK(cudaLaunchHostFunc(
+        stream, [](void*) { std::this_thread::sleep_for(std::chrono::microseconds(500)); },
+        nullptr));
+}
+
+Timing time_on_cuda(const KernelDeclaration& kernel, const PassCall& call,
+                    std::span<std::byte> block, const TimingOptions& options) {
+    Timing timing;
+    try {
+        const CopiesWanted wanted{
+            .bytes = options.bytes,
+            .cache_bytes = static_cast<double>(attribute(cudaDevAttrL2CacheSize)),
+            .block_bytes = static_cast<double>(block.size()),
+            .free_bytes = free_memory()};
+        timing.copies = buffer_copies(wanted);
+        timing.outgrows_cache = outgrows_cache(wanted, timing.copies);
+        Calls calls(kernel, call, block, timing.copies, options.graph);
+        calls.launch();
+        calls.finish();
+        if (options.graph) calls.capture();
+        warm_up(calls);
+        take_samples(calls, options, timing);
+    } catch (const NotSupported& refused) {
+        RunStatus status;
+        status.refuse(kernel, refused.what());
+        timing.error = status.error;
+        timing.not_served = status.not_served;
+    } catch (const std::exception& wrong) {
+        timing.error = wrong.what();
+        timing.samples.clear();
+        cudaGetLastError();
+        timing.device_lost = cudaDeviceSynchronize() != cudaSuccess;
+    }
+    return timing;
+}
+
+Ceilings measure_cuda_ceilings() {
+    constexpr int samples = 20;
+    const auto fastest = [](const std::function<void()>& work) {
+        double seconds = time_once(nullptr, work);  // the first of a kernel also loads it
+        for (int i = 0; i < samples; ++i) seconds = std::min(seconds, time_once(nullptr, work));
+        GRADVERIFY_CUDA_CHECK(cudaGetLastError());
+        return seconds;
+    };
+    int device = 0;
+    cudaDeviceProp properties{};
+    GRADVERIFY_CUDA_CHECK(cudaGetDevice(&device));
+    GRADVERIFY_CUDA_CHECK(cudaGetDeviceProperties(&properties, device));
+    Ceilings ceilings{.device_name = properties.name,
+                      .cache_bytes = static_cast<double>(properties.l2CacheSize)};
+    const auto bytes = static_cast<std::size_t>(std::min(0x1p30, free_memory() / 4));
+    const DeviceMemory from(bytes), to(bytes);
+    // What was never written may be read as a page that is not there.
+    GRADVERIFY_CUDA_CHECK(cudaMemset(from.data(), 1, bytes));
+    const double copy = fastest([&] {
+        GRADVERIFY_CUDA_CHECK(
+            cudaMemcpyAsync(to.data(), from.data(), bytes, cudaMemcpyDeviceToDevice, nullptr));
+    });
+    ceilings.copy_bytes_per_second = 2.0 * static_cast<double>(bytes) / copy;
+    for (const auto& [kernel, name] : {std::pair(CeilingKernel::f32_fma, ceiling_f32),
+                                       std::pair(CeilingKernel::f64_fma, ceiling_f64),
+                                       std::pair(CeilingKernel::f16_mma, ceiling_f16),
+                                       std::pair(CeilingKernel::tf32_mma, ceiling_tf32)}) {
+        double operations = 0.0;
+        const double seconds = fastest([&, which = kernel] {
+            operations =
+                launch_ceiling_kernel(which, properties.multiProcessorCount, to.data(), nullptr);
+        });
+        if (operations > 0.0) ceilings.arithmetic.push_back({name, operations / seconds});
+    }
+    return ceilings;
+}
+
+}  // namespace gradverify::detail

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Times a kernel's calls on the CUDA device, by events, and measures what the device itself can do.
+// Part of the CUDA device: only device_cuda.cpp includes this.
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "harness/cases/timing.hpp"
+#include "harness/registry/kernel_declaration.hpp"
+
+namespace gradverify::detail {
+
+/// Makes a stream wait for longer than a launcher takes to launch what it launches.
+void delay_stream(CUstream_st* stream);
+
+/// Calls go by turns to the block in which the call's buffers lie and to copies of it. Without
+/// graphs they are put on the default stream, which orders the work of every launcher.
+///
+/// **Errors** none: the timing says what went wrong.
+Timing time_on_cuda(const KernelDeclaration& kernel, const PassCall& call,
+                    std::span<std::byte> block, const TimingOptions& options);
+
+/// **Errors** std::runtime_error.
+Ceilings measure_cuda_ceilings();
+
+/// What a kernel does that only multiplies and adds.
+enum class CeilingKernel { f32_fma, f64_fma, f16_mma, tf32_mma };
+
+/// Launches one on every multiprocessor and returns its floating-point operations; 0 where the
+/// device can't run it. Defined in cuda_ceilings.cu.
+double launch_ceiling_kernel(CeilingKernel kernel, int multiprocessors, void* sink,
+                             CUstream_st* stream);
+
+}  // namespace gradverify::detail

@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/devices/large_call.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <utility>
+
+#include "harness/devices/poison.hpp"
+#include "harness/registry/element_types.hpp"
+
+namespace gradverify {
+
+namespace {
+
+// What a wrapped offset of 16 bits reaches; one of 32 leaves any guard, and meets another tensor or
+// nothing.
+constexpr std::int64_t guard_bytes = std::int64_t{1} << 20;
+// For what the driver and the kernel's own module take.
+constexpr double spare_bytes = 0x1p28;
+
+template <class T>
+std::span<const std::byte> bytes_of(const std::vector<T>& values) {
+    return std::as_bytes(std::span(values));
+}
+
+/// Memory that is given back.
+class Block {
+  public:
+    Block(LargeMemory& memory, std::int64_t bytes)
+        : memory_(&memory), begin_(memory.allocate(static_cast<std::size_t>(bytes))) {}
+    ~Block() {
+        if (begin_) memory_->release(begin_);
+    }
+    Block(Block&& other) noexcept
+        : memory_(other.memory_), begin_(std::exchange(other.begin_, nullptr)) {}
+    Block(const Block&) = delete;
+    Block& operator=(const Block&) = delete;
+    Block& operator=(Block&&) = delete;
+
+    std::byte* begin() const { return begin_; }
+
+  private:
+    LargeMemory* memory_;
+    std::byte* begin_;
+};
+
+/// There is not enough memory.
+struct LacksMemory {
+    double bytes;
+};
+
+std::string elements_text(std::int64_t count) {
+    return std::to_string(count) + (count == 1 ? " element" : " elements");
+}
+
+class LargeRig {
+  public:
+    explicit LargeRig(const LargeCall& call)
+        : call_(call),
+          memory_(call.device.large_memory()),
+          declaration_(*call.kernel.on(call.device.name())) {}
+
+    LargeResult run() {
+        LargeResult result;
+        const double bytes = bytes_needed();
+        const auto free = static_cast<double>(memory_.free_bytes());
+        try {
+            if (bytes + spare_bytes > free) throw LacksMemory{bytes};
+            place();
+        } catch (const LacksMemory& lacking) {
+            result.lacks_memory = "needs " + print_bytes(lacking.bytes) + " of device memory, of " +
+                                  "which " + print_bytes(free) + " are free";
+            return result;
+        }
+        const RunStatus status = launch();
+        result.seconds = status.seconds;
+        result.complaint = status.ok() ? stray_write() : status.error;
+        if (result.complaint.empty())
+            for (std::size_t i = 0; i < outputs(); ++i) compare_output(i, result);
+        return result;
+    }
+
+  private:
+    std::size_t inputs() const { return call_.kernel.pass->inputs.size(); }
+    std::size_t outputs() const { return call_.kernel.pass->outputs.size(); }
+    const LargeTensor& output(std::size_t i) const { return call_.tensors[inputs() + i]; }
+
+    std::int64_t workspace_bytes() const {
+        return declaration_.workspace_bytes ? declaration_.workspace_bytes(call_.problem) : 0;
+    }
+
+    double bytes_needed() const {
+        double bytes = static_cast<double>(workspace_bytes());
+        for (const LargeTensor& tensor : call_.tensors) {
+            if (!tensor.lies_in) bytes += static_cast<double>(tensor.bytes() + 2 * guard_bytes);
+            bytes += 8.0 * static_cast<double>(
+                               tensor.bits_of_drawn.size() + tensor.bits_of_others.size() +
+                               2 * tensor.want_of_drawn.size() + 2 * tensor.want_of_others.size());
+        }
+        return bytes;
+    }
+
+    Block allocate(std::int64_t bytes) {
+        Block block(memory_, bytes);
+        if (!block.begin()) throw LacksMemory{bytes_needed()};
+        return block;
+    }
+
+    template <class T>
+    const T* upload(const std::vector<T>& table) {
+        tables_.push_back(allocate(static_cast<std::int64_t>(table.size() * sizeof(T))));
+        memory_.upload(tables_.back().begin(), bytes_of(table));
+        return reinterpret_cast<const T*>(tables_.back().begin());
+    }
+
+    static Pattern pattern(DType dtype, std::byte* at, std::uint64_t even, std::uint64_t odd) {
+        const auto bytes = static_cast<int>(traits_of(dtype).bytes);
+        const std::uint64_t mask = ~std::uint64_t{0} >> (64 - 8 * bytes);
+        return {at, bytes, even & mask, odd & mask};
+    }
+    Pattern poison(DType dtype, std::byte* at) const {
+        const std::uint64_t bits = poison_bits(dtype, call_.poison);
+        return pattern(dtype, at, bits, bits);
+    }
+    Pattern guard(DType dtype, std::byte* at) const {
+        const bool even_is_nan = call_.guard_parity == 0;
+        return pattern(dtype, at, guard_bits(dtype, even_is_nan), guard_bits(dtype, !even_is_nan));
+    }
+    static std::int64_t guard_elements(DType dtype) {
+        return guard_bytes / static_cast<std::int64_t>(traits_of(dtype).bytes);
+    }
+
+    /// A buffer between two guards: where its elements begin.
+    std::byte* place(DType dtype, std::int64_t bytes) {
+        buffers_.push_back(allocate(bytes + 2 * guard_bytes));
+        std::byte* const begin = buffers_.back().begin();
+        memory_.fill(guard(dtype, begin), guard_elements(dtype));
+        memory_.fill(guard(dtype, begin + guard_bytes + bytes), guard_elements(dtype));
+        return begin + guard_bytes;
+    }
+
+    void place() {
+        for (const LargeTensor& tensor : call_.tensors) {
+            if (tensor.lies_in) {
+                data_.push_back(data_[*tensor.lies_in]);
+                copies_.push_back(copies_[*tensor.lies_in]);
+                continue;
+            }
+            std::byte* const data = place(tensor.dtype, tensor.bytes());
+            data_.push_back(data);
+            copies_.push_back({data, static_cast<int>(traits_of(tensor.dtype).bytes), tensor.layout,
+                               tensor.drawn, nullptr, nullptr});
+            if (tensor.bits_of_drawn.empty()) {
+                memory_.fill(poison(tensor.dtype, data), tensor.elements());
+                continue;
+            }
+            copies_.back().of_drawn = upload(tensor.bits_of_drawn);
+            copies_.back().of_others = upload(tensor.bits_of_others);
+            memory_.fill(copies_.back(), tensor.elements());
+        }
+        if (const std::int64_t bytes = workspace_bytes(); bytes > 0) {
+            const std::int64_t floats = (bytes + 3) / 4;
+            workspace_ = place(DType::f32, 4 * floats);
+            memory_.fill(poison(DType::f32, workspace_), floats);
+        }
+    }
+
+    RunStatus launch() {
+        std::vector<TensorView> views;
+        for (std::size_t i = 0; i < call_.tensors.size(); ++i) {
+            const LargeTensor& tensor = call_.tensors[i];
+            TensorView view{.data = data_[i],
+                            .dtype = tensor.dtype,
+                            .rank = static_cast<int>(tensor.sizes.size())};
+            std::ranges::copy(tensor.sizes, view.sizes.begin());
+            std::ranges::copy(tensor.strides, view.strides.begin());
+            for (std::size_t axis = 0; axis < tensor.sizes.size(); ++axis)
+                view.blocks[axis] = block_of(tensor.blocks, axis);
+            views.push_back(view);
+        }
+        const std::vector<std::string> names = call_.kernel.pass->tensors();
+        PassCall pass_call{.problem = call_.problem,
+                           .tensors = views,
+                           .launch = {},
+                           .names = names,
+                           .outputs = outputs()};
+        pass_call.launch.output_mask = call_.setting.output_mask;
+        pass_call.launch.stream = call_.device.stream(call_.setting.own_stream);
+        pass_call.launch.block_size = block_size_of(call_.setting, declaration_);
+        pass_call.launch.workspace = workspace_;
+        pass_call.launch.workspace_bytes = workspace_bytes();
+        return run_launcher(call_.device, declaration_, pass_call, call_.setting,
+                            DelayedStream::none);
+    }
+
+    bool is_written(std::size_t tensor) const {
+        return tensor >= inputs() ||
+               std::ranges::any_of(call_.tensors, [&](const LargeTensor& other) {
+                   return other.lies_in == tensor;
+               });
+    }
+
+    /// The first write outside of the outputs, as a sentence; empty when there is none.
+    std::string stray_write() {
+        for (std::size_t i = 0; i < call_.tensors.size(); ++i) {
+            const LargeTensor& tensor = call_.tensors[i];
+            if (tensor.lies_in) continue;
+            if (auto found = stray_at_guards(tensor, data_[i]); !found.empty()) return found;
+            if (is_written(i)) continue;
+            const Differences changed = memory_.differences(copies_[i], tensor.elements());
+            if (changed.count > 0)
+                return "changed its input " + tensor.name + " (" + elements_text(changed.count) +
+                       ", the first at element " + std::to_string(changed.first) + " in memory)";
+        }
+        return {};
+    }
+
+    std::string stray_at_guards(const LargeTensor& tensor, std::byte* data) {
+        const std::int64_t guarded = guard_elements(tensor.dtype);
+        const Differences before =
+            memory_.differences(guard(tensor.dtype, data - guard_bytes), guarded);
+        if (before.count > 0)
+            return "wrote " + elements_text(before.count) + " before the start of " + tensor.name +
+                   ", the first at element " + std::to_string(before.first - guarded);
+        const Differences after =
+            memory_.differences(guard(tensor.dtype, data + tensor.bytes()), guarded);
+        if (after.count == 0) return {};
+        return "wrote " + elements_text(after.count) + " past the end of " + tensor.name +
+               ", the first at element " + std::to_string(tensor.elements() + after.first) +
+               " of " + std::to_string(tensor.elements());
+    }
+
+    void compare_output(std::size_t i, LargeResult& result) {
+        const LargeTensor& tensor = output(i);
+        std::byte* const data = data_[inputs() + i];
+        const CopiedValues wanted{data,
+                                  tensor.dtype,
+                                  static_cast<int>(traits_of(tensor.dtype).bytes),
+                                  tensor.admits_nan,
+                                  tensor.layout,
+                                  tensor.drawn,
+                                  upload(tensor.want_of_drawn),
+                                  upload(tensor.want_of_others)};
+        const Differences wrong = memory_.differences(wanted, tensor.elements());
+        Comparison comparison;
+        comparison.saw_nonzero =
+            std::ranges::any_of(tensor.want_of_drawn, [](const WantedValue& want) {
+                const bool passes = std::abs(want.value) <= want.bound || want.bound < 0.0;
+                return !passes;
+            });
+        comparison.map = {.tensor = tensor.name,
+                          .sizes = tensor.sizes,
+                          .wrong = wrong.count,
+                          .total = tensor.elements()};
+        if (wrong.count > 0) {
+            comparison.ok = false;
+            comparison.worst.push_back(element_at(tensor, data, wrong.first));
+            if (wrong.last != wrong.first)
+                comparison.worst.push_back(element_at(tensor, data, wrong.last));
+            if (!result.places.empty()) result.places += "; ";
+            result.places += place_of(tensor, wrong);
+        }
+        result.comparisons.push_back(std::move(comparison));
+    }
+
+    WrongElement element_at(const LargeTensor& tensor, const std::byte* data,
+                            std::int64_t element) {
+        const auto bytes = static_cast<std::int64_t>(traits_of(tensor.dtype).bytes);
+        std::uint64_t bits = 0;
+        memory_.download(
+            data + element * bytes,
+            std::as_writable_bytes(std::span(&bits, 1)).first(static_cast<std::size_t>(bytes)));
+        const TableEntry entry = entry_of(tensor.layout, tensor.drawn, element);
+        const auto& table = entry.is_drawn ? tensor.want_of_drawn : tensor.want_of_others;
+        const WantedValue want = table[static_cast<std::size_t>(entry.index)];
+        return {.tensor = tensor.name,
+                .index = index_in_memory(element, tensor.sizes, tensor.strides, tensor.blocks),
+                .got = number_of(tensor.dtype, bits),
+                .want = want.value,
+                .bound = want.bound,
+                .dtype = tensor.dtype};
+    }
+
+    static std::string place_of(const LargeTensor& tensor, const Differences& wrong) {
+        const auto bytes = static_cast<std::int64_t>(traits_of(tensor.dtype).bytes);
+        std::string text = tensor.name + " is wrong from element " + std::to_string(wrong.first) +
+                           " to " + std::to_string(wrong.last) + " in memory, bytes " +
+                           std::to_string(wrong.first * bytes) + " to " +
+                           std::to_string(wrong.last * bytes + bytes - 1);
+        if (tensor.layout.copies == 1) return text;
+        return text + ", of copies 0 to " + std::to_string(tensor.layout.copies - 1) + " from " +
+               std::to_string(copy_of(tensor.layout, wrong.first)) + " to " +
+               std::to_string(copy_of(tensor.layout, wrong.last));
+    }
+
+    const LargeCall& call_;
+    LargeMemory& memory_;
+    const KernelDeclaration& declaration_;
+    std::vector<Block> buffers_, tables_;
+    std::vector<std::byte*> data_;    ///< of each tensor
+    std::vector<CopiedBits> copies_;  ///< what it held before the call
+    std::byte* workspace_ = nullptr;
+};
+
+}  // namespace
+
+LargeResult call_on_large(const LargeCall& call) { return LargeRig(call).run(); }
+
+Sizes index_in_memory(std::int64_t element, const Sizes& sizes, const Strides& strides,
+                      const Blocks& blocks) {
+    Sizes index(sizes.size());
+    for (std::size_t axis = 0; axis < sizes.size(); ++axis) {
+        const BlockOfAxis block = block_of(blocks, axis);
+        const std::int64_t blocks_along = (sizes[axis] + block.size - 1) / block.size;
+        index[axis] = element / strides[axis] % blocks_along * block.size;
+        const std::int64_t inner_blocks = block.size / block.inner_size;
+        if (inner_blocks > 1)
+            index[axis] += element / block.stride % inner_blocks * block.inner_size;
+        if (block.inner_size > 1) index[axis] += element / block.inner_stride % block.inner_size;
+    }
+    return index;
+}
+
+std::string print_bytes(double bytes) {
+    const char* unit = "bytes";
+    for (const char* larger : {"KiB", "MiB", "GiB"}) {
+        if (bytes < 1024.0) break;
+        bytes /= 1024.0;
+        unit = larger;
+    }
+    char text[48];
+    std::snprintf(text, sizeof text, bytes == std::floor(bytes) ? "%.0f %s" : "%.1f %s", bytes,
+                  unit);
+    return text;
+}
+
+}  // namespace gradverify

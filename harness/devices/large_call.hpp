@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// Decides how a kernel is called on tensors too large for the host: they are filled on the device
+// from small tables, and every element of outputs, inputs and guards is compared there. Says where
+// in memory the first wrong element lies. Does not know where the tables come from.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/cases/compare.hpp"
+#include "harness/devices/large_memory.hpp"
+#include "harness/devices/launch.hpp"
+#include "harness/registry/layout.hpp"
+
+namespace gradverify {
+
+/// One tensor of a large call. Tables are in the order of memory.
+struct LargeTensor {
+    std::string name;
+    DType dtype = DType::f32;
+    Sizes sizes;
+    Strides strides;
+    Blocks blocks{};
+    CopyLayout layout;
+    DrawnCopies drawn;
+    /// Of an input, and of an output that is added to; else it is poisoned.
+    std::vector<std::uint64_t> bits_of_drawn, bits_of_others;
+    /// Of an output.
+    std::vector<WantedValue> want_of_drawn, want_of_others;
+    bool admits_nan = false;
+    /// The input that this output is written over, by position.
+    std::optional<std::size_t> lies_in;
+
+    /// In memory, with the tails of blocks.
+    std::int64_t elements() const { return element_count(with_tails(sizes, blocks)); }
+    std::int64_t bytes() const {
+        return elements() * static_cast<std::int64_t>(traits_of(dtype).bytes);
+    }
+};
+
+struct LargeCall {
+    const Kernel& kernel;
+    Device& device;
+    const Problem& problem;
+    Setting setting;
+    std::vector<LargeTensor> tensors;  ///< the inputs of the pass, then its outputs
+    Poison poison = Poison::nan;
+    int guard_parity = 0;
+};
+
+struct LargeResult {
+    /// Not called: there is not enough memory. A sentence.
+    std::string lacks_memory;
+    /// The launch error, or the first stray write.
+    std::string complaint;
+    /// Of each output, where there is neither.
+    std::vector<Comparison> comparisons;
+    /// Where each wrong output is first wrong: in memory, and in which copy.
+    std::string places;
+    double seconds = 0.0;
+};
+
+/// **Errors** NotServed, std::runtime_error.
+LargeResult call_on_large(const LargeCall& call);
+
+/// The position of an element in memory as an index of the tensor; in a tail beyond its sizes.
+Sizes index_in_memory(std::int64_t element, const Sizes& sizes, const Strides& strides,
+                      const Blocks& blocks = {});
+
+/// `8 GiB`, `2.5 GiB`, `131 kB`.
+std::string print_bytes(double bytes);
+
+}  // namespace gradverify

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Device memory for tensors that have no image on the host: allocated one by one, filled and
+// compared where they lie. One implementation per device; knows no operator and no kernel.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "harness/devices/large_elements.hpp"
+
+namespace gradverify {
+
+class LargeMemory {
+  public:
+    virtual ~LargeMemory() = default;
+
+    virtual std::size_t free_bytes() = 0;
+    /// An address that is a multiple of 256; null when there is not enough.
+    virtual std::byte* allocate(std::size_t bytes) = 0;
+    /// Also after the device was lost.
+    virtual void release(std::byte* memory) = 0;
+    virtual void upload(std::byte* to, std::span<const std::byte> from) = 0;
+    virtual void download(const std::byte* from, std::span<std::byte> to) = 0;
+
+    /// Of so many elements each.
+    virtual void fill(const Pattern& pattern, std::int64_t elements) = 0;
+    virtual void fill(const CopiedBits& copies, std::int64_t elements) = 0;
+    virtual Differences differences(const Pattern& pattern, std::int64_t elements) = 0;
+    virtual Differences differences(const CopiedBits& copies, std::int64_t elements) = 0;
+    virtual Differences differences(const CopiedValues& copies, std::int64_t elements) = 0;
+};
+
+namespace detail {
+std::unique_ptr<LargeMemory> make_large_host_memory();
+/// Defined in large_memory_cuda.cu.
+std::unique_ptr<LargeMemory> make_large_cuda_memory();
+}  // namespace detail
+
+}  // namespace gradverify

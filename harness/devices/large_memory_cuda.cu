@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// Large tensors of the CUDA device: kernels of the harness's own fill and compare them. With
+// cuda_ceilings.cu the only unit of the harness that nvcc compiles.
+#include <cuda_runtime.h>
+
+#include <algorithm>
+
+#include "harness/base/cuda_check.hpp"
+#include "harness/devices/large_memory.hpp"
+
+namespace gradverify::detail {
+
+namespace {
+
+constexpr int threads = 256, blocks = 132 * 32;
+
+/// The first is kept as its distance from the end, so that zero bits mean none of all three.
+struct Found {
+    unsigned long long count, from_end, last;
+};
+
+template <class Work>
+__global__ void fill_each(Work work, std::int64_t elements) {
+    const std::int64_t step = std::int64_t{gridDim.x} * blockDim.x;
+    for (std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < elements;
+         i += step)
+        work.fill(i);
+}
+
+template <class Work>
+__global__ void count_each(Work work, std::int64_t elements, Found* found) {
+    const std::int64_t step = std::int64_t{gridDim.x} * blockDim.x;
+    unsigned long long count = 0, from_end = 0, last = 0;
+    for (std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < elements;
+         i += step) {
+        if (!work.differs(i)) continue;
+        if (count++ == 0) from_end = static_cast<unsigned long long>(elements - i);
+        last = static_cast<unsigned long long>(i + 1);
+    }
+    if (count == 0) return;
+    atomicAdd(&found->count, count);
+    atomicMax(&found->from_end, from_end);
+    atomicMax(&found->last, last);
+}
+
+class LargeCudaMemory final : public LargeMemory {
+  public:
+    std::size_t free_bytes() override {
+        std::size_t free = 0, total = 0;
+        GRADVERIFY_CUDA_CHECK(cudaMemGetInfo(&free, &total));
+        return free;
+    }
+    std::byte* allocate(std::size_t bytes) override {
+        void* memory = nullptr;
+        const cudaError_t error = cudaMalloc(&memory, std::max<std::size_t>(bytes, 1));
+        if (error == cudaErrorMemoryAllocation) {
+            cudaGetLastError();
+            return nullptr;
+        }
+        GRADVERIFY_CUDA_CHECK(error);
+        return static_cast<std::byte*>(memory);
+    }
+    void release(std::byte* memory) override { cudaFree(memory); }
+    void upload(std::byte* to, std::span<const std::byte> from) override {
+        GRADVERIFY_CUDA_CHECK(cudaMemcpy(to, from.data(), from.size(), cudaMemcpyHostToDevice));
+    }
+    void download(const std::byte* from, std::span<std::byte> to) override {
+        GRADVERIFY_CUDA_CHECK(cudaMemcpy(to.data(), from, to.size(), cudaMemcpyDeviceToHost));
+    }
+    void fill(const Pattern& pattern, std::int64_t elements) override { run(pattern, elements); }
+    void fill(const CopiedBits& copies, std::int64_t elements) override { run(copies, elements); }
+    Differences differences(const Pattern& pattern, std::int64_t elements) override {
+        return count(pattern, elements);
+    }
+    Differences differences(const CopiedBits& copies, std::int64_t elements) override {
+        return count(copies, elements);
+    }
+    Differences differences(const CopiedValues& copies, std::int64_t elements) override {
+        return count(copies, elements);
+    }
+
+  private:
+    template <class Work>
+    static void run(const Work& work, std::int64_t elements) {
+        if (elements == 0) return;
+        fill_each<<<blocks, threads>>>(work, elements);
+        GRADVERIFY_CUDA_CHECK(cudaGetLastError());
+        GRADVERIFY_CUDA_CHECK(cudaDeviceSynchronize());
+    }
+
+    template <class Work>
+    static Differences count(const Work& work, std::int64_t elements) {
+        if (elements == 0) return {};
+        Found* on_device = nullptr;
+        GRADVERIFY_CUDA_CHECK(cudaMalloc(&on_device, sizeof(Found)));
+        GRADVERIFY_CUDA_CHECK(cudaMemset(on_device, 0, sizeof(Found)));
+        count_each<<<blocks, threads>>>(work, elements, on_device);
+        GRADVERIFY_CUDA_CHECK(cudaGetLastError());
+        Found found{};
+        GRADVERIFY_CUDA_CHECK(cudaMemcpy(&found, on_device, sizeof found, cudaMemcpyDeviceToHost));
+        GRADVERIFY_CUDA_CHECK(cudaFree(on_device));
+        if (found.count == 0) return {};
+        return {static_cast<std::int64_t>(found.count),
+                elements - static_cast<std::int64_t>(found.from_end),
+                static_cast<std::int64_t>(found.last) - 1};
+    }
+};
+
+}  // namespace
+
+std::unique_ptr<LargeMemory> make_large_cuda_memory() {
+    return std::make_unique<LargeCudaMemory>();
+}
+
+}  // namespace gradverify::detail

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// Large tensors of the CPU device: memory of the process, filled and compared by plain loops. There
+// for the tests, which lower what counts as large.
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+
+#include "harness/devices/large_memory.hpp"
+
+namespace gradverify::detail {
+
+namespace {
+
+template <class Work>
+Differences differences_by_loop(const Work& work, std::int64_t elements) {
+    Differences found;
+    for (std::int64_t i = 0; i < elements; ++i) {
+        if (!work.differs(i)) continue;
+        if (found.count++ == 0) found.first = i;
+        found.last = i;
+    }
+    return found;
+}
+
+class LargeHostMemory final : public LargeMemory {
+  public:
+    std::size_t free_bytes() override {
+        return static_cast<std::size_t>(sysconf(_SC_AVPHYS_PAGES)) *
+               static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+    }
+    std::byte* allocate(std::size_t bytes) override {
+        return static_cast<std::byte*>(
+            ::operator new(std::max<std::size_t>(bytes, 1), alignment, std::nothrow));
+    }
+    void release(std::byte* memory) override { ::operator delete(memory, alignment); }
+    void upload(std::byte* to, std::span<const std::byte> from) override {
+        if (!from.empty()) std::memcpy(to, from.data(), from.size());
+    }
+    void download(const std::byte* from, std::span<std::byte> to) override {
+        if (!to.empty()) std::memcpy(to.data(), from, to.size());
+    }
+    void fill(const Pattern& pattern, std::int64_t elements) override {
+        for (std::int64_t i = 0; i < elements; ++i) pattern.fill(i);
+    }
+    void fill(const CopiedBits& copies, std::int64_t elements) override {
+        for (std::int64_t i = 0; i < elements; ++i) copies.fill(i);
+    }
+    Differences differences(const Pattern& pattern, std::int64_t elements) override {
+        return differences_by_loop(pattern, elements);
+    }
+    Differences differences(const CopiedBits& copies, std::int64_t elements) override {
+        return differences_by_loop(copies, elements);
+    }
+    Differences differences(const CopiedValues& copies, std::int64_t elements) override {
+        return differences_by_loop(copies, elements);
+    }
+
+  private:
+    static constexpr std::align_val_t alignment{256};
+};
+
+}  // namespace
+
+std::unique_ptr<LargeMemory> make_large_host_memory() {
+    return std::make_unique<LargeHostMemory>();
+}
+
+}  // namespace gradverify::detail

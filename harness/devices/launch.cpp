@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/devices/launch.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <type_traits>
+
+#include "harness/devices/call_note.hpp"
+#include "harness/devices/process_state.hpp"
+#include "harness/registry/element_types.hpp"
+#include "harness/registry/layout.hpp"
+
+namespace gradverify {
+
+namespace {
+
+bool lost = false;
+
+std::int64_t offset_of(const Setting& setting, std::size_t buffer) {
+    return buffer < setting.offsets.size() ? setting.offsets[buffer] : 0;
+}
+
+/// The input that an output of the pass is written over in this call; nothing when it has a buffer
+/// of its own.
+std::optional<std::size_t> written_over(const Call& call, const KernelDeclaration& declaration,
+                                        const std::string& output) {
+    const Alias* const alias = declaration.alias_of(output, call.setting.place);
+    if (!alias) return std::nullopt;
+    const auto& inputs = call.kernel.pass->inputs;
+    return static_cast<std::size_t>(std::ranges::find(inputs, alias->input) - inputs.begin());
+}
+
+/// The buffers of a call, and which of them each tensor of the pass lies in.
+struct Buffers {
+    std::vector<BufferSpec>
+        buffers;  ///< the inputs, the other outputs, the workspace if there is one
+    std::vector<std::size_t> buffer_of;  ///< inputs, then outputs
+    bool has_workspace = false;
+
+    Buffers(const Call& call, const KernelDeclaration& declaration) {
+        const PassSpec& pass = *call.kernel.pass;
+        const auto add = [&](const std::string& name, BufferRole role) {
+            MemoryShape shape = memory_shape_of(*call.kernel.op, declaration, name, call.problem,
+                                                call.setting.layout_of(name));
+            buffers.push_back({.name = name,
+                               .role = role,
+                               .dtype = dtype_of(declaration, *call.kernel.op, name),
+                               .sizes = std::move(shape.sizes),
+                               .strides = std::move(shape.strides),
+                               .blocks = std::move(shape.blocks),
+                               .offset = offset_of(call.setting, buffer_of.size()),
+                               .alignment_bytes = declaration.base_alignment_bytes});
+            buffer_of.push_back(buffers.size() - 1);
+        };
+        for (const std::string& name : pass.inputs) add(name, BufferRole::input);
+        for (std::size_t i = 0; i < pass.outputs.size(); ++i) {
+            const BufferRole role =
+                call.setting.asks_for(i) ? BufferRole::output : BufferRole::unwanted;
+            if (const auto input = written_over(call, declaration, pass.outputs[i])) {
+                if (role == BufferRole::output) buffers[*input].role = role;
+                buffer_of.push_back(*input);
+            } else {
+                add(pass.outputs[i], role);
+            }
+        }
+        if (!declaration.workspace_bytes) return;
+        if (const std::int64_t bytes = declaration.workspace_bytes(call.problem); bytes > 0) {
+            has_workspace = true;
+            buffers.push_back({.name = "workspace",
+                               .role = BufferRole::workspace,
+                               .dtype = DType::f32,
+                               .sizes = {(bytes + 3) / 4}});
+        }
+    }
+};
+
+/// One call's buffers, filled, and the calls on them.
+class Rig {
+  public:
+    explicit Rig(const Call& call)
+        : call_(call),
+          declaration_(*call.kernel.on(call.checked ? checked_variant : call.device.name())),
+          buffers_(call, declaration_),
+          arena_(call.device, buffers_.buffers, call.surroundings) {
+        const std::size_t inputs = call.kernel.pass->inputs.size();
+        for (std::size_t i = 0; i < inputs; ++i) arena_.write(i, call.inputs[i].data);
+        for (std::size_t i = 0; i < call.initial_outputs.size(); ++i)
+            arena_.write(buffers_.buffer_of[inputs + i], call.initial_outputs[i].data);
+    }
+
+    void upload() { arena_.upload(); }
+
+    CallResult run() {
+        return with_pass_call([&](const PassCall& pass_call) { return run(pass_call); });
+    }
+
+    Timing time(TimingOptions options) {
+        return with_pass_call([&](const PassCall& pass_call) {
+            std::vector<TensorView> tensors(pass_call.tensors.begin(), pass_call.tensors.end());
+            options.bytes = bytes_of(tensors);
+            const ScopedProcessState state;
+            const NotedLaunch launch;
+            Timing timing = call_.device.time(declaration_, pass_call, call_.setting, options);
+            lost |= timing.device_lost;
+            if (timing.not_served) throw NotServed(timing.error);
+            timing.tensors = std::move(tensors);
+            return timing;
+        });
+    }
+
+  private:
+    template <class Use>
+    std::invoke_result_t<const Use&, const PassCall&> with_pass_call(const Use& use) {
+        const PassSpec& pass = *call_.kernel.pass;
+        std::vector<TensorView> views;
+        for (const std::size_t buffer : buffers_.buffer_of) views.push_back(arena_.view(buffer));
+        std::vector<std::string> names = pass.inputs;
+        names.insert(names.end(), pass.outputs.begin(), pass.outputs.end());
+        PassCall pass_call{.problem = call_.problem,
+                           .tensors = views,
+                           .launch = {},
+                           .names = names,
+                           .outputs = pass.outputs.size()};
+        pass_call.launch.output_mask = call_.setting.output_mask;
+        pass_call.launch.stream = call_.device.stream(call_.setting.own_stream);
+        pass_call.launch.block_size = block_size_of(call_.setting, declaration_);
+        if (buffers_.has_workspace) {
+            const TensorView workspace = arena_.view(buffers_.buffers.size() - 1);
+            pass_call.launch.workspace = workspace.data;
+            pass_call.launch.workspace_bytes = declaration_.workspace_bytes(call_.problem);
+        }
+        return use(pass_call);
+    }
+
+    CallResult run(const PassCall& pass_call) {
+        RunStatus status = run_launcher(call_.device, declaration_, pass_call, call_.setting,
+                                        call_.surroundings.delayed);
+        CallResult result{.error = status.error, .seconds = status.seconds};
+        result.findings = std::move(status.findings);
+        result.accesses_checked = status.accesses_checked;
+        if (status.ok()) collect(result);
+        return result;
+    }
+
+    void collect(CallResult& result) {
+        arena_.download();
+        const PassSpec& pass = *call_.kernel.pass;
+        for (std::size_t i = 0; i < pass.outputs.size(); ++i) {
+            const std::size_t buffer = buffers_.buffer_of[pass.inputs.size() + i];
+            const std::span<const std::byte> bits = arena_.bytes(buffer);
+            result.outputs.push_back({arena_.buffers()[buffer].sizes, arena_.read(buffer)});
+            result.output_types.push_back(arena_.buffers()[buffer].dtype);
+            result.output_bits.emplace_back(bits.begin(), bits.end());
+            // Written over an input, an element may keep its value and be right.
+            const bool was_poisoned = buffer >= pass.inputs.size() && call_.setting.asks_for(i);
+            result.untouched.push_back(was_poisoned ? arena_.untouched(buffer)
+                                                    : std::vector<std::int64_t>());
+        }
+        for (const StrayWrite& stray : arena_.stray_writes())
+            for (std::size_t i = 0; i < arena_.buffers().size(); ++i)
+                if (arena_.buffers()[i].name == stray.buffer)
+                    result.stray_writes.push_back(stray.print(arena_.elements_with_tails(i)));
+    }
+
+    const Call& call_;
+    const KernelDeclaration& declaration_;
+    const Buffers buffers_;
+    Arena arena_;
+};
+
+}  // namespace
+
+int block_size_of(const Setting& setting, const KernelDeclaration& declaration) {
+    if (setting.block_size != 0 || declaration.block_sizes.empty()) return setting.block_size;
+    return declaration.block_sizes.front();
+}
+
+RunStatus run_launcher(Device& device, const KernelDeclaration& kernel, const PassCall& call,
+                       const Setting& setting, DelayedStream delayed) {
+    RunStatus status;
+    {
+        const ScopedProcessState state;
+        const NotedLaunch launch;
+        status = device.run(kernel, call, setting, delayed);
+    }
+    lost |= status.device_lost;
+    if (status.not_served) throw NotServed(status.error);
+    return status;
+}
+
+std::string CallResult::complaint() const {
+    if (!error.empty()) return error;
+    return stray_writes.empty() ? std::string() : stray_writes.front();
+}
+
+CallResult call_kernel(const Call& call) {
+    Rig rig(call);
+    rig.upload();
+    return rig.run();
+}
+
+std::pair<CallResult, CallResult> call_kernel_twice(const Call& call) {
+    Rig rig(call);
+    rig.upload();
+    CallResult first = rig.run();
+    if (!first.ran()) return {first, first};
+    const KernelDeclaration& declaration = *call.kernel.on(call.device.name());
+    if (declaration.write_mode == WriteMode::accumulates || !declaration.aliases.empty())
+        rig.upload();
+    return {std::move(first), rig.run()};
+}
+
+Timing time_kernel(const Call& call, TimingOptions options) {
+    Rig rig(call);
+    rig.upload();
+    return rig.time(options);
+}
+
+bool device_was_lost() { return lost; }
+
+}  // namespace gradverify

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// Decides how a kernel is called on host arrays: buffers, surroundings, setting, run, and what
+// came back. Every property calls kernels through this, so every launch has guards, poison and a
+// read status. Compares nothing with a reference.
+#pragma once
+
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "harness/devices/arena.hpp"
+#include "harness/devices/device.hpp"
+#include "harness/registry/registry.hpp"
+
+namespace gradverify {
+
+/// What to call a kernel with.
+struct Call {
+    const Kernel& kernel;
+    Device& device;
+    const Problem& problem;
+    std::span<const Array<double>> inputs;  ///< in the pass's order
+    Setting setting;
+    Surroundings surroundings;
+    /// For a kernel that adds to its outputs: what they hold before.
+    std::span<const Array<double>> initial_outputs;
+    bool checked = false;  ///< by the kernel's checked variant, which must exist
+};
+
+/// What came back.
+struct CallResult {
+    /// Empty when the launcher ran and every launch succeeded; otherwise why not, and nothing
+    /// below holds.
+    std::string error;
+    std::vector<Array<double>> outputs;
+    std::vector<DType> output_types;
+    /// The outputs' bits, for comparing two calls.
+    std::vector<std::vector<std::byte>> output_bits;
+    /// Flat indices of output elements that still hold the poison, for each output.
+    std::vector<std::vector<std::int64_t>> untouched;
+    /// One sentence for each buffer that was written where it must not be, or whose tails of blocks
+    /// are not zeros.
+    std::vector<std::string> stray_writes;
+    double seconds = 0.0;
+    /// Of a checked call, also when there is an error; see RunStatus.
+    std::vector<std::string> findings;
+    std::uint64_t accesses_checked = 0;
+
+    bool ran() const { return error.empty(); }
+    /// The launch error, or the first stray write; empty when neither happened.
+    std::string complaint() const;
+};
+
+/// The device does not serve what a kernel does: inline PTX on the cpu device, for example.
+class NotServed : public std::runtime_error {
+  public:
+    using std::runtime_error::runtime_error;
+};
+
+/// Calls the kernel once.
+///
+/// **Errors** NotServed, also from the call below.
+CallResult call_kernel(const Call& call);
+
+/// Calls the kernel twice on the same buffers: the second call finds what the first one left
+/// (an overwriting kernel must not care), unless the kernel accumulates or works in place: then the
+/// buffers are as before the first.
+std::pair<CallResult, CallResult> call_kernel_twice(const Call& call);
+
+/// Runs a launcher on what lies on the device, noted so that a death is charged to it.
+///
+/// **Errors** NotServed.
+RunStatus run_launcher(Device& device, const KernelDeclaration& kernel, const PassCall& call,
+                       const Setting& setting, DelayedStream delayed);
+
+/// The block size that a launcher is given.
+int block_size_of(const Setting& setting, const KernelDeclaration& declaration);
+
+/// Times the kernel on these inputs, in this setting; knows nothing of what it computes.
+///
+/// **Errors** NotServed.
+Timing time_kernel(const Call& call, TimingOptions options);
+
+/// Set once this process can't run further cases (a sticky CUDA error): a worker answers the case
+/// in hand and ends.
+bool device_was_lost();
+
+}  // namespace gradverify

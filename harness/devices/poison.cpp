@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/devices/poison.hpp"
+
+#include "harness/numbers/element_bits.hpp"
+
+namespace gradverify {
+
+namespace {
+
+// NaNs with payloads of their own, so that poison, guards and results can be told apart; the
+// finite guard is small, so that adding any integer to it changes its bits.
+struct Patterns {
+    std::uint64_t guard_nan, poison_nan;
+    double huge;  ///< three eighths of what overflows
+};
+constexpr double guard_finite = 0.71875;
+
+Patterns patterns_of(DType dtype) {
+    switch (dtype) {
+        case DType::f16:
+            return {0x7ea5, 0x7ed1, 0x1.8p+14};
+        case DType::bf16:
+            return {0x7fe5, 0x7fd1, 0x1.8p+126};
+        // Of 8 bits there are few NaNs. A conversion to e4m3 gives 0x7f, the poison's own bits:
+        // what was left unwritten is told by the second call, which has another poison.
+        case DType::f8e4m3:
+            return {0xff, 0x7f, 0x1.8p+7};
+        case DType::f8e5m2:
+            return {0xfd, 0x7d, 0x1.8p+14};
+        case DType::f32:
+            return {0x7fc0a5a5, 0x7fc0d1ed, 0x1.8p+126};
+        default:
+            return {0x7ff8a5a5a5a5a5a5, 0x7ff8d1edd1edd1ed, 0x1.8p+1022};
+    }
+}
+
+// An integer poison is an index far outside of any tensor. Two calls have two of them, as one of 8
+// bits may well be a result.
+constexpr std::int64_t poison_index = 0x7a7a7a7a, other_poison_index = 0x5b5b5b5b;
+
+}  // namespace
+
+std::uint64_t poison_bits(DType dtype, Poison poison) {
+    if (!is_floating(dtype))
+        return static_cast<std::uint64_t>(poison == Poison::negative_huge   ? -poison_index
+                                          : poison == Poison::positive_huge ? other_poison_index
+                                                                            : poison_index);
+    const Patterns patterns = patterns_of(dtype);
+    if (poison == Poison::nan) return patterns.poison_nan;
+    return bits_of(dtype, poison == Poison::positive_huge ? patterns.huge : -patterns.huge);
+}
+
+std::uint64_t guard_bits(DType dtype, bool nan) {
+    if (!is_floating(dtype)) return static_cast<std::uint64_t>(nan ? poison_index : -poison_index);
+    return nan ? patterns_of(dtype).guard_nan : bits_of(dtype, guard_finite);
+}
+
+}  // namespace gradverify

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// Decides what lies in memory that a kernel has not written: in outputs and workspace, and in the
+// guards around every buffer. Places nothing.
+#pragma once
+
+#include <cstdint>
+
+#include "harness/numbers/dtype.hpp"
+
+namespace gradverify {
+
+/// What a buffer that the kernel must write holds before the run.
+enum class Poison { nan, positive_huge, negative_huge };
+
+std::uint64_t poison_bits(DType dtype, Poison poison);
+/// Of one of the two kinds that alternate: a NaN, or a small finite number.
+std::uint64_t guard_bits(DType dtype, bool nan);
+
+}  // namespace gradverify

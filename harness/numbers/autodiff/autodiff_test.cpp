@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: Apache-2.0
+// Dual numbers and the tape against differences and against each other, and the bounds of functions
+// and of gradients against float arithmetic.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <functional>
+#include <numeric>
+#include <vector>
+
+#include "harness/base/random.hpp"
+#include "harness/numbers/autodiff/dual.hpp"
+#include "harness/numbers/autodiff/tape.hpp"
+#include "harness/numbers/differences.hpp"
+
+namespace gradverify {
+
+namespace {
+
+constexpr double u = 0x1p-24;
+
+double uniform(SplitMix64& random, double low, double high) {
+    return low + (high - low) * static_cast<double>(random.below(1 << 24)) * 0x1p-24;
+}
+
+/// A function of the table on each scalar, and where it is defined.
+struct Entry {
+    const char* name;
+    std::function<double(double)> value;
+    std::function<float(float)> in_float;
+    std::function<Dual(const Dual&)> dual;
+    std::function<Traced(const Traced&)> traced;
+    std::function<Bounded(const Bounded&)> bounded;
+    double low, high;
+    /// By what other formulas the bound may exceed a few roundings, in roundings: of the argument,
+    /// and of 1.
+    double of_argument = 0.0, of_one = 0.0;
+};
+
+#define ENTRY(NAME, LOW, HIGH, ...)                                            \
+    Entry {                                                                    \
+#NAME, [](double x) { return NAME(x); }, [](float x) { return NAME(x); },    \
+            [](const Dual& x) { return NAME(x); },                                   \
+            [](const Traced& x) { return NAME(x); },                                 \
+            [](const Bounded& x) { return NAME(x); }, LOW, HIGH __VA_OPT__(,) __VA_ARGS__ \
+    }
+
+float rsqrt(float x) { return 1.0f / std::sqrt(x); }
+using gradverify::rsqrt;
+
+std::vector<Entry> table() {
+    return {ENTRY(sqrt, 0.1, 9),     ENTRY(rsqrt, 0.1, 9),
+            ENTRY(cbrt, 0.1, 9),     ENTRY(exp, -9, 9, 2.0),
+            ENTRY(exp2, -9, 9, 2.0), ENTRY(expm1, -2, 9),
+            ENTRY(log, 0.1, 9),      ENTRY(log2, 0.1, 9),
+            ENTRY(log1p, -0.9, 9),   ENTRY(sin, -9, 9),
+            ENTRY(cos, -9, 9),       ENTRY(sinh, -9, 9),
+            ENTRY(cosh, -9, 9),      ENTRY(tanh, -9, 9, 0.0, 4.0),
+            ENTRY(atan, -9, 9),      ENTRY(erf, -5, 5),
+            ENTRY(erfc, -5, 5)};
+}
+#undef ENTRY
+
+/// The gradient of a function of some inputs by the tape, with its bound.
+std::vector<Bounded> gradient_of(const std::function<Traced(const std::vector<Traced>&)>& function,
+                                 const std::vector<double>& at) {
+    Tape tape;
+    std::vector<Traced> inputs;
+    for (const double value : at) inputs.push_back(tape.input(value));
+    const Tape::Seed seed{function(inputs).node(), 1.0};
+    auto all = tape.bounded_gradients({&seed, 1});
+    const auto plain = tape.gradients({&seed, 1});
+    for (std::size_t i = 0; i < at.size(); ++i) CHECK(all[i].value() == doctest::Approx(plain[i]));
+    all.resize(at.size());
+    return all;
+}
+
+}  // namespace
+
+TEST_CASE("every function's derivative is that of its values, forwards and backwards") {
+    SplitMix64 random(1);
+    for (const Entry& entry : table())
+        for (int i = 0; i < 40; ++i) {
+            const double x = uniform(random, entry.low + 0.05, entry.high - 0.05);
+            CAPTURE(entry.name);
+            CAPTURE(x);
+            const auto along = [&](double h) { return entry.value(x + h); };
+            const double want = smooth_derivative(along, 0.04).value;
+            const Dual dual = entry.dual(Dual(x, 1.0));
+            CHECK(dual.value() == entry.value(x));
+            CHECK(dual.tangent() == doctest::Approx(want).epsilon(1e-6));
+            const auto traced =
+                gradient_of([&](const auto& in) { return entry.traced(in[0]); }, {x});
+            CHECK(traced[0].value() == doctest::Approx(dual.tangent()).epsilon(1e-12));
+        }
+}
+
+TEST_CASE("the float functions of the host stay within the functions' bounds, which bite") {
+    SplitMix64 random(2);
+    for (const Entry& entry : table())
+        for (int i = 0; i < 2000; ++i) {
+            const auto x = static_cast<float>(uniform(random, entry.low, entry.high));
+            const Bounded result = entry.bounded(Bounded(x));
+            const double got = static_cast<double>(entry.in_float(x));
+            CAPTURE(entry.name);
+            CAPTURE(x);
+            CHECK(std::abs(got - result.value()) <= result.error());
+            // Four units in the last place and a rounding at most, of a normal number.
+            const double elsewhere =
+                entry.of_argument * std::abs(x * entry.dual(Dual(x, 1.0)).tangent()) + entry.of_one;
+            CHECK(result.error() <=
+                  1.001 * u * (9.0 * std::abs(result.value()) + elsewhere) + 0x1p-120);
+        }
+}
+
+TEST_CASE("an argument's error moves the result as far as the function can") {
+    SplitMix64 random(3);
+    for (const Entry& entry : table())
+        for (int i = 0; i < 300; ++i) {
+            const double x = uniform(random, entry.low + 0.02, entry.high - 0.02);
+            const double error = uniform(random, 0.0, 0.01);
+            const Bounded result = entry.bounded(Bounded(Bounded::Sum{x, error, std::abs(x), 0.0}));
+            CAPTURE(entry.name);
+            for (const double share : {-1.0, -0.6, 0.3, 1.0})
+                CHECK(std::abs(entry.value(x + share * error) - entry.value(x)) <=
+                      result.error() * (1.0 + 1e-9));
+        }
+}
+
+TEST_CASE("beyond a function's domain, and beyond the largest float, there is no bound") {
+    const auto off = [](double value, double error) {
+        return Bounded(Bounded::Sum{value, error, std::abs(value), 0.0});
+    };
+    CHECK(log(off(0.1, 0.2)).error() == INFINITY);
+    CHECK(sqrt(off(0.1, 0.2)).error() == INFINITY);
+    CHECK(exp(Bounded(100.0)).error() == INFINITY);
+    CHECK(std::isfinite(exp(Bounded(80.0)).error()));
+    CHECK((Bounded(1e30) * Bounded(1e30)).error() == INFINITY);
+    CHECK(pow(off(0.1, 0.2), Bounded(-1.5)).error() == INFINITY);
+}
+
+TEST_CASE("fast arithmetic has bounds of its own") {
+    const auto error = [](bool fast, auto function, double x) {
+        const ScopedRounding rounding(Rounding::of(DType::f32, fast));
+        return function(Bounded(x)).error();
+    };
+    const auto exponential = [](const Bounded& x) { return exp(x); };
+    CHECK(error(true, exponential, 8.0) > 1.5 * error(false, exponential, 8.0));
+    const auto bent = [](const Bounded& x) { return tanh(x); };
+    CHECK(error(true, bent, 0.5) > 0x1p-11 * std::tanh(0.5));
+    CHECK(error(true, bent, 0.5) < 0x1p-9);
+    const auto third = [](const Bounded& x) { return x / Bounded(3.0); };
+    CHECK(error(true, third, 1.0) > error(false, third, 1.0));
+    const auto half = [](const Bounded& x) { return erf(x); };
+    CHECK(error(true, half, 0.5) == error(false, half, 0.5));
+}
+
+TEST_CASE("an exponential of another base rounds its argument, or each of its terms, twice more") {
+    const Bounded alone = exp(Bounded(8.0));
+    CHECK(alone.error() == doctest::Approx(std::exp(8.0) * (2 * 8.0 + 3) * u).epsilon(1e-3));
+    const Bounded difference = exp(Bounded(40.0) - Bounded(41.0));
+    CHECK(difference.error() == doctest::Approx(std::exp(-1.0) * (3 * 81.0 + 3) * u).epsilon(1e-3));
+    CHECK(exp(Bounded(0.0)).error() == doctest::Approx(3 * u).epsilon(1e-3));
+    CHECK(tanh(Bounded(1e-6)).error() == doctest::Approx(4 * u).epsilon(1e-3));
+    CHECK(tanh(Bounded(0.0)).error() == 0.0);
+}
+
+TEST_CASE("a constant that is no float counts its rounding, and one that is does not") {
+    CHECK(Bounded(0.1).error() == doctest::Approx(0.1 * u));
+    CHECK(Bounded(0.5).error() == 0.0);
+    const ScopedRounding rounding(Rounding::of(DType::f64));
+    CHECK(Bounded(0.1).error() == 0.0);
+}
+
+TEST_CASE("a comparison is undecided where the errors reach each other") {
+    const auto off = [](double value, double error) {
+        return Bounded(Bounded::Sum{value, error, std::abs(value), 0.0});
+    };
+    const ScopedDecisions decisions;
+    CHECK(Bounded(1.0) < Bounded(2.0));
+    CHECK_FALSE(Bounded(1.0) < Bounded(1.0));
+    CHECK(off(1.0, 0.4) < off(2.0, 0.5));
+    CHECK(decisions.made().undecided == 0);
+    CHECK(off(1.0, 0.5) < off(2.0, 0.5));
+    CHECK(decisions.made().undecided == 1);
+    CHECK(off(2.0, 0.1) > off(1.95, 0.1));
+    CHECK(decisions.made().undecided == 2);
+    CHECK(max(off(1.0, 0.25), off(1.5, 0.5)).value() == 1.5);
+    CHECK(max(off(1.0, 0.75), off(1.5, 0.5)).error() == 0.75);
+    CHECK(min(off(1.0, 0.25), off(1.5, 0.5)).value() == 1.0);
+    CHECK(decisions.made().undecided == 2);
+}
+
+TEST_CASE("at a kink a dual number gives the one-sided derivative, and says that there is a tie") {
+    const auto at = [](auto function, double x, double tangent) {
+        const ScopedDecisions decisions;
+        const Dual y = function(Dual(x, tangent));
+        return std::pair(y.tangent(), decisions.made().ties);
+    };
+    const auto ramp = [](const Dual& x) { return max(x, Dual(0.0)); };
+    CHECK(at(ramp, 0.0, 1.0) == std::pair(1.0, std::int64_t{1}));
+    CHECK(at(ramp, 0.0, -1.0) == std::pair(0.0, std::int64_t{1}));
+    CHECK(at(ramp, 0.0, 0.0) == std::pair(0.0, std::int64_t{0}));
+    CHECK(at(ramp, 2.0, 3.0) == std::pair(3.0, std::int64_t{0}));
+    const auto size = [](const Dual& x) { return abs(x); };
+    CHECK(at(size, 0.0, -2.0).first == 2.0);
+    CHECK(at(size, -1.0, 1.0).first == -1.0);
+    const auto branch = [](const Dual& x) { return x > 0.0 ? 5.0 * x : x; };
+    CHECK(at(branch, 0.0, 1.0) == std::pair(5.0, std::int64_t{1}));
+    CHECK(at(branch, 0.0, -1.0) == std::pair(-1.0, std::int64_t{1}));
+}
+
+TEST_CASE("runs on different branches have different traces") {
+    const auto trace = [](double x) {
+        const ScopedDecisions decisions;
+        static_cast<void>(max(Dual(x, 1.0), Dual(0.0)));
+        return decisions.made().trace;
+    };
+    CHECK(trace(1.0) == trace(2.0));
+    CHECK(trace(1.0) != trace(-1.0));
+}
+
+TEST_CASE("the tape's gradient at a tie of max and abs is the interval of both sides") {
+    const auto ramp =
+        gradient_of([](const auto& x) { return Traced(3.0) * max(x[0], Traced(0.0)); }, {0.0});
+    CHECK(ramp[0].value() - ramp[0].error() <= 0.0);
+    CHECK(ramp[0].value() + ramp[0].error() >= 3.0);
+    CHECK(ramp[0].error() < 1.501);
+    const auto size = gradient_of([](const auto& x) { return abs(x[0]); }, {0.0});
+    CHECK(size[0].value() == 0.0);
+    CHECK(size[0].error() == doctest::Approx(1.0));
+    const auto away = gradient_of([](const auto& x) { return max(x[0], Traced(0.0)); }, {1.0});
+    CHECK(away[0].value() == 1.0);
+    CHECK(away[0].error() == 0.0);
+    const auto least = gradient_of([](const auto& x) { return min(x[0], x[1]); }, {1.0, 2.0});
+    CHECK(least[0].value() == 1.0);
+    CHECK(least[1].value() == 0.0);
+}
+
+TEST_CASE("a comparison on the tape is a tie at equal data, and undecided within rounding") {
+    Tape tape;
+    const Traced x = tape.input(1.0), y = tape.input(1.0);
+    const ScopedDecisions decisions;
+    CHECK_FALSE(x < y);
+    CHECK(decisions.made().ties == 1);
+    CHECK(decisions.made().undecided == 0);
+    CHECK_FALSE(x * Traced(3.0) < y * Traced(3.0));
+    CHECK(decisions.made().undecided == 1);
+    CHECK(Traced(1.0) == Traced(1.0));
+    CHECK(decisions.made().ties == 1);
+}
+
+TEST_CASE("the tape's gradient of a composite function is the dual numbers'") {
+    const auto function = [](const auto& in) {
+        using T = std::decay_t<decltype(in[0])>;
+        T sum = 0.0;
+        for (const T& x : in) sum += x * x / (T(1.0) + exp(-x));
+        return sqrt(sum) * tanh(in[0] - in[1]) + pow(in[2] * in[2] + 1.0, T(1.5)) -
+               pow(T(2.0) + in[1] * in[1], in[0]);
+    };
+    SplitMix64 random(4);
+    for (int round = 0; round < 50; ++round) {
+        std::vector<double> at;
+        for (int i = 0; i < 4; ++i) at.push_back(uniform(random, -2.0, 2.0));
+        const auto gradient =
+            gradient_of([&](const std::vector<Traced>& in) { return function(in); }, at);
+        for (std::size_t i = 0; i < at.size(); ++i) {
+            std::vector<Dual> in(at.begin(), at.end());
+            in[i] = Dual(at[i], 1.0);
+            CHECK(gradient[i].value() == doctest::Approx(function(in).tangent()).epsilon(1e-10));
+        }
+    }
+}
+
+TEST_CASE("a scatter's gradient has the bound of a sum in any order") {
+    // One value used by n products: the gradient by it is the sum of the other factors.
+    SplitMix64 random(5);
+    for (int round = 0; round < 100; ++round) {
+        const auto count = static_cast<std::size_t>(random.between(1, 100));
+        std::vector<double> at{1.0};
+        for (std::size_t i = 0; i < count; ++i)
+            at.push_back(static_cast<double>(static_cast<float>(uniform(random, -4.0, 4.0))));
+        const Bounded by_first = gradient_of(
+            [](const std::vector<Traced>& in) {
+                Traced sum = 0.0;
+                for (std::size_t i = 1; i < in.size(); ++i) sum += in[0] * in[i];
+                return sum;
+            },
+            at)[0];
+        double magnitude = 0.0;
+        for (std::size_t i = 1; i < at.size(); ++i) magnitude += std::abs(at[i]);
+        const auto n = static_cast<double>(count);
+        CHECK(by_first.error() >= (n - 1.0) * u * magnitude);
+        CHECK(by_first.error() <= (n + 1.0) * u * magnitude * 1.001 + 0x1p-100);
+        for (int order = 0; order < 20; ++order) {
+            float sum = 0.0f;
+            for (std::size_t i = at.size() - 1; i > 0; --i) {
+                std::swap(at[i], at[1 + random.below(i)]);
+                sum += static_cast<float>(at[i]);
+            }
+            CHECK(std::abs(static_cast<double>(sum) - by_first.value()) <= by_first.error());
+        }
+    }
+}
+
+TEST_CASE("what a gradient is added to counts in the bound of every partial sum") {
+    const std::vector<double> at{1.0, 3.0, 5.0};
+    Bounded gradient =
+        gradient_of([](const auto& in) { return in[0] * in[1] + in[0] * in[2]; }, at)[0];
+    const double alone = gradient.error();
+    gradient += Bounded(1000.0);
+    // Two additions of sums as large as 1008, and the products' roundings.
+    CHECK(gradient.error() >= alone + 2.0 * u * 1000.0);
+    CHECK(gradient.error() <= 3.1 * u * 1008.0);
+}
+
+TEST_CASE("a path that a zero closes is none, even where a slope is infinite") {
+    const auto gradient =
+        gradient_of([](const auto& x) { return Traced(0.0) * sqrt(x[0]) + x[0]; }, {0.0});
+    CHECK(gradient[0].value() == 1.0);
+}
+
+}  // namespace gradverify

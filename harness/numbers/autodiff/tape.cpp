@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/numbers/autodiff/tape.hpp"
+
+#include <limits>
+#include <stdexcept>
+
+namespace gradverify {
+
+Traced Tape::input(double value) {
+    nodes_.push_back({});
+    return {Bounded(value), static_cast<Node>(nodes_.size() - 1)};
+}
+
+Tape::Node Tape::record(const Link& first, const Link& second) {
+    auto& nodes = current->nodes_;
+    if (nodes.size() == static_cast<std::size_t>(std::numeric_limits<Node>::max()))
+        throw std::length_error("the forward function makes more than 2^31 operations");
+    nodes.push_back({first, second});
+    return static_cast<Node>(nodes.size() - 1);
+}
+
+std::vector<double> Tape::gradients(std::span<const Seed> seeds) const {
+    std::vector<double> adjoints(nodes_.size(), 0.0);
+    for (const Seed& seed : seeds)
+        if (seed.node != constant) adjoints[static_cast<std::size_t>(seed.node)] += seed.cotangent;
+    for (std::size_t i = nodes_.size(); i-- > 0;) {
+        if (adjoints[i] == 0.0) continue;  // no path, even where a slope is infinite
+        for (const Link& link : nodes_[i])
+            if (link.from != constant)
+                adjoints[static_cast<std::size_t>(link.from)] += adjoints[i] * link.slope;
+    }
+    return adjoints;
+}
+
+namespace {
+
+/// The sums over the paths from the outputs to a node.
+struct Paths {
+    double sum = 0.0, magnitude = 0.0, error = 0.0;
+    double roundings = 0.0;   ///< of the longest chain
+    double links = 0.0;       ///< that ended here
+    bool is_reached = false;  ///< also where all that came is zero
+    /// A factor of zero met one that is, or may be, no finite number: kernels' product of the two
+    /// is NaN, though it is no path.
+    bool is_open = false;
+
+    void add(double value, double reach, double off, double chain) {
+        sum += value;
+        magnitude += reach;
+        error += off;
+        roundings = std::max(roundings, chain);
+        links += 1.0;
+    }
+    /// The additions of what ended here come on top of the longest chain.
+    double chain() const { return roundings + std::max(links - 1.0, 0.0); }
+    bool is_none() const { return magnitude == 0.0 && error == 0.0; }
+    bool has_bound() const { return !is_open && magnitude + error <= current_rounding.largest; }
+};
+
+/// Zero times infinity is nothing here: no path.
+double times(double a, double b) { return a == 0.0 || b == 0.0 ? 0.0 : a * b; }
+
+/// What a step back along a link is off by where tensor cores multiply what came by its slope.
+template <class Link>
+double error_of_cut(const Paths& from, const Link& link) {
+    const auto share = [](double value, bool is_data) {
+        return is_data && !current_rounding.cuts(value) ? 0.0 : current_rounding.factor_truncation;
+    };
+    const bool is_seed = from.links == 1.0 && from.roundings == 0.0 && from.error == 0.0;
+    const double of_path = share(from.sum, is_seed),
+                 of_slope = share(link.slope, link.error == 0.0);
+    return times((from.magnitude + from.error) * (of_path + of_slope + of_path * of_slope),
+                 std::abs(link.slope) + link.error);
+}
+
+}  // namespace
+
+std::vector<Bounded> Tape::bounded_gradients(std::span<const Seed> seeds) const {
+    const double tiny = current_rounding.smallest_normal;
+    std::vector<Paths> paths(nodes_.size());
+    for (const Seed& seed : seeds) {
+        if (seed.node == constant) continue;
+        Paths& at = paths[static_cast<std::size_t>(seed.node)];
+        at.is_reached = true;
+        if (seed.cotangent != 0.0) at.add(seed.cotangent, std::abs(seed.cotangent), 0.0, 0.0);
+    }
+    for (std::size_t i = nodes_.size(); i-- > 0;) {
+        const Paths& from = paths[i];
+        if (!from.is_reached) continue;
+        for (const Link& link : nodes_[i]) {
+            if (link.from == constant) continue;
+            Paths& to = paths[static_cast<std::size_t>(link.from)];
+            to.is_reached = true;
+            const double steepest = std::abs(link.slope) + link.error;
+            if (from.is_none() || steepest == 0.0) {
+                const double reach = from.magnitude + from.error;
+                if (from.is_open || current_rounding.may_overflow(reach) ||
+                    current_rounding.may_overflow(steepest))
+                    to.is_open = true;
+                continue;
+            }
+            if (from.is_open) to.is_open = true;
+            const bool is_exact = std::abs(link.slope) == 1.0 && link.error == 0.0;
+            const double cut = is_exact ? 0.0 : error_of_cut(from, link);
+            const double error = times(from.error, steepest) + times(from.magnitude, link.error) +
+                                 (is_exact ? 0.0 : tiny + cut);
+            if (current_rounding.may_overflow(times(from.magnitude, steepest) + error))
+                to.is_open = true;
+            to.add(times(from.sum, link.slope), times(from.magnitude, steepest), error,
+                   from.chain() + (is_exact ? 0.0 : 1.0));
+        }
+    }
+    std::vector<Bounded> gradients;
+    gradients.reserve(paths.size());
+    for (const Paths& at : paths) {
+        // Left open as a running sum: a kernel that accumulates adds what was there before to it.
+        gradients.emplace_back(Bounded::Sum{at.sum, at.has_bound() ? at.error : INFINITY,
+                                            at.magnitude + at.error, at.chain()});
+    }
+    return gradients;
+}
+
+}  // namespace gradverify

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+// Decides the gradient of a forward function, and how far a correct kernel may be from it. The
+// forward function runs on a scalar that records each operation with its local derivatives; one
+// sweep backwards over the record then gives all gradients (reverse mode). Knows no operator.
+//
+// The bound is made for any kernel whose gradient is the sum over all paths from an output to the
+// input of the products of local derivatives, summed and factored in any order. The sweep carries,
+// beside the sum A of the paths, the sum M of their magnitudes, the error E that the local
+// derivatives' own errors make, and the longest chain K of roundings:
+//
+//   link with derivative p +- e:   A p,  M (|p| + e),  E (|p| + e) + M e,  K + 1 unless p is +-1
+//   n links into one value:        sums of A, M, E;  largest K, plus n - 1 additions
+//   on tensor cores E takes M |p| times what p and A are cut by (Rounding::factor_truncation)
+//   |computed - exact| <= (1 + gamma(K)) E + gamma(K) (M + E) + K * smallest normal number
+//
+// There is no bound behind a product that may be beyond the largest number, nor where zero meets a
+// factor that may be: what a kernel makes of those, and in which order it multiplies, is open.
+//
+// The derivatives' errors come from the forward values' errors, which the scalar carries as a
+// Bounded.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "harness/numbers/bounded_functions.hpp"
+
+namespace gradverify {
+
+class Traced;
+
+/// The operations of one run of a forward function.
+class Tape {
+  public:
+    using Node = std::int32_t;
+    static constexpr Node constant = -1;
+
+    /// The tape that this thread's Traced values record on, while it exists.
+    Tape() : before_(current) { current = this; }
+    ~Tape() { current = before_; }
+    Tape(const Tape&) = delete;
+    Tape& operator=(const Tape&) = delete;
+
+    /// A value that gradients are asked for.
+    Traced input(double value);
+
+    /// An operand of an operation, and the operation's derivative by it.
+    struct Link {
+        Node from = constant;
+        double slope = 0.0, error = 0.0;
+    };
+    /// **Errors** std::length_error when there are more than 2^31 - 1 operations.
+    static Node record(const Link& first, const Link& second);
+
+    /// A value and the cotangent that it is given.
+    struct Seed {
+        Node node;
+        double cotangent;
+    };
+    /// The gradient of the sum of cotangent times value, by every node: by an input at the position
+    /// of its node.
+    std::vector<double> gradients(std::span<const Seed> seeds) const;
+    /// The same with the rounding bound above, for the arithmetic of `current_rounding`.
+    std::vector<Bounded> bounded_gradients(std::span<const Seed> seeds) const;
+
+    std::size_t size() const { return nodes_.size(); }
+
+  private:
+    inline static thread_local Tape* current = nullptr;
+
+    std::vector<std::array<Link, 2>> nodes_;
+    Tape* before_;
+};
+
+/// A value that knows how it was computed.
+class Traced {
+  public:
+    Traced() = default;
+    Traced(double constant) : value_(constant) {}
+    Traced(const Bounded& value, Tape::Node node) : value_(value), node_(node) {}
+
+    const Bounded& value() const { return value_; }
+    Tape::Node node() const { return node_; }
+    bool is_constant() const { return node_ == Tape::constant; }
+
+    Traced operator-() const { return made(-value_, {node_, -1.0, 0.0}); }
+    Traced& operator+=(const Traced& b) { return *this = *this + b; }
+    Traced& operator-=(const Traced& b) { return *this = *this - b; }
+    Traced& operator*=(const Traced& b) { return *this = *this * b; }
+    Traced& operator/=(const Traced& b) { return *this = *this / b; }
+    friend Traced operator+(const Traced& a, const Traced& b) {
+        return made(a.value_ + b.value_, {a.node_, 1.0, 0.0}, {b.node_, 1.0, 0.0});
+    }
+    friend Traced operator-(const Traced& a, const Traced& b) {
+        return made(a.value_ - b.value_, {a.node_, 1.0, 0.0}, {b.node_, -1.0, 0.0});
+    }
+    friend Traced operator*(const Traced& a, const Traced& b) {
+        return made(a.value_ * b.value_, link(a, b.value_), link(b, a.value_));
+    }
+    friend Traced operator/(const Traced& a, const Traced& b) {
+        const Bounded inverse = Bounded(1.0) / b.value_, value = a.value_ / b.value_;
+        return made(value, link(a, inverse), link(b, -(value * inverse)));
+    }
+
+    /// At a tie, and where rounding may turn the comparison, the branches may have different
+    /// derivatives: both are noted.
+    friend bool operator<(const Traced& a, const Traced& b) {
+        if (may_be_equal(a, b)) {
+            const bool is_tie = a.value_.error() + b.value_.error() == 0.0;
+            ++(is_tie ? current_decisions.ties : current_decisions.undecided);
+        }
+        return a.value_.value() < b.value_.value();
+    }
+    friend bool operator>(const Traced& a, const Traced& b) { return b < a; }
+    friend bool operator<=(const Traced& a, const Traced& b) { return !(b < a); }
+    friend bool operator>=(const Traced& a, const Traced& b) { return !(a < b); }
+    friend bool operator==(const Traced& a, const Traced& b) {
+        return !(a < b) && a.value_.value() == b.value_.value();
+    }
+
+    /// At a tie the gradient is anything between the two sides'.
+    friend Traced max(const Traced& a, const Traced& b) {
+        const Bounded value = max(a.value_, b.value_);
+        if (may_be_equal(a, b)) return made(value, {a.node_, 0.5, 0.5}, {b.node_, 0.5, 0.5});
+        const bool second = a.value_.value() < b.value_.value();
+        return made(value, {second ? b.node_ : a.node_, 1.0, 0.0});
+    }
+    friend Traced min(const Traced& a, const Traced& b) { return -max(-a, -b); }
+    friend Traced abs(const Traced& x) {
+        const double value = x.value_.value();
+        const bool is_kink = !(std::abs(value) > x.value_.error());
+        return made(abs(x.value_), {x.node_,
+                                    is_kink     ? 0.0
+                                    : value < 0 ? -1.0
+                                                : 1.0,
+                                    is_kink ? 1.0 : 0.0});
+    }
+
+    GRADVERIFY_DETAIL_PLAIN_NUMBERS(Traced)
+
+    static Tape::Link link(const Traced& operand, const Bounded& slope) {
+        return {operand.node_, slope.value(), slope.error()};
+    }
+    /// The result of an operation; a constant when its operands are.
+    static Traced made(const Bounded& value, const Tape::Link& first,
+                       const Tape::Link& second = {}) {
+        if (first.from == Tape::constant && second.from == Tape::constant)
+            return {value, Tape::constant};
+        return {value, Tape::record(first, second)};
+    }
+
+  private:
+    static bool may_be_equal(const Traced& a, const Traced& b) {
+        const double error = a.value_.error() + b.value_.error();
+        // What is exact, and has no gradient, compares alike in every kernel.
+        if (a.is_constant() && b.is_constant() && error == 0.0) return false;
+        return !(std::abs(a.value_.value() - b.value_.value()) > error);
+    }
+
+    Bounded value_{};
+    Tape::Node node_ = Tape::constant;
+};
+
+namespace detail {
+
+template <class F>
+Traced apply_function(const Traced& x) {
+    const Bounded value = apply_function<F>(x.value());
+    return Traced::made(value, Traced::link(x, F::derivative(x.value(), value)));
+}
+
+}  // namespace detail
+
+inline Traced pow(const Traced& x, const Traced& y) {
+    const Bounded value = pow(x.value(), y.value());
+    const Bounded by_x = y.value() * pow(x.value(), y.value() - Bounded(1.0));
+    if (y.is_constant()) return Traced::made(value, Traced::link(x, by_x));
+    return Traced::made(value, Traced::link(x, by_x), Traced::link(y, value * log(x.value())));
+}
+
+GRADVERIFY_DETAIL_DEFINE_FUNCTIONS(Traced)
+
+}  // namespace gradverify

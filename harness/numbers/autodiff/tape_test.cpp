@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tape's gradients and their bounds, link by link, in an arithmetic so coarse that each part of
+// the formula in tape.hpp shows; and how values on the tape are compared and chosen.
+#include "harness/numbers/autodiff/tape.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <utility>
+#include <vector>
+
+namespace gradverify {
+
+namespace {
+
+// gamma(1) = 1/3, gamma(2) = 1.
+const Rounding coarse{.unit_roundoff = 0.25, .smallest_normal = 0.5};
+
+Bounded off(double value, double error) {
+    return Bounded(Bounded::Sum{value, error, std::abs(value), 0.0});
+}
+Traced constant(double value, double error = 0.0) { return {off(value, error), Tape::constant}; }
+
+/// The gradient by `x` when `y` has this cotangent.
+Bounded gradient(const Tape& tape, const Traced& x, const Traced& y, double cotangent) {
+    const Tape::Seed seed{y.node(), cotangent};
+    const auto at = static_cast<std::size_t>(x.node());
+    const Bounded bounded = tape.bounded_gradients({&seed, 1})[at];
+    CHECK(tape.gradients({&seed, 1})[at] == bounded.value());
+    return bounded;
+}
+
+void check(const Bounded& got, double value, double error, double magnitude, double additions) {
+    CHECK(got.value() == value);
+    CHECK(got.magnitude() == doctest::Approx(magnitude));
+    CHECK(got.additions() == additions);
+    const Bounded::Sum sum{value, error, magnitude, additions};
+    CHECK(got.error() == doctest::Approx(Bounded(sum).error()));
+}
+
+}  // namespace
+
+TEST_CASE("a link adds its slope's error to a path, and a rounding unless it is exactly 1 or -1") {
+    const ScopedRounding rounding(coarse);
+    Tape tape;
+    const Traced x = tape.input(5.0);
+    check(gradient(tape, x, x, -2.0), -2.0, 0.0, 2.0, 0.0);
+    check(gradient(tape, x, -x, 2.0), -2.0, 0.0, 2.0, 0.0);
+    check(gradient(tape, x, x + constant(7.0, 2.0), 2.0), 2.0, 0.0, 2.0, 0.0);
+    check(gradient(tape, x, constant(7.0) - x, 2.0), -2.0, 0.0, 2.0, 0.0);
+    // M e, and a possible underflow; the path may be as large as M (|p| + e) and that.
+    check(gradient(tape, x, constant(3.0) * x, 2.0), 6.0, 0.5, 6.5, 1.0);
+    check(gradient(tape, x, x * constant(-3.0, 1.0), -2.0), 6.0, 2.5, 10.5, 1.0);
+    check(gradient(tape, x, x * constant(1.0, 1.0), 2.0), 2.0, 2.5, 6.5, 1.0);
+    // A second link has an E to carry on, and a rounding more.
+    const Traced twice = (x * constant(-3.0, 1.0)) * constant(5.0, 1.0);
+    const double first = 2.0 * 1.0 + 0.5, magnitude = 2.0 * 6.0;
+    check(gradient(tape, x, twice, 2.0), -30.0, first * 4.0 + magnitude * 1.0 + 0.5,
+          magnitude * 4.0 + first * 4.0 + magnitude * 1.0 + 0.5, 2.0);
+}
+
+TEST_CASE("links into one value add up, and count an addition each but the first") {
+    const ScopedRounding rounding(coarse);
+    Tape tape;
+    const Traced x = tape.input(5.0);
+    check(gradient(tape, x, x + x, 2.0), 4.0, 0.0, 4.0, 1.0);
+    check(gradient(tape, x, x - x, 2.0), 0.0, 0.0, 4.0, 1.0);
+    check(gradient(tape, x, x + x + x, 1.0), 3.0, 0.0, 3.0, 2.0);
+    // On top of the longest chain alone.
+    const Traced one = x * constant(2.0), two = one * constant(2.0);
+    CHECK(gradient(tape, x, x + one + two, 1.0).value() == 7.0);
+    CHECK(gradient(tape, x, x + one + two, 1.0).additions() == 4.0);
+    CHECK(gradient(tape, x, two + one + x, 1.0).additions() == 4.0);
+    // An operation that leads to no output is no path.
+    const Traced unused = x * constant(3.0);
+    check(gradient(tape, x, -x, 1.0), -1.0, 0.0, 1.0, 0.0);
+    check(gradient(tape, unused, -x, 1.0), 0.0, 0.0, 0.0, 0.0);
+    const Traced soon = -x, late = x * constant(2.0);
+    CHECK(gradient(tape, x, soon + late, 1.0).additions() == 2.0);
+}
+
+TEST_CASE("cotangents of one value add up, and those of constants and zeros are none") {
+    const ScopedRounding rounding(coarse);
+    Tape tape;
+    const Traced x = tape.input(5.0), y = -x;
+    const std::vector<Tape::Seed> seeds{
+        {y.node(), 2.0}, {Tape::constant, 9.0}, {y.node(), -5.0}, {x.node(), 0.0}};
+    CHECK(tape.gradients(seeds) == std::vector<double>{3.0, -3.0});
+    const std::vector<Bounded> bounded = tape.bounded_gradients(seeds);
+    check(bounded[0], 3.0, 0.0, 7.0, 1.0);
+    check(bounded[1], -3.0, 0.0, 7.0, 1.0);
+    CHECK(tape.size() == 2);
+}
+
+TEST_CASE("a slope of zero is no path") {
+    const ScopedRounding rounding(coarse);
+    Tape tape;
+    const Traced x = tape.input(5.0), zero = tape.input(0.0);
+    check(gradient(tape, x, x + x * constant(0.0), 2.0), 2.0, 0.0, 2.0, 0.0);
+    // A slope that is zero within an error is one.
+    check(gradient(tape, x, x * constant(0.0, 1.0), 2.0), 0.0, 2.5, 4.5, 1.0);
+    const Traced steep = sqrt(zero);
+    CHECK(gradient(tape, zero, steep, 1.0).value() == INFINITY);
+    // The value cancels, its error does not.
+    const Traced cancelled = steep * constant(0.0, 1.0);
+    const Tape::Seed seed{cancelled.node(), 1.0};
+    CHECK(tape.bounded_gradients({&seed, 1})[1].value() == 0.0);
+    CHECK(tape.bounded_gradients({&seed, 1})[1].error() == INFINITY);
+    const Traced off_zero = sqrt(x * constant(0.0, 1.0));
+    const Tape::Seed off_seed{off_zero.node(), 1.0};
+    CHECK(tape.bounded_gradients({&off_seed, 1})[0].value() == 0.0);
+    // Nor is a path none whose size underflows: its error does not.
+    const Traced least = x * constant(1e-200) * constant(1e-200) * constant(1e-200);
+    CHECK(gradient(tape, x, least, 1.0).error() >= 0.5);
+}
+
+TEST_CASE("where zero meets a factor that may be infinite, kernels' product may be anything") {
+    Rounding small = coarse;
+    small.largest = 8.0;
+    const ScopedRounding rounding(small);
+    Tape tape;
+    const Traced x = tape.input(0.0), unused = sqrt(x) * constant(2.0), other = -x;
+    const auto has_bound = [&](const Traced& y, double cotangent) {
+        return std::isfinite(gradient(tape, x, y, cotangent).error());
+    };
+    // A slope that is infinite, is no number, or overflows, after a zero.
+    CHECK_FALSE(has_bound(sqrt(x), 0.0));
+    CHECK_FALSE(has_bound(-sqrt(x), 0.0));
+    CHECK_FALSE(has_bound(x + sqrt(x) * constant(0.0), 1.0));
+    CHECK_FALSE(has_bound(x / constant(0.0), 0.0));
+    CHECK_FALSE(has_bound(x * constant(9.0), 0.0));
+    CHECK_FALSE(has_bound(x * constant(1.0, 8.0), 0.0));
+    // And before one, or before a small factor: in another order nothing overflows.
+    CHECK_FALSE(has_bound(x * constant(0.125) * constant(7.0) * constant(4.0), 1.0));
+    CHECK(has_bound(x * constant(7.0) * constant(0.125) * constant(4.0), 1.0));
+    CHECK_FALSE(has_bound(x * constant(0.0) * constant(9.0), 1.0));
+    CHECK(has_bound(x * constant(0.0) * constant(7.0), 1.0));
+    // Operations on the way to no output, or in the branch not taken, do no harm.
+    CHECK(has_bound(other, 0.0));
+    CHECK(has_bound(max(other, other - constant(1.0)), 1.0));
+    check(gradient(tape, unused, other, 1.0), 0.0, 0.0, 0.0, 0.0);
+    check(gradient(tape, x, x * constant(7.0), 0.0), 0.0, 0.0, 0.0, 0.0);
+}
+
+TEST_CASE("a gradient that may be beyond the largest number has no bound") {
+    Rounding small = coarse;
+    small.largest = 8.0;
+    const ScopedRounding rounding(small);
+    Tape tape;
+    const Traced x = tape.input(1.0);
+    CHECK(gradient(tape, x, -x, 8.0).error() == 0.0);
+    CHECK(gradient(tape, x, -x, 8.5).error() == INFINITY);
+    CHECK(std::isfinite(gradient(tape, x, x * constant(3.0, 0.25), 2.0).error()));
+    // 6 + 2 is not beyond it, but with the error of 2.5 it is.
+    CHECK(gradient(tape, x, x * constant(3.0, 1.0), 2.0).error() == INFINITY);
+}
+
+TEST_CASE("tapes may be nested: a value is recorded on the one that was made last") {
+    Tape outer;
+    const Traced x = outer.input(1.0);
+    {
+        Tape inner;
+        static_cast<void>(-inner.input(2.0));
+        CHECK(inner.size() == 2);
+    }
+    CHECK((-x).node() == 1);
+    CHECK(outer.size() == 2);
+}
+
+TEST_CASE("what is computed of constants is constant, and a node for everything else") {
+    Tape tape;
+    const Traced x = tape.input(3.0);
+    CHECK(Traced(2.0).is_constant());
+    CHECK(Traced().is_constant());
+    CHECK_FALSE(x.is_constant());
+    for (const Traced& y : {-Traced(2.0), Traced(2.0) * Traced(3.0), exp(Traced(1.0))})
+        CHECK(y.is_constant());
+    CHECK(tape.size() == 1);
+    for (const Traced& y : {x * Traced(2.0), Traced(2.0) * x, exp(x)}) CHECK_FALSE(y.is_constant());
+    Traced sum = x, difference = x, product = x, quotient = x;
+    sum += Traced(2.0), difference -= Traced(2.0), product *= Traced(2.0), quotient /= Traced(2.0);
+    CHECK(sum.value().value() == 5.0);
+    CHECK(difference.value().value() == 1.0);
+    CHECK(product.value().value() == 6.0);
+    CHECK(quotient.value().value() == 1.5);
+    CHECK((-x).value().value() == -3.0);
+}
+
+TEST_CASE("values on the tape are compared by value; ties and what errors could turn are noted") {
+    Tape tape;
+    const std::vector<Traced> numbers{tape.input(1.0), tape.input(1.5), tape.input(4.0)};
+    for (std::size_t i = 0; i < numbers.size(); ++i)
+        for (std::size_t j = 0; j < numbers.size(); ++j) {
+            const Traced &a = numbers[i], &b = numbers[j];
+            CAPTURE(i);
+            CAPTURE(j);
+            const ScopedDecisions decisions;
+            CHECK((a < b) == (i < j));
+            CHECK((a > b) == (i > j));
+            CHECK((a <= b) == (i <= j));
+            CHECK((a >= b) == (i >= j));
+            CHECK((a == b) == (i == j));
+            CHECK(decisions.made().ties == (i == j ? 5 : 0));
+            CHECK(decisions.made().undecided == 0);
+        }
+    const auto noted = [](const Traced& a, const Traced& b) {
+        const ScopedDecisions decisions;
+        static_cast<void>(a < b);
+        return std::pair(decisions.made().ties, decisions.made().undecided);
+    };
+    using Noted = std::pair<std::int64_t, std::int64_t>;
+    const Traced exact = tape.input(1.0), one(off(1.0, 0.25), exact.node());
+    CHECK(noted(one, constant(1.5, 0.25)) == Noted(0, 1));
+    CHECK(noted(constant(1.5, 0.25), one) == Noted(0, 1));
+    CHECK(noted(one, constant(1.5, 0.125)) == Noted(0, 0));
+    CHECK(noted(one, exact) == Noted(0, 1));
+    CHECK(noted(exact, one) == Noted(0, 1));
+    CHECK(noted(exact, constant(1.0)) == Noted(1, 0));
+    CHECK(noted(constant(1.0), exact) == Noted(1, 0));
+    // Which of two constants is larger can't depend on the inputs, but may on their rounding.
+    CHECK(noted(constant(1.0), constant(1.0)) == Noted(0, 0));
+    CHECK(noted(constant(1.0, 1.0), constant(1.0)) == Noted(0, 1));
+}
+
+TEST_CASE("a maximum, a minimum and an absolute value hand the gradient to what they chose") {
+    const ScopedRounding rounding(coarse);
+    Tape tape;
+    const Traced less = tape.input(-2.0), more = tape.input(3.0);
+    for (const Traced& chosen : {max(less, more), max(more, less)}) {
+        CHECK(chosen.value().value() == 3.0);
+        check(gradient(tape, more, chosen, 2.0), 2.0, 0.0, 2.0, 0.0);
+        CHECK(gradient(tape, less, chosen, 2.0).magnitude() == 0.0);
+    }
+    for (const Traced& chosen : {min(less, more), min(more, less)}) {
+        CHECK(chosen.value().value() == -2.0);
+        check(gradient(tape, less, chosen, 2.0), 2.0, 0.0, 2.0, 0.0);
+        CHECK(gradient(tape, more, chosen, 2.0).magnitude() == 0.0);
+    }
+    check(gradient(tape, less, abs(less), 2.0), -2.0, 0.0, 2.0, 0.0);
+    check(gradient(tape, more, abs(more), 2.0), 2.0, 0.0, 2.0, 0.0);
+    CHECK(abs(less).value().value() == 2.0);
+    // At a tie each has half of it, give or take half; each is a product like any other.
+    const Traced same = tape.input(3.0);
+    check(gradient(tape, more, max(same, more), 2.0), 1.0, 1.5, 3.5, 1.0);
+    check(gradient(tape, same, max(same, more), 2.0), 1.0, 1.5, 3.5, 1.0);
+    const Traced zero = tape.input(0.0);
+    check(gradient(tape, zero, abs(zero), 2.0), 0.0, 2.5, 4.5, 1.0);
+    // A value within its error of zero may lie on either side.
+    const Traced near(off(1.0, 1.0), less.node()), away(off(1.0, 0.5), less.node());
+    check(gradient(tape, less, abs(near), 2.0), 0.0, 2.5, 4.5, 1.0);
+    check(gradient(tape, less, abs(away), 2.0), 2.0, 0.0, 2.0, 0.0);
+}
+
+TEST_CASE("quotients and powers have a link by each operand that is not constant") {
+    Tape tape;
+    const Traced x = tape.input(2.0), y = tape.input(4.0);
+    CHECK(gradient(tape, x, x / y, 1.0).value() == 0.25);
+    CHECK(gradient(tape, y, x / y, 1.0).value() == -0.125);
+    CHECK(gradient(tape, x, pow(x, y), 1.0).value() == 32.0);
+    CHECK(gradient(tape, y, pow(x, y), 1.0).value() == doctest::Approx(16.0 * std::log(2.0)));
+    CHECK(gradient(tape, x, pow(x, Traced(3.0)), 1.0).value() == 12.0);
+    const Traced negative = tape.input(-2.0);
+    CHECK(gradient(tape, negative, pow(negative, Traced(3.0)), 1.0).value() == 12.0);
+    CHECK(pow(x, y).value().value() == 16.0);
+}
+
+TEST_CASE("on tensor cores what came and the slope are cut where they are multiplied") {
+    Rounding cutting = coarse;
+    cutting.factor_truncation = 0.25;  // numbers of three digits are exact
+    const ScopedRounding rounding(cutting);
+    Tape tape;
+    const Traced x = tape.input(5.0);
+    check(gradient(tape, x, constant(3.0) * x, 2.0), 6.0, 0.5, 6.5, 1.0);
+    check(gradient(tape, x, constant(9.0) * x, 2.0), 18.0, 4.5 + 0.5, 18.0 + 5.0, 1.0);
+    check(gradient(tape, x, constant(2.0) * x, 9.0), 18.0, 4.5 + 0.5, 18.0 + 5.0, 1.0);
+    const double both = 2 * 0.25 + 0.25 * 0.25;
+    check(gradient(tape, x, constant(9.0) * x, 9.0), 81.0, both * 81.0 + 0.5,
+          (1.0 + both) * 81.0 + 0.5, 1.0);
+    // Where nothing is multiplied nothing is cut.
+    check(gradient(tape, x, -x, 9.0), -9.0, 0.0, 9.0, 0.0);
+    // What a link gave has any digits.
+    const Traced twice = (constant(2.0) * x) * constant(3.0);
+    const double second = 3.0 * 0.0 + 0.5, path = 6.0 + second;
+    check(gradient(tape, x, twice, 2.0), 12.0, second * 2.0 + 0.5 + 0.25 * path * 2.0,
+          12.0 + second * 2.0 + 0.5 + 0.25 * path * 2.0, 2.0);
+}
+
+}  // namespace gradverify

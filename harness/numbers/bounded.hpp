@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+// Decides how far a correct kernel may be from the exact value: a scalar that carries the value
+// (in double), a bound on the absolute error made so far, and, for a running sum only, the sum of
+// the terms' magnitudes and the number of additions.
+//
+//   running sum of terms t_i:   |computed - exact| <= gamma(depth) * sum|t_i| + sum error(t_i)
+//   gamma(m) = m u / (1 - m u)
+//
+// holds for any order of summation (Higham, Accuracy and Stability of Numerical Algorithms, 2nd
+// ed., section 4.2). `+` and `-` extend the sum; every other operation first collapses it into the
+// error, then propagates the errors and adds its own rounding and a possible underflow. A kernel
+// may give a sum's factor or divisor to each of its terms, (x - m) s + b as x s + (b - m s): then
+// its rounding is one of each term, and a short sum goes on as one. Does not know operators; a
+// reference is a template and runs on this scalar unchanged.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "harness/numbers/autodiff/plain_numbers.hpp"
+#include "harness/numbers/dtype.hpp"
+#include "harness/numbers/element_bits.hpp"
+
+namespace gradverify {
+
+/// The arithmetic whose rounding a Bounded covers.
+struct Rounding {
+    double unit_roundoff = traits_of(DType::f32).unit_roundoff;
+    double smallest_normal = traits_of(DType::f32).smallest_normal;
+    double largest = traits_of(DType::f32).largest;
+    /// The fast forms of functions and of the division.
+    bool is_fast = false;
+    /// Unit roundoffs that an addition may be off by: 2 where it is cut off.
+    double units_of_addition = 1.0;
+    /// Relative error of a factor that is cut to fewer digits when it is multiplied; one that has
+    /// no more digits is exact.
+    double factor_truncation = 0.0;
+
+    /// Whether a number of this magnitude may be infinite in this arithmetic. In the exact one of
+    /// integers what is too large to be exact is a number still.
+    bool may_overflow(double magnitude) const {
+        return !(magnitude <= (unit_roundoff > 0.0 ? largest : std::numeric_limits<double>::max()));
+    }
+
+    static Rounding of(DType dtype, bool is_fast = false) {
+        const DTypeTraits traits = traits_of(dtype);
+        return {traits.unit_roundoff, traits.smallest_normal, traits.largest, is_fast};
+    }
+    /// What tensor cores make of it.
+    Rounding on_tensor_cores(bool multiplies_in_tf32) const {
+        Rounding rounding = *this;
+        rounding.units_of_addition = 2.0;
+        if (multiplies_in_tf32) rounding.factor_truncation = tf32_unit_truncation;
+        return rounding;
+    }
+
+    /// What a constant of a formula is off by once it is a number of this arithmetic.
+    double of_constant(double value) const {
+        if (unit_roundoff < 0x1p-24 || has_digits_of(value)) return 0.0;
+        return unit_roundoff * std::max(std::abs(value), smallest_normal);
+    }
+    /// Whether the value needs no more digits than there are.
+    bool has_digits_of(double value) const {
+        // Data may be no number: that is copied as it is.
+        if (unit_roundoff == 0x1p-24)
+            return static_cast<double>(static_cast<float>(value)) == value || std::isnan(value);
+        if (std::abs(value) < smallest_normal || !std::isfinite(value))
+            return value == 0.0 || !std::isfinite(value);
+        return fits(value, unit_roundoff);
+    }
+
+    /// Relative error of a result after so many roundings, whatever their order.
+    double gamma(double roundings) const {
+        const double share = roundings * unit_roundoff;
+        return share < 1.0 ? share / (1.0 - share) : INFINITY;
+    }
+    /// Relative error of a sum after `additions`.
+    double gamma_of_sum(double additions) const { return gamma(units_of_addition * additions); }
+    /// Whether a factor is another number once it has been cut.
+    bool cuts(double value) const {
+        return factor_truncation > 0.0 && !fits(value, 0.5 * factor_truncation);
+    }
+
+  private:
+    /// Whether a value has no more digits than numbers of this unit roundoff.
+    static bool fits(double value, double unit) {
+        // Split in two (Dekker 1971): the upper part is what this arithmetic has of it.
+        const double shifted = value * (0x1p+53 * unit + 1.0);
+        return shifted - (shifted - value) == value;
+    }
+};
+
+/// The rounding that this thread's Bounded values count; set it around a reference's run.
+inline thread_local Rounding current_rounding{};
+
+class ScopedRounding {
+  public:
+    explicit ScopedRounding(Rounding rounding) : before_(current_rounding) {
+        current_rounding = rounding;
+    }
+    ~ScopedRounding() { current_rounding = before_; }
+    ScopedRounding(const ScopedRounding&) = delete;
+    ScopedRounding& operator=(const ScopedRounding&) = delete;
+
+  private:
+    Rounding before_;
+};
+
+class Bounded {
+  public:
+    Bounded() = default;
+    /// Data, which is exact, or a constant of the formula, which is rounded if it must be.
+    Bounded(double value)
+        : value_(value), error_(current_rounding.of_constant(value)), magnitude_(std::abs(value)) {}
+    /// A sum that was formed elsewhere, term by term or as a matrix product.
+    struct Sum {
+        double value, error, magnitude, additions;
+    };
+    explicit Bounded(const Sum& sum)
+        : value_(sum.value),
+          error_(sum.error),
+          magnitude_(sum.magnitude),
+          additions_(sum.additions) {}
+
+    double value() const { return value_; }
+    /// A bound on |computed - value|, the running sum's roundings included.
+    double error() const {
+        if (additions_ == 0.0) return error_;
+        const double gamma = current_rounding.gamma_of_sum(additions_);
+        if (!(magnitude_ <= current_rounding.largest)) return INFINITY;
+        return error_ * (1.0 + gamma) + gamma * magnitude_ +
+               additions_ * current_rounding.smallest_normal;
+    }
+    double magnitude() const { return magnitude_; }
+    double additions() const { return additions_; }
+
+    Bounded operator-() const { return Bounded(Sum{-value_, error_, magnitude_, additions_}); }
+
+    Bounded& operator+=(const Bounded& other) {
+        // Adding an exact zero rounds nothing, so a term that is one does not count.
+        if (other.is_exact_zero()) return *this;
+        if (is_exact_zero()) return *this = other;
+        value_ += other.value_;
+        error_ += other.error_;
+        magnitude_ += other.magnitude_;
+        additions_ += other.additions_ + 1.0;
+        return *this;
+    }
+    Bounded& operator-=(const Bounded& other) { return *this += -other; }
+
+    friend Bounded operator+(Bounded a, const Bounded& b) { return a += b; }
+    friend Bounded operator-(Bounded a, const Bounded& b) { return a -= b; }
+
+    friend Bounded operator*(const Bounded& a, const Bounded& b) {
+        if (current_rounding.factor_truncation == 0.0) return multiplied(a, b);
+        return multiplied(a.as_factor(), b.as_factor());
+    }
+    Bounded& operator*=(const Bounded& other) { return *this = *this * other; }
+    /// As it is multiplied: cut to the digits that a factor has.
+    Bounded as_factor() const {
+        if (error() == 0.0 && !current_rounding.cuts(value_)) return *this;
+        const double reach = additions_ <= short_sum_additions ? magnitude_ : std::abs(value_);
+        Bounded factor = *this;
+        factor.error_ += current_rounding.factor_truncation * (reach + error());
+        return factor;
+    }
+
+    friend Bounded operator/(const Bounded& a, const Bounded& b) {
+        const double value = a.value_ / b.value_;
+        const double eb = b.error(), smallest_divisor = std::abs(b.value_) - eb;
+        if (!(smallest_divisor > 0.0)) return Bounded(Sum{value, INFINITY, std::abs(value), 0.0});
+        return after_operation(
+            value, (a.error_of_terms() + std::abs(value) * eb) / smallest_divisor,
+            current_rounding.is_fast ? 5.0 : 3.0,
+            {.magnitude = a.magnitude_ / std::abs(b.value_), .additions = a.additions_to_keep()});
+    }
+    friend Bounded& operator/=(Bounded& a, const Bounded& b) { return a = a / b; }
+
+    // Defined in bounded_functions.hpp.
+    friend bool operator<(const Bounded& a, const Bounded& b);
+    friend bool operator>(const Bounded& a, const Bounded& b);
+    friend bool operator<=(const Bounded& a, const Bounded& b);
+    friend bool operator>=(const Bounded& a, const Bounded& b);
+    friend bool operator==(const Bounded& a, const Bounded& b);
+
+    GRADVERIFY_DETAIL_PLAIN_NUMBERS(Bounded)
+
+    /// The terms that a kernel may do an operation on one by one, and how often it then adds.
+    struct Terms {
+        double magnitude, additions;
+    };
+
+    /// The result of one operation whose operands' errors come to `propagated`, with so many
+    /// roundings of its own. 0 stays exact; beyond the largest number there is no bound.
+    static Bounded after_operation(double value, double propagated, double roundings = 1.0,
+                                   Terms terms = {0.0, 0.0}) {
+        if (value == 0.0 && propagated == 0.0 && terms.magnitude == 0.0) return Bounded();
+        const double reach = std::max(std::abs(value), terms.magnitude) + propagated;
+        if (!(reach <= current_rounding.largest)) return Bounded(Sum{value, INFINITY, reach, 0.0});
+        const double own = current_rounding.gamma(roundings) * reach +
+                           roundings * current_rounding.smallest_normal;
+        return Bounded(Sum{value, propagated + own, reach, terms.additions});
+    }
+
+    /// Once it has been stored in a type, by one rounding of what was computed.
+    Bounded stored_in(DType dtype) const {
+        return Bounded(
+            Sum{value_, error_once_stored(dtype, value_, error()), std::abs(value_), 0.0});
+    }
+
+  private:
+    // A kernel may give a factor to a sum's terms as long as they are few, or to the parts of a
+    // longer one: to x and to the mean of x - mean.
+    static constexpr double short_sum_additions = 2.0;
+
+    bool is_exact_zero() const { return magnitude_ == 0.0 && error_ == 0.0; }
+    /// Or a sum of which nothing cancels.
+    bool is_one_term() const { return magnitude_ <= std::abs(value_) + error_; }
+    double additions_to_keep() const { return std::min(additions_, short_sum_additions); }
+    /// Without the roundings of the additions, where all of them are kept.
+    double error_of_terms() const { return additions_ <= short_sum_additions ? error_ : error(); }
+    static Bounded multiplied(const Bounded& a, const Bounded& b) {
+        // To multiply out two sums is another formula, and a worse one: a variance from the mean
+        // square. So one of the two is a single number.
+        const bool is_sum_a = !a.is_one_term() || (b.is_one_term() && a.additions_ >= b.additions_);
+        const Bounded &sum = is_sum_a ? a : b, &factor = is_sum_a ? b : a;
+        if (!factor.is_one_term())
+            return after_operation(a.value_ * b.value_, propagated(a, a.error(), b));
+        return after_operation(a.value_ * b.value_, propagated(sum, sum.error_of_terms(), factor),
+                               1.0,
+                               {.magnitude = sum.magnitude_ * std::abs(factor.value_),
+                                .additions = sum.additions_to_keep()});
+    }
+    /// What a product is off by for its factors' errors, of a as given.
+    static double propagated(const Bounded& a, double error_of_a, const Bounded& b) {
+        const double eb = b.error();
+        return std::abs(a.value_) * eb + std::abs(b.value_) * error_of_a + error_of_a * eb;
+    }
+
+    double value_ = 0.0;
+    double error_ = 0.0;
+    double magnitude_ = 0.0;
+    double additions_ = 0.0;
+};
+
+}  // namespace gradverify

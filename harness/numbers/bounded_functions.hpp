@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// Decides what elementary functions, comparisons and choices do to a Bounded. A function's
+// propagated error is the largest change of its value when the argument moves by its error: at one
+// of the two ends, since the functions are monotone or convex there. Its own error is what CUDA's
+// implementation may be off by; see functions.hpp.
+#pragma once
+
+#include "harness/numbers/autodiff/decisions.hpp"
+#include "harness/numbers/autodiff/functions.hpp"
+#include "harness/numbers/bounded.hpp"
+
+namespace gradverify {
+
+namespace detail {
+
+/// The largest |f(x + t) - f(x)| over |t| <= error.
+template <class F>
+double reach_of(double x, double error) {
+    if (error == 0.0) return 0.0;
+    const double at = F::value(x);
+    const double below = std::abs(F::value(x - error) - at);
+    const double above = std::abs(F::value(x + error) - at);
+    // Not a number where the argument may leave the domain.
+    return below <= above || below > above ? std::max(below, above) : INFINITY;
+}
+/// Their slope is at most one, and so is their size.
+template <>
+inline double reach_of<functions::Sin>(double, double error) {
+    return std::min(error, 2.0);
+}
+template <>
+inline double reach_of<functions::Cos>(double, double error) {
+    return std::min(error, 2.0);
+}
+
+inline Bounded with_accuracy(double value, double propagated, double ulps,
+                             functions::Accuracy fast) {
+    if (std::isnan(value)) return Bounded(Bounded::Sum{value, INFINITY, 0.0, 0.0});
+    functions::Accuracy accuracy{ulps, 0.0};
+    if (current_rounding.is_fast && fast.ulps >= 0.0) accuracy = fast;
+    // An ulp is at most two unit roundoffs; the tables start at the correctly rounded result.
+    return Bounded::after_operation(value, propagated + accuracy.absolute,
+                                    2.0 * accuracy.ulps + 1.0);
+}
+
+/// The error of an argument, of whose terms each may be scaled for a function of another base.
+template <class F>
+double argument_error(const Bounded& x) {
+    if constexpr (requires { F::argument_roundings; })
+        return x.error() + current_rounding.gamma(F::argument_roundings) * x.magnitude();
+    return x.error();
+}
+
+template <class F>
+Bounded apply_function(const Bounded& x) {
+    double propagated = reach_of<F>(x.value(), argument_error<F>(x));
+    if constexpr (requires { F::absolute_roundings; })
+        if (propagated > 0.0 || x.value() != 0.0)
+            propagated += current_rounding.gamma(F::absolute_roundings);
+    return with_accuracy(F::value(x.value()), propagated, F::ulps, F::fast(x.value()));
+}
+
+}  // namespace detail
+
+/// Whether a is less than b; noted as undecided where the errors could turn it.
+inline bool operator<(const Bounded& a, const Bounded& b) {
+    const double reach = a.error() + b.error();
+    if (reach > 0.0 && !(std::abs(a.value() - b.value()) > reach)) ++current_decisions.undecided;
+    return a.value() < b.value();
+}
+inline bool operator>(const Bounded& a, const Bounded& b) { return b < a; }
+inline bool operator<=(const Bounded& a, const Bounded& b) { return !(b < a); }
+inline bool operator>=(const Bounded& a, const Bounded& b) { return !(a < b); }
+inline bool operator==(const Bounded& a, const Bounded& b) {
+    static_cast<void>(a < b);
+    return a.value() == b.value();
+}
+
+inline Bounded abs(const Bounded& x) {
+    return Bounded(Bounded::Sum{std::abs(x.value()), x.error(), std::abs(x.value()), 0.0});
+}
+/// Either operand may be chosen where their errors overlap; the result is then off by no more than
+/// the larger error, else by that of the larger operand.
+inline Bounded max(const Bounded& a, const Bounded& b) {
+    const double value = max(a.value(), b.value()), ea = a.error(), eb = b.error();
+    double error = std::max(ea, eb);
+    if (a.value() - b.value() > ea + eb) error = ea;
+    if (b.value() - a.value() > ea + eb) error = eb;
+    return Bounded(Bounded::Sum{value, error, std::abs(value), 0.0});
+}
+inline Bounded min(const Bounded& a, const Bounded& b) { return -max(-a, -b); }
+
+inline Bounded pow(const Bounded& x, const Bounded& y) {
+    using F = functions::Pow;
+    const double value = F::value(x.value(), y.value());
+    double propagated = 0.0;
+    // Monotone in each argument where x is positive: the largest change is at a corner.
+    for (const double dx : {-x.error(), x.error()})
+        for (const double dy : {-y.error(), y.error()}) {
+            const double change = std::abs(F::value(x.value() + dx, y.value() + dy) - value);
+            propagated = change <= propagated ? propagated : change;
+            if (std::isnan(change)) propagated = INFINITY;
+        }
+    if (x.error() >= std::abs(x.value()) && y.value() < 0.0) propagated = INFINITY;
+    return detail::with_accuracy(value, propagated, F::ulps, F::fast(x.value(), y.value()));
+}
+
+GRADVERIFY_DETAIL_DEFINE_FUNCTIONS(Bounded)
+
+}  // namespace gradverify

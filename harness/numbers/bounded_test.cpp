@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/numbers/bounded_functions.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <vector>
+
+#include "harness/base/random.hpp"
+#include "harness/numbers/element_bits.hpp"
+#include "harness/numbers/matrix_product.hpp"
+
+namespace gradverify {
+
+namespace {
+
+constexpr double u = 0x1p-24;
+
+float random_float(SplitMix64& random) {
+    const auto mantissa = static_cast<float>(random.between(1 << 23, (1 << 24) - 1));
+    const float value = std::ldexp(mantissa, -24 + static_cast<int>(random.between(-3, 3)));
+    return random.one_in(2) ? value : -value;
+}
+
+}  // namespace
+
+TEST_CASE("data and constants carry no error") {
+    const Bounded x(0.1f);
+    CHECK(x.value() == static_cast<double>(0.1f));
+    CHECK(x.error() == 0.0);
+}
+
+TEST_CASE("one product of exact factors is off by one rounding and a possible underflow") {
+    const Bounded product = Bounded(3.0) * Bounded(-5.0);
+    CHECK(product.value() == -15.0);
+    CHECK(product.error() >= 15.0 * u);
+    CHECK(product.error() <= 15.0 * u * 1.001 + 0x1p-125);
+}
+
+TEST_CASE("a sum's bound is gamma of its additions times the sum of magnitudes") {
+    Bounded sum;
+    for (int i = 1; i <= 5; ++i) sum += Bounded(i % 2 == 0 ? -i : i);
+    CHECK(sum.value() == 3.0);
+    const double expected = 4 * u / (1 - 4 * u) * 15.0;
+    CHECK(sum.error() >= expected);
+    CHECK(sum.error() <= expected * 1.0001 + 4 * 0x1p-125);
+}
+
+TEST_CASE("adding an exact zero costs nothing, in either place") {
+    Bounded sum;
+    sum += Bounded(0.0);
+    sum += Bounded(7.0);
+    sum += Bounded(0.0);
+    CHECK(sum.error() == 0.0);
+}
+
+TEST_CASE("a product with a sum that cancels keeps what was rounded") {
+    const Bounded sum = Bounded(1.0) + Bounded(-1.0);
+    const Bounded product = sum * Bounded(1000.0);
+    CHECK(product.value() == 0.0);
+    CHECK(product.error() >= 2.0 * u * 1000.0);
+    // Each term may have been rounded before it was added.
+    CHECK(product.error() < 4.1 * u * 1000.0);
+}
+
+TEST_CASE("every order of a float sum of products stays within the bound") {
+    SplitMix64 random(1);
+    for (int round = 0; round < 200; ++round) {
+        const auto count = static_cast<std::size_t>(random.between(1, 200));
+        std::vector<float> a(count), b(count);
+        for (std::size_t i = 0; i < count; ++i) {
+            a[i] = random_float(random);
+            b[i] = random_float(random);
+        }
+        Bounded exact;
+        for (std::size_t i = 0; i < count; ++i) exact += Bounded(a[i]) * Bounded(b[i]);
+        std::vector<std::size_t> order(count);
+        std::iota(order.begin(), order.end(), 0);
+        for (int shuffle = 0; shuffle < 5; ++shuffle) {
+            float plain = 0.0f, fused = 0.0f;
+            for (const std::size_t i : order) {
+                const float product = a[i] * b[i];
+                plain += product;
+                fused = std::fma(a[i], b[i], fused);
+            }
+            CHECK(std::abs(plain - exact.value()) <= exact.error());
+            CHECK(std::abs(fused - exact.value()) <= exact.error());
+            for (std::size_t i = count; i > 1; --i) std::swap(order[i - 1], order[random.below(i)]);
+        }
+    }
+}
+
+TEST_CASE("a quotient counts three roundings, and no bound where the divisor may be zero") {
+    const Bounded quotient = Bounded(1.0) / Bounded(3.0);
+    CHECK(quotient.error() >= 3 * u / 3.0);
+    CHECK(quotient.error() <= 3.01 * u / 3.0 + 4 * 0x1p-125);
+    const Bounded difference = Bounded(1.0) + Bounded(-1.0);
+    CHECK(std::isinf((Bounded(1.0) / difference).error()));
+}
+
+TEST_CASE(
+    "a constant that an arithmetic lacks is off by its rounding, one that it has by nothing") {
+    for (const DType dtype : {DType::f16, DType::bf16, DType::f32}) {
+        const DTypeTraits traits = traits_of(dtype);
+        const Rounding rounding = Rounding::of(dtype);
+        SplitMix64 random(static_cast<std::uint64_t>(traits.exact_bits));
+        for (int i = 0; i < 2000; ++i) {
+            const double any = std::ldexp(random_float(random), static_cast<int>(i % 8) - 4);
+            const double stored = rounded_to(dtype, any);
+            CHECK(rounding.of_constant(stored) == 0.0);
+            const double beside = stored * (1.0 + 0x1p-30);
+            CHECK(rounding.of_constant(beside) >= std::abs(beside - stored));
+            CHECK(rounding.of_constant(beside) <= 2.0 * traits.unit_roundoff * std::abs(beside));
+        }
+        CHECK(rounding.of_constant(0.0) == 0.0);
+    }
+    // Half has few digits of what is not normal.
+    CHECK(Rounding::of(DType::f16).of_constant(1e-5) >=
+          std::abs(rounded_to(DType::f16, 1e-5) - 1e-5));
+    CHECK(Rounding::of(DType::f64).of_constant(0.1) == 0.0);
+}
+
+TEST_CASE("a stored result may be off by what it was before and by one rounding, not by more") {
+    const auto stored = [](double value, double error, DType dtype) {
+        return Bounded(Bounded::Sum{value, error, std::abs(value), 0.0}).stored_in(dtype);
+    };
+    CHECK(stored(3.0, 0.0, DType::bf16).error() == 0.0);
+    CHECK(stored(3.0, 0.0, DType::bf16).value() == 3.0);
+    CHECK(stored(-3.0, 0.0, DType::bf16).magnitude() == 3.0);
+    CHECK(stored(1.0 + 0x1p-9, 0.0, DType::bf16).error() == 0x1p-9);
+    CHECK(std::isinf(stored(70000.0, 1.0, DType::f16).error()));
+    // An open sum is rounded as it was formed.
+    const Bounded sum = Bounded(1.0f) + Bounded(0.3f);
+    CHECK(sum.stored_in(DType::f64).error() == doctest::Approx(sum.error()));
+    CHECK(sum.stored_in(DType::f16).error() > sum.error());
+    CHECK(sum.stored_in(DType::f16).error() <= sum.error() + 0x1p-11);
+}
+
+TEST_CASE("a constant at the ends of an arithmetic's range is off only where it has to be") {
+    const Rounding half = Rounding::of(DType::f16), single = Rounding::of(DType::f32);
+    CHECK(half.of_constant(0x1p-14) == 0.0);
+    // Below the smallest normal number an arithmetic may have fewer digits than it has elsewhere.
+    CHECK(half.of_constant(0x1.8p-24) >= 0x1p-25);
+    CHECK(half.of_constant(1.0 + 0x1p-12) > 0.0);
+    CHECK(single.of_constant(0x1p-149) == 0.0);
+    CHECK(Rounding::of(DType::f64).of_constant(1e308) == 0.0);
+}
+
+TEST_CASE("up to the largest number there is a bound, and beyond it none") {
+    const double largest = current_rounding.largest;
+    CHECK(std::isfinite((Bounded(largest / 2) + Bounded(largest / 2)).error()));
+    CHECK((Bounded(largest) + Bounded(largest)).error() == INFINITY);
+    CHECK(std::isfinite((Bounded(largest) * Bounded(1.0)).error()));
+    const Bounded beyond = Bounded(largest) * Bounded(-2.0);
+    CHECK(beyond.error() == INFINITY);
+    CHECK(beyond.value() == -2.0 * largest);
+    CHECK(beyond.additions() == 0.0);
+}
+
+TEST_CASE("fast division counts two roundings more, where it is asked for") {
+    CHECK_FALSE(Rounding::of(DType::f32).is_fast);
+    const ScopedRounding rounding(Rounding::of(DType::f32, true));
+    const Bounded quotient = Bounded(1.0) / Bounded(3.0);
+    CHECK(quotient.error() == doctest::Approx(5.0 * u / 3.0).epsilon(1e-5).scale(0.0));
+}
+
+TEST_CASE("a matrix product of bounded values equals the scalar sum of products") {
+    SplitMix64 random(2);
+    Matrix<Bounded> a(4, 7), b(7, 3);
+    for (Eigen::Index i = 0; i < a.size(); ++i)
+        a(i) = random.one_in(4) ? Bounded(0.0) : Bounded(random_float(random));
+    for (Eigen::Index i = 0; i < b.size(); ++i) b(i) = Bounded(random_float(random));
+    // One operand with an error of its own.
+    a(0, 0) = Bounded(1.0) * Bounded(0.3f);
+    const Matrix<Bounded> together = product(a, b);
+    for (Eigen::Index row = 0; row < 4; ++row)
+        for (Eigen::Index column = 0; column < 3; ++column) {
+            Bounded sum;
+            for (Eigen::Index l = 0; l < 7; ++l) sum += a(row, l) * b(l, column);
+            CHECK(together(row, column).value() == doctest::Approx(sum.value()).epsilon(1e-14));
+            CHECK(together(row, column).error() == doctest::Approx(sum.error()).epsilon(1e-6));
+            CHECK(together(row, column).additions() == sum.additions());
+        }
+}
+
+TEST_CASE("data that are infinite or no number are copied exactly in every arithmetic") {
+    for (const DType dtype : {DType::f16, DType::bf16, DType::f32, DType::f64}) {
+        const ScopedRounding rounding(Rounding::of(dtype));
+        CHECK(Bounded(INFINITY).error() == 0.0);
+        CHECK(Bounded(NAN).error() == 0.0);
+        CHECK_FALSE((Bounded(NAN) + Bounded(1.0)).error() < 1.0);
+        CHECK_FALSE((Bounded(INFINITY) + Bounded(1.0)).error() < 1.0);
+    }
+}
+
+TEST_CASE("a maximum has the error of the larger operand, and where either may be it the larger") {
+    const auto off_by = [](double value, double error) {
+        return Bounded(Bounded::Sum{value, error, std::abs(value), 0.0});
+    };
+    CHECK(max(off_by(3.0, 0.25), off_by(1.0, 0.5)).error() == 0.25);
+    CHECK(max(off_by(1.0, 0.25), off_by(3.0, 0.5)).error() == 0.5);
+    CHECK(max(off_by(3.0, 0.25), off_by(2.5, 0.5)).error() == 0.5);
+    CHECK(max(off_by(2.5, 0.5), off_by(3.0, 0.25)).error() == 0.5);
+    // Where the errors just meet, either may be the larger one.
+    CHECK(max(off_by(3.0, 0.25), off_by(2.25, 0.5)).error() == 0.5);
+    CHECK(max(off_by(2.25, 0.5), off_by(3.0, 0.25)).error() == 0.5);
+    CHECK(max(off_by(-3.0, 0.5), Bounded(0.0)).error() == 0.0);
+    CHECK(max(off_by(-3.0, 0.5), Bounded(0.0)).value() == 0.0);
+    CHECK(min(off_by(3.0, 0.25), off_by(1.0, 0.5)).error() == 0.5);
+    CHECK(min(off_by(3.0, 0.25), off_by(1.0, 0.5)).value() == 1.0);
+}
+
+}  // namespace gradverify

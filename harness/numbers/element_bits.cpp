@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/numbers/element_bits.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+
+namespace gradverify {
+
+namespace {
+
+/// The bits of a type of 8 or 16: a sign, the exponent, and the significand without its first
+/// digit. What has no infinities has numbers of the largest exponent too, and a NaN of all ones.
+struct Narrow {
+    int exponent_bits, fraction_bits;
+    bool has_infinities = true;
+
+    int bias() const { return (1 << (exponent_bits - 1)) - 1; }
+    std::uint32_t all_ones() const { return (1u << exponent_bits) - 1u; }
+    std::uint32_t fraction_mask() const { return (1u << fraction_bits) - 1u; }
+    std::uint32_t sign() const { return 1u << (exponent_bits + fraction_bits); }
+    std::uint32_t infinity() const {
+        return all_ones() << fraction_bits | (has_infinities ? 0u : fraction_mask());
+    }
+    std::uint32_t nan() const { return infinity() | 1u << (fraction_bits - 1); }
+};
+
+Narrow narrow(DType dtype) {
+    switch (dtype) {
+        case DType::f8e4m3:
+            return {4, 3, false};
+        case DType::f8e5m2:
+            return {5, 2};
+        case DType::f16:
+            return {5, 10};
+        default:
+            return {8, 7};
+    }
+}
+
+/// Rounds to a type of fewer digits than a double has.
+double rounded_to_narrow(const DTypeTraits& traits, double value) {
+    if (!std::isfinite(value)) return value;
+    if (std::abs(value) < traits.smallest_normal) {
+        // Below it neighbours are equally far apart; a double of this size has that as its last
+        // digit, so the addition rounds to it.
+        const double shift = 0x1.8p+52 * (2.0 * traits.unit_roundoff * traits.smallest_normal);
+        return std::copysign((value + shift) - shift, value);
+    }
+    const int dropped = 53 - traits.exact_bits;
+    auto bits = std::bit_cast<std::uint64_t>(value);
+    const std::uint64_t half = std::uint64_t{1} << (dropped - 1);
+    bits += half - 1 + (bits >> dropped & 1u);
+    bits &= ~((half << 1) - 1);
+    const auto rounded = std::bit_cast<double>(bits);
+    return std::abs(rounded) <= traits.largest ? rounded : std::copysign(INFINITY, value);
+}
+
+/// The same in a type that may have no infinities.
+double rounded_to_eight_bits(DType dtype, double value) {
+    const double rounded = rounded_to_narrow(traits_of(dtype), value);
+    return dtype == DType::f8e4m3 && std::isinf(rounded) ? NAN : rounded;
+}
+
+std::uint32_t bits_of_narrow(DType dtype, double value) {
+    const Narrow format = narrow(dtype);
+    const std::uint32_t sign = std::signbit(value) ? format.sign() : 0u;
+    const double rounded = std::abs(rounded_to(dtype, value));
+    if (std::isnan(rounded)) return sign | format.nan();
+    if (std::isinf(rounded)) return sign | format.infinity();
+    const double smallest_normal = traits_of(dtype).smallest_normal;
+    const int exponent = std::ilogb(std::max(rounded, smallest_normal));
+    const auto significand =
+        static_cast<std::uint32_t>(std::ldexp(rounded, format.fraction_bits - exponent));
+    // A number that is not normal has the exponent 0, and its first digit is no hidden one.
+    const int encoded = rounded < smallest_normal ? 0 : exponent + format.bias();
+    return sign | static_cast<std::uint32_t>(encoded) << format.fraction_bits |
+           (significand & format.fraction_mask());
+}
+
+double value_of_narrow(DType dtype, std::uint32_t bits) {
+    const Narrow format = narrow(dtype);
+    const std::uint32_t rest = bits & (format.sign() - 1u);
+    const double sign = (bits & format.sign()) != 0 ? -1.0 : 1.0;
+    if (format.has_infinities && rest == format.infinity()) return sign * INFINITY;
+    if (rest >= format.infinity()) return NAN;
+    const std::uint32_t exponent = rest >> format.fraction_bits;
+    const std::uint32_t hidden = exponent > 0 ? 1u << format.fraction_bits : 0u;
+    return sign * std::ldexp(hidden + (rest & format.fraction_mask()),
+                             std::max(static_cast<int>(exponent), 1) - format.bias() -
+                                 format.fraction_bits);
+}
+
+}  // namespace
+
+double rounded_to(DType dtype, double value) {
+    switch (dtype) {
+        case DType::f8e4m3:
+        case DType::f8e5m2:
+            return rounded_to_eight_bits(dtype, value);
+        case DType::f16:
+        case DType::bf16:
+            return rounded_to_narrow(traits_of(dtype), value);
+        case DType::f32:
+            return static_cast<double>(static_cast<float>(value));
+        case DType::i8:
+        case DType::u8:
+        case DType::i32:
+        case DType::i64: {
+            const double rounded = std::nearbyint(value);
+            const bool is_inside =
+                rounded >= lowest_of(dtype) && rounded <= traits_of(dtype).largest;
+            return is_inside || std::isnan(rounded) ? rounded : std::copysign(INFINITY, rounded);
+        }
+        case DType::f64:
+            break;
+    }
+    return value;
+}
+
+bool are_numbers_of(DType dtype, std::span<const double> values) {
+    return std::ranges::all_of(values,
+                               [&](double value) { return rounded_to(dtype, value) == value; });
+}
+
+bool is_number_of_tf32(double value) {
+    const auto as_float = static_cast<float>(value);
+    if (!std::isfinite(value)) return true;
+    return as_float == value && (std::bit_cast<std::uint32_t>(as_float) & 0x1fffu) == 0;
+}
+
+double next_number_of(DType dtype, double value, double towards) {
+    if (dtype == DType::f64) return std::nextafter(value, towards);
+    if (!is_floating(dtype))
+        return towards > value ? std::floor(value) + 1.0 : std::ceil(value) - 1.0;
+    const DTypeTraits traits = traits_of(dtype);
+    // Half a unit in the last place, downwards from a power of two a quarter of one, and a little.
+    const double unit = std::max(std::abs(value), traits.smallest_normal) * traits.unit_roundoff;
+    for (double step = unit / 4.0;; step *= 2.0) {
+        const double next = rounded_to(dtype, value + (towards > value ? step : -step));
+        if (next != value) return next;
+    }
+}
+
+double error_once_stored(DType dtype, double value, double error) {
+    if (error == 0.0 && !std::isfinite(value))
+        return is_of_8_bits(dtype) && std::isinf(value) ? INFINITY : 0.0;
+    if (!is_floating(dtype)) {
+        // Conversions to integers round or cut off; beyond the range some saturate, others wrap.
+        const double low = std::floor(value - error), high = std::ceil(value + error);
+        const bool is_inside = low >= lowest_of(dtype) && high <= traits_of(dtype).largest;
+        return is_inside ? std::max(value - low, high - value) : INFINITY;
+    }
+    const double low = rounded_to(dtype, value - error), high = rounded_to(dtype, value + error);
+    if (!std::isfinite(low) || !std::isfinite(high)) return INFINITY;
+    // Conversions to 8 bits differ from there on: to the largest number, NaN or infinity.
+    if (is_of_8_bits(dtype) && std::abs(value) + error > traits_of(dtype).largest) return INFINITY;
+    return std::max(std::abs(low - value), std::abs(high - value));
+}
+
+std::uint64_t bits_of(DType dtype, double value) {
+    switch (dtype) {
+        case DType::f8e4m3:
+        case DType::f8e5m2:
+        case DType::f16:
+        case DType::bf16:
+            return bits_of_narrow(dtype, value);
+        case DType::f32:
+            return std::bit_cast<std::uint32_t>(static_cast<float>(value));
+        case DType::f64:
+            return std::bit_cast<std::uint64_t>(value);
+        case DType::i8:
+        case DType::u8:
+            return static_cast<std::uint8_t>(std::llround(value));
+        case DType::i32:
+            return std::bit_cast<std::uint32_t>(static_cast<std::int32_t>(std::llround(value)));
+        case DType::i64:
+            return std::bit_cast<std::uint64_t>(static_cast<std::int64_t>(std::llround(value)));
+    }
+    return 0;
+}
+
+double value_of(DType dtype, const std::byte* at) {
+    const auto load = [&]<class T>(T value) {
+        std::memcpy(&value, at, sizeof value);
+        return value;
+    };
+    switch (dtype) {
+        case DType::f8e4m3:
+        case DType::f8e5m2:
+            return value_of_narrow(dtype, load(std::uint8_t{}));
+        case DType::f16:
+        case DType::bf16:
+            return value_of_narrow(dtype, load(std::uint16_t{}));
+        case DType::f32:
+            return static_cast<double>(load(float{}));
+        case DType::f64:
+            return load(double{});
+        case DType::i8:
+            return load(std::int8_t{});
+        case DType::u8:
+            return load(std::uint8_t{});
+        case DType::i32:
+            return load(std::int32_t{});
+        case DType::i64:
+            return static_cast<double>(load(std::int64_t{}));
+    }
+    return NAN;
+}
+
+}  // namespace gradverify

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/operators/copies.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+#include "harness/base/text.hpp"
+
+namespace gradverify {
+
+namespace {
+
+/// The slots that are multiplied; empty where the problem's rank has not all of them.
+std::vector<int> slots_of(const SeparableSpec& along, const Problem& problem) {
+    std::vector<int> slots;
+    for (const std::string& parameter : along.parameters) {
+        const auto found = problem.space().find(parameter, problem.rank());
+        if (found.size() != 1) return {};
+        slots.push_back(found.front());
+    }
+    return slots;
+}
+
+std::vector<Array<double>> outputs_of(const Operator& op, const PassSpec& pass,
+                                      const Problem& problem,
+                                      const std::vector<Array<double>>& taken) {
+    std::vector<Array<double>> outputs;
+    for (const std::string& name : pass.outputs) {
+        outputs.push_back({op.sizes_of(name, problem), {}});
+        outputs.back().data.resize(static_cast<std::size_t>(element_count(outputs.back().sizes)));
+    }
+    pass.reference(problem, taken, outputs);
+    return outputs;
+}
+
+/// Apart by no more than another order of summing in double makes of these terms.
+bool is_same(double a, double b, double magnitude) {
+    constexpr double rounding = 1e-9;
+    return a == b || (std::isnan(a) && std::isnan(b)) || std::abs(a - b) <= rounding * magnitude;
+}
+
+bool are_same(const Array<double>& a, const Array<double>& b) {
+    for (std::size_t i = 0; i < a.data.size(); ++i)
+        if (!is_same(a.data[i], b.data[i], std::abs(a.data[i]))) return false;
+    return a.sizes == b.sizes;
+}
+
+/// What the copies add up to, and how much they would without signs.
+struct Sum {
+    std::vector<double> values, magnitudes;
+
+    void add(const std::vector<double>& terms) {
+        values.resize(terms.size());
+        magnitudes.resize(terms.size());
+        for (std::size_t i = 0; i < terms.size(); ++i) {
+            values[i] += terms[i];
+            magnitudes[i] += std::abs(terms[i]);
+        }
+    }
+    bool is(const std::vector<double>& other) const {
+        for (std::size_t i = 0; i < other.size(); ++i)
+            if (!is_same(values[i], other[i], magnitudes[i] + std::abs(other[i]))) return false;
+        return true;
+    }
+};
+
+}  // namespace
+
+const SeparableSpec* find_separable(const Operator& op, std::string_view name) {
+    const auto found = std::ranges::find(op.separable, name, &SeparableSpec::name);
+    return found == op.separable.end() ? nullptr : &*found;
+}
+
+std::string print_separable(const Operator& op) {
+    std::vector<std::string> names;
+    for (const SeparableSpec& spec : op.separable) names.push_back(spec.name);
+    return names.empty() ? "nothing" : joined(names);
+}
+
+std::vector<std::string> mistakes_in_separable(const Operator& op) {
+    std::vector<std::string> mistakes;
+    const RankRange ranks = op.space.ranks();
+    for (const SeparableSpec& spec : op.separable) {
+        const std::string what = "separable_along(\"" + spec.name + "\")";
+        if (spec.parameters.empty()) mistakes.push_back(what + " names no parameter");
+        for (const std::string& parameter : spec.parameters) {
+            bool is_known = false;
+            for (int rank = ranks.least; rank <= ranks.most; ++rank) {
+                const auto slots = op.space.find(parameter, rank);
+                is_known |=
+                    slots.size() == 1 &&
+                    !op.space.spec(op.space.slots(rank)[static_cast<std::size_t>(slots.front())])
+                         .is_real();
+            }
+            if (!is_known)
+                mistakes.push_back(what + " needs parameters that are one whole number, not '" +
+                                   parameter + "'; there are " +
+                                   joined(op.space.names(ranks.most)));
+        }
+        if (std::ranges::count(op.separable, spec.name, &SeparableSpec::name) > 1)
+            mistakes.push_back(what + " stands twice");
+    }
+    return mistakes;
+}
+
+std::optional<std::string> why_not_multiplied(const SeparableSpec& along, const Problem& problem) {
+    if (slots_of(along, problem).empty())
+        return "a problem with so many spatial axes has no " + along.name;
+    if (along.holds_if && !along.holds_if(problem))
+        return "copies of this problem along " + along.name + " touch each other";
+    return std::nullopt;
+}
+
+Problem multiplied(const Problem& one, const SeparableSpec& along, std::int64_t copies) {
+    Problem large = one;
+    for (const int slot : slots_of(along, one)) large[slot] *= copies;
+    return large;
+}
+
+std::optional<Problem> one_copy(const Problem& large, const SeparableSpec& along,
+                                std::int64_t copies) {
+    Problem one = large;
+    for (const int slot : slots_of(along, large)) {
+        if (one[slot] % copies != 0) return std::nullopt;
+        one[slot] /= copies;
+    }
+    if (why_not_multiplied(along, one)) return std::nullopt;
+    return one;
+}
+
+std::optional<std::size_t> axis_of_copies(const Operator& op, std::string_view tensor,
+                                          const Problem& one, const SeparableSpec& along) {
+    const Sizes once = op.sizes_of(tensor, one);
+    std::optional<std::size_t> axis;
+    for (const std::int64_t copies : {2, 3}) {
+        const Sizes sizes = op.sizes_of(tensor, multiplied(one, along, copies));
+        std::optional<std::size_t> found;
+        for (std::size_t i = 0; i < sizes.size(); ++i) {
+            if (sizes[i] == once[i]) continue;
+            if (sizes[i] != copies * once[i] || found)
+                throw std::invalid_argument("along " + along.name + ", " + std::string(tensor) +
+                                            " is not copies behind each other");
+            found = i;
+        }
+        if (copies == 2) axis = found;
+        if (axis != found)
+            throw std::invalid_argument("along " + along.name + ", the axes of " +
+                                        std::string(tensor) + " change");
+    }
+    return axis;
+}
+
+template <class T>
+Array<T> slice(const Array<T>& all, std::size_t axis, std::int64_t copies, std::int64_t which) {
+    Array<T> one{all.sizes, {}};
+    one.sizes[axis] /= copies;
+    std::int64_t inner = one.sizes[axis];
+    for (std::size_t i = axis + 1; i < all.sizes.size(); ++i) inner *= all.sizes[i];
+    one.data.reserve(all.data.size() / static_cast<std::size_t>(copies));
+    for (std::int64_t at = which * inner; at < static_cast<std::int64_t>(all.data.size());
+         at += copies * inner)
+        one.data.insert(one.data.end(), all.data.begin() + at, all.data.begin() + at + inner);
+    return one;
+}
+
+template Array<double> slice(const Array<double>&, std::size_t, std::int64_t, std::int64_t);
+
+std::optional<std::string> why_not_separable(const Operator& op, const PassSpec& pass,
+                                             const Problem& one, const SeparableSpec& along,
+                                             const std::vector<Array<double>>& taken,
+                                             std::int64_t copies) try {
+    const auto whole = outputs_of(op, pass, multiplied(one, along, copies), taken);
+    std::vector<Sum> sums(whole.size());
+    const auto axis_of = [&](const std::string& name) {
+        return axis_of_copies(op, name, one, along);
+    };
+    for (std::int64_t which = 0; which < copies; ++which) {
+        std::vector<Array<double>> inputs;
+        for (std::size_t i = 0; i < taken.size(); ++i) {
+            const auto axis = axis_of(pass.taken_by_reference()[i]);
+            inputs.push_back(axis ? slice(taken[i], *axis, copies, which) : taken[i]);
+        }
+        const auto results = outputs_of(op, pass, one, inputs);
+        for (std::size_t i = 0; i < results.size(); ++i) {
+            const auto axis = axis_of(pass.outputs[i]);
+            if (!axis)
+                sums[i].add(results[i].data);
+            else if (!are_same(slice(whole[i], *axis, copies, which), results[i]))
+                return "along " + along.name + ", " + pass.outputs[i] +
+                       " is not what its copies are";
+        }
+    }
+    for (std::size_t i = 0; i < whole.size(); ++i)
+        if (!axis_of(pass.outputs[i]) && !sums[i].is(whole[i].data))
+            return "along " + along.name + ", " + pass.outputs[i] + " is not the sum of its copies";
+    return std::nullopt;
+} catch (const std::invalid_argument& wrong) {
+    return wrong.what();
+}
+
+}  // namespace gradverify

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/operators/derived_operator.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "harness/base/random.hpp"
+#include "harness/base/text.hpp"
+
+namespace gradverify {
+
+namespace detail {
+
+std::size_t offset_in(const std::string& tensor, const Sizes& sizes,
+                      std::span<const std::int64_t> index) {
+    std::int64_t offset = 0;
+    bool is_inside = index.size() == sizes.size();
+    for (std::size_t axis = 0; is_inside && axis < sizes.size(); ++axis) {
+        is_inside = index[axis] >= 0 && index[axis] < sizes[axis];
+        offset = offset * sizes[axis] + index[axis];
+    }
+    if (is_inside) return static_cast<std::size_t>(offset);
+    std::vector<std::string> at, of;
+    for (const std::int64_t one : index) at.push_back(std::to_string(one));
+    for (const std::int64_t size : sizes) of.push_back(std::to_string(size));
+    throw std::out_of_range("the forward function asks for " + tensor + "(" + joined(at) +
+                            "), but " + tensor + " has the sizes (" + joined(of) + ")");
+}
+
+std::size_t position_of(std::string_view name, const std::vector<TensorSpec>& tensors,
+                        std::string_view kind) {
+    const auto found = std::ranges::find(tensors, name, &TensorSpec::name);
+    if (found != tensors.end()) return static_cast<std::size_t>(found - tensors.begin());
+    std::vector<std::string> names;
+    names.reserve(tensors.size());
+    for (const TensorSpec& tensor : tensors) names.push_back(tensor.name);
+    throw std::invalid_argument("the forward function asks for the " + std::string(kind) + " '" +
+                                std::string(name) + "', but there is no such " + std::string(kind) +
+                                did_you_mean(name, names) + "; there are " + joined(names));
+}
+
+}  // namespace detail
+
+namespace {
+
+/// The forward function's inputs among what a pass's reference was given.
+std::vector<Array<double>> forward_inputs(const Operator& op, Inputs<double> given) {
+    return {given.end() - static_cast<std::ptrdiff_t>(op.inputs.size()), given.end()};
+}
+
+template <class T>
+Array<T> zeros(const TensorSpec& tensor, const Problem& problem) {
+    Array<T> array{.sizes = tensor.sizes(problem), .data = {}};
+    array.data.resize(static_cast<std::size_t>(element_count(array.sizes)));
+    return array;
+}
+
+template <class T>
+std::vector<Array<T>> outputs_of(const Operator& op, const Problem& problem) {
+    std::vector<Array<T>> outputs;
+    for (const TensorSpec& tensor : op.outputs) outputs.push_back(zeros<T>(tensor, problem));
+    return outputs;
+}
+
+/// Where `other` is another number, or a number where this is none, the element has no bound.
+void take_bounds(Array<Bounded>& output, const Array<Dual>& others) {
+    constexpr double of_double = 0x1p-40;  // what the two scalars' own arithmetic loses
+    for (std::size_t j = 0; j < output.data.size(); ++j) {
+        const Bounded& here = output.data[j];
+        const double there = others.data[j].value(), off = std::abs(there - here.value());
+        const bool are_alike =
+            std::isnan(here.value())
+                ? std::isnan(there)
+                : there == here.value() || off <= here.error() + of_double * std::abs(there);
+        if (!are_alike)
+            output.data[j] =
+                Bounded(Bounded::Sum{here.value(), INFINITY, std::abs(here.value()), 0.0});
+    }
+}
+
+void open_whole_numbers(const Array<Bounded>& output, Array<Dual>& others) {
+    for (std::size_t j = 0; j < output.data.size(); ++j)
+        if (std::trunc(output.data[j].value()) == output.data[j].value())
+            others.data[j] = Dual(NAN);
+}
+
+/// A saved output may be what any branch at a tie gives, such as the place of the largest of equal
+/// numbers, when a kernel's comparisons come in another order: its elements have no bound then.
+/// Runs move all inputs apart by next to nothing, each at random and then the other way round. Of
+/// two numbers that tie each is the larger in one of the two; and of an order of more, none stays
+/// in all runs. Where equal numbers of inputs do not move, as squares of zeros, every whole number
+/// that is saved is open: places are whole numbers, and what is no place is what it is in any
+/// order.
+void admit_all_branches(const Operator& op, const ForwardFunctions& functions,
+                        const Problem& problem, Inputs<Bounded> inputs, Outputs<Bounded> outputs) {
+    constexpr std::uint64_t rounds = 16;
+    for (std::uint64_t round = 0; round < 2 * rounds; ++round) {
+        SplitMix64 random(round / 2);
+        std::vector<Array<Dual>> moving;
+        for (std::size_t i = 0; i < inputs.size(); ++i) {
+            Array<Dual>& moved = moving.emplace_back(Array<Dual>{inputs[i].sizes, {}});
+            // No kernel takes a whole number for another.
+            const bool moves = !op.inputs[i].holds_whole_numbers();
+            for (const Bounded& element : inputs[i].data) {
+                const auto apart = static_cast<double>(random.between(-(1 << 30), 1 << 30));
+                moved.data.push_back(moves ? Dual(element.value(), round % 2 == 0 ? apart : -apart)
+                                           : Dual(element.value()));
+            }
+        }
+        auto others = outputs_of<Dual>(op, problem);
+        const ScopedDecisions decisions;
+        functions.directions(ForwardCall<Dual>(op, problem, moving, others));
+        const bool has_ties = decisions.made().ties > 0,
+                   places_are_open = decisions.made().open > 0;
+        if (!has_ties && !places_are_open) return;
+        for (std::size_t i = 0; i < outputs.size(); ++i) {
+            if (op.outputs[i].differentiable) continue;
+            if (places_are_open) open_whole_numbers(outputs[i], others[i]);
+            take_bounds(outputs[i], others[i]);
+        }
+        if (!has_ties) return;
+    }
+}
+
+std::string undecided_text(const Operator& op) {
+    return "a comparison in the forward function of " + op.name +
+           " lies within rounding, or is a tie: either branch is right (max, min and abs have a "
+           "bound there)";
+}
+
+/// A run of the forward function on a tape.
+struct Recording {
+    Tape tape;
+    std::vector<Array<Traced>> inputs, outputs;
+
+    Recording(const Operator& op, const ForwardFunctions& functions, const DerivedOptions& options,
+              const Problem& problem, std::span<const Array<double>> values) {
+        const ScopedDecisions decisions;
+        for (std::size_t i = 0; i < op.inputs.size(); ++i) {
+            Array<Traced>& input = inputs.emplace_back(Array<Traced>{values[i].sizes, {}});
+            input.data.reserve(values[i].data.size());
+            for (const double value : values[i].data)
+                input.data.push_back(op.inputs[i].differentiable ? tape.input(value)
+                                                                 : Traced(value));
+        }
+        outputs = outputs_of<Traced>(op, problem);
+        functions.gradients(ForwardCall<Traced>(op, problem, inputs, outputs));
+        if (decisions.made().undecided > 0) throw UndecidedComparison(undecided_text(op));
+        if (decisions.made().ties > 0 && !options.branches_decide)
+            throw OpenTie(undecided_text(op));
+    }
+
+    std::vector<Tape::Seed> seeds(const Operator& op,
+                                  std::span<const Array<double>> cotangents) const {
+        std::vector<Tape::Seed> all;
+        std::size_t cotangent = 0;
+        for (std::size_t i = 0; i < outputs.size(); ++i) {
+            if (!op.outputs[i].differentiable) continue;
+            const auto& dy = cotangents[cotangent++].data;
+            for (std::size_t j = 0; j < dy.size(); ++j)
+                all.push_back({outputs[i].data[j].node(), dy[j]});
+        }
+        return all;
+    }
+};
+
+}  // namespace
+
+DerivedPasses::DerivedPasses(Operator op, ForwardFunctions functions, DerivedOptions options)
+    : parts_(std::make_shared<const Parts>(Parts{std::move(op), std::move(functions), options})) {}
+
+PassSpec DerivedPasses::forward() const {
+    PassSpec pass;
+    pass.name = "forward";
+    for (const TensorSpec& tensor : parts_->op.inputs) pass.inputs.push_back(tensor.name);
+    for (const TensorSpec& tensor : parts_->op.outputs) pass.outputs.push_back(tensor.name);
+    pass.reference = [parts = parts_](const Problem& problem, Inputs<double> inputs,
+                                      Outputs<double> outputs) {
+        parts->functions.values(ForwardCall<double>(parts->op, problem, inputs, outputs));
+    };
+    pass.bounded_reference = [parts = parts_](const Problem& problem, Inputs<Bounded> inputs,
+                                              Outputs<Bounded> outputs) {
+        const ScopedDecisions decisions;
+        parts->functions.bounds(ForwardCall<Bounded>(parts->op, problem, inputs, outputs));
+        if (decisions.made().undecided > 0) throw UndecidedComparison(undecided_text(parts->op));
+    };
+    const bool has_saved = std::ranges::any_of(
+        parts_->op.outputs, [](const TensorSpec& y) { return !y.differentiable; });
+    if (has_saved && !parts_->options.branches_decide)
+        pass.admit_branches = [parts = parts_](const Problem& problem, Inputs<Bounded> inputs,
+                                               Outputs<Bounded> outputs) {
+            admit_all_branches(parts->op, parts->functions, problem, inputs, outputs);
+        };
+    return pass;
+}
+
+PassSpec DerivedPasses::gradient(std::string name, std::vector<std::string> inputs,
+                                 const std::vector<std::string>& outputs) const {
+    PassSpec pass;
+    pass.name = std::move(name);
+    pass.inputs = std::move(inputs);
+    pass.outputs = outputs;
+    for (const std::string& y : parts_->op.differentiable_outputs())
+        pass.reference_inputs.push_back("d" + y);
+    for (const TensorSpec& tensor : parts_->op.inputs) pass.reference_inputs.push_back(tensor.name);
+
+    std::vector<std::size_t> wanted;  // positions of the inputs
+    wanted.reserve(outputs.size());
+    for (const std::string& output : outputs)
+        wanted.push_back(
+            detail::position_of(std::string_view(output).substr(1), parts_->op.inputs, "input"));
+    // `sweep` gives the gradient by every node of a recording.
+    const auto run = [parts = parts_, wanted]<class T>(const Problem& problem,
+                                                       std::span<const Array<double>> given,
+                                                       Outputs<T> results, auto sweep) {
+        const Recording recording(parts->op, parts->functions, parts->options, problem,
+                                  forward_inputs(parts->op, given));
+        const auto gradients = sweep(recording.tape, recording.seeds(parts->op, given));
+        for (std::size_t i = 0; i < wanted.size(); ++i)
+            for (std::size_t j = 0; j < results[i].data.size(); ++j)
+                results[i].data[j] =
+                    gradients[static_cast<std::size_t>(recording.inputs[wanted[i]].data[j].node())];
+    };
+    pass.reference = [run](const Problem& problem, Inputs<double> given, Outputs<double> results) {
+        run(problem, given, results, [](const Tape& tape, const std::vector<Tape::Seed>& seeds) {
+            return tape.gradients(seeds);
+        });
+    };
+    pass.bounded_reference = [run](const Problem& problem, Inputs<Bounded> given,
+                                   Outputs<Bounded> results) {
+        std::vector<Array<double>> values;
+        for (const Array<Bounded>& array : given) {
+            Array<double>& plain = values.emplace_back(Array<double>{array.sizes, {}});
+            plain.data.reserve(array.data.size());
+            for (const Bounded& element : array.data) plain.data.push_back(element.value());
+        }
+        run(problem, values, results, [](const Tape& tape, const std::vector<Tape::Seed>& seeds) {
+            return tape.bounded_gradients(seeds);
+        });
+    };
+    return pass;
+}
+
+ValueAlong DerivedPasses::along(const Problem& problem, Inputs<double> inputs, std::size_t which,
+                                const Array<double>& direction, Inputs<double> cotangents) const {
+    const Operator& op = parts_->op;
+    std::vector<Array<Dual>> moving;
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+        Array<Dual>& input = moving.emplace_back(Array<Dual>{inputs[i].sizes, {}});
+        for (std::size_t j = 0; j < inputs[i].data.size(); ++j)
+            input.data.emplace_back(inputs[i].data[j], i == which ? direction.data[j] : 0.0);
+    }
+    auto outputs = outputs_of<Dual>(op, problem);
+    const ScopedDecisions decisions;
+    parts_->functions.directions(ForwardCall<Dual>(op, problem, moving, outputs));
+    ValueAlong result{.branches = decisions.made().trace, .is_kink = decisions.made().ties > 0};
+    std::size_t cotangent = 0;
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+        if (!op.outputs[i].differentiable) continue;
+        const auto& dy = cotangents[cotangent++].data;
+        for (std::size_t j = 0; j < dy.size(); ++j) {
+            const double term = dy[j] * outputs[i].data[j].value();
+            result.value += term;
+            result.magnitude += std::abs(term);
+            result.derivative += dy[j] * outputs[i].data[j].tangent();
+            if (result.is_kink) result.terms.push_back(dy[j] * outputs[i].data[j].tangent());
+        }
+    }
+    return result;
+}
+
+}  // namespace gradverify

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Decides what follows from an operator's forward function alone: the reference of each pass, its
+// rounding bound, and exact derivatives along directions. The function is one template; here it has
+// been instantiated on the harness's scalars. Knows no operator, and not how one is declared.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "harness/numbers/autodiff/dual.hpp"
+#include "harness/numbers/autodiff/tape.hpp"
+#include "harness/operators/forward_call.hpp"
+
+namespace gradverify {
+
+/// A forward function on each scalar.
+struct ForwardFunctions {
+    std::function<void(const ForwardCall<double>&)> values;
+    std::function<void(const ForwardCall<Bounded>&)> bounds;
+    std::function<void(const ForwardCall<Dual>&)> directions;
+    std::function<void(const ForwardCall<Traced>&)> gradients;
+};
+
+struct DerivedOptions {
+    /// Where compared values are equal, the branch that the forward function takes defines the
+    /// gradient.
+    bool branches_decide = false;
+};
+
+/// The passes of an operator whose tensors are known, from its forward function.
+class DerivedPasses {
+  public:
+    /// **Ranges** `op` has its name, space, inputs and outputs; they are copied.
+    DerivedPasses(Operator op, ForwardFunctions functions, DerivedOptions options);
+
+    PassSpec forward() const;
+    /// The gradients by some inputs. **Ranges** `outputs` are "dx" for differentiable inputs x.
+    PassSpec gradient(std::string name, std::vector<std::string> inputs,
+                      const std::vector<std::string>& outputs) const;
+    /// See Operator::along.
+    ValueAlong along(const Problem& problem, Inputs<double> inputs, std::size_t which,
+                     const Array<double>& direction, Inputs<double> cotangents) const;
+
+  private:
+    struct Parts {
+        Operator op;
+        ForwardFunctions functions;
+        DerivedOptions options;
+    };
+    std::shared_ptr<const Parts> parts_;
+};
+
+}  // namespace gradverify

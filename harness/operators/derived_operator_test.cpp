@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a forward function of several inputs and outputs gives: references, gradients, derivatives
+// along directions, and refusals where a branch is undecided.
+#include "harness/operators/derived_operator.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "harness/declare_operator.hpp"
+
+namespace gradverify {
+
+namespace {
+
+using Arrays = std::vector<Array<double>>;
+
+/// s = x^2, saved for the gradient; y = x w and z = 3 x - w + k, with whole numbers k.
+Operator mixed() {
+    return declare_operator("mixed")
+        .parameter("n")
+        .input("k", {"n"}, whole_numbers(0, 9))
+        .input("x", {"n"})
+        .input("w", {"n"})
+        .saved("s", {"n"})
+        .output("y", {"n"})
+        .output("z", {"n"})
+        .gradient("backward", {"dy", "dz", "x", "w"}, {"dw", "dx"})
+        .gradient("grad_w", {"dy", "dz", "x"}, {"dw"})
+        .forward([]<class T>(const ForwardCall<T>& call) {
+            const auto x = call.input("x"), w = call.input("w");
+            const auto k = call.indices("k");
+            for (std::int64_t i = 0; i < x.size(0); ++i) {
+                call.output("s")(i) = x(i) * x(i);
+                call.output("y")(i) = x(i) * w(i);
+                call.output("z")(i) = 3.0 * x(i) - w(i) + k(i);
+            }
+        });
+}
+
+Problem of_two(const Operator& op) { return Problem::parse(op.space, "n=2"); }
+
+const Array<double> k{{2}, {1, 2}}, x{{2}, {5, -7}}, w{{2}, {11, 13}};
+const Array<double> dy{{2}, {2, -3}}, dz{{2}, {17, 0.5}};
+
+template <class T>
+std::vector<Array<T>> zeros(std::size_t outputs) {
+    return std::vector<Array<T>>(outputs, Array<T>{{2}, std::vector<T>(2)});
+}
+
+Arrays run(const PassSpec& pass, const Problem& problem, const Arrays& inputs) {
+    auto outputs = zeros<double>(pass.outputs.size());
+    pass.reference(problem, inputs, outputs);
+    return outputs;
+}
+
+std::vector<Array<Bounded>> run_bounded(const PassSpec& pass, const Problem& problem,
+                                        const Arrays& inputs) {
+    std::vector<Array<Bounded>> exact;
+    for (const Array<double>& input : inputs)
+        exact.push_back({input.sizes, {input.data.begin(), input.data.end()}});
+    auto outputs = zeros<Bounded>(pass.outputs.size());
+    pass.bounded_reference(problem, exact, outputs);
+    return outputs;
+}
+
+void check_values(const std::vector<Array<Bounded>>& got, const Arrays& want) {
+    REQUIRE(got.size() == want.size());
+    for (std::size_t i = 0; i < got.size(); ++i)
+        for (std::size_t j = 0; j < want[i].data.size(); ++j)
+            CHECK(got[i].data[j].value() == want[i].data[j]);
+}
+
+/// y = x w where that is less than 15, or where x is positive; 0 elsewhere.
+Operator branching(bool on_product, bool branches_decide) {
+    OperatorDeclaration declared = declare_operator("branching");
+    declared.parameter("n").input("x", {"n"}).input("w", {"n"}).output("y", {"n"});
+    if (on_product)
+        declared.forward([]<class T>(const ForwardCall<T>& call) {
+            for (std::int64_t i = 0; i < call.input("x").size(0); ++i) {
+                const T product = call.input("x")(i) * call.input("w")(i);
+                if (product < 15.0) call.output("y")(i) = product;
+            }
+        });
+    else
+        declared.forward([]<class T>(const ForwardCall<T>& call) {
+            for (std::int64_t i = 0; i < call.input("x").size(0); ++i)
+                if (call.input("x")(i) > 0.0)
+                    call.output("y")(i) = call.input("x")(i) * call.input("w")(i);
+        });
+    if (branches_decide) declared.branches_decide();
+    return declared;
+}
+
+const char* const refusal =
+    "a comparison in the forward function of branching lies within rounding, or is a tie: either "
+    "branch is right (max, min and abs have a bound there)";
+
+}  // namespace
+
+TEST_CASE("the forward pass takes all inputs and yields all outputs, with a bound") {
+    const Operator op = mixed();
+    REQUIRE(op.mistakes.empty());
+    const Problem problem = of_two(op);
+    const PassSpec& forward = op.forward();
+    CHECK(forward.inputs == std::vector<std::string>{"k", "x", "w"});
+    CHECK(forward.outputs == std::vector<std::string>{"s", "y", "z"});
+    const Arrays want = run(forward, problem, {k, x, w});
+    CHECK(want[0].data == std::vector<double>{25, 49});
+    CHECK(want[1].data == std::vector<double>{55, -91});
+    CHECK(want[2].data == std::vector<double>{5, -32});
+    const auto bounded = run_bounded(forward, problem, {k, x, w});
+    check_values(bounded, want);
+    CHECK(bounded[1].data[0].error() == (Bounded(5.0) * Bounded(11.0)).error());
+}
+
+TEST_CASE("a gradient is by the inputs that a pass names, in its order, of all cotangents") {
+    const Operator op = mixed();
+    const Problem problem = of_two(op);
+    const PassSpec& backward = *op.find_pass("backward");
+    CHECK(backward.reference_inputs == std::vector<std::string>{"dy", "dz", "k", "x", "w"});
+    const Arrays given{dy, dz, k, x, w};
+    const Arrays want = run(backward, problem, given);
+    CHECK(want[0].data == std::vector<double>{2 * 5 - 17, -3 * -7 - 0.5});
+    CHECK(want[1].data == std::vector<double>{2 * 11 + 3 * 17, -3 * 13 + 3 * 0.5});
+    const auto bounded = run_bounded(backward, problem, given);
+    check_values(bounded, want);
+    CHECK(bounded[0].data[0].error() > 10.0 * 0x1p-24);
+    CHECK(bounded[0].data[0].error() < 60.0 * 0x1p-24);
+    const Arrays by_w = run(*op.find_pass("grad_w"), problem, given);
+    REQUIRE(by_w.size() == 1);
+    CHECK(by_w[0].data == want[0].data);
+}
+
+TEST_CASE("a derivative along a direction moves one input, and its cotangents weigh the outputs") {
+    const Operator op = mixed();
+    const Problem problem = of_two(op);
+    const Arrays inputs{k, x, w}, cotangents{dy, dz};
+    const Array<double> direction{{2}, {1, -2}};
+    const double y = 2 * 55 - 3 * -91, z = 17 * 5 + 0.5 * -32;
+    for (const std::size_t which : {std::size_t{1}, std::size_t{2}}) {
+        const ValueAlong along = op.along(problem, inputs, which, direction, cotangents);
+        CHECK(along.value == y + z);
+        CHECK(along.magnitude == 110.0 + 273.0 + 85.0 + 16.0);
+        CHECK_FALSE(along.is_kink);
+        CHECK(along.branches == Decisions{}.trace);
+        const double by_x = (2 * 11 + 3 * 17) * 1.0 + (-3 * 13 + 3 * 0.5) * -2.0;
+        const double by_w = (2 * 5 - 17) * 1.0 + (-3 * -7 - 0.5) * -2.0;
+        CHECK(along.derivative == (which == 1 ? by_x : by_w));
+    }
+}
+
+TEST_CASE("a comparison that rounding could turn has no bound, and no gradient either way") {
+    const Array<double> threes{{2}, {1, 3}}, fives{{2}, {1, 5}}, fours{{2}, {1, 4}};
+    for (const bool branches_decide : {false, true}) {
+        const Operator op = branching(true, branches_decide);
+        const Problem problem = of_two(op);
+        // 3 * 5 may be rounded to less than 15, for all that is known.
+        CHECK_THROWS_WITH_AS(run_bounded(op.forward(), problem, {threes, fives}), refusal,
+                             UndecidedComparison);
+        CHECK_THROWS_WITH_AS(run(op.passes[1], problem, {dy, threes, fives}), refusal,
+                             UndecidedComparison);
+        CHECK(run(op.forward(), problem, {threes, fives})[0].data == std::vector<double>{1, 0});
+        check_values(run_bounded(op.forward(), problem, {threes, fours}), {{{2}, {1, 12}}});
+        CHECK(run(op.passes[1], problem, {dy, threes, fours})[0].data ==
+              std::vector<double>{2, -12});
+    }
+}
+
+TEST_CASE("at a tie of exact values there is a gradient only where the branches define it") {
+    const Array<double> at_kink{{2}, {0, 3}}, away{{2}, {-1, 3}}, ones{{2}, {1, 1}};
+    const Operator open = branching(false, false), decided = branching(false, true);
+    const Problem problem = of_two(open);
+    CHECK_THROWS_WITH_AS(run(open.passes[1], problem, {dy, at_kink, w}), refusal,
+                         UndecidedComparison);
+    CHECK(run(decided.passes[1], problem, {dy, at_kink, w})[0].data == std::vector<double>{0, -39});
+    CHECK(run(open.passes[1], problem, {dy, away, w})[0].data == std::vector<double>{0, -39});
+    // The forward values are the same on both sides.
+    check_values(run_bounded(open.forward(), problem, {at_kink, w}), {{{2}, {0, 39}}});
+    CHECK(open.along(problem, Arrays{at_kink, w}, 0, ones, Arrays{dy}).is_kink);
+    CHECK(open.along(problem, Arrays{at_kink, w}, 0, ones, Arrays{dy}).derivative == 22 - 39);
+    // One for each element of the outputs, and only there.
+    CHECK(open.along(problem, Arrays{at_kink, w}, 0, ones, Arrays{dy}).terms ==
+          std::vector<double>{22, -39});
+    CHECK(open.along(problem, Arrays{away, w}, 0, ones, Arrays{dy}).terms.empty());
+    CHECK_FALSE(open.along(problem, Arrays{away, w}, 0, ones, Arrays{dy}).is_kink);
+    CHECK(open.along(problem, Arrays{away, w}, 0, ones, Arrays{dy}).branches !=
+          open.along(problem, Arrays{ones, w}, 0, ones, Arrays{dy}).branches);
+}
+
+TEST_CASE("values that no gradient is asked for are constants: to compare two is no tie") {
+    const Operator op = declare_operator("chosen")
+                            .parameter("n")
+                            .input("x", {"n"})
+                            .input("c", {"n"}, constant())
+                            .output("y", {"n"})
+                            .forward([]<class T>(const ForwardCall<T>& call) {
+                                const auto in = call.input("x"), by = call.input("c");
+                                for (std::int64_t i = 0; i < in.size(0); ++i)
+                                    call.output("y")(i) = by(i) > 2.0 ? in(i) : 3.0 * in(i);
+                            });
+    const Array<double> c{{2}, {2, 3}};
+    CHECK(run(op.passes[1], of_two(op), {dy, x, c})[0].data == std::vector<double>{6, -3});
+}
+
+TEST_CASE("a pass has the name, the inputs and the outputs that it was asked for") {
+    const DerivedPasses derived(mixed(), {}, {});
+    CHECK(derived.forward().name == "forward");
+    const PassSpec gradient = derived.gradient("some", {"dy", "w"}, {"dx"});
+    CHECK(gradient.name == "some");
+    CHECK(gradient.inputs == std::vector<std::string>{"dy", "w"});
+    CHECK(gradient.outputs == std::vector<std::string>{"dx"});
+}
+
+TEST_CASE("an index is the row-major offset, and refused outside of the tensor") {
+    const auto offset = [](const Sizes& sizes, const std::vector<std::int64_t>& index) {
+        return detail::offset_in("x", sizes, index);
+    };
+    CHECK(offset({}, {}) == 0);
+    CHECK(offset({2, 3, 4}, {0, 0, 0}) == 0);
+    CHECK(offset({2, 3, 4}, {0, 0, 3}) == 3);
+    CHECK(offset({2, 3, 4}, {0, 2, 0}) == 8);
+    CHECK(offset({2, 3, 4}, {1, 2, 3}) == 23);
+    for (const std::vector<std::int64_t>& index :
+         {std::vector<std::int64_t>{2, 0}, {0, 3}, {-1, 0}, {0, -1}, {1}, {0, 0, 0}, {}})
+        CHECK_THROWS_AS(offset({2, 3}, index), std::out_of_range);
+    CHECK_THROWS_WITH(offset({2, 3}, {-1, 2}),
+                      "the forward function asks for x(-1, 2), but x has the sizes (2, 3)");
+}
+
+TEST_CASE("a tensor is found by its name, and one that is missing is named with what there is") {
+    const Operator op = mixed();
+    CHECK(detail::position_of("k", op.inputs, "input") == 0);
+    CHECK(detail::position_of("w", op.inputs, "input") == 2);
+    CHECK_THROWS_WITH(detail::position_of("v", op.inputs, "input"),
+                      doctest::Contains("asks for the input 'v', but there is no such input"));
+    CHECK_THROWS_WITH(detail::position_of("v", op.inputs, "input"),
+                      doctest::Contains("there are k, x, w"));
+}
+
+}  // namespace gradverify

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+// Decides what an operator's forward function is given: the problem's parameters and its tensors by
+// name, on whatever scalar the harness runs it. Checks every access, so that a mistake in a forward
+// function is a sentence and not a wrong reference. Knows no operator and no scalar.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <concepts>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "harness/operators/operator.hpp"
+
+namespace gradverify {
+
+namespace detail {
+
+/// The flat offset of an index.
+///
+/// **Errors** std::out_of_range that names the tensor, the index and the sizes.
+std::size_t offset_in(const std::string& tensor, const Sizes& sizes,
+                      std::span<const std::int64_t> index);
+/// **Errors** std::invalid_argument that lists the names there are.
+std::size_t position_of(std::string_view name, const std::vector<TensorSpec>& tensors,
+                        std::string_view kind);
+
+inline double plain_value(double value) { return value; }
+template <class T>
+double plain_value(const T& value) {
+    if constexpr (requires { value.value().value(); })
+        return value.value().value();
+    else
+        return value.value();
+}
+
+}  // namespace detail
+
+/// Whether a value is NaN, on every scalar. No comparison: it decides no branch of the gradient.
+template <class T>
+bool isnan(const T& value) {
+    return std::isnan(detail::plain_value(value));
+}
+
+/// A result that is NaN by definition, on every scalar: a kernel must give NaN there. A NaN that
+/// arithmetic comes to, as by infinity less itself, has no bound instead, and anything passes.
+template <class T>
+T not_a_number() {
+    constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+    if constexpr (std::same_as<T, Bounded>)
+        return Bounded(Bounded::Sum{nan, 0.0, nan, 0.0});
+    else
+        return T(nan);
+}
+
+/// How far a value may be off, on the scalar that knows.
+template <class T>
+double error_of(const T& value) {
+    if constexpr (std::same_as<T, Bounded>)
+        return value.error();
+    else
+        return 0.0;
+}
+
+/// The value if `is_taken`, else zero; where it is not sure which, a kernel may have either.
+template <class T>
+T taken_or_zero(const T& value, bool is_taken, bool is_sure) {
+    if constexpr (std::same_as<T, Bounded>)
+        if (!is_sure) {
+            const double size = std::abs(value.value());
+            return Bounded(
+                Bounded::Sum{is_taken ? value.value() : 0.0, size + value.error(), size, 0.0});
+        }
+    return is_taken ? value : T(0.0);
+}
+
+/// The gradient of a ReLU: the cotangent where `x` is above zero, else zero. Decides no branch;
+/// where rounding may turn the sign of x, either is within the bound.
+template <class T>
+T where_positive(const T& x, const T& cotangent) {
+    const double value = detail::plain_value(x), error = error_of(x);
+    return taken_or_zero(cotangent, value > 0.0, error == 0.0 || std::abs(value) > error);
+}
+
+/// The largest of some values and where it is, the first of equal ones: what a maximum saves for
+/// its gradient. Decides no branch; where rounding may choose another value, its place, and what
+/// lies between the two, is within the bound of `position`. Of numbers: NaN is not looked for.
+template <class T>
+class LargestOf {
+  public:
+    void see(const T& value, std::int64_t position) {
+        largest_ = seen_.empty() ? value : max(largest_, value);
+        seen_.push_back(
+            {detail::plain_value(value), error_of(value), static_cast<double>(position)});
+    }
+    /// **Ranges** at least one value has been seen, here and below.
+    const T& value() const { return largest_; }
+    T position() const {
+        const auto best = std::ranges::max_element(seen_, {}, &Seen::value);
+        if constexpr (std::same_as<T, Bounded>) {
+            double reach = 0.0;
+            for (const Seen& other : seen_) {
+                const double errors = best->error + other.error;
+                if (errors > 0.0 && !(best->value - other.value > errors))
+                    reach = std::max(reach, std::abs(best->position - other.position));
+            }
+            return Bounded(Bounded::Sum{best->position, reach, best->position, 0.0});
+        } else {
+            return T(best->position);
+        }
+    }
+
+  private:
+    struct Seen {
+        double value, error, position;
+    };
+    std::vector<Seen> seen_;
+    T largest_{};
+};
+
+/// A tensor of a forward function: `x(row, column)`.
+template <class T>
+class TensorOf {
+  public:
+    TensorOf(T* data, const Sizes& sizes, const std::string& name)
+        : data_(data), sizes_(&sizes), name_(&name) {}
+
+    /// **Errors** std::out_of_range for another number of indices, or one outside.
+    template <std::integral... Index>
+    T& operator()(Index... index) const {
+        const std::array<std::int64_t, sizeof...(Index)> all{static_cast<std::int64_t>(index)...};
+        return data_[detail::offset_in(*name_, *sizes_, all)];
+    }
+    std::int64_t size(int axis) const { return sizes_->at(static_cast<std::size_t>(axis)); }
+    std::int64_t elements() const { return element_count(*sizes_); }
+    /// The elements in row-major order, as if there were one axis.
+    T& flat(std::int64_t index) const {
+        const Sizes all{elements()};
+        return data_[detail::offset_in(*name_, all, {&index, 1})];
+    }
+
+  private:
+    T* data_;
+    const Sizes* sizes_;
+    const std::string* name_;
+};
+
+/// An input of whole numbers: `labels(n)` is a std::int64_t.
+template <class T>
+class IndicesOf {
+  public:
+    explicit IndicesOf(TensorOf<const T> values) : values_(values) {}
+    template <std::integral... Index>
+    std::int64_t operator()(Index... index) const {
+        return std::llround(detail::plain_value(values_(index...)));
+    }
+    std::int64_t size(int axis) const { return values_.size(axis); }
+
+  private:
+    TensorOf<const T> values_;
+};
+
+/// One run of a forward function. Outputs hold zeros at first.
+template <class T>
+class ForwardCall {
+  public:
+    using Scalar = T;
+
+    ForwardCall(const Operator& op, const Problem& problem, Inputs<T> inputs, Outputs<T> outputs)
+        : op_(op), problem_(problem), inputs_(inputs), outputs_(outputs) {}
+
+    /// **Errors** std::invalid_argument for a name that was not declared, here and below.
+    TensorOf<const T> input(std::string_view name) const {
+        const std::size_t at = detail::position_of(name, op_.inputs, "input");
+        return {inputs_[at].data.data(), inputs_[at].sizes, op_.inputs[at].name};
+    }
+    IndicesOf<T> indices(std::string_view name) const { return IndicesOf<T>(input(name)); }
+    TensorOf<T> output(std::string_view name) const {
+        const std::size_t at = detail::position_of(name, op_.outputs, "output");
+        return {outputs_[at].data.data(), outputs_[at].sizes, op_.outputs[at].name};
+    }
+    /// A parameter that is a whole number, and one that is a real number.
+    std::int64_t parameter(std::string_view name) const { return problem_.scalar(name); }
+    T attribute(std::string_view name) const { return T(problem_.real(name)); }
+    const Problem& problem() const { return problem_; }
+
+  private:
+    const Operator& op_;
+    const Problem& problem_;
+    Inputs<T> inputs_;
+    Outputs<T> outputs_;
+};
+
+}  // namespace gradverify

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/operators/operator.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+
+namespace gradverify {
+
+std::int64_t element_count(const Sizes& sizes) {
+    if (std::ranges::find(sizes, 0) != sizes.end()) return 0;
+    std::int64_t count = 1;
+    for (const std::int64_t size : sizes)
+        if (__builtin_mul_overflow(count, size, &count))
+            return std::numeric_limits<std::int64_t>::max();
+    return count;
+}
+
+namespace {
+
+// The reference computes in double: such a tensor takes 512 GiB. Below it no number of bytes, nor
+// of elements of all tensors together, overflows.
+constexpr std::int64_t elements_maximum = std::int64_t{1} << 36;
+
+const TensorSpec* find_in(std::span<const TensorSpec> tensors, std::string_view name) {
+    const auto found = std::ranges::find(tensors, name, &TensorSpec::name);
+    return found == tensors.end() ? nullptr : &*found;
+}
+
+std::string with_sizes(const std::string& name, const Sizes& sizes) {
+    std::string text = name + " (";
+    for (std::size_t axis = 0; axis < sizes.size(); ++axis)
+        text += (axis > 0 ? " x " : "") + std::to_string(sizes[axis]);
+    return text + ")";
+}
+
+}  // namespace
+
+const std::string& Step::tensor(std::string_view of_part) const {
+    for (const auto& [part, whole] : tensors)
+        if (part == of_part) return whole;
+    throw std::invalid_argument("the step " + pass + " does not say what its tensor " +
+                                std::string(of_part) + " is");
+}
+
+bool Operator::is_chain() const {
+    return std::ranges::any_of(passes, [](const PassSpec& pass) { return !pass.steps.empty(); });
+}
+
+bool Operator::is_gradient(std::string_view tensor) const {
+    return tensor.starts_with('d') && !find_in(inputs, tensor) && !find_in(outputs, tensor) &&
+           find_in(inputs, tensor.substr(1));
+}
+
+const PassSpec* Operator::find_pass(std::string_view pass_name) const {
+    const auto found = std::ranges::find(passes, pass_name, &PassSpec::name);
+    return found == passes.end() ? nullptr : &*found;
+}
+
+bool TensorSpec::admits(double value, const Problem& problem) const {
+    const ValueDomain values = domain_at(problem);
+    if (is_floating(dtype) && !std::isfinite(value)) return may_be_nan;
+    if (is_floating(dtype)) return values.lowest < value && value < values.highest;
+    return value == std::round(value) && values.lowest <= value && value <= values.highest;
+}
+
+double TensorSpec::simplest_value(const Problem& problem) const {
+    const ValueDomain values = domain_at(problem);
+    if (!is_floating(dtype)) return std::clamp(0.0, values.lowest, values.highest);
+    for (const double simple : {0.0, 1.0, -1.0, 0.5})
+        if (admits(simple, problem)) return simple;
+    if (std::isinf(values.highest)) return values.lowest + 1.0;
+    return std::isinf(values.lowest) ? values.highest - 1.0
+                                     : (values.lowest + values.highest) / 2.0;
+}
+
+const TensorSpec* Operator::find_tensor(std::string_view tensor) const {
+    for (const std::span<const TensorSpec> group : {std::span(inputs), std::span(outputs)})
+        if (const TensorSpec* found = find_in(group, tensor)) return found;
+    // "dy" has the sizes of y, and "dw" those of w.
+    if (!tensor.starts_with('d')) return nullptr;
+    for (const std::span<const TensorSpec> group : {std::span(inputs), std::span(outputs)})
+        if (const TensorSpec* found = find_in(group, tensor.substr(1))) return found;
+    return nullptr;
+}
+
+const TensorSpec& Operator::tensor_named(std::string_view tensor) const {
+    if (const TensorSpec* found = find_tensor(tensor)) return *found;
+    throw std::invalid_argument("operator " + name + " has no tensor " + std::string(tensor));
+}
+
+bool Operator::is_output(std::string_view tensor) const {
+    return find_in(outputs, tensor) != nullptr;
+}
+
+std::vector<std::string> Operator::differentiable_outputs() const {
+    std::vector<std::string> names;
+    for (const TensorSpec& tensor : outputs)
+        if (tensor.differentiable) names.push_back(tensor.name);
+    return names;
+}
+
+Sizes Operator::sizes_of(std::string_view tensor, const Problem& problem) const {
+    return tensor_named(tensor).sizes(problem);
+}
+
+std::optional<std::string> Operator::validate(const Problem& problem) const {
+    if (const Constraint* violated = first_violated(constraints, problem))
+        return name + " needs " + violated->print();
+    if (why_invalid)
+        if (auto why = why_invalid(problem)) return why;
+    for (const auto& group : {std::span(inputs), std::span(outputs)})
+        for (const TensorSpec& tensor : group) {
+            const Sizes sizes = tensor.sizes(problem);
+            if (std::ranges::any_of(sizes, [](std::int64_t size) { return size < 0; }))
+                return name + " has no such problem: its tensor " + with_sizes(tensor.name, sizes) +
+                       " has a negative size; let the shape function give 0 there, or exclude the "
+                       "problem with valid_if()";
+            const std::int64_t elements = element_count(sizes);
+            if (elements > elements_maximum)
+                return name + " needs tensors of at most " + std::to_string(elements_maximum) +
+                       " elements; " + tensor.name + " has more";
+            const ValueDomain values = tensor.domain_at(problem);
+            if (elements > 0 && tensor.holds_whole_numbers() && values.lowest > values.highest)
+                return name + " needs a value for each element of " + tensor.name +
+                       "; its range is empty";
+        }
+    return std::nullopt;
+}
+
+bool Operator::is_empty(const Problem& problem) const {
+    const auto empty = [&](const TensorSpec& tensor) {
+        return element_count(tensor.sizes(problem)) == 0;
+    };
+    return std::ranges::any_of(inputs, empty) || std::ranges::any_of(outputs, empty);
+}
+
+bool Operator::is_linear_in(std::string_view input) const {
+    return std::ranges::any_of(
+               products,
+               [&](const auto& product) { return std::ranges::count(product, input) == 1; }) &&
+           std::ranges::none_of(products, [&](const auto& product) {
+               return std::ranges::count(product, input) > 1;
+           });
+}
+
+}  // namespace gradverify

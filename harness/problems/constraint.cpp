@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/problems/constraint.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "harness/base/text.hpp"
+
+namespace gradverify {
+namespace {
+
+/// As large as a parameter may be: a range that reaches this far has no upper end.
+constexpr std::int64_t unbounded = std::int64_t{1} << 30;
+
+bool relates_two(const Constraint& constraint) {
+    return constraint.kind == Constraint::Kind::same_as ||
+           constraint.kind == Constraint::Kind::multiple_of_parameter;
+}
+
+[[noreturn]] void refuse(const Constraint& constraint, const std::string& why) {
+    throw std::invalid_argument("constraint `" + constraint.print() + "`: " + why);
+}
+
+std::vector<int> slots_named(const std::string& name, const Constraint& constraint,
+                             const ParameterSpace& space, int rank) {
+    std::vector<int> slots = space.find(name, rank);
+    if (!slots.empty()) return slots;
+    const std::string among = space.rank_min() == space.rank_max()
+                                  ? ""
+                                  : " with " + std::to_string(rank) + " spatial axes";
+    refuse(constraint, "no parameter is called " + name + among + "; there are " +
+                           joined(space.names(rank)) + did_you_mean(name, space.names(rank)));
+}
+
+bool holds_for(const Constraint& constraint, std::int64_t value, std::int64_t other) {
+    switch (constraint.kind) {
+        case Constraint::Kind::range:
+            return constraint.minimum <= value && value <= constraint.maximum;
+        case Constraint::Kind::multiple_of:
+            return value % constraint.factor == 0;
+        case Constraint::Kind::same_as:
+            return value == other;
+        case Constraint::Kind::multiple_of_parameter:
+            return other == 0 ? value == 0 : value % other == 0;
+    }
+    return false;
+}
+
+}  // namespace
+
+Condition equals(std::int64_t value) { return {{}, Constraint::Kind::range, value, value, 1, {}}; }
+Condition between(std::int64_t minimum, std::int64_t maximum) {
+    return {{}, Constraint::Kind::range, minimum, maximum, 1, {}};
+}
+Condition multiple_of(std::int64_t factor) {
+    return {{}, Constraint::Kind::multiple_of, 0, 0, factor, {}};
+}
+Condition same_as(std::string_view other) {
+    return {{}, Constraint::Kind::same_as, 0, 0, 1, std::string(other)};
+}
+Condition multiple_of(std::string_view other) {
+    return {{}, Constraint::Kind::multiple_of_parameter, 0, 0, 1, std::string(other)};
+}
+
+std::string Constraint::print() const {
+    switch (kind) {
+        case Kind::range:
+            if (minimum == maximum) return parameter + " = " + std::to_string(minimum);
+            if (maximum >= unbounded) return parameter + " >= " + std::to_string(minimum);
+            return std::to_string(minimum) + " <= " + parameter + " <= " + std::to_string(maximum);
+        case Kind::multiple_of:
+            return parameter + " multiple of " + std::to_string(factor);
+        case Kind::same_as:
+            return parameter + " = " + other;
+        case Kind::multiple_of_parameter:
+            return parameter + " multiple of " + other;
+    }
+    return parameter;
+}
+
+std::vector<SlotPair> slots_of(const Constraint& constraint, const ParameterSpace& space,
+                               int rank) {
+    const std::vector<int> subjects = slots_named(constraint.parameter, constraint, space, rank);
+    std::vector<SlotPair> pairs;
+    if (!relates_two(constraint)) {
+        for (const int slot : subjects) pairs.push_back({.slot = slot});
+        return pairs;
+    }
+    const std::vector<int> others = slots_named(constraint.other, constraint, space, rank);
+    if (subjects.size() != others.size() && subjects.size() != 1 && others.size() != 1)
+        refuse(constraint, constraint.parameter + " has " + std::to_string(subjects.size()) +
+                               " values and " + constraint.other + " has " +
+                               std::to_string(others.size()) +
+                               "; name a side or an axis, so that they are as many, or one of "
+                               "them is single");
+    for (std::size_t i = 0; i < std::max(subjects.size(), others.size()); ++i)
+        pairs.push_back({.slot = subjects[subjects.size() == 1 ? 0 : i],
+                         .other = others[others.size() == 1 ? 0 : i]});
+    return pairs;
+}
+
+const Constraint* first_violated(std::span<const Constraint> constraints, const Problem& problem) {
+    for (const Constraint& constraint : constraints)
+        for (const auto& [slot, other] : slots_of(constraint, problem.space(), problem.rank()))
+            if (!holds_for(constraint, problem[slot], other < 0 ? 0 : problem[other]))
+                return &constraint;
+    return nullptr;
+}
+
+void check_names(std::span<const Constraint> constraints, const ParameterSpace& space,
+                 RankRange ranks) {
+    for (const Constraint& constraint : constraints) {
+        if (constraint.kind == Constraint::Kind::multiple_of && constraint.factor < 1)
+            refuse(constraint, "the factor must be at least 1");
+        if (constraint.kind == Constraint::Kind::range && constraint.minimum > constraint.maximum)
+            refuse(constraint, "the minimum must not exceed the maximum");
+        for (int rank = ranks.least; rank <= ranks.most; ++rank)
+            for (const auto& [slot, other] : slots_of(constraint, space, rank))
+                for (const int named : {slot, other < 0 ? slot : other})
+                    if (space.spec(space.slots(rank)[static_cast<std::size_t>(named)]).is_real())
+                        refuse(constraint,
+                               "conditions are on whole numbers, and it names a real parameter; "
+                               "use only_if with Problem::real");
+    }
+}
+
+}  // namespace gradverify

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+// What constraints accept and print, and how wrong names are reported.
+#include "harness/problems/constraint.hpp"
+
+#include <doctest/doctest.h>
+
+#include <stdexcept>
+
+namespace {
+
+using gradverify::Condition;
+using gradverify::Constraint;
+using gradverify::ParameterKind;
+using gradverify::ParameterSpace;
+using gradverify::Problem;
+
+const ParameterSpace& space() {
+    static const ParameterSpace result(
+        {{.name = "n", .minimum = 0},
+         {.name = "c"},
+         {.name = "groups", .minimum = 0},
+         {.name = "in", .kind = ParameterKind::per_axis, .carries_rank = true},
+         {.name = "stride", .kind = ParameterKind::per_axis},
+         {.name = "padding",
+          .kind = ParameterKind::per_axis_pair,
+          .default_value = 0,
+          .minimum = 0,
+          .is_padding = true}},
+        1, 2);
+    return result;
+}
+
+Constraint where(std::string parameter, Condition condition) {
+    condition.parameter = std::move(parameter);
+    return condition;
+}
+
+bool holds(const Constraint& constraint, std::string_view problem) {
+    const std::vector<Constraint> all{constraint};
+    return first_violated(all, Problem::parse(space(), problem)) == nullptr;
+}
+
+std::string complaint(const Constraint& constraint) {
+    const std::vector<Constraint> all{constraint};
+    try {
+        check_names(all, space(), space().ranks());
+    } catch (const std::invalid_argument& error) {
+        return error.what();
+    }
+    return "";
+}
+
+bool contains(const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("a constraint prints as one reads it") {
+    CHECK(where("stride", gradverify::equals(1)).print() == "stride = 1");
+    CHECK(where("n", gradverify::between(1, 64)).print() == "1 <= n <= 64");
+    CHECK(where("n", gradverify::between(4, std::int64_t{1} << 40)).print() == "n >= 4");
+    CHECK(where("n", gradverify::between(4, std::int64_t{1} << 30)).print() == "n >= 4");
+    CHECK(where("n", gradverify::between(4, (1 << 30) - 1)).print() == "4 <= n <= 1073741823");
+    CHECK(where("c", gradverify::multiple_of(4)).print() == "c multiple of 4");
+    CHECK(where("c", gradverify::multiple_of("groups")).print() == "c multiple of groups");
+    CHECK(where("in_h", gradverify::same_as("in_w")).print() == "in_h = in_w");
+}
+
+TEST_CASE("a constraint on a parameter with axes holds on every axis") {
+    const Constraint one = where("stride", gradverify::equals(1));
+    CHECK(holds(one, "in=3x4"));
+    CHECK_FALSE(holds(one, "in=3x4,stride=1x2"));
+    CHECK_FALSE(holds(one, "in=3x4,stride=2x1"));
+    CHECK(holds(where("stride_h", gradverify::equals(1)), "in=3x4,stride=1x2"));
+    const Constraint none = where("padding", gradverify::equals(0));
+    CHECK_FALSE(holds(none, "in=3x4,padding=0+0x0+1"));
+}
+
+TEST_CASE("a range includes both its ends") {
+    const Constraint range = where("n", gradverify::between(2, 4));
+    CHECK_FALSE(holds(range, "n=1,in=1"));
+    CHECK(holds(range, "n=2,in=1"));
+    CHECK(holds(range, "n=4,in=1"));
+    CHECK_FALSE(holds(range, "n=5,in=1"));
+}
+
+TEST_CASE("multiples are of a number or of another parameter, and only zero is one of zero") {
+    CHECK(holds(where("c", gradverify::multiple_of(4)), "c=8,in=1"));
+    CHECK_FALSE(holds(where("c", gradverify::multiple_of(4)), "c=6,in=1"));
+    const Constraint of_groups = where("c", gradverify::multiple_of("groups"));
+    CHECK(holds(of_groups, "c=6,groups=3,in=1"));
+    CHECK_FALSE(holds(of_groups, "c=6,groups=4,in=1"));
+    CHECK_FALSE(holds(of_groups, "c=6,groups=0,in=1"));
+    CHECK(holds(where("n", gradverify::multiple_of("groups")), "n=0,groups=0,in=1"));
+}
+
+TEST_CASE("two parameters with axes are compared axis by axis, and a single one with each") {
+    CHECK(holds(where("stride", gradverify::same_as("in")), "in=3x4,stride=3x4"));
+    CHECK_FALSE(holds(where("stride", gradverify::same_as("in")), "in=3x4,stride=4x3"));
+    CHECK(holds(where("padding_left", gradverify::same_as("padding_right")), "in=1x1,padding=1x2"));
+    CHECK_FALSE(
+        holds(where("padding_left", gradverify::same_as("padding_right")), "in=1x1,padding=1x2+1"));
+    CHECK(holds(where("in", gradverify::same_as("n")), "n=3,in=3x3"));
+    CHECK_FALSE(holds(where("in", gradverify::same_as("n")), "n=3,in=3x4"));
+    CHECK_FALSE(holds(where("n", gradverify::same_as("in")), "n=3,in=3x4"));
+}
+
+TEST_CASE("the first violated constraint is the one that is reported") {
+    const std::vector<Constraint> all{where("n", gradverify::equals(1)),
+                                      where("c", gradverify::equals(1)),
+                                      where("in", gradverify::equals(1))};
+    CHECK(first_violated(all, Problem::parse(space(), "c=2,in=2")) == &all[1]);
+    CHECK(first_violated(all, Problem::parse(space(), "in=1")) == nullptr);
+}
+
+TEST_CASE("an unknown name in a constraint is an error that lists those known") {
+    const std::string unknown = complaint(where("batch", gradverify::equals(1)));
+    CHECK(contains(unknown, "constraint `batch = 1`: no parameter is called batch"));
+    CHECK(contains(unknown, "there are n, c, groups, in, in_w, stride, stride_w, padding"));
+    CHECK(contains(complaint(where("c", gradverify::multiple_of("group"))), "called group"));
+    CHECK_THROWS_AS(holds(where("batch", gradverify::equals(1)), "in=1"), std::invalid_argument);
+    CHECK(complaint(where("padding_left_w", gradverify::equals(1))).empty());
+}
+
+TEST_CASE("a name must exist at every rank of the operator") {
+    CHECK(contains(complaint(where("in_h", gradverify::equals(1))), "with 1 spatial axes"));
+    CHECK(contains(complaint(where("c", gradverify::same_as("in_h"))), "with 1 spatial axes"));
+    const ParameterSpace single({{.name = "n"}}, 0, 0);
+    const std::vector<Constraint> all{where("m", gradverify::equals(1))};
+    CHECK_THROWS_WITH_AS(check_names(all, single, single.ranks()),
+                         "constraint `m = 1`: no parameter is called m; there are n; "
+                         "did you mean n?",
+                         std::invalid_argument);
+}
+
+TEST_CASE("a name need exist only at the ranks that are asked about") {
+    const std::vector<Constraint> all{where("in_h", gradverify::equals(3))};
+    CHECK_NOTHROW(check_names(all, space(), {2, 2}));
+    CHECK_THROWS_AS(check_names(all, space(), {1, 2}), std::invalid_argument);
+}
+
+TEST_CASE("a condition on a real parameter is an error, on either side") {
+    const ParameterSpace with_real({{.name = "slope", .values = {0.5, 2.0}}, {.name = "n"}}, 0, 0);
+    for (const Constraint& constraint :
+         {where("slope", gradverify::equals(1)), where("n", gradverify::same_as("slope"))}) {
+        const std::vector<Constraint> all{constraint};
+        CHECK_THROWS_WITH_AS(check_names(all, with_real, with_real.ranks()),
+                             doctest::Contains("conditions are on whole numbers"),
+                             std::invalid_argument);
+    }
+}
+
+TEST_CASE("a constraint that cannot be meant is an error") {
+    CHECK(contains(complaint(where("c", gradverify::multiple_of(0))), "factor must be at least 1"));
+    CHECK(contains(complaint(where("c", gradverify::between(3, 2))), "must not exceed"));
+    CHECK(contains(complaint(where("padding", gradverify::same_as("stride"))),
+                   "padding has 4 values and stride has 2"));
+    CHECK(complaint(where("c", gradverify::multiple_of(1))).empty());
+    CHECK(complaint(where("c", gradverify::between(3, 3))).empty());
+    // What a kind does not use does not matter.
+    const auto kind = [](Constraint::Kind which, std::int64_t minimum, std::int64_t factor) {
+        return Constraint{.parameter = "c",
+                          .kind = which,
+                          .minimum = minimum,
+                          .maximum = 2,
+                          .factor = factor,
+                          .other = ""};
+    };
+    CHECK(complaint(kind(Constraint::Kind::range, 1, 0)).empty());
+    CHECK(complaint(kind(Constraint::Kind::multiple_of, 3, 1)).empty());
+}

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+// Parameter spaces and problems: slots by rank, names, the order. How problems are written as
+// text is decided in problem_text.cpp.
+#include "harness/problems/problem.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstdlib>
+#include <stdexcept>
+
+#include "harness/problems/parameter_reads.hpp"
+
+namespace gradverify {
+namespace {
+
+constexpr int largest_rank = 3;
+
+/// Axes are named from the innermost: w, then h, then d.
+std::string_view axis_name(int axis, int rank) {
+    constexpr std::array<std::string_view, largest_rank> innermost_first{"w", "h", "d"};
+    return innermost_first[static_cast<std::size_t>(rank - 1 - axis)];
+}
+
+std::string_view side_name(Side side) { return side == Side::left ? "left" : "right"; }
+
+void append_slots(std::vector<Slot>& slots, const ParameterSpec& spec, int parameter, int rank) {
+    if (spec.kind == ParameterKind::scalar) {
+        slots.push_back({.name = spec.name, .parameter = parameter});
+        return;
+    }
+    for (int axis = 0; axis < rank; ++axis) {
+        const std::string suffix = "_" + std::string(axis_name(axis, rank));
+        if (spec.kind == ParameterKind::per_axis) {
+            slots.push_back({spec.name + suffix, parameter, axis, Side::none});
+            continue;
+        }
+        slots.push_back({spec.name + "_left" + suffix, parameter, axis, Side::left});
+        slots.push_back({spec.name + "_right" + suffix, parameter, axis, Side::right});
+    }
+}
+
+/// Whether `name` means this slot, alone or with others of its parameter.
+bool means(std::string_view name, const Slot& slot, const ParameterSpec& spec, int rank) {
+    if (!name.starts_with(spec.name)) return false;
+    std::string_view rest = name.substr(spec.name.size());
+    if (rest.empty()) return true;
+    if (slot.axis < 0 || !rest.starts_with('_')) return false;
+    rest.remove_prefix(1);
+    if (rest == axis_name(slot.axis, rank)) return true;
+    return slot.side != Side::none && (rest == side_name(slot.side) || name == slot.name);
+}
+
+void check_spec(const ParameterSpec& spec, int rank_max) {
+    if (spec.name.empty()) throw std::invalid_argument("a parameter needs a name");
+    if (spec.minimum < 0 || spec.default_value < spec.minimum || spec.maximum < spec.default_value)
+        throw std::invalid_argument("parameter " + spec.name +
+                                    " needs 0 <= minimum <= default <= maximum");
+    if (spec.kind != ParameterKind::scalar && rank_max == 0)
+        throw std::invalid_argument("parameter " + spec.name +
+                                    " has axes in a space without spatial axes");
+    if (spec.carries_rank && spec.kind == ParameterKind::scalar && rank_max > 0)
+        throw std::invalid_argument("parameter " + spec.name +
+                                    " cannot carry the rank: it has no axes");
+}
+
+}  // namespace
+
+std::string RankRange::print() const {
+    const std::string range = least == most ? std::to_string(least)
+                                            : std::to_string(least) + " to " + std::to_string(most);
+    return range + (most == 1 ? " spatial axis" : " spatial axes");
+}
+
+ParameterSpace::ParameterSpace(std::vector<ParameterSpec> parameters, int rank_min, int rank_max)
+    : parameters_(std::move(parameters)), rank_min_(rank_min), rank_max_(rank_max) {
+    if (rank_min < 0 || rank_max < rank_min || rank_max > largest_rank)
+        throw std::invalid_argument("a space needs 0 <= rank_min <= rank_max <= 3");
+    for (const ParameterSpec& spec : parameters_) {
+        check_spec(spec, rank_max);
+        if (std::ranges::count(parameters_, spec.name, &ParameterSpec::name) > 1)
+            throw std::invalid_argument("parameter " + spec.name + " is named twice");
+    }
+    const auto carriers = std::ranges::count(parameters_, true, &ParameterSpec::carries_rank);
+    if (carriers > 1) throw std::invalid_argument("only one parameter can carry the rank");
+    if (carriers == 0 && rank_min < rank_max)
+        throw std::invalid_argument("a space of several ranks needs a parameter that carries it");
+    for (int rank = 0; rank <= rank_max; ++rank) {
+        std::vector<Slot>& slots = slots_by_rank_.emplace_back();
+        for (std::size_t p = 0; p < parameters_.size(); ++p)
+            append_slots(slots, parameters_[p], static_cast<int>(p), rank);
+    }
+}
+
+const std::vector<Slot>& ParameterSpace::slots(int rank) const {
+    return slots_by_rank_.at(static_cast<std::size_t>(rank));
+}
+
+std::vector<int> ParameterSpace::find(std::string_view name, int rank) const {
+    std::vector<int> found;
+    const std::vector<Slot>& all = slots(rank);
+    for (std::size_t i = 0; i < all.size(); ++i)
+        if (means(name, all[i], spec(all[i]), rank)) found.push_back(static_cast<int>(i));
+    return found;
+}
+
+std::vector<std::string> ParameterSpace::names(int rank) const {
+    std::vector<std::string> all;
+    for (const ParameterSpec& spec : parameters_) {
+        all.push_back(spec.name);
+        if (spec.kind == ParameterKind::scalar) continue;
+        for (int axis = 0; axis < rank; ++axis)
+            all.push_back(spec.name + "_" + std::string(axis_name(axis, rank)));
+        if (spec.kind != ParameterKind::per_axis_pair) continue;
+        for (const Side side : {Side::left, Side::right}) {
+            const std::string sided = spec.name + "_" + std::string(side_name(side));
+            all.push_back(sided);
+            for (int axis = 0; axis < rank; ++axis)
+                all.push_back(sided + "_" + std::string(axis_name(axis, rank)));
+        }
+    }
+    return all;
+}
+
+ParameterSpec real_parameter(std::string name, std::vector<double> values) {
+    const auto count = static_cast<std::int64_t>(values.size());
+    return {.name = std::move(name),
+            .default_value = 0,
+            .minimum = 0,
+            .maximum = std::max<std::int64_t>(count, 1) - 1,
+            .values = std::move(values)};
+}
+
+Problem::Problem(const ParameterSpace& space, int rank) : space_(&space), rank_(rank) {
+    if (rank < space.rank_min() || rank > space.rank_max())
+        throw std::invalid_argument("no problem has " + std::to_string(rank) + " spatial axes");
+    for (const Slot& slot : slots()) values_.push_back(space.spec(slot).default_value);
+}
+
+namespace {
+
+thread_local std::set<std::string, std::less<>>* reads = nullptr;
+
+/// The first slot of the parameter with this name, or -1.
+int search_first_slot(const Problem& problem, std::string_view name) {
+    const std::vector<Slot>& slots = problem.slots();
+    for (std::size_t i = 0; i < slots.size(); ++i)
+        if (problem.space().spec(slots[i]).name == name) return static_cast<int>(i);
+    return -1;
+}
+
+/// Names are so short that the call of a function would take longer.
+bool are_equal(std::string_view a, std::string_view b) {
+    if (a.size() != b.size()) return false;
+    for (std::size_t i = 0; i < a.size(); ++i)
+        if (a[i] != b[i]) return false;
+    return true;
+}
+
+bool is_first_slot(const Problem& problem, std::size_t i, std::string_view name) {
+    const std::vector<Slot>& slots = problem.slots();
+    return i < slots.size() && slots[i].axis <= 0 && slots[i].side != Side::right &&
+           are_equal(problem.space().spec(slots[i]).name, name);
+}
+
+/// The same. Names are asked for millions of times, by the same literals: where one was last found
+/// is looked at first. A guess that does not hold, as of another space at that address, costs time
+/// alone.
+int first_slot(const Problem& problem, std::string_view name) {
+    thread_local std::array<std::uint8_t, 1024> guesses{};
+    const auto number = [](const void* at) { return reinterpret_cast<std::uintptr_t>(at); };
+    const std::uint64_t mixed = (number(name.data()) ^ number(&problem.space()) << 20 ^
+                                 static_cast<std::uint64_t>(problem.rank())) *
+                                0x9e3779b97f4a7c15ULL;
+    std::uint8_t& guess = guesses[mixed >> 54];
+    if (is_first_slot(problem, guess, name)) [[likely]]
+        return guess;
+    const int found = search_first_slot(problem, name);
+    if (found >= 0) guess = static_cast<std::uint8_t>(found);
+    return found;
+}
+
+void note_read(std::string_view name) {
+    if (reads != nullptr) [[unlikely]]
+        reads->emplace(name);
+}
+
+/// The position of the slot, or -1. As append_slots lays them out.
+int position(const Problem& problem, std::string_view name, int axis, Side side) {
+    note_read(name);
+    const int first = first_slot(problem, name);
+    if (first < 0) return -1;
+    const Slot& slot = problem.slots()[static_cast<std::size_t>(first)];
+    const bool is_scalar = slot.axis < 0, has_sides = slot.side != Side::none;
+    if (is_scalar != (axis < 0) || axis >= problem.rank() || has_sides != (side != Side::none))
+        return -1;
+    if (is_scalar) return first;
+    return has_sides ? first + 2 * axis + (side == Side::right ? 1 : 0) : first + axis;
+}
+
+/// What slot i adds to the distance from the default problem.
+std::int64_t slot_distance(const Problem& problem, int slot) {
+    const Slot& which = problem.slots()[static_cast<std::size_t>(slot)];
+    const std::int64_t from =
+        which.side == Side::right ? problem[slot - 1] : problem.space().spec(which).default_value;
+    return std::abs(problem[slot] - from);
+}
+
+}  // namespace
+
+std::int64_t Problem::scalar(std::string_view name) const {
+    const int slot = position(*this, name, -1, Side::none);
+    if (slot < 0) throw std::invalid_argument("no scalar parameter is called " + std::string(name));
+    return (*this)[slot];
+}
+
+double Problem::real(std::string_view name) const {
+    const int slot = position(*this, name, -1, Side::none);
+    if (slot < 0 || !space_->spec(slots()[static_cast<std::size_t>(slot)]).is_real())
+        throw std::invalid_argument("no real parameter is called " + std::string(name));
+    const ParameterSpec& spec = space_->spec(slots()[static_cast<std::size_t>(slot)]);
+    return spec.values.at(static_cast<std::size_t>((*this)[slot]));
+}
+
+std::int64_t Problem::on_axis(std::string_view name, int axis, Side side) const {
+    const int slot = axis < 0 ? -1 : position(*this, name, axis, side);
+    if (slot < 0)
+        throw std::invalid_argument("no parameter " + std::string(name) + " has axis " +
+                                    std::to_string(axis) +
+                                    (side == Side::none ? " without sides" : " with two sides"));
+    return (*this)[slot];
+}
+
+std::span<const std::int64_t> Problem::all_of(std::string_view name) const {
+    note_read(name);
+    const int first = first_slot(*this, name);
+    if (first < 0) throw std::invalid_argument("no parameter is called " + std::string(name));
+    const auto begin = static_cast<std::size_t>(first);
+    std::size_t end = begin + 1;
+    while (end < slots().size() && slots()[end].parameter == slots()[begin].parameter) ++end;
+    return values().subspan(begin, end - begin);
+}
+
+std::int64_t Problem::distance() const {
+    std::int64_t sum = 0;
+    for (int slot = 0; slot < static_cast<int>(values_.size()); ++slot)
+        sum += slot_distance(*this, slot);
+    return sum;
+}
+
+std::int64_t Problem::total_padding() const {
+    std::int64_t sum = 0;
+    for (int slot = 0; slot < static_cast<int>(values_.size()); ++slot)
+        if (space_->spec(slots()[static_cast<std::size_t>(slot)]).is_padding)
+            sum += slot_distance(*this, slot);
+    return sum;
+}
+
+std::strong_ordering Problem::operator<=>(const Problem& other) const {
+    if (const auto order = distance() <=> other.distance(); order != 0) return order;
+    if (const auto order = total_padding() <=> other.total_padding(); order != 0) return order;
+    if (const auto order = rank_ <=> other.rank_; order != 0) return order;
+    return std::lexicographical_compare_three_way(values_.begin(), values_.end(),
+                                                  other.values_.begin(), other.values_.end());
+}
+
+ParameterReads::ParameterReads() : before_(reads) { reads = &names_; }
+ParameterReads::~ParameterReads() { reads = before_; }
+
+}  // namespace gradverify

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0
+// What problems print, what they accept, and which of two is smaller.
+#include "harness/problems/problem.hpp"
+
+#include <doctest/doctest.h>
+#include <rapidcheck.h>
+
+#include <algorithm>
+#include <set>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "harness/problems/parameter_reads.hpp"
+
+namespace {
+
+using gradverify::ParameterKind;
+using gradverify::ParameterSpace;
+using gradverify::Problem;
+using gradverify::Side;
+
+/// Parameters of every kind, in the order of a convolution's.
+ParameterSpace make_space(int rank_min, int rank_max) {
+    return ParameterSpace({{.name = "n", .minimum = 0},
+                           {.name = "c"},
+                           {.name = "in", .kind = ParameterKind::per_axis, .carries_rank = true},
+                           {.name = "stride", .kind = ParameterKind::per_axis},
+                           {.name = "padding",
+                            .kind = ParameterKind::per_axis_pair,
+                            .default_value = 0,
+                            .minimum = 0,
+                            .is_padding = true}},
+                          rank_min, rank_max);
+}
+
+const ParameterSpace& planar() {
+    static const ParameterSpace space = make_space(2, 2);
+    return space;
+}
+
+const ParameterSpace& any_rank() {
+    static const ParameterSpace space = make_space(1, 3);
+    return space;
+}
+
+Problem parsed(std::string_view text) { return Problem::parse(planar(), text); }
+
+/// The message with which a text is refused; empty when it is accepted.
+std::string refusal(const ParameterSpace& space, std::string_view text) {
+    try {
+        Problem::parse(space, text);
+    } catch (const std::invalid_argument& error) {
+        return error.what();
+    }
+    return "";
+}
+
+bool contains(const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+}
+
+std::vector<std::string> slot_names(const ParameterSpace& space, const std::vector<int>& slots) {
+    std::vector<std::string> names;
+    names.reserve(slots.size());
+    for (const int slot : slots)
+        names.push_back(space.slots(2)[static_cast<std::size_t>(slot)].name);
+    return names;
+}
+
+using Names = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE("a problem prints what is not at its default, and always what carries the rank") {
+    CHECK(Problem(planar(), 2).print() == "in=1x1");
+    CHECK(parsed("in=1x1,n=1,padding=0").print() == "in=1x1");
+    CHECK(parsed("stride=2x1,in=5x4,n=3").print() == "n=3,in=5x4,stride=2x1");
+    CHECK(parsed("n=0,in=2x2").print() == "n=0,in=2x2");
+}
+
+TEST_CASE("padding prints one number per axis until its two sides differ somewhere") {
+    CHECK(parsed("in=1x1,padding=1x0").print() == "in=1x1,padding=1x0");
+    CHECK(parsed("in=1x1,padding=1+0x2").print() == "in=1x1,padding=1+0x2+2");
+    CHECK(parsed("in=1x1,padding=1+2").print() == "in=1x1,padding=1+2x1+2");
+}
+
+TEST_CASE("one value for a parameter with axes means every axis") {
+    const Problem problem = parsed("in=5,stride=3,padding=2");
+    CHECK(problem.print() == "in=5x5,stride=3x3,padding=2x2");
+    CHECK(problem.on_axis("stride", 1) == 3);
+    CHECK(problem.on_axis("padding", 1, Side::right) == 2);
+    CHECK(problem.scalar("n") == 1);
+}
+
+TEST_CASE("the number of image sizes is the rank, and names its axes") {
+    CHECK(Problem::parse(any_rank(), "in=5").rank() == 1);
+    CHECK(Problem::parse(any_rank(), "in=5x4x3,stride=2").print() == "in=5x4x3,stride=2x2x2");
+    const auto last = [](int rank) { return any_rank().slots(rank).back().name; };
+    const auto name = [](int rank, std::size_t i) { return any_rank().slots(rank)[i].name; };
+    CHECK(last(1) == "padding_right_w");
+    CHECK(name(1, 2) == "in_w");
+    CHECK(name(2, 2) == "in_h");
+    CHECK(name(3, 2) == "in_d");
+    CHECK(name(3, 8) == "padding_left_d");
+}
+
+TEST_CASE("an operator without axes accepts a text without any parameter") {
+    const ParameterSpace flat(
+        {{.name = "n"}, {.name = "classes", .default_value = 2, .minimum = 2}}, 0, 0);
+    CHECK(Problem::parse(flat, "").print().empty());
+    CHECK(Problem::parse(flat, "classes=7").print() == "classes=7");
+}
+
+TEST_CASE("bad input is refused with what is accepted") {
+    CHECK(contains(refusal(planar(), "in=1x1,m=2"), "unknown parameter `m`; accepted: n=NUMBER"));
+    CHECK(contains(refusal(planar(), "in=1x1,in_h=2"), "unknown parameter `in_h`"));
+    CHECK(contains(refusal(planar(), "n=1,in=1x1,n=2"), "`n` is given twice"));
+    CHECK(contains(refusal(planar(), "n=1"), "in= is missing"));
+    CHECK(contains(refusal(planar(), ""), "in= is missing"));
+    CHECK(contains(refusal(planar(), "n"), "not of the form name=value"));
+    CHECK(contains(refusal(planar(), "in=1x1,"), "not of the form name=value"));
+    CHECK(contains(refusal(planar(), "in=1x1,stride=1x2x3"), "has 3 axes; accepted: 2 numbers"));
+    CHECK(contains(refusal(planar(), "in=1x1,padding=1+2+3"), "too many sides"));
+    CHECK(contains(refusal(planar(), "in=1x1,stride=1+1"), "not accepted for stride"));
+}
+
+TEST_CASE("another number of axes than the operator has is refused") {
+    CHECK(contains(refusal(planar(), "in=1x1x1"), "in=1x1x1 has 3 axes; accepted: 2 numbers"));
+    CHECK(contains(refusal(any_rank(), "in=1x1x1x1"), "has 4 axes; accepted: 1 to 3 numbers"));
+    CHECK(contains(refusal(make_space(2, 3), "in=4"), "has 1 axis; accepted: 2 to 3 numbers"));
+    CHECK_THROWS_AS(Problem(planar(), 3), std::invalid_argument);
+}
+
+TEST_CASE("a value that is no number, or out of range, is refused with the range") {
+    for (const char* text : {"n=x", "n=", "n=-1", "n=1.5", "n= 1", "n=1e3", "n=+1", "n=0x1",
+                             "n=1073741825", "n=99999999999999999999"})
+        CHECK_MESSAGE(contains(refusal(planar(), std::string(text) + ",in=1x1"),
+                               "is not accepted for n: a whole number from 0 to 1073741824"),
+                      text);
+    CHECK(
+        contains(refusal(planar(), "in=0x1"), "`0` is not accepted for in: a whole number from 1"));
+    CHECK(refusal(planar(), "n=1073741824,in=1x1").empty());
+}
+
+TEST_CASE("a name means a parameter, an axis of it, a side of it, or one slot") {
+    const auto found = [](std::string_view name) {
+        return slot_names(planar(), planar().find(name, 2));
+    };
+    CHECK(found("stride") == Names{"stride_h", "stride_w"});
+    CHECK(found("stride_w") == Names{"stride_w"});
+    CHECK(found("padding_h") == Names{"padding_left_h", "padding_right_h"});
+    CHECK(found("padding_left") == Names{"padding_left_h", "padding_left_w"});
+    CHECK(found("padding_right_w") == Names{"padding_right_w"});
+    CHECK(found("n") == Names{"n"});
+    for (const char* wrong : {"", "strid", "stride_", "stride_d", "stride_left", "n_h",
+                              "padding_left_", "padding_left_d", "padding_up_h"})
+        CHECK_MESSAGE(found(wrong).empty(), wrong);
+}
+
+TEST_CASE("every name that a space lists is one that it finds") {
+    for (int rank = 1; rank <= 3; ++rank) {
+        const std::vector<std::string> names = any_rank().names(rank);
+        for (const std::string& name : names) CHECK(!any_rank().find(name, rank).empty());
+        for (const auto& slot : any_rank().slots(rank))
+            CHECK(std::ranges::find(names, slot.name) != names.end());
+    }
+}
+
+TEST_CASE("symmetric padding counts once in the distance, and an empty batch counts one") {
+    CHECK(Problem(planar(), 2).distance() == 0);
+    CHECK(parsed("in=1x1,padding=2x0").distance() == 2);
+    CHECK(parsed("in=1x1,padding=2+3x0").distance() == 3);
+    CHECK(parsed("in=1x1,padding=2+0x0").total_padding() == 4);
+    CHECK(parsed("n=0,in=3x1,padding=0x1").distance() == 4);
+    CHECK(parsed("n=0,in=3x1,padding=0x1").total_padding() == 1);
+}
+
+TEST_CASE("problems are ordered by distance, padding, then their values from the left") {
+    const std::vector<const char*> ascending = {"in=1x1",
+                                                "n=0,in=1x1",
+                                                "in=1x2",
+                                                "in=2x1",
+                                                "c=2,in=1x1",
+                                                "n=2,in=1x1",
+                                                "in=1x1,padding=0x1",
+                                                "in=1x1,padding=1x0",
+                                                "n=0,in=1x1,stride=1x2"};
+    for (std::size_t i = 0; i < ascending.size(); ++i)
+        for (std::size_t j = 0; j < ascending.size(); ++j)
+            CHECK((parsed(ascending[i]) <=> parsed(ascending[j])) == (i <=> j));
+    CHECK(Problem::parse(any_rank(), "in=1") < Problem::parse(any_rank(), "in=1x1"));
+    CHECK(Problem::parse(any_rank(), "in=1x1") < Problem::parse(any_rank(), "in=2"));
+}
+
+TEST_CASE("all values of a parameter lie beside each other, left before right") {
+    const Problem problem = parsed("n=7,in=5x4,padding=1+2x3+4");
+    const auto are = [](std::span<const std::int64_t> values, std::vector<std::int64_t> wanted) {
+        return std::ranges::equal(values, wanted);
+    };
+    CHECK(are(problem.all_of("n"), {7}));
+    CHECK(are(problem.all_of("in"), {5, 4}));
+    CHECK(are(problem.all_of("padding"), {1, 2, 3, 4}));
+    CHECK_THROWS_AS(problem.all_of("m"), std::invalid_argument);
+    const gradverify::ParameterReads reads;
+    problem.all_of("in");
+    CHECK(reads.names() == std::set<std::string, std::less<>>{"in"});
+}
+
+TEST_CASE("asking for a parameter in the wrong way is an error") {
+    const Problem problem(planar(), 2);
+    CHECK_THROWS_AS(problem.scalar("stride"), std::invalid_argument);
+    CHECK_THROWS_AS(problem.scalar("m"), std::invalid_argument);
+    CHECK_THROWS_AS(problem.on_axis("n", 0), std::invalid_argument);
+    CHECK_THROWS_AS(problem.on_axis("n", -1), std::invalid_argument);
+    CHECK_THROWS_AS(problem.on_axis("stride", 2), std::invalid_argument);
+    CHECK_THROWS_AS(problem.on_axis("padding", 0), std::invalid_argument);
+}
+
+TEST_CASE("a space that contradicts itself is an error") {
+    const auto make = [](std::vector<gradverify::ParameterSpec> specs, int low, int high) {
+        return ParameterSpace(std::move(specs), low, high);
+    };
+    CHECK_THROWS_AS(make({{.name = "n"}, {.name = "n"}}, 0, 0), std::invalid_argument);
+    CHECK_THROWS_AS(make({{.name = "n", .default_value = 0}}, 0, 0), std::invalid_argument);
+    CHECK_THROWS_AS(make({{.name = ""}}, 0, 0), std::invalid_argument);
+    CHECK_THROWS_AS(make({{.name = "n"}}, 1, 2), std::invalid_argument);
+    CHECK_THROWS_AS(make({{.name = "n", .carries_rank = true}}, 1, 1), std::invalid_argument);
+    CHECK_THROWS_AS(make({{.name = "in", .kind = ParameterKind::per_axis}}, 0, 0),
+                    std::invalid_argument);
+    CHECK_THROWS_AS(make({{.name = "n"}}, 0, 4), std::invalid_argument);
+    const auto axes = ParameterKind::per_axis;
+    CHECK_THROWS_AS(make({{.name = "in", .kind = axes, .carries_rank = true},
+                          {.name = "out", .kind = axes, .carries_rank = true}},
+                         1, 2),
+                    std::invalid_argument);
+}
+
+TEST_CASE("a printed problem parses to the same problem") {
+    int problems = 0;
+    const bool holds = rc::check("parse(print(problem)) == problem", [&] {
+        Problem problem(any_rank(), *rc::gen::inRange(1, 4));
+        const bool symmetric = *rc::gen::arbitrary<bool>();
+        for (std::size_t slot = 0; slot < problem.slots().size(); ++slot) {
+            const auto& spec = any_rank().spec(problem.slots()[slot]);
+            const int i = static_cast<int>(slot);
+            problem[i] = *rc::gen::inRange<std::int64_t>(spec.minimum, 6);
+            if (*rc::gen::inRange(0, 20) == 0) problem[i] = spec.maximum;
+            if (symmetric && problem.slots()[slot].side == Side::right) problem[i] = problem[i - 1];
+        }
+        ++problems;
+        const Problem again = Problem::parse(any_rank(), problem.print());
+        RC_ASSERT(again == problem);
+        RC_ASSERT(again.print() == problem.print());
+    });
+    CHECK(holds);
+    CHECK(problems >= 100);
+}

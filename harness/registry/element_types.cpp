@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/registry/element_types.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "harness/base/text.hpp"
+
+namespace gradverify {
+
+namespace {
+
+std::vector<std::string> floating_tensors_of(const Operator& op, const PassSpec& pass) {
+    std::vector<std::string> names = pass.tensors();
+    std::erase_if(names, [&](const std::string& name) {
+        return op.tensor_named(name).holds_whole_numbers();
+    });
+    return names;
+}
+
+const DType* declared_for(const KernelDeclaration& kernel, std::string_view tensor) {
+    // The last one holds, as of any other declaration.
+    const auto found = std::find_if(kernel.storage_types.rbegin(), kernel.storage_types.rend(),
+                                    [&](const auto& one) { return one.first == tensor; });
+    return found == kernel.storage_types.rend() ? nullptr : &found->second;
+}
+
+}  // namespace
+
+DType dtype_of(const KernelDeclaration& kernel, const Operator& op, std::string_view tensor) {
+    const TensorSpec& spec = op.tensor_named(tensor);
+    if (spec.holds_whole_numbers()) return spec.dtype;
+    // "dgamma" itself, then gamma.
+    for (const std::string_view name : {tensor, std::string_view(spec.name)})
+        if (const DType* declared = declared_for(kernel, name)) return *declared;
+    if (!kernel.storage_type) return spec.dtype;
+    const bool is_saved = op.is_output(tensor) && !spec.differentiable;
+    return is_saved && !holds_all_of(*kernel.storage_type, DType::f32) ? DType::f32
+                                                                       : *kernel.storage_type;
+}
+
+ElementTypes::ElementTypes(const KernelDeclaration& kernel, const Operator& op)
+    : exact_bits_(traits_of(kernel.accumulator()).exact_bits), kernel_(&kernel) {
+    if (kernel.multiplies_in_tf32()) exact_bits_ = std::min(exact_bits_, tf32_exact_bits);
+    const PassSpec* const pass = op.find_pass(kernel.pass_name);
+    for (const std::string& name : pass ? pass->tensors() : std::vector<std::string>()) {
+        // What the forward pass saved are sums as well. Beside factors of 16 bits there often is a
+        // forward kernel that stores sums in them, which the identities of gradients need; 8 bits
+        // would leave too few integers, so their factors have a limit of their own.
+        const bool holds_sums =
+            op.is_output(name) || std::ranges::find(pass->outputs, name) != pass->outputs.end();
+        const DType dtype = of(op, name);
+        if (op.tensor_named(name).holds_whole_numbers()) continue;
+        if (holds_sums || !is_of_8_bits(dtype))
+            exact_bits_ = std::min(exact_bits_, traits_of(dtype).exact_bits);
+    }
+}
+
+std::int64_t ElementTypes::largest_integer(const Operator& op, std::string_view tensor) const {
+    return std::int64_t{1} << (traits_of(of(op, tensor)).exact_bits - 1);
+}
+
+DType ElementTypes::of(const Operator& op, std::string_view tensor) const {
+    return kernel_ ? dtype_of(*kernel_, op, tensor) : op.tensor_named(tensor).dtype;
+}
+
+bool holds_integers(const KernelDeclaration& kernel, const Operator& op, const PassSpec& pass) {
+    return std::ranges::any_of(floating_tensors_of(op, pass), [&](const std::string& name) {
+        return !is_floating(dtype_of(kernel, op, name));
+    });
+}
+
+std::int64_t smallest_element_bytes(const KernelDeclaration& kernel, const Operator& op,
+                                    const PassSpec& pass) {
+    std::int64_t smallest = 8;
+    for (const std::string& name : pass.tensors())
+        smallest = std::min(smallest,
+                            static_cast<std::int64_t>(traits_of(dtype_of(kernel, op, name)).bytes));
+    return smallest;
+}
+
+std::vector<std::string> mistakes_in_types(const KernelDeclaration& kernel, const Operator& op,
+                                           const PassSpec& pass) {
+    std::vector<std::string> mistakes;
+    const std::vector<std::string> floating = floating_tensors_of(op, pass);
+    const bool takes_integers = pass.is_forward() && !op.products.empty();
+    const auto require_numbers = [&](const std::string& call, DType dtype) {
+        const bool is_integer = dtype == DType::i8 || dtype == DType::u8 || dtype == DType::i32;
+        if (is_floating(dtype) || (takes_integers && is_integer)) return;
+        mistakes.push_back(call + " needs f8e4m3, f8e5m2, f16, bf16, f32" +
+                           (takes_integers ? ", f64, i8, u8 or i32" : " or f64") + ", not " +
+                           std::string(traits_of(dtype).name) +
+                           (is_integer ? "; integers are for the forward pass of an operator that "
+                                         "sums products, as they have no gradient"
+                                       : ""));
+    };
+    if (kernel.storage_type) require_numbers("storage()", *kernel.storage_type);
+    const DType sums = kernel.accumulator();
+    const auto is_stored_as_integer = [&](const std::string& name) {
+        return !is_floating(dtype_of(kernel, op, name));
+    };
+    if (sums == DType::i32) {
+        if (!std::ranges::all_of(floating, is_stored_as_integer))
+            mistakes.push_back(
+                "accumulates_in(i32), which a tensor of i32 or storage() of integers comes to, "
+                "needs integers in all tensors of the pass, not " +
+                print_types(kernel, op, pass) + "; say accumulates_in(f32) if they are meant");
+    } else if (!is_floating(sums) || is_of_8_bits(sums)) {
+        mistakes.push_back(
+            "accumulates_in() needs f16, bf16, f32 or f64, or i32 where all tensors "
+            "are integers, not " +
+            std::string(traits_of(sums).name));
+    }
+    if (kernel.uses_tensor_cores && kernel.accumulator() == DType::f64 &&
+        (kernel.storage_type != DType::f64 || !kernel.storage_types.empty()))
+        mistakes.push_back(
+            "on_tensor_cores() sums in f64 only where all tensors are of f64: there are no tensor "
+            "cores for wider sums of narrower factors");
+    const auto concerns = [&](const std::string& tensor) {
+        return std::ranges::any_of(floating, [&](const std::string& name) {
+            return name == tensor || op.tensor_named(name).name == tensor;
+        });
+    };
+    for (const auto& [tensor, dtype] : kernel.storage_types) {
+        require_numbers("storage(\"" + tensor + "\")", dtype);
+        if (!concerns(tensor))
+            mistakes.push_back("storage(\"" + tensor +
+                               "\") needs a floating tensor of the pass; there are " +
+                               joined(floating));
+    }
+    const auto is_short = [&](const std::string& name) {
+        return !op.tensor_named(name).holds_whole_numbers() &&
+               is_of_8_bits(dtype_of(kernel, op, name));
+    };
+    if (kernel.saturates_results && std::ranges::none_of(pass.outputs, is_short))
+        mistakes.emplace_back("saturates() needs a result of 8 bits; say which by storage()");
+    for (const Alias& alias : kernel.aliases) {
+        if (!op.find_tensor(alias.output) || !op.find_tensor(alias.input)) continue;
+        const DType output = dtype_of(kernel, op, alias.output);
+        const DType input = dtype_of(kernel, op, alias.input);
+        if (output != input)
+            mistakes.push_back(alias.output + " lies where " + alias.input +
+                               " does, but their types are " + std::string(traits_of(output).name) +
+                               " and " + std::string(traits_of(input).name) +
+                               "; name both in storage()");
+    }
+    return mistakes;
+}
+
+std::string print_types(const KernelDeclaration& kernel, const Operator& op, const PassSpec& pass) {
+    std::map<DType, std::vector<std::string>> names;
+    for (const std::string& name : floating_tensors_of(op, pass))
+        names[dtype_of(kernel, op, name)].push_back(name);
+    if (names.empty()) return "none";
+    const auto most =
+        std::ranges::max_element(names, {}, [](const auto& one) { return one.second.size(); });
+    std::vector<std::string> others;
+    for (const auto& [dtype, tensors] : names)
+        if (dtype != most->first)
+            others.push_back(joined(tensors) + ": " + std::string(traits_of(dtype).name));
+    const std::string usual(traits_of(most->first).name);
+    return others.empty() ? usual : usual + " (" + joined(others, "; ") + ")";
+}
+
+}  // namespace gradverify

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// Decides which element type each tensor of a kernel has: as the kernel's registration says, and
+// else as the operator does; and whether its indices may lie outside of their range. Knows no
+// values.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "harness/operators/operator.hpp"
+#include "harness/registry/kernel_declaration.hpp"
+
+namespace gradverify {
+
+/// The type of a tensor, a cotangent or a gradient of the operator as this kernel has it.
+DType dtype_of(const KernelDeclaration& kernel, const Operator& op, std::string_view tensor);
+
+/// The element types that values are drawn for, and compared in.
+class ElementTypes {
+  public:
+    /// Those that the operator declares, and integers up to 2^exact_bits. Implicit, for the many
+    /// that need no more.
+    ElementTypes(int exact_bits) : exact_bits_(exact_bits) {}
+    /// Those of a kernel, which must outlive this.
+    explicit ElementTypes(const KernelDeclaration& kernel)
+        : exact_bits_(kernel.exact_bits()), kernel_(&kernel) {}
+    /// The same, where tensors that are only read may hold smaller numbers than sums do.
+    ElementTypes(const KernelDeclaration& kernel, const Operator& op);
+
+    /// Integers up to 2^exact_bits keep their value in every sum and in what sums are stored in.
+    int exact_bits() const { return exact_bits_; }
+    /// The largest integer to draw for a tensor, which holds twice as much exactly.
+    std::int64_t largest_integer(const Operator& op, std::string_view tensor) const;
+    /// Of a tensor, a cotangent or a gradient.
+    DType of(const Operator& op, std::string_view tensor) const;
+    /// Whether the tensor may hold numbers outside of its range, for this kernel as well.
+    bool may_be_invalid(const TensorSpec& tensor) const {
+        return tensor.may_be_invalid && kernel_ && kernel_->accepts_invalid_indices;
+    }
+
+  private:
+    int exact_bits_;
+    const KernelDeclaration* kernel_ = nullptr;
+};
+
+/// Whether the kernel has numbers of the pass in integers, of which indices are none.
+bool holds_integers(const KernelDeclaration& kernel, const Operator& op, const PassSpec& pass);
+
+/// The bytes of the smallest element among a pass's tensors.
+std::int64_t smallest_element_bytes(const KernelDeclaration& kernel, const Operator& op,
+                                    const PassSpec& pass);
+
+/// What is wrong with the types that a kernel declares, and what would be right; empty for none.
+std::vector<std::string> mistakes_in_types(const KernelDeclaration& kernel, const Operator& op,
+                                           const PassSpec& pass);
+
+/// The types of a pass's floating tensors: `bf16 (mean, rstd: f32)`.
+std::string print_types(const KernelDeclaration& kernel, const Operator& op, const PassSpec& pass);
+
+}  // namespace gradverify

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/registry/element_types.hpp"
+
+#include <doctest/doctest.h>
+
+#include "harness/testing/operator.hpp"
+
+namespace {
+
+using namespace gradverify;
+using namespace gradverify::testing;
+
+/// y = x w, with the sum of x saved; `of` says which row of w.
+Operator with_saved_sum() {
+    const auto sizes = [](const Problem&) { return Sizes{1}; };
+    Operator op = toy_operator();
+    op.inputs = {{.name = "x", .sizes = sizes},
+                 {.name = "w", .sizes = sizes},
+                 {.name = "of", .sizes = sizes, .dtype = DType::i32}};
+    op.outputs = {{.name = "y", .sizes = sizes},
+                  {.name = "sum", .sizes = sizes, .differentiable = false}};
+    op.passes = {{.name = "forward", .inputs = {"x", "w", "of"}, .outputs = {"y", "sum"}},
+                 {.name = "backward", .inputs = {"dy", "x", "sum", "of"}, .outputs = {"dx", "dw"}}};
+    return op;
+}
+
+}  // namespace
+
+TEST_CASE("a tensor has the declared type, its gradient too; what is saved stays float") {
+    const Operator op = with_saved_sum();
+    const auto types = [&](const KernelDeclaration& kernel) {
+        return print_types(kernel, op, *op.find_pass("backward"));
+    };
+    CHECK(types(toy_kernel("plain")) == "f32");
+    CHECK(types(toy_kernel("plain").storage(DType::f64)) == "f64");
+    CHECK(types(toy_kernel("plain").storage(DType::bf16)) == "bf16 (sum: f32)");
+    CHECK(types(toy_kernel("plain").storage(DType::bf16).storage("sum", DType::bf16)) == "bf16");
+    CHECK(types(toy_kernel("plain").storage("w", DType::f16)) == "f32 (dw: f16)");
+    CHECK(types(toy_kernel("plain").storage("x", DType::f16).storage("dx", DType::f32)) ==
+          "f32 (x: f16)");
+    const KernelDeclaration half = toy_kernel("plain").storage(DType::f16);
+    CHECK(dtype_of(half, op, "of") == DType::i32);
+    CHECK(smallest_element_bytes(half, op, *op.find_pass("backward")) == 2);
+    CHECK(smallest_element_bytes(toy_kernel("plain").storage(DType::f64), op,
+                                 *op.find_pass("backward")) == 4);
+}
+
+TEST_CASE("a kernel computes in float unless its tensors are doubles, or it says so") {
+    KernelDeclaration kernel = toy_kernel("plain");
+    CHECK(kernel.accumulator() == DType::f32);
+    CHECK(kernel.storage(DType::bf16).accumulator() == DType::f32);
+    CHECK(kernel.exact_bits() == 8);
+    CHECK(kernel.storage(DType::f64).accumulator() == DType::f64);
+    CHECK(kernel.exact_bits() == 53);
+    CHECK(kernel.storage("x", DType::f16).exact_bits() == 11);
+    CHECK(kernel.accumulates_in(DType::bf16).exact_bits() == 8);
+}
+
+TEST_CASE("sums are as large as what they are stored in, and factors as small as their types") {
+    const Operator op = with_saved_sum();
+    KernelDeclaration kernel = toy_kernel("plain").storage("x", DType::f8e4m3);
+    kernel.storage("w", DType::f8e5m2);
+    CHECK(kernel.exact_bits() == 3);
+    const ElementTypes types(kernel, op);
+    CHECK(types.exact_bits() == 24);
+    // Twice as much is still a number of the type.
+    CHECK(types.largest_integer(op, "x") == 8);
+    CHECK(types.largest_integer(op, "w") == 4);
+    CHECK(ElementTypes(kernel.storage("y", DType::f8e4m3), op).exact_bits() == 4);
+    KernelDeclaration backward = kernel;
+    backward.pass_name = "backward";
+    CHECK(ElementTypes(backward, op).exact_bits() == 3);  // dw is of w's type
+    backward.storage("dx", DType::f32).storage("dw", DType::f32);
+    CHECK(ElementTypes(backward, op).exact_bits() == 24);
+    // Beside halves there is a forward kernel of halves.
+    KernelDeclaration mixed = backward;
+    CHECK(ElementTypes(mixed.storage("x", DType::f16), op).exact_bits() == 11);
+    CHECK(ElementTypes(backward.storage("sum", DType::f16), op).exact_bits() == 11);
+    CHECK(ElementTypes(backward.accumulates_in(DType::bf16), op).exact_bits() == 8);
+    CHECK(ElementTypes(backward.accumulates_in(DType::f32).on_tensor_cores(), op).exact_bits() ==
+          11);
+}
+
+TEST_CASE("sums of integers are in 32 bits, and what is stored in 8 leaves room for no more") {
+    const Operator op = with_saved_sum();
+    const PassSpec& forward = *op.find_pass("forward");
+    KernelDeclaration kernel = toy_kernel("plain").storage("x", DType::i8);
+    // y is a float.
+    CHECK(kernel.accumulator() == DType::f32);
+    CHECK(holds_integers(kernel, op, forward));
+    CHECK_FALSE(holds_integers(toy_kernel("plain"), op, forward));
+    CHECK_FALSE(holds_integers(toy_kernel("plain").storage(DType::f8e4m3), op, forward));
+    kernel.storage("w", DType::u8).storage("y", DType::i32).storage("sum", DType::i32);
+    CHECK(kernel.accumulator() == DType::i32);
+    CHECK_FALSE(KernelDeclaration(kernel).on_tensor_cores().truncates_sums());
+    const ElementTypes types(kernel, op);
+    CHECK(types.exact_bits() == 30);
+    CHECK(types.largest_integer(op, "x") == 32);
+    CHECK(types.largest_integer(op, "w") == 64);
+    KernelDeclaration narrow = kernel;
+    CHECK(ElementTypes(narrow.storage("y", DType::i8), op).exact_bits() == 6);
+    CHECK(ElementTypes(kernel.accumulates_in(DType::f32), op).exact_bits() == 24);
+    CHECK(toy_kernel("plain").storage(DType::i8).accumulator() == DType::i32);
+}
+
+TEST_CASE("tensor cores multiply floats of 11 digits, and leave doubles alone") {
+    const KernelDeclaration floats = toy_kernel("plain").on_tensor_cores();
+    CHECK(floats.multiplies_in_tf32());
+    CHECK(floats.truncates_sums());
+    CHECK(floats.exact_bits() == 11);
+    const KernelDeclaration half = toy_kernel("plain").storage(DType::f16).on_tensor_cores();
+    CHECK_FALSE(half.multiplies_in_tf32());
+    CHECK(half.truncates_sums());
+    CHECK(half.exact_bits() == 11);
+    KernelDeclaration narrow = toy_kernel("plain").storage(DType::bf16).on_tensor_cores();
+    CHECK(narrow.exact_bits() == 8);
+    CHECK(narrow.storage("y", DType::f32).multiplies_in_tf32());
+    const KernelDeclaration doubles = toy_kernel("plain").storage(DType::f64).on_tensor_cores();
+    CHECK_FALSE(doubles.multiplies_in_tf32());
+    CHECK_FALSE(doubles.truncates_sums());
+    CHECK(doubles.exact_bits() == 53);
+    CHECK_FALSE(toy_kernel("plain").truncates_sums());
+}

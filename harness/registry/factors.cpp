@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/registry/factors.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <iterator>
+#include <numeric>
+
+namespace gradverify {
+
+namespace {
+
+using Values = std::span<const std::int64_t>;
+
+/// From here on a value is large, whatever else it is: two warps, or a block's side.
+constexpr std::int64_t large_from = 63;
+
+// Images and counts: one; too few to fill anything; a power of two and what lies beside one, where
+// tails of tiles, vectors and warps begin and end; the others; and the large ones.
+const std::vector<std::string> size_levels{"0",       "1",       "2 or 3", "2^i",
+                                           "2^i - 1", "2^i + 1", "other",  "63 or more"};
+
+int size_level(Values values) {
+    const auto value = static_cast<std::uint64_t>(values[0]);
+    if (values[0] <= 1) return static_cast<int>(value);
+    if (values[0] <= 3) return 2;
+    if (values[0] >= large_from) return 7;
+    if (std::has_single_bit(value)) return 3;
+    if (std::has_single_bit(value + 1)) return 4;
+    if (std::has_single_bit(value - 1)) return 5;
+    return 6;
+}
+
+// Filters, strides, dilations and paddings: what a kernel takes special paths for.
+const std::vector<std::string> step_levels{"0", "1", "2", "3", "4 to 7", "8 or more"};
+
+int step_level(Values values) {
+    if (values[0] <= 3) return static_cast<int>(values[0]);
+    return values[0] < 8 ? 4 : 5;
+}
+
+Factor of_slot(const ParameterSpace& space, int rank, int slot) {
+    const Slot& at = space.slots(rank)[static_cast<std::size_t>(slot)];
+    const ParameterSpec& spec = space.spec(at);
+    const bool is_size = spec.kind == ParameterKind::scalar || spec.carries_rank;
+    return {.name = at.name,
+            .levels = is_size ? size_levels : step_levels,
+            .slots = {slot},
+            .level_of_nothing = is_size && spec.default_value > 0 ? 0 : -1,
+            .level_of_values = is_size ? size_level : step_level};
+}
+
+/// A parameter's slots on one axis; the one that it has, where it has none for each axis.
+std::vector<int> slots_on(const ParameterSpace& space, int rank, const std::string& parameter,
+                          int axis) {
+    std::vector<int> slots = space.find(parameter, rank);
+    std::erase_if(slots, [&](int slot) {
+        const int of = space.slots(rank)[static_cast<std::size_t>(slot)].axis;
+        return of >= 0 && of != axis;
+    });
+    return slots;
+}
+
+void add_declared(const FactorSpec& spec, const ParameterSpace& space, int rank,
+                  std::vector<Factor>& factors) {
+    const bool has_axes = std::ranges::any_of(spec.parameters, [&](const std::string& parameter) {
+        const std::vector<int> slots = space.find(parameter, rank);
+        return !slots.empty() &&
+               space.slots(rank)[static_cast<std::size_t>(slots.front())].axis >= 0;
+    });
+    for (int axis = 0; axis < (has_axes ? rank : 1); ++axis) {
+        Factor factor{.name = spec.name,
+                      .levels = spec.levels,
+                      .slots = {},
+                      .level_of_values = spec.level_of_values};
+        if (has_axes) factor.name += " on axis " + std::to_string(axis);
+        for (const std::string& parameter : spec.parameters)
+            std::ranges::copy(slots_on(space, rank, parameter, axis),
+                              std::back_inserter(factor.slots));
+        factors.push_back(std::move(factor));
+    }
+}
+
+}  // namespace
+
+int Factor::level_of(const Problem& problem) const {
+    std::array<std::int64_t, most_factor_values> values{};
+    for (std::size_t i = 0; i < slots.size(); ++i) values[i] = problem[slots[i]];
+    return level_of_values({values.data(), slots.size()});
+}
+
+std::vector<Factor> factors_of(const Operator& op, const KernelDeclaration& kernel, int rank) {
+    std::vector<Factor> factors;
+    for (const int slot : free_slots(op, kernel, rank))
+        factors.push_back(of_slot(op.space, rank, slot));
+    for (const FactorSpec& spec : op.factors) add_declared(spec, op.space, rank, factors);
+    return factors;
+}
+
+std::vector<int> free_slots(const Operator& op, const KernelDeclaration& kernel, int rank) {
+    std::vector<int> leader(op.space.slots(rank).size());
+    std::iota(leader.begin(), leader.end(), 0);
+    std::vector<bool> is_fixed(leader.size());
+    std::vector<Constraint> all = op.constraints;
+    all.insert(all.end(), kernel.constraints.begin(), kernel.constraints.end());
+    for (const Constraint& constraint : all)
+        for (const auto& [slot, other] : slots_of(constraint, op.space, rank)) {
+            if (constraint.kind == Constraint::Kind::range &&
+                constraint.minimum == constraint.maximum)
+                is_fixed[static_cast<std::size_t>(slot)] = true;
+            if (constraint.kind != Constraint::Kind::same_as) continue;
+            const auto [first, second] = std::minmax(leader[static_cast<std::size_t>(slot)],
+                                                     leader[static_cast<std::size_t>(other)]);
+            std::ranges::replace(leader, int{second}, int{first});
+        }
+    for (std::size_t i = 0; i < leader.size(); ++i)
+        if (is_fixed[i]) is_fixed[static_cast<std::size_t>(leader[i])] = true;
+    std::vector<int> free;
+    for (std::size_t i = 0; i < leader.size(); ++i)
+        if (leader[i] == static_cast<int>(i) && !is_fixed[i]) free.push_back(static_cast<int>(i));
+    return free;
+}
+
+LevelPairs::LevelPairs(std::vector<Factor> factors) : factors_(std::move(factors)) {
+    first_level_.reserve(factors_.size());
+    for (const Factor& factor : factors_) {
+        first_level_.push_back(levels_);
+        levels_ += static_cast<int>(factor.levels.size());
+    }
+    met_.resize(static_cast<std::size_t>(levels_) * static_cast<std::size_t>(levels_));
+}
+
+std::size_t LevelPairs::position(int factor, int level, int other, int level_of_other) const {
+    if (factor > other) return position(other, level_of_other, factor, level);
+    const auto number = [&](int of, int at) {
+        const int first = first_level_[static_cast<std::size_t>(of)];
+        return static_cast<std::size_t>(first) + static_cast<std::size_t>(at);
+    };
+    return number(factor, level) * static_cast<std::size_t>(levels_) +
+           number(other, level_of_other);
+}
+
+std::vector<int> LevelPairs::levels_of(const Problem& problem) const {
+    std::vector<int> levels;
+    levels.reserve(factors_.size());
+    for (const Factor& factor : factors_) levels.push_back(factor.level_of(problem));
+    return levels;
+}
+
+template <class Visit>
+void LevelPairs::for_new(std::span<const int> levels, bool is_empty, Visit visit) const {
+    for (std::size_t i = 0; i < levels.size(); ++i) {
+        const bool is_of_nothing = !is_empty || levels[i] == factors_[i].level_of_nothing;
+        const auto row = static_cast<std::size_t>(first_level_[i] + levels[i]) *
+                         static_cast<std::size_t>(levels_);
+        for (std::size_t j = i + 1; j < levels.size(); ++j) {
+            const auto at = row + static_cast<std::size_t>(first_level_[j] + levels[j]);
+            if (met_[at]) continue;
+            if (is_of_nothing || levels[j] == factors_[j].level_of_nothing) visit(at);
+        }
+    }
+}
+
+std::int64_t LevelPairs::count_new(std::span<const int> levels, bool is_empty) const {
+    std::int64_t found = 0;
+    for_new(levels, is_empty, [&](std::size_t) { ++found; });
+    return found;
+}
+
+std::int64_t LevelPairs::add(std::span<const int> levels, bool is_empty) {
+    const std::int64_t before = count_;
+    for_new(levels, is_empty, [&](std::size_t at) {
+        met_[at] = true;
+        ++count_;
+    });
+    return count_ - before;
+}
+
+bool LevelPairs::is_met(int factor, int level, int other, int level_of_other) const {
+    return met_[position(factor, level, other, level_of_other)];
+}
+
+LevelPairs::Missing LevelPairs::missing_of(const LevelPairs& other, std::size_t names) const {
+    Missing missing;
+    const auto visit = [&](int i, int j) {
+        const Factor &first = factors_[static_cast<std::size_t>(i)],
+                     &second = factors_[static_cast<std::size_t>(j)];
+        for (int a = 0; a < static_cast<int>(first.levels.size()); ++a)
+            for (int b = 0; b < static_cast<int>(second.levels.size()); ++b) {
+                if (is_met(i, a, j, b) || !other.is_met(i, a, j, b)) continue;
+                ++missing.count;
+                if (missing.first.size() < names)
+                    missing.first.push_back(
+                        first.name + " " + first.levels[static_cast<std::size_t>(a)] + " with " +
+                        second.name + " " + second.levels[static_cast<std::size_t>(b)]);
+            }
+    };
+    for (int i = 0; i < static_cast<int>(factors_.size()); ++i)
+        for (int j = i + 1; j < static_cast<int>(factors_.size()); ++j) visit(i, j);
+    return missing;
+}
+
+}  // namespace gradverify

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// Decides on which counts problems differ in kind, and into which levels each count falls: every
+// free parameter by its neighbourhood of powers of two, and what the operator says of parameters
+// together, as stride against filter. Pairs of levels are what coverage counts and what the
+// generator sees to; it draws nothing itself.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "harness/operators/operator.hpp"
+#include "harness/registry/kernel_declaration.hpp"
+
+namespace gradverify {
+
+/// One count on which problems of a rank differ, such as a parameter's value.
+struct Factor {
+    std::string name;                 ///< `in_h`, `stride against filter, w`
+    std::vector<std::string> levels;  ///< what each level is called
+    std::vector<int> slots;           ///< that it depends on
+    int level_of_nothing = -1;        ///< where a tensor has no elements, if one says that
+    int (*level_of_values)(std::span<const std::int64_t> values) = nullptr;
+
+    /// The position of a problem's level in `levels`.
+    int level_of(const Problem& problem) const;
+};
+
+/// The factors of a kernel's problems of a rank: one for each parameter that is free, on each axis
+/// and side, then those that the operator declares, axis by axis.
+std::vector<Factor> factors_of(const Operator& op, const KernelDeclaration& kernel, int rank);
+
+/// The slots that the operator's and the kernel's constraints leave free: neither held at one
+/// value nor equal to a slot before.
+std::vector<int> free_slots(const Operator& op, const KernelDeclaration& kernel, int rank);
+
+/// Which levels of two factors were met in one problem, for every two factors of a rank.
+class LevelPairs {
+  public:
+    explicit LevelPairs(std::vector<Factor> factors);
+
+    /// The pairs of a problem that were not met before. One with an empty tensor shows nothing but
+    /// what comes of nothing: its pairs are those with a level of nothing.
+    std::int64_t count_new(std::span<const int> levels, bool is_empty) const;
+    /// The same, and they are met from now on.
+    std::int64_t add(std::span<const int> levels, bool is_empty);
+
+    const std::vector<Factor>& factors() const { return factors_; }
+    std::vector<int> levels_of(const Problem& problem) const;
+    bool is_met(int factor, int level, int other, int level_of_other) const;
+    std::int64_t count() const { return count_; }
+    /// How many of the pairs of another set are not met here, and the names of the first few:
+    /// `groups all with stride_h 2`.
+    struct Missing {
+        std::int64_t count = 0;
+        std::vector<std::string> first;
+    };
+    Missing missing_of(const LevelPairs& other, std::size_t names) const;
+
+  private:
+    template <class Visit>
+    void for_new(std::span<const int> levels, bool is_empty, Visit visit) const;
+    std::size_t position(int factor, int level, int other, int level_of_other) const;
+
+    std::vector<Factor> factors_;
+    std::vector<int> first_level_;  ///< by factor: levels are numbered through
+    int levels_ = 0;                ///< of all factors
+    std::vector<bool> met_;         ///< by level and level of a later factor
+    std::int64_t count_ = 0;
+};
+
+}  // namespace gradverify

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+// Into which levels problems fall, and which pairs of them count as met.
+#include "harness/registry/factors.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <array>
+
+#include "harness/declare_operator.hpp"
+#include "harness/testing/results.hpp"
+
+namespace {
+
+using namespace gradverify;
+using namespace gradverify::testing;
+
+Operator with_factor() {
+    Operator op = toy_operator();
+    op.factors = {{.name = "n against in",
+                   .levels = {"smaller", "equal", "larger"},
+                   .parameters = {"n", "in"},
+                   .level_of_values = [](std::span<const std::int64_t> v) {
+                       return v[0] < v[1] ? 0 : v[0] == v[1] ? 1 : 2;
+                   }}};
+    return op;
+}
+
+Problem parse(const Kernel& kernel, const std::string& text) {
+    return Problem::parse(kernel.op->space, text);
+}
+
+/// What the level of the factor at a position is called, by the value of its one parameter.
+std::string level_of(const Factor& factor, std::int64_t value) {
+    const std::array<std::int64_t, 1> values{value};
+    return factor.levels.at(static_cast<std::size_t>(factor.level_of_values(values)));
+}
+
+}  // namespace
+
+TEST_CASE("parameters that the declaration holds fixed, or equal, are no factors") {
+    const auto free = [](const Declared& own, int rank) {
+        return free_slots(*own.kernel->op, own.kernel->any(), rank);
+    };
+    const Declared fixed(toy_kernel("own").where("n", equals(1)));
+    CHECK(free(fixed, 2) == std::vector{1, 2});
+    const Declared alike(toy_kernel("own").where("in_w", same_as("n")));
+    CHECK(free(alike, 2) == std::vector{0, 1});
+    const Declared chain(toy_kernel("own").where("in_w", equals(1)).where("n", same_as("in_w")));
+    CHECK(free(chain, 2) == std::vector{1});
+    CHECK(free(chain, 1).empty());
+    const Declared range(toy_kernel("own").where("n", between(1, 2)));
+    CHECK(free(range, 2) == std::vector{0, 1, 2});
+    CHECK(free(range, 1) == std::vector{0, 1});
+}
+
+TEST_CASE("sizes and counts fall into levels around the powers of two") {
+    const Declared own(toy_kernel("own"));
+    const std::vector<Factor> factors = factors_of(*own.kernel->op, own.kernel->any(), 1);
+    REQUIRE(factors.size() == 2);
+    CHECK(factors[0].name == "n");
+    CHECK(factors[1].name == "in_w");
+    for (const Factor& factor : factors) {
+        CHECK(level_of(factor, 0) == "0");
+        CHECK(level_of(factor, 1) == "1");
+        for (const std::int64_t few : {2, 3}) CHECK(level_of(factor, few) == "2 or 3");
+        for (const std::int64_t power : {4, 8, 32}) CHECK(level_of(factor, power) == "2^i");
+        for (const std::int64_t below : {7, 15, 31}) CHECK(level_of(factor, below) == "2^i - 1");
+        for (const std::int64_t above : {5, 9, 33}) CHECK(level_of(factor, above) == "2^i + 1");
+        for (const std::int64_t other : {6, 10, 62}) CHECK(level_of(factor, other) == "other");
+        for (const std::int64_t large : {63, 64, 65, 768})
+            CHECK(level_of(factor, large) == "63 or more");
+    }
+    CHECK(factors[0].level_of_nothing == 0);
+}
+
+TEST_CASE("what steps over an image falls into levels by its value") {
+    ParameterSpec stride{.name = "stride", .kind = ParameterKind::per_axis};
+    Operator op = toy_operator();
+    std::vector<ParameterSpec> parameters = op.space.parameters();
+    parameters.push_back(stride);
+    op.space = ParameterSpace(parameters, 1, 1);
+    const Factor factor = factors_of(op, toy_kernel("own"), 1).back();
+    CHECK(factor.name == "stride_w");
+    CHECK(factor.level_of_nothing == -1);
+    for (const std::int64_t value : {1, 2, 3})
+        CHECK(level_of(factor, value) == std::to_string(value));
+    for (const std::int64_t value : {4, 7}) CHECK(level_of(factor, value) == "4 to 7");
+    for (const std::int64_t value : {8, 100}) CHECK(level_of(factor, value) == "8 or more");
+}
+
+TEST_CASE("a declared factor is one for each axis of its parameters") {
+    const Declared own(toy_kernel("own"), with_factor());
+    const std::vector<Factor> factors = factors_of(*own.kernel->op, own.kernel->any(), 2);
+    REQUIRE(factors.size() == 5);
+    CHECK(factors[3].name == "n against in on axis 0");
+    CHECK(factors[4].name == "n against in on axis 1");
+    CHECK(factors[4].slots == std::vector{0, 2});
+    const Problem problem = parse(*own.kernel, "n=2,in=2x5");
+    CHECK(factors[3].level_of(problem) == 1);
+    CHECK(factors[4].level_of(problem) == 0);
+}
+
+TEST_CASE("pairs of levels are counted once, and nothing is met by an empty tensor but nothing") {
+    const Declared own(toy_kernel("own").with_empty_problems(), with_factor());
+    LevelPairs pairs(factors_of(*own.kernel->op, own.kernel->any(), 1));
+    const auto add = [&](const std::string& text) {
+        const Problem problem = parse(*own.kernel, text);
+        const std::vector<int> levels = pairs.levels_of(problem);
+        const bool is_empty = own.kernel->op->is_empty(problem);
+        const std::int64_t expected = pairs.count_new(levels, is_empty);
+        CHECK(pairs.add(levels, is_empty) == expected);
+        return expected;
+    };
+    CHECK(add("n=2,in=4") == 3);
+    CHECK(add("n=3,in=8") == 0);
+    CHECK(add("n=3,in=3") == 3);
+    // Smaller and a power of two met before, but not with so many.
+    CHECK(add("n=5,in=8") == 2);
+    CHECK(add("n=0,in=8") == 2);
+    CHECK(pairs.count() == 10);
+    CHECK(pairs.is_met(0, 0, 1, 3));
+    CHECK(pairs.is_met(1, 3, 0, 0));
+    CHECK_FALSE(pairs.is_met(0, 0, 1, 1));
+}
+
+TEST_CASE("a factor that a declaration gets wrong is said when the program starts") {
+    const auto mistake_of = [](FactorSpec factor) {
+        const Operator op = declare_operator("copying")
+                                .parameter("n")
+                                .input("x", {"n"})
+                                .output("y", {"n"})
+                                .forward([]<class T>(const ForwardCall<T>& call) {
+                                    call.output("y").flat(0) = call.input("x").flat(0);
+                                })
+                                .factors({std::move(factor)});
+        std::string all;
+        for (const std::string& mistake : op.mistakes) all += mistake + "\n";
+        return all;
+    };
+    const auto zero = [](std::span<const std::int64_t>) { return 0; };
+    CHECK(mistake_of({"fine", {"only"}, {"n"}, zero}).empty());
+    CHECK(mistake_of({"wrong", {"only"}, {"m"}, zero})
+              .find("names 'm', which is no parameter; "
+                    "there are n") != std::string::npos);
+    CHECK(mistake_of({"wrong", {}, {"n"}, zero})
+              .find("gives level 0 of the smallest problem, and "
+                    "has 0") != std::string::npos);
+    CHECK(mistake_of({"wrong", {"only"}, {}, zero}).find("is of 0 values; 1 to 8 are possible") !=
+          std::string::npos);
+}
+
+TEST_CASE("what has no axes makes one factor, and a count from zero on has no level of nothing") {
+    Operator op = with_factor();
+    op.space =
+        ParameterSpace({{.name = "n", .minimum = 0},
+                        {.name = "in", .kind = ParameterKind::per_axis, .carries_rank = true},
+                        {.name = "flag", .default_value = 0, .minimum = 0}},
+                       1, 2);
+    op.factors.front().name = "n against flag";
+    op.factors.front().parameters = {"n", "flag"};
+    const Declared own(toy_kernel("own"), op);
+    const std::vector<Factor> factors = factors_of(*own.kernel->op, own.kernel->any(), 2);
+    REQUIRE(factors.size() == 5);
+    CHECK(factors[0].level_of_nothing == 0);
+    CHECK(factors[3].name == "flag");
+    CHECK(factors[3].level_of_nothing == -1);
+    CHECK(factors[4].name == "n against flag");
+    CHECK(factors[4].slots == std::vector{0, 3});
+}
+
+TEST_CASE("of an empty problem the pairs with what makes it empty count, whichever comes first") {
+    const Declared own(toy_kernel("own").with_empty_problems());
+    std::vector<Factor> factors = factors_of(*own.kernel->op, own.kernel->any(), 2);
+    std::ranges::reverse(factors);
+    LevelPairs pairs(factors);
+    CHECK(pairs.add(pairs.levels_of(parse(*own.kernel, "n=0,in=8x3")), true) == 2);
+    CHECK(pairs.is_met(0, 2, 2, 0));
+    CHECK(pairs.is_met(1, 3, 2, 0));
+    CHECK_FALSE(pairs.is_met(0, 2, 1, 3));
+}
+
+TEST_CASE("pairs with a first level are missing too, and none is counted twice") {
+    const Declared own(toy_kernel("own").with_empty_problems(), with_factor());
+    const LevelPairs none(factors_of(*own.kernel->op, own.kernel->any(), 1));
+    LevelPairs some = none;
+    CHECK(some.add(some.levels_of(parse(*own.kernel, "n=2,in=3")), false) == 3);
+    CHECK(some.add(some.levels_of(parse(*own.kernel, "n=0,in=8")), true) == 2);
+    CHECK(none.missing_of(some, 9).count == 5);
+    CHECK(some.missing_of(none, 9).count == 0);
+}

@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/registry/layout.hpp"
+
+#include <doctest/doctest.h>
+
+#include "harness/cases/case.hpp"
+#include "harness/registry/tensor_view.hpp"
+#include "harness/testing/operator.hpp"
+
+namespace {
+
+using namespace gradverify;
+using namespace gradverify::testing;
+
+/// `toy` whose x and y, of n and one or two axes, may lie with n innermost.
+Operator toy_with_orders() {
+    Operator op = toy_operator();
+    const auto as_it_is = [](int rank) {
+        return rank == 2 ? std::vector{0, 1} : std::vector{0, 1, 2};
+    };
+    const auto n_last = [](int rank) {
+        return rank == 2 ? std::vector{1, 0} : std::vector{1, 2, 0};
+    };
+    op.inputs[0].orders = op.outputs[0].orders = {{"nhw", as_it_is}, {"hwn", n_last}};
+    return op;
+}
+
+/// The same with n in blocks of 4, and with n and the first of the other axes in blocks.
+Operator toy_with_blocks() {
+    Operator op = toy_with_orders();
+    auto& orders = op.inputs[0].orders;
+    const auto as_it_is = orders[0].axes, n_last = orders[1].axes;
+    orders.push_back({"Nhw4n", as_it_is, {{0, 4}}});
+    orders.push_back({"HwN2h4n", n_last, {{1, 2}, {0, 4}}});
+    op.outputs[0].orders = orders;
+    return op;
+}
+
+const PassSpec& gradient(const Operator& op) { return op.passes[1]; }
+
+KernelDeclaration of_gradient(const char* variant = "plain") {
+    KernelDeclaration kernel = toy_kernel(variant);
+    kernel.pass_name = "grad_x";
+    return kernel;
+}
+
+Strides strides(const KernelDeclaration& kernel, const char* tensor, const char* layout) {
+    return strides_of(toy_with_orders(), kernel, tensor, {2, 3, 5},
+                      *layout ? parse_layout(layout) : TensorLayout{});
+}
+
+std::string why(const KernelDeclaration& kernel, const char* tensor, const char* layout) {
+    const Operator op = toy_with_orders();
+    return why_unsupported(op, gradient(op), kernel, tensor, parse_layout(layout)).value_or("");
+}
+
+std::string complaint(const KernelDeclaration& kernel) {
+    Registry registry;
+    registry.add(toy_with_orders());
+    registry.add(kernel);
+    return refusal([&] { registry.check(); });
+}
+
+}  // namespace
+
+TEST_CASE("strides follow the order of the axes, padded rows and expanded axes") {
+    KernelDeclaration kernel = of_gradient();
+    CHECK(strides(kernel, "dx", "") == Strides{15, 5, 1});
+    kernel.strided("x").strided("dy");
+    CHECK(strides(kernel, "dx", "") == Strides{15, 5, 1});
+    CHECK(strides(kernel, "dx", "hwn") == Strides{1, 10, 2});
+    CHECK(strides(kernel, "dx", "pad2") == Strides{21, 7, 1});
+    CHECK(strides(kernel, "dx", "hwn.pad1") == Strides{1, 15, 3});
+    CHECK(strides(kernel, "dy", "expand2") == Strides{3, 1, 0});
+    CHECK(strides(kernel, "dy", "expand012") == Strides{0, 0, 0});
+    CHECK(strides(kernel, "dy", "hwn.pad1.expand0") == Strides{0, 10, 2});
+    CHECK_THROWS_WITH_AS(strides(kernel, "dx", "wide"),
+                         "x has no layout 'wide'; there are: nhw, hwn", std::invalid_argument);
+}
+
+TEST_CASE("a kernel's first layout is the one it is given, its gradients' as well") {
+    KernelDeclaration fixed = of_gradient();
+    fixed.layout("x", "hwn");
+    CHECK(strides(fixed, "dx", "") == Strides{1, 10, 2});
+    CHECK(strides(fixed, "dy", "") == Strides{15, 5, 1});
+    fixed.layout("dx", "nhw");
+    CHECK(strides(fixed, "dx", "") == Strides{15, 5, 1});
+    const Operator op = toy_with_orders();
+    KernelDeclaration any = of_gradient();
+    any.strided("dy").layout_of("x", {"hwn", "nhw"});
+    CHECK(orders_of(op, any, "dx") == std::vector<std::string>{"hwn", "nhw"});
+    CHECK(orders_of(op, any, "dy") == std::vector<std::string>{"nhw", "hwn"});
+    CHECK(orders_of(op, any, "w").empty());
+    CHECK(takes_any_strides(op, any, "dy"));
+    CHECK_FALSE(takes_any_strides(op, any, "dx"));
+    CHECK_FALSE(takes_row_major(op, gradient(op), any));
+    CHECK(takes_row_major(op, gradient(op), of_gradient().strided("dy")));
+    CHECK(print_layouts(any, op, gradient(op)) == "dy: any strides; dx: hwn or nhw");
+    CHECK(print_layouts(of_gradient(), op, gradient(op)).empty());
+}
+
+TEST_CASE("a kernel says why it must not be given a layout") {
+    KernelDeclaration kernel = of_gradient();
+    CHECK(why(kernel, "dx", "hwn") == "layout=dx.hwn, but it takes nhw");
+    CHECK(why(kernel, "w", "hwn") == "layout=w.hwn, but it declares no layouts of it");
+    CHECK(why(kernel, "dx", "pad2") == "layout=dx.pad2, but it does not declare strided(\"dx\")");
+    CHECK(why(kernel, "x", "pad2") == "layout=x.pad2, but its tensors are dy, w, dx");
+    kernel.strided("x").strided("y").strided("w");
+    CHECK(why(kernel, "dx", "hwn.pad2") == "");
+    CHECK(why(kernel, "dy", "expand01") == "");
+    for (const char* tensor : {"dx", "w"})
+        CHECK(why(kernel, tensor, "expand0") ==
+              "layout=" + std::string(tensor) +
+                  ".expand0, but only a cotangent that it declares strided() may be expanded");
+}
+
+TEST_CASE("a layout prints and parses as one word") {
+    for (const char* text : {"nhwc", "pad3", "expand02", "nhwc.pad1.expand013"})
+        CHECK(print(parse_layout(text)) == text);
+    CHECK(print(TensorLayout{}) == "");
+    for (const char* text :
+         {"", "nhwc.nchw", "pad0", "padx", "pad5000", "expand", "expand9", "a..b"})
+        CHECK_THROWS_AS(parse_layout(text), std::invalid_argument);
+}
+
+TEST_CASE("layouts that an operator does not have, and those of two tensors in one, are refused") {
+    CHECK(complaint(of_gradient().layout("x", "hwn").strided("w")) == "");
+    CHECK(contains(complaint(of_gradient().layout("x", "wide")),
+                   "x has no layout 'wide'; there are: nhw, hwn"));
+    CHECK(contains(complaint(of_gradient().strided("b")),
+                   "a layout of 'b' needs a tensor of the pass; there are dy, w, dx"));
+    CHECK(contains(complaint(of_gradient().in_place("dx", "dy").strided("x")),
+                   "dx may lie where another tensor does, so it has one layout"));
+}
+
+TEST_CASE("the layouts of a case are part of it") {
+    Registry registry;
+    registry.add(toy_with_orders());
+    registry.add(of_gradient().strided("x").strided("y"));
+    registry.check();
+    const std::string start = "v1:toy.grad_x/plain:repeatable:cpu:in=3:seed=1";
+    const std::string text = start + ":layout=dx.hwn.pad1+dy.expand0";
+    const Case parsed = Case::parse(text, registry);
+    CHECK(parsed.print() == text);
+    CHECK(parsed.setting.layout_of("dx") == TensorLayout{.order = "hwn", .row_padding = 1});
+    CHECK(parsed.setting.layout_of("w") == TensorLayout{});
+    const Kernel& kernel = registry.kernels().front();
+    CHECK_FALSE(why_unsupported(kernel, parsed.setting));
+    const auto wrong = [&](const char* layout) {
+        return refusal([&] { Case::parse(start + ":layout=" + layout, registry); });
+    };
+    CHECK(wrong("dx") == "case: layout=dx: 'dx' is not a tensor and its layout, as x.nhwc");
+    CHECK(wrong("dx.hwn+dx.pad1") == "case: layout=dx.hwn+dx.pad1: dx stands twice");
+    CHECK(contains(wrong("dx.pad0"), "pad0 is not pad and a number of elements in 1..4096"));
+}
+
+TEST_CASE("what lies beyond a tensor's axes changes no stride") {
+    const KernelDeclaration kernel = of_gradient().strided("x");
+    const Operator op = toy_with_orders(), plain = toy_operator();
+    CHECK(row_major_strides({2, 3}) == Strides{3, 1});
+    CHECK(strides_of(plain, of_gradient(), "x", {2, 3}, {}) == Strides{3, 1});
+    CHECK(strides_of(op, kernel, "dx", {2, 3, 5}, {.expanded = 8}) == Strides{15, 5, 1});
+    CHECK(strides_of(plain, of_gradient(), "w", {}, {.row_padding = 1}).empty());
+    CHECK(print({.expanded = (1u << max_tensor_rank) | 1u}) == "expand0");
+    CHECK_THROWS_WITH(strides_of(plain, of_gradient(), "w", {1}, {.order = "nhw"}),
+                      "w has no layout 'nhw'; there are: none");
+}
+
+TEST_CASE("paddings and axes are read up to their ends, and refused beyond") {
+    CHECK(parse_layout("pad4096").row_padding == 4096);
+    CHECK_THROWS(parse_layout("pad4097"));
+    CHECK(parse_layout("expand02").expanded == 5u);
+    for (const char* axis : {"/", ":"})
+        CHECK_THROWS_WITH(parse_layout(std::string("expand") + axis),
+                          doctest::Contains("is not expand and axes such as 02"));
+    const std::string beyond(1, static_cast<char>('0' + max_tensor_rank));
+    CHECK_THROWS(parse_layout("expand" + beyond));
+}
+
+TEST_CASE("several orders are no strides: neither padded nor expanded") {
+    const KernelDeclaration orders =
+        of_gradient().layout_of("x", {"nhw", "hwn"}).layout_of("y", {"nhw", "hwn"});
+    CHECK(why(orders, "dx", "hwn") == "");
+    CHECK(why(orders, "dx", "pad1").find("does not declare strided") != std::string::npos);
+    CHECK(why(orders, "dy", "expand0").find("only a cotangent") != std::string::npos);
+    const Operator op = toy_with_orders();
+    CHECK(print_layouts(of_gradient().layout_of("x", {"nhw", "hwn"}), op, gradient(op)) ==
+          "dx: nhw or hwn");
+    CHECK(print_layouts(of_gradient().layout("x", "hwn"), op, gradient(op)) == "dx: hwn");
+    CHECK(print_layouts(of_gradient().layout("x", "nhw"), op, gradient(op)) == "");
+}
+
+TEST_CASE("a layout may be named after the gradient, and a tensor that shares a place has one") {
+    const auto says = [](const KernelDeclaration& kernel, const char* part) {
+        return complaint(kernel).find(part) != std::string::npos;
+    };
+    CHECK_FALSE(says(of_gradient().layout("dx", "hwn"), "needs a tensor of the pass"));
+    CHECK(says(of_gradient().layout("w", "nhw"), "w has no layout 'nhw'; there are: none"));
+    const char* shared = "may lie where another tensor does, so it has one layout";
+    CHECK(says(of_gradient().layout_of("x", {"nhw", "hwn"}).in_place("dx", "dy"), shared));
+    CHECK(says(of_gradient().strided("w").in_place("dx", "w"), shared));
+    CHECK_FALSE(says(of_gradient().layout("x", "hwn").in_place("dx", "dy"), shared));
+    CHECK(says(of_gradient().in_place("dx", "z"), "needs an output and an input of the pass"));
+}
+
+TEST_CASE("the strides of a blocked axis count from block to block, and within lie the blocks") {
+    const Operator op = toy_with_blocks();
+    const KernelDeclaration kernel =
+        of_gradient().layout_of("x", {"nhw", "Nhw4n", "HwN2h4n", "hwn"});
+    const auto strides = [&](const Sizes& sizes, const char* order) {
+        return strides_of(op, kernel, "dx", sizes, {.order = order});
+    };
+    const auto blocks = [&](const char* order) {
+        return blocks_of(op, kernel, "dx", {.order = order});
+    };
+    CHECK(blocks("").empty());
+    CHECK(blocks("hwn").empty());
+    CHECK(blocks("Nhw4n") == Blocks{{0, 4}});
+    CHECK(blocks("HwN2h4n") == Blocks{{1, 2}, {0, 4}});
+    // n is full, one less, one more; and no element at all.
+    CHECK(strides({4, 3, 5}, "Nhw4n") == Strides{60, 20, 4});
+    CHECK(strides({3, 3, 5}, "Nhw4n") == Strides{60, 20, 4});
+    CHECK(strides({9, 3, 5}, "Nhw4n") == Strides{60, 20, 4});
+    CHECK(strides({0, 3, 5}, "Nhw4n") == Strides{60, 20, 4});
+    CHECK(with_tails({4, 3, 5}, blocks("Nhw4n")) == Sizes{4, 3, 5});
+    CHECK(with_tails({5, 3, 5}, blocks("Nhw4n")) == Sizes{8, 3, 5});
+    CHECK(with_tails({0, 3, 5}, blocks("Nhw4n")) == Sizes{0, 3, 5});
+    // Two blocks of h, five of w, three of n, and within each 2 x 4.
+    CHECK(strides({9, 3, 5}, "HwN2h4n") == Strides{8, 120, 24});
+    CHECK(strides({8, 4, 5}, "HwN2h4n") == Strides{8, 80, 16});
+    CHECK(with_tails({9, 3, 5}, blocks("HwN2h4n")) == Sizes{12, 4, 5});
+    CHECK(block_of(blocks("HwN2h4n"), 0).size == 4);
+    CHECK(block_of(blocks("HwN2h4n"), 0).stride == 1);
+    CHECK(block_of(blocks("HwN2h4n"), 1).size == 2);
+    CHECK(block_of(blocks("HwN2h4n"), 1).stride == 4);
+    CHECK(block_of(blocks("HwN2h4n"), 2).size == 1);
+    CHECK(block_of(blocks("HwN2h4n"), 2).stride == 0);
+    CHECK(place_of({8, 2, 4}, {8, 120, 24}, blocks("HwN2h4n")) == 2 * 8 + 120 + 4 * 24);
+    CHECK(place_of({7, 1, 0}, {8, 120, 24}, blocks("HwN2h4n")) == 8 + 3 + 4);
+    CHECK(place_of({1, 2, 3}, {15, 5, 1}, {}) == 28);
+}
+
+TEST_CASE("an axis that is cut twice has a tail up to the whole block, and lies in pieces of it") {
+    // n in blocks of 8, which are 4 pieces of 2, with 3 of h between the pieces.
+    const Operator op = [] {
+        Operator with = toy_with_orders();
+        with.inputs[0].orders.push_back(
+            {"Nhw4n3h2n", with.inputs[0].orders[0].axes, {{0, 4}, {1, 3}, {0, 2}}});
+        return with;
+    }();
+    const KernelDeclaration kernel = of_gradient().layout("x", "Nhw4n3h2n");
+    const Blocks blocks = blocks_of(op, kernel, "dx", {});
+    CHECK(block_of(blocks, 0) ==
+          BlockOfAxis{.size = 8, .stride = 6, .inner_size = 2, .inner_stride = 1});
+    CHECK(block_of(blocks, 1) == BlockOfAxis{.size = 3, .stride = 2});
+    CHECK(block_of(blocks, 2) == BlockOfAxis{});
+    // Of 9 x 4 x 5 there are 2 x 2 x 5 blocks of 24.
+    CHECK(with_tails({9, 4, 5}, blocks) == Sizes{16, 6, 5});
+    CHECK(with_tails({8, 3, 5}, blocks) == Sizes{8, 3, 5});
+    CHECK(with_tails({2, 1, 5}, blocks) == Sizes{8, 3, 5});
+    const Strides strides = strides_of(op, kernel, "dx", {9, 4, 5}, {});
+    CHECK(strides == Strides{240, 120, 24});
+    CHECK(place_of({1, 0, 0}, strides, blocks) == 1);
+    CHECK(place_of({0, 1, 0}, strides, blocks) == 2);
+    CHECK(place_of({2, 0, 0}, strides, blocks) == 6);
+    CHECK(place_of({7, 2, 0}, strides, blocks) == 23);
+    CHECK(place_of({8, 3, 4}, strides, blocks) == 240 + 120 + 4 * 24);
+    CHECK(
+        memory_shape_of(op, kernel, "dx", Problem::parse(op.space, "n=9,in=4x5"), {}).elements() ==
+        480);
+}
+
+TEST_CASE("blocks are given only to a kernel that names them, first or later, and never padded") {
+    const Operator op = toy_with_blocks();
+    KernelDeclaration any = of_gradient();
+    any.strided("x").strided("y");
+    CHECK(orders_of(op, any, "dx") == std::vector<std::string>{"nhw", "hwn"});
+    const auto why = [&](const KernelDeclaration& kernel, const char* tensor, const char* layout) {
+        return why_unsupported(op, gradient(op), kernel, tensor, parse_layout(layout)).value_or("");
+    };
+    CHECK(why(any, "dx", "Nhw4n") == "layout=dx.Nhw4n, but it takes nhw, hwn");
+    const KernelDeclaration named =
+        of_gradient().strided("x").layout_of("dx", {"nhw", "Nhw4n"}).layout("y", "Nhw4n");
+    CHECK(why(named, "dx", "Nhw4n") == "");
+    CHECK(why(named, "dx", "HwN2h4n") == "layout=dx.HwN2h4n, but it takes nhw, Nhw4n");
+    CHECK(why(named, "dx", "Nhw4n.pad1") ==
+          "layout=dx.Nhw4n.pad1, but dx in Nhw4n has blocks, whose rows are neither padded nor "
+          "expanded");
+    CHECK(why(named, "dy", "pad1") ==
+          "layout=dy.pad1, but dy in Nhw4n has blocks, whose rows are neither padded nor expanded");
+    CHECK(why(named, "dy", "expand0") ==
+          "layout=dy.expand0, but dy in Nhw4n has blocks, whose rows are neither padded nor "
+          "expanded");
+    CHECK(why(named, "dx", "pad1") == "layout=dx.pad1, but it does not declare strided(\"dx\")");
+    for (const TensorLayout& both : {TensorLayout{.row_padding = 1}, TensorLayout{.expanded = 1}})
+        CHECK_THROWS_WITH_AS(strides_of(op, named, "dy", {2, 3, 5}, both),
+                             "y in Nhw4n has blocks, whose rows are neither padded nor expanded",
+                             std::invalid_argument);
+    CHECK(strides_of(op, named, "dy", {2, 3, 5}, {}) == Strides{60, 20, 4});
+    CHECK_FALSE(takes_row_major(op, gradient(op), named));
+    CHECK(print_layouts(named, op, gradient(op)) == "dy: Nhw4n; dx: nhw or Nhw4n");
+}
+
+TEST_CASE("a kernel takes no more elements than it declares to, tails included") {
+    const Operator op = toy_with_blocks();
+    const auto most = [&](const KernelDeclaration& kernel) {
+        return most_elements_of(op, kernel, "dx", Problem::parse(op.space, "n=5,in=3x5"));
+    };
+    CHECK(most(of_gradient()) == 75);
+    CHECK(most(of_gradient().strided("x")) == 75);
+    CHECK(most(of_gradient().layout_of("x", {"hwn", "HwN2h4n", "Nhw4n"})) == 160);
+}
+
+TEST_CASE("blocks that no tensor can have are refused, and those where another tensor lies") {
+    const auto complaint = [](std::vector<AxisBlock> blocks, const KernelDeclaration& kernel) {
+        Operator op = toy_with_orders();
+        op.inputs[0].orders.push_back({"blocked", op.inputs[0].orders[0].axes, std::move(blocks)});
+        Registry registry;
+        registry.add(std::move(op));
+        registry.add(kernel);
+        return refusal([&] { registry.check(); });
+    };
+    CHECK(complaint({{0, 2}, {1, 8}}, of_gradient()) == "");
+    CHECK(complaint({{1, 4}, {0, 2}, {1, 8}}, of_gradient()) == "");
+    CHECK(complaint({{1, 65536}}, of_gradient()) == "");
+    const auto says = [&](const std::vector<AxisBlock>& blocks, const char* which) {
+        return contains(
+            complaint(blocks, of_gradient()),
+            "operator toy: x's layout blocked has a block of " + std::string(which) +
+                "; a block has two elements or more, all together 65536 at most, and is "
+                "one of two at most of an axis that the tensor always has");
+    };
+    CHECK(says({{0, 1}}, "1 on axis 0"));
+    CHECK(says({{-1, 4}}, "4 on axis -1"));
+    CHECK(says({{1, 4}, {1, 2}, {0, 2}, {1, 8}}, "4 on axis 1"));
+    CHECK(says({{1, 65537}}, "65537 on axis 1"));
+    CHECK(says({{1, 256}, {0, 512}}, "512 on axis 0"));
+    // Of one spatial axis there are two axes in all.
+    CHECK(says({{2, 4}}, "4 on axis 2"));
+    for (const char* order : {"nhw", "hwn"})
+        CHECK(complaint({{0, 2}}, of_gradient().layout("x", order).in_place("dx", "dy")) == "");
+    CHECK(contains(complaint({{0, 2}}, of_gradient().layout("x", "blocked").in_place("dx", "dy")),
+                   "dx may lie where another tensor does, so it is not blocked"));
+}

@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: Apache-2.0
+// How declarations become kernels: every registration is resolved at once, and everything that is
+// wrong is said at once.
+#include "harness/registry/registry.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <stdexcept>
+#include <utility>
+
+#include "harness/base/text.hpp"
+#include "harness/operators/copies.hpp"
+#include "harness/registry/element_types.hpp"
+#include "harness/registry/layout.hpp"
+
+namespace gradverify {
+
+namespace {
+
+std::string place_of(const KernelDeclaration& declaration) {
+    return declaration.file + ":" + std::to_string(declaration.line);
+}
+
+std::string file_name(const KernelDeclaration& declaration) {
+    return std::filesystem::path(declaration.file).filename().string();
+}
+
+/// A name is a field of a printed case and a target of globs, so it holds no `:` and no `*`.
+bool is_name(std::string_view name) {
+    const auto allowed = [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+               c == '_' || c == '-' || c == '.';
+    };
+    return !name.empty() && std::ranges::all_of(name, allowed);
+}
+
+std::vector<std::string> names_of(const std::vector<Feature>& features) {
+    std::vector<std::string> names;
+    names.reserve(features.size());
+    for (const Feature& feature : features) names.push_back(feature.name);
+    return names;
+}
+
+std::vector<std::string> names_of(const std::vector<PassSpec>& passes) {
+    std::vector<std::string> names;
+    names.reserve(passes.size());
+    for (const PassSpec& pass : passes) names.push_back(pass.name);
+    return names;
+}
+
+/// Why the operator's problem for benchmarks is none; empty when it is one, or none is declared.
+std::string mistake_in_benchmark(const Operator& op) {
+    if (op.benchmark.empty() || !op.mistakes.empty()) return {};
+    std::string why;
+    try {
+        why = op.validate(Problem::parse(op.space, op.benchmark)).value_or("");
+    } catch (const std::invalid_argument& wrong) {
+        why = wrong.what();
+    }
+    return why.empty() ? why : "its benchmark problem " + op.benchmark + ": " + why;
+}
+
+}  // namespace
+
+const KernelDeclaration* Kernel::on(std::string_view device) const {
+    const auto found = why_absent.empty() ? by_device.find(std::string(device)) : by_device.end();
+    return found == by_device.end() ? nullptr : found->second;
+}
+
+std::string Kernel::why_not_on(std::string_view device) const {
+    if (by_device.contains(std::string(device)) && !why_absent.empty())
+        return "can't run on this machine: " + why_absent;
+    return "is not built for the device " + std::string(device);
+}
+
+std::vector<std::string> Kernel::devices() const {
+    std::vector<std::string> devices;
+    for (const auto& [device, declaration] : by_device)
+        if (device != checked_variant) devices.push_back(device);
+    return devices;
+}
+
+std::vector<std::string> Kernel::conditions() const {
+    const KernelDeclaration& declared = any();
+    std::vector<std::string> conditions;
+    if (declared.ranks && declared.ranks != op->space.ranks())
+        conditions.push_back(declared.ranks->print());
+    for (const Constraint& constraint : declared.constraints)
+        conditions.push_back(constraint.print());
+    if (declared.predicate) conditions.push_back(declared.predicate_text);
+    if (declared.most_elements)
+        conditions.push_back("tensors of at most " + std::to_string(*declared.most_elements) +
+                             " elements");
+    if (!declared.accepts_empty) conditions.emplace_back("no empty tensors");
+    return conditions;
+}
+
+std::optional<std::string> Kernel::why_unsupported(const Problem& problem) const {
+    const KernelDeclaration& declared = any();
+    if (declared.ranks && !declared.ranks->contains(problem.rank()))
+        return "needs " + declared.ranks->print();
+    if (const Constraint* violated = first_violated(declared.constraints, problem))
+        return "needs " + violated->print();
+    if (declared.predicate && !declared.predicate(problem))
+        return "needs " + declared.predicate_text;
+    if (declared.most_elements)
+        for (const std::string& tensor : pass->tensors())
+            if (most_elements_of(*op, declared, tensor, problem) > *declared.most_elements)
+                return "needs tensors of at most " + std::to_string(*declared.most_elements) +
+                       " elements (up_to_elements() is declared); " + tensor + " has more";
+    if (!declared.accepts_empty && op->is_empty(problem))
+        return "needs a problem whose tensors have elements (with_empty_problems() is not "
+               "declared)";
+    return std::nullopt;
+}
+
+Registry& Registry::instance() {
+    static Registry registry;
+    return registry;
+}
+
+const Operator& Registry::add(Operator op) {
+    if (find_operator(op.name))
+        throw std::invalid_argument("operator " + op.name + " is registered twice");
+    operators_.push_back(std::make_unique<Operator>(std::move(op)));
+    checked_ = false;
+    return *operators_.back();
+}
+
+KernelDeclaration& Registry::add(KernelDeclaration declaration) {
+    declarations_.push_back(std::make_unique<KernelDeclaration>(std::move(declaration)));
+    checked_ = false;
+    return *declarations_.back();
+}
+
+namespace {
+
+/// Enters one declaration into the kernels found so far, or says why it can't be.
+class Resolver {
+  public:
+    explicit Resolver(const Registry& registry, std::vector<std::string> operator_names)
+        : registry_(registry), operator_names_(std::move(operator_names)) {}
+
+    void resolve(KernelDeclaration& declaration) {
+        const std::string name = declaration.full_name();
+        const auto wrong = [&](const std::string& what) {
+            const std::string error =
+                "kernel " + name + " (" + place_of(declaration) + "): " + what;
+            // What is compiled for two devices has its mistakes twice.
+            if (std::ranges::find(errors, error) == errors.end()) errors.push_back(error);
+        };
+        if (!is_name(declaration.variant))
+            return wrong("a variant's name holds letters, digits, '_', '-' and '.', not '" +
+                         declaration.variant + "'");
+        const Operator* op = registry_.find_operator(declaration.operator_name);
+        if (!op)
+            return wrong("there is no operator '" + declaration.operator_name + "'; there are: " +
+                         (operator_names_.empty() ? "none" : joined(operator_names_)));
+        if (!op->mistakes.empty()) return;  // said once, for the operator
+        const PassSpec* pass = op->find_pass(declaration.pass_name);
+        if (!pass)
+            return wrong("operator " + op->name + " has no pass '" + declaration.pass_name +
+                         "'; it has: " + joined(names_of(op->passes)));
+        for (const std::string& feature : declaration.features)
+            if (std::ranges::find(op->features, feature, &Feature::name) == op->features.end())
+                wrong("there is no feature '" + feature + "' of " + op->name + "; there are: " +
+                      (op->features.empty() ? "none" : joined(names_of(op->features))));
+        if (declaration.ranks && (declaration.ranks->least > declaration.ranks->most ||
+                                  !op->space.ranks().contains(declaration.ranks->least) ||
+                                  !op->space.ranks().contains(declaration.ranks->most)))
+            wrong("spatial_axes(" + std::to_string(declaration.ranks->least) + ", " +
+                  std::to_string(declaration.ranks->most) + ") must lie within those of " +
+                  op->name + ": " + op->space.ranks().print());
+        else
+            complete(declaration, *op);
+        try {
+            check_names(declaration.constraints, op->space,
+                        declaration.ranks.value_or(op->space.ranks()));
+        } catch (const std::invalid_argument& unknown) {
+            wrong(unknown.what());
+        }
+        const auto has = [](const std::vector<std::string>& tensors, const std::string& tensor) {
+            return std::ranges::find(tensors, tensor) != tensors.end();
+        };
+        for (const Alias& alias : declaration.aliases)
+            if (!has(pass->outputs, alias.output) || !has(pass->inputs, alias.input))
+                wrong("in_place(\"" + alias.output + "\", \"" + alias.input +
+                      "\") needs an output and an input of the pass; its outputs are " +
+                      joined(pass->outputs) + ", its inputs " + joined(pass->inputs));
+        if (declaration.accepts_invalid_indices &&
+            std::ranges::none_of(pass->inputs, [&](const std::string& input) {
+                return op->tensor_named(input).may_be_invalid;
+            }))
+            wrong(
+                "with_invalid_indices() needs an input of the pass that the operator declares "
+                "with or_invalid()");
+        if (declaration.most_elements && *declaration.most_elements < 1)
+            wrong("up_to_elements(N) needs an N of at least 1");
+        if (declaration.norm_wise_growth &&
+            !(*declaration.norm_wise_growth >= 1.0 && std::isfinite(*declaration.norm_wise_growth)))
+            wrong("norm_wise(growth) needs a finite growth of at least 1");
+        for (const std::string& mistake : mistakes_in_types(declaration, *op, *pass))
+            wrong(mistake);
+        for (const std::string& mistake : mistakes_in_layouts(declaration, *op, *pass))
+            wrong(mistake);
+        Kernel& kernel = kernels[name];
+        kernel.name = name;
+        kernel.op = op;
+        kernel.pass = pass;
+        enter(kernel, declaration);
+    }
+
+    std::map<std::string, Kernel> kernels;
+    std::vector<std::string> errors;
+
+  private:
+    /// Adds what follows from what the declaration leaves out.
+    static void complete(KernelDeclaration& declaration, const Operator& op) {
+        if (std::exchange(declaration.is_complete, true)) return;
+        if (!declaration.ranks) declaration.ranks = op.usual_ranks;
+        for (const Feature& feature : op.features)
+            if (std::ranges::find(declaration.features, feature.name) == declaration.features.end())
+                declaration.constraints.insert(declaration.constraints.end(),
+                                               feature.without.begin(), feature.without.end());
+    }
+
+    void enter(Kernel& kernel, const KernelDeclaration& declaration) {
+        const auto clash = [&](const std::string& how, const KernelDeclaration& first) {
+            errors.push_back("kernel " + kernel.name + " is registered twice" + how + ": " +
+                             place_of(first) + " and " + place_of(declaration) +
+                             "; give one of them another variant name");
+        };
+        if (const auto first = kernel.by_device.find(declaration.device);
+            first != kernel.by_device.end())
+            return clash(" for " + declaration.device, *first->second);
+        // One file is compiled for each device; two files would be two kernels of one name.
+        if (!kernel.by_device.empty() && file_name(kernel.any()) != file_name(declaration))
+            return clash("", kernel.any());
+        kernel.by_device[declaration.device] = &declaration;
+    }
+
+    const Registry& registry_;
+    std::vector<std::string> operator_names_;
+};
+
+}  // namespace
+
+void Registry::check() {
+    std::vector<std::string> operator_names;
+    for (const auto& op : operators_) operator_names.push_back(op->name);
+    std::ranges::sort(operator_names);
+    Resolver resolver(*this, operator_names);
+    for (const auto& declaration : declarations_) resolver.resolve(*declaration);
+    for (const auto& op : operators_) {
+        for (const std::string& mistake : op->mistakes)
+            resolver.errors.push_back("operator " + op->name + ": " + mistake);
+        if (const std::string why = mistake_in_benchmark(*op); !why.empty())
+            resolver.errors.push_back("operator " + op->name + ": " + why);
+        if (!op->mistakes.empty()) continue;
+        for (const auto& mistakes : {mistakes_in_separable(*op), mistakes_in_orders(*op)})
+            for (const std::string& mistake : mistakes)
+                resolver.errors.push_back("operator " + op->name + ": " + mistake);
+    }
+    if (!resolver.errors.empty()) throw std::invalid_argument(joined(resolver.errors, "\n"));
+    kernels_.clear();
+    for (auto& [name, kernel] : resolver.kernels) {
+        if (const auto why_absent = kernel.any().why_absent) kernel.why_absent = why_absent();
+        kernels_.push_back(std::move(kernel));
+    }
+    checked_ = true;
+}
+
+const std::vector<Kernel>& Registry::kernels() const {
+    if (!checked_) throw std::logic_error("Registry::check() has not run");
+    return kernels_;
+}
+
+const Kernel* Registry::find_kernel(std::string_view full_name) const {
+    const std::vector<Kernel>& all = kernels();
+    const auto found = std::ranges::find(all, full_name, &Kernel::name);
+    return found == all.end() ? nullptr : &*found;
+}
+
+const Operator* Registry::find_operator(std::string_view name) const {
+    const auto found = std::ranges::find(operators_, name, [](const auto& op) { return op->name; });
+    return found == operators_.end() ? nullptr : found->get();
+}
+
+}  // namespace gradverify

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// Decides which operators and kernels this executable knows. Filled by static initialisers before
+// main, checked once by `check()`; touches no device.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "harness/operators/operator.hpp"
+#include "harness/registry/kernel_declaration.hpp"
+
+namespace gradverify {
+
+/// The variant of a kernel that the cpu device's race detector sees: built like a device's, but no
+/// device that a user could name.
+constexpr const char* checked_variant = "cpu-checked";
+
+/// A kernel on all its devices. The declarations come from the same source file, so whatever one
+/// says of support and promises holds on every device.
+struct Kernel {
+    std::string name;  ///< `conv.grad_weight/naive`
+    const Operator* op = nullptr;
+    const PassSpec* pass = nullptr;
+    std::map<std::string, const KernelDeclaration*> by_device;  ///< and by `checked_variant`
+    /// What the kernel needs and this machine lacks; empty: nothing.
+    std::string why_absent{};
+
+    /// The devices that it exists on, without the checked variant.
+    std::vector<std::string> devices() const;
+    /// Null when the kernel does not exist on this device, or not on this machine.
+    const KernelDeclaration* on(std::string_view device) const;
+    /// Why that is; the sentence begins with the kernel.
+    std::string why_not_on(std::string_view device) const;
+    const KernelDeclaration& any() const { return *by_device.begin()->second; }
+    /// What it needs of a problem beyond what its operator does, as `list` prints it.
+    std::vector<std::string> conditions() const;
+    /// Why this kernel must not be given the problem, valid for its operator; nothing if it may.
+    std::optional<std::string> why_unsupported(const Problem& problem) const;
+};
+
+class Registry {
+  public:
+    /// The registry that the macros fill.
+    static Registry& instance();
+
+    /// **Errors** std::invalid_argument when the name is taken.
+    const Operator& add(Operator op);
+    KernelDeclaration& add(KernelDeclaration declaration);
+
+    /// Resolves every declaration; to be called once, before any other question.
+    ///
+    /// **Errors** std::invalid_argument that says what is wrong and what is right: a duplicate
+    /// name with both places, an operator or pass that does not exist, an unknown parameter in a
+    /// constraint.
+    void check();
+
+    /// Sorted by name. **Errors** std::logic_error before `check`.
+    const std::vector<Kernel>& kernels() const;
+    const Kernel* find_kernel(std::string_view full_name) const;
+    const Operator* find_operator(std::string_view name) const;
+
+  private:
+    std::vector<std::unique_ptr<Operator>> operators_;
+    std::vector<std::unique_ptr<KernelDeclaration>> declarations_;
+    std::vector<Kernel> kernels_;
+    bool checked_ = false;
+};
+
+}  // namespace gradverify
+
+#define GRADVERIFY_DETAIL_OPERATOR_JOIN2(a, b) a##b
+#define GRADVERIFY_DETAIL_OPERATOR_JOIN(a, b) GRADVERIFY_DETAIL_OPERATOR_JOIN2(a, b)
+
+/// Registers an operator: a function that returns its description.
+#define GRADVERIFY_OPERATOR(DESCRIBE)                                                      \
+    [[maybe_unused]] static const ::gradverify::Operator& GRADVERIFY_DETAIL_OPERATOR_JOIN( \
+        gradverify_operator_, __COUNTER__) = ::gradverify::Registry::instance().add(DESCRIBE())

@@ -1,0 +1,367 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a registry accepts, and what it says of wrong registrations.
+#include "harness/registry/registry.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "harness/testing/operator.hpp"
+
+namespace {
+
+using namespace gradverify;
+using namespace gradverify::testing;
+
+/// What `check` says of these kernels beside the operator `toy`.
+std::string complaint(const std::vector<KernelDeclaration>& kernels) {
+    Registry registry;
+    registry.add(toy_operator());
+    for (const KernelDeclaration& kernel : kernels) registry.add(kernel);
+    return refusal([&] { registry.check(); });
+}
+
+KernelDeclaration at(KernelDeclaration kernel, std::string file, int line) {
+    kernel.file = std::move(file);
+    kernel.line = line;
+    return kernel;
+}
+
+}  // namespace
+
+TEST_CASE("kernels are listed by full name, with their devices and their pass") {
+    Registry registry;
+    const Operator& op = registry.add(toy_operator());
+    registry.add(toy_kernel("plain"));
+    registry.add(toy_kernel("fancy", "cpu"));
+    registry.add(toy_kernel("fancy", "cuda"));
+    registry.check();
+    REQUIRE(registry.kernels().size() == 2);
+    const Kernel& fancy = registry.kernels()[0];
+    CHECK(fancy.name == "toy.forward/fancy");
+    CHECK(fancy.op == &op);
+    CHECK(fancy.pass == op.find_pass("forward"));
+    CHECK(fancy.on("cpu"));
+    CHECK(fancy.on("cuda"));
+    CHECK(fancy.on("cpu") != fancy.on("cuda"));
+    CHECK(registry.find_kernel("toy.forward/plain") == &registry.kernels()[1]);
+    CHECK(registry.kernels()[1].on("cuda") == nullptr);
+    CHECK(registry.find_kernel("toy.forward/other") == nullptr);
+    CHECK(registry.find_operator("other") == nullptr);
+}
+
+TEST_CASE("a kernel that needs what this machine lacks is there, but on no device") {
+    Registry registry;
+    registry.add(toy_operator());
+    registry.add(toy_kernel("here")).needs([] { return std::string(); });
+    registry.add(toy_kernel("lost")).needs([] { return std::string("no libvendor.so.1"); });
+    registry.check();
+    const Kernel& here = *registry.find_kernel("toy.forward/here");
+    CHECK(here.on("cpu"));
+    CHECK(here.why_not_on("cuda") == "is not built for the device cuda");
+    const Kernel& lost = *registry.find_kernel("toy.forward/lost");
+    CHECK_FALSE(lost.on("cpu"));
+    CHECK(lost.why_absent == "no libvendor.so.1");
+    CHECK(lost.why_not_on("cpu") == "can't run on this machine: no libvendor.so.1");
+    CHECK(lost.why_not_on("cuda") == "is not built for the device cuda");
+    CHECK(complaint({toy_kernel("lost").needs([] { return std::string("gone"); }),
+                     at(toy_kernel("lost"), "b.cu", 90)})
+              .starts_with("kernel toy.forward/lost is registered twice for cpu"));
+}
+
+TEST_CASE("a name registered twice is an error that names both places") {
+    CHECK(complaint({at(toy_kernel("plain"), "a.cu", 3), at(toy_kernel("plain"), "b.cu", 90)}) ==
+          "kernel toy.forward/plain is registered twice for cpu: a.cu:3 and b.cu:90; give one of "
+          "them another variant name");
+}
+
+TEST_CASE("one name in two files is an error even when they are for different devices") {
+    CHECK(complaint(
+              {at(toy_kernel("plain"), "a.cu", 3), at(toy_kernel("plain", "cuda"), "b.cu", 90)}) ==
+          "kernel toy.forward/plain is registered twice: a.cu:3 and b.cu:90; give one of them "
+          "another variant name");
+    // One file compiled for both devices, seen through two paths.
+    CHECK(complaint({at(toy_kernel("plain"), "/build/a.cu", 3),
+                     at(toy_kernel("plain", "cuda"), "/source/a.cu", 3)})
+              .empty());
+}
+
+TEST_CASE("an unknown operator is an error that lists the operators") {
+    KernelDeclaration kernel = toy_kernel("plain");
+    kernel.operator_name = "tyo";
+    CHECK(complaint({kernel}) ==
+          "kernel tyo.forward/plain (kernels/plain.cu:7): there is no operator 'tyo'; there are: "
+          "toy");
+    Registry registry;
+    registry.add(kernel);
+    CHECK(contains(refusal([&] { registry.check(); }), "there are: none"));
+}
+
+TEST_CASE("an unknown pass is an error that lists the operator's passes") {
+    KernelDeclaration kernel = toy_kernel("plain");
+    kernel.pass_name = "grad_y";
+    CHECK(complaint({kernel}) ==
+          "kernel toy.grad_y/plain (kernels/plain.cu:7): operator toy has no pass 'grad_y'; it "
+          "has: forward, grad_x");
+}
+
+TEST_CASE("an unknown parameter in a constraint names the kernel, the place and the parameters") {
+    const std::string text = complaint({toy_kernel("plain").where("stride", equals(1))});
+    CHECK(contains(text, "kernel toy.forward/plain (kernels/plain.cu:7): "));
+    CHECK(contains(text, "stride"));
+    CHECK(contains(text, "n, in"));
+    const std::string other = complaint({toy_kernel("plain").where("n", same_as("m"))});
+    CHECK(contains(other, "kernel toy.forward/plain (kernels/plain.cu:7): "));
+    CHECK(contains(other, "n, in"));
+}
+
+TEST_CASE("types that a tensor or an accumulator can't have are errors that say what is right") {
+    const std::string prefix = "kernel toy.forward/plain (kernels/plain.cu:7): ";
+    CHECK(complaint({toy_kernel("plain").storage(DType::i32)}) ==
+          prefix +
+              "storage() needs f8e4m3, f8e5m2, f16, bf16, f32 or f64, not i32; integers are for "
+              "the forward pass of an operator that sums products, as they have no gradient");
+    CHECK(complaint({toy_kernel("plain").accumulates_in(DType::i64)}) ==
+          prefix +
+              "accumulates_in() needs f16, bf16, f32 or f64, or i32 where all tensors are "
+              "integers, not i64");
+    CHECK(complaint({toy_kernel("plain").accumulates_in(DType::f8e4m3)}) ==
+          prefix +
+              "accumulates_in() needs f16, bf16, f32 or f64, or i32 where all tensors are "
+              "integers, not f8e4m3");
+    CHECK(complaint({toy_kernel("plain").storage("x", DType::i64)}) ==
+          prefix + "storage(\"x\") needs f8e4m3, f8e5m2, f16, bf16, f32 or f64, not i64");
+    CHECK(complaint({toy_kernel("plain").storage("z", DType::f16)}) ==
+          prefix + "storage(\"z\") needs a floating tensor of the pass; there are x, w, y");
+    CHECK(complaint({toy_kernel("plain").storage("x", DType::f16).in_place("y", "x")}) ==
+          prefix + "y lies where x does, but their types are f32 and f16; name both in storage()");
+    CHECK(complaint({toy_kernel("plain").storage("x", DType::f16).storage(DType::f64)}).empty());
+}
+
+TEST_CASE("integers are for forward passes that sum products, and all of a pass for sums of them") {
+    Operator op = toy_operator();
+    op.products = {{"x", "w"}};
+    const auto complaint_of = [&](const KernelDeclaration& kernel) {
+        Registry registry;
+        registry.add(op);
+        registry.add(kernel);
+        return refusal([&] { registry.check(); });
+    };
+    const std::string prefix = "kernel toy.forward/plain (kernels/plain.cu:7): ";
+    CHECK(complaint_of(toy_kernel("plain").storage(DType::i8)).empty());
+    CHECK(
+        complaint_of(toy_kernel("plain").storage("x", DType::u8).storage("w", DType::i8)).empty());
+    CHECK(complaint_of(toy_kernel("plain").storage(DType::i8).storage("y", DType::f32)) ==
+          prefix +
+              "accumulates_in(i32), which a tensor of i32 or storage() of integers comes to, needs "
+              "integers in all tensors of the pass, not i8 (y: f32); say accumulates_in(f32) if "
+              "they are meant");
+    CHECK(complaint_of(toy_kernel("plain")
+                           .storage(DType::i8)
+                           .storage("y", DType::f32)
+                           .accumulates_in(DType::f32))
+              .empty());
+    CHECK(complaint_of(toy_kernel("plain").storage(DType::i64)) ==
+          prefix + "storage() needs f8e4m3, f8e5m2, f16, bf16, f32, f64, i8, u8 or i32, not i64");
+}
+
+TEST_CASE("what saturates is a result of 8 bits") {
+    const std::string wrong =
+        "kernel toy.forward/plain (kernels/plain.cu:7): saturates() needs a result of 8 bits; say "
+        "which by storage()";
+    CHECK(complaint({toy_kernel("plain").saturates()}) == wrong);
+    CHECK(complaint({toy_kernel("plain").storage("x", DType::f8e4m3).saturates()}) == wrong);
+    CHECK(complaint({toy_kernel("plain").storage("y", DType::f8e4m3).saturates()}).empty());
+}
+
+TEST_CASE("a mistake of a kernel for two devices is said once") {
+    CHECK(complaint(
+              {toy_kernel("plain", "cpu").saturates(), toy_kernel("plain", "cuda").saturates()}) ==
+          "kernel toy.forward/plain (kernels/plain.cu:7): saturates() needs a result of 8 bits; "
+          "say which by storage()");
+}
+
+TEST_CASE("tensor cores sum in double where all is double, or it is an error") {
+    const std::string wrong =
+        "kernel toy.forward/plain (kernels/plain.cu:7): on_tensor_cores() sums in f64 only where "
+        "all tensors are of f64: there are no tensor cores for wider sums of narrower factors";
+    CHECK(complaint({toy_kernel("plain").accumulates_in(DType::f64).on_tensor_cores()}) == wrong);
+    CHECK(
+        complaint(
+            {toy_kernel("plain").storage(DType::f64).storage("x", DType::f32).on_tensor_cores()}) ==
+        wrong);
+    CHECK(complaint({toy_kernel("plain").storage(DType::f64).on_tensor_cores()}).empty());
+    CHECK(complaint({toy_kernel("plain").storage(DType::bf16).on_tensor_cores()}).empty());
+}
+
+TEST_CASE("the growth of a norm-wise bound is a number from 1 on") {
+    for (const double growth : {0.5, -81.0, HUGE_VAL, std::nan("")})
+        CHECK(complaint({toy_kernel("plain").norm_wise(growth)}) ==
+              "kernel toy.forward/plain (kernels/plain.cu:7): norm_wise(growth) needs a finite "
+              "growth of at least 1");
+    CHECK(complaint({toy_kernel("plain").norm_wise(1.0)}).empty());
+}
+
+TEST_CASE("invalid indices are for passes that take some") {
+    CHECK(complaint({toy_kernel("plain").with_invalid_indices()}) ==
+          "kernel toy.forward/plain (kernels/plain.cu:7): with_invalid_indices() needs an input of "
+          "the pass that the operator declares with or_invalid()");
+}
+
+namespace {
+
+/// `toy` of one axis or two, of which ordinary kernels take two, square ones.
+Operator toy_with_features() {
+    Operator op = toy_operator();
+    op.usual_ranks = RankRange{2, 2};
+    Constraint small = between(0, 3);
+    small.parameter = "n";
+    op.features = {{"large_batches", {small}}};
+    return op;
+}
+
+/// What the registry says of a kernel and a problem.
+std::string why_unsupported_of(const KernelDeclaration& kernel, const char* problem) {
+    Registry registry;
+    const Operator& op = registry.add(toy_with_features());
+    registry.add(kernel);
+    registry.check();
+    registry.check();  // as after each registration
+    const Kernel& checked = registry.kernels().front();
+    CHECK(checked.any().constraints.size() < 2);
+    return checked.why_unsupported(Problem::parse(op.space, problem)).value_or("");
+}
+
+std::string complaint_with_features(const KernelDeclaration& kernel) {
+    Registry registry;
+    registry.add(toy_with_features());
+    registry.add(kernel);
+    return refusal([&] { registry.check(); });
+}
+
+}  // namespace
+
+TEST_CASE("what ordinary kernels do without is asked of those that declare it") {
+    const auto plain = [] { return toy_kernel("plain").with_empty_problems(); };
+    CHECK(why_unsupported_of(plain(), "in=3x3") == "");
+    CHECK(why_unsupported_of(plain(), "in=3") == "needs 2 spatial axes");
+    CHECK(why_unsupported_of(plain(), "n=4,in=3x3") == "needs 0 <= n <= 3");
+    CHECK(why_unsupported_of(plain().supports("large_batches"), "n=4,in=3x3") == "");
+    CHECK(why_unsupported_of(plain().supports("large_batches"), "n=4,in=3") ==
+          "needs 2 spatial axes");
+    CHECK(why_unsupported_of(plain().spatial_axes(1, 2), "in=3") == "");
+    CHECK(why_unsupported_of(plain().spatial_axes(1, 1), "in=3x3") == "needs 1 spatial axis");
+    CHECK(contains(complaint_with_features(plain().supports("large_batch")),
+                   "there is no feature 'large_batch' of toy; there are: large_batches"));
+    CHECK(contains(complaint_with_features(plain().spatial_axes(1, 3)),
+                   "spatial_axes(1, 3) must lie within those of toy: 1 to 2 spatial axes"));
+    CHECK(contains(complaint_with_features(plain().spatial_axes(2, 1)), "must lie within"));
+    // A name need exist only where the kernel is asked.
+    CHECK(complaint_with_features(plain().where("in_h", equals(3))) == "");
+    CHECK(contains(complaint_with_features(plain().spatial_axes(1, 2).where("in_h", equals(3))),
+                   "no parameter is called in_h"));
+}
+
+TEST_CASE("an operator's benchmark is a problem of its own") {
+    const auto said_of = [](const char* problem) {
+        Registry registry;
+        Operator op = toy_operator();
+        op.benchmark = problem;
+        registry.add(std::move(op));
+        return refusal([&] { registry.check(); });
+    };
+    CHECK(said_of("n=4,in=3").empty());
+    CHECK(said_of("").empty());
+    CHECK(said_of("m=4,in=3")
+              .starts_with("operator toy: its benchmark problem m=4,in=3: unknown parameter `m`"));
+    CHECK(contains(said_of("n=1073741824,in=1073741824x1073741824"), "tensors of at most"));
+}
+
+TEST_CASE("a variant's name that can't stand in a printed case is refused") {
+    for (const char* name : {"", "a:b", "a*", "a b", "a/b", "a[0]"})
+        CHECK_MESSAGE(contains(complaint({toy_kernel(name)}), "a variant's name holds letters"),
+                      name);
+    CHECK(complaint({toy_kernel("Tree-Reduction_f16.nhwc")}).empty());
+}
+
+TEST_CASE("everything that is wrong is said at once, a line each") {
+    KernelDeclaration unknown = toy_kernel("one");
+    unknown.operator_name = "tyo";
+    const std::string text = complaint({unknown, toy_kernel("two").where("k", equals(1)),
+                                        toy_kernel("three"), toy_kernel("three")});
+    CHECK(contains(text, "there is no operator 'tyo'"));
+    CHECK(contains(text, "\nkernel toy.forward/two (kernels/two.cu:7): "));
+    CHECK(contains(text, "\nkernel toy.forward/three is registered twice"));
+}
+
+TEST_CASE("an operator registered twice is an error") {
+    Registry registry;
+    registry.add(toy_operator());
+    CHECK(refusal([&] { registry.add(toy_operator()); }) == "operator toy is registered twice");
+}
+
+TEST_CASE("kernels can't be asked for before the check, nor after a registration that follows it") {
+    Registry registry;
+    registry.add(toy_operator());
+    CHECK_THROWS_WITH_AS(registry.kernels(), "Registry::check() has not run", std::logic_error);
+    CHECK_THROWS_AS(registry.find_kernel("toy.forward/plain"), std::logic_error);
+    registry.check();
+    CHECK(registry.kernels().empty());
+    registry.add(toy_kernel("plain"));
+    CHECK_THROWS_AS(registry.kernels(), std::logic_error);
+    registry.add(toy_kernel("plain"));
+    CHECK_THROWS_AS(registry.check(), std::invalid_argument);
+    CHECK_THROWS_AS(registry.kernels(), std::logic_error);
+}
+
+TEST_CASE("a kernel says why it must not be given a problem") {
+    Registry registry;
+    const Operator& op = registry.add(toy_operator());
+    registry.add(toy_kernel("plain").where("in", between(1, 4)).only_if("n is not 3", [](auto& p) {
+        return p.scalar("n") != 3;
+    }));
+    registry.add(toy_kernel("empty").with_empty_problems());
+    registry.check();
+    const auto why = [&](const char* variant, const char* problem) {
+        return registry.find_kernel(std::string("toy.forward/") + variant)
+            ->why_unsupported(Problem::parse(op.space, problem))
+            .value_or("");
+    };
+    CHECK(why("plain", "in=4") == "");
+    CHECK(why("plain", "in=5") == "needs 1 <= in <= 4");
+    CHECK(why("plain", "n=3,in=4") == "needs n is not 3");
+    CHECK(why("plain", "n=0,in=4") ==
+          "needs a problem whose tensors have elements (with_empty_problems() is not declared)");
+    CHECK(why("empty", "n=0,in=4") == "");
+}
+
+TEST_CASE("a problem with more elements than any machine holds is invalid, without overflow") {
+    const Operator op = toy_operator();
+    const auto why = [&](const char* problem) {
+        return op.validate(Problem::parse(op.space, problem)).value_or("");
+    };
+    CHECK(why("n=1073741824,in=64") == "");
+    const std::string refused = "toy needs tensors of at most 68719476736 elements; x has more";
+    CHECK(why("n=1073741824,in=65") == refused);
+    // 2^90 elements, and 2^64, which is 0 in 64 bits.
+    CHECK(why("n=1073741824,in=1073741824") == refused);
+    CHECK(why("n=16,in=1073741824x1073741824") == refused);
+    CHECK(why("n=0,in=1073741824x1073741824") == "");
+}
+
+TEST_CASE("a kernel that declares up to how many elements is given no more, and says so") {
+    Registry registry;
+    registry.add(toy_operator());
+    registry.add(toy_kernel("small")).up_to_elements(100);
+    registry.check();
+    const Kernel& kernel = *registry.find_kernel("toy.forward/small");
+    const auto why = [&](const char* problem) {
+        return kernel.why_unsupported(Problem::parse(kernel.op->space, problem)).value_or("");
+    };
+    CHECK(why("n=10,in=10").empty());
+    CHECK(why("n=10,in=11") ==
+          "needs tensors of at most 100 elements (up_to_elements() is declared); x has more");
+    CHECK(kernel.conditions().front() == "tensors of at most 100 elements");
+    CHECK(contains(complaint({toy_kernel("none").up_to_elements(0)}),
+                   "up_to_elements(N) needs an N of at least 1"));
+}

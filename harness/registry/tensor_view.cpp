@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/registry/tensor_view.hpp"
+
+#include <stdexcept>
+#include <string>
+
+namespace gradverify {
+namespace {
+
+/// What C++ calls an element type.
+constexpr const char* cpp_name_of(DType dtype) {
+    switch (dtype) {
+        case DType::f32:
+            return "float";
+        case DType::f64:
+            return "double";
+        case DType::i32:
+            return "std::int32_t";
+        case DType::i64:
+            return "std::int64_t";
+        case DType::f16:
+            return "__half";
+        case DType::bf16:
+            return "__nv_bfloat16";
+        case DType::f8e4m3:
+            return "__nv_fp8_e4m3";
+        case DType::f8e5m2:
+            return "__nv_fp8_e5m2";
+        case DType::i8:
+            return "std::int8_t";
+        case DType::u8:
+            return "std::uint8_t";
+    }
+    return "?";
+}
+
+}  // namespace
+
+void TensorView::require_pairs(DType wanted) const {
+    const std::string is(traits_of(dtype).name), read(traits_of(wanted).name);
+    if (dtype != wanted)
+        throw std::invalid_argument("the launcher reads a tensor of " + is + " as pairs of " +
+                                    read + "; name a pair of " + cpp_name_of(dtype) +
+                                    ", or declare .storage(gradverify::DType::" + read + ")");
+    bool are_pairs = rank > 0 && size(rank - 1) == 2 && stride(rank - 1) == 1;
+    for (int axis = 0; axis + 1 < rank; ++axis) are_pairs = are_pairs && stride(axis) % 2 == 0;
+    if (!are_pairs)
+        throw std::invalid_argument(
+            "the launcher reads a tensor as pairs, but its last axis is not one of two numbers "
+            "beside each other, an even number of them from the next two");
+}
+
+void TensorView::refuse(DType wanted) const {
+    const std::string is(traits_of(dtype).name), read(traits_of(wanted).name);
+    throw std::invalid_argument("the launcher reads a tensor of " + is + " as " + read +
+                                "; write as<" + cpp_name_of(dtype) + ">()" +
+                                (is_floating(dtype) && is_floating(wanted)
+                                     ? ", or declare .storage(gradverify::DType::" + read + ")"
+                                     : std::string()));
+}
+
+}  // namespace gradverify

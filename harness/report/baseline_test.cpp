@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which failures a baseline accepts, and when it complains.
+#include "harness/report/baseline.hpp"
+
+#include <doctest/doctest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "harness/base/errors.hpp"
+#include "harness/report/json.hpp"
+#include "harness/testing/results.hpp"
+
+namespace {
+
+using namespace gradverify;
+using namespace gradverify::testing;
+
+const std::string path =
+    (std::filesystem::temp_directory_path() / ("gradverify_baseline_" + std::to_string(getpid())))
+        .string();
+
+/// What a run with these results leaves, read as a baseline.
+Baseline baseline_of(const std::vector<RowResult>& results) {
+    {
+        JsonResults json(path, 1, {"cpu"});
+        for (const RowResult& result : results) json.add(result);
+        json.finish(results, 1.0);
+    }
+    Baseline baseline = Baseline::read(path);
+    std::filesystem::remove(path);
+    return baseline;
+}
+
+RowResult failed(const std::string& variant, const char* problem, bool minimal = true) {
+    RowResult result =
+        failure_of(variant, "repeatable", Outcome::failed("differs"),
+                   {minimal ? Minimality::Kind::certified : Minimality::Kind::boxed});
+    result.failure->smallest = case_of(result, problem);
+    return result;
+}
+
+std::string complaint(const std::string& text) {
+    std::ofstream(path) << text;
+    try {
+        Baseline::read(path);
+    } catch (const UsageError& wrong) {
+        std::filesystem::remove(path);
+        return wrong.what();
+    }
+    std::filesystem::remove(path);
+    return "";
+}
+
+}  // namespace
+
+TEST_CASE("a baseline knows the rows that did not pass, and no others") {
+    const RowResult vacuous = result_of("plain", "stays_in_bounds", Verdict::vacuous, "zeros");
+    const RowResult errored = result_of("tree_reduction", "repeatable", Verdict::errored, "oh");
+    const RowResult passed = result_of("plain", "repeatable", Verdict::passed, "", "cuda");
+    const Baseline baseline = baseline_of({failed("plain", "in=3"), vacuous, errored, passed});
+    CHECK(baseline.knows(failed("plain", "in=3")));
+    CHECK(baseline.knows(vacuous));
+    CHECK(baseline.knows(errored));
+    CHECK_FALSE(baseline.knows(passed));
+    CHECK_FALSE(baseline.knows(failed("tree_reduction", "in=3")));  // it was errored
+    RowResult other_device = failed("plain", "in=3");
+    other_device.row.device = "cuda";
+    CHECK_FALSE(baseline.knows(other_device));
+    CHECK_FALSE(Baseline().knows(failed("plain", "in=3")));
+}
+
+TEST_CASE("a failure is known at its certified problem alone") {
+    const Baseline certified = baseline_of({failed("plain", "in=3")});
+    CHECK_FALSE(certified.knows(failed("plain", "in=2")));
+    CHECK(certified.knows(failed("plain", "in=2", false)));
+    const Baseline shrunk = baseline_of({failed("plain", "in=3", false)});
+    CHECK(shrunk.knows(failed("plain", "in=2")));
+}
+
+TEST_CASE("a known failure that is gone is named, unless its row did not run") {
+    const Baseline baseline = baseline_of({failed("plain", "in=3")});
+    CHECK(baseline.gone({failed("plain", "in=3")}).empty());
+    CHECK(baseline.gone({}).empty());
+    CHECK(baseline.gone({result_of("plain", "repeatable", Verdict::skipped, "time")}).empty());
+    CHECK(baseline.gone({result_of("plain", "repeatable", Verdict::passed)}) ==
+          std::vector<std::string>{"no longer failed: toy.forward/plain, repeatable on cpu; take "
+                                   "its line out of the baseline"});
+    CHECK(baseline.gone({result_of("plain", "repeatable", Verdict::errored, "oh")}) ==
+          std::vector<std::string>{"not the known failure: toy.forward/plain, repeatable on cpu "
+                                   "was failed"});
+    CHECK(baseline.gone({failed("plain", "in=2")}) ==
+          std::vector<std::string>{"not the known failure: toy.forward/plain, repeatable on cpu "
+                                   "failed from in=3 on"});
+}
+
+TEST_CASE("a file that is no result file is refused with its line") {
+    CHECK_THROWS_WITH_AS(Baseline::read("/no/such/file"), "--baseline: can't read /no/such/file",
+                         UsageError);
+    CHECK(complaint("{\"kind\":\"run\"}\n\nconv.forward/naive\n") ==
+          "--baseline: line 3 of " + path + " is not a line that `check --json` writes");
+    CHECK(complaint("{\"kind\":\"verdict\",\"verdict\":\"failed\"}\n") ==
+          "--baseline: line 1 of " + path + " is not a line that `check --json` writes");
+    CHECK(complaint("") == "");
+}

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a failure, a case and a map of wrong elements look like, to the letter.
+#include "harness/report/failure.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "harness/testing/results.hpp"
+
+namespace {
+
+using namespace gradverify;
+using namespace gradverify::testing;
+
+Outcome wrong_outcome() {
+    Outcome outcome = Outcome::failed("y differs from the reference");
+    outcome.worst = {{.tensor = "y", .index = {1, 2}, .got = 3.0, .want = 1.0},
+                     {.tensor = "y", .index = {0, 0}, .got = 0.1, .want = 0.2, .bound = 0.05}};
+    outcome.maps = {{.tensor = "y", .sizes = {2, 3}, .wrong = 2, .total = 6, .marks = "#....#"}};
+    return outcome;
+}
+
+/// One line of a report with a single wrong element.
+std::string worst_line(double got, double want, double bound) {
+    Outcome outcome = Outcome::failed("differs");
+    outcome.worst = {{.tensor = "y", .index = {0}, .got = got, .want = want, .bound = bound}};
+    const std::string text = report_failure(failure_of("plain", "repeatable", outcome));
+    const std::size_t begin = text.find("y[0]: ");
+    return text.substr(begin, text.find('\n', begin) - begin);
+}
+
+}  // namespace
+
+TEST_CASE("a failed row tells kernel, property, problem, the worst elements, where, and a line") {
+    CHECK(report_failure(failure_of("plain", "matches_reference", wrong_outcome())) ==
+          R"(FAILED toy.forward/plain
+  kernel     toy.forward/plain on cpu
+  property   matches_reference: y differs from the reference
+  problem    n=2,in=3 (minimal, certified: all 7 smaller problems pass; 41 runs)
+  worst      y[1][2]: got 3, want 1 exactly
+             y[0][0]: got 0.1, want 0.2, bound 0.05 (2 times the bound)
+  wrong      2 of 6 elements of y
+    y
+    ┌───┬───┬───┐
+    │ # │ · │ · │
+    ├───┼───┼───┤
+    │ · │ · │ # │
+    └───┴───┴───┘
+  replay     gradverify repro 'v1:toy.forward/plain:matches_reference:cpu:n=2,in=3:data=x[0]=1'
+)");
+}
+
+TEST_CASE("an error within a type is told in its ulps, and doubles that differ look different") {
+    Outcome outcome = Outcome::failed("differs");
+    const auto line = [&](double got, double want, double bound, std::optional<DType> dtype) {
+        outcome.worst = {{"y", {0}, got, want, bound, dtype}};
+        const std::string text = report_failure(failure_of("plain", "repeatable", outcome));
+        const std::size_t begin = text.find("y[0]: ");
+        return text.substr(begin, text.find('\n', begin) - begin);
+    };
+    CHECK(line(1.5, 1.0, 0.25, DType::f16) ==
+          "y[0]: got 1.5, want 1, bound 0.25 (2 times the bound, 5.1e+02 ulps of f16)");
+    CHECK(line(260.0, 256.5, 0.5, DType::bf16) ==
+          "y[0]: got 260, want 256.5, bound 0.5 (7 times the bound, 1.8 ulps of bf16)");
+    CHECK(line(1.5, 1.0, 0.25, std::nullopt) ==
+          "y[0]: got 1.5, want 1, bound 0.25 (2 times the bound)");
+    CHECK(line(3.0, 1.0, 0.0, DType::f16) == "y[0]: got 3, want 1 exactly");
+    CHECK(line(2147483647.0, -1.0, 0.0, DType::i32) == "y[0]: got 2147483647, want -1 exactly");
+    CHECK(line(0.1 + 0x1p-50, 0.1, 0x1p-51, DType::f64) ==
+          "y[0]: got 0.10000000000000089, want 0.10000000000000001, bound 4.4e-16 (2 times the "
+          "bound, 64 ulps of f64)");
+}
+
+TEST_CASE("the line to paste begins with the program as it was called") {
+    const RowResult result = failure_of("plain", "repeatable", Outcome::failed("differs"));
+    CHECK(contains(report_failure(result, "build/mine"),
+                   "\n  replay     build/mine repro 'v1:toy.forward/plain:"));
+}
+
+TEST_CASE("a problem that was not certified is not called minimal") {
+    const auto report = [](const Minimality& minimality) {
+        const std::string text = report_failure(
+            failure_of("plain", "repeatable", Outcome::failed("differs"), minimality));
+        const std::size_t begin = text.find("  problem    ");
+        return text.substr(begin, text.find("  replay") - begin);
+    };
+    using enum Minimality::Kind;
+    CHECK(report({none, 3, 9}) == "  problem    n=2,in=3 (shrunk, not certified; 41 runs)\n");
+    CHECK(report({boxed, 3, 9}) ==
+          "  problem    n=2,in=3 (boxed, 3 of 9: so many problems between the default one and this "
+          "were run and\n             pass; 41 runs)\n");
+    CHECK(contains(report({boxed, 3, 9, true}), "(boxed, 3 of more than 9: "));
+}
+
+TEST_CASE("a certified problem says how many smaller ones pass") {
+    const auto report = [](std::int64_t smaller) {
+        return report_failure(failure_of("plain", "repeatable", Outcome::failed("differs"),
+                                         {Minimality::Kind::certified, smaller, smaller}));
+    };
+    CHECK(contains(report(0), "(minimal, certified: no problem is smaller; 41 runs)\n"));
+    CHECK(contains(report(1), "(minimal, certified: the one smaller problem passes; 41 runs)\n"));
+    CHECK(contains(report(2), "(minimal, certified: all 2 smaller problems pass; 41 runs)\n"));
+}
+
+TEST_CASE("what fails in general and who is wrong stand behind the problem, if they are known") {
+    RowResult result = failure_of("plain", "repeatable", Outcome::failed("differs"));
+    const std::string without = report_failure(result);
+    CHECK_FALSE(contains(without, "in general"));
+    CHECK_FALSE(contains(without, "witnesses"));
+    result.failure->generality = {"fails wherever n >= 2; in doesn't matter", true, 52};
+    result.failure->witnesses = "the kernel stands alone";
+    CHECK(contains(report_failure(result),
+                   "41 runs)\n"
+                   "  in general fails wherever n >= 2; in doesn't matter (52 problems run)\n"
+                   "  witnesses  the kernel stands alone\n"
+                   "  replay "));
+    result.failure->generality = {"nothing else could be run", false, 1};
+    CHECK(contains(report_failure(result), "could be run (1 problem run)\n"));
+}
+
+TEST_CASE("a long message is wrapped under its beginning") {
+    std::string message = "words";
+    for (int i = 0; i < 30; ++i) message += " words";
+    const std::string text =
+        report_failure(failure_of("plain", "repeatable", Outcome::failed(message)));
+    std::size_t begin = text.find("  property   repeatable: words");
+    CHECK(begin != std::string::npos);
+    CHECK(contains(text, "\n             words words"));
+    for (; begin != std::string::npos && begin < text.find("  problem"); ++begin) {
+        const std::size_t end = text.find('\n', begin);
+        CHECK(end - begin <= 100);
+        begin = end;
+    }
+}
+
+TEST_CASE("numbers print as integers, or with the digits of a float; NaN has no sign") {
+    CHECK(worst_line(16777216.0, -2.0, 0.0) == "y[0]: got 16777216, want -2 exactly");
+    CHECK(worst_line(0.1f, 1.0 / 3.0, 0.0) == "y[0]: got 0.100000001, want 0.333333333 exactly");
+    CHECK(worst_line(-std::nan(""), 1.0, 0.5) == "y[0]: got nan, want 1, bound 0.5");
+    CHECK(worst_line(-HUGE_VAL, 1.0, 0.5) == "y[0]: got -inf, want 1, bound 0.5");
+    CHECK(worst_line(101.0, 1.0, 1.0) == "y[0]: got 101, want 1, bound 1 (100 times the bound)");
+}
+
+TEST_CASE("a case that did not fail is one line") {
+    const Case checked = case_of(result_of("plain", "repeatable", Verdict::passed));
+    CHECK(report_case(checked, Outcome::passed()) ==
+          "passed: toy.forward/plain on cpu, repeatable, n=2,in=3\n");
+    CHECK(report_case(checked, Outcome{}) ==
+          "vacuous: toy.forward/plain on cpu, repeatable, n=2,in=3 (every expected value is "
+          "zero)\n");
+    CHECK(report_case(checked, Outcome::skipped("forward too coarse")) ==
+          "skipped: toy.forward/plain on cpu, repeatable, n=2,in=3 (forward too coarse)\n");
+    CHECK(report_case(checked, Outcome::errored("no memory")) ==
+          "errored: toy.forward/plain on cpu, repeatable, n=2,in=3 (no memory)\n");
+}
+
+TEST_CASE("a case that failed reads as a failed row does, without a line to paste") {
+    const Case checked = case_of(result_of("plain", "repeatable", Verdict::failed));
+    CHECK(report_case(checked, Outcome::failed("differs")) ==
+          "FAILED toy.forward/plain\n"
+          "  kernel     toy.forward/plain on cpu\n"
+          "  property   repeatable: differs\n"
+          "  problem    n=2,in=3\n");
+}
+
+TEST_CASE("a map of four dimensions draws the slices that are wrong, named by their indices") {
+    CHECK(draw_map({.tensor = "dw",
+                    .sizes = {2, 3, 1, 2},
+                    .wrong = 2,
+                    .total = 12,
+                    .marks = "...#........"}) ==
+          "    dw[0][1]\n"
+          "    ┌───┬───┐\n"
+          "    │ · │ # │\n"
+          "    └───┴───┘\n");
+    CHECK(draw_map({.tensor = "dw",
+                    .sizes = {2, 3, 1, 2},
+                    .wrong = 2,
+                    .total = 12,
+                    .marks = "..........#."}) ==
+          "    dw[1][2]\n"
+          "    ┌───┬───┐\n"
+          "    │ # │ · │\n"
+          "    └───┴───┘\n");
+}
+
+TEST_CASE("at most three slices are drawn, and the others counted") {
+    const std::string text =
+        draw_map({.tensor = "dw", .sizes = {5, 1, 1}, .wrong = 5, .total = 5, .marks = "#####"});
+    CHECK(contains(text, "    dw[2]\n"));
+    CHECK_FALSE(contains(text, "dw[3]"));
+    CHECK(text.ends_with("    and 2 more slices\n"));
+}
+
+TEST_CASE("a vector is drawn as one row, a scalar and what is too large not at all") {
+    CHECK(draw_map({.tensor = "db", .sizes = {3}, .wrong = 1, .total = 3, .marks = ".#."}) ==
+          "    db\n"
+          "    ┌───┬───┬───┐\n"
+          "    │ · │ # │ · │\n"
+          "    └───┴───┴───┘\n");
+    CHECK(draw_map({.tensor = "db", .sizes = {1}, .wrong = 1, .total = 1, .marks = "#"}) == "");
+    CHECK(draw_map({.tensor = "db", .sizes = {}, .wrong = 1, .total = 1, .marks = "#"}) == "");
+    CHECK(draw_map({.tensor = "y", .sizes = {99999}, .wrong = 1, .total = 99999}) == "");
+}
+
+TEST_CASE("of a large slice a part is drawn that holds the first wrong element") {
+    WrongMap map{.tensor = "y", .sizes = {20, 60}, .wrong = 1, .total = 1200, .marks = ""};
+    map.marks.assign(1200, '.');
+    map.marks[60 + 3] = '#';
+    std::string text = draw_map(map);
+    CHECK(contains(text, "    │ · │ · │ · │ # │ · │"));
+    CHECK(text.ends_with("    (rows 0 to 15 of 20, columns 0 to 23 of 60)\n"));
+    CHECK(std::count(text.begin(), text.end(), '\n') == 1 + 16 + 17 + 1);
+    map.marks[60 + 3] = '.';
+    map.marks[18 * 60 + 59] = '#';
+    text = draw_map(map);
+    CHECK(contains(text, "│ · │ # │\n"));
+    CHECK(text.ends_with("    (rows 4 to 19 of 20, columns 36 to 59 of 60)\n"));
+}

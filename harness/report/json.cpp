@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/report/json.hpp"
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "harness/base/errors.hpp"
+#include "harness/base/version.hpp"
+#include "harness/report/missed.hpp"
+#include "harness/report/summary.hpp"
+
+namespace gradverify {
+
+using nlohmann::ordered_json;
+
+namespace {
+
+std::string text_of(const ordered_json& object) {
+    return object.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+}
+
+void add_minimality(ordered_json& object, const Shrunk& failure) {
+    const Minimality& minimality = failure.minimality;
+    object["minimal"] = failure.minimal();
+    if (minimality.kind == Minimality::Kind::none) return;
+    object["minimality"] = minimality.kind == Minimality::Kind::certified ? "certified" : "boxed";
+    object["smaller_passed"] = minimality.passed;
+    object["smaller"] = minimality.of;
+    if (minimality.of_is_least) object["smaller_is_least"] = true;
+}
+
+/// A rule that every run agrees with is `rule`; what else was seen is told in `seen`.
+void add_explanation(ordered_json& object, const Shrunk& failure) {
+    const Generality& generality = failure.generality;
+    if (!generality.text.empty()) {
+        object[generality.is_rule ? "rule" : "seen"] = generality.text;
+        object["problems_run"] = generality.problems;
+    }
+    if (!failure.witnesses.empty()) object["witnesses"] = failure.witnesses;
+}
+
+ordered_json object_of(const ExhaustiveCover& cover) {
+    ordered_json object{{"problems", cover.problems},
+                        {"compared", cover.compared},
+                        {"distance", cover.distance},
+                        {"beyond", cover.beyond},
+                        {"all", cover.is_all}};
+    if (cover.shards > 1) object["shards"] = cover.shards;
+    if (cover.gave_up) object["gave_up"] = true;
+    return object;
+}
+
+ordered_json object_of(const Kernel& kernel, const Coverage& coverage,
+                       const PairsByRank* within_reach) {
+    ordered_json object{{"problems", coverage.problems()}};
+    for (const auto& [rank, met] : coverage.ranks()) {
+        ordered_json parameters;
+        for (std::size_t i = 0; i < met.slots().size(); ++i) {
+            const SlotCoverage& slot = met.slots()[i];
+            ordered_json remainders;
+            for (const int block : block_sizes_of_interest)
+                remainders[std::to_string(block)] = slot.remainders_of(block);
+            parameters[kernel.op->space.slots(rank)[i].name] = {{"values", slot.values.size()},
+                                                                {"smallest", *slot.values.begin()},
+                                                                {"largest", *slot.values.rbegin()},
+                                                                {"remainders", remainders}};
+        }
+        object["by_rank"].push_back(
+            {{"rank", rank}, {"parameters", parameters}, {"pairs_of_levels", met.pairs().count()}});
+    }
+    if (!within_reach) return object;
+    const PairsCovered pairs = pairs_covered(coverage, *within_reach);
+    object["pairs"] = {{"met", pairs.met}, {"of", pairs.of}, {"missed", pairs.missed}};
+    return object;
+}
+
+/// JSON has no infinity.
+ordered_json object_of(const SensitivityOfCases& ulps) {
+    const auto number = [](double value) {
+        return std::isfinite(value) ? ordered_json(value) : ordered_json("inf");
+    };
+    return {{"cases", ulps.cases},
+            {"least", number(ulps.least_ulps)},
+            {"median", number(ulps.median_ulps)}};
+}
+
+/// What a passed row could have missed.
+void add_missed(ordered_json& object, const RowResult& result) {
+    const Kernel& kernel = *result.row.kernel;
+    object["coverage"] = object_of(kernel, result.coverage, result.within_reach.get());
+    object["supports_only"] = kernel.conditions();
+    if (const auto ulps = summarize(result.sensitivity)) object["ulps"] = object_of(*ulps);
+}
+
+}  // namespace
+
+JsonResults::JsonResults(const std::string& path, std::uint64_t seed,
+                         const std::vector<std::string>& devices)
+    : path_(path), file_(path) {
+    write(text_of({{"kind", "run"}, {"version", version}, {"seed", seed}, {"devices", devices}}));
+}
+
+void JsonResults::write(const std::string& line) {
+    file_ << line << '\n';
+    file_.flush();
+    if (!file_) throw EnvironmentError("can't write " + path_);
+}
+
+void JsonResults::add(const RowResult& result) {
+    ordered_json object{{"kind", "verdict"},
+                        {"kernel", result.row.kernel->name},
+                        {"property", result.row.property},
+                        {"device", result.row.device},
+                        {"verdict", name_of(result.verdict)},
+                        {"cases", result.cases},
+                        {"seconds", result.seconds}};
+    if (result.refused > 0) object["refused"] = result.refused;
+    if (result.exhaustive) object["exhaustive"] = object_of(*result.exhaustive);
+    if (result.verdict == Verdict::passed && result.coverage.problems() > 0)
+        add_missed(object, result);
+    if (!result.message.empty()) object["message"] = result.message;
+    if (result.failure) {
+        object["case"] = result.failure->smallest.print();
+        object["problem"] = result.failure->smallest.problem.print();
+        add_minimality(object, *result.failure);
+        add_explanation(object, *result.failure);
+    }
+    if (result.known) object["known"] = true;
+    write(text_of(object));
+}
+
+void JsonResults::finish(const std::vector<RowResult>& results, double seconds) {
+    const Counts counts = count(results);
+    write(text_of({{"kind", "summary"},
+                   {"rows", results.size()},
+                   {"passed", counts.passed},
+                   {"failed", counts.failed},
+                   {"known", counts.known},
+                   {"vacuous", counts.vacuous},
+                   {"skipped", counts.skipped},
+                   {"errored", counts.errored},
+                   {"cases", counts.cases},
+                   {"not_verified", not_verified(results)},
+                   {"seconds", seconds}}));
+}
+
+}  // namespace gradverify

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the result files hold, and when.
+#include <doctest/doctest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "harness/base/errors.hpp"
+#include "harness/base/version.hpp"
+#include "harness/report/json.hpp"
+#include "harness/report/junit.hpp"
+#include "harness/testing/results.hpp"
+
+namespace {
+
+using namespace gradverify;
+using namespace gradverify::testing;
+using nlohmann::json;
+
+/// A path of this test alone, which is removed at its end.
+class TemporaryFile {
+  public:
+    ~TemporaryFile() { std::filesystem::remove(path); }
+    std::string text() const {
+        std::ifstream file(path);
+        std::ostringstream all;
+        all << file.rdbuf();
+        return all.str();
+    }
+    std::vector<json> objects() const {
+        std::ifstream file(path);
+        std::vector<json> all;
+        for (std::string line; std::getline(file, line);) all.push_back(json::parse(line));
+        return all;
+    }
+    const std::string path = (std::filesystem::temp_directory_path() /
+                              ("gradverify_results_" + std::to_string(getpid())))
+                                 .string();
+};
+
+std::string decoded(std::string text) {
+    const std::vector<std::pair<std::string, std::string>> entities{
+        {"&lt;", "<"}, {"&gt;", ">"}, {"&quot;", "\""}, {"&#10;", "\n"}, {"&amp;", "&"}};
+    for (const auto& [entity, meaning] : entities)
+        for (std::size_t at = 0; (at = text.find(entity, at)) != std::string::npos;
+             at += meaning.size())
+            text.replace(at, entity.size(), meaning);
+    return text;
+}
+
+/// Checks that tags nest and that no bare `<`, `&` or quote stands where it must not; returns the
+/// opened elements in order, with their attributes decoded.
+std::vector<std::string> parsed_xml(const std::string& xml) {
+    REQUIRE(xml.starts_with("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"));
+    std::vector<std::string> open, seen;
+    for (std::size_t at = xml.find('\n'); (at = xml.find('<', at)) != std::string::npos; ++at) {
+        const std::size_t end = xml.find('>', at);
+        REQUIRE(end != std::string::npos);
+        const std::string tag = xml.substr(at + 1, end - at - 1);
+        REQUIRE(tag.find('<') == std::string::npos);
+        const std::string name = tag.substr(0, tag.find_first_of(" /"));
+        if (tag.starts_with('/')) {
+            REQUIRE_FALSE(open.empty());
+            CHECK(open.back() == tag.substr(1));
+            open.pop_back();
+            continue;
+        }
+        CHECK(std::count(tag.begin(), tag.end(), '"') % 2 == 0);
+        seen.push_back(decoded(tag));
+        if (!tag.ends_with('/')) open.push_back(name);
+    }
+    CHECK(open.empty());
+    for (std::size_t at = 0; (at = xml.find('&', at)) != std::string::npos; ++at)
+        CHECK(xml.find(';', at) - at <= 5);
+    return seen;
+}
+
+RowResult awkward_failure() {
+    RowResult result = failure_of("plain", "repeatable",
+                                  Outcome::failed("a < b && \"c\" > 'd'\nnext\x01 gr\u00fc\u00df"));
+    result.failure->outcome.maps = {
+        {.tensor = "y", .sizes = {2}, .wrong = 1, .total = 2, .marks = "#."}};
+    return result;
+}
+
+}  // namespace
+
+TEST_CASE("the first line of the JSON results is the run") {
+    const TemporaryFile file;
+    const JsonResults results(file.path, 18446744073709551615u, {"cpu", "cuda"});
+    const auto lines = file.objects();
+    REQUIRE(lines.size() == 1);
+    CHECK(lines[0] == json{{"kind", "run"},
+                           {"version", version},
+                           {"seed", 18446744073709551615u},
+                           {"devices", {"cpu", "cuda"}}});
+}
+
+TEST_CASE("a verdict is in the file as soon as it stands") {
+    const TemporaryFile file;
+    JsonResults results(file.path, 1, {"cpu"});
+    results.add(result_of("plain", "repeatable", Verdict::passed));
+    auto lines = file.objects();
+    REQUIRE(lines.size() == 2);
+    CHECK(lines[1] == json{{"kind", "verdict"},
+                           {"kernel", "toy.forward/plain"},
+                           {"property", "repeatable"},
+                           {"device", "cpu"},
+                           {"verdict", "passed"},
+                           {"cases", 20},
+                           {"seconds", 0.25}});
+    RowResult refusing = result_of("plain", "stays_in_bounds", Verdict::skipped, "time", "cuda");
+    refusing.refused = 3;
+    results.add(refusing);
+    lines = file.objects();
+    REQUIRE(lines.size() == 3);
+    CHECK(lines[2].at("verdict") == "skipped");
+    CHECK(lines[2].at("message") == "time");
+    CHECK(lines[2].at("device") == "cuda");
+    CHECK(lines[2].at("refused") == 3);
+    CHECK(lines[2].at("cases") == 0);
+}
+
+TEST_CASE("a passed verdict says what it covered, and what its kernel left out") {
+    const TemporaryFile file;
+    JsonResults results(file.path, 1, {"cpu"});
+    RowResult result = result_of("plain", "repeatable", Verdict::passed);
+    for (const char* problem : {"n=2,in=1", "in=9"})
+        result.coverage.add(*result.row.kernel,
+                            Problem::parse(result.row.kernel->op->space, problem));
+    result.within_reach = reach_of(*result.row.kernel, {"n=2,in=1", "n=2,in=9", "in=40"});
+    result.sensitivity = {{0.5, 4.0}, {2.0, INFINITY}, {2.0, INFINITY}};
+    result.exhaustive = ExhaustiveCover{.problems = 5, .compared = 4, .distance = 2, .beyond = 1};
+    results.add(result);
+    result.verdict = Verdict::failed;
+    results.add(result);
+    const json passed = file.objects().at(1);
+    CHECK(passed.at("coverage").at("problems") == 2);
+    CHECK(passed.at("coverage").at("pairs") ==
+          json{{"met", 1},
+               {"of", 3},
+               {"missed", {"n 1 with in_w other", "n 2 or 3 with in_w 2^i + 1"}}});
+    const json& one = passed.at("coverage").at("by_rank").at(0);
+    CHECK(one.at("rank") == 1);
+    CHECK(one.at("pairs_of_levels") == 2);
+    CHECK(one.at("parameters").at("n").at("values") == 2);
+    CHECK(one.at("parameters").at("in_w") ==
+          json{{"values", 2},
+               {"smallest", 1},
+               {"largest", 9},
+               {"remainders", {{"2", 1}, {"4", 1}, {"8", 1}, {"16", 2}, {"32", 2}}}});
+    CHECK(passed.at("supports_only") == json{"no empty tensors"});
+    CHECK(passed.at("ulps") == json{{"cases", 3}, {"least", 0.5}, {"median", "inf"}});
+    CHECK(passed.at("exhaustive") ==
+          json{{"problems", 5}, {"compared", 4}, {"distance", 2}, {"beyond", 1}, {"all", false}});
+    CHECK_FALSE(file.objects().at(2).contains("coverage"));
+}
+
+TEST_CASE("a failure's line has the case that repro accepts, and whether it is minimal") {
+    const TemporaryFile file;
+    JsonResults results(file.path, 1, {"cpu"});
+    results.add(failure_of("plain", "repeatable", Outcome::failed("differs\n\"so\" \xff")));
+    using enum Minimality::Kind;
+    results.add(failure_of("plain", "repeatable", Outcome::failed("differs"), {boxed, 3, 9, true}));
+    results.add(failure_of("plain", "repeatable", Outcome::failed("differs"), {none, 3, 9}));
+    const auto lines = file.objects();
+    REQUIRE(lines.size() == 4);
+    CHECK(lines[1].at("verdict") == "failed");
+    CHECK(lines[1].at("message") == "differs\n\"so\" \xef\xbf\xbd");
+    CHECK(lines[1].at("problem") == "n=2,in=3");
+    CHECK(lines[1].at("minimal") == true);
+    CHECK(lines[1].at("minimality") == "certified");
+    CHECK(lines[1].at("smaller_passed") == 7);
+    CHECK(lines[1].at("smaller") == 7);
+    CHECK_FALSE(lines[1].contains("smaller_is_least"));
+    CHECK(lines[2].at("minimal") == false);
+    CHECK(lines[2].at("minimality") == "boxed");
+    CHECK(lines[2].at("smaller_passed") == 3);
+    CHECK(lines[2].at("smaller") == 9);
+    CHECK(lines[2].at("smaller_is_least") == true);
+    CHECK(lines[3].at("minimal") == false);
+    CHECK_FALSE(lines[3].contains("minimality"));
+    const auto printed = lines[1].at("case").get<std::string>();
+    CHECK(Case::parse(printed, registry_of_results()).print() == printed);
+}
+
+TEST_CASE("a failure's line has the rule, or what was seen, and what the witnesses say") {
+    const TemporaryFile file;
+    JsonResults results(file.path, 1, {"cpu"});
+    RowResult result = failure_of("plain", "repeatable", Outcome::failed("differs"));
+    results.add(result);
+    result.failure->generality = {"fails wherever n >= 2", true, 52};
+    result.failure->witnesses = "the kernel stands alone";
+    results.add(result);
+    result.failure->generality.is_rule = false;
+    results.add(result);
+    const auto lines = file.objects();
+    REQUIRE(lines.size() == 4);
+    for (const char* key : {"rule", "seen", "problems_run", "witnesses"})
+        CHECK_FALSE(lines[1].contains(key));
+    CHECK(lines[2].at("rule") == "fails wherever n >= 2");
+    CHECK(lines[2].at("problems_run") == 52);
+    CHECK(lines[2].at("witnesses") == "the kernel stands alone");
+    CHECK_FALSE(lines[2].contains("seen"));
+    CHECK(lines[3].at("seen") == "fails wherever n >= 2");
+    CHECK_FALSE(lines[3].contains("rule"));
+    const auto elements = parsed_xml(junit_xml({result}, 0.0));
+    CHECK(elements[2] ==
+          "failure message=\"differs; fails wherever n >= 2; the kernel stands alone\"");
+}
+
+TEST_CASE("the last line of the JSON results is the summary") {
+    const TemporaryFile file;
+    JsonResults results(file.path, 1, {"cpu"});
+    results.finish({result_of("plain", "repeatable", Verdict::passed),
+                    result_of("tree_reduction", "repeatable", Verdict::skipped, "time")},
+                   1.5);
+    const auto lines = file.objects();
+    REQUIRE(lines.size() == 2);
+    CHECK(lines[1] == json{{"kind", "summary"},
+                           {"rows", 2},
+                           {"passed", 1},
+                           {"failed", 0},
+                           {"known", 0},
+                           {"vacuous", 0},
+                           {"skipped", 1},
+                           {"errored", 0},
+                           {"cases", 20},
+                           {"not_verified", {"toy.forward/tree_reduction"}},
+                           {"seconds", 1.5}});
+}
+
+TEST_CASE("a result file that can't be written is the environment's fault") {
+    const std::string path = "/no/such/folder/results";
+    CHECK_THROWS_WITH_AS(JsonResults(path, 1, {"cpu"}), "can't write /no/such/folder/results",
+                         EnvironmentError);
+    CHECK_THROWS_WITH_AS(open_junit(path), "can't write /no/such/folder/results", EnvironmentError);
+    CHECK_THROWS_WITH_AS(write_junit(path, {}, 0.0), "can't write /no/such/folder/results",
+                         EnvironmentError);
+    // A disk that is full is noticed when it is written to.
+    CHECK_THROWS_AS(JsonResults("/dev/full", 1, {"cpu"}), EnvironmentError);
+    CHECK_THROWS_AS(write_junit("/dev/full", {}, 0.0), EnvironmentError);
+}
+
+TEST_CASE("the JUnit document counts its rows and names them by kernel, property and device") {
+    const auto elements =
+        parsed_xml(junit_xml({result_of("plain", "repeatable", Verdict::passed), awkward_failure(),
+                              result_of("plain", "stays_in_bounds", Verdict::vacuous, "only zeros"),
+                              result_of("plain", "adjoint_identity", Verdict::errored, "no memory"),
+                              result_of("plain", "repeatable", Verdict::skipped, "time", "cuda")},
+                             1.5));
+    REQUIRE(elements.size() == 10);
+    CHECK(elements[0] ==
+          "testsuite name=\"gradverify\" tests=\"5\" failures=\"2\" errors=\"1\" skipped=\"1\" "
+          "time=\"1.500000\"");
+    CHECK(elements[1] ==
+          "testcase classname=\"toy.forward/plain\" name=\"repeatable@cpu\" time=\"0.250000\"");
+    CHECK(elements[2] == elements[1]);
+    CHECK(elements[5] == "failure message=\"vacuous: only zeros\"/");
+    CHECK(elements[7] == "error message=\"no memory\"/");
+    CHECK(elements[8] ==
+          "testcase classname=\"toy.forward/plain\" name=\"repeatable@cuda\" time=\"0.250000\"");
+    CHECK(elements[9] == "skipped message=\"time\"/");
+}
+
+TEST_CASE("whatever a message holds, the JUnit document stays well-formed") {
+    const std::string xml = junit_xml({awkward_failure()}, 0.0);
+    const auto elements = parsed_xml(xml);
+    REQUIRE(elements.size() == 3);
+    CHECK(elements[2] == "failure message=\"a < b && \"c\" > 'd'\nnext  gr\u00fc\u00df\"");
+    CHECK(contains(xml, "a &lt; b &amp;&amp; &quot;c&quot; &gt; 'd'&#10;next  gr\u00fc\u00df"));
+    CHECK(contains(xml, "│ # │ · │"));
+    CHECK(contains(xml, "replay     gradverify repro 'v1:toy.forward/plain:repeatable:cpu:"));
+}
+
+TEST_CASE("the JUnit file is empty until the run has ended") {
+    const TemporaryFile file;
+    write_junit(file.path, {result_of("plain", "repeatable", Verdict::passed)}, 1.0);
+    CHECK(contains(file.text(), "</testsuite>"));
+    open_junit(file.path);
+    CHECK(file.text().empty());
+}

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/report/summary.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <map>
+#include <set>
+
+#include "harness/base/text.hpp"
+#include "harness/report/missed.hpp"
+
+namespace gradverify {
+
+namespace {
+
+constexpr std::size_t column_width = 12;
+
+std::string padded(std::string text, std::size_t width) {
+    text.resize(std::max(text.size(), width), ' ');
+    return text;
+}
+
+std::string format(const char* pattern, double value) {
+    char text[48];
+    std::snprintf(text, sizeof text, pattern, value);
+    return text;
+}
+
+/// A property's name as lines that fit a column: matches / reference.
+std::vector<std::string> stacked(const std::string& name) {
+    std::vector<std::string> lines;
+    for (const std::string_view word : split(name, '_')) {
+        if (!lines.empty() && lines.back().size() + 1 + word.size() < column_width)
+            lines.back() += " " + std::string(word);
+        else
+            lines.emplace_back(word);
+    }
+    return lines;
+}
+
+std::string cell(const RowResult& result) {
+    switch (result.verdict) {
+        case Verdict::passed:
+            return (result.passed == result.cases ? "" : std::to_string(result.passed) + "/") +
+                   std::to_string(result.cases);
+        case Verdict::failed:
+            return "FAILED";
+        case Verdict::errored:
+            return "ERRORED";
+        case Verdict::vacuous:
+            return "VACUOUS";
+        case Verdict::skipped:
+            return "skipped";
+    }
+    return "?";
+}
+
+std::string rstripped(std::string text) {
+    text.erase(text.find_last_not_of(' ') + 1);
+    return text;
+}
+
+/// Kernels down, properties across; a cell is the number of cases, with those of them that compared
+/// a value other than zero before it where that is not all, or the verdict.
+std::string table(const Suite& suite, const std::vector<RowResult>& results,
+                  const std::string& device) {
+    std::map<std::string, std::map<std::string, std::string>> cells;
+    std::set<std::string> used;
+    std::size_t name_width = device.size() + 10;
+    for (const RowResult& result : results) {
+        if (result.row.device != device) continue;
+        cells[result.row.kernel->name][result.row.property] = cell(result);
+        used.insert(result.row.property);
+        name_width = std::max(name_width, result.row.kernel->name.size() + 2);
+    }
+    std::vector<std::string> columns;
+    std::size_t height = 1;
+    for (const Suite::Entry& property : suite.properties)
+        if (used.contains(property.name)) {
+            columns.push_back(property.name);
+            height = std::max(height, stacked(property.name).size());
+        }
+    std::string text;
+    for (std::size_t i = 0; i < height; ++i) {
+        std::string row = padded(i == 0 ? "cases on " + device : "", name_width);
+        for (const std::string& column : columns) {
+            const auto lines = stacked(column);
+            row += padded(i < lines.size() ? lines[i] : "", column_width);
+        }
+        text += rstripped(row) + "\n";
+    }
+    for (auto& [kernel, by_property] : cells) {
+        std::string row = padded(kernel, name_width);
+        for (const std::string& column : columns) {
+            const auto found = by_property.find(column);
+            row += padded(found == by_property.end() ? "-" : found->second, column_width);
+        }
+        text += rstripped(row) + "\n";
+    }
+    return text + "\n";
+}
+
+/// How close the errors of a kernel came to what rounding may cause.
+std::string error_lines(const std::vector<RowResult>& results) {
+    std::map<std::string, std::vector<double>> shares;
+    for (const RowResult& result : results)
+        for (const double share : result.error_over_bound)
+            if (share > 0.0)
+                shares[result.row.kernel->name + " on " + result.row.device].push_back(share);
+    if (shares.empty()) return {};
+    std::size_t name_width = 0;
+    for (const auto& [kernel, values] : shares) name_width = std::max(name_width, kernel.size());
+    std::string text = "largest error of a case as a share of its bound\n";
+    for (const auto& [kernel, values] : shares)
+        text += "  " + padded(kernel, name_width) + "  median " +
+                format("%.3f", quantile(values, 0.5)) + "  99 % " +
+                format("%.3f", quantile(values, 0.99)) + "  max " +
+                format("%.3f", quantile(values, 1.0)) + "\n";
+    return text + "\n";
+}
+
+/// Rows of a kernel that got equally far.
+struct EquallyFar {
+    std::vector<std::string> properties;
+    std::int64_t problems = 0, fewest_compared = 0;
+
+    void add(const RowResult& result) {
+        const std::int64_t compared = result.exhaustive->compared;
+        fewest_compared = properties.empty() ? compared : std::min(fewest_compared, compared);
+        problems = result.exhaustive->problems;
+        properties.push_back(result.row.property);
+    }
+};
+
+/// How far the rows of each kernel got.
+std::string exhaustive_lines(const std::vector<RowResult>& results) {
+    std::map<std::string, std::map<std::string, EquallyFar>> covers;
+    std::size_t name_width = 0;
+    for (const RowResult& result : results) {
+        if (!result.exhaustive) continue;
+        const std::string kernel = result.row.kernel->name + " on " + result.row.device;
+        covers[kernel][result.exhaustive->print()].add(result);
+        name_width = std::max(name_width, kernel.size());
+    }
+    if (covers.empty()) return {};
+    std::string text = "every problem in order, with dense data\n";
+    for (const auto& [kernel, by_cover] : covers)
+        for (const auto& [cover, rows] : by_cover) {
+            std::string words = cover;
+            if (rows.fewest_compared < rows.problems)
+                words += ", at least " + print_grouped(rows.fewest_compared) +
+                         " of them with a value other than zero";
+            if (by_cover.size() > 1) words += ": " + joined(rows.properties);
+            text += "  " + padded(kernel, name_width) + "  " +
+                    wrapped(words, static_cast<int>(name_width) + 4) + "\n";
+        }
+    return text + "\n";
+}
+
+std::string lines_of_notes(const std::vector<RowResult>& results,
+                           const std::vector<std::string>& absent) {
+    std::string text;
+    for (const RowResult& result : results)
+        if (result.known ||
+            (result.verdict != Verdict::passed && result.verdict != Verdict::failed))
+            text += std::string(result.known ? "known to be " : "") +
+                    std::string(name_of(result.verdict)) + ": " + result.row.kernel->name + ", " +
+                    result.row.property + " on " + result.row.device + ": " + result.message + "\n";
+    for (const RowResult& result : results)
+        if (result.refused > 0 && result.verdict == Verdict::passed)
+            text += "refused: " + std::to_string(result.refused) + " of " +
+                    std::to_string(result.cases) + " problems by " + result.row.kernel->name +
+                    ", " + result.row.property + " on " + result.row.device + "\n";
+    std::set<std::string> left_out;
+    for (const RowResult& result : results)
+        for (const std::string& problem : result.left_out)
+            left_out.insert("not run: " + result.row.kernel->name + " on " + problem + "\n");
+    for (const std::string& line : left_out) text += line;
+    for (const std::string& kernel : not_verified(results))
+        text += "not verified: " + kernel + " has no passed row\n";
+    for (const std::string& reason : absent) text += wrapped("not run, " + reason, 2) + "\n";
+    return text;
+}
+
+}  // namespace
+
+Counts count(const std::vector<RowResult>& results) {
+    Counts counts;
+    for (const RowResult& result : results) {
+        counts.cases += result.cases;
+        counts.known += result.known ? 1 : 0;
+        switch (result.verdict) {
+            case Verdict::passed:
+                ++counts.passed;
+                break;
+            case Verdict::failed:
+                ++counts.failed;
+                break;
+            case Verdict::vacuous:
+                ++counts.vacuous;
+                break;
+            case Verdict::skipped:
+                ++counts.skipped;
+                break;
+            case Verdict::errored:
+                ++counts.errored;
+                break;
+        }
+    }
+    return counts;
+}
+
+std::vector<std::string> not_verified(const std::vector<RowResult>& results) {
+    std::map<std::string, bool> verified;
+    for (const RowResult& result : results)
+        verified[result.row.kernel->name] |= result.verdict == Verdict::passed || result.known;
+    std::vector<std::string> kernels;
+    for (const auto& [kernel, has_passed] : verified)
+        if (!has_passed) kernels.push_back(kernel);
+    return kernels;
+}
+
+bool all_well(const std::vector<RowResult>& results) {
+    const Counts counts = count(results);
+    return counts.failed + counts.vacuous + counts.errored == counts.known &&
+           not_verified(results).empty();
+}
+
+double quantile(std::vector<double> values, double share) {
+    if (values.empty()) return 0.0;
+    const auto at =
+        static_cast<std::size_t>(std::lround(share * static_cast<double>(values.size() - 1)));
+    std::ranges::nth_element(values, values.begin() + static_cast<std::ptrdiff_t>(at));
+    return values[at];
+}
+
+std::string summarize(const Suite& suite, const std::vector<RowResult>& results,
+                      const std::vector<std::string>& absent, double seconds) {
+    std::set<std::string> devices;
+    std::vector<double> multiply_adds;
+    for (const RowResult& result : results) {
+        devices.insert(result.row.device);
+        multiply_adds.insert(multiply_adds.end(), result.multiply_adds.begin(),
+                             result.multiply_adds.end());
+    }
+    std::string text = "\n";
+    for (const std::string& device : devices) text += table(suite, results, device);
+    if (std::ranges::any_of(results, [](const RowResult& result) {
+            return result.verdict == Verdict::passed && result.passed < result.cases;
+        }))
+        text += "a/b: of b cases, a compared a value other than zero\n\n";
+    text += exhaustive_lines(results) + error_lines(results) + missed_lines(results) +
+            lines_of_notes(results, absent);
+    const Counts counts = count(results);
+    text += std::to_string(counts.cases) + " cases, median " +
+            format("%.0f", quantile(multiply_adds, 0.5)) + " multiply-adds, in " +
+            format("%.1f", seconds) + " s\n";
+    return text + std::to_string(results.size()) + " rows: " + std::to_string(counts.passed) +
+           " passed, " + std::to_string(counts.failed) + " failed, " +
+           std::to_string(counts.vacuous) + " vacuous, " + std::to_string(counts.errored) +
+           " errored, " + std::to_string(counts.skipped) + " skipped" +
+           (counts.known > 0 ? ", " + std::to_string(counts.known) + " of them known not to pass"
+                             : "") +
+           "\n";
+}
+
+}  // namespace gradverify

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a run's summary looks like, to the letter, and what it counts as well.
+#include "harness/report/summary.hpp"
+
+#include <doctest/doctest.h>
+
+#include "harness/testing/results.hpp"
+
+namespace {
+
+using namespace gradverify;
+using namespace gradverify::testing;
+
+Suite suite() {
+    Suite result;
+    for (const char* name : {"matches_finite_differences", "stays_in_bounds", "repeatable"})
+        result.properties.push_back({name, "", [](const Kernel&) { return true; }});
+    return result;
+}
+
+std::vector<RowResult> mixed_results() {
+    std::vector<RowResult> results{
+        result_of("plain", "matches_finite_differences", Verdict::passed),
+        failure_of("plain", "stays_in_bounds", Outcome::failed("differs")),
+        result_of("tree_reduction", "matches_finite_differences", Verdict::vacuous, "only zeros"),
+        result_of("tree_reduction", "stays_in_bounds", Verdict::errored, "no memory"),
+        result_of("tree_reduction", "repeatable", Verdict::skipped, "time"),
+        result_of("plain", "repeatable", Verdict::passed, "", "cuda")};
+    results[0].error_over_bound = {0.5, 0.125, 0.25, 0.0};
+    results[0].multiply_adds = {10.0, 30.0, 20.0};
+    results[5].error_over_bound = {0.0};
+    results[5].passed = 17;
+    results[5].refused = 2;
+    results[3].refused = 20;
+    results[2].left_out = results[3].left_out = {"in=9: needs 1 <= in <= 4"};
+    return results;
+}
+
+}  // namespace
+
+TEST_CASE("a summary has a table for each device, what is not passed, and the counts") {
+    CHECK(summarize(suite(), mixed_results(), {"for another device: toy.grad_x/fast"}, 2.25) ==
+          R"(
+cases on cpu                matches     stays in    repeatable
+                            finite      bounds
+                            differences
+toy.forward/plain           20          FAILED      -
+toy.forward/tree_reduction  VACUOUS     ERRORED     skipped
+
+cases on cuda      repeatable
+toy.forward/plain  17/20
+
+a/b: of b cases, a compared a value other than zero
+
+largest error of a case as a share of its bound
+  toy.forward/plain on cpu  median 0.250  99 % 0.500  max 0.500
+
+vacuous: toy.forward/tree_reduction, matches_finite_differences on cpu: only zeros
+errored: toy.forward/tree_reduction, stays_in_bounds on cpu: no memory
+skipped: toy.forward/tree_reduction, repeatable on cpu: time
+refused: 2 of 20 problems by toy.forward/plain, repeatable on cuda
+not run: toy.forward/tree_reduction on in=9: needs 1 <= in <= 4
+not verified: toy.forward/tree_reduction has no passed row
+not run, for another device: toy.grad_x/fast
+100 cases, median 20 multiply-adds, in 2.2 s
+6 rows: 2 passed, 1 failed, 1 vacuous, 1 errored, 1 skipped
+)");
+}
+
+TEST_CASE(
+    "a summary says how far exhaustive rows got, and how many problems had a value to compare") {
+    std::vector<RowResult> results{result_of("plain", "stays_in_bounds", Verdict::passed),
+                                   result_of("plain", "repeatable", Verdict::passed),
+                                   result_of("tree_reduction", "repeatable", Verdict::passed),
+                                   result_of("tree_reduction", "stays_in_bounds", Verdict::passed)};
+    results[0].exhaustive = ExhaustiveCover{.problems = 1200, .compared = 1200, .distance = 4};
+    results[1].exhaustive = ExhaustiveCover{.problems = 1200, .compared = 1100, .distance = 4};
+    results[2].exhaustive = ExhaustiveCover{.problems = 7, .compared = 7, .distance = 2};
+    results[3].exhaustive = ExhaustiveCover{.problems = 5, .compared = 5, .distance = 1};
+    CHECK(contains(summarize(suite(), results, {}, 1.0), R"(
+every problem in order, with dense data
+  toy.forward/plain on cpu           all 1,200 problems up to distance 4, at least 1,100 of them
+                                     with a value other than zero
+  toy.forward/tree_reduction on cpu  all 5 problems up to distance 1: stays_in_bounds
+  toy.forward/tree_reduction on cpu  all 7 problems up to distance 2: repeatable
+
+)"));
+}
+
+TEST_CASE("a summary of exact comparisons has no line about bounds") {
+    std::vector<RowResult> results{result_of("plain", "repeatable", Verdict::passed)};
+    results.front().error_over_bound = {0.0, 0.0};
+    CHECK_FALSE(contains(summarize(suite(), results, {}, 1.0), "bound"));
+}
+
+TEST_CASE("the names of kernels never touch the numbers behind them") {
+    std::vector<RowResult> results{result_of("plain", "repeatable", Verdict::passed),
+                                   result_of("tree_reduction", "repeatable", Verdict::passed)};
+    for (RowResult& result : results) result.error_over_bound = {0.5};
+    const std::string text = summarize(suite(), results, {}, 1.0);
+    CHECK(contains(text, "\n  toy.forward/plain on cpu           median 0.500"));
+    CHECK(contains(text, "\n  toy.forward/tree_reduction on cpu  median 0.500"));
+}
+
+TEST_CASE("each verdict is counted, and the cases of all rows") {
+    const Counts counts = count(mixed_results());
+    CHECK(counts.passed == 2);
+    CHECK(counts.failed == 1);
+    CHECK(counts.vacuous == 1);
+    CHECK(counts.skipped == 1);
+    CHECK(counts.errored == 1);
+    CHECK(counts.cases == 100);
+}
+
+TEST_CASE("a kernel is verified by a passed row on any device") {
+    std::vector<RowResult> results{
+        result_of("plain", "repeatable", Verdict::skipped, "time"),
+        result_of("plain", "repeatable", Verdict::passed, "", "cuda"),
+        result_of("tree_reduction", "repeatable", Verdict::skipped, "time")};
+    CHECK(not_verified(results) == std::vector<std::string>{"toy.forward/tree_reduction"});
+    CHECK_FALSE(all_well(results));
+    results.push_back(result_of("tree_reduction", "stays_in_bounds", Verdict::passed));
+    CHECK(not_verified(results).empty());
+    CHECK(all_well(results));
+}
+
+TEST_CASE("all is well only when nothing failed, was vacuous or errored") {
+    for (const Verdict verdict : {Verdict::failed, Verdict::vacuous, Verdict::errored})
+        CHECK_FALSE(all_well({result_of("plain", "repeatable", Verdict::passed),
+                              result_of("plain", "stays_in_bounds", verdict)}));
+    CHECK(all_well({result_of("plain", "repeatable", Verdict::passed),
+                    result_of("plain", "stays_in_bounds", Verdict::skipped)}));
+}
+
+TEST_CASE("what is known not to pass is accepted, and said") {
+    RowResult known = failure_of("plain", "repeatable", Outcome::failed("differs"));
+    known.known = true;
+    CHECK(all_well({known}));
+    CHECK_FALSE(all_well({known, failure_of("plain", "stays_in_bounds", Outcome::failed("no"))}));
+    CHECK(count({known}).failed == 1);
+    CHECK(count({known}).known == 1);
+    const std::string text = summarize(suite(), {known}, {}, 1.0);
+    CHECK(contains(text, "known to be failed: toy.forward/plain, repeatable on cpu: differs\n"));
+    CHECK(contains(text, "0 skipped, 1 of them known not to pass\n"));
+}
+
+TEST_CASE("a quantile is one of the values, whatever their order") {
+    CHECK(quantile({}, 0.5) == 0.0);
+    CHECK(quantile({7.0}, 0.99) == 7.0);
+    CHECK(quantile({3.0, 1.0, 2.0}, 0.0) == 1.0);
+    CHECK(quantile({3.0, 1.0, 2.0}, 0.5) == 2.0);
+    CHECK(quantile({3.0, 1.0, 2.0}, 1.0) == 3.0);
+    CHECK(quantile({4.0, 3.0, 2.0, 1.0}, 0.9) == 4.0);
+    std::vector<double> hundred;
+    for (int i = 100; i > 0; --i) hundred.push_back(i);
+    CHECK(quantile(hundred, 0.99) == 99.0);
+}

@@ -1,0 +1,400 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/run/check.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "harness/base/interrupt.hpp"
+#include "harness/registry/not_supported.hpp"
+#include "harness/run/redraw.hpp"
+#include "harness/run/row_verdict.hpp"
+#include "harness/run/shrink.hpp"
+#include "harness/run/time_budget.hpp"
+
+namespace gradverify {
+
+namespace {
+
+const std::string drawing_threw = "drawing a problem threw: ";
+// Of a row whose cases compared nothing but zeros.
+constexpr std::int64_t cases_to_tell = 100;
+
+/// What ends a row: a case that failed or errored, or one that could not be drawn.
+struct Stop {
+    std::optional<Case> drawn;
+    Outcome outcome;
+};
+
+/// A row that is being served.
+struct Serving {
+    RowResult result;
+    std::vector<Problem> problems;  ///< the user's, as far as the kernel supports them
+    std::int64_t cases = 0;         ///< at most, over all shards
+    std::int64_t next_index = 0;
+    std::int64_t in_flight = 0;
+    std::optional<ExhaustiveWalk> walk;
+    bool open = true;         ///< takes more cases
+    bool runs_alone = false;  ///< no case while one of another such row runs
+    bool ended = false;
+    /// By index: the first one decides the row, whatever the order of the answers.
+    std::map<std::int64_t, Stop> stops;
+    std::map<std::string, std::int64_t> skips;
+};
+
+class Check {
+  public:
+    Check(const Suite& suite, const std::vector<Row>& rows, const CheckOptions& options,
+          WorkerPool& pool, const CheckObserver& observer)
+        : suite_(suite), options_(options), pool_(pool), observer_(observer) {
+        for (const Row& row : rows) rows_.push_back(serving_of(row));
+    }
+
+    std::vector<RowResult> run() {
+        try {
+            while (submit_some() || pool_.in_flight() > 0) {
+                if (const auto answer = pool_.wait(0.2)) take(*answer);
+                shrink_some();
+                if (observer_.progressed) observer_.progressed(done_, most(), failed_);
+            }
+            // What a worker dies of at its end is charged too.
+            pool_.finish();
+            while (const auto late = pool_.wait(0.0)) take(*late);
+            shrink_some();
+        } catch (const Interrupted&) {
+            // Rows that have not ended are skipped below.
+        }
+        std::vector<RowResult> results;
+        for (Serving& serving : rows_) {
+            if (!serving.ended) end(serving);  // also those that only wait to be shrunk
+            results.push_back(std::move(serving.result));
+        }
+        return results;
+    }
+
+  private:
+    Serving serving_of(const Row& row) const {
+        Serving serving;
+        serving.result.row = row;
+        for (const Problem& problem : options_.problems) {
+            if (&problem.space() != &row.kernel->op->space || row.kernel->op->validate(problem))
+                continue;
+            if (const auto why = row.kernel->why_unsupported(problem))
+                serving.result.left_out.push_back(problem.print() + ": " + *why);
+            else
+                serving.problems.push_back(problem);
+        }
+        serving.next_index = options_.shard.index;
+        serving.cases = options_.cases;
+        if (options_.cases_per_problem)
+            serving.cases =
+                *options_.cases_per_problem * static_cast<std::int64_t>(serving.problems.size());
+        serving.open = false;
+        const auto own_cases = own_cases_of(row.property);
+        serving.runs_alone = own_cases.has_value();
+        if (own_cases) serving.cases = std::min(serving.cases, *own_cases);
+        if (own_cases && (options_.exhaustive || !options_.problems.empty())) {
+            ++serving.skips["draws problems of its own"];
+        } else if (options_.exhaustive) {
+            serving.walk.emplace(suite_, row, *options_.exhaustive);
+            serving.open = true;
+        } else if (!options_.problems.empty() && serving.problems.empty())
+            ++serving.skips["supports none of the given problems"];
+        else if (serving.next_index >= serving.cases)
+            ++serving.skips["no case in this shard"];
+        else
+            serving.open = true;
+        return serving;
+    }
+
+    std::optional<std::int64_t> own_cases_of(const std::string& property) const {
+        const auto found = std::ranges::find(suite_.properties, property, &Suite::Entry::name);
+        return found == suite_.properties.end() ? std::nullopt : found->own_cases;
+    }
+
+    /// The cases of this shard, of all rows.
+    std::int64_t most() const {
+        const Shard& shard = options_.shard;
+        std::int64_t sum = 0;
+        if (options_.exhaustive) return 0;
+        for (const Serving& serving : rows_)
+            if (serving.cases > shard.index)
+                sum += (serving.cases - 1 - shard.index) / shard.count + 1;
+        return sum;
+    }
+
+    bool has_more(const Serving& serving) const {
+        return serving.open && (serving.walk || serving.next_index < serving.cases);
+    }
+
+    /// Also late, while it has not got the cases that it is due, or too few to tell: the first
+    /// problems are the smallest, of which some rows give nothing but zeros. Each of those beyond
+    /// its due waits for the one before, so that their number is the seed's and not the machine's.
+    /// Rows that run one at a time are too dear to be due any.
+    bool takes_more(const Serving& serving, bool is_late) const {
+        const Shard& shard = options_.shard;
+        const std::int64_t given = (serving.next_index - shard.index) / shard.count;
+        const RowResult& got = serving.result;
+        const bool is_vacuous = got.cases > 0 && got.passed == 0 && serving.skips.empty();
+        const bool is_to_tell = is_vacuous && serving.in_flight == 0 && given < cases_to_tell;
+        const bool is_due = given < options_.at_least || is_to_tell;
+        const bool may_be_due = !serving.walk && !serving.runs_alone;
+        return has_more(serving) && (!is_late || (may_be_due && is_due));
+    }
+
+    /// Fills the pipes, a case per row in turn; false when there is nothing more to submit.
+    bool submit_some() {
+        const bool is_late = time_.is_up();
+        const auto is_open = [&](const Serving& row) { return takes_more(row, is_late); };
+        const auto is_next = [&](const Serving& row) { return is_open(row) && may_run(row); };
+        while (std::ranges::any_of(rows_, is_next) && pool_.has_room()) {
+            Serving& serving = rows_[turn_];
+            if (is_next(serving)) {
+                submit(turn_, serving);
+                time_.case_is_submitted();
+            }
+            turn_ = (turn_ + 1) % rows_.size();
+        }
+        return std::ranges::any_of(rows_, is_open);
+    }
+
+    /// A case of those that run one at a time would keep a worker waiting, and all that is behind.
+    bool may_run(const Serving& serving) const {
+        return !serving.runs_alone || std::ranges::none_of(rows_, [](const Serving& row) {
+            return row.runs_alone && row.in_flight > 0;
+        });
+    }
+
+    void submit(std::size_t which, Serving& serving) {
+        if (serving.walk) return submit_next_of_walk(which, serving);
+        const std::int64_t index = serving.next_index;
+        serving.next_index += options_.shard.count;
+        Suite::Draw draw = this->draw(serving, index);
+        if (draw.drawn)
+            submit(which, index, std::move(*draw.drawn));
+        else if (draw.is_skip)
+            skip(serving, draw.why_none);
+        else
+            stop(serving, index, {{}, Outcome::errored(draw.why_none)});
+    }
+
+    /// There is nothing to draw for this row.
+    void skip(Serving& serving, const std::string& why) {
+        serving.open = false;
+        ++serving.skips[why];
+        if (serving.in_flight == 0 && serving.stops.empty()) end(serving);
+    }
+
+    /// Whether there is a next one shows only here.
+    void submit_next_of_walk(std::size_t which, Serving& serving) try {
+        if (auto step = serving.walk->next()) {
+            serving.next_index = step->index + 1;
+            return submit(which, step->index, std::move(step->dense));
+        }
+        serving.open = false;
+        if (serving.next_index == options_.shard.index)
+            ++serving.skips["supports no problem up to this distance in this shard"];
+        if (serving.in_flight == 0 && serving.stops.empty()) end(serving);
+    } catch (const std::exception& wrong) {
+        stop(serving, serving.next_index, {{}, Outcome::errored(drawing_threw + wrong.what())});
+    }
+
+    void submit(std::size_t which, std::int64_t index, Case drawn, int redraws = 0) {
+        const std::int64_t ticket = next_ticket_++;
+        ++rows_[which].in_flight;
+        const std::string printed = drawn.print();
+        given_.push_back({which, index, redraws});
+        running_.emplace(ticket, Running{given_.back(), std::move(drawn)});
+        pool_.submit(ticket, printed);
+    }
+
+    /// What throws is a user's predicate or shape function: the row's error, not the run's.
+    Suite::Draw draw(const Serving& serving, std::int64_t index) const try {
+        const Row& row = serving.result.row;
+        if (serving.walk) return draw_again(row, index);
+        if (serving.problems.empty()) return suite_.draw(row, options_.seed, index);
+        const auto count = static_cast<std::int64_t>(serving.problems.size());
+        const Problem& problem = serving.problems[static_cast<std::size_t>(index % count)];
+        return {.drawn = suite_.draw_on(row, options_.seed, index, problem), .why_none = {}};
+    } catch (const std::exception& wrong) {
+        return {.drawn = {}, .why_none = drawing_threw + wrong.what()};
+    }
+
+    /// A case that was handed out long ago: by walking there once more.
+    Suite::Draw draw_again(const Row& row, std::int64_t index) const {
+        ExhaustiveWalk walk(suite_, row, *options_.exhaustive);
+        for (auto step = walk.next(); step; step = walk.next())
+            if (step->index == index) return {.drawn = std::move(step->dense), .why_none = {}};
+        return {.drawn = {}, .why_none = "a case was not met again"};
+    }
+
+    void stop(Serving& serving, std::int64_t index, const Stop& why) {
+        serving.open = false;
+        serving.stops.try_emplace(index, why);
+        any_stopped_ = true;
+    }
+
+    /// Cases behind the one that decides the row need not be run: each might take its time to hang.
+    void withdraw_behind(std::size_t row, std::int64_t index) {
+        std::erase_if(running_, [&](const auto& entry) {
+            const Given& given = entry.second.given;
+            if (given.row != row || given.index <= index || !pool_.withdraw(entry.first))
+                return false;
+            --rows_[row].in_flight;
+            return true;
+        });
+    }
+
+    /// A case that was answered turned out to have damaged its worker: its row has failed after
+    /// all.
+    void take_back(const WorkerPool::Answer& late) {
+        const auto [row, index, redraws] = given_[static_cast<std::size_t>(late.ticket)];
+        Serving& serving = rows_[row];
+        std::optional<Case> drawn = draw(serving, index).drawn;
+        if (drawn) drawn = redrawn(std::move(*drawn), redraws);
+        stop(serving, index, {std::move(drawn), late.outcome});
+        const Verdict verdict = serving.result.verdict;
+        if (!serving.ended || verdict == Verdict::failed || verdict == Verdict::errored) return;
+        end(serving);
+    }
+
+    void take(const WorkerPool::Answer& answer) {
+        if (answer.late) return take_back(answer);
+        const auto found = running_.find(answer.ticket);
+        if (found == running_.end()) throw std::logic_error("an answer to no case");
+        const Running running = std::move(found->second);
+        running_.erase(found);
+        const auto& [row, index, redraws] = running.given;
+        Serving& serving = rows_[row];
+        --serving.in_flight;
+        if (is_worth_redrawing(running.drawn, *serving.result.row.kernel->op, answer.outcome,
+                               redraws) &&
+            serving.stops.empty() && !time_.is_up())
+            return submit(row, index, redrawn(running.drawn), redraws + 1);
+        ++done_;
+        count(serving, index, running.drawn, answer.outcome);
+        if (!serving.stops.empty()) withdraw_behind(row, serving.stops.begin()->first);
+        if (is_served(serving) && serving.stops.empty()) end(serving);
+    }
+
+    bool is_served(const Serving& serving) const {
+        return !has_more(serving) && serving.in_flight == 0;
+    }
+
+    /// Ends the rows that something stopped, once every row has had its first case: shrinking takes
+    /// long, and under --time a row behind it would get none.
+    void shrink_some() {
+        if (!any_stopped_) return;
+        const auto waits_for_a_case = [&](const Serving& serving) {
+            return takes_more(serving, time_.is_up()) && !serving.runs_alone &&
+                   serving.next_index == options_.shard.index;
+        };
+        if (std::ranges::any_of(rows_, waits_for_a_case)) return;
+        for (Serving& serving : rows_)
+            if (!serving.ended && !serving.stops.empty() && is_served(serving)) end(serving);
+    }
+
+    void count(Serving& serving, std::int64_t index, const Case& drawn, const Outcome& outcome) {
+        RowResult& result = serving.result;
+        ++result.cases;
+        result.seconds += outcome.seconds_total;
+        if (serving.walk && outcome.verdict != Verdict::failed &&
+            outcome.verdict != Verdict::errored)
+            serving.walk->answered(index, outcome.verdict);
+        switch (outcome.verdict) {
+            case Verdict::passed:
+                ++result.passed;
+                if (drawn.setting.copies) break;  // far from what the others are like
+                result.error_over_bound.push_back(outcome.error_over_bound);
+                result.multiply_adds.push_back(outcome.multiply_adds);
+                if (outcome.sensitivity) result.sensitivity.push_back(*outcome.sensitivity);
+                result.coverage.add(*result.row.kernel, drawn.problem);
+                break;
+            case Verdict::vacuous:
+                // Of an empty problem nothing else can come.
+                if (result.row.kernel->op->is_empty(drawn.problem))
+                    result.coverage.add(*result.row.kernel, drawn.problem);
+                break;
+            case Verdict::skipped:
+                ++serving.skips[outcome.message];
+                if (outcome.message.starts_with(refused_prefix)) ++result.refused;
+                break;
+            case Verdict::failed:
+            case Verdict::errored:
+                stop(serving, index, {drawn, outcome});
+                break;
+        }
+    }
+
+    void end(Serving& serving) {
+        serving.ended = true;
+        RowResult& result = serving.result;
+        if (serving.walk) result.exhaustive = serving.walk->cover();
+        if (serving.stops.empty()) {
+            decide_verdict(result, serving.skips);
+            if (result.verdict == Verdict::passed && suite_.pairs_within_reach)
+                result.within_reach = suite_.pairs_within_reach(result.row);
+        } else {
+            const auto& [index, why] = *serving.stops.begin();
+            const auto& [found, outcome] = why;
+            result.verdict = outcome.verdict;
+            result.message = outcome.message;
+            if (outcome.verdict == Verdict::failed) {
+                shrink(result, *found, outcome);
+                if (serving.walk && options_.shard.count == 1)
+                    certify(*result.failure, *found, *serving.walk, index);
+            } else if (found)
+                result.message += " (" + found->print() + ")";
+        }
+        if (result.verdict == Verdict::failed || result.verdict == Verdict::errored ||
+            result.verdict == Verdict::vacuous)
+            result.known = options_.is_known && options_.is_known(result);
+        if (observer_.row_ended) observer_.row_ended(result);
+    }
+
+    void shrink(RowResult& result, const Case& found, const Outcome& outcome) {
+        ++failed_;
+        std::vector<Problem>& known = failing_problems_[result.row.kernel];
+        result.failure = shrink_in_workers(suite_, pool_, found, outcome,
+                                           {.known = known, .deadline = shrink_deadline()});
+        result.message = result.failure->outcome.message;
+        if (!found.setting.copies) known.push_back(result.failure->smallest.problem);
+    }
+
+    std::optional<TimeBudget::Clock::time_point> shrink_deadline() const {
+        return time_.shrink_deadline(std::ranges::count_if(
+            rows_, [](const Serving& row) { return !row.ended && !row.stops.empty(); }));
+    }
+
+    struct Given {
+        std::size_t row = 0;
+        std::int64_t index = 0;
+        int redraws = 0;
+    };
+    struct Running {
+        Given given;
+        Case drawn;
+    };
+
+    const Suite& suite_;
+    const CheckOptions& options_;
+    WorkerPool& pool_;
+    const CheckObserver& observer_;
+    std::vector<Serving> rows_;
+    std::map<std::int64_t, Running> running_;
+    std::map<const Kernel*, std::vector<Problem>> failing_problems_;  ///< as shrunk
+    std::vector<Given> given_;                                        ///< by ticket
+    std::int64_t next_ticket_ = 0, done_ = 0, failed_ = 0;
+    bool any_stopped_ = false;
+    std::size_t turn_ = 0;
+    TimeBudget time_{options_.seconds};
+};
+
+}  // namespace
+
+std::vector<RowResult> check_rows(const Suite& suite, const std::vector<Row>& rows,
+                                  const CheckOptions& options, WorkerPool& pool,
+                                  const CheckObserver& observer) {
+    return Check(suite, rows, options, pool, observer).run();
+}
+
+}  // namespace gradverify

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// Decides how the rows of a run are served: which cases are run, when a row ends, and what its
+// verdict is. Runs nothing itself (the pool does) and prints nothing (an observer does).
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/cases/coverage.hpp"
+#include "harness/cases/suite.hpp"
+#include "harness/run/exhaustive.hpp"
+#include "harness/workers/pool.hpp"
+
+namespace gradverify {
+
+/// Cases with index % count == index_of_shard, of every row.
+struct Shard {
+    std::int64_t index = 0, count = 1;
+};
+
+struct RowResult;
+
+struct CheckOptions {
+    std::int64_t cases = 1000;      ///< per row
+    std::optional<double> seconds;  ///< in total; what comes first ends the run
+    std::int64_t at_least = 0;  ///< drawn cases of a row, though time is up; not if it runs alone
+    std::uint64_t seed = 0;
+    Shard shard;
+    /// The user's own problems; case i of a row takes the i-th of those that the kernel supports,
+    /// in turn. Empty: drawn ones.
+    std::vector<Problem> problems;
+    /// With own problems, instead of `cases`: so many for each of those that the kernel supports.
+    std::optional<std::int64_t> cases_per_problem;
+    /// Instead of drawn cases: every supported problem, `cases` and the shard's included.
+    std::optional<ExhaustiveLimits> exhaustive;
+    /// Whether a row's failure is one that the user knows of; empty: none is.
+    std::function<bool(const RowResult&)> is_known;
+};
+
+/// What became of a row.
+struct RowResult {
+    Row row;
+    Verdict verdict = Verdict::vacuous;
+    /// Why, for everything but passed.
+    std::string message;
+    std::int64_t cases = 0;         ///< run to an outcome
+    std::int64_t passed = 0;        ///< of them, with a non-zero expected value
+    std::int64_t refused = 0;       ///< of them, those whose problem the launcher did not take
+    std::optional<Shrunk> failure;  ///< for failed
+    std::vector<double> error_over_bound, multiply_adds;  ///< of the passed cases
+    std::vector<Sensitivity> sensitivity;  ///< of those that compared outputs within bounds
+    Coverage coverage;                     ///< the problems that passed, or are empty
+    /// Of a passed row, what `coverage` is held against.
+    std::shared_ptr<const PairsByRank> within_reach{};
+    /// The user's problems that this kernel does not support, each with the reason.
+    std::vector<std::string> left_out;
+    std::optional<ExhaustiveCover> exhaustive;  ///< how far the row got, if every problem was asked
+    bool known = false;                         ///< it did not pass, and the user knows
+    double seconds = 0.0;                       ///< in workers
+};
+
+/// What the user sees while the run goes on.
+struct CheckObserver {
+    std::function<void(const RowResult&)> row_ended;
+    /// Cases done, of how many at most (0: not known), and rows that failed so far.
+    std::function<void(std::int64_t done, std::int64_t most, std::int64_t failed)> progressed;
+};
+
+/// Serves the rows round robin, one case each first; a row ends at its first failure or error, the
+/// one of lowest index. A failure is shrunk as soon as every row has had its first case. Results
+/// come in the rows' order.
+std::vector<RowResult> check_rows(const Suite& suite, const std::vector<Row>& rows,
+                                  const CheckOptions& options, WorkerPool& pool,
+                                  const CheckObserver& observer);
+
+}  // namespace gradverify

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a row is served that runs every problem in order.
+#include <doctest/doctest.h>
+
+#include "harness/testing/check.hpp"
+
+namespace {
+
+using namespace gradverify;
+using namespace gradverify::testing;
+
+/// A suite that enumerates `in=1`, `in=2`... with two dense cases each.
+void enumerate_in(Suite& suite, std::int64_t last) {
+    suite.problems_in_order = [last](const Row& row) -> Suite::ProblemsInOrder {
+        if (row.property == "throws") throw std::runtime_error("no such size");
+        return [last, space = &row.kernel->op->space, in = std::int64_t{0}]() mutable {
+            if (++in > last) return Suite::NextProblem{};
+            return Suite::NextProblem{Problem::parse(*space, "in=" + std::to_string(in))};
+        };
+    };
+    suite.dense_cases = [](const Row& row, const Problem& problem) {
+        std::vector<Case> cases;
+        for (const std::uint64_t seed : {0, 1})
+            cases.push_back(
+                {.kernel = row.kernel->name,
+                 .property = row.property,
+                 .device = row.device,
+                 .problem = problem,
+                 .data = {.seed =
+                              2 * static_cast<std::uint64_t>(problem.on_axis("in", 0)) + seed}});
+        return cases;
+    };
+}
+
+}  // namespace
+
+TEST_CASE("an exhaustive row runs every problem and says how far it got") {
+    for (const int jobs : {1, 3}) {
+        Bench bench;
+        enumerate_in(bench.suite, 100);
+        const auto results = bench.check({bench.row("pass"), bench.row("vacuous")},
+                                         {.exhaustive = ExhaustiveLimits{.distance = 9}}, jobs);
+        CHECK(results[0].verdict == Verdict::passed);
+        CHECK(results[0].cases == 20);
+        REQUIRE(results[0].exhaustive);
+        CHECK(results[0].exhaustive->print() == "all 10 problems up to distance 9");
+        CHECK(results[1].verdict == Verdict::vacuous);
+        CHECK(results[1].exhaustive->compared == 0);
+        CHECK(bench.asked.empty());
+        CHECK(bench.ended.size() == 2);
+    }
+}
+
+TEST_CASE("an exhaustive row ends at its smallest failing problem, which is certified by the run") {
+    for (const auto kind : {Minimality::Kind::boxed, Minimality::Kind::none}) {
+        Bench bench;
+        enumerate_in(bench.suite, 100);
+        bench.suite.shrink = [kind](const Case& found, const Outcome& outcome, const CaseRunner&) {
+            return Shrunk{found, outcome, {kind, 1, 2}, 1};
+        };
+        // Seeds 2 and 3 are in=1.
+        const RowResult result = bench.check_one("fail_from_3", {.exhaustive = ExhaustiveLimits{}});
+        CHECK(result.verdict == Verdict::failed);
+        REQUIRE(result.failure);
+        CHECK(result.failure->smallest.problem.print() == "in=1");
+        CHECK(result.exhaustive->problems == 0);
+        // What shrinking could not repeat is not certified.
+        CHECK(result.failure->minimal() == (kind == Minimality::Kind::boxed));
+        CHECK(result.failure->minimality.of == (kind == Minimality::Kind::boxed ? 0 : 2));
+    }
+}
+
+TEST_CASE("of one shard's problems alone, no failure is certified") {
+    Bench bench;
+    enumerate_in(bench.suite, 100);
+    bench.suite.shrink = [](const Case& found, const Outcome& outcome, const CaseRunner&) {
+        return Shrunk{found, outcome, {Minimality::Kind::boxed, 1, 2}, 1};
+    };
+    const Shard shard{.index = 1, .count = 2};
+    const RowResult result = bench.check_one(
+        "fail_from_3",
+        {.shard = shard, .exhaustive = ExhaustiveLimits{.shard = shard.index, .shards = 2}});
+    REQUIRE(result.failure);
+    CHECK(result.failure->smallest.problem.print() == "in=2");
+    CHECK_FALSE(result.failure->minimal());
+}
+
+TEST_CASE("an exhaustive row without a problem, or whose search throws, says so") {
+    Bench bench;
+    enumerate_in(bench.suite, 1);
+    const Shard shard{.index = 1, .count = 2};
+    const auto results = bench.check(
+        {bench.row("pass"), bench.row("throws")},
+        {.shard = shard, .exhaustive = ExhaustiveLimits{.shard = shard.index, .shards = 2}});
+    CHECK(results[0].verdict == Verdict::skipped);
+    CHECK(results[0].message == "supports no problem up to this distance in this shard");
+    CHECK(results[1].verdict == Verdict::errored);
+    CHECK(results[1].message == "drawing a problem threw: no such size");
+}
+
+TEST_CASE("an exhaustive row stops when the time is up, and keeps what it has") {
+    Bench bench;
+    enumerate_in(bench.suite, 1'000'000);
+    const RowResult result =
+        bench.check_one("sleep_20", {.seconds = 0.3, .exhaustive = ExhaustiveLimits{}});
+    CHECK(result.verdict == Verdict::passed);
+    CHECK(result.cases < 60);
+    REQUIRE(result.exhaustive);
+    CHECK(result.exhaustive->distance >= 0);
+    CHECK(2 * result.exhaustive->problems <= result.cases);
+    CHECK(2 * result.exhaustive->problems >= result.cases - 1);
+}
+
+TEST_CASE("an exhaustive row fails after all when a case proves to have damaged its worker") {
+    Bench bench;
+    enumerate_in(bench.suite, 2);
+    const RowResult result = bench.check_one("damage", {.exhaustive = ExhaustiveLimits{}});
+    CHECK(result.verdict == Verdict::failed);
+    REQUIRE(result.failure);
+    // The last of the four is tried first. Its text is not kept: it was drawn again.
+    CHECK(result.failure->smallest.problem.print() == "in=2");
+    CHECK(result.failure->smallest.data.seed == 5);
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which problems a row is served, beside those that are drawn for it: the user's own, and those of
+// a property that draws its own, few and large ones.
+#include <doctest/doctest.h>
+
+#include "harness/testing/check.hpp"
+
+namespace {
+
+using namespace gradverify;
+using namespace gradverify::testing;
+
+}  // namespace
+
+TEST_CASE("own problems are dealt in turn, each row those that its kernel supports") {
+    Bench bench;
+    const ParameterSpace& space = bench.registry.find_operator("toy")->space;
+    CheckOptions options{.cases = 5};
+    for (const char* text : {"in=4", "in=9", "n=2,in=3"})
+        options.problems.push_back(Problem::parse(space, text));
+    bench.check({bench.row("pass"), bench.row("pass", "toy.forward/small")}, options);
+    std::vector<std::string> any, small;
+    for (const Asked& one : bench.asked)
+        (one.kernel == "toy.forward/any" ? any : small).push_back(one.problem);
+    CHECK(any == std::vector<std::string>{"in=4", "in=9", "n=2,in=3", "in=4", "in=9"});
+    CHECK(small == std::vector<std::string>{"in=4", "n=2,in=3", "in=4", "n=2,in=3", "in=4"});
+}
+
+TEST_CASE("so many cases for each own problem are counted by what the kernel supports") {
+    Bench bench;
+    const ParameterSpace& space = bench.registry.find_operator("toy")->space;
+    CheckOptions options{.cases = 1000, .cases_per_problem = 3};
+    options.problems = {Problem::parse(space, "in=4"), Problem::parse(space, "in=9")};
+    const auto results =
+        bench.check({bench.row("pass"), bench.row("pass", "toy.forward/small")}, options);
+    CHECK(results[0].cases == 6);
+    CHECK(results[1].cases == 3);
+    CHECK(results[0].left_out.empty());
+    CHECK(results[1].left_out == std::vector<std::string>{"in=9: needs 1 <= in <= 4"});
+    CHECK(bench.most == 9);
+}
+
+TEST_CASE("a row that supports none of the own problems is skipped and says so") {
+    Bench bench;
+    CheckOptions options{.cases = 5};
+    options.problems = {Problem::parse(bench.registry.find_operator("toy")->space, "in=9")};
+    const auto results = bench.check({bench.row("pass", "toy.forward/small"), bench.row("pass"),
+                                      bench.row("pass", "other.forward/any")},
+                                     options);
+    CHECK(results[0].verdict == Verdict::skipped);
+    CHECK(results[0].message == "supports none of the given problems");
+    CHECK(results[0].cases == 0);
+    CHECK(results[1].verdict == Verdict::passed);
+    // A problem of one operator means nothing to another, even when it reads the same.
+    CHECK(results[2].verdict == Verdict::skipped);
+}
+
+TEST_CASE("a property with cases of its own has so many, and none on a user's problem") {
+    Bench bench;
+    bench.suite.properties = {{.name = "pass", .own_cases = 2}};
+    CHECK(bench.check_one("pass", {.cases = 9}).cases == 2);
+    CHECK(bench.check_one("pass", {.cases = 1}).cases == 1);
+    CheckOptions options{.cases = 9};
+    options.problems = {Problem::parse(bench.registry.find_operator("toy")->space, "in=2")};
+    const RowResult result = bench.check_one("pass", options);
+    CHECK(result.verdict == Verdict::skipped);
+    CHECK(result.message == "draws problems of its own");
+    CHECK(result.cases == 0);
+}
+
+TEST_CASE("a row for which nothing is to be drawn is skipped, and what ran of it stands") {
+    Bench bench;
+    bench.suite.draw = [draw = bench.suite.draw](const Row& row, std::uint64_t seed,
+                                                 std::int64_t index) {
+        if (index >= static_cast<std::int64_t>(seed))
+            return Suite::Draw{.drawn = {}, .why_none = "too small", .is_skip = true};
+        return draw(row, seed, index);
+    };
+    const RowResult none = bench.check_one("pass", {.cases = 3, .seed = 0});
+    CHECK(none.verdict == Verdict::skipped);
+    CHECK(none.message == "too small");
+    const RowResult some = bench.check_one("pass", {.cases = 9, .seed = 2});
+    CHECK(some.verdict == Verdict::passed);
+    CHECK(some.cases == 2);
+}
+
+TEST_CASE("what large cases measure is not mixed with what others do") {
+    Bench bench;
+    bench.suite.draw = [draw = bench.suite.draw](const Row& row, std::uint64_t seed,
+                                                 std::int64_t index) {
+        Suite::Draw drawn = draw(row, seed, index);
+        if (index == 0) drawn.drawn->setting.copies = {.along = "n", .count = 2};
+        return drawn;
+    };
+    const RowResult result = bench.check_one("pass", {.cases = 3});
+    CHECK(result.passed == 3);
+    CHECK(result.multiply_adds.size() == 2);
+    CHECK(result.coverage.problems() == 1);
+}
+
+TEST_CASE("cases that need the device's memory run one at a time, and others beside them") {
+    Bench bench;
+    bench.suite.properties = {{.name = "spin_100", .own_cases = 3}};
+    const auto results = bench.check(
+        {bench.row("spin_100"), bench.row("spin_100", "toy.forward/small"), bench.row("pass")},
+        {.cases = 3}, 2);
+    REQUIRE(bench.asked.size() == 9);
+    CHECK(bench.asked[0].property == "spin_100");
+    for (std::size_t i = 1; i < 4; ++i) CHECK(bench.asked[i].property == "pass");
+    for (const RowResult& result : results) CHECK(result.cases == 3);
+}

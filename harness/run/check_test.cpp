@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: Apache-2.0
+// How rows are served and what becomes of them: a fake suite draws cases whose seed is their index,
+// and a fake worker does what the property's name says; see test_worker.cpp.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <csignal>
+#include <set>
+
+#include "harness/base/interrupt.hpp"
+#include "harness/run/redraw.hpp"
+#include "harness/testing/check.hpp"
+
+namespace {
+
+using namespace gradverify;
+using namespace gradverify::testing;
+
+std::set<Asked> as_set(const std::vector<Asked>& asked) { return {asked.begin(), asked.end()}; }
+
+}  // namespace
+
+TEST_CASE("rows are served in turn, one case each first") {
+    Bench bench;
+    const auto results = bench.check({bench.row("pass"), bench.row("vacuous"), bench.row("echo")},
+                                     {.cases = 4, .seed = 5});
+    REQUIRE(bench.asked.size() == 12);
+    for (std::size_t i = 0; i < 12; ++i) {
+        CHECK(bench.asked[i].property == std::vector{"pass", "vacuous", "echo"}[i % 3]);
+        CHECK(bench.asked[i].index == static_cast<std::int64_t>(i / 3));
+        CHECK(bench.asked[i].seed == 5);
+    }
+    REQUIRE(results.size() == 3);
+    for (const RowResult& result : results) CHECK(result.cases == 4);
+    CHECK(results[1].row.property == "vacuous");
+    CHECK(bench.done == 12);
+    CHECK(bench.most == 12);
+}
+
+TEST_CASE("a row whose cases pass has passed, and keeps what they measured") {
+    Bench bench;
+    const RowResult result = bench.check_one("pass", {.cases = 3});
+    CHECK(result.verdict == Verdict::passed);
+    CHECK(result.cases == 3);
+    CHECK(result.passed == 3);
+    CHECK(result.message.empty());
+    CHECK(result.error_over_bound == std::vector{0.25, 0.25, 0.25});
+    CHECK(result.multiply_adds == std::vector{7.0, 7.0, 7.0});
+    CHECK(result.seconds == 3 * 0x1p-10);
+    CHECK_FALSE(result.failure);
+}
+
+TEST_CASE("a row none of whose cases compared anything but zeros is vacuous") {
+    Bench bench;
+    const RowResult vacuous = bench.check_one("vacuous", {.cases = 3});
+    CHECK(vacuous.verdict == Verdict::vacuous);
+    CHECK(vacuous.message == "no case compared a non-zero expected value");
+    const RowResult passed = bench.check_one("pass_at_1", {.cases = 3});
+    CHECK(passed.verdict == Verdict::passed);
+    CHECK(passed.cases == 3);
+    CHECK(passed.passed == 1);
+}
+
+TEST_CASE(
+    "a case that chance left with nothing to compare is run with other data, and is one case") {
+    Bench bench;
+    // The fake worker compares something where the seed is not the case's index.
+    const RowResult result = bench.check_one("pass_if_redrawn", {.cases = 3});
+    CHECK(result.verdict == Verdict::passed);
+    CHECK(result.cases == 3);
+    CHECK(result.passed == 3);
+    CHECK(bench.asked.size() == 3);
+    CHECK(bench.done == 3);
+}
+
+TEST_CASE("a case is drawn again where it had data to draw, and not for ever") {
+    Bench bench;
+    const Operator& op = *bench.row("vacuous").kernel->op;
+    const Outcome nothing{.verdict = Verdict::vacuous};
+    Case drawn{.kernel = "toy.forward/any",
+               .property = "vacuous",
+               .device = "cpu",
+               .problem = Problem::parse(op.space, "in=3"),
+               .data = {.seed = 7}};
+    CHECK(is_worth_redrawing(drawn, op, nothing, 0));
+    CHECK_FALSE(is_worth_redrawing(drawn, op, Outcome::passed(), 0));
+    CHECK_FALSE(is_worth_redrawing(drawn, op, nothing, 4));
+    for (const Data& data : {Data{.is_dense = true}, Data{.is_explicit = true}}) {
+        Case other = drawn;
+        other.data = data;
+        CHECK_FALSE(is_worth_redrawing(other, op, nothing, 0));
+    }
+    Case large = drawn;
+    large.setting.copies = Copies{.along = "n", .count = 2};
+    CHECK_FALSE(is_worth_redrawing(large, op, nothing, 0));
+
+    CHECK(redrawn(drawn, 0) == drawn);
+    CHECK(redrawn(drawn).data.seed != 7);
+    CHECK(redrawn(redrawn(drawn)) == redrawn(drawn, 2));
+    drawn.setting.output_mask = 0;
+    CHECK(redrawn(drawn, 0).setting.output_mask == 0);
+    CHECK(redrawn(drawn).setting.output_mask == Setting::every_output);
+}
+
+TEST_CASE("a row all of whose cases are skipped is skipped, for the most common reason") {
+    Bench bench;
+    CHECK(bench.check_one("skip", {.cases = 3}).verdict == Verdict::skipped);
+    const RowResult result = bench.check_one("skip_most", {.cases = 7});
+    CHECK(result.verdict == Verdict::skipped);
+    CHECK(result.message == "too coarse");
+    CHECK(result.cases == 7);
+}
+
+TEST_CASE("a row whose launcher refused more than nine problems of ten is an error") {
+    Bench bench;
+    const RowResult tolerated = bench.check_one("refuse_9_of_10", {.cases = 40});
+    CHECK(tolerated.verdict == Verdict::passed);
+    CHECK(tolerated.refused == 36);
+    CHECK(tolerated.passed == 4);
+    const RowResult result = bench.check_one("refuse_19_of_20", {.cases = 40});
+    CHECK(result.verdict == Verdict::errored);
+    CHECK(result.message ==
+          "the launcher refused 38 of 40 problems; declare what it does not support (refused: no "
+          "plan)");
+    // Too few to tell, and other reasons are no refusal.
+    CHECK(bench.check_one("refuse_19_of_20", {.cases = 9}).verdict == Verdict::passed);
+    CHECK(bench.check_one("skip_most", {.cases = 40}).refused == 0);
+}
+
+TEST_CASE("an error ends a row and tells the case") {
+    Bench bench;
+    const RowResult result = bench.check_one("error", {.cases = 1000});
+    CHECK(result.verdict == Verdict::errored);
+    CHECK(result.message == "no memory (v1:toy.forward/any:error:cpu:in=3:seed=0)");
+    CHECK(result.cases < 20);
+    CHECK_FALSE(result.failure);
+    const RowResult thrown = bench.check_one("throw", {.cases = 1});
+    CHECK(thrown.verdict == Verdict::errored);
+    CHECK(thrown.message == "thrown (v1:toy.forward/any:throw:cpu:in=3:seed=0)");
+}
+
+TEST_CASE("a row of which no case can be drawn is an error that says why") {
+    Bench bench;
+    const auto results = bench.check({bench.row("undrawable"), bench.row("pass")}, {.cases = 2});
+    CHECK(results[0].verdict == Verdict::errored);
+    CHECK(results[0].message == "no problem is left");
+    CHECK(results[0].cases == 0);
+    CHECK(results[1].verdict == Verdict::passed);
+    CHECK(bench.ended == std::vector<std::string>{"undrawable", "pass"});
+}
+
+TEST_CASE("what throws while a case is drawn is an error of its row alone") {
+    Bench bench;
+    const auto results = bench.check({bench.row("throws"), bench.row("pass")}, {.cases = 2});
+    CHECK(results[0].verdict == Verdict::errored);
+    CHECK(results[0].message == "drawing a problem threw: no such size");
+    CHECK(results[1].verdict == Verdict::passed);
+}
+
+TEST_CASE("a shrunk failure is explained, and an interruption costs the explanation alone") {
+    Bench bench;
+    bench.suite.explain = [](Shrunk& shrunk, const CaseRunner& runner) {
+        CHECK(runner(shrunk.smallest).verdict == Verdict::failed);
+        shrunk.witnesses = "the kernel stands alone";
+    };
+    const RowResult told = bench.check_one("fail", {.cases = 1000});
+    REQUIRE(told.failure);
+    CHECK(told.failure->witnesses == "the kernel stands alone");
+    bench.suite.explain = [](Shrunk&, const CaseRunner&) { throw Interrupted(); };
+    const RowResult cut = bench.check_one("fail", {.cases = 1000});
+    REQUIRE(cut.failure);
+    CHECK(cut.verdict == Verdict::failed);
+    CHECK(cut.failure->smallest.print() == told.failure->smallest.print());
+    CHECK(cut.failure->witnesses.empty());
+}
+
+TEST_CASE("a failure is shrunk after the first case of every row") {
+    Bench bench;
+    std::vector<Row> rows(60, bench.row("pass"));
+    rows.front() = bench.row("fail");
+    std::size_t asked_before = 0;
+    bench.suite.shrink = [&](const Case& found, const Outcome& outcome, const CaseRunner&) {
+        asked_before = bench.asked.size();
+        return Shrunk{found, outcome, {Minimality::Kind::certified}, 1};
+    };
+    const auto results = bench.check(rows, {.cases = 3});
+    CHECK(asked_before >= rows.size());
+    CHECK(results.front().verdict == Verdict::failed);
+    CHECK(results.back().cases == 3);
+}
+
+TEST_CASE("a failing row ends, and the failure of lowest index is shrunk, once") {
+    for (const int jobs : {1, 2, 4}) {
+        CAPTURE(jobs);
+        Bench bench;
+        const RowResult result = bench.check_one("fail_from_3", {.cases = 1000}, jobs);
+        CHECK(result.verdict == Verdict::failed);
+        REQUIRE(result.failure);
+        CHECK(bench.shrunk == std::vector<std::uint64_t>{3});
+        CHECK(result.failure->smallest.data.seed == 3);
+        CHECK(result.failure->minimal());
+        CHECK(result.message == "case 3");
+        CHECK(result.passed == 3);
+        CHECK(result.cases < 60);
+        CHECK(bench.ended.size() == 1);
+    }
+}
+
+TEST_CASE("whichever of an error and a failure comes first by index decides the row") {
+    for (const int jobs : {1, 2, 4}) {
+        CAPTURE(jobs);
+        Bench bench;
+        const RowResult result = bench.check_one("err_at_2_fail_at_4", {.cases = 1000}, jobs);
+        CHECK(result.verdict == Verdict::errored);
+        CHECK(result.message ==
+              "no memory (v1:toy.forward/any:err_at_2_fail_at_4:cpu:in=3:seed=2)");
+        CHECK(bench.shrunk.empty());
+    }
+}
+
+TEST_CASE("a failing row does not hold up the others") {
+    Bench bench;
+    const auto results =
+        bench.check({bench.row("crash"), bench.row("pass"), bench.row("fail")}, {.cases = 40}, 2);
+    CHECK(results[0].verdict == Verdict::failed);
+    CHECK(results[0].message ==
+          "the kernel's process was killed by SIGSEGV (a wild pointer, or recursion without end)");
+    CHECK(results[1].verdict == Verdict::passed);
+    CHECK(results[1].cases == 40);
+    CHECK(results[2].verdict == Verdict::failed);
+    CHECK(results[2].message == "case 0");
+    CHECK(bench.ended.size() == 3);
+}
+
+TEST_CASE("of a row that hangs no more cases are run than decide it") {
+    Bench bench;
+    const auto results = bench.check({bench.row("spin"), bench.row("pass")}, {.cases = 40});
+    CHECK(results[0].verdict == Verdict::failed);
+    CHECK(results[0].cases == 1);
+    REQUIRE(results[0].failure);
+    // The suite's trial had less patience; what it found was confirmed with all of it.
+    CHECK(results[0].message.starts_with("no end after 0.5 s of CPU time"));
+    CHECK(results[1].verdict == Verdict::passed);
+    CHECK(results[1].cases == 40);
+}
+
+TEST_CASE("a row fails after all when one of its cases proves to have damaged its worker") {
+    Bench bench;
+    const auto results =
+        bench.check({bench.row("damage"), bench.row("die_if_damaged")}, {.cases = 3});
+    CHECK(results[0].verdict == Verdict::failed);
+    REQUIRE(results[0].failure);
+    CHECK(results[0].failure->outcome.discovery == Discovery::damaged);
+    CHECK(results[1].verdict == Verdict::passed);
+    // Even when it had ended: its end shows only with the worker's.
+    Bench late;
+    CHECK(late.check_one("damage", {.cases = 3}).verdict == Verdict::failed);
+    CHECK(late.ended == std::vector<std::string>{"damage", "damage"});
+}
+
+TEST_CASE("when interrupted, rows that have not ended are skipped, and a failure stays as found") {
+    const InterruptScope interrupts;
+    Bench bench;
+    bench.suite.shrink = [](const Case& found, const Outcome&, const CaseRunner& runner) {
+        raise(SIGINT);
+        return Shrunk{found, runner(found), {Minimality::Kind::certified}, 1};
+    };
+    const auto results = bench.check({bench.row("fail"), bench.row("sleep_20")}, {.cases = 1000});
+    CHECK(results[0].verdict == Verdict::failed);
+    REQUIRE(results[0].failure);
+    CHECK(results[0].failure->smallest.data.seed == 0);
+    CHECK_FALSE(results[0].failure->minimal());
+    CHECK(results[1].verdict == Verdict::skipped);
+    CHECK(results[1].message == "interrupted");
+    CHECK(bench.ended == std::vector<std::string>{"fail", "sleep_20"});
+}
+
+TEST_CASE("shrinking starts at a smaller problem on which the kernel failed another property") {
+    Bench bench;
+    std::vector<std::string> starts;
+    bench.suite.shrink = [&](const Case& found, const Outcome& outcome, const CaseRunner&) {
+        starts.push_back(found.kernel + " " + found.problem.print());
+        Case smallest = found;
+        smallest.problem = Problem::parse(found.problem.space(), "in=2");
+        return Shrunk{smallest, outcome, {}, 1};
+    };
+    bench.check({bench.row("fail"), bench.row("crash"), bench.row("fail"),
+                 bench.row("fail", "toy.forward/small")},
+                {.cases = 1});
+    std::ranges::sort(starts);
+    CHECK(starts == std::vector<std::string>{"toy.forward/any in=2", "toy.forward/any in=2",
+                                             "toy.forward/any in=3", "toy.forward/small in=3"});
+}
+
+TEST_CASE("which cases a row gets does not depend on jobs, other rows, or when it is asked") {
+    Bench alone, crowd;
+    alone.check({alone.row("pass")}, {.cases = 30, .seed = 9});
+    crowd.check({crowd.row("fail"), crowd.row("pass"), crowd.row("echo")}, {.cases = 50, .seed = 9},
+                3);
+    std::erase_if(crowd.asked, [](const Asked& one) { return one.property != "pass"; });
+    REQUIRE(alone.asked.size() == 30);
+    REQUIRE(crowd.asked.size() == 50);
+    crowd.asked.resize(30);
+    CHECK(crowd.asked == alone.asked);
+}
+
+TEST_CASE("the shards of a run partition its cases") {
+    Bench whole;
+    whole.check({whole.row("pass"), whole.row("echo")}, {.cases = 20, .seed = 4});
+    std::set<Asked> shards;
+    std::size_t count = 0;
+    for (std::int64_t shard = 0; shard < 3; ++shard) {
+        Bench bench;
+        bench.check({bench.row("pass"), bench.row("echo")},
+                    {.cases = 20, .seed = 4, .shard = {.index = shard, .count = 3}}, 2);
+        CHECK(bench.done == bench.most);
+        count += bench.asked.size();
+        shards.merge(as_set(bench.asked));
+    }
+    CHECK(count == 40);
+    CHECK(shards == as_set(whole.asked));
+}
+
+TEST_CASE("a shard without a case says so, and not that time ran out") {
+    Bench bench;
+    const RowResult result =
+        bench.check_one("pass", {.cases = 2, .shard = {.index = 2, .count = 3}});
+    CHECK(result.verdict == Verdict::skipped);
+    CHECK(result.message == "no case in this shard");
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// What rows get when the time of a run is up, and what is left of it for shrinking.
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <vector>
+
+#include "harness/testing/check.hpp"
+
+namespace {
+
+using namespace gradverify;
+using namespace gradverify::testing;
+
+}  // namespace
+
+TEST_CASE("when the time is up, rows keep what they have and those without a case are skipped") {
+    Bench bench;
+    std::vector<Row> rows(60, bench.row("sleep_20"));
+    const auto results = bench.check(rows, {.cases = 1000, .seconds = 0.2});
+    CHECK(results.front().verdict == Verdict::passed);
+    CHECK(results.front().cases == 1);
+    CHECK(results.back().verdict == Verdict::skipped);
+    CHECK(results.back().message == "time");
+    CHECK(results.back().cases == 0);
+    CHECK(bench.ended.size() == 60);
+}
+
+TEST_CASE("a row of zeros alone goes on for some cases when the time is up") {
+    Bench bench;
+    const std::vector<Row> rows{bench.row("vacuous"), bench.row("sleep_20"), bench.row("sleep_20")};
+    const auto results = bench.check(rows, {.cases = 1000, .seconds = 0.03});
+    CHECK(results[0].verdict == Verdict::vacuous);
+    CHECK(results[0].cases == 100);
+    CHECK(results[1].cases < 100);
+}
+
+TEST_CASE("a late row of zeros gets as many cases as it takes, whatever the machine's speed") {
+    Bench bench;
+    for (const RowResult& told : bench.check(std::vector<Row>(3, bench.row("pass_at_1")),
+                                             {.cases = 1000, .seconds = 1e-9, .at_least = 1}))
+        CHECK(told.cases == 2);
+}
+
+TEST_CASE("rows get the cases that they are due though the time is up") {
+    Bench bench;
+    const std::vector<Row> rows(20, bench.row("sleep_20"));
+    for (const std::int64_t shards : {1, 3}) {
+        const auto results = bench.check(
+            rows, {.cases = 1000, .seconds = 0.05, .at_least = 3, .shard = {shards - 1, shards}});
+        for (const RowResult& result : results) CHECK(result.cases == 3);
+    }
+    // No row gets more than the run gives it.
+    for (const RowResult& result : bench.check(rows, {.cases = 2, .seconds = 0.05, .at_least = 3}))
+        CHECK(result.cases == 2);
+    // Rows that run one at a time are too dear to be due any.
+    bench.suite.properties = {{.name = "sleep_20", .own_cases = 100}};
+    std::int64_t cases = 0;
+    for (const RowResult& result :
+         bench.check(rows, {.cases = 1000, .seconds = 0.05, .at_least = 3}))
+        cases += result.cases;
+    CHECK(cases < 20);
+}
+
+TEST_CASE("a short --time is not overrun by shrinking: each failing row gets a share") {
+    Bench bench;
+    const std::vector<Row> rows(8, bench.row("fail"));
+    std::vector<double> seconds;
+    bench.suite.shrink = [&](const Case& found, const Outcome& outcome, const CaseRunner& runner) {
+        const auto start = std::chrono::steady_clock::now();
+        const auto spent = [&] {
+            return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+        };
+        while (runner(found).verdict == Verdict::failed && spent() < 30.0) continue;
+        seconds.push_back(spent());
+        return Shrunk{found, outcome, {}, 1};
+    };
+    // Long enough for each row's case, however slow the machine.
+    const auto results = bench.check(rows, {.cases = 1, .seconds = 2.0});
+    REQUIRE(seconds.size() == 8);
+    double sum = 0.0;
+    for (const double of_a_row : seconds) {
+        CHECK(of_a_row > 0.4);
+        sum += of_a_row;
+    }
+    // 2 s, 5 s more, and half a second for each row that they do not reach.
+    CHECK(sum < 11.0);
+    for (const RowResult& result : results) CHECK(result.verdict == Verdict::failed);
+}

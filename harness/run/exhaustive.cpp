@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/run/exhaustive.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "harness/base/text.hpp"
+
+namespace gradverify {
+
+ExhaustiveWalk::ExhaustiveWalk(const Suite& suite, Row row, const ExhaustiveLimits& limits)
+    : suite_(&suite), row_(std::move(row)), limits_(limits) {}
+
+std::optional<ExhaustiveWalk::Step> ExhaustiveWalk::next() {
+    if (handed_out_ == cases_.size() && !start_next_problem()) return std::nullopt;
+    const std::int64_t index = problem_index_ * draws_ + static_cast<std::int64_t>(handed_out_);
+    // The problem stays open, and counts for nothing.
+    if (limits_.cases && index >= *limits_.cases) {
+        at_end_ = true;
+        cases_.clear();
+        handed_out_ = 0;
+        return std::nullopt;
+    }
+    return Step{.dense = std::move(cases_[handed_out_++]), .index = index};
+}
+
+/// Moves on to the next problem of this shard; false when there is none within the limits.
+bool ExhaustiveWalk::start_next_problem() {
+    if (at_end_) return false;
+    if (!problems_) problems_ = suite_->problems_in_order(row_);
+    cases_.clear();
+    handed_out_ = 0;
+    for (;;) {
+        Suite::NextProblem next = problems_();
+        if (!next.problem) {
+            at_end_ = true;
+            gave_up_ = next.gave_up;
+            is_all_ = !gave_up_;
+            return false;
+        }
+        ++problem_index_;
+        const std::int64_t distance = next.problem->distance();
+        reached_ = distance;
+        if (limits_.distance && distance > *limits_.distance) {
+            reached_ = *limits_.distance + 1;
+            at_end_ = true;
+            return false;
+        }
+        if (problem_index_ % limits_.shards != limits_.shard) continue;
+        cases_ = suite_->dense_cases(row_, *next.problem);
+        draws_ = static_cast<std::int64_t>(cases_.size());
+        open_[problem_index_].distance = distance;
+        ++rings_[distance].handed_out;
+        return true;
+    }
+}
+
+void ExhaustiveWalk::answered(std::int64_t index, Verdict verdict) {
+    const auto found = open_.find(problems_before(index));
+    Open& problem = found->second;
+    problem.compared |= verdict == Verdict::passed;
+    if (++problem.answers < draws_) return;
+    Ring& ring = rings_[problem.distance];
+    ++ring.done;
+    ring.compared += problem.compared ? 1 : 0;
+    open_.erase(found);
+}
+
+ExhaustiveCover ExhaustiveWalk::cover() const {
+    ExhaustiveCover cover{.gave_up = gave_up_, .shards = limits_.shards};
+    bool all_so_far = true;
+    cover.distance = is_all_ && !rings_.empty() ? rings_.rbegin()->first : reached_ - 1;
+    for (const auto& [distance, ring] : rings_) {
+        if (all_so_far && ring.done < ring.handed_out) {
+            all_so_far = false;
+            cover.distance = std::min(cover.distance, distance - 1);
+        }
+        cover.problems += ring.done;
+        cover.compared += ring.compared;
+        if (distance > cover.distance) cover.beyond += ring.done;
+    }
+    if (cover.problems == cover.beyond) cover.distance = -1;
+    cover.is_all = is_all_ && all_so_far;
+    return cover;
+}
+
+std::string ExhaustiveCover::print() const {
+    const auto all = [](std::int64_t number) {
+        return number == 1 ? "the one problem" : "all " + print_grouped(number) + " problems";
+    };
+    const std::int64_t whole = problems - beyond;
+    const std::string whose = shards > 1 ? " of this shard" : "";
+    std::string text;
+    if (is_all)
+        text = all(problems) + whose + " that it supports";
+    else if (whole > 0)
+        text = all(whole) + whose + " up to distance " + std::to_string(distance);
+    else
+        text = print_grouped(problems) + " problems" + whose + ", at no distance all";
+    if (!is_all && whole > 0 && beyond > 0) text += " and " + print_grouped(beyond) + " beyond";
+    if (gave_up) text += "; no further one was found that it supports";
+    return text;
+}
+
+void certify(Shrunk& failure, const Case& found, const ExhaustiveWalk& walk, std::int64_t index) {
+    if (failure.minimality.kind != Minimality::Kind::boxed ||
+        !(failure.smallest.problem == found.problem) || failure.smallest.setting.before)
+        return;
+    const std::int64_t smaller = walk.problems_before(index);
+    failure.minimality = {Minimality::Kind::certified, smaller, smaller};
+}
+
+}  // namespace gradverify

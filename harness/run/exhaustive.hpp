@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// Decides which cases `check --exhaustive` serves to a row: the dense cases of every supported
+// problem, in the order of problems; and how far a row got. Runs nothing, and knows neither how
+// problems follow each other nor what a dense case holds (the suite does).
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/cases/suite.hpp"
+
+namespace gradverify {
+
+/// How far an exhaustive row goes, and which problems are its own.
+struct ExhaustiveLimits {
+    /// No problem farther from the default one than this.
+    std::optional<std::int64_t> distance;
+    /// No more cases than this, over all shards.
+    std::optional<std::int64_t> cases;
+    /// Of the problems, in their order, those with index % shards == shard.
+    std::int64_t shard = 0, shards = 1;
+};
+
+/// How far an exhaustive row got.
+struct ExhaustiveCover {
+    std::int64_t problems = 0;  ///< run to the end: each with all its dense cases
+    std::int64_t compared = 0;  ///< of them, those that compared a value other than zero
+    /// Every supported problem up to this distance is among them (of the shard's); -1: at no
+    /// distance.
+    std::int64_t distance = -1;
+    std::int64_t beyond = 0;  ///< of them, those farther than that
+    bool is_all = false;      ///< the kernel supports no other
+    bool gave_up = false;     ///< the kernel's predicate left no further problem to be found
+    std::int64_t shards = 1;
+
+    /// `all 12,345 problems up to distance 7`
+    std::string print() const;
+    bool operator==(const ExhaustiveCover&) const = default;
+};
+
+/// Hands out the cases of a row and keeps the account of their answers.
+class ExhaustiveWalk {
+  public:
+    struct Step {
+        Case dense;
+        /// Of the case, over all shards; ascending.
+        std::int64_t index = 0;
+    };
+
+    ExhaustiveWalk(const Suite& suite, Row row, const ExhaustiveLimits& limits);
+
+    /// The next case; nothing when there is none within the limits. Throws what a user's predicate
+    /// throws.
+    std::optional<Step> next();
+    /// A case that was handed out was answered, and has neither failed nor errored.
+    void answered(std::int64_t index, Verdict verdict);
+
+    /// Problems before that of a case, over all shards.
+    std::int64_t problems_before(std::int64_t index) const { return index / draws_; }
+    ExhaustiveCover cover() const;
+
+  private:
+    /// A problem of which cases are to come.
+    struct Open {
+        std::int64_t distance = 0, answers = 0;
+        bool compared = false;
+    };
+    /// The problems at one distance.
+    struct Ring {
+        std::int64_t handed_out = 0, done = 0, compared = 0;
+    };
+
+    bool start_next_problem();
+
+    const Suite* suite_;
+    Row row_;
+    ExhaustiveLimits limits_;
+    Suite::ProblemsInOrder problems_;
+    std::int64_t problem_index_ = -1;  ///< of the problem that is being handed out
+    std::vector<Case> cases_;          ///< its cases
+    std::size_t handed_out_ = 0;       ///< of them
+    std::int64_t draws_ = 1;           ///< cases of each problem
+    bool at_end_ = false, is_all_ = false, gave_up_ = false;
+    /// Every problem that is nearer than this was handed out.
+    std::int64_t reached_ = 0;
+    std::map<std::int64_t, Open> open_;  ///< by the problem's index
+    std::map<std::int64_t, Ring> rings_;
+};
+
+/// Where shrinking had no time for all smaller problems than that of a case of a walk, the walk has
+/// run them.
+///
+/// **Ranges** `index` is the case's; no shard was left out.
+void certify(Shrunk& failure, const Case& found, const ExhaustiveWalk& walk, std::int64_t index);
+
+}  // namespace gradverify

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which cases an exhaustive row is served, and what it may claim. Problems are made up: `n` counts
+// them, and two of each distance follow each other.
+#include "harness/run/exhaustive.hpp"
+
+#include <doctest/doctest.h>
+
+#include "harness/base/text.hpp"
+#include "harness/testing/operator.hpp"
+
+namespace {
+
+using namespace gradverify;
+using namespace gradverify::testing;
+
+const ParameterSpace& space() {
+    static const Operator op = toy_operator();
+    return op.space;
+}
+
+/// `count` problems, two dense cases for each.
+Suite suite_of(std::vector<const char*> problems, bool gives_up = false) {
+    Suite suite;
+    suite.problems_in_order = [=](const Row&) -> Suite::ProblemsInOrder {
+        return [=, at = std::size_t{0}]() mutable -> Suite::NextProblem {
+            if (at == problems.size()) return {.problem = {}, .gave_up = gives_up};
+            return {.problem = Problem::parse(space(), problems[at++])};
+        };
+    };
+    suite.dense_cases = [](const Row& row, const Problem& problem) {
+        std::vector<Case> cases;
+        for (const std::uint64_t seed : {1, 2})
+            cases.push_back(Case{.kernel = "toy.forward/any",
+                                 .property = row.property,
+                                 .device = row.device,
+                                 .problem = problem,
+                                 .data = {.seed = seed, .is_dense = true}});
+        return cases;
+    };
+    return suite;
+}
+
+// Distances 0, 1, 1, 2, 2, 2.
+const std::vector<const char*> six{"in=1", "in=2", "n=2,in=1", "in=3", "n=2,in=2", "n=3,in=1"};
+
+/// Walks to the end, answering each case as `verdict` says.
+template <class VerdictOf>
+std::vector<std::string> walk_through(ExhaustiveWalk& walk, VerdictOf verdict_of) {
+    std::vector<std::string> handed_out;
+    while (const auto step = walk.next()) {
+        handed_out.push_back(std::to_string(step->index) + ": " + step->dense.problem.print() +
+                             " " + std::to_string(step->dense.data.seed));
+        walk.answered(step->index, verdict_of(step->dense));
+    }
+    return handed_out;
+}
+
+Verdict pass(const Case&) { return Verdict::passed; }
+
+std::string cover_within(const ExhaustiveLimits& limits) {
+    const Suite suite = suite_of(six);
+    ExhaustiveWalk walk(suite, {}, limits);
+    walk_through(walk, pass);
+    return walk.cover().print();
+}
+
+}  // namespace
+
+TEST_CASE("every problem's dense cases are handed out, in the order of problems") {
+    const Suite suite = suite_of({"in=1", "in=2"});
+    ExhaustiveWalk walk(suite, {}, {});
+    CHECK(walk_through(walk, pass) ==
+          std::vector<std::string>{"0: in=1 1", "1: in=1 2", "2: in=2 1", "3: in=2 2"});
+    CHECK(
+        walk.cover() ==
+        ExhaustiveCover{.problems = 2, .compared = 2, .distance = 1, .beyond = 0, .is_all = true});
+    CHECK(walk.cover().print() == "all 2 problems that it supports");
+    CHECK(walk.problems_before(1) == 0);
+    CHECK(walk.problems_before(2) == 1);
+    CHECK_FALSE(walk.next());
+}
+
+TEST_CASE("a row goes as far as its distance, and says so of whole distances alone") {
+    CHECK(cover_within({.distance = 0}) == "the one problem up to distance 0");
+    CHECK(cover_within({.distance = 1}) == "all 3 problems up to distance 1");
+    CHECK(cover_within({.distance = 2}) == "all 6 problems that it supports");
+    CHECK(cover_within({}) == "all 6 problems that it supports");
+}
+
+TEST_CASE("a limit on cases ends inside a distance, and half a problem counts for nothing") {
+    CHECK(cover_within({.cases = 0}) == "0 problems, at no distance all");
+    CHECK(cover_within({.cases = 1}) == "0 problems, at no distance all");
+    CHECK(cover_within({.cases = 2}) == "the one problem up to distance 0");
+    CHECK(cover_within({.cases = 4}) == "the one problem up to distance 0 and 1 beyond");
+    CHECK(cover_within({.cases = 5}) == "the one problem up to distance 0 and 1 beyond");
+    CHECK(cover_within({.cases = 6}) == "all 3 problems up to distance 1");
+    CHECK(cover_within({.distance = 1, .cases = 100}) == "all 3 problems up to distance 1");
+    CHECK(cover_within({.distance = 2, .cases = 8}) ==
+          "all 3 problems up to distance 1 and 1 beyond");
+}
+
+TEST_CASE("the shards of an exhaustive run partition the problems") {
+    std::vector<std::string> all;
+    for (const std::int64_t shard : {0, 1}) {
+        const Suite suite = suite_of(six);
+        ExhaustiveWalk walk(suite, {}, {.distance = 2, .shard = shard, .shards = 2});
+        const auto handed_out = walk_through(walk, pass);
+        CHECK(handed_out.size() == 6);
+        CHECK(handed_out.front() == (shard == 0 ? "0: in=1 1" : "2: in=2 1"));
+        CHECK(walk.cover().print() == "all 3 problems of this shard that it supports");
+        CHECK(walk.cover().shards == 2);
+        all.insert(all.end(), handed_out.begin(), handed_out.end());
+    }
+    std::ranges::sort(all);
+    const Suite suite = suite_of(six);
+    ExhaustiveWalk whole(suite, {}, {});
+    auto expected = walk_through(whole, pass);
+    std::ranges::sort(expected);
+    CHECK(all == expected);
+    CHECK(cover_within({.distance = 1, .shard = 1, .shards = 2}) ==
+          "the one problem of this shard up to distance 1");
+}
+
+TEST_CASE("only what was answered is claimed, and a distance only when all of it was") {
+    const Suite suite = suite_of(six);
+    ExhaustiveWalk walk(suite, {}, {});
+    std::vector<std::int64_t> indices;
+    while (const auto step = walk.next()) indices.push_back(step->index);
+    CHECK(walk.cover().problems == 0);
+    CHECK(walk.cover().distance == -1);
+    // All but one case of the third problem, the last of distance 1; out of order.
+    for (auto at = indices.rbegin(); at != indices.rend(); ++at)
+        if (*at != 5) walk.answered(*at, Verdict::passed);
+    CHECK(walk.cover().print() == "the one problem up to distance 0 and 4 beyond");
+    walk.answered(5, Verdict::passed);
+    CHECK(walk.cover().print() == "all 6 problems that it supports");
+}
+
+TEST_CASE("while a row still walks, the distance that it walks is not claimed") {
+    const Suite suite = suite_of(six);
+    ExhaustiveWalk walk(suite, {}, {});
+    for (int i = 0; i < 4; ++i) walk.answered(walk.next()->index, Verdict::passed);
+    CHECK(walk.cover().print() == "the one problem up to distance 0 and 1 beyond");
+    for (int i = 0; i < 2; ++i) walk.answered(walk.next()->index, Verdict::passed);
+    // That no other of distance 1 follows is not known yet.
+    CHECK(walk.cover().distance == 0);
+    CHECK(walk.next());
+    CHECK(walk.cover().distance == 1);
+}
+
+TEST_CASE("problems that compared only zeros are told apart") {
+    const Suite suite = suite_of(six);
+    ExhaustiveWalk walk(suite, {}, {.distance = 1});
+    // One case that compared something is enough.
+    walk_through(walk, [](const Case& dense) {
+        if (dense.problem.scalar("n") == 2) return Verdict::vacuous;
+        return dense.data.seed == 1 ? Verdict::skipped : Verdict::passed;
+    });
+    CHECK(walk.cover().compared == 2);
+    CHECK(walk.cover().problems == 3);
+}
+
+TEST_CASE("a search that was given up claims no end") {
+    const Suite suite = suite_of({"in=1", "in=2"}, true);
+    ExhaustiveWalk walk(suite, {}, {});
+    walk_through(walk, pass);
+    CHECK(walk.cover().gave_up);
+    CHECK_FALSE(walk.cover().is_all);
+    CHECK(
+        walk.cover().print() ==
+        "the one problem up to distance 0 and 1 beyond; no further one was found that it supports");
+}
+
+TEST_CASE("numbers are grouped by thousands") {
+    CHECK(print_grouped(0) == "0");
+    CHECK(print_grouped(999) == "999");
+    CHECK(print_grouped(1000) == "1,000");
+    CHECK(print_grouped(-123456) == "-123,456");
+    CHECK(print_grouped(1234567) == "1,234,567");
+}

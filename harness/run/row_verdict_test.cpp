@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a row comes to that neither failed nor errored, at the edges of each verdict.
+#include "harness/run/row_verdict.hpp"
+
+#include <doctest/doctest.h>
+
+namespace {
+
+using namespace gradverify;
+
+struct Cases {
+    std::int64_t cases = 0, passed = 0, refused = 0;
+};
+
+using Skips = std::map<std::string, std::int64_t>;
+
+/// `verdict: message` of a row.
+std::string decided(const Cases& of, const Skips& skips = {}) {
+    RowResult result{.row = {}, .message = {}};
+    result.verdict = Verdict::errored;
+    result.cases = of.cases, result.passed = of.passed, result.refused = of.refused;
+    decide_verdict(result, skips);
+    return std::string(name_of(result.verdict)) + ": " + result.message;
+}
+
+}  // namespace
+
+TEST_CASE("one case with a value other than zero is enough to pass") {
+    CHECK(decided({.cases = 1, .passed = 1}) == "passed: ");
+    CHECK(decided({.cases = 1000, .passed = 1}, {{"no forward kernel", 999}}) == "passed: ");
+    CHECK(decided({.cases = 1}) == "vacuous: no case compared a non-zero expected value");
+    CHECK(decided({.cases = 1000}) == "vacuous: no case compared a non-zero expected value");
+}
+
+TEST_CASE("a row that got no case has had no time, one that skipped all says why") {
+    CHECK(decided({}) == "skipped: time");
+    CHECK(decided({}, {{"too large", 1}}) == "skipped: too large");
+    CHECK(decided({.cases = 3}, {{"too large", 3}}) == "skipped: too large");
+    CHECK(decided({.cases = 5}, {{"a", 1}, {"b", 3}, {"c", 1}}) == "skipped: b");
+    // The others compared nothing but zeros.
+    CHECK(decided({.cases = 3}, {{"too large", 2}}) ==
+          "vacuous: no case compared a non-zero expected value");
+}
+
+TEST_CASE("more refused than nine in ten, of ten or more, is an error that names the reason") {
+    const Skips skips{{"no such filter", 8}, {"too large", 2}};
+    CHECK(decided({.cases = 10, .passed = 0, .refused = 10}, skips) ==
+          "errored: the launcher refused 10 of 10 problems; declare what it does not support (no "
+          "such filter)");
+    CHECK(decided({.cases = 10, .passed = 1, .refused = 9}, skips) == "passed: ");
+    CHECK(decided({.cases = 9, .passed = 0, .refused = 9}, {{"too large", 9}}) ==
+          "skipped: too large");
+    CHECK(decided({.cases = 100, .passed = 9, .refused = 91}, skips).starts_with("errored: "));
+    CHECK(decided({.cases = 100, .passed = 10, .refused = 90}, skips) == "passed: ");
+}

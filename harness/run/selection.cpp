@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/run/selection.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+#include "harness/base/errors.hpp"
+#include "harness/base/text.hpp"
+#include "harness/cases/case.hpp"
+
+namespace gradverify {
+
+namespace {
+
+std::string first_word_of_command = "gradverify";
+
+}  // namespace
+
+bool is_selected(const Kernel& kernel, const std::vector<std::string>& filters) {
+    return filters.empty() || std::ranges::any_of(filters, [&](const std::string& filter) {
+               return glob_matches(filter, kernel.name);
+           });
+}
+
+void require_each_filter(const std::vector<std::string>& filters) {
+    std::vector<std::string> names;
+    for (const Kernel& kernel : Registry::instance().kernels()) names.push_back(kernel.name);
+    if (names.empty()) throw UsageError("no kernel is registered");
+    for (const std::string& filter : filters)
+        if (std::ranges::none_of(
+                names, [&](const std::string& name) { return glob_matches(filter, name); }))
+            throw UsageError("no kernel matches '" + filter + "'" + did_you_mean(filter, names) +
+                             "\n  there are " + wrapped(joined(names), 12));
+}
+
+void remember_program(const char* first_word) { first_word_of_command = first_word; }
+
+std::string program_to_paste() {
+    // Found on PATH: as it is.
+    if (first_word_of_command.find('/') == std::string::npos) return first_word_of_command;
+    const auto near = std::filesystem::proximate(first_word_of_command).string();
+    const bool below = !near.starts_with("..");
+    const std::string text = below ? near : first_word_of_command;
+    if (text.find('/') == std::string::npos) return "./" + text;
+    return text.find(' ') == std::string::npos ? text : shell_quoted(text);
+}
+
+WorkerPoolOptions worker_options(int jobs, const SanitizerRun* sanitizer) {
+    WorkerPoolOptions options{.command = {"/proc/self/exe", "worker"}, .jobs = jobs};
+    options.time.multiply_adds = [](const std::string& printed) {
+        const Case read = Case::parse(printed, Registry::instance());
+        return Registry::instance().find_kernel(read.kernel)->pass->multiply_adds(read.problem);
+    };
+    if (sanitizer) options.command = sanitizer->watched(std::move(options.command));
+    return options;
+}
+
+std::vector<std::string> choose_devices(const std::string& wanted, WorkerPool& pool) {
+    if (wanted == "cpu") return {"cpu"};
+    if (wanted != "cuda" && wanted != "auto" && wanted != "all")
+        throw UsageError("--device " + wanted + " is unknown; there are cpu, cuda, auto, all");
+    const std::string why = pool.probe("cuda");
+    if (wanted == "cuda" && !why.empty()) throw EnvironmentError("device cuda: " + why);
+    if (wanted == "cuda") return {"cuda"};
+    if (wanted == "auto") return {why.empty() ? "cuda" : "cpu"};
+    return why.empty() ? std::vector<std::string>{"cpu", "cuda"} : std::vector<std::string>{"cpu"};
+}
+
+std::unique_ptr<SanitizerRun> sanitizer_run(const std::string& tool, const std::string& device) {
+    if (tool.empty()) return nullptr;
+    if (device != "cuda" && device != "auto")
+        throw UsageError("--compute-sanitizer watches the device cuda, not " + device);
+    return std::make_unique<SanitizerRun>(tool);
+}
+
+}  // namespace gradverify

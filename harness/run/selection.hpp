@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Decides which kernels, devices and workers the words of a command line mean, for every verb
+// alike.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "harness/registry/registry.hpp"
+#include "harness/workers/compute_sanitizer.hpp"
+#include "harness/workers/pool.hpp"
+
+namespace gradverify {
+
+/// Throws a UsageError when a filter selects no kernel: a misspelt one beside a right one would go
+/// unnoticed.
+void require_each_filter(const std::vector<std::string>& filters);
+
+/// Whether one of the filters selects the kernel; none selects all.
+bool is_selected(const Kernel& kernel, const std::vector<std::string>& filters);
+
+/// How this executable was called, as a line to paste from this folder begins.
+std::string program_to_paste();
+/// Remembers the first word of the command line for `program_to_paste`.
+void remember_program(const char* first_word);
+
+/// Workers of this very executable, whose time limits know the registered kernels; with a
+/// `sanitizer`, under it.
+WorkerPoolOptions worker_options(int jobs, const SanitizerRun* sanitizer = nullptr);
+
+/// What `--compute-sanitizer` asks for; null without it.
+///
+/// **Errors** UsageError for another device than cuda, EnvironmentError when it is not installed.
+std::unique_ptr<SanitizerRun> sanitizer_run(const std::string& tool, const std::string& device);
+
+/// The devices that `cpu`, `cuda`, `auto` or `all` means on this machine: `auto` is cuda if it
+/// answers, else cpu; `all` is every one that answers. A worker is asked, so that this process
+/// never touches the CUDA runtime.
+///
+/// **Errors** UsageError for another word, EnvironmentError when `cuda` does not answer.
+std::vector<std::string> choose_devices(const std::string& wanted, WorkerPool& pool);
+
+}  // namespace gradverify

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/run/shrink.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "harness/base/interrupt.hpp"
+
+namespace gradverify {
+
+namespace {
+
+class Shrinking {
+  public:
+    Shrinking(const Suite& suite, WorkerPool& pool, const ShrinkLimits& limits)
+        : suite_(suite), pool_(pool), limits_(limits) {}
+
+    Shrunk shrink(const Case& found, const Outcome& outcome) {
+        if (outcome.discovery == Discovery::damaged)
+            return explained(shrink(found, outcome, true), true);
+        Shrunk shrunk = shrink(found, outcome, false);
+        // Nothing ran before it there: what `repro` will see.
+        const Outcome again = run_alone(shrunk.smallest);
+        if (again.verdict == Verdict::failed) return explained(std::move(shrunk), false);
+        return shrink_with_state(shrunk, found);
+    }
+
+  private:
+    Outcome run_alone(const Case& checked) { return pool_.run(checked.print(), {.alone = true}); }
+
+    CaseRunner trial_runner(bool alone) {
+        return [this, alone](const Case& candidate) {
+            if (limits_.deadline && std::chrono::steady_clock::now() > *limits_.deadline)
+                return Outcome::errored("no time is left");
+            return pool_.run(candidate.print(), {.patience = Patience::trial, .alone = alone});
+        };
+    }
+
+    /// An interruption costs the explanation only.
+    Shrunk explained(Shrunk shrunk, bool alone) {
+        try {
+            if (suite_.explain) suite_.explain(shrunk, trial_runner(alone));
+        } catch (const Interrupted&) {
+        }
+        return shrunk;
+    }
+
+    Shrunk shrink(const Case& found, const Outcome& outcome, bool alone) {
+        const CaseRunner runner = trial_runner(alone);
+        const auto [start, at_start] = smallest_known(found, outcome, runner);
+        Shrunk shrunk = suite_.shrink(start, at_start, runner);
+        if (shrunk.outcome.discovery != Discovery::overstepped) return shrunk;
+        shrunk.outcome = pool_.run(shrunk.smallest.print(), {.alone = alone});
+        if (shrunk.outcome.verdict == Verdict::failed) return shrunk;
+        return {.smallest = found, .outcome = outcome, .runs = shrunk.runs};
+    }
+
+    /// The found case on the smallest known problem that shows its failure; itself if none does.
+    std::pair<Case, Outcome> smallest_known(const Case& found, const Outcome& outcome,
+                                            const CaseRunner& runner) const {
+        std::vector<Problem> known = limits_.known;
+        if (found.setting.copies) known.clear();
+        std::ranges::sort(known, [](const Problem& a, const Problem& b) { return a < b; });
+        for (const Problem& problem : known) {
+            if (!(problem < found.problem)) break;
+            Case candidate = found;
+            candidate.problem = problem;
+            candidate.data = {.seed = 1, .is_dense = true};
+            Outcome there = runner(candidate);
+            if (there.verdict == Verdict::failed && is_of_one_kind(there, outcome))
+                return {std::move(candidate), std::move(there)};
+        }
+        return {found, outcome};
+    }
+
+    /// A failure that needs an earlier call in the same process. Each run has a process of its own.
+    Shrunk shrink_with_state(const Shrunk& shrunk, const Case& found) {
+        std::vector<Case> candidates;
+        if (suite_.with_calls_before) candidates = suite_.with_calls_before(shrunk.smallest);
+        candidates.push_back(found);
+        for (const Case& candidate : candidates) {
+            const Outcome outcome = run_alone(candidate);
+            if (outcome.verdict != Verdict::failed) continue;
+            Shrunk with_state = shrink(candidate, outcome, true);
+            with_state.runs += shrunk.runs;
+            if (with_state.smallest.setting.before)
+                with_state.outcome.message =
+                    "only after a call on " + with_state.smallest.setting.before->print() +
+                    " in the same process, so the kernel keeps state between calls: " +
+                    with_state.outcome.message;
+            return explained(std::move(with_state), true);
+        }
+        Shrunk unrepeated{.smallest = found, .outcome = shrunk.outcome, .runs = shrunk.runs};
+        unrepeated.outcome.message +=
+            " (not again in a fresh process: the kernel keeps state between calls, or it fails by "
+            "chance)";
+        return unrepeated;
+    }
+
+    const Suite& suite_;
+    WorkerPool& pool_;
+    const ShrinkLimits& limits_;
+};
+
+}  // namespace
+
+Shrunk shrink_in_workers(const Suite& suite, WorkerPool& pool, const Case& found,
+                         const Outcome& outcome, const ShrinkLimits& limits) {
+    try {
+        return Shrinking(suite, pool, limits).shrink(found, outcome);
+    } catch (const Interrupted&) {
+        return {.smallest = found, .outcome = outcome, .runs = 0};
+    }
+}
+
+}  // namespace gradverify

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// The functions that compiled units call, and the host-side API: each hands over to the executor
+// of its OS thread.
+#include <cstdint>
+
+#include "gradverify_simt/runtime_types.hpp"
+#include "harness/simt/execute/executor.hpp"
+#include "harness/simt/faults/source_line.hpp"
+#include "harness/simt/races/detector.hpp"
+
+namespace gradverify::simt {
+
+void set_schedule(const Schedule& schedule) { Executor::of_this_thread().set_schedule(schedule); }
+std::string take_error() { return Executor::of_this_thread().take_error(); }
+bool error_is_cuda_only() { return Executor::of_this_thread().error_is_cuda_only(); }
+Counters take_counters() { return Executor::of_this_thread().take_counters(); }
+
+}  // namespace gradverify::simt
+
+namespace gradverify::simt::unit {
+extern "C" {
+
+void gradverify_simt_launch(const LaunchConfig& config, const char* kernel, Entry entry,
+                            const void* body, std::size_t body_bytes) {
+    Executor::of_this_thread().launch(config, kernel, entry, {body, body_bytes});
+}
+void gradverify_simt_launch_checked(const LaunchConfig& config, const char* kernel, Entry entry,
+                                    const void* body, std::size_t body_bytes) {
+    Executor::of_this_thread().launch(config, kernel, entry, {body, body_bytes},
+                                      &Detector::of_this_thread());
+}
+void gradverify_simt_shared_is_placed(const void* address, std::size_t bytes,
+                                      std::size_t element_bytes, const char* function) {
+    if (detecting != nullptr) detecting->place_shared(address, bytes, element_bytes, function);
+}
+void gradverify_simt_arrive(const char* file, int line) {
+    if (detecting != nullptr) detecting->arrive_at_barrier({file, line});
+}
+void gradverify_simt_fence() {
+    if (detecting != nullptr) detecting->fence();
+}
+void gradverify_simt_atomic(const volatile void* address, std::size_t bytes, const void* pc) {
+    if (detecting == nullptr) return;
+    detecting->access({.address = reinterpret_cast<std::uintptr_t>(address),
+                       .bytes = bytes,
+                       .pc = pc,
+                       .reads = true,
+                       .writes = true,
+                       .is_atomic = true,
+                       .is_volatile = false});
+}
+bool gradverify_simt_thread_returned() { return Executor::of_this_thread().thread_returned(); }
+void gradverify_simt_place_shared(SharedSlot& slot, std::size_t bytes, std::size_t alignment) {
+    Executor::of_this_thread().place_shared(slot, bytes, alignment);
+}
+[[gnu::noinline]] static void barrier_outside_of_a_kernel(const char* file, int line) {
+    Executor::of_this_thread().barrier({file, line});
+}
+void gradverify_simt_barrier(const char* file, int line) {
+    if (executor_of_thread == nullptr) [[unlikely]]
+        return barrier_outside_of_a_kernel(file, line);
+    executor_of_thread->barrier({file, line});
+}
+void gradverify_simt_grid_barrier(const char* file, int line) {
+    if (detecting != nullptr) detecting->arrive_at_barrier({file, line});
+    Executor::of_this_thread().grid_barrier({file, line});
+}
+int gradverify_simt_barrier_vote(BarrierVote vote, int predicate, const char* file, int line) {
+    return Executor::of_this_thread().barrier_vote(vote, predicate, {file, line});
+}
+void gradverify_simt_warp_collective(WarpOp op, unsigned mask, std::uint64_t value,
+                                     unsigned source_lane, const char* file, int line) {
+    Executor::warp_collective(op, mask, value, source_lane, {file, line});
+}
+void gradverify_simt_yield() { Executor::of_this_thread().yield(); }
+void gradverify_simt_trap(int cuda_error, const char* what, const char* file, int line) {
+    Executor& executor = Executor::of_this_thread();
+    const Place place{file, line};
+    if (cuda_error == cudaErrorAssert) {
+        executor.trap(cuda_error, {"device assertion `", what, "` failed"}, place);
+    }
+    if (cuda_error != 0) executor.trap(cuda_error, {what}, place);
+    executor.trap(cudaErrorNotSupported, {"inline PTX runs on cuda only: \"", what, "\""}, place);
+}
+
+cudaError_t gradverify_simt_refuse(int cuda_error, const char* what, const char* file, int line) {
+    Executor::of_this_thread().fail(cuda_error,
+                                    short_path(file) + ":" + std::to_string(line) + ": " + what);
+    return static_cast<cudaError_t>(cuda_error);
+}
+
+/// What the compiler says of an access (GCC's and clang's -fsanitize=alignment, version 1).
+struct AccessDescription {
+    const char* file;
+    std::uint32_t line, column;
+    const struct TypeDescription {
+        std::uint16_t kind, info;
+        char name[1];
+    } * type;
+};
+/// The unit's __ubsan_handle_type_mismatch_v1_abort; see GradverifyKernels.cmake.
+[[noreturn]] void gradverify_simt_misaligned(const AccessDescription* access, const void*) {
+    Executor::of_this_thread().trap(
+        cudaErrorMisalignedAddress,
+        {"an access to a ", access->type->name, " at an address that is not aligned for it"},
+        {access->file, static_cast<int>(access->line)});
+}
+
+}  // extern "C"
+}  // namespace gradverify::simt::unit

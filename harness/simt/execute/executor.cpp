@@ -1,0 +1,376 @@
+// SPDX-License-Identifier: Apache-2.0
+// The outer half of the executor: refusing launches, going through blocks, drawing orders, errors.
+// Who runs within a block is decided in threads.cpp.
+#include "harness/simt/execute/executor.hpp"
+
+#include <atomic>
+#include <exception>
+#include <memory>
+#include <stdexcept>
+#include <utility>
+
+#include "gradverify_simt/runtime_types.hpp"
+#include "harness/simt/execute/grid.hpp"
+#include "harness/simt/faults/source_line.hpp"
+#include "harness/simt/races/detector.hpp"
+#include "harness/simt/runtime/device_limits.hpp"
+#include "harness/simt/runtime/streams.hpp"
+
+namespace gradverify::simt {
+
+namespace unit {
+constinit thread_local State state;
+constinit thread_local int atomics_left = 0;
+}  // namespace unit
+
+// The built-in variables of CUDA C++ are parts of `state`.
+#define GRADVERIFY_SIMT_BUILT_IN(NAME, OFFSET) \
+    __asm__(".globl gradverify_simt_" #NAME    \
+            "\n"                               \
+            ".type gradverify_simt_" #NAME     \
+            ", %tls_object\n"                  \
+            ".set gradverify_simt_" #NAME ", gradverify_simt_state + " #OFFSET "\n")
+GRADVERIFY_SIMT_BUILT_IN(threadIdx, 0);
+GRADVERIFY_SIMT_BUILT_IN(blockIdx, 32);
+GRADVERIFY_SIMT_BUILT_IN(blockDim, 44);
+GRADVERIFY_SIMT_BUILT_IN(gridDim, 56);
+static_assert(offsetof(unit::State, thread) == 0 && offsetof(unit::ThreadSlot, index) == 0 &&
+              offsetof(unit::State, block_index) == 32 && offsetof(unit::State, block_dim) == 44 &&
+              offsetof(unit::State, grid_dim) == 56);
+
+constinit thread_local Executor* executor_of_thread = nullptr;
+
+namespace {
+
+thread_local std::unique_ptr<Executor> executor_owner;
+
+constinit std::atomic<std::atomic<std::uint64_t>*> counted_in = nullptr;
+
+bool same(const dim3& a, const dim3& b) { return a.x == b.x && a.y == b.y && a.z == b.z; }
+
+std::string text_of(const dim3& size) {
+    return "(" + std::to_string(size.x) + ", " + std::to_string(size.y) + ", " +
+           std::to_string(size.z) + ")";
+}
+
+std::uint64_t volume(const dim3& size) { return std::uint64_t{size.x} * size.y * size.z; }
+
+std::uint64_t resident_blocks(const unit::LaunchConfig& config) {
+    return multiprocessors * static_cast<std::uint64_t>(blocks_per_multiprocessor_of(
+                                 static_cast<int>(volume(config.block)), config.shared_bytes));
+}
+
+std::uint64_t greatest_common_divisor(std::uint64_t a, std::uint64_t b) {
+    while (b != 0) {
+        const std::uint64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+}  // namespace
+
+/// What every fiber does: its share of the threads of one launch, then of another.
+void run_fiber() {
+    for (;;) {
+        Executor& executor = Executor::of_this_thread();
+        bool failed = false;
+        executor.thrown_.clear();
+        try {
+            executor.entry_(executor.body_);
+        } catch (const std::exception& error) {
+            failed = true;
+            executor.thrown_ = error.what();
+        } catch (...) {
+            failed = true;
+        }
+        // Out of the handler, as the frames of this fiber are about to be forgotten.
+        if (failed) {
+            executor.trap(cudaErrorLaunchFailure,
+                          {"an exception left the kernel: ", executor.thrown_.c_str()},
+                          executor.launch_place_);
+        }
+    }
+}
+
+void Executor::make_for_this_thread() {
+    executor_owner = std::make_unique<Executor>();
+    executor_of_thread = executor_owner.get();
+}
+
+Executor::Executor() : fibers_(&run_fiber) {}
+Executor::~Executor() = default;
+
+void Executor::set_schedule(const Schedule& schedule) {
+    schedule_ = schedule;
+    launches_scheduled_ = 0;
+}
+
+std::string Executor::take_error() {
+    last_cuda_error = cudaSuccess;
+    error_is_cuda_only_ = false;
+    return std::exchange(error_, std::string());
+}
+
+Counters Executor::take_counters() { return std::exchange(counters_, Counters()); }
+
+void Executor::fail(int cuda_error, const std::string& text) {
+    last_cuda_error = cuda_error;
+    if (!error_.empty()) return;
+    error_ = text;
+    error_is_cuda_only_ = cuda_error == cudaErrorNotSupported;
+}
+
+std::string Executor::launch_text() const {
+    return short_path(launch_place_.file) + ":" + std::to_string(launch_place_.line) +
+           ": launch of " + kernel_;
+}
+
+std::string Executor::thread_text() const {
+    return ", in block " + text_of(unit::state.block_index) + ", thread " +
+           text_of(unit::state.thread.index) + "; " + launch_text();
+}
+
+std::string Executor::why_invalid(const unit::LaunchConfig& config, int& cuda_error) const {
+    // What the runtime of CUDA 13.0 answers to each of these, as seen on a GPU (that of CUDA 12 is
+    // documented to say cudaErrorInvalidConfiguration of sizes).
+    cuda_error = cudaErrorInvalidValue;
+    const dim3& grid = config.grid;
+    const dim3& block = config.block;
+    if (volume(grid) == 0) return "grid " + text_of(grid) + " has a zero";
+    if (volume(block) == 0) return "block " + text_of(block) + " has a zero";
+    if (grid.x > max_grid_x || grid.y > max_grid_y_z || grid.z > max_grid_y_z) {
+        return "grid " + text_of(grid) + " exceeds (2147483647, 65535, 65535)";
+    }
+    if (block.x > max_block_threads || block.y > max_block_threads || block.z > max_block_z ||
+        volume(block) > max_block_threads) {
+        return "block " + text_of(block) + " exceeds 1024 threads or (1024, 1024, 64)";
+    }
+    if (config.shared_bytes > dynamic_shared_limit) {
+        return std::to_string(config.shared_bytes) + " bytes of dynamic shared memory exceed " +
+               std::to_string(dynamic_shared_limit) +
+               " (cudaFuncSetAttribute raises the limit up to " +
+               std::to_string(SharedMemory::opt_in_limit_bytes) + ")";
+    }
+    if (config.is_cooperative && volume(grid) > resident_blocks(config)) {
+        cuda_error = cudaErrorCooperativeLaunchTooLarge;
+        return "a cooperative launch of " + std::to_string(volume(grid)) + " blocks; at most " +
+               std::to_string(resident_blocks(config)) + " of this size run at a time";
+    }
+    cuda_error = cudaSuccess;
+    return "";
+}
+
+void Executor::launch(const unit::LaunchConfig& config, const char* kernel, unit::Entry entry,
+                      const LaunchBody& body, Detector* detector) {
+    unit::State& state = unit::state;
+    if (state.in_kernel) {
+        trap(cudaErrorNotSupported, {"a launch from within a kernel runs on cuda only"},
+             {config.file, config.line});
+    }
+    kernel_ = kernel;
+    launch_place_ = {config.file, config.line};
+    int cuda_error = cudaSuccess;
+    const std::string reason = why_invalid(config, cuda_error);
+    if (cuda_error != cudaSuccess) return fail(cuda_error, launch_text() + ": " + reason);
+    entry_ = entry;
+    body_ = body.begin;
+    Streams::of_this_thread().enqueue(config.stream,
+                                      {kernel_, launch_place_, body.points_to_buffers()});
+    set_dimensions(config);
+    detecting = detector;
+    if (detector != nullptr) {
+        detector->begin_launch({.arenas = shared_.arenas(config.shared_bytes),
+                                .kernel = kernel_,
+                                .place = launch_place_,
+                                .schedule = schedule_,
+                                .number = launches_scheduled_,
+                                .is_stack = [](const void* address) {
+                                    return of_this_thread().fibers_.has_stack(address);
+                                }});
+    }
+    begin_block();
+    ++counters_.launches;
+    state.in_kernel = true;
+    state.thread = *state.next++;
+    current_ = &fibers_.next();
+    if (current_->stopped_at == nullptr) fibers_.prepare_next();
+    fibers_.take_next();
+    ++counters_.switches;
+    switch_fiber_elsewhere(main_, *current_, false);
+    if (detector != nullptr) counters_.accesses_checked += detector->end_launch();
+    detecting = nullptr;
+    current_ = &main_;
+    fast_ = true;
+    state.in_kernel = false;
+    counters_.threads += blocks_begun_ * threads_;
+    if (fault_.signal != 0) [[unlikely]]
+        record_fault();
+}
+
+void Executor::set_dimensions(const unit::LaunchConfig& config) {
+    unit::State& state = unit::state;
+    ++state.launch;
+    waiting_blocks_.clear();
+    spinning_blocks_.clear();
+    at_grid_barrier_ = false;
+    state.is_cooperative = config.is_cooperative;
+    state.grid_dim = config.grid;
+    state.block_dim = config.block;
+    shared_.begin_launch(config.shared_bytes);
+    state.dynamic_shared = shared_.dynamic();
+    state.warp_results = warp_results_.data();
+    threads_ = static_cast<unsigned>(volume(config.block));
+    blocks_ = volume(config.grid);
+    blocks_begun_ = 0;
+    // A spinning thread must give way where it does when the launch is replayed.
+    unit::atomics_left = 0;
+    spin_block_ = 0;
+    yields_without_progress_ = yields_of_grid_ = 0;
+
+    const bool is_random =
+        schedule_.threads == Order::random_threads || schedule_.threads == Order::random_warps ||
+        schedule_.blocks == Order::random_threads || schedule_.blocks == Order::random_warps;
+    if (is_random) {
+        random_ = Random(Random(schedule_.seed ^ (launches_scheduled_ << 20)).next());
+        // A step that is prime to the number of blocks visits each once, without a table.
+        block_offset_ = random_.next() % blocks_;
+        block_stride_ = random_.next() % blocks_ | 1;
+        while (greatest_common_divisor(block_stride_, blocks_) != 1) ++block_stride_;
+    }
+    ++launches_scheduled_;
+    if (same(table_block_, config.block)) return;
+    table_block_ = config.block;
+    table_order_ = Order::random_threads;  // to be drawn again
+    for (unsigned rank = 0; rank < threads_; ++rank) {
+        by_rank_[rank] = {{rank % config.block.x, rank / config.block.x % config.block.y,
+                           rank / config.block.x / config.block.y},
+                          rank};
+    }
+    order_end_ = order_.data() + threads_;
+}
+
+void Executor::draw_order() {
+    const Order order = schedule_.threads;
+    const bool is_fixed = order == Order::ascending || order == Order::descending;
+    if (is_fixed && order == table_order_) return;
+    table_order_ = order;
+    for (unsigned i = 0; i < threads_; ++i) {
+        drawn_ranks_[i] =
+            static_cast<std::uint16_t>(order == Order::descending ? threads_ - 1 - i : i);
+    }
+    if (order == Order::random_threads) {
+        shuffle(drawn_ranks_.data(), threads_);
+    } else if (order == Order::random_warps) {
+        std::array<std::uint16_t, max_block_threads / warp_lanes> warps{};
+        const unsigned count = (threads_ + warp_lanes - 1) / warp_lanes;
+        for (unsigned i = 0; i < count; ++i) warps[i] = static_cast<std::uint16_t>(i);
+        shuffle(warps.data(), count);
+        unsigned at = 0;
+        for (unsigned w = 0; w < count; ++w) {
+            const unsigned first = warps[w] * warp_lanes;
+            for (unsigned i = first; i < first + warp_lanes && i < threads_; ++i) {
+                drawn_ranks_[at++] = static_cast<std::uint16_t>(i);
+            }
+        }
+    }
+    for (unsigned i = 0; i < threads_; ++i) {
+        const unsigned rank = drawn_ranks_[i];
+        order_[i] = by_rank_[rank];
+        position_of_[rank] = static_cast<std::uint16_t>(i);
+    }
+}
+
+// Fisher and Yates. All numbers are drawn first: swaps that wait for nothing but each other take
+// half of the time.
+void Executor::shuffle(std::uint16_t* values, unsigned count) {
+    for (unsigned i = count; i > 1; --i)
+        picks_[i - 1] = static_cast<std::uint16_t>(random_.below(i));
+    for (unsigned i = count; i > 1; --i) std::swap(values[i - 1], values[picks_[i - 1]]);
+}
+
+void Executor::set_block_index() {
+    std::uint64_t index = blocks_begun_;
+    if (schedule_.blocks == Order::descending) {
+        index = blocks_ - 1 - index;
+    } else if (schedule_.blocks != Order::ascending) {
+        __extension__ using Wide = unsigned __int128;
+        index = static_cast<std::uint64_t>((Wide{index} * block_stride_ + block_offset_) % blocks_);
+    }
+    const dim3& grid = unit::state.grid_dim;
+    if (index < grid.x) {
+        unit::state.block_index = {static_cast<unsigned>(index), 0, 0};
+        return;
+    }
+    const std::uint64_t row = index / grid.x;
+    unit::state.block_index = {static_cast<unsigned>(index % grid.x),
+                               static_cast<unsigned>(row % grid.y),
+                               static_cast<unsigned>(row / grid.y)};
+}
+
+void count_blocks_in(std::atomic<std::uint64_t>* blocks) { counted_in = blocks; }
+
+// No read-modify-write: it would cost as much as a small block.
+void Executor::count_block() {
+    std::atomic<std::uint64_t>* const blocks = counted_in.load(std::memory_order_relaxed);
+    if (blocks == nullptr) return;
+    blocks->store(blocks->load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+}
+
+void Executor::begin_block() {
+    count_block();
+    set_block_index();
+    ++blocks_begun_;
+    draw_order();
+    if (detecting != nullptr) [[unlikely]]
+        detecting->begin_block();
+    shared_.poison();
+    unit::state.next = order_.data();
+    unit::state.fast_end = order_end_;
+    fast_ = true;
+}
+
+bool Executor::next_block() {
+    if (blocks_begun_ == blocks_) return false;
+    begin_block();
+    return true;
+}
+
+void Executor::place_shared(unit::SharedSlot& slot, std::size_t bytes, std::size_t alignment) {
+    void* address = shared_.place(bytes, alignment);
+    if (address == nullptr) {
+        trap(cudaErrorInvalidValue, {"more than 49152 bytes of static shared memory"},
+             launch_place_);
+    }
+    slot = {unit::state.launch, address};
+}
+
+// Kept apart from `trap`, whose frame is never unwound: no string may live in it.
+[[gnu::noinline]] void Executor::record_trap(int cuda_error, const TrapText& text,
+                                             unit::Place place) {
+    const std::string message = short_path(place.file) + ":" + std::to_string(place.line) + ": " +
+                                text.before + text.what + text.after;
+    if (!unit::state.in_kernel) throw std::runtime_error(message);
+    fail(cuda_error, message + thread_text());
+}
+
+void Executor::record_fault() {
+    signal_stack_.forget_frames();
+    const Fault fault = std::exchange(fault_, Fault());
+    const std::string source = fault.source();
+    fail(cudaErrorIllegalAddress, (source.empty() ? "" : source + ": ") +
+                                      fault.what(shared_.describe(fault.address)) + thread_text());
+}
+
+void Executor::abandon_at(const Fault& fault) {
+    fault_ = fault;
+    abandon_launch();
+}
+
+void Executor::trap(int cuda_error, const TrapText& text, unit::Place place) {
+    record_trap(cuda_error, text, place);
+    abandon_launch();
+}
+
+}  // namespace gradverify::simt

@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: Apache-2.0
+// The executor of one OS thread: runs a launch block by block, the threads of a block as plain
+// calls until one blocks, then on fibers. Decides who runs next, who waits, and what a deadlock
+// is; knows nothing of the run-time API but the number of the last error.
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string>
+
+#include "gradverify_simt/state.hpp"
+#include "harness/simt/execute/arguments.hpp"
+#include "harness/simt/execute/fiber.hpp"
+#include "harness/simt/execute/shared_memory.hpp"
+#include "harness/simt/execute/warp.hpp"
+#include "harness/simt/faults/fault.hpp"
+#include "harness/simt/simt.hpp"
+
+namespace gradverify::simt {
+
+constexpr unsigned max_block_threads = 1024;
+constexpr unsigned warp_lanes = 32;
+static_assert(FiberPool::capacity >= max_block_threads);
+
+/// A set of positions in a block's order.
+class PositionSet {
+  public:
+    void clear() { words_.fill(0); }
+    void insert(unsigned i) { words_[i / 64] |= std::uint64_t{1} << (i % 64); }
+    void erase(unsigned i) { words_[i / 64] &= ~(std::uint64_t{1} << (i % 64)); }
+
+  private:
+    friend class ReadyPositions;
+    static constexpr unsigned words = max_block_threads / 64;
+    std::array<std::uint64_t, words + 1> words_{};  // the last stays empty
+};
+
+/// The positions of threads that can go on, to be taken in the block's order from a cursor on,
+/// going round.
+class ReadyPositions {
+  public:
+    bool is_empty() const { return count_ == 0; }
+    void assign(const PositionSet& set, unsigned count) {
+        waiting_ = set;
+        bits_ = 0;
+        count_ = count;
+    }
+    void insert(unsigned i) {
+        put_back();
+        waiting_.insert(i);
+        ++count_;
+    }
+    /// Position `first` + i for each bit i that is set.
+    void insert_bits(unsigned first, std::uint32_t bits) {
+        put_back();
+        waiting_.words_[first / 64] |= std::uint64_t{bits} << (first % 64);
+        if (first % 64 > 32)
+            waiting_.words_[first / 64 + 1] |= std::uint64_t{bits} >> (64 - first % 64);
+        count_ += static_cast<unsigned>(std::popcount(bits));
+    }
+    void move_cursor(unsigned cursor) {
+        put_back();
+        cursor_ = cursor;
+    }
+    struct Taken {
+        unsigned position;
+        unsigned upcoming;  ///< a guess of which will be next, at most `max_block_threads`
+    };
+    /// The first from the cursor on, which moves behind it. The set must not be empty.
+    [[gnu::always_inline]] Taken take() {
+        std::uint64_t bits = bits_;
+        if (bits == 0) [[unlikely]]
+            bits = next_word();
+        const unsigned position = first_ + static_cast<unsigned>(std::countr_zero(bits));
+        bits_ = bits & (bits - 1);
+        --count_;
+        cursor_ = position + 1;
+        // Without another one in the word, the first of the next word.
+        return {position, first_ + static_cast<unsigned>(std::countr_zero(bits_))};
+    }
+
+  private:
+    void put_back() {
+        waiting_.words_[first_ / 64] |= bits_;
+        bits_ = 0;
+    }
+    [[gnu::always_inline]] std::uint64_t next_word() {
+        unsigned word = cursor_ / 64 % PositionSet::words;
+        std::uint64_t bits = waiting_.words_[word] & (~std::uint64_t{0} << (cursor_ % 64));
+        while (bits == 0) {
+            word = (word + 1) % PositionSet::words;
+            bits = waiting_.words_[word];
+        }
+        waiting_.words_[word] &= ~bits;
+        first_ = word * 64;
+        return bits;
+    }
+
+    std::uint64_t bits_ = 0;  // of the word at hand, from the cursor on; the others are in waiting_
+    unsigned first_ = 0;      // position of its lowest bit
+    unsigned cursor_ = 0;
+    unsigned count_ = 0;
+    PositionSet waiting_;
+};
+
+/// Numbers from a seed; fast and good enough to shuffle.
+class Random {
+  public:
+    explicit Random(std::uint64_t seed = 0) : state_(seed) {}
+    std::uint64_t next() {  // splitmix64 (Steele, Lea, Flood 2014)
+        state_ += 0x9e3779b97f4a7c15ULL;
+        std::uint64_t z = state_;
+        z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
+        z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
+        return z ^ (z >> 31);
+    }
+    unsigned below(unsigned limit) { return static_cast<unsigned>(((next() >> 32) * limit) >> 32); }
+
+  private:
+    std::uint64_t state_;
+};
+
+class Detector;
+class Executor;
+struct ParkedBlock;
+GRADVERIFY_SIMT_STATIC_TLS extern constinit thread_local Executor* executor_of_thread;
+
+class Executor {
+  public:
+    static Executor& of_this_thread() {
+        if (executor_of_thread == nullptr) [[unlikely]]
+            make_for_this_thread();
+        return *executor_of_thread;
+    }
+    Executor();
+    ~Executor();
+
+    void set_schedule(const Schedule& schedule);
+    std::string take_error();
+    bool error_is_cuda_only() const { return error_is_cuda_only_; }
+    Counters take_counters();
+
+    /// With a detector, the unit's accesses are reported to it.
+    void launch(const unit::LaunchConfig& config, const char* kernel, unit::Entry entry,
+                const LaunchBody& body, Detector* detector = nullptr);
+
+    // What a running thread of a block asks for.
+    bool thread_returned();
+    void barrier(unit::Place place);
+    /// Of all blocks of a cooperative launch.
+    void grid_barrier(unit::Place place);
+    int barrier_vote(unit::BarrierVote vote, int predicate, unit::Place place);
+    /// Static, as all arguments then fit in registers.
+    static void warp_collective(unit::WarpOp op, unsigned mask, std::uint64_t value,
+                                unsigned source_lane, unit::Place place);
+    void yield();
+    /// Lets another thread of the block run, if there is one.
+    void give_way();
+    void place_shared(unit::SharedSlot& slot, std::size_t bytes, std::size_t alignment);
+    /// Ends the launch. The text is `before` and `what` and `after`; plain pointers, as no frame
+    /// from here on is unwound. **Errors** std::runtime_error outside of a kernel.
+    struct TrapText {
+        const char* before = "";
+        const char* what = "";
+        const char* after = "";
+    };
+    [[noreturn]] void trap(int cuda_error, const TrapText& text, unit::Place place);
+    /// Ends the launch, from the signal handler of the thread's fault. Safe there.
+    [[noreturn]] void abandon_at(const Fault& fault);
+
+    /// Records an error of the run-time API or of a launch; the text is kept when it is the first.
+    void fail(int cuda_error, const std::string& text);
+    int last_cuda_error = 0;
+
+    /// The most dynamic shared memory that any kernel was allowed beyond the default.
+    std::size_t dynamic_shared_limit = SharedMemory::default_limit_bytes;
+
+  private:
+    friend void run_fiber();
+    static void make_for_this_thread();
+
+    // Blocks.
+    std::string why_invalid(const unit::LaunchConfig& config, int& cuda_error) const;
+    void set_dimensions(const unit::LaunchConfig& config);
+    void begin_block();
+    static void count_block();
+    void set_block_index();
+    void draw_order();
+    void shuffle(std::uint16_t* values, unsigned count);
+    bool next_block();
+
+    // Threads of a block.
+    void leave_fast_mode(unit::Place place);
+    void thread_exited();
+    /// Stops the running thread, which waits or is ready; returns when it is resumed.
+    void stop_thread();
+    Fiber& take_ready();
+    void start_thread();
+    void start_next();
+    void start_on_new_fiber();
+    void resume_when_stuck();
+    void first_at_barrier(unit::Place place);
+    void last_at_barrier();
+    void release_barrier();
+    static void begin_or_end_collective(unit::WarpOp op, unsigned mask, std::uint64_t value,
+                                        unsigned source_lane, unit::Place place);
+    void release_lanes(unsigned warp, unsigned lanes);
+    bool release_active_masks();
+
+    // Blocks of a cooperative launch (grid.cpp).
+    void park();
+    void put_back(const ParkedBlock& block);
+    bool has_other_blocks() const;
+    bool resume_block();
+    void leave_block();
+    void spin_elsewhere();
+    Fiber& take_first_ready();
+    void record_grid_deadlock();
+    void give_back_parked_fibers();
+
+    void record_trap(int cuda_error, const TrapText& text, unit::Place place);
+    void record_fault();
+    void record_deadlock();
+    [[noreturn]] void abandon_launch();
+    [[noreturn]] void deadlock();
+    std::string who_waits() const;
+    std::string launch_text() const;
+    std::string thread_text() const;
+
+    // What every switch touches, in few cache lines.
+    alignas(64) Fiber* current_ = &main_;
+    unsigned running_ = 0;  ///< position; kept only once a thread has blocked, as all that follows
+    unsigned live_ = 0;     ///< not exited
+    unsigned barrier_arrived_ = 0;
+    bool fast_ = true;  ///< no thread of this block has blocked
+    const unit::ThreadSlot* order_end_ = nullptr;
+    ReadyPositions ready_;
+    Counters counters_;
+    std::array<Fiber*, max_block_threads + 1> fiber_of_{};  ///< by position; null: none
+    std::array<unit::ThreadSlot, max_block_threads> order_, by_rank_;
+    std::array<std::uint16_t, max_block_threads> position_of_{};
+    std::array<std::uint16_t, max_block_threads> drawn_ranks_{}, picks_{};
+    std::array<Warp, max_block_threads / warp_lanes> warps_;
+    std::array<std::uint64_t, max_block_threads> warp_results_{};
+    PositionSet alive_;
+    int barrier_true_ = 0, barrier_true_result_ = 0;
+    unsigned barrier_threads_result_ = 0;
+
+    Schedule schedule_;
+    std::uint64_t launches_scheduled_ = 0;
+    Random random_;
+    std::string error_;
+    bool error_is_cuda_only_ = false;
+    Fault fault_;  ///< that ended the launch at hand
+    SignalStack signal_stack_;
+    std::string thrown_;  ///< by the kernel that is being trapped for it
+
+    unit::Entry entry_ = nullptr;
+    const void* body_ = nullptr;
+    const char* kernel_ = "";
+    unit::Place launch_place_{};
+
+    std::uint64_t blocks_ = 0, blocks_begun_ = 0, block_stride_ = 1, block_offset_ = 0;
+
+    unsigned threads_ = 0;  ///< of a block
+    dim3 table_block_{0, 0, 0};
+    Order table_order_ = Order::ascending;
+
+    // A thread that spins on an atomic gives way; see yield().
+    std::uint64_t spin_block_ = 0;
+    unsigned spin_rank_ = 0;
+    std::uint64_t yields_without_progress_ = 0;
+
+    // Of a cooperative launch.
+    bool at_grid_barrier_ = false;  ///< what threads of this block wait at is the grid's
+    unit::Place grid_barrier_place_{};
+    std::deque<std::unique_ptr<ParkedBlock>> waiting_blocks_, spinning_blocks_;
+    std::uint64_t yields_of_grid_ = 0;  ///< blocks that were left by a spinning thread
+
+    Fiber main_;
+    Fiber abandoned_;  ///< stands for one whose frames are not to go on
+    FiberPool fibers_;
+    SharedMemory shared_;
+};
+
+}  // namespace gradverify::simt

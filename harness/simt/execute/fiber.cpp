@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// Stacks are reserved and touched lazily; how one is left for another is in stack_switch.cpp.
+#include "harness/simt/execute/fiber.hpp"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <atomic>
+#include <new>
+
+namespace gradverify::simt {
+namespace {
+
+// 64 KiB overflowed on a kernel with a large local array. The odd page: with a guard, stacks would
+// lie a multiple of 16 pages apart, and the pages of their tops compete for few entries of the TLB
+// (256 threads up to 1.25 times slower, 512 threads 2 times).
+constexpr std::size_t odd_page_bytes = 4096;
+#ifdef GRADVERIFY_SIMT_ASAN
+constexpr std::size_t stack_bytes =
+    std::size_t{1024} * 1024 + odd_page_bytes;  // red zones make frames larger
+#else
+constexpr std::size_t stack_bytes = std::size_t{256} * 1024 + odd_page_bytes;
+#endif
+// Tops of stacks at one offset in every page would share cache sets: up to 1.6 times slower.
+constexpr std::size_t cache_line_bytes = 64;
+constexpr std::size_t distinct_offsets = 64;
+
+// More than a page: a frame larger than the guard could step over it where the compiler does not
+// probe the stack. A multiple of every page size.
+constexpr std::size_t guard_bytes = std::size_t{64} * 1024;
+
+// One entry per stack ever made, readable from a signal handler.
+constexpr std::size_t max_guards = 65536;
+std::atomic<char*> guards[max_guards];
+std::atomic<std::size_t> guard_count{0};
+
+void remember_guard(char* guard) {
+    const std::size_t i = guard_count.fetch_add(1);
+    if (i < max_guards) guards[i].store(guard);
+}
+
+#ifdef GRADVERIFY_SIMT_ASAN
+thread_local Fiber* left = nullptr;
+#endif
+
+// A fiber begins without arguments; what to run is handed over here.
+struct Start {
+    Fiber* fiber;
+    FiberPool::Main main;
+};
+thread_local Start starting;
+
+void begin() {
+    const Start start = starting;
+    arrived(*start.fiber);
+    start.main();
+    std::terminate();
+}
+
+char* make_stack() {
+    void* mapping = mmap(nullptr, stack_bytes + guard_bytes, PROT_READ | PROT_WRITE,
+                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+    if (mapping == MAP_FAILED) throw std::bad_alloc();
+    auto* guard = static_cast<char*>(mapping);
+    mprotect(guard, guard_bytes, PROT_NONE);
+    remember_guard(guard);
+    return guard + guard_bytes;
+}
+
+}  // namespace
+
+#ifdef GRADVERIFY_SIMT_ASAN
+void leaving(Fiber& from, Fiber& to) {
+    left = &from;
+    __sanitizer_start_switch_fiber(&from.sanitizer_stack, to.stack_begin, to.stack_bytes);
+}
+
+// The sanitizer alone knows where the OS thread's own stack lies.
+void arrived(Fiber& self) {
+    __sanitizer_finish_switch_fiber(self.sanitizer_stack, &left->stack_begin, &left->stack_bytes);
+}
+#endif
+
+FiberPool::FiberPool(Main main) : main_(main), fibers_(std::make_unique<Fiber[]>(capacity)) {
+    free_.fill(~std::uint64_t{0});
+}
+
+FiberPool::~FiberPool() {
+    for (char* stack : stacks_) {
+        if (stack == nullptr) continue;
+        char* guard = stack - guard_bytes;
+        for (std::size_t i = 0; i < guard_count.load() && i < max_guards; ++i) {
+            if (guards[i].load() == guard) guards[i].store(nullptr);
+        }
+        munmap(guard, stack_bytes + guard_bytes);
+    }
+}
+
+void FiberPool::prepare_next() {
+    Fiber& fiber = next();
+    const auto number = static_cast<std::size_t>(&fiber - fibers_.get());
+    char*& stack = stacks_[number];
+    if (stack == nullptr) stack = make_stack();
+    stacks_end_ = std::max(stacks_end_, number + 1);
+#ifdef GRADVERIFY_SIMT_ASAN
+    __asan_unpoison_memory_region(stack, stack_bytes);
+    fiber.stack_begin = stack;
+    fiber.stack_bytes = stack_bytes;
+    fiber.sanitizer_stack = nullptr;
+#endif
+    const std::size_t used = stack_bytes - number % distinct_offsets * cache_line_bytes;
+    fiber.stopped_at = prepare_stack(stack + used, used, &begin);
+    starting = {&fiber, main_};
+}
+
+bool FiberPool::has_stack(const void* address) const {
+    const auto* at = static_cast<const char*>(address);
+    return std::any_of(stacks_.begin(), stacks_.begin() + static_cast<std::ptrdiff_t>(stacks_end_),
+                       [at](const char* stack) {
+                           return stack != nullptr && at >= stack && at < stack + stack_bytes;
+                       });
+}
+
+bool is_stack_guard(const void* address) noexcept {
+    const auto* at = static_cast<const char*>(address);
+    for (std::size_t i = 0; i < guard_count.load() && i < max_guards; ++i) {
+        const char* guard = guards[i].load();
+        if (guard != nullptr && at >= guard && at < guard + guard_bytes) return true;
+    }
+    return false;
+}
+
+}  // namespace gradverify::simt

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// Static variables are placed when first met in a launch, with a red zone between them.
+#include "harness/simt/execute/shared_memory.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+
+#include "harness/simt/runtime/mapping.hpp"
+
+namespace gradverify::simt {
+namespace {
+
+constexpr int poison_byte = 0xff;  // NaN in every floating-point type, -1 in integers
+constexpr std::size_t red_zone_bytes = 64;
+constexpr std::size_t base_alignment_bytes = 128;  // kernels rely on it for vector loads
+// Red zones and alignment must not use up what the declared bytes may.
+constexpr std::size_t static_arena_bytes = 4 * SharedMemory::default_limit_bytes;
+// More than an index into the wrong dimension of a shared array is off by.
+constexpr std::size_t zone_bytes = std::size_t{1} << 20;
+
+bool lies_in(const char* at, const char* begin, const char* end) { return at >= begin && at < end; }
+
+std::size_t dynamic_arena_bytes() {
+    return round_up(SharedMemory::opt_in_limit_bytes, page_size_bytes());
+}
+
+}  // namespace
+
+SharedMemory::SharedMemory()
+    : static_arena_(map_guarded(static_arena_bytes, zone_bytes)),
+      dynamic_arena_(map_guarded(dynamic_arena_bytes(), zone_bytes)) {
+    if (static_arena_ == nullptr || dynamic_arena_ == nullptr) throw std::bad_alloc();
+}
+
+SharedMemory::~SharedMemory() {
+    unmap_guarded(static_arena_, static_arena_bytes, zone_bytes);
+    unmap_guarded(dynamic_arena_, dynamic_arena_bytes(), zone_bytes);
+}
+
+void SharedMemory::begin_launch(std::size_t dynamic_bytes) {
+    static_used_bytes_ = 0;
+    static_declared_bytes_ = 0;
+    dynamic_bytes_ = round_up(dynamic_bytes, base_alignment_bytes);
+    dynamic_ = dynamic_arena_ + dynamic_arena_bytes() - dynamic_bytes_;
+}
+
+void SharedMemory::poison() noexcept {
+    if (static_used_bytes_ > 0) std::memset(static_arena_, poison_byte, static_used_bytes_);
+    if (dynamic_bytes_ > 0) std::memset(dynamic_, poison_byte, dynamic_bytes_);
+}
+
+void SharedMemory::save(std::vector<char>& static_bytes, std::vector<char>& dynamic_bytes) const {
+    static_bytes.assign(static_arena_, static_arena_ + static_used_bytes_);
+    dynamic_bytes.assign(dynamic_, dynamic_ + dynamic_bytes_);
+}
+
+void SharedMemory::restore(const std::vector<char>& static_bytes,
+                           const std::vector<char>& dynamic_bytes) {
+    poison();
+    std::copy(static_bytes.begin(), static_bytes.end(), static_arena_);
+    std::copy(dynamic_bytes.begin(), dynamic_bytes.end(), dynamic_);
+}
+
+SharedArenas SharedMemory::arenas(std::size_t dynamic_bytes) const {
+    return {.static_begin = static_arena_,
+            .static_end = static_arena_ + static_arena_bytes,
+            .dynamic_begin = dynamic_arena_,
+            .dynamic_end = dynamic_arena_ + round_up(opt_in_limit_bytes, page_size_bytes()),
+            .dynamic = dynamic_,
+            .dynamic_bytes = dynamic_bytes};
+}
+
+void* SharedMemory::place(std::size_t bytes, std::size_t alignment) {
+    const std::size_t offset = round_up(static_used_bytes_, alignment < 16 ? 16 : alignment);
+    const std::size_t end = offset + bytes + red_zone_bytes;
+    if (static_declared_bytes_ + bytes > default_limit_bytes || end > static_arena_bytes) {
+        return nullptr;
+    }
+    std::memset(static_arena_ + static_used_bytes_, poison_byte, end - static_used_bytes_);
+    static_used_bytes_ = end;
+    static_declared_bytes_ += bytes;
+    return static_arena_ + offset;
+}
+
+const char* SharedMemory::describe(const void* address) const noexcept {
+    const auto* at = static_cast<const char*>(address);
+    const char* dynamic_end = dynamic_arena_ + dynamic_arena_bytes();
+    if (lies_in(at, dynamic_end, dynamic_end + zone_bytes))
+        return "past the end of the dynamic shared memory";
+    if (lies_in(at, dynamic_arena_ - zone_bytes, dynamic_arena_))
+        return "before the start of the dynamic shared memory";
+    const char* static_end = static_arena_ + static_arena_bytes;
+    if (lies_in(at, static_end, static_end + zone_bytes))
+        return "past the end of the static shared memory";
+    if (lies_in(at, static_arena_ - zone_bytes, static_arena_))
+        return "before the start of the static shared memory";
+    return "";
+}
+
+}  // namespace gradverify::simt

@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: Apache-2.0
+// The inner half of the executor: the threads of one block. Threads that can go on come first, in
+// the block's order; then threads not yet started; when there are neither, it is a deadlock.
+#include <bit>
+#include <exception>
+#include <utility>
+
+#include "gradverify_simt/atomics.hpp"
+#include "gradverify_simt/runtime_types.hpp"
+#include "harness/simt/execute/executor.hpp"
+#include "harness/simt/races/detector.hpp"
+
+namespace gradverify::simt {
+namespace {
+
+/// A thread that has given way this often, others being there to run, while none of the block got
+/// on, waits for what will not happen: some 10^8 atomics.
+constexpr std::uint64_t yields_until_stuck = 100000;
+/// The same of blocks that are left for others, and where there is none to give way to: it may just
+/// do many atomics, some 10^9.
+constexpr std::uint64_t parkings_until_stuck = 20000;
+constexpr std::uint64_t yields_alone_until_stuck = 1000000;
+
+}  // namespace
+
+// The hot path is all in `barrier` and `warp_collective`: inlined, since each frame more on
+// hundreds of stacks is a cache line more, and with the switch as the last call where possible.
+[[gnu::always_inline]] inline Fiber& Executor::take_ready() {
+    const ReadyPositions::Taken taken = ready_.take();
+    running_ = taken.position;
+    unit::state.thread = order_[taken.position];
+    current_ = fiber_of_[taken.position];
+    if (const Fiber* upcoming = fiber_of_[taken.upcoming]) prefetch_stack(upcoming->stopped_at);
+    return *current_;
+}
+
+[[gnu::always_inline]] inline void Executor::start_thread() {
+    unit::State& state = unit::state;
+    running_ = static_cast<unsigned>(state.next - order_.data());
+    fiber_of_[running_] = current_;
+    state.thread = *state.next++;
+}
+
+[[gnu::always_inline]] inline void Executor::stop_thread() {
+    if (ready_.is_empty()) return start_next();
+    Fiber& from = *current_;
+    Fiber& to = take_ready();
+    if (&from == &to) return;
+    ++counters_.switches;
+    switch_fiber(from, to);
+}
+
+[[gnu::noinline]] void Executor::start_next() {
+    if (unit::state.next >= order_end_) [[unlikely]]
+        return resume_when_stuck();
+    Fiber& to = fibers_.next();
+    if (to.stopped_at == nullptr) [[unlikely]]
+        return start_on_new_fiber();
+    fibers_.take_next();
+    Fiber& from = *std::exchange(current_, &to);
+    start_thread();
+    ++counters_.switches;
+    switch_fiber_elsewhere(from, to, to.launch == unit::state.launch);
+}
+
+[[gnu::noinline]] void Executor::start_on_new_fiber() {
+    fibers_.prepare_next();
+    start_next();
+}
+
+[[gnu::noinline]] void Executor::resume_when_stuck() {
+    if (!release_active_masks()) deadlock();
+    stop_thread();
+}
+
+void Executor::leave_fast_mode(unit::Place place) {
+    if (!unit::state.in_kernel) {
+        trap(cudaErrorNotSupported, {"a barrier or a warp collective outside of a kernel"}, place);
+    }
+    const unsigned first = position_of_[unit::state.thread.rank];
+    fast_ = false;
+    unit::state.fast_end = nullptr;
+    alive_.clear();
+    ready_.assign(alive_, 0);
+    ready_.move_cursor(0);
+    barrier_arrived_ = 0;
+    barrier_true_ = 0;
+    for (unsigned warp = 0; warp * warp_lanes < threads_; ++warp) {
+        const unsigned lanes = threads_ - warp * warp_lanes;
+        warps_[warp].begin(lanes >= warp_lanes ? 0u : ~0u << lanes,
+                           &warp_results_[std::size_t{warp} * warp_lanes]);
+    }
+    for (unsigned i = 0; i < first; ++i) {
+        const unsigned rank = order_[i].rank;
+        warps_[rank / warp_lanes].exit(rank % warp_lanes);
+    }
+    for (unsigned i = first; i < threads_; ++i) alive_.insert(i);
+    live_ = threads_ - first;
+    running_ = first;
+    fiber_of_[first] = current_;
+}
+
+bool Executor::thread_returned() {
+    unit::State& state = unit::state;
+    if (!fast_) thread_exited();
+    Fiber& from = *current_;
+    Fiber* to = &main_;
+    if (fast_ || live_ == 0) {
+        if (next_block()) {
+            state.thread = *state.next++;
+            return true;
+        }
+        if (state.is_cooperative && resume_block()) [[unlikely]]
+            to = &take_ready();
+        else
+            current_ = &main_;
+    } else {
+        if (ready_.is_empty() && state.next < order_end_) {
+            start_thread();
+            return true;
+        }
+        if (ready_.is_empty() && !release_active_masks()) [[unlikely]] {
+            if (!at_grid_barrier_ || barrier_arrived_ != live_) deadlock();
+            park();
+            if (next_block()) {
+                state.thread = *state.next++;
+                return true;
+            }
+            resume_block();
+        }
+        to = &take_ready();
+    }
+    // Parked here, so that another thread of the launch starts on this fiber by the switch alone.
+    from.launch = state.launch;
+    fibers_.give(from);
+    ++counters_.switches;
+    return switch_fiber_elsewhere(from, *to, false);
+}
+
+void Executor::thread_exited() {
+    fiber_of_[running_] = nullptr;
+    alive_.erase(running_);
+    --live_;
+    yields_without_progress_ = yields_of_grid_ = 0;
+    const unsigned rank = unit::state.thread.rank;
+    const unsigned released = warps_[rank / warp_lanes].exit(rank % warp_lanes);
+    if (released != 0) release_lanes(rank / warp_lanes, released);
+    if (barrier_arrived_ > 0 && barrier_arrived_ == live_ && !at_grid_barrier_) release_barrier();
+}
+
+void Executor::barrier(unit::Place place) {
+    if (fast_) [[unlikely]]
+        return first_at_barrier(place);
+    current_->wait = {place.file, place.line, 0};
+    if (++barrier_arrived_ == live_) [[unlikely]]
+        return last_at_barrier();
+    stop_thread();
+}
+
+[[gnu::noinline]] void Executor::first_at_barrier(unit::Place place) {
+    leave_fast_mode(place);
+    barrier(place);
+}
+
+[[gnu::noinline]] void Executor::last_at_barrier() {
+    if (at_grid_barrier_) return leave_block();
+    release_barrier();
+    stop_thread();
+}
+
+int Executor::barrier_vote(unit::BarrierVote vote, int predicate, unit::Place place) {
+    if (fast_) leave_fast_mode(place);
+    if (predicate != 0) ++barrier_true_;
+    barrier(place);
+    switch (vote) {
+        case unit::BarrierVote::all:
+            return barrier_true_result_ == static_cast<int>(barrier_threads_result_);
+        case unit::BarrierVote::any:
+            return barrier_true_result_ != 0;
+        default:
+            return barrier_true_result_;
+    }
+}
+
+[[gnu::noinline]] void Executor::release_barrier() {
+    barrier_true_result_ = std::exchange(barrier_true_, 0);
+    barrier_threads_result_ = barrier_arrived_;
+    counters_.barriers += barrier_arrived_;
+    ready_.assign(alive_, std::exchange(barrier_arrived_, 0));
+    yields_without_progress_ = yields_of_grid_ = 0;
+    if (detecting != nullptr) [[unlikely]]
+        detecting->barrier_released();
+    // A random order begins at another thread after each barrier.
+    const bool is_random =
+        schedule_.threads != Order::ascending && schedule_.threads != Order::descending;
+    ready_.move_cursor(is_random ? random_.below(threads_) : 0);
+}
+
+void Executor::warp_collective(unit::WarpOp op, unsigned mask, std::uint64_t value,
+                               unsigned source_lane, unit::Place place) {
+    Executor* const self = executor_of_thread;
+    if (self == nullptr || self->fast_) [[unlikely]]
+        return begin_or_end_collective(op, mask, value, source_lane, place);
+    const unsigned rank = unit::state.thread.rank;
+    if (!self->warps_[rank / warp_lanes].join(rank % warp_lanes, {op, mask, value, source_lane}))
+        return begin_or_end_collective(op, mask, value, source_lane, place);
+    ++self->counters_.warp_collectives;
+    self->current_->wait = {place.file, place.line, mask};
+    self->stop_thread();
+}
+
+[[gnu::noinline]] void Executor::begin_or_end_collective(unit::WarpOp op, unsigned mask,
+                                                         std::uint64_t value, unsigned source_lane,
+                                                         unit::Place place) {
+    Executor& self = of_this_thread();
+    if (self.fast_) self.leave_fast_mode(place);
+    ++self.counters_.warp_collectives;
+    const unsigned rank = unit::state.thread.rank;
+    const unsigned warp = rank / warp_lanes, lane = rank % warp_lanes;
+    if ((mask >> lane & 1u) == 0) {
+        self.trap(cudaErrorIllegalInstruction, {"a warp collective whose mask lacks its own lane"},
+                  place);
+    }
+    const unsigned released =
+        self.warps_[warp].deposit(lane, {op, mask, value, source_lane}, place);
+    if (released == 1u << lane) return;
+    if (released != 0) self.release_lanes(warp, released);
+    self.current_->wait = {place.file, place.line, mask};
+    self.stop_thread();
+}
+
+void Executor::release_lanes(unsigned warp, unsigned lanes) {
+    const std::uint16_t* positions = &position_of_[std::size_t{warp} * warp_lanes];
+    if (schedule_.threads == Order::ascending || schedule_.threads == Order::random_warps) {
+        ready_.insert_bits(positions[0], lanes);
+        ready_.move_cursor(positions[std::countr_zero(lanes)]);
+        return;
+    }
+    unsigned first = max_block_threads;
+    for (; lanes != 0; lanes &= lanes - 1) {
+        const unsigned released = positions[std::countr_zero(lanes)];
+        ready_.insert(released);
+        first = released < first ? released : first;
+    }
+    ready_.move_cursor(first);
+}
+
+bool Executor::release_active_masks() {
+    bool any = false;
+    for (unsigned warp = 0; warp * warp_lanes < threads_; ++warp) {
+        const unsigned released = warps_[warp].complete_active();
+        if (released == 0) continue;
+        release_lanes(warp, released);
+        any = true;
+    }
+    return any;
+}
+
+void Executor::yield() {
+    unit::atomics_left = unit::atomics_before_yield;
+    unit::State& state = unit::state;
+    if (!state.in_kernel) return;
+    // The count of atomics is over all threads: only one that is still here since the last time
+    // may be spinning.
+    if (spin_block_ != blocks_begun_ || spin_rank_ != state.thread.rank) {
+        spin_block_ = blocks_begun_;
+        spin_rank_ = state.thread.rank;
+        return;
+    }
+    if (fast_) leave_fast_mode(launch_place_);
+    const bool others = !ready_.is_empty() || state.next < order_end_;
+    ++yields_without_progress_;
+    // Once round the block, it is the turn of another one.
+    const bool is_round = !others || yields_without_progress_ % (live_ + 1) == live_;
+    if (state.is_cooperative && is_round && has_other_blocks()) {
+        if (++yields_of_grid_ <= parkings_until_stuck) return spin_elsewhere();
+        yields_without_progress_ = yields_alone_until_stuck + 1;
+    }
+    if (yields_without_progress_ > (others ? yields_until_stuck : yields_alone_until_stuck)) {
+        trap(cudaErrorLaunchTimeout,
+             {"a thread spins for ever",
+              state.is_cooperative ? "" : "; to wait for another block needs a cooperative launch"},
+             launch_place_);
+    }
+    if (others) give_way();
+}
+
+Fiber& Executor::take_first_ready() { return take_ready(); }
+
+void Executor::give_way() {
+    if (fast_) leave_fast_mode(launch_place_);
+    const bool starts_another = unit::state.next < order_end_;
+    if (!starts_another && ready_.is_empty()) return;
+    const unsigned yielding = running_;
+    ready_.insert(yielding);
+    if (starts_another) return start_next();
+    ready_.move_cursor(yielding + 1);
+    stop_thread();
+}
+
+void Executor::abandon_launch() {
+    const auto started = static_cast<std::size_t>(unit::state.next - order_.data());
+    for (std::size_t i = 0; i < started; ++i) {
+        Fiber* fiber = std::exchange(fiber_of_[i], nullptr);
+        if (fiber == nullptr || fiber == current_) continue;
+        fiber->stopped_at = nullptr;
+        fibers_.give(*fiber);
+    }
+    counters_.barriers += std::exchange(barrier_arrived_, 0);
+    give_back_parked_fibers();
+    current_->stopped_at = nullptr;
+    fibers_.give(*current_);
+    current_ = &main_;
+    switch_fiber_elsewhere(abandoned_, main_, false);
+    std::terminate();
+}
+
+}  // namespace gradverify::simt

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+// Results of warp collectives. Exited lanes of a mask are not waited for; a shuffle from a lane
+// that does not take part gives all bits set (NaN), as the value is undefined on a GPU.
+#include "harness/simt/execute/warp.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+
+#include "harness/simt/execute/warp_product.hpp"
+#include "harness/simt/races/detector.hpp"
+
+namespace gradverify::simt {
+namespace {
+
+using unit::WarpOp;
+constexpr std::ptrdiff_t warp_lanes = 32;
+constexpr std::uint64_t undefined_value = ~std::uint64_t{0};
+
+template <class Visit>
+void for_each_lane(unsigned lanes, Visit visit) {
+    for (; lanes != 0; lanes &= lanes - 1) visit(static_cast<unsigned>(std::countr_zero(lanes)));
+}
+
+}  // namespace
+
+unsigned Warp::deposit(unsigned lane, const WarpDeposit& deposit, unit::Place place) {
+    unsigned index = 0;
+    // Lanes at different __activemask do not run together; other collectives meet by mask alone.
+    while (index < pending_count_ &&
+           (pending_[index].mask != deposit.mask || pending_[index].op != deposit.op ||
+            (deposit.op == WarpOp::active && pending_[index].place.line != place.line))) {
+        ++index;
+    }
+    if (index == pending_count_) pending_[pending_count_++] = {deposit.mask, 0, deposit.op, place};
+    Pending& pending = pending_[index];
+    pending.arrived |= 1u << lane;
+    values_[lane] = deposit.value;
+    sources_[lane] = static_cast<std::uint8_t>(deposit.source_lane & 31u);
+    return is_complete(pending) ? complete(index) : 0;
+}
+
+unsigned Warp::exit(unsigned lane) {
+    exited_ |= 1u << lane;
+    unsigned released = 0;
+    for (unsigned i = pending_count_; i-- > 0;) {
+        if (is_complete(pending_[i])) released |= complete(i);
+    }
+    return released;
+}
+
+unsigned Warp::complete_active() {
+    unsigned released = 0;
+    for (unsigned i = pending_count_; i-- > 0;) {
+        if (pending_[i].op == WarpOp::active) released |= complete(i);
+    }
+    return released;
+}
+
+unsigned Warp::complete(unsigned index) {
+    const Pending pending = pending_[index];
+    pending_[index] = pending_[--pending_count_];
+    if (detecting != nullptr) [[unlikely]]
+        tell_detector(pending);
+    compute(pending);
+    return pending.arrived;
+}
+
+void Warp::tell_detector(const Pending& pending) const {
+    detecting->check_mask({pending.op, pending.mask, exited_, pending.place});
+    if (pending.op == WarpOp::sync) detecting->warp_synchronised(pending.arrived);
+    if (pending.op != WarpOp::shuffle) return;
+    for_each_lane(pending.arrived, [&](unsigned lane) {
+        // A source that the mask does not name is left to the kernel, which may discard the value.
+        const unsigned source = sources_[lane];
+        if ((pending.mask & exited_) >> source & 1u)
+            detecting->shuffle_from_absent_lane(source, pending.place);
+    });
+}
+
+void Warp::compute(const Pending& pending) {
+    const auto give_all = [&](std::uint64_t value) {
+        for_each_lane(pending.arrived, [&](unsigned lane) { results_[lane] = value; });
+    };
+    unsigned votes = 0;
+    switch (pending.op) {
+        case WarpOp::sync:
+            return;
+        case WarpOp::active:
+            return give_all(pending.arrived);
+        case WarpOp::shuffle:
+            if (pending.arrived == ~0u) {
+                for (unsigned lane = 0; lane < 32; ++lane) results_[lane] = values_[sources_[lane]];
+                return;
+            }
+            for_each_lane(pending.arrived, [&](unsigned lane) {
+                const unsigned source = sources_[lane];
+                const bool takes_part = (pending.arrived >> source & 1u) != 0;
+                results_[lane] = takes_part ? values_[source] : undefined_value;
+            });
+            return;
+        case WarpOp::ballot:
+        case WarpOp::any:
+        case WarpOp::all:
+            for_each_lane(pending.arrived,
+                          [&](unsigned lane) { votes |= values_[lane] != 0 ? 1u << lane : 0u; });
+            if (pending.op == WarpOp::ballot) return give_all(votes);
+            if (pending.op == WarpOp::any) return give_all(votes != 0);
+            return give_all(votes == pending.arrived);
+        case WarpOp::match_any:
+        case WarpOp::match_all:
+            return match(pending);
+        case WarpOp::matrix_product:
+            return give_all(pending.arrived == ~0u && multiply(values_));
+        case WarpOp::same_matrix:
+            return give_all(pending.arrived == ~0u &&
+                            std::ranges::count(values_, values_[0]) == warp_lanes);
+        default:
+            return give_all(reduce(pending));
+    }
+}
+
+void Warp::match(const Pending& pending) {
+    for_each_lane(pending.arrived, [&](unsigned lane) {
+        unsigned equal = 0;
+        for_each_lane(pending.arrived, [&](unsigned other) {
+            equal |= values_[lane] == values_[other] ? 1u << other : 0u;
+        });
+        const bool none = pending.op == WarpOp::match_all && equal != pending.arrived;
+        results_[lane] = none ? 0 : equal;
+    });
+}
+
+std::uint64_t Warp::reduce(const Pending& pending) const {
+    const auto first = static_cast<unsigned>(std::countr_zero(pending.arrived));
+    auto total = static_cast<std::uint32_t>(values_[first]);
+    for_each_lane(pending.arrived & (pending.arrived - 1), [&](unsigned lane) {
+        const auto value = static_cast<std::uint32_t>(values_[lane]);
+        const auto a = static_cast<std::int32_t>(total), b = static_cast<std::int32_t>(value);
+        switch (pending.op) {
+            case WarpOp::reduce_add:
+                total += value;
+                break;
+            case WarpOp::reduce_min_signed:
+                total = static_cast<std::uint32_t>(std::min(a, b));
+                break;
+            case WarpOp::reduce_max_signed:
+                total = static_cast<std::uint32_t>(std::max(a, b));
+                break;
+            case WarpOp::reduce_min_unsigned:
+                total = std::min(total, value);
+                break;
+            case WarpOp::reduce_max_unsigned:
+                total = std::max(total, value);
+                break;
+            case WarpOp::reduce_and:
+                total &= value;
+                break;
+            case WarpOp::reduce_or:
+                total |= value;
+                break;
+            default:
+                total ^= value;
+                break;
+        }
+    });
+    return total;
+}
+
+}  // namespace gradverify::simt

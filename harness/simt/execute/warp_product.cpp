@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operands of tf32 lose their lower 13 bits, which the hardware does not look at; a kernel that
+// rounds them first, by __float_to_tf32, loses nothing here. Sums are formed in float, one product
+// after the other, and rounded to half once where the accumulator is of half.
+#include "harness/simt/execute/warp_product.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "gradverify_simt/narrow_float.hpp"
+#include "gradverify_simt/state.hpp"
+
+namespace gradverify::simt {
+namespace {
+
+using unit::WarpProduct;
+using Element = WarpProduct::Element;
+using Lanes = std::array<const WarpProduct*, 32>;
+
+/// The sizes of the three matrices are constants: kernels on tensor cores spend their time here.
+template <int of_rows, int of_columns, int of_depth>
+struct Shape {
+    static constexpr int rows = of_rows, columns = of_columns, depth = of_depth;
+    static constexpr int a = rows * depth, b = depth * columns, sum = rows * columns;
+};
+
+template <int elements, class From, class To, class Convert>
+void gather(const Lanes& lanes, const void* WarpProduct::*matrix, To* to, Convert convert) {
+    constexpr int own = elements / 32;
+    for (const WarpProduct* lane : lanes) {
+        const auto* from = static_cast<const From*>(lane->*matrix);
+        for (int i = 0; i < own; ++i) *to++ = convert(from[i]);
+    }
+}
+
+float truncated_to_tf32(float value) {
+    const auto bits = std::bit_cast<std::uint32_t>(value);
+    // Not of NaN, which could become infinite.
+    return value != value ? value : std::bit_cast<float>(bits & 0xffffe000u);
+}
+
+template <int elements>
+void gather_floats(const Lanes& lanes, const void* WarpProduct::*matrix, float* to) {
+    switch (lanes[0]->element) {
+        case Element::half:
+            return gather<elements, std::uint16_t>(lanes, matrix, to, [](std::uint16_t bits) {
+                return unit::HalfFormat::to_float(bits);
+            });
+        case Element::bfloat16:
+            return gather<elements, std::uint16_t>(lanes, matrix, to, [](std::uint16_t bits) {
+                return unit::Bfloat16Format::to_float(bits);
+            });
+        default:
+            return gather<elements, float>(lanes, matrix, to,
+                                           [](float value) { return truncated_to_tf32(value); });
+    }
+}
+
+/// Four vectors of a row of the sum stay in registers over the depth. Vectors by hand, as the
+/// compilers keep a plain row in memory (g++ 12, clang 14: two to three times slower).
+template <class S, class T>
+void add_product(const T* a, const T* b, T* sum) {
+    using Vector [[gnu::vector_size(16)]] = T;
+    constexpr int width = 16 / static_cast<int>(sizeof(T));
+    constexpr int part = std::min(S::columns, 4 * width), vectors = part / width;
+    for (int i = 0; i < S::rows; ++i)
+        for (int j = 0; j < S::columns; j += part) {
+            Vector row[vectors];
+            std::memcpy(row, sum + i * S::columns + j, sizeof row);
+            for (int k = 0; k < S::depth; ++k) {
+                const T factor = a[i * S::depth + k];
+                Vector other[vectors];
+                std::memcpy(other, b + k * S::columns + j, sizeof other);
+#pragma GCC unroll 4
+                for (int v = 0; v < vectors; ++v) row[v] += factor * other[v];
+            }
+            std::memcpy(sum + i * S::columns + j, row, sizeof row);
+        }
+}
+
+template <class S>
+void multiply_floats(const Lanes& lanes) {
+    const WarpProduct& of = *lanes[0];
+    constexpr int own = S::sum / 32;
+    std::array<float, S::a> a;
+    std::array<float, S::b> b;
+    std::array<float, S::sum> sum;
+    gather_floats<S::a>(lanes, &WarpProduct::a, a.data());
+    gather_floats<S::b>(lanes, &WarpProduct::b, b.data());
+    if (of.has_half_c)
+        gather<S::sum, std::uint16_t>(lanes, &WarpProduct::c, sum.data(), [](std::uint16_t bits) {
+            return unit::HalfFormat::to_float(bits);
+        });
+    else
+        gather<S::sum, float>(lanes, &WarpProduct::c, sum.data(),
+                              [](float value) { return value; });
+    add_product<S>(a.data(), b.data(), sum.data());
+    const float* from = sum.data();
+    for (const WarpProduct* lane : lanes) {
+        if (of.has_half_sum)
+            std::transform(from, from + own, static_cast<std::uint16_t*>(lane->sum),
+                           [](float value) { return unit::HalfFormat::from_float(value); });
+        else
+            std::copy_n(from, own, static_cast<float*>(lane->sum));
+        from += own;
+    }
+}
+
+void multiply_doubles(const Lanes& lanes) {
+    using S = Shape<8, 8, 4>;
+    constexpr int own = S::sum / 32;
+    std::array<double, S::a> a;
+    std::array<double, S::b> b;
+    std::array<double, S::sum> sum;
+    const auto as_it_is = [](double value) { return value; };
+    gather<S::a, double>(lanes, &WarpProduct::a, a.data(), as_it_is);
+    gather<S::b, double>(lanes, &WarpProduct::b, b.data(), as_it_is);
+    gather<S::sum, double>(lanes, &WarpProduct::c, sum.data(), as_it_is);
+    add_product<S>(a.data(), b.data(), sum.data());
+    const double* from = sum.data();
+    for (const WarpProduct* lane : lanes) {
+        std::copy_n(from, own, static_cast<double*>(lane->sum));
+        from += own;
+    }
+}
+
+/// The shapes that mma.hpp lets through.
+void multiply_of_shape(const Lanes& lanes) {
+    const WarpProduct& of = *lanes[0];
+    if (of.element == Element::float64) return multiply_doubles(lanes);
+    if (of.element == Element::tf32) return multiply_floats<Shape<16, 16, 8>>(lanes);
+    if (of.rows == 16) return multiply_floats<Shape<16, 16, 16>>(lanes);
+    if (of.rows == 32) return multiply_floats<Shape<32, 8, 16>>(lanes);
+    multiply_floats<Shape<8, 32, 16>>(lanes);
+}
+
+bool are_alike(const WarpProduct& a, const WarpProduct& b) {
+    return a.rows == b.rows && a.columns == b.columns && a.depth == b.depth &&
+           a.element == b.element && a.has_half_c == b.has_half_c &&
+           a.has_half_sum == b.has_half_sum;
+}
+
+}  // namespace
+
+bool multiply(const std::array<std::uint64_t, 32>& products) {
+    Lanes lanes;
+    std::ranges::transform(products, lanes.begin(), [](std::uint64_t address) {
+        return reinterpret_cast<const WarpProduct*>(address);  // NOLINT(performance-no-int-to-ptr)
+    });
+    if (!std::ranges::all_of(lanes,
+                             [&](const WarpProduct* one) { return are_alike(*one, *lanes[0]); }))
+        return false;
+    multiply_of_shape(lanes);
+    return true;
+}
+
+}  // namespace gradverify::simt

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// The signal handler. It allocates nothing and takes no lock of ours: it notes where the kernel
+// was, and leaves for the executor, which says so on its own stack.
+#include "harness/simt/faults/fault.hpp"
+
+#include <ucontext.h>
+#include <unwind.h>
+
+#include <bit>
+#include <cstring>
+
+#include "harness/simt/execute/executor.hpp"
+
+namespace gradverify::simt {
+namespace {
+
+constexpr std::size_t signal_stack_bytes = std::size_t{64} * 1024;
+constexpr std::array handled_signals = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
+std::array<struct sigaction, handled_signals.size()> actions_before;
+
+const void* address_of(std::uintptr_t value) { return std::bit_cast<const void*>(value); }
+
+std::uintptr_t program_counter(const ucontext_t& context) {
+#if defined(__x86_64__)
+    return static_cast<std::uintptr_t>(context.uc_mcontext.gregs[REG_RIP]);
+#elif defined(__aarch64__)
+    return context.uc_mcontext.pc;
+#else
+    return 0;
+#endif
+}
+
+Fault::Access access_of([[maybe_unused]] const ucontext_t& context) {
+#if defined(__x86_64__)
+    constexpr greg_t is_write = 2;  // of a page fault's error code
+    const greg_t code = context.uc_mcontext.gregs[REG_ERR];
+    return (code & is_write) != 0 ? Fault::Access::write : Fault::Access::read;
+#elif defined(__aarch64__)
+    // The exception syndrome is one of the records behind the registers.
+    const auto* record = context.uc_mcontext.__reserved;
+    const auto* end = record + sizeof context.uc_mcontext.__reserved;
+    while (record + sizeof(_aarch64_ctx) <= end) {
+        _aarch64_ctx head;
+        std::memcpy(&head, record, sizeof head);
+        if (head.magic == 0 || head.size == 0) break;
+        if (head.magic == ESR_MAGIC) {
+            esr_context syndrome;
+            std::memcpy(&syndrome, record, sizeof syndrome);
+            constexpr unsigned is_write = 1u << 6;
+            return (syndrome.esr & is_write) != 0 ? Fault::Access::write : Fault::Access::read;
+        }
+        record += head.size;
+    }
+    return Fault::Access::unknown;
+#else
+    return Fault::Access::unknown;
+#endif
+}
+
+/// Goes from the handler outwards; frames are noted from the faulting one's caller on.
+struct Walk {
+    Fault& fault;
+    bool is_past_the_fault = false;
+};
+
+_Unwind_Reason_Code note_frame(_Unwind_Context* context, void* argument) {
+    auto& walk = *static_cast<Walk*>(argument);
+    Fault& fault = walk.fault;
+    int is_exact = 0;  // not a return address
+    const std::uintptr_t at = _Unwind_GetIPInfo(context, &is_exact);
+    if (!walk.is_past_the_fault) {
+        walk.is_past_the_fault = address_of(at) == fault.frames[0];
+        return _URC_NO_REASON;
+    }
+    if (at == 0 || fault.frame_count == Fault::frames_maximum) return _URC_END_OF_STACK;
+    fault.frames[fault.frame_count++] = address_of(is_exact != 0 ? at : at - 1);
+    return _URC_NO_REASON;
+}
+
+Fault fault_of(int signal, const siginfo_t& info, const ucontext_t& context) {
+    Fault fault;
+    fault.signal = signal;
+    fault.address = info.si_addr;
+#if defined(__x86_64__)
+    fault.is_without_address = signal == SIGSEGV && info.si_code == SI_KERNEL;
+#endif
+    fault.access = access_of(context);
+    fault.frames[0] = address_of(program_counter(context));
+    fault.frame_count = 1;
+    Walk walk{fault};
+    _Unwind_Backtrace(&note_frame, &walk);
+    return fault;
+}
+
+/// What the process would do without us: the faulting instruction runs again and meets that.
+void act_as_before(int signal, const siginfo_t& info) {
+    for (std::size_t i = 0; i < handled_signals.size(); ++i)
+        if (handled_signals[i] == signal) sigaction(signal, &actions_before[i], nullptr);
+    if (info.si_code <= 0) raise(signal);  // sent by someone: nothing would run again
+}
+
+void handle(int signal, siginfo_t* info, void* context) {
+    static thread_local bool is_handling = false;
+    Executor* executor = executor_of_thread;
+    const bool is_of_kernel = info->si_code > 0 && executor != nullptr && unit::state.in_kernel;
+    if (!is_of_kernel || is_handling) return act_as_before(signal, *info);
+    is_handling = true;  // a second fault, as of a broken stack, ends the process
+    const Fault fault = fault_of(signal, *info, *static_cast<const ucontext_t*>(context));
+    is_handling = false;
+    executor->abandon_at(fault);
+}
+
+}  // namespace
+
+void turn_faults_into_errors() {
+    static const bool once = [] {
+        struct sigaction action {};
+        action.sa_sigaction = &handle;
+        // Not deferred: the handler is left by a switch of stacks, which restores no signal mask.
+        action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
+        for (std::size_t i = 0; i < handled_signals.size(); ++i)
+            sigaction(handled_signals[i], &action, &actions_before[i]);
+        return true;
+    }();
+    static_cast<void>(once);
+}
+
+SignalStack::SignalStack() : memory_(std::make_unique<char[]>(signal_stack_bytes)) {
+    stack_t own{};
+    own.ss_sp = memory_.get();
+    own.ss_size = signal_stack_bytes;
+    sigaltstack(&own, &before_);
+}
+
+SignalStack::~SignalStack() { sigaltstack(&before_, nullptr); }
+
+void SignalStack::forget_frames() noexcept {
+#ifdef GRADVERIFY_SIMT_ASAN
+    __asan_unpoison_memory_region(memory_.get(), signal_stack_bytes);
+#endif
+}
+
+}  // namespace gradverify::simt

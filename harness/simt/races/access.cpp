@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the detector asks of each access of the compiled code. An access is reported just before it
+// happens, so a write is known to have changed the value only when its thread is heard of next.
+#include <algorithm>
+
+#include "harness/simt/execute/executor.hpp"
+#include "harness/simt/races/detector.hpp"
+#include "harness/simt/runtime/mapping.hpp"
+
+namespace gradverify::simt {
+namespace {
+
+// A copy of a structure also copies its padding, which nobody writes: a read that is wider than any
+// scalar is of unwritten memory only if none of these many bytes was written.
+constexpr std::size_t widest_scalar_bytes = 8;
+constexpr std::size_t chunk_bytes = 16;
+
+std::uint32_t load(std::uintptr_t address) {
+    std::uint32_t value = 0;
+    std::memcpy(&value, pointer_to(address), sizeof value);
+    return value;
+}
+
+std::uint32_t bits_of(unsigned byte_mask) {
+    std::uint32_t bits = 0;
+    for (unsigned i = 0; i < cell_bytes; ++i) bits |= (byte_mask >> i & 1u) * (0xffu << 8 * i);
+    return bits;
+}
+
+bool is_strong(const Access& access) { return access.is_atomic || access.is_volatile; }
+
+}  // namespace
+
+void Detector::access(const Request& request) {
+    ++accesses_;
+    maybe_give_way();
+    resolve_pending();
+    if (request.is_atomic || request.is_volatile) {
+        ordering_.synchronise(request.address, unit::state.thread.rank,
+                              {.reads = request.reads, .writes = request.writes});
+    }
+    Request part = request;
+    const std::uintptr_t end = request.address + request.bytes;
+    while (part.address < end) {
+        const std::uintptr_t page_end = (part.address | (shadow_page_bytes - 1)) + 1;
+        part.bytes = std::min(end, page_end) - part.address;
+        ShadowPage& page = shadow_.page_of(part.address);
+        if (page.is_checked()) [[likely]] {
+            check_cells(page, part);
+        } else if (page.kind != MemoryKind::private_to) {
+            return report_foreign(page, part);
+        }
+        part.address = page_end;
+    }
+}
+
+void Detector::check_cells(ShadowPage& page, const Request& request) {
+    check_forbidden(page, request);
+    if (request.reads && page.kind == MemoryKind::shared && !shared_is_restored_)
+        check_written(page, request);
+    Access now = access_now(request.pc);
+    now.is_atomic = request.is_atomic;
+    now.is_volatile = request.is_volatile;
+    const std::uintptr_t end = request.address + request.bytes;
+    for (std::uintptr_t at = request.address; at < end;) {
+        const std::uintptr_t cell = at / cell_bytes * cell_bytes;
+        const unsigned first = static_cast<unsigned>(at - cell);
+        const auto last = static_cast<unsigned>(std::min(end - cell, cell_bytes));
+        const unsigned mask = ((1u << last) - 1u) & ~((1u << first) - 1u);
+        now.bytes = mask & 0xfu;
+        if (request.writes) {
+            write_cell({page, cell, mask, now});
+        } else {
+            read_cell({page, cell, mask, now});
+        }
+        at = cell + cell_bytes;
+    }
+}
+
+void Detector::check_forbidden(const ShadowPage& page, const Request& request) {
+    const std::uintptr_t end = request.address + request.bytes;
+    for (std::uintptr_t at = request.address; at < end;) {
+        const std::uint8_t forbidden = page.forbidden[Shadow::cell_index(at)];
+        if (forbidden == 0) [[likely]] {
+            at = at / cell_bytes * cell_bytes + cell_bytes;
+            continue;
+        }
+        if ((forbidden >> at % cell_bytes & 1u) != 0) {
+            return report_out_of_bounds(page.kind, request, at);
+        }
+        ++at;
+    }
+}
+
+void Detector::check_written(const ShadowPage& page, const Request& request) {
+    const std::uintptr_t end = request.address + request.bytes;
+    const std::size_t chunk =
+        request.bytes <= widest_scalar_bytes ? std::size_t{cell_bytes} : chunk_bytes;
+    for (std::uintptr_t at = request.address; at < end;) {
+        const std::uintptr_t chunk_end = std::min(end, at / chunk * chunk + chunk);
+        bool any = false;
+        for (std::uintptr_t byte = at; byte < chunk_end && !any; ++byte) {
+            const std::size_t index = Shadow::cell_index(byte);
+            const Cell& cell = page.cells[index];
+            // What lies out of bounds has been reported as that.
+            any = (page.forbidden[index] >> byte % cell_bytes & 1u) != 0 ||
+                  (cell.written_by_block == ordering_.block_first() &&
+                   (cell.written >> byte % cell_bytes & 1u) != 0);
+        }
+        if (!any) return report_unwritten(request, at);
+        at = chunk_end;
+    }
+}
+
+bool Detector::is_race(const Access& earlier, const CellAccess& access) const {
+    const Access& now = access.now;
+    if (earlier.segment < since(access.page) || (earlier.bytes & access.mask) == 0) return false;
+    // Lanes of a warp that pass values by volatile variables alone rely on running in step.
+    const bool in_step = access.page.kind == MemoryKind::shared && earlier.is_volatile &&
+                         now.is_volatile && earlier.rank / warp_lanes == now.rank / warp_lanes;
+    if (is_strong(earlier) && is_strong(now) && !in_step) return false;
+    return !ordering_.is_ordered(earlier, now.rank);
+}
+
+void Detector::read_cell(const CellAccess& access) {
+    Cell& cell = access.page.cells[Shadow::cell_index(access.address)];
+    const Access& now = access.now;
+    const bool wrote_it_too = (cell.same_value_writers >> now.rank % 32 & 1u) != 0;
+    if (!wrote_it_too && is_race(cell.write, access)) {
+        report_race({cell.write, now, true, false, access.address, access.page.kind});
+    }
+    remember_read(cell, now);
+}
+
+void Detector::note_guesses(const Cell& cell, const Access& atomic) {
+    for (const Access* read : {&cell.read, &cell.earlier_read}) {
+        if (read->rank == atomic.rank && read->segment >= ordering_.block_first() &&
+            !read->is_atomic)
+            guess_pcs_.insert(read->pc);
+    }
+}
+
+void Detector::write_cell(const CellAccess& access) {
+    Cell& cell = access.page.cells[Shadow::cell_index(access.address)];
+    const Access& now = access.now;
+    if (now.is_atomic) note_guesses(cell, now);
+    if (is_race(cell.write, access)) {
+        pending_.push_back({{cell.write, now, true, true, access.address, access.page.kind},
+                            &cell,
+                            load(access.address)});
+    } else {
+        cell.same_value_writers = 0;
+        for (const Access* read : {&cell.read, &cell.earlier_read}) {
+            if (!is_race(*read, access)) continue;
+            report_race({*read, now, false, true, access.address, access.page.kind});
+        }
+    }
+    if (access.page.kind == MemoryKind::shared) {
+        if (cell.written_by_block != ordering_.block_first()) {
+            cell.written_by_block = ordering_.block_first();
+            cell.written = 0;
+        }
+        cell.written = static_cast<std::uint8_t>(cell.written | access.mask);
+    }
+    cell.write = now;
+}
+
+void Detector::resolve_pending_now() {
+    for (const PendingWrite& pending : pending_) {
+        const Conflict& conflict = pending.conflict;
+        const std::uint32_t changed = (load(conflict.address) ^ pending.old_value) &
+                                      bits_of(conflict.earlier.bytes & conflict.now.bytes);
+        if (changed != 0) {
+            pending.cell->same_value_writers = 0;
+            report_race(conflict);
+            continue;
+        }
+        pending.cell->same_value_writers |=
+            1u << conflict.earlier.rank % 32 | 1u << conflict.now.rank % 32;
+    }
+    pending_.clear();
+}
+
+}  // namespace gradverify::simt

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+// The detector's side of a launch: blocks, barriers, warps, and what the harness asks.
+#include "harness/simt/races/detector.hpp"
+
+#include <memory>
+#include <utility>
+
+#include "harness/simt/execute/executor.hpp"
+#include "harness/simt/runtime/buffers.hpp"
+#include "harness/simt/runtime/device_memory.hpp"
+
+namespace gradverify::simt {
+
+constinit thread_local Detector* detecting = nullptr;
+
+namespace {
+
+thread_local std::unique_ptr<Detector> detector_owner;
+
+// The shadow of what large problems touched is given back before it grows further.
+constexpr std::size_t shadow_bytes_kept = std::size_t{256} << 20;
+
+/// "x" of a text that holds `gradverify_tag_7_x`, as the rewriter names what stands for `x`.
+std::string variable_of(const char* function) {
+    const std::string_view text = function;
+    constexpr std::string_view prefix = "gradverify_tag_";
+    const std::size_t at = text.rfind(prefix);
+    if (at == std::string_view::npos) return "a shared variable";
+    const std::size_t name = text.find('_', at + prefix.size()) + 1;
+    return std::string(text.substr(name, text.find_first_of(";,]> ", name) - name));
+}
+
+bool same(unit::Place a, unit::Place b) {
+    return a.line == b.line && (a.file == b.file || std::strcmp(a.file, b.file) == 0);
+}
+
+}  // namespace
+
+Detector& Detector::of_this_thread() {
+    if (!detector_owner) detector_owner = std::make_unique<Detector>();
+    return *detector_owner;
+}
+
+Detector::Detector() : shadow_([this](ShadowPage& page) { classify(page); }) {}
+
+void Detector::begin_launch(const Launch& launch) {
+    launch_ = launch;
+    if (shadow_.bytes() > shadow_bytes_kept || ordering_.is_near_end()) {
+        shadow_.clear();
+        ordering_.restart();
+    }
+    if (memory_generation_ != device_memory_generation()) {
+        memory_generation_ = device_memory_generation();
+        shadow_.forget_kinds();
+    }
+    if (buffers_generation_ != named_buffers_generation()) {
+        buffers_generation_ = named_buffers_generation();
+        name_buffers();
+    }
+    const auto forbid = [&](const char* begin, const char* end, bool forbidden) {
+        shadow_.set_forbidden(reinterpret_cast<std::uintptr_t>(begin),
+                              static_cast<std::size_t>(end - begin), forbidden);
+    };
+    // Static variables are allowed one by one, when they are placed.
+    for (const MemoryNames::Range& range : shared_names_.ranges()) {
+        shadow_.set_forbidden(range.begin, range.bytes, true);
+    }
+    shared_names_.clear();
+    const SharedArenas& arenas = launch.arenas;
+    if (arenas.dynamic != arenas.dynamic_end) forbid(arenas.dynamic, arenas.dynamic_end, true);
+    if (arenas.dynamic_bytes > 0) {
+        forbid(arenas.dynamic, arenas.dynamic + arenas.dynamic_bytes, false);
+    }
+    shared_names_.add({reinterpret_cast<std::uintptr_t>(arenas.dynamic), arenas.dynamic_bytes, 0,
+                       "dynamic shared memory"});
+    ordering_.begin_launch();
+    random_ = Random(launch.schedule.seed + launch.number).next();
+    draw_accesses_left();
+}
+
+std::uint64_t Detector::end_launch() {
+    resolve_pending();
+    report_deferred_races();
+    return std::exchange(accesses_, 0);
+}
+
+void Detector::begin_block() {
+    resolve_pending();
+    const dim3& block = unit::state.block_dim;
+    ordering_.begin_block(unit::state.block_index, block.x * block.y * block.z);
+    first_arrival_ = {};
+    shared_is_restored_ = false;
+}
+
+void Detector::resume_block() {
+    resolve_pending();
+    ordering_.begin_launch();
+    begin_block();
+    shared_is_restored_ = true;
+}
+
+void Detector::barrier_released() {
+    ordering_.barrier();
+    first_arrival_ = {};
+}
+
+void Detector::arrive_at_barrier(unit::Place place) {
+    if (first_arrival_.file == nullptr) {
+        first_arrival_ = place;
+        first_arrival_rank_ = unit::state.thread.rank;
+        return;
+    }
+    if (same(first_arrival_, place)) return;
+    const std::string here = line_of(place), there = line_of(first_arrival_);
+    if (!findings_.is_new({FindingKind::barrier, here, there})) return;
+    findings_.add(
+        FindingKind::barrier,
+        "threads of one block meet at different barriers: " + thread_text(unit::state.thread.rank) +
+            " at " + here + ", " + thread_text(first_arrival_rank_) + " at " + there +
+            "; a barrier must be reached by all threads of a block or by none" + where());
+}
+
+void Detector::warp_synchronised(std::uint32_t lanes) {
+    resolve_pending();
+    ordering_.warp_sync(unit::state.thread.rank / warp_lanes, lanes);
+}
+
+void Detector::check_mask(const WarpMask& warp) {
+    if ((warp.mask & warp.absent) == 0 || warp.op == unit::WarpOp::active) return;
+    if (warp.mask == ~0u && checks_.full_mask_may_name_absent_lanes) return;
+    report_at(FindingKind::warp_mask, warp.place,
+              "a warp primitive's mask " + hex_text(warp.mask) +
+                  " names lanes that are not there (" + hex_text(warp.mask & warp.absent) +
+                  " have exited, or the block does not have them)");
+}
+
+void Detector::shuffle_from_absent_lane(unsigned source_lane, unit::Place place) {
+    report_at(FindingKind::warp_mask, place,
+              "a shuffle reads from lane " + std::to_string(source_lane) +
+                  ", which has exited, or which the block does not have: its value is undefined");
+}
+
+void Detector::place_shared(const void* address, std::size_t bytes, std::size_t element_bytes,
+                            const char* function) {
+    const auto begin = reinterpret_cast<std::uintptr_t>(address);
+    shadow_.set_forbidden(begin, bytes, false);
+    shared_names_.add({begin, bytes, element_bytes, variable_of(function)});
+}
+
+void Detector::draw_accesses_left() {
+    if (launch_.schedule.give_way_one_in == 0) {
+        accesses_left_ = 0;
+        return;
+    }
+    Random random(random_);
+    random_ = random.next();
+    accesses_left_ = 1 + random.below(2 * launch_.schedule.give_way_one_in);
+}
+
+void Detector::give_way() {
+    resolve_pending();
+    draw_accesses_left();
+    Executor::of_this_thread().give_way();
+}
+
+std::vector<Finding> Detector::take_findings() { return findings_.take(); }
+
+void Detector::name_buffers() {
+    buffer_names_.clear();
+    for (const NamedBuffer& buffer : named_buffers()) {
+        buffer_names_.add({reinterpret_cast<std::uintptr_t>(buffer.begin),
+                           static_cast<std::size_t>(buffer.end - buffer.begin),
+                           buffer.element_bytes, buffer.name});
+    }
+    shadow_.forget_kinds();
+}
+
+const char* name_of(FindingKind kind) {
+    switch (kind) {
+        case FindingKind::race:
+            return "race";
+        case FindingKind::uninitialised:
+            return "uninitialised";
+        case FindingKind::out_of_bounds:
+            return "out of bounds";
+        case FindingKind::host_pointer:
+            return "host pointer";
+        case FindingKind::barrier:
+            return "barrier";
+        case FindingKind::warp_mask:
+            return "warp mask";
+    }
+    return "";
+}
+
+std::vector<Finding> take_findings() {
+    return detector_owner ? detector_owner->take_findings() : std::vector<Finding>();
+}
+void set_checks(const Checks& checks) { Detector::of_this_thread().set_checks(checks); }
+
+}  // namespace gradverify::simt

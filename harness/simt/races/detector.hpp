@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+// Checks every memory access of the kernels in the checked variant: races, out-of-bounds and host
+// pointers, shared memory that nobody wrote; and with what the executor tells it, barriers and warp
+// primitives that some threads do not reach. One per OS thread. Never changes what a kernel does,
+// but may have its threads give way, and ends a launch that would end the process.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <cstring>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "gradverify_simt/state.hpp"
+#include "harness/simt/execute/shared_memory.hpp"
+#include "harness/simt/races/findings.hpp"
+#include "harness/simt/races/ordering.hpp"
+#include "harness/simt/races/shadow.hpp"
+#include "harness/simt/simt.hpp"
+
+namespace gradverify::simt {
+
+std::string hex_text(std::uint32_t value);
+
+class Detector;
+/// Null unless a launch of the checked variant runs.
+GRADVERIFY_SIMT_STATIC_TLS extern constinit thread_local Detector* detecting;
+
+class Detector {
+  public:
+    /// An access as the compiled code reports it.
+    struct Request {
+        std::uintptr_t address;
+        std::size_t bytes;
+        const void* pc;
+        bool reads, writes;
+        bool is_atomic, is_volatile;
+    };
+    struct Launch {
+        SharedArenas arenas{};
+        const char* kernel = "";
+        unit::Place place{};
+        Schedule schedule;
+        std::uint64_t number = 0;  ///< since the schedule was set
+        /// Whether an address is on one of the executor's stacks.
+        bool (*is_stack)(const void* address) = nullptr;
+    };
+
+    static Detector& of_this_thread();
+    Detector();
+
+    // The executor's side.
+    void begin_launch(const Launch& launch);
+    /// How many accesses the launch made.
+    std::uint64_t end_launch();
+    void begin_block();
+    /// The executor goes on with a block of a cooperative launch that it had left: nothing before
+    /// now is looked at any more.
+    void resume_block();
+    void barrier_released();
+    void warp_synchronised(std::uint32_t lanes);
+    struct WarpMask {
+        unit::WarpOp op;
+        std::uint32_t mask, absent;  ///< absent: exited, or lanes that the block does not have
+        unit::Place place;
+    };
+    void check_mask(const WarpMask& warp);
+    void shuffle_from_absent_lane(unsigned source_lane, unit::Place place);
+
+    // The compiled code's side.
+    void access(const Request& request);
+    /// The same for what most code does most often.
+    template <unsigned bytes, bool writes>
+    void plain_access(std::uintptr_t address, const void* pc);
+    void arrive_at_barrier(unit::Place place);
+    void place_shared(const void* address, std::size_t bytes, std::size_t element_bytes,
+                      const char* function);
+    void fence() { ordering_.fence(unit::state.thread.rank); }
+
+    // The harness's side.
+    std::vector<Finding> take_findings();
+    void set_checks(const Checks& checks) { checks_ = checks; }
+
+  private:
+    struct Conflict {
+        Access earlier, now;
+        bool earlier_writes, now_writes;
+        std::uintptr_t address;
+        MemoryKind kind;
+    };
+    /// A write over another's: an alarm only if it changes the value.
+    struct PendingWrite {
+        Conflict conflict;
+        Cell* cell;
+        std::uint32_t old_value;
+    };
+    /// A race of a plain read with an atomic update, to be told when the launch has ended: unless
+    /// the read was a guess for an atomicCAS, which tells whether it was right.
+    struct DeferredRace {
+        std::string here, there, text;
+        std::uint64_t reader_pc;
+    };
+    struct CellAccess {
+        ShadowPage& page;
+        std::uintptr_t address;  ///< of the cell
+        unsigned mask;
+        Access now;
+    };
+
+    void maybe_give_way() {
+        if (accesses_left_ != 0 && --accesses_left_ == 0) [[unlikely]]
+            give_way();
+    }
+    void give_way();
+    void draw_accesses_left();
+    void resolve_pending() {
+        if (!pending_.empty()) [[unlikely]]
+            resolve_pending_now();
+    }
+    void resolve_pending_now();
+    void name_buffers();
+    void classify(ShadowPage& page);
+    void classify_global(ShadowPage& page, std::uintptr_t begin, std::size_t bytes);
+
+    /// Whether it is plain to see that nothing is wrong: the value is from before the launch.
+    bool reads_old_value(const ShadowPage& page, std::uintptr_t address, unsigned bytes) const {
+        if (page.kind != MemoryKind::global || accesses_left_ != 0 || !pending_.empty() ||
+            address % cell_bytes + bytes > cell_bytes)
+            return false;
+        const std::size_t index = Shadow::cell_index(address);
+        return page.forbidden[index] == 0 &&
+               page.cells[index].write.segment < ordering_.launch_first();
+    }
+    void remember_read(ShadowPage& page, std::uintptr_t address, unsigned bytes, const void* pc) {
+        ++accesses_;
+        Access now = access_now(pc);
+        now.bytes = ((1u << bytes) - 1u) << address % cell_bytes & 0xfu;
+        remember_read(page.cells[Shadow::cell_index(address)], now);
+    }
+    static void remember_read(Cell& cell, const Access& now) {
+        if (cell.read.segment != now.segment || cell.read.rank != now.rank) {
+            cell.earlier_read = cell.read;
+        } else if (cell.read.clock == now.clock && cell.read.fences == now.fences &&
+                   cell.read.pc == now.pc) {
+            cell.read.bytes |= now.bytes;
+            return;
+        }
+        cell.read = now;
+    }
+    Access access_now(const void* pc) const {
+        Access now = ordering_.access_of(unit::state.thread.rank);
+        now.pc = reinterpret_cast<std::uintptr_t>(pc) & 0xffffffffffffu;
+        return now;
+    }
+
+    void check_cells(ShadowPage& page, const Request& request);
+    void check_forbidden(const ShadowPage& page, const Request& request);
+    void check_written(const ShadowPage& page, const Request& request);
+    void read_cell(const CellAccess& access);
+    void write_cell(const CellAccess& access);
+    bool is_race(const Access& earlier, const CellAccess& access) const;
+    std::uint32_t since(const ShadowPage& page) const {
+        return page.kind == MemoryKind::shared ? ordering_.block_first() : ordering_.launch_first();
+    }
+
+    void report_race(const Conflict& conflict);
+    std::string race_text(const Conflict& conflict, const std::string& here,
+                          const std::string& there) const;
+    void defer_race(const Conflict& conflict);
+    void report_deferred_races();
+    /// Before an atomic access: which of the cell's reads were of this thread.
+    void note_guesses(const Cell& cell, const Access& atomic);
+    bool report_access(FindingKind kind, const Request& request, const std::string& what);
+    void report_out_of_bounds(MemoryKind kind, const Request& request, std::uintptr_t at);
+    void report_unwritten(const Request& request, std::uintptr_t at);
+    void report_foreign(const ShadowPage& page, const Request& request);
+    void report_foreign_memory(const ShadowPage& page, const Request& request);
+    void report_at(FindingKind kind, unit::Place place, const std::string& text);
+    std::string memory_text(std::uintptr_t address, MemoryKind kind) const;
+    std::string where() const;
+    static std::string thread_text(unsigned rank);
+
+    Shadow shadow_;
+    Ordering ordering_;
+    Findings findings_;
+    Checks checks_;
+    MemoryNames shared_names_, buffer_names_;
+    std::vector<PendingWrite> pending_;
+    std::vector<DeferredRace> deferred_;
+    std::set<std::pair<std::uint64_t, std::uint64_t>> deferred_pcs_;
+    std::set<std::uint64_t> guess_pcs_;  ///< of reads that an atomic of their thread followed
+    std::uint64_t memory_generation_ = 0, buffers_generation_ = 0;
+
+    Launch launch_;
+    bool shared_is_restored_ = false;  ///< who wrote it is no longer known
+    unit::Place first_arrival_{};
+    unsigned first_arrival_rank_ = 0;
+    std::uint64_t accesses_ = 0;
+    std::uint64_t random_ = 0;
+    std::uint32_t accesses_left_ = 0;
+};
+
+template <unsigned bytes, bool writes>
+[[gnu::always_inline]] inline void Detector::plain_access(std::uintptr_t address, const void* pc) {
+    ShadowPage& page = shadow_.page_of(address);
+    if (page.kind == MemoryKind::private_to) return;
+    if constexpr (!writes && bytes <= cell_bytes) {
+        if (reads_old_value(page, address, bytes)) [[likely]]
+            return remember_read(page, address, bytes, pc);
+    }
+    access({address, bytes, pc, !writes, writes, false, false});
+}
+
+}  // namespace gradverify::simt

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// Of what kind a page of memory is to the detector, and which of its bytes may be touched.
+#include <link.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+
+#include "harness/simt/execute/os_stack.hpp"
+#include "harness/simt/races/detector.hpp"
+#include "harness/simt/runtime/buffers.hpp"
+#include "harness/simt/runtime/device_memory.hpp"
+#include "harness/simt/runtime/mapping.hpp"
+
+namespace gradverify::simt {
+namespace {
+
+/// What a page is to the programs and libraries of the process.
+struct ModuleQuery {
+    std::uintptr_t begin, end;
+    bool is_thread_local = false, is_variable = false, is_constant = false;
+};
+
+int ask_module(dl_phdr_info* module, std::size_t, void* data) {
+    auto& query = *static_cast<ModuleQuery*>(data);
+    for (int i = 0; i < module->dlpi_phnum; ++i) {
+        const auto& part = module->dlpi_phdr[i];
+        if (part.p_type == PT_TLS && module->dlpi_tls_data != nullptr) {
+            const std::uintptr_t begin = number(module->dlpi_tls_data);
+            if (AddressRange{begin, begin + part.p_memsz}.meets(query.begin, query.end))
+                query.is_thread_local = true;
+        }
+        if (part.p_type != PT_LOAD) continue;
+        const std::uintptr_t begin = module->dlpi_addr + part.p_vaddr;
+        if (!AddressRange{begin, begin + part.p_memsz}.meets(query.begin, query.end)) continue;
+        ((part.p_flags & PF_W) != 0 ? query.is_variable : query.is_constant) = true;
+    }
+    return 0;
+}
+
+/// Whether reading the page would end the process.
+bool is_unmapped(std::uintptr_t page_begin) {
+    const std::uintptr_t size = page_size_bytes();
+    unsigned char resident[shadow_page_bytes];
+    const void* const page = pointer_to(page_begin / size * size);
+    return mincore(const_cast<void*>(page), size, resident) != 0 || *describe_address(page) != '\0';
+}
+
+}  // namespace
+
+void Detector::classify(ShadowPage& page) {
+    const std::uintptr_t begin = page.number << shadow_page_bits;
+    const std::uintptr_t end = begin + shadow_page_bytes;
+    const SharedArenas& arenas = launch_.arenas;
+    const bool is_shared =
+        AddressRange{number(arenas.static_begin), number(arenas.static_end)}.meets(begin, end) ||
+        AddressRange{number(arenas.dynamic_begin), number(arenas.dynamic_end)}.meets(begin, end);
+    if (is_shared) {
+        page.kind = MemoryKind::shared;
+        page.forbidden.fill(0xf);
+        for (const MemoryNames::Range& range : shared_names_.ranges()) {
+            set_forbidden_in(page, range.begin, range.bytes, false);
+        }
+        return;
+    }
+    if (const DeviceAllocation found = find_allocation(begin, end); found.bytes > 0) {
+        return classify_global(page, number(found.begin), found.bytes);
+    }
+    if (const DeviceAllocation found = find_region(begin, end); found.bytes > 0) {
+        return classify_global(page, number(found.begin), found.bytes);
+    }
+    ModuleQuery query{.begin = begin, .end = end};
+    dl_iterate_phdr(&ask_module, &query);
+    const bool is_of_thread = launch_.is_stack(pointer_to(begin)) ||
+                              stack_of_os_thread().meets(begin, end) || query.is_thread_local;
+    if (query.is_variable && !is_of_thread) {
+        page.kind = MemoryKind::global;
+    } else if (query.is_constant || is_of_thread) {
+        page.kind = MemoryKind::private_to;
+    } else {
+        page.kind = is_unmapped(begin) ? MemoryKind::not_mapped : MemoryKind::unknown;
+    }
+}
+
+void Detector::classify_global(ShadowPage& page, std::uintptr_t begin, std::size_t bytes) {
+    page.kind = MemoryKind::global;
+    page.forbidden.fill(0xf);
+    bool has_ranges = false;
+    for (const MemoryNames::Range& range : buffer_names_.ranges()) {
+        if (range.begin < begin || range.begin > begin + bytes) continue;
+        has_ranges = true;
+        set_forbidden_in(page, range.begin, range.bytes, false);
+    }
+    if (!has_ranges) set_forbidden_in(page, begin, bytes, false);
+}
+
+}  // namespace gradverify::simt

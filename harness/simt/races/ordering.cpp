@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+// Vector clocks, cut down to what is cheap: between warps of a block the segment is the clock,
+// within a warp each lane has one, and all else goes by way of releases that name a fence.
+#include "harness/simt/races/ordering.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+namespace gradverify::simt {
+namespace {
+
+constexpr std::uint16_t last_clock = 0xffff;  // from here on nothing of the lane is told apart
+constexpr unsigned last_fence_count = 0xff;
+// A chain of releases longer than this is taken to order everything: no false alarm.
+constexpr std::size_t releases_searched = 1000000;
+
+template <class Visit>
+void for_each_bit(std::uint32_t bits, Visit visit) {
+    for (; bits != 0; bits &= bits - 1) visit(static_cast<unsigned>(std::countr_zero(bits)));
+}
+
+}  // namespace
+
+void Ordering::begin_launch() {
+    launch_first_ = segment_ + 1;
+    blocks_.clear();
+    if (!has_fences_) return;
+    has_fences_ = false;
+    locations_.clear();
+}
+
+void Ordering::begin_block(uint3 index, unsigned threads) {
+    block_first_ = ++segment_;
+    threads_ = threads;
+    blocks_.push_back({block_first_, index});
+    std::fill_n(clocks_.begin(), threads, std::uint16_t{1});
+    forget_warps();
+    acquired_by_block_.clear();
+    acquired_by_thread_.clear();
+    if (!block_has_fences_) return;
+    block_has_fences_ = segment_has_fences_ = false;
+    fences_.fill(0);
+    last_fence_.fill(nullptr);
+    segment_fences_ = nullptr;
+}
+
+void Ordering::forget_warps() {
+    for_each_bit(warps_synchronised_, [&](unsigned warp) {
+        for (Known& known : known_[warp]) known.fill(0);
+        const std::size_t first = std::size_t{warp} * 32;
+        std::fill_n(clocks_.begin() + static_cast<std::ptrdiff_t>(first), 32, std::uint16_t{1});
+    });
+    warps_synchronised_ = 0;
+}
+
+void Ordering::barrier() {
+    if (std::exchange(segment_has_fences_, false)) {
+        segment_fences_ = std::make_shared<const SegmentFences>(
+            SegmentFences{segment_, fences_, std::move(segment_fences_)});
+    }
+    ++segment_;
+    forget_warps();
+    for (const auto& [rank, list] : acquired_by_thread_) {
+        for (const Acquired& acquired : list) add(acquired_by_block_, acquired);
+    }
+    acquired_by_thread_.clear();
+}
+
+void Ordering::warp_sync(unsigned warp, std::uint32_t lanes) {
+    warps_synchronised_ |= 1u << warp;
+    std::uint16_t* clocks = &clocks_[std::size_t{warp} * 32];
+    Known together{};
+    for_each_bit(lanes, [&](unsigned lane) {
+        const Known& known = known_[warp][lane];
+        for (std::size_t i = 0; i < 32; ++i) together[i] = std::max(together[i], known[i]);
+    });
+    for_each_bit(lanes, [&](unsigned lane) {
+        together[lane] = std::max(together[lane], clocks[lane]);
+        if (clocks[lane] != last_clock) ++clocks[lane];
+    });
+    for_each_bit(lanes, [&](unsigned lane) { known_[warp][lane] = together; });
+    if (acquired_by_thread_.empty()) return;
+    AcquiredList all;
+    for_each_bit(lanes, [&](unsigned lane) {
+        const auto found = acquired_by_thread_.find(warp * 32 + lane);
+        if (found == acquired_by_thread_.end()) return;
+        for (const Acquired& acquired : found->second) add(all, acquired);
+    });
+    if (all.empty()) return;
+    for_each_bit(lanes, [&](unsigned lane) { acquired_by_thread_[warp * 32 + lane] = all; });
+}
+
+void Ordering::fence(unsigned rank) {
+    has_fences_ = block_has_fences_ = segment_has_fences_ = true;
+    if (fences_[rank] < last_fence_count) ++fences_[rank];
+    Fence fence{.segment = segment_, .count = fences_[rank], .acquired = acquired_by_block_};
+    if ((warps_synchronised_ >> rank / 32 & 1u) != 0) {
+        fence.has_known = true;
+        fence.known = known_[rank / 32][rank % 32];
+    }
+    if (const auto own = acquired_by_thread_.find(rank); own != acquired_by_thread_.end()) {
+        for (const Acquired& acquired : own->second) add(fence.acquired, acquired);
+    }
+    last_fence_[rank] = std::make_shared<const Fence>(std::move(fence));
+}
+
+void Ordering::synchronise(std::uintptr_t address, unsigned rank, SyncAccess access) {
+    if (!has_fences_) return;
+    if (access.reads) {
+        const auto found = locations_.find(address);
+        if (found != locations_.end()) {
+            add(acquired_by_thread_[rank], {&found->second, found->second.releases.size()});
+        }
+    }
+    if (access.writes && block_has_fences_) release(address, rank);
+}
+
+void Ordering::release(std::uintptr_t address, unsigned rank) {
+    Release release{.block_first = block_first_,
+                    .segment = segment_,
+                    .rank = rank,
+                    .fence = last_fence_[rank],
+                    .of_block = segment_fences_,
+                    .of_warp = nullptr};
+    if ((warps_synchronised_ >> rank / 32 & 1u) != 0) {
+        WarpFences of_warp{.known = known_[rank / 32][rank % 32], .counts = {}};
+        std::copy_n(&fences_[std::size_t{rank / 32} * 32], 32, of_warp.counts.begin());
+        release.of_warp = std::make_shared<const WarpFences>(of_warp);
+    }
+    if (release.fence || release.of_block || release.of_warp) {
+        locations_[address].releases.push_back(std::move(release));
+    }
+}
+
+void Ordering::add(AcquiredList& list, Acquired acquired) {
+    for (Acquired& known : list) {
+        if (known.location != acquired.location) continue;
+        known.count = std::max(known.count, acquired.count);
+        return;
+    }
+    list.push_back(acquired);
+}
+
+const Ordering::Block& Ordering::block_of(std::uint32_t segment) const {
+    const auto after = std::upper_bound(
+        blocks_.begin(), blocks_.end(), segment,
+        [](std::uint32_t at, const Block& block) { return at < block.first_segment; });
+    return *(after - 1);
+}
+
+bool Ordering::Release::covers(const Access& earlier) const {
+    const auto fenced = [&](unsigned count) {
+        return earlier.fences < count || count == last_fence_count;
+    };
+    // A fence covers what came before it in its thread, and what that thread had seen by then.
+    if (fence) {
+        if (earlier.segment < fence->segment) return true;
+        if (earlier.segment == fence->segment) {
+            if (earlier.rank == rank && fenced(fence->count)) return true;
+            if (fence->has_known && earlier.rank / 32 == rank / 32 &&
+                earlier.clock <= fence->known[earlier.rank % 32])
+                return true;
+        }
+    }
+    for (const SegmentFences* at = of_block.get(); at != nullptr; at = at->earlier.get()) {
+        if (earlier.segment < at->segment) return true;
+        if (earlier.segment == at->segment && fenced(at->counts[earlier.rank])) return true;
+    }
+    return of_warp && earlier.segment == segment && earlier.rank / 32 == rank / 32 &&
+           earlier.clock <= of_warp->known[earlier.rank % 32] &&
+           fenced(of_warp->counts[earlier.rank % 32]);
+}
+
+bool Ordering::is_ordered_slowly(const Access& earlier, unsigned rank) const {
+    if (earlier.segment == segment_ && earlier.rank / 32 == rank / 32) {
+        const std::uint16_t known = known_[rank / 32][rank % 32][earlier.rank % 32];
+        if (earlier.clock <= known || earlier.clock == last_clock) return true;
+    }
+    if (!has_fences_) return false;
+    AcquiredList acquired = acquired_by_block_;
+    if (const auto own = acquired_by_thread_.find(rank); own != acquired_by_thread_.end()) {
+        for (const Acquired& one : own->second) add(acquired, one);
+    }
+    return is_acquired(earlier, std::move(acquired));
+}
+
+bool Ordering::is_acquired(const Access& earlier, AcquiredList acquired) const {
+    const std::uint32_t block = block_of(earlier.segment).first_segment;
+    if (is_covered(earlier, block, acquired)) return true;
+    // What the releasing threads had acquired themselves before their fences, and so on.
+    std::vector<std::size_t> expanded(acquired.size());
+    std::size_t searched = 0;
+    for (bool grows = true; grows;) {
+        grows = false;
+        for (std::size_t i = 0; i < acquired.size(); ++i) {
+            for (; expanded[i] < acquired[i].count; ++expanded[i]) {
+                if (++searched > releases_searched) return true;
+                grows = true;
+                const Fence* fence = acquired[i].location->releases[expanded[i]].fence.get();
+                if (fence == nullptr) continue;
+                for (const Acquired& further : fence->acquired) add(acquired, further);
+                expanded.resize(acquired.size());
+            }
+        }
+    }
+    return is_covered(earlier, block, acquired);
+}
+
+bool Ordering::is_covered(const Access& earlier, std::uint32_t block, const AcquiredList& by) {
+    for (const Acquired& acquired : by) {
+        const auto& releases = acquired.location->releases;
+        const auto end = releases.begin() + static_cast<std::ptrdiff_t>(acquired.count);
+        auto at = std::lower_bound(
+            releases.begin(), end, block,
+            [](const Release& release, std::uint32_t of) { return release.block_first < of; });
+        for (; at != end && at->block_first == block; ++at) {
+            if (at->covers(earlier)) return true;
+        }
+    }
+    return false;
+}
+
+}  // namespace gradverify::simt

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which accesses of a launch happen before which others, as the CUDA memory model has it: by
+// barriers, by __syncwarp, and from a fence by way of an atomic or volatile access to one that
+// reads it. Shuffles and votes order nothing. Knows neither memory nor source lines.
+//
+// A segment is the time of one block from one barrier to the next. Blocks run one after another,
+// so segments are numbered through, over all blocks and launches.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "gradverify_simt/vector_types.hpp"
+#include "harness/simt/races/shadow.hpp"
+
+namespace gradverify::simt {
+
+class Ordering {
+  public:
+    void begin_launch();
+    void begin_block(uint3 index, unsigned threads);
+    /// All live threads of the block met.
+    void barrier();
+    /// These lanes of a warp met at a __syncwarp.
+    void warp_sync(unsigned warp, std::uint32_t lanes);
+    void fence(unsigned rank);
+    struct SyncAccess {
+        bool reads, writes;
+    };
+    /// An atomic or volatile access: releases what is fenced, acquires what was released there.
+    void synchronise(std::uintptr_t address, unsigned rank, SyncAccess access);
+
+    /// Whether an access of this launch happens before what this thread of the running block does
+    /// now.
+    bool is_ordered(const Access& earlier, unsigned rank) const {
+        if (earlier.segment == segment_ && earlier.rank == rank) return true;
+        if (earlier.segment != segment_ && earlier.segment >= block_first_) return true;
+        return is_ordered_slowly(earlier, rank);
+    }
+    /// The running thread's half of an access.
+    Access access_of(unsigned rank) const {
+        Access access;
+        access.clock = clocks_[rank];
+        access.segment = segment_;
+        access.rank = rank & 1023u;
+        access.fences = fences_[rank];
+        return access;
+    }
+
+    std::uint32_t segment() const { return segment_; }
+    std::uint32_t block_first() const { return block_first_; }
+    std::uint32_t launch_first() const { return launch_first_; }
+    /// Once segments are numbered so high, the shadow must be cleared and `restart` be called.
+    bool is_near_end() const { return segment_ > 0xf0000000u; }
+    void restart() { segment_ = 0; }
+    /// Of a block of this launch, by any of its segments.
+    uint3 block_index_of(std::uint32_t segment) const { return block_of(segment).index; }
+
+  private:
+    struct Location;
+    /// What a thread knows of by an access to a location: its first `count` releases.
+    struct Acquired {
+        const Location* location;
+        std::size_t count;
+    };
+    using AcquiredList = std::vector<Acquired>;
+    using Known = std::array<std::uint16_t, 32>;  ///< the clocks of a warp's lanes
+    /// One thread's last fence.
+    struct Fence {
+        std::uint32_t segment = 0;
+        unsigned count = 0;
+        bool has_known = false;
+        Known known{};
+        AcquiredList acquired;
+    };
+    /// The fences that the threads of a block had passed when a segment ended.
+    struct SegmentFences {
+        std::uint32_t segment;
+        std::array<std::uint8_t, 1024> counts;
+        std::shared_ptr<const SegmentFences> earlier;
+    };
+    /// What other lanes of a warp had fenced before they met the releasing one.
+    struct WarpFences {
+        Known known;
+        std::array<std::uint8_t, 32> counts;
+    };
+    /// What an atomic or volatile write lets others see.
+    struct Release {
+        std::uint32_t block_first, segment;
+        unsigned rank;
+        std::shared_ptr<const Fence> fence;
+        std::shared_ptr<const SegmentFences> of_block;
+        std::shared_ptr<const WarpFences> of_warp;
+
+        bool covers(const Access& earlier) const;
+    };
+    struct Location {
+        std::vector<Release> releases;  ///< by block
+    };
+    struct Block {
+        std::uint32_t first_segment;
+        uint3 index;
+    };
+
+    bool is_ordered_slowly(const Access& earlier, unsigned rank) const;
+    bool is_acquired(const Access& earlier, AcquiredList acquired) const;
+    static bool is_covered(const Access& earlier, std::uint32_t block, const AcquiredList& by);
+    void release(std::uintptr_t address, unsigned rank);
+    const Block& block_of(std::uint32_t segment) const;
+    static void add(AcquiredList& list, Acquired acquired);
+    void forget_warps();
+
+    std::uint32_t segment_ = 0, block_first_ = 0, launch_first_ = 1;
+    std::array<std::uint16_t, 1024> clocks_{};
+    std::array<std::uint8_t, 1024> fences_{};
+    std::uint32_t warps_synchronised_ = 0;           ///< since the segment began, a bit each
+    std::array<std::array<Known, 32>, 32> known_{};  ///< by warp and lane
+    std::array<std::shared_ptr<const Fence>, 1024> last_fence_;
+    unsigned threads_ = 0;
+    std::shared_ptr<const SegmentFences> segment_fences_;  ///< of the block's earlier segments
+    /// In this launch, in this block, in this segment.
+    bool has_fences_ = false, block_has_fences_ = false, segment_has_fences_ = false;
+    std::unordered_map<std::uintptr_t, Location> locations_;
+    std::unordered_map<unsigned, AcquiredList> acquired_by_thread_;
+    AcquiredList acquired_by_block_;
+    std::vector<Block> blocks_;
+};
+
+}  // namespace gradverify::simt

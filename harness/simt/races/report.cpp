@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// The detector's findings as sentences.
+#include <cstdio>
+
+#include "gradverify_simt/runtime_types.hpp"
+#include "harness/simt/execute/executor.hpp"
+#include "harness/simt/races/detector.hpp"
+#include "harness/simt/runtime/mapping.hpp"
+
+namespace gradverify::simt {
+namespace {
+
+const char* verb(const Access& access, bool writes) {
+    if (access.is_atomic) return " updates it atomically at ";
+    return writes ? " writes it at " : " reads it at ";
+}
+
+}  // namespace
+
+std::string hex_text(std::uint32_t value) {
+    char text[16];
+    std::snprintf(text, sizeof text, "0x%x", value);
+    return text;
+}
+
+std::string Detector::thread_text(unsigned rank) {
+    const dim3& block = unit::state.block_dim;
+    return "thread " +
+           text_of(uint3{rank % block.x, rank / block.x % block.y, rank / block.x / block.y});
+}
+
+std::string Detector::where() const {
+    return "; in block " + text_of(unit::state.block_index) + ", " + line_of(launch_.place) +
+           ": launch of " + launch_.kernel;
+}
+
+std::string Detector::memory_text(std::uintptr_t address, MemoryKind kind) const {
+    const bool is_shared = kind == MemoryKind::shared;
+    std::string name = (is_shared ? shared_names_ : buffer_names_).of(address);
+    if (!name.empty()) return name;
+    return is_shared ? "shared memory" : "device memory";
+}
+
+void Detector::report_race(const Conflict& conflict) {
+    const Access &earlier = conflict.earlier, &now = conflict.now;
+    if ((earlier.is_atomic && !conflict.now_writes) || (now.is_atomic && !conflict.earlier_writes))
+        return defer_race(conflict);
+    const std::string there = line_of(std::uint64_t{earlier.pc}),
+                      here = line_of(std::uint64_t{now.pc});
+    if (!findings_.is_new({FindingKind::race, here, there})) return;
+    findings_.add(FindingKind::race, race_text(conflict, here, there));
+}
+
+void Detector::defer_race(const Conflict& conflict) {
+    const std::uint64_t now = conflict.now.pc, earlier = conflict.earlier.pc;
+    if (!deferred_pcs_.insert({now, earlier}).second) return;
+    const std::string there = line_of(earlier), here = line_of(now);
+    deferred_.push_back(
+        {here, there, race_text(conflict, here, there), conflict.now_writes ? earlier : now});
+}
+
+void Detector::report_deferred_races() {
+    for (const DeferredRace& race : deferred_) {
+        if (guess_pcs_.contains(race.reader_pc)) continue;
+        if (findings_.is_new({FindingKind::race, race.here, race.there}))
+            findings_.add(FindingKind::race, race.text);
+    }
+    deferred_.clear();
+    deferred_pcs_.clear();
+}
+
+std::string Detector::race_text(const Conflict& conflict, const std::string& here,
+                                const std::string& there) const {
+    const Access &earlier = conflict.earlier, &now = conflict.now;
+    const bool between_blocks = earlier.segment < ordering_.block_first();
+    const unsigned both = earlier.bytes & now.bytes;
+    const auto skipped = static_cast<unsigned>(std::countr_zero(both));
+    std::string text = "data race on " + memory_text(conflict.address + skipped, conflict.kind) +
+                       (conflict.kind == MemoryKind::shared ? " in shared memory: " : ": ");
+    const auto who = [&](const Access& access) {
+        std::string thread = thread_text(access.rank);
+        if (between_blocks)
+            thread += " of block " + text_of(ordering_.block_index_of(access.segment));
+        return thread;
+    };
+    text += who(now) + verb(now, conflict.now_writes) + here + ", " + who(earlier) +
+            verb(earlier, conflict.earlier_writes) + there;
+    if (between_blocks) {
+        text += "; nothing orders these blocks";
+    } else if (earlier.rank / warp_lanes == now.rank / warp_lanes) {
+        text += ", with neither __syncwarp() nor a barrier between them";
+    } else {
+        text += ", with no barrier between them";
+    }
+    return text + where();
+}
+
+bool Detector::report_access(FindingKind kind, const Request& request, const std::string& what) {
+    const std::string here = line_of(std::uint64_t{reinterpret_cast<std::uintptr_t>(request.pc)});
+    if (!findings_.is_new({kind, here, request.writes ? "w" : "r"})) return false;
+    findings_.add(kind, thread_text(unit::state.thread.rank) +
+                            (request.writes ? " writes " : " reads ") + what + " at " + here +
+                            where());
+    return true;
+}
+
+void Detector::report_out_of_bounds(MemoryKind kind, const Request& request, std::uintptr_t at) {
+    report_access(
+        FindingKind::out_of_bounds, request,
+        (kind == MemoryKind::shared ? "out of bounds of shared memory: " : "out of bounds: ") +
+            memory_text(at, kind));
+}
+
+void Detector::report_unwritten(const Request& request, std::uintptr_t at) {
+    report_access(FindingKind::uninitialised, request,
+                  memory_text(at, MemoryKind::shared) +
+                      " in shared memory, which no thread of the block has written,");
+}
+
+// Apart from the trap, whose frame is never unwound: no string may live in it.
+[[gnu::noinline]] void Detector::report_foreign_memory(const ShadowPage& page,
+                                                       const Request& request) {
+    if (page.kind == MemoryKind::unknown) {
+        report_access(FindingKind::host_pointer, request,
+                      "memory that is not the device's (a host pointer, or memory that was freed)");
+        return;
+    }
+    std::string what = memory_text(request.address, MemoryKind::global);
+    if (what == "device memory") {
+        const std::string lies_in = describe_address(pointer_to(request.address));
+        what = lies_in.empty() ? "unmapped memory" : lies_in;
+    }
+    report_access(FindingKind::out_of_bounds, request, "out of bounds: " + what);
+}
+
+void Detector::report_foreign(const ShadowPage& page, const Request& request) {
+    report_foreign_memory(page, request);
+    if (page.kind == MemoryKind::unknown) return;
+    // The access itself would end the process, and the finding with it.
+    Executor::of_this_thread().trap(cudaErrorIllegalAddress,
+                                    {"an illegal memory access was encountered"}, launch_.place);
+}
+
+void Detector::report_at(FindingKind kind, unit::Place place, const std::string& text) {
+    const std::string here = line_of(place);
+    if (!findings_.is_new({kind, here, ""})) return;
+    findings_.add(kind, text + ", at " + here + where());
+}
+
+}  // namespace gradverify::simt

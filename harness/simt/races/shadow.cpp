@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/simt/races/shadow.hpp"
+
+#include <algorithm>
+
+namespace gradverify::simt {
+
+void set_forbidden_in(ShadowPage& page, std::uintptr_t begin, std::size_t bytes, bool forbidden) {
+    const std::uintptr_t page_begin = page.number << shadow_page_bits;
+    const std::uintptr_t first = std::max(begin, page_begin);
+    const std::uintptr_t end = std::min(begin + bytes, page_begin + shadow_page_bytes);
+    for (std::uintptr_t at = first; at < end;) {
+        std::uint8_t& cell = page.forbidden[Shadow::cell_index(at)];
+        if (at % cell_bytes == 0 && end - at >= cell_bytes) {
+            cell = forbidden ? 0xf : 0;
+            at += cell_bytes;
+            continue;
+        }
+        const auto bit = static_cast<std::uint8_t>(1u << at % cell_bytes);
+        cell = static_cast<std::uint8_t>(forbidden ? cell | bit : cell & ~bit);
+        ++at;
+    }
+}
+
+void Shadow::set_forbidden(std::uintptr_t begin, std::size_t bytes, bool forbidden) {
+    const std::uintptr_t end = begin + bytes;
+    for (std::uintptr_t at = begin; at < end;
+         at = (at >> shadow_page_bits << shadow_page_bits) + shadow_page_bytes) {
+        set_forbidden_in(page_of(at), begin, bytes, forbidden);
+    }
+}
+
+ShadowPage& Shadow::find(std::uintptr_t number) {
+    std::unique_ptr<ShadowPage>& page = pages_[number];
+    if (!page) page = std::make_unique<ShadowPage>();
+    // Stacks and a program's own data stay what they are; a host pointer's page may be anything.
+    if (page->kind == MemoryKind::unknown ||
+        (page->generation != generation_ && page->kind != MemoryKind::private_to)) {
+        page->number = number;
+        page->generation = generation_;
+        page->kind = MemoryKind::unknown;
+        page->forbidden.fill(0);
+        classify_(*page);
+        if (page->is_checked() && !page->cells) {
+            page->cells = std::make_unique<Cell[]>(cells_per_page);
+        }
+    }
+    if (page->kind != MemoryKind::unknown) recent_[number % recent_.size()] = page.get();
+    return *page;
+}
+
+void Shadow::forget_kinds() {
+    ++generation_;
+    recent_.fill(nullptr);
+}
+
+void Shadow::clear() {
+    forget_kinds();
+    pages_.clear();
+}
+
+}  // namespace gradverify::simt

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+// What code compiled with -fsanitize=thread calls, in place of that sanitizer's own runtime, which
+// is not linked: each access goes to the detector while a kernel of the checked variant runs, and
+// is nothing outside of one. Hidden, so that no other library's calls end here.
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "gradverify_simt/atomics.hpp"
+#include "harness/simt/races/detector.hpp"
+
+namespace {
+
+using gradverify::simt::detecting;
+using gradverify::simt::Detector;
+
+#define GRADVERIFY_PC __builtin_return_address(0)
+
+std::uintptr_t number(const volatile void* address) {
+    return reinterpret_cast<std::uintptr_t>(address);
+}
+
+template <unsigned bytes, bool writes>
+[[gnu::always_inline]] inline void plain(const void* address, const void* pc) {
+    if (Detector* const detector = detecting)
+        detector->plain_access<bytes, writes>(number(address), pc);
+}
+
+void range(const void* address, std::size_t bytes, const void* pc, bool writes) {
+    if (detecting == nullptr || bytes == 0) return;
+    detecting->access({.address = number(address),
+                       .bytes = bytes,
+                       .pc = pc,
+                       .reads = !writes,
+                       .writes = writes,
+                       .is_atomic = false,
+                       .is_volatile = false});
+}
+
+void volatile_access(const void* address, std::size_t bytes, const void* pc, bool writes) {
+    if (detecting == nullptr) return;
+    // A loop that waits for another thread lets it run.
+    if (!writes) gradverify::simt::unit::yield_point();
+    detecting->access({.address = number(address),
+                       .bytes = bytes,
+                       .pc = pc,
+                       .reads = !writes,
+                       .writes = writes,
+                       .is_atomic = false,
+                       .is_volatile = true});
+}
+
+struct Atomic {
+    bool reads, writes;
+};
+void atomic_access(const volatile void* address, std::size_t bytes, const void* pc, Atomic how) {
+    if (detecting == nullptr) return;
+    detecting->access({.address = number(address),
+                       .bytes = bytes,
+                       .pc = pc,
+                       .reads = how.reads,
+                       .writes = how.writes,
+                       .is_atomic = true,
+                       .is_volatile = false});
+}
+
+}  // namespace
+
+// The names are the compilers'.
+// NOLINTBEGIN(bugprone-*,readability-identifier-naming)
+extern "C" {
+#pragma GCC visibility push(hidden)
+
+void __tsan_init() {}
+void __tsan_func_entry(void*) {}
+void __tsan_func_exit() {}
+void __tsan_ignore_thread_begin() {}
+void __tsan_ignore_thread_end() {}
+void __tsan_vptr_update(void**, void*) {}
+void __tsan_vptr_read(void**) {}
+
+#define GRADVERIFY_ACCESS(BYTES)                                                                   \
+    void __tsan_read##BYTES(void* a) { plain<BYTES, false>(a, GRADVERIFY_PC); }                    \
+    void __tsan_write##BYTES(void* a) { plain<BYTES, true>(a, GRADVERIFY_PC); }                    \
+    void __tsan_volatile_read##BYTES(void* a) { volatile_access(a, BYTES, GRADVERIFY_PC, false); } \
+    void __tsan_volatile_write##BYTES(void* a) { volatile_access(a, BYTES, GRADVERIFY_PC, true); }
+#define GRADVERIFY_UNALIGNED_ACCESS(BYTES)                                                      \
+    void __tsan_unaligned_read##BYTES(const void* a) { plain<BYTES, false>(a, GRADVERIFY_PC); } \
+    void __tsan_unaligned_write##BYTES(void* a) { plain<BYTES, true>(a, GRADVERIFY_PC); }       \
+    void __tsan_unaligned_volatile_read##BYTES(const void* a) {                                 \
+        volatile_access(a, BYTES, GRADVERIFY_PC, false);                                        \
+    }                                                                                           \
+    void __tsan_unaligned_volatile_write##BYTES(void* a) {                                      \
+        volatile_access(a, BYTES, GRADVERIFY_PC, true);                                         \
+    }
+GRADVERIFY_ACCESS(1)
+GRADVERIFY_ACCESS(2)
+GRADVERIFY_ACCESS(4)
+GRADVERIFY_ACCESS(8)
+GRADVERIFY_ACCESS(16)
+GRADVERIFY_UNALIGNED_ACCESS(2)
+GRADVERIFY_UNALIGNED_ACCESS(4)
+GRADVERIFY_UNALIGNED_ACCESS(8)
+GRADVERIFY_UNALIGNED_ACCESS(16)
+
+void __tsan_read_range(void* a, std::size_t bytes) { range(a, bytes, GRADVERIFY_PC, false); }
+void __tsan_write_range(void* a, std::size_t bytes) { range(a, bytes, GRADVERIFY_PC, true); }
+
+// The units' own calls of these are renamed so when a unit is closed: the compilers leave them to
+// the sanitizer's interceptors.
+void* gradverify_simt_memcpy(void* to, const void* from, std::size_t bytes) {
+    range(from, bytes, GRADVERIFY_PC, false);
+    range(to, bytes, GRADVERIFY_PC, true);
+    return std::memcpy(to, from, bytes);
+}
+void* gradverify_simt_memmove(void* to, const void* from, std::size_t bytes) {
+    range(from, bytes, GRADVERIFY_PC, false);
+    range(to, bytes, GRADVERIFY_PC, true);
+    return std::memmove(to, from, bytes);
+}
+void* gradverify_simt_memset(void* to, int value, std::size_t bytes) {
+    range(to, bytes, GRADVERIFY_PC, true);
+    return std::memset(to, value, bytes);
+}
+void* __tsan_memcpy(void* to, const void* from, std::size_t bytes) {
+    range(from, bytes, GRADVERIFY_PC, false);
+    range(to, bytes, GRADVERIFY_PC, true);
+    return std::memcpy(to, from, bytes);
+}
+void* __tsan_memmove(void* to, const void* from, std::size_t bytes) {
+    range(from, bytes, GRADVERIFY_PC, false);
+    range(to, bytes, GRADVERIFY_PC, true);
+    return std::memmove(to, from, bytes);
+}
+void* __tsan_memset(void* to, int value, std::size_t bytes) {
+    range(to, bytes, GRADVERIFY_PC, true);
+    return std::memset(to, value, bytes);
+}
+
+// Sequentially consistent, whatever order the code asks for: that is one of the orders it allows.
+#define GRADVERIFY_FETCH(BITS, T, NAME)                                              \
+    T __tsan_atomic##BITS##_fetch_##NAME(volatile T* a, T value, int) {              \
+        atomic_access(a, sizeof(T), GRADVERIFY_PC, {.reads = true, .writes = true}); \
+        return __atomic_fetch_##NAME(a, value, __ATOMIC_SEQ_CST);                    \
+    }
+#define GRADVERIFY_COMPARE_EXCHANGE(BITS, T, NAME)                                              \
+    int __tsan_atomic##BITS##_compare_exchange_##NAME(volatile T* a, T* expected, T value, int, \
+                                                      int) {                                    \
+        atomic_access(a, sizeof(T), GRADVERIFY_PC, {.reads = true, .writes = true});            \
+        return __atomic_compare_exchange_n(a, expected, value, false, __ATOMIC_SEQ_CST,         \
+                                           __ATOMIC_SEQ_CST);                                   \
+    }
+#define GRADVERIFY_ATOMICS(BITS, T)                                                              \
+    T __tsan_atomic##BITS##_load(const volatile T* a, int) {                                     \
+        atomic_access(a, sizeof(T), GRADVERIFY_PC, {.reads = true, .writes = false});            \
+        return __atomic_load_n(a, __ATOMIC_SEQ_CST);                                             \
+    }                                                                                            \
+    void __tsan_atomic##BITS##_store(volatile T* a, T value, int) {                              \
+        atomic_access(a, sizeof(T), GRADVERIFY_PC, {.reads = false, .writes = true});            \
+        __atomic_store_n(a, value, __ATOMIC_SEQ_CST);                                            \
+    }                                                                                            \
+    T __tsan_atomic##BITS##_exchange(volatile T* a, T value, int) {                              \
+        atomic_access(a, sizeof(T), GRADVERIFY_PC, {.reads = true, .writes = true});             \
+        return __atomic_exchange_n(a, value, __ATOMIC_SEQ_CST);                                  \
+    }                                                                                            \
+    GRADVERIFY_FETCH(BITS, T, add)                                                               \
+    GRADVERIFY_FETCH(BITS, T, sub)                                                               \
+    GRADVERIFY_FETCH(BITS, T, and)                                                               \
+    GRADVERIFY_FETCH(BITS, T, or)                                                                \
+    GRADVERIFY_FETCH(BITS, T, xor)                                                               \
+    GRADVERIFY_FETCH(BITS, T, nand)                                                              \
+    GRADVERIFY_COMPARE_EXCHANGE(BITS, T, strong)                                                 \
+    GRADVERIFY_COMPARE_EXCHANGE(BITS, T, weak)                                                   \
+    T __tsan_atomic##BITS##_compare_exchange_val(volatile T* a, T expected, T value, int, int) { \
+        atomic_access(a, sizeof(T), GRADVERIFY_PC, {.reads = true, .writes = true});             \
+        __atomic_compare_exchange_n(a, &expected, value, false, __ATOMIC_SEQ_CST,                \
+                                    __ATOMIC_SEQ_CST);                                           \
+        return expected;                                                                         \
+    }
+GRADVERIFY_ATOMICS(8, std::uint8_t)
+GRADVERIFY_ATOMICS(16, std::uint16_t)
+GRADVERIFY_ATOMICS(32, std::uint32_t)
+GRADVERIFY_ATOMICS(64, std::uint64_t)
+
+void __tsan_atomic_thread_fence(int) {
+    if (detecting != nullptr) detecting->fence();
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+void __tsan_atomic_signal_fence(int) {}
+
+#pragma GCC visibility pop
+}
+// NOLINTEND(bugprone-*,readability-identifier-naming)

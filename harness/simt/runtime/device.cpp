@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the CPU device says of itself through the CUDA run-time API: a small GPU of compute
+// capability 9.0, the only device, with the limits of device_limits.hpp.
+#include <algorithm>
+#include <cstdio>
+
+#include "gradverify_simt/runtime.hpp"
+#include "gradverify_simt/runtime_memory.hpp"
+#include "harness/simt/execute/executor.hpp"
+#include "harness/simt/runtime/buffers.hpp"
+#include "harness/simt/runtime/device_limits.hpp"
+#include "harness/simt/runtime/device_memory.hpp"
+
+namespace gs = gradverify::simt;
+
+namespace {
+
+constexpr int shared_default = static_cast<int>(gs::SharedMemory::default_limit_bytes);
+constexpr int shared_opt_in = static_cast<int>(gs::SharedMemory::opt_in_limit_bytes);
+constexpr int registers = 65536;
+constexpr int constant_bytes = 65536;
+
+cudaError_t refuse(cudaError_t error, const char* text) {
+    gs::Executor::of_this_thread().fail(error, text);
+    return error;
+}
+
+}  // namespace
+
+extern "C" {
+
+cudaError_t cudaGetDeviceCount(int* count) {
+    *count = 1;
+    return cudaSuccess;
+}
+cudaError_t cudaGetDevice(int* device) {
+    *device = 0;
+    return cudaSuccess;
+}
+cudaError_t cudaSetDevice(int device) {
+    return device == 0 ? cudaSuccess
+                       : refuse(cudaErrorInvalidDevice, "cudaSetDevice: the only device is 0");
+}
+cudaError_t cudaRuntimeGetVersion(int* version) {
+    *version = CUDART_VERSION;
+    return cudaSuccess;
+}
+cudaError_t cudaDriverGetVersion(int* version) { return cudaRuntimeGetVersion(version); }
+cudaError_t cudaMemGetInfo(std::size_t* free_bytes, std::size_t* total_bytes) {
+    *free_bytes = *total_bytes = gs::device_memory_bytes;
+    return cudaSuccess;
+}
+
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
+    if (device != 0) {
+        return refuse(cudaErrorInvalidDevice, "cudaGetDeviceProperties: the only device is 0");
+    }
+    *properties = {};
+    std::snprintf(properties->name, sizeof properties->name, "gradverify CPU device");
+    properties->totalGlobalMem = gs::device_memory_bytes;
+    properties->sharedMemPerBlock = gs::SharedMemory::default_limit_bytes;
+    properties->totalConstMem = constant_bytes;
+    properties->regsPerBlock = properties->regsPerMultiprocessor = registers;
+    properties->warpSize = gs::warp_lanes;
+    properties->maxThreadsPerBlock = gs::max_block_threads;
+    properties->maxThreadsDim[0] = properties->maxThreadsDim[1] = gs::max_block_threads;
+    properties->maxThreadsDim[2] = gs::max_block_z;
+    properties->maxGridSize[0] = gs::max_grid_x;
+    properties->maxGridSize[1] = properties->maxGridSize[2] = gs::max_grid_y_z;
+    properties->clockRate = properties->memoryClockRate = 1000000;
+    properties->memoryBusWidth = 64;
+    properties->l2CacheSize = 1 << 20;
+    properties->major = 9;
+    properties->multiProcessorCount = gs::multiprocessors;
+    properties->maxThreadsPerMultiProcessor = gs::threads_per_multiprocessor;
+    properties->maxBlocksPerMultiProcessor = gs::blocks_per_multiprocessor;
+    properties->sharedMemPerMultiprocessor = gs::SharedMemory::opt_in_limit_bytes + 1024;
+    properties->sharedMemPerBlockOptin = gs::SharedMemory::opt_in_limit_bytes;
+    properties->cooperativeLaunch = 1;
+    properties->unifiedAddressing = properties->managedMemory = 1;
+    return cudaSuccess;
+}
+
+cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device) {
+    cudaDeviceProp properties;
+    const cudaError_t error = cudaGetDeviceProperties(&properties, device);
+    if (error != cudaSuccess) return error;
+    switch (attribute) {
+        case cudaDevAttrMaxThreadsPerBlock:
+        case cudaDevAttrMaxBlockDimX:
+        case cudaDevAttrMaxBlockDimY:
+            *value = properties.maxThreadsPerBlock;
+            break;
+        case cudaDevAttrMaxBlockDimZ:
+            *value = properties.maxThreadsDim[2];
+            break;
+        case cudaDevAttrMaxGridDimX:
+            *value = properties.maxGridSize[0];
+            break;
+        case cudaDevAttrMaxGridDimY:
+        case cudaDevAttrMaxGridDimZ:
+            *value = properties.maxGridSize[1];
+            break;
+        case cudaDevAttrMaxSharedMemoryPerBlock:
+            *value = shared_default;
+            break;
+        case cudaDevAttrMaxSharedMemoryPerBlockOptin:
+            *value = shared_opt_in;
+            break;
+        case cudaDevAttrMaxSharedMemoryPerMultiprocessor:
+            *value = shared_opt_in + 1024;
+            break;
+        case cudaDevAttrTotalConstantMemory:
+            *value = constant_bytes;
+            break;
+        case cudaDevAttrWarpSize:
+            *value = properties.warpSize;
+            break;
+        case cudaDevAttrMaxRegistersPerBlock:
+        case cudaDevAttrMaxRegistersPerMultiprocessor:
+            *value = registers;
+            break;
+        case cudaDevAttrClockRate:
+            *value = properties.clockRate;
+            break;
+        case cudaDevAttrMultiProcessorCount:
+            *value = gs::multiprocessors;
+            break;
+        case cudaDevAttrMaxThreadsPerMultiProcessor:
+            *value = gs::threads_per_multiprocessor;
+            break;
+        case cudaDevAttrComputeCapabilityMajor:
+            *value = properties.major;
+            break;
+        case cudaDevAttrComputeCapabilityMinor:
+            *value = properties.minor;
+            break;
+        case cudaDevAttrMaxBlocksPerMultiprocessor:
+            *value = gs::blocks_per_multiprocessor;
+            break;
+        case cudaDevAttrCooperativeLaunch:
+            *value = 1;
+            break;
+        default:
+            return refuse(cudaErrorInvalidValue,
+                          "cudaDeviceGetAttribute: an attribute that the CPU device lacks");
+    }
+    return cudaSuccess;
+}
+
+// The kernel of a launch has no address here (it is a call within a lambda), so a raised limit
+// holds for all kernels of the OS thread.
+cudaError_t gradverify_simt_func_set_attribute(const void* function, cudaFuncAttribute attribute,
+                                               int value) {
+    if (function == nullptr) {
+        return refuse(cudaErrorInvalidDeviceFunction, "cudaFuncSetAttribute: no function");
+    }
+    if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize) return cudaSuccess;
+    if (value < 0 || value > shared_opt_in) {
+        return refuse(cudaErrorInvalidValue,
+                      "cudaFuncSetAttribute: dynamic shared memory of 0 to 232448 bytes");
+    }
+    std::size_t& limit = gs::Executor::of_this_thread().dynamic_shared_limit;
+    limit = std::max(limit, static_cast<std::size_t>(value));
+    return cudaSuccess;
+}
+
+cudaError_t gradverify_simt_func_get_attributes(cudaFuncAttributes* attributes) {
+    *attributes = {};
+    attributes->maxThreadsPerBlock = gs::max_block_threads;
+    attributes->numRegs = 32;
+    attributes->ptxVersion = attributes->binaryVersion = 90;
+    attributes->maxDynamicSharedSizeBytes =
+        static_cast<int>(gs::Executor::of_this_thread().dynamic_shared_limit);
+    return cudaSuccess;
+}
+
+cudaError_t gradverify_simt_pointer_attributes(cudaPointerAttributes* attributes,
+                                               const void* pointer) {
+    const auto at = reinterpret_cast<std::uintptr_t>(pointer);
+    const bool is_device =
+        gs::find_allocation(at, at + 1).bytes > 0 || gs::find_region(at, at + 1).bytes > 0;
+    auto* address = const_cast<void*>(pointer);
+    *attributes = {is_device ? cudaMemoryTypeDevice : cudaMemoryTypeUnregistered, 0,
+                   is_device ? address : nullptr, is_device ? nullptr : address};
+    return cudaSuccess;
+}
+
+cudaError_t gradverify_simt_occupancy(int* blocks, int block_size, std::size_t shared_bytes) {
+    if (block_size <= 0) {
+        return refuse(cudaErrorInvalidValue, "occupancy: a block of no threads");
+    }
+    *blocks = gs::blocks_per_multiprocessor_of(block_size, shared_bytes);
+    return cudaSuccess;
+}
+
+}  // extern "C"

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Guarded mappings from the kernel's anonymous memory.
+#include "harness/simt/runtime/mapping.hpp"
+
+#include <sanitizer/asan_interface.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+namespace gradverify::simt {
+
+std::size_t page_size_bytes() noexcept {
+    static const auto bytes = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+    return bytes;
+}
+
+std::size_t round_up(std::size_t bytes, std::size_t multiple) noexcept {
+    return (bytes + multiple - 1) / multiple * multiple;
+}
+
+namespace {
+
+std::size_t whole_zone(std::size_t bytes) noexcept {
+    return round_up(bytes == 0 ? 1 : bytes, page_size_bytes());
+}
+
+}  // namespace
+
+char* map_guarded(std::size_t bytes, std::size_t zone_bytes) noexcept {
+    const std::size_t zone = whole_zone(zone_bytes);
+    const std::size_t inner = round_up(bytes, page_size_bytes());
+    void* mapping = mmap(nullptr, inner + 2 * zone, PROT_NONE,
+                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (mapping == MAP_FAILED) return nullptr;
+    char* begin = static_cast<char*>(mapping) + zone;
+    if (inner > 0 && mprotect(begin, inner, PROT_READ | PROT_WRITE) != 0) {
+        munmap(mapping, inner + 2 * zone);
+        return nullptr;
+    }
+    // A stack may have lain here, and left what the address sanitizer keeps of its frames.
+    ASAN_UNPOISON_MEMORY_REGION(begin, inner);
+    return begin;
+}
+
+void unmap_guarded(char* mapping, std::size_t bytes, std::size_t zone_bytes) noexcept {
+    const std::size_t zone = whole_zone(zone_bytes);
+    munmap(mapping - zone, round_up(bytes, page_size_bytes()) + 2 * zone);
+}
+
+}  // namespace gradverify::simt

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0
+// The CUDA run-time API of the CPU device: errors, memory, streams, events. All work is done
+// before a call returns; what would have had to wait for it is kept track of in streams.hpp.
+#include "gradverify_simt/runtime.hpp"
+
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+
+#include "harness/simt/execute/executor.hpp"
+#include "harness/simt/runtime/buffers.hpp"
+#include "harness/simt/runtime/streams.hpp"
+
+struct CUevent_st {
+    std::chrono::steady_clock::time_point time;
+    gradverify::simt::StreamClock done{};  ///< before the record
+};
+
+namespace gradverify::simt {
+namespace {
+
+cudaError_t refuse(cudaError_t error, const char* call, const char* why) {
+    Executor::of_this_thread().fail(error, std::string(call) + ": " + why);
+    return error;
+}
+
+/// The host waits for every copy to or from it: of pageable memory CUDA waits for one, or for its
+/// being staged, also in cudaMemcpyAsync.
+void note_copy(cudaMemcpyKind kind, cudaStream_t stream, WorkName name) {
+    Streams& streams = Streams::of_this_thread();
+    if (kind == cudaMemcpyDeviceToDevice)
+        streams.enqueue(stream, name);
+    else
+        streams.run_and_wait(stream, name);
+}
+WorkName copy_name(const char* call, const void* to, const void* from, std::size_t bytes) {
+    return {.call = call, .is_on_buffers = meets_buffer(to, bytes) || meets_buffer(from, bytes)};
+}
+WorkName set_name(const char* call, const void* to, std::size_t bytes) {
+    return {.call = call, .is_on_buffers = meets_buffer(to, bytes)};
+}
+
+struct ErrorText {
+    cudaError_t error;
+    const char* name;
+    const char* text;
+};
+// The texts of CUDA's own runtime.
+constexpr ErrorText error_texts[] = {
+    {cudaSuccess, "cudaSuccess", "no error"},
+    {cudaErrorInvalidValue, "cudaErrorInvalidValue", "invalid argument"},
+    {cudaErrorMemoryAllocation, "cudaErrorMemoryAllocation", "out of memory"},
+    {cudaErrorInitializationError, "cudaErrorInitializationError", "initialization error"},
+    {cudaErrorInvalidConfiguration, "cudaErrorInvalidConfiguration",
+     "invalid configuration argument"},
+    {cudaErrorInvalidPitchValue, "cudaErrorInvalidPitchValue", "invalid pitch argument"},
+    {cudaErrorInvalidSymbol, "cudaErrorInvalidSymbol", "invalid device symbol"},
+    {cudaErrorInvalidDevicePointer, "cudaErrorInvalidDevicePointer", "invalid device pointer"},
+    {cudaErrorInvalidMemcpyDirection, "cudaErrorInvalidMemcpyDirection",
+     "invalid copy direction for memcpy"},
+    {cudaErrorInvalidDeviceFunction, "cudaErrorInvalidDeviceFunction", "invalid device function"},
+    {cudaErrorNoDevice, "cudaErrorNoDevice", "no CUDA-capable device is detected"},
+    {cudaErrorInvalidDevice, "cudaErrorInvalidDevice", "invalid device ordinal"},
+    {cudaErrorInvalidResourceHandle, "cudaErrorInvalidResourceHandle", "invalid resource handle"},
+    {cudaErrorNotReady, "cudaErrorNotReady", "device not ready"},
+    {cudaErrorIllegalAddress, "cudaErrorIllegalAddress",
+     "an illegal memory access was encountered"},
+    {cudaErrorLaunchOutOfResources, "cudaErrorLaunchOutOfResources",
+     "too many resources requested for launch"},
+    {cudaErrorLaunchTimeout, "cudaErrorLaunchTimeout", "the launch timed out and was terminated"},
+    {cudaErrorAssert, "cudaErrorAssert", "device-side assert triggered"},
+    {cudaErrorIllegalInstruction, "cudaErrorIllegalInstruction",
+     "an illegal instruction was encountered"},
+    {cudaErrorMisalignedAddress, "cudaErrorMisalignedAddress", "misaligned address"},
+    {cudaErrorLaunchFailure, "cudaErrorLaunchFailure", "unspecified launch failure"},
+    {cudaErrorCooperativeLaunchTooLarge, "cudaErrorCooperativeLaunchTooLarge",
+     "too many blocks in cooperative launch"},
+    {cudaErrorNotSupported, "cudaErrorNotSupported", "operation not supported"},
+};
+
+}  // namespace
+}  // namespace gradverify::simt
+
+using gradverify::simt::copy_name;
+using gradverify::simt::Executor;
+using gradverify::simt::meets_buffer;
+using gradverify::simt::note_copy;
+using gradverify::simt::refuse;
+using gradverify::simt::set_name;
+using gradverify::simt::Streams;
+
+extern "C" {
+
+const char* cudaGetErrorString(cudaError_t error) {
+    for (const auto& entry : gradverify::simt::error_texts) {
+        if (entry.error == error) return entry.text;
+    }
+    return "unrecognized error code";
+}
+const char* cudaGetErrorName(cudaError_t error) {
+    for (const auto& entry : gradverify::simt::error_texts) {
+        if (entry.error == error) return entry.name;
+    }
+    return "unrecognized error code";
+}
+cudaError_t cudaGetLastError() {
+    return static_cast<cudaError_t>(std::exchange(Executor::of_this_thread().last_cuda_error, 0));
+}
+cudaError_t cudaPeekAtLastError() {
+    return static_cast<cudaError_t>(Executor::of_this_thread().last_cuda_error);
+}
+cudaError_t cudaDeviceSynchronize() {
+    Streams::of_this_thread().wait_for_device();
+    return cudaPeekAtLastError();
+}
+cudaError_t cudaDeviceReset() {
+    Streams::of_this_thread().wait_for_device();
+    return cudaSuccess;
+}
+cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
+    Streams::of_this_thread().wait_for(stream);
+    return cudaPeekAtLastError();
+}
+
+cudaError_t gradverify_simt_malloc(void** pointer, std::size_t bytes) {
+    *pointer = bytes == 0 ? nullptr : gradverify::simt::allocate_device(bytes);
+    if (bytes != 0 && *pointer == nullptr) {
+        return refuse(cudaErrorMemoryAllocation, "cudaMalloc", "out of memory");
+    }
+    return cudaSuccess;
+}
+cudaError_t gradverify_simt_malloc_host(void** pointer, std::size_t bytes) {
+    *pointer = std::malloc(bytes == 0 ? 1 : bytes);
+    if (*pointer == nullptr) {
+        return refuse(cudaErrorMemoryAllocation, "cudaMallocHost", "out of memory");
+    }
+    return cudaSuccess;
+}
+// It waits for the device, as the runtime's does.
+cudaError_t cudaFree(void* pointer) {
+    Streams::of_this_thread().wait_for_device();
+    return gradverify_simt_free(pointer);
+}
+cudaError_t gradverify_simt_free(void* pointer) {
+    if (gradverify::simt::free_device(pointer)) return cudaSuccess;
+    return refuse(cudaErrorInvalidValue, "cudaFree", "not a pointer that cudaMalloc gave");
+}
+cudaError_t cudaFreeHost(void* pointer) {
+    std::free(pointer);
+    return cudaSuccess;
+}
+cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
+    Streams::of_this_thread().enqueue(stream, {.call = "cudaFreeAsync"});
+    return gradverify_simt_free(pointer);
+}
+
+cudaError_t gradverify_simt_copy(void* to, const void* from, std::size_t bytes,
+                                 cudaMemcpyKind kind) {
+    if (kind < cudaMemcpyHostToHost || kind > cudaMemcpyDefault) {
+        return refuse(cudaErrorInvalidMemcpyDirection, "cudaMemcpy", "no such direction");
+    }
+    if (bytes == 0) return cudaSuccess;
+    if (to == nullptr || from == nullptr) {
+        return refuse(cudaErrorInvalidValue, "cudaMemcpy", "a null pointer");
+    }
+    std::memmove(to, from, bytes);
+    return cudaSuccess;
+}
+cudaError_t cudaMemcpy2D(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
+                         std::size_t width, std::size_t height, cudaMemcpyKind kind) {
+    if (width > to_pitch || width > from_pitch) {
+        return refuse(cudaErrorInvalidPitchValue, "cudaMemcpy2D", "a row exceeds its pitch");
+    }
+    for (std::size_t row = 0; row < height; ++row) {
+        const cudaError_t error =
+            gradverify_simt_copy(static_cast<char*>(to) + row * to_pitch,
+                                 static_cast<const char*>(from) + row * from_pitch, width, kind);
+        if (error != cudaSuccess) return error;
+    }
+    const std::size_t rows = height == 0 ? 0 : height - 1;
+    note_copy(kind, nullptr,
+              {.call = "cudaMemcpy2D",
+               .is_on_buffers = meets_buffer(to, rows * to_pitch + width) ||
+                                meets_buffer(from, rows * from_pitch + width)});
+    return cudaSuccess;
+}
+cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
+    note_copy(kind, nullptr, copy_name("cudaMemcpy", to, from, bytes));
+    return gradverify_simt_copy(to, from, bytes, kind);
+}
+cudaError_t gradverify_simt_memcpy_async(void* to, const void* from, std::size_t bytes,
+                                         cudaMemcpyKind kind, cudaStream_t stream) {
+    note_copy(kind, stream, copy_name("cudaMemcpyAsync", to, from, bytes));
+    return gradverify_simt_copy(to, from, bytes, kind);
+}
+cudaError_t cudaMemset(void* to, int value, std::size_t bytes) {
+    Streams::of_this_thread().enqueue(nullptr, set_name("cudaMemset", to, bytes));
+    return gradverify_simt_set(to, value, bytes);
+}
+cudaError_t gradverify_simt_memset_async(void* to, int value, std::size_t bytes,
+                                         cudaStream_t stream) {
+    Streams::of_this_thread().enqueue(stream, set_name("cudaMemsetAsync", to, bytes));
+    return gradverify_simt_set(to, value, bytes);
+}
+cudaError_t gradverify_simt_set(void* to, int value, std::size_t bytes) {
+    if (bytes == 0) return cudaSuccess;
+    if (to == nullptr) return refuse(cudaErrorInvalidValue, "cudaMemset", "a null pointer");
+    std::memset(to, value, bytes);
+    return cudaSuccess;
+}
+
+cudaError_t gradverify_simt_stream_create(cudaStream_t* stream, unsigned flags) {
+    *stream = Streams::of_this_thread().create((flags & cudaStreamNonBlocking) == 0);
+    return cudaSuccess;
+}
+cudaError_t cudaStreamDestroy(cudaStream_t stream) {
+    if (Streams::of_this_thread().destroy(stream)) return cudaSuccess;
+    return refuse(cudaErrorInvalidResourceHandle, "cudaStreamDestroy",
+                  "not a stream that cudaStreamCreate gave");
+}
+cudaError_t gradverify_simt_stream_wait_event(cudaStream_t stream, cudaEvent_t event) {
+    Streams::of_this_thread().make_wait(stream, event->done);
+    return cudaSuccess;
+}
+
+cudaError_t gradverify_simt_event_create(cudaEvent_t* event) {
+    *event = new CUevent_st{std::chrono::steady_clock::now()};
+    return cudaSuccess;
+}
+cudaError_t gradverify_simt_event_record(cudaEvent_t event, cudaStream_t stream) {
+    event->time = std::chrono::steady_clock::now();
+    event->done = Streams::of_this_thread().record(stream);
+    return cudaSuccess;
+}
+cudaError_t cudaEventDestroy(cudaEvent_t event) {
+    delete event;
+    return cudaSuccess;
+}
+cudaError_t cudaEventSynchronize(cudaEvent_t event) {
+    Streams::of_this_thread().wait_for(event->done);
+    return cudaPeekAtLastError();
+}
+cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t from, cudaEvent_t to) {
+    *milliseconds = std::chrono::duration<float, std::milli>(to->time - from->time).count();
+    return cudaSuccess;
+}
+
+}  // extern "C"
+
+namespace gradverify::simt {
+
+CUstream_st* make_stream() { return Streams::of_this_thread().create(false); }
+void destroy_stream(CUstream_st* stream) { Streams::of_this_thread().destroy(stream); }
+void begin_call(CUstream_st* given) { Streams::of_this_thread().begin_call(given); }
+std::string why_unordered(bool given_alone) {
+    return Streams::of_this_thread().why_unordered(given_alone);
+}
+
+}  // namespace gradverify::simt

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/simt/runtime/streams.hpp"
+
+#include <algorithm>
+
+#include "harness/simt/faults/source_line.hpp"
+#include "harness/simt/runtime/stream_handle.hpp"
+
+namespace gradverify::simt {
+
+namespace {
+
+constexpr std::size_t default_stream = 0;
+
+bool is_made(cudaStream_t stream) {
+    return stream != nullptr && stream != cudaStreamLegacy && stream != cudaStreamPerThread;
+}
+
+}  // namespace
+
+void StreamClock::set(std::size_t stream, std::uint64_t piece) {
+    if (done_.size() <= stream) done_.resize(stream + 1);
+    done_[stream] = piece;
+}
+
+void StreamClock::join(const StreamClock& other) {
+    if (done_.size() < other.done_.size()) done_.resize(other.done_.size());
+    for (std::size_t i = 0; i < other.done_.size(); ++i)
+        done_[i] = std::max(done_[i], other.done_[i]);
+}
+
+Streams& Streams::of_this_thread() {
+    thread_local Streams streams;
+    return streams;
+}
+
+Streams::Streams() { add(nullptr, true); }
+
+Streams::~Streams() {
+    for (const Stream& stream : streams_)
+        if (is_made(stream.handle) && stream.owned) free_handle(stream.handle);
+}
+
+std::size_t Streams::add(cudaStream_t handle, bool blocking) {
+    // The work of a destroyed stream matters until the next call begins.
+    const auto reusable = std::ranges::find(streams_, true, &Stream::destroyed);
+    if (works_.empty() && reusable != streams_.end()) {
+        // Its number goes on counting: what waited for the one before has waited.
+        *reusable = {
+            .handle = handle, .blocking = blocking, .pieces = reusable->pieces, .known = {}};
+        return static_cast<std::size_t>(reusable - streams_.begin());
+    }
+    streams_.push_back({.handle = handle, .blocking = blocking, .known = {}});
+    return streams_.size() - 1;
+}
+
+std::size_t Streams::number_of(cudaStream_t stream) {
+    if (stream == nullptr || stream == cudaStreamLegacy) return default_stream;
+    for (std::size_t i = 1; i < streams_.size(); ++i)
+        if (streams_[i].handle == stream && !streams_[i].destroyed) return i;
+    // cudaStreamPerThread, or a stream that another OS thread made.
+    return add(stream, stream == cudaStreamPerThread || is_blocking(stream));
+}
+
+cudaStream_t Streams::create(bool blocking) {
+    cudaStream_t stream = make_handle(blocking);
+    streams_[add(stream, blocking)].owned = true;
+    return stream;
+}
+
+bool Streams::destroy(cudaStream_t stream) {
+    if (!is_made(stream)) return false;
+    Stream& one = streams_[number_of(stream)];
+    if (!one.owned) return false;
+    one.destroyed = true;
+    one.owned = false;
+    free_handle(stream);
+    return true;
+}
+
+std::uint64_t Streams::advance(std::size_t stream) {
+    Stream& on = streams_[stream];
+    on.known.join(host_);
+    if (stream == default_stream) {
+        for (const Stream& other : streams_)
+            if (other.blocking) on.known.join(other.known);
+    } else if (on.blocking) {
+        on.known.join(streams_[default_stream].known);
+    }
+    on.known.set(stream, ++on.pieces);
+    return on.pieces;
+}
+
+void Streams::begin_call(cudaStream_t given) {
+    wait_for_device();
+    works_.clear();
+    given_ = number_of(given);
+    default_begin_ = advance(default_stream);
+    given_begin_ = given_ == default_stream ? default_begin_ : advance(given_);
+}
+
+void Streams::enqueue(cudaStream_t stream, const WorkName& name) {
+    const std::size_t number = number_of(stream);
+    Work work{.stream = number, .piece = advance(number), .name = name};
+    const StreamClock& known = streams_[number].known;
+    work.after_given = known[given_] >= given_begin_;
+    work.after_default = known[default_stream] >= default_begin_;
+    for (Work& other : works_)
+        if (other.stream == number && other.after_given == work.after_given &&
+            other.after_default == work.after_default &&
+            other.name.is_on_buffers == name.is_on_buffers) {
+            other = work;
+            return;
+        }
+    works_.push_back(work);
+}
+
+void Streams::run_and_wait(cudaStream_t stream, const WorkName& name) {
+    enqueue(stream, name);
+    wait_for(stream);
+}
+
+void Streams::wait_for(cudaStream_t stream) {
+    const std::size_t number = number_of(stream);
+    host_.join(streams_[number].known);
+    if (number != default_stream) return;
+    for (const Stream& other : streams_)
+        if (other.blocking) host_.join(other.known);
+}
+
+void Streams::wait_for_device() {
+    for (const Stream& stream : streams_) host_.join(stream.known);
+}
+
+StreamClock Streams::record(cudaStream_t stream) {
+    const std::size_t number = number_of(stream);
+    advance(number);
+    return streams_[number].known;
+}
+
+void Streams::make_wait(cudaStream_t stream, const StreamClock& event) {
+    streams_[number_of(stream)].known.join(event);
+}
+
+const Streams::Work* Streams::first_unordered(std::size_t by, bool Work::*after) {
+    advance(by);
+    for (const Work& work : works_) {
+        const bool waited_for = is_waited_for(work);
+        const bool begins_late = work.*after || (waited_for && !work.name.is_on_buffers);
+        const bool ends_early = waited_for || streams_[by].known[work.stream] >= work.piece;
+        if (!begins_late || !ends_early) return &work;
+    }
+    return nullptr;
+}
+
+std::string Streams::print(const Work& work) const {
+    const unit::Place& launch = work.name.launch;
+    const char* const call = work.name.call;
+    std::string text = call;
+    if (launch.file)
+        text = short_path(launch.file) + ":" + std::to_string(launch.line) + ": launch of " + call;
+    if (work.stream == given_ && given_ != default_stream) return text + " on the given stream";
+    if (work.stream == default_stream) return text + " on the default stream";
+    return text + " on a stream of the launcher's own";
+}
+
+std::string Streams::why_unordered(bool given_alone) {
+    const Work* not_by_given = first_unordered(given_, &Work::after_given);
+    if (!not_by_given) return "";
+    const std::string too_early = print(*not_by_given) +
+                                  ": the host waits for it, but it is on buffers of the call and "
+                                  "may begin before the given stream's earlier work is done; ";
+    if (given_alone && is_waited_for(*not_by_given))
+        return too_early + "put it on that stream, or have it wait for an event of that stream's";
+    if (given_alone)
+        return print(*not_by_given) +
+               ": the given stream, which the kernel declares to use, does "
+               "not order it";
+    const Work* not_by_default = first_unordered(default_stream, &Work::after_default);
+    if (!not_by_default) return "";
+    if (is_waited_for(*not_by_given))
+        return too_early + "put all work on one stream, or join it by events";
+    if (not_by_default == not_by_given)
+        return print(*not_by_given) +
+               ": neither the given nor the default stream orders it; join it to one by events, or "
+               "wait for it";
+    return print(*not_by_given) + ", but " + print(*not_by_default) +
+           ": nothing orders the two; put all work on one stream, or join it by events";
+}
+
+}  // namespace gradverify::simt

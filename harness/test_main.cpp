@@ -1,9 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-// The main of the harness's tests, which is also the fake worker of the pool's tests.
-#include "harness/run_tests.hpp"
-#include "harness/test_worker.hpp"
-
-int main(int argc, char** argv) {
-    if (const auto worker = gradverify::run_as_test_worker(argc, argv)) return *worker;
-    return gradverify::run_tests(argc, argv);
-}

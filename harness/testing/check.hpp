@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// A bench for tests of how rows are served: a fake suite that draws cases whose seed is their index
+// and records what it is asked, and a pool of fake workers.
+#pragma once
+
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "harness/run/check.hpp"
+#include "harness/testing/operator.hpp"
+#include "harness/testing/worker.hpp"
+
+namespace gradverify::testing {
+
+/// A drawn case, as the driver asked for it.
+struct Asked {
+    std::string kernel, property;
+    std::uint64_t seed = 0;
+    std::int64_t index = 0;
+    std::string problem;
+    auto operator<=>(const Asked&) const = default;
+};
+
+/// Two operators, kernels that support different problems, and a suite that records what is asked.
+class Bench {
+  public:
+    Bench() {
+        registry.add(toy_operator());
+        registry.add(toy_operator("other"));
+        registry.add(toy_kernel("any"));
+        registry.add(toy_kernel("small").where("in", between(1, 4)));
+        KernelDeclaration other = toy_kernel("any", "cuda");
+        other.operator_name = "other";
+        registry.add(other);
+        registry.check();
+        const auto make = [this](const Row& row, std::uint64_t seed, std::int64_t index,
+                                 const Problem& problem) {
+            asked.push_back({row.kernel->name, row.property, seed, index, problem.print()});
+            return Case{.kernel = row.kernel->name,
+                        .property = row.property,
+                        .device = row.device,
+                        .problem = problem,
+                        .data = {.seed = static_cast<std::uint64_t>(index)}};
+        };
+        suite.draw = [make](const Row& row, std::uint64_t seed, std::int64_t index) {
+            if (row.property == "undrawable") return Suite::Draw{{}, "no problem is left"};
+            if (row.property == "throws") throw std::runtime_error("no such size");
+            const Problem problem = Problem::parse(row.kernel->op->space, "in=3");
+            return Suite::Draw{make(row, seed, index, problem), ""};
+        };
+        suite.draw_on = make;
+        suite.shrink = [this](const Case& found, const Outcome& outcome, const CaseRunner& runner) {
+            shrunk.push_back(found.data.seed);
+            const Outcome again = runner(found);
+            return Shrunk{found,
+                          again.verdict == outcome.verdict ? again : outcome,
+                          {Minimality::Kind::certified},
+                          1};
+        };
+    }
+
+    Row row(const std::string& property, const std::string& kernel = "toy.forward/any") const {
+        return {registry.find_kernel(kernel), property, "cpu"};
+    }
+
+    std::vector<RowResult> check(const std::vector<Row>& rows, const CheckOptions& options,
+                                 int jobs = 1) {
+        WorkerPoolOptions workers{.command = test_worker_command(), .jobs = jobs};
+        workers.time.floor_seconds = 0.5;
+        WorkerPool pool(workers);
+        const CheckObserver observer{
+            .row_ended = [this](const RowResult& result) { ended.push_back(result.row.property); },
+            .progressed =
+                [this](auto done_now, auto most_now, auto) {
+                    done = done_now;
+                    most = most_now;
+                }};
+        return check_rows(suite, rows, options, pool, observer);
+    }
+
+    RowResult check_one(const std::string& property, const CheckOptions& options, int jobs = 1) {
+        return check({row(property)}, options, jobs).front();
+    }
+
+    Registry registry;
+    Suite suite;
+    std::vector<Asked> asked;
+    std::vector<std::uint64_t> shrunk;
+    std::vector<std::string> ended;
+    std::int64_t done = 0, most = 0;
+};
+
+}  // namespace gradverify::testing

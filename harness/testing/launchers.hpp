@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// How the .cu file of the harness's tests reaches them: launchers by name, of the cpu device only.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "harness/registry/kernel_declaration.hpp"
+
+namespace gradverify::testing {
+
+std::map<std::string, KernelDeclaration::Thunk>& launchers();
+
+/// True, for a variable's initialiser.
+bool add_launcher(const std::string& device, const std::string& name,
+                  KernelDeclaration::Thunk thunk);
+
+}  // namespace gradverify::testing

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// An operator and kernels for the driver's tests, which never run anything: names, parameters and
+// sizes, no reference. For a registry of the test's own.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+#include "harness/registry/registry.hpp"
+
+namespace gradverify::testing {
+
+/// `toy`: n vectors or images, of one or two axes, times a weight.
+inline Operator toy_operator(std::string name = "toy") {
+    const auto sizes = [](const Problem& problem) {
+        Sizes all{problem.scalar("n")};
+        for (int axis = 0; axis < problem.rank(); ++axis)
+            all.push_back(problem.on_axis("in", axis));
+        return all;
+    };
+    return {.name = std::move(name),
+            .space = ParameterSpace(
+                {{.name = "n", .minimum = 0},
+                 {.name = "in", .kind = ParameterKind::per_axis, .carries_rank = true}},
+                1, 2),
+            .inputs = {{.name = "x", .sizes = sizes},
+                       {.name = "w", .sizes = [](const Problem&) { return Sizes{1}; }}},
+            .outputs = {{.name = "y", .sizes = sizes}},
+            .passes = {{.name = "forward", .inputs = {"x", "w"}, .outputs = {"y"}},
+                       {.name = "grad_x", .inputs = {"dy", "w"}, .outputs = {"dx"}}}};
+}
+
+/// A kernel of `toy`'s forward pass, as if registered at `kernels/<variant>.cu:7`.
+inline KernelDeclaration toy_kernel(const std::string& variant, const std::string& device = "cpu") {
+    KernelDeclaration declaration;
+    declaration.operator_name = "toy";
+    declaration.pass_name = "forward";
+    declaration.variant = variant;
+    declaration.device = device;
+    declaration.file = "kernels/" + variant + ".cu";
+    declaration.line = 7;
+    return declaration;
+}
+
+inline bool contains(const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+}
+
+/// What the call throws as std::invalid_argument; empty when it does not.
+template <class Call>
+std::string refusal(Call call) {
+    try {
+        call();
+    } catch (const std::invalid_argument& wrong) {
+        return wrong.what();
+    }
+    return {};
+}
+
+}  // namespace gradverify::testing

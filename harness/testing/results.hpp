@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// Results of rows made by hand, for the tests of what is printed and written of them.
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include "harness/run/check.hpp"
+#include "harness/testing/operator.hpp"
+
+namespace gradverify::testing {
+
+/// The kernels toy.forward/plain and toy.forward/tree_reduction, on both devices.
+inline const Registry& registry_of_results() {
+    static const Registry& filled = [&]() -> const Registry& {
+        static Registry registry;
+        registry.add(toy_operator());
+        for (const char* device : {"cpu", "cuda"}) {
+            registry.add(toy_kernel("plain", device));
+            registry.add(toy_kernel("tree_reduction", device));
+        }
+        registry.check();
+        return registry;
+    }();
+    return filled;
+}
+
+/// A kernel of `toy` with these constraints, in a registry of its own.
+struct Declared {
+    Registry registry;
+    const Kernel* kernel;
+
+    explicit Declared(const KernelDeclaration& declaration, Operator op = toy_operator()) {
+        registry.add(std::move(op));
+        registry.add(declaration);
+        registry.check();
+        kernel = registry.find_kernel("toy.forward/own");
+    }
+};
+
+/// The pairs of levels of these problems.
+inline std::shared_ptr<const PairsByRank> reach_of(const Kernel& kernel,
+                                                   const std::vector<std::string>& problems) {
+    PairsByRank reach;
+    for (const std::string& text : problems) {
+        const Problem problem = Problem::parse(kernel.op->space, text);
+        LevelPairs& pairs =
+            reach.try_emplace(problem.rank(), factors_of(*kernel.op, kernel.any(), problem.rank()))
+                .first->second;
+        pairs.add(pairs.levels_of(problem), kernel.op->is_empty(problem));
+    }
+    return std::make_shared<const PairsByRank>(std::move(reach));
+}
+
+inline RowResult result_of(const std::string& variant, std::string property, Verdict verdict,
+                           std::string message = "", std::string device = "cpu") {
+    RowResult result;
+    result.row = {registry_of_results().find_kernel("toy.forward/" + variant), std::move(property),
+                  std::move(device)};
+    result.verdict = verdict;
+    result.message = std::move(message);
+    result.cases = verdict == Verdict::skipped ? 0 : 20;
+    result.passed = verdict == Verdict::passed ? 20 : 0;
+    result.seconds = 0.25;
+    return result;
+}
+
+inline Case case_of(const RowResult& result, const char* problem = "n=2,in=3") {
+    return {.kernel = result.row.kernel->name,
+            .property = result.row.property,
+            .device = result.row.device,
+            .problem = Problem::parse(result.row.kernel->op->space, problem),
+            .data = {.is_explicit = true, .elements = {{.tensor = "x", .index = 0, .value = 1.0}}}};
+}
+
+inline RowResult failure_of(const std::string& variant, std::string property, Outcome outcome,
+                            Minimality minimality = {Minimality::Kind::certified, 7, 7}) {
+    RowResult result = result_of(variant, std::move(property), Verdict::failed, outcome.message);
+    result.failure = Shrunk{case_of(result), std::move(outcome), minimality, 41};
+    return result;
+}
+
+}  // namespace gradverify::testing

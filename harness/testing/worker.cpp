@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/testing/worker.hpp"
+
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+#include <fstream>
+#include <limits>
+#include <new>
+#include <stdexcept>
+#include <thread>
+#include <vector>
+
+#include "harness/base/errors.hpp"
+#include "harness/base/text.hpp"
+#include "harness/devices/call_note.hpp"
+#include "harness/workers/compute_sanitizer.hpp"
+#include "harness/workers/worker.hpp"
+
+namespace gradverify {
+
+namespace {
+
+/// What a request asks for: the property of a printed case, or the first word of any other text.
+std::string behaviour_of(std::string_view text) {
+    const auto fields = split(text, ':');
+    return std::string(fields.size() > 2 ? fields[2] : split(text, ' ').front());
+}
+
+/// The seed of a printed case, which the fake suite sets to the case's index; -1 without one.
+std::int64_t index_of(std::string_view text) {
+    for (const std::string_view field : split(text, ':'))
+        if (field.starts_with("seed=")) return parse_int(field.substr(5)).value_or(-1);
+    return -1;
+}
+
+void sleep_ms(int milliseconds) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
+}
+
+void die_of(int signal) {
+    // Not the handler of a sanitizer, which would call exit.
+    std::signal(signal, SIG_DFL);
+    raise(signal);
+}
+
+void write_to_answers(const std::string& line) {
+    if (write(worker_answer_fd, line.data(), line.size()) < 0) std::perror("test worker");
+}
+
+Outcome hang() {
+    for (;;) pause();
+}
+
+Outcome spin() {
+    while (getppid() != 0) continue;
+    return {};
+}
+
+/// Takes so much processor time, in no less wall time.
+void spin_ms(double milliseconds) {
+    const std::clock_t start = std::clock();
+    while (1e3 * static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC < milliseconds)
+        continue;
+}
+
+/// As a slow kernel of many blocks, or of blocks without end.
+void begin_blocks(int count) {
+    for (int i = 0; i < count; ++i) {
+        ++worker_note().blocks;
+        spin_ms(50);
+    }
+}
+
+Outcome eat_memory() {
+    for (std::vector<std::string> eaten;;) eaten.emplace_back(std::size_t{1} << 20, 'x');
+}
+
+/// What a heap that was damaged comes to, whoever is to pay: a death at a later case, or at exit.
+bool damaged = false;
+void die_at_exit() {
+    if (damaged) die_of(SIGSEGV);
+}
+
+Outcome damage() {
+    // As a checked heap would, it shows at the end of the process.
+    static const bool registered = std::atexit(die_at_exit) == 0;
+    damaged = registered;
+    return Outcome::passed();
+}
+
+Outcome fail_from_3(std::int64_t index) {
+    // The first failure is slower than those after it, whose answers overtake it.
+    if (index == 3) sleep_ms(50);
+    return index >= 3 ? Outcome::failed("case " + std::to_string(index)) : Outcome::passed();
+}
+
+Outcome err_at_2_fail_at_4(std::int64_t index) {
+    if (index == 2) sleep_ms(50);
+    if (index == 2) return Outcome::errored("no memory");
+    return index >= 4 ? Outcome::failed("case " + std::to_string(index)) : Outcome::passed();
+}
+
+int cases_before = 0;  ///< in this process
+
+/// As by the operator of the machine, and only the first time.
+std::optional<Outcome> be_killed() {
+    if (cases_before > 0) raise(SIGKILL);
+    return Outcome::passed();
+}
+
+/// Leaves the process, or gives the outcome that the word names.
+std::optional<Outcome> leave(const std::string& word) {
+    if (word == "crash") die_of(SIGSEGV);
+    if (word == "abort") die_of(SIGABRT);
+    if (word == "exit_0") std::exit(0);
+    if (word == "exit_3") std::exit(3);
+    if (word == "exit_75") std::exit(worker_exit_device_lost);
+    if (word == "hang") return hang();
+    if (word == "spin") return spin();
+    if (word == "begin_20_blocks") begin_blocks(20);
+    if (word == "begin_blocks_without_end") begin_blocks(std::numeric_limits<int>::max());
+    if (word == "eat_memory") return eat_memory();
+    if (word == "be_killed") return be_killed();
+    if (word == "die_if_damaged" && damaged) die_of(SIGABRT);
+    if (word == "die_in_company" && cases_before > 0) die_of(SIGABRT);
+    if (word == "speak_and_abort") {
+        std::fprintf(stderr, "free(): invalid\n  pointer\n");
+        die_of(SIGABRT);
+    }
+    if (word == "fork_and_crash") {
+        const pid_t child = fork();
+        if (child == 0) hang();
+        std::fprintf(stderr, "%d", child);
+        die_of(SIGSEGV);
+    }
+    if (word == "lose_device") {
+        write_to_answers(Outcome::failed("sticky").to_json() + "\n");
+        _exit(worker_exit_device_lost);
+    }
+    if (word == "garbage_as_answer") {
+        write_to_answers("this is no answer\n");
+        return hang();
+    }
+    if (word == "close_pipe") {
+        close(worker_answer_fd);
+        return hang();
+    }
+    return std::nullopt;
+}
+
+/// What compute-sanitizer would write while a case runs.
+void write_finding(const std::string& word) {
+    const char* log = std::getenv("GRADVERIFY_SANITIZER_LOG");
+    if (!log) return;
+    std::ofstream file(log, std::ios::app);
+    if (word == "sanitizer_finds")
+        file
+            << "========= Invalid __shared__ write of size 8 bytes\n=========     at k in k.cu:3\n";
+    if (word == "sanitizer_unfit") file << "========= Error: Device not supported.\n";
+}
+
+Outcome obey(std::string_view text) {
+    const std::string word = behaviour_of(text);
+    const std::int64_t index = index_of(text);
+    if (word == "crash_outside") die_of(SIGSEGV);
+    if (word == "borrow" && !is_distrusted("bad_partner")) {
+        note_partner("bad_partner");
+        const NotedLaunch launch;
+        die_of(SIGSEGV);
+    }
+    if (word == "borrow_and_lose" && !is_distrusted("bad_partner")) {
+        note_partner("bad_partner");
+        end_without_device("bad_partner lost the device");
+    }
+    if (word == "no_device") throw EnvironmentError("device cuda: gone");
+    std::optional<Outcome> left;
+    {
+        const NotedLaunch launch;
+        left = leave(word);
+    }
+    ++cases_before;
+    if (left) return *left;
+    if (word == "damage") return damage();
+    write_finding(word);
+    if (word == "no_memory") throw std::bad_alloc();
+    if (word == "throw") throw std::runtime_error("thrown");
+    if (word == "garbage_on_stdout") {
+        std::printf("ready\n{\"verdict\":\"failed\"}\n");
+        std::fflush(stdout);
+    }
+    if (word == "spin_100") spin_ms(100);
+    if (word == "sleep_20") sleep_ms(20);
+    if (word == "sleep_300") sleep_ms(300);
+    if (word == "fail_from_3") return fail_from_3(index);
+    if (word == "err_at_2_fail_at_4") return err_at_2_fail_at_4(index);
+    if (word == "pass_if_redrawn" && index < 1000) return {.verdict = Verdict::vacuous};
+    if (word == "pass_at_1" && index != 1) return {.verdict = Verdict::vacuous};
+    if (word == "skip_most" && index % 3 != 0) return Outcome::skipped("too coarse");
+    if (word == "skip_most") return Outcome::skipped("no partner");
+    if (word == "refuse_9_of_10" && index % 10 != 0) return Outcome::skipped("refused: no plan");
+    if (word == "refuse_19_of_20" && index % 20 != 0) return Outcome::skipped("refused: no plan");
+    Outcome outcome = Outcome::passed();
+    if (word == "vacuous") outcome.verdict = Verdict::vacuous;
+    if (word == "skip") outcome = Outcome::skipped("no partner");
+    if (word == "error") outcome = Outcome::errored("no memory");
+    if (word == "fail") outcome = Outcome::failed("case " + std::to_string(index));
+    if (word == "echo") outcome.message = text;
+    if (word == "pid") outcome.message = std::to_string(getpid());
+    outcome.error_over_bound = 0.25;
+    outcome.multiply_adds = 7.0;
+    outcome.seconds_total = outcome.seconds_cpu = 0x1p-10;
+    return outcome;
+}
+
+}  // namespace
+
+std::optional<int> run_as_test_worker(int argc, char** argv) {
+    if (argc < 2 || std::string_view(argv[1]) != "test-worker") return std::nullopt;
+    Suite suite;
+    suite.run = obey;
+    if (argc < 5) return worker_main(suite);
+    const SanitizerOptions sanitizer{argv[2], argv[3], argv[4]};
+    enter_compute_sanitizer(sanitizer, argv);
+    return worker_main(with_findings(suite, sanitizer));
+}
+
+}  // namespace gradverify

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which case is charged with a worker's death, and what is said of it; see test_worker.cpp for the
+// words that the fake worker obeys.
+#include <doctest/doctest.h>
+
+#include <set>
+
+#include "harness/base/errors.hpp"
+#include "harness/devices/call_note.hpp"
+#include "harness/testing/pool.hpp"
+#include "harness/workers/worker.hpp"
+
+using namespace gradverify;
+using namespace gradverify::testing;
+
+TEST_CASE("what dies before any kernel was called is no kernel's fault") {
+    WorkerPool pool(options());
+    const Outcome outcome = pool.run("crash_outside");
+    CHECK(outcome.verdict == Verdict::errored);
+    CHECK(outcome.message == "before the kernel was called: " + segfault);
+}
+
+TEST_CASE("a case that damages its worker is charged, although another one dies of it") {
+    WorkerPool pool(options());
+    std::vector<WorkerPool::Answer> late;
+    std::map<std::int64_t, Outcome> outcomes;
+    const std::vector<std::string> cases{"pass", "damage", "echo", "die_if_damaged", "pass"};
+    for (std::size_t i = 0; i < cases.size(); ++i)
+        pool.submit(static_cast<std::int64_t>(i), cases[i]);
+    while (auto answer = pool.wait(30.0))
+        if (answer->late)
+            late.push_back(*answer);
+        else
+            outcomes[answer->ticket] = answer->outcome;
+    REQUIRE(outcomes.size() == 5);
+    for (const auto& [ticket, outcome] : outcomes) CHECK(outcome.verdict == Verdict::passed);
+    REQUIRE(late.size() == 1);
+    CHECK(late[0].ticket == 1);
+    CHECK(late[0].outcome.verdict == Verdict::failed);
+    CHECK(late[0].outcome.message == segfault);
+    CHECK(late[0].outcome.discovery == Discovery::damaged);
+}
+
+TEST_CASE("what a worker dies of at its end is charged to the case that does so alone") {
+    WorkerPool pool(options());
+    for (const auto& [ticket, outcome] : outcomes_of(pool, {"echo", "damage", "pass"}))
+        CHECK(outcome.verdict == Verdict::passed);
+    pool.finish();
+    const auto late = pool.wait(0.0);
+    REQUIRE(late);
+    CHECK(late->late);
+    CHECK(late->ticket == 1);
+    CHECK(late->outcome.message == segfault);
+    CHECK_FALSE(pool.wait(0.0));
+    CHECK(pool.run("damage").verdict == Verdict::passed);
+    CHECK(pool.run("damage", {.alone = true}).message == segfault);
+}
+
+TEST_CASE("workers with a checked heap are replaced, and what ends them badly is charged") {
+    WorkerPoolOptions strict = options();
+    strict.strict_cases = 3;
+    strict.depth = 1;
+    WorkerPool pool(strict);
+    std::vector<std::int64_t> late;
+    for (std::int64_t i = 0; i < 10; ++i) pool.submit(i, i == 2 ? "damage" : "pid");
+    std::set<std::string> pids;
+    while (const auto answer = pool.wait(30.0))
+        if (answer->late)
+            late.push_back(answer->ticket);
+        else if (answer->ticket != 2)
+            pids.insert(answer->outcome.message);
+    CHECK(pids.size() == 2);
+    CHECK(late == std::vector<std::int64_t>{2});
+}
+
+TEST_CASE("a death that nothing repeats is an error that gives the evidence") {
+    WorkerPool pool(options());
+    const auto outcomes = outcomes_of(pool, {"pass", "echo", "die_in_company", "pass"});
+    for (const std::int64_t ticket : {0, 1, 3})
+        CHECK(outcomes.at(ticket).verdict == Verdict::passed);
+    CHECK(outcomes.at(2).verdict == Verdict::errored);
+    CHECK(outcomes.at(2).message ==
+          "its worker died at this case: the kernel's process called abort(); alone it does not, "
+          "nor does any of the 2 cases run before it; all of them in this order do again");
+}
+
+TEST_CASE("a worker that somebody else killed costs its case nothing") {
+    WorkerPool pool(options());
+    for (const auto& [ticket, outcome] : outcomes_of(pool, {"pass", "be_killed", "pass"}))
+        CHECK(outcome.verdict == Verdict::passed);
+}
+
+TEST_CASE("a kernel that kills another's case is left out of it, and of later ones") {
+    WorkerPoolOptions one_by_one = options();
+    one_by_one.depth = 1;
+    WorkerPool pool(one_by_one);
+    const auto outcomes = outcomes_of(pool, {"borrow", "pid", "borrow", "pid", "crash", "borrow"});
+    for (const auto& [ticket, outcome] : outcomes)
+        CHECK(outcome.verdict == (ticket == 4 ? Verdict::failed : Verdict::passed));
+    CHECK(outcomes.at(1).message == outcomes.at(3).message);
+}
+
+TEST_CASE("a kernel that costs another's case the device is left out of it") {
+    WorkerPool pool(options());
+    for (const auto& [ticket, outcome] : outcomes_of(pool, {"pid", "borrow_and_lose", "pid"}))
+        CHECK(outcome.verdict == Verdict::passed);
+    CHECK_THROWS_AS(end_without_device("lost"), EnvironmentError);
+}

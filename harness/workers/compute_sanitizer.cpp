@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/workers/compute_sanitizer.hpp"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "harness/base/errors.hpp"
+#include "harness/base/text.hpp"
+#include "harness/devices/compute_sanitizer.hpp"
+
+namespace gradverify {
+
+namespace {
+
+// Set for the process that compute-sanitizer starts; holds the path of its log.
+// Beside a log: how many of its bytes have been charged to cases.
+constexpr const char* charged_suffix = ".charged";
+// Beyond these a finding holds the host's call stack, which is ours.
+constexpr int details_maximum = 4;
+
+std::string find_program() {
+    const char* path = std::getenv("PATH");
+    std::string folders = path ? path : "";
+    folders += ":/usr/local/cuda/bin";
+    for (const auto folder : split(folders, ':')) {
+        std::string program = std::string(folder) + "/compute-sanitizer";
+        if (!folder.empty() && access(program.c_str(), X_OK) == 0) return program;
+    }
+    throw EnvironmentError(
+        "compute-sanitizer is neither on PATH nor in /usr/local/cuda/bin; it comes with the CUDA "
+        "toolkit");
+}
+
+std::string read_from(const std::string& path, std::uintmax_t offset) {
+    std::ifstream file(path, std::ios::binary);
+    if (!file.seekg(static_cast<std::streamoff>(offset))) return {};
+    return {std::istreambuf_iterator<char>(file), {}};
+}
+
+/// What follows the mark of a line of the tool's: nothing for another line.
+std::optional<std::string_view> after_mark(std::string_view line) {
+    constexpr std::string_view mark = "=========";
+    if (!line.starts_with(mark)) return std::nullopt;
+    line.remove_prefix(mark.size());
+    return line;
+}
+
+/// Whether a line begins a finding, and what kind.
+std::optional<SanitizerFinding> begun_by(std::string_view text) {
+    // Details are indented further.
+    if (text.size() < 2 || text[0] != ' ' || text[1] == ' ') return std::nullopt;
+    text.remove_prefix(1);
+    for (const char* other : {"COMPUTE-SANITIZER", "ERROR SUMMARY", "RACECHECK SUMMARY",
+                              "LEAK SUMMARY", "Program hit", "Target application", "Saved host"})
+        if (text.starts_with(other)) return std::nullopt;
+    const bool is_race = text.find("Race reported") != std::string_view::npos;
+    if (text.starts_with("Warning:") && !is_race) return std::nullopt;
+    const bool is_of_the_tool =
+        text.starts_with("Internal") || (text.starts_with("Error:") && !is_race);
+    return SanitizerFinding{std::string(text), is_of_the_tool};
+}
+
+/// A worker's log, read as it grows.
+class GrowingLog {
+  public:
+    explicit GrowingLog(std::string path) : path_(std::move(path)) {}
+
+    /// The first finding since the last call.
+    SanitizerFinding next() {
+        std::string lines = read_from(path_, offset_);
+        lines.resize(lines.rfind('\n') + 1);  // npos + 1 is 0
+        if (lines.empty()) return {};
+        offset_ += lines.size();
+        std::ofstream(path_ + charged_suffix) << offset_;
+        return first_finding(lines);
+    }
+
+  private:
+    std::string path_;
+    std::uintmax_t offset_ = 0;
+};
+
+}  // namespace
+
+SanitizerFinding first_finding(std::string_view lines) {
+    SanitizerFinding found;
+    int details = 0;
+    for (const std::string_view line : split(lines, '\n')) {
+        const auto text = after_mark(line);
+        if (!text) continue;
+        if (found.text.empty()) {
+            if (auto begun = begun_by(*text)) found = std::move(*begun);
+            continue;
+        }
+        const std::size_t word = text->find_first_not_of(' ');
+        const bool is_detail = word != std::string_view::npos && word > 1 &&
+                               !text->substr(word).starts_with("Saved host");
+        if (!is_detail || ++details > details_maximum) break;
+        found.text += "; " + std::string(text->substr(word));
+    }
+    return found;
+}
+
+SanitizerRun::SanitizerRun(std::string tool) : tool_(std::move(tool)), program_(find_program()) {
+    std::string folder = (std::filesystem::temp_directory_path() / "gradverify-XXXXXX").string();
+    if (!mkdtemp(folder.data()))
+        throw EnvironmentError("can't make the folder " + folder + ": " + std::strerror(errno));
+    folder_ = folder;
+}
+
+SanitizerRun::~SanitizerRun() {
+    std::error_code ignored;
+    std::filesystem::remove_all(folder_, ignored);
+}
+
+std::vector<std::string> SanitizerRun::watched(std::vector<std::string> worker_command) const {
+    for (const std::string& word : {tool_, program_, folder_}) worker_command.push_back(word);
+    return worker_command;
+}
+
+std::string SanitizerRun::late_finding() const {
+    for (const auto& entry : std::filesystem::directory_iterator(folder_)) {
+        const std::string path = entry.path().string();
+        if (path.ends_with(charged_suffix)) continue;
+        std::uintmax_t charged = 0;
+        std::ifstream(path + charged_suffix) >> charged;
+        if (auto found = first_finding(read_from(path, charged)); !found.text.empty())
+            return found.text;
+    }
+    return {};
+}
+
+void enter_compute_sanitizer(const SanitizerOptions& options, char** argv) {
+    if (is_under_compute_sanitizer()) return;
+    std::error_code error;
+    std::string self = std::filesystem::read_symlink("/proc/self/exe", error).string();
+    std::string log = options.folder + "/" + std::to_string(getpid()) + ".log";
+    // Refused launches and the like are in the launch's status.
+    std::vector<std::string> words{options.program,       "--tool", options.tool, "--log-file", log,
+                                   "--report-api-errors", "no",     self};
+    for (char** word = argv + 1; *word != nullptr; ++word) words.emplace_back(*word);
+    std::vector<char*> arguments;
+    arguments.reserve(words.size() + 1);
+    for (std::string& word : words) arguments.push_back(word.data());
+    arguments.push_back(nullptr);
+    setenv(compute_sanitizer_log_variable, log.c_str(), 1);
+    execv(arguments.front(), arguments.data());
+    throw EnvironmentError("can't run " + options.program + ": " + std::strerror(errno));
+}
+
+Suite with_findings(const Suite& suite, const SanitizerOptions& options) {
+    Suite watched = suite;
+    const char* path = std::getenv(compute_sanitizer_log_variable);
+    const auto log = std::make_shared<GrowingLog>(path ? path : "");
+    watched.run = [run = suite.run, log, tool = options.tool](std::string_view printed_case) {
+        Outcome outcome = run(printed_case);
+        const SanitizerFinding found = log->next();
+        if (found.text.empty()) return outcome;
+        outcome.verdict = found.is_of_the_tool ? Verdict::errored : Verdict::failed;
+        outcome.message =
+            "compute-sanitizer says: " + found.text +
+            (found.is_of_the_tool ? "" : " (replay with --compute-sanitizer=" + tool + ")");
+        return outcome;
+    };
+    return watched;
+}
+
+}  // namespace gradverify

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// Decides how workers run under NVIDIA's compute-sanitizer, and which case a finding is charged to:
+// the one whose run wrote it into the worker's log. The pool knows nothing of this. A worker starts
+// as usual, becomes compute-sanitizer by exec, and that starts the worker proper, on the same
+// pipes.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "harness/cases/suite.hpp"
+
+namespace gradverify {
+
+/// What `--compute-sanitizer` accepts.
+inline const std::vector<std::string> sanitizer_tools{"memcheck", "racecheck", "initcheck",
+                                                      "synccheck"};
+
+/// The driver's side: a folder for the logs, for as long as the workers run.
+class SanitizerRun {
+  public:
+    /// **Errors** EnvironmentError when compute-sanitizer is neither on PATH nor in
+    /// /usr/local/cuda/bin.
+    explicit SanitizerRun(std::string tool);
+    ~SanitizerRun();
+    SanitizerRun(const SanitizerRun&) = delete;
+    SanitizerRun& operator=(const SanitizerRun&) = delete;
+
+    /// A worker's command, such that it runs under the tool.
+    std::vector<std::string> watched(std::vector<std::string> worker_command) const;
+    /// The first finding that was written after its worker's last answer, so that it is charged to
+    /// no case; "" when there is none. To be asked once the workers have ended.
+    std::string late_finding() const;
+
+  private:
+    std::string tool_, program_, folder_;
+};
+
+/// The worker's side: what `watched` adds to its command line.
+struct SanitizerOptions {
+    std::string tool, program, folder;
+
+    bool is_on() const { return !tool.empty(); }
+};
+
+/// Replaces this process by compute-sanitizer, which runs it again; returns there.
+///
+/// **Errors** EnvironmentError when it can't.
+void enter_compute_sanitizer(const SanitizerOptions& options, char** argv);
+/// The suite, but a case during which the tool found something has failed.
+Suite with_findings(const Suite& suite, const SanitizerOptions& options);
+
+/// A finding of a log.
+struct SanitizerFinding {
+    std::string text;  ///< its first lines, joined; empty: there is none
+    /// It is about the tool, as when that does not support the GPU.
+    bool is_of_the_tool = false;
+};
+/// The first in some lines of a log.
+SanitizerFinding first_finding(std::string_view lines);
+
+}  // namespace gradverify

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+// compute-sanitizer's logs, and workers that run under a script which plays it: it takes the
+// tool's options, writes a log as the tool does, and runs the worker.
+#include "harness/workers/compute_sanitizer.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+
+#include "harness/base/errors.hpp"
+#include "harness/testing/operator.hpp"
+#include "harness/testing/worker.hpp"
+#include "harness/workers/pool.hpp"
+
+namespace gradverify {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* invalid_read = R"(========= COMPUTE-SANITIZER
+========= Invalid __global__ read of size 4 bytes
+=========     at sum_read_ahead(const float *, float *)+0x3a0 in conv_gradients.cu:112
+=========     by thread (0,0,0) in block (0,0,0)
+=========     Address 0x7f2c3e000200 is out of bounds
+=========     and is 1 bytes after the nearest allocation at 0x7f2c3e000000 of size 512 bytes
+=========     Saved host backtrace up to driver entry point at kernel launch time
+=========         Host Frame:  [0x3344df]
+=========
+========= Invalid __global__ read of size 4 bytes
+)";
+
+/// A folder that is first on PATH, with a compute-sanitizer of this text if one is given.
+class FirstOnPath {
+  public:
+    explicit FirstOnPath(const std::string& script, bool keep_others = true)
+        : path_before_(std::getenv("PATH")) {
+        std::string folder = (fs::temp_directory_path() / "gradverify-test-XXXXXX").string();
+        REQUIRE(mkdtemp(folder.data()) != nullptr);
+        folder_ = folder;
+        if (!script.empty()) {
+            const fs::path program = folder_ / "compute-sanitizer";
+            std::ofstream(program) << script;
+            fs::permissions(program, fs::perms::owner_all);
+        }
+        const std::string path = folder + (keep_others ? ":" + path_before_ : "");
+        setenv("PATH", path.c_str(), 1);
+    }
+    ~FirstOnPath() {
+        setenv("PATH", path_before_.c_str(), 1);
+        fs::remove_all(folder_);
+    }
+    FirstOnPath(const FirstOnPath&) = delete;
+    FirstOnPath& operator=(const FirstOnPath&) = delete;
+
+  private:
+    std::string path_before_;
+    fs::path folder_;
+};
+
+/// Runs what follows its options; `at_end` is written to the log behind it.
+std::string fake_tool(const std::string& at_end = "") {
+    return R"(#!/usr/bin/env bash
+set -e
+[[ $1 == --tool && $2 == memcheck && $3 == --log-file && $5 == --report-api-errors && $6 == no ]]
+log=$4
+shift 6
+echo '========= COMPUTE-SANITIZER' >"$log"
+code=0
+"$@" || code=$?
+printf '%s' ')" +
+           at_end + R"(' >>"$log"
+exit "$code"
+)";
+}
+
+bool contains(const std::string& text, const std::string& part) {
+    return testing::contains(text, part);
+}
+
+}  // namespace
+
+TEST_CASE("a finding is its first line and what is indented below, without the host's stack") {
+    const SanitizerFinding found = first_finding(invalid_read);
+    CHECK(!found.is_of_the_tool);
+    CHECK(found.text ==
+          "Invalid __global__ read of size 4 bytes; "
+          "at sum_read_ahead(const float *, float *)+0x3a0 in conv_gradients.cu:112; "
+          "by thread (0,0,0) in block (0,0,0); Address 0x7f2c3e000200 is out of bounds; "
+          "and is 1 bytes after the nearest allocation at 0x7f2c3e000000 of size 512 bytes");
+}
+
+TEST_CASE("a race is a finding, and so is its warning") {
+    for (const std::string kind : {"Error", "Warning"}) {
+        const SanitizerFinding found = first_finding(
+            "========= " + kind +
+            ": Race reported between Write access at reduce(float *)+0x90 in r.cu:8\n"
+            "=========     and Read access at reduce(float *)+0xc0 in r.cu:9 [124 hazards]\n"
+            "=========\n========= RACECHECK SUMMARY: 1 hazard displayed (1 error, 0 warnings)\n");
+        CHECK(contains(found.text, "Race reported between Write access"));
+        CHECK(contains(found.text, "r.cu:9 [124 hazards]"));
+        CHECK(!contains(found.text, "SUMMARY"));
+        CHECK(!found.is_of_the_tool);
+    }
+}
+
+TEST_CASE("summaries, notes and other lines are no finding") {
+    CHECK(first_finding("").text == "");
+    CHECK(first_finding("========= COMPUTE-SANITIZER\nhello\n========= ERROR SUMMARY: 0 errors\n"
+                        "========= RACECHECK SUMMARY: 0 hazards displayed\n"
+                        "========= Program hit cudaErrorInvalidConfiguration (error 9) due to\n"
+                        "=========     Saved host backtrace\n"
+                        "========= Warning: something about the tool\n")
+              .text == "");
+}
+
+TEST_CASE("what the tool says of itself is told apart") {
+    const SanitizerFinding found = first_finding("========= Error: Device not supported.\n");
+    CHECK(found.is_of_the_tool);
+    CHECK(found.text == "Error: Device not supported.");
+}
+
+TEST_CASE("a finding fails the case that wrote it, and no other") {
+    const FirstOnPath tool(fake_tool());
+    const SanitizerRun run("memcheck");
+    {
+        WorkerPool pool({.command = run.watched(test_worker_command()), .jobs = 2});
+        CHECK(pool.run("pass").verdict == Verdict::passed);
+        const Outcome found = pool.run("sanitizer_finds");
+        CHECK(found.verdict == Verdict::failed);
+        CHECK(found.message ==
+              "compute-sanitizer says: Invalid __shared__ write of size 8 bytes; at k in k.cu:3 "
+              "(replay with --compute-sanitizer=memcheck)");
+        CHECK(pool.run("pass").verdict == Verdict::passed);
+        CHECK(pool.run("fail").message == "case -1");
+        const Outcome unfit = pool.run("sanitizer_unfit");
+        CHECK(unfit.verdict == Verdict::errored);
+        CHECK(contains(unfit.message, "Device not supported"));
+    }
+    CHECK(run.late_finding() == "");
+}
+
+TEST_CASE("a finding behind the last case is not lost") {
+    const FirstOnPath tool(fake_tool("========= Invalid __global__ write of size 1 bytes\n"));
+    const SanitizerRun run("memcheck");
+    {
+        WorkerPool pool({.command = run.watched(test_worker_command())});
+        CHECK(pool.run("sanitizer_finds").verdict == Verdict::failed);
+    }
+    CHECK(run.late_finding() == "Invalid __global__ write of size 1 bytes");
+}
+
+TEST_CASE("the logs are gone after the run") {
+    const FirstOnPath tool(fake_tool());
+    std::string folder;
+    {
+        const SanitizerRun run("memcheck");
+        folder = run.watched({}).back();
+        CHECK(fs::exists(folder));
+    }
+    CHECK(!fs::exists(folder));
+}
+
+TEST_CASE("a machine without compute-sanitizer is told where it would be") {
+    if (fs::exists("/usr/local/cuda/bin/compute-sanitizer")) return;
+    const FirstOnPath nothing("", false);
+    CHECK_THROWS_WITH_AS(SanitizerRun("memcheck"),
+                         "compute-sanitizer is neither on PATH nor in /usr/local/cuda/bin; it "
+                         "comes with the CUDA toolkit",
+                         EnvironmentError);
+}
+
+}  // namespace gradverify

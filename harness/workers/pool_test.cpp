@@ -1,0 +1,399 @@
+// SPDX-License-Identifier: Apache-2.0
+// That every case gets exactly one answer, its own, whatever the workers do; see test_worker.cpp
+// for the words that the fake worker obeys.
+#include "harness/workers/pool.hpp"
+
+#include <doctest/doctest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <map>
+#include <set>
+#include <thread>
+
+#include "harness/base/errors.hpp"
+#include "harness/base/interrupt.hpp"
+#include "harness/base/process_usage.hpp"
+#include "harness/testing/pool.hpp"
+
+namespace {
+
+using namespace gradverify;
+using namespace gradverify::testing;
+
+/// Checks that the middle one of some cases fails for this reason and that the others pass.
+void check_only_middle_fails(const std::string& deadly, const std::string& cause,
+                             WorkerPoolOptions with = options()) {
+    CAPTURE(deadly);
+    WorkerPool pool(std::move(with));
+    const auto outcomes = outcomes_of(pool, {"pass", "pass", deadly, "pass", "pass", "pass"});
+    for (const auto& [ticket, outcome] : outcomes) {
+        CAPTURE(ticket);
+        CHECK(outcome.verdict == (ticket == 2 ? Verdict::failed : Verdict::passed));
+        if (ticket == 2) CHECK(outcome.message == cause);
+    }
+}
+
+WorkerPoolOptions impatient(double floor_seconds) {
+    WorkerPoolOptions with = options();
+    with.time.floor_seconds = floor_seconds;
+    return with;
+}
+
+/// Processes that want every core.
+class Crowd {
+  public:
+    explicit Crowd(int count) {
+        for (int i = 0; i < count; ++i) {
+            const pid_t pid = fork();
+            if (pid == 0)
+                while (getppid() != 0) continue;
+            pids_.push_back(pid);
+        }
+    }
+    ~Crowd() {
+        for (const pid_t pid : pids_) {
+            kill(pid, SIGKILL);
+            waitpid(pid, nullptr, 0);
+        }
+    }
+    Crowd(const Crowd&) = delete;
+    Crowd& operator=(const Crowd&) = delete;
+
+  private:
+    std::vector<pid_t> pids_;
+};
+
+bool is_alive(const std::string& pid) { return kill(std::stoi(pid), 0) == 0; }
+
+/// Whether it does more than wait for its parent to reap it.
+bool is_running(const std::string& pid) {
+    const auto usage = usage_of(std::stoi(pid));
+    return usage && usage->memory_bytes > 0;
+}
+
+bool has_children() { return waitpid(-1, nullptr, WNOHANG) != -1 || errno != ECHILD; }
+
+}  // namespace
+
+TEST_CASE("each outcome comes back with the ticket of its case") {
+    WorkerPool pool(options());
+    const auto outcomes =
+        outcomes_of(pool, {"pass", "fail", "vacuous", "skip", "error", "throw", "no_memory"});
+    CHECK(outcomes.at(0).verdict == Verdict::passed);
+    CHECK(outcomes.at(0).error_over_bound == 0.25);
+    CHECK(outcomes.at(1).verdict == Verdict::failed);
+    CHECK(outcomes.at(2).verdict == Verdict::vacuous);
+    CHECK(outcomes.at(3).verdict == Verdict::skipped);
+    CHECK(outcomes.at(4).verdict == Verdict::errored);
+    CHECK(outcomes.at(5).verdict == Verdict::errored);
+    CHECK(outcomes.at(5).message == "thrown");
+    CHECK(outcomes.at(6).verdict == Verdict::errored);
+    CHECK(outcomes.at(6).message.starts_with("out of memory outside of the kernel"));
+}
+
+TEST_CASE("hundreds of cases in the pipes of several workers are each answered once") {
+    WorkerPool pool(options(3));
+    std::vector<std::string> cases;
+    for (int i = 0; i < 500; ++i) cases.push_back("echo " + std::to_string(i));
+    const auto outcomes = outcomes_of(pool, cases);
+    for (const auto& [ticket, outcome] : outcomes)
+        CHECK(outcome.message == cases[static_cast<std::size_t>(ticket)]);
+}
+
+TEST_CASE("cases are spread over the workers") {
+    WorkerPool pool(options(3));
+    std::set<std::string> pids;
+    for (const auto& [ticket, outcome] : outcomes_of(pool, {"pid", "pid", "pid"}))
+        pids.insert(outcome.message);
+    CHECK(pids.size() == 3);
+}
+
+TEST_CASE("there is room until every worker has its depth of cases") {
+    WorkerPoolOptions two = options(2);
+    two.depth = 3;
+    WorkerPool pool(two);
+    int submitted = 0;
+    for (; pool.has_room() && submitted < 100; ++submitted) pool.submit(submitted, "pass");
+    CHECK(submitted == 6);
+    CHECK(pool.in_flight() == 6);
+    while (pool.wait(30.0)) --submitted;
+    CHECK(submitted == 0);
+    CHECK(pool.in_flight() == 0);
+    CHECK(pool.has_room());
+}
+
+TEST_CASE("as many workers as a large machine has cores can be started") {
+    WorkerPool pool(options(70));
+    std::set<std::string> pids;
+    for (const auto& [ticket, outcome] : outcomes_of(pool, std::vector<std::string>(70, "pid")))
+        pids.insert(outcome.message);
+    CHECK(pids.size() == 70);
+}
+
+TEST_CASE("a worker that dies fails the case that it was running, and no other") {
+    check_only_middle_fails("crash", segfault);
+    check_only_middle_fails("abort", "the kernel's process called abort()");
+    check_only_middle_fails("exit_3", "the kernel's process called exit(3)");
+    check_only_middle_fails("exit_0", "the kernel's process called exit(0)");
+}
+
+TEST_CASE("what a process printed before it died is part of the cause, in one line") {
+    check_only_middle_fails("speak_and_abort",
+                            "the kernel's process called abort(); its last words: free(): invalid "
+                            "pointer");
+}
+
+TEST_CASE("what a process prints is passed on, but for the trials of a shrink") {
+    // Of this process, which passes it on to its stderr.
+    FILE* const passed_on = std::tmpfile();
+    const int real = dup(STDERR_FILENO);
+    dup2(fileno(passed_on), STDERR_FILENO);
+    const auto length_after = [&](const RunOptions& run_options) {
+        WorkerPool pool(options());
+        CHECK(
+            pool.run("speak_and_abort", run_options).message.ends_with("free(): invalid pointer"));
+        return lseek(fileno(passed_on), 0, SEEK_END);
+    };
+    CHECK(length_after({.patience = Patience::trial}) == 0);
+    CHECK(length_after({.patience = Patience::trial, .alone = true}) == 0);
+    CHECK(length_after({}) > 0);
+    dup2(real, STDERR_FILENO);
+    close(real);
+    std::fclose(passed_on);
+}
+
+TEST_CASE("a case that spins or sleeps for ever fails after its time limit, and no other") {
+    check_only_middle_fails("spin",
+                            "no end after 0.3 s of CPU time (the slowest case of this run took "
+                            "0.00098 s)",
+                            impatient(0.3));
+    check_only_middle_fails("hang",
+                            "no end after 0.6 s in which it slept (the slowest case of this run "
+                            "took 0.00098 s)",
+                            impatient(0.1));
+}
+
+TEST_CASE("a case that begins block after block is slow, and does not hang") {
+    WorkerPool pool(impatient(0.25));
+    CHECK(pool.run("begin_20_blocks").verdict == Verdict::passed);
+    CHECK(pool.run("begin_20_blocks", {.alone = true}).verdict == Verdict::passed);
+    // No smaller problem is one that takes long.
+    CHECK(pool.run("begin_20_blocks", {.patience = Patience::trial}).verdict == Verdict::failed);
+}
+
+TEST_CASE("a case that begins blocks without end fails in the end, and no other") {
+    check_only_middle_fails("begin_blocks_without_end",
+                            "no end after 2 s of CPU time (the slowest case of this run took "
+                            "0.00098 s)",
+                            impatient(0.1));
+}
+
+TEST_CASE("a worker that is stopped from running by others is not late") {
+    WorkerPool pool(impatient(0.4));
+    // Many processes on few cores: each gets a fraction of the wall time.
+    const Crowd crowd(4 * static_cast<int>(std::thread::hardware_concurrency()));
+    CHECK(pool.run("spin_100").verdict == Verdict::passed);
+}
+
+TEST_CASE("the limit grows with the slowest case so far") {
+    TimeLimits limits({.floor_seconds = 1.0});
+    const std::string on_cpu = "v1:a:b:cpu:in=1", on_cuda = "v1:a:b:cuda:in=1";
+    CHECK(limits.cpu_seconds(on_cpu, Patience::full) == 1.0);
+    CHECK(limits.cpu_seconds(on_cuda, Patience::full) == 3.0);
+    CHECK(limits.cpu_seconds(on_cpu, Patience::trial) == 0.1);
+    CHECK(limits.cpu_seconds_in_all(on_cpu, Patience::full) == 20.0);
+    CHECK(limits.cpu_seconds_in_all(on_cpu, Patience::trial) == 0.1);
+    Outcome slow = Outcome::passed();
+    slow.seconds_cpu = 0.5;
+    limits.completed(on_cpu, slow);
+    CHECK(limits.cpu_seconds(on_cpu, Patience::full) == 10.0);
+    CHECK(limits.cpu_seconds(on_cuda, Patience::full) == 3.0);
+    CHECK(limits.history(on_cpu) == "the slowest case of this run took 0.5 s");
+    CHECK(limits.history(on_cuda) == "no case of this run has ended");
+}
+
+TEST_CASE("a large case has a limit of its own, and is compared with large ones alone") {
+    TimeLimits limits({.floor_seconds = 1.0,
+                       .large_seconds = 50.0,
+                       .multiply_adds = [](const auto&) { return 1e12; }});
+    const std::string small = "v1:a:b:cuda:in=1:seed=1", large = small + ":copies=n*9";
+    CHECK(limits.cpu_seconds(large, Patience::full) == 50.0);
+    CHECK(limits.cpu_seconds(large, Patience::trial) == 5.0);
+    CHECK(limits.cpu_seconds(small, Patience::full) > 1e6);
+    Outcome slow = Outcome::passed();
+    slow.seconds_cpu = 5.0;
+    limits.completed(large, slow);
+    CHECK(limits.cpu_seconds(large, Patience::full) == 100.0);
+    CHECK(limits.history(small) == "no case of this run has ended");
+}
+
+TEST_CASE("a trial of shrinking is given less time") {
+    WorkerPool pool(impatient(2.0));
+    CHECK(pool.run("spin", {.patience = Patience::trial}).message ==
+          "no end after 0.2 s of CPU time (no case of this run has ended)");
+}
+
+TEST_CASE("a case that takes more memory than its share fails, and no other") {
+    WorkerPoolOptions small = options();
+    small.memory_bytes = std::size_t{1} << 29;
+    check_only_middle_fails("eat_memory", "used more than 0.5 GiB of memory", small);
+}
+
+TEST_CASE("a device that several new workers can't reach is the environment's fault") {
+    WorkerPool pool(options(2));
+    CHECK(pool.run("pass").verdict == Verdict::passed);
+    CHECK_THROWS_WITH_AS(pool.run("no_device"), "device cuda: gone (in 3 new workers in a row)",
+                         EnvironmentError);
+}
+
+TEST_CASE("what a kernel forked is ended with its worker") {
+    WorkerPool pool(options());
+    const auto start = std::chrono::steady_clock::now();
+    const std::string message = pool.run("fork_and_crash").message;
+    const std::string before_pid = segfault + "; its last words: ";
+    REQUIRE(message.starts_with(before_pid));
+    const std::string forked = message.substr(before_pid.size());
+    // On a busy machine a killed process takes a moment to go.
+    for (int tries = 0; tries < 500 && is_running(forked); ++tries)
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    CHECK_FALSE(is_running(forked));
+    CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(5));
+}
+
+TEST_CASE("a case that no worker was given can be taken back") {
+    WorkerPool pool(options());
+    pool.submit(0, "pass");  // the worker has yet to greet
+    pool.submit(1, "pass");
+    CHECK(pool.withdraw(1));
+    CHECK_FALSE(pool.withdraw(1));
+    const auto answer = pool.wait(30.0);
+    REQUIRE(answer);
+    CHECK(answer->ticket == 0);
+    CHECK_FALSE(pool.withdraw(0));
+    CHECK_FALSE(pool.wait(30.0));
+}
+
+TEST_CASE("an interrupted driver stops waiting") {
+    const InterruptScope interrupts;
+    WorkerPool pool(options());
+    pool.submit(0, "hang");
+    raise(SIGINT);
+    CHECK(interrupt_signal() == SIGINT);
+    CHECK_THROWS_AS(pool.wait(30.0), Interrupted);
+}
+
+TEST_CASE("every worker may die at every case") {
+    WorkerPool pool(options(2));
+    for (const auto& [ticket, outcome] : outcomes_of(pool, std::vector<std::string>(20, "crash")))
+        CHECK(outcome.verdict == Verdict::failed);
+    CHECK(pool.run("pass").verdict == Verdict::passed);
+}
+
+TEST_CASE("what a kernel prints on stdout is taken for no answer") {
+    WorkerPool pool(options());
+    for (const auto& [ticket, outcome] :
+         outcomes_of(pool, {"garbage_on_stdout", "pass", "garbage_on_stdout", "pass"}))
+        CHECK(outcome.verdict == Verdict::passed);
+}
+
+TEST_CASE("a case that writes to the answers' pipe, or closes it, fails, and no other") {
+    check_only_middle_fails("garbage_as_answer", "the kernel wrote to a descriptor of the harness");
+    check_only_middle_fails("close_pipe", "the kernel closed descriptors of the harness");
+}
+
+TEST_CASE("cases longer than a pipe wait behind one that hangs without stopping the driver") {
+    WorkerPool pool(impatient(0.1));
+    const std::string longest = "echo " + std::string(200'000, 'x');
+    const auto outcomes = outcomes_of(pool, {"hang", longest, longest, "pass", longest});
+    CHECK(outcomes.at(0).message ==
+          "no end after 0.6 s in which it slept (no case of this run has ended)");
+    CHECK(outcomes.at(1).message == longest);
+    CHECK(outcomes.at(2).message == longest);
+    CHECK(outcomes.at(3).verdict == Verdict::passed);
+    CHECK(outcomes.at(4).message == longest);
+}
+
+TEST_CASE("a worker that lost its device after an answer is replaced at nobody's expense") {
+    WorkerPool pool(options());
+    const auto outcomes =
+        outcomes_of(pool, {"pass", "lose_device", "pass", "lose_device", "lose_device", "pass"});
+    for (const std::int64_t ticket : {0, 2, 5})
+        CHECK(outcomes.at(ticket).verdict == Verdict::passed);
+    for (const std::int64_t ticket : {1, 3, 4}) CHECK(outcomes.at(ticket).message == "sticky");
+}
+
+TEST_CASE("a case that ends its worker as a lost device would is charged, not run for ever") {
+    check_only_middle_fails("exit_75", "the kernel's process called exit(75)");
+}
+
+TEST_CASE("one case can be run while others are in flight, whose answers are kept") {
+    WorkerPool pool(options(2));
+    for (std::int64_t i = 0; i < 8; ++i) pool.submit(i, i % 2 == 0 ? "sleep_20" : "crash");
+    CHECK(pool.run("echo hello").message == "echo hello");
+    CHECK(pool.run("crash").verdict == Verdict::failed);
+    CHECK(pool.in_flight() == 8);
+    std::map<std::int64_t, Verdict> verdicts;
+    while (const auto answer = pool.wait(30.0)) verdicts[answer->ticket] = answer->outcome.verdict;
+    REQUIRE(verdicts.size() == 8);
+    for (const auto& [ticket, verdict] : verdicts)
+        CHECK(verdict == (ticket % 2 == 0 ? Verdict::passed : Verdict::failed));
+}
+
+TEST_CASE("waiting ends when no answer is due, and when none comes in time") {
+    WorkerPool pool(options());
+    CHECK_FALSE(pool.wait(30.0));
+    pool.submit(1, "sleep_300");
+    CHECK_FALSE(pool.wait(0.02));
+    const auto answer = pool.wait(30.0);
+    REQUIRE(answer);
+    CHECK(answer->ticket == 1);
+}
+
+TEST_CASE("a worker says which devices there are") {
+    WorkerPool pool(options());
+    CHECK(pool.probe("cpu").empty());
+    CHECK(pool.probe("tpu") == "unknown device 'tpu'; there are cpu, cuda");
+}
+
+TEST_CASE("no worker survives its pool, not even one that hangs") {
+    std::string idle;
+    {
+        WorkerPool pool(options(3));
+        idle = pool.run("pid").message;
+        pool.submit(0, "hang");
+        pool.submit(1, "crash");
+        CHECK_FALSE(pool.wait(0.0));
+        CHECK(is_alive(idle));
+    }
+    CHECK_FALSE(is_alive(idle));
+    CHECK_FALSE(has_children());
+}
+
+TEST_CASE("a command that does not exist is the environment's fault") {
+    CHECK_THROWS_WITH_AS(WorkerPool({.command = {"/no/such/program"}, .jobs = 2}),
+                         "can't start a worker (/no/such/program): No such file or directory",
+                         EnvironmentError);
+    CHECK_FALSE(has_children());
+}
+
+TEST_CASE("a command that is no worker is the environment's fault") {
+    const auto run_one = [](std::vector<std::string> command) {
+        WorkerPool pool({.command = std::move(command), .jobs = 2});
+        pool.submit(0, "pass");
+        pool.wait(30.0);
+    };
+    CHECK_THROWS_WITH_AS(
+        run_one({"/bin/sh", "-c", "exit 4"}),
+        "a worker ended before its first case: the kernel's process called exit(4)",
+        EnvironmentError);
+    CHECK_THROWS_WITH_AS(run_one({"/bin/sh", "-c", "echo hello >&4; read request <&3"}),
+                         "a worker ended before its first case: the kernel wrote to a descriptor "
+                         "of the harness",
+                         EnvironmentError);
+    CHECK_FALSE(has_children());
+}

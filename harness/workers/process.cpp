@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/workers/process.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <thread>
+#include <utility>
+
+#include "harness/base/process_usage.hpp"
+#include "harness/base/text.hpp"
+#include "harness/devices/call_note.hpp"
+#include "harness/workers/spawn.hpp"
+#include "harness/workers/time_limit.hpp"
+#include "harness/workers/worker.hpp"
+
+namespace gradverify {
+
+namespace {
+
+// The last lines are evidence; a message of the C library or of an assert is one.
+constexpr std::size_t last_words_bytes = 400;
+// What kernels print may be passed on up to this much in a run: a kernel that prints at each of a
+// million cases must not fill a log.
+constexpr std::size_t prints_passed_on_bytes = std::size_t{1} << 20;
+// A driver that was stopped, or a machine that was suspended, must not count as a worker's sleep.
+constexpr double longest_look_seconds = 0.5;
+constexpr double bytes_per_gib = 1024.0 * 1024.0 * 1024.0;
+
+void hang_up(int& fd) {
+    if (fd >= 0) close(fd);
+    fd = -1;
+}
+
+void pass_on(std::string_view text) {
+    static std::size_t passed = 0;
+    if (passed > prints_passed_on_bytes) return;
+    passed += text.size();
+    std::fwrite(text.data(), 1, text.size(), stderr);
+    if (passed > prints_passed_on_bytes)
+        std::fputs("\ngradverify: what kernels print from here on is not shown\n", stderr);
+}
+
+bool is_exiting(pid_t pid) {
+    const auto usage = usage_of(pid);
+    return usage && usage->is_exiting;
+}
+
+/// The end of a text, in one line.
+std::string tail_of(const std::string& prints) {
+    std::string text = prints.size() > last_words_bytes
+                           ? "..." + prints.substr(prints.size() - last_words_bytes)
+                           : prints;
+    std::string line;
+    for (const char c : text) {
+        const bool blank = c == '\n' || c == '\r' || c == '\t' || c == ' ';
+        if (!blank)
+            line += c;
+        else if (!line.empty() && line.back() != ' ')
+            line += ' ';
+    }
+    while (!line.empty() && line.back() == ' ') line.pop_back();
+    return line;
+}
+
+}  // namespace
+
+bool is_waited_for(double seconds_over, bool is_exiting) {
+    constexpr double longest_exit_seconds = 60.0;
+    return seconds_over < (is_exiting ? longest_exit_seconds : 0.0);
+}
+
+bool WorkerEnd::in_good_order() const {
+    return overstepped.empty() && !closed_pipe &&
+           (exited_with(0) || exited_with(worker_exit_device_lost));
+}
+
+bool WorkerEnd::exited_with(int code) const {
+    return WIFEXITED(status) && WEXITSTATUS(status) == code;
+}
+
+bool WorkerEnd::aborted() const { return WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT; }
+
+bool WorkerEnd::divided_by_zero() const {
+    return overstepped.empty() && !closed_pipe && WIFSIGNALED(status) && WTERMSIG(status) == SIGFPE;
+}
+
+bool WorkerEnd::by_others() const {
+    if (!overstepped.empty() || closed_pipe || !WIFSIGNALED(status)) return false;
+    // What a wrong program gets for an instruction of its own, or raises by abort.
+    constexpr std::array own{SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS};
+    return std::ranges::find(own, WTERMSIG(status)) == own.end();
+}
+
+std::string WorkerEnd::cause() const {
+    if (!overstepped.empty()) return overstepped;
+    if (closed_pipe) return "the kernel closed descriptors of the harness";
+    std::string text = "the kernel's process ";
+    if (WIFEXITED(status)) {
+        text += "called exit(" + std::to_string(WEXITSTATUS(status)) + ")";
+    } else if (aborted()) {
+        text += "called abort()";
+    } else {
+        const char* name = sigabbrev_np(WTERMSIG(status));
+        text += "was killed by SIG" + (name ? std::string(name) : std::to_string(WTERMSIG(status)));
+        if (WTERMSIG(status) == SIGSEGV) text += " (a wild pointer, or recursion without end)";
+        if (divided_by_zero()) text += " (an integer division by zero, or one that overflows)";
+    }
+    if (!last_words.empty()) text += "; its last words: " + last_words;
+    return text;
+}
+
+void WorkerProcess::start(const std::vector<std::string>& command, bool strict_heap) {
+    kill_now();
+    SpawnedWorker spawned = spawn_worker(command, strict_heap, sizeof(WorkerNote));
+    pid_ = spawned.pid;
+    request_fd_ = spawned.request_fd;
+    answer_fd_ = spawned.answer_fd;
+    print_fd_ = spawned.print_fd;
+    note_ = spawned.note;
+    unsent_.clear();
+    received_.clear();
+    prints_.clear();
+    begin_case();
+}
+
+void WorkerProcess::send(const std::string& line) {
+    unsent_ += line;
+    unsent_ += '\n';
+    flush();
+}
+
+void WorkerProcess::flush() {
+    while (!unsent_.empty() && request_fd_ >= 0) {
+        const ssize_t count = write(request_fd_, unsent_.data(), unsent_.size());
+        if (count <= 0) return;  // it is full; or the worker died, as its answers' end says too
+        unsent_.erase(0, static_cast<std::size_t>(count));
+    }
+}
+
+void WorkerProcess::close_requests() { hang_up(request_fd_); }
+
+bool WorkerProcess::read_answers() {
+    std::array<char, 65536> buffer;
+    for (bool any = false;; any = true) {
+        const ssize_t count = read(answer_fd_, buffer.data(), buffer.size());
+        if (count < 0 && errno == EAGAIN) return true;
+        if (count <= 0) return any;
+        received_.append(buffer.data(), static_cast<std::size_t>(count));
+    }
+}
+
+std::optional<std::string> WorkerProcess::next_line() {
+    const std::size_t end = received_.find('\n');
+    if (end == std::string::npos) return std::nullopt;
+    std::string line = received_.substr(0, end);
+    received_.erase(0, end + 1);
+    return line;
+}
+
+void WorkerProcess::read_prints() {
+    if (print_fd_ < 0) return;
+    std::array<char, 65536> buffer;
+    for (;;) {
+        const ssize_t count = read(print_fd_, buffer.data(), buffer.size());
+        if (count == 0) hang_up(print_fd_);
+        if (count <= 0) return;
+        const std::string_view text(buffer.data(), static_cast<std::size_t>(count));
+        if (shows_prints_) pass_on(text);
+        prints_ += text;
+        if (prints_.size() > 2 * last_words_bytes)
+            prints_.erase(0, prints_.size() - 2 * last_words_bytes);
+        if (text.size() < buffer.size()) return;
+    }
+}
+
+std::optional<std::string> WorkerProcess::oversteps(const WorkerAllowance& allowed) {
+    const auto usage = usage_of(pid_);
+    if (!usage) return std::nullopt;
+    const auto now = Clock::now();
+    const std::uint64_t blocks = static_cast<const WorkerNote*>(note_)->blocks;
+    if (blocks != std::exchange(blocks_, blocks)) cpu_at_block_ = usage->cpu_seconds;
+    if (!watched_) {
+        watched_ = true;
+        cpu_at_start_ = cpu_at_block_ = cpu_last_ = usage->cpu_seconds;
+        slept_ = 0.0;
+        last_look_ = now;
+        return std::nullopt;
+    }
+    const double looked =
+        std::min(std::chrono::duration<double>(now - last_look_).count(), longest_look_seconds);
+    // One that wants a core or a page and gets none is starved: that is not its fault.
+    if (!usage->wants_to_run && usage->cpu_seconds - cpu_last_ < 0.2 * looked) slept_ += looked;
+    cpu_last_ = usage->cpu_seconds;
+    last_look_ = now;
+    if (usage->memory_bytes > allowed.memory_bytes) {
+        std::array<char, 64> text;
+        std::snprintf(text.data(), text.size(), "used more than %.2g GiB of memory",
+                      static_cast<double>(allowed.memory_bytes) / bytes_per_gib);
+        return text.data();
+    }
+    for (const auto& [since, limit] : {std::pair(cpu_at_block_, allowed.cpu_seconds),
+                                       std::pair(cpu_at_start_, allowed.cpu_seconds_in_all)})
+        if (usage->cpu_seconds - since > limit)
+            return "no end after " + print_seconds(limit) + " of CPU time";
+    if (slept_ > allowed.sleep_seconds)
+        return "no end after " + print_seconds(allowed.sleep_seconds) + " in which it slept";
+    return std::nullopt;
+}
+
+bool WorkerProcess::has_ended() const {
+    siginfo_t info{};
+    // WNOWAIT: while it is not reaped its number, and its group's, can't be another's.
+    const int failed = waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT);
+    return failed != 0 || info.si_pid != 0;
+}
+
+WorkerEnd WorkerProcess::end(double grace_seconds, const std::string& overstepped) {
+    WorkerEnd ended{.overstepped = overstepped};
+    hang_up(request_fd_);
+    const auto until = Clock::now() + std::chrono::duration<double>(grace_seconds);
+    while (!has_ended()) {
+        read_prints();  // a full pipe would keep it from ending
+        const double over = std::chrono::duration<double>(Clock::now() - until).count();
+        if (over >= 0.0 && !is_waited_for(over, is_exiting(pid_))) {
+            ended.closed_pipe = overstepped.empty();
+            break;
+        }
+        std::this_thread::sleep_for(std::chrono::microseconds(200));
+    }
+    kill(-pid_, SIGKILL);
+    waitpid(pid_, &ended.status, 0);
+    pid_ = -1;
+    read_prints();
+    ended.last_words = tail_of(prints_);
+    const auto& note = *static_cast<const WorkerNote*>(note_);
+    ended.in_launcher = note.in_launcher;
+    ended.launched = note.launches != 0;
+    const std::string partners(note.partners.data(),
+                               strnlen(note.partners.data(), note.partners.size()));
+    for (const std::string_view partner : split(partners, ' '))
+        if (!partner.empty()) ended.partners.emplace_back(partner);
+    close_all();
+    return ended;
+}
+
+std::optional<WorkerEnd> WorkerProcess::end_idle(double grace_seconds) {
+    WorkerEnd ended = end(grace_seconds);
+    // One that takes long to leave, on a busy machine or under a tool, has done nothing wrong.
+    if (ended.closed_pipe || ended.in_good_order()) return std::nullopt;
+    return ended;
+}
+
+void WorkerProcess::kill_now() {
+    if (pid_ > 0) {
+        kill(-pid_, SIGKILL);
+        waitpid(pid_, nullptr, 0);
+        pid_ = -1;
+    }
+    close_all();
+}
+
+std::size_t memory_share_bytes(int jobs) {
+    return physical_memory_bytes() / 4 * 3 / static_cast<std::size_t>(std::max(jobs, 1));
+}
+
+void WorkerProcess::close_all() {
+    hang_up(request_fd_);
+    hang_up(answer_fd_);
+    hang_up(print_fd_);
+    if (note_) munmap(note_, sizeof(WorkerNote));
+    note_ = nullptr;
+}
+
+}  // namespace gradverify

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/workers/spawn.hpp"
+
+#include <fcntl.h>
+#include <link.h>
+#include <spawn.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <string_view>
+
+#include "harness/base/errors.hpp"
+#include "harness/workers/worker.hpp"
+
+namespace gradverify {
+
+namespace {
+
+[[noreturn]] void refuse(const std::string& what, int error) {
+    throw EnvironmentError(what + ": " + std::strerror(error));
+}
+
+/// A descriptor that is closed unless it is released.
+class Descriptor {
+  public:
+    explicit Descriptor(int fd) : fd_(fd) {}
+    Descriptor(Descriptor&& other) noexcept : fd_(other.release()) {}
+    Descriptor(const Descriptor&) = delete;
+    Descriptor& operator=(const Descriptor&) = delete;
+    Descriptor& operator=(Descriptor&&) = delete;
+    ~Descriptor() {
+        if (fd_ >= 0) close(fd_);
+    }
+    int get() const { return fd_; }
+    int release() {
+        const int fd = fd_;
+        fd_ = -1;
+        return fd;
+    }
+
+  private:
+    int fd_;
+};
+
+struct Pipe {
+    Descriptor read, write;
+};
+
+Pipe make_pipe() {
+    std::array<int, 2> ends{};
+    if (pipe2(ends.data(), O_CLOEXEC) != 0) refuse("can't make a pipe", errno);
+    return {Descriptor(ends[0]), Descriptor(ends[1])};
+}
+
+/// The library of the running C library's version that checks the heap; empty without one.
+std::string malloc_checker() {
+#ifdef __SANITIZE_ADDRESS__
+    return {};  // it has a heap of its own, which it checks itself
+#else
+    std::string path;
+    dl_iterate_phdr(
+        [](dl_phdr_info* info, std::size_t, void* found) {
+            const std::string_view name(info->dlpi_name);
+            if (!name.ends_with("/libc.so.6")) return 0;
+            *static_cast<std::string*>(found) =
+                std::string(name.substr(0, name.rfind('/') + 1)) + "libc_malloc_debug.so.0";
+            return 1;
+        },
+        &path);
+    return !path.empty() && access(path.c_str(), R_OK) == 0 ? path : std::string();
+#endif
+}
+
+/// This process's environment; with a strict heap, plus what makes malloc check.
+std::vector<std::string> environment(bool strict_heap) {
+    static const std::string checker = malloc_checker();
+    std::vector<std::string> variables;
+    std::string preload;
+    for (char** variable = environ; *variable != nullptr; ++variable) {
+        const std::string_view text(*variable);
+        if (text.starts_with("LD_PRELOAD="))
+            preload = text.substr(text.find('=') + 1);
+        else
+            variables.emplace_back(text);
+    }
+    if (strict_heap && !checker.empty()) {
+        preload = checker + (preload.empty() ? "" : ":" + preload);
+        // Abort at a damaged block, with a message.
+        variables.emplace_back("MALLOC_CHECK_=3");
+    }
+    if (!preload.empty()) variables.push_back("LD_PRELOAD=" + preload);
+    return variables;
+}
+
+std::vector<char*> pointers(std::vector<std::string>& words) {
+    std::vector<char*> result;
+    result.reserve(words.size() + 1);
+    for (std::string& word : words) result.push_back(word.data());
+    result.push_back(nullptr);
+    return result;
+}
+
+/// The worker's descriptors: nothing to read, requests, answers, note, and one pipe for all prints.
+class Actions {
+  public:
+    Actions(int requests, int answers, int note, int prints) {
+        posix_spawn_file_actions_init(&actions_);
+        posix_spawn_file_actions_addopen(&actions_, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+        // Through numbers that are surely none of the ends, since one may itself be 3, 4 or 5.
+        int free = std::max({requests, answers, note, prints, worker_note_fd}) + 1;
+        const std::array<std::pair<int, int>, 4> moves{{{requests, worker_request_fd},
+                                                        {answers, worker_answer_fd},
+                                                        {note, worker_note_fd},
+                                                        {prints, STDERR_FILENO}}};
+        for (std::size_t i = 0; i < moves.size(); ++i)
+            posix_spawn_file_actions_adddup2(&actions_, moves[i].first, free + static_cast<int>(i));
+        for (const auto& [from, to] : moves) {
+            posix_spawn_file_actions_adddup2(&actions_, free, to);
+            posix_spawn_file_actions_addclose(&actions_, free);
+            ++free;
+        }
+    }
+    ~Actions() { posix_spawn_file_actions_destroy(&actions_); }
+    Actions(const Actions&) = delete;
+    Actions& operator=(const Actions&) = delete;
+    const posix_spawn_file_actions_t* get() const { return &actions_; }
+
+  private:
+    posix_spawn_file_actions_t actions_{};
+};
+
+/// A group of its own, so that what a kernel forks is ended with it, and so that Ctrl-C reaches the
+/// driver alone; and no signal blocked or ignored, whatever the driver does.
+class Attributes {
+  public:
+    Attributes() {
+        sigset_t all, none;
+        sigfillset(&all);
+        sigemptyset(&none);
+        posix_spawnattr_init(&attributes_);
+        posix_spawnattr_setpgroup(&attributes_, 0);
+        posix_spawnattr_setsigdefault(&attributes_, &all);
+        posix_spawnattr_setsigmask(&attributes_, &none);
+        posix_spawnattr_setflags(
+            &attributes_, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
+    }
+    ~Attributes() { posix_spawnattr_destroy(&attributes_); }
+    Attributes(const Attributes&) = delete;
+    Attributes& operator=(const Attributes&) = delete;
+    const posix_spawnattr_t* get() const { return &attributes_; }
+
+  private:
+    posix_spawnattr_t attributes_{};
+};
+
+}  // namespace
+
+SpawnedWorker spawn_worker(const std::vector<std::string>& command, bool strict_heap,
+                           std::size_t note_bytes) {
+    Pipe requests = make_pipe(), answers = make_pipe(), prints = make_pipe();
+    const Descriptor note(memfd_create("gradverify-note", MFD_CLOEXEC));
+    if (note.get() < 0 || ftruncate(note.get(), static_cast<off_t>(note_bytes)) != 0)
+        refuse("can't make shared memory", errno);
+    const Actions actions(requests.read.get(), answers.write.get(), note.get(), prints.write.get());
+    const Attributes attributes;
+    std::vector<std::string> words = command, variables = environment(strict_heap);
+    SpawnedWorker worker;
+    const int error =
+        posix_spawn(&worker.pid, command.front().c_str(), actions.get(), attributes.get(),
+                    pointers(words).data(), pointers(variables).data());
+    if (error != 0) refuse("can't start a worker (" + command.front() + ")", error);
+    worker.note = mmap(nullptr, note_bytes, PROT_READ, MAP_SHARED, note.get(), 0);
+    if (worker.note == MAP_FAILED) refuse("can't map shared memory", errno);
+    // No pipe may stop the driver: the worker may never read on, and what it forked may hold its
+    // ends open.
+    for (const int fd : {requests.write.get(), answers.read.get(), prints.read.get()})
+        fcntl(fd, F_SETFL, O_NONBLOCK);
+    worker.request_fd = requests.write.release();
+    worker.answer_fd = answers.read.release();
+    worker.print_fd = prints.read.release();
+    return worker;
+}
+
+}  // namespace gradverify

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/workers/worker.hpp"
+
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <exception>
+#include <fstream>
+#include <new>
+
+#include "harness/base/errors.hpp"
+#include "harness/devices/call_note.hpp"
+#include "harness/devices/device.hpp"
+#include "harness/devices/launch.hpp"
+
+namespace gradverify {
+
+namespace {
+
+bool write_line(std::string line) {
+    line += '\n';
+    std::size_t done = 0;
+    while (done < line.size()) {
+        const ssize_t count = write(worker_answer_fd, line.data() + done, line.size() - done);
+        if (count <= 0) return false;
+        done += static_cast<std::size_t>(count);
+    }
+    return true;
+}
+
+/// One line without its end; false when there is no more.
+bool read_line(FILE* from, std::string& line) {
+    line.clear();
+    for (int c = std::fgetc(from); c != EOF; c = std::fgetc(from)) {
+        if (c == '\n') return true;
+        line += static_cast<char>(c);
+    }
+    return false;
+}
+
+std::string one_line(std::string text) {
+    std::ranges::replace(text, '\n', ' ');
+    return text;
+}
+
+/// What it returns, or what it throws as an errored outcome.
+template <class Work>
+Outcome guarded(const Work& work) {
+    try {
+        return work();
+    } catch (const EnvironmentError&) {
+        throw;
+    } catch (const std::bad_alloc&) {
+        return Outcome::errored(
+            "out of memory outside of the kernel: the problem, with what its reference needs, is "
+            "too large for this machine; give a smaller one, or fewer --jobs");
+    } catch (const std::exception& wrong) {
+        return Outcome::errored(wrong.what());
+    }
+}
+
+std::string answer(const Suite& suite, const std::string& request) {
+    if (!request.starts_with(worker_probe)) {
+        note_case();
+        try {
+            if (request.starts_with(worker_measure))
+                return guarded([&] {
+                           return suite.measure(
+                               std::string_view(request).substr(std::strlen(worker_measure)));
+                       })
+                    .to_json();
+            return run_guarded(suite, request).to_json();
+        } catch (const EnvironmentError& wrong) {
+            return worker_unreachable + one_line(wrong.what());
+        }
+    }
+    try {
+        return one_line(why_unavailable(request.substr(std::string_view(worker_probe).size())));
+    } catch (const std::exception& wrong) {
+        return one_line(wrong.what());
+    }
+}
+
+/// What a process that runs foreign code should not do to the machine.
+void keep_modest() {
+    // A crash is a result here, found many times while it is shrunk; `repro --in-process` dumps.
+    const rlimit none{.rlim_cur = 0, .rlim_max = 0};
+    setrlimit(RLIMIT_CORE, &none);
+    // If memory runs out all the same, it is a worker that goes, and neither the driver nor a
+    // neighbour.
+    std::ofstream("/proc/self/oom_score_adj") << 1000;
+}
+
+/// This process only runs kernels.
+bool serves = false;
+
+}  // namespace
+
+/// Asked by the leak sanitizer, where there is one, at the end of a process: what a kernel still
+/// holds then is no verdict, and walking its memory may end this process in disorder.
+// NOLINTBEGIN(bugprone-reserved-identifier, readability-identifier-naming)
+extern "C" __attribute__((visibility("default"))) int __lsan_is_turned_off() {
+    return serves ? 1 : 0;
+}
+// NOLINTEND(bugprone-reserved-identifier, readability-identifier-naming)
+
+Outcome run_guarded(const Suite& suite, const std::string& printed_case) {
+    return guarded([&] { return suite.run(printed_case); });
+}
+
+int worker_main(const Suite& suite) {
+    serves = true;
+    // No worker outlives its driver. If that has died before this line, the greeting finds nobody.
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    std::signal(SIGPIPE, SIG_IGN);
+    // What a kernel prints must not be taken for an answer, nor for a result of the driver's; and
+    // a crash must not swallow it.
+    dup2(STDERR_FILENO, STDOUT_FILENO);
+    std::setvbuf(stdout, nullptr, _IOLBF, 0);
+    for (const int fd : {worker_request_fd, worker_answer_fd, worker_note_fd})
+        fcntl(fd, F_SETFD, FD_CLOEXEC);
+    FILE* requests = fdopen(worker_request_fd, "r");
+    if (!requests || !share_worker_note(worker_note_fd)) {
+        std::fprintf(stderr, "gradverify: `worker` is started by gradverify itself\n");
+        return 2;
+    }
+    keep_modest();
+    if (!write_line(worker_greeting)) return 0;
+    std::string request;
+    while (read_line(requests, request)) {
+        if (request.starts_with(worker_distrust)) {
+            distrust(request.substr(std::string_view(worker_distrust).size()));
+            continue;
+        }
+        const std::string said = answer(suite, request);
+        if (!write_line(said)) return 0;
+        if (device_was_lost() || said.starts_with(worker_unreachable)) {
+            // Destructors would talk to the lost device.
+            _exit(worker_exit_device_lost);
+        }
+    }
+    return 0;
+}
+
+}  // namespace gradverify

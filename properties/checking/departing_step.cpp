@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "properties/checking/departing_step.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "harness/numbers/autodiff/decisions.hpp"
+#include "harness/numbers/element_bits.hpp"
+#include "harness/registry/element_types.hpp"
+
+namespace gradverify {
+
+namespace {
+
+/// The tensors that flowed: what the kernel gave, and for the rest what it was given.
+class Flow {
+  public:
+    Flow(CaseContext& context, const CallResult& result) : context_(context), result_(result) {}
+
+    const Array<double>& operator[](const std::string& name) const {
+        const auto& outputs = context_.pass().outputs;
+        const auto at = std::ranges::find(outputs, name);
+        return at == outputs.end()
+                   ? context_.value(name)
+                   : result_.outputs[static_cast<std::size_t>(at - outputs.begin())];
+    }
+
+  private:
+    CaseContext& context_;
+    const CallResult& result_;
+};
+
+struct Part {
+    const Operator& op;
+    const PassSpec& pass;
+    Problem problem;
+};
+
+std::optional<Part> part_of(const CaseContext& context, const Step& step) {
+    const std::size_t dot = step.pass.find('.');
+    const Operator* op = context.registry().find_operator(step.pass.substr(0, dot));
+    const PassSpec* pass = op ? op->find_pass(step.pass.substr(dot + 1)) : nullptr;
+    if (!pass) return std::nullopt;
+    return Part{*op, *pass, Problem::parse(op->space, step.problem(context.problem()))};
+}
+
+bool are_integers(const std::vector<Array<double>>& arrays) {
+    return std::ranges::all_of(arrays, [](const Array<double>& array) {
+        return std::ranges::all_of(array.data,
+                                   [](double value) { return value == std::round(value); });
+    });
+}
+
+template <class T>
+std::vector<Array<T>> outputs_of(const Part& part) {
+    std::vector<Array<T>> outputs;
+    for (const std::string& name : part.pass.outputs) {
+        outputs.push_back({part.op.sizes_of(name, part.problem), {}});
+        outputs.back().data.resize(static_cast<std::size_t>(element_count(outputs.back().sizes)),
+                                   T(0.0));
+    }
+    return outputs;
+}
+
+/// What the step must give on what it was given: the reference's very numbers where the whole is
+/// exact, else within the bound of one layer's rounding.
+std::vector<Expected> expected_of(const CaseContext& context, const Step& step, const Part& part,
+                                  const std::vector<Array<double>>& taken) {
+    std::vector<Expected> expected;
+    const auto name = [&] { return part.pass.outputs[expected.size()]; };
+    if (context.is_exact_on_integers() && part.op.is_exact_at(part.problem) &&
+        are_integers(taken)) {
+        auto outputs = outputs_of<double>(part);
+        part.pass.reference(part.problem, taken, outputs);
+        for (const auto& output : outputs) expected.push_back(Expected::exactly(name(), output));
+        return expected;
+    }
+    const ScopedRounding rounding(
+        rounding_of(context.declaration(), context.declaration().accumulator()));
+    std::vector<Array<Bounded>> exact;
+    for (const Array<double>& array : taken)
+        exact.push_back({array.sizes, {array.data.begin(), array.data.end()}});
+    auto outputs = outputs_of<Bounded>(part);
+    part.pass.bounded_reference(part.problem, exact, outputs);
+    for (auto& output : outputs) {
+        const std::string tensor = step.tensor(name());
+        const DType stored = context.types().of(context.op(), tensor);
+        const bool is_index = context.op().tensor_named(tensor).holds_whole_numbers();
+        if (!is_index && !holds_all_of(stored, context.declaration().accumulator()))
+            for (Bounded& element : output.data) element = element.stored_in(stored);
+        expected.push_back(Expected::within(name(), output));
+    }
+    return expected;
+}
+
+/// The outcome of one step; nothing where it has none, as where a comparison lies within rounding.
+std::optional<Outcome> outcome_of(const CaseContext& context, const Step& step, const Flow& flow) {
+    const auto part = part_of(context, step);
+    if (!part) return std::nullopt;
+    std::vector<Array<double>> taken;
+    for (const std::string& name : part->pass.taken_by_reference())
+        taken.push_back({part->op.sizes_of(name, part->problem), flow[step.tensor(name)].data});
+    try {
+        const auto expected = expected_of(context, step, *part, taken);
+        std::vector<Comparison> comparisons;
+        for (std::size_t i = 0; i < expected.size(); ++i) {
+            const std::string& whole = step.tensor(part->pass.outputs[i]);
+            comparisons.push_back(compare(flow[whole].data, expected[i]));
+            for (WrongElement& wrong : comparisons.back().worst) wrong.tensor = whole;
+        }
+        return combine(comparisons, "departs");
+    } catch (const UndecidedComparison&) {
+        return std::nullopt;
+    }
+}
+
+}  // namespace
+
+std::string departing_step(CaseContext& context, const CallResult& result) {
+    const auto& steps = context.pass().steps;
+    const KernelDeclaration& declared = context.declaration();
+    // What lies in its buffers is not what its steps gave.
+    if (steps.empty() || declared.takes_output_mask || declared.norm_wise_growth ||
+        declared.write_mode == WriteMode::accumulates)
+        return {};
+    const Flow flow(context, result);
+    std::size_t undecided = 0;
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+        const auto outcome = outcome_of(context, steps[i], flow);
+        undecided += !outcome;
+        if (!outcome || outcome->verdict != Verdict::failed) continue;
+        return "; the first tensor that departs is " + outcome->worst.front().tensor +
+               ", of step " + std::to_string(i + 1) + " of " + std::to_string(steps.size()) + ", " +
+               steps[i].pass +
+               ": that kernel is wrong, was given another tensor, or its result was written over";
+    }
+    if (undecided > 0)
+        return "; no step departs by itself, but " + std::to_string(undecided) + " of " +
+               std::to_string(steps.size()) + " can't be decided";
+    return "; no step departs by itself, so the operator's steps are not its reference";
+}
+
+}  // namespace gradverify

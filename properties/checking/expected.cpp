@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a case's kernel must give: the reference's results, exact or with a bound, and where NaN is
+// right.
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include "harness/numbers/element_bits.hpp"
+#include "harness/registry/element_types.hpp"
+#include "properties/checking/context.hpp"
+#include "properties/data/exact_sums.hpp"
+
+namespace gradverify {
+
+namespace {
+
+class Stopwatch {
+  public:
+    explicit Stopwatch(double& total) : total_(total) {}
+    ~Stopwatch() {
+        total_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+    }
+    Stopwatch(const Stopwatch&) = delete;
+    Stopwatch& operator=(const Stopwatch&) = delete;
+
+  private:
+    double& total_;
+    std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+template <class T>
+std::vector<Array<T>> empty_outputs(const Operator& op, const PassSpec& pass,
+                                    const Problem& problem) {
+    std::vector<Array<T>> outputs;
+    for (const std::string& name : pass.outputs) {
+        Array<T> output{.sizes = op.sizes_of(name, problem), .data = {}};
+        output.data.assign(static_cast<std::size_t>(element_count(output.sizes)), T(0.0));
+        outputs.push_back(std::move(output));
+    }
+    return outputs;
+}
+
+std::vector<Array<Bounded>> in_bounds(const std::vector<Array<double>>& exact) {
+    std::vector<Array<Bounded>> bounded;
+    for (const Array<double>& array : exact)
+        bounded.push_back({array.sizes, {array.data.begin(), array.data.end()}});
+    return bounded;
+}
+
+/// Ends the sums in the arithmetic that they were formed in. The reference computes in double:
+/// where the kernel does as well, its own error is as large.
+void close_sums(std::vector<Array<Bounded>>& outputs) {
+    const bool is_double = current_rounding.unit_roundoff <= traits_of(DType::f64).unit_roundoff;
+    for (Array<Bounded>& output : outputs)
+        for (Bounded& element : output.data) {
+            const double error = (is_double ? 2.0 : 1.0) * element.error();
+            element = Bounded(Bounded::Sum{element.value(), error, std::abs(element.value()), 0.0});
+        }
+}
+
+// How much finer a double's digits are than a float's.
+constexpr double of_double = 0x1p-28;
+
+/// Where all that may be computed is rounded to one number, its distance is the bound, and is
+/// reached; but the exact value may be beside the reference's, which is as much nearer to it as a
+/// double's digits are finer than a float's.
+Bounded stored_in(DType dtype, const Bounded& element) {
+    const Bounded stored = element.stored_in(dtype);
+    return Bounded(Bounded::Sum{stored.value(), stored.error() + of_double * element.error(),
+                                stored.magnitude(), 0.0});
+}
+
+/// The same where what lies beyond the type's ends becomes one of them. Of a sum without a bound,
+/// beyond what it was computed in, nothing is said all the same: it may be NaN.
+Bounded saturated_in(DType dtype, const Bounded& element) {
+    if (!std::isfinite(element.error())) return element;
+    const auto cut = [&](double value) {
+        return std::clamp(value, lowest_of(dtype), traits_of(dtype).largest);
+    };
+    const double value = cut(element.value());
+    double low = cut(element.value() - element.error());
+    double high = cut(element.value() + element.error());
+    low = is_floating(dtype) ? rounded_to(dtype, low) : std::floor(low);
+    high = is_floating(dtype) ? rounded_to(dtype, high) : std::ceil(high);
+    const double error = std::max(std::abs(value - low), std::abs(high - value));
+    return Bounded(Bounded::Sum{value, error + of_double * element.error(), std::abs(value), 0.0});
+}
+
+/// Sums of integers are in 32 bits, whatever they are stored in: beyond, nothing is said of them.
+void forget_beyond_32_bits(std::vector<Array<Bounded>>& outputs) {
+    const double largest = traits_of(DType::i32).largest;
+    for (Array<Bounded>& output : outputs)
+        for (Bounded& element : output.data)
+            if (element.magnitude() > largest)
+                element =
+                    Bounded(Bounded::Sum{element.value(), INFINITY, element.magnitude(), 0.0});
+}
+
+double largest_error(const Array<Bounded>& output) {
+    double largest = 0.0;
+    for (const Bounded& element : output.data) largest = std::max(largest, element.error());
+    return largest;
+}
+
+/// Gives each element of a tensor its largest error, also with `level` data, times what transforms
+/// may make of it.
+void make_norm_wise(std::vector<Array<Bounded>>& outputs, const std::vector<Array<Bounded>>& level,
+                    double growth) {
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+        double largest = largest_error(outputs[i]);
+        if (i < level.size()) largest = std::max(largest, largest_error(level[i]));
+        for (Bounded& element : outputs[i].data)
+            element = Bounded(
+                Bounded::Sum{element.value(), growth * largest, std::abs(element.value()), 0.0});
+    }
+}
+
+/// Each element as large as the largest of its tensor: a transform mixes all of them, also factors
+/// that meet none, as weights in the padding do.
+std::vector<Array<double>> levelled(std::vector<Array<double>> inputs) {
+    for (Array<double>& input : inputs) {
+        double largest = 0.0;
+        for (const double element : input.data) largest = std::max(largest, std::abs(element));
+        std::ranges::fill(input.data, largest);
+    }
+    return inputs;
+}
+
+}  // namespace
+
+Rounding rounding_of(const KernelDeclaration& kernel, DType computed) {
+    const Rounding rounding = Rounding::of(computed, kernel.arithmetic == Arithmetic::fast);
+    return kernel.truncates_sums() ? rounding.on_tensor_cores(kernel.multiplies_in_tf32())
+                                   : rounding;
+}
+
+bool CaseContext::has_invalid_indices() {
+    return std::ranges::any_of(op().inputs, [&](const TensorSpec& tensor) {
+        return types().may_be_invalid(tensor) &&
+               !std::ranges::all_of(value(tensor.name).data, [&](double element) {
+                   return tensor.admits(element, problem());
+               });
+    });
+}
+
+std::vector<Array<double>> CaseContext::reference(const PassSpec& pass) {
+    return reference(pass, values(pass.taken_by_reference()));
+}
+
+std::vector<Array<double>> CaseContext::reference(const PassSpec& pass,
+                                                  const std::vector<Array<double>>& taken) {
+    const Stopwatch watch(spent_.seconds_reference);
+    auto outputs = empty_outputs<double>(op(), pass, problem());
+    pass.reference(problem(), taken, outputs);
+    return outputs;
+}
+
+/// Sums are left open, so the rounding must stay as it is until they are closed.
+std::vector<Array<Bounded>> CaseContext::open_sums(const PassSpec& pass,
+                                                   const std::vector<Array<double>>& taken) {
+    const Stopwatch watch(spent_.seconds_reference);
+    auto outputs = empty_outputs<Bounded>(op(), pass, problem());
+    pass.bounded_reference(problem(), in_bounds(taken), outputs);
+    return outputs;
+}
+
+std::vector<Array<Bounded>> CaseContext::bounded(const PassSpec& pass) {
+    const ScopedRounding rounding(rounding_of(pass));
+    auto outputs = open_sums(pass, values(pass.taken_by_reference()));
+    close_sums(outputs);
+    return outputs;
+}
+
+/// Takes the bound from what a right kernel may give otherwise.
+void CaseContext::admit_branches(const std::vector<Array<double>>& taken,
+                                 std::vector<Array<Bounded>>& outputs) {
+    if (pass().admit_branches) {
+        const Stopwatch watch(spent_.seconds_reference);
+        pass().admit_branches(problem(), in_bounds(taken), outputs);
+    }
+}
+
+std::vector<Array<Bounded>> CaseContext::computed() {
+    const ScopedRounding rounding(rounding_of(pass()));
+    const std::vector<Array<double>> taken = values(pass().taken_by_reference());
+    auto outputs = open_sums(pass(), taken);
+    admit_branches(taken, outputs);
+    for (std::size_t i = 0; i < initial_outputs_.size(); ++i)
+        for (std::size_t j = 0; j < outputs[i].data.size(); ++j)
+            outputs[i].data[j] += Bounded(initial_outputs_[i].data[j]);
+    if (holds_integers(declaration_, op(), pass())) forget_beyond_32_bits(outputs);
+    close_sums(outputs);
+    if (declaration_.norm_wise_growth) {
+        std::vector<Array<Bounded>> level;
+        if (!op().products.empty()) level = open_sums(pass(), levelled(taken));
+        close_sums(level);
+        make_norm_wise(outputs, level, *declaration_.norm_wise_growth);
+    }
+    return outputs;
+}
+
+/// Rounds what was computed to the types that it is stored in.
+void CaseContext::store(std::vector<Array<Bounded>>& outputs, bool saturates) const {
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+        const DType stored = types().of(op(), pass().outputs[i]);
+        const bool is_index = op().tensor_named(pass().outputs[i]).holds_whole_numbers();
+        const bool is_stored_as_is =
+            is_floating(stored) && holds_all_of(stored, declaration_.accumulator());
+        if (is_index || is_stored_as_is) continue;
+        for (Bounded& element : outputs[i].data)
+            if (!std::isnan(element.value()))
+                element = saturates && is_of_8_bits(stored) ? saturated_in(stored, element)
+                                                            : stored_in(stored, element);
+    }
+}
+
+std::vector<Array<Bounded>> CaseContext::bounded() {
+    auto outputs = computed();
+    store(outputs, false);
+    return outputs;
+}
+
+/// The kernel's arithmetic. What it takes of the forward pass is no exact input but a result that
+/// was rounded to its type, and the coarser of the two types covers both.
+Rounding CaseContext::rounding_of(const PassSpec& pass) const {
+    DType coarsest = declaration_.accumulator();
+    for (const std::string& name : pass.inputs)
+        if (const DType saved = types().of(op(), name);
+            op().is_output(name) && is_floating(saved) && !holds_all_of(saved, coarsest))
+            coarsest = saved;
+    return gradverify::rounding_of(declaration_, coarsest);
+}
+
+bool CaseContext::holds_nan() {
+    if (op().is_empty(problem()) || has_invalid_indices()) return true;
+    return std::ranges::any_of(op().inputs, [&](const TensorSpec& input) {
+        return input.may_be_nan && std::ranges::any_of(value(input.name).data, [](double element) {
+                   return std::isnan(element);
+               });
+    });
+}
+
+// Integers of a piecewise polynomial are drawn whatever its domains.
+bool CaseContext::has_domains() const {
+    if (op().is_piecewise_polynomial) return false;
+    return std::ranges::any_of(op().inputs, [](const TensorSpec& input) {
+        return input.domain && !input.holds_whole_numbers();
+    });
+}
+
+bool CaseContext::keeps_integers_in_domains() {
+    if (!has_domains()) return true;
+    auto taken = values(pass().taken_by_reference());
+    for (Array<double>& array : taken)
+        for (double& value : array.data) {
+            if (std::isfinite(value) && value != std::round(value)) return false;
+            if (!std::isfinite(value)) value = 0.0;
+        }
+    return sums_stay_exact(op(), pass(), problem(), taken, exact_bits());
+}
+
+bool CaseContext::has_exact_results() {
+    if (!is_exact_on_integers() || !keeps_integers_in_domains()) return false;
+    const auto stored = [&](std::size_t i) { return types().of(op(), pass().outputs[i]); };
+    std::vector<Array<double>> results;
+    const bool are_integers = holds_integers(declaration_, op(), pass());
+    for (std::size_t i = 0; i < pass().outputs.size(); ++i) {
+        if (!is_of_8_bits(stored(i)) && !are_integers) continue;
+        if (results.empty()) results = reference(pass());
+        if (i < initial_outputs_.size())
+            for (std::size_t j = 0; j < results[i].data.size(); ++j)
+                results[i].data[j] += initial_outputs_[i].data[j];
+        const bool are_numbers = std::ranges::all_of(results[i].data, [&](double value) {
+            // Infinities are beyond the range of 8 bits, even of those that have them.
+            if (is_of_8_bits(stored(i)) && std::isinf(value)) return false;
+            return std::isnan(value) ||
+                   (rounded_to(stored(i), value) == value &&
+                    (!are_integers || rounded_to(declaration_.accumulator(), value) == value));
+        });
+        if (!are_numbers) return false;
+    }
+    return true;
+}
+
+std::vector<Expected> CaseContext::expected() {
+    if (!has_exact_results()) return within_rounding();
+    std::vector<Expected> expected;
+    const auto results = reference(pass());
+    auto admitted = in_bounds(pass().admit_branches ? results : std::vector<Array<double>>());
+    admit_branches(values(pass().taken_by_reference()), admitted);
+    for (std::size_t i = 0; i < results.size(); ++i) {
+        expected.push_back(Expected::exactly(pass().outputs[i], results[i]));
+        if (i < admitted.size())
+            for (const Bounded& element : admitted[i].data)
+                expected[i].bounds.push_back(std::isfinite(element.error()) ? 0.0 : no_bound);
+        expected.back().admits_nan = holds_nan();
+        if (i < initial_outputs_.size())
+            for (std::size_t j = 0; j < expected[i].values.size(); ++j)
+                expected[i].values[j] += initial_outputs_[i].data[j];
+    }
+    return expected;
+}
+
+std::vector<Expected> CaseContext::within_rounding() {
+    auto outputs = computed();
+    store(outputs, declaration_.saturates_results);
+    std::vector<Expected> expected;
+    for (const Array<Bounded>& output : outputs) {
+        expected.push_back(Expected::within(pass().outputs[expected.size()], output));
+        expected.back().admits_nan = holds_nan();
+    }
+    return expected;
+}
+
+}  // namespace gradverify

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "properties/data/dense.hpp"
+
+#include <doctest/doctest.h>
+
+#include <set>
+
+#include "properties/tests/shrinking.hpp"
+
+namespace {
+
+using namespace gradverify;
+using namespace gradverify::testing;
+
+std::vector<Case> dense_cases(const TestKernel& kernel, const char* device = "cpu") {
+    std::vector<Case> cases;
+    for (int draw = 0; draw < dense_draw_count(kernel.kernel, "repeatable"); ++draw)
+        cases.push_back(
+            dense_case(kernel.kernel, "repeatable", device, parsed("c=2,in=1x2"), draw));
+    return cases;
+}
+
+}  // namespace
+
+TEST_CASE("rounding to a narrow type hides errors from most draws, so there are more") {
+    const TestKernel half(test_kernel().storage(DType::f16));
+    const TestKernel sums_in_half(test_kernel().storage(DType::f16).accumulates_in(DType::f16));
+    const TestKernel plain(test_kernel());
+    CHECK(dense_draw_count(half.kernel, "within_rounding_bound") == 30);
+    CHECK(dense_draw_count(half.kernel, "matches_reference") == 3);
+    CHECK(dense_draw_count(sums_in_half.kernel, "within_rounding_bound") == 3);
+    CHECK(dense_draw_count(plain.kernel, "within_rounding_bound") == 3);
+    // Factors of few digits, of which two lose none in much less than a float.
+    const TestKernel factors(test_kernel().storage("x", DType::f8e4m3));
+    CHECK(dense_draw_count(factors.kernel, "within_rounding_bound") == 30);
+}
+
+TEST_CASE("three dense cases have different data and three orders of threads on the CPU device") {
+    const TestKernel kernel(test_kernel());
+    const std::vector<Case> cases = dense_cases(kernel);
+    REQUIRE(cases.size() == 3);
+    for (std::size_t i = 0; i < 3; ++i) {
+        CHECK(cases[i].kernel == kernel.kernel.name);
+        CHECK(cases[i].property == "repeatable");
+        CHECK(cases[i].problem == parsed("c=2,in=1x2"));
+        CHECK(cases[i].data == Data{.seed = i + 1, .is_dense = true});
+        // The kernel relies on cudaMalloc's alignment.
+        CHECK(cases[i].setting.offsets.empty());
+        CHECK(cases[i].setting.block_size == 0);
+    }
+    CHECK(cases[0].setting.order == ThreadOrder::ascending);
+    CHECK(cases[1].setting.order == ThreadOrder::descending);
+    CHECK(cases[2].setting.order == ThreadOrder::random_warps);
+    for (const Case& one : dense_cases(kernel, "cuda"))
+        CHECK(one.setting.order == ThreadOrder::ascending);
+}
+
+TEST_CASE("each declared block size has a dense case; streams and pointers change where they may") {
+    const TestKernel kernel(test_kernel().blocks_of({256, 64, 32, 96, 37}).aligned_to(8));
+    std::set<int> blocks, orders;
+    std::set<bool> streams;
+    std::set<std::vector<int>> offsets;
+    for (const Case& one : dense_cases(kernel, "cuda")) {
+        blocks.insert(one.setting.block_size);
+        streams.insert(one.setting.own_stream);
+        offsets.insert(one.setting.offsets);
+        CHECK(one.setting.offsets.size() <= 3);
+        for (const int offset : one.setting.offsets) CHECK(offset % 2 == 0);
+    }
+    CHECK(blocks == std::set{0, 64, 32, 96, 37});
+    CHECK(streams.size() == 2);
+    CHECK(offsets.size() == 4);
+    const TestKernel on_default(test_kernel().on_default_stream());
+    for (const Case& one : dense_cases(on_default)) CHECK_FALSE(one.setting.own_stream);
+}
+
+TEST_CASE("orders of threads, streams and offsets take turns over many draws") {
+    const TestKernel kernel(test_kernel().blocks_of({256, 64, 32, 96, 37}).aligned_to(16));
+    const std::vector<Case> cases = dense_cases(kernel);
+    REQUIRE(cases.size() == 5);
+    using enum ThreadOrder;
+    const ThreadOrder orders[] = {ascending, descending, random_warps, ascending, descending};
+    const std::vector<int> offsets[] = {{}, {4, 8, 12}, {8, 0, 8}, {12, 8, 4}, {}};
+    for (std::size_t i = 0; i < 5; ++i) {
+        CHECK(cases[i].setting.order == orders[i]);
+        CHECK(cases[i].setting.order_seed == (i == 2 ? 1 : 0));
+        CHECK(cases[i].setting.own_stream == (i == 1 || i == 3));
+        CHECK(cases[i].setting.offsets == offsets[i]);
+    }
+    // Below an element's size, by whole elements.
+    const TestKernel bytes(test_kernel().aligned_to(2));
+    CHECK(dense_cases(bytes)[1].setting.offsets == std::vector<int>{1, 2, 3});
+}
+
+TEST_CASE("all outputs and each subset of up to three take turns, where the kernel takes a mask") {
+    const auto masks = [](std::vector<std::string> outputs, bool takes_mask) {
+        KernelDeclaration declared = test_kernel();
+        declared.takes_output_mask = takes_mask;
+        TestKernel kernel(declared);
+        const PassSpec pass = [&] {
+            PassSpec several = *kernel.kernel.pass;
+            several.outputs = outputs;
+            return several;
+        }();
+        kernel.kernel.pass = &pass;
+        std::vector<std::uint32_t> drawn;
+        for (const Case& one : dense_cases(kernel)) drawn.push_back(one.setting.output_mask);
+        return drawn;
+    };
+    using Masks = std::vector<std::uint32_t>;
+    constexpr std::uint32_t all = Setting::every_output;
+    CHECK(masks({"dw"}, true) == Masks{all, 0, all});
+    CHECK(masks({"dx", "dw"}, true) == Masks{all, 1, 2, 0});
+    CHECK(masks({"dx", "dw", "db"}, true) == Masks{all, 1, 2, 3, 4, 5, 6, 0});
+    CHECK(masks({"dx", "dw", "db", "y"}, true) == Masks{all, 1, 2, 3, 4, 5, 6, 7});
+    CHECK(masks({"dx", "dw", "db"}, false) == Masks{all, all, all});
+}
+
+TEST_CASE("pointers change where a kernel needs less than the alignment of cudaMalloc, 256 bytes") {
+    for (const int bytes : {128, 255, 256, 512}) {
+        const TestKernel kernel(test_kernel().aligned_to(bytes));
+        CHECK(dense_cases(kernel)[1].setting.offsets.empty() == (bytes >= 256));
+    }
+}
+
+TEST_CASE("of more outputs than a mask's subsets can take turns, the first sixteen do") {
+    TestKernel kernel([] {
+        KernelDeclaration declared = test_kernel();
+        declared.takes_output_mask = true;
+        return declared;
+    }());
+    PassSpec pass = *kernel.kernel.pass;
+    pass.outputs.assign(40, "dw");
+    kernel.kernel.pass = &pass;
+    const auto mask = [&](int draw) {
+        return dense_case(kernel.kernel, "repeatable", "cpu", parsed("in=1x1"), draw)
+            .setting.output_mask;
+    };
+    CHECK(mask(255) == 255);
+    CHECK(mask(65534) == 65534);
+    CHECK(mask(65535) == 0);
+    CHECK(mask(65536) == Setting::every_output);
+}
+
+TEST_CASE("every other dense case is in place, where that is the caller's choice") {
+    const auto places = [](const KernelDeclaration& declared) {
+        const TestKernel kernel(declared);
+        std::vector<int> drawn;
+        for (const Case& one : dense_cases(kernel)) drawn.push_back(one.setting.place);
+        return drawn;
+    };
+    KernelDeclaration by_choice = test_kernel().blocks_of({1, 2, 3, 4, 5});
+    CHECK(places(by_choice) == std::vector<int>(5, 0));
+    by_choice.updates("dw", "x");
+    CHECK(places(by_choice) == std::vector<int>(5, 0));
+    by_choice.in_place("dw", "dy");
+    CHECK(places(by_choice) == std::vector{0, 1, 0, 1, 0});
+}
+
+TEST_CASE("an output of integers hides no rounding, and takes no more draws") {
+    Operator op = make_test_operator();
+    op.outputs.front().dtype = DType::i32;
+    TestKernel kernel(test_kernel());
+    kernel.kernel.op = &op;
+    kernel.kernel.pass = op.find_pass("forward");
+    CHECK(dense_draw_count(kernel.kernel, "within_rounding_bound") == 3);
+}
+
+TEST_CASE("each place of an output has dense cases, as have ties and NaN where they are defined") {
+    TestKernel kernel(test_kernel().in_place("dw", "dy").in_place("dw", "x"));
+    std::vector<int> places;
+    for (const Case& one : dense_cases(kernel)) places.push_back(one.setting.place);
+    CHECK(places == std::vector{0, 1, 0, 2});
+    places.clear();
+    const TestKernel three(
+        test_kernel().in_place("dw", "dy").in_place("dw", "x").in_place("dw", "w"));
+    for (const Case& one : dense_cases(three)) places.push_back(one.setting.place);
+    CHECK(places == std::vector{0, 1, 0, 2, 0, 3});
+    Operator defined = *kernel.kernel.op;
+    kernel.kernel.op = &defined;
+    defined.is_piecewise_linear = true;
+    CHECK(dense_cases(kernel).size() == 8);
+    defined.is_piecewise_linear = false;
+    defined.inputs[0].may_be_nan = true;
+    CHECK(dense_cases(kernel).size() == 8);
+}
+
+TEST_CASE("where indices choose among numbers of no sum of products there are nine dense cases") {
+    TestKernel kernel(test_kernel());
+    Operator op = *kernel.kernel.op;
+    kernel.kernel.op = &op;
+    for (const bool chooses : {false, true})
+        for (const bool has_products : {false, true}) {
+            op.inputs[0].dtype = chooses ? DType::i32 : DType::f32;
+            op.products.clear();
+            if (has_products) op.products = {{"x", "w"}};
+            CHECK(dense_cases(kernel).size() == (chooses && !has_products ? 9 : 3));
+        }
+}
+
+TEST_CASE("a dense case prints and parses as one word") {
+    const TestKernel kernel(test_kernel().aligned_to(4));
+    CHECK(
+        dense_cases(kernel)[2].print() ==
+        "v1:filter.grad_weight/test:repeatable:cpu:c=2,in=1x2:dense=3:order=warps.1:offset=2.0.2");
+}

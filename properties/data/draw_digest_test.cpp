@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+// That a seed means the same problems, values and settings on every machine and in every build, by
+// one number for many draws. What the draws should be like is for the other tests; where a change
+// of the draws is meant, the number that is printed becomes the expected one.
+#include <doctest/doctest.h>
+
+#include <bit>
+
+#include "harness/base/random.hpp"
+#include "properties/data/numbers.hpp"
+#include "properties/data/setting.hpp"
+#include "properties/data/values.hpp"
+#include "properties/problems/generator.hpp"
+#include "properties/tests/operator.hpp"
+
+namespace {
+
+using namespace gradverify;
+using namespace gradverify::testing;
+
+std::uint64_t digest_of_problems(const KernelDeclaration& kernel, int rank_min, int rank_max,
+                                 ProblemGeneratorOptions options = {}) {
+    const Operator op = make_test_operator(rank_min, rank_max);
+    const ProblemGenerator generator(op, *op.find_pass("grad_weight"), kernel, options);
+    REQUIRE(generator.why_none() == "");
+    std::uint64_t digest = 0;
+    for (int i = 0; i < 1000; ++i)
+        digest = mix_seed(digest, generator.draw(static_cast<std::uint64_t>(i), i)->print());
+    return digest;
+}
+
+void add(std::uint64_t& digest, const Array<double>& values) {
+    for (const double value : values.data)
+        digest = SplitMix64(digest ^ std::bit_cast<std::uint64_t>(value)).next();
+}
+
+/// The test operator with sums of (n * c)^2 products.
+Operator operator_that_reduces() {
+    Operator op = make_test_operator();
+    for (PassSpec& pass : op.passes)
+        pass.reduction_length = [](const Problem& p) {
+            const std::int64_t factor = p.scalar("n") * p.scalar("c");
+            return factor * factor;
+        };
+    return op;
+}
+
+}  // namespace
+
+TEST_CASE("the problems of a seed are the same everywhere") {
+    CHECK(digest_of_problems(test_kernel(), 2, 2) == 17103188846081207172u);
+    CHECK(digest_of_problems(test_kernel().with_empty_problems(), 1, 3) == 7773997718774408134u);
+    CHECK(digest_of_problems(plain_kernel(), 2, 2) == 7814925290139840525u);
+    KernelDeclaration narrow = test_kernel();
+    narrow.where("c", multiple_of(4)).where("c", between(8, 40)).where("n", between(3, 2000));
+    narrow.where("k", between(2, 6)).where("stride", same_as("dilation"));
+    narrow.where("in_h", multiple_of("filter_h"));
+    CHECK(digest_of_problems(narrow, 2, 2) == 4253323483736235793u);
+    KernelDeclaration dear = test_kernel();
+    dear.costs({.threads_per_output = 256, .barriers_per_thread = 9});
+    const WorkBudget small{.multiply_adds = 1e5, .thread_barriers = 3e5, .bytes = 1e5};
+    CHECK(digest_of_problems(dear, 2, 2, {.budget = small}) == 7572744051224594112u);
+    const WorkBudget least{.multiply_adds = 400, .thread_barriers = 3e5, .bytes = 4000};
+    CHECK(digest_of_problems(test_kernel(), 2, 2, {.budget = least}) == 130091250617186751u);
+}
+
+TEST_CASE("the values of a seed are the same everywhere") {
+    const Operator op = operator_that_reduces();
+    std::uint64_t integers = 0, mantissas = 0, dense_integers = 0, dense_mantissas = 0;
+    for (const char* text : {"in=1x1", "n=2,c=3,in=5x4,filter=3x2", "n=8,c=8,in=1x2",
+                             "n=64,c=16,k=3,in=1x1", "n=128,c=64,in=1x1"})
+        for (const int bits : {24, 11, 8})
+            for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+                const Problem problem = Problem::parse(op.space, text);
+                for (const char* name : {"x", "w", "b", "dy"}) {
+                    const auto draw = [&](ValueKind kind, bool is_dense) {
+                        return draw_tensor(op, problem, {.seed = seed, .is_dense = is_dense}, kind,
+                                           bits, name);
+                    };
+                    add(integers, draw(ValueKind::integers, false));
+                    add(mantissas, draw(ValueKind::mantissas, false));
+                    add(dense_integers, draw(ValueKind::integers, true));
+                    add(dense_mantissas, draw(ValueKind::mantissas, true));
+                }
+            }
+    CHECK(integers == 11278861969642219894u);
+    CHECK(mantissas == 6625573016424328067u);
+    CHECK(dense_integers == 8104098956166368042u);
+    CHECK(dense_mantissas == 2945058587690871796u);
+    std::uint64_t directions = 0;
+    for (const std::int64_t length : {1, 1000, 1 << 20})
+        add(directions, draw_direction({{5, 7}, std::vector<double>(35)}, 3, 11, length));
+    CHECK(directions == 7548460542597033786u);
+}
+
+TEST_CASE("the numbers that fill an array are the same everywhere") {
+    std::uint64_t integers = 0, mantissas = 0, dense = 0, indices = 0, domains = 0;
+    const auto filled = [](const Sizes& sizes, auto fill) {
+        Array<double> array{sizes, std::vector<double>(static_cast<std::size_t>(
+                                       sizes.empty() ? 1 : element_count(sizes)))};
+        fill(array);
+        return array;
+    };
+    for (const Sizes& sizes : {Sizes{}, {0}, {1}, {16}, {17}, {3, 5, 2}, {40, 3}})
+        for (std::uint64_t seed = 1; seed <= 30; ++seed) {
+            const SplitMix64 random(seed);
+            for (const std::int64_t length : {1, 3, 100, 1 << 20})
+                for (const int bits : {8, 11, 24})
+                    add(integers, filled(sizes, [&](auto& array) {
+                            fill_integers(array, random, length, bits);
+                        }));
+            add(mantissas, filled(sizes, [&](auto& array) { fill_smooth(array, random); }));
+            for (const DType dtype : {DType::f16, DType::bf16, DType::f32, DType::f64}) {
+                Array<double> drawn =
+                    filled(sizes, [&](auto& array) { fill_mantissas(array, random, dtype); });
+                add(mantissas, drawn);
+                for (const auto& [lowest, highest] :
+                     {std::pair(-INFINITY, INFINITY), std::pair(0.0f, 1.0f),
+                      std::pair(-8.0f, INFINITY), std::pair(-INFINITY, -1000.0f),
+                      std::pair(1000.0f, 1008.0f)}) {
+                    Array<double> moved = drawn;
+                    moved.data.resize(moved.data.size() + 1);  // a zero
+                    move_inside(moved, {lowest, highest}, dtype);
+                    add(domains, moved);
+                }
+                add_offset(drawn, random, dtype);
+                add(mantissas, drawn);
+                for (const std::int64_t first : {0, 5})
+                    add(dense, filled(sizes, [&](auto& array) {
+                            fill_dense_mantissas(array, {first, 200}, seed, dtype);
+                        }));
+            }
+            for (const std::int64_t amplitude : {1, 3, 4, 63, 64, 1000})
+                for (const std::int64_t total : {120, 126, 128, 1000})
+                    add(dense, filled(sizes, [&](auto& array) {
+                            fill_dense_integers(array,
+                                                {static_cast<std::int64_t>(seed % 2) * 6, total},
+                                                seed, amplitude);
+                        }));
+            for (const auto& range :
+                 {std::pair(0.0, 0.0), std::pair(2.0, 6.0), std::pair(-3.0, 1e6)})
+                for (const bool is_dense : {false, true})
+                    add(indices, filled(sizes, [&](auto& array) {
+                            fill_indices(array, {range.first, range.second}, is_dense, random);
+                        }));
+        }
+    for (std::uint64_t seed = 1; seed <= 500; ++seed)
+        add(mantissas,
+            filled({3}, [&](auto& array) { fill_mantissas(array, SplitMix64(seed), DType::f32); }));
+    CHECK(integers == 7231532447624728654u);
+    CHECK(mantissas == 7454687963074483055u);
+    CHECK(dense == 6169069438910174403u);
+    CHECK(indices == 12583114229724589481u);
+    CHECK(domains == 13266496349773107136u);
+}
+
+TEST_CASE("the settings of a seed are the same everywhere") {
+    KernelDeclaration plain = test_kernel(), vectorised = test_kernel().aligned_to(16);
+    KernelDeclaration free = test_kernel().aligned_to(2).blocks_of({256, 64, 32});
+    std::uint64_t digest = 0;
+    for (const KernelDeclaration* kernel : {&plain, &vectorised, &free})
+        for (std::uint64_t seed = 0; seed < 300; ++seed)
+            digest = mix_seed(
+                digest, Case{.kernel = kernel->full_name(),
+                             .property = "repeatable",
+                             .device = "cpu",
+                             .problem = Problem(test_operator().space, 2),
+                             .data = {},
+                             .setting = draw_setting(*kernel, test_operator().passes.back(), seed)}
+                            .print());
+    CHECK(digest == 3122529725817063447u);
+}

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "properties/data/exact_sums.hpp"
+
+#include <cmath>
+
+#include "harness/numbers/autodiff/decisions.hpp"
+
+namespace gradverify {
+
+bool sums_stay_exact(const Operator& op, const PassSpec& pass, const Problem& problem,
+                     const std::vector<Array<double>>& taken, int exact_bits) {
+    const ScopedRounding integers(
+        {.unit_roundoff = 0.0, .smallest_normal = 0.0, .largest = std::ldexp(1.0, exact_bits)});
+    std::vector<Array<Bounded>> exact, results;
+    for (const Array<double>& array : taken)
+        exact.push_back({array.sizes, {array.data.begin(), array.data.end()}});
+    for (const std::string& name : pass.outputs) {
+        results.push_back({op.sizes_of(name, problem), {}});
+        results.back().data.resize(static_cast<std::size_t>(element_count(results.back().sizes)),
+                                   Bounded(0.0));
+    }
+    try {
+        pass.bounded_reference(problem, exact, results);
+    } catch (const OpenTie&) {
+        return true;  // no case compares it
+    } catch (const UndecidedComparison&) {
+        return false;  // what was compared was too large
+    }
+    for (std::size_t i = 0; i < results.size(); ++i) {
+        if (op.tensor_named(pass.outputs[i]).holds_whole_numbers()) continue;
+        for (const Bounded& element : results[i].data)
+            if (!std::isfinite(element.error()) ||
+                !(std::abs(element.value()) <= current_rounding.largest))
+                return false;
+    }
+    return true;
+}
+
+}  // namespace gradverify

@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "properties/data/numbers.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "harness/numbers/element_bits.hpp"
+
+namespace gradverify {
+
+namespace {
+
+/// Density of non-zero elements that keeps sums of products of +-1 exact in reductions so long that
+/// no larger integers do.
+double density_for(std::int64_t reduction_length, int exact_bits) {
+    // A quarter of the capacity: the number of terms that meet varies around its mean.
+    const double capacity = std::ldexp(1.0, exact_bits - 2) / 4.0;
+    return std::sqrt(capacity / static_cast<double>(reduction_length));
+}
+
+/// Turns random bits into numbers of a type with all of its digits in use.
+class Significands {
+  public:
+    explicit Significands(DType dtype)
+        : digits_(traits_of(dtype).exact_bits), unit_(std::ldexp(1.0, 1 - digits_)) {}
+
+    /// From 1 to 2, the last digit set, so that every product needs rounding.
+    double from(std::uint64_t bits) const {
+        const std::uint64_t fraction = (std::uint64_t{1} << (digits_ - 1)) - 1;
+        return 1.0 + static_cast<double>((bits & fraction) | 1) * unit_;
+    }
+    /// Of either sign, from 1/2 to 2.
+    double draw(SplitMix64& random) const {
+        const std::uint64_t bits = random.next();
+        // Without branches, which random bits would mispredict.
+        constexpr double scales[] = {1.0, 0.5, -1.0, -0.5};
+        return from(bits) * scales[(bits >> (digits_ > 24 ? 62 : 24)) & 3];
+    }
+
+  private:
+    int digits_;
+    double unit_;
+};
+
+/// By how many powers of two rows are larger, lest products of two rows overflow in half.
+int scale_up(DType dtype) { return traits_of(dtype).largest < 0x1p+20 ? -4 : 0; }
+
+/// No zero. Of 32 bits as many as leave room for sums.
+void fill_whole_integers(Array<double>& array, SplitMix64& random, DType dtype, Ends ends) {
+    constexpr double enough = 0x1p+20;
+    const auto lowest = static_cast<std::int64_t>(std::max(lowest_of(dtype), -enough));
+    const auto highest = static_cast<std::int64_t>(std::min(traits_of(dtype).largest, enough));
+    const std::int64_t end = ends == Ends::all_lowest && lowest < 0 ? lowest : highest;
+    for (double& element : array.data) {
+        const std::int64_t value = ends != Ends::some ? end
+                                   : random.one_in(4) ? (random.one_in(2) ? lowest : highest)
+                                                      : random.between(lowest, highest);
+        element = value == 0 ? 1.0 : static_cast<double>(value);
+    }
+}
+
+}  // namespace
+
+std::int64_t exact_amplitude(std::int64_t reduction_length, int exact_bits) {
+    const double square = std::ldexp(1.0, exact_bits - 1) /
+                          static_cast<double>(std::max<std::int64_t>(reduction_length, 1));
+    return static_cast<std::int64_t>(std::floor(std::sqrt(square)));
+}
+
+void fill_integers(Array<double>& array, SplitMix64 random, std::int64_t reduction_length,
+                   int exact_bits, std::int64_t largest) {
+    // Where 0 alone keeps a sum exact, ones are drawn.
+    const std::int64_t exact = exact_amplitude(reduction_length, exact_bits);
+    const std::int64_t amplitude = std::min(exact, largest);
+    const double density = exact > 1 ? 1.0 : density_for(reduction_length, exact_bits);
+    const auto keep_below = static_cast<std::uint64_t>(density * 0x1p24);
+    // A zero now and then is what real data has; a small tensor has no element to spare for it.
+    const bool some_zeros = array.data.size() > 16;
+    const auto span = static_cast<std::uint64_t>(amplitude);
+    for (double& element : array.data) {
+        // One draw an element: 32 bits for the magnitude, one for the sign, the rest for zeros.
+        const std::uint64_t bits = random.next();
+        // Without branches, which random bits would mispredict.
+        const auto magnitude = static_cast<std::int64_t>(((bits >> 32) * span) >> 32) + 1;
+        const std::int64_t sign = 1 - 2 * static_cast<std::int64_t>(bits & 1);
+        const bool is_zero = some_zeros & ((bits & 0x1e) == 0);
+        const bool is_kept = !is_zero & (((bits >> 5) & 0xffffff) < keep_below);
+        element = static_cast<double>(magnitude * sign * static_cast<std::int64_t>(is_kept));
+    }
+    // Of zeros alone nothing comes; one more term leaves a sum of few exact.
+    if (!array.data.empty() && std::ranges::all_of(array.data, [](double v) { return v == 0.0; }))
+        array.data[random.below(array.data.size())] = random.one_in(2) ? 1.0 : -1.0;
+}
+
+void fill_mantissas(Array<double>& array, SplitMix64 random, DType dtype) {
+    const Significands significands(dtype);
+    const bool uneven = random.one_in(8) && !array.sizes.empty();
+    const std::int64_t rows = array.sizes.empty() ? 1 : std::max<std::int64_t>(array.size(0), 1);
+    const std::size_t row_elements = array.data.size() / static_cast<std::size_t>(rows);
+    double scale = 1.0;
+    for (std::size_t i = 0; i < array.data.size(); ++i) {
+        if (uneven && i % row_elements == 0)
+            scale = std::ldexp(1.0, static_cast<int>(random.between(-4, 4)) + scale_up(dtype));
+        array.data[i] = significands.draw(random) * scale;
+    }
+}
+
+void fill_whole_range(Array<double>& array, SplitMix64 random, DType dtype, Ends ends) {
+    if (!is_floating(dtype)) {
+        fill_whole_integers(array, random, dtype, ends);
+        return;
+    }
+    const std::uint64_t numbers = bits_of(dtype, traits_of(dtype).largest) + 1;
+    const std::uint64_t least = bits_of(dtype, traits_of(dtype).smallest_normal);
+    for (double& element : array.data) {
+        const std::uint64_t roll = random.below(4);
+        const auto bits = static_cast<std::byte>(roll == 0   ? 1 + random.below(least - 1)
+                                                 : roll == 1 ? numbers - 1 - random.below(least)
+                                                             : 1 + random.below(numbers - 1));
+        element = random.one_in(2) ? -value_of(dtype, &bits) : value_of(dtype, &bits);
+    }
+}
+
+void fill_smooth(Array<double>& array, SplitMix64 random) {
+    const Significands significands(DType::f32);
+    for (double& element : array.data) element = significands.draw(random) / 2.0;
+}
+
+void fill_dense_integers(Array<double>& array, const DenseRange& range, std::uint64_t seed,
+                         std::int64_t amplitude) {
+    std::vector<double> pool;
+    // A few more than are needed, so that draws differ.
+    const std::int64_t largest = std::min(amplitude, std::max<std::int64_t>(range.total, 8) + 1);
+    for (std::int64_t magnitude = amplitude >= 4 ? 2 : 1; magnitude <= largest; ++magnitude)
+        for (const std::int64_t sign : {1, -1})
+            pool.push_back(static_cast<double>(sign * magnitude));
+    const bool deals_once = range.total <= static_cast<std::int64_t>(pool.size());
+    SplitMix64 random(deals_once ? seed : mix_seed(seed, std::to_string(range.first)));
+    auto next = pool.begin() + (deals_once ? static_cast<std::ptrdiff_t>(range.first) : 0);
+    const auto shuffle = [&] {
+        for (std::size_t i = pool.size(); i > 1; --i) std::swap(pool[i - 1], pool[random.below(i)]);
+    };
+    shuffle();
+    for (double& element : array.data) {
+        if (next == pool.end()) shuffle(), next = pool.begin();
+        element = *next++;
+    }
+}
+
+void fill_dense_mantissas(Array<double>& array, const DenseRange& range, std::uint64_t seed,
+                          DType dtype) {
+    const Significands significands(dtype);
+    SplitMix64 shared(seed);
+    const std::uint64_t start = shared.next(), step = shared.next() | 1;
+    SplitMix64 random(mix_seed(seed, std::to_string(range.first)));
+    auto position = static_cast<std::uint64_t>(range.first);
+    for (double& element : array.data) {
+        const std::uint64_t bits = (start + position++ * step) << 1;
+        constexpr double scales[] = {1.0, 0.5, -1.0, -0.5};
+        element = significands.from(bits) * scales[random.below(4)];
+    }
+}
+
+void fill_indices(Array<double>& array, const ValueDomain& range, bool is_dense,
+                  SplitMix64 random) {
+    const auto lowest = static_cast<std::int64_t>(range.lowest);
+    const auto highest = static_cast<std::int64_t>(range.highest);
+    std::vector<double> left;
+    for (double& element : array.data) {
+        if (!is_dense) {
+            const std::uint64_t roll = random.below(8);
+            const std::int64_t value = roll == 0   ? lowest
+                                       : roll == 1 ? highest
+                                                   : random.between(lowest, highest);
+            element = static_cast<double>(value);
+            continue;
+        }
+        if (left.empty())
+            for (std::int64_t value = lowest; value <= highest && value - lowest < 4096; ++value)
+                left.push_back(static_cast<double>(value));
+        std::swap(left[random.below(left.size())], left.back());
+        element = left.back();
+        left.pop_back();
+    }
+}
+
+void fill_ties(Array<double>& array, std::uint64_t seed, SplitMix64 random) {
+    for (double& element : array.data)
+        element = seed % 2 == 0 ? 0.0 : static_cast<double>(random.between(-1, 1));
+}
+
+void fill_nan(Array<double>& array, std::uint64_t seed, SplitMix64 random) {
+    if (array.data.empty()) return;
+    constexpr double inf = std::numeric_limits<double>::infinity();
+    constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+    constexpr double specials[] = {nan, inf, -inf};
+    for (double& element : array.data)
+        if (const std::uint64_t roll = random.below(12); roll < 3) element = specials[roll];
+    array.data[random.below(array.data.size())] = seed % 2 == 0 ? -inf : nan;
+}
+
+void put_invalid(Array<double>& array, const ValueDomain& range, DType dtype, SplitMix64 random) {
+    // Of 64 bits the ends that a double holds.
+    const double most = dtype == DType::i32 ? 0x1p31 - 1.0 : 0x1p53;
+    const double outside[] = {range.lowest - 1.0, range.highest + 1.0, -most - 1.0, most};
+    const std::uint64_t always = random.below(array.data.size());
+    for (std::size_t i = 0; i < array.data.size(); ++i)
+        if (i == always || random.one_in(4)) array.data[i] = outside[random.below(4)];
+}
+
+double rounded_inside(double value, const ValueDomain& domain, DType dtype) {
+    const double rounded = rounded_to(dtype, value);
+    if (rounded <= domain.lowest) return next_number_of(dtype, rounded, INFINITY);
+    if (rounded >= domain.highest) return next_number_of(dtype, rounded, -INFINITY);
+    return rounded;
+}
+
+void move_inside(Array<double>& array, const ValueDomain& domain, DType dtype) {
+    const bool below = std::isfinite(domain.lowest), above = std::isfinite(domain.highest);
+    for (double& element : array.data) {
+        const double size = element == 0.0 ? 1.0 : std::abs(element);
+        double moved = element;
+        if (below && above)
+            moved = domain.lowest + (domain.highest - domain.lowest) * (size / (1.0 + size));
+        else if (below)
+            moved = domain.lowest + size;
+        else if (above)
+            moved = domain.highest - size;
+        element = rounded_inside(moved, domain, dtype);
+    }
+}
+
+void move_integers_inside(Array<double>& array, const ValueDomain& domain, DType dtype,
+                          std::int64_t amplitude) {
+    const auto most = static_cast<double>(amplitude);
+    const double lowest = std::max({std::floor(domain.lowest) + 1.0, -most, lowest_of(dtype)});
+    const double highest = std::min(std::ceil(domain.highest) - 1.0, most);
+    const bool is_between = std::isfinite(domain.lowest) && std::isfinite(domain.highest);
+    const Array<double> integers = array;
+    if (!is_between || highest - lowest < 2.0) move_inside(array, domain, dtype);
+    if (highest - lowest < 2.0) return;
+    for (std::size_t i = 0; i < array.data.size(); ++i) {
+        double& element = array.data[i];
+        if (element == std::round(element) && lowest <= element && element <= highest) continue;
+        element = lowest + std::fmod(std::abs(integers.data[i]), highest - lowest + 1.0);
+    }
+}
+
+void make_averaging(Array<double>& array) {
+    const double rows = array.sizes.empty() ? 1.0 : static_cast<double>(array.size(0));
+    const double row = static_cast<double>(array.data.size()) / rows;
+    // A power of two, so that all digits stay. Elements are about one over the root of the row.
+    const double scale = std::exp2(-std::round(std::log2(row) / 2.0));
+    for (double& element : array.data) element = std::abs(element) * scale;
+}
+
+void add_offset(Array<double>& array, SplitMix64 random, DType dtype) {
+    const bool is_narrow = !holds_all_of(dtype, DType::f32);
+    const double sign = random.one_in(2) ? 1.0 : -1.0;
+    const auto size = static_cast<int>(random.below(3));
+    // A narrow type has few digits to leave for the spread.
+    const double offset = sign * std::ldexp(1.0, is_narrow ? 2 + size : 10 + 2 * size);
+    for (double& element : array.data) element = rounded_to(dtype, element + offset);
+}
+
+/// By up to how many powers of two outliers are larger: up to 512 exp overflows and underflows by
+/// far; squares are to stay finite.
+static int outlier_scale(DType dtype) { return traits_of(dtype).largest < 0x1p+20 ? 3 : 8; }
+
+void add_outliers(Array<double>& array, SplitMix64 random, DType dtype) {
+    const int most = outlier_scale(dtype);
+    for (double& element : array.data)
+        if (random.one_in(4))
+            element = std::ldexp(element, static_cast<int>(random.between(1, most)));
+}
+
+void make_special(Array<double>& array, SplitMix64 random) {
+    auto& data = array.data;
+    const auto row = static_cast<std::size_t>(
+        array.sizes.empty() ? 1 : std::max<std::int64_t>(array.sizes.back(), 1));
+    const std::uint64_t kind = random.below(6);
+    for (std::size_t i = 0; i < data.size(); ++i)
+        if (kind < 2)
+            data[i] = data[i / row * row];
+        else if (kind == 2)
+            data[i] = data[i % row];
+        else if (kind == 3 || random.one_in(3))
+            data[i] = 0.0;
+}
+
+void make_large(Array<double>& array, SplitMix64 random, DType dtype) {
+    const double largest = traits_of(dtype).largest;
+    const bool is_narrow = largest < 0x1p+20;
+    // The numbers are below 2.
+    const int most = largest < 0x1p+10 ? 5 : is_narrow ? 8 : 24;
+    const auto exponent = static_cast<int>(random.between(is_narrow ? 2 : 16, most));
+    for (double& element : array.data) element = std::ldexp(element, exponent);
+}
+
+void add_dense_outliers(Array<double>& array, std::uint64_t turn, DType dtype) {
+    for (std::size_t i = 0; i < array.data.size(); ++i) {
+        const double larger = std::ldexp(std::abs(array.data[i]), outlier_scale(dtype));
+        const std::uint64_t place = (i + turn) % 4;
+        if (place % 2 == 1) array.data[i] = place == 1 ? larger : -larger;
+    }
+}
+
+}  // namespace gradverify

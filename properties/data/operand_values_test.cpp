@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the tensors of an operator hold that is no sum of products: whole numbers, numbers of a
+// domain, offsets, and outputs that were saved for the gradient.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <stdexcept>
+
+#include "harness/declare_operator.hpp"
+#include "properties/data/numbers.hpp"
+#include "properties/data/values.hpp"
+
+namespace {
+
+using namespace gradverify;
+
+/// s = x / p and t = 3 x, saved for the gradient; y = p x, for whole numbers k that nothing needs.
+Operator dividing() {
+    return declare_operator("dividing")
+        .parameter("n", {.minimum = 0})
+        .input("k", {"n"}, whole_numbers(2, 6))
+        .input("x", {"n"})
+        .input("p", {"n"}, numbers_between(1.0, 9.0))
+        .saved("s", {"n"})
+        .saved("t", {"n"})
+        .output("y", {"n"})
+        .gradient("grad_x", {"dy", "s", "x"}, {"dx"})
+        .gradient("grad_p", {"dy", "x"}, {"dp"})
+        .forward([]<class T>(const ForwardCall<T>& call) {
+            const auto x = call.input("x"), p = call.input("p");
+            for (std::int64_t i = 0; i < x.size(0); ++i) {
+                call.output("s")(i) += x(i) / p(i);
+                call.output("t")(i) += 3.0 * x(i);
+                call.output("y")(i) += x(i) * p(i);
+            }
+        });
+}
+
+/// A cotangent that has the domain of its output is still any number.
+Operator with_positive_output() {
+    Operator op = dividing();
+    op.outputs.back().domain = [](const Problem&) { return ValueDomain{0.0, INFINITY}; };
+    return op;
+}
+
+Problem of_size(const Operator& op, int n) {
+    return Problem::parse(op.space, "n=" + std::to_string(n));
+}
+
+std::vector<double> drawn(const Operator& op, const char* name, const Data& data, int n = 40,
+                          ValueKind kind = ValueKind::mantissas) {
+    return draw_tensor(op, of_size(op, n), data, kind, 24, name).data;
+}
+
+Values listed(const Operator& op, std::vector<DataElement> elements, DType dtype = DType::f32) {
+    const KernelDeclaration kernel = KernelDeclaration().storage(dtype);
+    return draw_values(op, of_size(op, 2),
+                       {.seed = 0, .is_explicit = true, .elements = std::move(elements)},
+                       ValueKind::mantissas, ElementTypes(kernel));
+}
+
+}  // namespace
+
+TEST_CASE("where sums are exact, integers stay so in a domain that holds three of them") {
+    const auto with_domain = [](double lowest, double highest, std::int64_t length) {
+        Operator op = dividing();
+        op.products = {{"x", "p"}};
+        op.inputs.back().domain = [=](const Problem&) { return ValueDomain{lowest, highest}; };
+        for (PassSpec& pass : op.passes)
+            pass.reduction_length = [length](const Problem&) { return length; };
+        return op;
+    };
+    const auto integers = [](const Operator& op) {
+        std::set<double> all;
+        for (const bool is_dense : {false, true})
+            for (std::uint64_t seed = 1; seed <= 20; ++seed)
+                for (const double value :
+                     drawn(op, "p", {.seed = seed, .is_dense = is_dense}, 40, ValueKind::integers))
+                    all.insert(value);
+        return all;
+    };
+    CHECK(integers(with_domain(-1.5, 1.5, 9)) == std::set<double>{-1, 0, 1});
+    CHECK(integers(with_domain(1.0, 5.0, 9)) == std::set<double>{2, 3, 4});
+    // Beyond a magnitude of 4, sums of so many would not be exact.
+    CHECK(integers(with_domain(0.5, 100.0, 1 << 19)) == std::set<double>{1, 2, 3, 4});
+    CHECK(integers(with_domain(0.5, INFINITY, 1 << 19)) == std::set<double>{1, 2, 3, 4});
+    CHECK(*integers(with_domain(0.0, INFINITY, 9)).begin() == 1.0);
+    CHECK(*integers(with_domain(-INFINITY, -3.0, 9)).rbegin() == -4.0);
+    // What already lies inside stays.
+    const Operator any = with_domain(-INFINITY, INFINITY, 9), wide = with_domain(-200, 200, 9);
+    CHECK(drawn(any, "p", {.seed = 3}, 40, ValueKind::integers) ==
+          drawn(wide, "p", {.seed = 3}, 40, ValueKind::integers));
+    // Of fewer nothing can be made.
+    const auto fractions = integers(with_domain(-1.0, 1.0, 9));
+    CHECK(std::ranges::any_of(fractions, [](double v) { return v != std::round(v); }));
+}
+
+TEST_CASE("whole numbers are drawn from all of their range") {
+    const Operator op = dividing();
+    for (const bool is_dense : {false, true})
+        for (const ValueKind kind : {ValueKind::mantissas, ValueKind::integers}) {
+            const auto values = drawn(op, "k", {.seed = 3, .is_dense = is_dense}, 100, kind);
+            CHECK(std::set<double>(values.begin(), values.end()) ==
+                  std::set<double>{2, 3, 4, 5, 6});
+        }
+}
+
+TEST_CASE("an input keeps to its domain, and a cotangent to none") {
+    const Operator op = with_positive_output();
+    int with_negative_dy = 0, with_negative_x = 0;
+    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+        for (const double value : drawn(op, "p", {.seed = seed})) {
+            CHECK(value > 1.0);
+            CHECK(value < 9.0);
+        }
+        with_negative_dy += std::ranges::min(drawn(op, "dy", {.seed = seed})) < 0.0;
+        with_negative_x += std::ranges::min(drawn(op, "x", {.seed = seed})) < 0.0;
+    }
+    CHECK(with_negative_dy > 12);
+    CHECK(with_negative_x > 12);
+}
+
+TEST_CASE("what is not listed is as simple as its domain allows") {
+    const Operator op = with_positive_output();
+    const Values values = listed(op, {{"x", 1, 3.0}, {"dy", 0, -7.0}});
+    CHECK(values.at("k").data == std::vector<double>{2.0, 2.0});
+    CHECK(values.at("x").data == std::vector<double>{0.0, 3.0});
+    CHECK(values.at("p").data == std::vector<double>{5.0, 5.0});
+    CHECK(values.at("dy").data == std::vector<double>{-7.0, 0.0});
+}
+
+TEST_CASE("an element outside of its tensor, its type or its domain is refused") {
+    const Operator op = with_positive_output();
+    CHECK_THROWS_WITH(listed(op, {{"x", -1, 1.0}}), "data: x[-1] is outside of its 2 elements");
+    CHECK_THROWS_WITH(listed(op, {{"x", 0, 70000.0}}, DType::f16),
+                      "data: x[0] is beyond the largest f16");
+    CHECK_THROWS_WITH(listed(op, {{"p", 1, 10.0}}), "data: p[1] is outside of the tensor's values");
+    CHECK_THROWS_WITH(listed(op, {{"k", 1, 7.0}}), "data: k[1] is outside of the tensor's values");
+}
+
+TEST_CASE("the elements that are listed are those that are not as simple as can be") {
+    const Operator op = with_positive_output();
+    Values values = listed(op, {});
+    values["p"].data[1] = 1.5;
+    values["x"].data[0] = 4.0;
+    values["k"].data[0] = 6.0;
+    values["dy"].data[1] = -1.0;
+    using Elements = std::vector<DataElement>;
+    const auto elements = [&](const char* name) {
+        return list_elements(op, of_size(op, 2), values, {name}, 24);
+    };
+    CHECK(elements("p") == Elements{{"p", 1, 1.5}});
+    CHECK(elements("x") == Elements{{"x", 0, 4.0}});
+    CHECK(elements("k") == Elements{{"k", 0, 6.0}});
+    CHECK(elements("dy") == Elements{{"dy", 1, -1.0}});
+}
+
+TEST_CASE(
+    "numbers of what is no sum of products have an offset, or outliers, in one draw of three, or "
+    "of "
+    "eight") {
+    const Operator curved = dividing();
+    Operator linear = curved;
+    linear.products = {{"x"}};
+    const auto differ = [&](const Data& data, ValueKind kind) {
+        return drawn(curved, "x", data, 40, kind) != drawn(linear, "x", data, 40, kind);
+    };
+    // All of them, and so no outliers.
+    const auto has_offset = [&](const Data& data) {
+        return std::ranges::all_of(drawn(curved, "x", data),
+                                   [](double v) { return std::abs(v) > 600.0; });
+    };
+    int with_offset = 0, with_outlier = 0;
+    for (std::uint64_t seed = 1; seed <= 9600; ++seed) {
+        // Of those left, 8000 are expected.
+        if (SplitMix64(mix_seed(seed, "special")).one_in(6)) continue;
+        with_offset += has_offset({.seed = seed});
+        if (has_offset({.seed = seed}) || !differ({.seed = seed}, ValueKind::mantissas)) continue;
+        ++with_outlier;
+        // They keep their signs, which dense ones don't.
+        CHECK(std::ranges::equal(
+            drawn(curved, "x", {.seed = seed}), drawn(linear, "x", {.seed = seed}),
+            [](double one, double other) { return std::signbit(one) == std::signbit(other); }));
+    }
+    CHECK(with_offset > 940);
+    CHECK(with_offset < 1060);
+    // One in eight of those without an offset: 875 are expected.
+    CHECK(with_outlier > 820);
+    CHECK(with_outlier < 930);
+    for (std::uint64_t seed = 1; seed <= 12; ++seed) {
+        const Data dense{.seed = seed, .is_dense = true};
+        CHECK(has_offset(dense) == (seed % 3 == 0));
+        Array<double> expected{{40}, drawn(linear, "x", dense)};
+        if (seed % 3 == 2) add_dense_outliers(expected, seed / 3, DType::f32);
+        CHECK((drawn(curved, "x", dense) == expected.data) == (seed % 3 != 0));
+        CHECK_FALSE(differ({.seed = seed, .is_dense = true}, ValueKind::integers));
+        CHECK_FALSE(differ({.seed = seed}, ValueKind::integers));
+    }
+}
+
+TEST_CASE("what is saved for the gradient takes no numbers from those that dense data deals out") {
+    const Operator op = dividing();
+    Operator without = op;
+    std::erase_if(without.outputs, [](const TensorSpec& tensor) { return !tensor.differentiable; });
+    for (const char* name : {"x", "dy"})
+        CHECK(drawn(op, name, {.seed = 1, .is_dense = true}) ==
+              drawn(without, name, {.seed = 1, .is_dense = true}));
+}
+
+TEST_CASE("saved outputs are the forward pass's, rounded to the kernel's types") {
+    const Operator op = dividing();
+    const KernelDeclaration kernel =
+        KernelDeclaration().storage(DType::f16).storage("s", DType::f16);
+    const std::vector<Array<double>> inputs{{{2}, {2, 2}}, {{2}, {1, 1000}}, {{2}, {3, 1}}};
+    const auto saved = saved_values(op, of_size(op, 2), inputs, ElementTypes(kernel));
+    REQUIRE(saved.size() == 3);
+    // A half has 11 digits of 1/3.
+    CHECK(saved[0].data == std::vector<double>{0x1.554p-2, 1000.0});
+    CHECK(saved[1].data == std::vector<double>{3.0, 3000.0});
+    CHECK(saved[2].data == std::vector<double>{3.0, 1000.0});
+}
+
+TEST_CASE("a pass is given drawn tensors and saved ones by name, computed once") {
+    Operator op = dividing();
+    int runs = 0;
+    op.passes.front().reference = [&, run = op.forward().reference](const auto& problem,
+                                                                    auto inputs, auto outputs) {
+        ++runs;
+        run(problem, inputs, outputs);
+    };
+    const Values values = listed(op, {{"x", 0, 4.0}, {"x", 1, -8.0}, {"dy", 0, 6.0}});
+    const auto given = pick(op, of_size(op, 2), values, {"t", "dy", "s", "x"}, 24);
+    REQUIRE(given.size() == 4);
+    CHECK(given[0].data == std::vector<double>{12.0, -24.0});
+    CHECK(given[1].data == std::vector<double>{6.0, 0.0});
+    CHECK(given[2].data ==
+          std::vector<double>{static_cast<double>(0.8f), static_cast<double>(-1.6f)});
+    CHECK(given[3].data == std::vector<double>{4.0, -8.0});
+    CHECK(runs == 1);
+    CHECK(pick(op, of_size(op, 2), values, {"x"}, 24).size() == 1);
+    CHECK(runs == 1);
+}
+
+TEST_CASE("for a pass its inputs are drawn, and those of the forward pass if it takes saved ones") {
+    const Operator op = dividing();
+    using Names = std::vector<std::string>;
+    CHECK(drawn_for(op, *op.find_pass("grad_x")) == Names{"dy", "x", "k", "p"});
+    PassSpec twice = *op.find_pass("grad_p");
+    twice.inputs.push_back("dy");
+    CHECK(drawn_for(op, twice) == Names{"dy", "x"});
+    CHECK(drawn_for(op, op.forward()) == Names{"k", "x", "p"});
+}
+
+TEST_CASE("the longest reduction of an operator is that of its longest pass, and one at least") {
+    Operator op = dividing();
+    for (PassSpec& pass : op.passes)
+        pass.reduction_length = [](const Problem&) { return std::int64_t{0}; };
+    CHECK(longest_reduction(op, of_size(op, 2)) == 1);
+    op.passes[1].reduction_length = [](const Problem&) { return std::int64_t{7}; };
+    CHECK(longest_reduction(op, of_size(op, 2)) == 7);
+}
+
+TEST_CASE("a smooth direction has no zero, and a seed its own; of nothing there is none") {
+    const Array<double> like{{40}, std::vector<double>(40)}, nothing{{0}, {}};
+    const Array<double> direction = draw_smooth_direction(like, 5);
+    CHECK(direction.sizes == like.sizes);
+    CHECK(std::ranges::count(direction.data, 0.0) == 0);
+    CHECK(direction.data == draw_smooth_direction(like, 5).data);
+    CHECK(direction.data != draw_smooth_direction(like, 6).data);
+    CHECK(draw_smooth_direction(nothing, 5).data.empty());
+    CHECK(draw_direction(nothing, 5, 24, 1).data.empty());
+}

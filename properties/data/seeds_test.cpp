@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// That the seed of a case depends on what it should, and stays what it is.
+#include "properties/data/seeds.hpp"
+
+#include <doctest/doctest.h>
+
+#include <set>
+
+using gradverify::draw_seed;
+
+TEST_CASE("the seed of a case differs as soon as one of its four keys differs") {
+    std::set<std::uint64_t> seeds;
+    int keys = 0;
+    for (const std::uint64_t seed : {0u, 1u, 2u})
+        for (const char* kernel : {"conv.forward/a", "conv.forward/b", ""})
+            for (const char* property : {"matches_reference", "repeatable", ""})
+                for (std::int64_t index = 0; index < 1000; ++index, ++keys)
+                    seeds.insert(draw_seed({seed, kernel, property, index}));
+    CHECK(static_cast<int>(seeds.size()) == keys);
+}
+
+TEST_CASE("letters that move from the kernel's name to the property's change the seed") {
+    CHECK(draw_seed({1, "ab", "c", 0}) != draw_seed({1, "a", "bc", 0}));
+    CHECK(draw_seed({1, "a", "", 0}) != draw_seed({1, "", "a", 0}));
+}
+
+TEST_CASE("the seed of a case never changes, so that an old run can be repeated") {
+    CHECK(draw_seed({1, "conv.forward/naive", "matches_reference", 7}) == 9847457930024047071u);
+    CHECK(draw_seed(1, "data") != draw_seed(1, "problem"));
+    CHECK(draw_seed(1, "data") == 15688076610871342501u);
+}

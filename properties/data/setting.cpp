@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "properties/data/setting.hpp"
+
+#include <algorithm>
+
+#include "harness/base/random.hpp"
+#include "harness/registry/layout.hpp"
+
+namespace gradverify {
+
+namespace {
+
+// A float4 path wants 16 bytes: moves of 1, 2 and 3 elements show each way to be misaligned.
+constexpr std::int64_t steps_maximum = 3;
+
+ThreadOrder draw_order(SplitMix64& random) {
+    switch (random.below(6)) {
+        case 0:
+        case 1:
+            return ThreadOrder::ascending;
+        case 2:
+            return ThreadOrder::descending;
+        case 3:
+            return ThreadOrder::random_threads;
+        default:
+            return ThreadOrder::random_warps;
+    }
+}
+
+/// Moves each buffer by a multiple of the declared alignment; a kernel that relies on
+/// cudaMalloc's alignment stays where it is.
+std::vector<int> draw_offsets(const KernelDeclaration& kernel, std::size_t buffers,
+                              std::int64_t element_bytes, SplitMix64& random) {
+    std::vector<int> offsets;
+    if (kernel.base_alignment_bytes >= 256 || random.one_in(3)) return offsets;
+    const std::int64_t step =
+        std::max<std::int64_t>(kernel.base_alignment_bytes / element_bytes, 1);
+    for (std::size_t i = 0; i < buffers; ++i)
+        offsets.push_back(static_cast<int>(step * random.between(0, steps_maximum)));
+    while (!offsets.empty() && offsets.back() == 0) offsets.pop_back();
+    return offsets;
+}
+
+/// Of a tensor that the kernel takes in several layouts.
+TensorLayout draw_layout(const Kernel& of, const Problem& problem, const std::string& tensor,
+                         SplitMix64& random) {
+    const Operator& op = *of.op;
+    const KernelDeclaration& kernel = of.any();
+    const auto orders = orders_of(op, kernel, tensor);
+    TensorLayout layout;
+    if (orders.size() > 1) layout.order = orders[random.below(orders.size())];
+    if (!orders.empty() && layout.order == orders.front()) layout.order.clear();
+    const std::size_t axes = op.sizes_of(tensor, problem).size();
+    if (!takes_any_strides(op, kernel, tensor) || axes < 2) return layout;
+    if (random.one_in(3)) layout.row_padding = static_cast<int>(random.between(1, 5));
+    if (may_be_expanded(op, *of.pass, tensor) && random.one_in(6)) {
+        // All of it, as the gradient of a sum; or some of its axes.
+        const auto every_axis = (std::uint64_t{1} << axes) - 1;
+        layout.expanded = static_cast<std::uint32_t>(
+            random.one_in(2) ? every_axis : random.below(every_axis) + 1);
+    }
+    return layout;
+}
+
+}  // namespace
+
+void draw_layouts(const Kernel& kernel, const Problem& problem, std::uint64_t seed,
+                  Setting& setting) {
+    if (kernel.any().layouts.empty()) return;
+    SplitMix64 random(seed);
+    for (const std::string& tensor : kernel.pass->tensors())
+        if (const auto layout = draw_layout(kernel, problem, tensor, random);
+            layout != TensorLayout{})
+            setting.layouts[tensor] = layout;
+}
+
+Setting draw_setting(const KernelDeclaration& kernel, const PassSpec& pass, std::uint64_t seed,
+                     std::int64_t smallest_element_bytes) {
+    SplitMix64 random(seed);
+    Setting setting;
+    setting.order = draw_order(random);
+    // Short enough to paste; more orders than that no block has use for.
+    if (setting.order == ThreadOrder::random_threads || setting.order == ThreadOrder::random_warps)
+        setting.order_seed = random.below(1u << 16);
+    setting.offsets = draw_offsets(kernel, pass.tensors().size(), smallest_element_bytes, random);
+    if (!kernel.block_sizes.empty())
+        setting.block_size = kernel.block_sizes[random.below(kernel.block_sizes.size())];
+    if (!kernel.block_sizes.empty() && setting.block_size == kernel.block_sizes.front())
+        setting.block_size = 0;
+    const auto outputs = static_cast<std::uint32_t>(pass.outputs.size());
+    const auto subsets = std::uint64_t{1} << outputs;
+    // Half of the cases ask for all, which says most.
+    if (kernel.takes_output_mask && random.one_in(2))
+        setting.output_mask = static_cast<std::uint32_t>(random.below(subsets));
+    if (setting.output_mask + std::uint64_t{1} == subsets)
+        setting.output_mask = Setting::every_output;
+    if (kernel.places() > 0 && random.one_in(2))
+        setting.place =
+            kernel.places() == 1 ? 1 : static_cast<int>(random.between(1, kernel.places()));
+    setting.own_stream = kernel.stream_use != StreamUse::default_stream && random.one_in(2);
+    return setting;
+}
+
+}  // namespace gradverify

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "properties/data/thinned.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+#include <stdexcept>
+#include <string>
+
+#include "harness/base/random.hpp"
+#include "properties/data/exact_sums.hpp"
+#include "properties/data/numbers.hpp"
+
+namespace gradverify {
+
+namespace {
+
+/// How large the integers are, and which share of them is not zero.
+struct Level {
+    std::int64_t amplitude;
+    double share;
+};
+
+/// From the level that is tried first.
+std::vector<Level> levels_of(const Data& data) {
+    constexpr std::int64_t amplitudes[] = {64, 16, 8, 4, 2, 1};
+    // A random draw begins anywhere, so that small networks have small numbers too.
+    const std::uint64_t skipped =
+        data.is_dense ? 0 : SplitMix64(mix_seed(data.seed, "level")).below(std::size(amplitudes));
+    std::vector<Level> levels;
+    for (const std::int64_t amplitude : std::span(amplitudes).subspan(skipped))
+        levels.push_back({amplitude, 1.0});
+    for (double share = 0.7; share > 1e-4; share *= 0.7) levels.push_back({1, share});
+    levels.push_back({1, 0.0});
+    return levels;
+}
+
+/// Whether each number of each pass stays exact.
+bool fits(const Operator& op, const Problem& problem, const Values& values,
+          const ElementTypes& types) {
+    return std::ranges::all_of(op.passes, [&](const PassSpec& pass) {
+        return sums_stay_exact(op, pass, problem,
+                               pick(op, problem, values, pass.taken_by_reference(), types),
+                               types.exact_bits());
+    });
+}
+
+/// One tensor of a level. Cotangents have both signs, and no ties.
+Array<double> draw(const Operator& op, Sizes sizes, const std::string& name, bool is_input,
+                   const Data& data, const Level& level, const DenseRange& range) {
+    Array<double> array{std::move(sizes), {}};
+    array.data.resize(static_cast<std::size_t>(element_count(array.sizes)));
+    SplitMix64 random(mix_seed(data.seed, name));
+    if (is_input && meets_kinks(op, data, ValueKind::integers)) {
+        // Sums of ones are often zero. What is a factor, as a matrix is, is not: behind it there
+        // would be no gradient.
+        const bool is_factor = array.sizes.size() > 1;
+        for (double& element : array.data)
+            element = is_factor ? (random.one_in(2) ? 1.0 : -1.0)
+                                : static_cast<double>(random.between(-1, 1));
+    } else if (data.is_dense) {
+        fill_dense_integers(array, range, data.seed, level.amplitude);
+    } else {
+        for (double& element : array.data) {
+            element = static_cast<double>(random.between(1, level.amplitude));
+            if (random.one_in(2)) element = -element;
+        }
+    }
+    if (is_input && inputs_are_positive(op, data))
+        for (double& element : array.data) element = std::abs(element);
+    SplitMix64 thinning(mix_seed(data.seed, "thinned " + name));
+    for (double& element : array.data)
+        if (static_cast<double>(thinning.below(1u << 24)) >= level.share * 0x1p24) element = 0.0;
+    return array;
+}
+
+}  // namespace
+
+Values draw_thinned(const Operator& op, const Problem& problem, const Data& data,
+                    const ElementTypes& types) {
+    Values values;
+    std::vector<std::pair<std::string, bool>> numbers;  // and whether it is an input
+    for (const TensorSpec& tensor : op.inputs) {
+        if (tensor.holds_whole_numbers())
+            values[tensor.name] =
+                draw_tensor(op, problem, data, ValueKind::integers, types, tensor.name);
+        else
+            numbers.emplace_back(tensor.name, true);
+    }
+    for (const std::string& y : op.differentiable_outputs()) numbers.emplace_back("d" + y, false);
+    for (const Level& level : levels_of(data)) {
+        DenseRange range;
+        for (const auto& [name, is_input] : numbers)
+            range.total += element_count(op.sizes_of(name, problem));
+        for (const auto& [name, is_input] : numbers) {
+            const Level held{std::min(level.amplitude, types.largest_integer(op, name)),
+                             level.share};
+            values[name] = draw(op, op.sizes_of(name, problem), name, is_input, data, held, range);
+            range.first += static_cast<std::int64_t>(values[name].data.size());
+        }
+        if (fits(op, problem, values, types)) return values;
+    }
+    throw std::logic_error(op.name + " has no integers on " + problem.print() +
+                           " that stay exact: a constant of its formula is too large");
+}
+
+}  // namespace gradverify

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "properties/data/thinned.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "harness/declare_operator.hpp"
+
+namespace gradverify {
+
+namespace {
+
+/// y = w relu(x) + z, which says that it is made of steps.
+Operator layer() {
+    Operator op = declare_operator("layer")
+                      .parameter("n")
+                      .parameter("k")
+                      .input("x", {"n"})
+                      .input("w", {"k", "n"})
+                      .input("z", {"n"})
+                      .output("y", {"k"})
+                      .forward([]<class T>(const ForwardCall<T>& call) {
+                          const auto x = call.input("x"), w = call.input("w");
+                          const auto y = call.output("y");
+                          for (std::int64_t k = 0; k < y.size(0); ++k) {
+                              y(k) = call.input("z")(0);
+                              for (std::int64_t i = 0; i < x.size(0); ++i)
+                                  y(k) += w(k, i) * max(x(i), T(0.0));
+                          }
+                      })
+                      .branches_decide()
+                      .piecewise_polynomial();
+    op.passes[0].steps.emplace_back();
+    return op;
+}
+
+Values thinned(const char* problem, const Data& data, int bits = 24) {
+    const Operator op = layer();
+    return draw_thinned(op, Problem::parse(op.space, problem), data, bits);
+}
+
+Data dense(std::uint64_t seed) { return {.seed = seed, .is_dense = true}; }
+bool has_ties(std::uint64_t seed) {
+    return meets_kinks(layer(), {.seed = seed}, ValueKind::integers);
+}
+
+std::int64_t count(const Array<double>& array, double value) {
+    return std::ranges::count(array.data, value);
+}
+
+}  // namespace
+
+TEST_CASE("thinned integers stay exact in every order of summation") {
+    for (const int bits : {8, 11, 24})
+        for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+            CAPTURE(bits);
+            CAPTURE(seed);
+            const Values values =
+                thinned("n=64,k=5", {.seed = seed, .is_dense = seed % 2 == 0}, bits);
+            const auto &x = values.at("x").data, &w = values.at("w").data;
+            for (std::size_t k = 0; k < 5; ++k) {
+                double sum = std::abs(values.at("z").data[0]);
+                for (std::size_t i = 0; i < 64; ++i)
+                    sum += std::abs(w[64 * k + i]) * std::max(x[i], 0.0);
+                CHECK(sum <= std::ldexp(1.0, bits));
+            }
+        }
+}
+
+TEST_CASE("while there is room, dense integers of all tensors differ") {
+    std::multiset<double> all;
+    for (const auto& [name, array] : thinned("n=8,k=3", dense(2)))
+        all.insert(array.data.begin(), array.data.end());
+    CHECK(all.size() == 43);
+    CHECK(std::set(all.begin(), all.end()).size() == 43);
+    CHECK(all.count(0.0) == 0);
+}
+
+TEST_CASE("random integers are of six sizes, each as often, without zeros and of both signs") {
+    std::map<int, int> sizes;
+    int draws = 0;
+    std::int64_t negative = 0, numbers = 0;
+    for (std::uint64_t seed = 1; seed <= 3000; ++seed) {
+        const Values values = thinned("n=8,k=16", {.seed = seed});
+        CHECK(count(values.at("dy"), 0.0) == 0);
+        negative += std::ranges::count_if(values.at("dy").data, [](double v) { return v < 0.0; });
+        numbers += 16;
+        if (has_ties(seed)) continue;
+        const auto& w = values.at("w");
+        CHECK(count(w, 0.0) == 0);
+        double largest = 0.0, smallest = 64.0;
+        for (const double value : w.data) {
+            largest = std::max(largest, std::abs(value));
+            smallest = std::min(smallest, std::abs(value));
+        }
+        // Of 128 numbers up to 64 one is above 32, and of those up to 4 one is 1, as good as
+        // surely.
+        if (largest <= 4.0) CHECK(smallest == 1.0);
+        ++sizes[largest > 32  ? 64
+                : largest > 8 ? 16
+                : largest > 4 ? 8
+                : largest > 2 ? 4
+                : largest > 1 ? 2
+                              : 1];
+        ++draws;
+    }
+    CHECK(sizes.size() == 6);
+    // A sixth of some 2250: 375, give or take 18.
+    for (const auto& [size, times] : sizes) {
+        CAPTURE(size);
+        CHECK(std::abs(times - draws / 6) < 75);
+    }
+    // Half of 48000, give or take 110.
+    CHECK(std::abs(negative - numbers / 2) < 600);
+}
+
+TEST_CASE("positive draws of layers have positive inputs, and cotangents of both signs") {
+    for (const std::uint64_t seed : {1, 3, 5, 7}) {
+        const Values values = thinned("n=8,k=16", dense(seed));
+        for (const char* input : {"x", "w", "z"})
+            CHECK(std::ranges::all_of(values.at(input).data, [](double v) { return v > 0.0; }));
+        CHECK(std::ranges::any_of(values.at("dy").data, [](double v) { return v < 0.0; }));
+        CHECK(std::ranges::any_of(values.at("dy").data, [](double v) { return v > 0.0; }));
+    }
+}
+
+TEST_CASE("where kinks are met inputs are zeros and ones, factors ones of both signs") {
+    const Values values = thinned("n=1000,k=5", dense(4));
+    // A third of 1000, give or take 15; half of 5000, give or take 35.
+    for (const double value : {-1.0, 0.0, 1.0})
+        CHECK(std::abs(count(values.at("x"), value) - 333) < 75);
+    CHECK(count(values.at("x"), -1.0) + count(values.at("x"), 0.0) + count(values.at("x"), 1.0) ==
+          1000);
+    CHECK(std::abs(count(values.at("w"), 1.0) - 2500) < 180);
+    CHECK(count(values.at("w"), 1.0) + count(values.at("w"), -1.0) == 5000);
+    CHECK(count(values.at("dy"), 0.0) + count(values.at("dy"), 1.0) < 3);
+}
+
+TEST_CASE("what does not fit is thinned by steps of three tenths") {
+    // A share of a hundred thousand elements is off by a hundredth of it.
+    double off = 0.0;
+    constexpr std::uint64_t draws = 12;
+    for (std::uint64_t seed = 2; seed <= 2 * draws; seed += 2) {
+        const Values values = thinned("n=2048,k=32", dense(seed + (seed % 4 == 0)), 8);
+        const Array<double>& w = values.at("w");
+        CHECK(count(w, 0.0) + count(w, 1.0) + count(w, -1.0) == 65536);
+        const double share = 1.0 - static_cast<double>(count(w, 0.0)) / 65536.0;
+        CHECK(share > 0.05);
+        CHECK(share < 0.6);
+        const double steps = std::log(share) / std::log(0.7);
+        off += (steps - std::round(steps)) / static_cast<double>(draws);
+    }
+    // A hundredth of the share is a thirtieth of a step; a factor of two is off by 0.057.
+    CHECK(std::abs(off) < 0.03);
+}
+
+TEST_CASE("where nothing else is exact there are zeros, and where not even they are, an error") {
+    const auto of = [](double factor, double constant) {
+        const Operator op = declare_operator("large")
+                                .parameter("n")
+                                .input("x", {"n"})
+                                .output("y", {"n"})
+                                .forward([=]<class T>(const ForwardCall<T>& call) {
+                                    for (std::int64_t i = 0; i < call.output("y").size(0); ++i)
+                                        call.output("y")(i) =
+                                            T(factor) * call.input("x")(i) + T(constant);
+                                })
+                                .piecewise_polynomial();
+        return draw_thinned(op, Problem::parse(op.space, "n=65536"), dense(1), 8);
+    };
+    CHECK(count(of(300.0, 0.0).at("x"), 0.0) == 65536);
+    CHECK(count(of(1.0, 0.0).at("x"), 0.0) == 0);
+    CHECK(count(of(1.0, 256.0).at("x"), 0.0) == 65536);
+    CHECK_THROWS_AS(of(1.0, 257.0), std::logic_error);
+    CHECK_THROWS_AS(of(1.0, -257.0), std::logic_error);
+}
+
+}  // namespace gradverify

@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "properties/data/values.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+#include "harness/base/random.hpp"
+#include "harness/numbers/element_bits.hpp"
+#include "properties/data/numbers.hpp"
+#include "properties/data/thinned.hpp"
+
+namespace gradverify {
+
+namespace {
+
+DenseRange dense_range(const Operator& op, const Problem& problem, const std::string& name) {
+    DenseRange range;
+    const auto count = [&](const TensorSpec& tensor, const std::string& tensor_name) {
+        if (tensor_name == name) range.first = range.total;
+        range.total += element_count(tensor.sizes(problem));
+    };
+    for (const TensorSpec& tensor : op.inputs) count(tensor, tensor.name);
+    for (const TensorSpec& tensor : op.outputs)
+        if (tensor.differentiable) count(tensor, "d" + tensor.name);
+    return range;
+}
+
+void set_listed(const Operator& op, const Problem& problem, Values& values,
+                const std::vector<DataElement>& elements, const ElementTypes& types) {
+    for (const DataElement& element : elements) {
+        const auto found = values.find(element.tensor);
+        if (found == values.end()) {
+            std::string known;
+            for (const auto& [name, array] : values) known += " " + name;
+            throw std::invalid_argument("data: there is no tensor '" + element.tensor +
+                                        "'; there are" + known);
+        }
+        auto& data = found->second.data;
+        if (element.index < 0 || element.index >= static_cast<std::int64_t>(data.size()))
+            throw std::invalid_argument("data: " + element.tensor + "[" +
+                                        std::to_string(element.index) + "] is outside of its " +
+                                        std::to_string(data.size()) + " elements");
+        const TensorSpec& tensor = op.tensor_named(element.tensor);
+        const DType dtype = types.of(op, element.tensor);
+        // An index is no number to be rounded.
+        const double stored =
+            tensor.holds_whole_numbers() ? element.value : rounded_to(dtype, element.value);
+        if (!std::isfinite(stored) && std::isfinite(element.value))
+            throw std::invalid_argument("data: " + element.tensor + "[" +
+                                        std::to_string(element.index) + "] is beyond the " +
+                                        (is_floating(dtype) || stored > 0 ? "largest " : "least ") +
+                                        std::string(traits_of(dtype).name));
+        const bool is_input = tensor.name == element.tensor;  // not a cotangent
+        const bool may_be = tensor.admits(stored, problem) ||
+                            (types.may_be_invalid(tensor) && stored == std::round(stored));
+        if (is_input ? !may_be : !std::isfinite(stored))
+            throw std::invalid_argument("data: " + element.tensor + "[" +
+                                        std::to_string(element.index) +
+                                        "] is outside of the tensor's values");
+        data[static_cast<std::size_t>(element.index)] = stored;
+    }
+}
+
+/// What an element is when nothing is said, as a number of the tensor's type.
+double simplest_value(const Operator& op, const Problem& problem, const std::string& name,
+                      const ElementTypes& types) {
+    const TensorSpec& tensor = op.tensor_named(name);
+    const double simplest = tensor.simplest_value(problem);
+    return tensor.holds_whole_numbers()
+               ? simplest
+               : rounded_inside(simplest, tensor.domain_at(problem), types.of(op, name));
+}
+
+/// Where sums are of products, numbers of every size that an integer or a type of 8 bits has: of
+/// every other dense draw, and of one random tensor in four, or few sums would stay below the
+/// largest number.
+bool has_whole_range(const Operator& op, const Data& data, ValueKind kind,
+                     const ElementTypes& types, const std::string& name) {
+    const DType dtype = types.of(op, name);
+    const bool has_few = is_of_8_bits(dtype) || !is_floating(dtype);
+    if (op.products.empty() || kind != ValueKind::mantissas || !has_few) return false;
+    if (data.is_dense) return data.seed % 2 == 0;
+    // Sums of 32 bits have room for all of them at once.
+    const bool has_room =
+        !is_floating(dtype) && types.exact_bits() > traits_of(DType::f16).exact_bits;
+    return has_room ? SplitMix64(mix_seed(data.seed, "range")).one_in(2)
+                    : SplitMix64(mix_seed(data.seed, "range of " + name)).one_in(4);
+}
+
+/// Of integers one in four: of the dense draws that have the whole range every fourth.
+Ends ends_of(const Data& data) {
+    const std::uint64_t turn =
+        data.is_dense ? data.seed / 2 : SplitMix64(mix_seed(data.seed, "ends")).next();
+    if (turn % 4 != 0) return Ends::some;
+    return turn / 4 % 2 == 1 ? Ends::all_highest : Ends::all_lowest;
+}
+
+/// Numbers of any size; the domain is the caller's business.
+void fill_numbers(Array<double>& array, const Operator& op, const Problem& problem,
+                  const Data& data, ValueKind kind, const ElementTypes& types,
+                  const std::string& name) {
+    const int exact_bits = types.exact_bits();
+    const DType dtype = types.of(op, name);
+    const std::int64_t largest = types.largest_integer(op, name);
+    const SplitMix64 random(mix_seed(data.seed, name));
+    if (has_whole_range(op, data, kind, types, name)) {
+        fill_whole_range(array, random, dtype, ends_of(data));
+        return;
+    }
+    if (!is_floating(dtype)) kind = ValueKind::integers;
+    if (data.is_dense) {
+        const DenseRange range = dense_range(op, problem, name);
+        const std::int64_t amplitude =
+            std::min(largest, exact_amplitude(longest_reduction(op, problem), exact_bits));
+        if (kind == ValueKind::mantissas) fill_dense_mantissas(array, range, data.seed, dtype);
+        if (kind == ValueKind::integers && amplitude > 0)
+            fill_dense_integers(array, range, data.seed, amplitude);
+        if (kind == ValueKind::mantissas || amplitude > 0) return;
+    }
+    if (kind == ValueKind::integers)
+        fill_integers(array, random, longest_reduction(op, problem), exact_bits,
+                      std::min<std::int64_t>(largest, 64));
+    else
+        fill_mantissas(array, random, dtype);
+}
+
+/// The largest integer that leaves sums exact, or one where only zeros beside it do.
+std::int64_t amplitude_of(const Operator& op, const Problem& problem, const ElementTypes& types,
+                          const std::string& name) {
+    const std::int64_t exact = exact_amplitude(longest_reduction(op, problem), types.exact_bits());
+    return std::clamp<std::int64_t>(exact, 1, types.largest_integer(op, name));
+}
+
+/// The dense draws that have all values different; later ones of an operator with kinks don't.
+constexpr std::uint64_t distinct_draws = 4;
+
+/// Of dense draws the last two that an operator has which defines its results then.
+bool holds_nan(const Data& data) {
+    return data.is_dense ? data.seed > distinct_draws + 2
+                         : SplitMix64(mix_seed(data.seed, "nan")).one_in(8);
+}
+
+/// An offset matters only to what is not linear; every third dense draw has one.
+bool has_offset(const Operator& op, const Data& data, ValueKind kind, SplitMix64& random) {
+    if (!op.products.empty() || kind != ValueKind::mantissas) return false;
+    return data.is_dense ? data.seed % 3 == 0 : random.one_in(8);
+}
+
+/// So do numbers far larger than their neighbours: functions overflow, underflow or saturate there.
+bool has_outliers(const Operator& op, const Data& data, ValueKind kind, SplitMix64& random) {
+    if (!op.products.empty() || kind != ValueKind::mantissas) return false;
+    return data.is_dense ? data.seed % 3 == 2 : random.one_in(8);
+}
+
+/// One draw in six has a special case in about half of its tensors. Layers behind each other would
+/// carry it to everything that follows.
+bool is_special(const Operator& op, const Data& data, ValueKind kind, SplitMix64& random) {
+    if (!op.products.empty() || op.is_chain() || kind != ValueKind::mantissas || data.is_dense)
+        return false;
+    return SplitMix64(mix_seed(data.seed, "special")).one_in(6) && random.one_in(2);
+}
+
+/// Every third dense draw has invalid indices, where the operator and the kernel allow for them.
+bool has_invalid(const TensorSpec& tensor, const Data& data, const ElementTypes& types,
+                 SplitMix64& random) {
+    if (!types.may_be_invalid(tensor)) return false;
+    return data.is_dense ? data.seed % 3 == 0 : random.one_in(8);
+}
+
+}  // namespace
+
+bool meets_kinks(const Operator& op, const Data& data, ValueKind kind) {
+    if (!op.has_pieces() || kind != ValueKind::integers) return false;
+    if (!data.is_dense) return SplitMix64(mix_seed(data.seed, "ties")).one_in(4);
+    return op.is_chain() ? data.seed % 4 == 0 : data.seed > distinct_draws;
+}
+
+bool inputs_are_positive(const Operator& op, const Data& data) {
+    if (!op.is_chain()) return false;
+    return data.is_dense ? data.seed % 2 == 1 : SplitMix64(mix_seed(data.seed, "sign")).one_in(2);
+}
+
+std::int64_t longest_reduction(const Operator& op, const Problem& problem) {
+    std::int64_t longest = 1;
+    for (const PassSpec& pass : op.passes)
+        longest = std::max(longest, pass.reduction_length(problem));
+    return longest;
+}
+
+Array<double> draw_tensor(const Operator& op, const Problem& problem, const Data& data,
+                          ValueKind kind, const ElementTypes& types, const std::string& name) {
+    const TensorSpec& tensor = op.tensor_named(name);
+    if (op.is_piecewise_polynomial && kind == ValueKind::integers && !data.is_explicit &&
+        !tensor.holds_whole_numbers())
+        return draw_thinned(op, problem, data, types).at(name);
+    Array<double> array{.sizes = tensor.sizes(problem), .data = {}};
+    array.data.resize(static_cast<std::size_t>(element_count(array.sizes)));
+    const bool is_input = tensor.name == name;  // not a cotangent, which may be any number
+    if (data.is_explicit) {
+        if (is_input && tensor.domain)
+            std::ranges::fill(array.data, simplest_value(op, problem, name, types));
+        return array;
+    }
+    SplitMix64 shape(mix_seed(data.seed, "shape of " + name));
+    if (tensor.holds_whole_numbers()) {
+        fill_indices(array, tensor.domain_at(problem), data.is_dense, shape);
+        SplitMix64 invalid(mix_seed(data.seed, "invalid " + name));
+        if (has_invalid(tensor, data, types, invalid))
+            put_invalid(array, tensor.domain_at(problem), tensor.dtype, invalid);
+        return array;
+    }
+    fill_numbers(array, op, problem, data, kind, types, name);
+    if (lowest_of(types.of(op, name)) == 0.0)
+        for (double& element : array.data) element = std::abs(element);
+    if (is_input && meets_kinks(op, data, kind)) fill_ties(array, data.seed, shape);
+    if (is_input && tensor.may_be_nan && holds_nan(data)) fill_nan(array, data.seed, shape);
+    const DType dtype = types.of(op, name);
+    SplitMix64 special(mix_seed(data.seed, "special " + name));
+    if (has_offset(op, data, kind, shape))
+        add_offset(array, shape, dtype);
+    else if (has_outliers(op, data, kind, shape)) {
+        if (data.is_dense)
+            add_dense_outliers(array, data.seed / 3, dtype);
+        else
+            add_outliers(array, shape, dtype);
+    } else if (is_special(op, data, kind, special)) {
+        // Where pieces meet is drawn by fill_ties.
+        if (op.has_pieces() || special.one_in(4))
+            make_large(array, special, dtype);
+        else
+            make_special(array, special);
+    }
+    if (is_input && tensor.domain && kind == ValueKind::integers && op.is_exact_on_integers())
+        move_integers_inside(array, tensor.domain_at(problem), dtype,
+                             amplitude_of(op, problem, types, name));
+    else if (is_input && tensor.domain)
+        move_inside(array, tensor.domain_at(problem), dtype);
+    if (is_input && inputs_are_positive(op, data)) {
+        const ValueDomain domain = tensor.domain_at(problem);
+        if (std::isinf(domain.highest) && std::isinf(domain.lowest))
+            for (double& element : array.data) element = std::abs(element);
+        else if (domain.lowest == -domain.highest)
+            make_averaging(array);
+    }
+    // Rows of very different sizes leave the range of 8 bits, and not all of it has infinities.
+    if (is_of_8_bits(dtype))
+        for (double& element : array.data) element = rounded_to(dtype, element);
+    return array;
+}
+
+Values draw_values(const Operator& op, const Problem& problem, const Data& data, ValueKind kind,
+                   const ElementTypes& types) {
+    if (op.is_piecewise_polynomial && kind == ValueKind::integers && !data.is_explicit)
+        return draw_thinned(op, problem, data, types);
+    Values values;
+    for (const TensorSpec& tensor : op.inputs)
+        values[tensor.name] = draw_tensor(op, problem, data, kind, types, tensor.name);
+    for (const std::string& y : op.differentiable_outputs())
+        values["d" + y] = draw_tensor(op, problem, data, kind, types, "d" + y);
+    set_listed(op, problem, values, data.elements, types);
+    return values;
+}
+
+Array<double> draw_direction(const Array<double>& like, std::uint64_t seed, int exact_bits,
+                             std::int64_t reduction_length, std::int64_t largest) {
+    Array<double> direction = like;
+    fill_integers(direction, SplitMix64(mix_seed(seed, "direction")), reduction_length, exact_bits,
+                  largest);
+    if (!direction.data.empty() &&
+        std::ranges::all_of(direction.data, [](double v) { return v == 0.0; }))
+        direction.data.front() = 1.0;
+    return direction;
+}
+
+Array<double> draw_smooth_direction(const Array<double>& like, std::uint64_t seed) {
+    Array<double> direction = like;
+    fill_smooth(direction, SplitMix64(mix_seed(seed, "direction")));
+    return direction;
+}
+
+std::vector<Array<double>> saved_values(const Operator& op, const Problem& problem,
+                                        const std::vector<Array<double>>& inputs,
+                                        const ElementTypes& types) {
+    std::vector<Array<double>> outputs;
+    for (const TensorSpec& tensor : op.outputs) {
+        outputs.push_back({tensor.sizes(problem), {}});
+        outputs.back().data.resize(static_cast<std::size_t>(element_count(outputs.back().sizes)),
+                                   0.0);
+    }
+    op.forward().reference(problem, inputs, outputs);
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+        const DType dtype = types.of(op, op.outputs[i].name);
+        for (double& element : outputs[i].data) element = rounded_to(dtype, element);
+    }
+    return outputs;
+}
+
+std::vector<Array<double>> pick(const Operator& op, const Problem& problem, const Values& values,
+                                const std::vector<std::string>& names, const ElementTypes& types) {
+    std::vector<Array<double>> picked, saved;
+    for (const std::string& name : names) {
+        if (!op.is_output(name)) {
+            picked.push_back(values.at(name));
+            continue;
+        }
+        if (saved.empty())
+            saved = saved_values(op, problem, pick(op, problem, values, op.forward().inputs, types),
+                                 types);
+        const auto at = std::ranges::find(op.outputs, name, &TensorSpec::name);
+        picked.push_back(saved[static_cast<std::size_t>(at - op.outputs.begin())]);
+    }
+    return picked;
+}
+
+std::vector<std::string> drawn_for(const Operator& op, const PassSpec& pass) {
+    std::vector<std::string> names;
+    const auto add = [&](const std::string& name) {
+        if (!op.is_output(name) && std::ranges::find(names, name) == names.end())
+            names.push_back(name);
+    };
+    for (const std::string& name : pass.inputs) add(name);
+    if (std::ranges::any_of(pass.inputs, [&](const auto& name) { return op.is_output(name); }))
+        for (const std::string& name : op.forward().inputs) add(name);
+    return names;
+}
+
+std::vector<DataElement> list_elements(const Operator& op, const Problem& problem,
+                                       const Values& values, const std::vector<std::string>& names,
+                                       const ElementTypes& types) {
+    std::vector<DataElement> elements;
+    for (const std::string& name : names) {
+        const auto& data = values.at(name).data;
+        const TensorSpec& tensor = op.tensor_named(name);
+        const double simplest =
+            tensor.name == name && tensor.domain ? simplest_value(op, problem, name, types) : 0.0;
+        for (std::size_t i = 0; i < data.size(); ++i)
+            if (data[i] != simplest)
+                elements.push_back({name, static_cast<std::int64_t>(i), data[i]});
+    }
+    return elements;
+}
+
+}  // namespace gradverify

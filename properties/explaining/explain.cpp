@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "properties/explaining/explain.hpp"
+
+#include "properties/data/dense.hpp"
+#include "properties/explaining/witnesses.hpp"
+
+namespace gradverify {
+
+namespace {
+
+Generality generality_of(const Kernel& kernel, const Shrunk& shrunk, const CaseRunner& runner,
+                         const GeneralizeOptions& options) {
+    ShrinkTrials trials(shrunk.smallest, shrunk.outcome, runner);
+    ProblemTrials problems(kernel, shrunk.smallest, trials);
+    const SupportedProblems supported(*kernel.op, *kernel.pass, kernel.any());
+    return generalize(supported, shrunk.smallest.problem, problems, trials, options);
+}
+
+/// Dense data first: on zeros too many agree. What fails on other data only is asked there.
+std::string witnesses_of(const Kernel& kernel, const Shrunk& shrunk, const CaseRunner& runner) {
+    const Case& smallest = shrunk.smallest;
+    // Without a wrong element it is not about values: the kernel wrote elsewhere, or crashed.
+    if (!compares_values(smallest.property) || shrunk.outcome.worst.empty() ||
+        !witnesses().applies_to(kernel))
+        return {};
+    Case asked = smallest;
+    asked.property = witnesses().name;
+    std::string of_agreement;
+    for (int draw = 0; draw < dense_draw_count(kernel, asked.property); ++draw) {
+        asked.data =
+            dense_case(kernel, smallest.property, smallest.device, smallest.problem, draw).data;
+        const Outcome outcome = runner(asked);
+        if (outcome.verdict == Verdict::failed) return outcome.message;
+        if (outcome.verdict == Verdict::passed) of_agreement = outcome.message;
+    }
+    // Its data are no integers.
+    if (smallest.property == "within_rounding_bound") return of_agreement;
+    asked.data = smallest.data;
+    const Outcome outcome = runner(asked);
+    return outcome.verdict == Verdict::failed ? outcome.message : std::string();
+}
+
+}  // namespace
+
+void explain(const Kernel& kernel, Shrunk& shrunk, const CaseRunner& runner,
+             const GeneralizeOptions& options) {
+    shrunk.generality = generality_of(kernel, shrunk, runner, options);
+    shrunk.witnesses = witnesses_of(kernel, shrunk, runner);
+}
+
+}  // namespace gradverify

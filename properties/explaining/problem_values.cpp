@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "properties/explaining/problem_values.hpp"
+
+#include <algorithm>
+
+#include "harness/base/text.hpp"
+
+namespace gradverify {
+
+namespace {
+
+// Of each parameter: these many steps beyond its smallest value, and around the failing one.
+constexpr std::int64_t steps_above_smallest = 5, steps_above_failing = 3;
+
+/// The shortest name of a class of slots.
+std::string name_of(const ParameterSpace& space, int rank, const SlotClass& slot_class) {
+    const auto& slots = space.slots(rank);
+    std::string name = slots[static_cast<std::size_t>(slot_class.slots.front())].name;
+    for (const std::string& candidate : space.names(rank)) {
+        const bool same = space.find(candidate, rank) == slot_class.slots;
+        if (same && candidate.size() < name.size()) name = candidate;
+    }
+    return name;
+}
+
+}  // namespace
+
+ProblemValues::ProblemValues(const SupportedProblems& supported, const Problem& base)
+    : supported_(supported), domain_(*supported.domain_of(base.rank())) {
+    for (const SlotClass& slot_class : domain_.classes) {
+        names_.push_back(name_of(base.space(), base.rank(), slot_class));
+        base_.push_back(base[slot_class.slots.front()]);
+        const Slot& first = base.slots()[static_cast<std::size_t>(slot_class.slots.front())];
+        value_texts_.emplace_back();
+        for (const double value : base.space().spec(first).values)
+            value_texts_.back().push_back(print_exactly(value));
+    }
+    find_sizes();
+}
+
+int ProblemValues::parameter_of(int which) const {
+    const int slot = class_at(which).slots.front();
+    return supported_.op().space.slots(domain_.rank)[static_cast<std::size_t>(slot)].parameter;
+}
+
+bool ProblemValues::has_axis(int which) const {
+    const ParameterSpace& space = supported_.op().space;
+    const auto parameter = static_cast<std::size_t>(parameter_of(which));
+    return space.parameters()[parameter].kind != ParameterKind::scalar;
+}
+
+std::string ProblemValues::names_of(const std::set<int>& classes) const {
+    std::vector<std::string> names;
+    const ParameterSpace& space = supported_.op().space;
+    const auto& slots = space.slots(domain_.rank);
+    for (std::size_t parameter = 0; parameter < space.parameters().size(); ++parameter) {
+        std::set<int> mine;
+        for (std::size_t slot = 0; slot < slots.size(); ++slot)
+            if (slots[slot].parameter == static_cast<int>(parameter))
+                mine.insert(domain_.class_of[slot]);
+        if (std::ranges::includes(classes, mine)) {
+            names.push_back(space.parameters()[parameter].name);
+            continue;
+        }
+        for (const int which : mine)
+            if (classes.contains(which)) names.push_back(names_[static_cast<std::size_t>(which)]);
+    }
+    if (names.size() < 2) return joined(names);
+    const std::string last = names.back();
+    names.pop_back();
+    return joined(names) + " and " + last;
+}
+
+Problem ProblemValues::problem_of(const Row& values) const {
+    Assignment assigned(domain_);
+    for (int which = 0; which < class_count(); ++which)
+        assigned.set(which, values[static_cast<std::size_t>(which)]);
+    return assigned.problem(supported_.op().space);
+}
+
+ProblemValues::Row ProblemValues::with_sizes(Row values) const {
+    if (sizes_.empty()) return values;
+    const Problem problem = problem_of(values);
+    for (const OutputSize& size : sizes_)
+        values.push_back(size.tensor->sizes(problem)[static_cast<std::size_t>(size.axis)]);
+    return values;
+}
+
+std::optional<ProblemValues::Row> ProblemValues::with(
+    const std::map<int, std::int64_t>& wanted) const {
+    Assignment assigned(domain_);
+    for (const auto& [which, value] : wanted) {
+        if (!assigned.allows(which, value)) return std::nullopt;
+        assigned.set(which, value);
+    }
+    for (const int which : domain_.draw_order) {
+        if (assigned.has(which)) continue;
+        const auto value = assigned.nearest(which, base(which));
+        if (!value) return std::nullopt;
+        assigned.set(which, *value);
+    }
+    Row values;
+    for (int which = 0; which < class_count(); ++which) values.push_back(assigned[which]);
+    return values;
+}
+
+std::map<int, std::int64_t> ProblemValues::changed_in(const Row& values) const {
+    std::map<int, std::int64_t> changed;
+    for (int which = 0; which < class_count(); ++which)
+        if (values[static_cast<std::size_t>(which)] != base(which))
+            changed[which] = values[static_cast<std::size_t>(which)];
+    return changed;
+}
+
+std::vector<std::int64_t> ProblemValues::spread(int which) const {
+    const SlotClass& slot_class = class_at(which);
+    const std::int64_t step = std::max<std::int64_t>(slot_class.step, 1);
+    std::vector<std::int64_t> values{base(which) + step, slot_class.smallest, base(which) - step};
+    for (std::int64_t i = 2; i <= steps_above_failing; ++i)
+        values.push_back(base(which) + i * step);
+    for (std::int64_t i = 1; i <= steps_above_smallest; ++i)
+        values.push_back(slot_class.smallest + i * step);
+    for (const std::int64_t length : telling_lengths) values.push_back(length);
+    values.push_back(2 * base(which));
+    std::set<std::int64_t> once{base(which)};
+    std::erase_if(values, [&](std::int64_t value) {
+        return value < slot_class.lowest || value > slot_class.highest ||
+               !once.insert(value).second;
+    });
+    return values;
+}
+
+void ProblemValues::find_sizes() {
+    const ParameterSpace& space = supported_.op().space;
+    for (const TensorSpec& tensor : supported_.op().outputs) {
+        const auto axes = static_cast<int>(tensor.sizes(Problem(space, domain_.rank)).size());
+        for (int axis = 0; axis < axes; ++axis) sizes_.push_back({&tensor, axis});
+    }
+    std::vector<Row> probes;
+    for (int which = 0; which < class_count(); ++which)
+        for (const std::int64_t value : spread(which))
+            if (const auto values = with({{which, value}})) probes.push_back(with_sizes(*values));
+    std::vector<OutputSize> kept;
+    for (std::size_t i = 0; i < sizes_.size(); ++i) {
+        const std::size_t column = names_.size() + i;
+        bool is_parameter = false;
+        for (std::size_t which = 0; which < names_.size(); ++which)
+            is_parameter |= std::ranges::all_of(
+                probes, [&](const Row& values) { return values[column] == values[which]; });
+        if (!is_parameter) kept.push_back(sizes_[i]);
+    }
+    sizes_ = std::move(kept);
+    for (const OutputSize& size : sizes_)
+        names_.push_back("size " + std::to_string(size.axis) + " of " + size.tensor->name);
+}
+
+}  // namespace gradverify

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// A failing problem and its neighbours as rows of numbers, for finding out what failing depends on:
+// the value of each class of tied parameters, and behind them the sizes of outputs that are no
+// parameter's value. Knows which values of a parameter tell most; runs nothing.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "harness/operators/operator.hpp"
+#include "properties/problems/solver.hpp"
+
+namespace gradverify {
+
+/// Neighbours of powers of two, where tiles and blocks end.
+constexpr std::int64_t telling_lengths[] = {7, 8, 9, 15, 16, 17, 31, 32, 33, 64, 65, 128, 256, 257};
+
+class ProblemValues {
+  public:
+    /// By class of parameters; behind them, where it has them, the sizes.
+    using Row = std::vector<std::int64_t>;
+
+    ProblemValues(const SupportedProblems& supported, const Problem& base);
+
+    const RankDomain& domain() const { return domain_; }
+    int class_count() const { return static_cast<int>(domain_.classes.size()); }
+    const SlotClass& class_at(int which) const {
+        return domain_.classes[static_cast<std::size_t>(which)];
+    }
+    const Row& base() const { return base_; }
+    /// Its place among the operator's parameters, the first one's where several are tied.
+    int parameter_of(int which) const;
+    /// Of parameters for each axis, such as filters and strides.
+    bool has_axis(int which) const;
+    std::int64_t base(int which) const { return base_[static_cast<std::size_t>(which)]; }
+
+    /// Of each number of a row with its sizes: `stride_w`, `size 2 of y`
+    std::span<const std::string> names() const { return names_; }
+    /// By class, the values that an attribute takes, as a problem prints them; empty for a number.
+    std::span<const std::vector<std::string>> value_texts() const { return value_texts_; }
+    /// `n, c and filter`: the whole parameter where all of its classes are among these.
+    std::string names_of(const std::set<int>& classes) const;
+
+    Problem problem_of(const Row& values) const;
+    Row with_sizes(Row values) const;
+    /// The values nearest to the base with those of `wanted`: all else as it is, unless a
+    /// constraint ties it to them. Nothing where no problem has them.
+    std::optional<Row> with(const std::map<int, std::int64_t>& wanted) const;
+    /// Those of the row, by class, that are not the base's.
+    std::map<int, std::int64_t> changed_in(const Row& values) const;
+    /// The values that a parameter takes alone, but the base's; the most telling first.
+    std::vector<std::int64_t> spread(int which) const;
+
+  private:
+    /// A size of an output of the operator.
+    struct OutputSize {
+        const TensorSpec* tensor;
+        int axis;
+    };
+    void find_sizes();
+
+    const SupportedProblems& supported_;
+    const RankDomain& domain_;
+    Row base_;
+    std::vector<OutputSize> sizes_;
+    std::vector<std::string> names_;
+    std::vector<std::vector<std::string>> value_texts_;
+};
+
+}  // namespace gradverify

@@ -1,0 +1,397 @@
+// SPDX-License-Identifier: Apache-2.0
+// One clause: of the terms that hold wherever it fails, the cheapest few that leave out all that
+// passes; one or two by trying all, more by taking the best each time; of exceptions, the same with
+// what passes. Two clauses: each from a failing problem, of two terms by trying all, or by the term
+// of the highest gain each time (FOIL; Quinlan, Machine Learning 5, 1990).
+#include "properties/explaining/rule.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <set>
+
+namespace gradverify {
+
+namespace {
+
+using Values = std::span<const std::int64_t>;
+using Kind = Term::Kind;
+
+constexpr std::size_t clauses_maximum = 2;
+// A residue that fewer different values share is no pattern.
+constexpr std::size_t values_of_residue = 3;
+constexpr std::int64_t moduli[] = {2, 3, 4, 5, 8, 16, 32, 64};
+
+std::int64_t at(Values values, int parameter) {
+    return values[static_cast<std::size_t>(parameter)];
+}
+
+/// Observations by reference, those that fail or those that pass.
+using Some = std::vector<const Observation*>;
+
+Some those(std::span<const Observation> seen, bool fails) {
+    Some some;
+    for (const Observation& one : seen)
+        if (one.fails == fails) some.push_back(&one);
+    return some;
+}
+
+std::size_t count_in(const Some& some, const Term& term) {
+    return static_cast<std::size_t>(std::ranges::count_if(
+        some, [&](const Observation* one) { return term.holds(one->values); }));
+}
+
+Some where(const Some& some, const Term& term, bool holds) {
+    Some kept;
+    for (const Observation* one : some)
+        if (term.holds(one->values) == holds) kept.push_back(one);
+    return kept;
+}
+
+std::set<std::int64_t> values_of(const Some& some, int parameter) {
+    std::set<std::int64_t> values;
+    for (const Observation* one : some) values.insert(at(one->values, parameter));
+    return values;
+}
+
+/// Terms that could tell the failing from the passing.
+class Candidates {
+  public:
+    Candidates(const Some& failing, const Some& passing, ValueTexts texts)
+        : failing_(failing),
+          passing_(passing),
+          texts_(texts),
+          parameters_(static_cast<int>(failing.front()->values.size())) {
+        for (int a = 0; a < parameters_; ++a) {
+            failing_values_.push_back(values_of(failing, a));
+            passing_values_.push_back(values_of(passing, a));
+        }
+    }
+
+    /// Those that hold on every failing one, thresholds as near to them as can be.
+    std::vector<Term> necessary() {
+        for (int a = 0; a < parameters_; ++a) {
+            add(Kind::equal, {a}, *failing_values(a).begin());
+            for (const std::int64_t value : passing_values(a)) add(Kind::unequal, {a}, value);
+            if (!is_number(texts_, a)) continue;
+            numbers_.push_back(a);
+            add(Kind::at_least, {a}, *failing_values(a).begin());
+            add(Kind::at_most, {a}, *failing_values(a).rbegin());
+            add_residues(a);
+        }
+        add_relations();
+        add_products();
+        std::erase_if(terms_, [&](const Term& term) {
+            return count_in(failing_, term) < failing_.size() ||
+                   count_in(passing_, term) == passing_.size();
+        });
+        return std::move(terms_);
+    }
+
+    /// Limits of one parameter that hold on this one. Where a clause need not hold on all that
+    /// fail, a relation that does so by chance is always found.
+    std::vector<Term> limits_of(const Observation& seed) {
+        for (int a = 0; a < parameters_; ++a) {
+            std::set<std::int64_t> values = failing_values(a);
+            values.insert(passing_values(a).begin(), passing_values(a).end());
+            if (!is_number(texts_, a)) values.clear();
+            for (const std::int64_t value : values) {
+                add(Kind::at_least, {a}, value);
+                add(Kind::at_most, {a}, value);
+            }
+            add(Kind::equal, {a}, at(seed.values, a));
+        }
+        std::erase_if(terms_, [&](const Term& term) {
+            return !term.holds(seed.values) || count_in(passing_, term) == passing_.size();
+        });
+        return std::move(terms_);
+    }
+
+  private:
+    const std::set<std::int64_t>& failing_values(int a) const {
+        return failing_values_[static_cast<std::size_t>(a)];
+    }
+    const std::set<std::int64_t>& passing_values(int a) const {
+        return passing_values_[static_cast<std::size_t>(a)];
+    }
+
+    void add(Kind kind, std::vector<int> parameters, std::int64_t value = 0,
+             std::int64_t modulus = 0) {
+        terms_.push_back({.kind = kind,
+                          .parameters = std::move(parameters),
+                          .value = value,
+                          .modulus = modulus});
+    }
+
+    void add_residues(int a) {
+        const auto with_residue = [](const std::set<std::int64_t>& values, std::int64_t modulus,
+                                     std::int64_t residue) {
+            return static_cast<std::size_t>(std::ranges::count_if(
+                values, [&](std::int64_t value) { return value % modulus == residue; }));
+        };
+        for (const std::int64_t modulus : moduli)
+            for (std::int64_t residue = 0; residue < modulus; ++residue) {
+                if (with_residue(failing_values(a), modulus, residue) >= values_of_residue)
+                    add(Kind::residue, {a}, residue, modulus);
+                // Of two residues the other one is said instead.
+                if (modulus > 2 &&
+                    with_residue(passing_values(a), modulus, residue) >= values_of_residue)
+                    add(Kind::other_residue, {a}, residue, modulus);
+            }
+    }
+
+    void add_relations() {
+        for (const int a : numbers_)
+            for (const int b : numbers_) {
+                if (a == b) continue;
+                for (const Kind kind :
+                     {Kind::less, Kind::no_more, Kind::multiple, Kind::no_multiple})
+                    add(kind, {a, b});
+                if (a < b) add(Kind::same, {a, b});
+                if (a < b) add(Kind::different, {a, b});
+            }
+    }
+
+    void add_product(std::vector<int> parameters) {
+        double least = HUGE_VAL;
+        for (const Observation* one : failing_)
+            least = std::min(least, product_of(one->values, parameters));
+        if (least < 0x1p62)
+            add(Kind::product_at_least, std::move(parameters), static_cast<std::int64_t>(least));
+    }
+
+    void add_products() {
+        for (const int a : numbers_)
+            for (const int b : numbers_) {
+                if (a >= b) continue;
+                add_product({a, b});
+                for (const int c : numbers_)
+                    if (b < c) add_product({a, b, c});
+            }
+    }
+
+    const Some &failing_, &passing_;
+    ValueTexts texts_;
+    int parameters_;
+    std::vector<int> numbers_;
+    std::vector<std::set<std::int64_t>> failing_values_, passing_values_;
+    std::vector<Term> terms_;
+};
+
+/// One or two terms, in positions; the same twice for one.
+struct TermPair {
+    std::size_t first = 0, second = 0;
+};
+
+/// Which of some observations each term holds on.
+class Table {
+  public:
+    Table(const std::vector<Term>& terms, const Some& some) {
+        for (const Term& term : terms) {
+            holds_.emplace_back();
+            for (const Observation* one : some) holds_.back().push_back(term.holds(one->values));
+        }
+    }
+    bool both_on_any(TermPair pair) const {
+        const auto &a = holds_[pair.first], &b = holds_[pair.second];
+        for (std::size_t i = 0; i < a.size(); ++i)
+            if (a[i] && b[i]) return true;
+        return false;
+    }
+    std::size_t count_of_both(TermPair pair) const {
+        const auto &a = holds_[pair.first], &b = holds_[pair.second];
+        std::size_t count = 0;
+        for (std::size_t i = 0; i < a.size(); ++i) count += a[i] && b[i];
+        return count;
+    }
+
+  private:
+    std::vector<std::vector<char>> holds_;
+};
+
+/// The one or two terms that hold on no passing problem and are worth most.
+template <class Worth>
+std::optional<std::vector<Term>> best_two(const std::vector<Term>& terms, const Some& passing,
+                                          const Worth& worth_of) {
+    const Table on_passing(terms, passing);
+    double most = -HUGE_VAL;
+    std::optional<TermPair> best;
+    for (std::size_t i = 0; i < terms.size(); ++i)
+        for (std::size_t j = i; j < terms.size(); ++j) {
+            const double cost = terms[i].cost() + (i == j ? 0.0 : terms[j].cost());
+            const double worth = worth_of({i, j}, cost);
+            if (worth <= most || on_passing.both_on_any({i, j})) continue;
+            most = worth;
+            best = {i, j};
+        }
+    if (!best) return std::nullopt;
+    if (best->first == best->second) return std::vector{terms[best->first]};
+    return std::vector{terms[best->first], terms[best->second]};
+}
+
+/// As their parameters come.
+std::vector<Term> in_order(std::vector<Term> clause) {
+    std::ranges::stable_sort(clause, {}, &Term::parameters);
+    return clause;
+}
+
+/// Without the terms, dearest first, that leave out nothing which the others don't.
+std::vector<Term> without_idle(std::vector<Term> clause, const Some& passing) {
+    std::ranges::stable_sort(clause, std::greater<>(), &Term::cost);
+    for (std::size_t i = 0; i < clause.size();) {
+        std::vector<Term> fewer = clause;
+        fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(i));
+        const FittedRule rule{{fewer}};
+        const bool is_idle = std::ranges::none_of(
+            passing, [&](const Observation* one) { return rule.holds(one->values); });
+        if (is_idle)
+            clause = std::move(fewer);
+        else
+            ++i;
+    }
+    return clause;
+}
+
+enum class Worth { for_its_cost, alone };
+
+/// Takes the term that leaves out most, for its cost or alone, until none passes.
+std::optional<std::vector<Term>> greedily(const std::vector<Term>& terms, const Some& all_passing,
+                                          std::size_t terms_maximum, Worth kind) {
+    Some passing = all_passing;
+    std::vector<Term> taken;
+    while (!passing.empty() && taken.size() < terms_maximum) {
+        const auto worth = [&](const Term& term) {
+            const auto left_out = static_cast<double>(passing.size() - count_in(passing, term));
+            return left_out / (kind == Worth::for_its_cost ? term.cost() : 1.0);
+        };
+        const auto best = std::ranges::max_element(terms, {}, worth);
+        if (best == terms.end() || worth(*best) <= 0.0) return std::nullopt;
+        taken.push_back(*best);
+        passing = where(passing, *best, true);
+    }
+    if (!passing.empty()) return std::nullopt;
+    return in_order(without_idle(std::move(taken), all_passing));
+}
+
+std::optional<FittedRule> one_clause(const Some& failing, const Some& passing,
+                                     const FitOptions& options) {
+    const std::size_t terms_maximum = options.terms_maximum;
+    const std::vector<Term> terms = Candidates(failing, passing, options.texts).necessary();
+    auto clause = best_two(terms, passing, [](TermPair, double cost) { return -cost; });
+    if (clause && clause->size() > terms_maximum) clause.reset();
+    if (!clause) clause = greedily(terms, passing, terms_maximum, Worth::for_its_cost);
+    // Cheap limits may use up the terms where a few residues do.
+    if (!clause) clause = greedily(terms, passing, terms_maximum, Worth::alone);
+    if (!clause) return std::nullopt;
+    return FittedRule{{*std::move(clause)}};
+}
+
+/// A clause of one or two terms that holds on the first of the failing ones, on no passing one, and
+/// on as many others as can be.
+std::optional<std::vector<Term>> widest(const Some& failing, const Some& passing,
+                                        const FitOptions& options) {
+    const std::vector<Term> terms =
+        Candidates(failing, passing, options.texts).limits_of(*failing.front());
+    const Table on_failing(terms, failing);
+    const auto worth = [&](TermPair pair, double cost) {
+        return static_cast<double>(on_failing.count_of_both(pair)) - cost;
+    };
+    auto clause = best_two(terms, passing, worth);
+    if (!clause || static_cast<std::size_t>(std::ranges::count_if(failing, [&](const auto* one) {
+                       return FittedRule{{*clause}}.holds(one->values);
+                   })) < options.failing_minimum)
+        return std::nullopt;
+    return clause;
+}
+
+/// The same with more terms, one at a time.
+std::optional<std::vector<Term>> grow(Some failing, Some passing, const FitOptions& options) {
+    std::vector<Term> clause;
+    const Observation& seed = *failing.front();
+    const auto bits = [](std::size_t fails, std::size_t passes) {
+        return std::log2(static_cast<double>(fails) / static_cast<double>(fails + passes));
+    };
+    while (!passing.empty()) {
+        if (clause.size() + 1 == options.terms_maximum) return std::nullopt;
+        const std::vector<Term> terms = Candidates(failing, passing, options.texts).limits_of(seed);
+        if (terms.empty()) return std::nullopt;
+        const double before = bits(failing.size(), passing.size());
+        const auto best = std::ranges::max_element(terms, {}, [&](const Term& term) {
+            const std::size_t fails = count_in(failing, term), passes = count_in(passing, term);
+            return static_cast<double>(fails) * (bits(fails, passes) - before) / term.cost();
+        });
+        failing = where(failing, *best, true);
+        passing = where(passing, *best, true);
+        clause.push_back(*best);
+    }
+    if (failing.size() < options.failing_minimum) return std::nullopt;
+    return in_order(std::move(clause));
+}
+
+std::optional<std::vector<Term>> some_clause(const Some& failing, const Some& passing,
+                                             const FitOptions& options) {
+    if (auto clause = widest(failing, passing, options)) return clause;
+    return grow(failing, passing, options);
+}
+
+std::optional<FittedRule> incomplete(const Some& failing, const Some& passing,
+                                     const FitOptions& options) {
+    auto clause = some_clause(failing, passing, options);
+    // Single values of each parameter are only the neighbourhood of the first failing problem.
+    const auto is_value = [](const Term& term) { return term.kind == Kind::equal; };
+    if (!clause || std::ranges::all_of(*clause, is_value)) return std::nullopt;
+    FittedRule rule{{*std::move(clause)}, false};
+    const auto held = std::ranges::count_if(
+        failing, [&](const Observation* one) { return rule.holds(one->values); });
+    if (static_cast<double>(held) < options.share_minimum * static_cast<double>(failing.size()))
+        return std::nullopt;
+    return rule;
+}
+
+std::optional<FittedRule> two_clauses(Some failing, const Some& passing,
+                                      const FitOptions& options) {
+    FittedRule rule;
+    while (!failing.empty()) {
+        if (rule.clauses.size() == clauses_maximum) return std::nullopt;
+        auto clause = some_clause(failing, passing, options);
+        if (!clause) return std::nullopt;
+        rule.clauses.push_back(*std::move(clause));
+        std::erase_if(failing, [&](const Observation* one) { return rule.holds(one->values); });
+    }
+    return rule;
+}
+
+}  // namespace
+
+bool FittedRule::holds(Values values) const {
+    return std::ranges::any_of(clauses, [&](const std::vector<Term>& clause) {
+        return std::ranges::all_of(clause, [&](const Term& term) { return term.holds(values); });
+    });
+}
+
+std::string FittedRule::print(std::span<const std::string> names, ValueTexts texts) const {
+    std::string text;
+    for (const std::vector<Term>& clause : clauses) {
+        if (!text.empty()) text += ", or wherever ";
+        for (std::size_t i = 0; i < clause.size(); ++i)
+            text += (i == 0 ? "" : " and ") + clause[i].print(names, texts);
+    }
+    return text;
+}
+
+std::optional<FittedRule> fit_rule(std::span<const Observation> seen, const FitOptions& options) {
+    const Some failing = those(seen, true), passing = those(seen, false);
+    if (failing.size() < options.failing_minimum) return std::nullopt;
+    if (passing.empty()) return FittedRule{{{}}};
+    if (auto rule = one_clause(failing, passing, options)) return rule;
+    if (options.terms_maximum < 2) return std::nullopt;
+    if (auto rule = two_clauses(failing, passing, options)) return rule;
+    if (passing.size() >= options.failing_minimum)
+        if (auto rule = one_clause(passing, failing, options)) {
+            rule->is_of_exceptions = true;
+            return rule;
+        }
+    return incomplete(failing, passing, options);
+}
+
+}  // namespace gradverify

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who is wrong, end to end: a mistake is planted in a copy of the reference, in a kernel, or in
+// two, each in a registry of the test's own; a row fails, is shrunk, and the sentence is right.
+#include "properties/explaining/witnesses.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <stdexcept>
+
+#include "properties/suite/suite.hpp"
+
+namespace gradverify {
+
+namespace {
+
+/// Changes what the reference of a pass computes.
+using Plant = std::function<void(const Problem&, Inputs<double>, Outputs<double>)>;
+
+struct Scene {
+    std::vector<std::string> kernels;  ///< that are registered
+    std::string pass{};                ///< whose reference is wrong; empty: none
+    Plant plant{};
+    KernelDeclaration::Thunk thunk = nullptr;  ///< instead of the first kernel's own
+};
+
+/// The operator and kernels of this executable, as far as the scene has them.
+std::unique_ptr<Registry> registry_of(const Scene& scene) {
+    auto registry = std::make_unique<Registry>();
+    Operator op = *Registry::instance().find_operator("conv");
+    for (PassSpec& pass : op.passes)
+        if (pass.name == scene.pass)
+            pass.reference = [right = pass.reference, plant = scene.plant](
+                                 const Problem& problem, Inputs<double> in, Outputs<double> out) {
+                right(problem, in, out);
+                plant(problem, in, out);
+            };
+    registry->add(std::move(op));
+    for (const std::string& name : scene.kernels) {
+        const Kernel* kernel = Registry::instance().find_kernel(name);
+        REQUIRE(kernel);
+        KernelDeclaration declaration = *kernel->on("cpu");
+        if (scene.thunk && name == scene.kernels.front()) declaration.thunk = scene.thunk;
+        registry->add(std::move(declaration));
+    }
+    registry->check();
+    return registry;
+}
+
+/// What a report says of a failure.
+struct Told {
+    std::string problem, generality, witnesses;
+};
+
+/// The first failure of the scene's first kernel, shrunk and explained.
+Told failure_of(const Scene& scene, const std::string& property) {
+    const auto registry = registry_of(scene);
+    const Suite suite = make_suite(*registry);
+    const Row row{registry->find_kernel(scene.kernels.front()), property, "cpu"};
+    const CaseRunner runner = [&](const Case& checked) { return suite.run(checked.print()); };
+    for (std::int64_t i = 0; i < 200; ++i) {
+        const Case drawn = *suite.draw(row, 1, i).drawn;
+        const Outcome outcome = runner(drawn);
+        if (outcome.verdict != Verdict::failed) continue;
+        Shrunk shrunk = suite.shrink(drawn, outcome, runner);
+        suite.explain(shrunk, runner);
+        return {shrunk.smallest.problem.print(), shrunk.generality.text, shrunk.witnesses};
+    }
+    throw std::runtime_error("nothing failed");
+}
+
+std::string who_is_wrong(const Scene& scene, const std::string& property) {
+    const Told told = failure_of(scene, property);
+    CAPTURE(told.problem);
+    return told.witnesses;
+}
+
+/// As if an index were off by one: the first element gets what belongs elsewhere.
+void add_to_first(const Problem&, Inputs<double> in, Outputs<double> out) {
+    if (!out[0].data.empty() && !in[0].data.empty()) out[0].data.front() += in[0].data.back();
+}
+
+}  // namespace
+
+TEST_CASE("a mistake in a gradient's reference: the reference stands alone") {
+    const Scene scene{.kernels = {"conv.grad_weight/general", "conv.forward/naive",
+                                  "conv.grad_weight/tree_reduction"},
+                      .pass = "grad_weight",
+                      .plant = add_to_first};
+    CHECK(who_is_wrong(scene, "matches_reference") ==
+          "the reference of grad_weight stands alone: the kernel, finite differences of the "
+          "reference's forward map, conv.forward/naive and conv.grad_weight/tree_reduction agree "
+          "against it");
+}
+
+TEST_CASE("a mistake in the forward reference: the reference stands alone") {
+    const Scene scene{
+        .kernels = {"conv.forward/naive", "conv.grad_bias/general", "conv.grad_weight/general"},
+        .pass = "forward",
+        .plant = add_to_first};
+    CHECK(who_is_wrong(scene, "matches_reference") ==
+          "the reference of forward stands alone: the kernel, the reference's gradients (by finite "
+          "differences), conv.grad_weight/general and conv.grad_bias/general agree against it");
+}
+
+TEST_CASE("a mistake in a forward kernel: the kernel stands alone") {
+    const Scene scene{.kernels = {"conv.forward/bug_a02_dilated_position",
+                                  "conv.grad_weight/general", "conv.forward/naive"}};
+    CHECK(who_is_wrong(scene, "matches_reference") ==
+          "the kernel stands alone: the reference, the reference's gradients (by finite "
+          "differences), conv.grad_weight/general and conv.forward/naive agree against it");
+}
+
+TEST_CASE("a mistake in a gradient kernel: the kernel stands alone") {
+    const Scene scene{
+        .kernels = {"conv.grad_input/bug_a04_group_weight_offset", "conv.forward/naive"}};
+    for (const char* property :
+         {"matches_reference", "matches_finite_differences", "adjoint_identity"}) {
+        CAPTURE(std::string(property));
+        CHECK(who_is_wrong(scene, property)
+                  .starts_with("the kernel stands alone: the reference, "
+                               "finite differences of the reference's "
+                               "forward map"));
+    }
+}
+
+TEST_CASE("the same mistake in forward and backward: both, if others tell, else either side") {
+    const std::string forward = "conv.forward/bug_a02_dilated_position",
+                      backward = "conv.grad_weight/bug_a02_dilated_position";
+    const std::string both = "the same misunderstanding in the kernel and in ",
+                      undecided =
+                          " agree with each other (adjoint), and so do the reference's "
+                          "forward map and its gradients: the same misunderstanding in "
+                          "the kernels, or in the reference";
+    CHECK(who_is_wrong({.kernels = {backward, forward}}, "matches_reference") ==
+          "the kernel and " + forward + undecided);
+    CHECK(who_is_wrong({.kernels = {forward, backward}}, "matches_reference") ==
+          "the kernel and " + backward + undecided);
+    CHECK(who_is_wrong({.kernels = {backward, forward, "conv.forward/naive"}}, "matches_reference")
+              .starts_with(both + forward));
+    CHECK(who_is_wrong({.kernels = {forward, backward, "conv.grad_weight/general"}},
+                       "matches_reference")
+              .starts_with(both + backward));
+}
+
+TEST_CASE("a mistake of rounding is told from one of the formula") {
+    const Scene scene{
+        .kernels = {"conv.grad_bias/naive"}, .thunk = [](const PassCall& call) {
+            const float* dy = call.tensors[0].as<const float>();
+            float* db = call.tensors[1].as<float>();
+            const std::int64_t pixels = call.tensors[0].size(2) * call.tensors[0].size(3);
+            const std::int64_t channels = call.tensors[1].elements();
+            for (std::int64_t k = 0; k < channels; ++k) {
+                double sum = 0.0;
+                for (std::int64_t n = 0; n < call.tensors[0].size(0); ++n)
+                    for (std::int64_t i = 0; i < pixels; ++i)
+                        sum += static_cast<double>(dy[(n * channels + k) * pixels + i]);
+                if (sum != std::round(sum)) sum *= 1.001;
+                db[k] = static_cast<float>(sum);
+            }
+        }};
+    CHECK(who_is_wrong(scene, "within_rounding_bound") ==
+          "on integers, where nothing rounds, the kernel equals the reference: it is wrong by its "
+          "rounding alone");
+}
+
+TEST_CASE("sums of integers in too few bits have no rounding to be wrong by") {
+    CHECK(who_is_wrong({.kernels = {"conv.forward/bug_i8_sums_in_16_bits"}},
+                       "within_rounding_bound") ==
+          "on small integers the kernel equals the reference: only larger numbers are wrong, by "
+          "the type and the range of what they are computed or stored in");
+}
+
+TEST_CASE("what is not about values is not asked") {
+    const Scene scene{.kernels = {"conv.grad_weight/bug_a06_accumulates"}};
+    CHECK(failure_of(scene, "repeatable").witnesses.empty());
+    const Suite suite = make_suite(Registry::instance());
+    for (const Suite::Entry& entry : suite.properties) CHECK(entry.name != witnesses().name);
+}
+
+TEST_CASE("of a seeded bug it is told what fails in general") {
+    const auto text = [](const char* kernel, const char* property) {
+        return failure_of({.kernels = {kernel}}, property).generality;
+    };
+    CHECK(text("conv.grad_bias/bug_a07_next_channel", "matches_reference")
+              .starts_with("fails wherever k >= 2; n, c, groups, in, filter, stride, dilation "));
+    CHECK(text("conv.grad_weight/bug_a06_accumulates", "matches_reference")
+              .starts_with("fails everywhere; n, c, k, groups, in, filter, stride, dilation "));
+    CHECK(text("conv.grad_weight/bug_a05_bottom_edge", "matches_reference")
+              .starts_with("fails wherever stride_h = 1 and padding_h >= 1, and in some other "
+                           "problems; n, c, k, groups, in, filter"));
+    CHECK(text("conv.grad_weight/bug_a02_dilated_position", "matches_reference")
+              .starts_with("fails wherever dilation_w >= 2 and size 3 of y >= 2, or wherever "
+                           "dilation_h >= 2 and size 2 of y >= 2; n, c, k and groups don't"));
+    CHECK(text("conv.grad_input/bug_a04_group_weight_offset", "matches_reference")
+              .starts_with("fails wherever groups >= 2; n, c, k, in, filter"));
+}
+
+}  // namespace gradverify

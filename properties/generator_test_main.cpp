@@ -1,4 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-#include "harness/run_tests.hpp"
-
-int main(int argc, char** argv) { return gradverify::run_tests(argc, argv); }

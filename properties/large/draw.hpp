@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Decides which large problem case i of a row of `holds_when_large` is: a function of (seed,
+// kernel, i) alone, not of the device's memory. By turns a tensor of more than 2^31 elements, of
+// more than 2^31 bytes, of more than 2^31 elements again, and of more than 2^32. Which tensor, and
+// along what the small problem is multiplied, goes round as well.
+#pragma once
+
+#include <cstdint>
+
+#include "harness/cases/suite.hpp"
+#include "properties/data/values.hpp"
+#include "properties/problems/generator.hpp"
+
+namespace gradverify {
+
+struct LargeDrawOptions {
+    /// Of the offsets that overflow. Tests without a GPU take 16.
+    int offset_bits = 32;
+};
+
+/// Nothing, and a reason to skip the row, where the kernel takes no such problem.
+Suite::Draw draw_large(const Row& row, const ProblemGenerator& generator, ValueKind kind,
+                       std::uint64_t case_seed, std::int64_t index,
+                       const LargeDrawOptions& options = {});
+
+}  // namespace gradverify

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "properties/large/plan.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "harness/numbers/element_bits.hpp"
+#include "harness/registry/element_types.hpp"
+
+namespace gradverify {
+
+namespace {
+
+// Each costs a copy of the small problem in the reference.
+constexpr int most_drawn = 12;
+static_assert(most_drawn <= DrawnCopies::most);
+
+constexpr int offset_bits[] = {32, 31, 16, 15};
+
+/// The axis that a tensor of so many copies is longer along than one of them.
+std::size_t longer_axis(const Sizes& of_copies, const Sizes& one) {
+    return static_cast<std::size_t>(std::ranges::mismatch(of_copies, one).in1 - of_copies.begin());
+}
+
+/// Copies of a tensor along an axis of it; of a tensor that all share along none.
+CopyLayout layout_of(const LargeTensor& tensor, std::optional<std::size_t> axis,
+                     std::int64_t copies) {
+    if (!axis) return {.inner = std::max<std::int64_t>(tensor.elements(), 1)};
+    // Of a blocked axis so many blocks.
+    const std::int64_t block = block_of(tensor.blocks, *axis).size;
+    const std::int64_t per_copy = tensor.sizes[*axis] / copies;
+    if (per_copy % block != 0)
+        throw std::invalid_argument("copies of " + std::to_string(per_copy) + " elements of " +
+                                    tensor.name + " would share its blocks of " +
+                                    std::to_string(block));
+    return {.inner = tensor.strides[*axis], .per_copy = per_copy / block, .copies = copies};
+}
+
+/// Around each element, or byte, that an offset of so many bits does not reach, in each tensor; the
+/// farthest first.
+DrawnCopies drawn_copies(const std::vector<LargeTensor>& tensors, std::int64_t copies) {
+    std::vector<std::int64_t> chosen;
+    const auto choose = [&](std::int64_t copy) {
+        if (static_cast<int>(chosen.size()) < most_drawn && std::ranges::count(chosen, copy) == 0)
+            chosen.push_back(copy);
+    };
+    choose(0);
+    choose(copies - 1);
+    for (const int bits : offset_bits)
+        for (const bool in_bytes : {false, true})
+            for (const LargeTensor& tensor : tensors) {
+                const auto unit =
+                    in_bytes ? static_cast<std::int64_t>(traits_of(tensor.dtype).bytes) : 1;
+                const std::int64_t first = (std::int64_t{1} << bits) / unit;
+                if (tensor.layout.copies == 1 || first >= tensor.elements()) continue;
+                choose(copy_of(tensor.layout, first));
+                choose(copy_of(tensor.layout, first - 1));
+            }
+    std::ranges::sort(chosen);
+    DrawnCopies drawn{.count = static_cast<int>(chosen.size())};
+    std::ranges::copy(chosen, drawn.at);
+    return drawn;
+}
+
+/// The small problem's case, called with what the large one is, but for its size.
+Case small_case(const Case& checked, const Problem& problem) {
+    Case small = checked;
+    small.problem = problem;
+    small.setting = {};
+    return small;
+}
+
+/// Of what is drawn, what all copies share: the only data of a copy that holds none of its own.
+Data shared_data(CaseContext& drawn, const LargeShape& shape) {
+    const Operator& op = drawn.op();
+    Data data{.is_explicit = true};
+    std::vector<std::string> names;
+    for (const TensorSpec& tensor : op.inputs) names.push_back(tensor.name);
+    for (const std::string& y : op.differentiable_outputs()) names.push_back("d" + y);
+    for (const std::string& name : names) {
+        if (axis_of_copies(op, name, shape.one, *shape.along)) continue;
+        const auto& values = drawn.value(name).data;
+        for (std::size_t i = 0; i < values.size(); ++i)
+            data.elements.push_back({name, static_cast<std::int64_t>(i), values[i]});
+    }
+    return data;
+}
+
+/// Calls `visit(position in the array, position in memory)` for each element.
+template <class Visit>
+void for_each_place(const MemoryShape& shape, Visit visit) {
+    const Sizes& sizes = shape.sizes;
+    const std::int64_t count = element_count(sizes);
+    Sizes index(sizes.size());
+    for (std::int64_t i = 0; i < count; ++i) {
+        std::int64_t rest = i;
+        for (std::size_t axis = sizes.size(); axis-- > 0; rest /= sizes[axis])
+            index[axis] = rest % sizes[axis];
+        visit(static_cast<std::size_t>(i),
+              static_cast<std::size_t>(place_of(index, shape.strides, shape.blocks)));
+    }
+}
+
+/// The tables of one of the small problems.
+class Tables {
+  public:
+    Tables(const Kernel& kernel, const KernelDeclaration& declaration, const Setting& setting,
+           CaseContext& context)
+        : kernel_(kernel), declaration_(declaration), setting_(setting), context_(context) {}
+
+    std::vector<std::uint64_t> bits(const std::string& name, const Array<double>& values) const {
+        const DType dtype = dtype_of(declaration_, *kernel_.op, name);
+        const MemoryShape shape = shape_of(name);
+        std::vector<std::uint64_t> table(static_cast<std::size_t>(shape.elements()));
+        for_each_place(shape, [&](std::size_t i, std::size_t place) {
+            table[place] = bits_of(dtype, values.data[i]);
+        });
+        return table;
+    }
+    std::vector<std::uint64_t> input(const std::string& name) const {
+        return bits(name, context_.value(name));
+    }
+    /// What an output holds before a call that adds to it.
+    std::vector<std::uint64_t> initial(std::size_t output) const {
+        if (context_.initial_outputs().empty()) return {};
+        return bits(kernel_.pass->outputs[output], context_.initial_outputs()[output]);
+    }
+    std::vector<WantedValue> wanted(const Expected& expected) const {
+        const MemoryShape shape = shape_of(expected.tensor);
+        std::vector<WantedValue> table(static_cast<std::size_t>(shape.elements()));
+        for_each_place(shape, [&](std::size_t i, std::size_t place) {
+            table[place] = {expected.values[i], expected.bounds.empty() ? 0.0 : expected.bounds[i]};
+        });
+        return table;
+    }
+
+  private:
+    /// What no element lies in stays zeros: the tails of blocks.
+    MemoryShape shape_of(const std::string& name) const {
+        return memory_shape_of(*kernel_.op, declaration_, name, context_.problem(),
+                               setting_.layout_of(name));
+    }
+
+    const Kernel& kernel_;
+    const KernelDeclaration& declaration_;
+    const Setting& setting_;
+    CaseContext& context_;
+};
+
+std::vector<Array<double>> taken_by(CaseContext& context) {
+    std::vector<Array<double>> taken;
+    for (const std::string& name : context.pass().taken_by_reference())
+        taken.push_back(context.value(name));
+    return taken;
+}
+
+/// Why the copies without data of their own would change what is summed over all.
+std::string why_others_add(CaseContext& others, const LargeShape& shape) {
+    const auto results = others.reference(others.pass());
+    for (std::size_t i = 0; i < results.size(); ++i) {
+        const std::string& name = others.pass().outputs[i];
+        if (axis_of_copies(others.op(), name, shape.one, *shape.along)) continue;
+        if (!std::ranges::all_of(results[i].data, [](double value) { return value == 0.0; }))
+            return "along " + shape.along->name + ", copies without data add to " + name;
+    }
+    return {};
+}
+
+}  // namespace
+
+LargeShape large_shape(const Kernel& kernel, const KernelDeclaration& declaration,
+                       const Problem& one, const SeparableSpec& along, std::int64_t copies,
+                       const Setting& setting) {
+    LargeShape shape{
+        .one = one, .large = multiplied(one, along, copies), .along = &along, .copies = copies};
+    const Operator& op = *kernel.op;
+    const auto& inputs = kernel.pass->inputs;
+    for (const std::string& name : kernel.pass->tensors()) {
+        const auto in_memory = [&](const Problem& problem) {
+            return memory_shape_of(op, declaration, name, problem, setting.layout_of(name));
+        };
+        MemoryShape large = in_memory(shape.large);
+        LargeTensor tensor{.name = name,
+                           .dtype = dtype_of(declaration, op, name),
+                           .sizes = std::move(large.sizes),
+                           .strides = std::move(large.strides),
+                           .blocks = std::move(large.blocks)};
+        auto axis = axis_of_copies(op, name, one, along);
+        // As its layout counts them, which may have an axis for groups.
+        if (axis)
+            axis = longer_axis(in_memory(multiplied(one, along, 2)).sizes, in_memory(one).sizes);
+        tensor.layout = layout_of(tensor, axis, copies);
+        if (shape.tensors.size() >= inputs.size())
+            if (const Alias* alias = declaration.alias_of(name, 0))
+                tensor.lies_in = static_cast<std::size_t>(std::ranges::find(inputs, alias->input) -
+                                                          inputs.begin());
+        shape.tensors.push_back(std::move(tensor));
+    }
+    shape.drawn = drawn_copies(shape.tensors, copies);
+    for (LargeTensor& tensor : shape.tensors)
+        tensor.drawn = tensor.layout.copies == 1 ? DrawnCopies{.at = {0}, .count = 1} : shape.drawn;
+    return shape;
+}
+
+std::optional<std::string> why_unsupported(const Kernel& kernel, const LargeShape& shape) {
+    for (const Problem& problem : {shape.large, shape.of_drawn(), shape.one}) {
+        for (std::size_t i = 0; i < problem.slots().size(); ++i)
+            if (problem[static_cast<int>(i)] > problem.space().spec(problem.slots()[i]).maximum)
+                return problem.slots()[i].name + " is beyond its largest value";
+        if (auto why = kernel.op->validate(problem)) return why;
+        if (auto why = kernel.why_unsupported(problem)) return why;
+    }
+    return std::nullopt;
+}
+
+std::optional<std::string> why_law_fails(const Kernel& kernel, const Problem& one,
+                                         const SeparableSpec& along, ValueKind kind) try {
+    constexpr std::int64_t copies = 3;
+    const Problem whole = multiplied(one, along, copies);
+    const ElementTypes types(kernel.any(), *kernel.op);
+    const Values values = draw_values(*kernel.op, whole, {.seed = 1}, kind, types);
+    return why_not_separable(
+        *kernel.op, *kernel.pass, one, along,
+        pick(*kernel.op, whole, values, kernel.pass->taken_by_reference(), types), copies);
+} catch (const std::exception& wrong) {
+    return wrong.what();
+}
+
+bool gives_only_zeros(const Kernel& kernel, const Problem& one, ValueKind kind) {
+    const ElementTypes types(kernel.any(), *kernel.op);
+    const Values values = draw_values(*kernel.op, one, {.seed = 1, .is_dense = true}, kind, types);
+    const auto taken = pick(*kernel.op, one, values, kernel.pass->taken_by_reference(), types);
+    std::vector<Array<double>> outputs;
+    for (const std::string& name : kernel.pass->outputs) {
+        outputs.push_back({kernel.op->sizes_of(name, one), {}});
+        outputs.back().data.resize(static_cast<std::size_t>(element_count(outputs.back().sizes)));
+    }
+    kernel.pass->reference(one, taken, outputs);
+    return std::ranges::all_of(outputs, [](const Array<double>& output) {
+        return std::ranges::all_of(output.data, [](double value) { return value == 0.0; });
+    });
+}
+
+LargePlan plan_large(const Case& checked, const Registry& registry, ValueKind kind,
+                     LargeShape shape) {
+    LargePlan plan{.shape = std::move(shape)};
+    LargeShape& made = plan.shape;
+    const Case drawn_case = small_case(checked, made.of_drawn());
+    CaseContext drawn(drawn_case, registry, kind);
+    const Kernel& kernel = drawn.kernel();
+    if (auto why = why_not_separable(*kernel.op, *kernel.pass, made.one, *made.along,
+                                     taken_by(drawn), made.drawn.count)) {
+        plan.why_inapplicable = *why;
+        return plan;
+    }
+    Case other_case = small_case(checked, made.one);
+    other_case.data = shared_data(drawn, made);
+    CaseContext others(other_case, registry, kind);
+    plan.why_inapplicable = why_others_add(others, made);
+    if (!plan.why_inapplicable.empty()) return plan;
+
+    const Tables of_drawn(kernel, drawn.declaration(), checked.setting, drawn);
+    const Tables of_others(kernel, drawn.declaration(), checked.setting, others);
+    const std::size_t inputs = kernel.pass->inputs.size();
+    for (std::size_t i = 0; i < inputs; ++i) {
+        made.tensors[i].bits_of_drawn = of_drawn.input(made.tensors[i].name);
+        made.tensors[i].bits_of_others = of_others.input(made.tensors[i].name);
+    }
+    const auto expected = drawn.expected(), expected_of_others = others.expected();
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+        LargeTensor& tensor = made.tensors[inputs + i];
+        tensor.bits_of_drawn = of_drawn.initial(i);
+        tensor.bits_of_others = of_others.initial(i);
+        tensor.want_of_drawn = of_drawn.wanted(expected[i]);
+        tensor.want_of_others = of_others.wanted(expected_of_others[i]);
+        tensor.admits_nan = expected[i].admits_nan || expected_of_others[i].admits_nan;
+    }
+    return plan;
+}
+
+}  // namespace gradverify

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// Decides how a failing case on a large problem is made smaller: fewer copies, down to where it
+// fails no more, of a simpler small problem. Each run takes up to a second, so there are few of
+// them and nothing is certified.
+#pragma once
+
+#include "harness/cases/suite.hpp"
+#include "properties/shrinking/trials.hpp"
+
+namespace gradverify {
+
+inline constexpr RunBudget large_shrink_budget{.runs = 80, .seconds = 120.0};
+
+Shrunk shrink_large(const Kernel& kernel, const Case& found, const Outcome& outcome,
+                    const CaseRunner& runner, const RunBudget& budget = large_shrink_budget);
+
+}  // namespace gradverify

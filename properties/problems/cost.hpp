@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// Decides what a problem costs to verify, and how much a draw may cost. Does not draw.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "properties/problems/solver.hpp"
+
+namespace gradverify {
+
+/// The most that one drawn problem may cost; each draw has a lower limit of its own, drawn
+/// log-uniformly below this.
+struct WorkBudget {
+    double multiply_adds = 0x1p20;
+    /// By how much a few draws of the longest lengths may do more: enough for 300,001 elements in
+    /// and out of an operator whose work nobody declared.
+    double longest_factor = 20.0;
+    /// Threads times the barriers that each passes, or threads alone without barriers.
+    double thread_barriers = 0x1p21;
+    double bytes = 0x1p23;  ///< of all tensors
+};
+
+/// What one problem costs, and how empty it is.
+struct ProblemCost {
+    double multiply_adds = 0.0, thread_barriers = 0.0, bytes = 0.0;
+    int empty_axes = 0;  ///< axes of size zero, over all tensors
+
+    /// The largest of the three, as a share of the budget.
+    double share_of(const WorkBudget& budget) const;
+};
+
+/// Measures problems of one kernel.
+class CostModel {
+  public:
+    explicit CostModel(const SupportedProblems& problems);
+    ProblemCost operator()(const Problem& problem) const;
+
+  private:
+    const SupportedProblems* problems_;
+    std::vector<const TensorSpec*> tensors_;
+    std::vector<int> outputs_of_pass_;  ///< positions in tensors_
+    double bytes_per_element_;
+};
+
+}  // namespace gradverify

@@ -1,0 +1,355 @@
+// SPDX-License-Identifier: Apache-2.0
+// Draws first, then looks for what no draw met: the values of one factor's parameters are taken
+// over from a problem that has the one level into a problem that has the other, or are tried at
+// random, and what became empty or too dear is mended in the other parameters. A greedy set cover
+// thins out what was found; each problem that it takes is first moved to where it meets more.
+#include "properties/problems/covering_array.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <queue>
+#include <utility>
+
+namespace gradverify {
+namespace {
+
+/// Draws of each rank; they meet two thirds of the pairs.
+constexpr int free_draws = 192;
+/// Tries for a level that no draw had, and for a pair whose levels are both known: a pair that
+/// 32 tries did not bring together 240 did in one of some thousands.
+constexpr int tries_for_level = 240, tries_for_pair = 32;
+constexpr int most_steps = 12, most_repairs = 16, steps_to_enrich = 160;
+/// Any: the array is the kernel's, whatever the seed of a run.
+constexpr std::uint64_t search_seed = 0x70616972;
+
+/// One of every level, and what lies beside it.
+constexpr std::array<std::int64_t, 26> usual_values{
+    0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 15, 16, 17, 20, 24, 31, 32, 33, 63, 64, 65, 96, 128};
+
+/// Of such a problem nothing would be compared.
+bool reads_nothing(const Operator& op, const Problem& problem) {
+    return op.reads_nothing && op.reads_nothing(problem);
+}
+
+struct Target {
+    int factor, level;
+    int other, level_of_other;
+};
+
+/// A problem that was found, and its levels.
+struct Found {
+    Problem problem;
+    std::vector<int> levels;
+    bool is_empty;
+};
+
+/// Gives a class the allowed value nearest to a target; its multiples follow.
+bool move(Assignment& values, int which, std::int64_t target) {
+    const auto& multiples = values.domain().classes[static_cast<std::size_t>(which)].multiples;
+    std::vector<std::int64_t> before;
+    before.reserve(multiples.size());
+    for (const int multiple : multiples) {
+        before.push_back(values[multiple]);
+        values.unset(multiple);
+    }
+    values.unset(which);
+    const auto value = values.nearest(which, target);
+    if (!value) return false;
+    values.set(which, *value);
+    for (std::size_t i = 0; i < multiples.size(); ++i) {
+        const auto follows = values.nearest(multiples[i], before[i]);
+        if (!follows) return false;
+        values.set(multiples[i], *follows);
+    }
+    return true;
+}
+
+class RankSearch {
+  public:
+    RankSearch(const SupportedProblems& supported, const RankDomain& domain, const CostModel& cost,
+               const WorkBudget& budget)
+        : supported_(supported),
+          domain_(domain),
+          cost_(cost),
+          budget_(budget),
+          random_(search_seed),
+          pairs_(factors_of(supported.op(), supported.kernel(), domain.rank)),
+          having_(pairs_.factors().size()) {
+        for (std::size_t f = 0; f < having_.size(); ++f)
+            having_[f].resize(pairs_.factors()[f].levels.size());
+    }
+
+    void run(const ProblemDrawer& drawer) {
+        for (int i = 0; i < free_draws; ++i)
+            if (const auto drawn = drawer.of_rank(random_, domain_.rank)) offer(*drawn);
+        if (found_.empty()) return;
+        for_every_level([&](int factor, int level) {
+            for (int i = 0; i < tries_for_level && having(factor, level).empty(); ++i)
+                try_values({factor, level, factor, level}, random_member());
+        });
+        for (int factor = 0; factor < count(); ++factor)
+            for (int other = factor + 1; other < count(); ++other) search(factor, other);
+    }
+
+    /// The members that a greedy set cover keeps, those that add most first.
+    std::vector<Problem> cover(LevelPairs& covered) {
+        // A gain only shrinks while others are taken, so that one still on top is the best.
+        std::priority_queue<std::pair<std::int64_t, std::size_t>> gains;
+        for (std::size_t i = 0; i < found_.size(); ++i)
+            gains.emplace(covered.count_new(found_[i].levels, found_[i].is_empty), i);
+        std::vector<Problem> members;
+        while (!gains.empty()) {
+            const auto [promised, i] = gains.top();
+            gains.pop();
+            const std::int64_t gain = covered.count_new(found_[i].levels, found_[i].is_empty);
+            if (gain == 0) continue;
+            if (gain < promised) {
+                gains.emplace(gain, i);
+                continue;
+            }
+            const Found better = enriched(found_[i], covered, gain);
+            covered.add(better.levels, better.is_empty);
+            members.push_back(better.problem);
+            if (covered.count_new(found_[i].levels, found_[i].is_empty) > 0) gains.emplace(gain, i);
+        }
+        return members;
+    }
+
+    const LevelPairs& pairs() const { return pairs_; }
+
+  private:
+    int count() const { return static_cast<int>(having_.size()); }
+    const Factor& factor_at(int factor) const {
+        return pairs_.factors()[static_cast<std::size_t>(factor)];
+    }
+    std::vector<std::size_t>& having(int factor, int level) {
+        return having_[static_cast<std::size_t>(factor)][static_cast<std::size_t>(level)];
+    }
+    template <class Visit>
+    void for_every_level(Visit visit) {
+        for (int factor = 0; factor < count(); ++factor)
+            for (int level = 0; level < static_cast<int>(factor_at(factor).levels.size()); ++level)
+                visit(factor, level);
+    }
+    /// The smallest comes more often: what a large one is brought together with is soon too dear.
+    const Problem& random_of(const std::vector<std::size_t>& members) {
+        return found_[random_.one_in(4) ? members.front() : members[random_.below(members.size())]]
+            .problem;
+    }
+    const Problem& random_member() { return found_[random_.below(found_.size())].problem; }
+
+    /// Keeps a problem that meets a new pair.
+    void offer(const Problem& problem) {
+        const ProblemCost cost = cost_(problem);
+        if (!may_be(problem, cost)) return;
+        Found found{problem, pairs_.levels_of(problem), cost.empty_axes > 0};
+        if (pairs_.add(found.levels, found.is_empty) == 0) return;
+        found_.push_back(std::move(found));
+        for (int factor = 0; factor < count(); ++factor) {
+            auto& members = having(factor, found_.back().levels[static_cast<std::size_t>(factor)]);
+            members.push_back(found_.size() - 1);
+            if (found_.back().problem < found_[members.front()].problem)
+                std::swap(members.front(), members.back());
+        }
+    }
+    bool may_be(const Problem& problem, const ProblemCost& cost) const {
+        return cost.share_of(budget_) <= 1.0 &&
+               (cost.empty_axes == 0 ? !reads_nothing(supported_.op(), problem)
+                                     : supported_.kernel().accepts_empty) &&
+               supported_.satisfies_predicates(problem);
+    }
+
+    /// The pairs that a problem with these levels meets anew, if it is not empty; `best` meets
+    /// `gain`. A move changes few levels, and only their pairs are looked at.
+    static std::int64_t most_new(const LevelPairs& covered, const std::vector<int>& levels,
+                                 const Found& best, std::int64_t gain) {
+        if (best.is_empty) return covered.count_new(levels, false);
+        const auto is_new = [&](const std::vector<int>& of, std::size_t i, std::size_t j) {
+            return !covered.is_met(static_cast<int>(i), of[i], static_cast<int>(j), of[j]);
+        };
+        for (std::size_t i = 0; i < levels.size(); ++i) {
+            if (levels[i] == best.levels[i]) continue;
+            for (std::size_t j = 0; j < levels.size(); ++j) {
+                // A pair of two that changed is looked at once.
+                if (j == i || (j < i && levels[j] != best.levels[j])) continue;
+                gain += is_new(levels, i, j);
+                gain -= is_new(best.levels, i, j);
+            }
+        }
+        return gain;
+    }
+
+    /// A problem that meets more pairs that are not covered than this one, if moves of single
+    /// parameters lead to one.
+    Found enriched(Found best, const LevelPairs& covered, std::int64_t gain) {
+        for (int step = 0; step < steps_to_enrich; ++step) {
+            Assignment values(domain_, best.problem);
+            const auto which = static_cast<int>(random_.below(domain_.classes.size()));
+            if (!move(values, which, usual_values[random_.below(usual_values.size())])) continue;
+            Problem problem = values.problem(supported_.op().space);
+            std::vector<int> levels = pairs_.levels_of(problem);
+            // With nothing in it, it would meet fewer; what a problem costs takes longest to say.
+            if (most_new(covered, levels, best, gain) <= gain) continue;
+            const ProblemCost cost = cost_(problem);
+            const bool is_empty = cost.empty_axes > 0;
+            const std::int64_t more = covered.count_new(levels, is_empty);
+            if (more <= gain || !may_be(problem, cost)) continue;
+            gain = more;
+            best = {std::move(problem), std::move(levels), is_empty};
+        }
+        return best;
+    }
+
+    void search(int factor, int other) {
+        for (int a = 0; a < static_cast<int>(factor_at(factor).levels.size()); ++a)
+            for (int b = 0; b < static_cast<int>(factor_at(other).levels.size()); ++b) {
+                if (having(factor, a).empty() || having(other, b).empty()) continue;
+                const Target target{factor, a, other, b}, swapped{other, b, factor, a};
+                for (int i = 0; i < tries_for_pair && !is_met(target); ++i)
+                    if (i % 3 == 2)
+                        try_values(target, random_of(having(factor, a)));
+                    else
+                        try_both(i % 3 == 0 ? target : swapped);
+            }
+    }
+
+    bool is_met(const Target& target) const {
+        return pairs_.is_met(target.factor, target.level, target.other, target.level_of_other);
+    }
+    bool is_at(const Problem& problem, const Target& target) const {
+        return factor_at(target.factor).level_of(problem) == target.level &&
+               factor_at(target.other).level_of(problem) == target.level_of_other;
+    }
+    int class_of(int slot) const { return domain_.class_of[static_cast<std::size_t>(slot)]; }
+
+    /// A problem with the one level is given the parameters that give another the other level.
+    void try_both(const Target& target) {
+        Assignment values(domain_, random_of(having(target.factor, target.level)));
+        const Problem& donor = random_of(having(target.other, target.level_of_other));
+        for (const int slot : factor_at(target.other).slots)
+            if (!move(values, class_of(slot), donor[slot])) return;
+        finish(values, target);
+    }
+
+    /// The factors' own parameters are tried at random.
+    void try_values(const Target& target, const Problem& from) {
+        Assignment values(domain_, from);
+        for (int step = 0; step < most_steps; ++step) {
+            if (is_at(values.problem(supported_.op().space), target)) {
+                finish(values, target);
+                return;
+            }
+            const auto& slots = factor_at(random_.one_in(2) ? target.factor : target.other).slots;
+            const int slot = slots[random_.below(slots.size())];
+            // A level may need room that another parameter makes, or two parameters to be equal.
+            const int which = random_.one_in(4)
+                                  ? static_cast<int>(random_.below(domain_.classes.size()))
+                                  : class_of(slot);
+            const std::int64_t value = random_.one_in(4)
+                                           ? values[class_of(slots[random_.below(slots.size())])]
+                                           : usual_values[random_.below(usual_values.size())];
+            if (!move(values, which, value)) return;
+        }
+    }
+
+    bool is_of(const Target& target, int which) const {
+        const auto is_slot = [&](int slot) { return class_of(slot) == which; };
+        return std::ranges::any_of(factor_at(target.factor).slots, is_slot) ||
+               std::ranges::any_of(factor_at(target.other).slots, is_slot);
+    }
+
+    /// Moves the other parameters until the problem holds something and is cheap enough.
+    void finish(Assignment values, const Target& target) {
+        const auto classes = static_cast<std::uint64_t>(domain_.classes.size());
+        for (int repair = 0; repair < most_repairs; ++repair) {
+            const Problem problem = values.problem(supported_.op().space);
+            if (!is_at(problem, target)) return;
+            const ProblemCost cost = cost_(problem);
+            const bool is_dear = cost.share_of(budget_) > 1.0;
+            if (!is_dear && cost.empty_axes == 0) return offer(problem);
+            // A batch of nothing has no other way.
+            if (!is_dear && repair == most_repairs / 2) offer(problem);
+            const auto which = static_cast<int>(random_.below(classes));
+            if (is_of(target, which)) continue;
+            const std::int64_t smallest = domain_.classes[static_cast<std::size_t>(which)].smallest;
+            const std::int64_t goal = is_dear ? smallest + (values[which] - smallest) / 4
+                                      : random_.one_in(2)
+                                          ? smallest
+                                          : usual_values[random_.below(usual_values.size())];
+            if (!move(values, which, goal)) return;
+        }
+    }
+
+    const SupportedProblems& supported_;
+    const RankDomain& domain_;
+    const CostModel& cost_;
+    const WorkBudget& budget_;
+    SplitMix64 random_;
+    LevelPairs pairs_;
+    /// Found, by factor and level; the smallest first.
+    std::vector<std::vector<std::vector<std::size_t>>> having_;
+    std::vector<Found> found_;
+};
+
+/// The lists in one, each spread evenly over it, so that a short run meets every rank.
+std::vector<Problem> spread(const std::vector<std::vector<Problem>>& lists) {
+    std::size_t total = 0;
+    for (const auto& list : lists) total += list.size();
+    std::vector<Problem> all;
+    all.reserve(total);
+    std::vector<std::size_t> taken(lists.size());
+    while (all.size() < total) {
+        // The list of which the smallest share was taken.
+        std::size_t least = lists.size();
+        for (std::size_t i = 0; i < lists.size(); ++i)
+            if (taken[i] < lists[i].size() &&
+                (least == lists.size() ||
+                 taken[i] * lists[least].size() < taken[least] * lists[i].size()))
+                least = i;
+        all.push_back(lists[least][taken[least]++]);
+    }
+    return all;
+}
+
+}  // namespace
+
+CoveringArray::CoveringArray(const SupportedProblems& problems, WorkBudget budget)
+    : supported_(&problems), budget_(budget), cost_(problems) {
+    const ProblemDrawer drawer(problems, budget);
+    std::vector<std::vector<Problem>> by_rank;
+    for (const RankDomain& domain : problems.domains()) {
+        RankSearch search(problems, domain, cost_, budget_);
+        search.run(drawer);
+        LevelPairs covered(search.pairs().factors());
+        by_rank.push_back(search.cover(covered));
+        pairs_.emplace(domain.rank, std::move(covered));
+    }
+    members_ = spread(by_rank);
+}
+
+Problem CoveringArray::varied(std::size_t index, SplitMix64& random) const {
+    const Problem& member = members_[index];
+    const RankDomain& domain = *supported_->domain_of(member.rank());
+    const LevelPairs& pairs = pairs_.at(member.rank());
+    const std::vector<int> levels = pairs.levels_of(member);
+    const bool is_empty = cost_(member).empty_axes > 0;
+    Problem varied = member;
+    for (int which = 0; which < static_cast<int>(domain.classes.size()); ++which) {
+        Assignment values(domain, varied);
+        const std::int64_t value = values[which];
+        // Within a factor of two or so: beyond lies another level.
+        if (!move(values, which, random.between(value - value / 3 - 1, value + value / 2 + 1)))
+            continue;
+        const Problem moved = values.problem(supported_->op().space);
+        if (moved == varied || pairs.levels_of(moved) != levels) continue;
+        const ProblemCost cost = cost_(moved);
+        if (cost.share_of(budget_) <= 1.0 && (cost.empty_axes > 0) == is_empty &&
+            !(cost.empty_axes == 0 && reads_nothing(supported_->op(), moved)) &&
+            supported_->satisfies_predicates(moved))
+            varied = moved;
+    }
+    return varied;
+}
+
+}  // namespace gradverify

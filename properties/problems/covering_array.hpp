@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Decides which problems a kernel is given so that every level of every factor meets every level of
+// every other, as far as the constraints and the budget let them: a covering array of strength
+// two, as combinatorial testing calls it. What the levels are is harness/registry/factors.hpp's
+// business; a function of what the kernel supports and the budget. Levels that no draw and no
+// search brought together count as out of reach.
+#pragma once
+
+#include <map>
+#include <vector>
+
+#include "harness/base/random.hpp"
+#include "harness/registry/factors.hpp"
+#include "properties/problems/cost.hpp"
+#include "properties/problems/draw.hpp"
+#include "properties/problems/solver.hpp"
+
+namespace gradverify {
+
+/// What a problem of an array may cost: little, since all of them are run for every row. A long sum
+/// or a full grid comes of other draws.
+inline constexpr WorkBudget covering_budget{
+    .multiply_adds = 0x1p13, .thread_barriers = 0x1p14, .bytes = 0x1p16};
+
+class CoveringArray {
+  public:
+    /// `problems` must live longer.
+    explicit CoveringArray(const SupportedProblems& problems, WorkBudget budget = covering_budget);
+
+    /// Those that meet most come first.
+    const std::vector<Problem>& problems() const { return members_; }
+    /// The pairs of levels that its problems meet, by rank.
+    const std::map<int, LevelPairs>& pairs() const { return pairs_; }
+
+    /// A problem with the levels of member `index`, of every factor, and other values where the
+    /// levels leave a choice.
+    Problem varied(std::size_t index, SplitMix64& random) const;
+
+  private:
+    const SupportedProblems* supported_;
+    WorkBudget budget_;
+    CostModel cost_;
+    std::vector<Problem> members_;
+    std::map<int, LevelPairs> pairs_;
+};
+
+}  // namespace gradverify

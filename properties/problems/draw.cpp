@@ -1,0 +1,384 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "properties/problems/draw.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "properties/problems/usual_values.hpp"
+
+namespace gradverify {
+namespace {
+
+/// Of so many draws so many are usual, and so many tiled.
+using Plan = ProblemDrawer::Plan;
+constexpr std::uint64_t plans_of = 16, usual_plans = 4, tiled_plans = 2;
+
+Plan draw_plan(SplitMix64& random) {
+    const std::uint64_t roll = random.below(plans_of);
+    if (roll < usual_plans) return Plan::usual;
+    return roll < usual_plans + tiled_plans ? Plan::tiled : Plan::mixed;
+}
+
+/// One mixed draw in so many has a large parameter.
+constexpr std::uint64_t large_one_in = 4;
+/// One large parameter in so many is of the longest; one in so many of these may cost what these
+/// may.
+constexpr std::uint64_t longest_one_in = 5, dear_one_in = 4;
+/// One large count in so many is more than a grid takes: the only value that shows an unchecked
+/// launch, and the dearest.
+constexpr std::uint64_t beyond_grid_one_in = 8;
+/// One value in so many is another parameter's: filter = in, padding = filter, n = c.
+constexpr std::uint64_t copied_one_in = 12;
+/// Larger values are not copied: several large ones would have to be reduced again, and their
+/// product may not even fit an integer.
+constexpr std::int64_t most_copied = 64;
+/// One draw in so many may be empty, where the kernel takes that.
+constexpr std::uint64_t empty_one_in = 12;
+/// One draw in so many is tiny; the others have enough in them for sums to go wrong.
+constexpr std::uint64_t generous_but_one_in = 4;
+/// Tries after which a draw that is empty, or too dear, is given up or cut to its smallest.
+constexpr int most_repairs = 128, most_reductions = 48;
+
+/// Log-uniform in [most / 2^(octaves + 1), most].
+double log_uniform_below(double most, std::int64_t octaves, SplitMix64& random) {
+    const double mantissa = 1.0 + static_cast<double>(random.below(1024)) / 1024.0;
+    return std::ldexp(most * mantissa / 2.0, -static_cast<int>(random.between(0, octaves)));
+}
+
+}  // namespace
+
+/// One problem in the making.
+class ProblemDrawer::Attempt {
+  public:
+    Attempt(const ProblemDrawer& drawer, SplitMix64& random, std::size_t domain, Plan plan)
+        : drawer_(drawer),
+          random_(random),
+          at_(domain),
+          domain_(drawer.problems_->domains()[at_]),
+          levels_(drawer.levels_[at_]),
+          values_(domain_),
+          plan_(plan),
+          most_(drawer.budget_),
+          is_generous_(!random.one_in(generous_but_one_in)),
+          wants_elements_(!drawer.problems_->kernel().accepts_empty ||
+                          !random.one_in(empty_one_in)) {}
+
+    std::optional<Problem> make() {
+        if (plan_ == Plan::mixed && random_.one_in(large_one_in)) choose_large();
+        if (!wants_elements_ && large_ < 0 && random_.one_in(2)) choose_zero();
+        if (plan_ == Plan::usual) plan_usual();
+        if (plan_ == Plan::tiled) choose_tiled();
+        // Padding comes last: the usual one follows the others.
+        for (const bool is_padding : {false, true})
+            if (!choose_others(is_padding)) return std::nullopt;
+        measure();
+        if (wants_elements_ && cost_.empty_axes > 0) {
+            if (large_ >= 0) make_room_for_large();
+            repair();
+            if (cost_.empty_axes > 0) return std::nullopt;
+        }
+        if (!reduce()) return std::nullopt;
+        return values_.problem(space());
+    }
+
+  private:
+    const ParameterSpace& space() const { return drawer_.problems_->op().space; }
+    int class_count() const { return static_cast<int>(domain_.classes.size()); }
+    const ClassLevels& levels(int which) const { return levels_[static_cast<std::size_t>(which)]; }
+    bool is_free(int which) const {
+        return which != large_ && !domain_.classes[static_cast<std::size_t>(which)].is_fixed();
+    }
+    int random_class() {
+        return static_cast<int>(random_.below(static_cast<std::uint64_t>(class_count())));
+    }
+    void measure() { cost_ = drawer_.cost_(values_.problem(space())); }
+
+    /// Gives one class a large value, if that alone is within the budget.
+    void choose_large() {
+        int weights = 0;
+        for (const ClassLevels& levels : levels_) weights += levels.large_weight;
+        for (int attempt = 0; attempt < 4 && weights > 0; ++attempt) {
+            auto roll = static_cast<int>(random_.below(static_cast<std::uint64_t>(weights)));
+            int which = 0;
+            while (roll >= levels(which).large_weight) roll -= levels(which++).large_weight;
+            const bool is_longest =
+                !levels(which).longest.empty() && random_.one_in(longest_one_in);
+            const std::vector<std::int64_t>& large =
+                is_longest ? levels(which).longest : levels(which).large;
+            const std::int64_t value =
+                !is_longest && levels(which).beyond_grid && random_.one_in(beyond_grid_one_in)
+                    ? *levels(which).beyond_grid
+                    : large[random_.below(large.size())];
+            Assignment alone = values_;
+            alone.set(which, value);
+            if (!alone.complete()) continue;
+            WorkBudget most = drawer_.budget_;
+            if (is_longest && random_.one_in(dear_one_in))
+                most.multiply_adds *= most.longest_factor;
+            if (drawer_.cost_(alone.problem(space())).share_of(most) > 1.0) continue;
+            values_.set(which, value);
+            large_ = which;
+            most_ = most;
+            return;
+        }
+    }
+
+    void choose_zero() {
+        for (int which = 0; which < class_count(); ++which)
+            if (levels(which).takes_zero) {
+                values_.set(which, 0);
+                return;
+            }
+    }
+
+    /// Decides what a usual problem is like: which parameters of the geometry are not plain, and
+    /// which sizes give way last where it is too dear.
+    void plan_usual() {
+        using Role = ClassLevels::Role;
+        axes_are_alike_ = !random_.one_in(4);
+        std::vector<int> geometry;
+        for (const ClassLevels& of : levels_)
+            if (of.role == Role::geometry && std::ranges::count(geometry, of.parameter) == 0)
+                geometry.push_back(of.parameter);
+        // Filters and windows are declared before strides and dilations.
+        const std::uint64_t roll = random_.below(6);
+        const std::size_t count = std::min<std::size_t>(geometry.size(), roll < 1   ? 0
+                                                                         : roll < 4 ? 1
+                                                                                    : 2);
+        const std::ptrdiff_t first = random_.one_in(4) ? 0 : 1;
+        while (geometry.size() > count) {
+            const std::uint64_t others = geometry.size() - static_cast<std::size_t>(first);
+            const auto at = first + static_cast<std::ptrdiff_t>(
+                                        random_.below(std::max<std::uint64_t>(others, 1)));
+            geometry.erase(geometry.begin() + std::min(at, std::ssize(geometry) - 1));
+        }
+        not_plain_ = std::move(geometry);
+        const bool keeps_counts = !random_.one_in(4);
+        for (const ClassLevels& of : levels_)
+            is_kept_.push_back(of.role == Role::multiple ? keeps_counts
+                                                         : enlarges(of.role) && random_.one_in(2));
+    }
+
+    GeometryPart part_of(int which) const {
+        const auto at = std::ranges::find(not_plain_, levels(which).parameter);
+        if (at == not_plain_.end()) return GeometryPart::plain;
+        return at == not_plain_.begin() ? GeometryPart::first : GeometryPart::second;
+    }
+
+    /// Gives two or three classes more than a tile's worth.
+    void choose_tiled() {
+        std::vector<int> large_ones;
+        for (int which = 0; which < class_count(); ++which)
+            if (is_free(which) && enlarges(levels(which).role))
+                large_ones.insert(large_ones.end(),
+                                  levels(which).role == ClassLevels::Role::size ? 1 : 2, which);
+        for (std::uint64_t left = 2 + random_.below(2); left > 0 && !large_ones.empty(); --left) {
+            const int which = large_ones[random_.below(large_ones.size())];
+            std::erase(large_ones, which);
+            if (const auto value = values_.nearest(which, tiled_value(random_)))
+                values_.set(which, *value);
+        }
+        others_are_smallest_ = !random_.one_in(4);
+    }
+
+    /// Values for the classes that have none; those of padding, or all others.
+    bool choose_others(bool is_padding) {
+        for (const int which : domain_.draw_order) {
+            if (values_.has(which) ||
+                is_padding != (levels(which).role == ClassLevels::Role::padding))
+                continue;
+            const auto value = values_.nearest(which, propose(which));
+            if (!value) return false;
+            values_.set(which, *value);
+        }
+        return true;
+    }
+
+    std::int64_t propose(int which) {
+        if (plan_ == Plan::usual) return propose_usual(which);
+        if (others_are_smallest_) return levels(which).smallest;
+        if (random_.one_in(copied_one_in))
+            if (const std::optional<std::int64_t> value = similar_value(which)) return *value;
+        return small_value(levels(which), values_.unit(which), is_generous_, random_);
+    }
+
+    std::int64_t propose_usual(int which) {
+        const ClassLevels& of = levels(which);
+        for (int other = 0; other < class_count(); ++other)
+            if (other != which && values_.has(other) && axes_are_alike_ &&
+                levels(other).parameter == of.parameter)
+                return values_[other];
+        if (levels(which).role == ClassLevels::Role::geometry)
+            return usual_step(levels(which), part_of(which), random_);
+        if (levels(which).role != ClassLevels::Role::padding)
+            return usual_count(levels(which), values_.unit(which), random_);
+        std::vector<std::int64_t> geometry;
+        for (int other = 0; other < class_count(); ++other)
+            if (levels(other).role == ClassLevels::Role::geometry && values_.has(other) &&
+                (levels(other).axis == levels(which).axis || levels(other).axis < 0 ||
+                 levels(which).axis < 0))
+                geometry.push_back(values_[other]);
+        return usual_padding(geometry, random_);
+    }
+
+    /// The value of another class, of the same axis more often than not; nothing if none was found,
+    /// or a large one.
+    std::optional<std::int64_t> similar_value(int which) {
+        const bool any_axis = random_.one_in(4);
+        for (int attempt = 0; attempt < 8; ++attempt) {
+            const int other = random_class();
+            if (other != which && values_.has(other) &&
+                (any_axis || levels(other).axis == levels(which).axis)) {
+                if (values_[other] > most_copied) break;
+                return values_[other];
+            }
+        }
+        return std::nullopt;
+    }
+
+    /// Moves a class to the allowed value nearest to `target`; keeps that only if `better`.
+    template <class Better>
+    void try_value(int which, std::int64_t target, Better better) {
+        const std::int64_t before = values_[which];
+        const std::int64_t value = values_.nearest(which, target).value_or(before);
+        if (value == before) return;
+        const ProblemCost cost_before = cost_;
+        values_.set(which, value);
+        measure();
+        if (better(cost_before)) return;
+        values_.set(which, before);
+        cost_ = cost_before;
+    }
+    void try_filling(int which, std::int64_t target) {
+        try_value(which, target,
+                  [&](const ProblemCost& before) { return cost_.empty_axes < before.empty_axes; });
+    }
+
+    /// A large filter, say, needs an image as large: lets the classes of its axis follow it.
+    void make_room_for_large() {
+        const int start = random_class();
+        for (int i = 0; i < class_count() && cost_.empty_axes > 0; ++i) {
+            const int which = (start + i) % class_count();
+            if (is_free(which) && levels(which).axis == levels(large_).axis)
+                try_filling(which, values_[large_] + random_.between(0, 8));
+        }
+    }
+
+    /// Draws classes again, one at a time, until no tensor is empty.
+    void repair() {
+        for (int attempt = 0; attempt < most_repairs && cost_.empty_axes > 0; ++attempt) {
+            const int which = random_class();
+            // Where a size helps it is asked first, so that geometry is not always what gives way.
+            const bool is_size = levels(which).role == ClassLevels::Role::size;
+            if (!is_free(which) || (attempt < most_repairs / 4 && !is_size)) continue;
+            const std::uint64_t roll = random_.below(8);
+            if (roll < 5)
+                try_filling(which, propose(which));
+            else if (roll < 7)
+                try_filling(which, random_.between(1, std::int64_t{2} << random_.below(11)));
+            else
+                try_filling(which, levels(which).smallest);
+        }
+        for (int which = 0; which < class_count() && cost_.empty_axes > 0; ++which)
+            if (is_free(which)) try_filling(which, levels(which).smallest);
+    }
+
+    void try_cheaper(int which, std::int64_t target, const WorkBudget& budget) {
+        try_value(which, target, [&](const ProblemCost& before) {
+            return cost_.share_of(budget) < before.share_of(budget) &&
+                   (!wants_elements_ || cost_.empty_axes <= before.empty_axes);
+        });
+    }
+
+    /// What was chosen to go together stays as long as something else can be reduced.
+    bool gives_way(int which, bool keeps) const {
+        if (plan_ == Plan::mixed) return true;
+        if (keeps && !is_kept_.empty() && is_kept_[static_cast<std::size_t>(which)]) return false;
+        return enlarges(levels(which).role);
+    }
+
+    /// Of four random classes the one farthest above its smallest value; -1 if none is free.
+    int class_to_reduce(bool keeps) {
+        int found = -1;
+        for (int i = 0; i < 4; ++i) {
+            const int which = random_class();
+            const auto excess = [&](int c) { return values_[c] - levels(c).smallest; };
+            if (is_free(which) && gives_way(which, keeps) &&
+                (found < 0 || excess(which) > excess(found)))
+                found = which;
+        }
+        return found;
+    }
+
+    /// How far below the budget a draw's own may be.
+    std::int64_t octaves() const {
+        if (plan_ == Plan::tiled) return 2;
+        if (plan_ == Plan::usual) return 4;
+        return large_ >= 0 ? 8 : 10;
+    }
+
+    /// Halves classes until the draw is within its own budget, or at least within everyone's.
+    bool reduce() {
+        WorkBudget budget = most_;
+        budget.multiply_adds = log_uniform_below(budget.multiply_adds, octaves(), random_);
+        // Only one large value alone, such as a warp for each of a grid's rows, may cost more.
+        // Tiles pass more barriers the deeper they are, which is not counted.
+        budget.thread_barriers =
+            log_uniform_below(budget.thread_barriers / (plan_ == Plan::mixed ? 2 : 16), 6, random_);
+        // An element costs far more than a product: it is drawn, copied and compared.
+        budget.bytes =
+            log_uniform_below(budget.bytes / (plan_ == Plan::mixed ? 8 : 32), 3, random_);
+        for (int i = 0; i < most_reductions && cost_.share_of(budget) > 1.0; ++i) {
+            const int which = class_to_reduce(i < most_reductions / 2);
+            if (which < 0) continue;
+            const std::int64_t smallest = levels(which).smallest;
+            try_cheaper(which, smallest + (values_[which] - smallest) / 2, budget);
+        }
+        if (cost_.share_of(most_) <= 1.0) return true;
+        for (int which = 0; which < class_count(); ++which)
+            try_cheaper(which, levels(which).smallest, budget);
+        return cost_.share_of(most_) <= 1.0;
+    }
+
+    const ProblemDrawer& drawer_;
+    SplitMix64& random_;
+    std::size_t at_;
+    const RankDomain& domain_;
+    const std::vector<ClassLevels>& levels_;
+    Assignment values_;
+    Plan plan_;
+    WorkBudget most_;  ///< what it may cost at most
+    bool axes_are_alike_ = false, others_are_smallest_ = false;
+    std::vector<int> not_plain_;  ///< parameters of a usual geometry, the first one first
+    std::vector<bool> is_kept_;   ///< by class: is reduced after the others
+    bool is_generous_;            ///< sizes and counts are the larger of two draws
+    bool wants_elements_;
+    int large_ = -1;  ///< the class with the large value, which is kept
+    ProblemCost cost_;
+};
+
+ProblemDrawer::ProblemDrawer(const SupportedProblems& problems, WorkBudget budget)
+    : problems_(&problems), budget_(budget), cost_(problems) {
+    for (const RankDomain& domain : problems.domains()) {
+        std::vector<ClassLevels>& levels = levels_.emplace_back();
+        for (std::size_t which = 0; which < domain.classes.size(); ++which)
+            levels.push_back(levels_of(problems.op().space, domain, static_cast<int>(which)));
+    }
+}
+
+std::optional<Problem> ProblemDrawer::operator()(SplitMix64& random) const {
+    return (*this)(random, draw_plan(random));
+}
+
+std::optional<Problem> ProblemDrawer::operator()(SplitMix64& random, Plan plan) const {
+    const std::size_t domain = random.below(levels_.size());
+    return Attempt(*this, random, domain, plan).make();
+}
+
+std::optional<Problem> ProblemDrawer::of_rank(SplitMix64& random, int rank) const {
+    const auto domain = std::ranges::find(problems_->domains(), rank, &RankDomain::rank);
+    const auto at = static_cast<std::size_t>(domain - problems_->domains().begin());
+    return Attempt(*this, random, at, draw_plan(random)).make();
+}
+
+}  // namespace gradverify

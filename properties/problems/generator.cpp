@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "properties/problems/generator.hpp"
+
+#include <stdexcept>
+
+#include "properties/problems/enumerate.hpp"
+#include "properties/problems/tree.hpp"
+
+namespace gradverify {
+namespace {
+
+constexpr std::size_t most_edge_problems = 64;
+/// Looking for edge problems behind a predicate ends after about a tenth of a second.
+constexpr std::int64_t most_edge_steps = 2'000'000;
+/// Draws on which the rate of rejection is measured, and the seed that they start from: fixed, so
+/// that a row is in error always or never.
+constexpr int trial_draws = 400;
+constexpr std::uint64_t trial_seed = 0x67726164;
+/// A draw in ten is accepted at worst, so that all of these fail once in 10^11 draws.
+constexpr int most_raw_draws = 256;
+/// No covering array is as long; spares calls with any index the making of one.
+constexpr std::int64_t most_covered = 100'000;
+
+/// Every which problem behind the first ones is drawn freely, the others being the array's: every
+/// third, unless a longer array would then not be through when a row usually ends.
+std::int64_t spacing_of_free_draws(std::int64_t members, std::int64_t first_ones) {
+    constexpr std::int64_t usual_cases = 1000;
+    for (const std::int64_t spacing : {3, 6, 12})
+        if (members <= (usual_cases - first_ones) / spacing * (spacing - 1)) return spacing;
+    return 24;
+}
+
+bool allows(const WorkBudget& budget, const WorkBudget& wanted) {
+    return budget.multiply_adds >= wanted.multiply_adds &&
+           budget.thread_barriers >= wanted.thread_barriers && budget.bytes >= wanted.bytes;
+}
+
+}  // namespace
+
+ProblemGenerator::ProblemGenerator(const Operator& op, const PassSpec& pass,
+                                   const KernelDeclaration& kernel, ProblemGeneratorOptions options)
+    : covering_arrays_(options.covering_arrays),
+      starts_with_edges_(options.edge_problems),
+      takes_covering_array_(options.edge_problems && allows(options.budget, covering_budget)) {
+    try {
+        supported_ = std::make_shared<const SupportedProblems>(op, pass, kernel);
+    } catch (const std::invalid_argument& contradiction) {
+        why_none_ = contradiction.what();
+        return;
+    }
+    drawer_.emplace(*supported_, options.budget);
+    find_edge_problems();
+    try_draws();
+}
+
+void ProblemGenerator::find_edge_problems() {
+    ProblemEnumerator enumerator(*supported_, {.steps = most_edge_steps});
+    while (edge_problems_.size() < most_edge_problems) {
+        const std::optional<Problem> problem = enumerator.next();
+        if (!problem) return;
+        if (!edge_problems_.empty() && problem->distance() > edge_problems_.front().distance() + 1)
+            return;
+        edge_problems_.push_back(*problem);
+    }
+}
+
+/// Measures how many draws the predicates reject; of mixed ones, since one that takes small
+/// problems alone is no mistake.
+void ProblemGenerator::try_draws() {
+    const bool has_predicate =
+        supported_->kernel().predicate != nullptr || supported_->op().why_invalid != nullptr;
+    if (!has_predicate && !edge_problems_.empty()) return;
+    int drawn = 0, accepted = 0;
+    for (int i = 0; i < trial_draws; ++i) {
+        SplitMix64 random(trial_seed + static_cast<std::uint64_t>(i));
+        const std::optional<Problem> problem = (*drawer_)(random, ProblemDrawer::Plan::mixed);
+        drawn += problem.has_value();
+        accepted += problem && supported_->satisfies_predicates(*problem);
+    }
+    why_none_ = why_too_rare(supported_->kernel(), trial_draws, drawn, accepted);
+}
+
+std::string why_too_rare(const KernelDeclaration& kernel, int trials, int drawn, int accepted) {
+    if (drawn * 10 < trials)
+        return kernel.full_name() +
+               ": hardly a problem without empty tensors, and within the budget, satisfies its "
+               "constraints; see `list`";
+    if (accepted * 10 >= drawn) return "";
+    const std::string& text = kernel.predicate_text;
+    return kernel.full_name() + ": " +
+           (text.empty() ? "the operator's validity" : "only_if `" + text + "`") + " rejects " +
+           std::to_string(100 * (drawn - accepted) / drawn) +
+           " % of the problems drawn (at most 90 % is accepted); say with where(...) what "
+           "constraints can express";
+}
+
+std::optional<Problem> ProblemGenerator::draw(std::uint64_t case_seed, std::int64_t index) const {
+    if (!why_none_.empty()) return std::nullopt;
+    if (!starts_with_edges_) return draw_from_tree(*this, case_seed);
+    const auto edges = static_cast<std::int64_t>(edge_problems_.size());
+    make_array_ahead(index);
+    if (index < edges) return edge_problems_[static_cast<std::size_t>(index)];
+    const std::int64_t behind = index - edges;
+    if (!takes_covering_array_ || behind > most_covered) return draw_from_tree(*this, case_seed);
+    const std::size_t members = covering_array().problems().size();
+    const std::int64_t spacing = spacing_of_free_draws(static_cast<std::int64_t>(members), edges);
+    const auto member = static_cast<std::size_t>(behind - behind / spacing);
+    if (behind % spacing == spacing - 1 || member >= members)
+        return draw_from_tree(*this, case_seed);
+    SplitMix64 random(case_seed);
+    return covering_array().varied(member, random);
+}
+
+/// From the middle of the edge problems on: a run of a few cases a row asks for no array.
+void ProblemGenerator::make_array_ahead(std::int64_t index) const {
+    const auto edges = static_cast<std::int64_t>(edge_problems_.size());
+    if (is_made_ahead_ || !takes_covering_array_ || index >= edges || 2 * index < edges) return;
+    is_made_ahead_ = true;
+    covering_arrays_->make_ahead(*supported_);
+}
+
+const CoveringArray& ProblemGenerator::covering_array() const {
+    if (!covering_array_) covering_array_ = &covering_arrays_->of(*supported_);
+    return *covering_array_;
+}
+
+Problem ProblemGenerator::draw_freely(std::uint64_t case_seed) const {
+    if (!why_none_.empty()) throw std::invalid_argument(why_none_);
+    SplitMix64 random(case_seed);
+    for (int i = 0; i < most_raw_draws; ++i) {
+        const std::optional<Problem> problem = (*drawer_)(random);
+        if (problem && supported_->satisfies_predicates(*problem)) return *problem;
+    }
+    if (edge_problems_.empty()) throw std::runtime_error("no supported problem was found");
+    return edge_problems_.front();
+}
+
+}  // namespace gradverify

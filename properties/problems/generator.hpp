@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// Decides which problem case i of a row gets: the smallest problems first, then by turns one of
+// those that bring every two levels together, with values of its own, and a draw from the case's
+// seed. A function of the kernel, the budget, the seed and i alone. How a problem is drawn
+// is problem_draw's business; data and settings are drawn elsewhere.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "properties/problems/covering_arrays.hpp"
+#include "properties/problems/draw.hpp"
+#include "properties/problems/solver.hpp"
+
+namespace gradverify {
+
+struct ProblemGeneratorOptions {
+    WorkBudget budget{};
+    /// The first cases of a row are the kernel's smallest problems, in order, and of the others two
+    /// in three are the covering array's while it lasts, if the budget is no less than its own.
+    bool edge_problems = true;
+    /// Where arrays are kept, so that other kernels find them.
+    std::shared_ptr<CoveringArrays> covering_arrays = std::make_shared<CoveringArrays>();
+};
+
+class ProblemGenerator {
+  public:
+    /// Never throws for what a kernel declares; see `why_none`.
+    ProblemGenerator(const Operator& op, const PassSpec& pass, const KernelDeclaration& kernel,
+                     ProblemGeneratorOptions options = {});
+
+    /// Why nothing can be drawn: constraints without a solution, or a predicate that rejects more
+    /// than nine draws in ten. Empty when all is well.
+    const std::string& why_none() const { return why_none_; }
+
+    /// The problem of case `index`, whose seed is `draw_seed(...)`. Nothing if `why_none()`.
+    std::optional<Problem> draw(std::uint64_t case_seed, std::int64_t index) const;
+
+    /// A draw, whatever the index; from as many raw draws as the predicates reject.
+    Problem draw_freely(std::uint64_t case_seed) const;
+
+    /// The kernel's smallest problems: all within one step of the smallest distance, at most 64.
+    const std::vector<Problem>& edge_problems() const { return edge_problems_; }
+
+    /// The problems that bring every two levels together; made when first asked for. Only where
+    /// there is something to draw.
+    const CoveringArray& covering_array() const;
+    /// The same if a draw has asked for them, else null: making them takes a tenth of a second.
+    const CoveringArray* covering_array_if_made() const { return covering_array_; }
+
+    /// Null when the constraints have no solution.
+    const SupportedProblems* supported() const { return supported_.get(); }
+
+  private:
+    void find_edge_problems();
+    void try_draws();
+    void make_array_ahead(std::int64_t index) const;
+
+    std::shared_ptr<const SupportedProblems> supported_;
+    std::shared_ptr<CoveringArrays> covering_arrays_;
+    std::optional<ProblemDrawer> drawer_;
+    mutable const CoveringArray* covering_array_ = nullptr;  ///< once it was asked for
+    mutable bool is_made_ahead_ = false;
+    std::vector<Problem> edge_problems_;
+    bool starts_with_edges_, takes_covering_array_;
+    std::string why_none_;
+};
+
+/// Why problems are too rare to be drawn, of which so many trials gave so many that satisfy the
+/// constraints, and the predicates accepted so many. Empty if they are not.
+std::string why_too_rare(const KernelDeclaration& kernel, int trials, int drawn, int accepted);
+
+}  // namespace gradverify

@@ -1,0 +1,391 @@
+// SPDX-License-Identifier: Apache-2.0
+// That every edge at which kernels are known to break is really drawn, that what is drawn is
+// supported and within the budget, and that a draw depends on its seed alone.
+#include "properties/problems/generator.hpp"
+
+#include <doctest/doctest.h>
+#include <rapidcheck.h>
+
+#include <algorithm>
+#include <chrono>
+#include <functional>
+#include <map>
+#include <set>
+
+#include "properties/data/seeds.hpp"
+#include "properties/problems/cost.hpp"
+#include "properties/problems/gen.hpp"
+#include "properties/tests/operator.hpp"
+
+namespace {
+
+using namespace gradverify;
+using namespace gradverify::testing;
+
+ProblemGenerator generator_for(const KernelDeclaration& kernel,
+                               ProblemGeneratorOptions options = {.edge_problems = false}) {
+    return ProblemGenerator(test_operator(), *test_operator().find_pass("grad_weight"), kernel,
+                            options);
+}
+
+std::vector<Problem> draws(const ProblemGenerator& generator, int count) {
+    std::vector<Problem> drawn;
+    drawn.reserve(static_cast<std::size_t>(count));
+    for (int i = 0; i < count; ++i)
+        drawn.push_back(*generator.draw(draw_seed({1, "kernel", "property", i}), i));
+    return drawn;
+}
+
+using Predicate = std::function<bool(const Problem&)>;
+
+std::int64_t count_of(const std::vector<Problem>& problems, const Predicate& predicate) {
+    return std::ranges::count_if(problems, predicate);
+}
+
+/// Whether the predicate holds on some axis.
+Predicate on_some_axis(const std::function<bool(const TestAxis&)>& predicate) {
+    return [predicate](const Problem& p) {
+        return predicate(TestAxis(p, 0)) || predicate(TestAxis(p, 1));
+    };
+}
+
+/// The predicates that were met fewer than `least` times.
+std::string too_rare(const std::vector<Problem>& problems, std::int64_t least,
+                     const std::map<std::string, Predicate>& edges) {
+    std::string rare;
+    for (const auto& [name, predicate] : edges)
+        if (const std::int64_t count = count_of(problems, predicate); count < least)
+            rare += name + ": " + std::to_string(count) + "\n";
+    return rare;
+}
+
+const std::vector<std::int64_t> lengths{31,  32,  33,  63,  64,  65,  127, 128,  129,  255,
+                                        256, 257, 511, 512, 513, 768, 769, 1023, 1024, 1025};
+
+}  // namespace
+
+TEST_CASE("axes are drawn independently, and every relation between them comes up") {
+    const KernelDeclaration kernel = test_kernel().with_empty_problems();
+    const std::vector<Problem> problems = draws(generator_for(kernel), 3000);
+    const auto differs = [](const std::string& name) {
+        return [name](const Problem& p) { return p.on_axis(name, 0) != p.on_axis(name, 1); };
+    };
+    CHECK(too_rare(problems, 1000,
+                   {{"in_h != in_w", differs("in")},
+                    {"out_h != out_w",
+                     [](const Problem& p) { return TestAxis(p, 0).out() != TestAxis(p, 1).out(); }},
+                    {"stride_h != stride_w", differs("stride")},
+                    {"dilation_h != dilation_w", differs("dilation")},
+                    {"filter_h != filter_w", differs("filter")},
+                    {"padding_h != padding_w", [](const Problem& p) {
+                         return TestAxis(p, 0).left != TestAxis(p, 1).left;
+                     }}}) == "");
+    CHECK(too_rare(
+              problems, 40,
+              {{"square",
+                [](const Problem& p) { return !(p.on_axis("in", 0) != p.on_axis("in", 1)); }},
+               {"S > F", on_some_axis([](const TestAxis& a) { return a.stride > a.filter; })},
+               {"S > H", on_some_axis([](const TestAxis& a) { return a.stride > a.in; })},
+               {"D > 1, F > 1",
+                on_some_axis([](const TestAxis& a) { return a.dilation > 1 && a.filter > 1; })},
+               {"D > 1, F = 1",
+                on_some_axis([](const TestAxis& a) { return a.dilation > 1 && a.filter == 1; })},
+               {"empty output", on_some_axis([](const TestAxis& a) { return a.out() == 0; })},
+               {"P >= F", on_some_axis([](const TestAxis& a) { return a.left >= a.filter; })},
+               {"P > F > 1",
+                on_some_axis([](const TestAxis& a) { return a.left > a.filter && a.filter > 1; })},
+               {"H = 1", [](const Problem& p) { return p.on_axis("in", 0) == 1; }},
+               {"W = 1", [](const Problem& p) { return p.on_axis("in", 1) == 1; }},
+               {"F = H > 1", on_some_axis([](const TestAxis& a) {
+                    return a.filter == a.in && a.in > 1;
+                })}}) == "");
+}
+
+TEST_CASE("every residue of the stride comes up") {
+    const KernelDeclaration kernel = test_kernel();
+    const std::vector<Problem> problems = draws(generator_for(kernel), 10000);
+    std::map<std::string, Predicate> residues;
+    for (std::int64_t stride = 2; stride <= 6; ++stride)
+        for (std::int64_t residue = 0; residue < stride; ++residue)
+            for (const int axis : {0, 1})
+                residues[std::to_string(residue) + " of " + std::to_string(stride) + " on axis " +
+                         std::to_string(axis)] = [=](const Problem& p) {
+                    const TestAxis a(p, axis);
+                    return a.stride == stride && (a.padded() - a.reach()) % stride == residue &&
+                           a.out() > 1;
+                };
+    CHECK(too_rare(problems, 2, residues) == "");
+}
+
+TEST_CASE("batches are drawn at nothing, at one, around a chunk, and beyond a grid's limit") {
+    const KernelDeclaration kernel = test_kernel().with_empty_problems();
+    const std::vector<Problem> problems = draws(generator_for(kernel), 10000);
+    std::map<std::string, Predicate> batches;
+    for (const std::int64_t n : {0, 1, 2, 3, 255, 256, 257, 65535, 65536})
+        batches["n = " + std::to_string(n)] = [n](const Problem& p) { return p.scalar("n") == n; };
+    CHECK(too_rare(problems, 4, batches) == "");
+}
+
+TEST_CASE("groups are drawn at one, at all channels and at a proper divisor") {
+    const KernelDeclaration kernel = test_kernel();
+    const std::vector<Problem> problems = draws(generator_for(kernel), 1000);
+    const auto c = [](const Problem& p) { return p.scalar("c"); };
+    const auto g = [](const Problem& p) { return p.scalar("groups"); };
+    std::map<std::string, Predicate> groups{
+        {"G = 1 < C", [&](const Problem& p) { return g(p) == 1 && c(p) > 1; }},
+        {"G = C > 1", [&](const Problem& p) { return g(p) == c(p) && c(p) > 1; }},
+        {"1 < G < C", [&](const Problem& p) { return 1 < g(p) && g(p) < c(p); }}};
+    for (const std::int64_t share : {1, 2, 3})
+        groups["K/G = " + std::to_string(share) + ", G > 1"] = [=](const Problem& p) {
+            return g(p) > 1 && p.scalar("k") / g(p) == share;
+        };
+    CHECK(too_rare(problems, 20, groups) == "");
+}
+
+TEST_CASE("every power of two and its neighbours come up as a length") {
+    const KernelDeclaration kernel = test_kernel();
+    const std::vector<Problem> problems = draws(generator_for(kernel), 30000);
+    std::map<std::string, Predicate> edges;
+    for (const std::int64_t length : lengths) {
+        for (const std::string name : {"n", "c", "k"})
+            edges[name + " = " + std::to_string(length)] = [=](const Problem& p) {
+                return p.scalar(name) == length;
+            };
+        edges["in_h = " + std::to_string(length)] = [=](const Problem& p) {
+            return p.on_axis("in", 0) == length;
+        };
+        edges["filter = " + std::to_string(length)] =
+            on_some_axis([=](const TestAxis& a) { return a.filter == length; });
+    }
+    CHECK(too_rare(problems, 3, edges) == "");
+}
+
+TEST_CASE("constraints are solved, so that a plain kernel draws as much as any other") {
+    const KernelDeclaration kernel = plain_kernel();
+    const ProblemGenerator generator = generator_for(kernel);
+    REQUIRE(generator.why_none() == "");
+    const std::vector<Problem> problems = draws(generator, 15000);
+    CHECK(std::ranges::all_of(
+        problems, [&](const Problem& p) { return generator.supported()->contains(p); }));
+    std::map<std::string, Predicate> edges{
+        {"F = H", on_some_axis([](const TestAxis& a) { return a.filter == a.in && a.in > 1; })},
+        {"F = 3", on_some_axis([](const TestAxis& a) { return a.filter == 3; })},
+        {"H = 1 < W", [](const Problem& p) { return p.on_axis("in", 0) == 1; }},
+        {"H < W", [](const Problem& p) { return p.on_axis("in", 0) < p.on_axis("in", 1); }},
+        {"H > W", [](const Problem& p) { return p.on_axis("in", 0) > p.on_axis("in", 1); }},
+        {"n = 65536", [](const Problem& p) { return p.scalar("n") == 65536; }}};
+    for (const std::int64_t length : lengths)
+        edges["k = " + std::to_string(length)] = [=](const Problem& p) {
+            return p.scalar("k") == length;
+        };
+    CHECK(too_rare(problems, 5, edges) == "");
+}
+
+TEST_CASE("a kernel's own ranges and multiples are drawn to their ends") {
+    KernelDeclaration kernel = test_kernel();
+    kernel.where("c", multiple_of(4)).where("c", between(8, 40)).where("n", between(3, 2000));
+    kernel.where("k", equals(6)).where("stride", same_as("dilation"));
+    const ProblemGenerator generator = generator_for(kernel);
+    REQUIRE(generator.why_none() == "");
+    const std::vector<Problem> problems = draws(generator, 2000);
+    std::map<std::string, Predicate> edges;
+    for (std::int64_t c = 8; c <= 40; c += 4)
+        edges["c = " + std::to_string(c)] = [=](const Problem& p) { return p.scalar("c") == c; };
+    for (const std::int64_t n : {3, 4, 256, 1024, 2000})
+        edges["n = " + std::to_string(n)] = [=](const Problem& p) { return p.scalar("n") == n; };
+    for (const std::int64_t groups : {1, 2, 3, 6})
+        edges["groups = " + std::to_string(groups)] = [=](const Problem& p) {
+            return p.scalar("groups") == groups;
+        };
+    CHECK(too_rare(problems, 1, edges) == "");
+    CHECK(std::ranges::all_of(
+        problems, [&](const Problem& p) { return generator.supported()->contains(p); }));
+}
+
+TEST_CASE("draws are supported, hold something, and stay within the budget") {
+    for (const bool empty : {false, true}) {
+        KernelDeclaration kernel = test_kernel();
+        kernel.costs({.threads_per_output = 256, .barriers_per_thread = 9}).accepts_empty = empty;
+        const WorkBudget budget{
+            .multiply_adds = 1e5, .longest_factor = 1.0, .thread_barriers = 3e5, .bytes = 1e5};
+        const ProblemGenerator generator =
+            generator_for(kernel, {.budget = budget, .edge_problems = false});
+        const CostModel cost(*generator.supported());
+        const std::vector<Problem> problems = draws(generator, 3000);
+        for (const Problem& p : problems)
+            if (!generator.supported()->contains(p) || cost(p).share_of(budget) > 1.0)
+                FAIL_CHECK(p.print());
+        const std::int64_t empty_draws =
+            count_of(problems, [&](const Problem& p) { return test_operator().is_empty(p); });
+        CHECK(empty_draws >= (empty ? 60 : 0));
+        CHECK(empty_draws <= (empty ? 300 : 0));
+    }
+}
+
+TEST_CASE("a problem costs its products, its threads' barriers and its tensors' bytes") {
+    const Problem problem =
+        Problem::parse(test_operator().space, "n=2,c=4,k=6,groups=2,in=5x4,filter=3x1,padding=1x0");
+    KernelDeclaration kernel = test_kernel();
+    const auto cost = [&] {
+        const PassSpec& pass = *test_operator().find_pass("grad_weight");
+        return CostModel(SupportedProblems(test_operator(), pass, kernel))(problem);
+    };
+    const double outputs = 6 * 2 * 3 * 1;
+    CHECK(cost().multiply_adds == 2 * 6 * 5 * 4 * (2 * 3 * 1));
+    CHECK(cost().thread_barriers == outputs);
+    CHECK(cost().bytes == 4 * (2 * 4 * 5 * 4 + outputs + 6 + 2 * 6 * 5 * 4));
+    CHECK(cost().empty_axes == 0);
+    kernel.costs({.threads_per_output = 32, .barriers_per_thread = 5}).accumulates_in(DType::f64);
+    CHECK(cost().thread_barriers == 32 * 5 * outputs);
+    CHECK(cost().bytes == 8 * (2 * 4 * 5 * 4 + outputs + 6 + 2 * 6 * 5 * 4));
+    CHECK(cost().share_of({.multiply_adds = 1e9, .thread_barriers = 1e9, .bytes = 1e3}) ==
+          cost().bytes / 1e3);
+    CHECK(cost().share_of({.multiply_adds = 1e9, .thread_barriers = 10, .bytes = 1e9}) ==
+          16 * outputs);
+}
+
+TEST_CASE("threads are counted for what the pass yields, and empty axes for every tensor") {
+    Operator op = make_test_operator();
+    op.passes.push_back(test_pass("grad_input", {"dy", "w"}, "dx"));
+    op.passes[0].multiply_adds = [](const Problem& p) { return 10.0 * products(p); };
+    op.passes[1].multiply_adds = {};
+    const KernelDeclaration kernel = test_kernel().with_empty_problems();
+    const auto cost = [&](const char* pass, const char* text) {
+        const SupportedProblems supported(op, *op.find_pass(pass), kernel);
+        return CostModel(supported)(Problem::parse(op.space, text));
+    };
+    const char* text = "n=2,k=3,in=5x4,filter=2x1";
+    CHECK(cost("forward", text).thread_barriers == 2 * 3 * 4 * 4);
+    CHECK(cost("grad_input", text).thread_barriers == 2 * 5 * 4);
+    CHECK(cost("grad_weight", text).thread_barriers == 3 * 2);
+    // The forward pass is run too, and counts where it is more; some pass may not say.
+    for (const char* pass : {"forward", "grad_input", "grad_weight"})
+        CHECK(cost(pass, text).multiply_adds == 10 * 2 * 3 * 4 * 4 * 2);
+    op.passes[0].multiply_adds = [](const Problem& p) { return 0.1 * products(p); };
+    CHECK(cost("grad_input", text).multiply_adds == 2 * 3 * 4 * 4 * 2);
+    CHECK(cost("forward", "n=0,in=1x1").empty_axes == 2);
+    CHECK(cost("forward", "n=0,in=1x1,filter=2x2").empty_axes == 4);
+}
+
+TEST_CASE("a large parameter comes with small others, and stays large") {
+    const KernelDeclaration kernel = test_kernel();
+    const std::vector<Problem> problems = draws(generator_for(kernel), 6000);
+    const auto largest = [](const Problem& p) { return *std::ranges::max_element(p.values()); };
+    const std::int64_t large =
+        count_of(problems, [&](const Problem& p) { return largest(p) > 161; });
+    CHECK(large > 6000 / 20);
+    CHECK(large < 6000 / 5);
+}
+
+TEST_CASE("the median draw has a few thousand multiply-adds") {
+    const KernelDeclaration kernel = test_kernel();
+    const ProblemGenerator generator = generator_for(kernel);
+    const auto begin = std::chrono::steady_clock::now();
+    const std::vector<Problem> problems = draws(generator, 4001);
+    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+    const CostModel cost(*generator.supported());
+    std::vector<double> multiply_adds;
+    multiply_adds.reserve(problems.size());
+    for (const Problem& p : problems) multiply_adds.push_back(cost(p).multiply_adds);
+    std::ranges::nth_element(multiply_adds, multiply_adds.begin() + 2000);
+    MESSAGE("median multiply-adds ", multiply_adds[2000], ", microseconds per draw ",
+            seconds.count() / 4001 * 1e6);
+    CHECK(multiply_adds[2000] >= 1000.0);
+    CHECK(multiply_adds[2000] <= 10000.0);
+}
+
+TEST_CASE("a row starts with the kernel's smallest problems, unless it is told not to") {
+    const KernelDeclaration kernel = test_kernel().with_empty_problems();
+    const ProblemGenerator with = generator_for(kernel, {});
+    const std::vector<Problem>& edges = with.edge_problems();
+    REQUIRE(edges.size() == 15);
+    CHECK(edges.front().print() == "in=1x1");
+    CHECK(edges[1].print() == "n=0,in=1x1");
+    CHECK(std::ranges::all_of(edges, [](const Problem& p) { return p.distance() <= 1; }));
+    for (std::size_t i = 0; i < edges.size(); ++i)
+        CHECK(*with.draw(99, static_cast<std::int64_t>(i)) == edges[i]);
+    const ProblemGenerator without = generator_for(kernel);
+    // Two of three cases are the covering array's.
+    CHECK(*without.draw(99, 0) == *with.draw(99, 17));
+    CHECK(*without.draw(99, 0) != *with.draw(99, 15));
+    CHECK(*without.draw(99, 0) != *with.draw(99, 16));
+    CHECK(*without.draw(99, 0) != *with.draw(99, 18));
+    CHECK(*without.draw(99, 0) == *with.draw(99, 1000));
+    CHECK(*without.draw(99, 0) == *without.draw(99, 1000));
+}
+
+TEST_CASE("a draw is a function of its seed") {
+    const KernelDeclaration kernel = test_kernel();
+    const ProblemGenerator one = generator_for(kernel), other = generator_for(kernel);
+    std::set<std::string> distinct;
+    for (std::uint64_t seed = 0; seed < 200; ++seed) {
+        CHECK(*one.draw(seed, 0) == *other.draw(seed, 7));
+        distinct.insert(one.draw(seed, 0)->print());
+    }
+    CHECK(distinct.size() > 190);
+}
+
+TEST_CASE("a draw stays what it is from version to version and machine to machine") {
+    const KernelDeclaration kernel = test_kernel();
+    const ProblemGenerator generator = generator_for(kernel);
+    CHECK(generator.draw(1, 0)->print() == "c=8,k=6,in=1x6,dilation=3x1");
+    CHECK(generator.draw(2, 0)->print() == "n=3,c=7,k=5,in=23x1,dilation=2x1,padding=0x3");
+}
+
+TEST_CASE("constraints that contradict each other leave nothing to draw, and say why") {
+    KernelDeclaration kernel = plain_kernel();
+    kernel.where("stride", equals(2));
+    const ProblemGenerator generator = generator_for(kernel);
+    CHECK(generator.why_none().find("`stride = 1`, `stride = 2`") != std::string::npos);
+    CHECK_FALSE(generator.draw(1, 0).has_value());
+    CHECK(generator.supported() == nullptr);
+}
+
+TEST_CASE("constraints that only empty problems satisfy leave nothing to draw, and say so") {
+    KernelDeclaration kernel = plain_kernel();
+    kernel.where("filter_h", equals(5)).where("in_h", between(1, 4));
+    const ProblemGenerator none = generator_for(kernel);
+    CHECK(none.why_none().find("hardly a problem without empty tensors") != std::string::npos);
+    kernel.with_empty_problems();
+    CHECK(generator_for(kernel).why_none() == "");
+}
+
+TEST_CASE("a predicate that rejects more than nine draws in ten is an error that says so") {
+    KernelDeclaration kernel = test_kernel();
+    kernel.only_if("everything is one", [](const Problem& p) { return p.distance() <= 9; });
+    const ProblemGenerator rejected = generator_for(kernel);
+    CHECK(rejected.why_none().find("only_if `everything is one` rejects 9") != std::string::npos);
+    CHECK(rejected.why_none().find("where(...)") != std::string::npos);
+    CHECK_FALSE(rejected.draw(1, 0).has_value());
+
+    kernel.only_if("never", [](const Problem&) { return false; });
+    CHECK(generator_for(kernel).why_none().find("rejects 100 %") != std::string::npos);
+
+    kernel.only_if("n is even", [](const Problem& p) { return p.scalar("n") % 2 == 0; });
+    const ProblemGenerator accepted = generator_for(kernel);
+    CHECK(accepted.why_none() == "");
+    for (const Problem& p : draws(accepted, 500)) CHECK(p.scalar("n") % 2 == 0);
+}
+
+TEST_CASE("problems of several ranks are drawn") {
+    const Operator op = make_test_operator(1, 3);
+    const KernelDeclaration kernel = test_kernel();
+    const ProblemGenerator generator(op, *op.find_pass("forward"), kernel);
+    const std::vector<Problem> problems = draws(generator, 300);
+    for (const int rank : {1, 2, 3})
+        CHECK(count_of(problems, [=](const Problem& p) { return p.rank() == rank; }) > 50);
+}
+
+TEST_CASE("the generator is rapidcheck's too, with a shrink tree of smaller supported problems") {
+    const KernelDeclaration kernel = test_kernel();
+    const ProblemGenerator generator = generator_for(kernel);
+    const rc::Shrinkable<Problem> root = problem_gen(generator)(rc::Random(5), 100);
+    CHECK(root.value() == *generator.draw(5, 0));
+    int children = 0;
+    auto shrinks = root.shrinks();
+    for (auto child = shrinks.next(); child; child = shrinks.next(), ++children) {
+        CHECK(child->value() < root.value());
+        CHECK(generator.supported()->contains(child->value()));
+    }
+    CHECK(children > 20);
+}

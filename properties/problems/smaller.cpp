@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "properties/problems/smaller.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <set>
+
+namespace gradverify {
+namespace {
+
+/// Kernels work in tiles of up to so many elements.
+constexpr std::int64_t largest_period = 1024;
+/// Values that are tried for one parameter while all others are at their smallest.
+constexpr std::int64_t most_alone = 64;
+/// Divisors and their multiples are divided by up to so much.
+constexpr std::int64_t most_divided_by = 64;
+
+/// A class and the value that it should come close to.
+struct Change {
+    int which;
+    std::int64_t target;
+};
+
+/// Collects what changes lead to.
+class Candidates {
+  public:
+    Candidates(const SupportedProblems& supported, const Problem& problem)
+        : supported_(supported),
+          problem_(problem),
+          domain_(*supported.domain_of(problem.rank())),
+          values_(domain_, problem) {
+        for (int which = 0; which < static_cast<int>(domain_.classes.size()); ++which)
+            if (values_[which] != smallest(which)) movable_.push_back(which);
+    }
+
+    std::vector<Problem> collect() {
+        all_together();
+        keeping_one();
+        // One parameter alone makes the cheapest runs: before those that keep the others.
+        flush();
+        one_at_a_time();
+        mirror_axes();
+        drop_axes();
+        flush();
+        keeping_two();
+        two_at_a_time();
+        trade();
+        balance();
+        one_for_all();
+        flush();
+        return std::move(result_);
+    }
+
+  private:
+    std::int64_t smallest(int which) const {
+        return domain_.classes[static_cast<std::size_t>(which)].smallest;
+    }
+    std::int64_t halfway(int which) const {
+        return smallest(which) + (values_[which] - smallest(which)) / 2;
+    }
+    /// The value so many steps from `from`, away from the smallest value for a negative number.
+    std::int64_t stepped(int which, std::int64_t from, int steps) const {
+        const SlotClass& slot_class = domain_.classes[static_cast<std::size_t>(which)];
+        const bool above = values_[which] >= slot_class.smallest;
+        return from + (above ? -steps : steps) * slot_class.step;
+    }
+    std::int64_t one_less(int which) const { return stepped(which, values_[which], 1); }
+    std::int64_t one_more(int which) const { return stepped(which, values_[which], -1); }
+    bool is_related(int which) const {
+        const SlotClass& slot_class = domain_.classes[static_cast<std::size_t>(which)];
+        return !slot_class.divisors.empty() || !slot_class.multiples.empty();
+    }
+
+    void all_together() {
+        std::vector<Change> down, half;
+        for (const int which : movable_) {
+            down.push_back({which, smallest(which)});
+            half.push_back({which, halfway(which)});
+        }
+        apply(down);
+        apply(half);
+    }
+    void keeping(const std::set<int>& kept) {
+        std::vector<Change> changes;
+        for (const int which : movable_)
+            if (!kept.contains(which)) changes.push_back({which, smallest(which)});
+        apply(changes);
+    }
+    void keeping_one() {
+        for (const int which : movable_) keeping({which});
+    }
+    // In pairs a class with itself, and a pair the other way round, lead to what is known already.
+    void keeping_two() {
+        for (const int a : movable_)
+            for (const int b : movable_) keeping({a, b});
+    }
+    void one_at_a_time() {
+        for (const int which : movable_)
+            for (const std::int64_t target : {smallest(which), halfway(which)})
+                apply({{which, target}});
+        keeping_residues();
+        divide_related();
+    }
+    /// What fails for every 16th value still does where the rest of a division by a power of two
+    /// stays: the least such values, and the nearest. By 1: the smallest but one, and one less.
+    void keeping_residues() {
+        for (const int which : movable_) {
+            const std::int64_t above = std::abs(values_[which] - smallest(which));
+            for (std::int64_t power = 1; power <= std::min(above, largest_period); power *= 2)
+                for (const std::int64_t less : {above - above % power - power, power})
+                    apply({{which, stepped(which, values_[which], static_cast<int>(less))}});
+        }
+    }
+    void two_at_a_time() {
+        for (const int a : movable_)
+            for (const int b : movable_) {
+                apply({{a, smallest(a)}, {b, halfway(b)}});
+                apply({{a, smallest(a)}, {b, smallest(b)}});
+                apply({{a, halfway(a)}, {b, halfway(b)}});
+                apply({{a, one_less(a)}, {b, one_less(b)}});
+            }
+    }
+    /// One parameter down and another up by as much: what fails with padding may fail with a
+    /// larger image. Or with their product kept: what needs so many elements may have them in
+    /// another shape. Only what comes earlier in the order is kept.
+    void trade() {
+        for (const int a : movable_)
+            for (int b = 0; b < static_cast<int>(domain_.classes.size()); ++b) {
+                const std::int64_t more = one_more(b), product = values_[a] * values_[b];
+                apply({{a, one_less(a)}, {b, more}});
+                if (more <= values_[b]) continue;
+                apply({{a, product / more}, {b, more}});
+                apply({{a, product / more + 1}, {b, more}});
+            }
+    }
+    /// Two parameters whose product must be large enough have the smallest sum where they are
+    /// alike.
+    void balance() {
+        for (const int a : movable_)
+            for (int b = 0; b < static_cast<int>(domain_.classes.size()); ++b) {
+                const std::int64_t product = values_[a] * values_[b];
+                if (product == 0) continue;
+                const auto root =
+                    static_cast<std::int64_t>(std::sqrt(static_cast<double>(product)));
+                for (const std::int64_t first : {root, root + 1, root + 2})
+                    apply({{a, first}, {b, (product + first - 1) / first}});
+            }
+    }
+    /// One parameter alone, as large as it takes: what needs an output of 17 pixels may have got
+    /// them by padding and filter, and has them by the image alone too.
+    void one_for_all() {
+        const std::int64_t distance = problem_.distance();
+        for (int kept = 0; kept < static_cast<int>(domain_.classes.size()); ++kept) {
+            std::vector<Change> changes{{kept, smallest(kept)}};
+            for (const int which : movable_)
+                if (which != kept) changes.push_back({which, smallest(which)});
+            const std::int64_t least = std::max<std::int64_t>(1, distance - most_alone);
+            for (std::int64_t steps = least; steps <= distance; ++steps) {
+                changes.front().target = stepped(kept, smallest(kept), -static_cast<int>(steps));
+                apply(changes);
+            }
+        }
+    }
+    /// What fails along one axis often fails along another, and only one of the two comes first.
+    void mirror_axes() {
+        const std::vector<Slot>& slots = problem_.slots();
+        for (int first = 0; first < problem_.rank(); ++first)
+            for (int second = first + 1; second < problem_.rank(); ++second) {
+                Problem mirrored = problem_;
+                for (std::size_t i = 0; i < slots.size(); ++i)
+                    for (std::size_t j = i + 1; j < slots.size(); ++j)
+                        if (slots[i].parameter == slots[j].parameter && slots[i].axis == first &&
+                            slots[j].axis == second && slots[i].side == slots[j].side) {
+                            mirrored[static_cast<int>(i)] = problem_[static_cast<int>(j)];
+                            mirrored[static_cast<int>(j)] = problem_[static_cast<int>(i)];
+                        }
+                if (supported_.satisfies_constraints(mirrored)) add(std::move(mirrored));
+            }
+    }
+    /// What fails along some axes fails without the others, where the kernel takes so few.
+    void drop_axes() {
+        const unsigned every_axis = (1u << problem_.rank()) - 1;
+        for (unsigned kept = 1; kept < every_axis; ++kept)
+            if (const RankDomain* domain = supported_.domain_of(std::popcount(kept)))
+                keep_axes(kept, *domain);
+    }
+    void keep_axes(unsigned kept, const RankDomain& domain) {
+        const ParameterSpace& space = supported_.op().space;
+        const std::vector<Slot>& slots = problem_.slots();
+        Problem without(space, domain.rank);
+        int next = 0;
+        for (std::size_t i = 0; i < slots.size(); ++i)
+            if (slots[i].axis < 0 || (kept >> slots[i].axis & 1u) != 0)
+                without[next++] = problem_[static_cast<int>(i)];
+        // The constraints on fewer axes may be others.
+        const Assignment targets(domain, without);
+        Assignment values(domain);
+        for (const int which : domain.draw_order)
+            if (!set_near(values, which, targets[which])) return;
+        add(values.problem(space));
+    }
+    /// A divisor and all its multiples divided by one number: channels per group stay.
+    void divide_related() {
+        for (const int which : movable_) {
+            const std::int64_t value = values_[which];
+            const auto& multiples = domain_.classes[static_cast<std::size_t>(which)].multiples;
+            for (std::int64_t by = 2; !multiples.empty() && by <= most_divided_by; ++by) {
+                if (value % by != 0) continue;
+                std::vector<Change> changes{{which, value / by}};
+                for (const int multiple : multiples)
+                    changes.push_back({multiple, values_[multiple] / by});
+                apply(changes);
+            }
+        }
+    }
+
+    /// Adds what the changes lead to: with all other classes as they are, and with those solved
+    /// again, where some are related to the changed ones.
+    void apply(const std::vector<Change>& changes) {
+        solve(changes, false);
+        if (std::ranges::any_of(changes, [&](const Change& c) { return is_related(c.which); }))
+            solve(changes, true);
+    }
+
+    void solve(const std::vector<Change>& changes, bool again) {
+        Assignment values = again ? Assignment(domain_) : values_;
+        for (const Change& change : changes) values.unset(change.which);
+        for (const int which : domain_.draw_order) {
+            const auto change = std::ranges::find(changes, which, &Change::which);
+            if (change != changes.end() && !set_near(values, which, change->target)) return;
+        }
+        for (const int which : domain_.draw_order)
+            if (!values.has(which) && !set_near(values, which, values_[which])) return;
+        add(values.problem(supported_.op().space));
+    }
+
+    static bool set_near(Assignment& values, int which, std::int64_t target) {
+        const std::optional<std::int64_t> value = values.nearest(which, target);
+        if (!value) return false;
+        values.set(which, *value);
+        return true;
+    }
+
+    void add(Problem candidate) {
+        if (!(candidate < problem_)) return;
+        if (!seen_.insert({candidate.values().begin(), candidate.values().end()}).second) return;
+        if (supported_.satisfies_predicates(candidate)) tier_.push_back(std::move(candidate));
+    }
+
+    /// The smallest of a tier first: one that fails saves the most steps.
+    void flush() {
+        std::ranges::sort(tier_);
+        for (Problem& candidate : tier_) result_.push_back(std::move(candidate));
+        tier_.clear();
+    }
+
+    const SupportedProblems& supported_;
+    const Problem& problem_;
+    const RankDomain& domain_;
+    Assignment values_;
+    std::vector<int> movable_;  ///< classes that are not at their smallest value
+    std::set<std::vector<std::int64_t>> seen_;
+    std::vector<Problem> tier_, result_;
+};
+
+}  // namespace
+
+std::vector<Problem> smaller_problems(const SupportedProblems& supported, const Problem& problem) {
+    return Candidates(supported, problem).collect();
+}
+
+}  // namespace gradverify

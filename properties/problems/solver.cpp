@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: Apache-2.0
+// Merges slots into classes (union-find), narrows their ranges to a fixed point, and orders them.
+#include "properties/problems/solver.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+#include <stdexcept>
+
+#include "properties/problems/value_range.hpp"
+
+namespace gradverify {
+namespace {
+
+using Kind = Constraint::Kind;
+
+/// Builds the domain of one rank; throws what no value can satisfy.
+class DomainBuilder {
+  public:
+    DomainBuilder(const Operator& op, const KernelDeclaration& kernel, int rank)
+        : op_(op), kernel_(kernel), rank_(rank), parent_(op.space.slots(rank).size()) {
+        std::iota(parent_.begin(), parent_.end(), 0);
+        for (const Constraint& constraint : op.constraints) statements_.push_back(&constraint);
+        for (const Constraint& constraint : kernel.constraints) statements_.push_back(&constraint);
+    }
+
+    RankDomain build() {
+        for (const Constraint* constraint : statements_)
+            if (constraint->kind == Kind::same_as) merge(*constraint);
+        // Two that are multiples of each other are equal: merging them may close another circle.
+        do make_classes();
+        while (merge_circles());
+        narrow();
+        if (!kernel_.accepts_empty) exclude_empty_sizes();
+        find_draw_order();
+        for (SlotClass& slot_class : domain_.classes) slot_class.smallest = smallest_of(slot_class);
+        if (Assignment smallest(domain_); !smallest.complete()) contradict_relations();
+        return std::move(domain_);
+    }
+
+  private:
+    int find(int slot) const {
+        while (parent_[static_cast<std::size_t>(slot)] != slot)
+            slot = parent_[static_cast<std::size_t>(slot)];
+        return slot;
+    }
+    /// The lower slot becomes the root, so that classes are found in the order of slots.
+    void unite(int a, int b) {
+        a = find(a), b = find(b);
+        parent_[static_cast<std::size_t>(std::max(a, b))] = std::min(a, b);
+    }
+    void merge(const Constraint& constraint) {
+        for (const auto& [slot, other] : slots_of(constraint, op_.space, rank_)) unite(slot, other);
+    }
+    SlotClass& class_at(int slot) {
+        return domain_
+            .classes[static_cast<std::size_t>(domain_.class_of[static_cast<std::size_t>(slot)])];
+    }
+
+    void make_classes() {
+        domain_ = {.rank = rank_, .class_of = std::vector<int>(parent_.size())};
+        for (int slot = 0; slot < static_cast<int>(parent_.size()); ++slot) {
+            const auto at = static_cast<std::size_t>(slot);
+            const ParameterSpec& spec = op_.space.spec(op_.space.slots(rank_)[at]);
+            if (find(slot) == slot) {
+                domain_.class_of[at] = static_cast<int>(domain_.classes.size());
+                domain_.classes.push_back({.lowest = spec.minimum, .highest = spec.maximum});
+            }
+            domain_.class_of[at] = domain_.class_of[static_cast<std::size_t>(find(slot))];
+            SlotClass& slot_class = class_at(slot);
+            slot_class.slots.push_back(slot);
+            slot_class.lowest = std::max(slot_class.lowest, spec.minimum);
+            slot_class.highest = std::min(slot_class.highest, spec.maximum);
+        }
+        for (const Constraint* constraint : statements_) apply(*constraint);
+        close_relations();
+    }
+
+    void apply(const Constraint& constraint) {
+        for (const auto& [slot, other] : slots_of(constraint, op_.space, rank_)) {
+            SlotClass& slot_class = class_at(slot);
+            if (constraint.kind == Kind::range) {
+                slot_class.lowest = std::max(slot_class.lowest, constraint.minimum);
+                slot_class.highest = std::min(slot_class.highest, constraint.maximum);
+            } else if (constraint.kind == Kind::multiple_of) {
+                slot_class.step = least_common_multiple(slot_class.step, constraint.factor);
+            } else if (constraint.kind == Kind::multiple_of_parameter) {
+                add_divisor(domain_.class_of[static_cast<std::size_t>(slot)],
+                            domain_.class_of[static_cast<std::size_t>(other)]);
+            }
+        }
+    }
+
+    bool add_divisor(int multiple, int divisor) {
+        std::vector<int>& divisors = domain_.classes[static_cast<std::size_t>(multiple)].divisors;
+        if (multiple == divisor || std::ranges::count(divisors, divisor) > 0) return false;
+        divisors.push_back(divisor);
+        domain_.classes[static_cast<std::size_t>(divisor)].multiples.push_back(multiple);
+        return true;
+    }
+
+    /// A divisor's divisor is a divisor.
+    void close_relations() {
+        for (bool changed = true; changed;) {
+            changed = false;
+            for (std::size_t c = 0; c < domain_.classes.size(); ++c)
+                for (const int divisor : std::vector<int>(domain_.classes[c].divisors))
+                    for (const int further : std::vector<int>(
+                             domain_.classes[static_cast<std::size_t>(divisor)].divisors))
+                        changed |= add_divisor(static_cast<int>(c), further);
+        }
+    }
+
+    bool merge_circles() {
+        bool merged = false;
+        for (const SlotClass& slot_class : domain_.classes)
+            for (const int divisor : slot_class.divisors) {
+                const SlotClass& other = domain_.classes[static_cast<std::size_t>(divisor)];
+                const int self = domain_.class_of[static_cast<std::size_t>(slot_class.slots[0])];
+                if (std::ranges::count(other.divisors, self) == 0) continue;
+                unite(slot_class.slots.front(), other.slots.front());
+                merged = true;
+            }
+        return merged;
+    }
+
+    /// Rounds a class's ends to allowed values.
+    void round_ends(SlotClass& slot_class) {
+        slot_class.lowest = round_up(slot_class.lowest, slot_class.step);
+        slot_class.highest = round_down(slot_class.highest, slot_class.step);
+        if (slot_class.lowest > slot_class.highest) contradict(slot_class);
+    }
+
+    /// What a divisor and its multiple say of each other's ranges; zero is a multiple of all.
+    void narrow_pair(SlotClass& multiple, SlotClass& divisor) {
+        const std::int64_t sure = divisor.is_fixed() ? divisor.lowest : divisor.step;
+        multiple.step = least_common_multiple(multiple.step, std::max<std::int64_t>(sure, 1));
+        if (divisor.highest == 0) multiple.highest = 0;
+        if (multiple.lowest > 0) {
+            divisor.lowest = std::max<std::int64_t>(divisor.lowest, 1);
+            divisor.highest = std::min(divisor.highest, multiple.highest);
+            multiple.lowest = std::max(multiple.lowest, divisor.lowest);
+        }
+    }
+
+    void narrow() {
+        for (std::vector<SlotClass> before; before != domain_.classes;) {
+            before = domain_.classes;
+            for (SlotClass& slot_class : domain_.classes) {
+                round_ends(slot_class);
+                for (const int divisor : slot_class.divisors)
+                    narrow_pair(slot_class, domain_.classes[static_cast<std::size_t>(divisor)]);
+            }
+        }
+    }
+
+    std::int64_t smallest_of(const SlotClass& slot_class) const {
+        const Slot& first =
+            op_.space.slots(rank_)[static_cast<std::size_t>(slot_class.slots.front())];
+        return nearest_in({slot_class.lowest, slot_class.highest, slot_class.step},
+                          op_.space.spec(first).default_value);
+    }
+
+    /// A size of zero empties its tensor whatever the other parameters are, so a kernel that is
+    /// not given empty problems has no use for it.
+    void exclude_empty_sizes() {
+        for (SlotClass& slot_class : domain_.classes) {
+            Problem problem(op_.space, rank_);
+            if (slot_class.lowest != 0 || op_.is_empty(problem)) continue;
+            for (const int slot : slot_class.slots) problem[slot] = 0;
+            if (!op_.is_empty(problem)) continue;
+            slot_class.lowest = 1;
+            empty_excluded_.insert(slot_class.slots.front());
+        }
+        narrow();
+    }
+
+    void find_draw_order() {
+        // A divisor has fewer divisors than its multiples, since the relation is closed.
+        for (std::size_t c = 0; c < domain_.classes.size(); ++c)
+            domain_.draw_order.push_back(static_cast<int>(c));
+        std::ranges::stable_sort(domain_.draw_order, {}, [&](int c) {
+            return domain_.classes[static_cast<std::size_t>(c)].divisors.size();
+        });
+    }
+
+    /// The constraints that speak of one of these slots, as text.
+    std::string statements_on(const std::set<int>& slots) const {
+        std::string text;
+        for (const Constraint* constraint : statements_) {
+            const auto pairs = slots_of(*constraint, op_.space, rank_);
+            const bool speaks = std::ranges::any_of(pairs, [&](const SlotPair& pair) {
+                return slots.contains(pair.slot) || slots.contains(pair.other);
+            });
+            if (speaks) text += (text.empty() ? "`" : ", `") + constraint->print() + "`";
+        }
+        return text;
+    }
+
+    [[noreturn]] void refuse(const std::set<int>& slots) const {
+        std::string names, empty, ranges;
+        for (const int slot : slots) {
+            const std::string& name = op_.space.slots(rank_)[static_cast<std::size_t>(slot)].name;
+            names += (names.empty() ? "" : ", ") + name;
+            if (empty_excluded_.contains(slot)) empty = ", and it is not given empty problems";
+            const ParameterSpec& spec =
+                op_.space.spec(op_.space.slots(rank_)[static_cast<std::size_t>(slot)]);
+            ranges += (ranges.empty() ? "; " : ", ") + name + " is " +
+                      std::to_string(spec.minimum) + " or more";
+            if (spec.maximum < ParameterSpec{}.maximum)
+                ranges += ", at most " + std::to_string(spec.maximum);
+        }
+        throw std::invalid_argument(kernel_.full_name() + " supports no problem: no value of " +
+                                    names + " satisfies " + statements_on(slots) + empty + ranges);
+    }
+
+    [[noreturn]] void contradict(const SlotClass& slot_class) const {
+        std::set<int> slots(slot_class.slots.begin(), slot_class.slots.end());
+        for (const std::vector<int>& related : {slot_class.divisors, slot_class.multiples})
+            for (const int other : related) {
+                const auto& more = domain_.classes[static_cast<std::size_t>(other)].slots;
+                slots.insert(more.begin(), more.end());
+            }
+        refuse(slots);
+    }
+
+    [[noreturn]] void contradict_relations() const {
+        std::set<int> slots;
+        for (const SlotClass& slot_class : domain_.classes)
+            if (!slot_class.divisors.empty() || !slot_class.multiples.empty())
+                slots.insert(slot_class.slots.begin(), slot_class.slots.end());
+        refuse(slots);
+    }
+
+    const Operator& op_;
+    const KernelDeclaration& kernel_;
+    int rank_;
+    std::vector<int> parent_;
+    std::vector<const Constraint*> statements_;
+    std::set<int> empty_excluded_;
+    RankDomain domain_;
+};
+
+}  // namespace
+
+SupportedProblems::SupportedProblems(const Operator& op, const PassSpec& pass,
+                                     const KernelDeclaration& kernel)
+    : op_(&op), pass_(&pass), kernel_(&kernel) {
+    const RankRange ranks = kernel.ranks.value_or(op.space.ranks());
+    check_names(op.constraints, op.space, op.space.ranks());
+    check_names(kernel.constraints, op.space, ranks);
+    std::string why_none;
+    for (int rank = ranks.least; rank <= ranks.most; ++rank) {
+        try {
+            domains_.push_back(DomainBuilder(op, kernel, rank).build());
+        } catch (const std::invalid_argument& contradiction) {
+            why_none = contradiction.what();
+        }
+    }
+    if (domains_.empty()) throw std::invalid_argument(why_none);
+}
+
+const RankDomain* SupportedProblems::domain_of(int rank) const {
+    const auto found = std::ranges::find(domains_, rank, &RankDomain::rank);
+    return found == domains_.end() ? nullptr : &*found;
+}
+
+bool SupportedProblems::satisfies_constraints(const Problem& problem) const {
+    const RankDomain* domain = domain_of(problem.rank());
+    if (domain == nullptr) return false;
+    const Assignment values(*domain, problem);
+    for (std::size_t slot = 0; slot < domain->class_of.size(); ++slot) {
+        const int which = domain->class_of[slot];
+        const std::int64_t value = problem[static_cast<int>(slot)];
+        if (value != values[which] || !values.allows(which, value)) return false;
+    }
+    return true;
+}
+
+bool SupportedProblems::satisfies_predicates(const Problem& problem) const {
+    if (op_->why_invalid && op_->why_invalid(problem)) return false;
+    if (kernel_->predicate != nullptr && !kernel_->predicate(problem)) return false;
+    return kernel_->accepts_empty || !op_->is_empty(problem);
+}
+
+}  // namespace gradverify

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// Decides which problems a kernel may be given: turns the constraints of operator and kernel into
+// domains that can be drawn from and enumerated without rejection. Slots that are always equal
+// form a class; a class has a range, a step, and classes whose values divide its own. What no
+// constraint can express (predicates, empty tensors) is asked of each problem. Draws nothing.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/operators/operator.hpp"
+#include "harness/registry/kernel_declaration.hpp"
+
+namespace gradverify {
+
+/// Slots that always have the same value, and the values that they may take: multiples of `step`
+/// in [lowest, highest] that are multiples of every divisor's value too.
+struct SlotClass {
+    std::vector<int> slots;  ///< ascending
+    std::int64_t lowest = 0, highest = 0, step = 1;
+    std::int64_t smallest = 0;   ///< the allowed value that is nearest to the default
+    std::vector<int> divisors;   ///< classes whose values divide this one's
+    std::vector<int> multiples;  ///< classes whose values this one's divides
+
+    bool is_fixed() const { return lowest == highest; }
+    bool operator==(const SlotClass&) const = default;
+};
+
+/// The problems of one rank that satisfy the constraints.
+struct RankDomain {
+    int rank = 0;
+    std::vector<SlotClass> classes;  ///< by their first slot
+    std::vector<int> class_of;       ///< by slot
+    std::vector<int> draw_order;     ///< classes, divisors before their multiples
+};
+
+/// The problems that a kernel may be given.
+class SupportedProblems {
+  public:
+    /// **Errors** std::invalid_argument naming the constraints that leave no value.
+    SupportedProblems(const Operator& op, const PassSpec& pass, const KernelDeclaration& kernel);
+
+    const Operator& op() const { return *op_; }
+    const PassSpec& pass() const { return *pass_; }
+    const KernelDeclaration& kernel() const { return *kernel_; }
+    /// One for each rank at which the constraints leave a problem; at least one.
+    const std::vector<RankDomain>& domains() const { return domains_; }
+    const RankDomain* domain_of(int rank) const;
+
+    /// The problem satisfies the constraints; predicates are not asked.
+    bool satisfies_constraints(const Problem& problem) const;
+    /// What the predicates say of a problem that satisfies the constraints.
+    bool satisfies_predicates(const Problem& problem) const;
+    bool contains(const Problem& problem) const {
+        return satisfies_constraints(problem) && satisfies_predicates(problem);
+    }
+
+  private:
+    const Operator* op_;
+    const PassSpec* pass_;
+    const KernelDeclaration* kernel_;
+    std::vector<RankDomain> domains_;
+};
+
+/// A problem in the making: some classes have a value, and the others must stay solvable.
+class Assignment {
+  public:
+    explicit Assignment(const RankDomain& domain);
+    /// All classes at the values of a problem of this domain.
+    Assignment(const RankDomain& domain, const Problem& problem);
+
+    const RankDomain& domain() const { return *domain_; }
+    bool has(int which) const { return values_[static_cast<std::size_t>(which)] >= 0; }
+    std::int64_t operator[](int which) const { return values_[static_cast<std::size_t>(which)]; }
+    void set(int which, std::int64_t value) { values_[static_cast<std::size_t>(which)] = value; }
+    void unset(int which) { set(which, -1); }
+
+    /// The least common multiple of the class's step and of its divisors' values so far.
+    std::int64_t unit(int which) const;
+    /// Whether the class may take the value, beside the values that the others have.
+    bool allows(int which, std::int64_t value) const;
+    /// The allowed value nearest to `target`, below rather than above.
+    std::optional<std::int64_t> nearest(int which, std::int64_t target) const;
+    /// Gives every class without a value the smallest that fits; false when there is none.
+    bool complete() {
+        int steps = 0;
+        return complete(steps);
+    }
+
+    /// The problem, once every class has a value.
+    Problem problem(const ParameterSpace& space) const;
+
+  private:
+    bool complete(int& steps);
+    bool leaves_room(int which, std::int64_t value) const;
+
+    const RankDomain* domain_;
+    std::vector<std::int64_t> values_;  ///< -1: none yet
+};
+
+}  // namespace gradverify

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "properties/problems/value_levels.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "properties/problems/value_range.hpp"
+
+namespace gradverify {
+namespace {
+
+using Role = ClassLevels::Role;
+
+/// Where tails of tiles, vectors, warps and blocks change: powers of two, the size at which a
+/// known two-path kernel switches (768), and their neighbours.
+constexpr std::array<std::int64_t, 23> lengths{15,  16,  17,  31,  32,   33,   63,  64,
+                                               65,  127, 128, 129, 255,  256,  257, 511,
+                                               512, 513, 768, 769, 1023, 1024, 1025};
+/// Where rows outgrow a block's rounds and its shared memory, vocabularies, and where a grid of
+/// usual size goes round a second time.
+constexpr std::array<std::int64_t, 17> longest_lengths{1536,  2047,  2048,   2049,   3072,  4096,
+                                                       4097,  5000,  8192,   8193,   12289, 16385,
+                                                       32000, 32769, 131073, 262145, 300001};
+/// The largest size of a grid's second and third dimension, and one more.
+constexpr std::array<std::int64_t, 2> grid_limits{65535, 65536};
+
+/// An upper end that is drawn like small values; a larger one is drawn as the one large value.
+constexpr std::int64_t most_bound = 1024;
+
+Role role_of(const ParameterSpec& spec, const SlotClass& slot_class) {
+    if (!slot_class.multiples.empty()) return Role::divisor;
+    if (!slot_class.divisors.empty()) return Role::multiple;
+    if (spec.is_padding) return Role::padding;
+    if (spec.carries_rank) return Role::size;
+    return spec.kind == ParameterKind::scalar ? Role::scalar : Role::geometry;
+}
+
+/// Long reductions and large grids come from sizes and counts more than from geometry.
+int weight_of(Role role) {
+    switch (role) {
+        case Role::scalar:
+            return 6;
+        case Role::size:
+        case Role::multiple:
+            return 3;
+        case Role::geometry:
+        case Role::padding:
+        case Role::divisor:
+            break;
+    }
+    return 1;
+}
+
+void add_large(const ClassLevels& levels, const SlotClass& slot_class, std::int64_t value,
+               std::vector<std::int64_t>& values) {
+    for (const std::int64_t rounded :
+         {round_down(value, slot_class.step), round_up(value, slot_class.step)})
+        if (rounded > levels.smallest + 7 * slot_class.step && rounded <= slot_class.highest &&
+            std::ranges::count(values, rounded) == 0)
+            values.push_back(rounded);
+}
+
+/// Offset from the smallest value, in steps; small ones come most often.
+std::uint64_t small_offset(Role role, SplitMix64& random) {
+    const std::uint64_t roll = random.below(20);
+    switch (role) {
+        case Role::scalar:
+            return roll < 5 ? 0 : roll < 16 ? random.below(4) : random.below(8);
+        case Role::size:
+            return roll < 2 ? 0 : roll < 14 ? random.below(8) : random.below(24);
+        case Role::geometry:
+            return roll < 6 ? 0 : roll < 15 ? random.below(3) : random.below(roll < 18 ? 5 : 8);
+        case Role::padding:
+            return roll < 8 ? 0 : roll < 16 ? random.below(3) : random.below(6);
+        case Role::divisor:
+            return roll < 11 ? 0 : roll < 17 ? random.below(4) : random.below(8);
+        case Role::multiple:
+            break;
+    }
+    return roll < 8 ? random.below(3) : random.below(8);
+}
+
+}  // namespace
+
+bool enlarges(Role role) {
+    return role == Role::scalar || role == Role::size || role == Role::multiple;
+}
+
+ClassLevels levels_of(const ParameterSpace& space, const RankDomain& domain, int which) {
+    const SlotClass& slot_class = domain.classes[static_cast<std::size_t>(which)];
+    const auto slot_at = [&](int slot) -> const Slot& {
+        return space.slots(domain.rank)[static_cast<std::size_t>(slot)];
+    };
+    const Slot& first = slot_at(slot_class.slots.front());
+    const ParameterSpec& spec = space.spec(first);
+    const bool one_axis = std::ranges::all_of(
+        slot_class.slots, [&](int slot) { return slot_at(slot).axis == first.axis; });
+    ClassLevels levels{.role = role_of(spec, slot_class),
+                       .parameter = first.parameter,
+                       .axis = one_axis ? first.axis : -1,
+                       .takes_zero = slot_class.lowest == 0 && spec.default_value > 0,
+                       .is_bounded = slot_class.highest <= most_bound,
+                       .smallest = slot_class.smallest,
+                       .highest = slot_class.highest};
+    std::vector<std::int64_t>& large = levels.large;
+    for (const std::int64_t length : lengths) add_large(levels, slot_class, length, large);
+    if (enlarges(levels.role))
+        for (const std::int64_t length : longest_lengths)
+            add_large(levels, slot_class, length, levels.longest);
+    if (spec.kind == ParameterKind::scalar)
+        for (const std::int64_t limit : grid_limits) add_large(levels, slot_class, limit, large);
+    if (levels.role == Role::scalar && std::ranges::count(levels.large, grid_limits.back()) > 0)
+        levels.beyond_grid = grid_limits.back();
+    if (slot_class.highest < spec.maximum) add_large(levels, slot_class, slot_class.highest, large);
+    levels.large_weight = large.empty() ? 0 : weight_of(levels.role);
+    return levels;
+}
+
+std::int64_t small_value(const ClassLevels& levels, std::int64_t unit, bool generous,
+                         SplitMix64& random) {
+    if (unit == 0) return levels.smallest;
+    const std::int64_t count = (levels.highest - levels.smallest) / unit + 1;
+    auto offset = static_cast<std::int64_t>(small_offset(levels.role, random));
+    if (generous && enlarges(levels.role))
+        offset = std::max(offset, static_cast<std::int64_t>(small_offset(levels.role, random)));
+    if (levels.is_bounded) {
+        // The far end of what a kernel says that it supports is where it says too much.
+        if (random.one_in(8)) return levels.highest;
+        if (offset >= count || random.one_in(8))
+            offset = random.between(0, std::min(count, std::int64_t{64}) - 1);
+    }
+    return levels.smallest + offset * unit;
+}
+
+}  // namespace gradverify

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Decides which values a class of slots is drawn at, from what kind of parameter it is and how it
+// is related to others. Knows no operator and no problem.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "harness/base/random.hpp"
+#include "properties/problems/solver.hpp"
+
+namespace gradverify {
+
+/// What matters about a class of slots for drawing its value.
+struct ClassLevels {
+    enum class Role {
+        scalar,    ///< n
+        size,      ///< carries the rank: the image
+        geometry,  ///< another number per axis: filter, stride, dilation
+        padding,   ///< zero by default
+        divisor,   ///< others are multiples of it: groups
+        multiple,  ///< a multiple of another: channels
+    };
+    Role role = Role::scalar;
+    int parameter = 0;        ///< of its first slot
+    int axis = -1;            ///< of all its slots, or -1
+    bool takes_zero = false;  ///< zero is allowed, and is not the default
+    bool is_bounded = false;  ///< a constraint gives it a low upper end
+    std::int64_t smallest = 0, highest = 0;
+    std::vector<std::int64_t> large;          ///< the large values that it may take
+    std::vector<std::int64_t> longest;        ///< those beyond what a block takes in a few rounds
+    std::optional<std::int64_t> beyond_grid;  ///< of them, the one that no grid's y or z takes
+    int large_weight = 0;                     ///< how often it is the large one
+};
+
+ClassLevels levels_of(const ParameterSpace& space, const RankDomain& domain, int which);
+
+/// Whether a larger value of this makes a problem larger, as a rule.
+bool enlarges(ClassLevels::Role role);
+
+/// A small value: the smallest one plus few times `unit`, the step that the class has now; of
+/// sizes and counts the larger of two when `generous`. The smallest where `unit` is 0.
+std::int64_t small_value(const ClassLevels& levels, std::int64_t unit, bool generous,
+                         SplitMix64& random);
+
+}  // namespace gradverify

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "properties/shrinking/problem.hpp"
+
+#include "properties/problems/enumerate.hpp"
+#include "properties/problems/tree.hpp"
+
+namespace gradverify {
+namespace {
+
+// Each begins at a smaller problem than the one before; a bound only for what takes long.
+constexpr int rounds_maximum = 4;
+
+class ProblemShrinker {
+  public:
+    ProblemShrinker(const SupportedProblems& supported, ProblemTrials& problems,
+                    ShrinkTrials& trials, const ProblemShrinkOptions& options)
+        : supported_(supported),
+          problems_(problems),
+          trials_(trials),
+          options_(options),
+          remaining_(supported, {.steps = options.enumeration_steps}) {}
+
+    Minimality shrink() {
+        trials_.start(options_.near);
+        if (run_smaller_ones(options_.near_distance)) return proven(all_smaller());
+        for (int round = 0; round < rounds_maximum; ++round) {
+            trials_.start(options_.descent);
+            descend_tree(
+                supported_, smallest(),
+                [&](const Problem& problem) { return problems_.fails(problem); },
+                [&] { return trials_.may_go_on(); });
+            trials_.start(options_.certification);
+            if (is_affordable() && run_smaller_ones(EnumerationLimits{}.distance))
+                return proven(all_smaller());
+            trials_.start(options_.box);
+            const Problem top = smallest();
+            const Minimality boxed = run_box(top);
+            if (smallest() == top) return proven(boxed);
+        }
+        return {};
+    }
+
+  private:
+    const Problem& smallest() const { return trials_.smallest().problem; }
+
+    /// Runs the smaller problems in order, from where it last stopped. True when there is none left
+    /// that is smaller than the smallest failing one.
+    bool run_smaller_ones(std::int64_t distance) {
+        while (true) {
+            if (!next_) next_ = remaining_.next();
+            if (!next_) return !remaining_.gave_up();
+            if (!(*next_ < smallest())) return true;
+            if (next_->distance() > distance || !trials_.may_go_on()) return false;
+            // All before it passed: if it fails, it is the smallest.
+            if (problems_.fails(*next_)) return true;
+            ++passed_;
+            next_.reset();
+        }
+    }
+
+    /// Whether the budget is enough for the problems that are left.
+    bool is_affordable() const {
+        const std::int64_t most = passed_ + trials_.runs_left() / problems_.runs_per_problem();
+        return count_before(supported_, smallest(), most + 1, options_.enumeration_steps) <= most;
+    }
+
+    Minimality all_smaller() const {
+        return {.kind = Minimality::Kind::certified, .passed = passed_, .of = passed_};
+    }
+
+    /// Runs the problems in the box of `top` in order, until one fails: then that is the smallest.
+    Minimality run_box(const Problem& top) {
+        ProblemEnumerator box(
+            supported_,
+            {.distance = top.distance(), .steps = options_.enumeration_steps, .box = &top});
+        Minimality boxed{.kind = Minimality::Kind::boxed};
+        for (auto next = box.next(); next && *next < top; next = box.next()) {
+            if (++boxed.of > options_.box_counted) {
+                --boxed.of;
+                boxed.of_is_least = true;
+                break;
+            }
+            if (!problems_.known(*next) && !trials_.may_go_on()) continue;
+            if (problems_.fails(*next)) return {};
+            ++boxed.passed;
+        }
+        boxed.of_is_least |= box.gave_up();
+        return boxed;
+    }
+
+    /// The claim, if nothing speaks against it.
+    Minimality proven(const Minimality& claim) {
+        if (!problems_.is_clean()) return {};
+        if (!problems_.is_canonical() && !problems_.fails_canonically(Problem(smallest())))
+            return {};
+        return claim;
+    }
+
+    const SupportedProblems& supported_;
+    ProblemTrials& problems_;
+    ShrinkTrials& trials_;
+    const ProblemShrinkOptions& options_;
+    ProblemEnumerator remaining_;
+    std::optional<Problem> next_;  ///< of remaining_, not yet run
+    std::int64_t passed_ = 0;      ///< of remaining_: all before next_
+};
+
+}  // namespace
+
+Minimality shrink_problem(const SupportedProblems& supported, ProblemTrials& problems,
+                          ShrinkTrials& trials, const ProblemShrinkOptions& options) {
+    return ProblemShrinker(supported, problems, trials, options).shrink();
+}
+
+}  // namespace gradverify

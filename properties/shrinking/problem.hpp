@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Decides the smallest problem that fails, and what is proven of it: the nearest problems first,
+// then down the shrink tree, then every smaller supported problem in order; where those are too
+// many, every one in the problem's box. Data and setting are shrunk elsewhere.
+#pragma once
+
+#include "properties/problems/solver.hpp"
+#include "properties/shrinking/problem_trials.hpp"
+
+namespace gradverify {
+
+struct ProblemShrinkOptions {
+    /// The nearest problems, tried before the tree is walked: most bugs show there already, and
+    /// what passes need not be run again to certify.
+    std::int64_t near_distance = 2;
+    RunBudget near{.runs = 1000, .seconds = 3.0};
+    /// Walking the shrink tree.
+    RunBudget descent{.runs = 4000, .seconds = 10.0};
+    /// Running every smaller problem; not begun where it takes more runs.
+    RunBudget certification{.runs = 60'000, .seconds = 15.0};
+    /// Running every problem in the box.
+    RunBudget box{.runs = 20'000, .seconds = 10.0};
+    /// Problems in the box that are counted; beyond, there are more.
+    std::int64_t box_counted = 200'000;
+    /// Looking for the next problem to run; see EnumerationLimits.
+    std::int64_t enumeration_steps = 10'000'000;
+};
+
+/// Shrinks the problem of the smallest failing case of `trials`.
+Minimality shrink_problem(const SupportedProblems& supported, ProblemTrials& problems,
+                          ShrinkTrials& trials, const ProblemShrinkOptions& options);
+
+}  // namespace gradverify

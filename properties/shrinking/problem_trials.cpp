@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "properties/shrinking/problem_trials.hpp"
+
+#include "properties/data/dense.hpp"
+
+namespace gradverify {
+
+namespace {
+
+std::vector<std::int64_t> key_of(const Problem& problem) {
+    return {problem.values().begin(), problem.values().end()};
+}
+
+}  // namespace
+
+ProblemTrials::ProblemTrials(const Kernel& kernel, const Case& found, ShrinkTrials& trials)
+    : kernel_(kernel), found_(found), trials_(&trials) {
+    is_canonical_ = fails_canonically(found.problem);
+    seen_[key_of(found.problem)] = Seen::failed;
+}
+
+Case ProblemTrials::dense(const Problem& problem, int draw) const {
+    Case one = dense_case(kernel_, found_.property, found_.device, problem, draw);
+    one.setting.before = found_.setting.before;
+    return one;
+}
+
+std::int64_t ProblemTrials::runs_per_problem() const {
+    return dense_draw_count(kernel_, found_.property) + (is_canonical_ ? 0 : 2);
+}
+
+bool ProblemTrials::fails_canonically(const Problem& problem) {
+    for (int draw = 0; draw < dense_draw_count(kernel_, found_.property); ++draw)
+        if (trials_->fails(dense(problem, draw))) return true;
+    return false;
+}
+
+bool ProblemTrials::fails(const Problem& problem, ShrinkTrials& trials) {
+    const auto [known, is_new] = seen_.try_emplace(key_of(problem), Seen::nothing);
+    if (!is_new) return known->second == Seen::failed;
+    Seen& state = known->second;
+    const auto fails = [&](const Case& candidate) {
+        const Verdict verdict = trials.run(candidate);
+        if (verdict == Verdict::errored) state = Seen::errored, is_clean_ = false;
+        if (verdict == Verdict::failed) state = Seen::failed;
+        if (verdict == Verdict::passed && state == Seen::nothing) state = Seen::passed;
+        return verdict == Verdict::failed;
+    };
+    if (!is_canonical_) {
+        Case as_found = found_;
+        as_found.problem = problem;
+        if (as_found.data.is_explicit) as_found.data = {};
+        if (fails(as_found)) return true;
+        as_found.data = dense(problem, 0).data;
+        if (fails(as_found)) return true;
+    }
+    for (int draw = 0; draw < dense_draw_count(kernel_, found_.property); ++draw)
+        if (fails(dense(problem, draw))) return true;
+    return false;
+}
+
+std::optional<bool> ProblemTrials::known(const Problem& problem) const {
+    const auto found = seen_.find(key_of(problem));
+    if (found == seen_.end() || found->second == Seen::errored) return std::nullopt;
+    return found->second == Seen::failed;
+}
+
+std::optional<bool> ProblemTrials::shown(const Problem& problem) const {
+    const std::optional<bool> fails = known(problem);
+    if (fails && seen_.at(key_of(problem)) == Seen::nothing) return std::nullopt;
+    return fails;
+}
+
+}  // namespace gradverify

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// Decides whether a problem fails: runs the dense cases of the problem, after the found case's call
+// before it, if that has one, and remembers the answer.
+// A failure that dense cases don't show where it was found is looked for with the found case's own
+// data and setting too; what it then says depends on the found case, and `is_canonical` is false.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "properties/shrinking/trials.hpp"
+
+namespace gradverify {
+
+class ProblemTrials {
+  public:
+    /// Runs the dense cases of the found problem; one that fails becomes the smallest of `trials`.
+    ProblemTrials(const Kernel& kernel, const Case& found, ShrinkTrials& trials);
+
+    /// Runs the problem's cases until one fails, unless it is known whether one does. What passes,
+    /// is vacuous or is skipped has not failed.
+    bool fails(const Problem& problem) { return fails(problem, *trials_); }
+    /// The same with other trials than its own.
+    bool fails(const Problem& problem, ShrinkTrials& trials);
+    /// Whether it fails; nothing when it was not run, or when a run of it errored.
+    std::optional<bool> known(const Problem& problem) const;
+
+    /// Whether it was seen to fail or to pass; nothing when it was not run, errored, or when no run
+    /// of it compared a value other than zero.
+    std::optional<bool> shown(const Problem& problem) const;
+
+    /// Whether dense cases show the failure.
+    bool is_canonical() const { return is_canonical_; }
+    /// No run errored.
+    bool is_clean() const { return is_clean_; }
+    /// The most runs that one problem takes.
+    std::int64_t runs_per_problem() const;
+    /// Whether dense cases alone show that the problem fails.
+    bool fails_canonically(const Problem& problem);
+
+  private:
+    using Key = std::vector<std::int64_t>;
+    enum class Seen { nothing, passed, failed, errored };
+
+    Case dense(const Problem& problem, int draw) const;
+
+    const Kernel& kernel_;
+    const Case found_;
+    ShrinkTrials* trials_;
+    std::map<Key, Seen> seen_;
+    bool is_canonical_ = false;
+    bool is_clean_ = true;
+};
+
+}  // namespace gradverify

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+// That a problem is run with every dense draw, once, and that what is then known of it is what its
+// runs came to.
+#include "properties/shrinking/problem_trials.hpp"
+
+#include <doctest/doctest.h>
+
+#include <functional>
+#include <optional>
+
+#include "properties/data/dense.hpp"
+#include "properties/tests/shrinking.hpp"
+
+namespace {
+
+using namespace gradverify;
+using namespace gradverify::testing;
+
+/// Trials of problems with a runner that notes what it runs.
+struct Trials {
+    TestKernel kernel{test_kernel()};
+    std::vector<Case> runs;
+    std::function<Outcome(const Case&)> outcome;
+    CaseRunner runner = [this](const Case& candidate) {
+        runs.push_back(candidate);
+        return outcome(candidate);
+    };
+    ShrinkTrials trials;
+    ProblemTrials problems;
+
+    Trials(const Case& found, std::function<Outcome(const Case&)> outcome_of)
+        : outcome(std::move(outcome_of)),
+          trials(found, Outcome::failed("first"), runner),
+          problems(kernel.kernel, found, trials) {}
+
+    std::vector<Case> dense_cases(std::string_view problem) const {
+        std::vector<Case> cases;
+        for (int draw = 0; draw < 3; ++draw)
+            cases.push_back(
+                dense_case(kernel.kernel, "matches_reference", "cpu", parsed(problem), draw));
+        return cases;
+    }
+};
+
+Case found_at(std::string_view problem) {
+    const TestKernel kernel(test_kernel());
+    Case found = case_on(kernel, parsed(problem), 77);
+    found.setting.order = ThreadOrder::random_threads;
+    found.setting.order_seed = 5;
+    return found;
+}
+
+Outcome passed(const Case&) { return Outcome::passed(); }
+
+Outcome failed_if(bool fails) { return fails ? Outcome::failed("wrong") : Outcome::passed(); }
+
+}  // namespace
+
+TEST_CASE("a failure that dense cases show is looked for with dense cases alone") {
+    Trials trials(found_at("n=3,in=1x1"), [](const Case& candidate) {
+        return failed_if(candidate.problem.scalar("n") >= 2 &&
+                         candidate.setting.order == ThreadOrder::descending);
+    });
+    CHECK(trials.problems.is_canonical());
+    CHECK(trials.problems.runs_per_problem() == 3);
+    // The first draw passes, the second one fails, and the third one is not run.
+    std::vector<Case> expected = trials.dense_cases("n=3,in=1x1");
+    expected.pop_back();
+    CHECK(trials.runs == expected);
+    CHECK(trials.trials.smallest() == expected.back());
+    trials.runs.clear();
+    CHECK(trials.problems.known(parsed("n=3,in=1x1")) == true);
+    CHECK(trials.problems.fails(parsed("n=3,in=1x1")));
+    CHECK(trials.runs.empty());
+
+    CHECK_FALSE(trials.problems.fails(parsed("in=1x1")));
+    CHECK(trials.runs == trials.dense_cases("in=1x1"));
+    CHECK(trials.problems.known(parsed("in=1x1")) == false);
+    trials.runs.clear();
+    CHECK(trials.problems.fails(parsed("n=2,in=1x1")));
+    CHECK(trials.problems.known(parsed("n=2,in=1x1")) == true);
+    CHECK(trials.problems.shown(parsed("n=2,in=1x1")) == true);
+    CHECK(trials.runs.size() == 2);
+    CHECK(trials.problems.fails(parsed("n=2,in=1x1")));
+    CHECK(trials.runs.size() == 2);
+    CHECK_FALSE(trials.problems.known(parsed("n=5,in=1x1")).has_value());
+    CHECK_FALSE(trials.problems.shown(parsed("n=5,in=1x1")).has_value());
+    CHECK(trials.problems.is_clean());
+}
+
+TEST_CASE("a failure that dense cases do not show is looked for as it was found, then dense") {
+    const Case found = found_at("n=3,in=1x1");
+    Trials trials(found, passed);
+    CHECK_FALSE(trials.problems.is_canonical());
+    CHECK(trials.problems.runs_per_problem() == 5);
+    CHECK(trials.runs == trials.dense_cases("n=3,in=1x1"));
+    trials.runs.clear();
+    CHECK_FALSE(trials.problems.fails(parsed("in=1x1")));
+    std::vector<Case> expected = trials.dense_cases("in=1x1");
+    Case as_found = found;
+    as_found.problem = parsed("in=1x1");
+    as_found.data = expected.front().data;
+    expected.insert(expected.begin(), as_found);
+    as_found.data = found.data;
+    expected.insert(expected.begin(), as_found);
+    CHECK(trials.runs == expected);
+
+    // Each of the first two that fails says that the problem does.
+    const auto fails_on = [&](const std::function<bool(const Case&)>& fails) {
+        Trials one(found, [&](const Case& candidate) { return failed_if(fails(candidate)); });
+        one.runs.clear();
+        CHECK(one.problems.fails(parsed("in=1x1")));
+        CHECK(one.problems.known(parsed("in=1x1")) == true);
+        return one.runs.size();
+    };
+    CHECK(fails_on([](const Case& c) { return c.data.seed == 77; }) == 1);
+    CHECK(fails_on([](const Case& c) { return c.setting.order_seed == 5 && c.data.is_dense; }) ==
+          2);
+}
+
+TEST_CASE("explicit data of the found problem is not taken over to another") {
+    Case found = found_at("n=3,in=1x1");
+    found.data = {.is_explicit = true, .elements = {{"x", 2, 1.0}}};
+    Trials trials(found, passed);
+    trials.runs.clear();
+    CHECK_FALSE(trials.problems.fails(parsed("in=1x1")));
+    CHECK(trials.runs.front().data == Data{});
+}
+
+TEST_CASE("the call before the found one's is made before each dense case too") {
+    Case found = found_at("n=3,in=1x1");
+    found.setting.before = parsed("in=1x2");
+    Trials trials(found, passed);
+    trials.problems.fails(parsed("in=1x1"));
+    CHECK(trials.runs.size() == 8);
+    for (const Case& run : trials.runs) CHECK(run.setting.before == parsed("in=1x2"));
+}
+
+TEST_CASE("what a problem's runs came to is known: errors first, and nothing where none compared") {
+    const auto shown_after = [](Outcome first, Outcome later) {
+        Trials trials(found_at("n=3,in=1x1"), [=](const Case& candidate) {
+            if (candidate.problem.scalar("n") == 3) return Outcome::failed("wrong");
+            return candidate.setting.order == ThreadOrder::ascending ? first : later;
+        });
+        CHECK_FALSE(trials.problems.fails(parsed("in=1x1")));
+        const auto known = trials.problems.known(parsed("in=1x1"));
+        const auto shown = trials.problems.shown(parsed("in=1x1"));
+        CHECK(trials.problems.is_clean() == known.has_value());
+        return std::pair(known, shown);
+    };
+    using Known = std::optional<bool>;
+    const Outcome errored = Outcome::errored("lost"), vacuous{}, skipped = Outcome::skipped("no");
+    CHECK(shown_after(Outcome::passed(), vacuous) == std::pair(Known(false), Known(false)));
+    CHECK(shown_after(vacuous, Outcome::passed()) == std::pair(Known(false), Known(false)));
+    CHECK(shown_after(vacuous, skipped) == std::pair(Known(false), Known()));
+    CHECK(shown_after(errored, Outcome::passed()) == std::pair(Known(), Known()));
+    CHECK(shown_after(Outcome::passed(), errored) == std::pair(Known(), Known()));
+}
+
+TEST_CASE("whether dense cases alone show a failure is asked of every draw") {
+    Trials trials(found_at("n=3,in=1x1"), [](const Case& candidate) {
+        const bool last = candidate.setting.order == ThreadOrder::random_warps;
+        return failed_if(candidate.problem.scalar("n") == 2 && last);
+    });
+    CHECK_FALSE(trials.problems.is_canonical());
+    trials.runs.clear();
+    CHECK(trials.problems.fails_canonically(parsed("n=2,in=1x1")));
+    CHECK(trials.runs == trials.dense_cases("n=2,in=1x1"));
+    CHECK_FALSE(trials.problems.fails_canonically(parsed("in=1x1")));
+    CHECK(trials.runs.size() == 6);
+}

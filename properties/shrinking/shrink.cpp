@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "properties/shrinking/shrink.hpp"
+
+#include "properties/shrinking/data.hpp"
+
+namespace gradverify {
+
+Shrunk shrink_case(const Kernel& kernel, const Case& found, const Outcome& outcome,
+                   const CaseRunner& runner, const ShrinkTools& tools,
+                   const ShrinkOptions& options) {
+    ShrinkTrials trials(found, outcome, runner);
+    if (found.setting.before) {
+        Case alone = found;
+        alone.setting.before.reset();
+        // Or it was the call before that failed.
+        Case before = alone;
+        before.problem = *found.setting.before;
+        if (!trials.fails(alone)) trials.run(before);
+    }
+    const Case start = trials.smallest();
+    const SupportedProblems supported(*kernel.op, *kernel.pass, kernel.any());
+    ProblemTrials problems(kernel, start, trials);
+    const Minimality minimality = shrink_problem(supported, problems, trials, options.problem);
+    trials.start(options.data);
+    if (tools.list_data) shrink_data(trials, *kernel.op, tools.list_data(trials.smallest()));
+    shrink_setting(trials);
+    return {.smallest = trials.smallest(),
+            .outcome = trials.outcome(),
+            .minimality = minimality,
+            .runs = trials.runs()};
+}
+
+}  // namespace gradverify

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Decides the order in which a failing case is shrunk: first the problem, so that two seeds end at
+// one problem, then the data, then the setting. Does not run kernels: candidates go through the
+// runner that it is given.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "harness/cases/suite.hpp"
+#include "properties/shrinking/problem.hpp"
+#include "properties/shrinking/trials.hpp"
+
+namespace gradverify {
+
+struct ShrinkOptions {
+    ProblemShrinkOptions problem{};
+    RunBudget data{.runs = 1000, .seconds = 5.0};
+};
+
+/// What shrinking needs to know of cases beside running them.
+struct ShrinkTools {
+    /// The non-zero values of a case's tensors. Without it data keeps its seed.
+    std::function<std::vector<DataElement>(const Case&)> list_data{};
+};
+
+/// Shrinks a failing case of a kernel.
+Shrunk shrink_case(const Kernel& kernel, const Case& found, const Outcome& outcome,
+                   const CaseRunner& runner, const ShrinkTools& tools = {},
+                   const ShrinkOptions& options = {});
+
+}  // namespace gradverify

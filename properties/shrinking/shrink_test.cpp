@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: Apache-2.0
+// That failures shrink to the smallest problem known for them, whatever they start from. Kernels
+// are stood for by predicates that say where they fail.
+#include "properties/shrinking/shrink.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <functional>
+
+#include "harness/base/random.hpp"
+#include "properties/problems/generator.hpp"
+#include "properties/problems/tree.hpp"
+#include "properties/tests/shrinking.hpp"
+
+namespace {
+
+using namespace gradverify;
+using namespace gradverify::testing;
+
+struct SeededBug {
+    std::string name;
+    Fails fails;
+    std::string smallest;
+};
+
+bool has_output(const Problem& p) {
+    return p.scalar("n") > 0 && TestAxis(p, 0).out() > 0 && TestAxis(p, 1).out() > 0;
+}
+
+/// Coordinates of the image, or beside it, that the kernel reads on an axis: all below `limit`.
+std::vector<std::int64_t> reads(const TestAxis& axis) {
+    std::vector<std::int64_t> coordinates;
+    for (std::int64_t o = 0; o < axis.out(); ++o)
+        for (std::int64_t f = 0; f < axis.filter; ++f)
+            coordinates.push_back(o * axis.stride + f * axis.dilation - axis.left);
+    std::ranges::sort(coordinates);
+    coordinates.erase(std::unique(coordinates.begin(), coordinates.end()), coordinates.end());
+    return coordinates;
+}
+
+bool swapped_bounds(const Problem& p) {
+    const TestAxis h(p, 0), w(p, 1);
+    const auto inside = [](std::int64_t i, std::int64_t size) { return i >= 0 && i < size; };
+    if (!has_output(p)) return false;
+    const std::vector<std::int64_t> columns = reads(w);
+    for (const std::int64_t ih : reads(h))
+        for (const std::int64_t iw : columns)
+            if ((inside(ih, h.in) && inside(iw, w.in)) != (inside(ih, w.in) && inside(iw, h.in)))
+                return true;
+    return false;
+}
+
+bool dilates_outputs(const Problem& p) {
+    const auto shows = [](const TestAxis& a) { return a.dilation > 1 && a.out() > 1; };
+    return has_output(p) && (shows(TestAxis(p, 0)) || shows(TestAxis(p, 1)));
+}
+
+bool leaves_remainder(const Problem& p) {
+    const auto shows = [](const TestAxis& a) {
+        return (a.padded() - a.reach()) % a.stride > a.right;
+    };
+    return has_output(p) && (shows(TestAxis(p, 0)) || shows(TestAxis(p, 1)));
+}
+
+bool reads_below_bottom(const Problem& p) {
+    return has_output(p) && reads(TestAxis(p, 0)).back() >= TestAxis(p, 0).in;
+}
+
+const std::vector<SeededBug>& seeded_bugs() {
+    static const std::vector<SeededBug> bugs{
+        {"A01", swapped_bounds, "in=1x2"},
+        {"A02", dilates_outputs, "in=1x2,dilation=1x2"},
+        {"A03", leaves_remainder, "in=1x2,stride=1x2"},
+        {"A04", [](const Problem& p) { return has_output(p) && p.scalar("groups") > 1; },
+         "c=2,k=2,groups=2,in=1x1"},
+        {"A05", reads_below_bottom, "in=1x1,padding=1x0"},
+        {"A06", [](const Problem&) { return true; }, "in=1x1"},
+        {"A07", [](const Problem& p) { return has_output(p) && p.scalar("k") > 1; }, "k=2,in=1x1"}};
+    return bugs;
+}
+
+/// Failing problems drawn from different seeds.
+std::vector<Problem> failing_starts(const TestKernel& kernel, const Fails& fails,
+                                    std::size_t count) {
+    const ProblemGenerator generator(test_operator(), *kernel.kernel.pass, kernel.declaration,
+                                     {.edge_problems = false});
+    std::vector<Problem> starts;
+    for (std::uint64_t seed = 0; starts.size() < count && seed < 20000; ++seed) {
+        const Problem problem = *generator.draw(seed, 0);
+        if (problem.distance() > 8 && fails(problem)) starts.push_back(problem);
+    }
+    return starts;
+}
+
+}  // namespace
+
+TEST_CASE("each seeded bug shrinks to the smallest problem known for it, from any start") {
+    const TestKernel kernel(test_kernel());
+    for (const SeededBug& bug : seeded_bugs()) {
+        const std::vector<Problem> starts = failing_starts(kernel, bug.fails, 20);
+        REQUIRE(starts.size() == 20);
+        for (const Problem& start : starts) {
+            CAPTURE(bug.name);
+            CAPTURE(start.print());
+            const Shrunk shrunk = shrink_from(kernel, start, failing_where(bug.fails));
+            CHECK(shrunk.smallest.problem.print() == bug.smallest);
+            CHECK(shrunk.minimal());
+            CHECK(shrunk.runs < 3000);
+        }
+    }
+}
+
+TEST_CASE("the descent of the tree alone already finds the seeded bugs' smallest problems") {
+    const TestKernel kernel(test_kernel());
+    ShrinkOptions options = descent_only();
+    options.problem.certification.runs = 0;
+    int found = 0, starts = 0;
+    for (const SeededBug& bug : seeded_bugs())
+        for (const Problem& start : failing_starts(kernel, bug.fails, 10)) {
+            const Shrunk shrunk = shrink_from(kernel, start, failing_where(bug.fails), {}, options);
+            found += shrunk.smallest.problem.print() == bug.smallest;
+            ++starts;
+            CHECK(bug.fails(shrunk.smallest.problem));
+        }
+    CHECK(starts == 70);
+    CHECK(found == 70);
+}
+
+TEST_CASE("the tree is descended for as long as there may be runs") {
+    const TestKernel kernel(test_kernel());
+    const SupportedProblems supported(test_operator(), *kernel.kernel.pass, kernel.declaration);
+    int runs = 0;
+    const auto fails = [&](const Problem&) { return ++runs == 0; };
+    const Problem problem = parsed("n=5,in=2x3");
+    CHECK(descend_tree(supported, problem, fails, [] { return false; }) == problem);
+    CHECK(runs == 0);
+    CHECK(descend_tree(supported, problem, fails, [&] { return runs < 3; }) == problem);
+    CHECK(runs == 3);
+}
+
+TEST_CASE("a bug that needs several large parameters at once is found by joint steps") {
+    const TestKernel kernel(test_kernel());
+    const auto fails = [](const Problem& p) {
+        const TestAxis w(p, 1);
+        return has_output(p) && w.filter > 2 && w.in == w.filter + 1 && p.scalar("c") >= 33 &&
+               p.scalar("groups") == 1;
+    };
+    ShrinkOptions options = patient();
+    options.problem.certification.runs = 200;
+    const Shrunk shrunk = shrink_from(kernel, parsed("n=3,c=70,k=4,in=5x9,filter=2x8,padding=1x0"),
+                                      failing_where(fails), {}, options);
+    CHECK(shrunk.smallest.problem.print() == "c=33,in=1x4,filter=1x3");
+    CHECK_FALSE(shrunk.minimal());
+}
+
+TEST_CASE("shrinking never ends at a case that errored or was skipped, nor calls it passed") {
+    const TestKernel kernel(test_kernel());
+    const auto runner = [](const Case& candidate) {
+        const std::int64_t n = candidate.problem.scalar("n");
+        if (n >= 3) return Outcome::failed("wrong");
+        return n == 2 ? Outcome::errored("worker lost") : Outcome::skipped("no forward");
+    };
+    const Shrunk shrunk = shrink_from(kernel, parsed("n=9,c=2,in=2x3"), runner);
+    CHECK(shrunk.smallest.problem.print() == "n=3,in=1x1");
+    CHECK(shrunk.outcome.verdict == Verdict::failed);
+    CHECK_FALSE(shrunk.minimal());
+}
+
+TEST_CASE("skipped and vacuous problems do not stand in the way of a minimum") {
+    const TestKernel kernel(test_kernel());
+    const auto runner = [](const Case& candidate) {
+        if (candidate.problem.scalar("n") >= 3) return Outcome::failed("wrong");
+        return candidate.problem.scalar("c") > 1 ? Outcome::skipped("no forward") : Outcome{};
+    };
+    CHECK(shrink_from(kernel, parsed("n=9,c=2,in=2x3"), runner).minimal());
+}
+
+TEST_CASE("a bug that one draw of data hides is found by another") {
+    const TestKernel kernel(test_kernel());
+    int draws_seen = 0;
+    const auto runner = [&](const Case& candidate) {
+        draws_seen |= candidate.setting.order == ThreadOrder::random_warps ? 2 : 1;
+        const bool shows = candidate.setting.order == ThreadOrder::random_warps;
+        return candidate.problem.scalar("n") >= 2 && shows ? Outcome::failed("race")
+                                                           : Outcome::passed();
+    };
+    const Shrunk shrunk = shrink_from(kernel, parsed("n=9,in=2x3"), runner);
+    CHECK(shrunk.smallest.problem.print() == "n=2,in=1x1");
+    CHECK(shrunk.smallest.setting.order == ThreadOrder::random_warps);
+    CHECK(draws_seen == 3);
+    CHECK(shrunk.minimal());
+}
+
+TEST_CASE("candidates satisfy the kernel's constraints") {
+    const TestKernel kernel(plain_kernel().where("c", multiple_of(4)));
+    const SupportedProblems supported(test_operator(), *kernel.kernel.pass, kernel.declaration);
+    const auto runner = [&](const Case& candidate) {
+        CHECK(supported.contains(candidate.problem));
+        const TestAxis w(candidate.problem, 1);
+        return w.filter > 1 && w.in > 2 ? Outcome::failed("wrong") : Outcome::passed();
+    };
+    const Shrunk shrunk = shrink_from(kernel, parsed("n=2,c=12,k=5,in=7x9,filter=3x3"), runner);
+    CHECK(shrunk.smallest.problem.print() == "c=4,in=2x3,filter=2x2");
+    CHECK(shrunk.minimal());
+}
+
+TEST_CASE("two starts end at one problem wherever it is certified") {
+    const TestKernel kernel(test_kernel().blocks_of({256, 64, 32, 96}));
+    struct Planted {
+        std::string name;
+        Fails fails;
+        std::string smallest;
+    };
+    const std::vector<Planted> planted{
+        {"a stride and an odd filter",
+         [](const Problem& p) {
+             return TestAxis(p, 0).stride >= 2 && TestAxis(p, 1).filter % 2 == 1 &&
+                    TestAxis(p, 1).filter > 1;
+         },
+         "in=1x1,filter=1x3,stride=2x1,padding=0x1"},
+        {"an image in two groups",
+         [](const Problem& p) {
+             return TestAxis(p, 0).in * TestAxis(p, 1).in > 5 && p.scalar("groups") == 2;
+         },
+         "c=2,k=2,groups=2,in=2x3"},
+        {"as many channels in as out",
+         [](const Problem& p) { return p.scalar("c") == p.scalar("k") && p.scalar("c") > 2; },
+         "c=3,k=3,in=1x1"},
+        {"a count", [](const Problem& p) { return p.scalar("n") * p.scalar("k") > 6; },
+         "n=2,k=4,in=1x1"},
+        {"two ways to fail",
+         [](const Problem& p) {
+             return p.scalar("n") >= 5 || (p.scalar("c") >= 3 && TestAxis(p, 0).dilation >= 2);
+         },
+         "c=3,in=1x1,dilation=2x1"},
+        {"padding or a larger image",
+         [](const Problem& p) { return TestAxis(p, 1).padded() >= 4 && TestAxis(p, 1).out() > 1; },
+         "in=1x2,padding=0x1"}};
+    for (const Planted& bug : planted) {
+        const auto fails = [&](const Problem& p) { return has_output(p) && bug.fails(p); };
+        for (const Problem& start : failing_starts(kernel, fails, 12)) {
+            CAPTURE(bug.name);
+            CAPTURE(start.print());
+            const Shrunk shrunk = shrink_from(kernel, start, failing_where(fails));
+            CHECK(shrunk.minimal());
+            CHECK(shrunk.smallest.problem.print() == bug.smallest);
+        }
+    }
+}
+
+TEST_CASE("a bug that needs so many elements is found in the shape of least distance") {
+    const TestKernel kernel(test_kernel());
+    const auto fails = [](const Problem& p) {
+        return has_output(p) && TestAxis(p, 0).in * TestAxis(p, 1).in > 40 &&
+               p.scalar("groups") == 2;
+    };
+    for (const char* start : {"c=2,k=2,groups=2,in=1x41", "n=2,c=6,k=4,groups=2,in=43x1,padding=1",
+                              "c=2,k=2,groups=2,in=3x17,stride=2"}) {
+        CAPTURE(std::string(start));
+        const Shrunk shrunk = shrink_from(kernel, parsed(start), failing_where(fails));
+        CHECK(shrunk.smallest.problem.print() == "c=2,k=2,groups=2,in=6x7");
+        CHECK(shrunk.minimality.kind == Minimality::Kind::boxed);
+        CHECK(shrunk.minimality.passed == shrunk.minimality.of);
+    }
+}
+
+TEST_CASE("a bug of every 16th output is found at the first, whatever made the found one") {
+    const TestKernel kernel(test_kernel());
+    // The last column is forgotten, where it is one more than a tile and reads the image.
+    const auto fails = [](const Problem& p) {
+        const TestAxis w(p, 1);
+        if (!has_output(p) || w.out() == 1 || w.out() % 16 != 1) return false;
+        for (std::int64_t f = 0; f < w.filter; ++f) {
+            const std::int64_t iw = (w.out() - 1) * w.stride + f * w.dilation - w.left;
+            if (iw >= 0 && iw < w.in) return true;
+        }
+        return false;
+    };
+    for (const char* start :
+         {"in=1x49", "n=3,in=5x33,filter=2x1", "in=1x65,stride=1x2",
+          "in=2x99,filter=1x3,stride=1x6", "in=1x13,filter=1x3,dilation=1x2,padding=0x4",
+          "in=1x50,filter=1x4,stride=1x3,padding=0x1", "c=2,k=2,in=3x16,filter=1x2,padding=0x1"}) {
+        CAPTURE(std::string(start));
+        REQUIRE(fails(parsed(start)));
+        const Shrunk shrunk = shrink_from(kernel, parsed(start), failing_where(fails));
+        CHECK(shrunk.smallest.problem.print() == "in=1x17");
+        CHECK(shrunk.minimality.passed == shrunk.minimality.of);
+    }
+}
+
+TEST_CASE("a bug that a product must be large for is found where the sum is smallest") {
+    const TestKernel kernel(test_kernel());
+    const auto fails = [](const Problem& p) {
+        return has_output(p) && p.scalar("n") * p.scalar("k") >= 1000;
+    };
+    for (const char* start : {"n=2,k=500,in=1x1", "n=1000,in=4x4,filter=3", "k=1024,in=1x2",
+                              "n=7,c=3,k=150,in=3x1", "n=100,k=100,in=1x1"}) {
+        CAPTURE(std::string(start));
+        const Shrunk shrunk = shrink_from(kernel, parsed(start), failing_where(fails));
+        // 28 and 36: no other pair of that sum has a smaller n, and none of a smaller sum fails.
+        CHECK(shrunk.smallest.problem.print() == "n=28,k=36,in=1x1");
+    }
+}
+
+TEST_CASE("shrinking keeps the kind of failure") {
+    const TestKernel kernel(test_kernel());
+    // A wrong value from n = 5 on, and a hang for n = 2 and 3.
+    const auto outcome = [](std::int64_t n) {
+        if (n != 2 && n != 3) return n >= 5 ? Outcome::failed("wrong") : Outcome::passed();
+        Outcome hang = Outcome::failed("no end");
+        hang.discovery = Discovery::overstepped;
+        return hang;
+    };
+    const auto runner = [&](const Case& candidate) {
+        return outcome(candidate.problem.scalar("n"));
+    };
+    const Shrunk wrong = shrink_from(kernel, parsed("n=9,in=2x3"), runner);
+    CHECK(wrong.smallest.problem.print() == "n=5,in=1x1");
+    CHECK(wrong.outcome.message == "wrong");
+    // Something smaller fails too, if otherwise.
+    CHECK_FALSE(wrong.minimal());
+    const Shrunk hang =
+        shrink_case(kernel.kernel, case_on(kernel, parsed("n=3,in=2x3")), outcome(3), runner);
+    CHECK(hang.smallest.problem.print() == "n=2,in=1x1");
+    CHECK(hang.minimal());
+}
+
+TEST_CASE("a call before that is not needed is left out first, or it was that call that failed") {
+    const TestKernel kernel(test_kernel());
+    Case found = case_on(kernel, parsed("n=5,in=2x3"));
+    found.setting.before = parsed("n=7,in=1x1");
+    std::vector<Case> runs;
+    const auto shrink = [&](const std::function<bool(const Case&)>& fails) {
+        runs.clear();
+        return shrink_case(kernel.kernel, found, Outcome::failed("first"),
+                           [&](const Case& candidate) {
+                               runs.push_back(candidate);
+                               return fails(candidate) ? Outcome::failed("wrong")
+                                                       : Outcome::passed();
+                           })
+            .smallest;
+    };
+    const Case alone =
+        shrink([](const Case& candidate) { return candidate.problem.scalar("n") >= 3; });
+    CHECK(alone.problem == parsed("n=3,in=1x1"));
+    CHECK_FALSE(alone.setting.before.has_value());
+    CHECK(runs.front().problem == found.problem);
+    CHECK_FALSE(runs[1].problem == *found.setting.before);
+    for (const Case& run : runs) CHECK_FALSE(run.setting.before.has_value());
+
+    const Case before =
+        shrink([](const Case& candidate) { return candidate.problem.scalar("n") >= 6; });
+    CHECK(runs[1].problem == *found.setting.before);
+    CHECK(before.problem == parsed("n=6,in=1x1"));
+    CHECK_FALSE(before.setting.before.has_value());
+
+    const Case needed = shrink([](const Case& candidate) {
+        return candidate.problem.scalar("n") >= 3 && candidate.setting.before;
+    });
+    CHECK(needed.problem == parsed("n=3,in=1x1"));
+    CHECK(needed.setting.before == found.setting.before);
+}

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs candidates for a smaller reproducer, counts them and keeps the last that failed. Decides
+// nothing about which candidates are tried.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+
+#include "harness/cases/suite.hpp"
+
+namespace gradverify {
+
+/// The most that one phase of shrinking may run: how many runs, and the seconds of processor time
+/// that they take, so that what shrinking finds does not hang on the machine's load.
+struct RunBudget {
+    std::int64_t runs = 0;
+    double seconds = 0.0;
+};
+
+class ShrinkTrials {
+  public:
+    ShrinkTrials(Case found, Outcome outcome, const CaseRunner& runner)
+        : smallest_(std::move(found)), outcome_(std::move(outcome)), runner_(&runner) {}
+
+    /// Runs the candidate. A failure of the found one's kind makes it the smallest so far; nothing
+    /// else does, so that shrinking never ends at a case that errored or was skipped, nor goes over
+    /// from a wrong value to a hang. Another kind of failure counts as errored: nothing is proven
+    /// where it was seen.
+    Verdict run(const Case& candidate) {
+        ++runs_;
+        const auto begin = Clock::now();
+        Outcome outcome = (*runner_)(candidate);
+        // A worker that ended does not say what it took.
+        seconds_ += outcome.discovery == Discovery::answered && outcome.seconds_cpu > 0.0
+                        ? outcome.seconds_cpu
+                        : std::chrono::duration<double>(Clock::now() - begin).count();
+        if (outcome.verdict != Verdict::failed) return outcome.verdict;
+        if (!is_of_one_kind(outcome, outcome_)) return Verdict::errored;
+        smallest_ = candidate;
+        outcome_ = std::move(outcome);
+        return Verdict::failed;
+    }
+    bool fails(const Case& candidate) { return run(candidate) == Verdict::failed; }
+
+    /// Starts a phase with a budget of its own.
+    void start(RunBudget budget) {
+        last_run_ = runs_ + budget.runs;
+        last_second_ = seconds_ + budget.seconds;
+    }
+    bool may_go_on() const { return runs_ < last_run_ && seconds_ < last_second_; }
+    std::int64_t runs_left() const { return last_run_ - runs_; }
+
+    /// Counts runs that were made elsewhere.
+    void count(std::int64_t runs) { runs_ += runs; }
+
+    const Case& smallest() const { return smallest_; }
+    const Outcome& outcome() const { return outcome_; }
+    std::int64_t runs() const { return runs_; }
+
+  private:
+    using Clock = std::chrono::steady_clock;
+
+    Case smallest_;
+    Outcome outcome_;
+    const CaseRunner* runner_;
+    std::int64_t runs_ = 0, last_run_ = 0;
+    double seconds_ = 0.0, last_second_ = 0.0;
+};
+
+}  // namespace gradverify

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+// The property suite itself as tests: every registered kernel keeps every property on every device
+// of the machine; and what the suite promises of its cases.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "harness/report/failure.hpp"
+#include "harness/report/summary.hpp"
+#include "harness/run/check.hpp"
+#include "harness/run/rows.hpp"
+#include "properties/checking/context.hpp"
+#include "properties/data/seeds.hpp"
+#include "properties/problems/covering_array.hpp"
+#include "properties/problems/enumerate.hpp"
+#include "properties/problems/generator.hpp"
+#include "properties/suite/suite.hpp"
+#include "properties/tests/devices.hpp"
+
+namespace gradverify {
+
+namespace {
+
+bool is_seeded_bug(const Row& row) { return row.kernel->name.find("/bug_") != std::string::npos; }
+
+std::vector<Row> rows_of_correct_kernels(const Suite& suite, const std::string& property) {
+    auto rows = select_rows(suite, Registry::instance(), {}, property, test_devices());
+    std::erase_if(rows, is_seeded_bug);
+    return rows;
+}
+
+/// Empty problems at most one step from the default one, of which nothing can be compared.
+std::int64_t empty_near(const Kernel& kernel) {
+    const SupportedProblems supported(*kernel.op, *kernel.pass, kernel.any());
+    ProblemEnumerator enumerator(supported, {.distance = 1});
+    std::int64_t count = 0;
+    while (const auto problem = enumerator.next()) count += kernel.op->is_empty(*problem);
+    return count;
+}
+
+void check_property(const char* property) {
+    const Suite suite = make_suite(Registry::instance());
+    const auto rows = rows_of_correct_kernels(suite, property);
+    REQUIRE(rows.size() >= 6);
+    WorkerPool pool({.command = suite_worker_command(), .jobs = 2});
+    const CheckOptions options{.cases = 60, .seed = 20};
+    for (const RowResult& result : check_rows(suite, rows, options, pool, {})) {
+        CAPTURE(result.row.kernel->name);
+        CAPTURE(result.row.device);
+        const std::string report = result.failure ? report_failure(result) : result.message;
+        CHECK_MESSAGE(result.verdict == Verdict::passed, report);
+        CHECK(result.cases == 60);
+    }
+}
+
+}  // namespace
+
+TEST_CASE("every kernel equals the reference on integers") { check_property("matches_reference"); }
+
+TEST_CASE("every kernel stays within the rounding bound") {
+    check_property("within_rounding_bound");
+}
+
+TEST_CASE("every gradient kernel is the derivative of the forward map") {
+    check_property("matches_finite_differences");
+}
+
+TEST_CASE("every gradient kernel is the adjoint of a forward kernel") {
+    check_property("adjoint_identity");
+}
+
+TEST_CASE("every kernel writes its outputs and nothing else, and reads only its inputs") {
+    check_property("stays_in_bounds");
+}
+
+TEST_CASE("every kernel gives the same result again, and elsewhere in memory") {
+    check_property("repeatable");
+}
+
+TEST_CASE("every kernel orders what its threads share") { check_property("free_of_races"); }
+
+TEST_CASE("every kernel keeps every property on every problem near the default one") {
+    const Suite suite = make_suite(Registry::instance());
+    const auto rows = rows_of_correct_kernels(suite, "*");
+    WorkerPool pool({.command = suite_worker_command(), .jobs = 2});
+    CheckOptions options;
+    options.exhaustive = ExhaustiveLimits{.distance = 1};
+    int rows_near = 0;
+    for (const RowResult& result : check_rows(suite, rows, options, pool, {})) {
+        CAPTURE(result.row.kernel->name);
+        CAPTURE(result.row.property);
+        // One whose filter is 3x3 only is further away.
+        if (result.message == "supports no problem up to this distance in this shard" ||
+            result.message == "draws problems of its own")
+            continue;
+        CHECK_MESSAGE(result.verdict == Verdict::passed, result.message);
+        REQUIRE(result.exhaustive);
+        CHECK(result.exhaustive->distance == 1);
+        // Some properties hold of an empty problem, too, which is then compared.
+        const std::int64_t compared = result.exhaustive->compared;
+        CHECK(result.coverage.problems() >= compared);
+        CHECK(result.coverage.problems() <= compared + empty_near(*result.row.kernel));
+        CHECK(result.coverage.problems() <= result.exhaustive->problems);
+        CHECK(result.cases >= 3 * result.exhaustive->problems);
+        ++rows_near;
+    }
+    CHECK(rows_near > 100);
+}
+
+TEST_CASE("an exhaustive row ends at the smallest problem that shows a bug") {
+    const Suite suite = make_suite(Registry::instance());
+    const Row row{Registry::instance().find_kernel("conv.grad_input/bug_a04_group_weight_offset"),
+                  "adjoint_identity", "cpu"};
+    WorkerPool pool({.command = suite_worker_command(), .jobs = 2});
+    CheckOptions options;
+    options.exhaustive = ExhaustiveLimits{.distance = 4};
+    const auto results = check_rows(suite, {row}, options, pool, {});
+    REQUIRE(results.front().failure);
+    CHECK(results.front().failure->smallest.problem.print() == "c=2,k=2,groups=2,in=1x1");
+    CHECK(results.front().failure->minimal());
+    CHECK(results.front().exhaustive->distance == 2);
+}
+
+TEST_CASE("free_of_races is a row of the cpu device alone") {
+    const Suite suite = make_suite(Registry::instance());
+    CHECK(select_rows(suite, Registry::instance(), {}, "free_of_races", {"cuda"}).empty());
+    for (const Kernel& kernel : Registry::instance().kernels())
+        CHECK(std::ranges::count(kernel.devices(), checked_variant) == 0);
+}
+
+TEST_CASE("case i depends on the seed, the kernel, the property and i alone") {
+    const Suite suite = make_suite(Registry::instance()), other = make_suite(Registry::instance());
+    const auto rows = rows_of_correct_kernels(suite, "*");
+    for (const Row& row : rows)
+        for (const std::int64_t i : {0, 7, 100, 999}) {
+            const auto drawn = suite.draw(row, 3, i).drawn;
+            REQUIRE(drawn);
+            // Whatever was drawn before, from another suite, in another order.
+            other.draw(rows.front(), 4, 5);
+            CHECK(drawn->print() == other.draw(row, 3, i).drawn->print());
+        }
+    const Row& row = rows.front();
+    CHECK(suite.draw(row, 3, 100).drawn->print() != suite.draw(row, 4, 100).drawn->print());
+    CHECK(suite.draw(row, 3, 100).drawn->print() != suite.draw(row, 3, 101).drawn->print());
+    CHECK(suite.draw(row, 3, 100).drawn->problem.print() !=
+          suite.draw({row.kernel, "repeatable", row.device}, 3, 100).drawn->problem.print());
+}
+
+TEST_CASE("a covering array that is longer than usual is drawn in a thousand cases too") {
+    const Kernel& kernel =
+        *Registry::instance().find_kernel("complex_conv_transpose.grad_weight/direct_f64");
+    const ProblemGenerator generator(*kernel.op, *kernel.pass, kernel.any());
+    const CoveringArray& array = generator.covering_array();
+    REQUIRE(array.problems().size() > 667);  // of three cases two are the array's, usually
+    for (const auto& [rank, reach] : array.pairs()) {
+        LevelPairs met(reach.factors());
+        for (std::int64_t i = 0; i < 1000; ++i) {
+            const Problem problem =
+                *generator.draw(draw_seed({1, kernel.name, "matches_reference", i}), i);
+            if (problem.rank() == rank)
+                met.add(met.levels_of(problem), kernel.op->is_empty(problem));
+        }
+        CHECK(met.missing_of(reach, 0).count == 0);
+    }
+}
+
+TEST_CASE("a forward kernel that is wrong about derivatives is passed over for one that is right") {
+    const Suite suite = make_suite(Registry::instance());
+    const Row row{Registry::instance().find_kernel("conv.grad_weight/general"), "adjoint_identity",
+                  "cpu"};
+    // The wrong one comes first by name, and is right wherever the bias is not zero.
+    REQUIRE(Registry::instance().find_kernel("conv.forward/bug_needs_bias"));
+    for (std::int64_t i = 0; i < 40; ++i) {
+        const std::string printed = suite.draw(row, 5, i).drawn->print();
+        CAPTURE(printed);
+        const Verdict verdict = suite.run(printed).verdict;
+        CHECK((verdict == Verdict::passed || verdict == Verdict::vacuous));
+    }
+}
+
+TEST_CASE("a partner whose tensors can't hold a kernel's values is passed over") {
+    // The sums of doubles and floats are larger than a bfloat16's integers.
+    const std::string printed =
+        "v1:conv.grad_weight/general_f64:adjoint_identity:cpu:in=1x2:data=dy[0]=1,x[0]=257,x[1]=3";
+    const Case checked = Case::parse(printed, Registry::instance());
+    CaseContext context(checked, Registry::instance(), ValueKind::integers);
+    const auto inputs = context.inputs_of(context.op().forward());
+    const auto can_take = [&](const char* kernel) {
+        return context.can_take(*Registry::instance().find_kernel(kernel), inputs);
+    };
+    CHECK(can_take("conv.forward/naive"));
+    CHECK(can_take("conv.forward/naive_f16"));
+    CHECK_FALSE(can_take("conv.forward/naive_bf16"));
+    CHECK(make_suite(Registry::instance()).run(printed).verdict == Verdict::passed);
+}
+
+TEST_CASE(
+    "of a double kernel the reference's own error counts as well, of a narrow one the store") {
+    const auto bound_of_one = [](const char* kernel) {
+        const Case checked = Case::parse(std::string("v1:") + kernel +
+                                             ":within_rounding_bound:cpu:in=1x1:"
+                                             "data=dy[0]=1.5,x[0]=1.25",
+                                         Registry::instance());
+        CaseContext context(checked, Registry::instance(), ValueKind::mantissas);
+        return context.bounded()[0].data[0].error();
+    };
+    const double exact = 1.5 * 1.25;
+    CHECK(bound_of_one("conv.grad_weight/general") == doctest::Approx(exact * 0x1p-24));
+    CHECK(bound_of_one("conv.grad_weight/general_f64") == doctest::Approx(exact * 0x1p-52));
+    // 1.875 and what a float is off there round to one half, and to one bfloat16; what is left is
+    // the reference's own.
+    CHECK(bound_of_one("conv.grad_weight/general_f16") == doctest::Approx(exact * 0x1p-52));
+    CHECK(bound_of_one("conv.grad_weight/general_bf16") == doctest::Approx(exact * 0x1p-52));
+}
+
+TEST_CASE("explicit data must be such that sums stay exact") {
+    const Suite suite = make_suite(Registry::instance());
+    const std::string start = "v1:conv.grad_bias/naive:matches_reference:cpu:in=3x3:data=";
+    CHECK(suite.run(start + "dy[0]=16777216").verdict == Verdict::passed);
+    CHECK_THROWS_WITH(suite.run(start + "dy[0]=16777216,dy[1]=-1"),
+                      "data: its sums go beyond 2^24, where integers are no longer exact");
+    CHECK_THROWS_WITH(suite.run(start + "dy[0]=0.5"), "data: matches_reference needs integers");
+}
+
+TEST_CASE("a printed case that can't be run says why") {
+    const Suite suite = make_suite(Registry::instance());
+    const auto complaint = [&](const std::string& printed) {
+        try {
+            suite.run(printed);
+        } catch (const std::exception& wrong) {
+            return std::string(wrong.what());
+        }
+        return std::string();
+    };
+    CHECK(complaint("v1:conv.forward/naive:adjoint_identity:cpu:in=1x1:seed=1") ==
+          "the property adjoint_identity does not apply to conv.forward/naive");
+    CHECK(complaint("v1:conv.forward/naive:is_nice:cpu:in=1x1:seed=1")
+              .starts_with("there is no property 'is_nice'; there are matches_reference"));
+    CHECK(complaint("v1:conv.grad_weight/naive:repeatable:cpu:in=3x3,stride=2:seed=1") ==
+          "needs stride = 1");
+    CHECK(complaint("v1:conv.forward/naive:repeatable:cpu:c=3,groups=2,in=3x3:seed=1") ==
+          "conv needs c multiple of groups");
+}
+
+TEST_CASE("a NaN that is made of the inputs is the same again, and may come from elsewhere") {
+    Registry registry;
+    registry.add(Operator(*Registry::instance().find_operator("relu")));
+    KernelDeclaration made_of_inputs =
+        *Registry::instance().find_kernel("relu.forward/naive")->on("cpu");
+    made_of_inputs.thunk = [](const PassCall& call) {
+        for (std::int64_t i = 0; i < call.tensors[0].elements(); ++i)
+            call.tensors[1].as<float>()[i] = std::sqrt(call.tensors[0].as<const float>()[i]);
+    };
+    registry.add(std::move(made_of_inputs));
+    registry.check();
+    const Suite suite = make_suite(registry);
+    const auto outcome_of = [&](const std::string& property) {
+        return suite.run("v1:relu.forward/naive:" + property + ":cpu:n=3:data=x[0]=4,x[1]=-1");
+    };
+    CHECK(outcome_of("repeatable").verdict == Verdict::passed);
+    const Outcome outcome = outcome_of("stays_in_bounds");
+    CHECK(outcome.verdict == Verdict::failed);
+    CHECK(outcome.message.starts_with("an output is no number in either of two calls"));
+    CHECK(outcome_of("within_rounding_bound").verdict == Verdict::failed);
+}
+
+}  // namespace gradverify

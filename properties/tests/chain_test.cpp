@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// A chain of layers in which one is wrong is reported as that layer; and the integers that such a
+// chain is compared on stay exact through all of them.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "harness/registry/registry.hpp"
+#include "properties/data/thinned.hpp"
+#include "properties/suite/suite.hpp"
+#include "properties/tests/devices.hpp"
+
+namespace gradverify {
+
+namespace {
+
+const std::string whole =
+    "n=3,k1=2,k2=2,hidden1=3,hidden2=4,classes=3,in=8x8,filter=2x2,window=2x2";
+
+std::string message_of(const std::string& variant, const std::string& property,
+                       const std::string& problem) {
+    const Suite suite = make_suite(Registry::instance());
+    for (int seed = 1; seed <= 40; ++seed) {
+        const Outcome outcome = suite.run("v1:lenet5_logits.backward/" + variant + ":" + property +
+                                          ":cpu:" + problem + ":seed=" + std::to_string(seed));
+        if (outcome.verdict == Verdict::failed) return outcome.message;
+    }
+    return "passed";
+}
+
+std::vector<Array<double>> results_of(const Operator& op, const PassSpec& pass,
+                                      const Problem& problem,
+                                      const std::vector<Array<double>>& taken) {
+    std::vector<Array<double>> results;
+    for (const std::string& name : pass.outputs) {
+        results.push_back({op.sizes_of(name, problem), {}});
+        results.back().data.resize(static_cast<std::size_t>(element_count(results.back().sizes)));
+    }
+    pass.reference(problem, taken, results);
+    return results;
+}
+
+/// The largest sum of magnitudes in any step of a pass, each step on what flows through the chain.
+double largest_sum(const Operator& op, const PassSpec& pass, const Problem& problem,
+                   const Values& values, const ElementTypes& types) {
+    std::map<std::string, Array<double>> flow;
+    const auto name_all = [&](const std::vector<std::string>& names,
+                              const std::vector<Array<double>>& arrays) {
+        for (std::size_t i = 0; i < arrays.size(); ++i) flow[names[i]] = arrays[i];
+    };
+    const auto& saved = op.forward().outputs;
+    name_all(saved, pick(op, problem, values, saved, types));
+    const auto taken = pick(op, problem, values, pass.taken_by_reference(), types);
+    name_all(pass.taken_by_reference(), taken);
+    name_all(pass.outputs, results_of(op, pass, problem, taken));
+    double largest = 0.0;
+    REQUIRE(!pass.steps.empty());
+    for (const Step& step : pass.steps) {
+        const std::size_t dot = step.pass.find('.');
+        const Operator& layer = *Registry::instance().find_operator(step.pass.substr(0, dot));
+        const PassSpec& part = *layer.find_pass(step.pass.substr(dot + 1));
+        const Problem part_problem = Problem::parse(layer.space, step.problem(problem));
+        std::vector<Array<double>> magnitudes;
+        for (const std::string& name : part.taken_by_reference()) {
+            magnitudes.push_back(
+                {layer.sizes_of(name, part_problem), flow.at(step.tensor(name)).data});
+            for (double& value : magnitudes.back().data) value = std::abs(value);
+        }
+        for (const Array<double>& sums : results_of(layer, part, part_problem, magnitudes))
+            for (const double sum : sums.data) largest = std::max(largest, sum);
+    }
+    return largest;
+}
+
+}  // namespace
+
+TEST_CASE("the layer that is wrong is named, whatever it does to the layers behind it") {
+    for (const char* property : {"matches_reference", "within_rounding_bound"}) {
+        const auto departs = [&](const char* variant) {
+            const std::string message = message_of(variant, property, whole);
+            const std::string begin = "; the first tensor that departs is ";
+            const std::size_t at = message.find(begin), end = message.find(": that kernel");
+            REQUIRE(at != std::string::npos);
+            return message.substr(at + begin.size(), end - at - begin.size());
+        };
+        CAPTURE(property);
+        CHECK(departs("bug_a20_first_sample") == "drelu4_out, of step 3 of 21, fc.grad_input");
+        CHECK(departs("bug_not_cleared") == "drelu2_out, of step 12 of 21, maxpool.grad_input");
+        CHECK(departs("bug_pre_activation") == "dfc2_w, of step 5 of 21, fc.grad_weight");
+        CHECK(departs("bug_counted_twice") == "dconv2_b, of step 15 of 21, conv.grad_bias");
+    }
+    const std::string at_zero = message_of("bug_mask_from_zero", "matches_reference", whole);
+    CHECK(at_zero.find(", relu.grad_input: that kernel is wrong") != std::string::npos);
+}
+
+TEST_CASE("a chain that is right has nothing to name") {
+    CHECK(message_of("chain", "matches_reference", whole) == "passed");
+    CHECK(message_of("chain", "within_rounding_bound", whole) == "passed");
+}
+
+TEST_CASE("integers are thinned until each number of each pass is exact, and not further") {
+    const Operator& op = *Registry::instance().find_operator("lenet5_logits");
+    for (const char* text :
+         {"in=1x1", "n=2,k1=6,k2=16,hidden1=12,hidden2=8,classes=4,in=16x16,filter=3x3,window=2x2"})
+        for (const bool is_dense : {false, true})
+            for (std::uint64_t seed = 1; seed <= 12; ++seed) {
+                CAPTURE(text);
+                CAPTURE(is_dense);
+                CAPTURE(seed);
+                const Problem problem = Problem::parse(op.space, text);
+                const ElementTypes types(24);
+                const Data data{.seed = seed, .is_dense = is_dense};
+                const Values values = draw_thinned(op, problem, data, types);
+                bool any = false;
+                for (const auto& [name, array] : values)
+                    for (const double value : array.data) {
+                        CHECK(value == std::round(value));
+                        any |= value != 0.0;
+                    }
+                CHECK((any || meets_kinks(op, data, ValueKind::integers)));
+                for (const PassSpec& pass : op.passes)
+                    CHECK(largest_sum(op, pass, problem, values, types) <= 0x1p+24);
+            }
+}
+
+TEST_CASE("small networks are drawn without zeros, and with both signs and one by turns") {
+    const Operator& op = *Registry::instance().find_operator("lenet5_logits");
+    const Problem problem = Problem::parse(op.space, "in=1x1");
+    for (std::uint64_t seed : {1, 2, 3, 5, 6}) {
+        CAPTURE(seed);
+        bool negative = false;
+        for (const auto& [name, array] :
+             draw_thinned(op, problem, {.seed = seed, .is_dense = true}, ElementTypes(24)))
+            for (const double value : array.data) {
+                CHECK(value != 0.0);
+                negative |= value < 0.0 && name != "dfc3_out";
+            }
+        CHECK(negative == (seed % 2 == 0));
+    }
+}
+
+}  // namespace gradverify

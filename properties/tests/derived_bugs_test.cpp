@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// The seeded bugs of the operators that are declared by their forward function alone: each is
+// killed by the property that claims it, from the generator alone, and shrunk to the smallest
+// problem known for it, with data that a person reads.
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "properties/suite/suite.hpp"
+#include "properties/tests/seeded_bugs/hunt.hpp"
+
+namespace gradverify {
+
+namespace {
+
+// One draw in about a hundred has more than 768 tokens, which one of the bugs needs.
+constexpr std::int64_t cases_maximum = 1500;
+
+}  // namespace
+
+TEST_CASE("each seeded bug of a derived operator is killed and shrunk to its smallest problem") {
+    hunt_down_all(derived_bugs, {.cases_maximum = cases_maximum});
+}
+
+TEST_CASE("a bug of one length in a hundred is found, with one row and one column") {
+    const Suite suite = make_suite(Registry::instance(), {.edge_problems = false});
+    const std::string kernel = "embedding.grad_weight/bug_a15_padding_of_many_tokens";
+    const Row row{Registry::instance().find_kernel(kernel), "matches_reference", "cpu"};
+    for (const std::uint64_t seed : {1, 2}) {
+        WorkerPool pool(one_suite_worker());
+        const auto failure = first_failure(suite, row, seed, pool, cases_maximum);
+        REQUIRE(failure);
+        const Shrunk shrunk =
+            suite.shrink(failure->found, failure->outcome,
+                         [&](const Case& candidate) { return pool.run(candidate.print()); });
+        // How near to 769 tokens it comes depends on the seconds that shrinking has.
+        const Problem& problem = shrunk.smallest.problem;
+        CAPTURE(problem.print());
+        CHECK(problem.distance() == problem.scalar("tokens") - 1);
+        CHECK(problem.scalar("tokens") <= failure->found.problem.scalar("tokens"));
+        CHECK(shrunk.smallest.data.elements.size() == 1);
+    }
+    const auto verdict = [&](const char* tokens) {
+        return suite.run("v1:" + kernel + ":matches_reference:cpu:tokens=" + tokens + ":dense=1")
+            .verdict;
+    };
+    CHECK(verdict("769") == Verdict::failed);
+    CHECK(verdict("768") != Verdict::failed);
+}
+
+}  // namespace gradverify

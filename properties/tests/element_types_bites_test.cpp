@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+// The bound of each element type must bite, with what a kernel of that type stores: an output moved
+// by twice its bound, a product left out, and products rounded to the next narrower type, in
+// problems with at most 64 terms. What rounding to the type hides no bound can show: of half and
+// bfloat16 most errors of one product in one output are gone once the sum is stored, so a narrower
+// product is looked for in all outputs of a problem together.
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "harness/numbers/element_bits.hpp"
+#include "properties/checking/context.hpp"
+#include "properties/tests/small_conv_problems.hpp"
+
+namespace gradverify {
+
+namespace {
+
+/// A number with so many digits.
+double with_digits(double value, int digits) {
+    if (value == 0.0) return value;
+    const int shift = digits - 1 - std::ilogb(value);
+    return std::ldexp(std::nearbyint(std::ldexp(value, shift)), -shift);
+}
+
+/// The digits of the next narrower type: of an 8-bit float below bfloat16.
+int digits_below(DType dtype) {
+    switch (dtype) {
+        case DType::f64:
+            return traits_of(DType::f32).exact_bits;
+        case DType::f32:
+            return traits_of(DType::f16).exact_bits;
+        case DType::f16:
+            return traits_of(DType::bf16).exact_bits;
+        default:
+            return 4;
+    }
+}
+
+/// A pass on a problem's data, and what a kernel of the type may store.
+struct Sample {
+    CaseContext context;
+    DType dtype;
+    Array<double> exact;
+    Expected expected;
+
+    explicit Sample(const Case& drawn)
+        : context(drawn, Registry::instance(), ValueKind::mantissas),
+          dtype(context.types().of(context.op(), context.pass().outputs[0])),
+          exact(context.reference(context.pass())[0]),
+          expected(Expected::within(context.pass().outputs[0], context.bounded()[0])) {}
+
+    std::vector<double> stored(const std::vector<double>& values) const {
+        std::vector<double> all;
+        for (const double value : values) all.push_back(rounded_to(dtype, value));
+        return all;
+    }
+    bool caught(const std::vector<double>& values) const {
+        return !compare(stored(values), expected).ok;
+    }
+
+    /// What each output loses when one element of an input is zero.
+    std::vector<double> products(std::size_t input, std::size_t element) {
+        auto without = context.inputs_of(context.pass());
+        without[input].data[element] = 0.0;
+        auto lost = exact.data;
+        const auto rest = context.reference(context.pass(), without)[0].data;
+        for (std::size_t i = 0; i < lost.size(); ++i) lost[i] -= rest[i];
+        return lost;
+    }
+};
+
+struct Rates {
+    int problems = 0, false_alarms = 0, moved = 0, dropped = 0, one_rounded = 0, all_rounded = 0;
+};
+
+Rates rates_of(const std::string& kernel, int problems) {
+    Rates rates{.problems = problems};
+    SplitMix64 random(mix_seed(3, kernel));
+    const PassSpec& pass = *Registry::instance().find_kernel(kernel)->pass;
+    for (int i = 0; i < problems; ++i) {
+        const Case drawn{
+            .kernel = kernel,
+            .property = "within_rounding_bound",
+            .device = "cpu",
+            // One product and nothing else is as far off as its rounding.
+            .problem = small_conv_problem(random, pass, {.image_most = 6, .terms_least = 2}),
+            .data = {.seed = random.next() >> 40},
+            .setting = {}};
+        Sample sample(drawn);
+        const std::vector<double>& exact = sample.exact.data;
+        rates.false_alarms += sample.caught(exact);
+
+        auto wrong = exact;
+        const std::size_t at = random.below(exact.size());
+        const double ulp = 2.0 * traits_of(sample.dtype).unit_roundoff * std::abs(exact[at]);
+        wrong[at] += 2.0 * sample.expected.bounds[at] + ulp;
+        rates.moved += sample.caught(wrong);
+
+        const auto inputs = sample.context.inputs_of(pass);
+        const std::size_t input = inputs[0].data.size() < inputs[1].data.size() ? 0 : 1;
+        const auto lost = sample.products(input, random.below(inputs[input].data.size()));
+        wrong = exact;
+        std::size_t reached = random.below(exact.size());
+        for (std::size_t j = 0; j < exact.size() && lost[reached] == 0.0; ++j)
+            reached = (reached + 1) % exact.size();
+        wrong[reached] -= lost[reached];
+        rates.dropped += sample.caught(wrong);
+
+        wrong = exact;
+        const int digits = digits_below(sample.dtype);
+        for (std::size_t j = 0; j < lost.size(); ++j)
+            wrong[j] += with_digits(lost[j], digits) - lost[j];
+        rates.one_rounded += sample.caught(wrong);
+
+        wrong = exact;
+        for (std::size_t element = 0; element < inputs[input].data.size(); ++element) {
+            const auto products = sample.products(input, element);
+            for (std::size_t j = 0; j < products.size(); ++j)
+                wrong[j] += with_digits(products[j], digits) - products[j];
+        }
+        rates.all_rounded += sample.caught(wrong);
+    }
+    MESSAGE(kernel << ", of " << problems << " problems: moved by twice the bound " << rates.moved
+                   << ", product dropped " << rates.dropped << ", one product of each output "
+                   << rates.one_rounded << " and every product " << rates.all_rounded
+                   << " rounded to the next narrower type");
+    return rates;
+}
+
+}  // namespace
+
+TEST_CASE("the rounding bound of each element type catches small errors") {
+    constexpr int problems = 200;
+    for (const char* kernel : {"conv.grad_weight/general_f64", "conv.grad_weight/general",
+                               "conv.grad_weight/general_f16", "conv.grad_weight/general_bf16",
+                               "conv.forward/naive_f16", "conv.forward/naive_bf16"}) {
+        CAPTURE(kernel);
+        const Rates rates = rates_of(kernel, problems);
+        CHECK(rates.false_alarms == 0);
+        CHECK(rates.moved == problems);
+        CHECK(rates.dropped >= problems * 95 / 100);
+        CHECK(rates.all_rounded >= problems * 95 / 100);
+    }
+}
+
+}  // namespace gradverify

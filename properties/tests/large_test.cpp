@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: Apache-2.0
+// Large problems: what is drawn, that offsets of 16 bits are found on the CPU device and offsets of
+// 32 bits on a GPU, and that right kernels pass. What is large is 2^16 without a GPU.
+#include <doctest/doctest.h>
+
+#include <set>
+#include <string>
+
+#include "harness/operators/copies.hpp"
+#include "harness/workers/pool.hpp"
+#include "kernels/grids.cuh"
+#include "properties/data/seeds.hpp"
+#include "properties/large/plan.hpp"
+#include "properties/problems/generator.hpp"
+#include "properties/suite/suite.hpp"
+#include "properties/tests/devices.hpp"
+
+namespace gradverify {
+
+namespace {
+
+constexpr std::string_view property = "holds_when_large";
+constexpr std::int64_t cases = 4;
+
+Suite suite_of_16_bits() {
+    return make_suite(Registry::instance(), {.large = {.offset_bits = 16}});
+}
+
+Row row_of(const std::string& kernel, const std::string& device) {
+    const Kernel* found = Registry::instance().find_kernel(kernel);
+    REQUIRE_MESSAGE(found, kernel);
+    return {found, std::string(property), device};
+}
+
+Case drawn_case(const Suite& suite, const Row& row, std::uint64_t seed, std::int64_t index) {
+    const auto draw = suite.draw(row, seed, index);
+    REQUIRE_MESSAGE(draw.drawn, row.kernel->name << ": " << draw.why_none);
+    return *draw.drawn;
+}
+
+/// Of the largest tensor of the pass.
+std::int64_t most_elements(const Case& drawn, bool in_bytes) {
+    const Kernel& kernel = *Registry::instance().find_kernel(drawn.kernel);
+    std::int64_t most = 0;
+    for (const std::string& tensor : kernel.pass->tensors()) {
+        const auto bytes =
+            static_cast<std::int64_t>(traits_of(dtype_of(kernel.any(), *kernel.op, tensor)).bytes);
+        most = std::max(most, element_count(kernel.op->sizes_of(tensor, drawn.problem)) *
+                                  (in_bytes ? bytes : 1));
+    }
+    return most;
+}
+
+/// What the cases of a row came to on the CPU device, the first failure first.
+struct Found {
+    std::optional<Case> failing;
+    Outcome outcome;
+    int passed = 0, skipped = 0;
+};
+
+Found run_cases(const Suite& suite, const Row& row, std::uint64_t seed) {
+    Found found;
+    for (std::int64_t i = 0; i < cases; ++i) {
+        const Case drawn = drawn_case(suite, row, seed, i);
+        const Outcome outcome = suite.run(drawn.print());
+        found.passed += outcome.verdict == Verdict::passed;
+        found.skipped += outcome.verdict == Verdict::skipped;
+        if (outcome.verdict == Verdict::failed && !found.failing) {
+            found.failing = drawn;
+            found.outcome = outcome;
+        }
+        if (outcome.verdict != Verdict::passed && outcome.verdict != Verdict::failed)
+            MESSAGE(drawn.print() << ": " << name_of(outcome.verdict) << " " << outcome.message);
+    }
+    return found;
+}
+
+const std::string bugs[] = {
+    "relu.forward/bug_a18_offset_",    "relu.forward/bug_a18_unsigned_offset_",
+    "relu.forward/bug_a18_count_",     "conv.forward/bug_a18_offset_",
+    "conv.grad_input/bug_a18_offset_", "conv.grad_weight/bug_a18_offset_"};
+
+}  // namespace
+
+TEST_CASE("what operators are separable along holds of the passes that are known to obey it") {
+    // The bias of a sum over input channels is counted once for each copy; the gradient of a bias
+    // is the same for all copies of input channels, and not their sum.
+    const std::set<std::string> known{"conv.forward along c",
+                                      "conv.backward along c",
+                                      "conv_transpose.forward along c",
+                                      "fc.forward along c",
+                                      "conv.grad_bias along c",
+                                      "conv_transpose.grad_bias along c",
+                                      "fc.grad_bias along c",
+                                      "complex_conv.forward along c",
+                                      "complex_conv.backward along c",
+                                      "complex_conv.grad_bias along c",
+                                      "conv_transpose.backward along c",
+                                      "complex_conv_transpose.forward along c",
+                                      "complex_conv_transpose.backward along c",
+                                      "complex_conv_transpose.grad_bias along c"};
+    std::set<std::string> lawless;
+    std::set<std::string> tried;
+    for (const Kernel& kernel : Registry::instance().kernels()) {
+        KernelDeclaration all;
+        all.operator_name = kernel.op->name;
+        all.pass_name = kernel.pass->name;
+        const std::string pass = kernel.op->name + "." + kernel.pass->name;
+        if (kernel.op->separable.empty() || !tried.insert(pass).second) continue;
+        const Kernel any{
+            .name = pass, .op = kernel.op, .pass = kernel.pass, .by_device = {{"cpu", &all}}};
+        ProblemGeneratorOptions options;
+        options.budget.multiply_adds = 0x1p14;
+        const ProblemGenerator generator(*kernel.op, *kernel.pass, all, options);
+        for (const SeparableSpec& along : kernel.op->separable) {
+            int problems = 0;
+            for (std::uint64_t seed = 0; seed < 400 && problems < 12; ++seed) {
+                const Problem one = generator.draw_freely(seed);
+                if (kernel.op->is_empty(one) || why_not_multiplied(along, one)) continue;
+                ++problems;
+                const auto why = why_law_fails(
+                    any, one, along,
+                    kernel.op->is_exact_on_integers() ? ValueKind::integers : ValueKind::mantissas);
+                if (!why) continue;
+                CAPTURE(one.print());
+                CAPTURE(*why);
+                const std::string name = pass + " along " + along.name;
+                CHECK_MESSAGE(known.contains(name), name);
+                lawless.insert(name);
+            }
+            CHECK_MESSAGE(problems > 0, pass << " along " << along.name);
+        }
+    }
+    for (const std::string& name : known) CHECK_MESSAGE(lawless.contains(name), name);
+}
+
+TEST_CASE("a large case is larger than its kind asks for, and a function of seed and index alone") {
+    const Suite suite = make_suite(Registry::instance());
+    for (const char* name : {"relu.forward/naive", "conv.forward/direct", "conv.grad_weight/direct",
+                             "fc.forward/tiled", "conv.forward/direct_f16"}) {
+        const Row row = row_of(name, "cpu");
+        for (std::int64_t i = 0; i < cases; ++i) {
+            const Case drawn = drawn_case(suite, row, 7, i);
+            CAPTURE(drawn.print());
+            REQUIRE(drawn.setting.copies);
+            CHECK(drawn == drawn_case(make_suite(Registry::instance()), row, 7, i));
+            CHECK(Case::parse(drawn.print(), Registry::instance()) == drawn);
+            const std::int64_t threshold = std::int64_t{1} << (i == 3 ? 32 : 31);
+            CHECK(most_elements(drawn, i == 1) > threshold);
+            CHECK(most_elements(drawn, true) < std::int64_t{1} << 37);
+        }
+    }
+}
+
+TEST_CASE(
+    "offsets and counts of 16 bits are found, and the case is shrunk to where they overflow") {
+    const Suite suite = suite_of_16_bits();
+    for (const std::string& bug : bugs) {
+        const Row row = row_of(bug + "16", "cpu");
+        for (const std::uint64_t seed : {1, 2, 3}) {
+            CAPTURE(row.kernel->name);
+            CAPTURE(seed);
+            const Found found = run_cases(suite, row, seed);
+            REQUIRE(found.failing);
+            CAPTURE(found.failing->print());
+            CAPTURE(found.outcome.message);
+            const Shrunk shrunk =
+                suite.shrink(*found.failing, found.outcome,
+                             [&](const Case& candidate) { return suite.run(candidate.print()); });
+            CAPTURE(shrunk.smallest.print());
+            CHECK(suite.run(shrunk.smallest.print()).verdict == Verdict::failed);
+            // A copy less would lie within the offsets.
+            Case fewer = shrunk.smallest;
+            const SeparableSpec& along =
+                *find_separable(*row.kernel->op, fewer.setting.copies->along);
+            const Problem one = *one_copy(fewer.problem, along, fewer.setting.copies->count);
+            fewer.problem = multiplied(one, along, --fewer.setting.copies->count);
+            if (fewer.setting.copies->count > 1)
+                CHECK(suite.run(fewer.print()).verdict == Verdict::passed);
+            const bool is_unsigned = bug.find("unsigned") != std::string::npos;
+            CHECK(most_elements(shrunk.smallest, false) > (is_unsigned ? 65535 : 32767));
+        }
+    }
+}
+
+TEST_CASE("the smallest problem on which an offset of 16 bits overflows has one element more") {
+    const Suite suite = suite_of_16_bits();
+    const Row row = row_of("relu.forward/bug_a18_offset_16", "cpu");
+    const Found found = run_cases(suite, row, 1);
+    REQUIRE(found.failing);
+    const Shrunk shrunk = suite.shrink(*found.failing, found.outcome, [&](const Case& candidate) {
+        return suite.run(candidate.print());
+    });
+    CHECK(shrunk.smallest.problem.print() == "n=32769");
+    CHECK(shrunk.smallest.setting.copies == Copies{.along = "n", .count = 32769});
+}
+
+TEST_CASE("kernels with offsets of 64 bits pass") {
+    const Suite suite = suite_of_16_bits();
+    for (const char* name :
+         {"conv.forward/right_offset_64", "conv.grad_input/right_offset_64",
+          "conv.grad_weight/right_offset_64", "relu.forward/naive", "relu.grad_input/naive",
+          "bias_gelu.forward/naive", "embedding.forward/naive", "embedding.grad_weight/accumulate",
+          "layer_norm.backward/columns", "maxpool.forward/naive", "batch_norm.forward/block",
+          "conv.backward/direct", "conv_transpose.grad_weight/direct", "relayout.forward/naive",
+          "conv.forward/blocked", "conv.grad_weight/blocked", "relayout_filter.forward/blocked"}) {
+        const Row row = row_of(name, "cpu");
+        const Found found = run_cases(suite, row, 1);
+        CAPTURE(row.kernel->name);
+        CAPTURE(found.failing ? found.failing->print() : "");
+        CAPTURE(found.outcome.message);
+        CHECK_FALSE(found.failing);
+        CHECK(found.passed == cases);
+    }
+}
+
+TEST_CASE("every registered kernel is right on what is large for offsets of 16 bits") {
+    const Suite suite = suite_of_16_bits();
+    int passed = 0, asked = 0;
+    for (const Kernel& kernel : Registry::instance().kernels()) {
+        if (kernel.op->separable.empty() || !kernel.on("cpu") ||
+            kernel.name.find("/bug_") != std::string::npos)
+            continue;
+        const Case drawn = drawn_case(suite, row_of(kernel.name, "cpu"), 3, asked++ % cases);
+        const Outcome outcome = suite.run(drawn.print());
+        CAPTURE(drawn.print());
+        CAPTURE(outcome.message);
+        CHECK(outcome.verdict != Verdict::failed);
+        CHECK(outcome.verdict != Verdict::errored);
+        passed += outcome.verdict == Verdict::passed;
+    }
+    // Others refuse the problem, or compare nothing but zeros.
+    CHECK(asked > 150);
+    CHECK(passed > asked * 9 / 10);
+}
+
+TEST_CASE("a kernel is given no more elements than it declares to take") {
+    const Suite suite = suite_of_16_bits();
+    const Row row = row_of("relu.forward/right_up_to_16_bits", "cpu");
+    for (std::int64_t i = 0; i < cases; ++i) {
+        const Case drawn = drawn_case(suite, row, 1, i);
+        CHECK(most_elements(drawn, false) <= 32767);
+        CHECK(most_elements(drawn, true) > 32768);
+        CHECK(suite.run(drawn.print()).verdict == Verdict::passed);
+    }
+    const auto none = make_suite(Registry::instance()).draw(row, 1, 0);
+    CHECK_FALSE(none.drawn);
+    CHECK(none.is_skip);
+    CHECK(none.why_none == "takes tensors of at most 32767 elements, as it declares");
+}
+
+TEST_CASE("a pass that does not obey what its operator says is skipped") {
+    const Suite suite = suite_of_16_bits();
+    const Outcome outcome = suite.run(
+        "v1:conv.forward/right_offset_64:holds_when_large:cpu:c=512,in=8x8:seed=1:copies=c*512");
+    CHECK(outcome.verdict == Verdict::skipped);
+    CHECK(outcome.message == "along c, y is not the sum of its copies");
+}
+
+TEST_CASE("the CPU device is given no problem that only a GPU has the memory and the time for") {
+    const Suite suite = make_suite(Registry::instance());
+    const Outcome outcome = suite.run(
+        "v1:relu.forward/naive:holds_when_large:cpu:n=2147483649:dense=1:copies=n*2147483649");
+    CHECK(outcome.verdict == Verdict::skipped);
+    CHECK(outcome.message == "too large for the device cpu: x has 2147483649 elements, 8.0 GiB");
+}
+
+TEST_CASE("copies and the property that makes them belong together") {
+    const Suite suite = suite_of_16_bits();
+    CHECK_THROWS_WITH_AS(
+        suite.run("v1:relu.forward/naive:matches_reference:cpu:n=6:dense=1:copies=n*3"),
+        "copies= is for holds_when_large, not for matches_reference", std::invalid_argument);
+    CHECK_THROWS_WITH_AS(suite.run("v1:relu.forward/naive:holds_when_large:cpu:n=6:dense=1"),
+                         "holds_when_large needs a case with copies=..., as copies=n*9",
+                         std::invalid_argument);
+}
+
+TEST_CASE("on a GPU offsets and counts of 32 bits are found, and kernels of 64 pass") {
+    if (const std::string why = why_unavailable("cuda"); !why.empty()) {
+        MESSAGE("not run: " << why);
+        return;
+    }
+    const Suite suite = make_suite(Registry::instance());
+    WorkerPool pool({.command = suite_worker_command(), .jobs = 1});
+    const auto fails = [&](const std::string& name) {
+        bool any = false;
+        for (std::int64_t i = 0; i < cases; ++i) {
+            const Case drawn = drawn_case(suite, row_of(name, "cuda"), 1, i);
+            const Outcome outcome = pool.run(drawn.print());
+            MESSAGE(drawn.print() << ": " << name_of(outcome.verdict) << " " << outcome.message);
+            CHECK(outcome.verdict != Verdict::errored);
+            any |= outcome.verdict == Verdict::failed;
+        }
+        return any;
+    };
+    for (const std::string& bug : bugs) CHECK_MESSAGE(fails(bug + "32"), bug);
+    for (const char* right : {"conv.forward/right_offset_64", "conv.grad_input/right_offset_64",
+                              "conv.grad_weight/right_offset_64", "relu.forward/naive"})
+        CHECK_MESSAGE(!fails(right), right);
+}
+
+TEST_CASE("blocks that one grid has no room for are launched in further ones, each once") {
+    const auto launched = [](long long blocks) {
+        std::vector<std::pair<long long, unsigned>> grids;
+        in_grids(
+            blocks, [&](long long first, unsigned count) { grids.emplace_back(first, count); }, 10);
+        return grids;
+    };
+    using Grids = std::vector<std::pair<long long, unsigned>>;
+    CHECK(launched(0) == Grids{});
+    CHECK(launched(10) == Grids{{0, 10}});
+    CHECK(launched(21) == Grids{{0, 10}, {10, 10}, {20, 1}});
+}
+
+// 2^29 times 5 planes of one element each. Of others a block does more, and takes too long.
+TEST_CASE("on a GPU a kernel with a block for each plane takes more than 2^31 of them") {
+    if (const std::string why = why_unavailable("cuda"); !why.empty()) {
+        MESSAGE("not run: " << why);
+        return;
+    }
+    WorkerPool pool({.command = suite_worker_command(), .jobs = 1});
+    const Outcome outcome = pool.run(
+        "v1:conv.forward/depthwise:holds_when_large:cuda:n=536870912,k=5,in=1:dense=2"
+        ":copies=n*536870912");
+    CHECK(outcome.verdict == Verdict::passed);
+    CHECK(outcome.message == "");
+}
+
+}  // namespace gradverify

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// The main of the tests over registered kernels, which is also a worker that knows the seeded bugs
+// and, where they are linked, measures what kills them.
+#include <cstdio>
+#include <exception>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "harness/testing/run_tests.hpp"
+#include "harness/workers/worker.hpp"
+#include "properties/suite/suite.hpp"
+#ifdef GRADVERIFY_HAS_BUG_TABLE
+#include "properties/tests/seeded_bugs/bug_table.hpp"
+#include "properties/tests/training/lenet5_training.hpp"
+#endif
+
+int main(int argc, char** argv) {
+    auto& registry = gradverify::Registry::instance();
+    try {
+        registry.check();
+    } catch (const std::exception& wrong) {
+        std::fprintf(stderr, "%s\n", wrong.what());
+        return 1;
+    }
+    if (argc == 2 && std::string_view(argv[1]) == "worker")
+        return gradverify::worker_main(gradverify::make_suite(registry));
+#ifdef GRADVERIFY_HAS_BUG_TABLE
+    const std::vector<std::string> arguments(argv + 1, argv + argc);
+    if (!arguments.empty() && arguments.front() == "bug-table")
+        return gradverify::bug_table_main(std::span(arguments).subspan(1));
+    if (!arguments.empty() && arguments.front() == "train-lenet5")
+        return gradverify::training_main(std::span(arguments).subspan(1));
+#endif
+    return gradverify::run_tests(argc, argv);
+}

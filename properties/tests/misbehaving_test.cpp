@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels that crash, hang, leave or damage their process each get a verdict with the cause and a
+// minimal case that fails again for it; correct kernels checked in the same run pass.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+
+#include "harness/base/text.hpp"
+#include "harness/cases/measurement.hpp"
+#include "harness/run/check.hpp"
+#include "harness/run/rows.hpp"
+#include "properties/suite/suite.hpp"
+#include "properties/tests/devices.hpp"
+
+namespace gradverify {
+
+namespace {
+
+#ifdef __SANITIZE_ADDRESS__
+constexpr bool sanitized = true;
+#else
+constexpr bool sanitized = false;
+#endif
+
+struct Misbehaving {
+    const char* variant;
+    /// What the message begins with on the CPU device; alternatives with a bar between.
+    const char* cause;
+    /// The runtime, a sanitizer, or the unit's instrumentation may notice it first.
+    bool varies = false;
+};
+
+constexpr Misbehaving kernels[] = {
+    {"aborts", "the kernel's process called abort()"},
+    {"allocates_on_device", "cudaMalloc: out of memory", true},
+    {"allocates_without_end", "used more than 1 GiB of memory|no end after"},
+    {"damages_heap", "the kernel's process called abort(); its last words: free(): invalid pointer",
+     true},
+    {"divides_by_block_size",
+     "the kernel's process was killed by SIGFPE (an integer division by zero, or one that "
+     "overflows); launch.block_size is 0 unless .blocks_of({...}) is declared",
+     true},
+    {"exits_0", "the kernel's process called exit(0)"},
+    {"exits_1", "the kernel's process called exit(1)"},
+    {"frees_buffer", "cudaFree: |wrote", true},
+    {"recurses_in_kernel", "the kernel's process was killed by SIGSEGV|", true},
+    {"recurses_on_host", "the kernel's process was killed by SIGSEGV|", true},
+    {"refuses",
+     "the launcher refuses the problem, and does not declare may_refuse(): too many channels"},
+    {"segfaults", "the kernel's process was killed by SIGSEGV|", true},
+    {"spins_in_kernel", "no end after ", true},
+    {"spins_on_host", "no end after ", true},
+    {"throws", "the launcher threw: no plan for this shape"},
+    {"throws_number", "the launcher threw something that is no std::exception"},
+    {"writes_guard", "wrote 1 element past the end of db"},
+    {"writes_input", "changed its input dy"},
+};
+
+constexpr Misbehaving trap{"leaves_trap", "the kernel's process called abort()"};
+
+WorkerPoolOptions workers() {
+    WorkerPoolOptions options{.command = suite_worker_command(), .jobs = 2};
+    options.time.floor_seconds = sanitized ? 2.0 : 1.0;
+    options.memory_bytes = std::size_t{1} << 30;
+    return options;
+}
+
+bool begins_as(const std::string& message, const char* alternatives) {
+    for (const std::string_view begin : split(alternatives, '|'))
+        if (message.starts_with(begin)) return true;
+    return false;
+}
+
+void check_misbehaving(const Misbehaving& kernel, const RowResult& result,
+                       const std::string& device) {
+    CAPTURE(std::string(kernel.variant));
+    CAPTURE(result.message);
+    REQUIRE(result.verdict == Verdict::failed);
+    REQUIRE(result.failure);
+    const bool known = !kernel.varies || (device == "cpu" && !sanitized);
+    if (known) CHECK(begins_as(result.message, kernel.cause));
+    CHECK(result.failure->smallest.problem.print() == "k=3,in=1x1");
+    // It dies a few hundred times more for it; where each takes long, what was seen is told.
+    const Generality& generality = result.failure->generality;
+    CAPTURE(generality.text);
+    if (generality.is_rule)
+        CHECK(generality.text.starts_with("fails wherever k >= 3; n, c, groups, in, filter, "));
+    else
+        CHECK(generality.text.starts_with("no rule was found in time; "));
+    CHECK(generality.problems > 1);
+    CHECK(result.failure->witnesses.empty());
+    WorkerPool other(workers());
+    const Outcome again = other.run(result.failure->smallest.print(), {.alone = true});
+    CHECK(again.verdict == Verdict::failed);
+    CAPTURE(again.message);
+    if (known) CHECK(begins_as(again.message, kernel.cause));
+}
+
+std::map<std::string, RowResult> check_all(const Suite& suite, const std::string& kernels_glob,
+                                           const std::string& property, const std::string& device) {
+    WorkerPool pool(workers());
+    const auto rows = select_rows(suite, Registry::instance(), {kernels_glob}, property, {device});
+    std::map<std::string, RowResult> by_variant;
+    for (RowResult& result : check_rows(suite, rows, {.cases = 40, .seed = 3}, pool, {})) {
+        const std::string& name = result.row.kernel->name;
+        by_variant.emplace(name.substr(name.find('/') + 1), std::move(result));
+    }
+    return by_variant;
+}
+
+}  // namespace
+
+TEST_CASE("whatever a kernel does to its process, it is told, and the others pass") {
+    const Suite suite = make_suite(Registry::instance());
+    for (const std::string& device : test_devices()) {
+        CAPTURE(device);
+        auto results = check_all(suite, "conv.grad_bias/*", "matches_reference", device);
+        for (const Misbehaving& kernel : kernels) {
+            REQUIRE(results.contains(kernel.variant));
+            check_misbehaving(kernel, results.at(kernel.variant), device);
+            results.erase(kernel.variant);
+        }
+        // Whether its trap springs depends on what else ends its process; see below.
+        results.erase(trap.variant);
+        CHECK(results.size() == 13);
+        for (const auto& [variant, result] : results) {
+            CAPTURE(variant);
+            CAPTURE(result.message);
+            CHECK(result.verdict == Verdict::passed);
+            CHECK(result.cases == 40);
+            CHECK((result.refused > 0) == (variant == "may_refuse"));
+        }
+    }
+}
+
+TEST_CASE("what a launcher may refuse is skipped, and nothing else is for it") {
+    const Suite suite = make_suite(Registry::instance());
+    for (const std::string& device : test_devices()) {
+        CAPTURE(device);
+        const auto run = [&](const std::string& rest) {
+            return suite.run("v1:conv.grad_bias/may_refuse:matches_reference:" + device + ":" +
+                             rest);
+        };
+        const Outcome refused = run("k=3,in=1x1:seed=1");
+        CHECK(refused.verdict == Verdict::skipped);
+        CHECK(refused.message == "refused: too many channels");
+        CHECK(run("k=2,in=1x1:seed=1").verdict == Verdict::passed);
+        // What becomes of the call before is not looked at.
+        CHECK(run("k=2,in=1x1:seed=1:before=k=3,in=1x1").verdict == Verdict::passed);
+        const Outcome timed = suite.measure(MeasureRequest{.what = MeasureRequest::What::time,
+                                                           .device = device,
+                                                           .kernel = "conv.grad_bias/may_refuse",
+                                                           .problem = "k=3,in=1x1"}
+                                                .to_json());
+        CHECK(timed.verdict == Verdict::skipped);
+        CHECK(timed.message == "refused: too many channels");
+        const auto forward = check_all(suite, "conv.forward/always_refuses", "*", device);
+        CHECK(forward.at("always_refuses").verdict == Verdict::errored);
+        // Nor is a gradient skipped since a forward kernel refuses that it would borrow.
+        const auto gradients = check_all(suite, "conv.grad_bias/naive", "adjoint_identity", device);
+        CHECK(gradients.at("naive").verdict == Verdict::passed);
+        CHECK(gradients.at("naive").refused == 0);
+    }
+}
+
+TEST_CASE("a kernel that takes a thousand times its usual time for a thousand blocks passes") {
+    for (const std::string& device : test_devices()) {
+        CAPTURE(device);
+        WorkerPool pool(workers());
+        const Outcome slow =
+            pool.run("v1:conv.grad_bias/slow_in_blocks:matches_reference:" + device +
+                     ":k=1000,in=1x1:seed=1");
+        CAPTURE(slow.message);
+        CHECK(slow.verdict == Verdict::passed);
+    }
+}
+
+TEST_CASE("what a kernel leaves behind for the end of its process is charged to it") {
+    const Suite suite = make_suite(Registry::instance());
+    for (const std::string& device : test_devices()) {
+        const auto results =
+            check_all(suite, "conv.grad_bias/leaves_trap", "matches_reference", device);
+        check_misbehaving(trap, results.at(trap.variant), device);
+    }
+}
+
+TEST_CASE("a forward kernel that dies is not charged to the gradients that would borrow it") {
+    const Suite suite = make_suite(Registry::instance());
+    for (const std::string& device : test_devices()) {
+        CAPTURE(device);
+        const auto forward = check_all(suite, "conv.forward/*", "matches_reference", device);
+        for (const char* deadly : {"dies", "loses_device"})
+            CHECK(forward.at(deadly).verdict == Verdict::failed);
+        const auto gradients = check_all(suite, "conv.grad_bias/naive", "adjoint_identity", device);
+        const RowResult& naive = gradients.at("naive");
+        CAPTURE(naive.message);
+        CHECK(naive.verdict == Verdict::passed);
+        CHECK(naive.cases == 40);
+    }
+}
+
+}  // namespace gradverify

@@ -1,0 +1,517 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Decides which mutants a source file has, and writes a copy that holds them all behind switch.hpp.
+
+Mutants are found in clang's syntax tree, so that each compiles; what has to be a constant
+expression (an array's length, a table, a case label) is left alone. Operators: comparisons (boundary
+and opposite), arithmetic, minus signs, conditions and parts of conditions (as if true or false),
+numbers (one more, one less; twice for reals), booleans, results, ends of min, max and clamp, abs,
+and statements (dropped). Does not run anything.
+"""
+
+import dataclasses
+import re
+
+from clang.cindex import CursorKind, Index, TranslationUnit, TypeKind
+
+NAMESPACE = "::gradverify::mutants::"
+
+COMPARISONS = {
+    "<": ("less", ("<=", ">=")),
+    "<=": ("less_equal", ("<", ">")),
+    ">": ("greater", (">=", "<=")),
+    ">=": ("greater_equal", (">", "<")),
+    "==": ("equal", ("!=",)),
+    "!=": ("not_equal", ("==",)),
+}
+ARITHMETIC = {
+    "+": ("plus", ("-", None)),  # None: the left operand alone
+    "-": ("minus", ("+", None)),
+    "*": ("times", ("+",)),
+    "/": ("divided_by", ("*",)),
+    "%": ("modulo", ("/",)),
+    "<<": ("shifted_left", (">>",)),
+    ">>": ("shifted_right", ("<<",)),
+    "&": ("bit_and", ("|",)),
+    "|": ("bit_or", ("&",)),
+    "^": ("bit_xor", ("&",)),
+}
+FUNCTIONS = {"max": 2, "min": 2, "clamp": 3, "abs": 1}
+# Without these a program is slower, and the same.
+ONLY_FASTER = {"reserve"}
+# Constants that end a search only when it has taken a tenth of a second: one step more or less is
+# nothing that is promised, and the search's own tests count steps.
+ONLY_TIME = {"most_edge_steps"}
+
+NUMBERS = {
+    TypeKind.INT, TypeKind.UINT, TypeKind.LONG, TypeKind.ULONG, TypeKind.LONGLONG,
+    TypeKind.ULONGLONG, TypeKind.DOUBLE, TypeKind.FLOAT, TypeKind.SHORT, TypeKind.USHORT,
+}  # fmt: skip
+FUNCTION_KINDS = {
+    CursorKind.FUNCTION_DECL, CursorKind.CXX_METHOD, CursorKind.CONSTRUCTOR,
+    CursorKind.DESTRUCTOR, CursorKind.FUNCTION_TEMPLATE, CursorKind.CONVERSION_FUNCTION,
+}  # fmt: skip
+DECLARATIONS = FUNCTION_KINDS | {
+    CursorKind.VAR_DECL, CursorKind.FIELD_DECL, CursorKind.PARM_DECL,
+}  # fmt: skip
+LOOPS = {CursorKind.WHILE_STMT, CursorKind.DO_STMT, CursorKind.FOR_STMT}
+WRAPPERS = {CursorKind.UNEXPOSED_EXPR, CursorKind.PAREN_EXPR}
+
+
+@dataclasses.dataclass
+class Mutant:
+    file: str
+    function: str
+    line: int
+    was: str  # the source line or lines that it changes, as one
+    now: str
+    number: int = 0
+
+    def key(self):
+        return (self.file, self.function, self.was, self.now)
+
+
+class Finder:
+    def __init__(self, root, path, first_number):
+        self.path = path
+        self.bytes = (root / path).read_bytes()
+        self.unit = Index.create().parse(
+            str(root / path),
+            args=["-x", "c++", "-std=c++20", f"-I{root}", "-Wno-everything"],
+            options=TranslationUnit.PARSE_DETAILED_PROCESSING_RECORD,
+        )
+        wrong = [str(d) for d in self.unit.diagnostics if d.severity >= 3]
+        if wrong:
+            raise SystemExit("mutants: clang does not understand " + "\n".join(wrong))
+        self.number = first_number
+        self.mutants = []
+        self.function = ""
+        self.last_breaks, self.constant = set(), set()
+        self.macro_uses = {
+            span(c) for c in self.unit.cursor.get_children()
+            if c.kind == CursorKind.MACRO_INSTANTIATION and self.is_here(c)
+        }  # fmt: skip
+        # Text to insert: at an offset, the outermost first before and last behind.
+        self.before, self.behind, self.replaced = [], [], []
+
+    # ---- text
+
+    def text(self, start, end):
+        return self.bytes[start:end].decode()
+
+    def of(self, cursor):
+        return self.text(*span(cursor))
+
+    def add(self, start, end, new_text):
+        """A mutant that replaces this text; its number."""
+        first = self.bytes.rfind(b"\n", 0, start) + 1
+        last = self.bytes.find(b"\n", end)
+        line = self.text(first, last)
+        changed = self.text(first, start) + new_text + self.text(end, last)
+        self.mutants.append(
+            Mutant(self.path, self.function, self.bytes.count(b"\n", 0, start) + 1,
+                   one_line(line), one_line(changed), self.number)
+        )  # fmt: skip
+        self.number += 1
+        return self.number - 1
+
+    def wrap(self, start, end, prefix, suffix):
+        self.before.append((start, len(self.before), prefix))
+        self.behind.append((end, -len(self.behind), suffix))
+
+    def choose(self, start, end, texts):
+        """Mutants that replace an expression by one of these texts."""
+        prefix = "("
+        for new_text in texts:
+            prefix += f"{NAMESPACE}on({self.add(start, end, new_text)}) ? {new_text} : "
+        self.wrap(start, end, prefix, ")")
+
+    def mutated(self):
+        edits = [(at, 1, order, at, new) for at, order, new in self.before]
+        edits += [(at, 0, order, at, new) for at, order, new in self.behind]
+        edits += [(start, 2, 0, end, new) for start, end, new in self.replaced]
+        result, position = "", 0
+        for start, _, _, end, new in sorted(edits):
+            result += self.text(position, start) + new
+            position = end
+        result += self.text(position, len(self.bytes))
+        include = '#include "properties/tests/mutants/switch.hpp"\n'
+        if self.path.endswith(".hpp"):
+            return result.replace("#pragma once\n", "#pragma once\n" + include, 1)
+        return include + result
+
+    # ---- the walk
+
+    def find(self):
+        for cursor in self.unit.cursor.get_children():
+            if self.is_here(cursor):
+                self.visit(cursor, None)
+
+    def is_here(self, cursor):
+        where = cursor.location.file
+        return where is not None and where.name == self.unit.spelling
+
+    def visit(self, cursor, parent, literals=True):
+        kind = cursor.kind
+        if kind in (CursorKind.STATIC_ASSERT, CursorKind.ENUM_DECL, CursorKind.TEMPLATE_REF,
+                    CursorKind.TYPE_REF):  # fmt: skip
+            return
+        if span(cursor) in self.constant:
+            return
+        if kind == CursorKind.SWITCH_STMT:
+            self.note_last_break(cursor)
+        if kind == CursorKind.VAR_DECL and not self.may_vary(cursor):
+            return
+        if kind in (CursorKind.VAR_DECL, CursorKind.FIELD_DECL) and (
+            cursor.type.get_canonical().kind == TypeKind.CONSTANTARRAY
+        ):
+            return
+        outer_function = self.function
+        if kind in FUNCTION_KINDS:
+            if span(cursor) in self.macro_uses:  # its text is the macro's
+                return
+            if any(t.spelling == "constexpr" for t in first_tokens(cursor)):
+                return
+            self.function = cursor.spelling
+        children = list(cursor.get_children())
+        handler = HANDLERS.get(kind)
+        literals_below = True
+        if handler is not None:
+            literals_below = handler(self, cursor, children, parent, literals) is not False
+        elif kind in WRAPPERS:
+            literals_below = literals
+        statements = statement_children(cursor, children, self)
+        for child in children:
+            if kind == CursorKind.CASE_STMT and child == children[0]:
+                continue
+            if kind in DECLARATIONS and span(child)[0] < cursor.location.offset:
+                continue  # a part of the type, such as an array's length
+            if child in statements:
+                self.statement(child)
+            self.visit(child, cursor, literals_below)
+        self.function = outer_function
+
+    def may_vary(self, cursor):
+        """Whether a variable's initialiser may be mutated; a constexpr number becomes const."""
+        tokens = first_tokens(cursor)
+        constexpr = [t for t in tokens if t.spelling == "constexpr"]
+        if not constexpr:
+            return True
+        if cursor.type.get_canonical().kind not in NUMBERS or cursor.spelling in ONLY_TIME:
+            return False
+        if cursor.semantic_parent.kind in (CursorKind.CLASS_DECL, CursorKind.STRUCT_DECL):
+            return False  # a static member's initialiser must be constant
+        is_needed = re.compile(rf"[<,]\s*{cursor.spelling}\s*>|\[{cursor.spelling}\]")
+        if is_needed.search(self.bytes.decode()):
+            return False
+        start, end = span(constexpr[0])
+        if all(start != edit[0] for edit in self.replaced):
+            self.replaced.append((start, end, "const"))
+        return True
+
+    def note_last_break(self, switch):
+        """A break at the end of a switch goes where its absence goes."""
+        last = switch
+        while children := list(last.get_children()):
+            last = children[-1]
+        if last.kind == CursorKind.BREAK_STMT:
+            self.last_breaks.add(span(last))
+
+    def statement(self, cursor):
+        if not self.is_droppable(cursor) or span(cursor) in self.last_breaks:
+            return
+        start, end = span(cursor)
+        number = self.add(start, end, "")
+        self.wrap(start, end, f"GRADVERIFY_MUTANT_DROPS({number}) ", "")
+
+    def is_droppable(self, cursor):
+        inner = unwrapped(cursor)
+        if cursor.kind in (CursorKind.BREAK_STMT, CursorKind.CONTINUE_STMT):
+            return True
+        if inner.kind == CursorKind.CALL_EXPR:
+            return inner.spelling not in ONLY_FASTER
+        if inner.kind == CursorKind.UNARY_OPERATOR:
+            return True
+        return inner.kind in (
+            CursorKind.BINARY_OPERATOR, CursorKind.COMPOUND_ASSIGNMENT_OPERATOR,
+        )  # fmt: skip
+
+    # ---- expressions
+
+    def operator_between(self, left, right):
+        """The operator's place in the text between two operands, and its text."""
+        start, end = span(left)[1], span(right)[0]
+        between = self.text(start, end)
+        stripped = between.strip()
+        return start + between.index(stripped) if stripped else start, stripped
+
+    def binary(self, cursor, children, parent, literals):
+        if len(children) != 2:
+            return None
+        left, right = children
+        at, operator = self.operator_between(left, right)
+        if operator in ("&&", "||"):
+            for operand in children:
+                if self.logical_operator(operand) != operator:
+                    self.choose_condition(operand, ("true" if operator == "&&" else "false",))
+            return None
+        if operator in COMPARISONS:
+            self.comparison(left, at, operator, right)
+            return False
+        if operator in ARITHMETIC and cursor.type.get_canonical().kind in NUMBERS:
+            name, becomes = ARITHMETIC[operator]
+            self.helper(name, left, at, operator, right, becomes)
+            return operator not in "+-"
+        return None
+
+    def comparison(self, left, at, operator, right):
+        name, becomes = COMPARISONS[operator]
+        self.helper(name, left, at, operator, right, becomes)
+
+    def helper(self, name, left, at, operator, right, becomes):
+        end = at + len(operator)
+        (start, left_end), (_, right_end) = span(left), span(right)
+        numbers = [
+            self.add(left_end, right_end, "") if new is None else self.add(at, end, new)
+            for new in becomes
+        ]
+        self.wrap(start, right_end, f"{NAMESPACE}{name}({numbers[0]}, ", ")")
+        self.replaced.append((at, end, ","))
+
+    def logical_operator(self, cursor):
+        inner = unwrapped(cursor, parentheses=False)
+        children = list(inner.get_children())
+        if inner.kind != CursorKind.BINARY_OPERATOR or len(children) != 2:
+            return ""
+        return self.operator_between(*children)[1]
+
+    def compound(self, cursor, children, parent, literals):
+        _, operator = self.operator_between(*children)
+        if operator in ("+=", "-=") and cursor.type.get_canonical().kind in NUMBERS:
+            at, _ = self.operator_between(*children)
+            number = self.add(at, at + 2, "-=" if operator == "+=" else "+=")
+            self.wrap(*span(children[1]), f"{NAMESPACE}as_is({number}, ", ")")
+        return None
+
+    def unary(self, cursor, children, parent, literals):
+        start, end = span(cursor)
+        text = self.text(start, end)
+        operand = children[0]
+        if text.startswith("!") and not text.startswith("!="):
+            number = self.add(start, end, self.of(operand))
+            self.wrap(*span(operand), f"({NAMESPACE}on({number}) != static_cast<bool>(", "))")
+            return None
+        if text.startswith("-") and not text.startswith("--"):
+            if unwrapped(operand).kind in (
+                CursorKind.INTEGER_LITERAL, CursorKind.FLOATING_LITERAL,
+            ):  # fmt: skip
+                return None
+            if cursor.type.get_canonical().kind not in NUMBERS:
+                return None
+            number = self.add(start, end, self.of(operand))
+            self.replaced.append((start, start + 1, ""))
+            self.wrap(start, end, f"{NAMESPACE}negative({number}, ", ")")
+        return None
+
+    def call(self, cursor, children, parent, literals):
+        if cursor.spelling.startswith("operator"):
+            if len(children) == 3 and self.of(children[1]) in COMPARISONS:
+                left, operator, right = children
+                if span(left)[1] <= span(operator)[0] and span(operator)[1] <= span(right)[0]:
+                    self.comparison(left, span(operator)[0], self.of(operator), right)
+                return False
+            return cursor.spelling != "operator[]"
+        wanted = FUNCTIONS.get(cursor.spelling)
+        arguments = children[1:]
+        if wanted is None or len(arguments) != wanted:
+            return None
+        callee = self.of(children[0])
+        if not callee.startswith("std::" + cursor.spelling):
+            return None
+        if cursor.type.get_canonical().kind not in NUMBERS:
+            return None
+        start, end = span(cursor)
+        texts = [self.of(argument) for argument in arguments]
+        if wanted == 2:
+            numbers = [self.add(start, end, text) for text in texts]
+        elif wanted == 3:
+            x, low, high = texts
+            numbers = [
+                self.add(start, end, f"std::min({x}, {high})"),
+                self.add(start, end, f"std::max({x}, {low})"),
+            ]
+        else:
+            numbers = [self.add(start, end, f"({texts[0]})")]
+        self.replaced.append((start, start + len("std::"), NAMESPACE))
+        at = span(arguments[0])[0]
+        self.before.append((at, -1, f"{numbers[0]}, "))
+        return None
+
+    def number_literal(self, cursor, children, parent, literals):
+        start, end = span(cursor)
+        text = self.text(start, end)
+        if not literals or not re.fullmatch(r"[0-9][0-9a-fA-FxXpPuUlL.'+-]*", text):
+            return
+        if cursor.kind == CursorKind.FLOATING_LITERAL:
+            self.choose(start, end, ("1.0",) if float_of(text) == 0 else (f"2 * {text}",))
+        elif re.fullmatch(r"0[uUlL]*", text):
+            self.choose(start, end, ("1",))
+        elif text.isdigit():
+            self.choose(start, end, (str(int(text) + 1), str(int(text) - 1)))
+        else:
+            self.choose(start, end, (f"{text} + 1",))
+
+    def bool_literal(self, cursor, children, parent, literals):
+        if parent is not None and parent.kind in LOOPS:
+            return
+        text = self.of(cursor)
+        if text in ("true", "false"):
+            self.choose(*span(cursor), ("false" if text == "true" else "true",))
+
+    # ---- conditions and results
+
+    def if_statement(self, cursor, children, parent, literals):
+        has_else = len(children) > 2 and "else" in self.text(
+            span(children[-2])[1], span(children[-1])[0]
+        )
+        body = children[-2] if has_else else children[-1]
+        condition = children[children.index(body) - 1]
+        if re.match(r"if\s+constexpr\b", self.of(cursor)):
+            self.constant.add(span(condition))
+            return
+        for child in children[: children.index(condition)]:
+            first, last = span(child)
+            if first <= span(condition)[0] < last:  # the variable that the condition declares
+                return
+        # As if false is what dropping the body comes to.
+        texts = ("false",) if has_else or not self.is_droppable(body) else ()
+        if not self.is_mutated(condition):
+            texts += ("true",)
+        self.choose_condition(condition, texts)
+
+    def choose_condition(self, condition, texts):
+        start, end = span(condition)
+        if texts and self.of(condition) not in texts:
+            prefix = "("
+            for text in texts:
+                prefix += f"{NAMESPACE}on({self.add(start, end, text)}) ? {text} : "
+            self.wrap(start, end, prefix + "static_cast<bool>(", "))")
+
+    def loop(self, cursor, children, parent, literals):
+        if cursor.kind == CursorKind.FOR_STMT:
+            return
+        condition = children[1] if cursor.kind == CursorKind.DO_STMT else children[-2]
+        if condition.kind != CursorKind.VAR_DECL and not self.is_mutated(condition):
+            self.choose_condition(condition, ("false",))
+
+    def conditional(self, cursor, children, parent, literals):
+        if not self.is_mutated(children[0]):
+            self.choose_condition(children[0], ("false", "true"))
+        return None
+
+    def returned(self, cursor, children, parent, literals):
+        if not children or not self.function:
+            return
+        value = children[0]
+        kind = value.type.get_canonical().kind
+        if self.is_mutated(value):
+            return
+        if kind == TypeKind.BOOL:
+            self.choose_condition(value, ("false", "true"))
+        elif kind in NUMBERS and unwrapped(value).kind != CursorKind.CONDITIONAL_OPERATOR:
+            start, end = span(value)
+            if self.text(start, end) == "INFINITY":
+                return
+            number = self.add(start, end, self.text(start, end) + " + 1")
+            self.wrap(start, end, f"{NAMESPACE}returned({number}, ", ")")
+
+    def is_mutated(self, cursor):
+        """Whether an expression has mutants of its own that change its value."""
+        inner = unwrapped(cursor)
+        if inner.kind == CursorKind.BINARY_OPERATOR:
+            return True
+        if inner.kind in (
+            CursorKind.INTEGER_LITERAL, CursorKind.FLOATING_LITERAL,
+            CursorKind.CXX_BOOL_LITERAL_EXPR,
+        ):  # fmt: skip
+            return True
+        if inner.kind == CursorKind.UNARY_OPERATOR:
+            return self.of(inner)[0] in "!-"
+        if inner.kind == CursorKind.CALL_EXPR:
+            if inner.spelling in FUNCTIONS:
+                return True
+            children = list(inner.get_children())
+            return inner.spelling.startswith("operator") and (
+                len(children) == 3 and self.of(children[1]) in COMPARISONS
+            )
+        return False
+
+
+HANDLERS = {
+    CursorKind.BINARY_OPERATOR: Finder.binary,
+    CursorKind.COMPOUND_ASSIGNMENT_OPERATOR: Finder.compound,
+    CursorKind.UNARY_OPERATOR: Finder.unary,
+    CursorKind.CALL_EXPR: Finder.call,
+    CursorKind.INTEGER_LITERAL: Finder.number_literal,
+    CursorKind.FLOATING_LITERAL: Finder.number_literal,
+    CursorKind.CXX_BOOL_LITERAL_EXPR: Finder.bool_literal,
+    CursorKind.IF_STMT: Finder.if_statement,
+    CursorKind.WHILE_STMT: Finder.loop,
+    CursorKind.DO_STMT: Finder.loop,
+    CursorKind.CONDITIONAL_OPERATOR: Finder.conditional,
+    CursorKind.RETURN_STMT: Finder.returned,
+    CursorKind.ARRAY_SUBSCRIPT_EXPR: lambda *_: False,
+}
+
+
+def span(cursor):
+    return cursor.extent.start.offset, cursor.extent.end.offset
+
+
+def one_line(text):
+    return " ".join(text.split())
+
+
+def float_of(text):
+    return float.fromhex(text) if text.lower().startswith("0x") else float(text.rstrip("fFlL"))
+
+
+def first_tokens(cursor):
+    """The tokens of a declaration up to its value or body, with those before its name."""
+    tokens = []
+    for token in cursor.get_tokens():
+        if token.spelling in ("{", "="):
+            break
+        tokens.append(token)
+    return tokens
+
+
+def unwrapped(cursor, parentheses=True):
+    kinds = WRAPPERS if parentheses else {CursorKind.UNEXPOSED_EXPR}
+    while cursor.kind in kinds:
+        children = list(cursor.get_children())
+        if len(children) != 1:
+            return cursor
+        cursor = children[0]
+    return cursor
+
+
+def statement_children(cursor, children, finder):
+    kind = cursor.kind
+    if kind == CursorKind.COMPOUND_STMT:
+        return children
+    if kind in (CursorKind.FOR_STMT, CursorKind.WHILE_STMT, CursorKind.CXX_FOR_RANGE_STMT,
+                CursorKind.CASE_STMT, CursorKind.DEFAULT_STMT):  # fmt: skip
+        return children[-1:]
+    if kind == CursorKind.DO_STMT:
+        return children[:1]
+    if kind == CursorKind.IF_STMT:
+        has_else = "else" in finder.text(span(children[-2])[1], span(children[-1])[0])
+        return children[-2:] if has_else else children[-1:]
+    return []
+
+
+def find_mutants(root, path, first_number):
+    """The mutants of a file, numbered from `first_number` on, and the text that holds them all."""
+    finder = Finder(root, path, first_number)
+    finder.find()
+    return finder.mutants, finder.mutated()

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""That each construct has the mutants that it should have, and none where they could not compile."""
+
+import pathlib
+import tempfile
+import unittest
+
+from find_mutants import find_mutants
+
+
+class FindMutants(unittest.TestCase):
+    def mutants_of(self, source, name="source.cpp"):
+        """What the mutants make of the lines they change; the mutated text is kept."""
+        with tempfile.TemporaryDirectory() as directory:
+            root = pathlib.Path(directory)
+            (root / name).write_text(source + "\n")
+            self.mutants, self.text = find_mutants(root, name, 1)
+        return [mutant.now for mutant in self.mutants]
+
+    def in_body(self, line, parameters="int a, int b, bool p, bool q"):
+        return self.mutants_of(f"void use(int);\nvoid f({parameters}) {{\n{line}\n}}\n")
+
+    def test_comparisons_move_their_boundary_and_turn_round(self):
+        now = self.in_body("const bool c = a < b;")
+        self.assertEqual(now, ["const bool c = a <= b;", "const bool c = a >= b;"])
+        self.assertEqual(self.in_body("const bool c = a == b;"), ["const bool c = a != b;"])
+
+    def test_arithmetic_is_exchanged_or_loses_an_operand(self):
+        self.assertEqual(self.in_body("const int c = a + b;"),
+                         ["const int c = a - b;", "const int c = a;"])  # fmt: skip
+        self.assertEqual(self.in_body("const int c = a * b;"), ["const int c = a + b;"])
+        self.assertEqual(self.in_body("const int c = -a;"), ["const int c = a;"])
+
+    def test_numbers_are_one_more_and_one_less(self):
+        self.assertEqual(self.in_body("const int c = 7;"), ["const int c = 8;", "const int c = 6;"])
+        self.assertEqual(self.in_body("const int c = 0;"), ["const int c = 1;"])
+        self.assertEqual(self.in_body("const double c = 0.5;"), ["const double c = 2 * 0.5;"])
+        # Not beside + and -, whose own mutants say as much, nor in a comparison.
+        self.assertEqual(len(self.in_body("const int c = a + 1;")), 2)
+        self.assertEqual(len(self.in_body("const bool c = a < 1;")), 2)
+
+    def test_each_part_of_a_condition_holds_or_does_not(self):
+        self.assertEqual(self.in_body("const bool c = p && q;"),
+                         ["const bool c = true && q;", "const bool c = p && true;"])  # fmt: skip
+        self.assertEqual(self.in_body("if (p) use(a);"), ["if (true) use(a);", "if (p) ;"])
+        self.assertEqual(self.in_body("if (p) use(a); else use(b);")[:2],
+                         ["if (false) use(a); else use(b);", "if (true) use(a); else use(b);"])  # fmt: skip
+        self.assertEqual(self.in_body("const int c = p ? a : b;"),
+                         ["const int c = false ? a : b;", "const int c = true ? a : b;"])  # fmt: skip
+        self.assertEqual(self.in_body("const bool c = !p;"), ["const bool c = p;"])
+
+    def test_a_statement_is_dropped_but_no_declaration(self):
+        self.assertEqual(self.in_body("use(a);"), [";"])
+        self.assertEqual(self.in_body("a = b;"), [";"])
+        self.assertEqual(self.in_body("int c = a;"), [])
+        self.assertEqual(self.in_body("for (;;) break;"), ["for (;;) ;"])
+
+    def test_the_last_break_of_a_switch_is_kept(self):
+        self.assertEqual(self.in_body("switch (a) { case 1: break; case 2: use(a); break; }"),
+                         ["switch (a) { case 1: ; case 2: use(a); break; }",
+                          "switch (a) { case 1: break; case 2: ; break; }"])  # fmt: skip
+
+    def test_results_are_one_more_or_the_opposite(self):
+        self.assertEqual(self.mutants_of("int f(int a) { return a; }"),
+                         ["int f(int a) { return a + 1; }"])  # fmt: skip
+        self.assertEqual(self.mutants_of("bool f() { return true; }"), ["bool f() { return false; }"])
+
+    def test_ends_of_ranges_are_left_out(self):
+        std = ("namespace std {\ntemplate <class T> const T& max(const T&, const T&);\n"
+               "template <class T> const T& clamp(const T&, const T&, const T&);\n}\n")  # fmt: skip
+        self.assertEqual(self.mutants_of(std + "int f(int a, int b) { return std::max(a, b); }"),
+                         ["int f(int a, int b) { return a; }",
+                          "int f(int a, int b) { return b; }"])  # fmt: skip
+        self.assertEqual(self.mutants_of(std + "int f(int a, int b) { return std::clamp(a, b, a); }"),
+                         ["int f(int a, int b) { return std::min(a, a); }",
+                          "int f(int a, int b) { return std::max(a, b); }"])  # fmt: skip
+
+    def test_what_must_be_constant_is_left_alone(self):
+        self.assertEqual(self.mutants_of("int table[3];\nstatic_assert(1 < 2);"), [])
+        self.assertEqual(self.mutants_of("constexpr int f(int a) { return a + 1; }"), [])
+        self.assertEqual(self.in_body("switch (a) { case 1: ; }"), [])
+        self.assertEqual(self.in_body("if constexpr (sizeof(int) < 8 && true) use(a);"),
+                         ["if constexpr (sizeof(int) < 8 && true) ;"])  # fmt: skip
+        self.assertEqual(self.mutants_of("constexpr int n = 3;\nint table[n];"), [])
+        pair = "template <class T, int n> struct Several { T all[n]; };\n"
+        self.assertEqual(self.mutants_of(pair + "struct S { Several<Several<int, 2>, 3> m; };"), [])
+        self.assertEqual(self.mutants_of(pair + "Several<int, 2> f(Several<int, 3> a);"), [])
+        self.assertEqual(self.mutants_of("struct S { static constexpr double share = 0.5; };"), [])
+        self.assertEqual(len(self.mutants_of("constexpr int n = 3;")), 2)
+        self.assertIn("const int n = (", self.text)
+
+    def test_functions_that_a_macro_defines_are_left_alone(self):
+        self.assertEqual(self.mutants_of("#define TWICE(f) int f(int a) { return a + a; }\nTWICE(g)"), [])
+
+    def test_a_mutant_names_its_place(self):
+        self.mutants_of("int one() {\n    return 1;\n}\n")
+        first = self.mutants[0]
+        self.assertEqual((first.file, first.function, first.line, first.was, first.number),
+                         ("source.cpp", "one", 2, "return 1;", 1))  # fmt: skip
+        self.assertIn("return (::gradverify::mutants::on(1) ? 2 : "
+                      "::gradverify::mutants::on(2) ? 0 : 1);", self.text)  # fmt: skip
+        self.assertTrue(self.text.startswith('#include "properties/tests/mutants/switch.hpp"\n'))
+        self.mutants_of("#pragma once\nint n();\n", "header.hpp")
+        self.assertTrue(self.text.startswith('#pragma once\n#include "properties/tests/mutants/switch.hpp"'))
+
+
+if __name__ == "__main__":
+    unittest.main()

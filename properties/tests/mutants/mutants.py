@@ -1,0 +1,340 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Mutates the code that decides verdicts, runs its tests against each mutant, and reports.
+
+All mutants of all files are compiled into one copy of the sources, under build-mutants/, each behind
+a run-time switch (switch.hpp). Each test case runs once without a mutant, which says which mutants
+it reaches and how long it takes. Then each mutant runs the test cases that reach it: those of its
+file's unit tests first, then all other short ones, the fastest first, until one fails. A mutant that
+takes several times as long as the unmutated run is killed, and counts as that.
+
+A survivor must be listed in equivalent.txt, with the reason why no input can tell it apart; a
+survivor that is not listed is an error, and so is a listed one that its unit tests kill or that no
+longer exists.
+Exit codes: 0; 1 for such an error, for more than 5 % of survivors where all files are selected, or a
+test that fails unmutated; 2 for bad usage; 3 where building fails.
+"""
+
+import argparse
+import collections
+import concurrent.futures
+import dataclasses
+import fnmatch
+import itertools
+import multiprocessing
+import os
+import pathlib
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import xml.etree.ElementTree
+
+from find_mutants import find_mutants, one_line
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+BUILD = ROOT / "build-mutants"
+COPIED = ("harness", "kernels", "reference", "properties", "CMakeLists.txt",
+          "docs/tests/CMakeLists.txt")  # fmt: skip
+BINARIES = (
+    "gradverify_harness_tests",
+    "gradverify_properties_tests",
+)
+SURVIVORS_MOST = 0.05
+# Test cases shorter than this share a process.
+SHORT_SECONDS = 0.05
+# Of the tests that are not the mutated file's own, those that take longer are left out.
+WIDER_SECONDS = 0.5
+MEMORY_BYTES = 8 << 30
+NUMBERS_PER_FILE = 10000
+
+# What is mutated, and the unit tests of each file.
+AUTODIFF = "harness/numbers/autodiff/autodiff_test.cpp"
+DUAL, TAPE = "harness/numbers/autodiff/dual_test.cpp", "harness/numbers/autodiff/tape_test.cpp"
+FUNCTIONS = "harness/numbers/autodiff/functions_test.cpp"
+GENERATOR, SHRINKING = "properties/problems/generator_test.cpp", "properties/shrinking/shrink_test.cpp"
+SPECIAL = "properties/data/special_values_test.cpp"
+CHAINS = "properties/data/chain_values_test.cpp"
+DIGESTS = "properties/data/draw_digest_test.cpp"  # a supplement: what is drawn, by one number
+FILES = {
+    "harness/numbers/autodiff/decisions.hpp": [DUAL, AUTODIFF],
+    "harness/numbers/autodiff/dual.hpp": [DUAL, AUTODIFF],
+    "harness/numbers/autodiff/functions.hpp": [FUNCTIONS, AUTODIFF],
+    "harness/numbers/autodiff/tape.cpp": [TAPE, AUTODIFF],
+    "harness/numbers/autodiff/tape.hpp": [TAPE, AUTODIFF],
+    "harness/numbers/bounded.hpp": ["harness/numbers/bounded_test.cpp", "harness/numbers/bounded_formulas_test.cpp",
+                            "harness/numbers/bounded_tensor_cores_test.cpp", FUNCTIONS],
+    "harness/numbers/bounded_functions.hpp": [FUNCTIONS, AUTODIFF],
+    "harness/cases/compare.cpp": ["harness/cases/compare_test.cpp"],
+    "harness/problems/constraint.cpp": ["harness/problems/constraint_test.cpp"],
+    "harness/operators/derived_operator.cpp": ["harness/operators/derived_operator_test.cpp"],
+    "harness/numbers/differences.cpp": ["harness/numbers/differences_test.cpp"],
+    "harness/numbers/element_bits.cpp": ["harness/numbers/element_bits_test.cpp"],
+    "harness/registry/factors.cpp": ["harness/registry/factors_test.cpp"],
+    "harness/registry/layout.cpp": ["harness/registry/layout_test.cpp"],
+    "harness/registry/layout_tag.cpp": ["harness/registry/layout_tag_test.cpp"],
+    "harness/run/row_verdict.cpp": ["harness/run/row_verdict_test.cpp"],
+    "harness/cases/sensitivity.cpp": ["harness/cases/sensitivity_test.cpp"],
+    "properties/problems/assignment.cpp": ["properties/problems/assignment_test.cpp", "properties/problems/solver_test.cpp"],
+    "properties/problems/covering_array.cpp": ["properties/problems/covering_array_test.cpp", DIGESTS],
+    "properties/data/dense.cpp": ["properties/data/dense_test.cpp", CHAINS],
+    "properties/data/numbers.cpp": ["properties/data/values_test.cpp", SPECIAL, CHAINS, DIGESTS],
+    "properties/data/seeds.cpp": ["properties/data/seeds_test.cpp"],
+    "properties/problems/enumerate.cpp": ["properties/problems/enumerate_test.cpp"],
+    "properties/data/exact_sums.cpp": ["properties/data/exact_sums_test.cpp", CHAINS],
+    "properties/problems/cost.cpp": [GENERATOR],
+    "properties/problems/draw.cpp": [GENERATOR, "properties/problems/draw_budget_test.cpp", DIGESTS],
+    "properties/problems/generator.cpp": [GENERATOR, "properties/problems/draw_trials_test.cpp"],
+    "properties/problems/tree.cpp": [SHRINKING],
+    "properties/shrinking/problem_trials.cpp": ["properties/shrinking/problem_trials_test.cpp"],
+    "properties/data/setting.cpp": ["properties/data/setting_test.cpp", DIGESTS],
+    "properties/shrinking/shrink.cpp": [SHRINKING, "properties/shrinking/data_test.cpp"],
+    "properties/shrinking/data.cpp": ["properties/shrinking/data_test.cpp"],
+    "properties/shrinking/problem.cpp": ["properties/shrinking/problem_test.cpp", SHRINKING],
+    "properties/problems/smaller.cpp": ["properties/problems/smaller_test.cpp"],
+    "properties/problems/solver.cpp": ["properties/problems/solver_ranges_test.cpp", "properties/problems/solver_test.cpp"],
+    "properties/data/thinned.cpp": ["properties/data/thinned_test.cpp", CHAINS],
+    "properties/problems/value_levels.cpp": ["properties/problems/value_levels_test.cpp", DIGESTS],
+    "properties/problems/value_range.hpp": ["properties/problems/assignment_test.cpp", "properties/problems/solver_test.cpp"],
+    "properties/data/values.cpp": ["properties/data/values_test.cpp", SPECIAL,
+                              "properties/data/operand_values_test.cpp", CHAINS, DIGESTS],
+}
+
+
+@dataclasses.dataclass
+class TestCase:
+    binary: str
+    file: str
+    name: str
+    seconds: float = 0.0  # of the processor, without a mutant
+    reached: bytes = b""
+
+
+def fail(code, message):
+    print(f"mutants: {message}", file=sys.stderr)
+    sys.exit(code)
+
+
+# ---- the mutated copy
+
+
+def write_if_new(path, content):
+    if path.exists() and path.read_bytes() == content:
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)
+
+
+def find_in(numbered_path):
+    index, path = numbered_path
+    return find_mutants(ROOT, path, index * NUMBERS_PER_FILE + 1)
+
+
+def write_sources():
+    """The copy of the sources with every mutant in it; the mutants."""
+    with multiprocessing.Pool() as pool:
+        found = pool.map(find_in, enumerate(FILES), chunksize=1)
+    mutated = {path: text for path, (_, text) in zip(FILES, found)}
+    wanted = set()
+    for top in COPIED:
+        inside = (ROOT / top).rglob("*") if (ROOT / top).is_dir() else [ROOT / top]
+        for path in inside:
+            if not path.is_file() or path.suffix == ".pyc":
+                continue
+            name = path.relative_to(ROOT)
+            wanted.add(name)
+            text = mutated.get(str(name))
+            content = text.encode() if text is not None else path.read_bytes()
+            write_if_new(BUILD / "source" / name, content)
+            shutil.copymode(path, BUILD / "source" / name)
+    for path in (BUILD / "source").rglob("*"):
+        if path.is_file() and path.relative_to(BUILD / "source") not in wanted:
+            path.unlink()
+    return [mutant for mutants, _ in found for mutant in mutants]
+
+
+def build():
+    source, build_directory = BUILD / "source", BUILD / "build"
+    launcher = shutil.which("ccache") or ""
+    configure = ["cmake", "-S", source, "-B", build_directory, "-G", "Ninja",
+                 "-DCMAKE_BUILD_TYPE=RelWithDebInfo", "-DGRADVERIFY_CUDA=OFF",
+                 "-DGRADVERIFY_BUILD_TESTS=ON", f"-DCMAKE_CXX_COMPILER_LAUNCHER={launcher}",
+                 "-DCMAKE_CXX_FLAGS=-w -Wno-narrowing -D_GLIBCXX_ASSERTIONS",
+                 "-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O1 -g1",
+                 "-DGRADVERIFY_CPU_FLAGS=-O1 -g1", "-DGRADVERIFY_INSTALL=OFF"]  # fmt: skip
+    make = ["cmake", "--build", build_directory, "--target", *BINARIES, "--parallel",
+            str(os.cpu_count())]  # fmt: skip
+    for command in (configure, make):
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        if done.returncode != 0:
+            print(done.stdout.decode(), file=sys.stderr)
+            fail(3, "the mutated copy does not build, as above")
+
+
+# ---- running tests
+
+
+def run_tests(tests, environment, seconds):
+    """Runs test cases of one binary in a process: its exit status and processor time."""
+    limit = int(5 * seconds) + 2
+    # A comma would begin another name; a question mark stands for any character.
+    names = ",".join(test.name.replace(",", "?") for test in tests)
+    # The wall clock is for what waits for ever; a busy machine must not kill.
+    command = ["timeout", "--signal=KILL", str(300 + 20 * limit), "prlimit", f"--cpu={limit}",
+               f"--as={MEMORY_BYTES}", "--core=0", BUILD / "build" / tests[0].binary,
+               f"--test-case={names}", "--abort-after=1"]  # fmt: skip
+    process = subprocess.Popen(
+        command, env=os.environ | environment, cwd=BUILD, start_new_session=True,
+        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    return process.returncode, usage.ru_utime + usage.ru_stime
+
+
+def list_tests():
+    tests = []
+    for binary in BINARIES:
+        command = [BUILD / "build" / binary, "--list-test-cases", "--reporters=xml"]
+        listing = subprocess.run(command, capture_output=True, check=True).stdout
+        for case in xml.etree.ElementTree.fromstring(listing).iter("TestCase"):
+            path = (BUILD / "build" / case.get("filename")).resolve()
+            file = str(path.relative_to(BUILD / "source"))
+            tests.append(TestCase(binary, file, case.get("name")))
+    return tests
+
+
+def run_unmutated(test, numbers):
+    """Adds to a test case how long it takes and what it reaches."""
+    with tempfile.NamedTemporaryFile(dir=BUILD) as reached:
+        reached.truncate(numbers)
+        code, test.seconds = run_tests(
+            [test], {"GRADVERIFY_MUTANT": "0", "GRADVERIFY_MUTANTS_REACHED": reached.name}, 60
+        )
+        test.reached = pathlib.Path(reached.name).read_bytes()
+    return None if code == 0 else f"{test.file}: {test.name}"
+
+
+def batches_of(mutant, tests, unit_alone):
+    """The test cases that reach a mutant, in the order in which they run, by process."""
+    reaching = [test for test in tests if test.reached[mutant.number]]
+    for is_unit in (True,) if unit_alone else (True, False):
+        some = [test for test in reaching if (test.file in FILES[mutant.file]) == is_unit
+                and (is_unit or test.seconds < WIDER_SECONDS)]  # fmt: skip
+        some.sort(key=lambda test: test.seconds)
+        for binary in BINARIES:
+            batch = [t for t in some if t.binary == binary and t.seconds < SHORT_SECONDS]
+            if batch:
+                yield is_unit, batch
+        for test in some:
+            if test.seconds >= SHORT_SECONDS:
+                yield is_unit, [test]
+
+
+def run_mutant(mutant, tests, unit_alone):
+    """What killed it: "unit", "wider", or "" for a survivor."""
+    for is_unit, batch in batches_of(mutant, tests, unit_alone):
+        seconds = sum(test.seconds for test in batch)
+        code, _ = run_tests(batch, {"GRADVERIFY_MUTANT": str(mutant.number)}, seconds)
+        if code != 0:
+            return "unit" if is_unit else "wider"
+    return ""
+
+
+# ---- the list of equivalent mutants
+
+
+def read_equivalent(path):
+    """The listed mutants: file: function / - line / + lines / reason, between empty lines."""
+    listed = {}
+    for block in path.read_text().split("\n\n"):
+        lines = [line for line in block.splitlines() if not line.startswith("#")]
+        if not lines:
+            continue
+        file, _, function = lines[0].partition(":")
+        was = [one_line(line[1:]) for line in lines if line.startswith("-")]
+        now = [one_line(line[1:]) for line in lines if line.startswith("+")]
+        reason = one_line(" ".join(line for line in lines[1:] if line[0] not in "-+"))
+        if len(was) != 1 or not now or not reason:
+            fail(1, f"{path.name}: needs a - line, + lines and a reason:\n{block}")
+        for line in now:
+            listed[(file.strip(), function.strip(), was[0], line)] = reason
+    return listed
+
+
+def print_mutant(mutant, why):
+    print(f"{mutant.file}: {mutant.function}   (line {mutant.line}; {why})")
+    print(f"- {mutant.was}\n+ {mutant.now}\n", flush=True)
+
+
+def judge(results, listed, selected):
+    """Prints the listed mutants that are no survivors; how many those and the unlisted ones are."""
+    keys = {mutant.key() for mutant, killer in results if not killer}
+    wrong = sum(1 for mutant, killer in results if not killer and mutant.key() not in listed)
+    for (file, function, was, now) in listed:
+        if file in selected and (file, function, was, now) not in keys:
+            exists = any(m.key() == (file, function, was, now) for m, _ in results)
+            print(f"{file}: {function}   (listed, but {'killed' if exists else 'not there'})")
+            print(f"- {was}\n+ {now}\n")
+            wrong += 1
+    return wrong
+
+
+def print_table(results):
+    counts = collections.defaultdict(collections.Counter)
+    for mutant, killer in results:
+        for file in (mutant.file, "all"):
+            counts[file][killer or "survived"] += 1
+    print(f"{'':36}{'mutants':>8}{'unit':>8}{'wider':>8}{'survived':>10}")
+    for file in sorted(counts, key=lambda file: (file == "all", file)):
+        row = counts[file]
+        print(f"{file:36}{row.total():8}{row['unit']:8}{row['wider']:8}{row['survived']:10}"
+              f" ({100 * row['survived'] / row.total():.1f} %)")  # fmt: skip
+    return counts["all"]
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="./run mutants", description=__doc__.split("\n\n")[0])
+    parser.add_argument("files", nargs="*", metavar="FILE", help="only these; may be a glob")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="mutants run at a time")
+    parser.add_argument("--quick", action="store_true",
+                        help="run each file's unit tests alone")  # fmt: skip
+    arguments = parser.parse_args()
+    patterns = arguments.files or ["*"]
+    selected = [f for f in FILES if any(fnmatch.fnmatch(f, p) for p in patterns)]
+    if not selected:
+        fail(2, "no such file is mutated; there are " + ", ".join(FILES))
+
+    listed = read_equivalent(ROOT / "properties/tests/mutants/equivalent.txt")
+    start = time.monotonic()
+    mutants = [mutant for mutant in write_sources() if mutant.file in selected]
+    build()
+    print(f"{len(mutants)} mutants, built after {time.monotonic() - start:.0f} s", flush=True)
+    tests = list_tests()
+    with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
+        numbers = len(FILES) * NUMBERS_PER_FILE
+        broken = [name for name in pool.map(run_unmutated, tests, itertools.repeat(numbers)) if name]
+        if broken:
+            fail(1, "these tests fail without a mutant:\n" + "\n".join(broken))
+        results = []
+        unit_alone = [arguments.quick or mutant.key() in listed for mutant in mutants]
+        killers = pool.map(run_mutant, mutants, itertools.repeat(tests), unit_alone)
+        for mutant, killer in zip(mutants, killers):
+            results.append((mutant, killer))
+            if not killer and mutant.key() not in listed:
+                reached = any(test.reached[mutant.number] for test in tests)
+                print_mutant(mutant, "survives, not listed" if reached else "no test reaches it")
+    wrong = judge(results, listed, selected)
+    total = print_table(results)
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    print(f"in {time.monotonic() - start:.0f} s, with {usage.ru_utime + usage.ru_stime:.0f} s of "
+          "the processors' time")  # fmt: skip
+    if not arguments.files and total["survived"] > SURVIVORS_MOST * total.total():
+        fail(1, f"more than {100 * SURVIVORS_MOST:.0f} % survive")
+    if wrong:
+        fail(1, f"{wrong} mutants are not what properties/tests/mutants/equivalent.txt says; see above")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// An operator for the tests of this folder: parameters, constraints, sizes and costs like those of
+// a two-dimensional convolution, and no reference. Declared here, so that the tests of the
+// generators depend on no real operator.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "harness/operators/operator.hpp"
+#include "harness/registry/kernel_declaration.hpp"
+
+namespace gradverify::testing {
+
+inline Constraint where(std::string parameter, Condition condition) {
+    condition.parameter = std::move(parameter);
+    return condition;
+}
+
+/// One spatial axis of a problem of the test operator.
+struct TestAxis {
+    std::int64_t in, filter, stride, dilation, left, right;
+
+    TestAxis(const Problem& problem, int axis)
+        : in(problem.on_axis("in", axis)),
+          filter(problem.on_axis("filter", axis)),
+          stride(problem.on_axis("stride", axis)),
+          dilation(problem.on_axis("dilation", axis)),
+          left(problem.on_axis("padding", axis, Side::left)),
+          right(problem.on_axis("padding", axis, Side::right)) {}
+
+    std::int64_t padded() const { return in + left + right; }
+    std::int64_t reach() const { return dilation * (filter - 1) + 1; }
+    std::int64_t out() const { return reach() > padded() ? 0 : (padded() - reach()) / stride + 1; }
+};
+
+inline Sizes with_axes(Sizes sizes, const Problem& problem, std::int64_t (*of)(const TestAxis&)) {
+    for (int axis = 0; axis < problem.rank(); ++axis) sizes.push_back(of(TestAxis(problem, axis)));
+    return sizes;
+}
+
+inline Sizes input_sizes(const Problem& p) {
+    return with_axes({p.scalar("n"), p.scalar("c")}, p, [](const TestAxis& a) { return a.in; });
+}
+inline Sizes filter_sizes(const Problem& p) {
+    return with_axes({p.scalar("k"), p.scalar("c") / p.scalar("groups")}, p,
+                     [](const TestAxis& a) { return a.filter; });
+}
+inline Sizes bias_sizes(const Problem& p) { return {p.scalar("k")}; }
+inline Sizes output_sizes(const Problem& p) {
+    return with_axes({p.scalar("n"), p.scalar("k")}, p, [](const TestAxis& a) { return a.out(); });
+}
+inline double products(const Problem& p) {
+    return static_cast<double>(element_count(output_sizes(p))) *
+           static_cast<double>(element_count(filter_sizes(p))) / static_cast<double>(p.scalar("k"));
+}
+
+inline ParameterSpace test_space(int rank_min, int rank_max) {
+    const auto axes = ParameterKind::per_axis;
+    return ParameterSpace({{.name = "n", .minimum = 0},
+                           {.name = "c"},
+                           {.name = "k"},
+                           {.name = "groups"},
+                           {.name = "in", .kind = axes, .carries_rank = true},
+                           {.name = "filter", .kind = axes},
+                           {.name = "stride", .kind = axes},
+                           {.name = "dilation", .kind = axes},
+                           {.name = "padding",
+                            .kind = ParameterKind::per_axis_pair,
+                            .default_value = 0,
+                            .minimum = 0,
+                            .is_padding = true}},
+                          rank_min, rank_max);
+}
+
+inline PassSpec test_pass(std::string name, std::vector<std::string> inputs, std::string output) {
+    PassSpec pass;
+    pass.name = std::move(name);
+    pass.inputs = std::move(inputs);
+    pass.outputs = {std::move(output)};
+    pass.multiply_adds = products;
+    return pass;
+}
+
+inline Operator make_test_operator(int rank_min = 2, int rank_max = 2) {
+    return {.name = "filter",
+            .space = test_space(rank_min, rank_max),
+            .constraints = {where("c", multiple_of("groups")), where("k", multiple_of("groups")),
+                            where("padding_left", same_as("padding_right"))},
+            .factors = {{.name = "stride against filter",
+                         .levels = {"smaller", "equal", "larger"},
+                         .parameters = {"stride", "filter"},
+                         .level_of_values =
+                             [](std::span<const std::int64_t> v) {
+                                 return v[0] < v[1] ? 0 : v[0] == v[1] ? 1 : 2;
+                             }}},
+            .why_invalid = {},
+            .inputs = {{.name = "x", .sizes = input_sizes},
+                       {.name = "w", .sizes = filter_sizes},
+                       {.name = "b", .sizes = bias_sizes}},
+            .outputs = {{.name = "y", .sizes = output_sizes}},
+            .passes = {test_pass("forward", {"x", "w", "b"}, "y"),
+                       test_pass("grad_weight", {"dy", "x"}, "dw")},
+            .products = {{"x", "w"}, {"b"}}};
+}
+
+inline const Operator& test_operator() {
+    static const Operator op = make_test_operator();
+    return op;
+}
+
+/// A kernel of the test operator that supports everything but empty problems.
+inline KernelDeclaration test_kernel() {
+    KernelDeclaration kernel;
+    kernel.operator_name = "filter";
+    kernel.pass_name = "grad_weight";
+    kernel.variant = "test";
+    kernel.device = "cpu";
+    return kernel;
+}
+
+/// A kernel as the oldest code has it: stride 1, no padding, square filter.
+inline KernelDeclaration plain_kernel() {
+    KernelDeclaration kernel = test_kernel();
+    kernel.where("stride", equals(1))
+        .where("padding", equals(0))
+        .where("dilation", equals(1))
+        .where("groups", equals(1))
+        .where("filter_h", same_as("filter_w"));
+    return kernel;
+}
+
+}  // namespace gradverify::testing

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// The four tests that the convolution-backward puzzle asks of its two kernels, by its names: tiny
+// problems with values derived by hand, every weight perturbed, and LeNet-5's two layers. Each runs
+// conv.grad_weight/naive and conv.grad_bias/naive on every device of the machine.
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "harness/base/random.hpp"
+#include "harness/devices/launch.hpp"
+#include "properties/tests/devices.hpp"
+
+namespace gradverify {
+
+namespace {
+
+const Operator& conv() { return *Registry::instance().find_operator("conv"); }
+
+Array<double> filled(const std::string& tensor, const Problem& problem, std::uint64_t seed) {
+    Array<double> array{conv().sizes_of(tensor, problem), {}};
+    SplitMix64 random(mix_seed(seed, tensor));
+    for (std::int64_t i = 0; i < element_count(array.sizes); ++i)
+        array.data.push_back(static_cast<double>(random.between(-8, 8)) / 8.0);
+    return array;
+}
+
+Array<double> gradient(const std::string& kernel, const std::string& device, const Problem& problem,
+                       const std::vector<Array<double>>& inputs) {
+    const CallResult result = call_kernel({.kernel = *Registry::instance().find_kernel(kernel),
+                                           .device = device_named(device),
+                                           .problem = problem,
+                                           .inputs = inputs,
+                                           .setting = {},
+                                           .surroundings = {},
+                                           .initial_outputs = {}});
+    REQUIRE(result.complaint() == "");
+    return result.outputs.at(0);
+}
+
+/// Sum of dy * conv(x, w), the loss whose gradient is asked for, by the reference's forward map.
+double loss(const Problem& problem, const Array<double>& x, const Array<double>& w,
+            const Array<double>& b, const Array<double>& dy) {
+    std::vector<Array<double>> inputs{x, w, b};
+    std::vector<Array<double>> outputs{{dy.sizes, std::vector<double>(dy.data.size(), 0.0)}};
+    conv().forward().reference(problem, inputs, outputs);
+    double sum = 0.0;
+    for (std::size_t i = 0; i < dy.data.size(); ++i) sum += dy.data[i] * outputs[0].data[i];
+    return sum;
+}
+
+/// Both gradients of a layer against the sums that define them, written out here.
+void check_layer(const std::string& text) {
+    const Problem problem = Problem::parse(conv().space, text);
+    const auto x = filled("x", problem, 1), dy = filled("dy", problem, 2);
+    for (const std::string& device : test_devices()) {
+        CAPTURE(device);
+        const auto dw = gradient("conv.grad_weight/naive", device, problem, {dy, x});
+        const auto db = gradient("conv.grad_bias/naive", device, problem, {dy});
+        double worst_w = 0.0, worst_b = 0.0;
+        for (std::int64_t k = 0; k < dw.size(0); ++k) {
+            double bias = 0.0;
+            for (std::int64_t i = 0; i < dy.size(2) * dy.size(3); ++i)
+                bias += dy.data[static_cast<std::size_t>(k * dy.size(2) * dy.size(3) + i)];
+            worst_b = std::max(worst_b, std::abs(bias - db.data[static_cast<std::size_t>(k)]));
+            for (std::int64_t c = 0; c < dw.size(1); ++c)
+                for (std::int64_t fh = 0; fh < dw.size(2); ++fh)
+                    for (std::int64_t fw = 0; fw < dw.size(3); ++fw) {
+                        double sum = 0.0;
+                        for (std::int64_t h = 0; h < dy.size(2); ++h)
+                            for (std::int64_t w = 0; w < dy.size(3); ++w)
+                                sum += dy.data[static_cast<std::size_t>(
+                                           (k * dy.size(2) + h) * dy.size(3) + w)] *
+                                       x.data[static_cast<std::size_t>(
+                                           (c * x.size(2) + h + fh) * x.size(3) + w + fw)];
+                        const auto at = ((k * dw.size(1) + c) * dw.size(2) + fh) * dw.size(3) + fw;
+                        worst_w = std::max(worst_w,
+                                           std::abs(sum - dw.data[static_cast<std::size_t>(at)]));
+                    }
+        }
+        // Multiples of 1/64 below 2^18: every sum is exact in float.
+        CHECK(worst_w == 0.0);
+        CHECK(worst_b == 0.0);
+    }
+}
+
+}  // namespace
+
+TEST_CASE("conv_bw_tiny_3x3") {
+    const Problem problem = Problem::parse(conv().space, "in=5x5,filter=3x3");
+    Array<double> x{{1, 1, 5, 5}, {}}, dy{{1, 1, 3, 3}, {}};
+    for (int i = 0; i < 25; ++i) x.data.push_back(i);
+    for (int i = 1; i <= 9; ++i) dy.data.push_back(i);
+    // x[h][w] = 5 h + w. Moving the filter tap one row down adds 5 to every pixel it meets, and one
+    // column to the right adds 1, so dw[fh][fw] = dw[0][0] + (5 fh + fw) * sum(dy). The sum of dy
+    // is 45, and dw[0][0] = 1*0 + 2*1 + 3*2 + 4*5 + 5*6 + 6*7 + 7*10 + 8*11 + 9*12 = 366.
+    const std::vector<double> dw{366, 411, 456, 591, 636, 681, 816, 861, 906};
+    for (const std::string& device : test_devices()) {
+        CAPTURE(device);
+        CHECK(gradient("conv.grad_weight/naive", device, problem, {dy, x}).data == dw);
+        CHECK(gradient("conv.grad_bias/naive", device, problem, {dy}).data ==
+              std::vector<double>{45});
+    }
+}
+
+TEST_CASE("conv_bw_numerical_gradient_check") {
+    const Problem problem = Problem::parse(conv().space, "n=2,c=2,k=3,in=6x5,filter=3x3");
+    const auto x = filled("x", problem, 3), w = filled("w", problem, 4);
+    const auto b = filled("b", problem, 5), dy = filled("dy", problem, 6);
+    constexpr double epsilon = 1e-3;
+    for (const std::string& device : test_devices()) {
+        CAPTURE(device);
+        const auto dw = gradient("conv.grad_weight/naive", device, problem, {dy, x});
+        for (std::size_t i = 0; i < w.data.size(); ++i) {
+            Array<double> up = w, down = w;
+            up.data[i] += epsilon;
+            down.data[i] -= epsilon;
+            const double numerical =
+                (loss(problem, x, up, b, dy) - loss(problem, x, down, b, dy)) / (2.0 * epsilon);
+            const double scale = std::max(std::abs(numerical), std::abs(dw.data[i]));
+            CAPTURE(i);
+            CHECK(std::abs(dw.data[i] - numerical) <= 1e-3 * scale + 1e-9);
+        }
+    }
+}
+
+TEST_CASE("conv_bw_lenet_conv1") { check_layer("k=6,in=28x28,filter=5x5"); }
+
+TEST_CASE("conv_bw_lenet_conv2") { check_layer("c=6,k=16,in=12x12,filter=5x5"); }
+
+}  // namespace gradverify

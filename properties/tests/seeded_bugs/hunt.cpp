@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "properties/tests/seeded_bugs/hunt.hpp"
+
+#include <doctest/doctest.h>
+
+#include <stdexcept>
+
+#include "harness/run/shrink.hpp"
+#include "properties/properties.hpp"
+#include "properties/suite/suite.hpp"
+#include "properties/tests/devices.hpp"
+
+namespace gradverify {
+
+std::vector<SeededBug> every_seeded_bug() {
+    std::vector<SeededBug> all;
+    const std::span<const SeededBug> lists[] = {
+        seeded_bugs,      layout_bugs,       blocked_bugs,   product_bugs, complex_bugs,
+        tensor_core_bugs, element_type_bugs, eight_bit_bugs, integer_bugs, derived_bugs};
+    for (const auto list : lists) all.insert(all.end(), list.begin(), list.end());
+    return all;
+}
+
+std::optional<FirstFailure> first_failure(const Suite& suite, const Row& row, std::uint64_t seed,
+                                          WorkerPool& pool, std::int64_t cases_maximum) {
+    for (std::int64_t i = 0; i < cases_maximum; ++i) {
+        const auto draw = suite.draw(row, seed, i);
+        if (!draw.drawn) throw std::runtime_error(draw.why_none);
+        const Outcome outcome = pool.run(draw.drawn->print());
+        if (outcome.verdict == Verdict::failed) return {{*draw.drawn, outcome, i + 1}};
+        if (outcome.verdict == Verdict::errored) throw std::runtime_error(outcome.message);
+    }
+    return std::nullopt;
+}
+
+std::optional<Row> row_of(const SeededBug& bug, const std::string& device) {
+    const Row row{Registry::instance().find_kernel(std::string(bug.kernel)),
+                  std::string(bug.property), device};
+    const Property* property = find_property(bug.property);
+    if (!row.kernel || !property)
+        throw std::invalid_argument("there is no row " + std::string(bug.kernel) + " " +
+                                    row.property);
+    if (!bug.device.empty() && bug.device != device) return std::nullopt;
+    if (!property->only_on.empty() && property->only_on != device) return std::nullopt;
+    // There may be no cuBLAS for it.
+    if (device != "cpu" && !row.kernel->on(device)) return std::nullopt;
+    return row;
+}
+
+void hunt_down(const Suite& suite, const SeededBug& bug, const std::string& device,
+               std::uint64_t seed, const Hunt& hunt) {
+    CAPTURE(device);
+    CAPTURE(std::string(bug.kernel));
+    CAPTURE(std::string(bug.property));
+    CAPTURE(seed);
+    const auto row = row_of(bug, device);
+    if (!row) {
+        CHECK((device != "cpu" || bug.device == "cuda"));
+        return;
+    }
+    WorkerPool pool(one_suite_worker());
+    const auto failure = first_failure(suite, *row, seed, pool, hunt.cases_maximum);
+    REQUIRE(failure);
+    // Of one or two parameters any draw may be the smallest.
+    if (hunt.begins_above && row->kernel->op->space.parameters().size() > 2)
+        CHECK(failure->found.problem.print() != bug.smallest);
+    const Shrunk shrunk =
+        suite.shrink(failure->found, failure->outcome,
+                     [&](const Case& candidate) { return pool.run(candidate.print()); });
+    const std::string printed = shrunk.smallest.print();
+    CAPTURE(printed);
+    CHECK(shrunk.smallest.problem.print() == bug.smallest);
+    CHECK(shrunk.minimal() == bug.certified);
+    if (!hunt.is_replayed) return;
+    WorkerPool other(one_suite_worker());
+    CHECK(other.run(printed).verdict == Verdict::failed);
+}
+
+void hunt_down_all(std::span<const SeededBug> bugs, const Hunt& hunt) {
+    const Suite suite = make_suite(Registry::instance(), {.edge_problems = false});
+    for (const std::string& device : test_devices())
+        for (const SeededBug& bug : bugs)
+            for (const std::uint64_t seed : {1, 2}) hunt_down(suite, bug, device, seed, hunt);
+}
+
+WorkerPoolOptions one_suite_worker() { return {.command = suite_worker_command(), .jobs = 1}; }
+
+}  // namespace gradverify

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Looks for a seeded bug as a run does: draws cases of its row until one fails; and what each must
+// come to, as checks of doctest: killed, shrunk to its smallest problem, failing when replayed. Not
+// where the bugs are listed.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "harness/cases/suite.hpp"
+#include "harness/workers/pool.hpp"
+#include "properties/tests/seeded_bugs/lists.hpp"
+
+namespace gradverify {
+
+struct FirstFailure {
+    Case found;
+    Outcome outcome;
+    std::int64_t cases = 0;  ///< run, this one included
+};
+
+/// The first failing case of a row, within so many cases.
+///
+/// **Errors** std::runtime_error when a case cannot be drawn, or has no verdict.
+std::optional<FirstFailure> first_failure(const Suite& suite, const Row& row, std::uint64_t seed,
+                                          WorkerPool& pool, std::int64_t cases_maximum);
+
+/// The row of a bug on a device; nothing where its property can't be asked or the bug can't be
+/// seen. On `cpu` each kernel is there.
+///
+/// **Errors** std::invalid_argument when the registry has no such kernel or property.
+std::optional<Row> row_of(const SeededBug& bug, const std::string& device);
+
+/// How hard a bug is looked for, and what is asked of it besides its smallest problem.
+struct Hunt {
+    std::int64_t cases_maximum = 1000;
+    bool begins_above = false;  ///< it is found where the problem is larger than the smallest
+    bool is_replayed = true;    ///< its last line fails again in another process
+};
+
+/// Checks that a bug is killed from this seed, and shrunk to its smallest problem.
+void hunt_down(const Suite& suite, const SeededBug& bug, const std::string& device,
+               std::uint64_t seed, const Hunt& hunt);
+/// Each of these bugs, from two seeds, on every device that can see it; from the generator alone,
+/// without the fixed list of small problems.
+void hunt_down_all(std::span<const SeededBug> bugs, const Hunt& hunt);
+
+/// One worker of this executable.
+WorkerPoolOptions one_suite_worker();
+
+}  // namespace gradverify

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// A18: a flat offset in an int, and counts in one, which overflow where a tensor has more than 2^31
+// elements; and the same in 16 bits, so that a machine without a GPU sees them too. Linked into
+// the tests of large problems only.
+#include <cstdint>
+
+#include "properties/tests/seeded_bugs/plain_conv.cuh"
+#include "reference/relu.hpp"
+
+namespace {
+
+using namespace gradverify::plain_conv;
+
+// To a narrower type, where offsets wrap around.
+template <class Offset>
+__device__ long long narrowed(long long offset) {
+    return static_cast<Offset>(offset);
+}
+
+template <class Offset>
+__global__ void rectify(const float* x, float* y, long long n) {
+    const long long i = thread_in_grid();
+    if (i >= n) return;
+    const long long at = narrowed<Offset>(i);
+    y[at] = x[at] <= 0.0f ? 0.0f : x[at];
+}
+
+template <class Offset>
+void launch_relu(const gradverify::relu::Forward& call) {
+    rectify<Offset><<<blocks_of(call.n), 128, 0, call.launch.stream>>>(call.x.as<const float>(),
+                                                                       call.y.as<float>(), call.n);
+}
+
+// There seems to be nothing to do.
+template <class Count>
+void launch_relu_of_narrow_count(const gradverify::relu::Forward& call) {
+    const auto count = static_cast<Count>(call.n);
+    if (count <= 0) return;
+    rectify<long long><<<blocks_of(count), 128, 0, call.launch.stream>>>(call.x.as<const float>(),
+                                                                         call.y.as<float>(), count);
+}
+
+template <class Offset>
+struct NarrowOffset : RightConv {
+    __device__ static long long offset(long long element) { return narrowed<Offset>(element); }
+};
+
+}  // namespace
+
+GRADVERIFY_KERNEL(gradverify::relu::Forward, "bug_a18_offset_32", launch_relu<std::int32_t>);
+GRADVERIFY_KERNEL(gradverify::relu::Forward, "bug_a18_offset_16", launch_relu<std::int16_t>);
+GRADVERIFY_KERNEL(gradverify::relu::Forward, "bug_a18_unsigned_offset_32",
+                  launch_relu<std::uint32_t>);
+GRADVERIFY_KERNEL(gradverify::relu::Forward, "bug_a18_unsigned_offset_16",
+                  launch_relu<std::uint16_t>);
+GRADVERIFY_KERNEL(gradverify::relu::Forward, "bug_a18_count_32",
+                  launch_relu_of_narrow_count<std::int32_t>);
+GRADVERIFY_KERNEL(gradverify::relu::Forward, "bug_a18_count_16",
+                  launch_relu_of_narrow_count<std::int16_t>);
+GRADVERIFY_KERNEL(gradverify::relu::Forward, "right_up_to_32_bits", launch_relu<std::int32_t>)
+    .up_to_elements(INT32_MAX);
+GRADVERIFY_KERNEL(gradverify::relu::Forward, "right_up_to_16_bits", launch_relu<std::int16_t>)
+    .up_to_elements(INT16_MAX);
+GRADVERIFY_KERNEL(gradverify::conv::Forward, "bug_a18_offset_32",
+                  launch_forward<NarrowOffset<std::int32_t>>);
+GRADVERIFY_KERNEL(gradverify::conv::Forward, "bug_a18_offset_16",
+                  launch_forward<NarrowOffset<std::int16_t>>);
+GRADVERIFY_KERNEL(gradverify::conv::GradInput, "bug_a18_offset_32",
+                  launch_grad_input<NarrowOffset<std::int32_t>>);
+GRADVERIFY_KERNEL(gradverify::conv::GradInput, "bug_a18_offset_16",
+                  launch_grad_input<NarrowOffset<std::int16_t>>);
+GRADVERIFY_KERNEL(gradverify::conv::GradWeight, "bug_a18_offset_32",
+                  launch_grad_weight<NarrowOffset<std::int32_t>>);
+GRADVERIFY_KERNEL(gradverify::conv::GradWeight, "bug_a18_offset_16",
+                  launch_grad_weight<NarrowOffset<std::int16_t>>);
+GRADVERIFY_KERNEL(gradverify::conv::Forward, "right_offset_64", launch_forward<RightConv>);
+GRADVERIFY_KERNEL(gradverify::conv::GradInput, "right_offset_64", launch_grad_input<RightConv>);
+GRADVERIFY_KERNEL(gradverify::conv::GradWeight, "right_offset_64", launch_grad_weight<RightConv>);

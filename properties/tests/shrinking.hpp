@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the tests of shrinking share: a kernel of the test operator, cases on it, and options that
+// leave out one phase or another.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string_view>
+
+#include "properties/shrinking/shrink.hpp"
+#include "properties/tests/operator.hpp"
+
+namespace gradverify::testing {
+
+/// A kernel of the test operator, with its declaration.
+struct TestKernel {
+    KernelDeclaration declaration;
+    Kernel kernel;
+
+    explicit TestKernel(KernelDeclaration declared) : declaration(std::move(declared)) {
+        kernel.name = declaration.full_name();
+        kernel.op = &test_operator();
+        kernel.pass = test_operator().find_pass("grad_weight");
+        kernel.by_device["cpu"] = &declaration;
+    }
+    TestKernel(const TestKernel&) = delete;
+    TestKernel& operator=(const TestKernel&) = delete;
+};
+
+inline Problem parsed(std::string_view text) { return Problem::parse(test_operator().space, text); }
+
+inline Case case_on(const TestKernel& kernel, const Problem& problem, std::uint64_t seed = 1) {
+    return {.kernel = kernel.kernel.name,
+            .property = "matches_reference",
+            .device = "cpu",
+            .problem = problem,
+            .data = {.seed = seed},
+            .setting = {}};
+}
+
+/// Options whose phases end after a number of runs alone: a busy machine finds the same.
+inline ShrinkOptions patient() {
+    ShrinkOptions options;
+    for (RunBudget* phase : {&options.problem.near, &options.problem.descent,
+                             &options.problem.certification, &options.problem.box, &options.data})
+        phase->seconds = 1e6;
+    return options;
+}
+
+inline Shrunk shrink_from(const TestKernel& kernel, const Problem& problem,
+                          const CaseRunner& runner, const ShrinkTools& tools = {},
+                          const ShrinkOptions& options = patient()) {
+    return shrink_case(kernel.kernel, case_on(kernel, problem), Outcome::failed("first"), runner,
+                       tools, options);
+}
+
+using Fails = std::function<bool(const Problem&)>;
+
+/// Fails where the problem does, whatever the data.
+inline CaseRunner failing_where(const Fails& fails) {
+    return [fails](const Case& candidate) {
+        return fails(candidate.problem) ? Outcome::failed("wrong") : Outcome::passed();
+    };
+}
+
+/// Options without the shortcut through the nearest problems, so that the descent must do it.
+inline ShrinkOptions descent_only() {
+    ShrinkOptions options = patient();
+    options.problem.near.runs = 0;
+    return options;
+}
+
+}  // namespace gradverify::testing

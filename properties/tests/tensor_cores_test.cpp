@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels that run on tensor cores, or claim to: what the declaration allows them, what it does
+// not, and the bugs of their tiles, each shrunk to the smallest problem known for it.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "properties/checking/context.hpp"
+#include "properties/suite/suite.hpp"
+#include "properties/tests/seeded_bugs/hunt.hpp"
+
+namespace gradverify {
+
+namespace {
+
+std::int64_t failures_of(const std::string& kernel, const std::string& property,
+                         std::int64_t cases) {
+    const Suite suite = make_suite(Registry::instance());
+    const Row row{Registry::instance().find_kernel(kernel), property, "cpu"};
+    std::int64_t failed = 0;
+    for (std::int64_t i = 0; i < cases; ++i)
+        failed += suite.run(suite.draw(row, 5, i).drawn.value().print()).verdict == Verdict::failed;
+    return failed;
+}
+
+}  // namespace
+
+TEST_CASE("a bug of a tile is killed where it is smallest") {
+    hunt_down_all(tensor_core_bugs, {.cases_maximum = 1000});
+}
+
+TEST_CASE("a kernel whose factors are cut to tf32 is right if it says so, and wrong if not") {
+    for (const std::string pass : {"fc.forward/", "fc.grad_weight/"}) {
+        CAPTURE(pass);
+        for (const char* property :
+             {"within_rounding_bound", "matches_reference", "repeatable", "stays_in_bounds"}) {
+            CAPTURE(property);
+            CHECK(failures_of(pass + "right_tf32", property, 500) == 0);
+        }
+        CHECK(failures_of(pass + "bug_undeclared_tf32", "within_rounding_bound", 100) > 90);
+    }
+    for (const char* property : {"matches_finite_differences", "adjoint_identity"})
+        CHECK(failures_of("fc.grad_weight/right_tf32", property, 300) == 0);
+}
+
+TEST_CASE("a kernel on tensor cores that loses more than they do is wrong") {
+    CHECK(failures_of("fc.forward/bug_tf32_drops_a_term", "matches_reference", 100) > 40);
+    CHECK(failures_of("fc.forward/bug_tf32_drops_a_term", "within_rounding_bound", 100) > 60);
+    for (const std::string pass : {"fc.forward/", "fc.grad_weight/"}) {
+        CAPTURE(pass);
+        CHECK(failures_of(pass + "bug_tf32_by_bfloat16", "within_rounding_bound", 100) > 20);
+    }
+}
+
+TEST_CASE("integers of a kernel on tensor cores, and their sums, have at most 11 digits") {
+    const Suite suite = make_suite(Registry::instance());
+    const Registry& registry = Registry::instance();
+    const Row row{registry.find_kernel("fc.forward/right_tf32"), "matches_reference", "cpu"};
+    double largest = 0.0;
+    for (std::int64_t i = 0; i < 500; ++i) {
+        const Case drawn = suite.draw(row, 7, i).drawn.value();
+        CaseContext context(drawn, registry, ValueKind::integers);
+        const PassSpec& pass = context.pass();
+        const auto see = [&](const std::vector<Array<double>>& arrays) {
+            for (const Array<double>& array : arrays)
+                for (const double value : array.data) largest = std::max(largest, std::abs(value));
+        };
+        see(context.inputs_of(pass));
+        see(context.reference(pass));
+    }
+    CHECK(largest <= 2048.0);
+    CHECK(largest > 256.0);
+}
+
+TEST_CASE("a kernel on tensor cores is no witness for factors that it would cut") {
+    const Registry& registry = Registry::instance();
+    const Kernel& cut = *registry.find_kernel("fc.forward/right_tf32");
+    const Kernel& plain = *registry.find_kernel("fc.forward/naive");
+    const Case drawn{.kernel = plain.name,
+                     .property = "matches_reference",
+                     .device = "cpu",
+                     .problem = Problem::parse(plain.op->space, "n=1"),
+                     .data = {.seed = 1},
+                     .setting = {}};
+    const CaseContext context(drawn, registry, ValueKind::integers);
+    const auto inputs = [](double x) {
+        return std::vector<Array<double>>{{{1, 1}, {x}}, {{1, 1}, {1.0}}, {{1}, {0.0}}};
+    };
+    CHECK(context.can_take(cut, inputs(2047.0)));
+    CHECK(context.can_take(cut, inputs(4096.0)));
+    CHECK_FALSE(context.can_take(cut, inputs(2049.0)));
+    CHECK(context.can_take(plain, inputs(2049.0)));
+}
+
+}  // namespace gradverify
