@@ -35,6 +35,7 @@ namespace gradverify {
 namespace {
 
 constexpr std::int64_t default_cases = 1000;
+constexpr double default_seconds = 60.0;
 constexpr std::int64_t default_cases_per_problem = 10;
 constexpr std::int64_t default_distance = 4;
 // As far as no run gets.
@@ -56,6 +57,12 @@ Shard parse_shard(const std::string& text) {
         throw UsageError("--shard " + text +
                          " is not i/n with 1 <= i <= n <= " + std::to_string(shards_maximum));
     return {.index = *index - 1, .count = *count};
+}
+
+/// Whether the run ends by itself, after `default_seconds`.
+bool says_nothing_of_how_much(const CheckArguments& arguments) {
+    return !arguments.cases && arguments.problems.empty() && arguments.problems_file.empty() &&
+           arguments.exhaustive.empty() && arguments.shard.empty();
 }
 
 /// What `--exhaustive` asks for; nothing without it.
@@ -211,7 +218,9 @@ int check(const Suite& suite, const CheckArguments& arguments) {
                          .seed = arguments.seed ? *arguments.seed : drawn_seed(),
                          .shard = parse_shard(arguments.shard),
                          .exhaustive = exhaustive_limits(arguments)};
+    const bool ends_by_itself = arguments.time.empty() && says_nothing_of_how_much(arguments);
     if (!arguments.time.empty()) options.seconds = parse_duration(arguments.time);
+    if (ends_by_itself) options.seconds = default_seconds;
     require_each_filter(arguments.filters);
     if (std::ranges::none_of(suite.properties, [&](const Suite::Entry& property) {
             return glob_matches(arguments.property, property.name);
@@ -235,9 +244,10 @@ int check(const Suite& suite, const CheckArguments& arguments) {
         options.cases_per_problem = default_cases_per_problem;
     if (!arguments.junit.empty()) open_junit(arguments.junit);
 
-    std::printf("gradverify %s: seed %llu, device %s, %d workers, %zu rows\n",
+    std::printf("gradverify %s: seed %llu, device %s, %d workers, %zu rows%s\n",
                 std::string(version).c_str(), static_cast<unsigned long long>(options.seed),
-                joined(devices, " and ").c_str(), jobs, rows.size());
+                joined(devices, " and ").c_str(), jobs, rows.size(),
+                ends_by_itself ? (", " + print_seconds(default_seconds) + " at most").c_str() : "");
     std::fflush(stdout);
     std::optional<JsonResults> json;
     if (!arguments.json.empty()) json.emplace(arguments.json, options.seed, devices);
@@ -246,9 +256,13 @@ int check(const Suite& suite, const CheckArguments& arguments) {
         .row_ended =
             [&](const RowResult& result) {
                 if (json) json->add(result);
-                if (!result.failure || result.known) return;
+            },
+        .bug_found =
+            [&](const auto& bug, bool is_more) {
                 progress.clear();
-                std::printf("\n%s", report_failure(result, program_to_paste()).c_str());
+                std::printf(
+                    "\n%s",
+                    (is_more ? report_more(bug) : report_bug(bug, program_to_paste())).c_str());
                 std::fflush(stdout);
             },
         .progressed = [&](auto done, auto most,

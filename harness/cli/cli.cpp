@@ -156,7 +156,9 @@ struct CommandLine {
                          "cases for each row (default 1000; with own problems 10 for each of them)")
             ->check(whole_number(1, cases_maximum));
         auto* time =
-            check->add_option("--time", a.time, "stop after so long in total: 60s, 5m, 2h");
+            check->add_option("--time", a.time,
+                              "stop after this time in total: 60s, 5m, 2h (default 60s, but none "
+                              "where cases, problems or a shard are given)");
         check
             ->add_option("--at-least", a.at_least,
                          "with --time: so many cases for each row, however long they take, "

@@ -74,6 +74,14 @@ expect 0 out 'Exit codes: 0 all passed' --help
 for verb in list check repro bench; do expect 0 out "Usage: gradverify $verb" $verb --help; done
 expect 0 out 'matches_reference +equals the reference' check --help
 expect 0 out 'default 1000; with own problems 10' check --help
+expect 0 out 'default 60s, but none where' check --help
+
+echo "== the default run"
+expect 0 out 'rows, 60 s at most$' check "$kernel" --property matches_reference --device cpu
+for amount in '--cases 3' '--time 1s' '--problem in=5x5' '--exhaustive=1' '--shard 1/500'; do
+    # shellcheck disable=SC2086  # two words
+    expect 0 out '[0-9] rows$' check "$kernel" --property matches_reference --device cpu $amount
+done
 
 echo "== list"
 expect 0 out '^conv.forward/naive$' list

@@ -185,6 +185,24 @@ std::string header(const Case& checked, const Outcome& outcome) {
            line("property", wrapped(checked.property + ": " + outcome.message, 13));
 }
 
+/// The properties that the kernel fails at the same problem as `told`: first those that say the
+/// same.
+std::string also(const std::vector<const RowResult*>& rows, const std::string& told) {
+    std::vector<std::string> same, lines;
+    for (const RowResult* const row : rows) {
+        const std::string& message = row->failure->outcome.message;
+        if (message == told)
+            same.push_back(row->row.property);
+        else
+            lines.push_back(row->row.property + ": " + message);
+    }
+    if (!same.empty()) lines.insert(lines.begin(), joined(same) + ": the same");
+    std::string text;
+    for (const std::string& words : lines)
+        text += line(text.empty() ? "also" : "", wrapped(words, 13));
+    return text;
+}
+
 }  // namespace
 
 std::string draw_map(const WrongMap& map) {
@@ -198,17 +216,30 @@ std::string draw_map(const WrongMap& map) {
     return text;
 }
 
-std::string report_failure(const RowResult& result, const std::string& program) {
-    const Shrunk& failure = *result.failure;
+std::string report_bug(const std::vector<const RowResult*>& rows, const std::string& program) {
+    const RowResult& first = *rows.front();
+    const Shrunk& failure = *first.failure;
     const std::string problem = failure.smallest.problem.print() + " (" +
                                 how_small(failure.minimality) + "; " +
                                 std::to_string(failure.runs) + " runs)";
-    return "FAILED " + result.row.kernel->name + "\n" + header(failure.smallest, failure.outcome) +
+    std::string text =
+        "FAILED " + first.row.kernel->name + "\n" + header(failure.smallest, failure.outcome);
+    return text + also({rows.begin() + 1, rows.end()}, failure.outcome.message) +
            line("problem", wrapped(problem, 13)) + in_general(failure.generality) +
            (failure.witnesses.empty() ? std::string()
                                       : line("witnesses", wrapped(failure.witnesses, 13))) +
            evidence(failure.outcome) +
            line("replay", program + " repro " + shell_quoted(failure.smallest.print()));
+}
+
+std::string report_more(const std::vector<const RowResult*>& rows) {
+    const RowResult& first = *rows.front();
+    return "FAILED " + first.row.kernel->name + " too, at the problem above, " +
+           first.failure->smallest.problem.print() + "\n" + also(rows, "");
+}
+
+std::string report_failure(const RowResult& result, const std::string& program) {
+    return report_bug({&result}, program);
 }
 
 std::string report_case(const Case& checked, const Outcome& outcome) {

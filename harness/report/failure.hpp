@@ -4,6 +4,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "harness/cases/case.hpp"
 #include "harness/cases/outcome.hpp"
@@ -11,7 +12,12 @@
 
 namespace gradverify {
 
-/// A failed row. `program` begins the line to paste.
+/// A bug: rows of a kernel on a device that failed at one smallest problem; what the first found is
+/// told in full. `program` begins the line to paste.
+std::string report_bug(const std::vector<const RowResult*>& rows, const std::string& program);
+/// The same of rows that failed at the problem of a bug that has been told of.
+std::string report_more(const std::vector<const RowResult*>& rows);
+/// A failed row by itself.
 std::string report_failure(const RowResult& result, const std::string& program = "gradverify");
 
 /// One case, as `repro` tells it.

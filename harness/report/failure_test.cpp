@@ -51,6 +51,24 @@ TEST_CASE("a failed row tells kernel, property, problem, the worst elements, whe
 )");
 }
 
+TEST_CASE(
+    "a bug names every property that fails at its problem, and those that say the same once") {
+    const RowResult first = failure_of("plain", "matches_reference", Outcome::failed("differs"));
+    const RowResult same = failure_of("plain", "repeatable", Outcome::failed("differs"));
+    const RowResult other = failure_of("plain", "stays_in_bounds", Outcome::failed("left y[0]"));
+    CHECK(report_bug({&first, &other, &same}, "gradverify") == R"(FAILED toy.forward/plain
+  kernel     toy.forward/plain on cpu
+  property   matches_reference: differs
+  also       repeatable: the same
+             stays_in_bounds: left y[0]
+  problem    n=2,in=3 (minimal, certified: all 7 smaller problems pass; 41 runs)
+  replay     gradverify repro 'v1:toy.forward/plain:matches_reference:cpu:n=2,in=3:data=x[0]=1'
+)");
+    CHECK(report_more({&other}) ==
+          "FAILED toy.forward/plain too, at the problem above, n=2,in=3\n"
+          "  also       stays_in_bounds: left y[0]\n");
+}
+
 TEST_CASE("an error within a type is told in its ulps, and doubles that differ look different") {
     Outcome outcome = Outcome::failed("differs");
     const auto line = [&](double got, double want, double bound, std::optional<DType> dtype) {

@@ -2,6 +2,7 @@
 #include "harness/run/check.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <stdexcept>
 
 #include "harness/base/interrupt.hpp"
@@ -18,6 +19,8 @@ namespace {
 const std::string drawing_threw = "drawing a problem threw: ";
 // Of a row whose cases compared nothing but zeros.
 constexpr std::int64_t cases_to_tell = 100;
+// Of a kernel's other rows, before a failure is told of.
+constexpr std::int64_t cases_to_join = 20;
 
 /// What ends a row: a case that failed or errored, or one that could not be drawn.
 struct Stop {
@@ -47,6 +50,9 @@ class Check {
           WorkerPool& pool, const CheckObserver& observer)
         : suite_(suite), options_(options), pool_(pool), observer_(observer) {
         for (const Row& row : rows) rows_.push_back(serving_of(row));
+        for (std::size_t i = 0; i < rows_.size(); ++i) order_.push_back(i);
+        std::ranges::stable_sort(
+            order_, {}, [this](std::size_t i) { return place_of(rows_[i].result.row.property); });
     }
 
     std::vector<RowResult> run() {
@@ -54,6 +60,7 @@ class Check {
             while (submit_some() || pool_.in_flight() > 0) {
                 if (const auto answer = pool_.wait(0.2)) take(*answer);
                 shrink_some();
+                if (!unreported_.empty()) report_bugs(false);
                 if (observer_.progressed) observer_.progressed(done_, most(), failed_);
             }
             // What a worker dies of at its end is charged too.
@@ -66,8 +73,9 @@ class Check {
         std::vector<RowResult> results;
         for (Serving& serving : rows_) {
             if (!serving.ended) end(serving);  // also those that only wait to be shrunk
-            results.push_back(std::move(serving.result));
         }
+        report_bugs(true);
+        for (Serving& serving : rows_) results.push_back(std::move(serving.result));
         return results;
     }
 
@@ -106,6 +114,12 @@ class Check {
         return serving;
     }
 
+    /// Of a property among the suite's: the first tell most.
+    std::ptrdiff_t place_of(const std::string& property) const {
+        return std::ranges::find(suite_.properties, property, &Suite::Entry::name) -
+               suite_.properties.begin();
+    }
+
     std::optional<std::int64_t> own_cases_of(const std::string& property) const {
         const auto found = std::ranges::find(suite_.properties, property, &Suite::Entry::name);
         return found == suite_.properties.end() ? std::nullopt : found->own_cases;
@@ -138,6 +152,9 @@ class Check {
         const bool is_to_tell = is_vacuous && serving.in_flight == 0 && given < cases_to_tell;
         const bool is_due = given < options_.at_least || is_to_tell;
         const bool may_be_due = !serving.walk && !serving.runs_alone;
+        if (options_.seconds && given >= std::max(cases_beside_a_failure, options_.at_least) &&
+            failing_problems_.contains(got.row.kernel))
+            return false;
         return has_more(serving) && (!is_late || (may_be_due && is_due));
     }
 
@@ -147,9 +164,9 @@ class Check {
         const auto is_open = [&](const Serving& row) { return takes_more(row, is_late); };
         const auto is_next = [&](const Serving& row) { return is_open(row) && may_run(row); };
         while (std::ranges::any_of(rows_, is_next) && pool_.has_room()) {
-            Serving& serving = rows_[turn_];
-            if (is_next(serving)) {
-                submit(turn_, serving);
+            const std::size_t which = order_[turn_];
+            if (is_next(rows_[which])) {
+                submit(which, rows_[which]);
                 time_.case_is_submitted();
             }
             turn_ = (turn_ + 1) % rows_.size();
@@ -293,6 +310,44 @@ class Check {
             if (!serving.ended && !serving.stops.empty() && is_served(serving)) end(serving);
     }
 
+    static bool is_of_one_kernel(const Row& a, const Row& b) {
+        return a.kernel == b.kernel && a.device == b.device;
+    }
+
+    /// Whether other rows of the kernel may yet show that they fail for the same reason.
+    bool waits_for_others(const Row& failed) const {
+        return std::ranges::any_of(rows_, [&](const Serving& serving) {
+            const RowResult& result = serving.result;
+            return is_of_one_kernel(result.row, failed) && !serving.ended && !serving.runs_alone &&
+                   (result.cases < cases_to_join || !serving.stops.empty());
+        });
+    }
+
+    /// Tells of the failures that are not told of yet, a bug at a time; without `is_end` of those
+    /// alone that wait for no other row.
+    void report_bugs(bool is_end) {
+        std::vector<const RowResult*> ready;
+        const auto waits = std::ranges::stable_partition(unreported_, [&](const RowResult* result) {
+            return !is_end && waits_for_others(result->row);
+        });
+        ready.assign(waits.begin(), waits.end());
+        unreported_.erase(waits.begin(), waits.end());
+        std::ranges::sort(ready);  // the rows' order: all lie in one array
+        while (!ready.empty()) {
+            const RowResult& first = *ready.front();
+            const auto is_same_bug = [&](const RowResult* result) {
+                return is_of_one_kernel(result->row, first.row) &&
+                       result->failure->smallest.problem == first.failure->smallest.problem;
+            };
+            const auto others = std::ranges::stable_partition(ready, std::not_fn(is_same_bug));
+            const std::vector<const RowResult*> bug(others.begin(), others.end());
+            const bool is_more = std::ranges::any_of(reported_, is_same_bug);
+            ready.erase(others.begin(), others.end());
+            reported_.push_back(bug.front());
+            if (observer_.bug_found) observer_.bug_found(bug, is_more);
+        }
+    }
+
     void count(Serving& serving, std::int64_t index, const Case& drawn, const Outcome& outcome) {
         RowResult& result = serving.result;
         ++result.cases;
@@ -348,16 +403,22 @@ class Check {
         if (result.verdict == Verdict::failed || result.verdict == Verdict::errored ||
             result.verdict == Verdict::vacuous)
             result.known = options_.is_known && options_.is_known(result);
+        if (result.failure && !result.known) unreported_.push_back(&result);
         if (observer_.row_ended) observer_.row_ended(result);
     }
 
     void shrink(RowResult& result, const Case& found, const Outcome& outcome) {
         ++failed_;
         std::vector<Problem>& known = failing_problems_[result.row.kernel];
-        result.failure = shrink_in_workers(suite_, pool_, found, outcome,
-                                           {.known = known, .deadline = shrink_deadline()});
+        std::vector<Problem>& explained = explained_[{result.row.kernel, result.row.device}];
+        result.failure = shrink_in_workers(
+            suite_, pool_, found, outcome,
+            {.known = known, .explained = explained, .deadline = shrink_deadline()});
         result.message = result.failure->outcome.message;
-        if (!found.setting.copies) known.push_back(result.failure->smallest.problem);
+        if (found.setting.copies) return;
+        known.push_back(result.failure->smallest.problem);
+        if (!result.failure->generality.text.empty())
+            explained.push_back(result.failure->smallest.problem);
     }
 
     std::optional<TimeBudget::Clock::time_point> shrink_deadline() const {
@@ -381,8 +442,12 @@ class Check {
     const CheckObserver& observer_;
     std::vector<Serving> rows_;
     std::map<std::int64_t, Running> running_;
+    std::vector<std::size_t> order_;  ///< in which rows take their turns
     std::map<const Kernel*, std::vector<Problem>> failing_problems_;  ///< as shrunk
-    std::vector<Given> given_;                                        ///< by ticket
+    std::map<std::pair<const Kernel*, std::string>, std::vector<Problem>> explained_;
+    /// Failures whose bug is not told of yet, and one of each that is.
+    std::vector<const RowResult*> unreported_, reported_;
+    std::vector<Given> given_;  ///< by ticket
     std::int64_t next_ticket_ = 0, done_ = 0, failed_ = 0;
     bool any_stopped_ = false;
     std::size_t turn_ = 0;

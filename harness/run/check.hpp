@@ -24,6 +24,10 @@ struct Shard {
 
 struct RowResult;
 
+/// Under a time limit, the cases of another row of a kernel that failed: enough to see whether it
+/// fails for the same reason.
+inline constexpr std::int64_t cases_beside_a_failure = 100;
+
 struct CheckOptions {
     std::int64_t cases = 1000;      ///< per row
     std::optional<double> seconds;  ///< in total; what comes first ends the run
@@ -66,13 +70,17 @@ struct RowResult {
 /// What the user sees while the run goes on.
 struct CheckObserver {
     std::function<void(const RowResult&)> row_ended;
+    /// Rows of a kernel on a device that fail at one smallest problem, in the rows' order: one bug,
+    /// as far as that tells. Again for rows that fail there later, with `is_more`.
+    std::function<void(const std::vector<const RowResult*>&, bool is_more)> bug_found;
     /// Cases done, of how many at most (0: not known), and rows that failed so far.
     std::function<void(std::int64_t done, std::int64_t most, std::int64_t failed)> progressed;
 };
 
-/// Serves the rows round robin, one case each first; a row ends at its first failure or error, the
-/// one of lowest index. A failure is shrunk as soon as every row has had its first case. Results
-/// come in the rows' order.
+/// Serves the rows round robin, one case each first, the suite's first property before the second;
+/// a row ends at its first failure or error, the one of lowest index. A failure is shrunk as soon
+/// as every row has had its first case. With a time limit, other rows of a kernel that failed take
+/// no more than `cases_beside_a_failure`. Results come in the rows' order.
 std::vector<RowResult> check_rows(const Suite& suite, const std::vector<Row>& rows,
                                   const CheckOptions& options, WorkerPool& pool,
                                   const CheckObserver& observer);

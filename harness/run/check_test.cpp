@@ -174,6 +174,39 @@ TEST_CASE("a shrunk failure is explained, and an interruption costs the explanat
     CHECK(cut.failure->witnesses.empty());
 }
 
+TEST_CASE("properties that fail at one problem are one bug, which is explained once") {
+    Bench bench;
+    int explanations = 0;
+    bench.suite.explain = [&](Shrunk& shrunk, const CaseRunner&) {
+        shrunk.generality.text = "fails everywhere";
+        ++explanations;
+    };
+    const std::vector<Row> rows{bench.row("fail"), bench.row("pass"), bench.row("fail_at_1"),
+                                bench.row("fail", "toy.forward/small")};
+    bench.check(rows, {.cases = 200});
+    std::ranges::sort(bench.bugs);  // the kernels' own order is that of the answers
+    CHECK(bench.bugs == std::vector<std::string>{"bug fail", "bug fail fail_at_1"});
+    CHECK(explanations == 2);
+}
+
+TEST_CASE("a property that fails late at the problem of a bug is told of alone") {
+    Bench bench;
+    bench.check({bench.row("fail"), bench.row("fail_at_40")}, {.cases = 200});
+    CHECK(bench.bugs == std::vector<std::string>{"bug fail", "more fail_at_40"});
+}
+
+TEST_CASE("failures at different problems are different bugs") {
+    Bench bench;
+    bench.suite.shrink = [](const Case& found, const Outcome& outcome, const CaseRunner&) {
+        Case smallest = found;
+        if (found.property == "fail")
+            smallest.problem = Problem::parse(found.problem.space(), "in=1");
+        return Shrunk{smallest, outcome, {Minimality::Kind::certified}, 1};
+    };
+    bench.check({bench.row("fail"), bench.row("fail_at_1")}, {.cases = 200});
+    CHECK(bench.bugs == std::vector<std::string>{"bug fail", "bug fail_at_1"});
+}
+
 TEST_CASE("a failure is shrunk after the first case of every row") {
     Bench bench;
     std::vector<Row> rows(60, bench.row("pass"));

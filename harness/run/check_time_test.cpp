@@ -87,3 +87,25 @@ TEST_CASE("a short --time is not overrun by shrinking: each failing row gets a s
     CHECK(sum < 11.0);
     for (const RowResult& result : results) CHECK(result.verdict == Verdict::failed);
 }
+
+TEST_CASE("with a time limit a kernel that failed gets few more cases, and others all of theirs") {
+    const auto cases_of = [](std::optional<double> seconds) {
+        Bench bench;
+        const auto results = bench.check(
+            {bench.row("fail"), bench.row("pass"), bench.row("pass", "toy.forward/small")},
+            {.cases = 300, .seconds = seconds});
+        return std::pair(results[1].cases, results[2].cases);
+    };
+    CHECK(cases_of({}) == std::pair<std::int64_t, std::int64_t>(300, 300));
+    CHECK(cases_of(600.0) == std::pair<std::int64_t, std::int64_t>(cases_beside_a_failure, 300));
+}
+
+TEST_CASE("the suite's first property is served first") {
+    Bench bench;
+    bench.suite.properties = {{.name = "sleep_20"}, {.name = "pass"}};
+    std::vector<Row> rows(30, bench.row("pass"));
+    rows.resize(60, bench.row("sleep_20"));
+    const auto results = bench.check(rows, {.cases = 1000, .seconds = 0.1});
+    CHECK(results[30].verdict == Verdict::passed);
+    CHECK(results[0].verdict == Verdict::skipped);
+}

@@ -38,6 +38,10 @@ class Shrinking {
 
     /// An interruption costs the explanation only.
     Shrunk explained(Shrunk shrunk, bool alone) {
+        if (!shrunk.smallest.setting.before && !shrunk.smallest.setting.copies &&
+            std::ranges::find(limits_.explained, shrunk.smallest.problem) !=
+                limits_.explained.end())
+            return shrunk;
         try {
             if (suite_.explain) suite_.explain(shrunk, trial_runner(alone));
         } catch (const Interrupted&) {

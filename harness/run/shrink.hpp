@@ -17,6 +17,9 @@ struct ShrinkLimits {
     /// Problems on which the kernel is known to fail another property: tried first, as they are
     /// often where this failure ends too.
     std::vector<Problem> known{};
+    /// Those that were explained on the case's device: a failure that ends at one is not explained
+    /// once more.
+    std::vector<Problem> explained{};
     /// After it no candidate is run any more, and nothing is claimed of what was found so far.
     std::optional<std::chrono::steady_clock::time_point> deadline{};
 };

@@ -72,6 +72,12 @@ class Bench {
         WorkerPool pool(workers);
         const CheckObserver observer{
             .row_ended = [this](const RowResult& result) { ended.push_back(result.row.property); },
+            .bug_found =
+                [this](const auto& failed, bool is_more) {
+                    std::string text(is_more ? "more" : "bug");
+                    for (const RowResult* const one : failed) text += " " + one->row.property;
+                    bugs.push_back(text);
+                },
             .progressed =
                 [this](auto done_now, auto most_now, auto) {
                     done = done_now;
@@ -88,7 +94,7 @@ class Bench {
     Suite suite;
     std::vector<Asked> asked;
     std::vector<std::uint64_t> shrunk;
-    std::vector<std::string> ended;
+    std::vector<std::string> ended, bugs;
     std::int64_t done = 0, most = 0;
 };
 
