@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mistakes whose reports README.md shows: a sum that reads past the end, a launcher that ends its
-// process, and one that puts half of its work on another stream.
+// Mistakes whose reports the docs show: a sum that reads past the end, a launcher that ends its
+// process, one that puts half of its work on another stream, and a sum without atomics.
 #include <cstdio>
 #include <cstdlib>
 
@@ -25,6 +25,10 @@ __global__ void add_channel(const float* dy, float* db, int n, int k, int pixels
     if (c >= k) return;
     for (int i = 0; i < n * pixels; ++i) db[c] += dy[(i / pixels * k + c) * pixels + i % pixels];
 }
+__global__ void add_pixel(const float* dy, float* db, int n, int k, int pixels) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n * k * pixels) db[i / pixels % k] += dy[i];
+}
 
 static int pixels_of(const GradBias& call) {
     return static_cast<int>(call.dy.size(2) * call.dy.size(3));
@@ -44,6 +48,14 @@ static void use_two_streams(const GradBias& call) {
     add_channel<<<(k + 255) / 256, 256, 0, call.launch.stream>>>(
         call.dy.as<const float>(), call.db.as<float>(), n, k, pixels_of(call));
 }
+static void add_without_atomics(const GradBias& call) {
+    const int n = static_cast<int>(call.problem.n), k = static_cast<int>(call.problem.k);
+    const int elements = static_cast<int>(call.dy.elements());
+    set_to_zero<<<(k + 255) / 256, 256, 0, call.launch.stream>>>(call.db.as<float>(), k);
+    add_pixel<<<(elements + 255) / 256, 256, 0, call.launch.stream>>>(
+        call.dy.as<const float>(), call.db.as<float>(), n, k, pixels_of(call));
+}
 GRADVERIFY_KERNEL(GradBias, "reads_past_the_end", read_past_the_end).aligned_to(sizeof(float));
 GRADVERIFY_KERNEL(GradBias, "example", end_the_process);
 GRADVERIFY_KERNEL(GradBias, "two_streams", use_two_streams);
+GRADVERIFY_KERNEL(GradBias, "no_atomics", add_without_atomics);
