@@ -22,3 +22,12 @@ function(gradverify_tests executable)
         set_tests_properties(${name} PROPERTIES LABELS ${executable})
     endforeach()
 endfunction()
+
+# gradverify_precompile(<target> [<header>...]): the standard headers that most files include, and
+# these, are read once for the target.
+function(gradverify_precompile target)
+    if(GRADVERIFY_PRECOMPILE)
+        target_precompile_headers(${target} PRIVATE <algorithm> <array> <chrono> <cmath> <cstdint>
+            <functional> <map> <memory> <optional> <set> <span> <stdexcept> <string> <vector> ${ARGN})
+    endif()
+endfunction()

@@ -17,6 +17,7 @@ include_guard(GLOBAL)
 set(GRADVERIFY_CUDA_ARCHITECTURE "sm_90" CACHE STRING "nvcc's -arch for kernel files")
 set(GRADVERIFY_CPU_FLAGS "" CACHE STRING "More compiler flags for kernel files on the cpu device")
 set(GRADVERIFY_CUDA_FLAGS "" CACHE STRING "More nvcc flags for kernel files")
+option(GRADVERIFY_PRECOMPILE "Precompile the headers that most files begin with" ON)
 option(GRADVERIFY_CHECKED_VARIANT "Build kernels for the cpu device's race detector too" ON)
 find_program(GRADVERIFY_LD NAMES ld.bfd ld REQUIRED)
 find_program(GRADVERIFY_OBJCOPY NAMES objcopy REQUIRED)
@@ -136,6 +137,35 @@ macro(gradverify_target_flags target)
     separate_arguments(cxx_flags UNIX_COMMAND "${CMAKE_CXX_FLAGS}")
 endmacro()
 
+# What every kernel file begins with is most of what the compiler reads of it (75,000 lines), so it
+# is read once for each set of flags. g++ says of a precompiled header that does not fit a file's
+# definitions that it takes the text instead. Sets `include_flags` and `dependencies`.
+function(gradverify_precompile_prefix include_variable dependencies_variable flags device)
+    if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU" OR NOT GRADVERIFY_PRECOMPILE)
+        set(${include_variable} -include gradverify_simt/forced.hpp PARENT_SCOPE)
+        set(${dependencies_variable} PARENT_SCOPE)
+        return()
+    endif()
+    string(MD5 key "${CMAKE_CXX_COMPILER};${flags};${device}")
+    string(SUBSTRING ${key} 0 12 key)
+    set(prefix "${CMAKE_BINARY_DIR}/gradverify_prefix/${device}-${key}/forced.hpp")
+    if(NOT TARGET gradverify_prefix_${key})
+        file(CONFIGURE OUTPUT "${prefix}" CONTENT "#include \"gradverify_simt/forced.hpp\"\n")
+        add_custom_command(
+            OUTPUT "${prefix}.gch"
+            COMMAND "${CMAKE_CXX_COMPILER}" -x c++-header ${flags} "-I${GRADVERIFY_SIMT_INCLUDE}"
+                "-DGRADVERIFY_UNIT_DEVICE=\"${device}\"" -MD -MF "${prefix}.d" -MT "${prefix}.gch"
+                -o "${prefix}.gch" "${prefix}"
+            DEPENDS "${prefix}"
+            DEPFILE "${prefix}.d"
+            COMMENT "Precompiling what kernel files begin with, for ${device}"
+            VERBATIM)
+        add_custom_target(gradverify_prefix_${key} DEPENDS "${prefix}.gch")
+    endif()
+    set(${include_variable} -fpch-preprocess -include "${prefix}" PARENT_SCOPE)
+    set(${dependencies_variable} gradverify_prefix_${key} "${prefix}.gch" PARENT_SCOPE)
+endfunction()
+
 function(gradverify_compile_cpu target source stem device)
     gradverify_target_flags(${target})
     separate_arguments(more_flags UNIX_COMMAND "${GRADVERIFY_CPU_FLAGS}")
@@ -156,17 +186,18 @@ function(gradverify_compile_cpu target source stem device)
     if(device STREQUAL "cpu-checked")
         gradverify_checked_flags(flags)
     endif()
+    gradverify_precompile_prefix(prefix prefix_built "${flags}" ${device})
     set(step "${GRADVERIFY_CPU_STEP}" "${source}" ${target})
     add_custom_command(
         OUTPUT "${stem}.o"
         COMMAND ${step} "${CMAKE_CXX_COMPILER}" -E -x c++ ${flags} "-I${GRADVERIFY_SIMT_INCLUDE}"
             ${system_flags} "${include_flags}" "${definition_flags}" "-DGRADVERIFY_UNIT_DEVICE=\"${device}\""
-            -include gradverify_simt/forced.hpp -MD -MF "${stem}.d" -MT "${stem}.o"
+            ${prefix} -MD -MF "${stem}.d" -MT "${stem}.o"
             -o "${stem}.ii" "${source}"
         COMMAND ${step} $<TARGET_FILE:gradverify::rewrite> "${stem}.ii" "${stem}.rewritten.ii"
         COMMAND ${step} "${CMAKE_CXX_COMPILER}" -x c++-cpp-output ${flags} -c -o "${stem}.o"
             "${stem}.rewritten.ii"
-        DEPENDS "${source}" gradverify::rewrite
+        DEPENDS "${source}" gradverify::rewrite ${prefix_built}
         DEPFILE "${stem}.d"
         COMMENT "Building ${target}'s ${source} for ${device}"
         COMMAND_EXPAND_LISTS VERBATIM)
