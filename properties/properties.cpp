@@ -27,32 +27,68 @@ bool gradient_of_multilinear(const Kernel& kernel) {
 }
 
 constexpr std::array properties{
-    Property{"matches_reference", "equals the reference exactly on integer data", integers, exact,
-             matches_reference},
-    Property{"within_rounding_bound", "stays within the derived rounding bound on real data",
-             mantissas, any_kernel, within_rounding_bound},
-    Property{"matches_finite_differences", "is the derivative of the forward map",
-             integers_if_exact, gradient, matches_finite_differences},
-    Property{"adjoint_identity", "is the adjoint of a registered forward kernel", integers,
-             gradient_of_multilinear, adjoint_identity},
-    Property{"stays_in_bounds", "writes every output and nothing else, reads only its inputs",
-             integers_if_exact, any_kernel, stays_in_bounds},
-    Property{"repeatable", "gives the same result again, and elsewhere in memory", mantissas,
-             any_kernel, repeatable},
+    DefinedProperty{{.name = "matches_reference",
+                     .summary = "equals the reference exactly on integer data",
+                     .applies_to = exact,
+                     .knows_outputs = true,
+                     .compares_values = true},
+                    integers,
+                    matches_reference},
+    DefinedProperty{{.name = "within_rounding_bound",
+                     .summary = "stays within the derived rounding bound on real data",
+                     .applies_to = any_kernel,
+                     .knows_outputs = true,
+                     .compares_values = true,
+                     .is_bounded = true},
+                    mantissas,
+                    within_rounding_bound},
+    DefinedProperty{{.name = "matches_finite_differences",
+                     .summary = "is the derivative of the forward map",
+                     .applies_to = gradient,
+                     .compares_values = true},
+                    integers_if_exact,
+                    matches_finite_differences},
+    DefinedProperty{{.name = "adjoint_identity",
+                     .summary = "is the adjoint of a registered forward kernel",
+                     .applies_to = gradient_of_multilinear,
+                     .compares_values = true},
+                    integers,
+                    adjoint_identity},
+    DefinedProperty{{.name = "stays_in_bounds",
+                     .summary = "writes every output and nothing else, reads only its inputs",
+                     .applies_to = any_kernel},
+                    integers_if_exact,
+                    stays_in_bounds},
+    DefinedProperty{{.name = "repeatable",
+                     .summary = "gives the same result again, and elsewhere in memory",
+                     .applies_to = any_kernel},
+                    mantissas,
+                    repeatable},
     // An access that is checked costs some thirty plain ones.
-    Property{"free_of_races", "orders what its threads share, by barriers or atomics",
-             integers_if_exact, has_checked_variant, free_of_races, "cpu", 0x1p-4},
+    DefinedProperty{{.name = "free_of_races",
+                     .summary = "orders what its threads share, by barriers or atomics",
+                     .applies_to = has_checked_variant,
+                     .only_on = "cpu"},
+                    integers_if_exact,
+                    free_of_races,
+                    0x1p-4},
     // A large problem is many times the small one that it is made of.
-    Property{"holds_when_large", "is right on tensors of more than 2^31 elements, and bytes",
-             integers_if_exact, separable, holds_when_large, "cuda", 0x1p-4, 4},
+    DefinedProperty{{.name = "holds_when_large",
+                     .summary = "is right on tensors of more than 2^31 elements, and bytes",
+                     .applies_to = separable,
+                     .only_on = "cuda",
+                     .own_cases = 4},
+                    integers_if_exact,
+                    holds_when_large,
+                    0x1p-4},
 };
 
 }  // namespace
 
-std::span<const Property> all_properties() { return properties; }
+std::span<const DefinedProperty> all_properties() { return properties; }
 
-const Property* find_property(std::string_view name) {
-    const auto found = std::ranges::find(properties, name, &Property::name);
+const DefinedProperty* find_property(std::string_view name) {
+    const auto found = std::ranges::find(properties, name, &DefinedProperty::name);
     return found == properties.end() ? nullptr : &*found;
 }
 

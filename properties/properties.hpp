@@ -1,28 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// The closed set of properties: one function each, a plain array of them all. A property is told
-// the case and answers with an outcome; what it needs it asks of the context.
+// The closed set of properties: one function each, a plain array of them all, those that tell most
+// first. A property is told the case and answers with an outcome; what it needs it asks of the
+// context.
 #pragma once
 
 #include <span>
 #include <string_view>
 
 #include "harness/cases/outcome.hpp"
+#include "harness/cases/property.hpp"
 #include "harness/registry/registry.hpp"
 #include "properties/checking/context.hpp"
 
 namespace gradverify {
 
-/// One thing that must hold of every kernel.
-struct Property {
-    std::string_view name;
-    std::string_view summary;
+/// One thing that must hold of every kernel, with what it does.
+struct DefinedProperty : Property {
     ValueKind (*values)(const Operator&);
-    bool (*applies_to)(const Kernel&);
     Outcome (*check)(CaseContext&);
-    std::string_view only_on{};  ///< the one device that it can be asked on; empty: on any
-    double work_share = 1.0;     ///< of what the problems of other properties may cost
-    /// It draws so many cases on problems of its own; 0: the problems that others are asked on.
-    std::int64_t own_cases = 0;
+    double work_share = 1.0;  ///< of what the problems of other properties may cost
 };
 
 /// The outputs on small integers are the reference's, bit for bit.
@@ -48,8 +44,8 @@ Outcome free_of_races(CaseContext& context);
 /// small one's reference says.
 Outcome holds_when_large(CaseContext& context);
 
-std::span<const Property> all_properties();
+std::span<const DefinedProperty> all_properties();
 /// Null when there is none.
-const Property* find_property(std::string_view name);
+const DefinedProperty* find_property(std::string_view name);
 
 }  // namespace gradverify

@@ -93,16 +93,16 @@ Measured measure(const Suite& suite, const Operator& op, bool barriers,
         for (const Kernel* kernel : kernels) {
             if (std::ranges::find(measured.kernels, kernel->name) == measured.kernels.end())
                 measured.kernels.push_back(kernel->name);
-            for (const Suite::Entry& property : suite.properties) {
-                if (!property.applies(*kernel, device) || property.own_cases ||
-                    !glob_matches(arguments.property, property.name))
+            for (const Property* const property : suite.properties()) {
+                if (!property->applies(*kernel, device) || property->own_cases > 0 ||
+                    !glob_matches(arguments.property, std::string(property->name)))
                     continue;
                 while (!pool.has_room())
                     if (const auto answer = pool.wait(1.0)) measured.add(*answer);
-                const Row row{kernel, property.name, device};
+                const Row row{kernel, property, device};
                 pool.submit(static_cast<std::int64_t>(measured.property_of.size()),
                             suite.draw_on(row, arguments.seed, measured.problems, problem).print());
-                measured.property_of.push_back(property.name);
+                measured.property_of.emplace_back(property->name);
             }
         }
         ++measured.problems;
@@ -127,13 +127,15 @@ void print(const Suite& suite, const Operator& op, bool barriers, const Measured
         1e6 * (m.seconds_total - m.seconds_kernel - m.seconds_reference) / cases,
         1e6 * (m.seconds - m.seconds_total) / cases);
     std::vector<std::string> shares;
-    for (const Suite::Entry& property : suite.properties)
-        if (const auto found = m.by_property.find(property.name); found != m.by_property.end()) {
+    for (const Property* const property : suite.properties()) {
+        const std::string name(property->name);
+        if (const auto found = m.by_property.find(name); found != m.by_property.end()) {
             const auto& [count, seconds] = found->second;
             char text[32];
             std::snprintf(text, sizeof text, " %.0f", 1e6 * seconds / static_cast<double>(count));
-            shares.push_back(property.name + text);
+            shares.push_back(name + text);
         }
+    }
     std::printf("  in us, a case of %s\n", wrapped(joined(shares), 5).c_str());
     std::printf("  by %s\n", wrapped(joined(m.kernels), 5).c_str());
 }

@@ -301,8 +301,8 @@ const Verification& BenchVerifier::on_small_problems(const Kernel& kernel) {
     Verification& result = small_[kernel.name];
     std::int64_t passed = 0;
     for (std::int64_t i = 0; i < small_draws_most && passed < small_problems; ++i) {
-        const auto draw = suite_.draw({&kernel, "matches_reference", device_}, arguments_.seed,
-                                      first_small_draw + i);
+        const auto draw = suite_.draw({&kernel, suite_.find("matches_reference"), device_},
+                                      arguments_.seed, first_small_draw + i);
         if (!draw.drawn) break;
         const Outcome outcome = pool_.run(draw.drawn->print());
         if (outcome.verdict == Verdict::failed || outcome.verdict == Verdict::errored)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides what a property is to the driver: a name, the passes that it applies to, how its cases
-// are drawn, run and shrunk. The properties themselves live in properties/; the driver sees them
-// only through a Suite, so that nothing in harness/ knows an operator or rapidcheck.
+// Decides what the driver asks of the properties: how cases are drawn, run, shrunk and explained.
+// The properties themselves live in properties/; the driver sees them only through a Suite, so that
+// nothing in harness/ knows an operator or rapidcheck.
 #pragma once
 
 #include <cstdint>
@@ -16,6 +16,7 @@
 #include "harness/cases/case.hpp"
 #include "harness/cases/coverage.hpp"
 #include "harness/cases/outcome.hpp"
+#include "harness/cases/property.hpp"
 #include "harness/registry/registry.hpp"
 
 namespace gradverify {
@@ -23,8 +24,10 @@ namespace gradverify {
 /// A kernel and a property on a device: a row of the result.
 struct Row {
     const Kernel* kernel = nullptr;
-    std::string property;
+    const Property* property = nullptr;
     std::string device;
+
+    std::string property_name() const { return std::string(property->name); }
 };
 
 /// Runs a case somewhere (in a worker, or in this process) and says what it came to.
@@ -68,58 +71,63 @@ struct Shrunk {
     bool minimal() const { return minimality.kind == Minimality::Kind::certified; }
 };
 
-/// What the driver needs of the properties.
-struct Suite {
-    struct Entry {
-        std::string name;
-        std::string summary;  ///< one line, for `check --help` and the docs
-        std::function<bool(const Kernel&)> applies_to;
-        /// The one device that its cases are drawn on; empty: on any. Those of a property with
-        /// cases of its own can be asked on others too.
-        std::string only_on{};
-        /// It draws so many cases at most, which share the device's memory and run one at a time,
-        /// on problems of its own: none that a user gives, nor one after the other.
-        std::optional<std::int64_t> own_cases{};
+/// What a worker asks of the properties.
+class CaseServer {
+  public:
+    virtual ~CaseServer() = default;
 
-        bool applies(const Kernel& kernel, std::string_view device) const {
-            return applies_to(kernel) && (only_on.empty() || only_on == device);
-        }
-    };
-    std::vector<Entry> properties;
+    /// The one function that maps a printed case to an outcome. Runs the kernel in this process.
+    virtual Outcome run(std::string_view printed_case) const = 0;
+    /// Answers a request of `bench`, a MeasureRequest as it travels, in this process.
+    virtual Outcome measure(std::string_view request) const = 0;
+};
 
-    /// Case i of a row: a function of (seed, kernel, property, i) alone (the device is filled in).
-    /// Nothing when the row's constraints and predicate leave no problem; the text says why.
+/// What the driver asks of the properties. One implementation, in properties/suite/; tests have
+/// stand-ins.
+class Suite : public CaseServer {
+  public:
+    /// Those that tell most come first.
+    virtual std::vector<const Property*> properties() const = 0;
+    /// Null when there is none of this name.
+    const Property* find(std::string_view name) const {
+        for (const Property* const property : properties())
+            if (property->name == name) return property;
+        return nullptr;
+    }
+
     struct Draw {
         std::optional<Case> drawn;
         std::string why_none;
         bool is_skip = false;  ///< none is wanted: no error of the kernel's declaration
     };
-    std::function<Draw(const Row&, std::uint64_t seed, std::int64_t index)> draw;
+    /// Case i of a row: a function of (seed, kernel, property, i) alone (the device is filled in).
+    /// Nothing when the row's constraints and predicate leave no problem; the text says why.
+    virtual Draw draw(const Row& row, std::uint64_t seed, std::int64_t index) const = 0;
     /// The same, on a problem of the user's.
-    std::function<Case(const Row&, std::uint64_t seed, std::int64_t index, const Problem&)> draw_on;
+    virtual Case draw_on(const Row& row, std::uint64_t seed, std::int64_t index,
+                         const Problem& problem) const = 0;
     /// The pairs of levels that the row's constraints and the cost of its cases let meet; null for
     /// a row that was too short to look for them.
-    std::function<std::shared_ptr<const PairsByRank>(const Row&)> pairs_within_reach;
-    /// A row's supported problems, each call the next in the order of problems; nothing after the
-    /// last, or where the search for one took too long.
+    virtual std::shared_ptr<const PairsByRank> pairs_within_reach(const Row& row) const = 0;
+
     struct NextProblem {
         std::optional<Problem> problem;
         bool gave_up = false;
     };
     using ProblemsInOrder = std::function<NextProblem()>;
-    std::function<ProblemsInOrder(const Row&)> problems_in_order;
+    /// A row's supported problems, each call the next in the order of problems; nothing after the
+    /// last, or where the search for one took too long.
+    virtual ProblemsInOrder problems_in_order(const Row& row) const = 0;
     /// The cases that show a problem to pass, dense ones; as many for every problem of a row.
-    std::function<std::vector<Case>(const Row&, const Problem&)> dense_cases;
-    /// The one function that maps a printed case to an outcome. Runs the kernel in this process.
-    std::function<Outcome(std::string_view printed_case)> run;
-    /// Answers a request of `bench`, a MeasureRequest as it travels, in this process.
-    std::function<Outcome(std::string_view request)> measure;
+    virtual std::vector<Case> dense_cases(const Row& row, const Problem& problem) const = 0;
+
     /// The case with another call of the kernel before it, the likeliest to disturb it first.
-    std::function<std::vector<Case>(const Case&)> with_calls_before;
+    virtual std::vector<Case> with_calls_before(const Case& failing) const = 0;
     /// Shrinks a failing case, running candidates through `runner`.
-    std::function<Shrunk(const Case&, const Outcome&, const CaseRunner& runner)> shrink;
+    virtual Shrunk shrink(const Case& found, const Outcome& outcome,
+                          const CaseRunner& runner) const = 0;
     /// Says of a shrunk failure what fails in general and who is wrong, through the same runner.
-    std::function<void(Shrunk&, const CaseRunner& runner)> explain;
+    virtual void explain(Shrunk& shrunk, const CaseRunner& runner) const = 0;
 };
 
 }  // namespace gradverify

@@ -144,7 +144,8 @@ std::vector<Problem> read_problems(const CheckArguments& arguments, const std::v
 
 [[noreturn]] void no_rows(const Suite& suite, const CheckArguments& arguments) {
     std::vector<std::string> properties;
-    for (const Suite::Entry& property : suite.properties) properties.push_back(property.name);
+    for (const Property* const property : suite.properties())
+        properties.emplace_back(property->name);
     throw UsageError("--property '" + arguments.property + "' selects nothing that applies to " +
                      (arguments.filters.empty() ? std::string("any kernel")
                                                 : "'" + joined(arguments.filters, "' '") + "'") +
@@ -222,8 +223,8 @@ int check(const Suite& suite, const CheckArguments& arguments) {
     if (!arguments.time.empty()) options.seconds = parse_duration(arguments.time);
     if (ends_by_itself) options.seconds = default_seconds;
     require_each_filter(arguments.filters);
-    if (std::ranges::none_of(suite.properties, [&](const Suite::Entry& property) {
-            return glob_matches(arguments.property, property.name);
+    if (std::ranges::none_of(suite.properties(), [&](const Property* property) {
+            return glob_matches(arguments.property, std::string(property->name));
         }))
         no_rows(suite, arguments);
     const Baseline baseline =

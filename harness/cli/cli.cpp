@@ -190,10 +190,10 @@ struct CommandLine {
             ->check(not_empty());
         add_sanitizer_option(*check, a.compute_sanitizer);
         std::string properties = "Properties:\n";
-        for (const Suite::Entry& property : suite.properties) {
-            std::string line = "  " + property.name;
+        for (const Property* const property : suite.properties()) {
+            std::string line = "  " + std::string(property->name);
             line.resize(30, ' ');
-            properties += line + property.summary + "\n";
+            properties += line + std::string(property->summary) + "\n";
         }
         check->footer(properties);
     }
@@ -211,7 +211,7 @@ void require_known_verb(int argc, char** argv) {
 int run_worker(const SanitizerOptions& sanitizer, const Suite& suite, char** argv) {
     if (!sanitizer.is_on()) return worker_main(suite);
     enter_compute_sanitizer(sanitizer, argv);
-    return worker_main(with_findings(suite, sanitizer));
+    return worker_main(WatchedServer(suite, sanitizer));
 }
 
 int run_verb(const CommandLine& line, const Suite& suite, char** argv) {

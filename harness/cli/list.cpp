@@ -81,11 +81,11 @@ Problem problem_of(const Operator& op, const std::string& text) {
 void require_runnable(const Suite& suite, const Case& checked) {
     const Kernel& kernel = *Registry::instance().find_kernel(checked.kernel);
     std::vector<std::string> properties;
-    for (const Suite::Entry& property : suite.properties) {
+    for (const Property* const property : suite.properties()) {
         // What draws problems of its own does so for one device, but runs on any.
-        const bool runs_anywhere = property.own_cases && property.applies_to(kernel);
-        if (runs_anywhere || property.applies(kernel, checked.device))
-            properties.push_back(property.name);
+        const bool runs_anywhere = property->own_cases > 0 && property->applies_to(kernel);
+        if (runs_anywhere || property->applies(kernel, checked.device))
+            properties.emplace_back(property->name);
     }
     if (std::ranges::find(properties, checked.property) == properties.end())
         throw UsageError("case: no property '" + checked.property + "' applies to " + kernel.name +

@@ -11,7 +11,7 @@ namespace gradverify {
 using nlohmann::json;
 
 Baseline::Key Baseline::key_of(const RowResult& result) {
-    return {result.row.kernel->name, result.row.property, result.row.device};
+    return {result.row.kernel->name, result.row.property_name(), result.row.device};
 }
 
 Baseline Baseline::read(const std::string& path) {
@@ -52,8 +52,8 @@ std::vector<std::string> Baseline::gone(const std::vector<RowResult>& results) c
         const auto found = known_.find(key_of(result));
         // A row that did not run says nothing.
         if (found == known_.end() || result.verdict == Verdict::skipped || knows(result)) continue;
-        const std::string row =
-            result.row.kernel->name + ", " + result.row.property + " on " + result.row.device;
+        const std::string row = result.row.kernel->name + ", " + result.row.property_name() +
+                                " on " + result.row.device;
         const Known& known = found->second;
         if (result.verdict == Verdict::passed)
             sentences.push_back("no longer " + known.verdict + ": " + row +

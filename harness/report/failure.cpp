@@ -192,9 +192,9 @@ std::string also(const std::vector<const RowResult*>& rows, const std::string& t
     for (const RowResult* const row : rows) {
         const std::string& message = row->failure->outcome.message;
         if (message == told)
-            same.push_back(row->row.property);
+            same.push_back(row->row.property_name());
         else
-            lines.push_back(row->row.property + ": " + message);
+            lines.push_back(row->row.property_name() + ": " + message);
     }
     if (!same.empty()) lines.insert(lines.begin(), joined(same) + ": the same");
     std::string text;

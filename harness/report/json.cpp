@@ -109,7 +109,7 @@ void JsonResults::write(const std::string& line) {
 void JsonResults::add(const RowResult& result) {
     ordered_json object{{"kind", "verdict"},
                         {"kernel", result.row.kernel->name},
-                        {"property", result.row.property},
+                        {"property", result.row.property_name()},
                         {"device", result.row.device},
                         {"verdict", name_of(result.verdict)},
                         {"cases", result.cases},

@@ -92,7 +92,7 @@ std::string junit_xml(const std::vector<RowResult>& results, double seconds,
            attribute("time", std::to_string(seconds)) + ">\n";
     for (const RowResult& result : results)
         xml += "  <testcase" + attribute("classname", result.row.kernel->name) +
-               attribute("name", result.row.property + "@" + result.row.device) +
+               attribute("name", result.row.property_name() + "@" + result.row.device) +
                attribute("time", std::to_string(result.seconds)) + ">" +
                element_of(result, program) + "</testcase>\n";
     return xml + "</testsuite>\n";

@@ -70,16 +70,16 @@ std::string table(const Suite& suite, const std::vector<RowResult>& results,
     std::size_t name_width = device.size() + 10;
     for (const RowResult& result : results) {
         if (result.row.device != device) continue;
-        cells[result.row.kernel->name][result.row.property] = cell(result);
-        used.insert(result.row.property);
+        cells[result.row.kernel->name][result.row.property_name()] = cell(result);
+        used.insert(result.row.property_name());
         name_width = std::max(name_width, result.row.kernel->name.size() + 2);
     }
     std::vector<std::string> columns;
     std::size_t height = 1;
-    for (const Suite::Entry& property : suite.properties)
-        if (used.contains(property.name)) {
-            columns.push_back(property.name);
-            height = std::max(height, stacked(property.name).size());
+    for (const Property* const property : suite.properties())
+        if (const std::string name(property->name); used.contains(name)) {
+            columns.push_back(name);
+            height = std::max(height, stacked(name).size());
         }
     std::string text;
     for (std::size_t i = 0; i < height; ++i) {
@@ -129,7 +129,7 @@ struct EquallyFar {
         const std::int64_t compared = result.exhaustive->compared;
         fewest_compared = properties.empty() ? compared : std::min(fewest_compared, compared);
         problems = result.exhaustive->problems;
-        properties.push_back(result.row.property);
+        properties.push_back(result.row.property_name());
     }
 };
 
@@ -166,12 +166,13 @@ std::string lines_of_notes(const std::vector<RowResult>& results,
             (result.verdict != Verdict::passed && result.verdict != Verdict::failed))
             text += std::string(result.known ? "known to be " : "") +
                     std::string(name_of(result.verdict)) + ": " + result.row.kernel->name + ", " +
-                    result.row.property + " on " + result.row.device + ": " + result.message + "\n";
+                    result.row.property_name() + " on " + result.row.device + ": " +
+                    result.message + "\n";
     for (const RowResult& result : results)
         if (result.refused > 0 && result.verdict == Verdict::passed)
             text += "refused: " + std::to_string(result.refused) + " of " +
                     std::to_string(result.cases) + " problems by " + result.row.kernel->name +
-                    ", " + result.row.property + " on " + result.row.device + "\n";
+                    ", " + result.row.property_name() + " on " + result.row.device + "\n";
     std::set<std::string> left_out;
     for (const RowResult& result : results)
         for (const std::string& problem : result.left_out)

@@ -51,8 +51,10 @@ class Check {
         : suite_(suite), options_(options), pool_(pool), observer_(observer) {
         for (const Row& row : rows) rows_.push_back(serving_of(row));
         for (std::size_t i = 0; i < rows_.size(); ++i) order_.push_back(i);
-        std::ranges::stable_sort(
-            order_, {}, [this](std::size_t i) { return place_of(rows_[i].result.row.property); });
+        const std::vector<const Property*> first = suite.properties();
+        std::ranges::stable_sort(order_, {}, [&](std::size_t i) {
+            return std::ranges::find(first, rows_[i].result.row.property) - first.begin();
+        });
     }
 
     std::vector<RowResult> run() {
@@ -97,10 +99,9 @@ class Check {
             serving.cases =
                 *options_.cases_per_problem * static_cast<std::int64_t>(serving.problems.size());
         serving.open = false;
-        const auto own_cases = own_cases_of(row.property);
-        serving.runs_alone = own_cases.has_value();
-        if (own_cases) serving.cases = std::min(serving.cases, *own_cases);
-        if (own_cases && (options_.exhaustive || !options_.problems.empty())) {
+        serving.runs_alone = row.property->own_cases > 0;
+        if (serving.runs_alone) serving.cases = std::min(serving.cases, row.property->own_cases);
+        if (serving.runs_alone && (options_.exhaustive || !options_.problems.empty())) {
             ++serving.skips["draws problems of its own"];
         } else if (options_.exhaustive) {
             serving.walk.emplace(suite_, row, *options_.exhaustive);
@@ -112,17 +113,6 @@ class Check {
         else
             serving.open = true;
         return serving;
-    }
-
-    /// Of a property among the suite's: the first tell most.
-    std::ptrdiff_t place_of(const std::string& property) const {
-        return std::ranges::find(suite_.properties, property, &Suite::Entry::name) -
-               suite_.properties.begin();
-    }
-
-    std::optional<std::int64_t> own_cases_of(const std::string& property) const {
-        const auto found = std::ranges::find(suite_.properties, property, &Suite::Entry::name);
-        return found == suite_.properties.end() ? std::nullopt : found->own_cases;
     }
 
     /// The cases of this shard, of all rows.
@@ -386,7 +376,7 @@ class Check {
         if (serving.walk) result.exhaustive = serving.walk->cover();
         if (serving.stops.empty()) {
             decide_verdict(result, serving.skips);
-            if (result.verdict == Verdict::passed && suite_.pairs_within_reach)
+            if (result.verdict == Verdict::passed)
                 result.within_reach = suite_.pairs_within_reach(result.row);
         } else {
             const auto& [index, why] = *serving.stops.begin();

@@ -10,20 +10,20 @@ using namespace gradverify;
 using namespace gradverify::testing;
 
 /// A suite that enumerates `in=1`, `in=2`... with two dense cases each.
-void enumerate_in(Suite& suite, std::int64_t last) {
-    suite.problems_in_order = [last](const Row& row) -> Suite::ProblemsInOrder {
-        if (row.property == "throws") throw std::runtime_error("no such size");
+void enumerate_in(FakeSuite& suite, std::int64_t last) {
+    suite.on_problems_in_order = [last](const Row& row) -> Suite::ProblemsInOrder {
+        if (row.property->name == "throws") throw std::runtime_error("no such size");
         return [last, space = &row.kernel->op->space, in = std::int64_t{0}]() mutable {
             if (++in > last) return Suite::NextProblem{};
             return Suite::NextProblem{Problem::parse(*space, "in=" + std::to_string(in))};
         };
     };
-    suite.dense_cases = [](const Row& row, const Problem& problem) {
+    suite.on_dense_cases = [](const Row& row, const Problem& problem) {
         std::vector<Case> cases;
         for (const std::uint64_t seed : {0, 1})
             cases.push_back(
                 {.kernel = row.kernel->name,
-                 .property = row.property,
+                 .property = row.property_name(),
                  .device = row.device,
                  .problem = problem,
                  .data = {.seed =
@@ -55,7 +55,8 @@ TEST_CASE("an exhaustive row ends at its smallest failing problem, which is cert
     for (const auto kind : {Minimality::Kind::boxed, Minimality::Kind::none}) {
         Bench bench;
         enumerate_in(bench.suite, 100);
-        bench.suite.shrink = [kind](const Case& found, const Outcome& outcome, const CaseRunner&) {
+        bench.suite.on_shrink = [kind](const Case& found, const Outcome& outcome,
+                                       const CaseRunner&) {
             return Shrunk{found, outcome, {kind, 1, 2}, 1};
         };
         // Seeds 2 and 3 are in=1.
@@ -73,7 +74,7 @@ TEST_CASE("an exhaustive row ends at its smallest failing problem, which is cert
 TEST_CASE("of one shard's problems alone, no failure is certified") {
     Bench bench;
     enumerate_in(bench.suite, 100);
-    bench.suite.shrink = [](const Case& found, const Outcome& outcome, const CaseRunner&) {
+    bench.suite.on_shrink = [](const Case& found, const Outcome& outcome, const CaseRunner&) {
         return Shrunk{found, outcome, {Minimality::Kind::boxed, 1, 2}, 1};
     };
     const Shard shard{.index = 1, .count = 2};

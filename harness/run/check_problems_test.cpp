@@ -57,7 +57,7 @@ TEST_CASE("a row that supports none of the own problems is skipped and says so")
 
 TEST_CASE("a property with cases of its own has so many, and none on a user's problem") {
     Bench bench;
-    bench.suite.properties = {{.name = "pass", .own_cases = 2}};
+    bench.suite.known = {{.name = "pass", .own_cases = 2}};
     CHECK(bench.check_one("pass", {.cases = 9}).cases == 2);
     CHECK(bench.check_one("pass", {.cases = 1}).cases == 1);
     CheckOptions options{.cases = 9};
@@ -70,8 +70,8 @@ TEST_CASE("a property with cases of its own has so many, and none on a user's pr
 
 TEST_CASE("a row for which nothing is to be drawn is skipped, and what ran of it stands") {
     Bench bench;
-    bench.suite.draw = [draw = bench.suite.draw](const Row& row, std::uint64_t seed,
-                                                 std::int64_t index) {
+    bench.suite.on_draw = [draw = bench.suite.on_draw](const Row& row, std::uint64_t seed,
+                                                       std::int64_t index) {
         if (index >= static_cast<std::int64_t>(seed))
             return Suite::Draw{.drawn = {}, .why_none = "too small", .is_skip = true};
         return draw(row, seed, index);
@@ -86,8 +86,8 @@ TEST_CASE("a row for which nothing is to be drawn is skipped, and what ran of it
 
 TEST_CASE("what large cases measure is not mixed with what others do") {
     Bench bench;
-    bench.suite.draw = [draw = bench.suite.draw](const Row& row, std::uint64_t seed,
-                                                 std::int64_t index) {
+    bench.suite.on_draw = [draw = bench.suite.on_draw](const Row& row, std::uint64_t seed,
+                                                       std::int64_t index) {
         Suite::Draw drawn = draw(row, seed, index);
         if (index == 0) drawn.drawn->setting.copies = {.along = "n", .count = 2};
         return drawn;
@@ -100,7 +100,7 @@ TEST_CASE("what large cases measure is not mixed with what others do") {
 
 TEST_CASE("cases that need the device's memory run one at a time, and others beside them") {
     Bench bench;
-    bench.suite.properties = {{.name = "spin_100", .own_cases = 3}};
+    bench.suite.known = {{.name = "spin_100", .own_cases = 3}};
     const auto results = bench.check(
         {bench.row("spin_100"), bench.row("spin_100", "toy.forward/small"), bench.row("pass")},
         {.cases = 3}, 2);

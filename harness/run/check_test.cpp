@@ -32,7 +32,7 @@ TEST_CASE("rows are served in turn, one case each first") {
     }
     REQUIRE(results.size() == 3);
     for (const RowResult& result : results) CHECK(result.cases == 4);
-    CHECK(results[1].row.property == "vacuous");
+    CHECK(results[1].row.property->name == "vacuous");
     CHECK(bench.done == 12);
     CHECK(bench.most == 12);
 }
@@ -159,14 +159,14 @@ TEST_CASE("what throws while a case is drawn is an error of its row alone") {
 
 TEST_CASE("a shrunk failure is explained, and an interruption costs the explanation alone") {
     Bench bench;
-    bench.suite.explain = [](Shrunk& shrunk, const CaseRunner& runner) {
+    bench.suite.on_explain = [](Shrunk& shrunk, const CaseRunner& runner) {
         CHECK(runner(shrunk.smallest).verdict == Verdict::failed);
         shrunk.witnesses = "the kernel stands alone";
     };
     const RowResult told = bench.check_one("fail", {.cases = 1000});
     REQUIRE(told.failure);
     CHECK(told.failure->witnesses == "the kernel stands alone");
-    bench.suite.explain = [](Shrunk&, const CaseRunner&) { throw Interrupted(); };
+    bench.suite.on_explain = [](Shrunk&, const CaseRunner&) { throw Interrupted(); };
     const RowResult cut = bench.check_one("fail", {.cases = 1000});
     REQUIRE(cut.failure);
     CHECK(cut.verdict == Verdict::failed);
@@ -177,7 +177,7 @@ TEST_CASE("a shrunk failure is explained, and an interruption costs the explanat
 TEST_CASE("properties that fail at one problem are one bug, which is explained once") {
     Bench bench;
     int explanations = 0;
-    bench.suite.explain = [&](Shrunk& shrunk, const CaseRunner&) {
+    bench.suite.on_explain = [&](Shrunk& shrunk, const CaseRunner&) {
         shrunk.generality.text = "fails everywhere";
         ++explanations;
     };
@@ -197,7 +197,7 @@ TEST_CASE("a property that fails late at the problem of a bug is told of alone")
 
 TEST_CASE("failures at different problems are different bugs") {
     Bench bench;
-    bench.suite.shrink = [](const Case& found, const Outcome& outcome, const CaseRunner&) {
+    bench.suite.on_shrink = [](const Case& found, const Outcome& outcome, const CaseRunner&) {
         Case smallest = found;
         if (found.property == "fail")
             smallest.problem = Problem::parse(found.problem.space(), "in=1");
@@ -212,7 +212,7 @@ TEST_CASE("a failure is shrunk after the first case of every row") {
     std::vector<Row> rows(60, bench.row("pass"));
     rows.front() = bench.row("fail");
     std::size_t asked_before = 0;
-    bench.suite.shrink = [&](const Case& found, const Outcome& outcome, const CaseRunner&) {
+    bench.suite.on_shrink = [&](const Case& found, const Outcome& outcome, const CaseRunner&) {
         asked_before = bench.asked.size();
         return Shrunk{found, outcome, {Minimality::Kind::certified}, 1};
     };
@@ -294,7 +294,7 @@ TEST_CASE("a row fails after all when one of its cases proves to have damaged it
 TEST_CASE("when interrupted, rows that have not ended are skipped, and a failure stays as found") {
     const InterruptScope interrupts;
     Bench bench;
-    bench.suite.shrink = [](const Case& found, const Outcome&, const CaseRunner& runner) {
+    bench.suite.on_shrink = [](const Case& found, const Outcome&, const CaseRunner& runner) {
         raise(SIGINT);
         return Shrunk{found, runner(found), {Minimality::Kind::certified}, 1};
     };
@@ -311,7 +311,7 @@ TEST_CASE("when interrupted, rows that have not ended are skipped, and a failure
 TEST_CASE("shrinking starts at a smaller problem on which the kernel failed another property") {
     Bench bench;
     std::vector<std::string> starts;
-    bench.suite.shrink = [&](const Case& found, const Outcome& outcome, const CaseRunner&) {
+    bench.suite.on_shrink = [&](const Case& found, const Outcome& outcome, const CaseRunner&) {
         starts.push_back(found.kernel + " " + found.problem.print());
         Case smallest = found;
         smallest.problem = Problem::parse(found.problem.space(), "in=2");

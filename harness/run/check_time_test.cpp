@@ -54,7 +54,7 @@ TEST_CASE("rows get the cases that they are due though the time is up") {
     for (const RowResult& result : bench.check(rows, {.cases = 2, .seconds = 0.05, .at_least = 3}))
         CHECK(result.cases == 2);
     // Rows that run one at a time are too dear to be due any.
-    bench.suite.properties = {{.name = "sleep_20", .own_cases = 100}};
+    bench.suite.known = {{.name = "sleep_20", .own_cases = 100}};
     std::int64_t cases = 0;
     for (const RowResult& result :
          bench.check(rows, {.cases = 1000, .seconds = 0.05, .at_least = 3}))
@@ -66,7 +66,8 @@ TEST_CASE("a short --time is not overrun by shrinking: each failing row gets a s
     Bench bench;
     const std::vector<Row> rows(8, bench.row("fail"));
     std::vector<double> seconds;
-    bench.suite.shrink = [&](const Case& found, const Outcome& outcome, const CaseRunner& runner) {
+    bench.suite.on_shrink = [&](const Case& found, const Outcome& outcome,
+                                const CaseRunner& runner) {
         const auto start = std::chrono::steady_clock::now();
         const auto spent = [&] {
             return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -102,7 +103,7 @@ TEST_CASE("with a time limit a kernel that failed gets few more cases, and other
 
 TEST_CASE("the suite's first property is served first") {
     Bench bench;
-    bench.suite.properties = {{.name = "sleep_20"}, {.name = "pass"}};
+    bench.suite.known = {{.name = "sleep_20"}, {.name = "pass"}};
     std::vector<Row> rows(30, bench.row("pass"));
     rows.resize(60, bench.row("sleep_20"));
     const auto results = bench.check(rows, {.cases = 1000, .seconds = 0.1});

@@ -19,19 +19,19 @@ const ParameterSpace& space() {
 }
 
 /// `count` problems, two dense cases for each.
-Suite suite_of(std::vector<const char*> problems, bool gives_up = false) {
-    Suite suite;
-    suite.problems_in_order = [=](const Row&) -> Suite::ProblemsInOrder {
+FakeSuite suite_of(std::vector<const char*> problems, bool gives_up = false) {
+    FakeSuite suite;
+    suite.on_problems_in_order = [=](const Row&) -> Suite::ProblemsInOrder {
         return [=, at = std::size_t{0}]() mutable -> Suite::NextProblem {
             if (at == problems.size()) return {.problem = {}, .gave_up = gives_up};
             return {.problem = Problem::parse(space(), problems[at++])};
         };
     };
-    suite.dense_cases = [](const Row& row, const Problem& problem) {
+    suite.on_dense_cases = [](const Row& row, const Problem& problem) {
         std::vector<Case> cases;
         for (const std::uint64_t seed : {1, 2})
             cases.push_back(Case{.kernel = "toy.forward/any",
-                                 .property = row.property,
+                                 .property = row.property_name(),
                                  .device = row.device,
                                  .problem = problem,
                                  .data = {.seed = seed, .is_dense = true}});
@@ -58,7 +58,7 @@ std::vector<std::string> walk_through(ExhaustiveWalk& walk, VerdictOf verdict_of
 Verdict pass(const Case&) { return Verdict::passed; }
 
 std::string cover_within(const ExhaustiveLimits& limits) {
-    const Suite suite = suite_of(six);
+    const FakeSuite suite = suite_of(six);
     ExhaustiveWalk walk(suite, {}, limits);
     walk_through(walk, pass);
     return walk.cover().print();
@@ -67,7 +67,7 @@ std::string cover_within(const ExhaustiveLimits& limits) {
 }  // namespace
 
 TEST_CASE("every problem's dense cases are handed out, in the order of problems") {
-    const Suite suite = suite_of({"in=1", "in=2"});
+    const FakeSuite suite = suite_of({"in=1", "in=2"});
     ExhaustiveWalk walk(suite, {}, {});
     CHECK(walk_through(walk, pass) ==
           std::vector<std::string>{"0: in=1 1", "1: in=1 2", "2: in=2 1", "3: in=2 2"});
@@ -102,7 +102,7 @@ TEST_CASE("a limit on cases ends inside a distance, and half a problem counts fo
 TEST_CASE("the shards of an exhaustive run partition the problems") {
     std::vector<std::string> all;
     for (const std::int64_t shard : {0, 1}) {
-        const Suite suite = suite_of(six);
+        const FakeSuite suite = suite_of(six);
         ExhaustiveWalk walk(suite, {}, {.distance = 2, .shard = shard, .shards = 2});
         const auto handed_out = walk_through(walk, pass);
         CHECK(handed_out.size() == 6);
@@ -112,7 +112,7 @@ TEST_CASE("the shards of an exhaustive run partition the problems") {
         all.insert(all.end(), handed_out.begin(), handed_out.end());
     }
     std::ranges::sort(all);
-    const Suite suite = suite_of(six);
+    const FakeSuite suite = suite_of(six);
     ExhaustiveWalk whole(suite, {}, {});
     auto expected = walk_through(whole, pass);
     std::ranges::sort(expected);
@@ -122,7 +122,7 @@ TEST_CASE("the shards of an exhaustive run partition the problems") {
 }
 
 TEST_CASE("only what was answered is claimed, and a distance only when all of it was") {
-    const Suite suite = suite_of(six);
+    const FakeSuite suite = suite_of(six);
     ExhaustiveWalk walk(suite, {}, {});
     std::vector<std::int64_t> indices;
     while (const auto step = walk.next()) indices.push_back(step->index);
@@ -137,7 +137,7 @@ TEST_CASE("only what was answered is claimed, and a distance only when all of it
 }
 
 TEST_CASE("while a row still walks, the distance that it walks is not claimed") {
-    const Suite suite = suite_of(six);
+    const FakeSuite suite = suite_of(six);
     ExhaustiveWalk walk(suite, {}, {});
     for (int i = 0; i < 4; ++i) walk.answered(walk.next()->index, Verdict::passed);
     CHECK(walk.cover().print() == "the one problem up to distance 0 and 1 beyond");
@@ -149,7 +149,7 @@ TEST_CASE("while a row still walks, the distance that it walks is not claimed") 
 }
 
 TEST_CASE("problems that compared only zeros are told apart") {
-    const Suite suite = suite_of(six);
+    const FakeSuite suite = suite_of(six);
     ExhaustiveWalk walk(suite, {}, {.distance = 1});
     // One case that compared something is enough.
     walk_through(walk, [](const Case& dense) {
@@ -161,7 +161,7 @@ TEST_CASE("problems that compared only zeros are told apart") {
 }
 
 TEST_CASE("a search that was given up claims no end") {
-    const Suite suite = suite_of({"in=1", "in=2"}, true);
+    const FakeSuite suite = suite_of({"in=1", "in=2"}, true);
     ExhaustiveWalk walk(suite, {}, {});
     walk_through(walk, pass);
     CHECK(walk.cover().gave_up);

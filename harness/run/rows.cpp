@@ -19,10 +19,10 @@ std::vector<Row> select_rows(const Suite& suite, const Registry& registry,
             });
         if (!selected) continue;
         for (const std::string& device : devices)
-            for (const Suite::Entry& property : suite.properties)
-                if (kernel.on(device) && property.applies(kernel, device) &&
-                    glob_matches(property_glob, property.name))
-                    rows.push_back({&kernel, property.name, device});
+            for (const Property* const property : suite.properties())
+                if (kernel.on(device) && property->applies(kernel, device) &&
+                    glob_matches(property_glob, std::string(property->name)))
+                    rows.push_back({&kernel, property, device});
     }
     return rows;
 }

@@ -11,15 +11,14 @@ using namespace gradverify::testing;
 
 TEST_CASE("rows are selected by kernel, property and device, where the property applies") {
     Bench bench;
-    bench.suite.properties = {{"always", "", [](const Kernel&) { return true; }},
-                              {"only_small", "", [](const Kernel& kernel) {
-                                   return kernel.name == "toy.forward/small";
-                               }}};
+    bench.suite.known = {{"always", "", [](const Kernel&) { return true; }},
+                         {"only_small", "",
+                          [](const Kernel& kernel) { return kernel.name == "toy.forward/small"; }}};
     const auto select = [&](const std::vector<std::string>& kernels, const std::string& property,
                             const std::vector<std::string>& devices) {
         std::string text;
         for (const Row& row : select_rows(bench.suite, bench.registry, kernels, property, devices))
-            text += row.kernel->name + "," + row.property + "," + row.device + " ";
+            text += row.kernel->name + "," + row.property_name() + "," + row.device + " ";
         return text;
     };
     CHECK(select({}, "*", {"cpu", "cuda"}) ==

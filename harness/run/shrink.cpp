@@ -43,7 +43,7 @@ class Shrinking {
                 limits_.explained.end())
             return shrunk;
         try {
-            if (suite_.explain) suite_.explain(shrunk, trial_runner(alone));
+            suite_.explain(shrunk, trial_runner(alone));
         } catch (const Interrupted&) {
         }
         return shrunk;
@@ -79,8 +79,7 @@ class Shrinking {
 
     /// A failure that needs an earlier call in the same process. Each run has a process of its own.
     Shrunk shrink_with_state(const Shrunk& shrunk, const Case& found) {
-        std::vector<Case> candidates;
-        if (suite_.with_calls_before) candidates = suite_.with_calls_before(shrunk.smallest);
+        std::vector<Case> candidates = suite_.with_calls_before(shrunk.smallest);
         candidates.push_back(found);
         for (const Case& candidate : candidates) {
             const Outcome outcome = run_alone(candidate);

@@ -10,6 +10,7 @@
 
 #include "harness/run/check.hpp"
 #include "harness/testing/operator.hpp"
+#include "harness/testing/suite.hpp"
 #include "harness/testing/worker.hpp"
 
 namespace gradverify::testing {
@@ -37,21 +38,22 @@ class Bench {
         registry.check();
         const auto make = [this](const Row& row, std::uint64_t seed, std::int64_t index,
                                  const Problem& problem) {
-            asked.push_back({row.kernel->name, row.property, seed, index, problem.print()});
+            asked.push_back({row.kernel->name, row.property_name(), seed, index, problem.print()});
             return Case{.kernel = row.kernel->name,
-                        .property = row.property,
+                        .property = row.property_name(),
                         .device = row.device,
                         .problem = problem,
                         .data = {.seed = static_cast<std::uint64_t>(index)}};
         };
-        suite.draw = [make](const Row& row, std::uint64_t seed, std::int64_t index) {
-            if (row.property == "undrawable") return Suite::Draw{{}, "no problem is left"};
-            if (row.property == "throws") throw std::runtime_error("no such size");
+        suite.on_draw = [make](const Row& row, std::uint64_t seed, std::int64_t index) {
+            if (row.property->name == "undrawable") return Suite::Draw{{}, "no problem is left"};
+            if (row.property->name == "throws") throw std::runtime_error("no such size");
             const Problem problem = Problem::parse(row.kernel->op->space, "in=3");
             return Suite::Draw{make(row, seed, index, problem), ""};
         };
-        suite.draw_on = make;
-        suite.shrink = [this](const Case& found, const Outcome& outcome, const CaseRunner& runner) {
+        suite.on_draw_on = make;
+        suite.on_shrink = [this](const Case& found, const Outcome& outcome,
+                                 const CaseRunner& runner) {
             shrunk.push_back(found.data.seed);
             const Outcome again = runner(found);
             return Shrunk{found,
@@ -62,7 +64,8 @@ class Bench {
     }
 
     Row row(const std::string& property, const std::string& kernel = "toy.forward/any") const {
-        return {registry.find_kernel(kernel), property, "cpu"};
+        const Property* const known = suite.find(property);
+        return {registry.find_kernel(kernel), known ? known : property_called(property), "cpu"};
     }
 
     std::vector<RowResult> check(const std::vector<Row>& rows, const CheckOptions& options,
@@ -71,11 +74,13 @@ class Bench {
         workers.time.floor_seconds = 0.5;
         WorkerPool pool(workers);
         const CheckObserver observer{
-            .row_ended = [this](const RowResult& result) { ended.push_back(result.row.property); },
+            .row_ended =
+                [this](const RowResult& result) { ended.push_back(result.row.property_name()); },
             .bug_found =
                 [this](const auto& failed, bool is_more) {
                     std::string text(is_more ? "more" : "bug");
-                    for (const RowResult* const one : failed) text += " " + one->row.property;
+                    for (const RowResult* const one : failed)
+                        text += " " + one->row.property_name();
                     bugs.push_back(text);
                 },
             .progressed =
@@ -91,7 +96,7 @@ class Bench {
     }
 
     Registry registry;
-    Suite suite;
+    FakeSuite suite;
     std::vector<Asked> asked;
     std::vector<std::uint64_t> shrunk;
     std::vector<std::string> ended, bugs;

@@ -7,6 +7,7 @@
 
 #include "harness/run/check.hpp"
 #include "harness/testing/operator.hpp"
+#include "harness/testing/suite.hpp"
 
 namespace gradverify::testing {
 
@@ -52,11 +53,11 @@ inline std::shared_ptr<const PairsByRank> reach_of(const Kernel& kernel,
     return std::make_shared<const PairsByRank>(std::move(reach));
 }
 
-inline RowResult result_of(const std::string& variant, std::string property, Verdict verdict,
+inline RowResult result_of(const std::string& variant, const std::string& property, Verdict verdict,
                            std::string message = "", std::string device = "cpu") {
     RowResult result;
-    result.row = {registry_of_results().find_kernel("toy.forward/" + variant), std::move(property),
-                  std::move(device)};
+    result.row = {registry_of_results().find_kernel("toy.forward/" + variant),
+                  property_called(property), std::move(device)};
     result.verdict = verdict;
     result.message = std::move(message);
     result.cases = verdict == Verdict::skipped ? 0 : 20;
@@ -67,15 +68,16 @@ inline RowResult result_of(const std::string& variant, std::string property, Ver
 
 inline Case case_of(const RowResult& result, const char* problem = "n=2,in=3") {
     return {.kernel = result.row.kernel->name,
-            .property = result.row.property,
+            .property = result.row.property_name(),
             .device = result.row.device,
             .problem = Problem::parse(result.row.kernel->op->space, problem),
             .data = {.is_explicit = true, .elements = {{.tensor = "x", .index = 0, .value = 1.0}}}};
 }
 
-inline RowResult failure_of(const std::string& variant, std::string property, Outcome outcome,
+inline RowResult failure_of(const std::string& variant, const std::string& property,
+                            Outcome outcome,
                             Minimality minimality = {Minimality::Kind::certified, 7, 7}) {
-    RowResult result = result_of(variant, std::move(property), Verdict::failed, outcome.message);
+    RowResult result = result_of(variant, property, Verdict::failed, outcome.message);
     result.failure = Shrunk{case_of(result), std::move(outcome), minimality, 41};
     return result;
 }

@@ -69,6 +69,8 @@ std::optional<SanitizerFinding> begun_by(std::string_view text) {
     return SanitizerFinding{std::string(text), is_of_the_tool};
 }
 
+}  // namespace
+
 /// A worker's log, read as it grows.
 class GrowingLog {
   public:
@@ -88,8 +90,6 @@ class GrowingLog {
     std::string path_;
     std::uintmax_t offset_ = 0;
 };
-
-}  // namespace
 
 SanitizerFinding first_finding(std::string_view lines) {
     SanitizerFinding found;
@@ -157,21 +157,23 @@ void enter_compute_sanitizer(const SanitizerOptions& options, char** argv) {
     throw EnvironmentError("can't run " + options.program + ": " + std::strerror(errno));
 }
 
-Suite with_findings(const Suite& suite, const SanitizerOptions& options) {
-    Suite watched = suite;
+WatchedServer::WatchedServer(const CaseServer& server, const SanitizerOptions& options)
+    : server_(server), tool_(options.tool) {
     const char* path = std::getenv(compute_sanitizer_log_variable);
-    const auto log = std::make_shared<GrowingLog>(path ? path : "");
-    watched.run = [run = suite.run, log, tool = options.tool](std::string_view printed_case) {
-        Outcome outcome = run(printed_case);
-        const SanitizerFinding found = log->next();
-        if (found.text.empty()) return outcome;
-        outcome.verdict = found.is_of_the_tool ? Verdict::errored : Verdict::failed;
-        outcome.message =
-            "compute-sanitizer says: " + found.text +
-            (found.is_of_the_tool ? "" : " (replay with --compute-sanitizer=" + tool + ")");
-        return outcome;
-    };
-    return watched;
+    log_ = std::make_unique<GrowingLog>(path ? path : "");
+}
+
+WatchedServer::~WatchedServer() = default;
+
+Outcome WatchedServer::run(std::string_view printed_case) const {
+    Outcome outcome = server_.run(printed_case);
+    const SanitizerFinding found = log_->next();
+    if (found.text.empty()) return outcome;
+    outcome.verdict = found.is_of_the_tool ? Verdict::errored : Verdict::failed;
+    outcome.message =
+        "compute-sanitizer says: " + found.text +
+        (found.is_of_the_tool ? "" : " (replay with --compute-sanitizer=" + tool_ + ")");
+    return outcome;
 }
 
 }  // namespace gradverify

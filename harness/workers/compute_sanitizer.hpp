@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -49,8 +50,25 @@ struct SanitizerOptions {
 ///
 /// **Errors** EnvironmentError when it can't.
 void enter_compute_sanitizer(const SanitizerOptions& options, char** argv);
-/// The suite, but a case during which the tool found something has failed.
-Suite with_findings(const Suite& suite, const SanitizerOptions& options);
+class GrowingLog;
+
+/// Serves cases as another does, but one during which the tool found something has failed.
+class WatchedServer final : public CaseServer {
+  public:
+    /// **Ranges** the other must outlive this.
+    WatchedServer(const CaseServer& server, const SanitizerOptions& options);
+    ~WatchedServer() override;
+    WatchedServer(const WatchedServer&) = delete;
+    WatchedServer& operator=(const WatchedServer&) = delete;
+
+    Outcome run(std::string_view printed_case) const override;
+    Outcome measure(std::string_view request) const override { return server_.measure(request); }
+
+  private:
+    const CaseServer& server_;
+    std::string tool_;
+    std::unique_ptr<GrowingLog> log_;
+};
 
 /// A finding of a log.
 struct SanitizerFinding {

@@ -65,17 +65,17 @@ Outcome guarded(const Work& work) {
     }
 }
 
-std::string answer(const Suite& suite, const std::string& request) {
+std::string answer(const CaseServer& server, const std::string& request) {
     if (!request.starts_with(worker_probe)) {
         note_case();
         try {
             if (request.starts_with(worker_measure))
                 return guarded([&] {
-                           return suite.measure(
+                           return server.measure(
                                std::string_view(request).substr(std::strlen(worker_measure)));
                        })
                     .to_json();
-            return run_guarded(suite, request).to_json();
+            return run_guarded(server, request).to_json();
         } catch (const EnvironmentError& wrong) {
             return worker_unreachable + one_line(wrong.what());
         }
@@ -110,11 +110,11 @@ extern "C" __attribute__((visibility("default"))) int __lsan_is_turned_off() {
 }
 // NOLINTEND(bugprone-reserved-identifier, readability-identifier-naming)
 
-Outcome run_guarded(const Suite& suite, const std::string& printed_case) {
-    return guarded([&] { return suite.run(printed_case); });
+Outcome run_guarded(const CaseServer& server, const std::string& printed_case) {
+    return guarded([&] { return server.run(printed_case); });
 }
 
-int worker_main(const Suite& suite) {
+int worker_main(const CaseServer& server) {
     serves = true;
     // No worker outlives its driver. If that has died before this line, the greeting finds nobody.
     prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -138,7 +138,7 @@ int worker_main(const Suite& suite) {
             distrust(request.substr(std::string_view(worker_distrust).size()));
             continue;
         }
-        const std::string said = answer(suite, request);
+        const std::string said = answer(server, request);
         if (!write_line(said)) return 0;
         if (device_was_lost() || said.starts_with(worker_unreachable)) {
             // Destructors would talk to the lost device.

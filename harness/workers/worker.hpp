@@ -27,11 +27,11 @@ inline constexpr const char* worker_distrust = "distrust ";
 inline constexpr const char* worker_unreachable = "unreachable: ";
 
 /// Serves requests until the pipe closes; returns the exit code.
-int worker_main(const Suite& suite);
+int worker_main(const CaseServer& server);
 
-/// `suite.run`, with what it throws as an errored outcome.
+/// `server.run`, with what it throws as an errored outcome.
 ///
 /// **Errors** EnvironmentError when the device can't be reached.
-Outcome run_guarded(const Suite& suite, const std::string& printed_case);
+Outcome run_guarded(const CaseServer& server, const std::string& printed_case);
 
 }  // namespace gradverify

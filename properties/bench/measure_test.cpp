@@ -38,7 +38,7 @@ BenchGroup group_of(const std::string& kernel, const std::string& problem) {
 /// How a kernel is verified where the reference is asked up to so many multiply-adds.
 Verification verified(const std::string& device, const std::string& kernel,
                       const std::string& problem, double largest, const char* data = "integers") {
-    const Suite suite = make_suite(Registry::instance());
+    const KernelSuite suite(Registry::instance());
     WorkerPool pool({.command = suite_worker_command()});
     const BenchArguments arguments{.seed = 3, .data = data};
     BenchVerifier verifier(suite, pool, arguments, device, largest);

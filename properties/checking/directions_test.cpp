@@ -10,6 +10,7 @@
 #include <string>
 
 #include "harness/cases/case.hpp"
+#include "properties/properties.hpp"
 #include "properties/tests/kinks/testing.hpp"
 
 namespace gradverify {
@@ -280,7 +281,7 @@ TEST_CASE("differences that don't settle contradict nothing") {
 }
 
 TEST_CASE("explicit data must lie in the tensors' domains") {
-    const Suite suite = make_suite(Registry::instance());
+    const KernelSuite suite(Registry::instance());
     CHECK_THROWS_WITH(
         suite.run("v1:embedding.forward/naive:matches_reference:cpu:tokens=1:data=index[0]=1"),
         "data: index[0] is outside of the tensor's values");
@@ -311,9 +312,9 @@ TEST_CASE("a mask and a place are refused where the kernel declares none") {
 }
 
 TEST_CASE("masks and places are drawn where a kernel declares them") {
-    const Suite suite = make_suite(Registry::instance());
-    const Row row{Registry::instance().find_kernel("bias_gelu.backward/naive"), "repeatable",
-                  "cpu"};
+    const KernelSuite suite(Registry::instance());
+    const Row row{Registry::instance().find_kernel("bias_gelu.backward/naive"),
+                  find_property("repeatable"), "cpu"};
     int in_place = 0;
     std::set<std::uint32_t> masks;
     for (std::int64_t i = 0; i < 200; ++i) {

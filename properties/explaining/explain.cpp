@@ -19,8 +19,9 @@ Generality generality_of(const Kernel& kernel, const Shrunk& shrunk, const CaseR
 /// Dense data first: on zeros too many agree. What fails on other data only is asked there.
 std::string witnesses_of(const Kernel& kernel, const Shrunk& shrunk, const CaseRunner& runner) {
     const Case& smallest = shrunk.smallest;
+    const Property& property = *find_property(smallest.property);
     // Without a wrong element it is not about values: the kernel wrote elsewhere, or crashed.
-    if (!compares_values(smallest.property) || shrunk.outcome.worst.empty() ||
+    if (!property.compares_values || shrunk.outcome.worst.empty() ||
         !witnesses().applies_to(kernel))
         return {};
     Case asked = smallest;
@@ -34,7 +35,7 @@ std::string witnesses_of(const Kernel& kernel, const Shrunk& shrunk, const CaseR
         if (outcome.verdict == Verdict::passed) of_agreement = outcome.message;
     }
     // Its data are no integers.
-    if (smallest.property == "within_rounding_bound") return of_agreement;
+    if (property.is_bounded) return of_agreement;
     asked.data = smallest.data;
     const Outcome outcome = runner(asked);
     return outcome.verdict == Verdict::failed ? outcome.message : std::string();

@@ -254,21 +254,17 @@ Outcome ask(CaseContext& context) { return Hearing(context).hear(); }
 
 }  // namespace
 
-const Property& witnesses() {
-    static constexpr Property property{
-        "witnesses", "says who is wrong", [](const Operator&) { return ValueKind::integers; },
-        [](const Kernel& kernel) {
-            return !kernel.op->products.empty() && !kernel.any().norm_wise_growth;
-        },
-        ask};
+const DefinedProperty& witnesses() {
+    static constexpr DefinedProperty property{{.name = "witnesses",
+                                               .summary = "says who is wrong",
+                                               .applies_to =
+                                                   [](const Kernel& kernel) {
+                                                       return !kernel.op->products.empty() &&
+                                                              !kernel.any().norm_wise_growth;
+                                                   }},
+                                              [](const Operator&) { return ValueKind::integers; },
+                                              ask};
     return property;
-}
-
-bool compares_values(std::string_view property) {
-    constexpr std::array<std::string_view, 4> names{"matches_reference", "within_rounding_bound",
-                                                    "matches_finite_differences",
-                                                    "adjoint_identity"};
-    return std::ranges::count(names, property) > 0;
 }
 
 }  // namespace gradverify

@@ -11,9 +11,6 @@ namespace gradverify {
 /// Run like a property, on integers, but no row: failed where the kernel differs from the
 /// reference, passed where it doesn't; the message says who is wrong. Skipped where that can't be
 /// asked.
-const Property& witnesses();
-
-/// Whether a failure of this property is one of values that witnesses can speak of.
-bool compares_values(std::string_view property);
+const DefinedProperty& witnesses();
 
 }  // namespace gradverify

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "properties/properties.hpp"
 #include "properties/suite/suite.hpp"
 
 namespace gradverify {
@@ -55,8 +56,8 @@ struct Told {
 /// The first failure of the scene's first kernel, shrunk and explained.
 Told failure_of(const Scene& scene, const std::string& property) {
     const auto registry = registry_of(scene);
-    const Suite suite = make_suite(*registry);
-    const Row row{registry->find_kernel(scene.kernels.front()), property, "cpu"};
+    const KernelSuite suite(*registry);
+    const Row row{registry->find_kernel(scene.kernels.front()), find_property(property), "cpu"};
     const CaseRunner runner = [&](const Case& checked) { return suite.run(checked.print()); };
     for (std::int64_t i = 0; i < 200; ++i) {
         const Case drawn = *suite.draw(row, 1, i).drawn;
@@ -174,8 +175,9 @@ TEST_CASE("sums of integers in too few bits have no rounding to be wrong by") {
 TEST_CASE("what is not about values is not asked") {
     const Scene scene{.kernels = {"conv.grad_weight/bug_a06_accumulates"}};
     CHECK(failure_of(scene, "repeatable").witnesses.empty());
-    const Suite suite = make_suite(Registry::instance());
-    for (const Suite::Entry& entry : suite.properties) CHECK(entry.name != witnesses().name);
+    const KernelSuite suite(Registry::instance());
+    for (const Property* const property : suite.properties())
+        CHECK(property->name != witnesses().name);
 }
 
 TEST_CASE("of a seeded bug it is told what fails in general") {

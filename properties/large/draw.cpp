@@ -215,7 +215,7 @@ Suite::Draw draw_large(const Row& row, const ProblemGenerator& generator, ValueK
     const auto shape = draw.draw();
     if (!shape) return {.drawn = {}, .why_none = draw.why_none(), .is_skip = true};
     Case drawn{.kernel = row.kernel->name,
-               .property = row.property,
+               .property = row.property_name(),
                .device = row.device,
                .problem = shape->large,
                // Without zeros, so that no two copies are alike as far as there are numbers.

@@ -16,5 +16,5 @@ int main(int argc, char** argv) {
         std::fprintf(stderr, "gradverify: %s\n", wrong.what());
         return 2;
     }
-    return gradverify::gradverify_main(argc, argv, gradverify::make_suite(registry));
+    return gradverify::gradverify_main(argc, argv, gradverify::KernelSuite(registry));
 }

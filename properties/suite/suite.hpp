@@ -3,6 +3,9 @@
 // only file that knows all of them.
 #pragma once
 
+#include <memory>
+#include <vector>
+
 #include "harness/cases/suite.hpp"
 #include "properties/large/draw.hpp"
 
@@ -15,7 +18,35 @@ struct SuiteOptions {
     LargeDrawOptions large{};
 };
 
-/// **Ranges** the registry must outlive the suite and have been checked.
-Suite make_suite(const Registry& registry, const SuiteOptions& options = {});
+class KernelSuite final : public Suite {
+  public:
+    /// **Ranges** the registry must outlive the suite and have been checked.
+    explicit KernelSuite(const Registry& registry, const SuiteOptions& options = {});
+    ~KernelSuite() override;
+    KernelSuite(const KernelSuite&) = delete;
+    KernelSuite& operator=(const KernelSuite&) = delete;
+
+    std::vector<const Property*> properties() const override;
+    Draw draw(const Row& row, std::uint64_t seed, std::int64_t index) const override;
+    Case draw_on(const Row& row, std::uint64_t seed, std::int64_t index,
+                 const Problem& problem) const override;
+    std::shared_ptr<const PairsByRank> pairs_within_reach(const Row& row) const override;
+    ProblemsInOrder problems_in_order(const Row& row) const override;
+    std::vector<Case> dense_cases(const Row& row, const Problem& problem) const override;
+    Outcome run(std::string_view printed_case) const override;
+    Outcome measure(std::string_view request) const override;
+    std::vector<Case> with_calls_before(const Case& failing) const override;
+    Shrunk shrink(const Case& found, const Outcome& outcome,
+                  const CaseRunner& runner) const override;
+    void explain(Shrunk& shrunk, const CaseRunner& runner) const override;
+
+  private:
+    const Kernel& kernel_of(const Case& checked) const;
+
+    class Generators;
+    const Registry& registry_;
+    SuiteOptions options_;
+    std::unique_ptr<Generators> generators_;
+};
 
 }  // namespace gradverify

@@ -17,6 +17,7 @@
 #include "properties/problems/covering_array.hpp"
 #include "properties/problems/enumerate.hpp"
 #include "properties/problems/generator.hpp"
+#include "properties/properties.hpp"
 #include "properties/suite/suite.hpp"
 #include "properties/tests/devices.hpp"
 
@@ -42,7 +43,7 @@ std::int64_t empty_near(const Kernel& kernel) {
 }
 
 void check_property(const char* property) {
-    const Suite suite = make_suite(Registry::instance());
+    const KernelSuite suite(Registry::instance());
     const auto rows = rows_of_correct_kernels(suite, property);
     REQUIRE(rows.size() >= 6);
     WorkerPool pool({.command = suite_worker_command(), .jobs = 2});
@@ -83,7 +84,7 @@ TEST_CASE("every kernel gives the same result again, and elsewhere in memory") {
 TEST_CASE("every kernel orders what its threads share") { check_property("free_of_races"); }
 
 TEST_CASE("every kernel keeps every property on every problem near the default one") {
-    const Suite suite = make_suite(Registry::instance());
+    const KernelSuite suite(Registry::instance());
     const auto rows = rows_of_correct_kernels(suite, "*");
     WorkerPool pool({.command = suite_worker_command(), .jobs = 2});
     CheckOptions options;
@@ -91,7 +92,7 @@ TEST_CASE("every kernel keeps every property on every problem near the default o
     int rows_near = 0;
     for (const RowResult& result : check_rows(suite, rows, options, pool, {})) {
         CAPTURE(result.row.kernel->name);
-        CAPTURE(result.row.property);
+        CAPTURE(result.row.property_name());
         // One whose filter is 3x3 only is further away.
         if (result.message == "supports no problem up to this distance in this shard" ||
             result.message == "draws problems of its own")
@@ -111,9 +112,9 @@ TEST_CASE("every kernel keeps every property on every problem near the default o
 }
 
 TEST_CASE("an exhaustive row ends at the smallest problem that shows a bug") {
-    const Suite suite = make_suite(Registry::instance());
+    const KernelSuite suite(Registry::instance());
     const Row row{Registry::instance().find_kernel("conv.grad_input/bug_a04_group_weight_offset"),
-                  "adjoint_identity", "cpu"};
+                  find_property("adjoint_identity"), "cpu"};
     WorkerPool pool({.command = suite_worker_command(), .jobs = 2});
     CheckOptions options;
     options.exhaustive = ExhaustiveLimits{.distance = 4};
@@ -125,14 +126,14 @@ TEST_CASE("an exhaustive row ends at the smallest problem that shows a bug") {
 }
 
 TEST_CASE("free_of_races is a row of the cpu device alone") {
-    const Suite suite = make_suite(Registry::instance());
+    const KernelSuite suite(Registry::instance());
     CHECK(select_rows(suite, Registry::instance(), {}, "free_of_races", {"cuda"}).empty());
     for (const Kernel& kernel : Registry::instance().kernels())
         CHECK(std::ranges::count(kernel.devices(), checked_variant) == 0);
 }
 
 TEST_CASE("case i depends on the seed, the kernel, the property and i alone") {
-    const Suite suite = make_suite(Registry::instance()), other = make_suite(Registry::instance());
+    const KernelSuite suite(Registry::instance()), other(Registry::instance());
     const auto rows = rows_of_correct_kernels(suite, "*");
     for (const Row& row : rows)
         for (const std::int64_t i : {0, 7, 100, 999}) {
@@ -146,7 +147,8 @@ TEST_CASE("case i depends on the seed, the kernel, the property and i alone") {
     CHECK(suite.draw(row, 3, 100).drawn->print() != suite.draw(row, 4, 100).drawn->print());
     CHECK(suite.draw(row, 3, 100).drawn->print() != suite.draw(row, 3, 101).drawn->print());
     CHECK(suite.draw(row, 3, 100).drawn->problem.print() !=
-          suite.draw({row.kernel, "repeatable", row.device}, 3, 100).drawn->problem.print());
+          suite.draw({row.kernel, find_property("repeatable"), row.device}, 3, 100)
+              .drawn->problem.print());
 }
 
 TEST_CASE("a covering array that is longer than usual is drawn in a thousand cases too") {
@@ -168,9 +170,9 @@ TEST_CASE("a covering array that is longer than usual is drawn in a thousand cas
 }
 
 TEST_CASE("a forward kernel that is wrong about derivatives is passed over for one that is right") {
-    const Suite suite = make_suite(Registry::instance());
-    const Row row{Registry::instance().find_kernel("conv.grad_weight/general"), "adjoint_identity",
-                  "cpu"};
+    const KernelSuite suite(Registry::instance());
+    const Row row{Registry::instance().find_kernel("conv.grad_weight/general"),
+                  find_property("adjoint_identity"), "cpu"};
     // The wrong one comes first by name, and is right wherever the bias is not zero.
     REQUIRE(Registry::instance().find_kernel("conv.forward/bug_needs_bias"));
     for (std::int64_t i = 0; i < 40; ++i) {
@@ -194,7 +196,7 @@ TEST_CASE("a partner whose tensors can't hold a kernel's values is passed over")
     CHECK(can_take("conv.forward/naive"));
     CHECK(can_take("conv.forward/naive_f16"));
     CHECK_FALSE(can_take("conv.forward/naive_bf16"));
-    CHECK(make_suite(Registry::instance()).run(printed).verdict == Verdict::passed);
+    CHECK(KernelSuite(Registry::instance()).run(printed).verdict == Verdict::passed);
 }
 
 TEST_CASE(
@@ -217,7 +219,7 @@ TEST_CASE(
 }
 
 TEST_CASE("explicit data must be such that sums stay exact") {
-    const Suite suite = make_suite(Registry::instance());
+    const KernelSuite suite(Registry::instance());
     const std::string start = "v1:conv.grad_bias/naive:matches_reference:cpu:in=3x3:data=";
     CHECK(suite.run(start + "dy[0]=16777216").verdict == Verdict::passed);
     CHECK_THROWS_WITH(suite.run(start + "dy[0]=16777216,dy[1]=-1"),
@@ -226,7 +228,7 @@ TEST_CASE("explicit data must be such that sums stay exact") {
 }
 
 TEST_CASE("a printed case that can't be run says why") {
-    const Suite suite = make_suite(Registry::instance());
+    const KernelSuite suite(Registry::instance());
     const auto complaint = [&](const std::string& printed) {
         try {
             suite.run(printed);
@@ -256,7 +258,7 @@ TEST_CASE("a NaN that is made of the inputs is the same again, and may come from
     };
     registry.add(std::move(made_of_inputs));
     registry.check();
-    const Suite suite = make_suite(registry);
+    const KernelSuite suite(registry);
     const auto outcome_of = [&](const std::string& property) {
         return suite.run("v1:relu.forward/naive:" + property + ":cpu:n=3:data=x[0]=4,x[1]=-1");
     };

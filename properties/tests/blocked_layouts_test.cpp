@@ -31,7 +31,7 @@ std::int64_t place(const char* op_name, const char* tensor, const char* order, c
 
 /// Of a case on the CPU device.
 Outcome run(const std::string& text) {
-    const Suite suite = make_suite(Registry::instance(), {.large = {.offset_bits = 16}});
+    const KernelSuite suite(Registry::instance(), {.large = {.offset_bits = 16}});
     return suite.run("v1:" + text);
 }
 

@@ -23,7 +23,7 @@ const std::string whole =
 
 std::string message_of(const std::string& variant, const std::string& property,
                        const std::string& problem) {
-    const Suite suite = make_suite(Registry::instance());
+    const KernelSuite suite(Registry::instance());
     for (int seed = 1; seed <= 40; ++seed) {
         const Outcome outcome = suite.run("v1:lenet5_logits.backward/" + variant + ":" + property +
                                           ":cpu:" + problem + ":seed=" + std::to_string(seed));

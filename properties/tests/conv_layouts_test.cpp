@@ -18,7 +18,7 @@ TEST_CASE(
 
 // The sum of an expanded cotangent is all of one sign: 273 ones are no number of bfloat16.
 TEST_CASE("long sums of an expanded cotangent are not held to be exact in a narrow type") {
-    const Suite suite = make_suite(Registry::instance());
+    const KernelSuite suite(Registry::instance());
     for (const std::string& device : test_devices())
         for (const char* property : {"adjoint_identity", "matches_reference"}) {
             const Outcome outcome =
@@ -30,7 +30,7 @@ TEST_CASE("long sums of an expanded cotangent are not held to be exact in a narr
 
 // 65,520 is beyond the largest half.
 TEST_CASE("a gradient that overflows its type is not held against its derivative") {
-    const Suite suite = make_suite(Registry::instance());
+    const KernelSuite suite(Registry::instance());
     for (const char* property : {"adjoint_identity", "matches_finite_differences"}) {
         const Outcome outcome =
             suite.run("v1:conv.backward/direct_f16:" + std::string(property) +
@@ -40,7 +40,7 @@ TEST_CASE("a gradient that overflows its type is not held against its derivative
 }
 
 TEST_CASE("an expanded cotangent is zero only where all of its elements are") {
-    const Suite suite = make_suite(Registry::instance());
+    const KernelSuite suite(Registry::instance());
     const auto verdict_of = [&](const std::string& data) {
         return suite
             .run("v1:conv.grad_weight/direct:matches_reference:cpu:in=1x2,n=2:data=" + data +

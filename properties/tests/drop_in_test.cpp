@@ -15,7 +15,7 @@ namespace gradverify {
 namespace {
 
 std::vector<RowResult> check_all(const std::string& kernel, const std::string& device) {
-    const Suite suite = make_suite(Registry::instance());
+    const KernelSuite suite(Registry::instance());
     WorkerPool pool({.command = suite_worker_command(), .jobs = 2});
     const auto rows = select_rows(suite, Registry::instance(), {kernel}, "*", {device});
     return check_rows(suite, rows, {.cases = 40, .seed = 2}, pool, {});
@@ -30,7 +30,7 @@ TEST_CASE("a launcher that allocates, uses the default stream and loads vectors 
             const auto results = check_all(kernel, device);
             CHECK(results.size() >= 5);
             for (const RowResult& result : results) {
-                const std::string property = result.row.property;
+                const std::string property = result.row.property_name();
                 CAPTURE(device);
                 CAPTURE(kernel);
                 CAPTURE(property);
@@ -46,7 +46,7 @@ TEST_CASE("a launcher that allocates, uses the default stream and loads vectors 
 
 TEST_CASE("a kernel with inline PTX is skipped on the cpu device, and the line is named") {
     for (const RowResult& result : check_all("conv.grad_bias/drop_in_ptx", "cpu")) {
-        const std::string property = result.row.property;
+        const std::string property = result.row.property_name();
         CAPTURE(property);
         CAPTURE(result.message);
         CHECK(result.verdict == Verdict::skipped);

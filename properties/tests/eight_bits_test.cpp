@@ -9,6 +9,7 @@
 
 #include "harness/registry/element_types.hpp"
 #include "properties/data/values.hpp"
+#include "properties/properties.hpp"
 #include "properties/suite/suite.hpp"
 #include "properties/tests/seeded_bugs/hunt.hpp"
 
@@ -19,7 +20,7 @@ TEST_CASE("a kernel that is wrong on floats of 8 bits is killed where it is smal
 }
 
 TEST_CASE("a result beyond the largest number may be anything, and one below it may not") {
-    const Suite suite = make_suite(Registry::instance());
+    const KernelSuite suite(Registry::instance());
     const auto verdict = [&](const std::string& kernel, const std::string& data) {
         return suite
             .run("v1:conv.forward/" + kernel + ":within_rounding_bound:cpu:in=1x1:data=" + data)
@@ -44,7 +45,7 @@ TEST_CASE("a result beyond the largest number may be anything, and one below it 
 }
 
 TEST_CASE("a sum of integers that 8 bits do not hold is rounded once, and no alarm") {
-    const Suite suite = make_suite(Registry::instance());
+    const KernelSuite suite(Registry::instance());
     for (const char* property : {"matches_reference", "within_rounding_bound", "adjoint_identity",
                                  "matches_finite_differences", "repeatable", "stays_in_bounds"})
         for (int seed = 0; seed < 60; ++seed) {
@@ -59,7 +60,7 @@ TEST_CASE("a sum of integers that 8 bits do not hold is rounded once, and no ala
 }
 
 TEST_CASE("a conversion that gives NaN for what is too large is no alarm") {
-    const Suite suite = make_suite(Registry::instance());
+    const KernelSuite suite(Registry::instance());
     // All of x alike: dx is some 316 * 2 and its opposite.
     for (const char* property :
          {"within_rounding_bound", "stays_in_bounds", "repeatable", "matches_finite_differences"}) {
@@ -79,7 +80,7 @@ TEST_CASE("a conversion that gives NaN for what is too large is no alarm") {
 }
 
 TEST_CASE("an infinite result of 8 bits is the largest number where the kernel says so") {
-    const Suite suite = make_suite(Registry::instance());
+    const KernelSuite suite(Registry::instance());
     for (const std::string property : {"matches_reference", "within_rounding_bound"}) {
         CAPTURE(property);
         const auto verdict = [&](const std::string& kernel) {
@@ -95,7 +96,7 @@ TEST_CASE("an infinite result of 8 bits is the largest number where the kernel s
 
 TEST_CASE("a sum beyond what it is computed in is without a bound, saturated or not") {
     // 448 * 448 is infinite in half, and its difference from itself is NaN.
-    const Outcome outcome = make_suite(Registry::instance())
+    const Outcome outcome = KernelSuite(Registry::instance())
                                 .run(
                                     "v1:conv.forward/right_f8_sums_in_half:within_rounding_bound:"
                                     "cpu:c=2,in=1x1:data=x[0]=448,x[1]=448,w[0]=448,w[1]=-448");
@@ -104,7 +105,7 @@ TEST_CASE("a sum beyond what it is computed in is without a bound, saturated or 
 }
 
 TEST_CASE("a derivative that is stored as 0 is as far off as it is large, and no alarm") {
-    const Suite suite = make_suite(Registry::instance());
+    const KernelSuite suite(Registry::instance());
     const std::string row =
         "v1:layer_norm.backward/right_f8_dx:matches_finite_differences:cpu:rows=1,width=2:data=";
     for (const char* data : {"dy[0]=1,x[0]=1,gamma[0]=1", "dy[0]=1.5,x[0]=1,gamma[0]=1",
@@ -117,9 +118,10 @@ TEST_CASE("a derivative that is stored as 0 is as far off as it is large, and no
 }
 
 TEST_CASE("integers of 8-bit factors add up to what a float holds, where sums are floats") {
-    const Suite suite = make_suite(Registry::instance());
+    const KernelSuite suite(Registry::instance());
     const Registry& registry = Registry::instance();
-    const Row row{registry.find_kernel("conv.grad_weight/direct_f8"), "matches_reference", "cpu"};
+    const Row row{registry.find_kernel("conv.grad_weight/direct_f8"),
+                  find_property("matches_reference"), "cpu"};
     int many = 0;
     for (std::int64_t i = 0; i < 100; ++i) {
         const Case drawn = suite.draw(row, 1, i).drawn.value();

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "harness/report/failure.hpp"
+#include "properties/properties.hpp"
 #include "properties/suite/suite.hpp"
 #include "properties/tests/seeded_bugs/hunt.hpp"
 
@@ -17,14 +18,14 @@ TEST_CASE("a kernel that computes in less than it declares is killed at its smal
 }
 
 TEST_CASE("a kernel that declares what it does passes") {
-    const Suite suite = make_suite(Registry::instance());
+    const KernelSuite suite(Registry::instance());
     for (const char* kernel :
          {"conv.grad_weight/right_f16_sums_in_half", "conv.grad_weight/right_f64_sums_in_float"})
         for (const char* property : {"matches_reference", "within_rounding_bound",
                                      "matches_finite_differences", "adjoint_identity"}) {
             CAPTURE(kernel);
             CAPTURE(property);
-            const Row row{Registry::instance().find_kernel(kernel), property, "cpu"};
+            const Row row{Registry::instance().find_kernel(kernel), find_property(property), "cpu"};
             int passed = 0;
             for (std::int64_t i = 0; i < 300; ++i) {
                 const Outcome outcome = suite.run(suite.draw(row, 1, i).drawn.value().print());
@@ -38,7 +39,7 @@ TEST_CASE("a kernel that declares what it does passes") {
 }
 
 TEST_CASE("a tensor that is read as another type is an error that says what is right") {
-    const Suite suite = make_suite(Registry::instance());
+    const KernelSuite suite(Registry::instance());
     const Outcome outcome =
         suite.run("v1:conv.grad_weight/bug_f16_read_as_float:matches_reference:cpu:in=1x1:seed=1");
     CHECK(outcome.verdict == Verdict::failed);
@@ -47,7 +48,7 @@ TEST_CASE("a tensor that is read as another type is an error that says what is r
 }
 
 TEST_CASE("a failure of a narrow type is told in its ulps") {
-    const Suite suite = make_suite(Registry::instance());
+    const KernelSuite suite(Registry::instance());
     const std::string printed =
         "v1:conv.grad_weight/bug_f16_through_integer:within_rounding_bound:cpu:in=1x1:"
         "data=dy[0]=1.3330078125,x[0]=1.9990234375";
@@ -62,7 +63,7 @@ TEST_CASE("a failure of a narrow type is told in its ulps") {
 }
 
 TEST_CASE("listed data are rounded to the tensor's type, and refused beyond its largest number") {
-    const Suite suite = make_suite(Registry::instance());
+    const KernelSuite suite(Registry::instance());
     const std::string row = "v1:conv.forward/naive_f16:within_rounding_bound:cpu:in=1x1:data=";
     CHECK(suite.run(row + "x[0]=0.1,w[0]=0.3").verdict == Verdict::passed);
     CHECK_THROWS_WITH_AS(suite.run(row + "x[0]=65520,w[0]=1"),

@@ -46,7 +46,7 @@ TEST_CASE("a kernel that is wrong on integers of 8 bits is killed where it is sm
 }
 
 TEST_CASE("an integer beyond the range may be anything, and one inside may not") {
-    const Suite suite = make_suite(Registry::instance());
+    const KernelSuite suite(Registry::instance());
     const auto verdict = [&](const std::string& kernel, const std::string& data) {
         return suite
             .run("v1:conv.forward/" + kernel + ":within_rounding_bound:cpu:in=1x1:data=" + data)
@@ -74,7 +74,7 @@ TEST_CASE("an integer beyond the range may be anything, and one inside may not")
 }
 
 TEST_CASE("a right kernel is none the worse for integers of any size or sign") {
-    const Suite suite = make_suite(Registry::instance());
+    const KernelSuite suite(Registry::instance());
     for (const char* printed : {
              // A sum in 32 bits, of which a float knows nothing.
              "fc.forward/right_u8_bf16:within_rounding_bound:cpu:n=1,c=33026:dense=8",

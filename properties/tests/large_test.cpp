@@ -12,6 +12,7 @@
 #include "properties/data/seeds.hpp"
 #include "properties/large/plan.hpp"
 #include "properties/problems/generator.hpp"
+#include "properties/properties.hpp"
 #include "properties/suite/suite.hpp"
 #include "properties/tests/devices.hpp"
 
@@ -22,14 +23,14 @@ namespace {
 constexpr std::string_view property = "holds_when_large";
 constexpr std::int64_t cases = 4;
 
-Suite suite_of_16_bits() {
-    return make_suite(Registry::instance(), {.large = {.offset_bits = 16}});
+KernelSuite suite_of_16_bits() {
+    return KernelSuite(Registry::instance(), {.large = {.offset_bits = 16}});
 }
 
 Row row_of(const std::string& kernel, const std::string& device) {
     const Kernel* found = Registry::instance().find_kernel(kernel);
     REQUIRE_MESSAGE(found, kernel);
-    return {found, std::string(property), device};
+    return {found, find_property(property), device};
 }
 
 Case drawn_case(const Suite& suite, const Row& row, std::uint64_t seed, std::int64_t index) {
@@ -135,7 +136,7 @@ TEST_CASE("what operators are separable along holds of the passes that are known
 }
 
 TEST_CASE("a large case is larger than its kind asks for, and a function of seed and index alone") {
-    const Suite suite = make_suite(Registry::instance());
+    const KernelSuite suite(Registry::instance());
     for (const char* name : {"relu.forward/naive", "conv.forward/direct", "conv.grad_weight/direct",
                              "fc.forward/tiled", "conv.forward/direct_f16"}) {
         const Row row = row_of(name, "cpu");
@@ -143,7 +144,7 @@ TEST_CASE("a large case is larger than its kind asks for, and a function of seed
             const Case drawn = drawn_case(suite, row, 7, i);
             CAPTURE(drawn.print());
             REQUIRE(drawn.setting.copies);
-            CHECK(drawn == drawn_case(make_suite(Registry::instance()), row, 7, i));
+            CHECK(drawn == drawn_case(KernelSuite(Registry::instance()), row, 7, i));
             CHECK(Case::parse(drawn.print(), Registry::instance()) == drawn);
             const std::int64_t threshold = std::int64_t{1} << (i == 3 ? 32 : 31);
             CHECK(most_elements(drawn, i == 1) > threshold);
@@ -154,7 +155,7 @@ TEST_CASE("a large case is larger than its kind asks for, and a function of seed
 
 TEST_CASE(
     "offsets and counts of 16 bits are found, and the case is shrunk to where they overflow") {
-    const Suite suite = suite_of_16_bits();
+    const KernelSuite suite = suite_of_16_bits();
     for (const std::string& bug : bugs) {
         const Row row = row_of(bug + "16", "cpu");
         for (const std::uint64_t seed : {1, 2, 3}) {
@@ -184,7 +185,7 @@ TEST_CASE(
 }
 
 TEST_CASE("the smallest problem on which an offset of 16 bits overflows has one element more") {
-    const Suite suite = suite_of_16_bits();
+    const KernelSuite suite = suite_of_16_bits();
     const Row row = row_of("relu.forward/bug_a18_offset_16", "cpu");
     const Found found = run_cases(suite, row, 1);
     REQUIRE(found.failing);
@@ -196,7 +197,7 @@ TEST_CASE("the smallest problem on which an offset of 16 bits overflows has one 
 }
 
 TEST_CASE("kernels with offsets of 64 bits pass") {
-    const Suite suite = suite_of_16_bits();
+    const KernelSuite suite = suite_of_16_bits();
     for (const char* name :
          {"conv.forward/right_offset_64", "conv.grad_input/right_offset_64",
           "conv.grad_weight/right_offset_64", "relu.forward/naive", "relu.grad_input/naive",
@@ -215,7 +216,7 @@ TEST_CASE("kernels with offsets of 64 bits pass") {
 }
 
 TEST_CASE("every registered kernel is right on what is large for offsets of 16 bits") {
-    const Suite suite = suite_of_16_bits();
+    const KernelSuite suite = suite_of_16_bits();
     int passed = 0, asked = 0;
     for (const Kernel& kernel : Registry::instance().kernels()) {
         if (kernel.op->separable.empty() || !kernel.on("cpu") ||
@@ -235,7 +236,7 @@ TEST_CASE("every registered kernel is right on what is large for offsets of 16 b
 }
 
 TEST_CASE("a kernel is given no more elements than it declares to take") {
-    const Suite suite = suite_of_16_bits();
+    const KernelSuite suite = suite_of_16_bits();
     const Row row = row_of("relu.forward/right_up_to_16_bits", "cpu");
     for (std::int64_t i = 0; i < cases; ++i) {
         const Case drawn = drawn_case(suite, row, 1, i);
@@ -243,14 +244,14 @@ TEST_CASE("a kernel is given no more elements than it declares to take") {
         CHECK(most_elements(drawn, true) > 32768);
         CHECK(suite.run(drawn.print()).verdict == Verdict::passed);
     }
-    const auto none = make_suite(Registry::instance()).draw(row, 1, 0);
+    const auto none = KernelSuite(Registry::instance()).draw(row, 1, 0);
     CHECK_FALSE(none.drawn);
     CHECK(none.is_skip);
     CHECK(none.why_none == "takes tensors of at most 32767 elements, as it declares");
 }
 
 TEST_CASE("a pass that does not obey what its operator says is skipped") {
-    const Suite suite = suite_of_16_bits();
+    const KernelSuite suite = suite_of_16_bits();
     const Outcome outcome = suite.run(
         "v1:conv.forward/right_offset_64:holds_when_large:cpu:c=512,in=8x8:seed=1:copies=c*512");
     CHECK(outcome.verdict == Verdict::skipped);
@@ -258,7 +259,7 @@ TEST_CASE("a pass that does not obey what its operator says is skipped") {
 }
 
 TEST_CASE("the CPU device is given no problem that only a GPU has the memory and the time for") {
-    const Suite suite = make_suite(Registry::instance());
+    const KernelSuite suite(Registry::instance());
     const Outcome outcome = suite.run(
         "v1:relu.forward/naive:holds_when_large:cpu:n=2147483649:dense=1:copies=n*2147483649");
     CHECK(outcome.verdict == Verdict::skipped);
@@ -266,7 +267,7 @@ TEST_CASE("the CPU device is given no problem that only a GPU has the memory and
 }
 
 TEST_CASE("copies and the property that makes them belong together") {
-    const Suite suite = suite_of_16_bits();
+    const KernelSuite suite = suite_of_16_bits();
     CHECK_THROWS_WITH_AS(
         suite.run("v1:relu.forward/naive:matches_reference:cpu:n=6:dense=1:copies=n*3"),
         "copies= is for holds_when_large, not for matches_reference", std::invalid_argument);
@@ -280,7 +281,7 @@ TEST_CASE("on a GPU offsets and counts of 32 bits are found, and kernels of 64 p
         MESSAGE("not run: " << why);
         return;
     }
-    const Suite suite = make_suite(Registry::instance());
+    const KernelSuite suite(Registry::instance());
     WorkerPool pool({.command = suite_worker_command(), .jobs = 1});
     const auto fails = [&](const std::string& name) {
         bool any = false;

@@ -25,7 +25,7 @@ int main(int argc, char** argv) {
         return 1;
     }
     if (argc == 2 && std::string_view(argv[1]) == "worker")
-        return gradverify::worker_main(gradverify::make_suite(registry));
+        return gradverify::worker_main(gradverify::KernelSuite(registry));
 #ifdef GRADVERIFY_HAS_BUG_TABLE
     const std::vector<std::string> arguments(argv + 1, argv + argc);
     if (!arguments.empty() && arguments.front() == "bug-table")

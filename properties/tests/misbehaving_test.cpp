@@ -113,7 +113,7 @@ std::map<std::string, RowResult> check_all(const Suite& suite, const std::string
 }  // namespace
 
 TEST_CASE("whatever a kernel does to its process, it is told, and the others pass") {
-    const Suite suite = make_suite(Registry::instance());
+    const KernelSuite suite(Registry::instance());
     for (const std::string& device : test_devices()) {
         CAPTURE(device);
         auto results = check_all(suite, "conv.grad_bias/*", "matches_reference", device);
@@ -136,7 +136,7 @@ TEST_CASE("whatever a kernel does to its process, it is told, and the others pas
 }
 
 TEST_CASE("what a launcher may refuse is skipped, and nothing else is for it") {
-    const Suite suite = make_suite(Registry::instance());
+    const KernelSuite suite(Registry::instance());
     for (const std::string& device : test_devices()) {
         CAPTURE(device);
         const auto run = [&](const std::string& rest) {
@@ -178,7 +178,7 @@ TEST_CASE("a kernel that takes a thousand times its usual time for a thousand bl
 }
 
 TEST_CASE("what a kernel leaves behind for the end of its process is charged to it") {
-    const Suite suite = make_suite(Registry::instance());
+    const KernelSuite suite(Registry::instance());
     for (const std::string& device : test_devices()) {
         const auto results =
             check_all(suite, "conv.grad_bias/leaves_trap", "matches_reference", device);
@@ -187,7 +187,7 @@ TEST_CASE("what a kernel leaves behind for the end of its process is charged to 
 }
 
 TEST_CASE("a forward kernel that dies is not charged to the gradients that would borrow it") {
-    const Suite suite = make_suite(Registry::instance());
+    const KernelSuite suite(Registry::instance());
     for (const std::string& device : test_devices()) {
         CAPTURE(device);
         const auto forward = check_all(suite, "conv.forward/*", "matches_reference", device);

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "harness/report/failure.hpp"
+#include "properties/properties.hpp"
 #include "properties/suite/suite.hpp"
 
 namespace gradverify {
@@ -18,8 +19,8 @@ struct Verdicts {
 };
 
 Verdicts run_many(const std::string& kernel, const std::string& property, int cases) {
-    const Suite suite = make_suite(Registry::instance());
-    const Row row{Registry::instance().find_kernel(kernel), property, "cpu"};
+    const KernelSuite suite(Registry::instance());
+    const Row row{Registry::instance().find_kernel(kernel), find_property(property), "cpu"};
     Verdicts verdicts;
     for (std::int64_t i = 0; i < cases; ++i) {
         const Case drawn = suite.draw(row, 3, i).drawn.value();
@@ -65,7 +66,7 @@ TEST_CASE("a kernel that transforms its data passes where integers are exact for
 
 TEST_CASE("what a transform mixes in from weights that no pixel meets is within its bound") {
     // One pixel, which meets the weights in the middle alone: a zero, and one far below the others.
-    const Suite suite = make_suite(Registry::instance());
+    const KernelSuite suite(Registry::instance());
     const Outcome outcome = suite.run(
         "v1:conv.forward/winograd:within_rounding_bound:cpu:"
         "k=2,in=1x1,filter=3x3,padding=1x1:data=x[0]=1.1,w[0]=-3.3,w[1]=1.7,w[2]=0.7,w[3]=2.9,"
@@ -100,7 +101,7 @@ TEST_CASE("a transform that is not declared is told how to be") {
         run_many("batch_norm.forward/bug_folded_without_gamma", "within_rounding_bound", 10);
     CHECK(wrong.message.find("norm_wise") == std::string::npos);
     // Nor is what was not written: an element that is NaN, or huge.
-    const Suite suite = make_suite(Registry::instance());
+    const KernelSuite suite(Registry::instance());
     for (const char* data : {"dense=1", "dense=2", "dense=3", "dense=4"}) {
         const Outcome outcome = suite.run(
             std::string("v1:conv.grad_input/bug_a03_remainder_unwritten:within_rounding_bound:"

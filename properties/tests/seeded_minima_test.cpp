@@ -18,7 +18,7 @@ TEST_CASE(
 TEST_CASE(
     "whatever the seed, and with or without edge problems, a seeded bug ends at one problem") {
     for (const bool edge_problems : {true, false}) {
-        const Suite suite = make_suite(Registry::instance(), {.edge_problems = edge_problems});
+        const KernelSuite suite(Registry::instance(), {.edge_problems = edge_problems});
         for (const SeededBug& bug : seeded_bugs)
             for (std::uint64_t seed = 10; seed < 12; ++seed) {
                 CAPTURE(edge_problems);

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "properties/checking/context.hpp"
+#include "properties/properties.hpp"
 #include "properties/suite/suite.hpp"
 #include "properties/tests/seeded_bugs/hunt.hpp"
 
@@ -17,8 +18,8 @@ namespace {
 
 std::int64_t failures_of(const std::string& kernel, const std::string& property,
                          std::int64_t cases) {
-    const Suite suite = make_suite(Registry::instance());
-    const Row row{Registry::instance().find_kernel(kernel), property, "cpu"};
+    const KernelSuite suite(Registry::instance());
+    const Row row{Registry::instance().find_kernel(kernel), find_property(property), "cpu"};
     std::int64_t failed = 0;
     for (std::int64_t i = 0; i < cases; ++i)
         failed += suite.run(suite.draw(row, 5, i).drawn.value().print()).verdict == Verdict::failed;
@@ -55,9 +56,10 @@ TEST_CASE("a kernel on tensor cores that loses more than they do is wrong") {
 }
 
 TEST_CASE("integers of a kernel on tensor cores, and their sums, have at most 11 digits") {
-    const Suite suite = make_suite(Registry::instance());
+    const KernelSuite suite(Registry::instance());
     const Registry& registry = Registry::instance();
-    const Row row{registry.find_kernel("fc.forward/right_tf32"), "matches_reference", "cpu"};
+    const Row row{registry.find_kernel("fc.forward/right_tf32"), find_property("matches_reference"),
+                  "cpu"};
     double largest = 0.0;
     for (std::int64_t i = 0; i < 500; ++i) {
         const Case drawn = suite.draw(row, 7, i).drawn.value();

@@ -12,7 +12,7 @@ namespace gradverify::testing {
 /// Runs a case on the cpu device; rest: its problem and data, as printed cases have them.
 inline Outcome run(const std::string& kernel, const std::string& property,
                    const std::string& rest) {
-    const Suite suite = make_suite(Registry::instance());
+    const KernelSuite suite(Registry::instance());
     return suite.run("v1:" + kernel + ":" + property + ":cpu:" + rest);
 }
 

@@ -48,7 +48,7 @@ struct Measured {
 Measured measure(const SeededBug& bug, const Row& row, int seeds) {
     using Clock = std::chrono::steady_clock;
     // The generator alone has to find it.
-    const Suite suite = make_suite(Registry::instance(), {.edge_problems = false});
+    const KernelSuite suite(Registry::instance(), {.edge_problems = false});
     WorkerPool pool(one_suite_worker());
     Measured measured{.seeds = seeds};
     // A worker, its device and the generator are made once in a run, not once for each bug.

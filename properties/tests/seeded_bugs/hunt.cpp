@@ -35,13 +35,12 @@ std::optional<FirstFailure> first_failure(const Suite& suite, const Row& row, st
 
 std::optional<Row> row_of(const SeededBug& bug, const std::string& device) {
     const Row row{Registry::instance().find_kernel(std::string(bug.kernel)),
-                  std::string(bug.property), device};
-    const Property* property = find_property(bug.property);
-    if (!row.kernel || !property)
+                  find_property(bug.property), device};
+    if (!row.kernel || !row.property)
         throw std::invalid_argument("there is no row " + std::string(bug.kernel) + " " +
-                                    row.property);
+                                    std::string(bug.property));
     if (!bug.device.empty() && bug.device != device) return std::nullopt;
-    if (!property->only_on.empty() && property->only_on != device) return std::nullopt;
+    if (!row.property->only_on.empty() && row.property->only_on != device) return std::nullopt;
     // There may be no cuBLAS for it.
     if (device != "cpu" && !row.kernel->on(device)) return std::nullopt;
     return row;
@@ -77,7 +76,7 @@ void hunt_down(const Suite& suite, const SeededBug& bug, const std::string& devi
 }
 
 void hunt_down_all(std::span<const SeededBug> bugs, const Hunt& hunt) {
-    const Suite suite = make_suite(Registry::instance(), {.edge_problems = false});
+    const KernelSuite suite(Registry::instance(), {.edge_problems = false});
     for (const std::string& device : test_devices())
         for (const SeededBug& bug : bugs)
             for (const std::uint64_t seed : {1, 2}) hunt_down(suite, bug, device, seed, hunt);
