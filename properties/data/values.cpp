@@ -341,4 +341,11 @@ std::vector<DataElement> list_elements(const Operator& op, const Problem& proble
     return elements;
 }
 
+std::vector<DataElement> list_data(const Kernel& kernel, const Problem& problem, const Data& data,
+                                   ValueKind kind) {
+    const ElementTypes types(kernel.any(), *kernel.op);
+    const Values values = draw_values(*kernel.op, problem, data, kind, types);
+    return list_elements(*kernel.op, problem, values, drawn_for(*kernel.op, *kernel.pass), types);
+}
+
 }  // namespace gradverify

@@ -80,4 +80,8 @@ std::vector<DataElement> list_elements(const Operator& op, const Problem& proble
                                        const Values& values, const std::vector<std::string>& names,
                                        const ElementTypes& types);
 
+/// The same of the tensors whose values can matter to a case of the kernel.
+std::vector<DataElement> list_data(const Kernel& kernel, const Problem& problem, const Data& data,
+                                   ValueKind kind);
+
 }  // namespace gradverify

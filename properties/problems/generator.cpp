@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "properties/problems/generator.hpp"
 
+#include <rapidcheck/Random.h>
 #include <stdexcept>
 
 #include "properties/problems/enumerate.hpp"
-#include "properties/problems/tree.hpp"
+#include "properties/problems/gen.hpp"
 
 namespace gradverify {
 namespace {
@@ -94,20 +95,24 @@ std::string why_too_rare(const KernelDeclaration& kernel, int trials, int drawn,
            "constraints can express";
 }
 
-std::optional<Problem> ProblemGenerator::draw(std::uint64_t case_seed, std::int64_t index) const {
+std::optional<Problem> ProblemGenerator::draw(std::uint64_t seed, std::int64_t index) const {
     if (!why_none_.empty()) return std::nullopt;
-    if (!starts_with_edges_) return draw_from_tree(*this, case_seed);
+    return problem_gen(*this, index)(rc::Random(seed)).value();
+}
+
+Problem ProblemGenerator::of_case(std::int64_t index, std::uint64_t number) const {
+    if (!why_none_.empty()) throw std::invalid_argument(why_none_);
+    if (!starts_with_edges_) return draw_freely(number);
     const auto edges = static_cast<std::int64_t>(edge_problems_.size());
     make_array_ahead(index);
     if (index < edges) return edge_problems_[static_cast<std::size_t>(index)];
     const std::int64_t behind = index - edges;
-    if (!takes_covering_array_ || behind > most_covered) return draw_from_tree(*this, case_seed);
+    if (!takes_covering_array_ || behind > most_covered) return draw_freely(number);
     const std::size_t members = covering_array().problems().size();
     const std::int64_t spacing = spacing_of_free_draws(static_cast<std::int64_t>(members), edges);
     const auto member = static_cast<std::size_t>(behind - behind / spacing);
-    if (behind % spacing == spacing - 1 || member >= members)
-        return draw_from_tree(*this, case_seed);
-    SplitMix64 random(case_seed);
+    if (behind % spacing == spacing - 1 || member >= members) return draw_freely(number);
+    SplitMix64 random(number);
     return covering_array().varied(member, random);
 }
 
@@ -124,9 +129,9 @@ const CoveringArray& ProblemGenerator::covering_array() const {
     return *covering_array_;
 }
 
-Problem ProblemGenerator::draw_freely(std::uint64_t case_seed) const {
+Problem ProblemGenerator::draw_freely(std::uint64_t number) const {
     if (!why_none_.empty()) throw std::invalid_argument(why_none_);
-    SplitMix64 random(case_seed);
+    SplitMix64 random(number);
     for (int i = 0; i < most_raw_draws; ++i) {
         const std::optional<Problem> problem = (*drawer_)(random);
         if (problem && supported_->satisfies_predicates(*problem)) return *problem;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decides which problem case i of a row gets: the smallest problems first, then by turns one of
-// those that bring every two levels together, with values of its own, and a draw from the case's
-// seed. A function of the kernel, the budget, the seed and i alone. How a problem is drawn
-// is problem_draw's business; data and settings are drawn elsewhere.
+// those that bring every two levels together, with values of its own, and a free draw. A function
+// of the kernel, the budget, one random number and i alone. How a problem is drawn is draw.hpp's
+// business; where the number comes from, and what is smaller, gen.hpp's.
 #pragma once
 
 #include <cstdint>
@@ -36,11 +36,16 @@ class ProblemGenerator {
     /// than nine draws in ten. Empty when all is well.
     const std::string& why_none() const { return why_none_; }
 
-    /// The problem of case `index`, whose seed is `draw_seed(...)`. Nothing if `why_none()`.
-    std::optional<Problem> draw(std::uint64_t case_seed, std::int64_t index) const;
+    /// The problem that rapidcheck's generator of case `index` draws from a seed. Nothing if
+    /// `why_none()`.
+    std::optional<Problem> draw(std::uint64_t seed, std::int64_t index) const;
 
+    /// The problem of case `index` that a random number draws.
+    ///
+    /// **Errors** std::invalid_argument if `why_none()`, here and below.
+    Problem of_case(std::int64_t index, std::uint64_t number) const;
     /// A draw, whatever the index; from as many raw draws as the predicates reject.
-    Problem draw_freely(std::uint64_t case_seed) const;
+    Problem draw_freely(std::uint64_t number) const;
 
     /// The kernel's smallest problems: all within one step of the smallest distance, at most 64.
     const std::vector<Problem>& edge_problems() const { return edge_problems_; }

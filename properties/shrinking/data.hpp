@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides the simplest data and setting with which a case still fails, its problem unchanged: one
-// element of a tensor or of each of a few, of value one, else the few elements that are needed;
-// the default setting, else the few fields that matter. Data that cannot be made that simple keeps
-// its seed.
+// Walks the shrink trees of data and of settings from a failing case, its problem unchanged. Data
+// that cannot be made simple keeps its seed. Decides nothing about what is simpler.
 #pragma once
 
 #include <vector>

@@ -2,7 +2,8 @@
 #include "properties/shrinking/problem.hpp"
 
 #include "properties/problems/enumerate.hpp"
-#include "properties/problems/tree.hpp"
+#include "properties/problems/gen.hpp"
+#include "properties/problems/walk.hpp"
 
 namespace gradverify {
 namespace {
@@ -25,8 +26,8 @@ class ProblemShrinker {
         if (run_smaller_ones(options_.near_distance)) return proven(all_smaller());
         for (int round = 0; round < rounds_maximum; ++round) {
             trials_.start(options_.descent);
-            descend_tree(
-                supported_, smallest(),
+            walk(
+                problem_tree(supported_, smallest()),
                 [&](const Problem& problem) { return problems_.fails(problem); },
                 [&] { return trials_.may_go_on(); });
             trials_.start(options_.certification);

@@ -9,8 +9,8 @@
 #include <functional>
 
 #include "harness/base/random.hpp"
-#include "properties/problems/generator.hpp"
-#include "properties/problems/tree.hpp"
+#include "properties/problems/gen.hpp"
+#include "properties/problems/walk.hpp"
 #include "properties/tests/shrinking.hpp"
 
 namespace {
@@ -133,9 +133,9 @@ TEST_CASE("the tree is descended for as long as there may be runs") {
     int runs = 0;
     const auto fails = [&](const Problem&) { return ++runs == 0; };
     const Problem problem = parsed("n=5,in=2x3");
-    CHECK(descend_tree(supported, problem, fails, [] { return false; }) == problem);
+    CHECK(walk(problem_tree(supported, problem), fails, [] { return false; }) == problem);
     CHECK(runs == 0);
-    CHECK(descend_tree(supported, problem, fails, [&] { return runs < 3; }) == problem);
+    CHECK(walk(problem_tree(supported, problem), fails, [&] { return runs < 3; }) == problem);
     CHECK(runs == 3);
 }
 

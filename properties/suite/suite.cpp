@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "properties/suite/suite.hpp"
 
+#include <rapidcheck.h>
+
 #include <chrono>
 #include <ctime>
-#include <limits>
 #include <map>
 #include <memory>
 #include <stdexcept>
 
 #include "harness/devices/launch.hpp"
 #include "harness/numbers/autodiff/decisions.hpp"
-#include "harness/registry/element_types.hpp"
 #include "properties/bench/measure.hpp"
 #include "properties/data/calls_before.hpp"
 #include "properties/data/dense.hpp"
+#include "properties/data/gen.hpp"
 #include "properties/data/seeds.hpp"
-#include "properties/data/setting.hpp"
 #include "properties/explaining/explain.hpp"
 #include "properties/explaining/witnesses.hpp"
 #include "properties/large/draw.hpp"
 #include "properties/large/shrink.hpp"
 #include "properties/problems/enumerate.hpp"
-#include "properties/problems/generator.hpp"
+#include "properties/problems/gen.hpp"
 #include "properties/properties.hpp"
 #include "properties/shrinking/shrink.hpp"
 
@@ -58,30 +58,15 @@ class KernelSuite::Generators {
 
 namespace {
 
-/// Data seeds are short, so that a printed case is.
-std::uint64_t data_seed(std::uint64_t case_seed) { return draw_seed(case_seed, "data") >> 40; }
-
-Case make_case(const Row& row, const Problem& problem, std::uint64_t case_seed) {
-    const Kernel& kernel = *row.kernel;
-    Case made{
-        .kernel = row.kernel->name,
-        .property = row.property_name(),
-        .device = row.device,
-        .problem = problem,
-        .data = {.seed = data_seed(case_seed), .is_explicit = false, .elements = {}},
-        .setting = draw_setting(kernel.any(), *kernel.pass, draw_seed(case_seed, "setting"),
-                                smallest_element_bytes(kernel.any(), *kernel.op, *kernel.pass))};
-    draw_layouts(kernel, problem, draw_seed(case_seed, "layouts"), made.setting);
-    return made;
-}
-
-/// A kernel that keeps something of its first call is wrong on the next one of another shape. Only
-/// properties that know the right values can tell.
-std::optional<Problem> draw_call_before(const Row& row, const ProblemGenerator& generator,
-                                        std::uint64_t case_seed) {
-    const std::uint64_t seed = draw_seed(case_seed, "before");
-    if (!row.property->knows_outputs || seed % 4 != 0) return std::nullopt;
-    return generator.draw(seed, std::numeric_limits<std::int64_t>::max());
+/// The case of this seed on such problems. A kernel that keeps something of its first call is wrong
+/// on the next one of another shape: only properties that know the right values can tell.
+Case make_case(const Row& row, const DefinedProperty& property, const ProblemGenerator& generator,
+               const rc::Gen<Problem>& problems, std::uint64_t case_seed) {
+    const auto before = property.knows_outputs && generator.why_none().empty()
+                            ? call_before_gen(problem_gen(generator))
+                            : rc::gen::just(std::optional<Problem>());
+    return case_gen(row, property.values(*row.kernel->op), problems, before)(rc::Random(case_seed))
+        .value();
 }
 
 std::uint64_t seed_of(const Row& row, std::uint64_t seed, std::int64_t index) {
@@ -116,17 +101,6 @@ struct Enumeration {
         : supported(*kernel.op, *kernel.pass, kernel.any()) {}
 };
 
-/// The tensors whose values can matter to a case, as explicit data lists them.
-std::vector<DataElement> list_data(const Registry& registry, const Case& checked) {
-    const Kernel& kernel = *registry.find_kernel(checked.kernel);
-    const DefinedProperty& property = property_named(checked.property);
-    const ElementTypes types(kernel.any(), *kernel.op);
-    const Values values =
-        draw_values(*kernel.op, checked.problem, checked.data, property.values(*kernel.op), types);
-    return list_elements(*kernel.op, checked.problem, values, drawn_for(*kernel.op, *kernel.pass),
-                         types);
-}
-
 }  // namespace
 
 KernelSuite::KernelSuite(const Registry& registry, const SuiteOptions& options)
@@ -153,20 +127,16 @@ Suite::Draw KernelSuite::draw(const Row& row, std::uint64_t seed, std::int64_t i
     if (property.own_cases > 0)
         return draw_large(row, generator, property.values(*row.kernel->op), case_seed, index,
                           options_.large);
-    const auto problem = generator.draw(case_seed, index);
-    if (!problem) return {.drawn = {}, .why_none = generator.why_none()};
-    Case drawn = make_case(row, *problem, case_seed);
-    drawn.setting.before = draw_call_before(row, generator, case_seed);
-    return {.drawn = std::move(drawn), .why_none = {}};
+    if (!generator.why_none().empty()) return {.drawn = {}, .why_none = generator.why_none()};
+    return {.drawn = make_case(row, property, generator, problem_gen(generator, index), case_seed),
+            .why_none = {}};
 }
 
 Case KernelSuite::draw_on(const Row& row, std::uint64_t seed, std::int64_t index,
                           const Problem& problem) const {
-    const std::uint64_t case_seed = seed_of(row, seed, index);
-    Case drawn = make_case(row, problem, case_seed);
-    drawn.setting.before = draw_call_before(
-        row, generators_->get(*row.kernel, property_named(row.property->name)), case_seed);
-    return drawn;
+    const DefinedProperty& property = property_named(row.property->name);
+    return make_case(row, property, generators_->get(*row.kernel, property), rc::gen::just(problem),
+                     seed_of(row, seed, index));
 }
 
 std::shared_ptr<const PairsByRank> KernelSuite::pairs_within_reach(const Row& row) const {
@@ -231,7 +201,10 @@ Shrunk KernelSuite::shrink(const Case& found, const Outcome& outcome,
                            const CaseRunner& runner) const {
     if (found.setting.copies) return shrink_large(kernel_of(found), found, outcome, runner);
     ShrinkTools tools;
-    tools.list_data = [this](const Case& checked) { return list_data(registry_, checked); };
+    tools.list_data = [this](const Case& checked) {
+        const ValueKind kind = property_named(checked.property).values(*kernel_of(checked).op);
+        return list_data(kernel_of(checked), checked.problem, checked.data, kind);
+    };
     return shrink_case(kernel_of(found), found, outcome, runner, tools);
 }
 

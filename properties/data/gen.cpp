@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "properties/data/gen.hpp"
+
+#include <rapidcheck.h>
+
+#include "harness/registry/element_types.hpp"
+#include "properties/data/dense.hpp"
+#include "properties/data/seeds.hpp"
+#include "properties/data/setting.hpp"
+#include "properties/data/simpler.hpp"
+
+namespace gradverify {
+namespace {
+
+/// Drawn data with what is simpler. Elements are listed only where the listing is short: nobody
+/// throws the walk away where it ends at a long one.
+rc::Shrinkable<Data> data_tree(const Kernel& kernel, const Problem& problem, ValueKind kind,
+                               Data data) {
+    return rc::shrinkable::lambda(
+        [=] { return data; },
+        [=, &kernel] {
+            const auto simpler = [=, &kernel](int) {
+                const auto listed = list_data(kernel, problem, data, kind);
+                auto one_hot = one_hot_data(*kernel.op, problem, listed);
+                if (listed.size() > most_elements) return one_hot;
+                return rc::seq::concat(one_hot, rc::seq::just(listed_data(listed)));
+            };
+            // Drawn once it is asked for, which is after all smaller problems.
+            return rc::seq::mapcat(rc::seq::just(0), simpler);
+        });
+}
+
+/// A problem whose data and setting are drawn, or those of one of its dense cases.
+struct Posed {
+    Problem problem;
+    std::optional<int> dense;
+};
+
+/// Each smaller problem comes with its dense cases, and then with what is drawn: a bug that one
+/// draw of data hides on a smaller problem is found by another.
+rc::Shrinkable<Posed> posed(const rc::Shrinkable<Problem>& problem, std::optional<int> dense,
+                            int dense_draws) {
+    return rc::shrinkable::lambda(
+        [=] {
+            return Posed{problem.value(), dense};
+        },
+        [=] {
+            return rc::seq::mapcat(problem.shrinks(), [=](const rc::Shrinkable<Problem>& smaller) {
+                return rc::seq::map(rc::seq::range(0, dense_draws + 1), [=](int draw) {
+                    return posed(smaller, draw < dense_draws ? std::optional(draw) : std::nullopt,
+                                 dense_draws);
+                });
+            });
+        });
+}
+
+template <class T>
+rc::Gen<T> always(rc::Shrinkable<T> tree) {
+    return [=](const rc::Random&, int) { return tree; };
+}
+
+struct Source {
+    Row row;
+    ValueKind kind;
+    std::optional<Problem> before;
+
+    rc::Gen<Case> cases(const Posed& posed) const {
+        const Kernel& kernel = *row.kernel;
+        if (!posed.dense)
+            return cases(posed.problem, data_gen(kernel, posed.problem, kind),
+                         setting_gen(kernel, posed.problem));
+        const Case dense =
+            dense_case(kernel, row.property_name(), row.device, posed.problem, *posed.dense);
+        return cases(posed.problem, always(data_tree(kernel, posed.problem, kind, dense.data)),
+                     always(setting_tree(dense.setting)));
+    }
+
+    rc::Gen<Case> cases(const Problem& problem, const rc::Gen<Data>& data,
+                        const rc::Gen<Setting>& settings) const {
+        const Source& self = *this;
+        return rc::gen::mapcat(data, [=](const Data& drawn) {
+            return rc::gen::map(settings, [=](Setting setting) {
+                setting.before = self.before;
+                return Case{.kernel = self.row.kernel->name,
+                            .property = self.row.property_name(),
+                            .device = self.row.device,
+                            .problem = problem,
+                            .data = drawn,
+                            .setting = std::move(setting)};
+            });
+        });
+    }
+};
+
+}  // namespace
+
+rc::Gen<Data> data_gen(const Kernel& kernel, const Problem& problem, ValueKind kind) {
+    return [=, &kernel](const rc::Random& random, int) {
+        return data_tree(kernel, problem, kind, {.seed = rc::Random(random).next() >> 40});
+    };
+}
+
+rc::Gen<Setting> setting_gen(const Kernel& kernel, const Problem& problem) {
+    return [=, &kernel](const rc::Random& random, int) {
+        const std::uint64_t number = rc::Random(random).next();
+        const KernelDeclaration& declared = kernel.any();
+        Setting drawn = draw_setting(declared, *kernel.pass, draw_seed(number, "setting"),
+                                     smallest_element_bytes(declared, *kernel.op, *kernel.pass));
+        draw_layouts(kernel, problem, draw_seed(number, "layouts"), drawn);
+        return setting_tree(std::move(drawn));
+    };
+}
+
+rc::Gen<std::optional<Problem>> call_before_gen(rc::Gen<Problem> problems) {
+    using Before = std::optional<Problem>;
+    const auto some = rc::gen::map(std::move(problems),
+                                   [](Problem problem) { return Before(std::move(problem)); });
+    const auto none = rc::gen::just(Before());
+    return rc::gen::shrink(
+        rc::gen::noShrink(rc::gen::weightedOneOf<Before>({{3, none}, {1, some}})),
+        [](const Before& before) { return before ? rc::seq::just(Before()) : rc::Seq<Before>(); });
+}
+
+rc::Gen<Case> case_gen(const Row& row, ValueKind kind, rc::Gen<Problem> problems,
+                       rc::Gen<std::optional<Problem>> before) {
+    const int dense_draws = dense_draw_count(*row.kernel, row.property_name());
+    const rc::Gen<Posed> all = [=](const rc::Random& random, int size) {
+        return posed(problems(random, size), std::nullopt, dense_draws);
+    };
+    return rc::gen::mapcat(std::move(before), [=](const std::optional<Problem>& drawn) {
+        const Source source{row, kind, drawn};
+        return rc::gen::mapcat(all, [=](const Posed& one) { return source.cases(one); });
+    });
+}
+
+}  // namespace gradverify

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "properties/data/simpler.hpp"
+
+#include <rapidcheck.h>
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <memory>
+#include <stdexcept>
+
+namespace gradverify {
+namespace {
+
+/// Choices of one element of each of some tensors, beyond which they are not all tried.
+constexpr std::int64_t most_choices = 300;
+constexpr std::size_t most_tensors = 3;
+/// In the order in which a reader finds them simple.
+constexpr std::array simple_values{1.0, -1.0, 2.0};
+
+using Elements = std::vector<DataElement>;
+
+Data explicit_data(Elements elements) {
+    return {.is_explicit = true, .elements = std::move(elements)};
+}
+
+struct TensorSize {
+    std::string name;
+    std::int64_t elements;
+};
+
+/// The tensors of a listing, in its order.
+std::vector<TensorSize> tensors_of(const Operator& op, const Problem& problem,
+                                   const Elements& listed) {
+    std::vector<TensorSize> tensors;
+    for (const DataElement& element : listed) {
+        const auto found = std::ranges::find(tensors, element.tensor, &TensorSize::name);
+        if (found != tensors.end()) {
+            found->elements = std::max(found->elements, element.index + 1);
+            continue;
+        }
+        tensors.push_back({element.tensor, element.index + 1});
+        try {
+            tensors.back().elements = element_count(op.sizes_of(element.tensor, problem));
+        } catch (const std::invalid_argument&) {
+            // Data of a property's own, such as a direction: as long as what is listed.
+        }
+    }
+    return tensors;
+}
+
+/// Collects one element of each chosen tensor, all with one value, in every position.
+class OneHot {
+  public:
+    explicit OneHot(std::vector<TensorSize> tensors) : tensors_(std::move(tensors)) {
+        for (const double value : simple_values)
+            for (std::size_t count = 1; count <= most_tensors; ++count) {
+                Elements none;
+                choose_tensors(none, 0, count, 1, value);
+            }
+    }
+    std::vector<Data> found{explicit_data({})};
+
+  private:
+    void choose_tensors(Elements& chosen, std::size_t first, std::size_t missing,
+                        std::int64_t choices, double value) {
+        if (choices > most_choices) return;
+        if (missing == 0) return choose_positions(chosen, 0);
+        for (std::size_t t = first; t < tensors_.size(); ++t) {
+            chosen.push_back({.tensor = tensors_[t].name, .value = value});
+            choose_tensors(chosen, t + 1, missing - 1, choices * tensors_[t].elements, value);
+            chosen.pop_back();
+        }
+    }
+
+    void choose_positions(Elements& chosen, std::size_t which) {
+        if (which == chosen.size()) return found.push_back(explicit_data(chosen));
+        const auto size = std::ranges::find(tensors_, chosen[which].tensor, &TensorSize::name);
+        for (std::int64_t index = 0; index < size->elements; ++index) {
+            chosen[which].index = index;
+            choose_positions(chosen, which + 1);
+        }
+    }
+
+    std::vector<TensorSize> tensors_;
+};
+
+/// How far the reduction of a listing has come.
+struct Reduction {
+    Elements elements;
+    /// The chunk that is left out next; of no length once all were tried.
+    std::size_t length, begin = 0;
+    /// What is made simple next.
+    std::size_t element = 0, value = 0;
+};
+
+rc::Shrinkable<Data> reduced(Reduction state);
+
+/// What one more step leads to, in order: chunks are left out, of half the length each time all
+/// were tried, as long as the rest fails (Zeller and Hildebrandt, Simplifying and isolating
+/// failure-inducing input, 2002, without its complements); then elements get simpler values. Who
+/// accepts a step goes on behind it.
+class Reductions {
+  public:
+    explicit Reductions(Reduction state) : state_(std::move(state)) {}
+
+    rc::Maybe<rc::Shrinkable<Data>> operator()() {
+        if (auto fewer = leave_out()) return reduced(std::move(*fewer));
+        if (auto simpler = simplify()) return reduced(std::move(*simpler));
+        return rc::Nothing;
+    }
+
+  private:
+    std::optional<Reduction> leave_out() {
+        for (; state_.length > 0; state_.length /= 2, state_.begin = 0) {
+            if (state_.begin >= state_.elements.size()) continue;
+            Reduction rest = state_;
+            const std::size_t end = std::min(state_.begin + state_.length, rest.elements.size());
+            const auto first = rest.elements.begin();
+            rest.elements.erase(first + static_cast<std::ptrdiff_t>(state_.begin),
+                                first + static_cast<std::ptrdiff_t>(end));
+            state_.begin = end;
+            return rest;
+        }
+        return std::nullopt;
+    }
+
+    std::optional<Reduction> simplify() {
+        if (state_.elements.size() > most_elements) return std::nullopt;
+        for (; state_.element < state_.elements.size(); ++state_.element, state_.value = 0) {
+            if (state_.value == simple_values.size()) continue;
+            const double value = simple_values[state_.value++];
+            if (state_.elements[state_.element].value == value) {
+                state_.value = simple_values.size();
+                continue;
+            }
+            Reduction simpler = state_;
+            simpler.elements[simpler.element++].value = value;
+            simpler.value = 0;
+            return simpler;
+        }
+        return std::nullopt;
+    }
+
+    Reduction state_;
+};
+
+rc::Shrinkable<Data> reduced(Reduction state) {
+    const auto shared = std::make_shared<const Reduction>(std::move(state));
+    return rc::shrinkable::lambda([=] { return explicit_data(shared->elements); },
+                                  [=] { return rc::makeSeq<Reductions>(*shared); });
+}
+
+using Change = std::function<void(Setting&)>;
+
+std::vector<Change> changes_of_order() {
+    return {[](Setting& setting) {
+                setting.order = ThreadOrder::ascending;
+                setting.order_seed = 0;
+            },
+            [](Setting& setting) {
+                if (setting.order == ThreadOrder::ascending) return;
+                setting.order = ThreadOrder::descending;
+                setting.order_seed = 0;
+            }};
+}
+
+void add_changes_of_offsets(const Setting& of, std::vector<Change>& changes) {
+    changes.push_back([](Setting& setting) { setting.offsets.clear(); });
+    for (std::size_t i = 0; i < of.offsets.size(); ++i)
+        for (const int offset : {0, 1})
+            changes.push_back([=](Setting& setting) {
+                if (i < setting.offsets.size() && setting.offsets[i] > offset)
+                    setting.offsets[i] = offset;
+            });
+}
+
+void add_changes_of_layouts(const Setting& of, std::vector<Change>& changes) {
+    changes.push_back([](Setting& setting) { setting.layouts.clear(); });
+    for (const auto& named : of.layouts) {
+        const std::string& tensor = named.first;
+        const auto change = [&](auto field) {
+            changes.push_back([=](Setting& setting) {
+                const auto found = setting.layouts.find(tensor);
+                if (found != setting.layouts.end()) field(found->second);
+            });
+        };
+        changes.push_back([=](Setting& setting) { setting.layouts.erase(tensor); });
+        change([](TensorLayout& layout) { layout.expanded = 0; });
+        change([](TensorLayout& layout) { layout.order.clear(); });
+        change([](TensorLayout& layout) { layout.row_padding = 0; });
+        change([](TensorLayout& layout) { layout.row_padding = std::min(layout.row_padding, 1); });
+    }
+}
+
+/// What is tried on a setting, each once, in order.
+std::vector<Change> changes_of(const Setting& setting) {
+    std::vector<Change> changes{[](Setting& any) { any = {}; }};
+    for (Change& change : changes_of_order()) changes.push_back(std::move(change));
+    add_changes_of_offsets(setting, changes);
+    add_changes_of_layouts(setting, changes);
+    changes.push_back([](Setting& any) { any.before.reset(); });
+    changes.push_back([](Setting& any) { any.own_stream = false; });
+    changes.push_back([](Setting& any) { any.place = 0; });
+    changes.push_back([](Setting& any) { any.place = std::min(any.place, 1); });
+    changes.push_back([](Setting& any) { any.output_mask = Setting::every_output; });
+    changes.push_back([](Setting& any) { any.block_size = 0; });
+    return changes;
+}
+
+/// A setting to which the changes from `first` on have not been tried.
+rc::Shrinkable<Setting> changed(Setting setting, std::shared_ptr<const std::vector<Change>> changes,
+                                std::size_t first) {
+    return rc::shrinkable::lambda(
+        [=] { return setting; },
+        [=] {
+            return rc::seq::mapMaybe(rc::seq::range(first, changes->size()),
+                                     [=](std::size_t which) -> rc::Maybe<rc::Shrinkable<Setting>> {
+                                         Setting simpler = setting;
+                                         (*changes)[which](simpler);
+                                         if (simpler == setting) return rc::Nothing;
+                                         return changed(std::move(simpler), changes, which + 1);
+                                     });
+        });
+}
+
+}  // namespace
+
+rc::Seq<rc::Shrinkable<Data>> one_hot_data(const Operator& op, const Problem& problem,
+                                           const std::vector<DataElement>& listed) {
+    return rc::seq::map(rc::seq::fromContainer(OneHot(tensors_of(op, problem, listed)).found),
+                        [](Data&& data) { return rc::shrinkable::just(std::move(data)); });
+}
+
+rc::Shrinkable<Data> listed_data(std::vector<DataElement> elements) {
+    const std::size_t half = elements.size() / 2;
+    return reduced({.elements = std::move(elements), .length = half});
+}
+
+rc::Shrinkable<Setting> setting_tree(Setting setting) {
+    const auto changes = std::make_shared<const std::vector<Change>>(changes_of(setting));
+    return changed(std::move(setting), changes, 0);
+}
+
+}  // namespace gradverify

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Decides which simpler data and settings are tried next to those of a failing case, its problem
+// unchanged, as shrink trees: one element of a tensor or of each of a few, of value one, else the
+// few elements that are needed; the default setting, else the few fields that matter. Runs nothing.
+// Pulls in rapidcheck.
+#pragma once
+
+#include <rapidcheck/Shrinkable.h>
+
+#include <vector>
+
+#include "harness/cases/case.hpp"
+#include "harness/operators/operator.hpp"
+
+namespace gradverify {
+
+/// More elements than this make no reproducer that a person reads.
+inline constexpr std::size_t most_elements = 32;
+
+/// Zeros alone, then one element of each of up to three tensors that have a listed one, in every
+/// position, as long as there are few choices; fewer elements first. None shrinks further.
+rc::Seq<rc::Shrinkable<Data>> one_hot_data(const Operator& op, const Problem& problem,
+                                           const std::vector<DataElement>& listed);
+
+/// Elements that shrink to fewer, chunk by chunk, and once they are few to simple values.
+rc::Shrinkable<Data> listed_data(std::vector<DataElement> elements);
+
+/// A setting that shrinks to the default one, and then field by field.
+rc::Shrinkable<Setting> setting_tree(Setting setting);
+
+}  // namespace gradverify
