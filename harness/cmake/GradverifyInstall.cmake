@@ -26,6 +26,8 @@ foreach(folder harness reference)
         FILES_MATCHING PATTERN "*.hpp" PATTERN "*test*" EXCLUDE PATTERN "matrix_product.hpp" EXCLUDE
         PATTERN "simt" EXCLUDE PATTERN "*_errors" EXCLUDE PATTERN "cmake" EXCLUDE)
 endforeach()
+# For property tests of a user's own.
+install(FILES ${PROJECT_SOURCE_DIR}/properties/rapidcheck.hpp DESTINATION ${headers}/properties)
 install(FILES ${PROJECT_SOURCE_DIR}/harness/simt/simt.hpp DESTINATION ${headers}/harness/simt)
 # CUDA's header names, for .cu files on the cpu device alone.
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/harness/simt/include DESTINATION ${headers}/harness/simt)
