@@ -36,9 +36,9 @@ const Kernel& kernel_named(std::string_view name) {
     throw std::invalid_argument("there is no kernel " + std::string(name) + "; there are" + known);
 }
 
-const Property& property_named(const Kernel& kernel, std::string_view name) {
+const DefinedProperty& property_named(const Kernel& kernel, std::string_view name) {
     std::string known;
-    for (const Property& property : all_properties()) {
+    for (const DefinedProperty& property : all_properties()) {
         if (!property.applies_to(kernel) || property.own_cases > 0) continue;
         if (property.name == name) return property;
         known += " " + std::string(property.name);
@@ -153,7 +153,7 @@ rc::Gen<DrawnCase> cases(std::string_view kernel, std::string_view property,
     const Kernel& of = kernel_named(kernel);
     if (!of.on(device)) throw std::invalid_argument(of.name + " " + of.why_not_on(device));
     const auto drawn =
-        case_gen({&of, std::string(property), std::string(device)},
+        case_gen({&of, &property_named(of, property), std::string(device)},
                  property_named(of, property).values(*of.op), problem_gen(generator_of(of)),
                  rc::gen::just(std::optional<Problem>()));
     // What a listed value makes of a case may be no case at all, as where a sum is no longer exact.

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "harness/testing/suite.hpp"
 #include "properties/data/dense.hpp"
 #include "properties/problems/gen.hpp"
 #include "properties/problems/walk.hpp"
@@ -44,7 +45,7 @@ struct Drawn {
     }
 
     rc::Gen<Case> cases(const std::string& property = "matches_reference") const {
-        return case_gen({&kernel.kernel, property, "cpu"}, ValueKind::integers,
+        return case_gen({&kernel.kernel, property_called(property), "cpu"}, ValueKind::integers,
                         problem_gen(generator), rc::gen::just(std::optional<Problem>()));
     }
     Case smallest_that(const std::function<bool(const Case&)>& fails, std::uint64_t seed) const {
