@@ -30,7 +30,9 @@ endforeach()
 install(FILES ${PROJECT_SOURCE_DIR}/properties/rapidcheck.hpp DESTINATION ${headers}/properties)
 install(FILES ${PROJECT_SOURCE_DIR}/harness/simt/simt.hpp DESTINATION ${headers}/harness/simt)
 # CUDA's header names, for .cu files on the cpu device alone.
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/harness/simt/include DESTINATION ${headers}/harness/simt)
+foreach(folder IN LISTS GRADVERIFY_SIMT_INCLUDE)
+    install(DIRECTORY ${folder}/ DESTINATION ${headers}/harness/simt/include)
+endforeach()
 
 install(EXPORT gradverify-targets NAMESPACE gradverify:: DESTINATION ${package})
 set(GRADVERIFY_HEADERS ${headers})

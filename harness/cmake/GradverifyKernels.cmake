@@ -21,10 +21,9 @@ option(GRADVERIFY_PRECOMPILE "Precompile the headers that most files begin with"
 option(GRADVERIFY_CHECKED_VARIANT "Build kernels for the cpu device's race detector too" ON)
 find_program(GRADVERIFY_LD NAMES ld.bfd ld REQUIRED)
 find_program(GRADVERIFY_OBJCOPY NAMES objcopy REQUIRED)
-# The folders are elsewhere beside an installed copy of this file. In the cache, like all that the
+# Set by harness/simt/CMakeLists.txt, or by the installed package. In the cache, like all that the
 # functions read: they are called in directories that ours are below of.
-get_filename_component(gradverify_folder "${CMAKE_CURRENT_LIST_DIR}/../simt/include" ABSOLUTE)
-set(GRADVERIFY_SIMT_INCLUDE "${gradverify_folder}" CACHE INTERNAL "CUDA's headers on the cpu")
+set(GRADVERIFY_SIMT_INCLUDE "" CACHE INTERNAL "Folders of CUDA's headers on the cpu")
 # Where our headers are, if no file of the user's is below: they are not to be warned of there.
 set(GRADVERIFY_SYSTEM_INCLUDE "" CACHE INTERNAL "Headers of an installed gradverify")
 set(GRADVERIFY_CPU_STEP "${CMAKE_CURRENT_LIST_DIR}/cpu_step.sh" CACHE INTERNAL
@@ -151,9 +150,10 @@ function(gradverify_precompile_prefix include_variable dependencies_variable fla
     set(prefix "${CMAKE_BINARY_DIR}/gradverify_prefix/${device}-${key}/forced.hpp")
     if(NOT TARGET gradverify_prefix_${key})
         file(CONFIGURE OUTPUT "${prefix}" CONTENT "#include \"gradverify_simt/forced.hpp\"\n")
+        list(TRANSFORM GRADVERIFY_SIMT_INCLUDE PREPEND "-I" OUTPUT_VARIABLE simt_include_flags)
         add_custom_command(
             OUTPUT "${prefix}.gch"
-            COMMAND "${CMAKE_CXX_COMPILER}" -x c++-header ${flags} "-I${GRADVERIFY_SIMT_INCLUDE}"
+            COMMAND "${CMAKE_CXX_COMPILER}" -x c++-header ${flags} ${simt_include_flags}
                 "-DGRADVERIFY_UNIT_DEVICE=\"${device}\"" -MD -MF "${prefix}.d" -MT "${prefix}.gch"
                 -o "${prefix}.gch" "${prefix}"
             DEPENDS "${prefix}"
@@ -187,10 +187,11 @@ function(gradverify_compile_cpu target source stem device)
         gradverify_checked_flags(flags)
     endif()
     gradverify_precompile_prefix(prefix prefix_built "${flags}" ${device})
+    list(TRANSFORM GRADVERIFY_SIMT_INCLUDE PREPEND "-I" OUTPUT_VARIABLE simt_include_flags)
     set(step "${GRADVERIFY_CPU_STEP}" "${source}" ${target})
     add_custom_command(
         OUTPUT "${stem}.o"
-        COMMAND ${step} "${CMAKE_CXX_COMPILER}" -E -x c++ ${flags} "-I${GRADVERIFY_SIMT_INCLUDE}"
+        COMMAND ${step} "${CMAKE_CXX_COMPILER}" -E -x c++ ${flags} ${simt_include_flags}
             ${system_flags} "${include_flags}" "${definition_flags}" "-DGRADVERIFY_UNIT_DEVICE=\"${device}\""
             ${prefix} -MD -MF "${stem}.d" -MT "${stem}.o"
             -o "${stem}.ii" "${source}"

@@ -1,6 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-// Stands for CUDA's header of this name, which the CPU device does not serve.
-#pragma once
-
-#error \
-    "gradverify: <curand.h> (curand's host interface) runs on cuda only; name this file behind CUDA_ONLY in gradverify_add_kernels, and the rest of the target still builds for the cpu device"
