@@ -30,11 +30,8 @@ Ceilings measured_ceilings(const std::string& device) {
 /// Times what is planned, in order.
 class KernelBench {
   public:
-    KernelBench(const Suite& suite, WorkerPool& pool, const BenchArguments& arguments,
-                std::string device)
-        : arguments_(arguments),
-          device_(std::move(device)),
-          verifier_(suite, pool, arguments, device_) {}
+    KernelBench(WorkerPool& pool, const BenchArguments& arguments, std::string device)
+        : arguments_(arguments), device_(std::move(device)), verifier_(pool, arguments, device_) {}
 
     const BenchCounts& counts() const { return counts_; }
 
@@ -124,7 +121,7 @@ class KernelBench {
     BenchCounts counts_;
 };
 
-int bench(const Suite& suite, const BenchArguments& arguments) {
+int bench(const BenchArguments& arguments) {
     const auto start = std::chrono::steady_clock::now();
     require_each_filter(arguments.filters);
     if (arguments.device == "all")
@@ -139,7 +136,7 @@ int bench(const Suite& suite, const BenchArguments& arguments) {
     const Ceilings ceilings = measured_ceilings(device);
     std::printf("%s", print_bench_head(arguments, device, ceilings).c_str());
     if (json) json->begin(arguments, device, ceilings);
-    KernelBench kernels(suite, pool, arguments, device);
+    KernelBench kernels(pool, arguments, device);
     for (const BenchGroup& group : groups) kernels.run(group, ceilings, json ? &*json : nullptr);
     const BenchCounts& counts = kernels.counts();
     if (json)
@@ -159,7 +156,7 @@ int run_bench(const Suite& suite, const BenchArguments& arguments) {
         return compare_benches(before, after, arguments.filters);
     const InterruptScope interrupts;
     try {
-        return bench(suite, arguments);
+        return bench(arguments);
     } catch (const Interrupted&) {
         return 128 + interrupt_signal();
     }

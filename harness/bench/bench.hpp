@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -88,30 +87,20 @@ struct Verification {
 class BenchVerifier {
   public:
     /// The reference is asked up to so many multiply-adds.
-    BenchVerifier(const Suite& suite, WorkerPool& pool, const BenchArguments& arguments,
-                  std::string device, double largest = reference_multiply_adds);
+    BenchVerifier(WorkerPool& pool, const BenchArguments& arguments, std::string device,
+                  double largest = reference_multiply_adds);
 
-    /// By the reference, or where that would take minutes by another kernel's results, or as copies
-    /// of a small problem.
+    /// By the reference, or where that would take minutes as copies of a small problem.
     Verification verify(const BenchGroup& group, const Kernel& kernel);
 
   private:
     Verification by_reference(const BenchGroup& group, const Kernel& kernel);
-    Verification beyond_the_reference(const BenchGroup& group, const Kernel& kernel);
-    std::optional<Verification> by_agreement(const BenchGroup& group, const Kernel& kernel,
-                                             std::string& tried);
-    std::optional<Verification> by_copies(const BenchGroup& group, const Kernel& kernel,
-                                          std::string& why_not);
-    std::optional<Verification> against(const BenchGroup& group, const Kernel& kernel,
-                                        const Kernel& peer);
-    const Verification& on_small_problems(const Kernel& kernel);
+    Verification by_copies(const BenchGroup& group, const Kernel& kernel);
 
-    const Suite& suite_;
     WorkerPool& pool_;
     const BenchArguments& arguments_;
     std::string device_;
     double largest_;
-    std::map<std::string, Verification> small_;  ///< by kernel
 };
 
 /// Asks a worker of its own, which a kernel may crash.

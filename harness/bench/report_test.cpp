@@ -200,18 +200,16 @@ TEST_CASE("numbers are printed with three digits that count") {
 }
 
 TEST_CASE("requests and measurements travel as they are") {
-    const MeasureRequest request{.what = MeasureRequest::What::agreement,
+    const MeasureRequest request{.what = MeasureRequest::What::time,
                                  .device = "cuda",
                                  .kernel = "toy.forward/plain",
                                  .problem = "n=2,in=3",
-                                 .peer = "toy.forward/vendor",
                                  .data = BenchData::decimals,
                                  .seed = 18446744073709551615u,
                                  .repetitions = 7,
                                  .graph = true};
     const MeasureRequest read = MeasureRequest::from_json(request.to_json());
     CHECK(read.to_json() == request.to_json());
-    CHECK(read.peer == request.peer);
     CHECK(read.seed == request.seed);
     CHECK(refusal([] { MeasureRequest::from_json("{}"); }).starts_with("measure: "));
     CHECK(refusal([] { bench_data_named("ones"); }).ends_with("zeros, integers, decimals"));

@@ -25,14 +25,12 @@ BenchData bench_data_named(std::string_view name);
 /// A line for a worker.
 struct MeasureRequest {
     enum class What {
-        ceilings,   ///< of the device; measured: a Ceilings
-        time,       ///< a kernel; measured: a Timing
-        agreement,  ///< whether two kernels give the same on integers
+        ceilings,  ///< of the device; measured: a Ceilings
+        time,      ///< a kernel; measured: a Timing
     };
     What what = What::ceilings;
     std::string device;
     std::string kernel, problem;
-    std::string peer;  ///< of `agreement`: the kernel to agree with
     BenchData data = BenchData::integers;
     std::uint64_t seed = 1;
     std::int64_t repetitions = 0;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Does in a worker what `bench` asks for: times a kernel on drawn data, compares its results with
-// another kernel's, or measures the device.
+// Does in a worker what `bench` asks for: times a kernel on drawn data, or measures the device.
 #pragma once
 
 #include <string_view>
