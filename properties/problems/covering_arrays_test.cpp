@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// That kernels share covering arrays, and that those made ahead are the same.
+// That kernels share covering arrays, and when those are made.
 #include "properties/problems/covering_arrays.hpp"
 
 #include <doctest/doctest.h>
-
-#include <atomic>
-#include <chrono>
-#include <thread>
 
 #include "properties/data/seeds.hpp"
 #include "properties/problems/generator.hpp"
@@ -18,29 +14,6 @@ using namespace gradverify;
 using namespace gradverify::testing;
 
 const PassSpec& weight_pass() { return *test_operator().find_pass("grad_weight"); }
-
-std::atomic<int> asked_elsewhere = 0;
-std::thread::id test_thread;
-
-/// Notes which thread asks.
-bool is_even(const Problem& problem) {
-    if (std::this_thread::get_id() != test_thread) ++asked_elsewhere;
-    return problem.scalar("k") % 2 == 0;
-}
-
-KernelDeclaration even_kernel() {
-    test_thread = std::this_thread::get_id();
-    asked_elsewhere = 0;
-    KernelDeclaration even;
-    even.only_if("k is even", is_even);
-    return even;
-}
-
-bool another_thread_asks() {
-    for (int i = 0; i < 3000 && asked_elsewhere == 0; ++i)
-        std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    return asked_elsewhere > 0;
-}
 
 }  // namespace
 
@@ -65,47 +38,14 @@ TEST_CASE("kernels that support the same share an array, whoever asks first") {
     CHECK(&arrays.of(weight) != &arrays.of(forward));
 }
 
-TEST_CASE("an array made ahead is made by another thread, and the same") {
-    const KernelDeclaration even = even_kernel();
-    const SupportedProblems problems(test_operator(), weight_pass(), even);
-    CoveringArrays arrays, others;
-    arrays.make_ahead(problems);
-    CHECK(another_thread_asks());
-    const CoveringArray& ahead = arrays.of(problems);
-    CHECK(ahead.problems() == others.of(problems).problems());
-    CHECK(&arrays.of(problems) == &ahead);
-}
-
-TEST_CASE("arrays still to be made do not outlive those who asked") {
-    const KernelDeclaration even = even_kernel();
-    KernelDeclaration strided = even;
-    strided.where("stride", equals(1));
-    const SupportedProblems problems(test_operator(), weight_pass(), even),
-        of_strided(test_operator(), weight_pass(), strided);
-    {
-        CoveringArrays arrays;
-        arrays.make_ahead(problems);
-        CHECK(another_thread_asks());
-        arrays.make_ahead(of_strided);
-    }
-    const int asked = asked_elsewhere;
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    CHECK(asked_elsewhere == asked);
-}
-
-TEST_CASE("a generator has its array made while its smallest problems are drawn") {
-    const KernelDeclaration even = even_kernel();
-    const ProblemGenerator generator(test_operator(), weight_pass(), even);
+TEST_CASE("a generator has its array made when its smallest problems are drawn") {
+    const ProblemGenerator generator(test_operator(), weight_pass(), {});
     const auto edges = static_cast<std::int64_t>(generator.edge_problems().size());
-    REQUIRE(edges > 4);
     const auto draw = [&](std::int64_t index) {
         return generator.draw(draw_seed({1, "kernel", "property", index}), index);
     };
     CHECK(draw(0));
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    CHECK(asked_elsewhere == 0);
     CHECK(draw(edges - 1));
-    CHECK(another_thread_asks());
     CHECK(generator.covering_array_if_made() == nullptr);
     CHECK(draw(edges));
     CHECK(generator.covering_array_if_made() != nullptr);

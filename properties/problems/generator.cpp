@@ -104,7 +104,6 @@ Problem ProblemGenerator::of_case(std::int64_t index, std::uint64_t number) cons
     if (!why_none_.empty()) throw std::invalid_argument(why_none_);
     if (!starts_with_edges_) return draw_freely(number);
     const auto edges = static_cast<std::int64_t>(edge_problems_.size());
-    make_array_ahead(index);
     if (index < edges) return edge_problems_[static_cast<std::size_t>(index)];
     const std::int64_t behind = index - edges;
     if (!takes_covering_array_ || behind > most_covered) return draw_freely(number);
@@ -114,14 +113,6 @@ Problem ProblemGenerator::of_case(std::int64_t index, std::uint64_t number) cons
     if (behind % spacing == spacing - 1 || member >= members) return draw_freely(number);
     SplitMix64 random(number);
     return covering_array().varied(member, random);
-}
-
-/// From the middle of the edge problems on: a run of a few cases a row asks for no array.
-void ProblemGenerator::make_array_ahead(std::int64_t index) const {
-    const auto edges = static_cast<std::int64_t>(edge_problems_.size());
-    if (is_made_ahead_ || !takes_covering_array_ || index >= edges || 2 * index < edges) return;
-    is_made_ahead_ = true;
-    covering_arrays_->make_ahead(*supported_);
 }
 
 const CoveringArray& ProblemGenerator::covering_array() const {

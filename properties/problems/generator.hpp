@@ -53,7 +53,7 @@ class ProblemGenerator {
     /// The problems that bring every two levels together; made when first asked for. Only where
     /// there is something to draw.
     const CoveringArray& covering_array() const;
-    /// The same if a draw has asked for them, else null: making them takes a tenth of a second.
+    /// The same if a draw has asked for them, else null: making them takes a while.
     const CoveringArray* covering_array_if_made() const { return covering_array_; }
 
     /// Null when the constraints have no solution.
@@ -62,13 +62,11 @@ class ProblemGenerator {
   private:
     void find_edge_problems();
     void try_draws();
-    void make_array_ahead(std::int64_t index) const;
 
     std::shared_ptr<const SupportedProblems> supported_;
     std::shared_ptr<CoveringArrays> covering_arrays_;
     std::optional<ProblemDrawer> drawer_;
     mutable const CoveringArray* covering_array_ = nullptr;  ///< once it was asked for
-    mutable bool is_made_ahead_ = false;
     std::vector<Problem> edge_problems_;
     bool starts_with_edges_, takes_covering_array_;
     std::string why_none_;
