@@ -101,7 +101,7 @@ Measured measure(const Suite& suite, const Operator& op, bool barriers,
                     if (const auto answer = pool.wait(1.0)) measured.add(*answer);
                 const Row row{kernel, property, device};
                 pool.submit(static_cast<std::int64_t>(measured.property_of.size()),
-                            suite.draw_on(row, arguments.seed, measured.problems, problem).print());
+                            suite.draw_on(row, arguments.seed, measured.problems, problem));
                 measured.property_of.emplace_back(property->name);
             }
         }

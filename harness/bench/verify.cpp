@@ -11,8 +11,6 @@
 #include "harness/operators/copies.hpp"
 #include "harness/report/failure.hpp"
 #include "harness/run/selection.hpp"
-#include "harness/workers/alone.hpp"
-#include "harness/workers/worker.hpp"
 
 namespace gradverify {
 
@@ -78,22 +76,17 @@ Verification failed(const Case& checked, const Outcome& outcome) {
                 shell_quoted(checked.print()) + "\n"};
 }
 
-/// Of a line to a worker of its own.
-Outcome answer_to(const std::string& line, double limit_seconds) {
-    const std::vector<std::string> command = worker_options(1).command;
+/// What a worker of its own answers.
+Outcome answer_to(const Work& work, double limit_seconds) {
     const TimeLimits limits({.floor_seconds = limit_seconds, .large_seconds = limit_seconds});
-    const LoneResult result = run_alone({.command = command,
-                                         .cases = {line},
-                                         .distrusted = {},
-                                         .limits = limits,
-                                         .memory_bytes = memory_share_bytes(1)});
+    const LoneResult result = run_alone(worker_options(1), limits, {work});
     return result.death ? Outcome::failed(result.death->cause()) : result.outcome;
 }
 
 }  // namespace
 
 Outcome ask_alone(const MeasureRequest& request, double limit_seconds) {
-    return answer_to(worker_measure + request.to_json(), limit_seconds);
+    return answer_to(Work(request), limit_seconds);
 }
 
 double generous_seconds(double multiply_adds, double calls, const std::string& device) {
@@ -124,7 +117,7 @@ Verification BenchVerifier::by_reference(const BenchGroup& group, const Kernel& 
                            .problem = group.problem,
                            .data = {.seed = arguments_.seed + draw},
                            .setting = {}};
-        outcome = pool_.run(checked.print());
+        outcome = pool_.run(checked);
         if (outcome.verdict == Verdict::failed || outcome.verdict == Verdict::errored)
             return failed(checked, outcome);
         if (outcome.verdict != Verdict::vacuous) break;
@@ -150,9 +143,8 @@ Verification BenchVerifier::by_copies(const BenchGroup& group, const Kernel& ker
                            .data = {.seed = arguments_.seed},
                            .setting = {.copies = Copies{along.name, *copies}}};
         // A rehearsal, and the call.
-        const Outcome outcome =
-            answer_to(checked.print(),
-                      generous_seconds(group.pass->multiply_adds(group.problem), 2.0, device_));
+        const Outcome outcome = answer_to(
+            checked, generous_seconds(group.pass->multiply_adds(group.problem), 2.0, device_));
         // An error is no kernel's doing: it may not take the small problem.
         if (outcome.verdict == Verdict::failed) return failed(checked, outcome);
         if (outcome.verdict == Verdict::passed)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides what `bench` asks of a worker beside cases, and how the answers travel: a request is a
-// line of JSON, and an answer is an outcome that carries another in `measured`.
+// Decides what `bench` asks of a worker beside cases, and how questions and answers are JSON: an
+// answer is an outcome that carries it in `measured`.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,6 @@ inline std::string name_of(BenchData data) {
 /// **Errors** std::invalid_argument.
 BenchData bench_data_named(std::string_view name);
 
-/// A line for a worker.
 struct MeasureRequest {
     enum class What {
         ceilings,  ///< of the device; measured: a Ceilings

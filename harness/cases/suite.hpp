@@ -15,6 +15,7 @@
 
 #include "harness/cases/case.hpp"
 #include "harness/cases/coverage.hpp"
+#include "harness/cases/measurement.hpp"
 #include "harness/cases/outcome.hpp"
 #include "harness/cases/property.hpp"
 #include "harness/registry/registry.hpp"
@@ -78,8 +79,8 @@ class CaseServer {
 
     /// The one function that maps a printed case to an outcome. Runs the kernel in this process.
     virtual Outcome run(std::string_view printed_case) const = 0;
-    /// Answers a request of `bench`, a MeasureRequest as it travels, in this process.
-    virtual Outcome measure(std::string_view request) const = 0;
+    /// Answers a request of `bench` in this process.
+    virtual Outcome measure(const MeasureRequest& request) const = 0;
 };
 
 /// What the driver asks of the properties. One implementation, in properties/suite/; tests have

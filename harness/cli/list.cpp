@@ -173,7 +173,7 @@ int run_repro(const Suite& suite, const ReproArguments& arguments) {
         WorkerPool pool(worker_options(1, sanitizer.get()));
         choose_devices(checked.device, pool);
         // Alone, so that what shows only at the end of a process shows here too.
-        outcome = pool.run(checked.print(), {.alone = true});
+        outcome = pool.run(checked, {.alone = true});
     }
     std::printf("%s", report_case(checked, outcome).c_str());
     // As for a row: a case that compared nothing has not passed.

@@ -208,10 +208,10 @@ class Check {
     void submit(std::size_t which, std::int64_t index, Case drawn, int redraws = 0) {
         const std::int64_t ticket = next_ticket_++;
         ++rows_[which].in_flight;
-        const std::string printed = drawn.print();
+        Work work(drawn);
         given_.push_back({which, index, redraws});
         running_.emplace(ticket, Running{given_.back(), std::move(drawn)});
-        pool_.submit(ticket, printed);
+        pool_.submit(ticket, std::move(work));
     }
 
     /// What throws is a user's predicate or shape function: the row's error, not the run's.

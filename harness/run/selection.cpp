@@ -7,7 +7,6 @@
 
 #include "harness/base/errors.hpp"
 #include "harness/base/text.hpp"
-#include "harness/cases/case.hpp"
 
 namespace gradverify {
 
@@ -48,10 +47,6 @@ std::string program_to_paste() {
 
 WorkerPoolOptions worker_options(int jobs, const SanitizerRun* sanitizer) {
     WorkerPoolOptions options{.command = {"/proc/self/exe", "worker"}, .jobs = jobs};
-    options.time.multiply_adds = [](const std::string& printed) {
-        const Case read = Case::parse(printed, Registry::instance());
-        return Registry::instance().find_kernel(read.kernel)->pass->multiply_adds(read.problem);
-    };
     if (sanitizer) options.command = sanitizer->watched(std::move(options.command));
     return options;
 }

@@ -25,8 +25,7 @@ std::string program_to_paste();
 /// Remembers the first word of the command line for `program_to_paste`.
 void remember_program(const char* first_word);
 
-/// Workers of this very executable, whose time limits know the registered kernels; with a
-/// `sanitizer`, under it.
+/// Workers of this very executable; with a `sanitizer`, under it.
 WorkerPoolOptions worker_options(int jobs, const SanitizerRun* sanitizer = nullptr);
 
 /// What `--compute-sanitizer` asks for; null without it.

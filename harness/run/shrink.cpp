@@ -26,13 +26,13 @@ class Shrinking {
     }
 
   private:
-    Outcome run_alone(const Case& checked) { return pool_.run(checked.print(), {.alone = true}); }
+    Outcome run_alone(const Case& checked) { return pool_.run(checked, {.alone = true}); }
 
     CaseRunner trial_runner(bool alone) {
         return [this, alone](const Case& candidate) {
             if (limits_.deadline && std::chrono::steady_clock::now() > *limits_.deadline)
                 return Outcome::errored("no time is left");
-            return pool_.run(candidate.print(), {.patience = Patience::trial, .alone = alone});
+            return pool_.run(candidate, {.patience = Patience::trial, .alone = alone});
         };
     }
 
@@ -54,7 +54,7 @@ class Shrinking {
         const auto [start, at_start] = smallest_known(found, outcome, runner);
         Shrunk shrunk = suite_.shrink(start, at_start, runner);
         if (shrunk.outcome.discovery != Discovery::overstepped) return shrunk;
-        shrunk.outcome = pool_.run(shrunk.smallest.print(), {.alone = alone});
+        shrunk.outcome = pool_.run(shrunk.smallest, {.alone = alone});
         if (shrunk.outcome.verdict == Verdict::failed) return shrunk;
         return {.smallest = found, .outcome = outcome, .runs = shrunk.runs};
     }

@@ -18,17 +18,24 @@ inline WorkerPoolOptions options(int jobs = 1) {
     return {.command = test_worker_command(), .jobs = jobs};
 }
 
-/// Submits the cases, with their positions as tickets, and collects the outcomes by ticket.
+/// A word for the fake worker, which is no case.
+inline Work told(const std::string& word) {
+    Work work(RunCase{word});
+    work.property = word;
+    return work;
+}
+
+/// Submits the words, with their positions as tickets, and collects the outcomes by ticket.
 inline std::map<std::int64_t, Outcome> outcomes_of(WorkerPool& pool,
-                                                   const std::vector<std::string>& cases) {
-    for (std::size_t i = 0; i < cases.size(); ++i)
-        pool.submit(static_cast<std::int64_t>(i), cases[i]);
+                                                   const std::vector<std::string>& words) {
+    for (std::size_t i = 0; i < words.size(); ++i)
+        pool.submit(static_cast<std::int64_t>(i), told(words[i]));
     std::map<std::int64_t, Outcome> outcomes;
     while (const auto answer = pool.wait(30.0)) {
         const bool is_first = outcomes.emplace(answer->ticket, answer->outcome).second;
         CHECK_MESSAGE(is_first, "two answers to one case");
     }
-    CHECK(outcomes.size() == cases.size());
+    CHECK(outcomes.size() == words.size());
     return outcomes;
 }
 

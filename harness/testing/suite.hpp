@@ -57,7 +57,9 @@ class FakeSuite : public Suite {
         return on_dense_cases(row, problem);
     }
     Outcome run(std::string_view printed_case) const override { return on_run(printed_case); }
-    Outcome measure(std::string_view) const override { return Outcome::skipped("nothing to time"); }
+    Outcome measure(const MeasureRequest&) const override {
+        return Outcome::skipped("nothing to time");
+    }
     std::vector<Case> with_calls_before(const Case&) const override { return {}; }
     Shrunk shrink(const Case& found, const Outcome& outcome,
                   const CaseRunner& runner) const override {

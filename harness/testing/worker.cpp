@@ -19,6 +19,7 @@
 #include "harness/base/text.hpp"
 #include "harness/devices/call_note.hpp"
 #include "harness/workers/compute_sanitizer.hpp"
+#include "harness/workers/protocol.hpp"
 #include "harness/workers/worker.hpp"
 
 namespace gradverify {
@@ -139,7 +140,7 @@ std::optional<Outcome> leave(const std::string& word) {
         die_of(SIGSEGV);
     }
     if (word == "lose_device") {
-        write_to_answers(Outcome::failed("sticky").to_json() + "\n");
+        write_to_answers(encode(Outcome::failed("sticky")) + "\n");
         _exit(worker_exit_device_lost);
     }
     if (word == "garbage_as_answer") {
@@ -222,7 +223,9 @@ Outcome obey(std::string_view text) {
 class Obedient : public CaseServer {
   public:
     Outcome run(std::string_view printed_case) const override { return obey(printed_case); }
-    Outcome measure(std::string_view) const override { return Outcome::errored("no bench here"); }
+    Outcome measure(const MeasureRequest&) const override {
+        return Outcome::errored("no bench here");
+    }
 };
 
 }  // namespace

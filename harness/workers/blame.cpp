@@ -3,10 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
-#include "harness/base/text.hpp"
-#include "harness/registry/registry.hpp"
-#include "harness/workers/pool_parts.hpp"
-#include "harness/workers/worker.hpp"
+#include "harness/workers/pool.hpp"
 
 namespace gradverify {
 
@@ -16,18 +13,15 @@ namespace {
 constexpr double search_seconds = 60.0;
 
 /// Whether the case's kernel declares no block sizes, so that Launch::block_size is 0.
-bool has_no_block_size(const std::string& line) {
-    const auto fields = split(line, ':');
-    if (fields.size() < 4) return false;
-    const Kernel* kernel = Registry::instance().find_kernel(std::string(fields[1]));
-    const KernelDeclaration* declared = kernel ? kernel->on(std::string(fields[3])) : nullptr;
+bool has_no_block_size(const Work& work) {
+    const KernelDeclaration* declared = work.kernel ? work.kernel->on(work.device) : nullptr;
     return declared && declared->block_sizes.empty();
 }
 
 /// What a case has come to that killed its worker without help.
-Outcome charged(const WorkerEnd& end, const std::string& line, const std::string& slowest) {
+Outcome charged(const WorkerEnd& end, const Work& work, const std::string& slowest) {
     std::string cause = end.cause();
-    if (end.divided_by_zero() && end.in_launcher && has_no_block_size(line))
+    if (end.divided_by_zero() && end.in_launcher && has_no_block_size(work))
         cause += "; launch.block_size is 0 unless .blocks_of({...}) is declared";
     const bool too_much = !end.overstepped.empty();
     if (cause.starts_with("no end")) cause += " (" + slowest + ")";
@@ -47,70 +41,59 @@ Outcome charged(const WorkerEnd& end, const std::string& line, const std::string
 
 }  // namespace
 
-LoneResult WorkerPool::alone(std::vector<std::string> cases, Patience patience,
+LoneResult WorkerPool::alone(const std::vector<Work>& works, Patience patience,
                              const std::vector<std::string>& without) const {
-    LoneRun run{.command = options_.command,
-                .cases = std::move(cases),
-                .distrusted = {distrusted_.begin(), distrusted_.end()},
-                .limits = limits_,
-                .patience = patience,
-                .memory_bytes = options_.memory_bytes,
-                .start_seconds = options_.start_seconds};
-    run.distrusted.insert(run.distrusted.end(), without.begin(), without.end());
-    return run_alone(run);
+    std::set<std::string> distrusted = crew_.distrusted();
+    distrusted.insert(without.begin(), without.end());
+    return run_alone(crew_.options(), limits_, works, patience, std::move(distrusted));
 }
 
-Outcome WorkerPool::judge(const WorkerHistory& history, const Request& request,
-                          const WorkerEnd& end) {
-    if (history.empty()) return blame(request, end);
+Outcome WorkerPool::judge(const WorkerHistory& history, const Task& task, const WorkerEnd& end) {
+    if (history.empty()) return blame(task, end);
     // After it took too long once, a tenth of that is enough to tell whether it does so by itself.
     const bool too_much = !end.overstepped.empty();
-    LoneResult again = alone({request.line}, too_much ? Patience::trial : request.patience);
+    LoneResult again = alone({task.work}, too_much ? Patience::trial : task.patience);
     if (again.death) {
         // What it first took is the better evidence.
         if (too_much && !again.death->overstepped.empty())
             again.death->overstepped = end.overstepped;
-        return blame(request, *again.death);
+        return blame(task, *again.death);
     }
     // This worker had been started before the pool knew what the partner does.
-    const bool known = std::ranges::any_of(
-        end.partners, [&](const std::string& partner) { return distrusted_.contains(partner); });
+    const bool known = std::ranges::any_of(end.partners, [&](const std::string& partner) {
+        return crew_.distrusted().contains(partner);
+    });
     if (known || end.by_others() || find_culprit(history)) return again.outcome;
-    return unexplained(history, request.line, end);
+    return unexplained(history, task.work, end);
 }
 
-Outcome WorkerPool::blame(const Request& request, WorkerEnd end) {
-    const std::string slowest = limits_.history(request.line);
+Outcome WorkerPool::blame(const Task& task, WorkerEnd end) {
+    const std::string slowest = limits_.history(task.work);
     std::vector<std::string> without;
     while (!end.partners.empty()) {
         const std::size_t known = without.size();
         for (const std::string& partner : end.partners)
             if (std::ranges::find(without, partner) == without.end()) without.push_back(partner);
         if (without.size() == known) break;
-        const LoneResult again = alone({request.line}, request.patience, without);
+        const LoneResult again = alone({task.work}, task.patience, without);
         if (!again.death) {
-            spread_distrust(without);
+            crew_.distrust(without);
             return again.outcome;
         }
         end = *again.death;
     }
-    return charged(end, request.line, slowest);
-}
-
-void WorkerPool::spread_distrust(const std::vector<std::string>& kernels) {
-    distrusted_.insert(kernels.begin(), kernels.end());
-    for (const auto& worker : workers_)
-        for (const std::string& kernel : kernels) worker->process.send(worker_distrust + kernel);
+    return charged(end, task.work, slowest);
 }
 
 bool WorkerPool::find_culprit(const WorkerHistory& history) {
+    using Clock = std::chrono::steady_clock;
     const auto until = Clock::now() + std::chrono::duration<double>(search_seconds);
-    for (const AnsweredCase& suspect : history.suspects()) {
+    for (Task& suspect : history.suspects()) {
         if (Clock::now() > until) return false;
-        const LoneResult result = alone({suspect.line}, Patience::full);
+        suspect.patience = Patience::full;
+        const LoneResult result = alone({suspect.work}, suspect.patience);
         if (!result.death) continue;
-        const Request request{.ticket = suspect.ticket, .line = suspect.line, .patience = {}};
-        Outcome outcome = blame(request, *result.death);
+        Outcome outcome = blame(suspect, *result.death);
         if (outcome.verdict != Verdict::failed) continue;
         outcome.discovery = Discovery::damaged;
         // A trial of shrinking belongs to a kernel that has failed already.
@@ -122,13 +105,13 @@ bool WorkerPool::find_culprit(const WorkerHistory& history) {
     return false;
 }
 
-Outcome WorkerPool::unexplained(const WorkerHistory& history, const std::string& line,
+Outcome WorkerPool::unexplained(const WorkerHistory& history, const Work& work,
                                 const WorkerEnd& end) const {
-    std::vector<std::string> lines;
-    for (const AnsweredCase& answered : history.in_order()) lines.push_back(answered.line);
-    const std::string count = std::to_string(lines.size());
-    lines.push_back(line);
-    const bool again = alone(lines, Patience::full).death.has_value();
+    std::vector<Work> works;
+    for (const Task& answered : history.in_order()) works.push_back(answered.work);
+    const std::string count = std::to_string(works.size());
+    works.push_back(work);
+    const bool again = alone(works, Patience::full).death.has_value();
     return Outcome::errored("its worker died at this case: " + end.cause() +
                             "; alone it does not, nor does any of the " + count +
                             " cases run before it; all of them in this order " +
@@ -137,7 +120,7 @@ Outcome WorkerPool::unexplained(const WorkerHistory& history, const std::string&
 
 void WorkerPool::end_without_a_case(const WorkerHistory& history, const WorkerEnd& end) {
     if (history.empty() || end.by_others() || find_culprit(history)) return;
-    const AnsweredCase last = history.in_order().back();
+    const Task last = history.in_order().back();
     if (last.ticket < 0) return;
     answers_.push_back({.ticket = last.ticket,
                         .outcome = Outcome::errored("the worker that ran this case last did not "

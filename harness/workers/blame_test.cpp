@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which case is charged with a worker's death, and what is said of it; see test_worker.cpp for the
-// words that the fake worker obeys.
+// Which case is charged with a worker's death, and what is said of it; see testing/worker.cpp for
+// the words that the fake worker obeys.
 #include <doctest/doctest.h>
 
 #include <set>
@@ -15,7 +15,7 @@ using namespace gradverify::testing;
 
 TEST_CASE("what dies before any kernel was called is no kernel's fault") {
     WorkerPool pool(options());
-    const Outcome outcome = pool.run("crash_outside");
+    const Outcome outcome = pool.run(told("crash_outside"));
     CHECK(outcome.verdict == Verdict::errored);
     CHECK(outcome.message == "before the kernel was called: " + segfault);
 }
@@ -26,7 +26,7 @@ TEST_CASE("a case that damages its worker is charged, although another one dies 
     std::map<std::int64_t, Outcome> outcomes;
     const std::vector<std::string> cases{"pass", "damage", "echo", "die_if_damaged", "pass"};
     for (std::size_t i = 0; i < cases.size(); ++i)
-        pool.submit(static_cast<std::int64_t>(i), cases[i]);
+        pool.submit(static_cast<std::int64_t>(i), told(cases[i]));
     while (auto answer = pool.wait(30.0))
         if (answer->late)
             late.push_back(*answer);
@@ -52,8 +52,8 @@ TEST_CASE("what a worker dies of at its end is charged to the case that does so 
     CHECK(late->ticket == 1);
     CHECK(late->outcome.message == segfault);
     CHECK_FALSE(pool.wait(0.0));
-    CHECK(pool.run("damage").verdict == Verdict::passed);
-    CHECK(pool.run("damage", {.alone = true}).message == segfault);
+    CHECK(pool.run(told("damage")).verdict == Verdict::passed);
+    CHECK(pool.run(told("damage"), {.alone = true}).message == segfault);
 }
 
 TEST_CASE("workers with a checked heap are replaced, and what ends them badly is charged") {
@@ -62,7 +62,7 @@ TEST_CASE("workers with a checked heap are replaced, and what ends them badly is
     strict.depth = 1;
     WorkerPool pool(strict);
     std::vector<std::int64_t> late;
-    for (std::int64_t i = 0; i < 10; ++i) pool.submit(i, i == 2 ? "damage" : "pid");
+    for (std::int64_t i = 0; i < 10; ++i) pool.submit(i, told(i == 2 ? "damage" : "pid"));
     std::set<std::string> pids;
     while (const auto answer = pool.wait(30.0))
         if (answer->late)

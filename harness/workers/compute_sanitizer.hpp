@@ -62,7 +62,9 @@ class WatchedServer final : public CaseServer {
     WatchedServer& operator=(const WatchedServer&) = delete;
 
     Outcome run(std::string_view printed_case) const override;
-    Outcome measure(std::string_view request) const override { return server_.measure(request); }
+    Outcome measure(const MeasureRequest& request) const override {
+        return server_.measure(request);
+    }
 
   private:
     const CaseServer& server_;

@@ -12,8 +12,7 @@
 
 #include "harness/base/errors.hpp"
 #include "harness/testing/operator.hpp"
-#include "harness/testing/worker.hpp"
-#include "harness/workers/pool.hpp"
+#include "harness/testing/pool.hpp"
 
 namespace gradverify {
 
@@ -77,9 +76,8 @@ exit "$code"
 )";
 }
 
-bool contains(const std::string& text, const std::string& part) {
-    return testing::contains(text, part);
-}
+using testing::contains;
+using testing::told;
 
 }  // namespace
 
@@ -128,15 +126,15 @@ TEST_CASE("a finding fails the case that wrote it, and no other") {
     const SanitizerRun run("memcheck");
     {
         WorkerPool pool({.command = run.watched(test_worker_command()), .jobs = 2});
-        CHECK(pool.run("pass").verdict == Verdict::passed);
-        const Outcome found = pool.run("sanitizer_finds");
+        CHECK(pool.run(told("pass")).verdict == Verdict::passed);
+        const Outcome found = pool.run(told("sanitizer_finds"));
         CHECK(found.verdict == Verdict::failed);
         CHECK(found.message ==
               "compute-sanitizer says: Invalid __shared__ write of size 8 bytes; at k in k.cu:3 "
               "(replay with --compute-sanitizer=memcheck)");
-        CHECK(pool.run("pass").verdict == Verdict::passed);
-        CHECK(pool.run("fail").message == "case -1");
-        const Outcome unfit = pool.run("sanitizer_unfit");
+        CHECK(pool.run(told("pass")).verdict == Verdict::passed);
+        CHECK(pool.run(told("fail")).message == "case -1");
+        const Outcome unfit = pool.run(told("sanitizer_unfit"));
         CHECK(unfit.verdict == Verdict::errored);
         CHECK(contains(unfit.message, "Device not supported"));
     }
@@ -148,7 +146,7 @@ TEST_CASE("a finding behind the last case is not lost") {
     const SanitizerRun run("memcheck");
     {
         WorkerPool pool({.command = run.watched(test_worker_command())});
-        CHECK(pool.run("sanitizer_finds").verdict == Verdict::failed);
+        CHECK(pool.run(told("sanitizer_finds")).verdict == Verdict::failed);
     }
     CHECK(run.late_finding() == "Invalid __global__ write of size 1 bytes");
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// That every case gets exactly one answer, its own, whatever the workers do; see test_worker.cpp
+// That every case gets exactly one answer, its own, whatever the workers do; see testing/worker.cpp
 // for the words that the fake worker obeys.
 #include "harness/workers/pool.hpp"
 
@@ -42,6 +42,12 @@ WorkerPoolOptions impatient(double floor_seconds) {
     WorkerPoolOptions with = options();
     with.time.floor_seconds = floor_seconds;
     return with;
+}
+
+Work work_on(const std::string& device) {
+    Work work = told("pass");
+    work.device = device;
+    return work;
 }
 
 /// Processes that want every core.
@@ -118,7 +124,7 @@ TEST_CASE("there is room until every worker has its depth of cases") {
     two.depth = 3;
     WorkerPool pool(two);
     int submitted = 0;
-    for (; pool.has_room() && submitted < 100; ++submitted) pool.submit(submitted, "pass");
+    for (; pool.has_room() && submitted < 100; ++submitted) pool.submit(submitted, told("pass"));
     CHECK(submitted == 6);
     CHECK(pool.in_flight() == 6);
     while (pool.wait(30.0)) --submitted;
@@ -155,8 +161,8 @@ TEST_CASE("what a process prints is passed on, but for the trials of a shrink") 
     dup2(fileno(passed_on), STDERR_FILENO);
     const auto length_after = [&](const RunOptions& run_options) {
         WorkerPool pool(options());
-        CHECK(
-            pool.run("speak_and_abort", run_options).message.ends_with("free(): invalid pointer"));
+        CHECK(pool.run(told("speak_and_abort"), run_options)
+                  .message.ends_with("free(): invalid pointer"));
         return lseek(fileno(passed_on), 0, SEEK_END);
     };
     CHECK(length_after({.patience = Patience::trial}) == 0);
@@ -180,10 +186,11 @@ TEST_CASE("a case that spins or sleeps for ever fails after its time limit, and 
 
 TEST_CASE("a case that begins block after block is slow, and does not hang") {
     WorkerPool pool(impatient(0.25));
-    CHECK(pool.run("begin_20_blocks").verdict == Verdict::passed);
-    CHECK(pool.run("begin_20_blocks", {.alone = true}).verdict == Verdict::passed);
+    CHECK(pool.run(told("begin_20_blocks")).verdict == Verdict::passed);
+    CHECK(pool.run(told("begin_20_blocks"), {.alone = true}).verdict == Verdict::passed);
     // No smaller problem is one that takes long.
-    CHECK(pool.run("begin_20_blocks", {.patience = Patience::trial}).verdict == Verdict::failed);
+    CHECK(pool.run(told("begin_20_blocks"), {.patience = Patience::trial}).verdict ==
+          Verdict::failed);
 }
 
 TEST_CASE("a case that begins blocks without end fails in the end, and no other") {
@@ -197,44 +204,46 @@ TEST_CASE("a worker that is stopped from running by others is not late") {
     WorkerPool pool(impatient(0.4));
     // Many processes on few cores: each gets a fraction of the wall time.
     const Crowd crowd(4 * static_cast<int>(std::thread::hardware_concurrency()));
-    CHECK(pool.run("spin_100").verdict == Verdict::passed);
+    CHECK(pool.run(told("spin_100")).verdict == Verdict::passed);
 }
 
 TEST_CASE("the limit grows with the slowest case so far") {
     TimeLimits limits({.floor_seconds = 1.0});
-    const std::string on_cpu = "v1:a:b:cpu:in=1", on_cuda = "v1:a:b:cuda:in=1";
-    CHECK(limits.cpu_seconds(on_cpu, Patience::full) == 1.0);
-    CHECK(limits.cpu_seconds(on_cuda, Patience::full) == 3.0);
-    CHECK(limits.cpu_seconds(on_cpu, Patience::trial) == 0.1);
-    CHECK(limits.cpu_seconds_in_all(on_cpu, Patience::full) == 20.0);
-    CHECK(limits.cpu_seconds_in_all(on_cpu, Patience::trial) == 0.1);
+    const Work on_cpu = work_on("cpu"), on_cuda = work_on("cuda");
+    CHECK(limits.allowance(on_cpu, Patience::full).cpu_seconds == 1.0);
+    CHECK(limits.allowance(on_cuda, Patience::full).cpu_seconds == 3.0);
+    CHECK(limits.allowance(on_cpu, Patience::trial).cpu_seconds == 0.1);
+    CHECK(limits.allowance(on_cpu, Patience::full).cpu_seconds_in_all == 20.0);
+    CHECK(limits.allowance(on_cpu, Patience::trial).cpu_seconds_in_all == 0.1);
+    CHECK(limits.allowance(on_cpu, Patience::full).sleep_seconds == 6.0);
     Outcome slow = Outcome::passed();
     slow.seconds_cpu = 0.5;
     limits.completed(on_cpu, slow);
-    CHECK(limits.cpu_seconds(on_cpu, Patience::full) == 10.0);
-    CHECK(limits.cpu_seconds(on_cuda, Patience::full) == 3.0);
+    CHECK(limits.allowance(on_cpu, Patience::full).cpu_seconds == 10.0);
+    CHECK(limits.allowance(on_cuda, Patience::full).cpu_seconds == 3.0);
     CHECK(limits.history(on_cpu) == "the slowest case of this run took 0.5 s");
     CHECK(limits.history(on_cuda) == "no case of this run has ended");
 }
 
 TEST_CASE("a large case has a limit of its own, and is compared with large ones alone") {
-    TimeLimits limits({.floor_seconds = 1.0,
-                       .large_seconds = 50.0,
-                       .multiply_adds = [](const auto&) { return 1e12; }});
-    const std::string small = "v1:a:b:cuda:in=1:seed=1", large = small + ":copies=n*9";
-    CHECK(limits.cpu_seconds(large, Patience::full) == 50.0);
-    CHECK(limits.cpu_seconds(large, Patience::trial) == 5.0);
-    CHECK(limits.cpu_seconds(small, Patience::full) > 1e6);
+    TimeLimits limits({.floor_seconds = 1.0, .large_seconds = 50.0});
+    Work small = work_on("cuda");
+    small.multiply_adds = 1e12;
+    Work large = small;
+    large.is_large = true;
+    CHECK(limits.allowance(large, Patience::full).cpu_seconds == 50.0);
+    CHECK(limits.allowance(large, Patience::trial).cpu_seconds == 5.0);
+    CHECK(limits.allowance(small, Patience::full).cpu_seconds > 1e6);
     Outcome slow = Outcome::passed();
     slow.seconds_cpu = 5.0;
     limits.completed(large, slow);
-    CHECK(limits.cpu_seconds(large, Patience::full) == 100.0);
+    CHECK(limits.allowance(large, Patience::full).cpu_seconds == 100.0);
     CHECK(limits.history(small) == "no case of this run has ended");
 }
 
 TEST_CASE("a trial of shrinking is given less time") {
     WorkerPool pool(impatient(2.0));
-    CHECK(pool.run("spin", {.patience = Patience::trial}).message ==
+    CHECK(pool.run(told("spin"), {.patience = Patience::trial}).message ==
           "no end after 0.2 s of CPU time (no case of this run has ended)");
 }
 
@@ -246,15 +255,15 @@ TEST_CASE("a case that takes more memory than its share fails, and no other") {
 
 TEST_CASE("a device that several new workers can't reach is the environment's fault") {
     WorkerPool pool(options(2));
-    CHECK(pool.run("pass").verdict == Verdict::passed);
-    CHECK_THROWS_WITH_AS(pool.run("no_device"), "device cuda: gone (in 3 new workers in a row)",
-                         EnvironmentError);
+    CHECK(pool.run(told("pass")).verdict == Verdict::passed);
+    CHECK_THROWS_WITH_AS(pool.run(told("no_device")),
+                         "device cuda: gone (in 3 new workers in a row)", EnvironmentError);
 }
 
 TEST_CASE("what a kernel forked is ended with its worker") {
     WorkerPool pool(options());
     const auto start = std::chrono::steady_clock::now();
-    const std::string message = pool.run("fork_and_crash").message;
+    const std::string message = pool.run(told("fork_and_crash")).message;
     const std::string before_pid = segfault + "; its last words: ";
     REQUIRE(message.starts_with(before_pid));
     const std::string forked = message.substr(before_pid.size());
@@ -267,8 +276,8 @@ TEST_CASE("what a kernel forked is ended with its worker") {
 
 TEST_CASE("a case that no worker was given can be taken back") {
     WorkerPool pool(options());
-    pool.submit(0, "pass");  // the worker has yet to greet
-    pool.submit(1, "pass");
+    pool.submit(0, told("pass"));  // the worker has yet to greet
+    pool.submit(1, told("pass"));
     CHECK(pool.withdraw(1));
     CHECK_FALSE(pool.withdraw(1));
     const auto answer = pool.wait(30.0);
@@ -281,7 +290,7 @@ TEST_CASE("a case that no worker was given can be taken back") {
 TEST_CASE("an interrupted driver stops waiting") {
     const InterruptScope interrupts;
     WorkerPool pool(options());
-    pool.submit(0, "hang");
+    pool.submit(0, told("hang"));
     raise(SIGINT);
     CHECK(interrupt_signal() == SIGINT);
     CHECK_THROWS_AS(pool.wait(30.0), Interrupted);
@@ -291,7 +300,7 @@ TEST_CASE("every worker may die at every case") {
     WorkerPool pool(options(2));
     for (const auto& [ticket, outcome] : outcomes_of(pool, std::vector<std::string>(20, "crash")))
         CHECK(outcome.verdict == Verdict::failed);
-    CHECK(pool.run("pass").verdict == Verdict::passed);
+    CHECK(pool.run(told("pass")).verdict == Verdict::passed);
 }
 
 TEST_CASE("what a kernel prints on stdout is taken for no answer") {
@@ -333,9 +342,9 @@ TEST_CASE("a case that ends its worker as a lost device would is charged, not ru
 
 TEST_CASE("one case can be run while others are in flight, whose answers are kept") {
     WorkerPool pool(options(2));
-    for (std::int64_t i = 0; i < 8; ++i) pool.submit(i, i % 2 == 0 ? "sleep_20" : "crash");
-    CHECK(pool.run("echo hello").message == "echo hello");
-    CHECK(pool.run("crash").verdict == Verdict::failed);
+    for (std::int64_t i = 0; i < 8; ++i) pool.submit(i, told(i % 2 == 0 ? "sleep_20" : "crash"));
+    CHECK(pool.run(told("echo hello")).message == "echo hello");
+    CHECK(pool.run(told("crash")).verdict == Verdict::failed);
     CHECK(pool.in_flight() == 8);
     std::map<std::int64_t, Verdict> verdicts;
     while (const auto answer = pool.wait(30.0)) verdicts[answer->ticket] = answer->outcome.verdict;
@@ -347,7 +356,7 @@ TEST_CASE("one case can be run while others are in flight, whose answers are kep
 TEST_CASE("waiting ends when no answer is due, and when none comes in time") {
     WorkerPool pool(options());
     CHECK_FALSE(pool.wait(30.0));
-    pool.submit(1, "sleep_300");
+    pool.submit(1, told("sleep_300"));
     CHECK_FALSE(pool.wait(0.02));
     const auto answer = pool.wait(30.0);
     REQUIRE(answer);
@@ -364,9 +373,9 @@ TEST_CASE("no worker survives its pool, not even one that hangs") {
     std::string idle;
     {
         WorkerPool pool(options(3));
-        idle = pool.run("pid").message;
-        pool.submit(0, "hang");
-        pool.submit(1, "crash");
+        idle = pool.run(told("pid")).message;
+        pool.submit(0, told("hang"));
+        pool.submit(1, told("crash"));
         CHECK_FALSE(pool.wait(0.0));
         CHECK(is_alive(idle));
     }
@@ -384,7 +393,7 @@ TEST_CASE("a command that does not exist is the environment's fault") {
 TEST_CASE("a command that is no worker is the environment's fault") {
     const auto run_one = [](std::vector<std::string> command) {
         WorkerPool pool({.command = std::move(command), .jobs = 2});
-        pool.submit(0, "pass");
+        pool.submit(0, told("pass"));
         pool.wait(30.0);
     };
     CHECK_THROWS_WITH_AS(

@@ -19,7 +19,6 @@
 #include "harness/base/text.hpp"
 #include "harness/devices/call_note.hpp"
 #include "harness/workers/spawn.hpp"
-#include "harness/workers/time_limit.hpp"
 #include "harness/workers/worker.hpp"
 
 namespace gradverify {

@@ -2,7 +2,6 @@
 #include "harness/workers/time_limit.hpp"
 
 #include <algorithm>
-#include <cstdio>
 
 #include "harness/base/text.hpp"
 
@@ -21,57 +20,34 @@ constexpr double sleep_factor = 6.0;
 constexpr double progress_factor = 20.0;
 constexpr double trial_share = 0.1;
 
-std::string_view device_of(std::string_view printed_case) {
-    const auto fields = split(printed_case, ':');
-    return fields.size() > 3 ? fields[3] : std::string_view();
-}
-
-bool is_large(std::string_view printed_case) {
-    return printed_case.find(":copies=") != std::string_view::npos;
-}
-
-/// What a case's time is compared with: that of its device, and of its kind.
-std::string history_of(std::string_view printed_case) {
-    return std::string(device_of(printed_case)) + (is_large(printed_case) ? ", large" : "");
-}
-
 }  // namespace
 
-double TimeLimits::allowance(const std::string& printed_case) const {
-    if (is_large(printed_case)) return options_.large_seconds;
-    const double floor =
-        options_.floor_seconds * (device_of(printed_case) == "cuda" ? options_.cuda_factor : 1.0);
-    const double work = options_.multiply_adds ? options_.multiply_adds(printed_case) : 0.0;
-    return floor + work * seconds_per_multiply_add;
+double TimeLimits::parenthesis(const Work& work) const {
+    if (work.is_large) return options_.large_seconds;
+    return options_.floor_seconds * (work.device == "cuda" ? options_.cuda_factor : 1.0) +
+           work.multiply_adds * seconds_per_multiply_add;
 }
 
-void TimeLimits::completed(const std::string& printed_case, const Outcome& outcome) {
-    History& history = histories_[history_of(printed_case)];
+void TimeLimits::completed(const Work& work, const Outcome& outcome) {
+    History& history = histories_[kind_of(work)];
     const double seconds = outcome.seconds_cpu;
     history.slowest_seconds = std::max(history.slowest_seconds, seconds);
-    // Below this share of the floor it moves no limit, and the case need not be read.
-    if (seconds * factor > options_.floor_seconds)
-        history.largest_share = std::max(history.largest_share, seconds / allowance(printed_case));
+    history.largest_share = std::max(history.largest_share, seconds / parenthesis(work));
 }
 
-double TimeLimits::cpu_seconds(const std::string& printed_case, Patience patience) const {
-    const auto found = histories_.find(history_of(printed_case));
+WorkerAllowance TimeLimits::allowance(const Work& work, Patience patience) const {
+    const auto found = histories_.find(kind_of(work));
     const double share = found == histories_.end() ? 0.0 : found->second.largest_share;
-    return allowance(printed_case) * std::max(1.0, factor * share) *
-           (patience == Patience::trial ? trial_share : 1.0);
+    const bool is_trial = patience == Patience::trial;
+    const double limit =
+        parenthesis(work) * std::max(1.0, factor * share) * (is_trial ? trial_share : 1.0);
+    return {.cpu_seconds = limit,
+            .cpu_seconds_in_all = limit * (is_trial ? 1.0 : progress_factor),
+            .sleep_seconds = limit * sleep_factor};
 }
 
-double TimeLimits::cpu_seconds_in_all(const std::string& printed_case, Patience patience) const {
-    return cpu_seconds(printed_case, patience) *
-           (patience == Patience::trial ? 1.0 : progress_factor);
-}
-
-double TimeLimits::sleep_seconds(const std::string& printed_case, Patience patience) const {
-    return sleep_factor * cpu_seconds(printed_case, patience);
-}
-
-std::string TimeLimits::history(const std::string& printed_case) const {
-    const auto found = histories_.find(history_of(printed_case));
+std::string TimeLimits::history(const Work& work) const {
+    const auto found = histories_.find(kind_of(work));
     if (found == histories_.end()) return "no case of this run has ended";
     return "the slowest case of this run took " + print_seconds(found->second.slowest_seconds);
 }

@@ -14,18 +14,14 @@
 // limit.
 #pragma once
 
-#include <functional>
 #include <map>
 #include <string>
 #include <utility>
 
-#include "harness/cases/outcome.hpp"
+#include "harness/workers/process.hpp"
+#include "harness/workers/work.hpp"
 
 namespace gradverify {
-
-/// For a trial of shrinking, a tenth of the limit will do: what it finds is confirmed with all of
-/// it.
-enum class Patience { full, trial };
 
 struct TimeLimitOptions {
     /// A thousand times a typical case; covers a slow start of the process too.
@@ -35,35 +31,33 @@ struct TimeLimitOptions {
     double cuda_factor = 3.0;
     /// Many times what a case on a large problem may take.
     double large_seconds = 120.0;
-    /// The work of a printed case in multiply-adds; without it every case has the same limit.
-    std::function<double(const std::string& printed_case)> multiply_adds{};
 };
 
 class TimeLimits {
   public:
-    explicit TimeLimits(TimeLimitOptions options) : options_(std::move(options)) {}
+    explicit TimeLimits(TimeLimitOptions options) : options_(options) {}
 
     /// Takes note of how long a case took.
-    void completed(const std::string& printed_case, const Outcome& outcome);
+    void completed(const Work& work, const Outcome& outcome);
 
-    /// Since the last sign of life.
-    double cpu_seconds(const std::string& printed_case, Patience patience) const;
-    /// Whatever signs of life there are. A trial of shrinking has no more than without: a candidate
-    /// that takes long is no smaller problem.
-    double cpu_seconds_in_all(const std::string& printed_case, Patience patience) const;
-    double sleep_seconds(const std::string& printed_case, Patience patience) const;
+    /// In all, a trial of shrinking has no more than without a sign of life: a candidate that takes
+    /// long is no smaller problem. Says nothing of memory.
+    WorkerAllowance allowance(const Work& work, Patience patience) const;
     /// `the slowest case of this run took 0.04 s`.
-    std::string history(const std::string& printed_case) const;
+    std::string history(const Work& work) const;
 
   private:
     /// The limit without history.
-    double allowance(const std::string& printed_case) const;
+    double parenthesis(const Work& work) const;
 
     struct History {
         double slowest_seconds = 0.0, largest_share = 0.0;
     };
+    using Kind = std::pair<std::string, bool>;  ///< the device, and whether it is large
+    static Kind kind_of(const Work& work) { return {work.device, work.is_large}; }
+
     TimeLimitOptions options_;
-    std::map<std::string, History, std::less<>> histories_;  ///< by `history_of`
+    std::map<Kind, History> histories_;
 };
 
 }  // namespace gradverify

@@ -6,25 +6,25 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <csignal>
 #include <cstdio>
-#include <cstring>
 #include <exception>
 #include <fstream>
 #include <new>
+#include <optional>
 
 #include "harness/base/errors.hpp"
 #include "harness/devices/call_note.hpp"
 #include "harness/devices/device.hpp"
 #include "harness/devices/launch.hpp"
+#include "harness/workers/protocol.hpp"
 
 namespace gradverify {
 
 namespace {
 
-bool write_line(std::string line) {
-    line += '\n';
+bool write_answer(const Answer& answer) {
+    const std::string line = encode(answer) + '\n';
     std::size_t done = 0;
     while (done < line.size()) {
         const ssize_t count = write(worker_answer_fd, line.data() + done, line.size() - done);
@@ -44,16 +44,10 @@ bool read_line(FILE* from, std::string& line) {
     return false;
 }
 
-std::string one_line(std::string text) {
-    std::ranges::replace(text, '\n', ' ');
-    return text;
-}
-
 /// What it returns, or what it throws as an errored outcome.
-template <class Work>
-Outcome guarded(const Work& work) {
+Outcome guarded(const auto& call) {
     try {
-        return work();
+        return call();
     } catch (const EnvironmentError&) {
         throw;
     } catch (const std::bad_alloc&) {
@@ -65,26 +59,32 @@ Outcome guarded(const Work& work) {
     }
 }
 
-std::string answer(const CaseServer& server, const std::string& request) {
-    if (!request.starts_with(worker_probe)) {
-        note_case();
-        try {
-            if (request.starts_with(worker_measure))
-                return guarded([&] {
-                           return server.measure(
-                               std::string_view(request).substr(std::strlen(worker_measure)));
-                       })
-                    .to_json();
-            return run_guarded(server, request).to_json();
-        } catch (const EnvironmentError& wrong) {
-            return worker_unreachable + one_line(wrong.what());
-        }
-    }
+Answer outcome_or_unreachable(const auto& call) {
+    note_case();
     try {
-        return one_line(why_unavailable(request.substr(std::string_view(worker_probe).size())));
-    } catch (const std::exception& wrong) {
-        return one_line(wrong.what());
+        return guarded(call);
+    } catch (const EnvironmentError& wrong) {
+        return Unreachable{wrong.what()};
     }
+}
+
+Probed answer_probe(const Probe& probe) {
+    try {
+        return {why_unavailable(probe.device)};
+    } catch (const std::exception& wrong) {
+        return {wrong.what()};
+    }
+}
+
+/// Nothing for what is not answered.
+std::optional<Answer> answer(const CaseServer& server, const Request& request) {
+    if (const auto* probe = std::get_if<Probe>(&request)) return answer_probe(*probe);
+    if (const auto* run = std::get_if<RunCase>(&request))
+        return outcome_or_unreachable([&] { return server.run(run->printed_case); });
+    if (const auto* measure = std::get_if<MeasureRequest>(&request))
+        return outcome_or_unreachable([&] { return server.measure(*measure); });
+    distrust(std::get<Distrust>(request).kernel);
+    return std::nullopt;
 }
 
 /// What a process that runs foreign code should not do to the machine.
@@ -131,16 +131,13 @@ int worker_main(const CaseServer& server) {
         return 2;
     }
     keep_modest();
-    if (!write_line(worker_greeting)) return 0;
-    std::string request;
-    while (read_line(requests, request)) {
-        if (request.starts_with(worker_distrust)) {
-            distrust(request.substr(std::string_view(worker_distrust).size()));
-            continue;
-        }
-        const std::string said = answer(server, request);
-        if (!write_line(said)) return 0;
-        if (device_was_lost() || said.starts_with(worker_unreachable)) {
+    if (!write_answer(Ready{})) return 0;
+    std::string line;
+    while (read_line(requests, line)) {
+        const auto said = answer(server, decode_request(line));
+        if (!said) continue;
+        if (!write_answer(*said)) return 0;
+        if (device_was_lost() || std::holds_alternative<Unreachable>(*said)) {
             // Destructors would talk to the lost device.
             _exit(worker_exit_device_lost);
         }

@@ -64,8 +64,7 @@ Outcome measure_time(const Registry& registry, const MeasureRequest& request) {
 
 }  // namespace
 
-Outcome measure(const Registry& registry, std::string_view line) {
-    const MeasureRequest request = MeasureRequest::from_json(line);
+Outcome measure(const Registry& registry, const MeasureRequest& request) {
     try {
         if (request.what == MeasureRequest::What::time) return measure_time(registry, request);
         Outcome outcome = Outcome::passed();

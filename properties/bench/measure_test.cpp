@@ -13,9 +13,7 @@ namespace {
 
 using namespace gradverify;
 
-Outcome ask(const MeasureRequest& request) {
-    return measure(Registry::instance(), request.to_json());
-}
+Outcome ask(const MeasureRequest& request) { return measure(Registry::instance(), request); }
 
 BenchGroup group_of(const std::string& kernel, const std::string& problem) {
     const Kernel& found = *Registry::instance().find_kernel(kernel);

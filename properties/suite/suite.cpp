@@ -189,7 +189,7 @@ Outcome KernelSuite::run(std::string_view printed) const {
     return outcome;
 }
 
-Outcome KernelSuite::measure(std::string_view request) const {
+Outcome KernelSuite::measure(const MeasureRequest& request) const {
     return gradverify::measure(registry_, request);
 }
 

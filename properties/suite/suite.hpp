@@ -34,7 +34,7 @@ class KernelSuite final : public Suite {
     ProblemsInOrder problems_in_order(const Row& row) const override;
     std::vector<Case> dense_cases(const Row& row, const Problem& problem) const override;
     Outcome run(std::string_view printed_case) const override;
-    Outcome measure(std::string_view request) const override;
+    Outcome measure(const MeasureRequest& request) const override;
     std::vector<Case> with_calls_before(const Case& failing) const override;
     Shrunk shrink(const Case& found, const Outcome& outcome,
                   const CaseRunner& runner) const override;

@@ -34,7 +34,7 @@ TEST_CASE("a bug of one length in a hundred is found, with one row and one colum
         REQUIRE(failure);
         const Shrunk shrunk =
             suite.shrink(failure->found, failure->outcome,
-                         [&](const Case& candidate) { return pool.run(candidate.print()); });
+                         [&](const Case& candidate) { return pool.run(candidate); });
         // How near to 769 tokens it comes depends on the seconds that shrinking has.
         const Problem& problem = shrunk.smallest.problem;
         CAPTURE(problem.print());

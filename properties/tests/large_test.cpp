@@ -287,7 +287,7 @@ TEST_CASE("on a GPU offsets and counts of 32 bits are found, and kernels of 64 p
         bool any = false;
         for (std::int64_t i = 0; i < cases; ++i) {
             const Case drawn = drawn_case(suite, row_of(name, "cuda"), 1, i);
-            const Outcome outcome = pool.run(drawn.print());
+            const Outcome outcome = pool.run(drawn);
             MESSAGE(drawn.print() << ": " << name_of(outcome.verdict) << " " << outcome.message);
             CHECK(outcome.verdict != Verdict::errored);
             any |= outcome.verdict == Verdict::failed;
@@ -321,8 +321,9 @@ TEST_CASE("on a GPU a kernel with a block for each plane takes more than 2^31 of
     }
     WorkerPool pool({.command = suite_worker_command(), .jobs = 1});
     const Outcome outcome = pool.run(
-        "v1:conv.forward/depthwise:holds_when_large:cuda:n=536870912,k=5,in=1:dense=2"
-        ":copies=n*536870912");
+        Case::parse("v1:conv.forward/depthwise:holds_when_large:cuda:n=536870912,k=5,in=1:dense=2"
+                    ":copies=n*536870912",
+                    Registry::instance()));
     CHECK(outcome.verdict == Verdict::passed);
     CHECK(outcome.message == "");
 }

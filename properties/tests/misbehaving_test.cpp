@@ -92,7 +92,7 @@ void check_misbehaving(const Misbehaving& kernel, const RowResult& result,
     CHECK(generality.problems > 1);
     CHECK(result.failure->witnesses.empty());
     WorkerPool other(workers());
-    const Outcome again = other.run(result.failure->smallest.print(), {.alone = true});
+    const Outcome again = other.run(result.failure->smallest, {.alone = true});
     CHECK(again.verdict == Verdict::failed);
     CAPTURE(again.message);
     if (known) CHECK(begins_as(again.message, kernel.cause));
@@ -152,8 +152,7 @@ TEST_CASE("what a launcher may refuse is skipped, and nothing else is for it") {
         const Outcome timed = suite.measure(MeasureRequest{.what = MeasureRequest::What::time,
                                                            .device = device,
                                                            .kernel = "conv.grad_bias/may_refuse",
-                                                           .problem = "k=3,in=1x1"}
-                                                .to_json());
+                                                           .problem = "k=3,in=1x1"});
         CHECK(timed.verdict == Verdict::skipped);
         CHECK(timed.message == "refused: too many channels");
         const auto forward = check_all(suite, "conv.forward/always_refuses", "*", device);
@@ -170,8 +169,9 @@ TEST_CASE("a kernel that takes a thousand times its usual time for a thousand bl
         CAPTURE(device);
         WorkerPool pool(workers());
         const Outcome slow =
-            pool.run("v1:conv.grad_bias/slow_in_blocks:matches_reference:" + device +
-                     ":k=1000,in=1x1:seed=1");
+            pool.run(Case::parse("v1:conv.grad_bias/slow_in_blocks:matches_reference:" + device +
+                                     ":k=1000,in=1x1:seed=1",
+                                 Registry::instance()));
         CAPTURE(slow.message);
         CHECK(slow.verdict == Verdict::passed);
     }

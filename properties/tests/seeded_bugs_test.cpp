@@ -43,11 +43,11 @@ TEST_CASE("a kernel that keeps its first geometry is replayed with the call befo
                 "only after a call on " + shrunk.smallest.setting.before->print() +
                 " in the same process, so the kernel keeps state between calls: "));
             WorkerPool other(one_suite_worker());
-            CHECK(other.run(printed).verdict == Verdict::failed);
+            CHECK(other.run(shrunk.smallest).verdict == Verdict::failed);
             Case without = shrunk.smallest;
             without.setting.before.reset();
             WorkerPool another(one_suite_worker());
-            CHECK(another.run(without.print()).verdict != Verdict::failed);
+            CHECK(another.run(without).verdict != Verdict::failed);
         }
     }
 }
@@ -89,8 +89,10 @@ TEST_CASE("buffers end or begin at the unmapped page by turns; stays_in_bounds d
     const auto failures_of = [&](const std::string& property) {
         int failures = 0;
         for (int seed = 1; seed <= 40; ++seed) {
-            const Outcome outcome = pool.run("v1:conv.grad_bias/bug_read_ahead:" + property +
-                                             ":cpu:in=1x1:seed=" + std::to_string(seed));
+            const Outcome outcome =
+                pool.run(Case::parse("v1:conv.grad_bias/bug_read_ahead:" + property +
+                                         ":cpu:in=1x1:seed=" + std::to_string(seed),
+                                     Registry::instance()));
             if (outcome.verdict != Verdict::failed) continue;
             ++failures;
             CAPTURE(outcome.message);

@@ -52,7 +52,7 @@ Measured measure(const SeededBug& bug, const Row& row, int seeds) {
     WorkerPool pool(one_suite_worker());
     Measured measured{.seeds = seeds};
     // A worker, its device and the generator are made once in a run, not once for each bug.
-    if (const auto warm = suite.draw(row, 0, 0).drawn) pool.run(warm->print());
+    if (const auto warm = suite.draw(row, 0, 0).drawn) pool.run(*warm);
     for (int seed = 1; seed <= seeds; ++seed) {
         const auto start = Clock::now();
         const auto failure =

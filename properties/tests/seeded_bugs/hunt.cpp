@@ -26,7 +26,7 @@ std::optional<FirstFailure> first_failure(const Suite& suite, const Row& row, st
     for (std::int64_t i = 0; i < cases_maximum; ++i) {
         const auto draw = suite.draw(row, seed, i);
         if (!draw.drawn) throw std::runtime_error(draw.why_none);
-        const Outcome outcome = pool.run(draw.drawn->print());
+        const Outcome outcome = pool.run(*draw.drawn);
         if (outcome.verdict == Verdict::failed) return {{*draw.drawn, outcome, i + 1}};
         if (outcome.verdict == Verdict::errored) throw std::runtime_error(outcome.message);
     }
@@ -63,16 +63,15 @@ void hunt_down(const Suite& suite, const SeededBug& bug, const std::string& devi
     // Of one or two parameters any draw may be the smallest.
     if (hunt.begins_above && row->kernel->op->space.parameters().size() > 2)
         CHECK(failure->found.problem.print() != bug.smallest);
-    const Shrunk shrunk =
-        suite.shrink(failure->found, failure->outcome,
-                     [&](const Case& candidate) { return pool.run(candidate.print()); });
+    const Shrunk shrunk = suite.shrink(failure->found, failure->outcome,
+                                       [&](const Case& candidate) { return pool.run(candidate); });
     const std::string printed = shrunk.smallest.print();
     CAPTURE(printed);
     CHECK(shrunk.smallest.problem.print() == bug.smallest);
     CHECK(shrunk.minimal() == bug.certified);
     if (!hunt.is_replayed) return;
     WorkerPool other(one_suite_worker());
-    CHECK(other.run(printed).verdict == Verdict::failed);
+    CHECK(other.run(Case::parse(printed, Registry::instance())).verdict == Verdict::failed);
 }
 
 void hunt_down_all(std::span<const SeededBug> bugs, const Hunt& hunt) {

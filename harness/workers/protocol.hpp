@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Decides what travels between a driver and its workers: the kinds of requests and answers, and how
+// each is one line of text. Both sides read and write with these functions alone.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "harness/cases/measurement.hpp"
+#include "harness/cases/outcome.hpp"
+
+namespace gradverify {
+
+/// Answered by an Outcome, as a MeasureRequest is.
+struct RunCase {
+    std::string printed_case;
+};
+
+/// Is this device there? Answered by a Probed.
+struct Probe {
+    std::string device;
+};
+
+/// Not answered: a kernel that is not to be called on another's behalf; see call_note.hpp.
+struct Distrust {
+    std::string kernel;
+};
+
+using Request = std::variant<RunCase, MeasureRequest, Probe, Distrust>;
+
+/// What a worker says first.
+struct Ready {};
+
+struct Probed {
+    std::string why_not;  ///< empty when the device is there
+};
+
+/// Instead of an Outcome: this process can't reach the device, and ends.
+struct Unreachable {
+    std::string why;
+};
+
+using Answer = std::variant<Ready, Outcome, Probed, Unreachable>;
+
+/// The line, without its end. A line break in a text becomes a blank.
+std::string encode(const Request& request);
+std::string encode(const Answer& answer);
+
+/// **Errors** std::invalid_argument for a line that is none, here and below.
+Request decode_request(std::string_view line);
+Answer decode_answer(std::string_view line);
+
+}  // namespace gradverify

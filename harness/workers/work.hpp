@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is to be done in a worker, with all that the driver's side needs to know of it: made once,
+// where a case is drawn or read. Only the worker reads the case's text again.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include "harness/cases/case.hpp"
+#include "harness/workers/protocol.hpp"
+
+namespace gradverify {
+
+struct Work {
+    /// A case is work, so this converts.
+    Work(const Case& checked, const Registry& registry = Registry::instance())
+        : request(RunCase{checked.print()}),
+          kernel(registry.find_kernel(checked.kernel)),
+          property(checked.property),
+          device(checked.device),
+          multiply_adds(kernel ? kernel->pass->multiply_adds(checked.problem) : 0.0),
+          is_large(checked.setting.copies.has_value()) {}
+    explicit Work(Request asked) : request(std::move(asked)) {}
+
+    Request request;
+    const Kernel* kernel = nullptr;  ///< null where none is registered by the case's name
+    std::string property, device;
+    double multiply_adds = 0.0;
+    bool is_large = false;  ///< a case on a large problem, made of copies
+};
+
+/// For a trial of shrinking, a tenth of the time limit will do: what it finds is confirmed with all
+/// of it.
+enum class Patience { full, trial };
+
+/// Work as a pool was given it.
+struct Task {
+    std::int64_t ticket = 0;
+    Work work;
+    Patience patience = Patience::full;
+};
+
+}  // namespace gradverify

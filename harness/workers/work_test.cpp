@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/workers/work.hpp"
+
+#include <doctest/doctest.h>
+
+#include "harness/testing/operator.hpp"
+
+using namespace gradverify;
+using namespace gradverify::testing;
+
+TEST_CASE("the work of a case knows of it what the driver's side asks") {
+    Registry registry;
+    Operator op = toy_operator();
+    op.passes[0].multiply_adds = [](const Problem& problem) {
+        return 10.0 * static_cast<double>(problem.on_axis("in", 0));
+    };
+    registry.add(std::move(op));
+    registry.add(toy_kernel("any"));
+    registry.check();
+    const Kernel* kernel = registry.find_kernel("toy.forward/any");
+    Case checked{.kernel = kernel->name,
+                 .property = "repeatable",
+                 .device = "cpu",
+                 .problem = Problem::parse(kernel->op->space, "in=3"),
+                 .data = {.seed = 5}};
+    const Work work(checked, registry);
+    CHECK(std::get<RunCase>(work.request).printed_case == checked.print());
+    CHECK(work.kernel == kernel);
+    CHECK(work.property == "repeatable");
+    CHECK(work.device == "cpu");
+    CHECK(work.multiply_adds == 30.0);
+    CHECK_FALSE(work.is_large);
+    checked.setting.copies = Copies{"n", 2};
+    CHECK(Work(checked, registry).is_large);
+    checked.kernel = "toy.forward/unknown";
+    CHECK(Work(checked, registry).kernel == nullptr);
+    CHECK(Work(checked, registry).multiply_adds == 0.0);
+}
