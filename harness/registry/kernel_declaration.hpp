@@ -123,9 +123,8 @@ class KernelDeclaration {
     /// A feature of the operator that ordinary kernels do without:
     /// `supports("asymmetric_padding")`.
     KernelDeclaration& supports(std::string_view feature);
-    /// A condition that no constraint can express, and its text for `list`; two threads may ask it
-    /// at the same time. Draws that it rejects are drawn again: express what you can as
-    /// constraints.
+    /// A condition that no constraint can express, and its text for `list`. Draws that it rejects
+    /// are drawn again: express what you can as constraints.
     KernelDeclaration& only_if(std::string_view text, Predicate supported);
     /// Device memory that the launcher wants beside its tensors.
     KernelDeclaration& workspace(WorkspaceBytes bytes);
