@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The type that a kernel computes in, by the type of its tensors: half, bfloat16 and floats of 8
 // bits are read into floats, and a result is rounded to nearest once, when it is stored. Integers
-// are summed in 32 bits. Pairs are complex numbers.
+// are summed in 32 bits.
 #pragma once
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
-#include <vector_types.h>
 
 #include <cstdint>
 
@@ -17,14 +16,6 @@ struct AccumulatorOf {
 template <>
 struct AccumulatorOf<double> {
     using type = double;
-};
-template <>
-struct AccumulatorOf<float2> {
-    using type = float2;
-};
-template <>
-struct AccumulatorOf<double2> {
-    using type = double2;
 };
 template <>
 struct AccumulatorOf<std::int32_t> {

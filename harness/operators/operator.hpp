@@ -99,9 +99,6 @@ struct TensorSpec {
     bool may_be_invalid = false;
     /// The layouts that kernels may declare, row-major first; empty: that alone, without a name.
     std::vector<AxisOrder> orders{};
-    /// The last axis is one of two numbers that lie beside each other in every layout: the parts of
-    /// complex numbers.
-    bool is_of_pairs = false;
     /// Beside these any that a tag says (layout_tag.hpp).
     LayoutTags tags{};
 

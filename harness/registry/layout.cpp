@@ -354,10 +354,6 @@ std::vector<std::string> mistakes_in_layouts(const KernelDeclaration& kernel, co
                                "' needs a tensor of the pass; there are " + joined(names));
             continue;
         }
-        if (support.any_strides && op.tensor_named(support.tensor).is_of_pairs)
-            mistakes.push_back(support.tensor +
-                               " holds pairs, which padded rows would take apart: name its "
-                               "layouts by layout_of instead of strided");
         for (const std::string& order : support.orders)
             if (auto why = why_no_order(op.tensor_named(support.tensor), order); !why.empty())
                 mistakes.push_back(std::move(why));

@@ -2,13 +2,11 @@
 // Convolution in one, two and three dimensions, by its definition: a thread for each element of a
 // result. Of two tensors that a filter joins, the image (conv's x, conv_transpose's y) and the
 // features (conv's y, conv_transpose's x), so that each kernel here serves both operators. Tensors
-// are read and written by their strides; their elements may be of several types, and pairs: complex
-// numbers. Written for the kernels alone: the references have their own geometry.
+// are read and written by their strides; their elements may be of several types. Written for the
+// kernels alone: the references have their own geometry.
 #pragma once
 
 #include <cuda_runtime.h>
-
-#include <type_traits>
 
 #include "harness/kernel.hpp"
 #include "kernels/element.cuh"
@@ -27,46 +25,13 @@ struct Strided {
     }
 };
 
-/// Numbers of an element: two of a complex one, which are the last axis of its tensor.
-template <class T>
-constexpr int numbers_of = detail::is_pair<std::remove_const_t<T>>() ? 2 : 1;
-
-template <class T>
-T* elements_of(const TensorView& view) {
-    if constexpr (numbers_of<T> == 2)
-        return view.as_pairs<T>();
-    else
-        return view.as<T>();
-}
-
 template <class T>
 Strided<T> strided(const TensorView& view) {
-    constexpr int numbers = numbers_of<T>;
-    const int rank = view.rank - (numbers - 1);
-    Strided<T> tensor{elements_of<T>(view), view.stride(0) / numbers, view.stride(1) / numbers, {}};
-    for (int axis = 2; axis < rank; ++axis)
-        tensor.axes[axis + 3 - rank] = view.stride(axis) / numbers;
+    Strided<T> tensor{view.as<T>(), view.stride(0), view.stride(1), {}};
+    for (int axis = 2; axis < view.rank; ++axis)
+        tensor.axes[axis + 3 - view.rank] = view.stride(axis);
     return tensor;
 }
-
-/// sum += term, of numbers and of pairs.
-template <class Sum>
-__device__ void add_to(Sum& sum, const Sum& term) {
-    if constexpr (numbers_of<Sum> == 2) {
-        sum.x += term.x;
-        sum.y += term.y;
-    } else {
-        sum += term;
-    }
-}
-
-/// sum += a * b in the sum's type, of real numbers.
-struct RealProduct {
-    template <class Sum, class A, class B>
-    __device__ void add(Sum& sum, const A& a, const B& b) const {
-        sum += static_cast<Sum>(a) * static_cast<Sum>(b);
-    }
-};
 
 struct DirectAxis {
     long long image, features, filter, stride, dilation, padding;
@@ -122,7 +87,7 @@ __device__ inline long long split(long long index, long long size0, long long si
 }
 
 /// features[n,k,o] = bias[k] + sum over c, taps of image * w[k,c,tap]; no bias where it is null.
-template <class Multiply, class Image, class Weight, class Feature>
+template <class Image, class Weight, class Feature>
 __global__ void to_features(Strided<const Image> image, Strided<const Weight> w,
                             const Feature* bias, Strided<Feature> features, DirectGeometry g,
                             long long elements) {
@@ -143,7 +108,8 @@ __global__ void to_features(Strided<const Image> image, Strided<const Weight> w,
                 for (tap[2] = 0; tap[2] < v.filter; ++tap[2]) {
                     if ((in[2] = v.pixel(out[2], tap[2])) < 0) continue;
                     for (long long c = 0; c < g.group_image; ++c)
-                        Multiply().add(sum, image.at(n, first + c, in), w.at(k, c, tap));
+                        sum += static_cast<Sum>(image.at(n, first + c, in)) *
+                               static_cast<Sum>(w.at(k, c, tap));
                 }
             }
         }
@@ -152,7 +118,7 @@ __global__ void to_features(Strided<const Image> image, Strided<const Weight> w,
 }
 
 /// image[n,c,i] = bias[c] + sum over k, taps of features * w[k,c,tap]; no bias where it is null.
-template <class Multiply, class Feature, class Weight, class Image>
+template <class Feature, class Weight, class Image>
 __global__ void to_image(Strided<const Feature> features, Strided<const Weight> w,
                          const Image* bias, Strided<Image> image, DirectGeometry g,
                          long long elements) {
@@ -173,8 +139,8 @@ __global__ void to_image(Strided<const Feature> features, Strided<const Weight> 
                 for (tap[2] = 0; tap[2] < v.filter; ++tap[2]) {
                     if ((out[2] = v.feature(in[2], tap[2])) < 0) continue;
                     for (long long k = first; k < first + g.group_features; ++k)
-                        Multiply().add(sum, features.at(n, k, out),
-                                       w.at(k, c % g.group_image, tap));
+                        sum += static_cast<Sum>(features.at(n, k, out)) *
+                               static_cast<Sum>(w.at(k, c % g.group_image, tap));
                 }
             }
         }
@@ -183,7 +149,7 @@ __global__ void to_image(Strided<const Feature> features, Strided<const Weight> 
 }
 
 /// dw[k,c,tap] = sum over n and positions of features * image.
-template <class Multiply, class Feature, class Image, class Weight>
+template <class Feature, class Image, class Weight>
 __global__ void to_filter(Strided<const Feature> features, Strided<const Image> image,
                           Strided<Weight> dw, DirectGeometry g, long long elements) {
     using Sum = Accumulator<Weight>;
@@ -203,7 +169,8 @@ __global__ void to_filter(Strided<const Feature> features, Strided<const Image> 
                     if ((in[1] = h.pixel(out[1], tap[1])) < 0) continue;
                     for (out[2] = 0; out[2] < v.features; ++out[2])
                         if ((in[2] = v.pixel(out[2], tap[2])) >= 0)
-                            Multiply().add(sum, features.at(n, k, out), image.at(n, first + c, in));
+                            sum += static_cast<Sum>(features.at(n, k, out)) *
+                                   static_cast<Sum>(image.at(n, first + c, in));
                 }
             }
         dw.at(k, c, tap) = static_cast<Weight>(sum);
@@ -222,7 +189,7 @@ __global__ void to_bias(Strided<const T> dy, T* db, long long batch, long long c
         for (long long i = 0; i < batch * size0 * size1 * size2; ++i) {
             long long position[3];
             const long long n = split(i, size0, size1, size2, position);
-            add_to(sum, static_cast<Sum>(dy.at(n, k, position)));
+            sum += static_cast<Sum>(dy.at(n, k, position));
         }
         db[k] = static_cast<T>(sum);
     }
@@ -236,52 +203,45 @@ inline unsigned direct_blocks(long long elements, int block_size) {
 
 /// Launchers: the types are those of the tensors in the order of the arguments, one for all of them
 /// unless more are named. The bias has the result's.
-template <class Image, class Weight = Image, class Feature = Image, class Multiply = RealProduct,
-          class Parameters>
+template <class Image, class Weight = Image, class Feature = Image, class Parameters>
 void launch_to_features(const Parameters& p, const TensorView& image, const TensorView& w,
                         const TensorView* bias, const TensorView& features, const Launch& launch) {
-    const long long elements = features.elements() / numbers_of<Feature>;
+    const long long elements = features.elements();
     if (elements == 0) return;
-    to_features<Multiply>
-        <<<direct_blocks(elements, launch.block_size), launch.block_size, 0, launch.stream>>>(
-            strided<const Image>(image), strided<const Weight>(w),
-            bias ? elements_of<const Feature>(*bias) : nullptr, strided<Feature>(features),
-            direct_geometry(p, image, features), elements);
+    to_features<<<direct_blocks(elements, launch.block_size), launch.block_size, 0,
+                  launch.stream>>>(strided<const Image>(image), strided<const Weight>(w),
+                                   bias ? bias->as<const Feature>() : nullptr,
+                                   strided<Feature>(features), direct_geometry(p, image, features),
+                                   elements);
 }
 
-template <class Feature, class Weight = Feature, class Image = Feature,
-          class Multiply = RealProduct, class Parameters>
+template <class Feature, class Weight = Feature, class Image = Feature, class Parameters>
 void launch_to_image(const Parameters& p, const TensorView& features, const TensorView& w,
                      const TensorView* bias, const TensorView& image, const Launch& launch) {
-    const long long elements = image.elements() / numbers_of<Image>;
+    const long long elements = image.elements();
     if (elements == 0) return;
-    to_image<Multiply>
-        <<<direct_blocks(elements, launch.block_size), launch.block_size, 0, launch.stream>>>(
-            strided<const Feature>(features), strided<const Weight>(w),
-            bias ? elements_of<const Image>(*bias) : nullptr, strided<Image>(image),
-            direct_geometry(p, image, features), elements);
+    to_image<<<direct_blocks(elements, launch.block_size), launch.block_size, 0, launch.stream>>>(
+        strided<const Feature>(features), strided<const Weight>(w),
+        bias ? bias->as<const Image>() : nullptr, strided<Image>(image),
+        direct_geometry(p, image, features), elements);
 }
 
-template <class Feature, class Image = Feature, class Weight = Feature,
-          class Multiply = RealProduct, class Parameters>
+template <class Feature, class Image = Feature, class Weight = Feature, class Parameters>
 void launch_to_filter(const Parameters& p, const TensorView& features, const TensorView& image,
                       const TensorView& dw, const Launch& launch) {
-    const long long elements = dw.elements() / numbers_of<Weight>;
-    to_filter<Multiply>
-        <<<direct_blocks(elements, launch.block_size), launch.block_size, 0, launch.stream>>>(
-            strided<const Feature>(features), strided<const Image>(image), strided<Weight>(dw),
-            direct_geometry(p, image, features), elements);
+    const long long elements = dw.elements();
+    to_filter<<<direct_blocks(elements, launch.block_size), launch.block_size, 0, launch.stream>>>(
+        strided<const Feature>(features), strided<const Image>(image), strided<Weight>(dw),
+        direct_geometry(p, image, features), elements);
 }
 
 template <class T>
 void launch_to_bias(const TensorView& dy, const TensorView& db, const Launch& launch) {
-    const int rank = dy.rank - (numbers_of<T> - 1);
     long long sizes[3] = {1, 1, 1};
-    for (int axis = 2; axis < rank; ++axis) sizes[axis + 3 - rank] = dy.size(axis);
+    for (int axis = 2; axis < dy.rank; ++axis) sizes[axis + 3 - dy.rank] = dy.size(axis);
     to_bias<T>
         <<<direct_blocks(dy.size(1), launch.block_size), launch.block_size, 0, launch.stream>>>(
-            strided<const T>(dy), elements_of<T>(db), dy.size(0), dy.size(1), sizes[0], sizes[1],
-            sizes[2]);
+            strided<const T>(dy), db.as<T>(), dy.size(0), dy.size(1), sizes[0], sizes[1], sizes[2]);
 }
 
 /// What all of them support and promise.

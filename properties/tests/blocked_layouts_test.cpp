@@ -75,8 +75,6 @@ TEST_CASE("the elements of blocked images and filters lie where their names say"
                          std::invalid_argument);
     CHECK_THROWS_WITH_AS(place("relayout", "x", "gnchw", image, {0, 0, 0, 0}),
                          doctest::Contains("it has no groups"), std::invalid_argument);
-    CHECK_THROWS_WITH_AS(place("complex_conv", "x", "nChw16c", image, {0, 0, 0, 0}),
-                         "x has no layout 'nChw16c'; there are: nchw, nhwc", std::invalid_argument);
 }
 
 TEST_CASE("the elements of filters that are cut twice lie where their names say") {

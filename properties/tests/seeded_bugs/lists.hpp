@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The seeded bugs by subject, beside those of list.hpp: of layouts and masks, of blocked layouts,
-// of convolutions as products, of complex numbers, of tensor cores, of element types, of operators
-// that are declared by their forward function. Which property must kill each, and at which problem;
-// nothing of how.
+// of convolutions as products, of tensor cores, of element types, of operators that are declared by
+// their forward function. Which property must kill each, and at which problem; nothing of how.
 #pragma once
 
 #include <vector>
@@ -99,22 +98,6 @@ constexpr SeededBug product_bugs[] = {
     {"conv.grad_input/bug_overlaps_overwritten", "matches_reference", "in=1,filter=2,padding=1"},
     {"conv.forward/bug_multiplier_ignored", "matches_reference", "c=2,k=4,groups=2,in=1"},
     {"conv.grad_input/bug_first_of_multiplier", "matches_reference", "k=2,in=1"},
-};
-
-// On complex numbers: a conjugate, a sign or a part is wrong.
-constexpr SeededBug complex_bugs[] = {
-    {"complex_conv.forward/bug_square_of_i_is_one", "matches_reference", "in=1"},
-    {"complex_conv.forward/bug_cross_products_subtracted", "matches_reference", "in=1"},
-    {"complex_conv.grad_input/bug_not_conjugated", "matches_reference", "in=1"},
-    {"complex_conv.grad_input/bug_not_conjugated", "adjoint_identity", "in=1"},
-    {"complex_conv.grad_weight/bug_not_conjugated", "matches_reference", "in=1"},
-    {"complex_conv.grad_weight/bug_not_conjugated", "matches_finite_differences", "in=1"},
-    {"complex_conv.grad_weight/bug_other_conjugated", "adjoint_identity", "in=1"},
-    {"complex_conv.grad_bias/bug_real_part_alone", "matches_reference", "in=1"},
-    // One pair is two planes of one number.
-    {"complex_conv.grad_bias/bug_planes", "matches_reference", "in=2"},
-    {"complex_conv_transpose.forward/bug_filter_conjugated", "matches_reference", "in=1"},
-    {"complex_conv_transpose.grad_weight/bug_dy_conjugated", "adjoint_identity", "in=1"},
 };
 
 // Of the tiles of kernels on tensor cores.
