@@ -36,12 +36,13 @@ std::optional<Row> row_of(const SeededBug& bug, const std::string& device);
 /// How hard a bug is looked for, and what is asked of it besides its smallest problem.
 struct Hunt {
     std::int64_t cases_maximum = 1000;
-    bool begins_above = false;  ///< it is found where the problem is larger than the smallest
+    bool begins_above = false;  ///< from one of two seeds it is found at a larger problem
     bool is_replayed = true;    ///< its last line fails again in another process
 };
 
-/// Checks that a bug is killed from this seed, and shrunk to its smallest problem.
-void hunt_down(const Suite& suite, const SeededBug& bug, const std::string& device,
+/// Checks that a bug is killed from this seed, and shrunk to its smallest problem; says whether it
+/// was found at a larger one, or can't be found on this device.
+bool hunt_down(const Suite& suite, const SeededBug& bug, const std::string& device,
                std::uint64_t seed, const Hunt& hunt);
 /// Each of these bugs, from two seeds, on every device that can see it; from the generator alone,
 /// without the fixed list of small problems.
