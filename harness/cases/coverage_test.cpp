@@ -64,7 +64,8 @@ TEST_CASE("a kernel says what it could have missed, by the row that covered leas
     const Declared own(toy_kernel("own").where("n", between(1, 4)));
     const auto reach = reach_of(*own.kernel, {"n=2,in=1", "in=9", "n=2,in=8"});
     RowResult wide, narrow, failed;
-    wide.row = narrow.row = failed.row = {own.kernel, "matches_reference", "cpu"};
+    wide.row = narrow.row = failed.row =
+        Row{own.kernel, property_called("matches_reference"), "cpu"};
     wide.verdict = narrow.verdict = Verdict::passed;
     failed.verdict = Verdict::failed;
     wide.within_reach = narrow.within_reach = reach;
