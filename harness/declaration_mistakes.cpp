@@ -192,12 +192,6 @@ void check_steps(const Operator& op, const std::string& pass, bool exists,
                                    whole + "', which does not exist");
 }
 
-/// Whether layouts may have an axis for the groups that the parameter counts.
-bool splits_layouts(const Operator& op, const std::string& parameter) {
-    const auto splits = [&](const TensorSpec& tensor) { return tensor.tags.groups == parameter; };
-    return std::ranges::any_of(op.inputs, splits) || std::ranges::any_of(op.outputs, splits);
-}
-
 /// Runs the forward function on the probes; one at a time, so that the first failure is told.
 void run_probes(const Operator& op, const ForwardFunctions& functions, Mistakes& mistakes) {
     int valid = 0;
@@ -228,7 +222,7 @@ void run_probes(const Operator& op, const ForwardFunctions& functions, Mistakes&
     // Elsewhere only: nothing is known of what is read.
     if (valid < 2) return;
     for (const ParameterSpec& spec : op.space.parameters())
-        if (!reads.names().contains(spec.name) && !splits_layouts(op, spec.name))
+        if (!reads.names().contains(spec.name))
             mistakes.push_back("nothing reads the parameter " + spec.name +
                                ": no shape, no valid_if() and not the forward function; use it, or "
                                "take it out of the declaration");

@@ -67,11 +67,7 @@ OperatorDeclaration& OperatorDeclaration::defined_for_nan(std::string input) {
 }
 OperatorDeclaration& OperatorDeclaration::layouts(std::string tensor,
                                                   std::vector<AxisOrder> orders) {
-    return layouts(std::move(tensor), std::move(orders), {});
-}
-OperatorDeclaration& OperatorDeclaration::layouts(std::string tensor, std::vector<AxisOrder> orders,
-                                                  LayoutTags tags) {
-    layouts_.push_back({std::move(tensor), std::move(orders), std::move(tags)});
+    layouts_.push_back({std::move(tensor), std::move(orders)});
     return *this;
 }
 OperatorDeclaration& OperatorDeclaration::output(std::string name, Shape shape) {
@@ -188,10 +184,7 @@ OperatorDeclaration::operator Operator() const {
     for (std::vector<TensorSpec>* tensors : {&op.inputs, &op.outputs})
         for (TensorSpec& tensor : *tensors)
             for (const Layouts& layouts : layouts_)
-                if (layouts.tensor == tensor.name) {
-                    tensor.orders = layouts.orders;
-                    tensor.tags = layouts.tags;
-                }
+                if (layouts.tensor == tensor.name) tensor.orders = layouts.orders;
     op.products = products_;
     op.is_piecewise_linear = is_piecewise_linear_;
     op.is_piecewise_polynomial = is_piecewise_polynomial_;

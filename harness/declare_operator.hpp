@@ -164,9 +164,6 @@ class OperatorDeclaration {
     /// The layouts that kernels may declare of a tensor, row-major first; without this row-major
     /// alone.
     OperatorDeclaration& layouts(std::string tensor, std::vector<AxisOrder> orders);
-    /// The same of a tensor of which kernels may declare any layout that a tag says.
-    OperatorDeclaration& layouts(std::string tensor, std::vector<AxisOrder> orders,
-                                 LayoutTags tags);
     /// An output without a cotangent: saved for the gradient, or a by-product.
     OperatorDeclaration& saved(std::string name, Shape shape, Holds holds = {});
 
@@ -256,7 +253,6 @@ class OperatorDeclaration {
     struct Layouts {
         std::string tensor;
         std::vector<AxisOrder> orders;
-        LayoutTags tags;
     };
     std::vector<Layouts> layouts_;
     ForwardFunctions functions_{};

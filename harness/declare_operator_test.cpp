@@ -130,8 +130,6 @@ TEST_CASE("a parameter that is never drawn, or never read, is a mistake") {
         "it, or take it out of the declaration");
     CHECK(contains(mistake_of(copying().attribute("eps", {1e-5, 0.1})),
                    "nothing reads the parameter eps"));
-    CHECK(Operator(copying().parameter("k").layouts("x", {}, {.letters = "n", .groups = "k"}))
-              .mistakes.empty());
     CHECK(Operator(copying().parameter("k").valid_if("an even k", [](const Problem& problem) {
               return problem.scalar("k") % 2 == 1;
           })).mistakes.empty());

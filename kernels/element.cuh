@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The type that a kernel computes in, by the type of its tensors: half, bfloat16 and floats of 8
-// bits are read into floats, and a result is rounded to nearest once, when it is stored. Integers
-// are summed in 32 bits.
+// bits are read into floats, and a result is rounded to nearest once, when it is stored.
 #pragma once
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
-
-#include <cstdint>
 
 template <class T>
 struct AccumulatorOf {
@@ -16,10 +13,6 @@ struct AccumulatorOf {
 template <>
 struct AccumulatorOf<double> {
     using type = double;
-};
-template <>
-struct AccumulatorOf<std::int32_t> {
-    using type = std::int32_t;
 };
 template <class T>
 using Accumulator = typename AccumulatorOf<T>::type;

@@ -47,7 +47,7 @@ bool may_be_rounding(const Outcome& outcome, const CallResult& result) {
 std::string advice(const CaseContext& context, const Outcome& outcome, const CallResult& result) {
     const KernelDeclaration& declared = context.declaration();
     const bool may_transform = !context.op().products.empty() && context.is_exact_on_integers() &&
-                               is_floating(declared.accumulator()) && !declared.saturates_results;
+                               !declared.saturates_results;
     if (outcome.verdict != Verdict::failed || !may_transform || !may_be_rounding(outcome, result))
         return {};
     return "; a kernel that transforms its data, as Winograd's and Fourier's convolutions do, "
@@ -62,11 +62,8 @@ Outcome within_rounding_bound(CaseContext& context) {
     if (const std::string complaint = result.complaint(); !complaint.empty())
         return Outcome::failed(complaint);
     const auto expected = context.within_rounding();
-    const bool are_integers = !is_floating(context.declaration().accumulator());
-    Outcome outcome =
-        combine(compare_outputs(result, expected, context.checked().setting),
-                are_integers ? "differs from the reference, on integers of the whole range"
-                             : "is further from the exact value than rounding can explain");
+    Outcome outcome = combine(compare_outputs(result, expected, context.checked().setting),
+                              "is further from the exact value than rounding can explain");
     outcome.message += advice(context, outcome, result);
     if (outcome.verdict == Verdict::failed) outcome.message += departing_step(context, result);
     outcome.sensitivity = sensitivity_of(expected, output_roundings(context));

@@ -234,8 +234,7 @@ std::vector<TensorSpec> inputs() {
                  const Parameters p(problem);
                  return spatial_sizes(p.n, p.c, p, [](const Axis& a) { return a.in; });
              },
-         .orders = image_orders(),
-         .tags = image_tags()},
+         .orders = image_orders()},
         {.name = "w",
          .sizes =
              [](const Problem& problem) {
@@ -243,8 +242,7 @@ std::vector<TensorSpec> inputs() {
                  return spatial_sizes(p.k, p.c / p.groups, p,
                                       [](const Axis& a) { return a.filter; });
              },
-         .orders = filter_orders("o", "i"),
-         .tags = filter_tags("o", "i")},
+         .orders = filter_orders("o", "i")},
         {.name = "b", .sizes = [](const Problem& problem) { return Sizes{problem.scalar("k")}; }}};
 }
 
@@ -255,8 +253,7 @@ std::vector<TensorSpec> outputs() {
                      const Parameters p(problem);
                      return spatial_sizes(p.n, p.k, p, output_size);
                  },
-             .orders = image_orders(),
-             .tags = image_tags()}};
+             .orders = image_orders()}};
 }
 
 double products_in_all(const Problem& problem) {

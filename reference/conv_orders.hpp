@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The layouts of images and filters, for the operators that have them: the names that frameworks
-// give them in two dimensions stand for one and three as well. Beside these there are oneDNN's
-// tags, of which a kernel names those that it takes: nChw16c, OIhw8i16o2i, gOIhw16i16o.
+// give them in two dimensions stand for one and three as well.
 #pragma once
 
 #include <string>
@@ -26,7 +25,6 @@ inline std::vector<AxisOrder> image_orders() {
     return {{"nchw", spatial_axes_last},
             {"nhwc", [](int rank) { return axes_then({0}, rank, {1}); }}};
 }
-inline LayoutTags image_tags() { return {.letters = "nc"}; }
 
 /// Of a tensor whose two axes before the spatial ones are called so. For "o" and "i": oihw, ohwi
 /// (KYXC) and hwio (RSCF).
@@ -37,9 +35,4 @@ inline std::vector<AxisOrder> filter_orders(const std::string& first, const std:
                  return axes_then({}, rank, {1, 0});
              }}};
 }
-/// The same of one whose operator has groups.
-inline LayoutTags filter_tags(const std::string& first, const std::string& second) {
-    return {.letters = first + second, .groups = "groups"};
-}
-
 }  // namespace gradverify

@@ -10,7 +10,7 @@ namespace {
 /// What both are; `outer` and `channels` are the two parameters in front of the spatial axes.
 OperatorDeclaration identity(const std::string& name, const std::string& outer,
                              const std::string& channels, const std::string& axis,
-                             const std::vector<AxisOrder>& orders, const LayoutTags& tags) {
+                             const std::vector<AxisOrder>& orders) {
     const auto sizes = [=](const Problem& problem) {
         Sizes all{problem.scalar(outer), problem.scalar(channels)};
         for (int i = 0; i < problem.rank(); ++i) all.push_back(problem.on_axis(axis, i));
@@ -25,9 +25,9 @@ OperatorDeclaration identity(const std::string& name, const std::string& outer,
         .separable_along(axis + "_w")
         .separable_along(axis + "_h")
         .input("x", sizes)
-        .layouts("x", orders, tags)
+        .layouts("x", orders)
         .output("y", sizes)
-        .layouts("y", orders, tags)
+        .layouts("y", orders)
         .sum_of_products({{"x"}})
         .reduction_length([](const Problem&) { return std::int64_t{1}; })
         .forward([]<class T>(const ForwardCall<T>& call) {
@@ -40,7 +40,7 @@ OperatorDeclaration identity(const std::string& name, const std::string& outer,
 }
 
 Operator describe_images() {
-    return identity("relayout", "n", "c", "in", image_orders(), image_tags())
+    return identity("relayout", "n", "c", "in", image_orders())
         .separable_along("n")
         .typical("n", 1, 4)
         .typical("c", 1, 64)
@@ -49,15 +49,8 @@ Operator describe_images() {
 }
 
 Operator describe_filters() {
-    return identity("relayout_filter", "o", "i", "filter", filter_orders("o", "i"),
-                    filter_tags("o", "i"))
-        .parameter("groups")
-        .where("o", multiple_of("groups"))
-        .separable_along(
-            {.name = "o",
-             .parameters = {"o"},
-             .holds_if = [](const Problem& problem) { return problem.scalar("groups") == 1; }})
-        .separable_along({.name = "groups", .parameters = {"o", "groups"}})
+    return identity("relayout_filter", "o", "i", "filter", filter_orders("o", "i"))
+        .separable_along("o")
         .typical("o", 1, 64)
         .typical("i", 1, 64)
         .typical("filter", 1, 7)

@@ -5,8 +5,7 @@
 //   y[i] = x[i],  dx[i] = dy[i]
 //
 // A kernel says which layouts it takes, `.layout("x", "nchw").layout("y", "nhwc")`; images have
-// those of conv's x, filters those of its w. How many groups a filter has matters to layouts that
-// have an axis for them, such as gOIhw16i16o, and to nothing else.
+// those of conv's x, filters those of its w.
 #pragma once
 
 #include "harness/pass.hpp"
@@ -29,8 +28,7 @@ struct GradInput : Pass<"relayout", "grad_input"> {
 
 namespace gradverify::relayout_filter {
 
-/// **Shapes** x, y `o, i, filter`, with one to three spatial axes; the parameter `groups` divides
-/// o.
+/// **Shapes** x, y `o, i, filter`, with one to three spatial axes.
 struct Forward : Pass<"relayout_filter", "forward"> {
     using Pass::Pass;
     TensorView x = tensor("x"), y = tensor("y");

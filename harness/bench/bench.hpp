@@ -135,8 +135,7 @@ struct BenchResult {
 /// null when there is none.
 const BenchResult* fastest_yardstick(const std::vector<BenchResult>& results, const Kernel& kernel);
 
-/// The ceiling that a kernel's arithmetic is told a share of, by its types; empty for sums of
-/// integers, of which none is measured.
+/// The ceiling that a kernel's arithmetic is told a share of, by its types.
 const char* ceiling_of(const Kernel& kernel);
 
 /// What `bench` prints, text alone.

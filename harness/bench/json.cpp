@@ -22,29 +22,15 @@ ordered_json tensors_of(const BenchResult& result) {
     ordered_json tensors = ordered_json::array();
     for (std::size_t i = 0; i < result.timing.tensors.size(); ++i) {
         const TensorView& tensor = result.timing.tensors[i];
-        std::vector<std::int64_t> sizes, strides, blocks, strides_in_blocks;
-        std::vector<std::int64_t> inner_blocks, strides_in_inner_blocks;
-        bool is_blocked = false, is_cut_twice = false;
+        std::vector<std::int64_t> sizes, strides;
         for (int axis = 0; axis < tensor.rank; ++axis) {
             sizes.push_back(tensor.size(axis));
             strides.push_back(tensor.stride(axis));
-            blocks.push_back(tensor.block(axis));
-            strides_in_blocks.push_back(tensor.stride_in_block(axis));
-            inner_blocks.push_back(tensor.inner_block(axis));
-            strides_in_inner_blocks.push_back(tensor.stride_in_inner_block(axis));
-            is_blocked |= tensor.block(axis) > 1;
-            is_cut_twice |= tensor.inner_block(axis) > 1;
         }
         tensors.push_back({{"name", names[i]},
                            {"dtype", traits_of(tensor.dtype).name},
                            {"sizes", sizes},
                            {"strides", strides}});
-        if (!is_blocked) continue;
-        tensors.back()["blocks"] = blocks;
-        tensors.back()["strides_in_blocks"] = strides_in_blocks;
-        if (!is_cut_twice) continue;
-        tensors.back()["inner_blocks"] = inner_blocks;
-        tensors.back()["strides_in_inner_blocks"] = strides_in_inner_blocks;
     }
     return tensors;
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // How `bench` prints what it measured.
 #include <algorithm>
-#include <functional>
 #include <map>
 
 #include "harness/base/text.hpp"
@@ -44,26 +43,6 @@ std::string print_axes(const TensorView& tensor, const char* separator, const Nu
     words.reserve(max_tensor_rank);
     for (int axis = 0; axis < tensor.rank; ++axis) words.push_back(std::to_string(number_of(axis)));
     return words.empty() ? "none" : joined(words, separator);
-}
-
-/// `, blocks 1,16,1,1 with strides 0,1,0,0`; empty where no axis is blocked.
-std::string print_blocks(const TensorView& tensor) {
-    const auto any = [&](const auto& number_of) {
-        return std::ranges::any_of(tensor.blocks, [&](const BlockOfAxis& block) {
-            return std::invoke(number_of, block) > 1;
-        });
-    };
-    const auto print = [&](const auto& number_of) {
-        return print_axes(tensor, ",",
-                          [&](int axis) { return std::invoke(number_of, tensor.block_of(axis)); });
-    };
-    if (!any(&BlockOfAxis::size)) return {};
-    std::string text =
-        ", blocks " + print(&BlockOfAxis::size) + " with strides " + print(&BlockOfAxis::stride);
-    if (any(&BlockOfAxis::inner_size))
-        text += ", inner blocks " + print(&BlockOfAxis::inner_size) + " with strides " +
-                print(&BlockOfAxis::inner_stride);
-    return text;
 }
 
 std::string padded(std::string text, std::size_t width) {
@@ -152,8 +131,6 @@ double BenchResult::flops_per_second() const {
 
 const char* ceiling_of(const Kernel& kernel) {
     const KernelDeclaration& declared = kernel.any();
-    // Of products of integers none is measured.
-    if (holds_integers(declared, *kernel.op, *kernel.pass)) return "";
     if (declared.accumulator() == DType::f64) return ceiling_f64;
     if (declared.multiplies_in_tf32()) return ceiling_tf32;
     const bool is_half =
@@ -205,7 +182,7 @@ std::string print_tensors(const PassSpec& pass, const Timing& timing) {
                        20) +
                 " strides " +
                 padded(print_axes(tensor, ",", [&](int axis) { return tensor.stride(axis); }), 20) +
-                " " + print_bytes(bytes_of({tensor})) + print_blocks(tensor) + "\n";
+                " " + print_bytes(bytes_of({tensor})) + "\n";
     }
     return text + "  " + print_bytes(bytes_of(timing.tensors)) + " in all\n";
 }

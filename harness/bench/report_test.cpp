@@ -33,11 +33,6 @@ const Registry& registry_of_benches() {
         registry.add(toy_kernel("tf32", "cuda")).on_tensor_cores();
         registry.add(toy_kernel("f16", "cuda")).storage(DType::f16);
         registry.add(toy_kernel("f64", "cuda")).storage(DType::f64);
-        registry.add(toy_kernel("i8", "cuda")).storage(DType::i8);
-        registry.add(toy_kernel("i8_f32", "cuda"))
-            .storage(DType::i8)
-            .storage("y", DType::f32)
-            .accumulates_in(DType::f32);
         registry.check();
         return registry;
     }();
@@ -154,33 +149,11 @@ TEST_CASE("a type with a long name stands apart from the sizes") {
     CHECK(contains(print_tensors(*made.group.pass, made.result.timing), "y       f8e4m3 2x3 "));
 }
 
-TEST_CASE("of a blocked tensor the blocks are printed, travel and count with their tails") {
-    Made made("plain");
-    TensorView& y = made.result.timing.tensors[2];
-    y = tensor({2, 3, 5}, {80, 80, 16});
-    y.blocks[1] = {.size = 16, .stride = 1};
-    CHECK(
-        contains(print_tensors(*made.group.pass, made.result.timing),
-                 "y       f32  2x3x5                strides 80,80,16             640 bytes, blocks "
-                 "1,16,1 with strides 0,1,0\n"));
-    const TensorView read = timing_from_json(to_json(made.result.timing)).tensors[2];
-    CHECK(read.block(0) == 1);
-    CHECK(read.block(1) == 16);
-    CHECK(read.stride_in_block(1) == 1);
-    CHECK(read.elements_with_tails() == 160);
-    y.blocks[1] = {.size = 16, .stride = 8, .inner_size = 2, .inner_stride = 1};
-    CHECK(contains(print_tensors(*made.group.pass, made.result.timing),
-                   "blocks 1,16,1 with strides 0,8,0, inner blocks 1,2,1 with strides 0,1,0\n"));
-    CHECK(timing_from_json(to_json(made.result.timing)).tensors[2].blocks == y.blocks);
-}
-
 TEST_CASE("a share is told of the ceiling of the kernel's own arithmetic, where it was measured") {
     CHECK(ceiling_of(kernel("plain")) == std::string(ceiling_f32));
     CHECK(ceiling_of(kernel("f16")) == std::string(ceiling_f16));
     CHECK(ceiling_of(kernel("f64")) == std::string(ceiling_f64));
     CHECK(ceiling_of(kernel("tf32")) == std::string(ceiling_tf32));
-    CHECK(ceiling_of(kernel("i8")) == std::string());
-    CHECK(ceiling_of(kernel("i8_f32")) == std::string());
     CHECK(contains(print_result(Made("f16").result, "cuda", ceilings),
                    "2.00 TFLOP/s, 2.00 % of f16 mma; "));
     CHECK(contains(print_result(Made("f64").result, "cuda", ceilings), " 2.00 TFLOP/s; 4.00 GB/s"));

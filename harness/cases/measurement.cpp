@@ -2,7 +2,6 @@
 #include "harness/cases/measurement.hpp"
 
 #include <algorithm>
-#include <array>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
@@ -24,15 +23,9 @@ auto read_object(std::string_view text, const Read& read) {
 
 json object_of(const TensorView& tensor) {
     const auto rank = static_cast<std::size_t>(tensor.rank);
-    json blocks = json::array();
-    for (std::size_t axis = 0; axis < rank; ++axis) {
-        const BlockOfAxis& block = tensor.blocks[axis];
-        blocks.push_back({block.size, block.stride, block.inner_size, block.inner_stride});
-    }
     return {{"dtype", static_cast<int>(tensor.dtype)},
             {"sizes", std::vector(tensor.sizes.begin(), tensor.sizes.begin() + rank)},
-            {"strides", std::vector(tensor.strides.begin(), tensor.strides.begin() + rank)},
-            {"blocks", std::move(blocks)}};
+            {"strides", std::vector(tensor.strides.begin(), tensor.strides.begin() + rank)}};
 }
 
 TensorView tensor_of(const json& object) {
@@ -40,16 +33,10 @@ TensorView tensor_of(const json& object) {
     const auto strides = object.at("strides").get<std::vector<std::int64_t>>();
     TensorView tensor{.dtype = static_cast<DType>(object.at("dtype").get<int>()),
                       .rank = static_cast<int>(sizes.size())};
-    const auto blocks = object.at("blocks").get<std::vector<std::array<std::int32_t, 4>>>();
-    if (sizes.size() > tensor.sizes.size() || strides.size() != sizes.size() ||
-        blocks.size() != sizes.size())
+    if (sizes.size() > tensor.sizes.size() || strides.size() != sizes.size())
         throw std::invalid_argument("measure: a tensor of too many axes");
     std::ranges::copy(sizes, tensor.sizes.begin());
     std::ranges::copy(strides, tensor.strides.begin());
-    for (std::size_t axis = 0; axis < blocks.size(); ++axis) {
-        const auto& [size, stride, inner_size, inner_stride] = blocks[axis];
-        tensor.blocks[axis] = {size, stride, inner_size, inner_stride};
-    }
     return tensor;
 }
 

@@ -23,7 +23,7 @@ const ArithmeticCeiling* Ceilings::find(const std::string& name) const {
 double bytes_of(const std::vector<TensorView>& tensors) {
     double bytes = 0.0;
     for (const TensorView& tensor : tensors)
-        bytes += static_cast<double>(tensor.elements_with_tails()) *
+        bytes += static_cast<double>(tensor.elements()) *
                  static_cast<double>(traits_of(tensor.dtype).bytes);
     return bytes;
 }

@@ -91,8 +91,6 @@ holds "list FILTER prints one kernel" test "$(grep -c '^conv' out)" -eq 1
 expect 0 out '^conv.grad_weight/naive$' list '*/naive'
 expect 0 out '^  dw +gradient +f32 4 x 3 x 2 x 2 +48 +192$' \
     list conv.grad_weight/naive --problem n=2,c=3,k=4,in=5x5,filter=2x2
-# Of a blocked tensor the bytes are those of whole blocks.
-expect 0 out '^  w +input +f32 17 x 3 x 1 +51 +2048  OIhw16i16o$' list conv.forward/blocked --problem c=3,k=17,in=5
 expect 0 out '^  on in=5x5,stride=2x2: needs stride = 1$' list conv.grad_weight/naive --problem in=5x5,stride=2
 refused 'another operator.s: name the kernels of one' list --problem in=5x5
 refused 'unknown parameter `m`' list conv.grad_weight/naive --problem m=1

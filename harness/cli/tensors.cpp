@@ -8,7 +8,6 @@
 #include "harness/base/text.hpp"
 #include "harness/cli/verbs.hpp"
 #include "harness/registry/element_types.hpp"
-#include "harness/registry/layout.hpp"
 
 namespace gradverify {
 
@@ -17,8 +16,7 @@ namespace {
 struct TensorRow {
     std::string name, role, sizes;
     std::int64_t elements = 0;
-    std::int64_t bytes = 0;  ///< with the tails of blocks
-    std::string layout{};    ///< where the tensor is blocked, the one that the bytes are of
+    std::int64_t bytes = 0;
 };
 
 /// Which sum a tensor belongs to.
@@ -34,22 +32,19 @@ TensorRow row_of(const Kernel& kernel, const Problem& problem, const std::string
     std::vector<std::string> words;
     for (const std::int64_t size : sizes) words.push_back(std::to_string(size));
     const DType dtype = dtype_of(kernel.any(), *kernel.op, name);
-    const MemoryShape shape = memory_shape_of(*kernel.op, kernel.any(), name, problem, {});
-    const bool is_blocked = !shape.blocks.empty() || shape.sizes != sizes;
+    const std::int64_t elements = element_count(sizes);
     return {.name = name,
             .role = role_of(*kernel.op, *kernel.pass, name),
             .sizes = std::string(traits_of(dtype).name) + " " +
                      (words.empty() ? "1" : joined(words, " x ")),
-            .elements = element_count(sizes),
-            .bytes = shape.elements() * static_cast<std::int64_t>(traits_of(dtype).bytes),
-            .layout = is_blocked ? orders_of(*kernel.op, kernel.any(), name).front() : ""};
+            .elements = elements,
+            .bytes = elements * static_cast<std::int64_t>(traits_of(dtype).bytes)};
 }
 
 void print(const TensorRow& row) {
-    std::printf("  %-16s %-24s %-22s %12lld %14lld%s%s\n", row.name.c_str(), row.role.c_str(),
+    std::printf("  %-16s %-24s %-22s %12lld %14lld\n", row.name.c_str(), row.role.c_str(),
                 row.sizes.c_str(), static_cast<long long>(row.elements),
-                static_cast<long long>(row.bytes), row.layout.empty() ? "" : "  ",
-                row.layout.c_str());
+                static_cast<long long>(row.bytes));
 }
 
 }  // namespace

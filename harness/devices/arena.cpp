@@ -3,12 +3,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstring>
 #include <numeric>
 #include <stdexcept>
 
-#include "harness/base/text.hpp"
 #include "harness/numbers/element_bits.hpp"
 #include "harness/registry/layout.hpp"
 
@@ -51,24 +49,9 @@ std::size_t offset_bytes(const BufferSpec& buffer) {
     return static_cast<std::size_t>(buffer.offset) * traits_of(buffer.dtype).bytes;
 }
 
-/// A NaN's sign is the poison's, and says nothing.
-std::string print_left(double value) { return std::isnan(value) ? "nan" : print_exactly(value); }
-
 std::size_t guard_bytes(std::size_t data_bytes) {
     return std::clamp(round_up(data_bytes, base_alignment), guard_bytes_minimum,
                       guard_bytes_maximum);
-}
-
-/// Of each axis, how far behind its first element each of its elements lies.
-std::vector<Strides> places_on_axes(const BufferSpec& buffer) {
-    std::vector<Strides> places(buffer.sizes.size());
-    for (std::size_t axis = 0; axis < places.size(); ++axis) {
-        const BlockOfAxis block = block_of(buffer.blocks, axis);
-        places[axis].reserve(static_cast<std::size_t>(buffer.sizes[axis]));
-        for (std::int64_t i = 0; i < buffer.sizes[axis]; ++i)
-            places[axis].push_back(block.offset(i, buffer.strides[axis]));
-    }
-    return places;
 }
 
 }  // namespace
@@ -86,10 +69,6 @@ std::string StrayWrite::print(std::int64_t buffer_elements) const {
             return "wrote " + count + " between the elements of " + buffer +
                    ", whose rows are padded, the first " + std::to_string(first_element) +
                    " elements behind its begin";
-        case Where::tail:
-            return "left " + print_left(left) + " in the tail of " + buffer +
-                   "'s last block, which must be zeros (" + count + ", the first is element " +
-                   std::to_string(first_element) + " in memory)";
         case Where::before:
             return "wrote " + count + " before the start of " + buffer + ", the first at " + at;
         case Where::after:
@@ -109,7 +88,7 @@ Arena::Arena(Device& device, std::vector<BufferSpec> buffers, const Surroundings
         const std::uint64_t bits = poison_bits(buffers_[i].dtype, surroundings.poison);
         const std::size_t element = traits_of(buffers_[i].dtype).bytes;
         std::byte* const data = before_ + placements_[i].data_begin;
-        if (scatters_[i].element.empty() || !buffers_[i].blocks.empty())
+        if (scatters_[i].element.empty())
             fill(data, before_ + placements_[i].data_end, bits, bits, element);
         else
             for (const std::size_t at : scatters_[i].element)
@@ -128,28 +107,21 @@ std::size_t Arena::bytes_of(std::size_t buffer) const {
 
 Arena::Scatter Arena::scatter_of(const BufferSpec& buffer) {
     Scatter scatter;
-    const bool is_blocked = !buffer.blocks.empty();
-    if (!is_blocked &&
-        (buffer.strides.empty() || buffer.strides == row_major_strides(buffer.sizes)))
-        return scatter;
+    if (buffer.strides.empty() || buffer.strides == row_major_strides(buffer.sizes)) return scatter;
     const auto count = static_cast<std::size_t>(element_count(buffer.sizes));
     scatter.element.resize(count);
-    const std::vector<Strides> places = places_on_axes(buffer);
-    std::vector<std::size_t> position(buffer.sizes.size());
+    std::vector<std::int64_t> position(buffer.sizes.size());
     std::int64_t at = 0, last = -1;
     for (std::size_t& element : scatter.element) {
         element = static_cast<std::size_t>(at);
         last = std::max(last, at);
         for (std::size_t axis = position.size(); axis-- > 0;) {
-            at -= places[axis][position[axis]];
-            if (++position[axis] < places[axis].size()) {
-                at += places[axis][position[axis]];
-                break;
-            }
+            at += buffer.strides[axis];
+            if (++position[axis] < buffer.sizes[axis]) break;
+            at -= position[axis] * buffer.strides[axis];
             position[axis] = 0;
         }
     }
-    if (is_blocked) last = element_count(with_tails(buffer.sizes, buffer.blocks)) - 1;
     scatter.is_used.resize(static_cast<std::size_t>(last + 1));
     for (const std::size_t element : scatter.element) scatter.is_used[element] = true;
     return scatter;
@@ -244,8 +216,6 @@ void Arena::write(std::size_t buffer, std::span<const double> values) {
         throw std::logic_error("Arena::write: " + std::to_string(values.size()) +
                                " values for the buffer " + buffers_[buffer].name);
     std::byte* at = before_ + place.data_begin;
-    // What is no element is the tail of a block.
-    if (!buffers_[buffer].blocks.empty()) fill(at, before_ + place.data_end, 0, 0, element);
     if (!scatters_[buffer].element.empty()) {
         for (std::size_t i = 0; i < values.size(); ++i)
             store(at + element_at(buffer, i) * element, bits_of(dtype, values[i]), element);
@@ -277,8 +247,6 @@ TensorView Arena::view(std::size_t buffer) const {
     const Strides strides = spec.strides.empty() ? row_major_strides(spec.sizes) : spec.strides;
     std::ranges::copy(spec.sizes, view.sizes.begin());
     std::ranges::copy(strides, view.strides.begin());
-    for (std::size_t axis = 0; axis < spec.sizes.size(); ++axis)
-        view.blocks[axis] = block_of(spec.blocks, axis);
     return view;
 }
 
@@ -342,27 +310,6 @@ void Arena::find_gap_changes(std::size_t buffer, std::vector<StrayWrite>& found)
     if (stray.elements > 0) found.push_back(stray);
 }
 
-void Arena::find_tails_left(std::size_t buffer, std::vector<StrayWrite>& found) const {
-    const std::size_t element = traits_of(buffers_[buffer].dtype).bytes;
-    const std::vector<bool>& is_used = scatters_[buffer].is_used;
-    StrayWrite left{.buffer = buffers_[buffer].name, .where = StrayWrite::Where::tail};
-    for (std::size_t i = 0; i < is_used.size(); ++i) {
-        if (is_used[i]) continue;
-        const double value =
-            value_of(buffers_[buffer].dtype, after_ + placements_[buffer].data_begin + i * element);
-        const bool is_zero = value == 0.0;
-        if (is_zero) continue;
-        if (left.elements++ > 0) continue;
-        left.first_element = static_cast<std::int64_t>(i);
-        left.left = value;
-    }
-    if (left.elements > 0) found.push_back(left);
-}
-
-std::int64_t Arena::elements_with_tails(std::size_t buffer) const {
-    return element_count(with_tails(buffers_[buffer].sizes, buffers_[buffer].blocks));
-}
-
 std::vector<StrayWrite> Arena::stray_writes() const {
     std::vector<StrayWrite> found;
     for (std::size_t i = 0; i < buffers_.size(); ++i) {
@@ -372,12 +319,7 @@ std::vector<StrayWrite> Arena::stray_writes() const {
             find_changes(i, place.data_begin, place.data_end, StrayWrite::Where::input, found);
         if (buffers_[i].role == BufferRole::unwanted)
             find_changes(i, place.data_begin, place.data_end, StrayWrite::Where::unwanted, found);
-        if (buffers_[i].role == BufferRole::output) {
-            if (buffers_[i].blocks.empty())
-                find_gap_changes(i, found);
-            else
-                find_tails_left(i, found);
-        }
+        if (buffers_[i].role == BufferRole::output) find_gap_changes(i, found);
         find_changes(i, place.data_end, place.region_end, StrayWrite::Where::after, found);
     }
     return found;

@@ -38,9 +38,6 @@ struct BufferSpec {
     /// Elements from one to the next along each axis, 0 where all of an axis are one; empty:
     /// row-major.
     std::vector<std::int64_t> strides{};
-    /// What axes are cut into: their strides count from block to block. What a block's tail must
-    /// be is zeros: in an input it is, in an output it is poisoned and must be after the call.
-    std::vector<AxisBlock> blocks{};
     /// Elements between an address aligned to `alignment_bytes` and the first element.
     std::int64_t offset = 0;
     std::int64_t alignment_bytes = 256;
@@ -60,15 +57,13 @@ struct Surroundings {
     bool operator==(const Surroundings&) const = default;
 };
 
-/// Memory that a run changed and should not have, or the tail of an output's blocks that it did not
-/// fill with zeros.
+/// Memory that a run changed and should not have.
 struct StrayWrite {
     std::string buffer;
     /// Elements relative to the buffer's first; negative or past the end for a guard.
     std::int64_t first_element = 0;
     std::int64_t elements = 0;
-    enum class Where { before, input, unwanted, gap, tail, after } where = Where::after;
-    double left = 0.0;  ///< in a tail: what the first element holds
+    enum class Where { before, input, unwanted, gap, after } where = Where::after;
 
     /// `wrote 2 elements after the end of dw, the first at dw[6] of 6`
     std::string print(std::int64_t buffer_elements) const;
@@ -81,8 +76,7 @@ class Arena {
     /// over by the next arena.
     Arena(Device& device, std::vector<BufferSpec> buffers, const Surroundings& surroundings);
 
-    /// Sets a buffer's elements, in the order of its sizes, each rounded to its type, and the tails
-    /// of its blocks to zeros.
+    /// Sets a buffer's elements, in the order of its sizes, each rounded to its type.
     void write(std::size_t buffer, std::span<const double> values);
 
     void upload();
@@ -96,10 +90,8 @@ class Arena {
     /// Flat indices of the elements that still hold the poison's bits.
     std::vector<std::int64_t> untouched(std::size_t buffer) const;
 
-    /// Writes to guards and inputs since `upload`, and what is left in the tails of outputs.
+    /// Writes to guards and inputs since `upload`.
     std::vector<StrayWrite> stray_writes() const;
-    /// Elements of a buffer, with the tails of its blocks.
-    std::int64_t elements_with_tails(std::size_t buffer) const;
 
     const std::vector<BufferSpec>& buffers() const { return buffers_; }
 
@@ -128,7 +120,6 @@ class Arena {
     void describe() const;
     void fill_guard(std::size_t buffer, int parity);
     void find_gap_changes(std::size_t buffer, std::vector<StrayWrite>& found) const;
-    void find_tails_left(std::size_t buffer, std::vector<StrayWrite>& found) const;
     void find_changes(std::size_t buffer, std::size_t begin, std::size_t end,
                       StrayWrite::Where where, std::vector<StrayWrite>& found) const;
 

@@ -175,8 +175,6 @@ class LargeRig {
                             .rank = static_cast<int>(tensor.sizes.size())};
             std::ranges::copy(tensor.sizes, view.sizes.begin());
             std::ranges::copy(tensor.strides, view.strides.begin());
-            for (std::size_t axis = 0; axis < tensor.sizes.size(); ++axis)
-                view.blocks[axis] = block_of(tensor.blocks, axis);
             views.push_back(view);
         }
         const std::vector<std::string> names = call_.kernel.pass->tensors();
@@ -275,7 +273,7 @@ class LargeRig {
         const auto& table = entry.is_drawn ? tensor.want_of_drawn : tensor.want_of_others;
         const WantedValue want = table[static_cast<std::size_t>(entry.index)];
         return {.tensor = tensor.name,
-                .index = index_in_memory(element, tensor.sizes, tensor.strides, tensor.blocks),
+                .index = index_in_memory(element, tensor.sizes, tensor.strides),
                 .got = number_of(tensor.dtype, bits),
                 .want = want.value,
                 .bound = want.bound,
@@ -307,18 +305,10 @@ class LargeRig {
 
 LargeResult call_on_large(const LargeCall& call) { return LargeRig(call).run(); }
 
-Sizes index_in_memory(std::int64_t element, const Sizes& sizes, const Strides& strides,
-                      const Blocks& blocks) {
+Sizes index_in_memory(std::int64_t element, const Sizes& sizes, const Strides& strides) {
     Sizes index(sizes.size());
-    for (std::size_t axis = 0; axis < sizes.size(); ++axis) {
-        const BlockOfAxis block = block_of(blocks, axis);
-        const std::int64_t blocks_along = (sizes[axis] + block.size - 1) / block.size;
-        index[axis] = element / strides[axis] % blocks_along * block.size;
-        const std::int64_t inner_blocks = block.size / block.inner_size;
-        if (inner_blocks > 1)
-            index[axis] += element / block.stride % inner_blocks * block.inner_size;
-        if (block.inner_size > 1) index[axis] += element / block.inner_stride % block.inner_size;
-    }
+    for (std::size_t axis = 0; axis < sizes.size(); ++axis)
+        index[axis] = element / strides[axis] % sizes[axis];
     return index;
 }
 

@@ -22,7 +22,6 @@ struct LargeTensor {
     DType dtype = DType::f32;
     Sizes sizes;
     Strides strides;
-    Blocks blocks{};
     CopyLayout layout;
     DrawnCopies drawn;
     /// Of an input, and of an output that is added to; else it is poisoned.
@@ -33,8 +32,7 @@ struct LargeTensor {
     /// The input that this output is written over, by position.
     std::optional<std::size_t> lies_in;
 
-    /// In memory, with the tails of blocks.
-    std::int64_t elements() const { return element_count(with_tails(sizes, blocks)); }
+    std::int64_t elements() const { return element_count(sizes); }
     std::int64_t bytes() const {
         return elements() * static_cast<std::int64_t>(traits_of(dtype).bytes);
     }
@@ -65,9 +63,8 @@ struct LargeResult {
 /// **Errors** NotServed, std::runtime_error.
 LargeResult call_on_large(const LargeCall& call);
 
-/// The position of an element in memory as an index of the tensor; in a tail beyond its sizes.
-Sizes index_in_memory(std::int64_t element, const Sizes& sizes, const Strides& strides,
-                      const Blocks& blocks = {});
+/// The position of an element in memory as an index of the tensor.
+Sizes index_in_memory(std::int64_t element, const Sizes& sizes, const Strides& strides);
 
 /// `8 GiB`, `2.5 GiB`, `131 kB`.
 std::string print_bytes(double bytes);

@@ -124,10 +124,6 @@ GRADVERIFY_ON_BOTH inline double number_of(DType dtype, std::uint64_t bits) {
             return static_cast<double>(detail::bits_as<float>(low));
         case DType::f64:
             return detail::bits_as<double>(bits);
-        case DType::i8:
-            return static_cast<double>(static_cast<std::int8_t>(low));
-        case DType::u8:
-            return static_cast<double>(static_cast<std::uint8_t>(low));
         case DType::i32:
             return static_cast<double>(static_cast<std::int32_t>(low));
         case DType::i64:

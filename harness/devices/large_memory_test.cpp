@@ -58,8 +58,7 @@ TEST_CASE("the number that bits are is the one that they were made of, in every 
         for (const double value : {0.0, 1.0, -2.5, 1024.0, 65504.0, 0x1p-24, -0x1.8p-15, 0x1p-14}) {
             const double stored = rounded_to(dtype, is_floating(dtype) ? value : std::round(value));
             CAPTURE(traits_of(dtype).name);
-            // Beyond what e4m3 has, or an integer of 8 bits.
-            if (std::isnan(stored) || (!is_floating(dtype) && std::isinf(stored))) continue;
+            if (std::isnan(stored)) continue;  // beyond what e4m3 has
             CHECK(number_of(dtype, bits_of(dtype, stored)) == stored);
         }
     for (const DType dtype : {DType::f8e4m3, DType::f8e5m2})
@@ -131,14 +130,6 @@ TEST_CASE("a place in memory is an index of the tensor, whatever the order of it
     CHECK(index_in_memory(7, {2, 3, 2}, {6, 1, 3}) == Sizes{1, 1, 0});
     CHECK(index_in_memory((std::int64_t{1} << 33) + 5, {std::int64_t{1} << 32, 4}, {4, 1}) ==
           Sizes{(std::int64_t{1} << 31) + 1, 1});
-    // Of 2 x 3 x 2 in blocks of 2 along the second axis; in the tail it is beyond the sizes.
-    CHECK(index_in_memory(11, {2, 3, 2}, {8, 4, 2}, {{1, 2}}) == Sizes{1, 1, 1});
-    CHECK(index_in_memory(14, {2, 3, 2}, {8, 4, 2}, {{1, 2}}) == Sizes{1, 2, 1});
-    CHECK(index_in_memory(15, {2, 3, 2}, {8, 4, 2}, {{1, 2}}) == Sizes{1, 3, 1});
-    // OI2i3o2i: o of 4 in blocks of 3, i of 5 in blocks of 4.
-    const Blocks twice{{1, 2}, {0, 3}, {1, 2}};
-    for (const Sizes& index : {Sizes{3, 4}, Sizes{2, 3}, Sizes{1, 2}, Sizes{0, 1}, Sizes{5, 7}})
-        CHECK(index_in_memory(place_of(index, {24, 12}, twice), {4, 5}, {24, 12}, twice) == index);
     CHECK(print_bytes(1000) == "1000 bytes");
     CHECK(print_bytes(0x1.8p31) == "3 GiB");
     CHECK(print_bytes(0x1.4p11) == "2.5 KiB");

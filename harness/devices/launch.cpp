@@ -40,14 +40,14 @@ struct Buffers {
     Buffers(const Call& call, const KernelDeclaration& declaration) {
         const PassSpec& pass = *call.kernel.pass;
         const auto add = [&](const std::string& name, BufferRole role) {
-            MemoryShape shape = memory_shape_of(*call.kernel.op, declaration, name, call.problem,
-                                                call.setting.layout_of(name));
+            Sizes sizes = call.kernel.op->sizes_of(name, call.problem);
+            Strides strides =
+                strides_of(*call.kernel.op, declaration, name, sizes, call.setting.layout_of(name));
             buffers.push_back({.name = name,
                                .role = role,
                                .dtype = dtype_of(declaration, *call.kernel.op, name),
-                               .sizes = std::move(shape.sizes),
-                               .strides = std::move(shape.strides),
-                               .blocks = std::move(shape.blocks),
+                               .sizes = std::move(sizes),
+                               .strides = std::move(strides),
                                .offset = offset_of(call.setting, buffer_of.size()),
                                .alignment_bytes = declaration.base_alignment_bytes});
             buffer_of.push_back(buffers.size() - 1);
@@ -159,7 +159,8 @@ class Rig {
         for (const StrayWrite& stray : arena_.stray_writes())
             for (std::size_t i = 0; i < arena_.buffers().size(); ++i)
                 if (arena_.buffers()[i].name == stray.buffer)
-                    result.stray_writes.push_back(stray.print(arena_.elements_with_tails(i)));
+                    result.stray_writes.push_back(
+                        stray.print(element_count(arena_.buffers()[i].sizes)));
     }
 
     const Call& call_;

@@ -39,8 +39,7 @@ struct CallResult {
     std::vector<std::vector<std::byte>> output_bits;
     /// Flat indices of output elements that still hold the poison, for each output.
     std::vector<std::vector<std::int64_t>> untouched;
-    /// One sentence for each buffer that was written where it must not be, or whose tails of blocks
-    /// are not zeros.
+    /// One sentence for each buffer that was written where it must not be.
     std::vector<std::string> stray_writes;
     double seconds = 0.0;
     /// Of a checked call, also when there is an error; see RunStatus.

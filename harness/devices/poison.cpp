@@ -34,8 +34,7 @@ Patterns patterns_of(DType dtype) {
     }
 }
 
-// An integer poison is an index far outside of any tensor. Two calls have two of them, as one of 8
-// bits may well be a result.
+// An integer poison is an index far outside of any tensor; two calls have two of them.
 constexpr std::int64_t poison_index = 0x7a7a7a7a, other_poison_index = 0x5b5b5b5b;
 
 }  // namespace

@@ -18,17 +18,16 @@ namespace gradverify {
 
 /// f16 is IEEE's half, bf16 a float without the lower half of its bits. f8e4m3 has no infinity and
 /// one NaN of each sign (OCP's E4M3, often called "fn"); f8e5m2 is a half without its lower byte.
-enum class DType : std::uint8_t { f32, f64, i32, i64, f16, bf16, f8e4m3, f8e5m2, i8, u8 };
+enum class DType : std::uint8_t { f32, f64, i32, i64, f16, bf16, f8e4m3, f8e5m2 };
 
-constexpr DType all_dtypes[] = {DType::f32,  DType::f64,    DType::i32,    DType::i64, DType::f16,
-                                DType::bf16, DType::f8e4m3, DType::f8e5m2, DType::i8,  DType::u8};
+constexpr DType all_dtypes[] = {DType::f32, DType::f64,  DType::i32,    DType::i64,
+                                DType::f16, DType::bf16, DType::f8e4m3, DType::f8e5m2};
 
 /// The arithmetic of an element type.
 struct DTypeTraits {
     std::string_view name;
     std::size_t bytes;
-    /// Integers of magnitude up to 2^exact_bits are represented exactly; those without a sign,
-    /// where the type has none.
+    /// Integers of magnitude up to 2^exact_bits are represented exactly.
     int exact_bits;
     /// Largest relative error of one rounding to nearest; 0 for integers.
     double unit_roundoff;
@@ -55,10 +54,6 @@ constexpr DTypeTraits traits_of(DType dtype) {
             return {"f8e4m3", 1, 4, 0x1p-4, 0x1p-6, 448.0};
         case DType::f8e5m2:
             return {"f8e5m2", 1, 3, 0x1p-3, 0x1p-14, 57344.0};
-        case DType::i8:
-            return {"i8", 1, 6, 0.0, 0.0, 127.0};
-        case DType::u8:
-            return {"u8", 1, 7, 0.0, 0.0, 255.0};
     }
     return {"?", 0, 0, 0.0, 0.0, 0.0};
 }
@@ -70,14 +65,8 @@ constexpr double tf32_unit_truncation = 0x1p-10;
 
 constexpr bool is_floating(DType dtype) { return traits_of(dtype).unit_roundoff > 0.0; }
 constexpr bool is_of_8_bits(DType dtype) { return traits_of(dtype).bytes == 1; }
-/// The least number: 0 where there are none below.
-constexpr double lowest_of(DType dtype) {
-    if (dtype == DType::u8) return 0.0;
-    return is_floating(dtype) ? -traits_of(dtype).largest : -traits_of(dtype).largest - 1.0;
-}
 
-/// Whether every number of one type is one of another, of two floating types or two of integers
-/// with signs.
+/// Whether every number of one type is one of another, of two floating types or two of integers.
 constexpr bool holds_all_of(DType dtype, DType other) {
     const DTypeTraits outer = traits_of(dtype), inner = traits_of(other);
     return outer.exact_bits >= inner.exact_bits && outer.largest >= inner.largest &&
@@ -103,15 +92,6 @@ struct DTypeOf<std::int32_t> {
 template <>
 struct DTypeOf<std::int64_t> {
     static constexpr DType value = DType::i64;
-};
-
-template <>
-struct DTypeOf<std::int8_t> {
-    static constexpr DType value = DType::i8;
-};
-template <>
-struct DTypeOf<std::uint8_t> {
-    static constexpr DType value = DType::u8;
 };
 
 template <>

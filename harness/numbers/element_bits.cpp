@@ -104,16 +104,9 @@ double rounded_to(DType dtype, double value) {
             return rounded_to_narrow(traits_of(dtype), value);
         case DType::f32:
             return static_cast<double>(static_cast<float>(value));
-        case DType::i8:
-        case DType::u8:
-        case DType::i32:
-        case DType::i64: {
-            const double rounded = std::nearbyint(value);
-            const bool is_inside =
-                rounded >= lowest_of(dtype) && rounded <= traits_of(dtype).largest;
-            return is_inside || std::isnan(rounded) ? rounded : std::copysign(INFINITY, rounded);
-        }
         case DType::f64:
+        case DType::i32:
+        case DType::i64:
             break;
     }
     return value;
@@ -132,8 +125,6 @@ bool is_number_of_tf32(double value) {
 
 double next_number_of(DType dtype, double value, double towards) {
     if (dtype == DType::f64) return std::nextafter(value, towards);
-    if (!is_floating(dtype))
-        return towards > value ? std::floor(value) + 1.0 : std::ceil(value) - 1.0;
     const DTypeTraits traits = traits_of(dtype);
     // Half a unit in the last place, downwards from a power of two a quarter of one, and a little.
     const double unit = std::max(std::abs(value), traits.smallest_normal) * traits.unit_roundoff;
@@ -146,12 +137,6 @@ double next_number_of(DType dtype, double value, double towards) {
 double error_once_stored(DType dtype, double value, double error) {
     if (error == 0.0 && !std::isfinite(value))
         return is_of_8_bits(dtype) && std::isinf(value) ? INFINITY : 0.0;
-    if (!is_floating(dtype)) {
-        // Conversions to integers round or cut off; beyond the range some saturate, others wrap.
-        const double low = std::floor(value - error), high = std::ceil(value + error);
-        const bool is_inside = low >= lowest_of(dtype) && high <= traits_of(dtype).largest;
-        return is_inside ? std::max(value - low, high - value) : INFINITY;
-    }
     const double low = rounded_to(dtype, value - error), high = rounded_to(dtype, value + error);
     if (!std::isfinite(low) || !std::isfinite(high)) return INFINITY;
     // Conversions to 8 bits differ from there on: to the largest number, NaN or infinity.
@@ -170,9 +155,6 @@ std::uint64_t bits_of(DType dtype, double value) {
             return std::bit_cast<std::uint32_t>(static_cast<float>(value));
         case DType::f64:
             return std::bit_cast<std::uint64_t>(value);
-        case DType::i8:
-        case DType::u8:
-            return static_cast<std::uint8_t>(std::llround(value));
         case DType::i32:
             return std::bit_cast<std::uint32_t>(static_cast<std::int32_t>(std::llround(value)));
         case DType::i64:
@@ -197,10 +179,6 @@ double value_of(DType dtype, const std::byte* at) {
             return static_cast<double>(load(float{}));
         case DType::f64:
             return load(double{});
-        case DType::i8:
-            return load(std::int8_t{});
-        case DType::u8:
-            return load(std::uint8_t{});
         case DType::i32:
             return load(std::int32_t{});
         case DType::i64:

@@ -53,34 +53,10 @@ struct ValueDomain {
     double highest = std::numeric_limits<double>::infinity();
 };
 
-/// An axis that is cut into pieces of so many elements, which lie within all other axes.
-struct AxisBlock {
-    int axis = 0;           ///< as the sizes count them
-    std::int64_t size = 1;  ///< elements of a piece
-
-    bool operator==(const AxisBlock&) const = default;
-};
-
 /// An order in which a tensor's axes may lie in memory, the innermost last.
-///
-/// With blocks (oneDNN's `nChw16c`) an axis counts pieces there, the last one filled up with zeros:
-/// its tail.
 struct AxisOrder {
     std::string name;  ///< "nhwc"
     std::function<std::vector<int>(int rank)> axes;
-    /// What lies within, the innermost last; each axis at most twice: {{1, 16}, {0, 16}} of
-    /// `OIhw16i16o`, {{1, 8}, {0, 16}, {1, 2}} of `OIhw8i16o2i`.
-    std::vector<AxisBlock> blocks{};
-    /// The tensor's first axis is two here: the groups, and what is left for each of them. Axes and
-    /// blocks count them as 0 and 1, those behind them from 2 on.
-    bool has_groups = false;
-};
-
-/// What oneDNN's tags, such as `nChw16c` and `gOIhw8i16o2i`, may say of a tensor.
-struct LayoutTags {
-    std::string letters{};  ///< of the axes before the spatial ones: "oi"; empty: there are no tags
-    /// The parameter that the first axis is a multiple of, where tags may have the letter g for it.
-    std::string groups{};
 };
 
 /// One named tensor of an operator.
@@ -99,8 +75,6 @@ struct TensorSpec {
     bool may_be_invalid = false;
     /// The layouts that kernels may declare, row-major first; empty: that alone, without a name.
     std::vector<AxisOrder> orders{};
-    /// Beside these any that a tag says (layout_tag.hpp).
-    LayoutTags tags{};
 
     /// Indices or counts, which are the same numbers however a kernel stores what it computes with.
     bool holds_whole_numbers() const { return !is_floating(dtype); }

@@ -64,12 +64,6 @@ DType ElementTypes::of(const Operator& op, std::string_view tensor) const {
     return kernel_ ? dtype_of(*kernel_, op, tensor) : op.tensor_named(tensor).dtype;
 }
 
-bool holds_integers(const KernelDeclaration& kernel, const Operator& op, const PassSpec& pass) {
-    return std::ranges::any_of(floating_tensors_of(op, pass), [&](const std::string& name) {
-        return !is_floating(dtype_of(kernel, op, name));
-    });
-}
-
 std::int64_t smallest_element_bytes(const KernelDeclaration& kernel, const Operator& op,
                                     const PassSpec& pass) {
     std::int64_t smallest = 8;
@@ -83,34 +77,16 @@ std::vector<std::string> mistakes_in_types(const KernelDeclaration& kernel, cons
                                            const PassSpec& pass) {
     std::vector<std::string> mistakes;
     const std::vector<std::string> floating = floating_tensors_of(op, pass);
-    const bool takes_integers = pass.is_forward() && !op.products.empty();
-    const auto require_numbers = [&](const std::string& call, DType dtype) {
-        const bool is_integer = dtype == DType::i8 || dtype == DType::u8 || dtype == DType::i32;
-        if (is_floating(dtype) || (takes_integers && is_integer)) return;
-        mistakes.push_back(call + " needs f8e4m3, f8e5m2, f16, bf16, f32" +
-                           (takes_integers ? ", f64, i8, u8 or i32" : " or f64") + ", not " +
-                           std::string(traits_of(dtype).name) +
-                           (is_integer ? "; integers are for the forward pass of an operator that "
-                                         "sums products, as they have no gradient"
-                                       : ""));
+    const auto require_floating = [&](const std::string& call, DType dtype) {
+        if (!is_floating(dtype))
+            mistakes.push_back(call + " needs f8e4m3, f8e5m2, f16, bf16, f32 or f64, not " +
+                               std::string(traits_of(dtype).name));
     };
-    if (kernel.storage_type) require_numbers("storage()", *kernel.storage_type);
+    if (kernel.storage_type) require_floating("storage()", *kernel.storage_type);
     const DType sums = kernel.accumulator();
-    const auto is_stored_as_integer = [&](const std::string& name) {
-        return !is_floating(dtype_of(kernel, op, name));
-    };
-    if (sums == DType::i32) {
-        if (!std::ranges::all_of(floating, is_stored_as_integer))
-            mistakes.push_back(
-                "accumulates_in(i32), which a tensor of i32 or storage() of integers comes to, "
-                "needs integers in all tensors of the pass, not " +
-                print_types(kernel, op, pass) + "; say accumulates_in(f32) if they are meant");
-    } else if (!is_floating(sums) || is_of_8_bits(sums)) {
-        mistakes.push_back(
-            "accumulates_in() needs f16, bf16, f32 or f64, or i32 where all tensors "
-            "are integers, not " +
-            std::string(traits_of(sums).name));
-    }
+    if (!is_floating(sums) || is_of_8_bits(sums))
+        mistakes.push_back("accumulates_in() needs f16, bf16, f32 or f64, not " +
+                           std::string(traits_of(sums).name));
     if (kernel.uses_tensor_cores && kernel.accumulator() == DType::f64 &&
         (kernel.storage_type != DType::f64 || !kernel.storage_types.empty()))
         mistakes.push_back(
@@ -122,7 +98,7 @@ std::vector<std::string> mistakes_in_types(const KernelDeclaration& kernel, cons
         });
     };
     for (const auto& [tensor, dtype] : kernel.storage_types) {
-        require_numbers("storage(\"" + tensor + "\")", dtype);
+        require_floating("storage(\"" + tensor + "\")", dtype);
         if (!concerns(tensor))
             mistakes.push_back("storage(\"" + tensor +
                                "\") needs a floating tensor of the pass; there are " +

@@ -44,9 +44,6 @@ class ElementTypes {
     const KernelDeclaration* kernel_ = nullptr;
 };
 
-/// Whether the kernel has numbers of the pass in integers, of which indices are none.
-bool holds_integers(const KernelDeclaration& kernel, const Operator& op, const PassSpec& pass);
-
 /// The bytes of the smallest element among a pass's tensors.
 std::int64_t smallest_element_bytes(const KernelDeclaration& kernel, const Operator& op,
                                     const PassSpec& pass);

@@ -81,28 +81,6 @@ TEST_CASE("sums are as large as what they are stored in, and factors as small as
           11);
 }
 
-TEST_CASE("sums of integers are in 32 bits, and what is stored in 8 leaves room for no more") {
-    const Operator op = with_saved_sum();
-    const PassSpec& forward = *op.find_pass("forward");
-    KernelDeclaration kernel = toy_kernel("plain").storage("x", DType::i8);
-    // y is a float.
-    CHECK(kernel.accumulator() == DType::f32);
-    CHECK(holds_integers(kernel, op, forward));
-    CHECK_FALSE(holds_integers(toy_kernel("plain"), op, forward));
-    CHECK_FALSE(holds_integers(toy_kernel("plain").storage(DType::f8e4m3), op, forward));
-    kernel.storage("w", DType::u8).storage("y", DType::i32).storage("sum", DType::i32);
-    CHECK(kernel.accumulator() == DType::i32);
-    CHECK_FALSE(KernelDeclaration(kernel).on_tensor_cores().truncates_sums());
-    const ElementTypes types(kernel, op);
-    CHECK(types.exact_bits() == 30);
-    CHECK(types.largest_integer(op, "x") == 32);
-    CHECK(types.largest_integer(op, "w") == 64);
-    KernelDeclaration narrow = kernel;
-    CHECK(ElementTypes(narrow.storage("y", DType::i8), op).exact_bits() == 6);
-    CHECK(ElementTypes(kernel.accumulates_in(DType::f32), op).exact_bits() == 24);
-    CHECK(toy_kernel("plain").storage(DType::i8).accumulator() == DType::i32);
-}
-
 TEST_CASE("tensor cores multiply floats of 11 digits, and leave doubles alone") {
     const KernelDeclaration floats = toy_kernel("plain").on_tensor_cores();
     CHECK(floats.multiplies_in_tf32());

@@ -7,13 +7,7 @@ namespace gradverify {
 
 DType KernelDeclaration::accumulator() const {
     if (accumulation_type) return *accumulation_type;
-    if (storage_type == DType::f64) return DType::f64;
-    // Results or a bias of 32 bits, or everything in fewer: sums of integers, to the bit.
-    const bool are_integers = (storage_type && !is_floating(*storage_type)) ||
-                              std::ranges::any_of(storage_types, [](const auto& one) {
-                                  return one.second == DType::i32;
-                              });
-    return are_integers ? DType::i32 : DType::f32;
+    return storage_type == DType::f64 ? DType::f64 : DType::f32;
 }
 
 int KernelDeclaration::exact_bits() const {
@@ -25,7 +19,7 @@ int KernelDeclaration::exact_bits() const {
 }
 
 bool KernelDeclaration::truncates_sums() const {
-    return uses_tensor_cores && is_floating(accumulator()) && accumulator() != DType::f64;
+    return uses_tensor_cores && accumulator() != DType::f64;
 }
 
 bool KernelDeclaration::multiplies_in_tf32() const {

@@ -131,27 +131,22 @@ class KernelDeclaration {
     /// The block sizes that the launcher takes from `Launch::block_size`.
     KernelDeclaration& blocks_of(std::vector<int> threads);
     /// The element type of the floating tensors, their gradients and cotangents: f8e4m3, f8e5m2,
-    /// f16, bf16, f32 or f64, or of the forward pass of an operator that sums products i8, u8 or
-    /// i32; without this what the operator declares, float. What the forward pass saves stays f32
-    /// where `dtype` is narrower. The launcher reads `call.x.as<const __half>()`.
+    /// f16, bf16, f32 or f64; without this what the operator declares, float. What the forward pass
+    /// saves stays f32 where `dtype` is narrower. The launcher reads `call.x.as<const __half>()`.
     KernelDeclaration& storage(DType dtype);
     /// The same of one tensor, and of its gradient and cotangent where these are not named.
     KernelDeclaration& storage(std::string_view tensor, DType dtype);
     /// The layout that the kernel takes a tensor in, and its gradient and cotangent where these are
-    /// not named: `layout("x", "nhwc")`. Without this row-major, in the order of the sizes. Of a
-    /// blocked one, `nChw16c` or any of oneDNN's tags (layout_tag.hpp), the kernel finds zeros in
-    /// the tails of its inputs and leaves zeros in those of its outputs.
+    /// not named: `layout("x", "nhwc")`. Without this row-major, in the order of the sizes.
     KernelDeclaration& layout(std::string_view tensor, std::string_view order);
-    /// The same of a kernel that takes several, and tells them by `call.x.stride(1)` and
-    /// `call.x.block(1)`; all of them are drawn.
+    /// The same of a kernel that takes several, and tells them by `call.x.stride(1)`; all of them
+    /// are drawn.
     KernelDeclaration& layout_of(std::string_view tensor, std::vector<std::string> orders);
     /// The kernel takes the tensor by its strides, whatever they are: every layout that the
-    /// operator names, rows that are padded, and of a cotangent axes of stride 0. Not blocked ones,
-    /// which no strides say: these are named by `layout_of`.
+    /// operator names, rows that are padded, and of a cotangent axes of stride 0.
     KernelDeclaration& strided(std::string_view tensor);
-    /// The type that the kernel computes and sums in: f32, or f64 where all tensors are, or i32
-    /// where a tensor is, or all are integers. A result is rounded to its tensor's type once, at
-    /// the end.
+    /// The type that the kernel computes and sums in: f32, or f64 where all tensors are. A result
+    /// is rounded to its tensor's type once, at the end.
     KernelDeclaration& accumulates_in(DType dtype);
     /// The kernel is compiled with fast math.
     KernelDeclaration& fast_math();

@@ -2,13 +2,11 @@
 #include "harness/registry/layout.hpp"
 
 #include <algorithm>
-#include <iterator>
 #include <map>
 #include <numeric>
 #include <stdexcept>
 
 #include "harness/base/text.hpp"
-#include "harness/registry/layout_tag.hpp"
 
 namespace gradverify {
 
@@ -35,80 +33,31 @@ const LayoutSupport* support_of(const Operator& op, const KernelDeclaration& ker
     return nullptr;
 }
 
-/// One of a tensor's orders, by its name or a tag.
+/// One of a tensor's orders, by its name; null when there is none.
+const AxisOrder* find_order(const TensorSpec& spec, const std::string& name) {
+    const auto found = std::ranges::find(spec.orders, name, &AxisOrder::name);
+    return found == spec.orders.end() ? nullptr : &*found;
+}
+
+std::string why_no_order(const TensorSpec& spec, const std::string& name) {
+    const auto known = names_of(spec.orders);
+    return spec.name + " has no layout '" + name +
+           "'; there are: " + (known.empty() ? "none" : joined(known));
+}
+
+/// The order that a layout means, the kernel's first where it names none; null for row-major.
 ///
 /// **Errors** std::invalid_argument, which says what there is.
-AxisOrder order_named(const TensorSpec& spec, const std::string& name) {
-    const auto found = std::ranges::find(spec.orders, name, &AxisOrder::name);
-    if (found != spec.orders.end()) return *found;
-    std::string why;
-    auto known = names_of(spec.orders);
-    if (!spec.tags.letters.empty()) try {
-            return order_of_tag(name, spec.tags);
-        } catch (const std::invalid_argument& wrong) {
-            why = std::string(": ") + wrong.what();
-            known.push_back("tags such as " + example_of_tags(spec.tags));
-        }
-    throw std::invalid_argument(spec.name + " has no layout '" + name + "'" + why +
-                                "; there are: " + (known.empty() ? "none" : joined(known)));
-}
-
-std::string why_no_order(const TensorSpec& spec, const std::string& name) try {
-    static_cast<void>(order_named(spec, name));
-    return {};
-} catch (const std::invalid_argument& wrong) {
-    return wrong.what();
-}
-
-/// The order that a layout means, the kernel's first where it names none; nothing for row-major.
-std::optional<AxisOrder> order_meant(const Operator& op, const KernelDeclaration& kernel,
-                                     std::string_view tensor, const TensorLayout& layout) {
+const AxisOrder* order_meant(const Operator& op, const KernelDeclaration& kernel,
+                             std::string_view tensor, const TensorLayout& layout) {
     const auto orders = orders_of(op, kernel, tensor);
     const std::string& name =
         layout.order.empty() && !orders.empty() ? orders.front() : layout.order;
-    if (name.empty()) return std::nullopt;
-    return order_named(op.tensor_named(tensor), name);
-}
-
-/// Whether no strides of the tensor's own axes say it.
-bool is_blocked(const AxisOrder& order) { return !order.blocks.empty() || order.has_groups; }
-
-bool is_blocked(const TensorSpec& spec, const std::string& order) {
-    return !order.empty() && why_no_order(spec, order).empty() &&
-           is_blocked(order_named(spec, order));
-}
-
-/// Whether the kernel is given the tensor in blocks, by the first of its layouts or a later one.
-bool may_be_blocked(const Operator& op, const KernelDeclaration& kernel, std::string_view tensor) {
-    return std::ranges::any_of(orders_of(op, kernel, tensor), [&](const std::string& order) {
-        return is_blocked(op.tensor_named(tensor), order);
-    });
-}
-
-/// What is wrong with an order of an operator, and what would be right.
-std::string mistake_in_order(const TensorSpec& tensor, const AxisOrder& order,
-                             const Problem& smallest) {
-    if (order.has_groups && tensor.tags.groups.empty())
-        return " has an axis for groups; its tags name no parameter that says how many";
-    const auto axes = static_cast<int>(tensor.sizes(smallest).size()) + (order.has_groups ? 1 : 0);
-    std::int64_t elements = 1;
-    for (const AxisBlock& block : order.blocks)
-        if (block.size < 2 || block.axis < 0 || block.axis >= axes ||
-            std::ranges::count(order.blocks, block.axis, &AxisBlock::axis) > 2 ||
-            block.size > most_elements_in_blocks ||
-            (elements *= block.size) > most_elements_in_blocks)
-            return " has a block of " + std::to_string(block.size) + " on axis " +
-                   std::to_string(block.axis) +
-                   "; a block has two elements or more, all together " +
-                   std::to_string(most_elements_in_blocks) +
-                   " at most, and is one of two at most of an axis that the tensor always has";
-    return {};
-}
-
-std::string why_no_strides(const std::string& tensor, const AxisOrder& order) {
-    return tensor + " in " + order.name + " has " +
-           (order.blocks.empty() ? "an axis for groups" : "blocks") +
-           ", whose rows are neither padded nor expanded";
+    if (name.empty()) return nullptr;
+    const TensorSpec& spec = op.tensor_named(tensor);
+    const AxisOrder* const order = find_order(spec, name);
+    if (!order) throw std::invalid_argument(why_no_order(spec, name));
+    return order;
 }
 
 }  // namespace
@@ -132,100 +81,20 @@ Strides row_major_strides(const Sizes& sizes) {
 
 Strides strides_of(const Operator& op, const KernelDeclaration& kernel, std::string_view tensor,
                    const Sizes& sizes, const TensorLayout& layout) {
-    const auto meant = order_meant(op, kernel, tensor, layout);
+    const AxisOrder* const meant = order_meant(op, kernel, tensor, layout);
     std::vector<int> order(sizes.size());
     std::iota(order.begin(), order.end(), 0);
     if (meant) order = meant->axes(static_cast<int>(sizes.size()));
-    // An expanded axis has one element in memory; a padded row is longer than its elements; of a
-    // blocked axis there are blocks, and within each of their places a piece of every blocked axis.
+    // An expanded axis has one element in memory; a padded row is longer than its elements.
     Sizes in_memory = sizes;
     for (std::size_t axis = 0; axis < sizes.size(); ++axis)
         if (layout.is_expanded(axis)) in_memory[axis] = 1;
     if (layout.row_padding > 0 && sizes.size() > 1)
         in_memory[static_cast<std::size_t>(order.back())] += layout.row_padding;
-    const Blocks blocks = blocks_of(op, kernel, tensor, layout);
-    std::int64_t within = 1;
-    for (std::size_t axis = 0; axis < sizes.size(); ++axis) {
-        const std::int64_t block = block_of(blocks, axis).size;
-        in_memory[axis] = (in_memory[axis] + block - 1) / block;
-        within *= block;
-    }
     Strides strides = dense_strides(in_memory, order);
     for (std::size_t axis = 0; axis < sizes.size(); ++axis)
-        strides[axis] *= layout.is_expanded(axis) ? 0 : within;
+        if (layout.is_expanded(axis)) strides[axis] = 0;
     return strides;
-}
-
-Blocks blocks_of(const Operator& op, const KernelDeclaration& kernel, std::string_view tensor,
-                 const TensorLayout& layout) {
-    const auto order = order_meant(op, kernel, tensor, layout);
-    if (!order || !is_blocked(*order)) return {};
-    const TensorSpec& spec = op.tensor_named(tensor);
-    if (layout.row_padding > 0 || layout.expanded != 0)
-        throw std::invalid_argument(why_no_strides(spec.name, *order));
-    return order->blocks;
-}
-
-MemoryShape memory_shape_of(const Operator& op, const KernelDeclaration& kernel,
-                            std::string_view tensor, const Problem& problem,
-                            const TensorLayout& layout) {
-    Sizes sizes = op.sizes_of(tensor, problem);
-    if (const auto order = order_meant(op, kernel, tensor, layout); order && order->has_groups) {
-        const std::int64_t groups = problem.scalar(op.tensor_named(tensor).tags.groups);
-        if (groups < 1 || sizes.front() % groups != 0)
-            throw std::invalid_argument(std::string(tensor) + " has " +
-                                        std::to_string(sizes.front()) + " rows, which " +
-                                        std::to_string(groups) + " groups do not divide");
-        sizes.front() /= groups;
-        sizes.insert(sizes.begin(), groups);
-    }
-    Strides strides = strides_of(op, kernel, tensor, sizes, layout);
-    return {std::move(sizes), std::move(strides), blocks_of(op, kernel, tensor, layout)};
-}
-
-std::int64_t MemoryShape::elements() const { return element_count(with_tails(sizes, blocks)); }
-
-std::int64_t most_elements_of(const Operator& op, const KernelDeclaration& kernel,
-                              std::string_view tensor, const Problem& problem) {
-    std::int64_t most = element_count(op.sizes_of(tensor, problem));
-    if (kernel.layouts.empty()) return most;
-    for (const std::string& order : orders_of(op, kernel, tensor))
-        most = std::max(most,
-                        memory_shape_of(op, kernel, tensor, problem, {.order = order}).elements());
-    return most;
-}
-
-BlockOfAxis block_of(const Blocks& blocks, std::size_t axis) {
-    BlockOfAxis cut;
-    std::int32_t stride = 1;
-    for (auto block = blocks.rbegin(); block != blocks.rend(); ++block) {
-        const auto size = static_cast<std::int32_t>(block->size);
-        if (static_cast<std::size_t>(block->axis) == axis) {
-            // The second one from within is what the blocks are cut into.
-            cut.inner_size = cut.size;
-            cut.inner_stride = cut.stride;
-            cut.size *= size;
-            cut.stride = stride;
-        }
-        stride *= size;
-    }
-    return cut;
-}
-
-Sizes with_tails(const Sizes& sizes, const Blocks& blocks) {
-    Sizes whole = sizes;
-    for (std::size_t axis = 0; axis < whole.size(); ++axis) {
-        const std::int64_t block = block_of(blocks, axis).size;
-        whole[axis] = (whole[axis] + block - 1) / block * block;
-    }
-    return whole;
-}
-
-std::int64_t place_of(const Sizes& index, const Strides& strides, const Blocks& blocks) {
-    std::int64_t place = 0;
-    for (std::size_t axis = 0; axis < index.size(); ++axis)
-        place += block_of(blocks, axis).offset(index[axis], strides[axis]);
-    return place;
 }
 
 std::vector<std::string> orders_of(const Operator& op, const KernelDeclaration& kernel,
@@ -234,12 +103,9 @@ std::vector<std::string> orders_of(const Operator& op, const KernelDeclaration& 
     const LayoutSupport* const support = support_of(op, kernel, tensor);
     if (support && !support->orders.empty()) return support->orders;
     if (all.empty()) return {};
-    // Row-major alone, unless any strides will do: which say nothing of blocks.
+    // Row-major alone, unless any strides will do.
     if (!support || !support->any_strides) return {all.front().name};
-    std::vector<AxisOrder> strided;
-    std::ranges::copy_if(all, std::back_inserter(strided),
-                         [](const AxisOrder& order) { return !is_blocked(order); });
-    return names_of(strided);
+    return names_of(all);
 }
 
 bool takes_any_strides(const Operator& op, const KernelDeclaration& kernel,
@@ -272,9 +138,6 @@ std::optional<std::string> why_unsupported(const Operator& op, const PassSpec& p
     if (!layout.order.empty() && std::ranges::find(orders, layout.order) == orders.end())
         return what + (orders.empty() ? ", but it declares no layouts of it"
                                       : ", but it takes " + joined(orders));
-    const auto order = order_meant(op, kernel, tensor, layout);
-    if (order && is_blocked(*order) && (layout.row_padding > 0 || layout.expanded != 0))
-        return what + ", but " + why_no_strides(tensor, *order);
     if (layout.row_padding > 0 && !takes_any_strides(op, kernel, tensor))
         return what + ", but it does not declare strided(\"" + tensor + "\")";
     if (layout.expanded != 0 &&
@@ -326,21 +189,6 @@ TensorLayout parse_layout(std::string_view text) {
     return layout;
 }
 
-std::vector<std::string> mistakes_in_orders(const Operator& op) {
-    std::vector<std::string> mistakes;
-    const Problem smallest(op.space, op.space.ranks().least);
-    const Problem of_most_axes(op.space, op.space.ranks().most);
-    for (const auto* tensors : {&op.inputs, &op.outputs})
-        for (const TensorSpec& tensor : *tensors) {
-            for (std::string& mistake : mistakes_in_tags(tensor, smallest, of_most_axes))
-                mistakes.push_back(std::move(mistake));
-            for (const AxisOrder& order : tensor.orders)
-                if (auto mistake = mistake_in_order(tensor, order, smallest); !mistake.empty())
-                    mistakes.push_back(tensor.name + "'s layout " + order.name + mistake);
-        }
-    return mistakes;
-}
-
 std::vector<std::string> mistakes_in_layouts(const KernelDeclaration& kernel, const Operator& op,
                                              const PassSpec& pass) {
     std::vector<std::string> mistakes;
@@ -354,9 +202,9 @@ std::vector<std::string> mistakes_in_layouts(const KernelDeclaration& kernel, co
                                "' needs a tensor of the pass; there are " + joined(names));
             continue;
         }
+        const TensorSpec& spec = op.tensor_named(support.tensor);
         for (const std::string& order : support.orders)
-            if (auto why = why_no_order(op.tensor_named(support.tensor), order); !why.empty())
-                mistakes.push_back(std::move(why));
+            if (!find_order(spec, order)) mistakes.push_back(why_no_order(spec, order));
     }
     for (const Alias& alias : kernel.aliases)
         for (const std::string& tensor : {alias.output, alias.input}) {
@@ -364,9 +212,6 @@ std::vector<std::string> mistakes_in_layouts(const KernelDeclaration& kernel, co
             if (orders_of(op, kernel, tensor).size() > 1 || takes_any_strides(op, kernel, tensor))
                 mistakes.push_back(tensor +
                                    " may lie where another tensor does, so it has one layout");
-            else if (may_be_blocked(op, kernel, tensor))
-                mistakes.push_back(tensor +
-                                   " may lie where another tensor does, so it is not blocked");
         }
     return mistakes;
 }

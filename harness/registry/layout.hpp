@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides where the elements of a tensor lie in its buffer: the order of its axes, axes cut into
-// blocks, rows that are padded, axes of stride 0. What an operator names, what a kernel supports,
-// what a case asks for. Owns no memory and knows no device.
+// Decides where the elements of a tensor lie in its buffer: the order of its axes, rows that are
+// padded, axes of stride 0. What an operator names, what a kernel supports, what a case asks for.
+// Owns no memory and knows no device.
 #pragma once
 
 #include <cstdint>
@@ -26,53 +26,22 @@ struct TensorLayout {
     bool operator==(const TensorLayout&) const = default;
 };
 
-/// Elements from one to the next along each axis; of a blocked axis from one block to the next.
+/// Elements from one to the next along each axis.
 using Strides = std::vector<std::int64_t>;
-/// What the axes are cut into, the innermost last.
-using Blocks = std::vector<AxisBlock>;
 
 /// The strides of an array without gaps whose axes lie in this order, the innermost last.
 Strides dense_strides(const Sizes& sizes, const std::vector<int>& order);
 /// The same in the order of the sizes: row-major.
 Strides row_major_strides(const Sizes& sizes);
 
-/// How a tensor of a pass lies in memory.
-struct MemoryShape {
-    Sizes sizes;  ///< the operator's; in a layout with an axis for groups with this axis in front
-    Strides strides;
-    Blocks blocks;  ///< empty where no axis is blocked
-
-    /// With the tails of blocks.
-    std::int64_t elements() const;
-};
-
-/// How a tensor of a pass lies in memory for this kernel: `layout_of` of a setting.
+/// Where a tensor of these sizes lies for this kernel: `layout_of` of a setting.
 ///
-/// **Errors** std::invalid_argument when the operator has no such order, and where a blocked tensor
-/// is to be padded or expanded.
-MemoryShape memory_shape_of(const Operator& op, const KernelDeclaration& kernel,
-                            std::string_view tensor, const Problem& problem,
-                            const TensorLayout& layout);
-/// Its parts, of a tensor of any sizes; these have the axis for groups where the layout has it.
+/// **Errors** std::invalid_argument when the operator has no such order.
 Strides strides_of(const Operator& op, const KernelDeclaration& kernel, std::string_view tensor,
                    const Sizes& sizes, const TensorLayout& layout);
-Blocks blocks_of(const Operator& op, const KernelDeclaration& kernel, std::string_view tensor,
-                 const TensorLayout& layout);
-
-/// With the tails of blocks, in whichever of its layouts the kernel is given the tensor.
-std::int64_t most_elements_of(const Operator& op, const KernelDeclaration& kernel,
-                              std::string_view tensor, const Problem& problem);
-
-/// How an axis is cut.
-BlockOfAxis block_of(const Blocks& blocks, std::size_t axis);
-/// The sizes with the tails of blocks: of each blocked axis whole blocks.
-Sizes with_tails(const Sizes& sizes, const Blocks& blocks);
-/// Elements from the first one to the one at an index.
-std::int64_t place_of(const Sizes& index, const Strides& strides, const Blocks& blocks);
 
 /// The orders that the kernel takes a tensor in, the one that it is given by default first; empty
-/// when neither the operator nor the kernel says more than row-major. Blocked ones only where the
-/// kernel names them.
+/// when neither the operator nor the kernel says more than row-major.
 std::vector<std::string> orders_of(const Operator& op, const KernelDeclaration& kernel,
                                    std::string_view tensor);
 /// Whether it takes a tensor by its strides, whatever they are.
@@ -93,8 +62,6 @@ std::string print(const TensorLayout& layout);
 /// **Errors** std::invalid_argument.
 TensorLayout parse_layout(std::string_view text);
 
-/// What is wrong with the blocks and tags that an operator declares, and what would be right.
-std::vector<std::string> mistakes_in_orders(const Operator& op);
 /// What is wrong with the layouts that a kernel declares, and what would be right.
 std::vector<std::string> mistakes_in_layouts(const KernelDeclaration& kernel, const Operator& op,
                                              const PassSpec& pass);

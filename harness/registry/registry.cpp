@@ -106,7 +106,7 @@ std::optional<std::string> Kernel::why_unsupported(const Problem& problem) const
         return "needs " + declared.predicate_text;
     if (declared.most_elements)
         for (const std::string& tensor : pass->tensors())
-            if (most_elements_of(*op, declared, tensor, problem) > *declared.most_elements)
+            if (element_count(op->sizes_of(tensor, problem)) > *declared.most_elements)
                 return "needs tensors of at most " + std::to_string(*declared.most_elements) +
                        " elements (up_to_elements() is declared); " + tensor + " has more";
     if (!declared.accepts_empty && op->is_empty(problem))
@@ -258,9 +258,8 @@ void Registry::check() {
         if (const std::string why = mistake_in_benchmark(*op); !why.empty())
             resolver.errors.push_back("operator " + op->name + ": " + why);
         if (!op->mistakes.empty()) continue;
-        for (const auto& mistakes : {mistakes_in_separable(*op), mistakes_in_orders(*op)})
-            for (const std::string& mistake : mistakes)
-                resolver.errors.push_back("operator " + op->name + ": " + mistake);
+        for (const std::string& mistake : mistakes_in_separable(*op))
+            resolver.errors.push_back("operator " + op->name + ": " + mistake);
     }
     if (!resolver.errors.empty()) throw std::invalid_argument(joined(resolver.errors, "\n"));
     kernels_.clear();

@@ -118,17 +118,11 @@ TEST_CASE("an unknown parameter in a constraint names the kernel, the place and 
 TEST_CASE("types that a tensor or an accumulator can't have are errors that say what is right") {
     const std::string prefix = "kernel toy.forward/plain (kernels/plain.cu:7): ";
     CHECK(complaint({toy_kernel("plain").storage(DType::i32)}) ==
-          prefix +
-              "storage() needs f8e4m3, f8e5m2, f16, bf16, f32 or f64, not i32; integers are for "
-              "the forward pass of an operator that sums products, as they have no gradient");
+          prefix + "storage() needs f8e4m3, f8e5m2, f16, bf16, f32 or f64, not i32");
     CHECK(complaint({toy_kernel("plain").accumulates_in(DType::i64)}) ==
-          prefix +
-              "accumulates_in() needs f16, bf16, f32 or f64, or i32 where all tensors are "
-              "integers, not i64");
+          prefix + "accumulates_in() needs f16, bf16, f32 or f64, not i64");
     CHECK(complaint({toy_kernel("plain").accumulates_in(DType::f8e4m3)}) ==
-          prefix +
-              "accumulates_in() needs f16, bf16, f32 or f64, or i32 where all tensors are "
-              "integers, not f8e4m3");
+          prefix + "accumulates_in() needs f16, bf16, f32 or f64, not f8e4m3");
     CHECK(complaint({toy_kernel("plain").storage("x", DType::i64)}) ==
           prefix + "storage(\"x\") needs f8e4m3, f8e5m2, f16, bf16, f32 or f64, not i64");
     CHECK(complaint({toy_kernel("plain").storage("z", DType::f16)}) ==
@@ -136,33 +130,6 @@ TEST_CASE("types that a tensor or an accumulator can't have are errors that say 
     CHECK(complaint({toy_kernel("plain").storage("x", DType::f16).in_place("y", "x")}) ==
           prefix + "y lies where x does, but their types are f32 and f16; name both in storage()");
     CHECK(complaint({toy_kernel("plain").storage("x", DType::f16).storage(DType::f64)}).empty());
-}
-
-TEST_CASE("integers are for forward passes that sum products, and all of a pass for sums of them") {
-    Operator op = toy_operator();
-    op.products = {{"x", "w"}};
-    const auto complaint_of = [&](const KernelDeclaration& kernel) {
-        Registry registry;
-        registry.add(op);
-        registry.add(kernel);
-        return refusal([&] { registry.check(); });
-    };
-    const std::string prefix = "kernel toy.forward/plain (kernels/plain.cu:7): ";
-    CHECK(complaint_of(toy_kernel("plain").storage(DType::i8)).empty());
-    CHECK(
-        complaint_of(toy_kernel("plain").storage("x", DType::u8).storage("w", DType::i8)).empty());
-    CHECK(complaint_of(toy_kernel("plain").storage(DType::i8).storage("y", DType::f32)) ==
-          prefix +
-              "accumulates_in(i32), which a tensor of i32 or storage() of integers comes to, needs "
-              "integers in all tensors of the pass, not i8 (y: f32); say accumulates_in(f32) if "
-              "they are meant");
-    CHECK(complaint_of(toy_kernel("plain")
-                           .storage(DType::i8)
-                           .storage("y", DType::f32)
-                           .accumulates_in(DType::f32))
-              .empty());
-    CHECK(complaint_of(toy_kernel("plain").storage(DType::i64)) ==
-          prefix + "storage() needs f8e4m3, f8e5m2, f16, bf16, f32, f64, i8, u8 or i32, not i64");
 }
 
 TEST_CASE("what saturates is a result of 8 bits") {

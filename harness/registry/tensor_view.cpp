@@ -26,10 +26,6 @@ constexpr const char* cpp_name_of(DType dtype) {
             return "__nv_fp8_e4m3";
         case DType::f8e5m2:
             return "__nv_fp8_e5m2";
-        case DType::i8:
-            return "std::int8_t";
-        case DType::u8:
-            return "std::uint8_t";
     }
     return "?";
 }

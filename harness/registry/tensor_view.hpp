@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides how a launcher sees a tensor: device pointer, element type, sizes, strides
-// and blocks. Owns nothing and knows no device. Included by CUDA units.
+// Decides how a launcher sees a tensor: device pointer, element type, sizes and strides. Owns
+// nothing and knows no device. Included by CUDA units.
 #pragma once
 
 #include <array>
@@ -12,8 +12,7 @@
 
 namespace gradverify {
 
-/// At most: groups or batch, two of channels, three spatial axes; or batch, channel, three spatial
-/// axes, and that of pairs.
+/// At most: batch, channel, three spatial axes, and the two numbers of a pair.
 inline constexpr int max_tensor_rank = 6;
 
 namespace detail {
@@ -44,75 +43,25 @@ constexpr bool is_pair() {
 }
 }  // namespace detail
 
-/// How an axis is cut into blocks: once, as the i of `OIhw8i8o`, or each block once more, as the i
-/// of `OIhw8i16o2i` into 8 times 2. An axis that is not cut has blocks of one element.
-struct BlockOfAxis {
-    std::int32_t size = 1;          ///< elements of a block, a full one: 16 of `8i16o2i`
-    std::int32_t stride = 0;        ///< from one inner block to the next: 32
-    std::int32_t inner_size = 1;    ///< elements of an inner block: 2; 1 of an axis cut once
-    std::int32_t inner_stride = 0;  ///< from one element to the next within it: 1
-
-    bool operator==(const BlockOfAxis&) const = default;
-    /// How far behind element 0 another lies, where so many elements lie from block to block.
-    std::int64_t offset(std::int64_t i, std::int64_t outer_stride) const {
-        return i / size * outer_stride + i % size / inner_size * stride +
-               i % inner_size * inner_stride;
-    }
-};
-
 /// A tensor in device memory, as a launcher gets it.
 ///
-/// **Units** `sizes` and `strides` count elements; axis 0 is the outermost (for conv the batch).
-///
-/// An element lies at the sum over all axes of
-///
-///     i / block(axis) * stride(axis)
-///         + i % block(axis) / inner_block(axis) * stride_in_block(axis)
-///         + i % inner_block(axis) * stride_in_inner_block(axis)
-///
-/// which is `i / block(axis) * stride(axis) + i % block(axis) * stride_in_block(axis)` in layouts
-/// that cut each axis once at most, and `i * stride(axis)` where none is blocked. Where a size is
-/// no multiple of its block the last block has a tail: zeros in an input, and a kernel writes zeros
-/// to that of an output.
-///
-/// **Shapes** a filter in a layout with an axis for groups, `gOIhw16i16o`, has this axis in front:
-/// groups, k / groups, c / groups and the spatial ones, an axis more than in all other layouts.
+/// **Units** `sizes` and `strides` count elements; axis 0 is the outermost (for conv the batch). An
+/// element lies at the sum of `i * stride(axis)` over all axes.
 struct TensorView {
     void* data = nullptr;
     DType dtype = DType::f32;
     int rank = 0;
     std::array<std::int64_t, max_tensor_rank> sizes{};
     std::array<std::int64_t, max_tensor_rank> strides{};
-    std::array<BlockOfAxis, max_tensor_rank> blocks{};
 
     std::int64_t size(int axis) const { return sizes[static_cast<std::size_t>(axis)]; }
-    /// Elements from one to the next along the axis; of a blocked one from a block to the next.
+    /// Elements from one to the next along the axis.
     std::int64_t stride(int axis) const { return strides[static_cast<std::size_t>(axis)]; }
-    /// Elements of a block along the axis, a full one; 1 where the axis is not blocked.
-    std::int64_t block(int axis) const { return block_of(axis).size; }
-    /// Elements from one to the next within a block, where blocks are cut once more from one inner
-    /// block to the next; 0 where the axis is not blocked.
-    std::int64_t stride_in_block(int axis) const { return block_of(axis).stride; }
-    /// Elements of what a block is cut into: 2 for the i of `OIhw8i16o2i`, whose block is 16; 1
-    /// where it is not cut.
-    std::int64_t inner_block(int axis) const { return block_of(axis).inner_size; }
-    /// Elements from one to the next within an inner block; 0 where there are none.
-    std::int64_t stride_in_inner_block(int axis) const { return block_of(axis).inner_stride; }
-    const BlockOfAxis& block_of(int axis) const { return blocks[static_cast<std::size_t>(axis)]; }
-
     std::int64_t elements() const {
         std::int64_t count = 1;
         for (int axis = 0; axis < rank; ++axis) count *= size(axis);
         return count;
     }
-    /// With the tails of blocks: what `elements()` is where no axis is blocked.
-    std::int64_t elements_with_tails() const {
-        std::int64_t count = 1;
-        for (int axis = 0; axis < rank; ++axis)
-            count *= (size(axis) + block(axis) - 1) / block(axis) * block(axis);
-        return count;
-    }
-
     /// The data as `T*`: `as<const float>()`, `as<__half>()`.
     ///
     /// **Errors** std::invalid_argument when `T` is not the tensor's element type.

@@ -26,10 +26,6 @@ template <>
 constexpr cudnnDataType_t data_type<__half> = CUDNN_DATA_HALF;
 template <>
 constexpr cudnnDataType_t data_type<__nv_bfloat16> = CUDNN_DATA_BFLOAT16;
-template <>
-constexpr cudnnDataType_t data_type<std::int8_t> = CUDNN_DATA_INT8;
-template <>
-constexpr cudnnDataType_t data_type<std::int32_t> = CUDNN_DATA_INT32;
 
 /// Of two bytes: products on tensor cores, sums in float.
 template <class T>
@@ -40,12 +36,6 @@ template <class T>
 constexpr cudnnMathType_t math_of = is_narrow<T> ? CUDNN_TENSOR_OP_MATH : CUDNN_DEFAULT_MATH;
 template <>
 constexpr cudnnMathType_t math_of<float> = CUDNN_FMA_MATH;
-template <>
-constexpr cudnnMathType_t math_of<std::int8_t> = CUDNN_TENSOR_OP_MATH;
-
-/// What it sums products of these in.
-template <class T>
-using Sum = std::conditional_t<std::is_same_v<T, std::int8_t>, std::int32_t, Accumulator<T>>;
 
 /// The type of the factors that every call takes.
 template <class T>
@@ -108,7 +98,7 @@ void describe_channels(const TensorDescriptor& descriptor, std::int64_t channels
 }
 
 /// The tensors of a convolution, x and y also for dx and dy, and how it is to be done.
-template <class T, cudnnTensorFormat_t format, cudnnMathType_t math, class Result = T>
+template <class T, cudnnTensorFormat_t format, cudnnMathType_t math>
 struct Convolution {
     TensorDescriptor x, y;
     FilterDescriptor w;
@@ -118,7 +108,7 @@ struct Convolution {
     Convolution(const Parameters& p, const TensorView& x_view, const TensorView& w_view,
                 const TensorView& y_view) {
         describe<T>(x, x_view);
-        describe<Result>(y, y_view);
+        describe<T>(y, y_view);
         const Axes filter(w_view);
         axes = filter.count;
         GRADVERIFY_CUDNN(SetFilterNdDescriptor, w, data_type<T>, format, axes, filter.sizes.data());
@@ -133,7 +123,7 @@ struct Convolution {
         }
         // What everybody calls a convolution does not turn the filter round.
         GRADVERIFY_CUDNN(SetConvolutionNdDescriptor, how, axes - 2, padding.data(), stride.data(),
-                         dilation.data(), CUDNN_CROSS_CORRELATION, data_type<Sum<T>>);
+                         dilation.data(), CUDNN_CROSS_CORRELATION, data_type<Accumulator<T>>);
         GRADVERIFY_CUDNN(SetConvolutionGroupCount, how, as_int(p.groups));
         GRADVERIFY_CUDNN(SetConvolutionMathType, how, math);
     }
@@ -192,18 +182,6 @@ void declare_narrow(KernelDeclaration& kernel) {
 /// docs/convolution.md has them.
 inline void declare_copied_in_eights(KernelDeclaration& kernel) {
     kernel.up_to_elements(std::int64_t{1} << 28);
-}
-
-/// The same of integers of 8 bits, to whose sums a bias of floats is added: of channels in words of
-/// four, as cuDNN's documentation asks for, and without dilation, which it refuses.
-inline void declare_integers(KernelDeclaration& kernel) {
-    declare_product<std::int8_t, CUDNN_TENSOR_NHWC>(kernel);
-    kernel.spatial_axes(1, 2)
-        .where("c", multiple_of(4))
-        .where("k", multiple_of(4))
-        .where("dilation", equals(1))
-        .storage("b", DType::f32)
-        .accumulates_in(DType::f32);
 }
 
 /// The same of floats whose products may be TF32, as they are by default.

@@ -40,15 +40,11 @@ void require_fused(cudnnStatus_t status) {
     require(status, call);
 }
 
-/// Integers have biases of floats.
-template <class T>
-using Bias = std::conditional_t<std::is_same_v<T, std::int8_t>, float, T>;
-
 /// y = conv(x, w) + b. `algorithm`: one of cuDNN's, or what its heuristics may choose from.
 template <class T, auto algorithm, cudnnTensorFormat_t format = CUDNN_TENSOR_NCHW,
-          cudnnMathType_t math = math_of<T>, class Result = T>
+          cudnnMathType_t math = math_of<T>>
 void launch(const conv::Forward& call) {
-    const Convolution<T, format, math, Result> conv(call.problem, call.x, call.w, call.y);
+    const Convolution<T, format, math> conv(call.problem, call.x, call.w, call.y);
     const cudnnHandle_t handle = handle_on(call.launch.stream);
     const auto chosen = choose(handle, conv, algorithm);
     std::size_t bytes = 0;
@@ -56,12 +52,11 @@ void launch(const conv::Forward& call) {
                      chosen, &bytes);
     void* const workspace = workspace_of(bytes);
     TensorDescriptor bias;
-    describe_channels<Bias<T>>(bias, call.y.size(1), conv.axes);
-    const T *x = call.x.as<const T>(), *w = call.w.as<const T>();
-    const Bias<T>* const b = call.b.as<const Bias<T>>();
-    Result* const y = call.y.as<Result>();
+    describe_channels<T>(bias, call.y.size(1), conv.axes);
+    const T *x = call.x.as<const T>(), *w = call.w.as<const T>(), *b = call.b.as<const T>();
+    T* const y = call.y.as<T>();
     const Scale<T> one = 1, zero = 0;
-    if constexpr (sizeof(Result) < sizeof(Sum<T>)) {
+    if constexpr (is_narrow<T>) {
         ActivationDescriptor identity;
         GRADVERIFY_CUDNN(SetActivationDescriptor, identity, CUDNN_ACTIVATION_IDENTITY,
                          CUDNN_PROPAGATE_NAN, 0.0);
@@ -91,9 +86,6 @@ void declare_narrow_sums(KernelDeclaration& kernel) {
     });
 }
 
-constexpr auto launch_i8 = launch<std::int8_t, precomp, nhwc, math_of<std::int8_t>, float>;
-constexpr auto launch_i8_all = launch<std::int8_t, precomp, nhwc>;
-
 }  // namespace
 
 GRADVERIFY_KERNEL(gradverify::conv::Forward, "cudnn", launch<float, Heuristic::direct>)
@@ -122,13 +114,6 @@ GRADVERIFY_KERNEL(gradverify::conv::Forward, "cudnn_nhwc_bf16",
                   launch<__nv_bfloat16, precomp, nhwc>)
     .with(declare_narrow_sums<__nv_bfloat16, nhwc>)
     .accumulates_in(gradverify::DType::bf16);
-// Integers, too: sums become floats, or saturate in 8 bits.
-GRADVERIFY_KERNEL(gradverify::conv::Forward, "cudnn_nhwc_i8", launch_i8)
-    .with(declare_integers)
-    .storage("y", gradverify::DType::f32);
-GRADVERIFY_KERNEL(gradverify::conv::Forward, "cudnn_nhwc_i8_all", launch_i8_all)
-    .with(declare_integers)
-    .saturates();
 
 GRADVERIFY_KERNEL(gradverify::conv::Forward, "cudnn_any", launch<float, Heuristic::any>)
     .with(declare_product<float>)

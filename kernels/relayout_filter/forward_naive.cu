@@ -20,7 +20,5 @@ GRADVERIFY_KERNEL(gradverify::relayout_filter::Forward, "naive_f64", launch<doub
     .with(gradverify::relayout::declare_naive<double>);
 GRADVERIFY_KERNEL(gradverify::relayout_filter::Forward, "naive_f16", launch<__half>)
     .with(gradverify::relayout::declare_naive<__half>);
-GRADVERIFY_KERNEL(gradverify::relayout_filter::Forward, "naive_i8", launch<std::int8_t>)
-    .with(gradverify::relayout::declare_naive<std::int8_t>);
 GRADVERIFY_KERNEL(gradverify::relayout_filter::Forward, "naive_bf16", launch<__nv_bfloat16>)
     .with(gradverify::relayout::declare_naive<__nv_bfloat16>);

@@ -66,8 +66,6 @@ CaseContext::CaseContext(const Case& checked, const Registry& registry, ValueKin
         initial_outputs_.push_back(draw_direction(initial, seed_for("initial " + name),
                                                   exact_bits(), longest_reduction(op(), problem()),
                                                   largest_step(name)));
-        if (lowest_of(types().of(op(), name)) == 0.0)
-            for (double& element : initial_outputs_.back().data) element = std::abs(element);
     }
 }
 
@@ -292,7 +290,6 @@ SoundForward sound_forward(CaseContext& context, const std::set<const Kernel*>& 
         if (candidate.pass != &forward || !candidate.on(context.checked().device) ||
             candidate.any().write_mode == WriteMode::accumulates || unsound.contains(&candidate) ||
             candidate.any().norm_wise_growth || is_distrusted(candidate.name) ||
-            holds_integers(candidate.any(), context.op(), forward) ||
             candidate.why_unsupported(context.problem()))
             continue;
         if (!context.can_take(candidate, inputs)) continue;

@@ -40,8 +40,7 @@ class CaseContext {
         return !declaration_.norm_wise_growth && op().is_exact_at(problem()) && !adds_up_expanded();
     }
     /// That, and each result is a number of its tensor's type. Draws see to it but for sums of many
-    /// integers that are stored in 8 bits, or have no signs, for fractions stored as integers, and
-    /// for inputs with a domain of their own.
+    /// integers that are stored in 8 bits, and for inputs with a domain of their own.
     bool has_exact_results();
     /// Whether a domain left the inputs integers, of which sums stay exact.
     bool keeps_integers_in_domains();

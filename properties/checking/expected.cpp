@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "harness/numbers/element_bits.hpp"
-#include "harness/registry/element_types.hpp"
 #include "properties/checking/context.hpp"
 #include "properties/data/exact_sums.hpp"
 
@@ -75,25 +74,14 @@ Bounded stored_in(DType dtype, const Bounded& element) {
 Bounded saturated_in(DType dtype, const Bounded& element) {
     if (!std::isfinite(element.error())) return element;
     const auto cut = [&](double value) {
-        return std::clamp(value, lowest_of(dtype), traits_of(dtype).largest);
+        const double largest = traits_of(dtype).largest;
+        return std::clamp(value, -largest, largest);
     };
     const double value = cut(element.value());
-    double low = cut(element.value() - element.error());
-    double high = cut(element.value() + element.error());
-    low = is_floating(dtype) ? rounded_to(dtype, low) : std::floor(low);
-    high = is_floating(dtype) ? rounded_to(dtype, high) : std::ceil(high);
+    const double low = rounded_to(dtype, cut(element.value() - element.error()));
+    const double high = rounded_to(dtype, cut(element.value() + element.error()));
     const double error = std::max(std::abs(value - low), std::abs(high - value));
     return Bounded(Bounded::Sum{value, error + of_double * element.error(), std::abs(value), 0.0});
-}
-
-/// Sums of integers are in 32 bits, whatever they are stored in: beyond, nothing is said of them.
-void forget_beyond_32_bits(std::vector<Array<Bounded>>& outputs) {
-    const double largest = traits_of(DType::i32).largest;
-    for (Array<Bounded>& output : outputs)
-        for (Bounded& element : output.data)
-            if (element.magnitude() > largest)
-                element =
-                    Bounded(Bounded::Sum{element.value(), INFINITY, element.magnitude(), 0.0});
 }
 
 double largest_error(const Array<Bounded>& output) {
@@ -188,7 +176,6 @@ std::vector<Array<Bounded>> CaseContext::computed() {
     for (std::size_t i = 0; i < initial_outputs_.size(); ++i)
         for (std::size_t j = 0; j < outputs[i].data.size(); ++j)
             outputs[i].data[j] += Bounded(initial_outputs_[i].data[j]);
-    if (holds_integers(declaration_, op(), pass())) forget_beyond_32_bits(outputs);
     close_sums(outputs);
     if (declaration_.norm_wise_growth) {
         std::vector<Array<Bounded>> level;
@@ -204,8 +191,7 @@ void CaseContext::store(std::vector<Array<Bounded>>& outputs, bool saturates) co
     for (std::size_t i = 0; i < outputs.size(); ++i) {
         const DType stored = types().of(op(), pass().outputs[i]);
         const bool is_index = op().tensor_named(pass().outputs[i]).holds_whole_numbers();
-        const bool is_stored_as_is =
-            is_floating(stored) && holds_all_of(stored, declaration_.accumulator());
+        const bool is_stored_as_is = holds_all_of(stored, declaration_.accumulator());
         if (is_index || is_stored_as_is) continue;
         for (Bounded& element : outputs[i].data)
             if (!std::isnan(element.value()))
@@ -263,19 +249,16 @@ bool CaseContext::has_exact_results() {
     if (!is_exact_on_integers() || !keeps_integers_in_domains()) return false;
     const auto stored = [&](std::size_t i) { return types().of(op(), pass().outputs[i]); };
     std::vector<Array<double>> results;
-    const bool are_integers = holds_integers(declaration_, op(), pass());
     for (std::size_t i = 0; i < pass().outputs.size(); ++i) {
-        if (!is_of_8_bits(stored(i)) && !are_integers) continue;
+        if (!is_of_8_bits(stored(i))) continue;
         if (results.empty()) results = reference(pass());
         if (i < initial_outputs_.size())
             for (std::size_t j = 0; j < results[i].data.size(); ++j)
                 results[i].data[j] += initial_outputs_[i].data[j];
         const bool are_numbers = std::ranges::all_of(results[i].data, [&](double value) {
             // Infinities are beyond the range of 8 bits, even of those that have them.
-            if (is_of_8_bits(stored(i)) && std::isinf(value)) return false;
-            return std::isnan(value) ||
-                   (rounded_to(stored(i), value) == value &&
-                    (!are_integers || rounded_to(declaration_.accumulator(), value) == value));
+            if (std::isinf(value)) return false;
+            return std::isnan(value) || rounded_to(stored(i), value) == value;
         });
         if (!are_numbers) return false;
     }

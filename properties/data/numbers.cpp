@@ -49,20 +49,6 @@ class Significands {
 /// By how many powers of two rows are larger, lest products of two rows overflow in half.
 int scale_up(DType dtype) { return traits_of(dtype).largest < 0x1p+20 ? -4 : 0; }
 
-/// No zero. Of 32 bits as many as leave room for sums.
-void fill_whole_integers(Array<double>& array, SplitMix64& random, DType dtype, Ends ends) {
-    constexpr double enough = 0x1p+20;
-    const auto lowest = static_cast<std::int64_t>(std::max(lowest_of(dtype), -enough));
-    const auto highest = static_cast<std::int64_t>(std::min(traits_of(dtype).largest, enough));
-    const std::int64_t end = ends == Ends::all_lowest && lowest < 0 ? lowest : highest;
-    for (double& element : array.data) {
-        const std::int64_t value = ends != Ends::some ? end
-                                   : random.one_in(4) ? (random.one_in(2) ? lowest : highest)
-                                                      : random.between(lowest, highest);
-        element = value == 0 ? 1.0 : static_cast<double>(value);
-    }
-}
-
 }  // namespace
 
 std::int64_t exact_amplitude(std::int64_t reduction_length, int exact_bits) {
@@ -109,11 +95,7 @@ void fill_mantissas(Array<double>& array, SplitMix64 random, DType dtype) {
     }
 }
 
-void fill_whole_range(Array<double>& array, SplitMix64 random, DType dtype, Ends ends) {
-    if (!is_floating(dtype)) {
-        fill_whole_integers(array, random, dtype, ends);
-        return;
-    }
+void fill_whole_range(Array<double>& array, SplitMix64 random, DType dtype) {
     const std::uint64_t numbers = bits_of(dtype, traits_of(dtype).largest) + 1;
     const std::uint64_t least = bits_of(dtype, traits_of(dtype).smallest_normal);
     for (double& element : array.data) {
@@ -237,7 +219,7 @@ void move_inside(Array<double>& array, const ValueDomain& domain, DType dtype) {
 void move_integers_inside(Array<double>& array, const ValueDomain& domain, DType dtype,
                           std::int64_t amplitude) {
     const auto most = static_cast<double>(amplitude);
-    const double lowest = std::max({std::floor(domain.lowest) + 1.0, -most, lowest_of(dtype)});
+    const double lowest = std::max(std::floor(domain.lowest) + 1.0, -most);
     const double highest = std::min(std::ceil(domain.highest) - 1.0, most);
     const bool is_between = std::isfinite(domain.lowest) && std::isfinite(domain.highest);
     const Array<double> integers = array;

@@ -27,14 +27,9 @@ void fill_integers(Array<double>& array, SplitMix64 random, std::int64_t reducti
 /// very different magnitude.
 void fill_mantissas(Array<double>& array, SplitMix64 random, DType dtype);
 
-/// How many integers are the largest or least: a quarter of them, or all, alike in a tensor, where
-/// sums are as large as they may be.
-enum class Ends { some, all_highest, all_lowest };
-
-/// Numbers of all sizes that an integer or a float of 8 bits has, but zero; integers of 32 bits up
-/// to 2^20, to leave room for sums. Of floats a quarter are the least, which are not normal, and a
-/// quarter of the largest exponent, which other formats keep for infinity.
-void fill_whole_range(Array<double>& array, SplitMix64 random, DType dtype, Ends ends);
+/// Numbers of all sizes that a float of 8 bits has, but zero. A quarter are the least, which are
+/// not normal, and a quarter of the largest exponent, which other formats keep for infinity.
+void fill_whole_range(Array<double>& array, SplitMix64 random, DType dtype);
 
 /// Numbers of either sign, from 1/4 to 1.
 void fill_smooth(Array<double>& array, SplitMix64 random);

@@ -48,8 +48,7 @@ void set_listed(const Operator& op, const Problem& problem, Values& values,
             tensor.holds_whole_numbers() ? element.value : rounded_to(dtype, element.value);
         if (!std::isfinite(stored) && std::isfinite(element.value))
             throw std::invalid_argument("data: " + element.tensor + "[" +
-                                        std::to_string(element.index) + "] is beyond the " +
-                                        (is_floating(dtype) || stored > 0 ? "largest " : "least ") +
+                                        std::to_string(element.index) + "] is beyond the largest " +
                                         std::string(traits_of(dtype).name));
         const bool is_input = tensor.name == element.tensor;  // not a cotangent
         const bool may_be = tensor.admits(stored, problem) ||
@@ -72,28 +71,14 @@ double simplest_value(const Operator& op, const Problem& problem, const std::str
                : rounded_inside(simplest, tensor.domain_at(problem), types.of(op, name));
 }
 
-/// Where sums are of products, numbers of every size that an integer or a type of 8 bits has: of
-/// every other dense draw, and of one random tensor in four, or few sums would stay below the
-/// largest number.
+/// Where sums are of products, numbers of every size that a type of 8 bits has: of every other
+/// dense draw, and of one random tensor in four, or few sums would stay below the largest number.
 bool has_whole_range(const Operator& op, const Data& data, ValueKind kind,
                      const ElementTypes& types, const std::string& name) {
-    const DType dtype = types.of(op, name);
-    const bool has_few = is_of_8_bits(dtype) || !is_floating(dtype);
+    const bool has_few = is_of_8_bits(types.of(op, name));
     if (op.products.empty() || kind != ValueKind::mantissas || !has_few) return false;
     if (data.is_dense) return data.seed % 2 == 0;
-    // Sums of 32 bits have room for all of them at once.
-    const bool has_room =
-        !is_floating(dtype) && types.exact_bits() > traits_of(DType::f16).exact_bits;
-    return has_room ? SplitMix64(mix_seed(data.seed, "range")).one_in(2)
-                    : SplitMix64(mix_seed(data.seed, "range of " + name)).one_in(4);
-}
-
-/// Of integers one in four: of the dense draws that have the whole range every fourth.
-Ends ends_of(const Data& data) {
-    const std::uint64_t turn =
-        data.is_dense ? data.seed / 2 : SplitMix64(mix_seed(data.seed, "ends")).next();
-    if (turn % 4 != 0) return Ends::some;
-    return turn / 4 % 2 == 1 ? Ends::all_highest : Ends::all_lowest;
+    return SplitMix64(mix_seed(data.seed, "range of " + name)).one_in(4);
 }
 
 /// Numbers of any size; the domain is the caller's business.
@@ -105,10 +90,9 @@ void fill_numbers(Array<double>& array, const Operator& op, const Problem& probl
     const std::int64_t largest = types.largest_integer(op, name);
     const SplitMix64 random(mix_seed(data.seed, name));
     if (has_whole_range(op, data, kind, types, name)) {
-        fill_whole_range(array, random, dtype, ends_of(data));
+        fill_whole_range(array, random, dtype);
         return;
     }
-    if (!is_floating(dtype)) kind = ValueKind::integers;
     if (data.is_dense) {
         const DenseRange range = dense_range(op, problem, name);
         const std::int64_t amplitude =
@@ -211,8 +195,6 @@ Array<double> draw_tensor(const Operator& op, const Problem& problem, const Data
         return array;
     }
     fill_numbers(array, op, problem, data, kind, types, name);
-    if (lowest_of(types.of(op, name)) == 0.0)
-        for (double& element : array.data) element = std::abs(element);
     if (is_input && meets_kinks(op, data, kind)) fill_ties(array, data.seed, shape);
     if (is_input && tensor.may_be_nan && holds_nan(data)) fill_nan(array, data.seed, shape);
     const DType dtype = types.of(op, name);

@@ -13,7 +13,6 @@ namespace gradverify {
 struct Testimony {
     std::string pass;  ///< of the kernel, `grad_weight`
     bool is_forward = false;
-    bool sums_round = true;  ///< of the kernel: they are not of integers
     bool saturates = false;  ///< what the kernel makes of numbers beyond a range is compared
     bool kernel_is_reference = false;
     /// The reference's gradient is the derivative of the reference's forward map, by differences.

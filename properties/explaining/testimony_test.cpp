@@ -141,11 +141,6 @@ TEST_CASE("the sentence names who agrees against whom") {
     CHECK(judge(testimony(true, true, true, {})).sentence ==
           "on integers, where nothing rounds, the kernel equals the reference: it is wrong by its "
           "rounding alone");
-    Testimony of_integers = testimony(true, true, true, {}, true);
-    of_integers.sums_round = false;
-    CHECK(judge(of_integers).sentence ==
-          "on small integers the kernel equals the reference: only larger numbers are wrong, by "
-          "the type and the range of what they are computed or stored in");
     Testimony of_8_bits = testimony(true, true, true, {}, true);
     of_8_bits.saturates = true;
     CHECK(judge(of_8_bits).sentence ==

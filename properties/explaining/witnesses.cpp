@@ -5,7 +5,6 @@
 #include <array>
 
 #include "harness/devices/call_note.hpp"
-#include "harness/registry/element_types.hpp"
 #include "properties/checking/tangent.hpp"
 #include "properties/explaining/testimony.hpp"
 
@@ -39,8 +38,6 @@ class Hearing {
           outputs_(context.reference(forward_, inputs_)) {
         testimony_.pass = context.pass().name;
         testimony_.is_forward = context.pass().is_forward();
-        testimony_.sums_round =
-            !holds_integers(context.declaration(), context.op(), context.pass());
         testimony_.saturates = context.declaration().saturates_results;
     }
 

@@ -2,7 +2,6 @@
 #include "properties/large/plan.hpp"
 
 #include <algorithm>
-#include <stdexcept>
 
 #include "harness/numbers/element_bits.hpp"
 #include "harness/registry/element_types.hpp"
@@ -17,23 +16,12 @@ static_assert(most_drawn <= DrawnCopies::most);
 
 constexpr int offset_bits[] = {32, 31, 16, 15};
 
-/// The axis that a tensor of so many copies is longer along than one of them.
-std::size_t longer_axis(const Sizes& of_copies, const Sizes& one) {
-    return static_cast<std::size_t>(std::ranges::mismatch(of_copies, one).in1 - of_copies.begin());
-}
-
 /// Copies of a tensor along an axis of it; of a tensor that all share along none.
 CopyLayout layout_of(const LargeTensor& tensor, std::optional<std::size_t> axis,
                      std::int64_t copies) {
     if (!axis) return {.inner = std::max<std::int64_t>(tensor.elements(), 1)};
-    // Of a blocked axis so many blocks.
-    const std::int64_t block = block_of(tensor.blocks, *axis).size;
-    const std::int64_t per_copy = tensor.sizes[*axis] / copies;
-    if (per_copy % block != 0)
-        throw std::invalid_argument("copies of " + std::to_string(per_copy) + " elements of " +
-                                    tensor.name + " would share its blocks of " +
-                                    std::to_string(block));
-    return {.inner = tensor.strides[*axis], .per_copy = per_copy / block, .copies = copies};
+    return {
+        .inner = tensor.strides[*axis], .per_copy = tensor.sizes[*axis] / copies, .copies = copies};
 }
 
 /// Around each element, or byte, that an offset of so many bits does not reach, in each tensor; the
@@ -86,21 +74,6 @@ Data shared_data(CaseContext& drawn, const LargeShape& shape) {
     return data;
 }
 
-/// Calls `visit(position in the array, position in memory)` for each element.
-template <class Visit>
-void for_each_place(const MemoryShape& shape, Visit visit) {
-    const Sizes& sizes = shape.sizes;
-    const std::int64_t count = element_count(sizes);
-    Sizes index(sizes.size());
-    for (std::int64_t i = 0; i < count; ++i) {
-        std::int64_t rest = i;
-        for (std::size_t axis = sizes.size(); axis-- > 0; rest /= sizes[axis])
-            index[axis] = rest % sizes[axis];
-        visit(static_cast<std::size_t>(i),
-              static_cast<std::size_t>(place_of(index, shape.strides, shape.blocks)));
-    }
-}
-
 /// The tables of one of the small problems.
 class Tables {
   public:
@@ -110,10 +83,9 @@ class Tables {
 
     std::vector<std::uint64_t> bits(const std::string& name, const Array<double>& values) const {
         const DType dtype = dtype_of(declaration_, *kernel_.op, name);
-        const MemoryShape shape = shape_of(name);
-        std::vector<std::uint64_t> table(static_cast<std::size_t>(shape.elements()));
-        for_each_place(shape, [&](std::size_t i, std::size_t place) {
-            table[place] = bits_of(dtype, values.data[i]);
+        std::vector<std::uint64_t> table(values.data.size());
+        for_each_offset(name, [&](std::size_t i, std::size_t offset) {
+            table[offset] = bits_of(dtype, values.data[i]);
         });
         return table;
     }
@@ -126,19 +98,28 @@ class Tables {
         return bits(kernel_.pass->outputs[output], context_.initial_outputs()[output]);
     }
     std::vector<WantedValue> wanted(const Expected& expected) const {
-        const MemoryShape shape = shape_of(expected.tensor);
-        std::vector<WantedValue> table(static_cast<std::size_t>(shape.elements()));
-        for_each_place(shape, [&](std::size_t i, std::size_t place) {
-            table[place] = {expected.values[i], expected.bounds.empty() ? 0.0 : expected.bounds[i]};
+        std::vector<WantedValue> table(expected.values.size());
+        for_each_offset(expected.tensor, [&](std::size_t i, std::size_t offset) {
+            table[offset] = {expected.values[i],
+                             expected.bounds.empty() ? 0.0 : expected.bounds[i]};
         });
         return table;
     }
 
   private:
-    /// What no element lies in stays zeros: the tails of blocks.
-    MemoryShape shape_of(const std::string& name) const {
-        return memory_shape_of(*kernel_.op, declaration_, name, context_.problem(),
-                               setting_.layout_of(name));
+    /// Calls `visit(position in the array, offset in memory)` for each element.
+    template <class Visit>
+    void for_each_offset(const std::string& name, Visit visit) const {
+        const Sizes sizes = kernel_.op->sizes_of(name, context_.problem());
+        const Strides strides =
+            strides_of(*kernel_.op, declaration_, name, sizes, setting_.layout_of(name));
+        const std::int64_t count = element_count(sizes);
+        for (std::int64_t i = 0; i < count; ++i) {
+            std::int64_t rest = i, offset = 0;
+            for (std::size_t axis = sizes.size(); axis-- > 0; rest /= sizes[axis])
+                offset += rest % sizes[axis] * strides[axis];
+            visit(static_cast<std::size_t>(i), static_cast<std::size_t>(offset));
+        }
     }
 
     const Kernel& kernel_;
@@ -176,20 +157,11 @@ LargeShape large_shape(const Kernel& kernel, const KernelDeclaration& declaratio
     const Operator& op = *kernel.op;
     const auto& inputs = kernel.pass->inputs;
     for (const std::string& name : kernel.pass->tensors()) {
-        const auto in_memory = [&](const Problem& problem) {
-            return memory_shape_of(op, declaration, name, problem, setting.layout_of(name));
-        };
-        MemoryShape large = in_memory(shape.large);
         LargeTensor tensor{.name = name,
                            .dtype = dtype_of(declaration, op, name),
-                           .sizes = std::move(large.sizes),
-                           .strides = std::move(large.strides),
-                           .blocks = std::move(large.blocks)};
-        auto axis = axis_of_copies(op, name, one, along);
-        // As its layout counts them, which may have an axis for groups.
-        if (axis)
-            axis = longer_axis(in_memory(multiplied(one, along, 2)).sizes, in_memory(one).sizes);
-        tensor.layout = layout_of(tensor, axis, copies);
+                           .sizes = op.sizes_of(name, shape.large)};
+        tensor.strides = strides_of(op, declaration, name, tensor.sizes, setting.layout_of(name));
+        tensor.layout = layout_of(tensor, axis_of_copies(op, name, one, along), copies);
         if (shape.tensors.size() >= inputs.size())
             if (const Alias* alias = declaration.alias_of(name, 0))
                 tensor.lies_in = static_cast<std::size_t>(std::ranges::find(inputs, alias->input) -

@@ -194,8 +194,7 @@ TEST_CASE("kernels with offsets of 64 bits pass") {
           "conv.grad_weight/right_offset_64", "relu.forward/naive", "relu.grad_input/naive",
           "bias_gelu.forward/naive", "embedding.forward/naive", "embedding.grad_weight/accumulate",
           "layer_norm.backward/columns", "maxpool.forward/naive", "batch_norm.forward/block",
-          "conv.backward/direct", "conv_transpose.grad_weight/direct", "relayout.forward/naive",
-          "conv.forward/blocked", "conv.grad_weight/blocked", "relayout_filter.forward/blocked"}) {
+          "conv.backward/direct", "conv_transpose.grad_weight/direct", "relayout.forward/naive"}) {
         const Row row = row_of(name, "cpu");
         const Found found = run_cases(suite, row, 1);
         CAPTURE(row.kernel->name);

@@ -73,7 +73,6 @@ FILES = {
     "harness/numbers/element_bits.cpp": ["harness/numbers/element_bits_test.cpp"],
     "harness/registry/factors.cpp": ["harness/registry/factors_test.cpp"],
     "harness/registry/layout.cpp": ["harness/registry/layout_test.cpp"],
-    "harness/registry/layout_tag.cpp": ["harness/registry/layout_tag_test.cpp"],
     "harness/run/row_verdict.cpp": ["harness/run/row_verdict_test.cpp"],
     "harness/cases/sensitivity.cpp": ["harness/cases/sensitivity_test.cpp"],
     "properties/problems/assignment.cpp": ["properties/problems/assignment_test.cpp", "properties/problems/solver_test.cpp"],

@@ -2,9 +2,6 @@
 // Seeded bugs of layouts, of what is different left and right, of dimensions beyond two and of
 // output masks. Linked into the tests only; conv_layouts_test.cpp says which property must kill
 // each, and at which problem.
-#include <utility>
-
-#include "kernels/conv/blocked.cuh"
 #include "kernels/conv/direct.cuh"
 #include "reference/conv.hpp"
 #include "reference/conv_transpose.hpp"
@@ -171,84 +168,6 @@ void output_padding_forgotten(const conv_transpose::Forward& call) {
     conv::launch_to_image<float>(call.problem, call.x, call.w, &call.b, y, call.launch);
 }
 
-/// Images in blocks of channels, of which `x` is read so.
-void blocked_forward(const conv::Forward& call, const TensorView& x, const TensorView& w) {
-    conv::launch_blocked_to_features<float>(call.problem, x, w, call.b, call.y, call.launch);
-}
-
-/// The same tensor, as if its channels lay in blocks of so many.
-TensorView in_blocks_of(std::int64_t block, const TensorView& of) {
-    TensorView view = of;
-    for (int axis = 0; axis < view.rank; ++axis)
-        view.strides[static_cast<std::size_t>(axis)] = of.stride(axis) / of.block(1) * block;
-    view.blocks[1].size = static_cast<std::int32_t>(block);
-    return view;
-}
-
-// Images in blocks of 16 channels are read as if they lay in blocks of 8, or the other way round.
-template <std::int64_t block>
-void blocks_as(const conv::Forward& call) {
-    blocked_forward(call, in_blocks_of(block, call.x), call.w);
-}
-
-// The next sample is looked for behind the channels, not behind their blocks.
-void batch_by_channels(const conv::Forward& call) {
-    TensorView x = call.x;
-    x.strides[0] = x.size(1);
-    for (int axis = 2; axis < x.rank; ++axis) x.strides[0] *= x.size(axis);
-    blocked_forward(call, x, call.w);
-}
-
-// Whole blocks of channels are summed, which the filter's zeros allow; but a group's begin behind
-// those of the group before.
-void groups_of_whole_blocks(const conv::Forward& call) {
-    const Places to = places(call.y);
-    conv::DirectGeometry g = conv::direct_geometry(call.problem, call.x, call.y);
-    const long long block = call.x.block(1);
-    g.group_image = (g.group_image + block - 1) / block * block;
-    if (to.elements > 0)
-        conv::blocked_to_features<float>
-            <<<static_cast<unsigned>((to.elements + 255) / 256), 256, 0, call.launch.stream>>>(
-                blocked<float>(call.x), blocked_filter<float>(call.w, call.problem.rank),
-                call.b.as<const float>(), call.y.as<float>(), to, g);
-}
-
-/// The same filter, as if the two axes of a block were exchanged.
-TensorView exchanged(const TensorView& of) {
-    TensorView view = of;
-    std::swap(view.blocks[0].stride, view.blocks[1].stride);
-    return view;
-}
-
-// Within a block of filters i and o are exchanged.
-void i_and_o_exchanged(const conv::Forward& call) {
-    blocked_forward(call, call.x, exchanged(call.w));
-}
-// A filter whose blocks are to end in i is written as one whose blocks end in o.
-void dw_16o16i_as_16i16o(const conv::GradWeight& call) {
-    const bool ends_in_i = call.dw.stride_in_block(1) == 1;
-    conv::launch_blocked_to_filter<float>(call.problem, call.dy, call.x,
-                                          ends_in_i ? exchanged(call.dw) : call.dw, call.launch);
-}
-
-__global__ void spread_last_channel(float* image, Places places, long long channels,
-                                    BlockedAxis axis) {
-    const long long i = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
-    BlockedIndex index;
-    if (i >= places.elements || places.index_of(i, index)) return;
-    image[i] = image[i - axis.offset(index.second) + axis.offset(channels - 1)];
-}
-
-// A thread of the tail computes the last channel, and stores it.
-void tail_of_last_channel(const conv::GradInput& call) {
-    conv::launch_blocked_to_image<float>(call.problem, call.dy, call.w, call.dx, call.launch);
-    const Places all = places(call.dx);
-    if (all.elements > 0)
-        spread_last_channel<<<static_cast<unsigned>((all.elements + 255) / 256), 256, 0,
-                              call.launch.stream>>>(call.dx.as<float>(), all, call.dx.size(1),
-                                                    blocked_axis(call.dx, 1));
-}
-
 void declare_images(KernelDeclaration& kernel) {
     kernel.with(declare_direct<float>).layout_of("x", {"nchw", "nhwc"});
 }
@@ -345,25 +264,3 @@ GRADVERIFY_KERNEL(gradverify::conv_transpose::Backward, "bug_db_with_dw_alone", 
 GRADVERIFY_KERNEL(gradverify::conv_transpose::Forward, "bug_output_padding_forgotten",
                   output_padding_forgotten)
     .with(declare_direct_product<float>);
-GRADVERIFY_KERNEL(gradverify::conv::Forward, "bug_nChw16c_as_nChw8c", blocks_as<8>)
-    .with(conv::declare_blocked<float>)
-    .layout_of("x", {"nChw8c", "nChw16c"});
-GRADVERIFY_KERNEL(gradverify::conv::Forward, "bug_nChw8c_as_nChw16c", blocks_as<16>)
-    .with(conv::declare_blocked<float>)
-    .layout_of("x", {"nChw16c", "nChw8c"});
-GRADVERIFY_KERNEL(gradverify::conv::Forward, "bug_batch_by_channels", batch_by_channels)
-    .with(conv::declare_blocked<float>)
-    .layout("x", "nChw16c");
-GRADVERIFY_KERNEL(gradverify::conv::Forward, "bug_groups_of_whole_blocks", groups_of_whole_blocks)
-    .with(conv::declare_blocked<float>)
-    .layout("x", "nChw8c")
-    .layout("w", "OIhw8i8o");
-GRADVERIFY_KERNEL(gradverify::conv::Forward, "bug_i_and_o_exchanged", i_and_o_exchanged)
-    .with(conv::declare_blocked<float>)
-    .layout_of("w", {"OIhw16i16o", "OIhw8o8i"});
-GRADVERIFY_KERNEL(gradverify::conv::GradWeight, "bug_dw_16o16i_as_16i16o", dw_16o16i_as_16i16o)
-    .with(conv::declare_blocked<float>)
-    .layout_of("w", {"OIhw16i16o", "OIhw16o16i"});
-GRADVERIFY_KERNEL(gradverify::conv::GradInput, "bug_tail_of_last_channel", tail_of_last_channel)
-    .with(conv::declare_blocked<float>)
-    .layout("x", "nChw8c");

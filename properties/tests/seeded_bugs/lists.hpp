@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The seeded bugs by subject, beside those of list.hpp: of layouts and masks, of blocked layouts,
-// of convolutions as products, of tensor cores, of element types, of operators that are declared by
-// their forward function. Which property must kill each, and at which problem; nothing of how.
+// The seeded bugs by subject, beside those of list.hpp: of layouts and masks, of convolutions as
+// products, of tensor cores, of element types, of operators that are declared by their forward
+// function. Which property must kill each, and at which problem; nothing of how.
 #pragma once
 
 #include <vector>
@@ -53,28 +53,6 @@ constexpr SeededBug layout_bugs[] = {
     // Where one of the two axes has one element, both orders are one.
     {"relayout.grad_input/bug_swapped_axes", "matches_reference", "in=2x2"},
     {"relayout_filter.forward/bug_hwio_as_hwoi", "matches_reference", "o=2,i=2,filter=1"},
-};
-
-// Wrong in blocked layouts: which block, what lies within, where the channels are no whole blocks.
-constexpr SeededBug blocked_bugs[] = {
-    // A second pixel: the first one's channels begin where the tensor does.
-    {"conv.forward/bug_nChw16c_as_nChw8c", "matches_reference", "in=2"},
-    {"conv.forward/bug_nChw8c_as_nChw16c", "matches_reference", "in=2"},
-    {"conv.forward/bug_batch_by_channels", "matches_reference", "n=2,in=1"},
-    {"conv.forward/bug_groups_of_whole_blocks", "matches_reference", "c=2,k=2,groups=2,in=1"},
-    {"conv.forward/bug_i_and_o_exchanged", "matches_reference", "k=2,in=1"},
-    {"conv.grad_weight/bug_dw_16o16i_as_16i16o", "matches_reference", "k=2,in=1"},
-    {"conv.grad_input/bug_tail_of_last_channel", "stays_in_bounds", "in=1"},
-    {"relayout.forward/bug_tail_left", "stays_in_bounds", "in=1"},
-    // Two blocks of 8.
-    {"relayout.forward/bug_tail_of_every_block", "matches_reference", "c=9,in=1"},
-    {"relayout_filter.grad_input/bug_tail_of_i_left", "stays_in_bounds", "filter=1"},
-    {"conv.forward/bug_inner_cut_ignored", "matches_reference", "k=2,in=1"},
-    {"conv.grad_weight/bug_halves_exchanged", "matches_reference", "k=2,in=1"},
-    // Of one input channel all are the first of a pair, and the first pair.
-    {"conv.grad_input/bug_strides_exchanged", "matches_reference", "c=2,in=1"},
-    {"conv.forward/bug_groups_ignored", "matches_reference", "c=2,k=2,groups=2,in=1"},
-    {"relayout_filter.forward/bug_tail_of_group_left", "stays_in_bounds", "o=2,filter=1,groups=2"},
 };
 
 // Convolutions as products: wrong in groups, dilation, shares of a sum, phases of the stride,
@@ -141,18 +119,6 @@ constexpr SeededBug eight_bit_bugs[] = {
     {"conv.forward/bug_f8_truncates", "within_rounding_bound", "in=1x1"},
     {"conv.forward/bug_f8_nan_beyond", "within_rounding_bound", "in=1x1"},
     {"relu.forward/bug_f8_inf_kept", "within_rounding_bound", "n=2"},
-};
-
-constexpr SeededBug integer_bugs[] = {
-    {"conv.forward/bug_i8_read_as_u8", "matches_reference", "in=1x2"},
-    {"conv.forward/bug_i8_read_as_u8", "within_rounding_bound", "in=1x1"},
-    {"conv.forward/bug_i8_products_in_8_bits", "within_rounding_bound", "in=1x1"},
-    {"conv.forward/bug_i8_sums_in_16_bits", "within_rounding_bound", "c=2,in=1x1"},
-    {"conv.forward/bug_i8_wraps", "within_rounding_bound", "in=1x1"},
-    {"conv.forward/bug_i8_cut_off_at_128", "within_rounding_bound", "in=1x1"},
-    {"conv.forward/bug_i8_wraps_in_16_bits", "within_rounding_bound", "c=2,in=1x1"},
-    {"conv.forward/bug_u8_read_as_i8", "within_rounding_bound", "in=1x1"},
-    {"conv.forward/bug_u8_pairs_saturate", "within_rounding_bound", "c=2,in=1x1"},
 };
 
 // Of operators that are declared by their forward function alone.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Seeded bugs of kernels that copy a tensor into another layout. Linked into the tests only;
 // conv_layouts_test.cpp says which property must kill each, and at which problem.
-#include "kernels/relayout/blocked.cuh"
 #include "kernels/relayout/naive.cuh"
 #include "reference/relayout.hpp"
 
@@ -53,43 +52,6 @@ void hwio_as_hwoi(const relayout_filter::Forward& call) {
     relayout::launch_naive<float>(call.x, y, call.launch);
 }
 
-/// Which places of a tail are written.
-enum class Tails { none, of_first_axis, of_every_block };
-
-template <Tails tails>
-__global__ void copy_but_tails(Blocked<float> from, float* to, Places places, long long block) {
-    const long long i = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
-    BlockedIndex at;
-    if (i >= places.elements) return;
-    const bool is_element = places.index_of(i, at);
-    if (is_element) to[i] = from.at(at.first, at.second, at.position);
-    if (tails == Tails::of_first_axis && at.first >= places.first) to[i] = 0.0f;
-    const long long full = places.second % block;
-    if (tails == Tails::of_every_block && full > 0 && at.second % block >= full) to[i] = 0.0f;
-}
-
-template <Tails tails>
-void launch_but_tails(const TensorView& from, const TensorView& to, const Launch& launch) {
-    const Places all = places(to);
-    if (all.elements > 0)
-        copy_but_tails<tails>
-            <<<static_cast<unsigned>((all.elements + 255) / 256), 256, 0, launch.stream>>>(
-                blocked<float>(from), to.as<float>(), all, to.block(1));
-}
-
-// The tail of the last block is left as it was.
-void tail_left(const relayout::Forward& call) {
-    launch_but_tails<Tails::none>(call.x, call.y, call.launch);
-}
-// Zeros are written behind the last channel's place in every block, not in the last one alone.
-void tail_of_every_block(const relayout::Forward& call) {
-    launch_but_tails<Tails::of_every_block>(call.x, call.y, call.launch);
-}
-// Of two blocked axes the tail of one alone is written.
-void tail_of_i_left(const relayout_filter::GradInput& call) {
-    launch_but_tails<Tails::of_first_axis>(call.dy, call.dx, call.launch);
-}
-
 void declare(KernelDeclaration& kernel) {
     kernel.spatial_axes(1, 3).blocks_of({64}).aligned_to(sizeof(float));
 }
@@ -105,12 +67,3 @@ GRADVERIFY_KERNEL(gradverify::relayout::GradInput, "bug_swapped_axes", swapped_a
 GRADVERIFY_KERNEL(gradverify::relayout_filter::Forward, "bug_hwio_as_hwoi", hwio_as_hwoi)
     .with(declare)
     .layout("y", "hwio");
-GRADVERIFY_KERNEL(gradverify::relayout::Forward, "bug_tail_left", tail_left)
-    .with(declare)
-    .layout("y", "nChw16c");
-GRADVERIFY_KERNEL(gradverify::relayout::Forward, "bug_tail_of_every_block", tail_of_every_block)
-    .with(declare)
-    .layout("y", "nChw8c");
-GRADVERIFY_KERNEL(gradverify::relayout_filter::GradInput, "bug_tail_of_i_left", tail_of_i_left)
-    .with(declare)
-    .layout("x", "OIhw16i16o");
