@@ -124,6 +124,32 @@ int measure_all(const Selection& selection) {
     return all_well ? 0 : 1;
 }
 
+/// The cells of a line of a Markdown table, without blanks and backquotes.
+std::vector<std::string> cells_of(std::string_view line) {
+    std::vector<std::string> cells;
+    for (std::string_view cell : split(line, '|')) {
+        cell.remove_prefix(std::min(cell.find_first_not_of(" `"), cell.size()));
+        cells.emplace_back(cell.substr(0, cell.find_last_not_of(" `") + 1));
+    }
+    return cells;
+}
+
+/// What `measure` prints, or a line of the table; null for a line that is neither.
+nlohmann::ordered_json row_in(const std::string& line) {
+    if (line.starts_with("{")) return nlohmann::ordered_json::parse(line);
+    if (!line.starts_with("| cpu |") && !line.starts_with("| cuda |")) return nullptr;
+    const auto cells = cells_of(line);
+    if (cells.size() != 11) throw std::runtime_error("the row has not nine cells: " + line);
+    const auto of = [&](std::size_t cell, bool second) {
+        return std::stoi(cells[cell].substr(second ? cells[cell].find('/') + 1 : 0));
+    };
+    return {{"bug", cells[2]},        {"property", cells[3]},
+            {"device", cells[1]},     {"seeds", of(4, true)},
+            {"killed", of(4, false)}, {"cases", std::stod(cells[5])},
+            {"smallest", cells[6]},   {"at_smallest", of(7, false)},
+            {"proof", cells[8]},      {"seconds", std::stod(cells[9])}};
+}
+
 /// The rows of a stream, the last of each bug, property and device, in the lists' order.
 Rows read_rows(std::istream& from) {
     std::map<std::string, nlohmann::ordered_json> rows;
@@ -131,8 +157,8 @@ Rows read_rows(std::istream& from) {
         return std::string(device) + " " + std::string(bug) + " " + std::string(property);
     };
     for (std::string line; std::getline(from, line);) {
-        if (line.empty()) continue;
-        auto row = nlohmann::ordered_json::parse(line);
+        auto row = row_in(line);
+        if (row.is_null()) continue;
         const auto text = [&](const char* field) { return row.at(field).get<std::string>(); };
         const std::string name = key(text("bug"), text("property"), text("device"));
         rows[name] = std::move(row);
@@ -197,7 +223,7 @@ int print_missing(const Rows& rows) {
 
 int usage() {
     std::cerr << "usage: bug-table measure [--device cpu|cuda] [--seeds N] [--bug GLOB] [--without "
-                 "FILE] |\n       bug-table merge | markdown | missing\n";
+                 "FILE] |\n       bug-table markdown | missing\n";
     return 2;
 }
 
@@ -206,10 +232,6 @@ int usage() {
 int bug_table_main(std::span<const std::string> arguments) {
     if (arguments.empty()) return usage();
     const std::string& mode = arguments.front();
-    if (mode == "merge" && arguments.size() == 1) {
-        for (const auto& row : read_rows(std::cin)) std::cout << row.dump() << "\n";
-        return 0;
-    }
     if (mode == "markdown" && arguments.size() == 1) {
         print_markdown(read_rows(std::cin));
         return 0;
