@@ -7,6 +7,7 @@
 
 #include "harness/base/text.hpp"
 #include "harness/testing/operator.hpp"
+#include "harness/testing/suite.hpp"
 
 namespace {
 
