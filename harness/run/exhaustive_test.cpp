@@ -32,7 +32,7 @@ FakeSuite suite_of(std::vector<const char*> problems, bool gives_up = false) {
         std::vector<Case> cases;
         for (const std::uint64_t seed : {1, 2})
             cases.push_back(Case{.kernel = "toy.forward/any",
-                                 .property = row.property_name(),
+                                 .property = "repeatable",
                                  .device = row.device,
                                  .problem = problem,
                                  .data = {.seed = seed, .is_dense = true}});
