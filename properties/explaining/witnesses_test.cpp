@@ -165,13 +165,6 @@ TEST_CASE("a mistake of rounding is told from one of the formula") {
           "rounding alone");
 }
 
-TEST_CASE("sums of integers in too few bits have no rounding to be wrong by") {
-    CHECK(who_is_wrong({.kernels = {"conv.forward/bug_i8_sums_in_16_bits"}},
-                       "within_rounding_bound") ==
-          "on small integers the kernel equals the reference: only larger numbers are wrong, by "
-          "the type and the range of what they are computed or stored in");
-}
-
 TEST_CASE("what is not about values is not asked") {
     const Scene scene{.kernels = {"conv.grad_weight/bug_a06_accumulates"}};
     CHECK(failure_of(scene, "repeatable").witnesses.empty());

@@ -124,7 +124,7 @@ TEST_CASE("whatever a kernel does to its process, it is told, and the others pas
         }
         // Whether its trap springs depends on what else ends its process; see below.
         results.erase(trap.variant);
-        CHECK(results.size() == 13);
+        CHECK(results.size() == 11);
         for (const auto& [variant, result] : results) {
             CAPTURE(variant);
             CAPTURE(result.message);
