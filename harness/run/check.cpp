@@ -316,12 +316,11 @@ class Check {
     /// Tells of the failures that are not told of yet, a bug at a time; without `is_end` of those
     /// alone that wait for no other row.
     void report_bugs(bool is_end) {
-        std::vector<const RowResult*> ready;
-        const auto waits = std::ranges::stable_partition(unreported_, [&](const RowResult* result) {
-            return !is_end && waits_for_others(result->row);
-        });
-        ready.assign(waits.begin(), waits.end());
-        unreported_.erase(waits.begin(), waits.end());
+        const auto first_ready = std::stable_partition(
+            unreported_.begin(), unreported_.end(),
+            [&](const auto* result) { return !is_end && waits_for_others(result->row); });
+        std::vector<const RowResult*> ready(first_ready, unreported_.end());
+        unreported_.erase(first_ready, unreported_.end());
         std::ranges::sort(ready);  // the rows' order: all lie in one array
         while (!ready.empty()) {
             const RowResult& first = *ready.front();
@@ -329,10 +328,11 @@ class Check {
                 return is_of_one_kernel(result->row, first.row) &&
                        result->failure->smallest.problem == first.failure->smallest.problem;
             };
-            const auto others = std::ranges::stable_partition(ready, std::not_fn(is_same_bug));
-            const std::vector<const RowResult*> bug(others.begin(), others.end());
+            const auto same =
+                std::stable_partition(ready.begin(), ready.end(), std::not_fn(is_same_bug));
+            const std::vector<const RowResult*> bug(same, ready.end());
             const bool is_more = std::ranges::any_of(reported_, is_same_bug);
-            ready.erase(others.begin(), others.end());
+            ready.erase(same, ready.end());
             reported_.push_back(bug.front());
             if (observer_.bug_found) observer_.bug_found(bug, is_more);
         }
