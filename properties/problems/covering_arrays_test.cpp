@@ -39,7 +39,8 @@ TEST_CASE("kernels that support the same share an array, whoever asks first") {
 }
 
 TEST_CASE("a generator has its array made when its smallest problems are drawn") {
-    const ProblemGenerator generator(test_operator(), weight_pass(), {});
+    const KernelDeclaration kernel;
+    const ProblemGenerator generator(test_operator(), weight_pass(), kernel);
     const auto edges = static_cast<std::int64_t>(generator.edge_problems().size());
     const auto draw = [&](std::int64_t index) {
         return generator.draw(draw_seed({1, "kernel", "property", index}), index);
