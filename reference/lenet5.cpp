@@ -5,7 +5,6 @@
 // pass saved; it is itself held to the one that is derived from the forward function.
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <optional>
 #include <utility>
 
@@ -192,49 +191,6 @@ auto of_problem(const Shaped& tensor) {
     return [sizes = tensor.sizes](const Problem& problem) { return sizes(Network::of(problem)); };
 }
 
-/// Forwards and backwards at once; what flows between the layers stays inside.
-template <class T>
-class Activations {
-  public:
-    explicit Activations(const Problem& problem) {
-        const Network net = Network::of(problem);
-        for (const Shaped& tensor : activations) {
-            add(tensor.name, tensor.sizes(net));
-            add(std::string("d") + tensor.name, tensor.sizes(net));
-        }
-        for (const Shaped& tensor : indices) add(tensor.name, tensor.sizes(net));
-        add("probs", logits_sizes(net));
-    }
-    bool has(std::string_view name) const { return arrays_.contains(name); }
-    TensorOf<T> operator()(std::string_view name) {
-        const auto found = arrays_.find(name);
-        return {found->second.data.data(), found->second.sizes, found->first};
-    }
-
-  private:
-    void add(const std::string& name, Sizes sizes) {
-        const auto elements = static_cast<std::size_t>(element_count(sizes));
-        arrays_[name] = {std::move(sizes), std::vector<T>(elements)};
-    }
-    std::map<std::string, Array<T>, std::less<>> arrays_;
-};
-
-template <class T>
-void loss_and_gradients(const ForwardCall<T>& call) {
-    Activations<T> inside(call.problem());
-    const auto in = [&](const char* name) { return call.input(name); };
-    const auto out = [&](const char* name) {
-        return inside.has(name) ? inside(name) : call.output(name);
-    };
-    const Plane window = Network::of(call.problem()).window;
-    forward_to_logits<T>(in, out, window);
-    forward_loss<T>(inside("fc3_out"), call.indices("labels"), inside("probs"),
-                    call.output("loss"));
-    backward_loss<T>(in("dloss"), inside("probs"), call.indices("labels"), inside("dfc3_out"));
-    const auto saved = [&](const char* name) { return inside(name); };
-    backward_from_logits<T>(inside("dfc3_out"), in, saved, out, window);
-}
-
 // ---- operators
 
 /// Of the forward pass.
@@ -360,11 +316,7 @@ Operator describe() {
         .gradient("backward_to_image", joined({taken, {"conv1_w"}}),
                   joined({inner, gradients, {"dimage"}}), backward_to(true))
         .steps("backward_to_image",
-               in_order({loss_gradient_step(), backward_steps(), image_gradient_step()}))
-        .gradient("loss_and_gradients",
-                  joined({{"dloss", "image"}, names_of(parameters), {"labels"}}),
-                  joined({{"loss"}, gradients}),
-                  []<class T>(const ForwardCall<T>& call) { loss_and_gradients(call); });
+               in_order({loss_gradient_step(), backward_steps(), image_gradient_step()}));
 }
 
 Operator describe_logits() {

@@ -43,30 +43,6 @@ struct BackwardToImage : Pass<"lenet5", "backward_to_image"> {
     using Pass::Pass;
 };
 
-/// The parameters of the network, or the gradients by them.
-struct Weights {
-    TensorView conv1_w, conv1_b, conv2_w, conv2_b, fc1_w, fc1_b, fc2_w, fc2_b, fc3_w, fc3_b;
-
-    /// `prefix` is "d" for the gradients.
-    template <class Pass>
-    static Weights of(const Pass& pass, const std::string& prefix = "") {
-        const auto named = [&](const char* name) { return pass.tensor(prefix + name); };
-        return {named("conv1_w"), named("conv1_b"), named("conv2_w"), named("conv2_b"),
-                named("fc1_w"),   named("fc1_b"),   named("fc2_w"),   named("fc2_b"),
-                named("fc3_w"),   named("fc3_b")};
-    }
-};
-
-/// A training step without its update: the loss and its gradients by every parameter, in one call
-/// that leaves no activation behind.
-struct LossAndGradients : Pass<"lenet5", "loss_and_gradients"> {
-    using Pass::Pass;
-    TensorView dloss = tensor("dloss"), image = tensor("image"), labels = tensor("labels");
-    Weights weights = Weights::of(*this), gradients = Weights::of(*this, "d");
-    TensorView loss = tensor("loss");
-    std::int64_t window_h = size("window", 0), window_w = size("window", 1);
-};
-
 /// To the logits.
 struct LogitsForward : Pass<"lenet5_logits", "forward"> {
     using Pass::Pass;

@@ -82,16 +82,6 @@ TEST_CASE("a network of one pixel, worked out by hand") {
     CHECK(gradient["dimage"] == Numbers{-160});
 }
 
-TEST_CASE("the loss of equal logits is the logarithm of their number") {
-    const auto result = run("lenet5", "loss_and_gradients", "n=2,classes=4,in=2x2",
-                            {{"dloss", {1}}, {"labels", {3, 0}}});
-    CHECK(result.front().data.front() == doctest::Approx(std::log(4.0)));
-    const auto& bias = result.back().data;  // dfc3_b
-    REQUIRE(bias.size() == 4);
-    CHECK(bias[0] == doctest::Approx(0.25 - 0.5));
-    CHECK(bias[1] == doctest::Approx(0.25));
-}
-
 TEST_CASE("each step names a pass that is there, a valid problem of it, and tensors that fit") {
     for (const char* name : {"lenet5", "lenet5_logits"})
         for (const PassSpec& pass : Registry::instance().find_operator(name)->passes)
@@ -127,7 +117,7 @@ TEST_CASE("every parameter of LeNet-5 by itself: central differences of the loss
     const ElementTypes types(24);
     Values values = draw_values(op(), problem, {.seed = 1}, ValueKind::mantissas, types);
     values["dloss"].data = {1.0};
-    const PassSpec& pass = *op().find_pass("loss_and_gradients");
+    const PassSpec& pass = *op().find_pass("backward");
     const auto run_on_values = [&](const PassSpec& of) {
         std::vector<Array<double>> results;
         for (const std::string& name : of.outputs) {
@@ -151,9 +141,12 @@ TEST_CASE("every parameter of LeNet-5 by itself: central differences of the loss
                         masks.push_back((static_cast<int>(value) >> bit & 1) != 0);
         return std::pair(outputs.back().data.front(), masks);
     };
+    const auto saved = run_on_values(op().forward());
+    for (std::size_t i = 0; i < saved.size(); ++i) values[op().outputs[i].name] = saved[i];
     const auto gradients = run_on_values(pass);
     std::int64_t checked = 0, redrawn = 0;
-    for (std::size_t i = 1; i < gradients.size(); ++i) {
+    for (std::size_t i = 0; i < gradients.size(); ++i) {
+        if (!op().is_gradient(pass.outputs[i])) continue;
         auto& parameter = values[pass.outputs[i].substr(1)].data;
         CAPTURE(pass.outputs[i]);
         for (std::size_t j = 0; j < parameter.size(); ++j) {

@@ -165,12 +165,12 @@ void declare_product(KernelDeclaration& kernel) {
 }
 
 /// Without three dimensions, in which cuDNN 9 was found to get passes of tensor cores wrong:
-/// docs/convolution.md has them.
+/// docs/results.md has them.
 inline void declare_flat(KernelDeclaration& kernel) { kernel.spatial_axes(1, 2); }
 
 /// The same of half and bfloat16, without the problems that cuDNN 9 was found to get wrong in them:
 /// with groups or dilation, and forward, in three dimensions, where the sum is rounded before the
-/// bias is added however few the channels. docs/convolution.md has them.
+/// bias is added however few the channels. docs/results.md has them.
 template <class T, int most_axes, cudnnTensorFormat_t format = CUDNN_TENSOR_NCHW>
 void declare_narrow(KernelDeclaration& kernel) {
     declare_product<T, format>(kernel);
@@ -179,7 +179,7 @@ void declare_narrow(KernelDeclaration& kernel) {
 
 /// Gradients of half and bfloat16 work on copies whose channels are filled up to eight: of such a
 /// copy more than 2^31 elements were found to give wrong ones, so a tensor has an eighth of that.
-/// docs/convolution.md has them.
+/// docs/results.md has them.
 inline void declare_copied_in_eights(KernelDeclaration& kernel) {
     kernel.up_to_elements(std::int64_t{1} << 28);
 }

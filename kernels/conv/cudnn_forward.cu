@@ -73,7 +73,7 @@ void launch(const conv::Forward& call) {
 constexpr auto nhwc = CUDNN_TENSOR_NHWC;
 constexpr auto precomp = CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_PRECOMP_GEMM;
 
-/// Those of 16 bits where cuDNN 9 gets the last digits right: docs/convolution.md has where not.
+/// Those of 16 bits where cuDNN 9 gets the last digits right: docs/results.md has where not.
 template <class T, cudnnTensorFormat_t format = CUDNN_TENSOR_NCHW>
 void declare_narrow_sums(KernelDeclaration& kernel) {
     declare_narrow<T, 2, format>(kernel);

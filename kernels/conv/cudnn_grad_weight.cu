@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // conv.grad_weight/cudnn...: cuDNN's gradient by the filter, by its heuristics' choice and by each
 // algorithm. Of those that sum the products themselves only one does so in the same order each
-// time. Some are declared for less than cuDNN takes: docs/convolution.md has what it gets wrong.
+// time. Some are declared for less than cuDNN takes: docs/results.md has what it gets wrong.
+#include <span>
+
 #include "kernels/conv/cudnn.cuh"
 
 namespace {
@@ -47,8 +49,9 @@ void launch(const conv::GradWeight& call) {
 
 constexpr auto nhwc = CUDNN_TENSOR_NHWC;
 
-/// Those of 16 bits also leave pixels out with groups, round sums to half, and leave all of dw out
-/// where a grid of a block for each 16 filters would be too large. docs/convolution.md has them.
+/// Those of 16 bits also leave pixels out with groups, round partial sums to their type where sums
+/// are long, and leave all of dw out where a grid of a block for each 16 filters would be too
+/// large. docs/results.md has them.
 template <class T, cudnnTensorFormat_t format = CUDNN_TENSOR_NCHW>
 void declare_narrow_weights(KernelDeclaration& kernel) {
     declare_product<T, format>(kernel);
@@ -56,6 +59,13 @@ void declare_narrow_weights(KernelDeclaration& kernel) {
     declare_copied_in_eights(kernel);
     constexpr std::int64_t most_filters = 65535 * 16;
     kernel.where("groups", equals(1)).where("k", between(1, most_filters));
+    kernel.only_if("no more than 4096 padded pixels in a batch", [](const Problem& problem) {
+        const conv::Parameters p(problem);
+        std::int64_t pixels = p.n;
+        for (const conv::Axis& axis : std::span(p.axes).first(static_cast<std::size_t>(p.rank)))
+            pixels *= axis.in + axis.padding_left + axis.padding_right;
+        return pixels <= 4096;
+    });
 }
 
 }  // namespace

@@ -201,28 +201,6 @@ Outcome check_steps(const Training& training) {
     return Outcome::passed();
 }
 
-double distance_of_fused(const Training& training) {
-    Training fused = training;
-    fused.variant = "fused";
-    Trainer trainer(fused, true);
-    const PassSpec& pass = *lenet5().find_pass("loss_and_gradients");
-    const Problem problem = trainer.problem_of(training.batch);
-    Values got = trainer.next_batch(), want = got;
-    kernel_runner(fused)(pass, problem, got);
-    run_reference(pass, problem, want);
-    double largest = 0.0;
-    for (const std::string& name : pass.outputs) {
-        double distance = 0.0, size = 0.0;
-        for (std::size_t i = 0; i < want.at(name).data.size(); ++i) {
-            const double right = want.at(name).data[i];
-            size = std::max(size, std::abs(right));
-            distance = std::max(distance, std::abs(got.at(name).data[i] - right));
-        }
-        largest = std::max(largest, distance / size);
-    }
-    return largest;
-}
-
 bool are_alike(double a, double b, std::int64_t images) {
     const double mean = (a + b) / 2.0;
     const double variance = std::max(mean * (1.0 - mean), 1.0 / static_cast<double>(images));

@@ -35,10 +35,6 @@ Trained train_with_reference(const Training& training);
 /// what the forward pass gives, and the gradients from what it saved. The first that is wrong.
 Outcome check_steps(const Training& training);
 
-/// The gradients that `lenet5.loss_and_gradients/fused` gives of the first batch, each tensor's
-/// largest distance from the reference as a share of its largest element: the largest of these.
-double distance_of_fused(const Training& training);
-
 /// Whether two accuracies on so many images are within three standard errors of their difference.
 bool are_alike(double a, double b, std::int64_t images);
 
