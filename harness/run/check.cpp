@@ -41,6 +41,7 @@ struct Serving {
     bool ended = false;
     /// By index: the first one decides the row, whatever the order of the answers.
     std::map<std::int64_t, Stop> stops;
+    std::optional<Shrunk> begun;  ///< shrinking goes on here when no row takes cases any more
     std::map<std::string, std::int64_t> skips;
 };
 
@@ -72,6 +73,7 @@ class Check {
         } catch (const Interrupted&) {
             // Rows that have not ended are skipped below.
         }
+        is_finishing_ = true;
         std::vector<RowResult> results;
         for (Serving& serving : rows_) {
             if (!serving.ended) end(serving);  // also those that only wait to be shrunk
@@ -146,6 +148,14 @@ class Check {
             failing_problems_.contains(got.row.kernel))
             return false;
         return has_more(serving) && (!is_late || (may_be_due && is_due));
+    }
+
+    /// Whether a time limit is on and rows still take cases: shrinking would keep them waiting.
+    bool is_detecting() const {
+        const bool is_late = time_.is_up();
+        return options_.seconds && !is_finishing_ &&
+               std::ranges::any_of(rows_,
+                                   [&](const Serving& row) { return takes_more(row, is_late); });
     }
 
     /// Fills the pipes, a case per row in turn; false when there is nothing more to submit.
@@ -297,7 +307,9 @@ class Check {
         };
         if (std::ranges::any_of(rows_, waits_for_a_case)) return;
         for (Serving& serving : rows_)
-            if (!serving.ended && !serving.stops.empty() && is_served(serving)) end(serving);
+            if (!serving.ended && !serving.stops.empty() && is_served(serving) &&
+                !(serving.begun && is_detecting()))
+                end(serving);
     }
 
     static bool is_of_one_kernel(const Row& a, const Row& b) {
@@ -309,7 +321,7 @@ class Check {
         return std::ranges::any_of(rows_, [&](const Serving& serving) {
             const RowResult& result = serving.result;
             return is_of_one_kernel(result.row, failed) && !serving.ended && !serving.runs_alone &&
-                   (result.cases < cases_to_join || !serving.stops.empty());
+                   (result.cases < cases_to_join || (!serving.stops.empty() && !serving.begun));
         });
     }
 
@@ -384,7 +396,8 @@ class Check {
             result.verdict = outcome.verdict;
             result.message = outcome.message;
             if (outcome.verdict == Verdict::failed) {
-                shrink(result, *found, outcome);
+                serving.ended = shrink(serving, *found, outcome);
+                if (!serving.ended) return;
                 if (serving.walk && options_.shard.count == 1)
                     certify(*result.failure, *found, *serving.walk, index);
             } else if (found)
@@ -397,18 +410,29 @@ class Check {
         if (observer_.row_ended) observer_.row_ended(result);
     }
 
-    void shrink(RowResult& result, const Case& found, const Outcome& outcome) {
-        ++failed_;
+    /// False where it takes longer than rows that still take cases can wait: it goes on after them.
+    bool shrink(Serving& serving, const Case& found, const Outcome& outcome) {
+        RowResult& result = serving.result;
+        if (!serving.begun) ++failed_;
+        const Shrunk start = serving.begun.value_or(Shrunk{found, outcome, {}, 0});
         std::vector<Problem>& known = failing_problems_[result.row.kernel];
         std::vector<Problem>& explained = explained_[{result.row.kernel, result.row.device}];
-        result.failure = shrink_in_workers(
-            suite_, pool_, found, outcome,
-            {.known = known, .explained = explained, .deadline = shrink_deadline()});
-        result.message = result.failure->outcome.message;
-        if (found.setting.copies) return;
-        known.push_back(result.failure->smallest.problem);
-        if (!result.failure->generality.text.empty())
-            explained.push_back(result.failure->smallest.problem);
+        const bool is_detecting = this->is_detecting();
+        const auto deadline = is_detecting ? time_.first_shrink_deadline() : shrink_deadline();
+        Shrunk shrunk =
+            shrink_in_workers(suite_, pool_, start.smallest, start.outcome,
+                              {.known = known, .explained = explained, .deadline = deadline});
+        shrunk.runs += start.runs;
+        if (!found.setting.copies) known.push_back(shrunk.smallest.problem);
+        if (is_detecting && TimeBudget::Clock::now() > *deadline) {
+            serving.begun = std::move(shrunk);
+            return false;
+        }
+        if (!found.setting.copies && !shrunk.generality.text.empty())
+            explained.push_back(shrunk.smallest.problem);
+        result.message = shrunk.outcome.message;
+        result.failure = std::move(shrunk);
+        return true;
     }
 
     std::optional<TimeBudget::Clock::time_point> shrink_deadline() const {
@@ -439,7 +463,7 @@ class Check {
     std::vector<const RowResult*> unreported_, reported_;
     std::vector<Given> given_;  ///< by ticket
     std::int64_t next_ticket_ = 0, done_ = 0, failed_ = 0;
-    bool any_stopped_ = false;
+    bool any_stopped_ = false, is_finishing_ = false;
     std::size_t turn_ = 0;
     TimeBudget time_{options_.seconds};
 };

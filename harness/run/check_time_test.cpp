@@ -111,3 +111,26 @@ TEST_CASE("the suite's first property is served first") {
     CHECK(results[30].verdict == Verdict::passed);
     CHECK(results[0].verdict == Verdict::skipped);
 }
+
+TEST_CASE(
+    "with a time limit shrinking lets rows go on that still take cases, and goes on after them") {
+    Bench bench;
+    std::vector<Case> starts;
+    bench.suite.on_shrink = [&](const Case& found, const Outcome& outcome,
+                                const CaseRunner& runner) {
+        starts.push_back(found);
+        Case smaller = found;
+        smaller.data.seed = 1000 + starts.size();
+        // The second time it has done what there is to do.
+        while (starts.size() == 1 && runner(found).verdict == Verdict::failed) continue;
+        return Shrunk{smaller, outcome, {}, 10};
+    };
+    const auto results =
+        bench.check({bench.row("fail"), bench.row("sleep_20", "toy.forward/small")},
+                    {.cases = 10'000, .seconds = 3.0});
+    REQUIRE(starts.size() == 2);
+    CHECK(starts[1].data.seed == 1001);
+    CHECK(results[0].failure->smallest.data.seed == 1002);
+    CHECK(results[0].failure->runs == 20);
+    CHECK(results[1].cases > 20);
+}

@@ -19,9 +19,13 @@ class TimeBudget {
     /// Also when time is up: rows may be due more cases.
     void case_is_submitted() { last_case_ = Clock::now(); }
 
-    /// How long the next of so many rows that wait to be shrunk may take: shrinking may go on for a
-    /// quarter of the time more, or for a few seconds; the rows share what is left, and each gets
-    /// enough for a simple bug. Nothing without an end.
+    /// When a row's shrinking must let go while other rows still take cases: after a twentieth of
+    /// the time, and not before there was enough for a simple bug. There must be an end.
+    std::optional<Clock::time_point> first_shrink_deadline() const;
+
+    /// When the shrinking of the next of `waiting` rows must end. Shrinking may go on for a quarter
+    /// of the time more, or for a few seconds; the rows share what is left, and each gets enough
+    /// for a simple bug. Nothing without an end.
     std::optional<Clock::time_point> shrink_deadline(std::int64_t waiting) const;
 
   private:

@@ -10,9 +10,12 @@ using gradverify::TimeBudget;
 
 namespace {
 
+double seconds_until(const std::optional<TimeBudget::Clock::time_point>& deadline) {
+    return std::chrono::duration<double>(*deadline - TimeBudget::Clock::now()).count();
+}
+
 double seconds_left(const TimeBudget& time, std::int64_t waiting) {
-    return std::chrono::duration<double>(*time.shrink_deadline(waiting) - TimeBudget::Clock::now())
-        .count();
+    return seconds_until(time.shrink_deadline(waiting));
 }
 
 }  // namespace
@@ -29,6 +32,13 @@ TEST_CASE("rows that wait to be shrunk share what is left and a quarter more") {
     CHECK(seconds_left(time, 0) == doctest::Approx(2500.0).epsilon(0.05));
     CHECK(seconds_left(time, 8) == doctest::Approx(500.0).epsilon(0.05));
     CHECK(seconds_left(time, 1'000'000) == doctest::Approx(0.5).epsilon(0.05));
+}
+
+TEST_CASE("while rows take cases a row is shrunk for a twentieth of the time, or half a second") {
+    CHECK(seconds_until(TimeBudget(4000.0).first_shrink_deadline()) ==
+          doctest::Approx(200.0).epsilon(0.05));
+    CHECK(seconds_until(TimeBudget(1.0).first_shrink_deadline()) ==
+          doctest::Approx(0.5).epsilon(0.05));
 }
 
 TEST_CASE("cases that are due though the time is up leave as much for shrinking") {
