@@ -263,7 +263,7 @@ std::vector<Array<double>> ones_as_cotangents(const Operator& op, const Problem&
 
 /// Along one element of each input, whether the forward map is as linear as the declaration says.
 void check_products(const Operator& op, const ForwardFunctions& functions, Mistakes& mistakes) {
-    if (op.products.empty()) return;
+    if (op.algebra != Algebra::products) return;
     const DerivedPasses derived(op, functions, {});
     for (const Problem& problem : probes_of(op)) {
         if (op.validate(problem) || op.is_empty(problem)) continue;
@@ -290,7 +290,7 @@ void check_products(const Operator& op, const ForwardFunctions& functions, Mista
 
 /// Whether the forward map has one slope on a piece, a whole number along whole numbers.
 void check_pieces(const Operator& op, const ForwardFunctions& functions, Mistakes& mistakes) {
-    if (!op.is_piecewise_linear) return;
+    if (op.algebra != Algebra::piecewise_linear) return;
     const DerivedPasses derived(op, functions, {});
     for (const Problem& problem : probes_of(op)) {
         if (op.validate(problem) || op.is_empty(problem)) continue;
@@ -315,7 +315,7 @@ void check_pieces(const Operator& op, const ForwardFunctions& functions, Mistake
 
 /// Whether whole numbers give whole numbers, forwards and along.
 void check_polynomial(const Operator& op, const ForwardFunctions& functions, Mistakes& mistakes) {
-    if (!op.is_piecewise_polynomial) return;
+    if (op.algebra != Algebra::piecewise_polynomial) return;
     const DerivedPasses derived(op, functions, {});
     for (const Problem& problem : probes_of(op)) {
         if (op.validate(problem) || op.is_empty(problem)) continue;
@@ -368,7 +368,7 @@ void OperatorDeclaration::find_mistakes(const Operator& op, Mistakes& mistakes) 
             of == op.inputs.end() || of->holds_whole_numbers() || of->domain)
             mistakes.push_back("defined_for_nan names '" + name +
                                "', which is no input of numbers of any size");
-    if (!defined_for_nan_.empty() && !op.products.empty())
+    if (!defined_for_nan_.empty() && op.algebra == Algebra::products)
         mistakes.emplace_back(
             "defined_for_nan is not for a sum of products: its gradient is verified by finite "
             "differences, and NaN has none");
@@ -376,7 +376,7 @@ void OperatorDeclaration::find_mistakes(const Operator& op, Mistakes& mistakes) 
         mistakes.emplace_back(
             "exact_if says where results on integers are exact, which needs sum_of_products, "
             "piecewise_linear or piecewise_polynomial");
-    if (op.is_piecewise_linear + op.is_piecewise_polynomial + !op.products.empty() > 1)
+    if (algebras_.size() > 1)
         mistakes.emplace_back(
             "of sum_of_products, piecewise_linear and piecewise_polynomial two are declared; the "
             "first that is true says most");

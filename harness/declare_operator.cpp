@@ -91,14 +91,15 @@ OperatorDeclaration& OperatorDeclaration::gradient(std::string name,
 OperatorDeclaration& OperatorDeclaration::sum_of_products(
     std::vector<std::vector<std::string>> products) {
     products_ = std::move(products);
+    if (!products_.empty()) algebras_.insert(Algebra::products);
     return *this;
 }
 OperatorDeclaration& OperatorDeclaration::piecewise_linear() {
-    is_piecewise_linear_ = true;
+    algebras_.insert(Algebra::piecewise_linear);
     return *this;
 }
 OperatorDeclaration& OperatorDeclaration::piecewise_polynomial() {
-    is_piecewise_polynomial_ = true;
+    algebras_.insert(Algebra::piecewise_polynomial);
     return *this;
 }
 OperatorDeclaration& OperatorDeclaration::steps(std::string pass, std::vector<Step> steps) {
@@ -186,8 +187,7 @@ OperatorDeclaration::operator Operator() const {
             for (const Layouts& layouts : layouts_)
                 if (layouts.tensor == tensor.name) tensor.orders = layouts.orders;
     op.products = products_;
-    op.is_piecewise_linear = is_piecewise_linear_;
-    op.is_piecewise_polynomial = is_piecewise_polynomial_;
+    if (!algebras_.empty()) op.algebra = *algebras_.begin();
     op.exact_if_text = exact_if_text_;
     if (exact_if_) op.exact_if = exact_if_;
     find_mistakes(op, op.mistakes);

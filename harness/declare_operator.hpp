@@ -23,6 +23,7 @@
 
 #include <concepts>
 #include <initializer_list>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -260,7 +261,7 @@ class OperatorDeclaration {
     std::vector<PassDeclaration> gradients_;
     std::vector<std::vector<std::string>> products_;
     std::vector<std::pair<std::string, std::vector<Step>>> steps_;
-    bool is_piecewise_linear_ = false, is_piecewise_polynomial_ = false;
+    std::set<Algebra> algebras_;
     std::string exact_if_text_;
     bool (*exact_if_)(const Problem&) = nullptr;
     std::function<std::int64_t(const Problem&)> reduction_length_{};

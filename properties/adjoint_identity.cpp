@@ -33,8 +33,9 @@ bool is_bounded(const Array<Bounded>& gradient) {
 std::optional<std::vector<Comparison>> compare_with(CaseContext& context, const Kernel& partner,
                                                     const CallResult& result) {
     const PassSpec& forward = context.op().forward();
-    const auto bounded =
-        context.has_exact_results() ? std::vector<Array<Bounded>>() : context.bounded();
+    const auto bounded = context.oracle.exactness() == Exactness::exact
+                             ? std::vector<Array<Bounded>>()
+                             : context.oracle.bounded();
     std::vector<Comparison> comparisons;
     for (std::size_t i = 0; i < result.outputs.size(); ++i) {
         if (!context.asks_for(i) || !context.op().is_gradient(context.pass().outputs[i])) continue;
@@ -46,22 +47,22 @@ std::optional<std::vector<Comparison>> compare_with(CaseContext& context, const 
                            longest_reduction(context.op(), context.problem()),
                            context.largest_step(tensor, &partner));
         const auto at = tangent_inputs(context, tensor, direction);
-        const CallResult tangent = context.call(partner, at);
+        const CallResult tangent = context.caller.call(partner, at);
         if (!tangent.complaint().empty()) return std::nullopt;
         double want = 0.0;
         for (std::size_t j = 0; j < tangent.outputs.size(); ++j)
             if (context.op().outputs[j].differentiable)
-                want += inner_product(context.value("d" + forward.outputs[j]), tangent.outputs[j]);
+                want += inner_product(context.inputs["d" + forward.outputs[j]], tangent.outputs[j]);
         double got = inner_product(gradient, direction);
-        if (!context.initial_outputs().empty())
-            got -= inner_product(context.initial_outputs()[i], direction);
+        if (!context.inputs.initial_outputs().empty())
+            got -= inner_product(context.inputs.initial_outputs()[i], direction);
         Expected expected{
             .tensor = "<d" + tensor + ", v>", .sizes = {}, .values = {want}, .bounds = {}};
         if (!bounded.empty()) expected.bounds = {error_along(bounded[i], direction)};
         comparisons.push_back(compare({&got, 1}, expected));
         if (comparisons.back().ok) continue;
         std::vector<Expected> right;
-        for (const Array<double>& y : context.reference(forward, at))
+        for (const Array<double>& y : context.oracle.reference(forward, at))
             right.push_back(Expected::exactly(forward.outputs[right.size()], y));
         if (!std::ranges::all_of(compare_outputs(tangent, right, Setting{}), &Comparison::ok))
             return std::nullopt;
@@ -74,8 +75,8 @@ std::optional<std::vector<Comparison>> compare_with(CaseContext& context, const 
 Outcome adjoint_identity(CaseContext& context) {
     if (!context.op().is_exact_at(context.problem()))
         return Outcome::skipped("exact only where " + context.op().exact_if_text);
-    const auto inputs = context.inputs_of(context.pass());
-    const CallResult result = context.call(context.kernel(), inputs);
+    const auto inputs = context.inputs.of(context.pass());
+    const CallResult result = context.caller.call(context.kernel(), inputs);
     if (const std::string complaint = result.complaint(); !complaint.empty())
         return Outcome::failed(complaint);
     std::set<const Kernel*> unsound;
@@ -89,7 +90,7 @@ Outcome adjoint_identity(CaseContext& context) {
         if (outcome.verdict != Verdict::failed) return outcome;
         // Where the reference contradicts itself, no kernel is charged.
         if (!std::ranges::all_of(
-                compare_outputs(result, context.expected(), context.checked().setting),
+                compare_outputs(result, context.oracle.expected(), context.checked().setting),
                 &Comparison::ok))
             return outcome;
     }

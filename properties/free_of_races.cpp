@@ -6,7 +6,7 @@
 namespace gradverify {
 
 Outcome free_of_races(CaseContext& context) {
-    const CallResult result = context.call_checked(context.inputs_of(context.pass()));
+    const CallResult result = context.caller.call_checked(context.inputs.of(context.pass()));
     if (!result.findings.empty()) return Outcome::failed(result.findings.front());
     if (const std::string complaint = result.complaint(); !complaint.empty())
         return Outcome::failed(complaint);

@@ -49,7 +49,7 @@ class LargeRun {
 
     /// Nothing where all is well.
     std::optional<Outcome> failure() {
-        const Surroundings surroundings = context_.surroundings();
+        const Surroundings surroundings = context_.caller.surroundings();
         Device& device = device_named(context_.checked().device);
         result_ = call_on_large({.kernel = context_.kernel(),
                                  .device = device,
@@ -58,7 +58,7 @@ class LargeRun {
                                  .tensors = plan_.shape.tensors,
                                  .poison = surroundings.poison,
                                  .guard_parity = surroundings.guard_parity});
-        context_.spend_in_kernel(result_.seconds);
+        context_.caller.spend(result_.seconds);
         if (!result_.lacks_memory.empty()) return Outcome::skipped(result_.lacks_memory);
         if (!result_.complaint.empty())
             return Outcome::failed(result_.complaint + " (" + size_of(plan_.shape) + ")");

@@ -59,7 +59,7 @@ class ForwardAlong {
   private:
     double value_at(const Array<double>& direction, double step) const {
         const PassSpec& forward = context_.op().forward();
-        auto inputs = context_.inputs_of(forward);
+        auto inputs = context_.inputs.of(forward);
         for (std::size_t i = 0; i < inputs.size(); ++i)
             if (forward.inputs[i] == tensor_)
                 for (std::size_t j = 0; j < direction.data.size(); ++j)
@@ -72,7 +72,7 @@ class ForwardAlong {
         double sum = 0.0;
         for (std::size_t i = 0; i < outputs.size(); ++i)
             if (context_.op().outputs[i].differentiable)
-                sum += inner_product(context_.value("d" + forward.outputs[i]), outputs[i]);
+                sum += inner_product(context_.inputs["d" + forward.outputs[i]], outputs[i]);
         return sum;
     }
 
@@ -141,7 +141,8 @@ std::vector<Comparison> compare_directions(CaseContext& context, const Gradient&
 /// A kernel that agrees with the reference's gradient is not at fault.
 bool agrees_with_reference(CaseContext& context, const CallResult& result) {
     return std::ranges::all_of(
-        compare_outputs(result, context.expected(), context.checked().setting), &Comparison::ok);
+        compare_outputs(result, context.oracle.expected(), context.checked().setting),
+        &Comparison::ok);
 }
 
 /// The derived gradient of this output of the pass; null where none was derived, as where a pass
@@ -160,7 +161,7 @@ const Array<Bounded>* derived_for(const CaseContext& context,
 std::string contradiction_of_references(CaseContext& context,
                                         const std::vector<Array<Bounded>>& derived) {
     if (derived.empty()) return {};
-    const auto by_hand = context.reference(context.pass());
+    const auto by_hand = context.oracle.reference(context.pass());
     for (std::size_t i = 0; i < by_hand.size(); ++i) {
         const std::string& output = context.pass().outputs[i];
         const Array<Bounded>* gradient = derived_for(context, derived, output);
@@ -186,28 +187,28 @@ double bound_of_element(const Bounded& reference, const Bounded* derived) {
 }  // namespace
 
 Outcome matches_finite_differences(CaseContext& context) {
-    if (context.has_invalid_indices())
+    if (context.inputs.have_invalid_indices())
         return Outcome::skipped("what comes of an invalid index is no derivative");
-    const auto inputs = context.inputs_of(context.pass());
-    CallResult result = context.call(context.kernel(), inputs);
+    const auto inputs = context.inputs.of(context.pass());
+    CallResult result = context.caller.call(context.kernel(), inputs);
     if (const std::string complaint = result.complaint(); !complaint.empty())
         return Outcome::failed(complaint);
-    const auto derived = context.pass().derived ? context.bounded(*context.pass().derived)
+    const auto derived = context.pass().derived ? context.oracle.bounded(*context.pass().derived)
                                                 : std::vector<Array<Bounded>>();
     if (const std::string wrong = contradiction_of_references(context, derived); !wrong.empty())
         return Outcome::errored(wrong);
     const bool multilinear =
-        !context.op().products.empty() && context.op().is_exact_at(context.problem());
-    const bool is_exact = multilinear && context.has_exact_results();
-    const auto bounded = is_exact ? std::vector<Array<Bounded>>() : context.bounded();
+        context.op().algebra == Algebra::products && context.op().is_exact_at(context.problem());
+    const bool is_exact = multilinear && context.oracle.exactness() == Exactness::exact;
+    const auto bounded = is_exact ? std::vector<Array<Bounded>>() : context.oracle.bounded();
     const CallResult as_returned = result;
-    for (std::size_t i = 0; i < context.initial_outputs().size(); ++i)
+    for (std::size_t i = 0; i < context.inputs.initial_outputs().size(); ++i)
         for (std::size_t j = 0; j < result.outputs[i].data.size(); ++j)
-            result.outputs[i].data[j] -= context.initial_outputs()[i].data[j];
+            result.outputs[i].data[j] -= context.inputs.initial_outputs()[i].data[j];
 
     if (!multilinear && context.op().along) {
         std::vector<BoundedGradient> gradients;
-        const auto by_pass = context.reference(context.pass());
+        const auto by_pass = context.oracle.reference(context.pass());
         for (std::size_t i = 0; i < result.outputs.size(); ++i) {
             const std::string& output = context.pass().outputs[i];
             if (!context.asks_for(i) || !context.op().is_gradient(output)) continue;
@@ -232,7 +233,7 @@ Outcome matches_finite_differences(CaseContext& context) {
                 gradient.bounds.push_back(bound_of(element));
         leave_out_unbounded(gradient.bounds, result.outputs[i]);
         ForwardAlong reference(context, gradient.tensor, [&](const auto& at) {
-            return context.reference(context.op().forward(), at);
+            return context.oracle.reference(context.op().forward(), at);
         });
         if (is_small(context, gradient))
             by_reference.push_back(compare_elements(gradient, reference));
@@ -242,7 +243,7 @@ Outcome matches_finite_differences(CaseContext& context) {
                 std::back_inserter(by_reference));
         if (!partner.kernel) continue;
         ForwardAlong kernel(context, gradient.tensor, [&](const auto& at) {
-            return context.call(*partner.kernel, at).outputs;
+            return context.caller.call(*partner.kernel, at).outputs;
         });
         kernel.know_at_zero(partner.outputs);
         std::ranges::move(

@@ -10,12 +10,12 @@
 namespace gradverify {
 
 Outcome matches_reference(CaseContext& context) {
-    const auto inputs = context.inputs_of(context.pass());
-    const CallResult result = context.call(context.kernel(), inputs);
+    const auto inputs = context.inputs.of(context.pass());
+    const CallResult result = context.caller.call(context.kernel(), inputs);
     if (const std::string complaint = result.complaint(); !complaint.empty())
         return Outcome::failed(complaint);
     Outcome outcome =
-        combine(compare_outputs(result, context.expected(), context.checked().setting),
+        combine(compare_outputs(result, context.oracle.expected(), context.checked().setting),
                 "differs from the reference");
     if (outcome.verdict == Verdict::failed) outcome.message += departing_step(context, result);
     return outcome;

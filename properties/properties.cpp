@@ -18,7 +18,7 @@ ValueKind integers_if_exact(const Operator& op) {
 
 bool any_kernel(const Kernel&) { return true; }
 bool exact(const Kernel& kernel) { return kernel.op->is_exact_on_integers(); }
-bool multilinear(const Kernel& kernel) { return !kernel.op->products.empty(); }
+bool multilinear(const Kernel& kernel) { return kernel.op->algebra == Algebra::products; }
 bool has_checked_variant(const Kernel& kernel) { return kernel.on(checked_variant) != nullptr; }
 bool separable(const Kernel& kernel) { return !kernel.op->separable.empty(); }
 bool gradient(const Kernel& kernel) { return !kernel.pass->is_forward(); }

@@ -74,8 +74,8 @@ struct DrawnCase::State {
                   property_named(kernel, drawn.property).values(*kernel.op)) {}
 
     std::vector<Expected> expected() {
-        return context.kind() == ValueKind::integers ? context.expected()
-                                                     : context.within_rounding();
+        return context.kind() == ValueKind::integers ? context.oracle.expected()
+                                                     : context.oracle.within_rounding();
     }
 
     const Case drawn;
@@ -93,7 +93,7 @@ const Case& DrawnCase::as_case() const { return state_->drawn; }
 
 Tensors DrawnCase::inputs() const {
     const PassSpec& pass = state_->context.pass();
-    return named(pass.inputs, state_->context.inputs_of(pass));
+    return named(pass.inputs, state_->context.inputs.of(pass));
 }
 
 Tensors DrawnCase::call(const Tensors& inputs) const {
@@ -101,7 +101,7 @@ Tensors DrawnCase::call(const Tensors& inputs) const {
     for (const std::string& name : state_->context.pass().inputs) given.push_back(inputs.at(name));
     CallResult result;
     try {
-        result = state_->context.call(state_->kernel, given);
+        result = state_->context.caller.call(state_->kernel, given);
     } catch (const NotServed& reason) {
         RC_DISCARD(std::string(reason.what()));
     }

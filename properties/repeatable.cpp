@@ -43,10 +43,10 @@ std::vector<Array<double>> other_inputs(const CaseContext& context,
 }  // namespace
 
 Outcome repeatable(CaseContext& context) {
-    const auto inputs = context.inputs_of(context.pass());
+    const auto inputs = context.inputs.of(context.pass());
     const bool bitwise = context.declaration().determinism == Determinism::bitwise;
 
-    const auto [first, second] = context.call_twice(inputs, Setting{});
+    const auto [first, second] = context.caller.call_twice(inputs, Setting{});
     for (const CallResult* result : {&first, &second})
         if (const std::string complaint = result->complaint(); !complaint.empty())
             return Outcome::failed(complaint);
@@ -65,20 +65,20 @@ Outcome repeatable(CaseContext& context) {
         return outcome;
     }
 
-    const CallResult other = context.call(context.kernel(), other_inputs(context, inputs),
-                                          Setting{}, context.surroundings());
+    const CallResult other = context.caller.call(context.kernel(), other_inputs(context, inputs),
+                                                 Setting{}, context.caller.surroundings());
     if (const std::string complaint = other.complaint(); !complaint.empty())
         return Outcome::failed(complaint);
-    const auto expected = near_first(context, first, context.bounded());
+    const auto expected = near_first(context, first, context.oracle.bounded());
     Outcome outcome;
-    for (const DelayedStream delayed : context.streams_to_delay()) {
-        Surroundings surroundings = context.surroundings();
+    for (const DelayedStream delayed : context.caller.streams_to_delay()) {
+        Surroundings surroundings = context.caller.surroundings();
         surroundings.delayed = delayed;
         // So that a NaN in both is no poison that was added to.
         const bool was_nan = surroundings.poison == Poison::nan;
         surroundings.poison = was_nan ? Poison::positive_huge : Poison::nan;
         const CallResult moved =
-            context.call(context.kernel(), inputs, context.checked().setting, surroundings);
+            context.caller.call(context.kernel(), inputs, context.checked().setting, surroundings);
         if (const std::string complaint = moved.complaint(); !complaint.empty())
             return Outcome::failed(complaint);
         outcome = combine(compare_outputs(moved, expected, context.checked().setting),

@@ -33,15 +33,16 @@ bool have_nan(const CallResult& first, const CallResult& second) {
 /// bits, or what the operator gives no number for, may be NaN, which never equals itself.
 std::vector<Expected> same_as(CaseContext& context, const CallResult& first,
                               const CallResult& second) {
+    const Exactness exactness = context.oracle.exactness();
     const bool is_exact = context.declaration().determinism == Determinism::bitwise ||
-                          (context.is_exact_on_integers() && context.keeps_integers_in_domains());
+                          exactness == Exactness::exact || exactness == Exactness::stored;
     const bool needs_bounds =
         !is_exact || has_outputs_of_8_bits(context) || have_nan(first, second);
-    const auto bounded = needs_bounds ? context.bounded() : std::vector<Array<Bounded>>();
+    const auto bounded = needs_bounds ? context.oracle.bounded() : std::vector<Array<Bounded>>();
     std::vector<Expected> expected;
     for (std::size_t i = 0; i < first.outputs.size(); ++i) {
         expected.push_back(Expected::exactly(context.pass().outputs[i], first.outputs[i]));
-        expected.back().admits_nan = context.holds_nan();
+        expected.back().admits_nan = context.inputs.admit_nan();
         if (bounded.empty()) continue;
         for (const Bounded& element : bounded[i].data) {
             const double bound = bound_of(element);
@@ -78,17 +79,17 @@ Outcome unwritten(const CaseContext& context, const CallResult& first, const Cal
 }  // namespace
 
 Outcome stays_in_bounds(CaseContext& context) {
-    const auto inputs = context.inputs_of(context.pass());
+    const auto inputs = context.inputs.of(context.pass());
     const Setting& setting = context.checked().setting;
-    Surroundings surroundings = context.surroundings();
+    Surroundings surroundings = context.caller.surroundings();
     surroundings.poison = Poison::nan;
-    const CallResult first = context.call(context.kernel(), inputs, setting, surroundings);
+    const CallResult first = context.caller.call(context.kernel(), inputs, setting, surroundings);
     if (const std::string complaint = first.complaint(); !complaint.empty())
         return Outcome::failed(complaint);
     surroundings = surroundings.with_other_edge();
     surroundings.poison = Poison::positive_huge;
     surroundings.guard_parity = 1 - surroundings.guard_parity;
-    const CallResult second = context.call(context.kernel(), inputs, setting, surroundings);
+    const CallResult second = context.caller.call(context.kernel(), inputs, setting, surroundings);
     if (const std::string complaint = second.complaint(); !complaint.empty())
         return Outcome::failed(complaint);
     if (context.declaration().write_mode == WriteMode::overwrites)

@@ -46,8 +46,8 @@ bool may_be_rounding(const Outcome& outcome, const CallResult& result) {
 /// How a kernel may be right all the same.
 std::string advice(const CaseContext& context, const Outcome& outcome, const CallResult& result) {
     const KernelDeclaration& declared = context.declaration();
-    const bool may_transform = !context.op().products.empty() && context.is_exact_on_integers() &&
-                               !declared.saturates_results;
+    const bool may_transform = context.op().algebra == Algebra::products &&
+                               context.sums_integers_exactly() && !declared.saturates_results;
     if (outcome.verdict != Verdict::failed || !may_transform || !may_be_rounding(outcome, result))
         return {};
     return "; a kernel that transforms its data, as Winograd's and Fourier's convolutions do, "
@@ -57,11 +57,11 @@ std::string advice(const CaseContext& context, const Outcome& outcome, const Cal
 }  // namespace
 
 Outcome within_rounding_bound(CaseContext& context) {
-    const auto inputs = context.inputs_of(context.pass());
-    const CallResult result = context.call(context.kernel(), inputs);
+    const auto inputs = context.inputs.of(context.pass());
+    const CallResult result = context.caller.call(context.kernel(), inputs);
     if (const std::string complaint = result.complaint(); !complaint.empty())
         return Outcome::failed(complaint);
-    const auto expected = context.within_rounding();
+    const auto expected = context.oracle.within_rounding();
     Outcome outcome = combine(compare_outputs(result, expected, context.checked().setting),
                               "is further from the exact value than rounding can explain");
     outcome.message += advice(context, outcome, result);

@@ -378,6 +378,7 @@ Operator describe() {
             .inputs = inputs(),
             .outputs = outputs(),
             .passes = passes(),
+            .algebra = Algebra::products,
             .products = {{"x", "w"}, {"b"}},
             .typical = {on("n", between(1, 4)), on("c", between(1, 8)), on("k", between(1, 8)),
                         on("in", between(1, 32)), on("filter", between(1, 7)),

@@ -311,6 +311,7 @@ Operator describe() {
                        {.name = "b", .sizes = sizes_of_b}},
             .outputs = {{.name = "y", .sizes = sizes_of_y, .orders = image_orders()}},
             .passes = passes(),
+            .algebra = Algebra::products,
             .products = {{"x", "w"}, {"b"}},
             .typical = {on("n", between(1, 4)), on("c", between(1, 8)), on("k", between(1, 8)),
                         on("in", between(1, 16)), on("filter", between(1, 5)),

@@ -119,6 +119,7 @@ Operator describe() {
         .inputs = {tensor("x", {"n", "c"}), tensor("w", {"k", "c"}), tensor("b", {"k"})},
         .outputs = {tensor("y", {"n", "k"})},
         .passes = passes(),
+        .algebra = Algebra::products,
         .products = {{"x", "w"}, {"b"}},
         .typical = {on("n", between(1, 64)), on("c", between(1, 256)), on("k", between(1, 128))},
         .benchmark = "n=4096,c=4096,k=4096"};

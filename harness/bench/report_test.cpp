@@ -22,6 +22,7 @@ const Registry& registry_of_benches() {
     static const Registry& filled = [&]() -> const Registry& {
         static Registry registry;
         Operator op = toy_operator();
+        op.algebra = Algebra::products;
         op.products = {{"x", "w"}};
         for (PassSpec& pass : op.passes)
             pass.multiply_adds = [](const Problem& problem) {

@@ -177,6 +177,21 @@ struct SeparableSpec {
     std::function<bool(const Problem&)> holds_if{};
 };
 
+/// What the forward function is made of.
+enum class Algebra {
+    /// Any differentiable function: results are held to rounding bounds.
+    smooth,
+    /// A sum of products of its inputs, linear in each: integers are exact.
+    products,
+    /// Linear on each of some pieces, with slopes that are whole numbers, and the forward function
+    /// decides what its gradient is where pieces meet: integers are exact, and many elements lie
+    /// where pieces meet.
+    piecewise_linear,
+    /// The same of sums of products on each piece, as of layers behind each other with ReLUs
+    /// between them: sums grow from layer to layer, so data is thinned until all are exact.
+    piecewise_polynomial,
+};
+
 /// A differentiable function with named tensors, and its reference.
 struct Operator {
     std::string name;
@@ -199,16 +214,10 @@ struct Operator {
     std::function<std::optional<std::string>(const Problem&)> why_invalid;
     std::vector<TensorSpec> inputs, outputs;
     std::vector<PassSpec> passes;  ///< the forward pass first
-    /// The operator is a sum of products of its inputs: for conv {{"x","w"},{"b"}}. Empty when it
-    /// is not multilinear. From this follow exact data and the adjoint identity.
-    std::vector<std::vector<std::string>> products;
-    /// The operator is linear on each of some pieces, its slopes are whole numbers there, and the
-    /// forward function decides what its gradient is where pieces meet. From this follow exact data
-    /// as well, with many elements where pieces meet.
-    bool is_piecewise_linear = false;
-    /// The same of sums of products of inputs on each piece, as of layers behind each other with
-    /// ReLUs between them: sums grow from layer to layer, so data is thinned until all are exact.
-    bool is_piecewise_polynomial = false;
+    /// From this follow exact data, how gradients are compared, and which properties apply.
+    Algebra algebra = Algebra::smooth;
+    /// For Algebra::products the inputs that are multiplied: for conv {{"x","w"},{"b"}}.
+    std::vector<std::vector<std::string>> products{};
     /// Where integers give exact results, if they don't on every problem, and its text.
     std::function<bool(const Problem&)> exact_if{};
     std::string exact_if_text{};
@@ -245,9 +254,11 @@ struct Operator {
     /// Whether an output of the forward pass, or an input, has no elements.
     bool is_empty(const Problem& problem) const;
     /// Kernels can be compared exactly, on integers: on every problem, and on this one.
-    bool is_exact_on_integers() const { return !products.empty() || has_pieces(); }
+    bool is_exact_on_integers() const { return algebra != Algebra::smooth; }
     /// Whether integers meet the ends of pieces, and what the gradient is there is defined.
-    bool has_pieces() const { return is_piecewise_linear || is_piecewise_polynomial; }
+    bool has_pieces() const {
+        return algebra == Algebra::piecewise_linear || algebra == Algebra::piecewise_polynomial;
+    }
     /// Whether a pass is made of others: layers behind each other.
     bool is_chain() const;
     bool is_exact_at(const Problem& problem) const {

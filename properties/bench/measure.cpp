@@ -50,7 +50,7 @@ Outcome measure_time(const Registry& registry, const MeasureRequest& request) {
     const ValueKind kind =
         request.data == BenchData::integers ? ValueKind::integers : ValueKind::mantissas;
     CaseContext context(timed, registry, kind);
-    const auto inputs = context.inputs_of(context.pass());
+    const auto inputs = context.inputs.of(context.pass());
     const Timing timing = time_kernel({.kernel = kernel,
                                        .device = device_named(request.device),
                                        .problem = timed.problem,

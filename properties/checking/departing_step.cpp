@@ -22,7 +22,7 @@ class Flow {
         const auto& outputs = context_.pass().outputs;
         const auto at = std::ranges::find(outputs, name);
         return at == outputs.end()
-                   ? context_.value(name)
+                   ? context_.inputs[name]
                    : result_.outputs[static_cast<std::size_t>(at - outputs.begin())];
     }
 
@@ -52,26 +52,15 @@ bool are_integers(const std::vector<Array<double>>& arrays) {
     });
 }
 
-template <class T>
-std::vector<Array<T>> outputs_of(const Part& part) {
-    std::vector<Array<T>> outputs;
-    for (const std::string& name : part.pass.outputs) {
-        outputs.push_back({part.op.sizes_of(name, part.problem), {}});
-        outputs.back().data.resize(static_cast<std::size_t>(element_count(outputs.back().sizes)),
-                                   T(0.0));
-    }
-    return outputs;
-}
-
 /// What the step must give on what it was given: the reference's very numbers where the whole is
 /// exact, else within the bound of one layer's rounding.
 std::vector<Expected> expected_of(const CaseContext& context, const Step& step, const Part& part,
                                   const std::vector<Array<double>>& taken) {
     std::vector<Expected> expected;
     const auto name = [&] { return part.pass.outputs[expected.size()]; };
-    if (context.is_exact_on_integers() && part.op.is_exact_at(part.problem) &&
+    if (context.sums_integers_exactly() && part.op.is_exact_at(part.problem) &&
         are_integers(taken)) {
-        auto outputs = outputs_of<double>(part);
+        auto outputs = zero_outputs<double>(part.op, part.pass, part.problem);
         part.pass.reference(part.problem, taken, outputs);
         for (const auto& output : outputs) expected.push_back(Expected::exactly(name(), output));
         return expected;
@@ -81,7 +70,7 @@ std::vector<Expected> expected_of(const CaseContext& context, const Step& step, 
     std::vector<Array<Bounded>> exact;
     for (const Array<double>& array : taken)
         exact.push_back({array.sizes, {array.data.begin(), array.data.end()}});
-    auto outputs = outputs_of<Bounded>(part);
+    auto outputs = zero_outputs<Bounded>(part.op, part.pass, part.problem);
     part.pass.bounded_reference(part.problem, exact, outputs);
     for (auto& output : outputs) {
         const std::string tensor = step.tensor(name());

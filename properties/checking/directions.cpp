@@ -37,8 +37,8 @@ class Line {
   public:
     Line(CaseContext& context, const std::string& tensor)
         : context_(context),
-          inputs_(context.inputs_of(context.op().forward())),
-          cotangents_(context.cotangents()) {
+          inputs_(context.inputs.of(context.op().forward())),
+          cotangents_(context.inputs.cotangents()) {
         const auto& inputs = context.op().inputs;
         which_ = static_cast<std::size_t>(std::ranges::find(inputs, tensor, &TensorSpec::name) -
                                           inputs.begin());

@@ -8,7 +8,7 @@ namespace gradverify {
 std::vector<Array<double>> tangent_inputs(CaseContext& context, const std::string& tensor,
                                           const Array<double>& direction) {
     const PassSpec& forward = context.op().forward();
-    auto inputs = context.inputs_of(forward);
+    auto inputs = context.inputs.of(forward);
     for (std::size_t i = 0; i < inputs.size(); ++i) {
         const std::string& name = forward.inputs[i];
         if (name == tensor) {

@@ -90,7 +90,7 @@ int dense_draw_count(const Kernel& kernel, std::string_view property) {
     const bool has_ties =
         kernel.op->has_pieces() || std::ranges::any_of(kernel.op->inputs, &TensorSpec::may_be_nan);
     const bool chooses_outliers =
-        kernel.op->products.empty() &&
+        kernel.op->algebra != Algebra::products &&
         std::ranges::any_of(kernel.op->inputs, &TensorSpec::holds_whole_numbers);
     const int draws =
         std::max({draws_minimum, static_cast<int>(declared.block_sizes.size()),

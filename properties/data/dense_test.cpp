@@ -178,9 +178,9 @@ TEST_CASE("each place of an output has dense cases, as have ties and NaN where t
     CHECK(places == std::vector{0, 1, 0, 2, 0, 3});
     Operator defined = *kernel.kernel.op;
     kernel.kernel.op = &defined;
-    defined.is_piecewise_linear = true;
+    defined.algebra = Algebra::piecewise_linear;
     CHECK(dense_cases(kernel).size() == 8);
-    defined.is_piecewise_linear = false;
+    defined.algebra = Algebra::products;
     defined.inputs[0].may_be_nan = true;
     CHECK(dense_cases(kernel).size() == 8);
 }
@@ -192,8 +192,7 @@ TEST_CASE("where indices choose among numbers of no sum of products there are ni
     for (const bool chooses : {false, true})
         for (const bool has_products : {false, true}) {
             op.inputs[0].dtype = chooses ? DType::i32 : DType::f32;
-            op.products.clear();
-            if (has_products) op.products = {{"x", "w"}};
+            op.algebra = has_products ? Algebra::products : Algebra::smooth;
             CHECK(dense_cases(kernel).size() == (chooses && !has_products ? 9 : 3));
         }
 }

@@ -66,7 +66,7 @@ Values listed(const Operator& op, std::vector<DataElement> elements, DType dtype
 TEST_CASE("where sums are exact, integers stay so in a domain that holds three of them") {
     const auto with_domain = [](double lowest, double highest, std::int64_t length) {
         Operator op = dividing();
-        op.products = {{"x", "p"}};
+        op.algebra = Algebra::products;
         op.inputs.back().domain = [=](const Problem&) { return ValueDomain{lowest, highest}; };
         for (PassSpec& pass : op.passes)
             pass.reduction_length = [length](const Problem&) { return length; };
@@ -163,7 +163,7 @@ TEST_CASE(
     "eight") {
     const Operator curved = dividing();
     Operator linear = curved;
-    linear.products = {{"x"}};
+    linear.algebra = Algebra::products;
     const auto differ = [&](const Data& data, ValueKind kind) {
         return drawn(curved, "x", data, 40, kind) != drawn(linear, "x", data, 40, kind);
     };

@@ -76,7 +76,7 @@ double simplest_value(const Operator& op, const Problem& problem, const std::str
 bool has_whole_range(const Operator& op, const Data& data, ValueKind kind,
                      const ElementTypes& types, const std::string& name) {
     const bool has_few = is_of_8_bits(types.of(op, name));
-    if (op.products.empty() || kind != ValueKind::mantissas || !has_few) return false;
+    if (op.algebra != Algebra::products || kind != ValueKind::mantissas || !has_few) return false;
     if (data.is_dense) return data.seed % 2 == 0;
     return SplitMix64(mix_seed(data.seed, "range of " + name)).one_in(4);
 }
@@ -127,20 +127,21 @@ bool holds_nan(const Data& data) {
 
 /// An offset matters only to what is not linear; every third dense draw has one.
 bool has_offset(const Operator& op, const Data& data, ValueKind kind, SplitMix64& random) {
-    if (!op.products.empty() || kind != ValueKind::mantissas) return false;
+    if (op.algebra == Algebra::products || kind != ValueKind::mantissas) return false;
     return data.is_dense ? data.seed % 3 == 0 : random.one_in(8);
 }
 
 /// So do numbers far larger than their neighbours: functions overflow, underflow or saturate there.
 bool has_outliers(const Operator& op, const Data& data, ValueKind kind, SplitMix64& random) {
-    if (!op.products.empty() || kind != ValueKind::mantissas) return false;
+    if (op.algebra == Algebra::products || kind != ValueKind::mantissas) return false;
     return data.is_dense ? data.seed % 3 == 2 : random.one_in(8);
 }
 
 /// One draw in six has a special case in about half of its tensors. Layers behind each other would
 /// carry it to everything that follows.
 bool is_special(const Operator& op, const Data& data, ValueKind kind, SplitMix64& random) {
-    if (!op.products.empty() || op.is_chain() || kind != ValueKind::mantissas || data.is_dense)
+    if (op.algebra == Algebra::products || op.is_chain() || kind != ValueKind::mantissas ||
+        data.is_dense)
         return false;
     return SplitMix64(mix_seed(data.seed, "special")).one_in(6) && random.one_in(2);
 }
@@ -175,8 +176,8 @@ std::int64_t longest_reduction(const Operator& op, const Problem& problem) {
 Array<double> draw_tensor(const Operator& op, const Problem& problem, const Data& data,
                           ValueKind kind, const ElementTypes& types, const std::string& name) {
     const TensorSpec& tensor = op.tensor_named(name);
-    if (op.is_piecewise_polynomial && kind == ValueKind::integers && !data.is_explicit &&
-        !tensor.holds_whole_numbers())
+    if (op.algebra == Algebra::piecewise_polynomial && kind == ValueKind::integers &&
+        !data.is_explicit && !tensor.holds_whole_numbers())
         return draw_thinned(op, problem, data, types).at(name);
     Array<double> array{.sizes = tensor.sizes(problem), .data = {}};
     array.data.resize(static_cast<std::size_t>(element_count(array.sizes)));
@@ -233,7 +234,8 @@ Array<double> draw_tensor(const Operator& op, const Problem& problem, const Data
 
 Values draw_values(const Operator& op, const Problem& problem, const Data& data, ValueKind kind,
                    const ElementTypes& types) {
-    if (op.is_piecewise_polynomial && kind == ValueKind::integers && !data.is_explicit)
+    if (op.algebra == Algebra::piecewise_polynomial && kind == ValueKind::integers &&
+        !data.is_explicit)
         return draw_thinned(op, problem, data, types);
     Values values;
     for (const TensorSpec& tensor : op.inputs)

@@ -34,8 +34,8 @@ class Hearing {
     explicit Hearing(CaseContext& context)
         : context_(context),
           forward_(context.op().forward()),
-          inputs_(context.inputs_of(forward_)),
-          outputs_(context.reference(forward_, inputs_)) {
+          inputs_(context.inputs.of(forward_)),
+          outputs_(context.oracle.reference(forward_, inputs_)) {
         testimony_.pass = context.pass().name;
         testimony_.is_forward = context.pass().is_forward();
         testimony_.saturates = context.declaration().saturates_results;
@@ -44,12 +44,12 @@ class Hearing {
     Outcome hear() {
         if (!context_.op().is_exact_at(context_.problem()))
             return Outcome::skipped("exact only where " + context_.op().exact_if_text);
-        if (!context_.keeps_integers_in_domains())
+        if (!context_.inputs.stay_integers())
             return Outcome::skipped("the inputs' domains leave no integers whose sums are exact");
-        const auto inputs = context_.inputs_of(context_.pass());
+        const auto inputs = context_.inputs.of(context_.pass());
         const auto result = own(inputs);
         if (!result) return Outcome::skipped("the kernel gave no result: " + complaint_);
-        const Arrays expected = context_.reference(context_.pass());
+        const Arrays expected = context_.oracle.reference(context_.pass());
         testimony_.kernel_is_reference = equal(*result, expected);
         if (testimony_.is_forward)
             hear_of_forward(*result);
@@ -66,19 +66,19 @@ class Hearing {
   private:
     /// What the case's kernel adds to its outputs on these inputs; nothing when its call failed.
     std::optional<Arrays> own(const Arrays& inputs) {
-        CallResult result = context_.call(context_.kernel(), inputs);
+        CallResult result = context_.caller.call(context_.kernel(), inputs);
         complaint_ = result.complaint();
         if (!complaint_.empty()) return std::nullopt;
-        for (std::size_t i = 0; i < context_.initial_outputs().size(); ++i)
+        for (std::size_t i = 0; i < context_.inputs.initial_outputs().size(); ++i)
             for (std::size_t j = 0; j < result.outputs[i].data.size(); ++j)
-                result.outputs[i].data[j] -= context_.initial_outputs()[i].data[j];
+                result.outputs[i].data[j] -= context_.inputs.initial_outputs()[i].data[j];
         return std::move(result.outputs);
     }
 
     /// The same of another kernel.
     std::optional<Arrays> other(const Kernel& kernel, const Arrays& inputs) {
-        if (!context_.can_take(kernel, inputs)) return std::nullopt;
-        CallResult result = context_.call(kernel, inputs);
+        if (!can_take(kernel, inputs)) return std::nullopt;
+        CallResult result = context_.caller.call(kernel, inputs);
         if (!result.complaint().empty()) return std::nullopt;
         return std::move(result.outputs);
     }
@@ -111,7 +111,7 @@ class Hearing {
         double sum = 0.0;
         for (std::size_t i = 0; i < outputs.size(); ++i)
             if (context_.op().outputs[i].differentiable)
-                sum += inner_product(context_.value("d" + forward_.outputs[i]), outputs[i]);
+                sum += inner_product(context_.inputs["d" + forward_.outputs[i]], outputs[i]);
         return sum;
     }
 
@@ -126,8 +126,9 @@ class Hearing {
 
     /// One step, exact in integers: the map is linear in each tensor.
     bool is_derivative_of_reference(const Array<double>& gradient, const Direction& direction) {
-        const double difference = with_cotangent(context_.reference(forward_, stepped(direction))) -
-                                  with_cotangent(outputs_);
+        const double difference =
+            with_cotangent(context_.oracle.reference(forward_, stepped(direction))) -
+            with_cotangent(outputs_);
         return inner_product(gradient, direction.step) == difference;
     }
 
@@ -156,7 +157,7 @@ class Hearing {
                 const auto tangent = other(partner, at);
                 answered = tangent.has_value();
                 if (!answered) break;
-                is_sound &= equal(*tangent, context_.reference(forward_, at));
+                is_sound &= equal(*tangent, context_.oracle.reference(forward_, at));
                 is_adjoint &=
                     with_cotangent(*tangent) == inner_product(result[output_of[d]], all[d].step);
             }
@@ -196,8 +197,8 @@ class Hearing {
     /// A wrong forward kernel may have the right derivative by some tensors: those are no witnesses
     /// of what is wrong.
     void hear_gradients(const PassSpec& pass, double here) {
-        const Arrays inputs = context_.inputs_of(pass);
-        const Arrays gradients = context_.reference(pass);
+        const Arrays inputs = context_.inputs.of(pass);
+        const Arrays gradients = context_.oracle.reference(pass);
         std::vector<Direction> all;
         std::vector<double> own_derivatives;
         std::vector<std::size_t> output_of;
@@ -252,15 +253,15 @@ Outcome ask(CaseContext& context) { return Hearing(context).hear(); }
 }  // namespace
 
 const DefinedProperty& witnesses() {
-    static constexpr DefinedProperty property{{.name = "witnesses",
-                                               .summary = "says who is wrong",
-                                               .applies_to =
-                                                   [](const Kernel& kernel) {
-                                                       return !kernel.op->products.empty() &&
-                                                              !kernel.any().norm_wise_growth;
-                                                   }},
-                                              [](const Operator&) { return ValueKind::integers; },
-                                              ask};
+    static constexpr DefinedProperty property{
+        {.name = "witnesses",
+         .summary = "says who is wrong",
+         .applies_to =
+             [](const Kernel& kernel) {
+                 return kernel.op->algebra == Algebra::products && !kernel.any().norm_wise_growth;
+             }},
+        [](const Operator&) { return ValueKind::integers; },
+        ask};
     return property;
 }
 

@@ -67,7 +67,7 @@ Data shared_data(CaseContext& drawn, const LargeShape& shape) {
     for (const std::string& y : op.differentiable_outputs()) names.push_back("d" + y);
     for (const std::string& name : names) {
         if (axis_of_copies(op, name, shape.one, *shape.along)) continue;
-        const auto& values = drawn.value(name).data;
+        const auto& values = drawn.inputs[name].data;
         for (std::size_t i = 0; i < values.size(); ++i)
             data.elements.push_back({name, static_cast<std::int64_t>(i), values[i]});
     }
@@ -90,12 +90,12 @@ class Tables {
         return table;
     }
     std::vector<std::uint64_t> input(const std::string& name) const {
-        return bits(name, context_.value(name));
+        return bits(name, context_.inputs[name]);
     }
     /// What an output holds before a call that adds to it.
     std::vector<std::uint64_t> initial(std::size_t output) const {
-        if (context_.initial_outputs().empty()) return {};
-        return bits(kernel_.pass->outputs[output], context_.initial_outputs()[output]);
+        if (context_.inputs.initial_outputs().empty()) return {};
+        return bits(kernel_.pass->outputs[output], context_.inputs.initial_outputs()[output]);
     }
     std::vector<WantedValue> wanted(const Expected& expected) const {
         std::vector<WantedValue> table(expected.values.size());
@@ -131,13 +131,13 @@ class Tables {
 std::vector<Array<double>> taken_by(CaseContext& context) {
     std::vector<Array<double>> taken;
     for (const std::string& name : context.pass().taken_by_reference())
-        taken.push_back(context.value(name));
+        taken.push_back(context.inputs[name]);
     return taken;
 }
 
 /// Why the copies without data of their own would change what is summed over all.
 std::string why_others_add(CaseContext& others, const LargeShape& shape) {
-    const auto results = others.reference(others.pass());
+    const auto results = others.oracle.reference(others.pass());
     for (std::size_t i = 0; i < results.size(); ++i) {
         const std::string& name = others.pass().outputs[i];
         if (axis_of_copies(others.op(), name, shape.one, *shape.along)) continue;
@@ -238,7 +238,7 @@ LargePlan plan_large(const Case& checked, const Registry& registry, ValueKind ki
         made.tensors[i].bits_of_drawn = of_drawn.input(made.tensors[i].name);
         made.tensors[i].bits_of_others = of_others.input(made.tensors[i].name);
     }
-    const auto expected = drawn.expected(), expected_of_others = others.expected();
+    const auto expected = drawn.oracle.expected(), expected_of_others = others.oracle.expected();
     for (std::size_t i = 0; i < expected.size(); ++i) {
         LargeTensor& tensor = made.tensors[inputs + i];
         tensor.bits_of_drawn = of_drawn.initial(i);

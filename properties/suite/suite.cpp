@@ -181,8 +181,8 @@ Outcome KernelSuite::run(std::string_view printed) const {
         outcome = Outcome::skipped(reason.what());
     }
     outcome.multiply_adds = kernel.pass->multiply_adds(checked.problem);
-    outcome.seconds_kernel = context.spent().seconds_kernel;
-    outcome.seconds_reference = context.spent().seconds_reference;
+    outcome.seconds_kernel = context.caller.seconds();
+    outcome.seconds_reference = context.oracle.seconds();
     outcome.seconds_total =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     outcome.seconds_cpu = static_cast<double>(std::clock() - cpu_start) / CLOCKS_PER_SEC;

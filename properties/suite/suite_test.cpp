@@ -196,13 +196,13 @@ TEST_CASE("a partner whose tensors can't hold a kernel's values is passed over")
         "v1:conv.grad_weight/general_f64:adjoint_identity:cpu:in=1x2:data=dy[0]=1,x[0]=257,x[1]=3";
     const Case checked = Case::parse(printed, Registry::instance());
     CaseContext context(checked, Registry::instance(), ValueKind::integers);
-    const auto inputs = context.inputs_of(context.op().forward());
-    const auto can_take = [&](const char* kernel) {
-        return context.can_take(*Registry::instance().find_kernel(kernel), inputs);
+    const auto inputs = context.inputs.of(context.op().forward());
+    const auto is_taken_by = [&](const char* kernel) {
+        return can_take(*Registry::instance().find_kernel(kernel), inputs);
     };
-    CHECK(can_take("conv.forward/naive"));
-    CHECK(can_take("conv.forward/naive_f16"));
-    CHECK_FALSE(can_take("conv.forward/naive_bf16"));
+    CHECK(is_taken_by("conv.forward/naive"));
+    CHECK(is_taken_by("conv.forward/naive_f16"));
+    CHECK_FALSE(is_taken_by("conv.forward/naive_bf16"));
     CHECK(KernelSuite(Registry::instance()).run(printed).verdict == Verdict::passed);
 }
 
@@ -214,7 +214,7 @@ TEST_CASE(
                                              "data=dy[0]=1.5,x[0]=1.25",
                                          Registry::instance());
         CaseContext context(checked, Registry::instance(), ValueKind::mantissas);
-        return context.bounded()[0].data[0].error();
+        return context.oracle.bounded()[0].data[0].error();
     };
     const double exact = 1.5 * 1.25;
     CHECK(bound_of_one("conv.grad_weight/general") == doctest::Approx(exact * 0x1p-24));

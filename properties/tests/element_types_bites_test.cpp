@@ -47,8 +47,8 @@ struct Sample {
     explicit Sample(const Case& drawn)
         : context(drawn, Registry::instance(), ValueKind::mantissas),
           dtype(context.types().of(context.op(), context.pass().outputs[0])),
-          exact(context.reference(context.pass())[0]),
-          expected(Expected::within(context.pass().outputs[0], context.bounded()[0])) {}
+          exact(context.oracle.reference(context.pass())[0]),
+          expected(Expected::within(context.pass().outputs[0], context.oracle.bounded()[0])) {}
 
     std::vector<double> stored(const std::vector<double>& values) const {
         std::vector<double> all;
@@ -61,10 +61,10 @@ struct Sample {
 
     /// What each output loses when one element of an input is zero.
     std::vector<double> products(std::size_t input, std::size_t element) {
-        auto without = context.inputs_of(context.pass());
+        auto without = context.inputs.of(context.pass());
         without[input].data[element] = 0.0;
         auto lost = exact.data;
-        const auto rest = context.reference(context.pass(), without)[0].data;
+        const auto rest = context.oracle.reference(context.pass(), without)[0].data;
         for (std::size_t i = 0; i < lost.size(); ++i) lost[i] -= rest[i];
         return lost;
     }
@@ -97,7 +97,7 @@ Rates rates_of(const std::string& kernel, int problems) {
         wrong[at] += 2.0 * sample.expected.bounds[at] + ulp;
         rates.moved += sample.caught(wrong);
 
-        const auto inputs = sample.context.inputs_of(pass);
+        const auto inputs = sample.context.inputs.of(pass);
         const std::size_t input = inputs[0].data.size() < inputs[1].data.size() ? 0 : 1;
         const auto lost = sample.products(input, random.below(inputs[input].data.size()));
         wrong = exact;

@@ -101,6 +101,7 @@ inline Operator make_test_operator(int rank_min = 2, int rank_max = 2) {
             .outputs = {{.name = "y", .sizes = output_sizes}},
             .passes = {test_pass("forward", {"x", "w", "b"}, "y"),
                        test_pass("grad_weight", {"dy", "x"}, "dw")},
+            .algebra = Algebra::products,
             .products = {{"x", "w"}, {"b"}}};
 }
 

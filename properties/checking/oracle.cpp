@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a case's kernel must give: the reference's results, exact or with a bound, and where NaN is
-// right.
+#include "properties/checking/oracle.hpp"
+
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 
 #include "harness/numbers/element_bits.hpp"
-#include "properties/checking/context.hpp"
-#include "properties/data/exact_sums.hpp"
+#include "harness/registry/element_types.hpp"
 
 namespace gradverify {
 
@@ -26,18 +25,6 @@ class Stopwatch {
     double& total_;
     std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
-
-template <class T>
-std::vector<Array<T>> empty_outputs(const Operator& op, const PassSpec& pass,
-                                    const Problem& problem) {
-    std::vector<Array<T>> outputs;
-    for (const std::string& name : pass.outputs) {
-        Array<T> output{.sizes = op.sizes_of(name, problem), .data = {}};
-        output.data.assign(static_cast<std::size_t>(element_count(output.sizes)), T(0.0));
-        outputs.push_back(std::move(output));
-    }
-    return outputs;
-}
 
 std::vector<Array<Bounded>> in_bounds(const std::vector<Array<double>>& exact) {
     std::vector<Array<Bounded>> bounded;
@@ -122,76 +109,69 @@ Rounding rounding_of(const KernelDeclaration& kernel, DType computed) {
                                    : rounding;
 }
 
-bool CaseContext::has_invalid_indices() {
-    return std::ranges::any_of(op().inputs, [&](const TensorSpec& tensor) {
-        return types().may_be_invalid(tensor) &&
-               !std::ranges::all_of(value(tensor.name).data, [&](double element) {
-                   return tensor.admits(element, problem());
-               });
-    });
+std::vector<Array<double>> Oracle::reference(const PassSpec& pass) {
+    return reference(pass, inputs_.of_reference(pass));
 }
 
-std::vector<Array<double>> CaseContext::reference(const PassSpec& pass) {
-    return reference(pass, values(pass.taken_by_reference()));
-}
-
-std::vector<Array<double>> CaseContext::reference(const PassSpec& pass,
-                                                  const std::vector<Array<double>>& taken) {
-    const Stopwatch watch(spent_.seconds_reference);
-    auto outputs = empty_outputs<double>(op(), pass, problem());
-    pass.reference(problem(), taken, outputs);
+std::vector<Array<double>> Oracle::reference(const PassSpec& pass,
+                                             const std::vector<Array<double>>& taken) {
+    const Stopwatch watch(seconds_);
+    auto outputs = zero_outputs<double>(subject_.op(), pass, subject_.problem());
+    pass.reference(subject_.problem(), taken, outputs);
     return outputs;
 }
 
 /// Sums are left open, so the rounding must stay as it is until they are closed.
-std::vector<Array<Bounded>> CaseContext::open_sums(const PassSpec& pass,
-                                                   const std::vector<Array<double>>& taken) {
-    const Stopwatch watch(spent_.seconds_reference);
-    auto outputs = empty_outputs<Bounded>(op(), pass, problem());
-    pass.bounded_reference(problem(), in_bounds(taken), outputs);
+std::vector<Array<Bounded>> Oracle::open_sums(const PassSpec& pass,
+                                              const std::vector<Array<double>>& taken) {
+    const Stopwatch watch(seconds_);
+    auto outputs = zero_outputs<Bounded>(subject_.op(), pass, subject_.problem());
+    pass.bounded_reference(subject_.problem(), in_bounds(taken), outputs);
     return outputs;
 }
 
-std::vector<Array<Bounded>> CaseContext::bounded(const PassSpec& pass) {
+std::vector<Array<Bounded>> Oracle::bounded(const PassSpec& pass) {
     const ScopedRounding rounding(rounding_of(pass));
-    auto outputs = open_sums(pass, values(pass.taken_by_reference()));
+    auto outputs = open_sums(pass, inputs_.of_reference(pass));
     close_sums(outputs);
     return outputs;
 }
 
 /// Takes the bound from what a right kernel may give otherwise.
-void CaseContext::admit_branches(const std::vector<Array<double>>& taken,
-                                 std::vector<Array<Bounded>>& outputs) {
-    if (pass().admit_branches) {
-        const Stopwatch watch(spent_.seconds_reference);
-        pass().admit_branches(problem(), in_bounds(taken), outputs);
+void Oracle::admit_branches(const std::vector<Array<double>>& taken,
+                            std::vector<Array<Bounded>>& outputs) {
+    if (subject_.pass().admit_branches) {
+        const Stopwatch watch(seconds_);
+        subject_.pass().admit_branches(subject_.problem(), in_bounds(taken), outputs);
     }
 }
 
-std::vector<Array<Bounded>> CaseContext::computed() {
-    const ScopedRounding rounding(rounding_of(pass()));
-    const std::vector<Array<double>> taken = values(pass().taken_by_reference());
-    auto outputs = open_sums(pass(), taken);
+std::vector<Array<Bounded>> Oracle::computed() {
+    const ScopedRounding rounding(rounding_of(subject_.pass()));
+    const std::vector<Array<double>> taken = inputs_.of_reference(subject_.pass());
+    auto outputs = open_sums(subject_.pass(), taken);
     admit_branches(taken, outputs);
-    for (std::size_t i = 0; i < initial_outputs_.size(); ++i)
+    for (std::size_t i = 0; i < inputs_.initial_outputs().size(); ++i)
         for (std::size_t j = 0; j < outputs[i].data.size(); ++j)
-            outputs[i].data[j] += Bounded(initial_outputs_[i].data[j]);
+            outputs[i].data[j] += Bounded(inputs_.initial_outputs()[i].data[j]);
     close_sums(outputs);
-    if (declaration_.norm_wise_growth) {
+    if (subject_.declaration().norm_wise_growth) {
         std::vector<Array<Bounded>> level;
-        if (!op().products.empty()) level = open_sums(pass(), levelled(taken));
+        if (subject_.op().algebra == Algebra::products)
+            level = open_sums(subject_.pass(), levelled(taken));
         close_sums(level);
-        make_norm_wise(outputs, level, *declaration_.norm_wise_growth);
+        make_norm_wise(outputs, level, *subject_.declaration().norm_wise_growth);
     }
     return outputs;
 }
 
 /// Rounds what was computed to the types that it is stored in.
-void CaseContext::store(std::vector<Array<Bounded>>& outputs, bool saturates) const {
+void Oracle::store(std::vector<Array<Bounded>>& outputs, bool saturates) const {
     for (std::size_t i = 0; i < outputs.size(); ++i) {
-        const DType stored = types().of(op(), pass().outputs[i]);
-        const bool is_index = op().tensor_named(pass().outputs[i]).holds_whole_numbers();
-        const bool is_stored_as_is = holds_all_of(stored, declaration_.accumulator());
+        const DType stored = subject_.types().of(subject_.op(), subject_.pass().outputs[i]);
+        const bool is_index =
+            subject_.op().tensor_named(subject_.pass().outputs[i]).holds_whole_numbers();
+        const bool is_stored_as_is = holds_all_of(stored, subject_.declaration().accumulator());
         if (is_index || is_stored_as_is) continue;
         for (Bounded& element : outputs[i].data)
             if (!std::isnan(element.value()))
@@ -200,7 +180,7 @@ void CaseContext::store(std::vector<Array<Bounded>>& outputs, bool saturates) co
     }
 }
 
-std::vector<Array<Bounded>> CaseContext::bounded() {
+std::vector<Array<Bounded>> Oracle::bounded() {
     auto outputs = computed();
     store(outputs, false);
     return outputs;
@@ -208,53 +188,33 @@ std::vector<Array<Bounded>> CaseContext::bounded() {
 
 /// The kernel's arithmetic. What it takes of the forward pass is no exact input but a result that
 /// was rounded to its type, and the coarser of the two types covers both.
-Rounding CaseContext::rounding_of(const PassSpec& pass) const {
-    DType coarsest = declaration_.accumulator();
+Rounding Oracle::rounding_of(const PassSpec& pass) const {
+    DType coarsest = subject_.declaration().accumulator();
     for (const std::string& name : pass.inputs)
-        if (const DType saved = types().of(op(), name);
-            op().is_output(name) && is_floating(saved) && !holds_all_of(saved, coarsest))
+        if (const DType saved = subject_.types().of(subject_.op(), name);
+            subject_.op().is_output(name) && is_floating(saved) && !holds_all_of(saved, coarsest))
             coarsest = saved;
-    return gradverify::rounding_of(declaration_, coarsest);
+    return gradverify::rounding_of(subject_.declaration(), coarsest);
 }
 
-bool CaseContext::holds_nan() {
-    if (op().is_empty(problem()) || has_invalid_indices()) return true;
-    return std::ranges::any_of(op().inputs, [&](const TensorSpec& input) {
-        return input.may_be_nan && std::ranges::any_of(value(input.name).data, [](double element) {
-                   return std::isnan(element);
-               });
-    });
+Exactness Oracle::exactness() {
+    if (subject_.declaration().norm_wise_growth) return Exactness::norm_wise;
+    if (!subject_.sums_integers_exactly() || !inputs_.stay_integers()) return Exactness::bounded;
+    return are_numbers_of_their_types() ? Exactness::exact : Exactness::stored;
 }
 
-// Integers of a piecewise polynomial are drawn whatever its domains.
-bool CaseContext::has_domains() const {
-    if (op().is_piecewise_polynomial) return false;
-    return std::ranges::any_of(op().inputs, [](const TensorSpec& input) {
-        return input.domain && !input.holds_whole_numbers();
-    });
-}
-
-bool CaseContext::keeps_integers_in_domains() {
-    if (!has_domains()) return true;
-    auto taken = values(pass().taken_by_reference());
-    for (Array<double>& array : taken)
-        for (double& value : array.data) {
-            if (std::isfinite(value) && value != std::round(value)) return false;
-            if (!std::isfinite(value)) value = 0.0;
-        }
-    return sums_stay_exact(op(), pass(), problem(), taken, exact_bits());
-}
-
-bool CaseContext::has_exact_results() {
-    if (!is_exact_on_integers() || !keeps_integers_in_domains()) return false;
-    const auto stored = [&](std::size_t i) { return types().of(op(), pass().outputs[i]); };
+/// Whether each result on integers is a number of the type that it is stored in.
+bool Oracle::are_numbers_of_their_types() {
+    const auto stored = [&](std::size_t i) {
+        return subject_.types().of(subject_.op(), subject_.pass().outputs[i]);
+    };
     std::vector<Array<double>> results;
-    for (std::size_t i = 0; i < pass().outputs.size(); ++i) {
+    for (std::size_t i = 0; i < subject_.pass().outputs.size(); ++i) {
         if (!is_of_8_bits(stored(i))) continue;
-        if (results.empty()) results = reference(pass());
-        if (i < initial_outputs_.size())
+        if (results.empty()) results = reference(subject_.pass());
+        if (i < inputs_.initial_outputs().size())
             for (std::size_t j = 0; j < results[i].data.size(); ++j)
-                results[i].data[j] += initial_outputs_[i].data[j];
+                results[i].data[j] += inputs_.initial_outputs()[i].data[j];
         const bool are_numbers = std::ranges::all_of(results[i].data, [&](double value) {
             // Infinities are beyond the range of 8 bits, even of those that have them.
             if (std::isinf(value)) return false;
@@ -265,32 +225,33 @@ bool CaseContext::has_exact_results() {
     return true;
 }
 
-std::vector<Expected> CaseContext::expected() {
-    if (!has_exact_results()) return within_rounding();
+std::vector<Expected> Oracle::expected() {
+    if (exactness() != Exactness::exact) return within_rounding();
     std::vector<Expected> expected;
-    const auto results = reference(pass());
-    auto admitted = in_bounds(pass().admit_branches ? results : std::vector<Array<double>>());
-    admit_branches(values(pass().taken_by_reference()), admitted);
+    const auto results = reference(subject_.pass());
+    auto admitted =
+        in_bounds(subject_.pass().admit_branches ? results : std::vector<Array<double>>());
+    admit_branches(inputs_.of_reference(subject_.pass()), admitted);
     for (std::size_t i = 0; i < results.size(); ++i) {
-        expected.push_back(Expected::exactly(pass().outputs[i], results[i]));
+        expected.push_back(Expected::exactly(subject_.pass().outputs[i], results[i]));
         if (i < admitted.size())
             for (const Bounded& element : admitted[i].data)
                 expected[i].bounds.push_back(std::isfinite(element.error()) ? 0.0 : no_bound);
-        expected.back().admits_nan = holds_nan();
-        if (i < initial_outputs_.size())
+        expected.back().admits_nan = inputs_.admit_nan();
+        if (i < inputs_.initial_outputs().size())
             for (std::size_t j = 0; j < expected[i].values.size(); ++j)
-                expected[i].values[j] += initial_outputs_[i].data[j];
+                expected[i].values[j] += inputs_.initial_outputs()[i].data[j];
     }
     return expected;
 }
 
-std::vector<Expected> CaseContext::within_rounding() {
+std::vector<Expected> Oracle::within_rounding() {
     auto outputs = computed();
-    store(outputs, declaration_.saturates_results);
+    store(outputs, subject_.declaration().saturates_results);
     std::vector<Expected> expected;
     for (const Array<Bounded>& output : outputs) {
-        expected.push_back(Expected::within(pass().outputs[expected.size()], output));
-        expected.back().admits_nan = holds_nan();
+        expected.push_back(Expected::within(subject_.pass().outputs[expected.size()], output));
+        expected.back().admits_nan = inputs_.admit_nan();
     }
     return expected;
 }

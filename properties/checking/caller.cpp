@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "properties/checking/caller.hpp"
+
+#include <algorithm>
+#include <span>
+#include <utility>
+
+#include "harness/base/random.hpp"
+#include "harness/devices/call_note.hpp"
+#include "harness/numbers/element_bits.hpp"
+#include "harness/registry/element_types.hpp"
+
+namespace gradverify {
+
+namespace {
+
+/// By turns, so that the few dense cases of a problem meet each edge and each parity.
+Surroundings surroundings_of_dense(std::uint64_t seed) {
+    constexpr Surroundings turns[] = {
+        {.poison = Poison::nan, .guard_parity = 0, .edge = Edge::end},
+        {.poison = Poison::nan, .guard_parity = 1, .edge = Edge::begin},
+        {.poison = Poison::positive_huge, .guard_parity = 1, .edge = Edge::end},
+        {.poison = Poison::negative_huge, .guard_parity = 0, .edge = Edge::begin}};
+    return turns[(seed + 3) % 4];
+}
+
+}  // namespace
+
+Surroundings Caller::surroundings() const {
+    if (subject_.checked().data.is_dense)
+        return surroundings_of_dense(subject_.checked().data.seed);
+    SplitMix64 random(subject_.seed_for("surroundings"));
+    Surroundings drawn{.guard_parity = static_cast<int>(random.below(2))};
+    // Mostly NaN; now and then a finite poison, which a maximum or a comparison can't swallow.
+    const std::uint64_t poison = random.below(8);
+    if (poison < 2) drawn.poison = poison == 0 ? Poison::positive_huge : Poison::negative_huge;
+    if (random.below(2) == 1) drawn.edge = Edge::begin;
+    return drawn;
+}
+
+std::vector<DelayedStream> Caller::streams_to_delay() const {
+    if (!subject_.checked().setting.own_stream || !subject_.device().overlaps_streams())
+        return {DelayedStream::none};
+    return {DelayedStream::default_stream, DelayedStream::given};
+}
+
+Call Caller::make_call(const Kernel& kernel, const std::vector<Array<double>>& inputs,
+                       const Setting& setting, const Surroundings& surroundings) const {
+    return {.kernel = kernel,
+            .device = subject_.device(),
+            .problem = subject_.problem(),
+            .inputs = inputs,
+            .setting = setting,
+            .surroundings = surroundings,
+            .initial_outputs = &kernel == &subject_.kernel() ? std::span(inputs_.initial_outputs())
+                                                             : std::span<const Array<double>>()};
+}
+
+CallResult Caller::call(const Kernel& kernel, const std::vector<Array<double>>& inputs) {
+    // The setting was drawn for this case's kernel; a partner gets the default one.
+    const Setting setting = &kernel == &subject_.kernel() ? subject_.checked().setting : Setting{};
+    return call(kernel, inputs, setting, surroundings());
+}
+
+/// Why there can be no other call after it, where it cost the device. Else what it returns is not
+/// looked at: its problem is a case of its own.
+std::string Caller::call_before() {
+    const auto& before = subject_.checked().setting.before;
+    if (!before || std::exchange(called_before_, true)) return {};
+    const Values values = draw_values(subject_.op(), *before, {.seed = subject_.seed_for("before")},
+                                      subject_.kind(), subject_.types());
+    const auto inputs =
+        pick(subject_.op(), *before, values, subject_.pass().inputs, subject_.types());
+    std::string error;
+    try {
+        const CallResult result = call_kernel({.kernel = subject_.kernel(),
+                                               .device = subject_.device(),
+                                               .problem = *before,
+                                               .inputs = inputs,
+                                               .setting = {},
+                                               .surroundings = {},
+                                               .initial_outputs = {}});
+        seconds_ += result.seconds;
+        error = result.error;
+    } catch (const NotServed& reason) {
+        error = reason.what();
+    }
+    if (!device_was_lost()) return {};
+    return error + " in the call before, on " + before->print();
+}
+
+CallResult Caller::call(const Kernel& kernel, const std::vector<Array<double>>& inputs,
+                        const Setting& setting, const Surroundings& surroundings) {
+    if (&kernel == &subject_.kernel())
+        if (std::string lost = call_before(); !lost.empty()) return {.error = std::move(lost)};
+    // If the partner kills this process, the case is run again without it.
+    if (&kernel != &subject_.kernel()) note_partner(kernel.name);
+    CallResult result;
+    try {
+        result = call_kernel(make_call(kernel, inputs, setting, surroundings));
+    } catch (const NotServed& reason) {
+        // A partner that is not served is only one witness less.
+        if (&kernel == &subject_.kernel()) throw;
+        result.error = reason.what();
+    }
+    seconds_ += result.seconds;
+    if (&kernel != &subject_.kernel() && device_was_lost())
+        end_without_device(kernel.name +
+                           ", called for its result, lost the device: " + result.error);
+    return result;
+}
+
+CallResult Caller::call_checked(const std::vector<Array<double>>& inputs) {
+    if (std::string lost = call_before(); !lost.empty()) return {.error = std::move(lost)};
+    Call call = make_call(subject_.kernel(), inputs, subject_.checked().setting, surroundings());
+    call.checked = true;
+    CallResult result = call_kernel(call);
+    seconds_ += result.seconds;
+    return result;
+}
+
+std::pair<CallResult, CallResult> Caller::call_twice(const std::vector<Array<double>>& inputs,
+                                                     const Setting& setting) {
+    if (const std::string lost = call_before(); !lost.empty())
+        return {{.error = lost}, {.error = lost}};
+    // Not at the edge of `call`: a property that does both has seen both.
+    auto results = call_kernel_twice(
+        make_call(subject_.kernel(), inputs, setting, surroundings().with_other_edge()));
+    seconds_ += results.first.seconds + results.second.seconds;
+    return results;
+}
+
+bool can_take(const Kernel& kernel, const std::vector<Array<double>>& inputs) {
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+        const DType dtype = dtype_of(kernel.any(), *kernel.op, kernel.pass->inputs[i]);
+        if (!are_numbers_of(dtype, inputs[i].data)) return false;
+        // As they are once they are multiplied.
+        if (kernel.any().multiplies_in_tf32() && is_floating(dtype) &&
+            !std::ranges::all_of(inputs[i].data, &is_number_of_tf32))
+            return false;
+    }
+    return true;
+}
+
+}  // namespace gradverify

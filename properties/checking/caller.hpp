@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// The calls of a case: of its kernel in the case's setting and surroundings, and of other kernels
+// as partners. Knows no expected value.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "harness/devices/launch.hpp"
+#include "properties/checking/inputs.hpp"
+
+namespace gradverify {
+
+class Caller {
+  public:
+    Caller(const Subject& subject, const CaseInputs& inputs) : subject_(subject), inputs_(inputs) {}
+
+    /// Calls a kernel on these inputs; the case's setting and surroundings unless others are given.
+    CallResult call(const Kernel& kernel, const std::vector<Array<double>>& inputs);
+    CallResult call(const Kernel& kernel, const std::vector<Array<double>>& inputs,
+                    const Setting& setting, const Surroundings& surroundings);
+    /// Calls the checked variant of the case's kernel, in the case's setting.
+    CallResult call_checked(const std::vector<Array<double>>& inputs);
+    std::pair<CallResult, CallResult> call_twice(const std::vector<Array<double>>& inputs,
+                                                 const Setting& setting);
+
+    Surroundings surroundings() const;
+    /// The streams to delay, each in a call of its own, so that work which nothing orders shows;
+    /// `none` alone where there is one stream, or where the device sees such work by itself.
+    std::vector<DelayedStream> streams_to_delay() const;
+
+    /// Spent in kernels, for `bench --harness`.
+    double seconds() const { return seconds_; }
+    /// By a call that is not made through this.
+    void spend(double seconds) { seconds_ += seconds; }
+
+  private:
+    std::string call_before();
+    Call make_call(const Kernel& kernel, const std::vector<Array<double>>& inputs,
+                   const Setting& setting, const Surroundings& surroundings) const;
+
+    const Subject& subject_;
+    const CaseInputs& inputs_;
+    double seconds_ = 0.0;
+    bool called_before_ = false;
+};
+
+/// Whether a kernel's tensors hold these inputs of its pass as they are.
+bool can_take(const Kernel& kernel, const std::vector<Array<double>>& inputs);
+
+}  // namespace gradverify

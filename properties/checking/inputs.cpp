@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "properties/checking/inputs.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+#include <utility>
+
+#include "properties/data/exact_sums.hpp"
+
+namespace gradverify {
+
+CaseInputs::CaseInputs(const Subject& subject) : subject_(subject) {
+    const Case& checked = subject_.checked();
+    if (checked.setting.copies) return;  // whose values no host holds
+    if (checked.data.is_explicit) {
+        values_ = draw_values(subject_.op(), subject_.problem(), checked.data, subject_.kind(),
+                              subject_.types());
+        for (auto& [name, array] : values_) expand(name, array);
+        if (subject_.kind() == ValueKind::integers && !have_domains()) require_exact();
+    }
+    if (subject_.declaration().write_mode != WriteMode::accumulates) return;
+    for (const std::string& name : subject_.pass().outputs) {
+        Array<double> initial{.sizes = subject_.op().sizes_of(name, subject_.problem()),
+                              .data = {}};
+        initial.data.resize(static_cast<std::size_t>(element_count(initial.sizes)));
+        initial_outputs_.push_back(draw_direction(
+            initial, subject_.seed_for("initial " + name), subject_.exact_bits(),
+            longest_reduction(subject_.op(), subject_.problem()), subject_.largest_step(name)));
+    }
+}
+
+// Where sums round, a comparison that tolerates nothing would blame a correct kernel.
+void CaseInputs::require_exact() {
+    auto taken = values(subject_.pass().taken_by_reference());
+    for (std::size_t i = 0; i < taken.size(); ++i) {
+        if (subject_.op()
+                .tensor_named(subject_.pass().taken_by_reference()[i])
+                .holds_whole_numbers())
+            continue;
+        for (double& value : taken[i].data) {
+            if (std::isfinite(value) && value != std::round(value))
+                throw std::invalid_argument("data: " + subject_.checked().property +
+                                            " needs integers");
+            if (!std::isfinite(value)) value = 0.0;
+        }
+    }
+    if (!sums_stay_exact(subject_.op(), subject_.pass(), subject_.problem(), taken,
+                         subject_.exact_bits()))
+        throw std::invalid_argument("data: its sums go beyond 2^" +
+                                    std::to_string(subject_.exact_bits()) +
+                                    ", where integers are no longer exact");
+}
+
+const Array<double>& CaseInputs::operator[](const std::string& name) {
+    auto found = values_.find(name);
+    if (found != values_.end()) return found->second;
+    if (subject_.op().is_output(name)) {
+        const auto saved = saved_values(subject_.op(), subject_.problem(),
+                                        values(subject_.op().forward().inputs), subject_.types());
+        for (std::size_t i = 0; i < saved.size(); ++i)
+            values_.emplace(subject_.op().outputs[i].name, saved[i]);
+    } else if (subject_.op().algebra == Algebra::piecewise_polynomial &&
+               subject_.kind() == ValueKind::integers) {
+        // Its tensors are drawn together or not at all.
+        for (auto& [tensor, array] :
+             draw_values(subject_.op(), subject_.problem(), subject_.checked().data,
+                         subject_.kind(), subject_.types())) {
+            expand(tensor, array);
+            values_.emplace(tensor, std::move(array));
+        }
+    } else {
+        Array<double> array =
+            draw_tensor(subject_.op(), subject_.problem(), subject_.checked().data, subject_.kind(),
+                        subject_.types(), name);
+        expand(name, array);
+        values_.emplace(name, std::move(array));
+    }
+    return values_.at(name);
+}
+
+// All elements along an axis that lies expanded in memory are one: the first of them that is not
+// zero, or nothing would be compared where that one happens to be.
+void CaseInputs::expand(const std::string& name, Array<double>& array) const {
+    const TensorLayout layout = subject_.checked().setting.layout_of(name);
+    std::size_t inner = array.data.size();
+    for (std::size_t axis = 0; axis < array.sizes.size() && inner > 0; ++axis) {
+        const auto size = static_cast<std::size_t>(array.sizes[axis]);
+        inner /= size;
+        if (!layout.is_expanded(axis)) continue;
+        for (std::size_t first = 0; first < array.data.size(); ++first) {
+            if (first / inner % size != 0) continue;
+            double value = 0.0;
+            for (std::size_t i = 0; i < size && value == 0.0; ++i)
+                value = array.data[first + i * inner];
+            for (std::size_t i = 0; i < size; ++i) array.data[first + i * inner] = value;
+        }
+    }
+}
+
+std::vector<Array<double>> CaseInputs::values(const std::vector<std::string>& names) {
+    std::vector<Array<double>> all;
+    all.reserve(names.size());
+    for (const std::string& name : names) all.push_back((*this)[name]);
+    return all;
+}
+
+std::vector<Array<double>> CaseInputs::cotangents() {
+    std::vector<Array<double>> all;
+    for (const std::string& y : subject_.op().differentiable_outputs())
+        all.push_back((*this)["d" + y]);
+    return all;
+}
+
+bool CaseInputs::have_invalid_indices() {
+    return std::ranges::any_of(subject_.op().inputs, [&](const TensorSpec& tensor) {
+        return subject_.types().may_be_invalid(tensor) &&
+               !std::ranges::all_of((*this)[tensor.name].data, [&](double element) {
+                   return tensor.admits(element, subject_.problem());
+               });
+    });
+}
+
+bool CaseInputs::admit_nan() {
+    if (subject_.op().is_empty(subject_.problem()) || have_invalid_indices()) return true;
+    return std::ranges::any_of(subject_.op().inputs, [&](const TensorSpec& input) {
+        return input.may_be_nan &&
+               std::ranges::any_of((*this)[input.name].data,
+                                   [](double element) { return std::isnan(element); });
+    });
+}
+
+// Integers of a piecewise polynomial are drawn whatever its domains.
+bool CaseInputs::have_domains() const {
+    if (subject_.op().algebra == Algebra::piecewise_polynomial) return false;
+    return std::ranges::any_of(subject_.op().inputs, [](const TensorSpec& input) {
+        return input.domain && !input.holds_whole_numbers();
+    });
+}
+
+bool CaseInputs::stay_integers() {
+    if (!have_domains()) return true;
+    auto taken = values(subject_.pass().taken_by_reference());
+    for (Array<double>& array : taken)
+        for (double& value : array.data) {
+            if (std::isfinite(value) && value != std::round(value)) return false;
+            if (!std::isfinite(value)) value = 0.0;
+        }
+    return sums_stay_exact(subject_.op(), subject_.pass(), subject_.problem(), taken,
+                           subject_.exact_bits());
+}
+
+}  // namespace gradverify

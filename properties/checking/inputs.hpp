@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// The values of a case's tensors, and what can be said of them without computing a result.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "properties/checking/subject.hpp"
+
+namespace gradverify {
+
+class CaseInputs {
+  public:
+    /// **Errors** std::invalid_argument where the case lists data that its property can't take.
+    explicit CaseInputs(const Subject& subject);
+
+    /// The values of an input, of an output's cotangent, or of an output that the forward pass
+    /// saves, as the reference gives it; made when first asked for.
+    const Array<double>& operator[](const std::string& name);
+    /// What a pass's kernels take.
+    std::vector<Array<double>> of(const PassSpec& pass) { return values(pass.inputs); }
+    /// What a pass's reference takes.
+    std::vector<Array<double>> of_reference(const PassSpec& pass) {
+        return values(pass.taken_by_reference());
+    }
+    /// The cotangents of the forward pass's outputs, of those that have one.
+    std::vector<Array<double>> cotangents();
+    /// What the outputs hold before a call: empty for a kernel that overwrites.
+    const std::vector<Array<double>>& initial_outputs() const { return initial_outputs_; }
+
+    /// Whether an index that the pass takes lies outside of its range.
+    bool have_invalid_indices();
+    /// Whether results may be NaN by definition: of an input that holds NaN, of invalid indices, or
+    /// of an empty batch.
+    bool admit_nan();
+    /// Whether domains left the inputs integers, of which sums stay exact.
+    bool stay_integers();
+
+  private:
+    std::vector<Array<double>> values(const std::vector<std::string>& names);
+    void expand(const std::string& name, Array<double>& array) const;
+    bool have_domains() const;
+    void require_exact();
+
+    const Subject& subject_;
+    Values values_;
+    std::vector<Array<double>> initial_outputs_;
+};
+
+}  // namespace gradverify

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a case's kernel must give: the reference's results, exact or with a bound, and where NaN is
+// right.
+#pragma once
+
+#include <vector>
+
+#include "harness/cases/compare.hpp"
+#include "properties/checking/inputs.hpp"
+
+namespace gradverify {
+
+/// How a kernel's results on integers are held to the reference's.
+enum class Exactness {
+    exact,      ///< the very numbers
+    stored,     ///< sums are exact, but a result of 8 bits is rounded when it is stored
+    bounded,    ///< each element has a bound on its rounding
+    norm_wise,  ///< all elements of a tensor share the largest bound
+};
+
+class Oracle {
+  public:
+    Oracle(const Subject& subject, CaseInputs& inputs) : subject_(subject), inputs_(inputs) {}
+
+    /// Draws see to `exact` but for sums of many integers that are stored in 8 bits, and for inputs
+    /// with a domain of their own.
+    Exactness exactness();
+
+    /// A pass's results on the case's values, in double.
+    std::vector<Array<double>> reference(const PassSpec& pass);
+    /// The same on what its reference takes.
+    std::vector<Array<double>> reference(const PassSpec& pass,
+                                         const std::vector<Array<double>>& taken);
+    /// The results of the case's pass, with a bound on the rounding of the kernel's arithmetic and
+    /// on that of storing them, and for a kernel that adds to its outputs with what they held
+    /// before.
+    std::vector<Array<Bounded>> bounded();
+    /// The results of any pass before they are stored, without what the outputs held.
+    std::vector<Array<Bounded>> bounded(const PassSpec& pass);
+
+    /// What the kernel must give on integers: the reference's very numbers where they are exact,
+    /// else within the bound.
+    std::vector<Expected> expected();
+    /// The reference's results as the kernel must leave them, each with its bound; cut off at the
+    /// ends of their type where the kernel says so.
+    std::vector<Expected> within_rounding();
+
+    /// Spent in the reference, for `bench --harness`.
+    double seconds() const { return seconds_; }
+
+  private:
+    bool are_numbers_of_their_types();
+    Rounding rounding_of(const PassSpec& pass) const;
+    std::vector<Array<Bounded>> computed();
+    void admit_branches(const std::vector<Array<double>>& taken,
+                        std::vector<Array<Bounded>>& outputs);
+    void store(std::vector<Array<Bounded>>& outputs, bool saturates) const;
+    std::vector<Array<Bounded>> open_sums(const PassSpec& pass,
+                                          const std::vector<Array<double>>& taken);
+
+    const Subject& subject_;
+    CaseInputs& inputs_;
+    double seconds_ = 0.0;
+};
+
+/// The outputs of a pass before its reference has run.
+template <class T>
+std::vector<Array<T>> zero_outputs(const Operator& op, const PassSpec& pass,
+                                   const Problem& problem) {
+    std::vector<Array<T>> outputs;
+    for (const std::string& name : pass.outputs) {
+        outputs.push_back({op.sizes_of(name, problem), {}});
+        outputs.back().data.assign(static_cast<std::size_t>(element_count(outputs.back().sizes)),
+                                   T(0.0));
+    }
+    return outputs;
+}
+
+/// The rounding of a kernel that computes in this type, as its declaration has it.
+Rounding rounding_of(const KernelDeclaration& kernel, DType computed);
+
+}  // namespace gradverify

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "properties/checking/subject.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+#include "harness/base/random.hpp"
+#include "harness/registry/element_types.hpp"
+#include "properties/data/exact_sums.hpp"
+
+namespace gradverify {
+
+namespace {
+
+const Kernel& kernel_of(const Case& checked, const Registry& registry) {
+    if (const Kernel* kernel = registry.find_kernel(checked.kernel)) return *kernel;
+    throw std::invalid_argument("there is no kernel " + checked.kernel);
+}
+
+const KernelDeclaration& declaration_of(const Case& checked, const Kernel& kernel) {
+    if (const KernelDeclaration* declaration = kernel.on(checked.device)) return *declaration;
+    throw std::invalid_argument(kernel.name + " " + kernel.why_not_on(checked.device));
+}
+
+void require_supported(const Kernel& kernel, const Problem& problem) {
+    if (const auto why = kernel.op->validate(problem)) throw std::invalid_argument(*why);
+    if (const auto why = kernel.why_unsupported(problem)) throw std::invalid_argument(*why);
+}
+
+}  // namespace
+
+Subject::Subject(const Case& checked, const Registry& registry, ValueKind kind)
+    : checked_(checked),
+      registry_(registry),
+      kernel_(kernel_of(checked, registry)),
+      declaration_(declaration_of(checked, kernel_)),
+      device_(device_named(checked.device)),
+      kind_(kind) {
+    require_supported(kernel_, problem());
+}
+
+std::uint64_t Subject::seed_for(std::string_view purpose) const {
+    return mix_seed(checked_.data.is_explicit ? 0 : checked_.data.seed, purpose);
+}
+
+std::int64_t Subject::largest_step(std::string_view tensor, const Kernel* other) const {
+    const std::int64_t largest = std::min<std::int64_t>(64, types().largest_integer(op(), tensor));
+    return other ? std::min(largest, ElementTypes(other->any(), op()).largest_integer(op(), tensor))
+                 : largest;
+}
+
+bool Subject::sums_integers_exactly() const {
+    return !declaration_.norm_wise_growth && op().is_exact_at(problem()) && !adds_up_expanded();
+}
+
+// Long sums of random integers stay small since their signs differ. Those of an expanded tensor are
+// all of one sign.
+bool Subject::adds_up_expanded() const {
+    const bool is_expanded = std::ranges::any_of(
+        checked_.setting.layouts, [](const auto& one) { return one.second.expanded != 0; });
+    return is_expanded && static_cast<double>(longest_reduction(op(), problem())) >
+                              std::ldexp(1.0, exact_bits() - 1);
+}
+
+}  // namespace gradverify

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// A case resolved against the registry: what its names stand for. Knows no values and no results.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "harness/cases/case.hpp"
+#include "harness/devices/device.hpp"
+#include "properties/data/values.hpp"
+
+namespace gradverify {
+
+class Subject {
+  public:
+    /// **Errors** std::invalid_argument when there is no such kernel, or when the case's problem is
+    /// not valid or not supported.
+    Subject(const Case& checked, const Registry& registry, ValueKind kind);
+
+    const Case& checked() const { return checked_; }
+    const Problem& problem() const { return checked_.problem; }
+    const Kernel& kernel() const { return kernel_; }
+    const KernelDeclaration& declaration() const { return declaration_; }
+    const Operator& op() const { return *kernel_.op; }
+    const PassSpec& pass() const { return *kernel_.pass; }
+    const Registry& registry() const { return registry_; }
+    Device& device() const { return device_; }
+    ValueKind kind() const { return kind_; }
+    ElementTypes types() const { return {declaration_, op()}; }
+    int exact_bits() const { return types().exact_bits(); }
+    /// Whether the case asks for this output of its pass.
+    bool asks_for(std::size_t output) const { return checked_.setting.asks_for(output); }
+    /// A seed of the case's own for a purpose: from its data seed, or fixed for explicit data.
+    std::uint64_t seed_for(std::string_view purpose) const;
+    /// The largest of the integers that a direction of a tensor has, which this kernel and, unless
+    /// it is null, another one must hold.
+    std::int64_t largest_step(std::string_view tensor, const Kernel* other = nullptr) const;
+    /// Whether sums of integers that fit the kernel's types have one right result.
+    bool sums_integers_exactly() const;
+
+  private:
+    bool adds_up_expanded() const;
+
+    const Case& checked_;
+    const Registry& registry_;
+    const Kernel& kernel_;
+    const KernelDeclaration& declaration_;
+    Device& device_;
+    ValueKind kind_;
+};
+
+}  // namespace gradverify
