@@ -122,9 +122,7 @@ inline Holds constant(Holds numbers = {}) {
 namespace detail {
 
 template <class Function, class T>
-concept ForwardOn = std::invocable < const Function&,
-        const ForwardCall<T>
-& > ;
+concept ForwardOn = std::invocable<const Function&, const ForwardCall<T>&>;
 
 }  // namespace detail
 

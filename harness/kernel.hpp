@@ -30,12 +30,10 @@ template <class Pass>
 concept PassStruct = requires {
     { Pass::operator_name } -> std::convertible_to<const char*>;
     { Pass::pass_name } -> std::convertible_to<const char*>;
-}
-&&std::constructible_from<Pass, const PassCall&>;
+} && std::constructible_from<Pass, const PassCall&>;
 
 template <class Pass, class Launcher>
-concept LauncherOf = std::same_as < std::invoke_result_t<Launcher, const Pass&>,
-void > ;
+concept LauncherOf = std::same_as<std::invoke_result_t<Launcher, const Pass&>, void>;
 
 /// Where a kernel was registered, under which names, and how it is called.
 struct Registration {

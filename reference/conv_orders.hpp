@@ -31,8 +31,6 @@ inline std::vector<AxisOrder> image_orders() {
 inline std::vector<AxisOrder> filter_orders(const std::string& first, const std::string& second) {
     return {{first + second + "hw", spatial_axes_last},
             {first + "hw" + second, [](int rank) { return axes_then({0}, rank, {1}); }},
-            {"hw" + second + first, [](int rank) {
-                 return axes_then({}, rank, {1, 0});
-             }}};
+            {"hw" + second + first, [](int rank) { return axes_then({}, rank, {1, 0}); }}};
 }
 }  // namespace gradverify

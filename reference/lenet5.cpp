@@ -143,29 +143,16 @@ struct Shaped {
 
 constexpr Shaped parameters[] = {
     {"conv1_w",
-     [](const Network& net) {
-         return Sizes{net.k1, net.c, net.filter[0], net.filter[1]};
-     }},
+     [](const Network& net) { return Sizes{net.k1, net.c, net.filter[0], net.filter[1]}; }},
     {"conv1_b", [](const Network& net) { return Sizes{net.k1}; }},
     {"conv2_w",
-     [](const Network& net) {
-         return Sizes{net.k2, net.k1, net.filter[0], net.filter[1]};
-     }},
+     [](const Network& net) { return Sizes{net.k2, net.k1, net.filter[0], net.filter[1]}; }},
     {"conv2_b", [](const Network& net) { return Sizes{net.k2}; }},
-    {"fc1_w",
-     [](const Network& net) {
-         return Sizes{net.hidden1, net.features()};
-     }},
+    {"fc1_w", [](const Network& net) { return Sizes{net.hidden1, net.features()}; }},
     {"fc1_b", [](const Network& net) { return Sizes{net.hidden1}; }},
-    {"fc2_w",
-     [](const Network& net) {
-         return Sizes{net.hidden2, net.hidden1};
-     }},
+    {"fc2_w", [](const Network& net) { return Sizes{net.hidden2, net.hidden1}; }},
     {"fc2_b", [](const Network& net) { return Sizes{net.hidden2}; }},
-    {"fc3_w",
-     [](const Network& net) {
-         return Sizes{net.classes, net.hidden2};
-     }},
+    {"fc3_w", [](const Network& net) { return Sizes{net.classes, net.hidden2}; }},
     {"fc3_b", [](const Network& net) { return Sizes{net.classes}; }},
 };
 

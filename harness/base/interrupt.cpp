@@ -25,7 +25,7 @@ extern "C" void gradverify_remember_signal(int signal) {
 
 InterruptScope::InterruptScope() {
     came = 0;
-    struct sigaction action {};
+    struct sigaction action{};
     action.sa_handler = gradverify_remember_signal;  // without SA_RESTART: poll must return
     for (std::size_t i = 0; i < signals.size(); ++i) {
         sigaction(signals[i], nullptr, &before[i]);

@@ -29,8 +29,9 @@ using Matrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>
 ///
 /// **Shapes** a `m, l`; b `l, n`; result `m, n`.
 template <class A, class B>
-Matrix<double> product(const Eigen::MatrixBase<A>& a, const Eigen::MatrixBase<B>& b) requires
-    std::same_as<typename A::Scalar, double> {
+Matrix<double> product(const Eigen::MatrixBase<A>& a, const Eigen::MatrixBase<B>& b)
+requires std::same_as<typename A::Scalar, double>
+{
     Matrix<double> result(a.rows(), b.cols());
     result.noalias() = a.derived() * b.derived();
     return result;
@@ -39,8 +40,9 @@ Matrix<double> product(const Eigen::MatrixBase<A>& a, const Eigen::MatrixBase<B>
 /// The same with a bound: each product rounds once and may underflow, and the sum's magnitudes and
 /// additions are those of the terms that are not exactly zero.
 template <class A, class B>
-Matrix<Bounded> product(const Eigen::MatrixBase<A>& a, const Eigen::MatrixBase<B>& b) requires
-    std::same_as<typename A::Scalar, Bounded> {
+Matrix<Bounded> product(const Eigen::MatrixBase<A>& a, const Eigen::MatrixBase<B>& b)
+requires std::same_as<typename A::Scalar, Bounded>
+{
     const auto value_of = [](const Bounded& x) { return x.value(); };
     const auto error_of = [](const Bounded& x) { return x.as_factor().error(); };
     const auto is_term = [](const Bounded& x) {

@@ -41,9 +41,7 @@ struct Posed {
 rc::Shrinkable<Posed> posed(const rc::Shrinkable<Problem>& problem, std::optional<int> dense,
                             int dense_draws) {
     return rc::shrinkable::lambda(
-        [=] {
-            return Posed{problem.value(), dense};
-        },
+        [=] { return Posed{problem.value(), dense}; },
         [=] {
             return rc::seq::mapcat(problem.shrinks(), [=](const rc::Shrinkable<Problem>& smaller) {
                 return rc::seq::map(rc::seq::range(0, dense_draws + 1), [=](int draw) {

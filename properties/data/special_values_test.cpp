@@ -135,9 +135,8 @@ TEST_CASE("one NaN at least, or minus infinity of an even seed, and a quarter th
 
 TEST_CASE("of invalid indices there is one at least, and a quarter where there are many") {
     const auto put = [](DType dtype, std::uint64_t seed) {
-        return [=](Array<double>& array) {
-            put_invalid(array, {2.0, 9.0}, dtype, SplitMix64(seed));
-        };
+        return
+            [=](Array<double>& array) { put_invalid(array, {2.0, 9.0}, dtype, SplitMix64(seed)); };
     };
     std::set<double> of_i32, of_i64;
     for (std::uint64_t seed = 1; seed <= 40; ++seed) {

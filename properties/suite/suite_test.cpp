@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "harness/report/failure.hpp"
 #include "harness/report/summary.hpp"
 #include "harness/run/check.hpp"
 #include "harness/run/rows.hpp"
@@ -42,46 +41,7 @@ std::int64_t empty_near(const Kernel& kernel) {
     return count;
 }
 
-void check_property(const char* property) {
-    const KernelSuite suite(Registry::instance());
-    const auto rows = rows_of_correct_kernels(suite, property);
-    REQUIRE(rows.size() >= 6);
-    WorkerPool pool({.command = suite_worker_command(), .jobs = 2});
-    const CheckOptions options{.cases = 60, .seed = 20};
-    for (const RowResult& result : check_rows(suite, rows, options, pool, {})) {
-        CAPTURE(result.row.kernel->name);
-        CAPTURE(result.row.device);
-        const std::string report = result.failure ? report_failure(result) : result.message;
-        CHECK_MESSAGE(result.verdict == Verdict::passed, report);
-        CHECK(result.cases == 60);
-    }
-}
-
 }  // namespace
-
-TEST_CASE("every kernel equals the reference on integers") { check_property("matches_reference"); }
-
-TEST_CASE("every kernel stays within the rounding bound") {
-    check_property("within_rounding_bound");
-}
-
-TEST_CASE("every gradient kernel is the derivative of the forward map") {
-    check_property("matches_finite_differences");
-}
-
-TEST_CASE("every gradient kernel is the adjoint of a forward kernel") {
-    check_property("adjoint_identity");
-}
-
-TEST_CASE("every kernel writes its outputs and nothing else, and reads only its inputs") {
-    check_property("stays_in_bounds");
-}
-
-TEST_CASE("every kernel gives the same result again, and elsewhere in memory") {
-    check_property("repeatable");
-}
-
-TEST_CASE("every kernel orders what its threads share") { check_property("free_of_races"); }
 
 TEST_CASE("every kernel keeps every property on every problem near the default one") {
     const KernelSuite suite(Registry::instance());

@@ -37,12 +37,11 @@ struct Entry {
     double of_argument = 0.0, of_one = 0.0;
 };
 
-#define ENTRY(NAME, LOW, HIGH, ...)                                            \
-    Entry {                                                                    \
-#NAME, [](double x) { return NAME(x); }, [](float x) { return NAME(x); },    \
-            [](const Dual& x) { return NAME(x); },                                   \
-            [](const Traced& x) { return NAME(x); },                                 \
-            [](const Bounded& x) { return NAME(x); }, LOW, HIGH __VA_OPT__(,) __VA_ARGS__ \
+#define ENTRY(NAME, LOW, HIGH, ...)                                                         \
+    Entry {                                                                                 \
+        #NAME, [](double x) { return NAME(x); }, [](float x) { return NAME(x); },           \
+            [](const Dual& x) { return NAME(x); }, [](const Traced& x) { return NAME(x); }, \
+            [](const Bounded& x) { return NAME(x); }, LOW, HIGH __VA_OPT__(, ) __VA_ARGS__  \
     }
 
 float rsqrt(float x) { return 1.0f / std::sqrt(x); }

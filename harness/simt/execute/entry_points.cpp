@@ -96,7 +96,7 @@ struct AccessDescription {
     const struct TypeDescription {
         std::uint16_t kind, info;
         char name[1];
-    } * type;
+    }* type;
 };
 /// The unit's __ubsan_handle_type_mismatch_v1_abort; see GradverifyKernels.cmake.
 [[noreturn]] void gradverify_simt_misaligned(const AccessDescription* access, const void*) {

@@ -26,7 +26,7 @@ struct Shape {
 };
 
 template <int elements, class From, class To, class Convert>
-void gather(const Lanes& lanes, const void* WarpProduct::*matrix, To* to, Convert convert) {
+void gather(const Lanes& lanes, const void* WarpProduct::* matrix, To* to, Convert convert) {
     constexpr int own = elements / 32;
     for (const WarpProduct* lane : lanes) {
         const auto* from = static_cast<const From*>(lane->*matrix);
@@ -41,7 +41,7 @@ float truncated_to_tf32(float value) {
 }
 
 template <int elements>
-void gather_floats(const Lanes& lanes, const void* WarpProduct::*matrix, float* to) {
+void gather_floats(const Lanes& lanes, const void* WarpProduct::* matrix, float* to) {
     switch (lanes[0]->element) {
         case Element::half:
             return gather<elements, std::uint16_t>(lanes, matrix, to, [](std::uint16_t bits) {

@@ -114,7 +114,7 @@ void handle(int signal, siginfo_t* info, void* context) {
 
 void turn_faults_into_errors() {
     static const bool once = [] {
-        struct sigaction action {};
+        struct sigaction action{};
         action.sa_sigaction = &handle;
         // Not deferred: the handler is left by a switch of stacks, which restores no signal mask.
         action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;

@@ -142,7 +142,7 @@ void Streams::make_wait(cudaStream_t stream, const StreamClock& event) {
     streams_[number_of(stream)].known.join(event);
 }
 
-const Streams::Work* Streams::first_unordered(std::size_t by, bool Work::*after) {
+const Streams::Work* Streams::first_unordered(std::size_t by, bool Work::* after) {
     advance(by);
     for (const Work& work : works_) {
         const bool waited_for = is_waited_for(work);

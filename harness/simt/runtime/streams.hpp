@@ -89,7 +89,7 @@ class Streams {
     std::uint64_t advance(std::size_t stream);
     bool is_waited_for(const Work& work) const { return host_[work.stream] >= work.piece; }
     /// The first work that this stream does not order; null when there is none.
-    const Work* first_unordered(std::size_t by, bool Work::*after);
+    const Work* first_unordered(std::size_t by, bool Work::* after);
     std::string print(const Work& work) const;
 
     std::vector<Stream> streams_;

@@ -39,7 +39,7 @@ int main(int argc, char** argv) {
     alternate.ss_sp = stack;
     alternate.ss_size = sizeof stack;
     sigaltstack(&alternate, nullptr);
-    struct sigaction action {};
+    struct sigaction action{};
     action.sa_sigaction = &say;
     action.sa_flags = SA_SIGINFO | SA_ONSTACK;
     sigaction(SIGSEGV, &action, nullptr);

@@ -29,7 +29,7 @@ inline void read_environment() {
     const char* const path = std::getenv("GRADVERIFY_MUTANTS_REACHED");
     if (path == nullptr) return;
     const int file = open(path, O_RDWR | O_CLOEXEC);
-    struct stat status {};
+    struct stat status{};
     if (file < 0 || fstat(file, &status) != 0) std::abort();
     void* const bytes = mmap(nullptr, static_cast<std::size_t>(status.st_size),
                              PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);

@@ -110,16 +110,16 @@ inline float erfinvf(float y) { return static_cast<float>(erfinv(double{y})); }
 // min and max in the global namespace, of mixed arithmetic types too, as in CUDA: of two numbers
 // one of which is NaN, the other.
 template <class A, class B>
-requires(std::is_arithmetic_v<A>&& std::is_arithmetic_v<B>) constexpr std::common_type_t<A, B> min(
-    A a, B b) {
+requires(std::is_arithmetic_v<A> && std::is_arithmetic_v<B>)
+constexpr std::common_type_t<A, B> min(A a, B b) {
     using T = std::common_type_t<A, B>;
     const T x = static_cast<T>(a), y = static_cast<T>(b);
     if constexpr (std::is_floating_point_v<T>) return x != x ? y : (y < x ? y : x);
     return y < x ? y : x;
 }
 template <class A, class B>
-requires(std::is_arithmetic_v<A>&& std::is_arithmetic_v<B>) constexpr std::common_type_t<A, B> max(
-    A a, B b) {
+requires(std::is_arithmetic_v<A> && std::is_arithmetic_v<B>)
+constexpr std::common_type_t<A, B> max(A a, B b) {
     using T = std::common_type_t<A, B>;
     const T x = static_cast<T>(a), y = static_cast<T>(b);
     if constexpr (std::is_floating_point_v<T>) return x != x ? y : (x < y ? y : x);

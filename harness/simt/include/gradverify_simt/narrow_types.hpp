@@ -34,8 +34,8 @@
             : gradverify_bits(                                                                     \
                   gradverify_format::from_float(::gradverify::simt::unit::to_odd_float(value))) {} \
         template <class I>                                                                         \
-        requires(std::is_integral_v<I>) CONVERSION constexpr T(I value)                            \
-            : T(static_cast<double>(value)) {}                                                     \
+        requires(std::is_integral_v<I>)                                                            \
+        CONVERSION constexpr T(I value) : T(static_cast<double>(value)) {}                         \
         CONVERSION constexpr operator float() const {                                              \
             return gradverify_format::to_float(gradverify_bits);                                   \
         }                                                                                          \

@@ -53,8 +53,7 @@ cudaError_t launch_by_pointers(void (*kernel)(Args...), const LaunchConfig& conf
     [&]<std::size_t... i>(std::index_sequence<i...>) {
         const std::tuple<Args...> values(*static_cast<std::remove_reference_t<Args>*>(args[i])...);
         launch_with("cudaLaunchKernel", config, kernel, values);
-    }
-    (std::index_sequence_for<Args...>{});
+    }(std::index_sequence_for<Args...>{});
     return cudaPeekAtLastError();
 }
 inline cudaError_t refuse_untyped_kernel(const char* file, int line) {

@@ -5,24 +5,16 @@
 #pragma GCC system_header
 
 #define GRADVERIFY_SIMT_VECTOR1(NAME, T) \
-    struct NAME##1 {                     \
-        T x;                             \
-    };                                   \
+    struct NAME##1 { T x; };             \
     constexpr NAME##1 make_##NAME##1(T x) { return NAME##1 {x}; }
 #define GRADVERIFY_SIMT_VECTOR2(NAME, T, ALIGNMENT) \
-    struct alignas(ALIGNMENT) NAME##2 {             \
-        T x, y;                                     \
-    };                                              \
+    struct alignas(ALIGNMENT) NAME##2 { T x, y; };  \
     constexpr NAME##2 make_##NAME##2(T x, T y) { return NAME##2 {x, y}; }
 #define GRADVERIFY_SIMT_VECTOR3(NAME, T) \
-    struct NAME##3 {                     \
-        T x, y, z;                       \
-    };                                   \
+    struct NAME##3 { T x, y, z; };       \
     constexpr NAME##3 make_##NAME##3(T x, T y, T z) { return NAME##3 {x, y, z}; }
-#define GRADVERIFY_SIMT_VECTOR4(NAME, T, ALIGNMENT) \
-    struct alignas(ALIGNMENT) NAME##4 {             \
-        T x, y, z, w;                               \
-    };                                              \
+#define GRADVERIFY_SIMT_VECTOR4(NAME, T, ALIGNMENT)      \
+    struct alignas(ALIGNMENT) NAME##4 { T x, y, z, w; }; \
     constexpr NAME##4 make_##NAME##4(T x, T y, T z, T w) { return NAME##4 {x, y, z, w}; }
 // Alignment is the size, but at most 16 bytes.
 #define GRADVERIFY_SIMT_VECTORS(NAME, T, ALIGNMENT2, ALIGNMENT4) \

@@ -61,23 +61,24 @@ class BlockScan {
     }
     /// Thread 0's first result is left as it is.
     template <class Out, class Op>
-    requires(is_operator<Op>) void ExclusiveScan(In<Out>& in, Out& out, Op op,
-                                                 GRADVERIFY_SIMT_PLACE) {
+    requires(is_operator<Op>)
+    void ExclusiveScan(In<Out>& in, Out& out, Op op, GRADVERIFY_SIMT_PLACE) {
         scan<false>(array(in), array(out), op, Before(), file, line);
     }
     template <class Out, class Op, class Last>
-    requires(is_operator<Op>) void ExclusiveScan(In<Out>& in, Out& out, Op op, Last& last,
-                                                 GRADVERIFY_SIMT_PLACE) {
+    requires(is_operator<Op>)
+    void ExclusiveScan(In<Out>& in, Out& out, Op op, Last& last, GRADVERIFY_SIMT_PLACE) {
         scan_with<false>(array(in), array(out), op, last, file, line);
     }
     template <class Out, class Op>
-    requires(is_operator<Op>) void ExclusiveScan(In<Out>& in, Out& out, T initial, Op op,
-                                                 GRADVERIFY_SIMT_PLACE) {
+    requires(is_operator<Op>)
+    void ExclusiveScan(In<Out>& in, Out& out, T initial, Op op, GRADVERIFY_SIMT_PLACE) {
         scan<false>(array(in), array(out), op, Before{true, initial}, file, line);
     }
     template <class Out, class Op>
-    requires(is_operator<Op>) void ExclusiveScan(In<Out>& in, Out& out, T initial, Op op,
-                                                 T& aggregate, GRADVERIFY_SIMT_PLACE) {
+    requires(is_operator<Op>)
+    void ExclusiveScan(In<Out>& in, Out& out, T initial, Op op, T& aggregate,
+                       GRADVERIFY_SIMT_PLACE) {
         aggregate = scan<false>(array(in), array(out), op, Before{true, initial}, file, line);
     }
 
