@@ -58,8 +58,6 @@ TEST_CASE("relayout moves no element from its index, in any number of dimensions
     for (const char* problem : {"n=2,in=3", "c=2,in=1x3", "c=3,in=1x2x1"})
         CHECK(run("relayout", "forward", problem, {{"x", {1, 2, 3, 4, 5, 6}}})[0].data ==
               Numbers{1, 2, 3, 4, 5, 6});
-    CHECK(run("relayout_filter", "grad_input", "o=3,filter=2", {{"dy", {1, 2, 3, 4, 5, 6}}})[0]
-              .data == Numbers{1, 2, 3, 4, 5, 6});
 }
 
 TEST_CASE("embedding copies rows, gives zero for the padding index, and adds up gradients") {

@@ -1,33 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operators relayout, of images, and relayout_filter: the identity. That a kernel moves
-// anything is a matter of the layouts alone.
+// The operator relayout: the identity. That a kernel moves anything is a matter of the layouts
+// alone.
 #include "harness/declare_operator.hpp"
 #include "reference/conv_orders.hpp"
 
 namespace gradverify {
 namespace {
 
-/// What both are; `outer` and `channels` are the two parameters in front of the spatial axes.
-OperatorDeclaration identity(const std::string& name, const std::string& outer,
-                             const std::string& channels, const std::string& axis,
-                             const std::vector<AxisOrder>& orders) {
-    const auto sizes = [=](const Problem& problem) {
-        Sizes all{problem.scalar(outer), problem.scalar(channels)};
-        for (int i = 0; i < problem.rank(); ++i) all.push_back(problem.on_axis(axis, i));
+Operator describe() {
+    const auto sizes = [](const Problem& problem) {
+        Sizes all{problem.scalar("n"), problem.scalar("c")};
+        for (int i = 0; i < problem.rank(); ++i) all.push_back(problem.on_axis("in", i));
         return all;
     };
-    OperatorDeclaration op = declare_operator(name);
-    op.parameter(outer, {.minimum = outer == "n" ? 0 : 1})
-        .parameter(channels)
-        .parameter({.name = axis, .kind = ParameterKind::per_axis, .carries_rank = true})
+    return declare_operator("relayout")
+        .parameter("n", {.minimum = 0})
+        .parameter("c")
+        .parameter({.name = "in", .kind = ParameterKind::per_axis, .carries_rank = true})
         .spatial_axes(1, 3)
-        .separable_along(channels)
-        .separable_along(axis + "_w")
-        .separable_along(axis + "_h")
+        .separable_along("c")
+        .separable_along("in_w")
+        .separable_along("in_h")
         .input("x", sizes)
-        .layouts("x", orders)
+        .layouts("x", image_orders())
         .output("y", sizes)
-        .layouts("y", orders)
+        .layouts("y", image_orders())
         .sum_of_products({{"x"}})
         .reduction_length([](const Problem&) { return std::int64_t{1}; })
         .forward([]<class T>(const ForwardCall<T>& call) {
@@ -35,12 +32,7 @@ OperatorDeclaration identity(const std::string& name, const std::string& outer,
             const auto y = call.output("y");
             for (std::int64_t i = 0; i < x.elements(); ++i) y.flat(i) = x.flat(i);
         })
-        .gradient("grad_input", {"dy"}, {"dx"});
-    return op;
-}
-
-Operator describe_images() {
-    return identity("relayout", "n", "c", "in", image_orders())
+        .gradient("grad_input", {"dy"}, {"dx"})
         .separable_along("n")
         .typical("n", 1, 4)
         .typical("c", 1, 64)
@@ -48,18 +40,7 @@ Operator describe_images() {
         .benchmark("n=128,c=128,in=71x71");
 }
 
-Operator describe_filters() {
-    return identity("relayout_filter", "o", "i", "filter", filter_orders("o", "i"))
-        .separable_along("o")
-        .typical("o", 1, 64)
-        .typical("i", 1, 64)
-        .typical("filter", 1, 7)
-        .benchmark("o=4096,i=4096,filter=3x3");
-}
+GRADVERIFY_OPERATOR(describe);
 
 }  // namespace
-
-GRADVERIFY_OPERATOR(describe_images);
-GRADVERIFY_OPERATOR(describe_filters);
-
 }  // namespace gradverify

@@ -10,15 +10,21 @@ namespace gradverify {
 
 namespace {
 
+/// Ends a search for a smaller case, which keeps what it has found.
+struct NoTimeLeft {};
+
 class Shrinking {
   public:
     Shrinking(const Suite& suite, WorkerPool& pool, const ShrinkLimits& limits)
         : suite_(suite), pool_(pool), limits_(limits) {}
 
     Shrunk shrink(const Case& found, const Outcome& outcome) {
+        if (is_late()) return {.smallest = found, .outcome = outcome};
         if (outcome.discovery == Discovery::damaged)
             return explained(shrink(found, outcome, true), true);
         Shrunk shrunk = shrink(found, outcome, false);
+        // One more run of a kernel that hangs would take all the time of a hang.
+        if (is_late() && shrunk.outcome.discovery == Discovery::overstepped) return shrunk;
         // Nothing ran before it there: what `repro` will see.
         const Outcome again = run_alone(shrunk.smallest);
         if (again.verdict == Verdict::failed) return explained(std::move(shrunk), false);
@@ -26,12 +32,15 @@ class Shrinking {
     }
 
   private:
+    bool is_late() const {
+        return limits_.deadline && std::chrono::steady_clock::now() > *limits_.deadline;
+    }
+
     Outcome run_alone(const Case& checked) { return pool_.run(checked, {.alone = true}); }
 
     CaseRunner trial_runner(bool alone) {
         return [this, alone](const Case& candidate) {
-            if (limits_.deadline && std::chrono::steady_clock::now() > *limits_.deadline)
-                return Outcome::errored("no time is left");
+            if (is_late()) return Outcome::errored("no time is left");
             return pool_.run(candidate, {.patience = Patience::trial, .alone = alone});
         };
     }
@@ -50,13 +59,34 @@ class Shrinking {
     }
 
     Shrunk shrink(const Case& found, const Outcome& outcome, bool alone) {
-        const CaseRunner runner = trial_runner(alone);
-        const auto [start, at_start] = smallest_known(found, outcome, runner);
-        Shrunk shrunk = suite_.shrink(start, at_start, runner);
+        Shrunk shrunk = search(found, outcome, alone);
         if (shrunk.outcome.discovery != Discovery::overstepped) return shrunk;
+        if (is_late()) return {.smallest = found, .outcome = outcome, .runs = shrunk.runs};
         shrunk.outcome = pool_.run(shrunk.smallest, {.alone = alone});
         if (shrunk.outcome.verdict == Verdict::failed) return shrunk;
         return {.smallest = found, .outcome = outcome, .runs = shrunk.runs};
+    }
+
+    /// The smallest case that the suite finds, or the smallest that has failed when time is up.
+    Shrunk search(const Case& found, const Outcome& outcome, bool alone) {
+        Shrunk best{.smallest = found, .outcome = outcome};
+        const CaseRunner runner = [&, trial = trial_runner(alone)](const Case& candidate) {
+            if (is_late()) throw NoTimeLeft();
+            Outcome there = trial(candidate);
+            ++best.runs;
+            if (there.verdict == Verdict::failed && is_of_one_kind(there, outcome) &&
+                !(best.smallest.problem < candidate.problem)) {
+                best.smallest = candidate;
+                best.outcome = there;
+            }
+            return there;
+        };
+        try {
+            const auto [start, at_start] = smallest_known(found, outcome, runner);
+            return suite_.shrink(start, at_start, runner);
+        } catch (const NoTimeLeft&) {
+            return best;
+        }
     }
 
     /// The found case on the smallest known problem that shows its failure; itself if none does.
@@ -82,6 +112,7 @@ class Shrinking {
         std::vector<Case> candidates = suite_.with_calls_before(shrunk.smallest);
         candidates.push_back(found);
         for (const Case& candidate : candidates) {
+            if (is_late()) break;
             const Outcome outcome = run_alone(candidate);
             if (outcome.verdict != Verdict::failed) continue;
             Shrunk with_state = shrink(candidate, outcome, true);

@@ -20,7 +20,8 @@ struct ShrinkLimits {
     /// Those that were explained on the case's device: a failure that ends at one is not explained
     /// once more.
     std::vector<Problem> explained{};
-    /// After it no candidate is run any more, and nothing is claimed of what was found so far.
+    /// No candidate is run after it, and nothing is claimed about the smallest case found so far.
+    /// That one is still run once in a fresh process, unless it hangs.
     std::optional<std::chrono::steady_clock::time_point> deadline{};
 };
 

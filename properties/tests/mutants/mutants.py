@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Mutates the code that decides verdicts, runs its tests against each mutant, and reports.
 
-All mutants of all files are compiled into one copy of the sources, under build-mutants/, each behind
+All mutants of all deciders are compiled into one copy of the sources, under build-mutants/, each behind
 a run-time switch (switch.hpp). Each test case runs once without a mutant, which says which mutants
-it reaches and how long it takes. Then each mutant runs the test cases that reach it: those of its
-file's unit tests first, then all other short ones, the fastest first, until one fails. A mutant that
+it reaches and how long it takes. Then each mutant runs the test cases that reach it: those in its
+file's folder first, then all other short ones, the fastest first, until one fails. A mutant that
 takes several times as long as the unmutated run is killed, and counts as that.
 
 A survivor must be listed in equivalent.txt, with the reason why no input can tell it apart; a
@@ -20,11 +20,13 @@ import concurrent.futures
 import dataclasses
 import fnmatch
 import itertools
+import math
 import multiprocessing
 import os
 import pathlib
 import resource
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -40,68 +42,30 @@ COPIED = ("harness", "kernels", "reference", "properties", "CMakeLists.txt",
 BINARIES = (
     "gradverify_harness_tests",
     "gradverify_properties_tests",
+    "gradverify_suite_tests",
 )
 SURVIVORS_MOST = 0.05
 # Test cases shorter than this share a process.
 SHORT_SECONDS = 0.05
-# Of the tests that are not the mutated file's own, those that take longer are left out.
-WIDER_SECONDS = 0.5
+# Tests that take longer are left out.
+LONGEST_SECONDS = 3.0
+KILLED = 128 + 9
 MEMORY_BYTES = 8 << 30
 NUMBERS_PER_FILE = 10000
 
-# What is mutated, and the unit tests of each file.
-AUTODIFF = "harness/numbers/autodiff/autodiff_test.cpp"
-DUAL, TAPE = "harness/numbers/autodiff/dual_test.cpp", "harness/numbers/autodiff/tape_test.cpp"
-FUNCTIONS = "harness/numbers/autodiff/functions_test.cpp"
-GENERATOR, SHRINKING = "properties/problems/generator_test.cpp", "properties/shrinking/shrink_test.cpp"
-SPECIAL = "properties/data/special_values_test.cpp"
-CHAINS = "properties/data/chain_values_test.cpp"
-DIGESTS = "properties/data/draw_digest_test.cpp"  # a supplement: what is drawn, by one number
-FILES = {
-    "harness/numbers/autodiff/decisions.hpp": [DUAL, AUTODIFF],
-    "harness/numbers/autodiff/dual.hpp": [DUAL, AUTODIFF],
-    "harness/numbers/autodiff/functions.hpp": [FUNCTIONS, AUTODIFF],
-    "harness/numbers/autodiff/tape.cpp": [TAPE, AUTODIFF],
-    "harness/numbers/autodiff/tape.hpp": [TAPE, AUTODIFF],
-    "harness/numbers/bounded.hpp": ["harness/numbers/bounded_test.cpp", "harness/numbers/bounded_formulas_test.cpp",
-                            "harness/numbers/bounded_tensor_cores_test.cpp", FUNCTIONS],
-    "harness/numbers/bounded_functions.hpp": [FUNCTIONS, AUTODIFF],
-    "harness/cases/compare.cpp": ["harness/cases/compare_test.cpp"],
-    "harness/problems/constraint.cpp": ["harness/problems/constraint_test.cpp"],
-    "harness/operators/derived_operator.cpp": ["harness/operators/derived_operator_test.cpp"],
-    "harness/numbers/differences.cpp": ["harness/numbers/differences_test.cpp"],
-    "harness/numbers/element_bits.cpp": ["harness/numbers/element_bits_test.cpp"],
-    "harness/registry/factors.cpp": ["harness/registry/factors_test.cpp"],
-    "harness/registry/layout.cpp": ["harness/registry/layout_test.cpp"],
-    "harness/run/row_verdict.cpp": ["harness/run/row_verdict_test.cpp"],
-    "harness/cases/sensitivity.cpp": ["harness/cases/sensitivity_test.cpp"],
-    "properties/problems/assignment.cpp": ["properties/problems/assignment_test.cpp", "properties/problems/solver_test.cpp"],
-    "properties/problems/covering_array.cpp": ["properties/problems/covering_array_test.cpp", DIGESTS],
-    "properties/data/gen.cpp": ["properties/data/gen_test.cpp"],
-    "properties/data/simpler.cpp": ["properties/shrinking/data_test.cpp", "properties/data/layout_draws_test.cpp"],
-    "properties/data/dense.cpp": ["properties/data/dense_test.cpp", CHAINS],
-    "properties/data/numbers.cpp": ["properties/data/values_test.cpp", SPECIAL, CHAINS, DIGESTS],
-    "properties/data/seeds.cpp": ["properties/data/seeds_test.cpp"],
-    "properties/problems/enumerate.cpp": ["properties/problems/enumerate_test.cpp"],
-    "properties/data/exact_sums.cpp": ["properties/data/exact_sums_test.cpp", CHAINS],
-    "properties/problems/cost.cpp": [GENERATOR],
-    "properties/problems/draw.cpp": [GENERATOR, "properties/problems/draw_budget_test.cpp", DIGESTS],
-    "properties/problems/generator.cpp": [GENERATOR, "properties/problems/draw_trials_test.cpp"],
-    "properties/problems/gen.cpp": [GENERATOR, DIGESTS],
-    "properties/problems/walk.hpp": [SHRINKING, "properties/shrinking/data_test.cpp"],
-    "properties/shrinking/problem_trials.cpp": ["properties/shrinking/problem_trials_test.cpp"],
-    "properties/data/setting.cpp": ["properties/data/setting_test.cpp", DIGESTS],
-    "properties/shrinking/shrink.cpp": [SHRINKING, "properties/shrinking/data_test.cpp"],
-    "properties/shrinking/data.cpp": ["properties/shrinking/data_test.cpp"],
-    "properties/shrinking/problem.cpp": ["properties/shrinking/problem_test.cpp", SHRINKING],
-    "properties/problems/smaller.cpp": ["properties/problems/smaller_test.cpp"],
-    "properties/problems/solver.cpp": ["properties/problems/solver_ranges_test.cpp", "properties/problems/solver_test.cpp"],
-    "properties/data/thinned.cpp": ["properties/data/thinned_test.cpp", CHAINS],
-    "properties/problems/value_levels.cpp": ["properties/problems/value_levels_test.cpp", DIGESTS],
-    "properties/problems/value_range.hpp": ["properties/problems/assignment_test.cpp", "properties/problems/solver_test.cpp"],
-    "properties/data/values.cpp": ["properties/data/values_test.cpp", SPECIAL,
-                              "properties/data/operand_values_test.cpp", CHAINS, DIGESTS],
-}
+# What decides a verdict, what is drawn, or what a failure is shrunk to.
+DECIDERS = (
+    "harness/cases/compare.cpp", "harness/cases/sensitivity.cpp",
+    "harness/devices/arena.cpp", "harness/devices/launch.cpp", "harness/devices/poison.cpp",
+    "harness/numbers/bounded*.hpp", "harness/numbers/differences.cpp",
+    "harness/numbers/element_bits.cpp",
+    "harness/numbers/autodiff/*.hpp", "harness/numbers/autodiff/*.cpp",
+    "harness/operators/derived_operator.cpp", "harness/problems/constraint.cpp",
+    "harness/registry/factors.cpp", "harness/registry/layout.cpp", "harness/run/row_verdict.cpp",
+    "properties/*.cpp", "properties/checking/*.cpp", "properties/data/*.cpp",
+    "properties/problems/*.cpp", "properties/problems/value_range.hpp",
+    "properties/problems/walk.hpp", "properties/shrinking/*.cpp",
+)  # fmt: skip
 
 
 @dataclasses.dataclass
@@ -121,6 +85,13 @@ def fail(code, message):
 # ---- the mutated copy
 
 
+def deciders():
+    """Their paths, from the root, in order."""
+    found = {path for pattern in DECIDERS for path in ROOT.glob(pattern)}
+    paths = sorted(str(path.relative_to(ROOT)) for path in found)
+    return [path for path in paths if not path.endswith(("_test.cpp", "/rapidcheck.cpp"))]
+
+
 def write_if_new(path, content):
     if path.exists() and path.read_bytes() == content:
         return
@@ -133,11 +104,11 @@ def find_in(numbered_path):
     return find_mutants(ROOT, path, index * NUMBERS_PER_FILE + 1)
 
 
-def write_sources():
+def write_sources(files):
     """The copy of the sources with every mutant in it; the mutants."""
     with multiprocessing.Pool() as pool:
-        found = pool.map(find_in, enumerate(FILES), chunksize=1)
-    mutated = {path: text for path, (_, text) in zip(FILES, found)}
+        found = pool.map(find_in, enumerate(files), chunksize=1)
+    mutated = {path: text for path, (_, text) in zip(files, found)}
     wanted = set()
     for top in COPIED:
         inside = (ROOT / top).rglob("*") if (ROOT / top).is_dir() else [ROOT / top]
@@ -177,13 +148,13 @@ def build():
 # ---- running tests
 
 
-def run_tests(tests, environment, seconds):
+def run_tests(tests, environment, seconds, wall_seconds=None):
     """Runs test cases of one binary in a process: its exit status and processor time."""
     limit = int(5 * seconds) + 2
     # A comma would begin another name; a question mark stands for any character.
     names = ",".join(test.name.replace(",", "?") for test in tests)
     # The wall clock is for what waits for ever; a busy machine must not kill.
-    command = ["timeout", "--signal=KILL", str(300 + 20 * limit), "prlimit", f"--cpu={limit}",
+    command = ["timeout", "--signal=KILL", str(wall_seconds or 300 + 20 * limit), "prlimit", f"--cpu={limit}",
                f"--as={MEMORY_BYTES}", "--core=0", BUILD / "build" / tests[0].binary,
                f"--test-case={names}", "--abort-after=1"]  # fmt: skip
     process = subprocess.Popen(
@@ -208,22 +179,27 @@ def list_tests():
 
 
 def run_unmutated(test, numbers):
-    """Adds to a test case how long it takes and what it reaches."""
+    """Adds to a test case how long it takes and what it reaches; its name where it fails."""
     with tempfile.NamedTemporaryFile(dir=BUILD) as reached:
         reached.truncate(numbers)
         code, test.seconds = run_tests(
-            [test], {"GRADVERIFY_MUTANT": "0", "GRADVERIFY_MUTANTS_REACHED": reached.name}, 60
-        )
+            [test], {"GRADVERIFY_MUTANT": "0", "GRADVERIFY_MUTANTS_REACHED": reached.name},
+            LONGEST_SECONDS, wall_seconds=60,
+        )  # fmt: skip
         test.reached = pathlib.Path(reached.name).read_bytes()
+    if abs(code) in (KILLED, signal.SIGKILL, signal.SIGXCPU):
+        test.seconds = math.inf
+        return None
     return None if code == 0 else f"{test.file}: {test.name}"
 
 
 def batches_of(mutant, tests, unit_alone):
     """The test cases that reach a mutant, in the order in which they run, by process."""
     reaching = [test for test in tests if test.reached[mutant.number]]
+    folder = pathlib.PurePath(mutant.file).parent
     for is_unit in (True,) if unit_alone else (True, False):
-        some = [test for test in reaching if (test.file in FILES[mutant.file]) == is_unit
-                and (is_unit or test.seconds < WIDER_SECONDS)]  # fmt: skip
+        some = [test for test in reaching if test.seconds < LONGEST_SECONDS
+                and (pathlib.PurePath(test.file).parent == folder) == is_unit]  # fmt: skip
         some.sort(key=lambda test: test.seconds)
         for binary in BINARIES:
             batch = [t for t in some if t.binary == binary and t.seconds < SHORT_SECONDS]
@@ -301,21 +277,22 @@ def main():
     parser.add_argument("files", nargs="*", metavar="FILE", help="only these; may be a glob")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="mutants run at a time")
     parser.add_argument("--quick", action="store_true",
-                        help="run each file's unit tests alone")  # fmt: skip
+                        help="run the tests in each file's folder alone")  # fmt: skip
     arguments = parser.parse_args()
     patterns = arguments.files or ["*"]
-    selected = [f for f in FILES if any(fnmatch.fnmatch(f, p) for p in patterns)]
+    files = deciders()
+    selected = [f for f in files if any(fnmatch.fnmatch(f, p) for p in patterns)]
     if not selected:
-        fail(2, "no such file is mutated; there are " + ", ".join(FILES))
+        fail(2, "no such file is mutated; there are " + ", ".join(files))
 
     listed = read_equivalent(ROOT / "properties/tests/mutants/equivalent.txt")
     start = time.monotonic()
-    mutants = [mutant for mutant in write_sources() if mutant.file in selected]
+    mutants = [mutant for mutant in write_sources(files) if mutant.file in selected]
     build()
     print(f"{len(mutants)} mutants, built after {time.monotonic() - start:.0f} s", flush=True)
     tests = list_tests()
     with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
-        numbers = len(FILES) * NUMBERS_PER_FILE
+        numbers = len(files) * NUMBERS_PER_FILE
         broken = [name for name in pool.map(run_unmutated, tests, itertools.repeat(numbers)) if name]
         if broken:
             fail(1, "these tests fail without a mutant:\n" + "\n".join(broken))

@@ -52,7 +52,6 @@ constexpr SeededBug layout_bugs[] = {
     {"relayout.forward/bug_tail_of_tile", "stays_in_bounds", "in=1"},
     // Where one of the two axes has one element, both orders are one.
     {"relayout.grad_input/bug_swapped_axes", "matches_reference", "in=2x2"},
-    {"relayout_filter.forward/bug_hwio_as_hwoi", "matches_reference", "o=2,i=2,filter=1"},
 };
 
 // Convolutions as products: wrong in groups, dilation, shares of a sum, phases of the stride,

@@ -44,14 +44,6 @@ void swapped_axes(const relayout::GradInput& call) {
     relayout::launch_naive<float>(call.dy, dx, call.launch);
 }
 
-// A filter that is to lie as hwio is written as hwoi.
-void hwio_as_hwoi(const relayout_filter::Forward& call) {
-    TensorView y = call.y;
-    y.strides[0] = call.y.size(1);
-    y.strides[1] = 1;
-    relayout::launch_naive<float>(call.x, y, call.launch);
-}
-
 void declare(KernelDeclaration& kernel) {
     kernel.spatial_axes(1, 3).blocks_of({64}).aligned_to(sizeof(float));
 }
@@ -64,6 +56,3 @@ GRADVERIFY_KERNEL(gradverify::relayout::Forward, "bug_tail_of_tile", tail_of_til
 GRADVERIFY_KERNEL(gradverify::relayout::GradInput, "bug_swapped_axes", swapped_axes)
     .with(declare)
     .layout("dy", "nhwc");
-GRADVERIFY_KERNEL(gradverify::relayout_filter::Forward, "bug_hwio_as_hwoi", hwio_as_hwoi)
-    .with(declare)
-    .layout("y", "hwio");

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// avgpool.forward/naive: a thread for each output adds up its window.
 // avgpool.grad_input/naive: a thread for each pixel adds up its share of the windows over it.
 #include <cuda_runtime.h>
 
@@ -7,6 +8,25 @@
 #include "reference/avgpool.hpp"
 
 namespace {
+
+__global__ void pool(const float* x, float* y, PoolGeometry g, bool include_pad) {
+    const long long i = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
+    if (i >= g.outputs()) return;
+    const AverageWindow rows(g.h, i / g.w.out % g.h.out, include_pad);
+    const AverageWindow columns(g.w, i % g.w.out, include_pad);
+    const float* const plane = x + i / (g.h.out * g.w.out) * g.h.in * g.w.in;
+    float sum = 0.0f;
+    for (long long h = rows.begin; h < rows.end; ++h)
+        for (long long w = columns.begin; w < columns.end; ++w) sum += plane[h * g.w.in + w];
+    y[i] = sum / static_cast<float>(rows.counted * columns.counted);
+}
+
+void forward(const gradverify::avgpool::Forward& call) {
+    const PoolGeometry g = pool_geometry(call, call.y);
+    if (g.outputs() == 0) return;
+    pool<<<blocks_of(g.outputs(), 128), 128, 0, call.launch.stream>>>(
+        call.x.as<const float>(), call.y.as<float>(), g, call.include_pad);
+}
 
 __global__ void gather(const float* dy, float* dx, PoolGeometry g, bool include_pad) {
     const long long i = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
@@ -23,7 +43,7 @@ __global__ void gather(const float* dy, float* dx, PoolGeometry g, bool include_
     dx[i] = sum;
 }
 
-void launch(const gradverify::avgpool::GradInput& call) {
+void grad_input(const gradverify::avgpool::GradInput& call) {
     const PoolGeometry g = pool_geometry(call, call.dy);
     if (g.pixels() == 0) return;
     gather<<<blocks_of(g.pixels(), 128), 128, 0, call.launch.stream>>>(
@@ -32,6 +52,9 @@ void launch(const gradverify::avgpool::GradInput& call) {
 
 }  // namespace
 
-GRADVERIFY_KERNEL(gradverify::avgpool::GradInput, "naive", launch)
+GRADVERIFY_KERNEL(gradverify::avgpool::Forward, "naive", forward)
+    .aligned_to(sizeof(float))
+    .with_empty_problems();
+GRADVERIFY_KERNEL(gradverify::avgpool::GradInput, "naive", grad_input)
     .aligned_to(sizeof(float))
     .with_empty_problems();

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// A tensor copied into one of another layout, each read and written along the axis that is
-// contiguous in it: a tile of the two axes goes through shared memory, so that both are coalesced.
-// The rows of a tile are one element longer than the tile, so that a column's elements lie in
-// different banks. Where both are contiguous along the same axis they lie alike, and are copied as
-// they lie.
-#pragma once
-
+// relayout/tiled: an image copied into one of another layout, each read and written along the axis
+// that is contiguous in it: a tile of the two axes goes through shared memory, so that both are
+// coalesced. The rows of a tile are one element longer than the tile, so that a column's elements
+// lie in different banks. Where both are contiguous along the same axis they lie alike, and are
+// copied as they lie.
 #include <cuda_runtime.h>
 
 #include "harness/kernel.hpp"
 #include "kernels/element.cuh"
+#include "reference/relayout.hpp"
 
-namespace gradverify::relayout {
+namespace {
+
+using namespace gradverify;
 
 constexpr int tile = 32, tile_rows = 8;  // a block moves a tile in rounds of so many rows
 
@@ -104,9 +105,36 @@ void launch_tiled(const TensorView& from, const TensorView& to, const Launch& la
 }
 
 template <class T>
-void declare_tiled(KernelDeclaration& kernel) {
+void forward(const relayout::Forward& call) {
+    launch_tiled<T>(call.x, call.y, call.launch);
+}
+
+template <class T>
+void grad_input(const relayout::GradInput& call) {
+    launch_tiled<T>(call.dy, call.dx, call.launch);
+}
+
+template <class T>
+void declare(KernelDeclaration& kernel) {
     kernel.spatial_axes(1, 3).aligned_to(sizeof(T)).on_given_stream().with_empty_problems();
+    kernel.layout_of("x", {"nchw", "nhwc"}).layout_of("y", {"nchw", "nhwc"});
     if constexpr (DTypeOf<T>::value != DType::f32) kernel.storage(DTypeOf<T>::value);
 }
 
-}  // namespace gradverify::relayout
+}  // namespace
+
+GRADVERIFY_KERNEL(gradverify::relayout::Forward, "tiled", forward<float>).with(declare<float>);
+GRADVERIFY_KERNEL(gradverify::relayout::Forward, "tiled_f64", forward<double>)
+    .with(declare<double>);
+GRADVERIFY_KERNEL(gradverify::relayout::Forward, "tiled_f16", forward<__half>)
+    .with(declare<__half>);
+GRADVERIFY_KERNEL(gradverify::relayout::Forward, "tiled_bf16", forward<__nv_bfloat16>)
+    .with(declare<__nv_bfloat16>);
+
+GRADVERIFY_KERNEL(gradverify::relayout::GradInput, "tiled", grad_input<float>).with(declare<float>);
+GRADVERIFY_KERNEL(gradverify::relayout::GradInput, "tiled_f64", grad_input<double>)
+    .with(declare<double>);
+GRADVERIFY_KERNEL(gradverify::relayout::GradInput, "tiled_f16", grad_input<__half>)
+    .with(declare<__half>);
+GRADVERIFY_KERNEL(gradverify::relayout::GradInput, "tiled_bf16", grad_input<__nv_bfloat16>)
+    .with(declare<__nv_bfloat16>);

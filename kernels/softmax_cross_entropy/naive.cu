@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // softmax_cross_entropy.forward/naive: a thread for each row, which reads it three times: for the
 // largest logit, for the sum, and for the probabilities. The rows' losses go through the workspace.
+// softmax_cross_entropy.backward/naive: a thread for each logit.
 #include <cuda_runtime.h>
 
 #include <cmath>
@@ -28,7 +29,7 @@ __global__ void softmax_ce_forward(const float* logits, const int* labels, float
     loss_of[b] = label >= 0 && label < classes ? logf(sum) - (row[label] - largest) : NAN;
 }
 
-void launch(const softmax_cross_entropy::Forward& call) {
+void forward(const softmax_cross_entropy::Forward& call) {
     auto* const loss_of = static_cast<float*>(call.launch.workspace);
     const auto blocks = static_cast<unsigned>((call.n + 127) / 128);
     if (blocks > 0)
@@ -40,12 +41,37 @@ void launch(const softmax_cross_entropy::Forward& call) {
             loss_of, call.loss.as<float>(), call.n);
 }
 
+// probs, grad_logits: batch, classes; labels: batch; upstream: a single number.
+__global__ void softmax_ce_backward(const float* probs, const int* labels, const float* upstream,
+                                    float* grad_logits, long long batch, long long classes) {
+    const long long index = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
+    if (index >= batch * classes) return;
+    const int label = labels[index / classes];
+    const float one_hot = index % classes == label ? 1.0f : 0.0f;
+    const float gradient = (probs[index] - one_hot) * *upstream / static_cast<float>(batch);
+    grad_logits[index] = label >= 0 && label < classes ? gradient : NAN;
+}
+
+void backward(const gradverify::softmax_cross_entropy::Backward& call) {
+    const long long elements = call.dlogits.elements();
+    if (elements == 0) return;
+    softmax_ce_backward<<<static_cast<unsigned>((elements + 255) / 256), 256, 0,
+                          call.launch.stream>>>(
+        call.probs.as<const float>(), call.labels.as<const std::int32_t>(),
+        call.dloss.as<const float>(), call.dlogits.as<float>(), call.n, call.v);
+}
+
 }  // namespace
 
-GRADVERIFY_KERNEL(softmax_cross_entropy::Forward, "naive", launch)
+GRADVERIFY_KERNEL(softmax_cross_entropy::Forward, "naive", forward)
     .workspace([](const Problem& problem) {
         return problem.scalar("n") * static_cast<std::int64_t>(sizeof(float));
     })
+    .aligned_to(sizeof(float))
+    .on_given_stream()
+    .with_empty_problems()
+    .with_invalid_indices();
+GRADVERIFY_KERNEL(gradverify::softmax_cross_entropy::Backward, "naive", backward)
     .aligned_to(sizeof(float))
     .on_given_stream()
     .with_empty_problems()

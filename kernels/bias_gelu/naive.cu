@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// bias_gelu.forward/naive: a thread for each element, which it may write over.
 // bias_gelu.backward/naive: a thread for each column sums dbias, then a thread for each element
 // computes dx, which may lie where dy does.
 #include <cuda_runtime.h>
@@ -7,6 +8,23 @@
 #include "reference/bias_gelu.hpp"
 
 namespace {
+
+__global__ void bias_gelu(const float* x, const float* bias, float* y, long long elements,
+                          long long width) {
+    const long long i = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
+    if (i >= elements) return;
+    const float z = x[i] + bias[i % width];
+    y[i] = 0.5f * z * (1.0f + erff(z * 0.70710678f));
+}
+
+void forward(const gradverify::bias_gelu::Forward& call) {
+    const long long elements = call.y.elements();
+    if (elements == 0) return;
+    const auto blocks = static_cast<unsigned>((elements + 255) / 256);
+    bias_gelu<<<blocks, 256, 0, call.launch.stream>>>(call.x.as<const float>(),
+                                                      call.bias.as<const float>(),
+                                                      call.y.as<float>(), elements, call.width);
+}
 
 // gelu'(z) = Phi(z) + z phi(z), with phi the density of the normal distribution.
 __device__ float slope(float z) {
@@ -32,7 +50,7 @@ __global__ void multiply(const float* dy, const float* x, const float* bias, flo
 
 unsigned blocks_of(long long threads) { return static_cast<unsigned>((threads + 127) / 128); }
 
-void launch(const gradverify::bias_gelu::Backward& call) {
+void backward(const gradverify::bias_gelu::Backward& call) {
     const auto* dy = call.dy.as<const float>();
     const auto* x = call.x.as<const float>();
     const auto* bias = call.bias.as<const float>();
@@ -47,7 +65,11 @@ void launch(const gradverify::bias_gelu::Backward& call) {
 
 }  // namespace
 
-GRADVERIFY_KERNEL(gradverify::bias_gelu::Backward, "naive", launch)
+GRADVERIFY_KERNEL(gradverify::bias_gelu::Forward, "naive", forward)
+    .in_place("y", "x")
+    .aligned_to(sizeof(float))
+    .with_empty_problems();
+GRADVERIFY_KERNEL(gradverify::bias_gelu::Backward, "naive", backward)
     .takes_mask()
     .in_place("dx", "dy")
     .aligned_to(sizeof(float))

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// What shrinking keeps when its time is up.
+#include "harness/run/shrink.hpp"
+
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <string>
+
+#include "harness/testing/check.hpp"
+
+namespace {
+
+using namespace gradverify;
+using namespace gradverify::testing;
+
+class Failing : public Bench {
+  public:
+    Case at(const std::string& problem) const {
+        Case drawn = *suite.draw(row("fail"), 1, 0).drawn;
+        drawn.problem = Problem::parse(drawn.problem.space(), problem);
+        return drawn;
+    }
+    Shrunk shrink(const ShrinkLimits& limits) {
+        WorkerPool pool({.command = test_worker_command(), .jobs = 1});
+        return shrink_in_workers(suite, pool, at("in=3"), Outcome::failed("found"), limits);
+    }
+};
+
+}  // namespace
+
+TEST_CASE("when time is up shrinking ends at once, at the smallest case that has failed") {
+    Failing bench;
+    ShrinkLimits limits;
+    std::int64_t too_late = 0;
+    bench.suite.on_shrink = [&](const Case&, const Outcome& outcome, const CaseRunner& runner) {
+        runner(bench.at("in=2"));
+        runner(bench.at("in=3"));
+        limits.deadline = std::chrono::steady_clock::time_point::min();
+        for (; too_late < 100; ++too_late) runner(bench.at("in=1"));
+        return Shrunk{bench.at("in=1"), outcome, {Minimality::Kind::certified}, 102};
+    };
+    const Shrunk shrunk = bench.shrink(limits);
+    CHECK(too_late == 0);
+    CHECK(shrunk.smallest.problem.print() == "in=2");
+    CHECK(shrunk.outcome.message == "case 0");
+    CHECK(shrunk.runs == 2);
+    CHECK_FALSE(shrunk.minimal());
+}
+
+TEST_CASE("a failure for which no time is left stays as it was found") {
+    Failing bench;
+    const Shrunk shrunk = bench.shrink({.deadline = std::chrono::steady_clock::time_point::min()});
+    CHECK(bench.shrunk.empty());
+    CHECK(shrunk.smallest.problem.print() == "in=3");
+    CHECK(shrunk.outcome.message == "found");
+    CHECK(shrunk.runs == 0);
+    CHECK_FALSE(shrunk.minimal());
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// conv.forward/implicit_gemm: y as a product of w with the patches of x, which are never written.
+// conv.grad_input/implicit_gemm: dx as a product of w with dy for each residue of pixels modulo the
+// stride, so that no product is with a zero that lies between two elements of dy.
+// conv.grad_weight/implicit_gemm and /implicit_gemm_atomics: dw as a product of dy with the patches
+// of x. Its sum is split; the shares are added up in a fixed order or atomically.
+#include "kernels/conv/implicit_gemm_launch.cuh"
+#include "kernels/conv/implicit_gemm_split.cuh"
+#include "reference/conv.hpp"
+
+namespace {
+
+using namespace gradverify;
+using gradverify::conv::declare_implicit_gemm;
+using gradverify::conv::GemmResult;
+
+template <class T>
+void forward(const conv::Forward& call) {
+    conv::gemm_to_features<T>(call.problem, call.x, call.w, &call.b, call.y, call.launch);
+}
+
+template <class T>
+void grad_input(const conv::GradInput& call) {
+    conv::gemm_to_image<T>(call.problem, call.dy, call.w, nullptr, call.dx, call.launch);
+}
+
+template <class T, GemmResult result>
+void grad_weight(const conv::GradWeight& call) {
+    conv::gemm_to_filter<T, result>(call.problem, call.dy, call.x, call.dw, call.launch);
+}
+
+template <class T>
+std::int64_t workspace_bytes(const Problem& problem) {
+    const conv::Parameters p(problem);
+    return conv::split_workspace<T>(p, p.k, p.c);
+}
+
+}  // namespace
+
+GRADVERIFY_KERNEL(gradverify::conv::Forward, "implicit_gemm", forward<float>)
+    .with(declare_implicit_gemm<float>);
+GRADVERIFY_KERNEL(gradverify::conv::Forward, "implicit_gemm_f64", forward<double>)
+    .with(declare_implicit_gemm<double>);
+GRADVERIFY_KERNEL(gradverify::conv::GradInput, "implicit_gemm", grad_input<float>)
+    .with(declare_implicit_gemm<float>);
+GRADVERIFY_KERNEL(gradverify::conv::GradInput, "implicit_gemm_f64", grad_input<double>)
+    .with(declare_implicit_gemm<double>);
+GRADVERIFY_KERNEL(gradverify::conv::GradWeight, "implicit_gemm",
+                  grad_weight<float, GemmResult::partial>)
+    .with(declare_implicit_gemm<float>)
+    .workspace(workspace_bytes<float>);
+GRADVERIFY_KERNEL(gradverify::conv::GradWeight, "implicit_gemm_f64",
+                  grad_weight<double, GemmResult::partial>)
+    .with(declare_implicit_gemm<double>)
+    .workspace(workspace_bytes<double>);
+GRADVERIFY_KERNEL(gradverify::conv::GradWeight, "implicit_gemm_atomics",
+                  grad_weight<float, GemmResult::added>)
+    .with(declare_implicit_gemm<float>)
+    .not_deterministic();
+GRADVERIFY_KERNEL(gradverify::conv::GradWeight, "implicit_gemm_atomics_f64",
+                  grad_weight<double, GemmResult::added>)
+    .with(declare_implicit_gemm<double>)
+    .not_deterministic();
