@@ -49,9 +49,9 @@ void launch(const conv::GradWeight& call) {
 
 constexpr auto nhwc = CUDNN_TENSOR_NHWC;
 
-/// Those of 16 bits also leave pixels out with groups, round partial sums to their type where sums
-/// are long, and leave all of dw out where a grid of a block for each 16 filters would be too
-/// large. docs/results.md has them.
+/// Those of 16 bits also leave pixels out with groups, seem to round partial sums to their type in
+/// some large batches, and leave all of dw out where a grid of a block for each 16 filters would be
+/// too large. docs/results.md has them.
 template <class T, cudnnTensorFormat_t format = CUDNN_TENSOR_NCHW>
 void declare_narrow_weights(KernelDeclaration& kernel) {
     declare_product<T, format>(kernel);
