@@ -378,10 +378,8 @@ class Finder:
         if re.match(r"if\s+constexpr\b", self.of(cursor)):
             self.constant.add(span(condition))
             return
-        for child in children[: children.index(condition)]:
-            first, last = span(child)
-            if first <= span(condition)[0] < last:  # the variable that the condition declares
-                return
+        if declares_variable(children, condition):
+            return
         # As if false is what dropping the body comes to.
         texts = ("false",) if has_else or not self.is_droppable(body) else ()
         if not self.is_mutated(condition):
@@ -400,7 +398,7 @@ class Finder:
         if cursor.kind == CursorKind.FOR_STMT:
             return
         condition = children[1] if cursor.kind == CursorKind.DO_STMT else children[-2]
-        if condition.kind != CursorKind.VAR_DECL and not self.is_mutated(condition):
+        if not declares_variable(children, condition) and not self.is_mutated(condition):
             self.choose_condition(condition, ("false",))
 
     def conditional(self, cursor, children, parent, literals):
@@ -465,6 +463,14 @@ HANDLERS = {
 
 def span(cursor):
     return cursor.extent.start.offset, cursor.extent.end.offset
+
+
+def declares_variable(children, condition):
+    """Whether a condition is the variable that it declares, as in `if (int* p = f())`."""
+    if condition.kind == CursorKind.VAR_DECL:
+        return True
+    before = children[: children.index(condition)]
+    return any(first <= span(condition)[0] < last for first, last in map(span, before))
 
 
 def one_line(text):

@@ -49,6 +49,12 @@ class FindMutants(unittest.TestCase):
                          ["const int c = false ? a : b;", "const int c = true ? a : b;"])  # fmt: skip
         self.assertEqual(self.in_body("const bool c = !p;"), ["const bool c = p;"])
 
+    def test_a_condition_that_declares_a_variable_is_left_alone(self):
+        self.assertEqual(self.in_body("if (const int* c = n) use(*c);", "int* n"),
+                         ["if (const int* c = n) ;"])  # fmt: skip
+        self.assertEqual(self.in_body("while (const int* c = n) use(*c);", "int* n"),
+                         ["while (const int* c = n) ;"])  # fmt: skip
+
     def test_a_statement_is_dropped_but_no_declaration(self):
         self.assertEqual(self.in_body("use(a);"), [";"])
         self.assertEqual(self.in_body("a = b;"), [";"])
