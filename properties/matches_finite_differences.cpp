@@ -30,7 +30,7 @@ constexpr double smooth_step = 0.0625;
 struct Gradient {
     std::string tensor;
     const Array<double>* values;
-    std::vector<double> bounds;  ///< empty where the kernel's values are exact
+    std::vector<Bound> bounds;  ///< empty where the kernel's values are exact
 };
 
 /// <dy, f(t + step * direction)> as a function of the step.
@@ -87,7 +87,8 @@ Comparison compare_along(const Gradient& gradient, const Array<double>& directio
                          const Derivative& derivative) {
     double bound = derivative.error;
     for (std::size_t i = 0; i < gradient.bounds.size(); ++i)
-        bound += std::abs(direction.data[i]) * gradient.bounds[i];
+        if (gradient.bounds[i].is_limited())
+            bound += std::abs(direction.data[i]) * gradient.bounds[i].most();
     Expected expected{.tensor = "<d" + gradient.tensor + ", v>",
                       .sizes = {},
                       .values = {derivative.value},
@@ -108,8 +109,8 @@ Comparison compare_elements(const Gradient& gradient, ForwardAlong& forward) {
         direction.data[i] = 1.0;
         const Derivative derivative = forward.derivative(direction);
         expected.values.push_back(derivative.value);
-        const double bound = gradient.bounds.empty() ? 0.0 : gradient.bounds[i];
-        expected.bounds.push_back(bound == no_bound ? no_bound : derivative.error + bound);
+        const Bound bound = gradient.bounds.empty() ? Bound() : gradient.bounds[i];
+        expected.bounds.push_back(bound + derivative.error);
         direction.data[i] = 0.0;
     }
     return compare(gradient.values->data, expected);
@@ -179,9 +180,8 @@ std::string contradiction_of_references(CaseContext& context,
 
 /// How far a kernel's element may be from the exact derivative: from the reference's, and, where
 /// that was written by hand and takes what the forward pass saved, rounded, for that as well.
-double bound_of_element(const Bounded& reference, const Bounded* derived) {
-    const double bound = bound_of(reference), saved = derived ? bound_of(*derived) : 0.0;
-    return bound == no_bound || saved == no_bound ? no_bound : bound + saved;
+Bound bound_of_element(const Bounded& reference, const Bounded* derived) {
+    return bound_of(reference) + (derived ? bound_of(*derived) : Bound());
 }
 
 }  // namespace

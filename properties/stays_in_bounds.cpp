@@ -45,8 +45,8 @@ std::vector<Expected> same_as(CaseContext& context, const CallResult& first,
         expected.back().admits_nan = context.inputs.admit_nan();
         if (bounded.empty()) continue;
         for (const Bounded& element : bounded[i].data) {
-            const double bound = bound_of(element);
-            expected[i].bounds.push_back(is_exact && bound != no_bound ? 0.0 : twice(bound));
+            const Bound bound = bound_of(element);
+            expected[i].bounds.push_back(is_exact && bound.is_limited() ? Bound() : bound + bound);
         }
     }
     return expected;

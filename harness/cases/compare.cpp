@@ -15,15 +15,10 @@ constexpr std::size_t worst_maximum = 3;
 
 /// How wrong an element is, for ranking: infinite where the comparison allows nothing or where
 /// the result is not a number.
-double severity(double got, double want, double bound) {
+double severity(double got, double want, const Bound& bound) {
     const double error = std::abs(got - want);
     if (!std::isfinite(error)) return INFINITY;
-    return bound > 0.0 ? error / bound : error;
-}
-
-/// Equal infinities are equal; their difference is not a number.
-bool accepts(double got, double want, double bound) {
-    return got == want || std::abs(got - want) <= bound || bound == no_bound;
+    return bound.most() > 0.0 ? error / bound.most() : error;
 }
 
 }  // namespace
@@ -66,17 +61,18 @@ Comparison compare(std::span<const double> got, const Expected& expected) {
     std::vector<std::size_t> wrong;
     for (std::size_t i = 0; i < got.size(); ++i) {
         const double want = expected.values[i];
-        const double bound = expected.bounds.empty() ? 0.0 : expected.bounds[i];
-        if (expected.admits_nan && std::isnan(want) && std::isnan(got[i])) {
+        const Bound bound = expected.bound_at(i);
+        if (is_admitted_nan(expected.admits_nan, got[i], want)) {
             result.saw_nonzero = true;
             continue;
         }
-        result.saw_nonzero |= !accepts(0.0, want, bound);
-        if (!accepts(got[i], want, bound))
+        result.saw_nonzero |= !bound.accepts(0.0, want);
+        if (!bound.accepts(got[i], want))
             wrong.push_back(i);
-        else  // max passes over what is no number: 0 of a bound of 0, or of infinite ones
+        else if (bound.is_limited())
+            // max passes over what is no number: 0 of a bound of 0, or of infinite ones
             result.error_over_bound =
-                std::max(result.error_over_bound, std::abs(got[i] - want) / bound);
+                std::max(result.error_over_bound, std::abs(got[i] - want) / bound.most());
     }
     if (wrong.empty()) return result;
 
@@ -86,11 +82,8 @@ Comparison compare(std::span<const double> got, const Expected& expected) {
         result.map.marks.assign(got.size(), '.');
         for (const std::size_t i : wrong) result.map.marks[i] = '#';
     }
-    const auto bound_of = [&](std::size_t i) {
-        return expected.bounds.empty() ? 0.0 : expected.bounds[i];
-    };
     const auto severity_of = [&](std::size_t i) {
-        return severity(got[i], expected.values[i], bound_of(i));
+        return severity(got[i], expected.values[i], expected.bound_at(i));
     };
     const std::size_t named = std::min(worst_maximum, wrong.size());
     std::partial_sort(wrong.begin(), wrong.begin() + static_cast<std::ptrdiff_t>(named),
@@ -104,7 +97,7 @@ Comparison compare(std::span<const double> got, const Expected& expected) {
                                 .index = unflatten(static_cast<std::int64_t>(i), expected.sizes),
                                 .got = got[i],
                                 .want = expected.values[i],
-                                .bound = bound_of(i)});
+                                .bound = expected.bound_at(i).most()});
     }
     return result;
 }

@@ -10,32 +10,28 @@
 #include <string>
 #include <vector>
 
+#include "harness/cases/bound.hpp"
 #include "harness/cases/outcome.hpp"
 #include "harness/operators/operator.hpp"
 
 namespace gradverify {
 
-/// The bound of an element of which nothing can be said, as where the arithmetic may overflow: any
-/// value passes, a NaN too, and nothing has been compared.
-inline constexpr double no_bound = -1.0;
-
-/// The bound of a value, or `no_bound`.
-inline double bound_of(const Bounded& value) {
+/// The bound of a value; none where the arithmetic may overflow.
+inline Bound bound_of(const Bounded& value) {
     const double error = value.error();
-    return std::isfinite(error) ? error : no_bound;
+    return std::isfinite(error) ? Bound(error) : Bound::none();
 }
-
-/// What two results may differ by that are each within the bound.
-inline double twice(double bound) { return bound == no_bound ? no_bound : 2.0 * bound; }
 
 /// What an output must be: values, and how far each may be off. An empty `bounds` means exactly.
 struct Expected {
     std::string tensor;
     Sizes sizes;
     std::vector<double> values;
-    std::vector<double> bounds;
+    std::vector<Bound> bounds;
     /// Where NaN is expected it is right: the data hold NaN, and the operator says what follows.
     bool admits_nan = false;
+
+    Bound bound_at(std::size_t i) const { return bounds.empty() ? Bound() : bounds[i]; }
 
     static Expected exactly(std::string tensor, const Array<double>& values);
     /// The bound of each element, plus the rounding of the result to its storage type.

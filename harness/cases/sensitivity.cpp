@@ -21,11 +21,11 @@ std::optional<Sensitivity> sensitivity_of(std::span<const Expected> expected,
         const Expected& of = expected[output];
         for (std::size_t i = 0; i < of.values.size(); ++i) {
             if (of.values[i] == 0.0) continue;
-            const double bound = of.bounds.empty() ? 0.0 : of.bounds[i];
-            if (bound == no_bound)
+            const Bound bound = of.bound_at(i);
+            if (!bound.is_limited())
                 ulps.push_back(std::numeric_limits<double>::infinity());
             else if (std::isfinite(of.values[i]))
-                ulps.push_back(bound / ulp_of(types[output], of.values[i]));
+                ulps.push_back(bound.most() / ulp_of(types[output], of.values[i]));
         }
     }
     if (ulps.empty()) return std::nullopt;

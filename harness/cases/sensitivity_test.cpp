@@ -10,7 +10,7 @@ namespace {
 
 using namespace gradverify;
 
-Expected expect(std::vector<double> values, std::vector<double> bounds) {
+Expected expect(std::vector<double> values, std::vector<Bound> bounds) {
     const auto count = static_cast<std::int64_t>(values.size());
     return {
         .tensor = "y", .sizes = {count}, .values = std::move(values), .bounds = std::move(bounds)};
@@ -60,7 +60,7 @@ TEST_CASE("zeros have no ulp, and no bound sees everything") {
     CHECK_FALSE(sensitivity_of(std::vector{expect({0.0}, {1.0})}, std::vector{Rounding{}}));
     CHECK(of({expect({0.0, 2.0}, {})}).median_ulps == 0.0);
     CHECK(of({expect({2.0}, {INFINITY})}).median_ulps == INFINITY);
-    const Sensitivity open = of({expect({2.0, NAN, 1.0}, {no_bound, no_bound, 0x1p-23})});
+    const Sensitivity open = of({expect({2.0, NAN, 1.0}, {Bound::none(), Bound::none(), 0x1p-23})});
     CHECK_FALSE(sensitivity_of(std::vector{expect({NAN, -INFINITY}, {})}, std::vector{Rounding{}}));
     CHECK(open.least_ulps == 1.0);
     CHECK(open.median_ulps == INFINITY);

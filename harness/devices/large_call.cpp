@@ -242,11 +242,9 @@ class LargeRig {
                                   upload(tensor.want_of_others)};
         const Differences wrong = memory_.differences(wanted, tensor.elements());
         Comparison comparison;
-        comparison.saw_nonzero =
-            std::ranges::any_of(tensor.want_of_drawn, [](const WantedValue& want) {
-                const bool passes = std::abs(want.value) <= want.bound || want.bound < 0.0;
-                return !passes;
-            });
+        comparison.saw_nonzero = std::ranges::any_of(
+            tensor.want_of_drawn,
+            [](const WantedValue& want) { return !want.bound.accepts(0.0, want.value); });
         comparison.map = {.tensor = tensor.name,
                           .sizes = tensor.sizes,
                           .wrong = wrong.count,
@@ -276,7 +274,7 @@ class LargeRig {
                 .index = index_in_memory(element, tensor.sizes, tensor.strides),
                 .got = number_of(tensor.dtype, bits),
                 .want = want.value,
-                .bound = want.bound,
+                .bound = want.bound.most(),
                 .dtype = tensor.dtype};
     }
 

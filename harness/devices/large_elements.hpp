@@ -6,13 +6,8 @@
 
 #include <cstdint>
 
+#include "harness/cases/bound.hpp"
 #include "harness/numbers/dtype.hpp"
-
-#ifdef __CUDACC__
-#define GRADVERIFY_ON_BOTH __host__ __device__
-#else
-#define GRADVERIFY_ON_BOTH
-#endif
 
 namespace gradverify {
 
@@ -163,13 +158,13 @@ struct CopiedBits {
     }
 };
 
-/// What an element must be, and how far it may be off; below zero whatever it is.
+/// What an element must be, and how far it may be off.
 struct WantedValue {
-    double value = 0.0, bound = 0.0;
+    double value = 0.0;
+    Bound bound;
 };
 
-/// A tensor of copies: its elements are near the tables' values. In the accepting form, so that a
-/// NaN differs, but where one is expected.
+/// A tensor of copies: its elements are near the tables' values.
 struct CopiedValues {
     const void* data;
     DType dtype;
@@ -183,11 +178,8 @@ struct CopiedValues {
         const TableEntry entry = entry_of(layout, drawn, i);
         const WantedValue want = (entry.is_drawn ? of_drawn : of_others)[entry.index];
         const double got = number_of(dtype, load_bits(data, i, bytes));
-        if (got == want.value || want.bound < 0.0) return false;
-        if (admits_nan && want.value != want.value && got != got) return false;
-        const double error = got < want.value ? want.value - got : got - want.value;
-        const bool is_near = error <= want.bound;
-        return !is_near;
+        return !is_admitted_nan(admits_nan, got, want.value) &&
+               !want.bound.accepts(got, want.value);
     }
 };
 

@@ -95,10 +95,10 @@ TEST_CASE("what is filled does not differ, and what is changed does, first and l
     CHECK(found.last == 24);
 }
 
-TEST_CASE("values differ beyond their bound, a NaN where none is expected, and never below zero") {
+TEST_CASE("values differ beyond their bound, a NaN where none is expected, and never without one") {
     std::vector<float> data{1.0f, 1.5f, NAN, NAN, 7.0f};
     const std::vector<WantedValue> want{
-        {1.0, 0.0}, {1.0, 0.5}, {1.0, 9.0}, {NAN, 0.0}, {1.0, -1.0}};
+        {1.0, 0.0}, {1.0, 0.5}, {1.0, 9.0}, {NAN, 0.0}, {1.0, Bound::none()}};
     const auto differs = [&](bool admits_nan, std::int64_t i) {
         return CopiedValues{data.data(),  DType::f32, 4,           admits_nan,
                             {.inner = 5}, drawn({0}), want.data(), want.data()}

@@ -167,7 +167,7 @@ Tolerance tolerance(const BoundedGradient& gradient, const Array<double>& direct
     Tolerance sum;
     for (std::size_t i = 0; i < direction.data.size(); ++i) {
         if (direction.data[i] == 0.0) continue;
-        sum.bound += std::abs(direction.data[i]) * gradient.bounds[i];
+        sum.bound += std::abs(direction.data[i]) * gradient.bounds[i].most();
         const double term = std::abs(direction.data[i] * gradient.values.data[i]);
         // A kernel's NaN must not become its own excuse.
         if (std::isfinite(term)) sum.magnitude += term;
@@ -180,7 +180,7 @@ Tolerance tolerance(const BoundedGradient& gradient, const Array<double>& direct
 void expect(Expected& expected, const Sides& between, const Tolerance& off) {
     if (!std::isfinite(between.low) || !std::isfinite(between.high)) {
         expected.values.push_back(0.0);
-        expected.bounds.push_back(no_bound);
+        expected.bounds.push_back(Bound::none());
         return;
     }
     // What this file's own double arithmetic loses.
@@ -219,9 +219,9 @@ Comparison compare_elements(const Line& line, const BoundedGradient& gradient) {
     Expected expected{"d" + gradient.tensor, gradient.values.sizes, {}, {}};
     for (double& element : direction.data) {
         element = 1.0;
-        if (gradient.bounds[expected.values.size()] == no_bound) {
+        if (!gradient.bounds[expected.values.size()].is_limited()) {
             expected.values.push_back(0.0);
-            expected.bounds.push_back(no_bound);
+            expected.bounds.push_back(Bound::none());
         } else {
             expect(expected, sides(line, *line.at(0.0, direction), direction, gradient),
                    tolerance(gradient, direction));
@@ -244,9 +244,9 @@ void keep_few(Array<double>& direction, std::uint64_t seed) {
 
 }  // namespace
 
-void leave_out_unbounded(const std::vector<double>& bounds, Array<double>& values) {
+void leave_out_unbounded(const std::vector<Bound>& bounds, Array<double>& values) {
     for (std::size_t i = 0; i < bounds.size(); ++i)
-        if (bounds[i] == no_bound) values.data[i] = 0.0;
+        if (!bounds[i].is_limited()) values.data[i] = 0.0;
 }
 
 Outcome matches_derivatives_along(CaseContext& context,

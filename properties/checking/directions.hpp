@@ -18,14 +18,14 @@ namespace gradverify {
 struct BoundedGradient {
     std::string tensor;
     Array<double> values;
-    std::vector<double> bounds;
+    std::vector<Bound> bounds;
     /// The gradient that follows from the branches which the forward function takes.
     std::vector<double> by_branches;
 };
 
-/// Of an element that may be anything (`no_bound`) nothing is asked, neither its value nor a step
-/// along it: sets it to zero in the gradient or in a direction. Without bounds nothing changes.
-void leave_out_unbounded(const std::vector<double>& bounds, Array<double>& values);
+/// Sets to zero, in the gradient or in a direction, each element that may be anything: neither its
+/// value nor a step along it is asked for. Without bounds nothing changes.
+void leave_out_unbounded(const std::vector<Bound>& bounds, Array<double>& values);
 
 /// Along random directions, and along each element where the problem is small. Errored where the
 /// forward function's derivative contradicts its values.

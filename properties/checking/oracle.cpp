@@ -236,7 +236,8 @@ std::vector<Expected> Oracle::expected() {
         expected.push_back(Expected::exactly(subject_.pass().outputs[i], results[i]));
         if (i < admitted.size())
             for (const Bounded& element : admitted[i].data)
-                expected[i].bounds.push_back(std::isfinite(element.error()) ? 0.0 : no_bound);
+                expected[i].bounds.push_back(bound_of(element).is_limited() ? Bound()
+                                                                            : Bound::none());
         expected.back().admits_nan = inputs_.admit_nan();
         if (i < inputs_.initial_outputs().size())
             for (std::size_t j = 0; j < expected[i].values.size(); ++j)

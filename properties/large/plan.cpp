@@ -100,8 +100,7 @@ class Tables {
     std::vector<WantedValue> wanted(const Expected& expected) const {
         std::vector<WantedValue> table(expected.values.size());
         for_each_offset(expected.tensor, [&](std::size_t i, std::size_t offset) {
-            table[offset] = {expected.values[i],
-                             expected.bounds.empty() ? 0.0 : expected.bounds[i]};
+            table[offset] = {expected.values[i], expected.bound_at(i)};
         });
         return table;
     }

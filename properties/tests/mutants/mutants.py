@@ -55,7 +55,7 @@ NUMBERS_PER_FILE = 10000
 
 # What decides a verdict, what is drawn, or what a failure is shrunk to.
 DECIDERS = (
-    "harness/cases/compare.cpp", "harness/cases/sensitivity.cpp",
+    "harness/cases/bound.hpp", "harness/cases/compare.cpp", "harness/cases/sensitivity.cpp",
     "harness/devices/arena.cpp", "harness/devices/launch.cpp", "harness/devices/poison.cpp",
     "harness/numbers/bounded*.hpp", "harness/numbers/differences.cpp",
     "harness/numbers/element_bits.cpp",

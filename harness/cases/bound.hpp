@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Decides whether one element of an output is right. The host and a GPU ask the same function, so
+// there is one comparison. Does not know where expected values and bounds come from.
+#pragma once
+
+#ifdef __CUDACC__
+#define GRADVERIFY_ON_BOTH __host__ __device__
+#else
+#define GRADVERIFY_ON_BOTH
+#endif
+
+namespace gradverify {
+
+/// How far an element may be from what is expected. There may be no limit, as where the arithmetic
+/// may overflow: any value passes then, a NaN too, and nothing has been compared.
+class Bound {
+  public:
+    constexpr Bound(double most = 0.0) : most_(most) {}  // NOLINT: a number is a bound
+    static constexpr Bound none() {
+        Bound bound;
+        bound.is_limited_ = false;
+        return bound;
+    }
+
+    constexpr bool is_limited() const { return is_limited_; }
+    /// **Ranges** of a bound with a limit.
+    constexpr double most() const { return most_; }
+
+    /// What two results may differ by that are each within one of the bounds.
+    Bound operator+(const Bound& other) const {
+        return is_limited_ && other.is_limited_ ? Bound(most_ + other.most_) : none();
+    }
+    constexpr bool operator==(const Bound&) const = default;
+
+    /// In the accepting form, so that a NaN is wrong, and one in the bound accepts nothing. Equal
+    /// infinities are equal; their difference is no number.
+    GRADVERIFY_ON_BOTH bool accepts(double got, double want) const {
+        if (!is_limited_ || got == want) return true;
+        const double error = got < want ? want - got : got - want;
+        return error <= most_;
+    }
+
+  private:
+    double most_;
+    bool is_limited_ = true;
+};
+
+/// Whether both are NaN, where that is right: the data hold NaN, and the operator says what
+/// follows.
+GRADVERIFY_ON_BOTH inline bool is_admitted_nan(bool admits_nan, double got, double want) {
+    return admits_nan && want != want && got != got;
+}
+
+}  // namespace gradverify
