@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/devices/poison.hpp"
 
+#include <stdexcept>
+
 #include "harness/numbers/element_bits.hpp"
 
 namespace gradverify {
@@ -29,9 +31,13 @@ Patterns patterns_of(DType dtype) {
             return {0xfd, 0x7d, 0x1.8p+14};
         case DType::f32:
             return {0x7fc0a5a5, 0x7fc0d1ed, 0x1.8p+126};
-        default:
+        case DType::f64:
             return {0x7ff8a5a5a5a5a5a5, 0x7ff8d1edd1edd1ed, 0x1.8p+1022};
+        case DType::i32:
+        case DType::i64:
+            break;
     }
+    throw std::logic_error("integers have no NaN");
 }
 
 // An integer poison is an index far outside of any tensor; two calls have two of them.

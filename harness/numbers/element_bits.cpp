@@ -5,6 +5,7 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <stdexcept>
 
 namespace gradverify {
 
@@ -34,9 +35,15 @@ Narrow narrow(DType dtype) {
             return {5, 2};
         case DType::f16:
             return {5, 10};
-        default:
+        case DType::bf16:
             return {8, 7};
+        case DType::f32:
+        case DType::f64:
+        case DType::i32:
+        case DType::i64:
+            break;
     }
+    throw std::logic_error("a type of 32 bits or more is not narrow");
 }
 
 /// Rounds to a type of fewer digits than a double has.
