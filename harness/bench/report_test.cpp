@@ -188,12 +188,15 @@ TEST_CASE("requests and measurements travel as they are") {
     CHECK(refusal([] { MeasureRequest::from_json("{}"); }).starts_with("measure: "));
     CHECK(refusal([] { bench_data_named("ones"); }).ends_with("zeros, integers, decimals"));
 
-    const Timing timing = timing_from_json(to_json(Made("plain").result.timing));
+    Outcome outcome = Outcome::passed();
+    outcome.measured = Made("plain").result.timing;
+    const auto timing = std::get<Timing>(Outcome::from_json(outcome.to_json()).measured);
     CHECK(timing.samples == std::vector<double>{2.1e-3, 1.9e-3, 2e-3});
     CHECK(timing.tensors.size() == 3);
     CHECK(timing.tensors[0].size(1) == 500000);
     CHECK(timing.tensors[2].stride(0) == 500000);
-    const Ceilings measured = ceilings_from_json(to_json(ceilings));
+    outcome.measured = ceilings;
+    const auto measured = std::get<Ceilings>(Outcome::from_json(outcome.to_json()).measured);
     CHECK(measured.device_name == "GPU 9");
     REQUIRE(measured.find(ceiling_f16));
     CHECK(measured.find(ceiling_f16)->flops == 100e12);

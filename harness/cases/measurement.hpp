@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides what `bench` asks of a worker beside cases, and how questions and answers are JSON: an
-// answer is an outcome that carries it in `measured`.
+// Decides what `bench` asks of a worker beside cases, and how a question is JSON. The answer is an
+// outcome that carries it in `measured`.
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <string_view>
-
-#include "harness/cases/timing.hpp"
 
 namespace gradverify {
 
@@ -39,11 +37,5 @@ struct MeasureRequest {
     /// **Errors** std::invalid_argument.
     static MeasureRequest from_json(std::string_view line);
 };
-
-std::string to_json(const Timing& timing);
-std::string to_json(const Ceilings& ceilings);
-/// **Errors** std::invalid_argument, here and below.
-Timing timing_from_json(std::string_view text);
-Ceilings ceilings_from_json(std::string_view text);
 
 }  // namespace gradverify

@@ -7,8 +7,10 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
+#include "harness/cases/timing.hpp"
 #include "harness/numbers/dtype.hpp"
 
 namespace gradverify {
@@ -58,6 +60,8 @@ struct Outcome {
     Verdict verdict = Verdict::vacuous;
     /// For failed: what is wrong in one sentence. For skipped and errored: the reason.
     std::string message;
+    /// Skipped since the launcher refused the problem, as its kernel declares that it may.
+    bool is_refusal = false;
     /// For failed, where elements can be named: the worst first.
     std::vector<WrongElement> worst;
     std::vector<WrongMap> maps;
@@ -71,8 +75,8 @@ struct Outcome {
     /// Processor time of the whole case, which a loaded machine does not stretch.
     double seconds_cpu = 0.0;
 
-    /// What a request of `bench` found, as JSON; see measure.hpp.
-    std::string measured;
+    /// What a request of `bench` found; see measurement.hpp.
+    std::variant<std::monostate, Timing, Ceilings> measured;
 
     /// The driver's own note, which does not travel.
     Discovery discovery = Discovery::answered;
@@ -83,6 +87,9 @@ struct Outcome {
     }
     static Outcome skipped(std::string reason) {
         return {.verdict = Verdict::skipped, .message = std::move(reason)};
+    }
+    static Outcome refused(std::string reason) {
+        return {.verdict = Verdict::skipped, .message = std::move(reason), .is_refusal = true};
     }
     static Outcome errored(std::string reason) {
         return {.verdict = Verdict::errored, .message = std::move(reason)};

@@ -41,6 +41,7 @@ Outcome any_outcome() {
     Outcome outcome;
     outcome.verdict = static_cast<Verdict>(*rc::gen::inRange(0, 5));
     outcome.message = *rc::gen::container<std::string>(rc::gen::inRange<char>(0, 127));
+    outcome.is_refusal = *rc::gen::arbitrary<bool>();
     for (int count = *rc::gen::inRange(0, 3); count > 0; --count)
         outcome.worst.push_back({.tensor = "dw",
                                  .index = *rc::gen::arbitrary<std::vector<std::int64_t>>(),
@@ -76,6 +77,7 @@ TEST_CASE("an outcome comes out of its JSON as it went in, NaN and infinities in
         const Outcome out = Outcome::from_json(line);
         RC_ASSERT(out.verdict == in.verdict);
         RC_ASSERT(out.message == in.message);
+        RC_ASSERT(out.is_refusal == in.is_refusal);
         RC_ASSERT(out.worst.size() == in.worst.size());
         for (std::size_t i = 0; i < in.worst.size(); ++i) {
             RC_ASSERT(out.worst[i].tensor == in.worst[i].tensor);

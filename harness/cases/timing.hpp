@@ -31,8 +31,8 @@ struct Timing {
     /// Of the buffers, used by turns, and whether they are too large for the cache to serve them.
     std::int64_t copies = 1;
     bool outgrows_cache = false;
-    bool not_served = false, device_lost = false;  ///< as of RunStatus
-    std::vector<TensorView> tensors{};             ///< as the launcher gets them
+    bool not_served = false, is_refusal = false, device_lost = false;  ///< as of RunStatus
+    std::vector<TensorView> tensors{};  ///< as the launcher gets them
 };
 
 /// A speed of arithmetic, as measured.

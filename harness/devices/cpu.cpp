@@ -160,6 +160,7 @@ class CpuDevice final : public Device {
         if (const std::string error = simt::take_error(); !error.empty()) {
             status.error = error;
             status.not_served = is_cuda_only;
+            status.is_refusal = false;
         }
         // What a launch error keeps from being launched is not to be missed.
         if (status.ok())
@@ -178,6 +179,7 @@ class CpuDevice final : public Device {
             RunStatus status = run(kernel, call, setting, DelayedStream::none);
             timing.error = status.error;
             timing.not_served = status.not_served;
+            timing.is_refusal = status.is_refusal;
             return status;
         };
         take();  // the first call meets new memory

@@ -97,7 +97,7 @@ class CudaDevice final : public Device {
             std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
         if (launched != cudaSuccess || finished != cudaSuccess) {
             status.error = text_of(finished != cudaSuccess ? finished : launched);
-            status.not_served = false;
+            status.not_served = status.is_refusal = false;
         }
         if (finished != cudaSuccess) {
             cudaGetLastError();

@@ -252,6 +252,7 @@ Timing time_on_cuda(const KernelDeclaration& kernel, const PassCall& call,
         status.refuse(kernel, refused.what());
         timing.error = status.error;
         timing.not_served = status.not_served;
+        timing.is_refusal = status.is_refusal;
     } catch (const std::exception& wrong) {
         timing.error = wrong.what();
         timing.samples.clear();

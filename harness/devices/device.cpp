@@ -5,7 +5,6 @@
 #include <stdexcept>
 
 #include "harness/base/errors.hpp"
-#include "harness/registry/not_supported.hpp"
 
 namespace gradverify {
 
@@ -42,8 +41,8 @@ std::vector<std::string> built_devices() {
 }
 
 void RunStatus::refuse(const KernelDeclaration& kernel, const char* why) {
-    not_served = kernel.may_refuse_problems;
-    error = not_served ? std::string(refused_prefix) + why
+    not_served = is_refusal = kernel.may_refuse_problems;
+    error = is_refusal ? "refused: " + std::string(why)
                        : "the launcher refuses the problem, and does not declare may_refuse(): " +
                              std::string(why);
 }

@@ -29,6 +29,7 @@ struct RunStatus {
     /// The error is that the device does not serve what the kernel does, or that the kernel refuses
     /// the problem and may: no kernel is to blame for it.
     bool not_served = false;
+    bool is_refusal = false;  ///< not served since the kernel refuses
     /// The device can't be used by this process any more (a sticky CUDA error).
     bool device_lost = false;
 

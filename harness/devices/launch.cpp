@@ -102,7 +102,7 @@ class Rig {
             const NotedLaunch launch;
             Timing timing = call_.device.time(declaration_, pass_call, call_.setting, options);
             lost |= timing.device_lost;
-            if (timing.not_served) throw NotServed(timing.error);
+            if (timing.not_served) throw NotServed(timing.error, timing.is_refusal);
             timing.tensors = std::move(tensors);
             return timing;
         });
@@ -185,7 +185,7 @@ RunStatus run_launcher(Device& device, const KernelDeclaration& kernel, const Pa
         status = device.run(kernel, call, setting, delayed);
     }
     lost |= status.device_lost;
-    if (status.not_served) throw NotServed(status.error);
+    if (status.not_served) throw NotServed(status.error, status.is_refusal);
     return status;
 }
 

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "harness/cases/outcome.hpp"
 #include "harness/devices/arena.hpp"
 #include "harness/devices/device.hpp"
 #include "harness/registry/registry.hpp"
@@ -51,10 +52,20 @@ struct CallResult {
     std::string complaint() const;
 };
 
-/// The device does not serve what a kernel does: inline PTX on the cpu device, for example.
+/// The device does not serve what a kernel does, inline PTX on the cpu device for example; or the
+/// kernel refuses the problem, as it may.
 class NotServed : public std::runtime_error {
   public:
-    using std::runtime_error::runtime_error;
+    explicit NotServed(const std::string& why, bool is_refusal = false)
+        : std::runtime_error(why), is_refusal_(is_refusal) {}
+
+    /// What the case comes to whose kernel it is: skipped.
+    Outcome outcome() const {
+        return is_refusal_ ? Outcome::refused(what()) : Outcome::skipped(what());
+    }
+
+  private:
+    bool is_refusal_;
 };
 
 /// Calls the kernel once.

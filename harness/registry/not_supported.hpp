@@ -4,7 +4,6 @@
 #pragma once
 
 #include <stdexcept>
-#include <string_view>
 
 namespace gradverify {
 
@@ -16,8 +15,5 @@ class NotSupported : public std::runtime_error {
     // Defined in the library, so that every unit throws the class that the library catches.
     ~NotSupported() override;
 };
-
-/// With which the reason of a case that was skipped so begins.
-inline constexpr std::string_view refused_prefix = "refused: ";
 
 }  // namespace gradverify

@@ -6,7 +6,6 @@
 #include <stdexcept>
 
 #include "harness/base/interrupt.hpp"
-#include "harness/registry/not_supported.hpp"
 #include "harness/run/redraw.hpp"
 #include "harness/run/row_verdict.hpp"
 #include "harness/run/shrink.hpp"
@@ -373,7 +372,7 @@ class Check {
                 break;
             case Verdict::skipped:
                 ++serving.skips[outcome.message];
-                if (outcome.message.starts_with(refused_prefix)) ++result.refused;
+                if (outcome.is_refusal) ++result.refused;
                 break;
             case Verdict::failed:
             case Verdict::errored:

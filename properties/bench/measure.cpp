@@ -58,7 +58,7 @@ Outcome measure_time(const Registry& registry, const MeasureRequest& request) {
                                       {.repetitions = request.repetitions, .graph = request.graph});
     if (!timing.error.empty()) return Outcome::failed(timing.error);
     Outcome outcome = Outcome::passed();
-    outcome.measured = to_json(timing);
+    outcome.measured = timing;
     return outcome;
 }
 
@@ -68,10 +68,10 @@ Outcome measure(const Registry& registry, const MeasureRequest& request) {
     try {
         if (request.what == MeasureRequest::What::time) return measure_time(registry, request);
         Outcome outcome = Outcome::passed();
-        outcome.measured = to_json(device_named(request.device).measure_ceilings());
+        outcome.measured = device_named(request.device).measure_ceilings();
         return outcome;
     } catch (const NotServed& reason) {
-        return Outcome::skipped(reason.what());
+        return reason.outcome();
     }
 }
 

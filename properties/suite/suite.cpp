@@ -178,7 +178,7 @@ Outcome KernelSuite::run(std::string_view printed) const {
     try {
         outcome = check_decided(property, context);
     } catch (const NotServed& reason) {
-        outcome = Outcome::skipped(reason.what());
+        outcome = reason.outcome();
     }
     outcome.multiply_adds = kernel.pass->multiply_adds(checked.problem);
     outcome.seconds_kernel = context.caller.seconds();

@@ -145,6 +145,7 @@ TEST_CASE("what a launcher may refuse is skipped, and nothing else is for it") {
         };
         const Outcome refused = run("k=3,in=1x1:seed=1");
         CHECK(refused.verdict == Verdict::skipped);
+        CHECK(refused.is_refusal);
         CHECK(refused.message == "refused: too many channels");
         CHECK(run("k=2,in=1x1:seed=1").verdict == Verdict::passed);
         // What becomes of the call before is not looked at.
@@ -153,7 +154,7 @@ TEST_CASE("what a launcher may refuse is skipped, and nothing else is for it") {
                                                            .device = device,
                                                            .kernel = "conv.grad_bias/may_refuse",
                                                            .problem = "k=3,in=1x1"});
-        CHECK(timed.verdict == Verdict::skipped);
+        CHECK(timed.is_refusal);
         CHECK(timed.message == "refused: too many channels");
         const auto forward = check_all(suite, "conv.forward/always_refuses", "*", device);
         CHECK(forward.at("always_refuses").verdict == Verdict::errored);
