@@ -165,7 +165,7 @@ class CpuDevice final : public Device {
         // What a launch error keeps from being launched is not to be missed.
         if (status.ok())
             status.error = simt::why_unordered(kernel.stream_use == StreamUse::given_only);
-        status.accesses_checked = simt::take_counters().accesses_checked;
+        status.accesses_checked = simt::take_accesses_checked();
         for (simt::Finding& finding : simt::take_findings())
             status.findings.push_back(std::move(finding.text));
         return status;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the harness asks of the CPU device: the schedule of the next launches, the first error,
-// counters, device memory, the buffers of a call, and streams. No CUDA name appears here, so that
+// findings, device memory, the buffers of a call, and streams. No CUDA name appears here, so that
 // host code which includes the real CUDA headers may include this too. State is per OS thread, but
 // for device memory.
 #pragma once
@@ -26,7 +26,7 @@ struct Schedule {
     Order threads = Order::ascending;
     Order blocks = Order::ascending;
     std::uint64_t seed = 0;
-    /// In the checked variant a thread gives way to others at one access in about so many, drawn
+    /// In the checked variant a thread gives way to others at about one access in this many, drawn
     /// from the seed; 0: never.
     std::uint32_t give_way_one_in = 0;
 };
@@ -43,16 +43,9 @@ std::string take_error();
 /// PTX. To be asked before it.
 bool error_is_cuda_only();
 
-/// What this OS thread's launches did since the last `take_counters`.
-struct Counters {
-    std::uint64_t launches = 0;
-    std::uint64_t threads = 0;
-    std::uint64_t barriers = 0;          ///< one per thread and barrier
-    std::uint64_t warp_collectives = 0;  ///< one per lane and collective: shuffles, votes, syncwarp
-    std::uint64_t switches = 0;          ///< from one fiber to another
-    std::uint64_t accesses_checked = 0;  ///< by the checked variant, of what threads can share
-};
-Counters take_counters();
+/// How many accesses of what threads can share the checked variant has reported in this OS thread's
+/// launches since the last call.
+std::uint64_t take_accesses_checked();
 
 /// From now on each block that a launch of any OS thread begins is counted in `*blocks`, before its
 /// first thread runs: whoever watches sees whether a long launch gets on. It must outlive all
@@ -69,7 +62,6 @@ enum class FindingKind {
     barrier,        ///< threads of a block meet at different barriers
     warp_mask,      ///< a warp primitive names a lane that is not there
 };
-const char* name_of(FindingKind kind);
 
 struct Finding {
     FindingKind kind;
@@ -80,13 +72,6 @@ struct Finding {
 /// finding for each kind and pair of source lines.
 std::vector<Finding> take_findings();
 
-/// What is left to taste.
-struct Checks {
-    /// A full mask may name lanes that have exited, or that a block's last warp lacks.
-    bool full_mask_may_name_absent_lanes = true;
-};
-void set_checks(const Checks& checks);
-
 /// Device memory: filled with 0xFF, aligned to 256 bytes, its end (rounded up to 256 bytes) at an
 /// unmapped page, another before its first page. From any OS thread.
 ///
@@ -94,9 +79,6 @@ void set_checks(const Checks& checks);
 void* allocate_device(std::size_t bytes);
 /// **Errors** false when the pointer is not one of `allocate_device`'s; null is fine.
 bool free_device(void* pointer);
-/// For a report of a crash: what lies at this address, "" if nothing that the device knows.
-/// Takes no lock and allocates nothing: may be called in a signal handler on an alternate stack.
-const char* describe_address(const void* address) noexcept;
 
 /// Which end of a region lies at an unmapped page.
 enum class Edge { end, begin };

@@ -7,15 +7,12 @@
 
 #include "gradverify_simt/runtime_types.hpp"
 #include "harness/simt/execute/executor.hpp"
+#include "harness/simt/races/findings.hpp"
 
 namespace gradverify::simt {
 namespace {
 
 constexpr std::size_t threads_shown = 4;
-
-void print(std::ostream& out, const uint3& index) {
-    out << '(' << index.x << ", " << index.y << ", " << index.z << ')';
-}
 
 }  // namespace
 
@@ -41,7 +38,7 @@ std::string Executor::who_waits() const {
         out << "; " << ranks.size() << (ranks.size() == 1 ? " waits " : " wait ") << place << ": ";
         for (std::size_t i = 0; i < ranks.size() && i < threads_shown; ++i) {
             if (i > 0) out << ", ";
-            print(out, by_rank_[ranks[i]].index);
+            out << text_of(by_rank_[ranks[i]].index);
         }
         if (ranks.size() > threads_shown) out << " ...";
     }
@@ -51,9 +48,8 @@ std::string Executor::who_waits() const {
 
 [[gnu::noinline]] void Executor::record_deadlock() {
     std::ostringstream out;
-    out << launch_text() << ": deadlock in block ";
-    print(out, unit::state.block_index);
-    out << " of " << threads_ << " threads" << who_waits();
+    out << launch_text() << ": deadlock in block " << text_of(unit::state.block_index) << " of "
+        << threads_ << " threads" << who_waits();
     fail(cudaErrorLaunchTimeout, out.str());
 }
 

@@ -2,6 +2,7 @@
 // The functions that compiled units call, and the host-side API: each hands over to the executor
 // of its OS thread.
 #include <cstdint>
+#include <utility>
 
 #include "gradverify_simt/runtime_types.hpp"
 #include "harness/simt/execute/executor.hpp"
@@ -13,7 +14,9 @@ namespace gradverify::simt {
 void set_schedule(const Schedule& schedule) { Executor::of_this_thread().set_schedule(schedule); }
 std::string take_error() { return Executor::of_this_thread().take_error(); }
 bool error_is_cuda_only() { return Executor::of_this_thread().error_is_cuda_only(); }
-Counters take_counters() { return Executor::of_this_thread().take_counters(); }
+std::uint64_t take_accesses_checked() {
+    return std::exchange(Executor::of_this_thread().accesses_checked, 0);
+}
 
 }  // namespace gradverify::simt
 

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <exception>
 #include <memory>
+#include <numeric>
 #include <stdexcept>
 #include <utility>
 
@@ -14,6 +15,7 @@
 #include "harness/simt/faults/source_line.hpp"
 #include "harness/simt/races/detector.hpp"
 #include "harness/simt/runtime/device_limits.hpp"
+#include "harness/simt/runtime/device_memory.hpp"
 #include "harness/simt/runtime/streams.hpp"
 
 namespace gradverify::simt {
@@ -48,25 +50,11 @@ constinit std::atomic<std::atomic<std::uint64_t>*> counted_in = nullptr;
 
 bool same(const dim3& a, const dim3& b) { return a.x == b.x && a.y == b.y && a.z == b.z; }
 
-std::string text_of(const dim3& size) {
-    return "(" + std::to_string(size.x) + ", " + std::to_string(size.y) + ", " +
-           std::to_string(size.z) + ")";
-}
-
 std::uint64_t volume(const dim3& size) { return std::uint64_t{size.x} * size.y * size.z; }
 
 std::uint64_t resident_blocks(const unit::LaunchConfig& config) {
     return multiprocessors * static_cast<std::uint64_t>(blocks_per_multiprocessor_of(
                                  static_cast<int>(volume(config.block)), config.shared_bytes));
-}
-
-std::uint64_t greatest_common_divisor(std::uint64_t a, std::uint64_t b) {
-    while (b != 0) {
-        const std::uint64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
 }
 
 }  // namespace
@@ -112,8 +100,6 @@ std::string Executor::take_error() {
     error_is_cuda_only_ = false;
     return std::exchange(error_, std::string());
 }
-
-Counters Executor::take_counters() { return std::exchange(counters_, Counters()); }
 
 void Executor::fail(int cuda_error, const std::string& text) {
     last_cuda_error = cuda_error;
@@ -191,20 +177,17 @@ void Executor::launch(const unit::LaunchConfig& config, const char* kernel, unit
                                 }});
     }
     begin_block();
-    ++counters_.launches;
     state.in_kernel = true;
     state.thread = *state.next++;
     current_ = &fibers_.next();
     if (current_->stopped_at == nullptr) fibers_.prepare_next();
     fibers_.take_next();
-    ++counters_.switches;
     switch_fiber_elsewhere(main_, *current_, false);
-    if (detector != nullptr) counters_.accesses_checked += detector->end_launch();
+    if (detector != nullptr) accesses_checked += detector->end_launch();
     detecting = nullptr;
     current_ = &main_;
     fast_ = true;
     state.in_kernel = false;
-    counters_.threads += blocks_begun_ * threads_;
     if (fault_.signal != 0) [[unlikely]]
         record_fault();
 }
@@ -237,7 +220,7 @@ void Executor::set_dimensions(const unit::LaunchConfig& config) {
         // A step that is prime to the number of blocks visits each once, without a table.
         block_offset_ = random_.next() % blocks_;
         block_stride_ = random_.next() % blocks_ | 1;
-        while (greatest_common_divisor(block_stride_, blocks_) != 1) ++block_stride_;
+        while (std::gcd(block_stride_, blocks_) != 1) ++block_stride_;
     }
     ++launches_scheduled_;
     if (same(table_block_, config.block)) return;
@@ -359,8 +342,10 @@ void Executor::record_fault() {
     signal_stack_.forget_frames();
     const Fault fault = std::exchange(fault_, Fault());
     const std::string source = fault.source();
-    fail(cudaErrorIllegalAddress, (source.empty() ? "" : source + ": ") +
-                                      fault.what(shared_.describe(fault.address)) + thread_text());
+    const std::string what = has_stack_guard(fault.address)
+                                 ? describe_address(fault.address)
+                                 : fault.what(shared_.describe(fault.address));
+    fail(cudaErrorIllegalAddress, (source.empty() ? "" : source + ": ") + what + thread_text());
 }
 
 void Executor::abandon_at(const Fault& fault) {

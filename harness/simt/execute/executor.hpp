@@ -141,7 +141,6 @@ class Executor {
     void set_schedule(const Schedule& schedule);
     std::string take_error();
     bool error_is_cuda_only() const { return error_is_cuda_only_; }
-    Counters take_counters();
 
     /// With a detector, the unit's accesses are reported to it.
     void launch(const unit::LaunchConfig& config, const char* kernel, unit::Entry entry,
@@ -168,12 +167,14 @@ class Executor {
         const char* after = "";
     };
     [[noreturn]] void trap(int cuda_error, const TrapText& text, unit::Place place);
+    bool has_stack_guard(const void* address) const { return fibers_.has_guard(address); }
     /// Ends the launch, from the signal handler of the thread's fault. Safe there.
     [[noreturn]] void abandon_at(const Fault& fault);
 
     /// Records an error of the run-time API or of a launch; the text is kept when it is the first.
     void fail(int cuda_error, const std::string& text);
     int last_cuda_error = 0;
+    std::uint64_t accesses_checked = 0;
 
     /// The most dynamic shared memory that any kernel was allowed beyond the default.
     std::size_t dynamic_shared_limit = SharedMemory::default_limit_bytes;
@@ -238,7 +239,6 @@ class Executor {
     bool fast_ = true;  ///< no thread of this block has blocked
     const unit::ThreadSlot* order_end_ = nullptr;
     ReadyPositions ready_;
-    Counters counters_;
     std::array<Fiber*, max_block_threads + 1> fiber_of_{};  ///< by position; null: none
     std::array<unit::ThreadSlot, max_block_threads> order_, by_rank_;
     std::array<std::uint16_t, max_block_threads> position_of_{};

@@ -5,7 +5,6 @@
 #include <sys/mman.h>
 
 #include <algorithm>
-#include <atomic>
 #include <new>
 
 namespace gradverify::simt {
@@ -28,16 +27,6 @@ constexpr std::size_t distinct_offsets = 64;
 // More than a page: a frame larger than the guard could step over it where the compiler does not
 // probe the stack. A multiple of every page size.
 constexpr std::size_t guard_bytes = std::size_t{64} * 1024;
-
-// One entry per stack ever made, readable from a signal handler.
-constexpr std::size_t max_guards = 65536;
-std::atomic<char*> guards[max_guards];
-std::atomic<std::size_t> guard_count{0};
-
-void remember_guard(char* guard) {
-    const std::size_t i = guard_count.fetch_add(1);
-    if (i < max_guards) guards[i].store(guard);
-}
 
 #ifdef GRADVERIFY_SIMT_ASAN
 thread_local Fiber* left = nullptr;
@@ -63,7 +52,6 @@ char* make_stack() {
     if (mapping == MAP_FAILED) throw std::bad_alloc();
     auto* guard = static_cast<char*>(mapping);
     mprotect(guard, guard_bytes, PROT_NONE);
-    remember_guard(guard);
     return guard + guard_bytes;
 }
 
@@ -88,11 +76,7 @@ FiberPool::FiberPool(Main main) : main_(main), fibers_(std::make_unique<Fiber[]>
 FiberPool::~FiberPool() {
     for (char* stack : stacks_) {
         if (stack == nullptr) continue;
-        char* guard = stack - guard_bytes;
-        for (std::size_t i = 0; i < guard_count.load() && i < max_guards; ++i) {
-            if (guards[i].load() == guard) guards[i].store(nullptr);
-        }
-        munmap(guard, stack_bytes + guard_bytes);
+        munmap(stack - guard_bytes, stack_bytes + guard_bytes);
     }
 }
 
@@ -114,20 +98,18 @@ void FiberPool::prepare_next() {
 }
 
 bool FiberPool::has_stack(const void* address) const {
-    const auto* at = static_cast<const char*>(address);
-    return std::any_of(stacks_.begin(), stacks_.begin() + static_cast<std::ptrdiff_t>(stacks_end_),
-                       [at](const char* stack) {
-                           return stack != nullptr && at >= stack && at < stack + stack_bytes;
-                       });
+    return is_at_stack(address, 0, stack_bytes);
+}
+bool FiberPool::has_guard(const void* address) const {
+    return is_at_stack(address, -std::ptrdiff_t{guard_bytes}, 0);
 }
 
-bool is_stack_guard(const void* address) noexcept {
+bool FiberPool::is_at_stack(const void* address, std::ptrdiff_t begin, std::ptrdiff_t end) const {
     const auto* at = static_cast<const char*>(address);
-    for (std::size_t i = 0; i < guard_count.load() && i < max_guards; ++i) {
-        const char* guard = guards[i].load();
-        if (guard != nullptr && at >= guard && at < guard + guard_bytes) return true;
-    }
-    return false;
+    return std::any_of(stacks_.begin(), stacks_.begin() + static_cast<std::ptrdiff_t>(stacks_end_),
+                       [&](const char* stack) {
+                           return stack != nullptr && at >= stack + begin && at < stack + end;
+                       });
 }
 
 }  // namespace gradverify::simt

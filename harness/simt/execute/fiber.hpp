@@ -99,8 +99,12 @@ class FiberPool {
     }
 
     bool has_stack(const void* address) const;
+    /// Whether the address lies in the guard pages of a stack.
+    bool has_guard(const void* address) const;
 
   private:
+    /// Whether the address is `begin` to `end` bytes from the lowest usable one of any stack.
+    bool is_at_stack(const void* address, std::ptrdiff_t begin, std::ptrdiff_t end) const;
     static unsigned lowest(std::uint64_t bits) {
         return static_cast<unsigned>(std::countr_zero(bits));
     }
@@ -112,8 +116,5 @@ class FiberPool {
     std::array<char*, capacity> stacks_{};             // null until first needed
     std::size_t stacks_end_ = 0;                       // behind the last that was made
 };
-
-/// Whether the address lies in the guard page of any fiber's stack.
-bool is_stack_guard(const void* address) noexcept;
 
 }  // namespace gradverify::simt

@@ -101,14 +101,12 @@ void Executor::leave_block() {
         fibers_.take_next();
         current_ = &to;
         unit::state.thread = *unit::state.next++;
-        ++counters_.switches;
         switch_fiber_elsewhere(from, to, to.launch == unit::state.launch);
         return;
     }
     resume_block();
     Fiber& to = take_first_ready();
     if (&to == &from) return;
-    ++counters_.switches;
     switch_fiber(from, to);
 }
 

@@ -46,7 +46,6 @@ constexpr std::uint64_t yields_alone_until_stuck = 1000000;
     Fiber& from = *current_;
     Fiber& to = take_ready();
     if (&from == &to) return;
-    ++counters_.switches;
     switch_fiber(from, to);
 }
 
@@ -59,7 +58,6 @@ constexpr std::uint64_t yields_alone_until_stuck = 1000000;
     fibers_.take_next();
     Fiber& from = *std::exchange(current_, &to);
     start_thread();
-    ++counters_.switches;
     switch_fiber_elsewhere(from, to, to.launch == unit::state.launch);
 }
 
@@ -133,7 +131,6 @@ bool Executor::thread_returned() {
     // Parked here, so that another thread of the launch starts on this fiber by the switch alone.
     from.launch = state.launch;
     fibers_.give(from);
-    ++counters_.switches;
     return switch_fiber_elsewhere(from, *to, false);
 }
 
@@ -185,7 +182,6 @@ int Executor::barrier_vote(unit::BarrierVote vote, int predicate, unit::Place pl
 [[gnu::noinline]] void Executor::release_barrier() {
     barrier_true_result_ = std::exchange(barrier_true_, 0);
     barrier_threads_result_ = barrier_arrived_;
-    counters_.barriers += barrier_arrived_;
     ready_.assign(alive_, std::exchange(barrier_arrived_, 0));
     yields_without_progress_ = yields_of_grid_ = 0;
     if (detecting != nullptr) [[unlikely]]
@@ -204,7 +200,6 @@ void Executor::warp_collective(unit::WarpOp op, unsigned mask, std::uint64_t val
     const unsigned rank = unit::state.thread.rank;
     if (!self->warps_[rank / warp_lanes].join(rank % warp_lanes, {op, mask, value, source_lane}))
         return begin_or_end_collective(op, mask, value, source_lane, place);
-    ++self->counters_.warp_collectives;
     self->current_->wait = {place.file, place.line, mask};
     self->stop_thread();
 }
@@ -214,7 +209,6 @@ void Executor::warp_collective(unit::WarpOp op, unsigned mask, std::uint64_t val
                                                          unit::Place place) {
     Executor& self = of_this_thread();
     if (self.fast_) self.leave_fast_mode(place);
-    ++self.counters_.warp_collectives;
     const unsigned rank = unit::state.thread.rank;
     const unsigned warp = rank / warp_lanes, lane = rank % warp_lanes;
     if ((mask >> lane & 1u) == 0) {
@@ -306,7 +300,7 @@ void Executor::abandon_launch() {
         fiber->stopped_at = nullptr;
         fibers_.give(*fiber);
     }
-    counters_.barriers += std::exchange(barrier_arrived_, 0);
+    barrier_arrived_ = 0;
     give_back_parked_fibers();
     current_->stopped_at = nullptr;
     fibers_.give(*current_);

@@ -137,32 +137,27 @@ std::uint64_t Warp::reduce(const Pending& pending) const {
     for_each_lane(pending.arrived & (pending.arrived - 1), [&](unsigned lane) {
         const auto value = static_cast<std::uint32_t>(values_[lane]);
         const auto a = static_cast<std::int32_t>(total), b = static_cast<std::int32_t>(value);
-        switch (pending.op) {
-            case WarpOp::reduce_add:
-                total += value;
-                break;
-            case WarpOp::reduce_min_signed:
-                total = static_cast<std::uint32_t>(std::min(a, b));
-                break;
-            case WarpOp::reduce_max_signed:
-                total = static_cast<std::uint32_t>(std::max(a, b));
-                break;
-            case WarpOp::reduce_min_unsigned:
-                total = std::min(total, value);
-                break;
-            case WarpOp::reduce_max_unsigned:
-                total = std::max(total, value);
-                break;
-            case WarpOp::reduce_and:
-                total &= value;
-                break;
-            case WarpOp::reduce_or:
-                total |= value;
-                break;
-            default:
-                total ^= value;
-                break;
-        }
+        const auto combined = [&]() -> std::uint32_t {
+            switch (pending.op) {
+                case WarpOp::reduce_add:
+                    return total + value;
+                case WarpOp::reduce_min_signed:
+                    return static_cast<std::uint32_t>(std::min(a, b));
+                case WarpOp::reduce_max_signed:
+                    return static_cast<std::uint32_t>(std::max(a, b));
+                case WarpOp::reduce_min_unsigned:
+                    return std::min(total, value);
+                case WarpOp::reduce_max_unsigned:
+                    return std::max(total, value);
+                case WarpOp::reduce_and:
+                    return total & value;
+                case WarpOp::reduce_or:
+                    return total | value;
+                default:
+                    return total ^ value;
+            }
+        };
+        total = combined();
     });
     return total;
 }

@@ -3,7 +3,6 @@
 #include <charconv>
 #include <cstdint>
 
-#include "harness/simt/execute/fiber.hpp"
 #include "harness/simt/faults/fault.hpp"
 #include "harness/simt/faults/source_line.hpp"
 #include "harness/simt/runtime/buffers.hpp"
@@ -43,7 +42,6 @@ std::string Fault::what(const std::string& shared_place) const {
                "memory can be";
     const auto at = reinterpret_cast<std::uintptr_t>(address);
     const std::string verb = text_of(access);
-    if (is_stack_guard(address)) return describe_address(address);
     if (at < null_page_bytes)
         return verb + " through a null pointer" +
                (at == 0 ? "" : ", at address " + hexadecimal(at));

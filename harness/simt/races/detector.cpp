@@ -127,7 +127,8 @@ void Detector::warp_synchronised(std::uint32_t lanes) {
 
 void Detector::check_mask(const WarpMask& warp) {
     if ((warp.mask & warp.absent) == 0 || warp.op == unit::WarpOp::active) return;
-    if (warp.mask == ~0u && checks_.full_mask_may_name_absent_lanes) return;
+    // A full mask may: that is how most code names the lanes of a block's last warp.
+    if (warp.mask == ~0u) return;
     report_at(FindingKind::warp_mask, warp.place,
               "a warp primitive's mask " + hex_text(warp.mask) +
                   " names lanes that are not there (" + hex_text(warp.mask & warp.absent) +
@@ -175,27 +176,8 @@ void Detector::name_buffers() {
     shadow_.forget_kinds();
 }
 
-const char* name_of(FindingKind kind) {
-    switch (kind) {
-        case FindingKind::race:
-            return "race";
-        case FindingKind::uninitialised:
-            return "uninitialised";
-        case FindingKind::out_of_bounds:
-            return "out of bounds";
-        case FindingKind::host_pointer:
-            return "host pointer";
-        case FindingKind::barrier:
-            return "barrier";
-        case FindingKind::warp_mask:
-            return "warp mask";
-    }
-    return "";
-}
-
 std::vector<Finding> take_findings() {
     return detector_owner ? detector_owner->take_findings() : std::vector<Finding>();
 }
-void set_checks(const Checks& checks) { Detector::of_this_thread().set_checks(checks); }
 
 }  // namespace gradverify::simt

@@ -80,7 +80,6 @@ class Detector {
 
     // The harness's side.
     std::vector<Finding> take_findings();
-    void set_checks(const Checks& checks) { checks_ = checks; }
 
   private:
     struct Conflict {
@@ -184,7 +183,6 @@ class Detector {
     Shadow shadow_;
     Ordering ordering_;
     Findings findings_;
-    Checks checks_;
     MemoryNames shared_names_, buffer_names_;
     std::vector<PendingWrite> pending_;
     std::vector<DeferredRace> deferred_;

@@ -78,7 +78,7 @@ std::string line_of(unit::Place place) {
     return std::string(place.file) + ":" + std::to_string(place.line);
 }
 
-std::string text_of(const uint3& index) {
+std::string text_of(const dim3& index) {
     return "(" + std::to_string(index.x) + ", " + std::to_string(index.y) + ", " +
            std::to_string(index.z) + ")";
 }

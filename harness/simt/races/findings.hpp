@@ -19,7 +19,7 @@ class MemoryNames {
   public:
     struct Range {
         std::uintptr_t begin;
-        std::size_t bytes, element_bytes;  ///< elements of 0 bytes: of a type not known
+        std::size_t bytes, element_bytes;  ///< elements of 0 bytes: their type is not known
         std::string name;
     };
     void clear() { ranges_.clear(); }
@@ -52,6 +52,6 @@ class Findings {
 /// "file.cu:12"
 std::string line_of(std::uint64_t return_address);
 std::string line_of(unit::Place place);
-std::string text_of(const uint3& index);
+std::string text_of(const dim3& index);
 
 }  // namespace gradverify::simt

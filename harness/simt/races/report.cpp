@@ -5,6 +5,7 @@
 #include "gradverify_simt/runtime_types.hpp"
 #include "harness/simt/execute/executor.hpp"
 #include "harness/simt/races/detector.hpp"
+#include "harness/simt/runtime/device_memory.hpp"
 #include "harness/simt/runtime/mapping.hpp"
 
 namespace gradverify::simt {
@@ -25,8 +26,7 @@ std::string hex_text(std::uint32_t value) {
 
 std::string Detector::thread_text(unsigned rank) {
     const dim3& block = unit::state.block_dim;
-    return "thread " +
-           text_of(uint3{rank % block.x, rank / block.x % block.y, rank / block.x / block.y});
+    return "thread " + text_of({rank % block.x, rank / block.x % block.y, rank / block.x / block.y});
 }
 
 std::string Detector::where() const {

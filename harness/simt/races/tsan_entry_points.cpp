@@ -26,42 +26,29 @@ template <unsigned bytes, bool writes>
         detector->plain_access<bytes, writes>(number(address), pc);
 }
 
-void range(const void* address, std::size_t bytes, const void* pc, bool writes) {
+struct Kind {
+    bool reads, writes;
+    bool is_atomic = false, is_volatile = false;
+};
+void access(const volatile void* address, std::size_t bytes, const void* pc, Kind kind) {
     if (detecting == nullptr || bytes == 0) return;
-    detecting->access({.address = number(address),
-                       .bytes = bytes,
-                       .pc = pc,
-                       .reads = !writes,
-                       .writes = writes,
-                       .is_atomic = false,
-                       .is_volatile = false});
+    detecting->access({number(address), bytes, pc, kind.reads, kind.writes, kind.is_atomic,
+                       kind.is_volatile});
+}
+
+void range(const void* address, std::size_t bytes, const void* pc, bool writes) {
+    access(address, bytes, pc, {.reads = !writes, .writes = writes});
 }
 
 void volatile_access(const void* address, std::size_t bytes, const void* pc, bool writes) {
-    if (detecting == nullptr) return;
     // A loop that waits for another thread lets it run.
-    if (!writes) gradverify::simt::unit::yield_point();
-    detecting->access({.address = number(address),
-                       .bytes = bytes,
-                       .pc = pc,
-                       .reads = !writes,
-                       .writes = writes,
-                       .is_atomic = false,
-                       .is_volatile = true});
+    if (detecting != nullptr && !writes) gradverify::simt::unit::yield_point();
+    access(address, bytes, pc, {.reads = !writes, .writes = writes, .is_volatile = true});
 }
 
-struct Atomic {
-    bool reads, writes;
-};
-void atomic_access(const volatile void* address, std::size_t bytes, const void* pc, Atomic how) {
-    if (detecting == nullptr) return;
-    detecting->access({.address = number(address),
-                       .bytes = bytes,
-                       .pc = pc,
-                       .reads = how.reads,
-                       .writes = how.writes,
-                       .is_atomic = true,
-                       .is_volatile = false});
+void atomic_access(const volatile void* address, std::size_t bytes, const void* pc, Kind kind) {
+    kind.is_atomic = true;
+    access(address, bytes, pc, kind);
 }
 
 }  // namespace
@@ -106,36 +93,25 @@ GRADVERIFY_UNALIGNED_ACCESS(16)
 void __tsan_read_range(void* a, std::size_t bytes) { range(a, bytes, GRADVERIFY_PC, false); }
 void __tsan_write_range(void* a, std::size_t bytes) { range(a, bytes, GRADVERIFY_PC, true); }
 
-// The units' own calls of these are renamed so when a unit is closed: the compilers leave them to
-// the sanitizer's interceptors.
-void* gradverify_simt_memcpy(void* to, const void* from, std::size_t bytes) {
-    range(from, bytes, GRADVERIFY_PC, false);
-    range(to, bytes, GRADVERIFY_PC, true);
-    return std::memcpy(to, from, bytes);
-}
-void* gradverify_simt_memmove(void* to, const void* from, std::size_t bytes) {
-    range(from, bytes, GRADVERIFY_PC, false);
-    range(to, bytes, GRADVERIFY_PC, true);
-    return std::memmove(to, from, bytes);
-}
-void* gradverify_simt_memset(void* to, int value, std::size_t bytes) {
-    range(to, bytes, GRADVERIFY_PC, true);
-    return std::memset(to, value, bytes);
-}
-void* __tsan_memcpy(void* to, const void* from, std::size_t bytes) {
-    range(from, bytes, GRADVERIFY_PC, false);
-    range(to, bytes, GRADVERIFY_PC, true);
-    return std::memcpy(to, from, bytes);
-}
-void* __tsan_memmove(void* to, const void* from, std::size_t bytes) {
-    range(from, bytes, GRADVERIFY_PC, false);
-    range(to, bytes, GRADVERIFY_PC, true);
-    return std::memmove(to, from, bytes);
-}
-void* __tsan_memset(void* to, int value, std::size_t bytes) {
-    range(to, bytes, GRADVERIFY_PC, true);
-    return std::memset(to, value, bytes);
-}
+// The compilers leave the units' own calls of these to the sanitizer's interceptors; they get the
+// prefix gradverify_simt when a unit is closed.
+#define GRADVERIFY_BLOCKS(PREFIX)                                             \
+    void* PREFIX##_memcpy(void* to, const void* from, std::size_t bytes) {    \
+        range(from, bytes, GRADVERIFY_PC, false);                             \
+        range(to, bytes, GRADVERIFY_PC, true);                                \
+        return std::memcpy(to, from, bytes);                                  \
+    }                                                                         \
+    void* PREFIX##_memmove(void* to, const void* from, std::size_t bytes) {   \
+        range(from, bytes, GRADVERIFY_PC, false);                             \
+        range(to, bytes, GRADVERIFY_PC, true);                                \
+        return std::memmove(to, from, bytes);                                 \
+    }                                                                         \
+    void* PREFIX##_memset(void* to, int value, std::size_t bytes) {           \
+        range(to, bytes, GRADVERIFY_PC, true);                                \
+        return std::memset(to, value, bytes);                                 \
+    }
+GRADVERIFY_BLOCKS(gradverify_simt)
+GRADVERIFY_BLOCKS(__tsan)
 
 // Sequentially consistent, whatever order the code asks for: that is one of the orders it allows.
 #define GRADVERIFY_FETCH(BITS, T, NAME)                                              \

@@ -85,66 +85,37 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int dev
     cudaDeviceProp properties;
     const cudaError_t error = cudaGetDeviceProperties(&properties, device);
     if (error != cudaSuccess) return error;
-    switch (attribute) {
-        case cudaDevAttrMaxThreadsPerBlock:
-        case cudaDevAttrMaxBlockDimX:
-        case cudaDevAttrMaxBlockDimY:
-            *value = properties.maxThreadsPerBlock;
-            break;
-        case cudaDevAttrMaxBlockDimZ:
-            *value = properties.maxThreadsDim[2];
-            break;
-        case cudaDevAttrMaxGridDimX:
-            *value = properties.maxGridSize[0];
-            break;
-        case cudaDevAttrMaxGridDimY:
-        case cudaDevAttrMaxGridDimZ:
-            *value = properties.maxGridSize[1];
-            break;
-        case cudaDevAttrMaxSharedMemoryPerBlock:
-            *value = shared_default;
-            break;
-        case cudaDevAttrMaxSharedMemoryPerBlockOptin:
-            *value = shared_opt_in;
-            break;
-        case cudaDevAttrMaxSharedMemoryPerMultiprocessor:
-            *value = shared_opt_in + 1024;
-            break;
-        case cudaDevAttrTotalConstantMemory:
-            *value = constant_bytes;
-            break;
-        case cudaDevAttrWarpSize:
-            *value = properties.warpSize;
-            break;
-        case cudaDevAttrMaxRegistersPerBlock:
-        case cudaDevAttrMaxRegistersPerMultiprocessor:
-            *value = registers;
-            break;
-        case cudaDevAttrClockRate:
-            *value = properties.clockRate;
-            break;
-        case cudaDevAttrMultiProcessorCount:
-            *value = gs::multiprocessors;
-            break;
-        case cudaDevAttrMaxThreadsPerMultiProcessor:
-            *value = gs::threads_per_multiprocessor;
-            break;
-        case cudaDevAttrComputeCapabilityMajor:
-            *value = properties.major;
-            break;
-        case cudaDevAttrComputeCapabilityMinor:
-            *value = properties.minor;
-            break;
-        case cudaDevAttrMaxBlocksPerMultiprocessor:
-            *value = gs::blocks_per_multiprocessor;
-            break;
-        case cudaDevAttrCooperativeLaunch:
-            *value = 1;
-            break;
-        default:
-            return refuse(cudaErrorInvalidValue,
-                          "cudaDeviceGetAttribute: an attribute that the CPU device lacks");
-    }
+    const struct {
+        cudaDeviceAttr attribute;
+        int value;
+    } values[] = {
+        {cudaDevAttrMaxThreadsPerBlock, properties.maxThreadsPerBlock},
+        {cudaDevAttrMaxBlockDimX, properties.maxThreadsDim[0]},
+        {cudaDevAttrMaxBlockDimY, properties.maxThreadsDim[1]},
+        {cudaDevAttrMaxBlockDimZ, properties.maxThreadsDim[2]},
+        {cudaDevAttrMaxGridDimX, properties.maxGridSize[0]},
+        {cudaDevAttrMaxGridDimY, properties.maxGridSize[1]},
+        {cudaDevAttrMaxGridDimZ, properties.maxGridSize[2]},
+        {cudaDevAttrMaxSharedMemoryPerBlock, shared_default},
+        {cudaDevAttrMaxSharedMemoryPerBlockOptin, shared_opt_in},
+        {cudaDevAttrMaxSharedMemoryPerMultiprocessor, shared_opt_in + 1024},
+        {cudaDevAttrTotalConstantMemory, constant_bytes},
+        {cudaDevAttrWarpSize, properties.warpSize},
+        {cudaDevAttrMaxRegistersPerBlock, registers},
+        {cudaDevAttrMaxRegistersPerMultiprocessor, registers},
+        {cudaDevAttrClockRate, properties.clockRate},
+        {cudaDevAttrMultiProcessorCount, gs::multiprocessors},
+        {cudaDevAttrMaxThreadsPerMultiProcessor, gs::threads_per_multiprocessor},
+        {cudaDevAttrComputeCapabilityMajor, properties.major},
+        {cudaDevAttrComputeCapabilityMinor, properties.minor},
+        {cudaDevAttrMaxBlocksPerMultiprocessor, gs::blocks_per_multiprocessor},
+        {cudaDevAttrCooperativeLaunch, properties.cooperativeLaunch},
+    };
+    const auto* found = std::ranges::find(values, attribute, [](const auto& one) { return one.attribute; });
+    if (found == std::end(values))
+        return refuse(cudaErrorInvalidValue,
+                      "cudaDeviceGetAttribute: an attribute that the CPU device lacks");
+    *value = found->value;
     return cudaSuccess;
 }
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Device memory: each allocation in a mapping of its own between unmapped pages, so that a stray
 // access faults at once and cannot reach the executor. Freed mappings are kept for the next call.
-#include <array>
 #include <atomic>
 #include <cstring>
+#include <iterator>
 #include <map>
 #include <mutex>
 
-#include "harness/simt/execute/fiber.hpp"
+#include "harness/simt/execute/executor.hpp"
 #include "harness/simt/runtime/device_limits.hpp"
 #include "harness/simt/runtime/device_memory.hpp"
 #include "harness/simt/runtime/mapping.hpp"
@@ -41,30 +41,6 @@ DeviceMemory& device_memory() {
     return *memory;
 }
 
-// The guards of live allocations, for a signal handler; the first thousands are enough for it.
-constexpr std::size_t max_described = 4096;
-struct Described {
-    std::atomic<const char*> begin{nullptr};
-    std::atomic<std::size_t> bytes{0};
-};
-std::array<Described, max_described> described;
-
-void describe(const char* begin, std::size_t bytes) {
-    for (Described& entry : described) {
-        const char* expected = nullptr;
-        if (entry.begin.load() == nullptr && entry.begin.compare_exchange_strong(expected, begin)) {
-            entry.bytes.store(bytes);
-            return;
-        }
-    }
-}
-
-void forget(const char* begin) {
-    for (Described& entry : described) {
-        if (entry.begin.load() == begin) entry.begin.store(nullptr);
-    }
-}
-
 }  // namespace
 
 void* allocate_device(std::size_t bytes) {
@@ -87,7 +63,6 @@ void* allocate_device(std::size_t bytes) {
     memory.in_use[pointer] = {mapping, mapping_bytes, bytes};
     ++memory.generation;
     memory.bytes_in_use += mapping_bytes;
-    describe(mapping, mapping_bytes);
     return pointer;
 }
 
@@ -101,7 +76,6 @@ bool free_device(void* pointer) {
     memory.in_use.erase(found);
     ++memory.generation;
     memory.bytes_in_use -= block.mapping_bytes;
-    forget(block.mapping);
     if (memory.bytes_kept + block.mapping_bytes <= kept_bytes_limit) {
         memory.kept.emplace(block.mapping_bytes, block.mapping);
         memory.bytes_kept += block.mapping_bytes;
@@ -132,18 +106,23 @@ DeviceAllocation find_allocation(std::uintptr_t page_begin, std::uintptr_t page_
 
 std::uint64_t device_memory_generation() { return device_memory().generation; }
 
-const char* describe_address(const void* address) noexcept {
-    if (is_stack_guard(address)) return "the stack of a device thread overflowed";
+const char* describe_address(const void* address) {
+    if (executor_of_thread != nullptr && executor_of_thread->has_stack_guard(address))
+        return "the stack of a device thread overflowed";
+    DeviceMemory& memory = device_memory();
+    const std::scoped_lock lock(memory.mutex);
     const auto* at = static_cast<const char*>(address);
-    const std::size_t page = page_size_bytes();
-    for (const Described& entry : described) {
-        const char* begin = entry.begin.load();
-        if (begin == nullptr) continue;
-        const char* end = begin + entry.bytes.load();
-        if (at >= end && at < end + page) return "the unmapped page after a device allocation";
-        if (at >= begin - page && at < begin) {
+    const auto next = memory.in_use.upper_bound(const_cast<void*>(address));
+    if (next != memory.in_use.begin()) {
+        const Block& block = std::prev(next)->second;
+        const char* end = block.mapping + block.mapping_bytes;
+        if (at >= end && at < end + page_size_bytes())
+            return "the unmapped page after a device allocation";
+    }
+    if (next != memory.in_use.end()) {
+        const char* begin = next->second.mapping;
+        if (at >= begin - page_size_bytes() && at < begin)
             return "the unmapped page before a device allocation";
-        }
     }
     return "";
 }

@@ -15,6 +15,10 @@ struct DeviceAllocation {
 /// The allocation whose mapping meets this page.
 DeviceAllocation find_allocation(std::uintptr_t page_begin, std::uintptr_t page_end);
 
+/// What lies at this address: an overflowed stack of this OS thread's kernels, or a page beside an
+/// allocation; "" if neither.
+const char* describe_address(const void* address);
+
 /// Another number after each allocation and each release.
 std::uint64_t device_memory_generation();
 

@@ -3,6 +3,7 @@
 // before a call returns; what would have had to wait for it is kept track of in streams.hpp.
 #include "gradverify_simt/runtime.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
@@ -46,37 +47,42 @@ struct ErrorText {
     const char* text;
 };
 // The texts of CUDA's own runtime.
+// clang-format off
+#define GRADVERIFY_SIMT_ERROR(NAME, TEXT) {NAME, #NAME, TEXT},
 constexpr ErrorText error_texts[] = {
-    {cudaSuccess, "cudaSuccess", "no error"},
-    {cudaErrorInvalidValue, "cudaErrorInvalidValue", "invalid argument"},
-    {cudaErrorMemoryAllocation, "cudaErrorMemoryAllocation", "out of memory"},
-    {cudaErrorInitializationError, "cudaErrorInitializationError", "initialization error"},
-    {cudaErrorInvalidConfiguration, "cudaErrorInvalidConfiguration",
-     "invalid configuration argument"},
-    {cudaErrorInvalidPitchValue, "cudaErrorInvalidPitchValue", "invalid pitch argument"},
-    {cudaErrorInvalidSymbol, "cudaErrorInvalidSymbol", "invalid device symbol"},
-    {cudaErrorInvalidDevicePointer, "cudaErrorInvalidDevicePointer", "invalid device pointer"},
-    {cudaErrorInvalidMemcpyDirection, "cudaErrorInvalidMemcpyDirection",
-     "invalid copy direction for memcpy"},
-    {cudaErrorInvalidDeviceFunction, "cudaErrorInvalidDeviceFunction", "invalid device function"},
-    {cudaErrorNoDevice, "cudaErrorNoDevice", "no CUDA-capable device is detected"},
-    {cudaErrorInvalidDevice, "cudaErrorInvalidDevice", "invalid device ordinal"},
-    {cudaErrorInvalidResourceHandle, "cudaErrorInvalidResourceHandle", "invalid resource handle"},
-    {cudaErrorNotReady, "cudaErrorNotReady", "device not ready"},
-    {cudaErrorIllegalAddress, "cudaErrorIllegalAddress",
-     "an illegal memory access was encountered"},
-    {cudaErrorLaunchOutOfResources, "cudaErrorLaunchOutOfResources",
-     "too many resources requested for launch"},
-    {cudaErrorLaunchTimeout, "cudaErrorLaunchTimeout", "the launch timed out and was terminated"},
-    {cudaErrorAssert, "cudaErrorAssert", "device-side assert triggered"},
-    {cudaErrorIllegalInstruction, "cudaErrorIllegalInstruction",
-     "an illegal instruction was encountered"},
-    {cudaErrorMisalignedAddress, "cudaErrorMisalignedAddress", "misaligned address"},
-    {cudaErrorLaunchFailure, "cudaErrorLaunchFailure", "unspecified launch failure"},
-    {cudaErrorCooperativeLaunchTooLarge, "cudaErrorCooperativeLaunchTooLarge",
-     "too many blocks in cooperative launch"},
-    {cudaErrorNotSupported, "cudaErrorNotSupported", "operation not supported"},
+    GRADVERIFY_SIMT_ERROR(cudaSuccess, "no error")
+    GRADVERIFY_SIMT_ERROR(cudaErrorInvalidValue, "invalid argument")
+    GRADVERIFY_SIMT_ERROR(cudaErrorMemoryAllocation, "out of memory")
+    GRADVERIFY_SIMT_ERROR(cudaErrorInitializationError, "initialization error")
+    GRADVERIFY_SIMT_ERROR(cudaErrorInvalidConfiguration, "invalid configuration argument")
+    GRADVERIFY_SIMT_ERROR(cudaErrorInvalidPitchValue, "invalid pitch argument")
+    GRADVERIFY_SIMT_ERROR(cudaErrorInvalidSymbol, "invalid device symbol")
+    GRADVERIFY_SIMT_ERROR(cudaErrorInvalidDevicePointer, "invalid device pointer")
+    GRADVERIFY_SIMT_ERROR(cudaErrorInvalidMemcpyDirection, "invalid copy direction for memcpy")
+    GRADVERIFY_SIMT_ERROR(cudaErrorInvalidDeviceFunction, "invalid device function")
+    GRADVERIFY_SIMT_ERROR(cudaErrorNoDevice, "no CUDA-capable device is detected")
+    GRADVERIFY_SIMT_ERROR(cudaErrorInvalidDevice, "invalid device ordinal")
+    GRADVERIFY_SIMT_ERROR(cudaErrorInvalidResourceHandle, "invalid resource handle")
+    GRADVERIFY_SIMT_ERROR(cudaErrorNotReady, "device not ready")
+    GRADVERIFY_SIMT_ERROR(cudaErrorIllegalAddress, "an illegal memory access was encountered")
+    GRADVERIFY_SIMT_ERROR(cudaErrorLaunchOutOfResources, "too many resources requested for launch")
+    GRADVERIFY_SIMT_ERROR(cudaErrorLaunchTimeout, "the launch timed out and was terminated")
+    GRADVERIFY_SIMT_ERROR(cudaErrorAssert, "device-side assert triggered")
+    GRADVERIFY_SIMT_ERROR(cudaErrorIllegalInstruction, "an illegal instruction was encountered")
+    GRADVERIFY_SIMT_ERROR(cudaErrorMisalignedAddress, "misaligned address")
+    GRADVERIFY_SIMT_ERROR(cudaErrorLaunchFailure, "unspecified launch failure")
+    GRADVERIFY_SIMT_ERROR(cudaErrorCooperativeLaunchTooLarge, "too many blocks in cooperative launch")
+    GRADVERIFY_SIMT_ERROR(cudaErrorNotSupported, "operation not supported")
 };
+#undef GRADVERIFY_SIMT_ERROR
+// clang-format on
+
+const ErrorText& text_of(cudaError_t error) {
+    static constexpr ErrorText unknown = {cudaErrorUnknown, "unrecognized error code",
+                                          "unrecognized error code"};
+    const auto* found = std::ranges::find(error_texts, error, &ErrorText::error);
+    return found == std::end(error_texts) ? unknown : *found;
+}
 
 }  // namespace
 }  // namespace gradverify::simt
@@ -91,18 +97,8 @@ using gradverify::simt::Streams;
 
 extern "C" {
 
-const char* cudaGetErrorString(cudaError_t error) {
-    for (const auto& entry : gradverify::simt::error_texts) {
-        if (entry.error == error) return entry.text;
-    }
-    return "unrecognized error code";
-}
-const char* cudaGetErrorName(cudaError_t error) {
-    for (const auto& entry : gradverify::simt::error_texts) {
-        if (entry.error == error) return entry.name;
-    }
-    return "unrecognized error code";
-}
+const char* cudaGetErrorString(cudaError_t error) { return gradverify::simt::text_of(error).text; }
+const char* cudaGetErrorName(cudaError_t error) { return gradverify::simt::text_of(error).name; }
 cudaError_t cudaGetLastError() {
     return static_cast<cudaError_t>(std::exchange(Executor::of_this_thread().last_cuda_error, 0));
 }

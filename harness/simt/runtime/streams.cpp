@@ -4,7 +4,11 @@
 #include <algorithm>
 
 #include "harness/simt/faults/source_line.hpp"
-#include "harness/simt/runtime/stream_handle.hpp"
+
+/// What a cudaStream_t of the CPU device points to.
+struct CUstream_st {
+    bool blocking = true;
+};
 
 namespace gradverify::simt {
 
@@ -38,7 +42,7 @@ Streams::Streams() { add(nullptr, true); }
 
 Streams::~Streams() {
     for (const Stream& stream : streams_)
-        if (is_made(stream.handle) && stream.owned) free_handle(stream.handle);
+        if (is_made(stream.handle) && stream.owned) delete stream.handle;
 }
 
 std::size_t Streams::add(cudaStream_t handle, bool blocking) {
@@ -59,11 +63,11 @@ std::size_t Streams::number_of(cudaStream_t stream) {
     for (std::size_t i = 1; i < streams_.size(); ++i)
         if (streams_[i].handle == stream && !streams_[i].destroyed) return i;
     // cudaStreamPerThread, or a stream that another OS thread made.
-    return add(stream, stream == cudaStreamPerThread || is_blocking(stream));
+    return add(stream, stream == cudaStreamPerThread || stream->blocking);
 }
 
 cudaStream_t Streams::create(bool blocking) {
-    cudaStream_t stream = make_handle(blocking);
+    cudaStream_t stream = new CUstream_st{blocking};
     streams_[add(stream, blocking)].owned = true;
     return stream;
 }
@@ -74,7 +78,7 @@ bool Streams::destroy(cudaStream_t stream) {
     if (!one.owned) return false;
     one.destroyed = true;
     one.owned = false;
-    free_handle(stream);
+    delete stream;
     return true;
 }
 

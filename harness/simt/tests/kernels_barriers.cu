@@ -1,65 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Barriers and shared memory, as ordinary CUDA code writes them.
+// Barriers, parts of warps and shared memory, where the order of threads matters.
 #include <cuda_runtime.h>
 
 #include "harness/simt/tests/launcher.hpp"
-
-template <class T, int Size>
-__global__ void reverse_static(T* data, int count) {
-    __shared__ T staged[Size];
-    const int i = threadIdx.x;
-    if (i < count) staged[i] = data[i];
-    __syncthreads();
-    if (i < count) data[i] = staged[count - 1 - i];
-}
-GRADVERIFY_SIMT_TEST_LAUNCHER(reverse_in_static_shared) {
-    reverse_static<float, 256><<<1, call.block>>>(call.data, call.count);
-}
-
-__global__ void reverse_dynamic(float* data, int count) {
-    extern __shared__ __align__(16) float staged[];
-    const int i = threadIdx.x;
-    staged[i] = data[i];
-    __syncthreads();
-    data[i] = staged[count - 1 - i];
-}
-GRADVERIFY_SIMT_TEST_LAUNCHER(reverse_in_dynamic_shared) {
-    reverse_dynamic<<<1, call.count, call.count * sizeof(float), 0>>>(call.data, call.count);
-}
-
-extern __shared__ float file_scope_shared[];
-__global__ void reverse_file_scope(float* data, int count) {
-    file_scope_shared[threadIdx.x] = data[threadIdx.x];
-    __syncthreads();
-    const float* staged = file_scope_shared;
-    data[threadIdx.x] = staged[count - 1 - threadIdx.x];
-}
-GRADVERIFY_SIMT_TEST_LAUNCHER(reverse_in_file_scope_shared) {
-    reverse_file_scope<<<1, call.count, call.count * sizeof(float)>>>(call.data, call.count);
-}
-
-// Several declarators, pointers to arrays, and a union, in one block.
-__global__ void many_shared(float* data) {
-    __shared__ float row[32], column[32];
-    __shared__ __align__(128) double wide[4];
-    __shared__ union {
-        int as_int;
-        float as_float;
-    } both;
-    __shared__ volatile int flag;
-    const int i = threadIdx.x;
-    row[i] = i;
-    column[i] = 100 * i;
-    if (i == 0) {
-        both.as_float = 0.5f;
-        flag = 7;
-        wide[3] = 1000;
-    }
-    __syncthreads();
-    const bool aligned = reinterpret_cast<unsigned long long>(wide) % 128 == 0;
-    data[i] = aligned ? row[31 - i] + column[i] + both.as_float + flag + float(wide[3]) : -1;
-}
-GRADVERIFY_SIMT_TEST_LAUNCHER(many_shared_variables) { many_shared<<<1, 32>>>(call.data); }
 
 // A tree reduction over a block, every thread at each barrier.
 __global__ void tree_sum(float* data, int count) {
@@ -75,7 +18,7 @@ __global__ void tree_sum(float* data, int count) {
 }
 GRADVERIFY_SIMT_TEST_LAUNCHER(sum_by_tree) { tree_sum<<<1, call.block>>>(call.data, call.count); }
 
-// The same, with the barrier between the store and the first read forgotten.
+// The barrier between the store and the first read is forgotten.
 __global__ void neighbour_without_barrier(float* data) {
     __shared__ float staged[256];
     staged[threadIdx.x] = data[threadIdx.x];
@@ -98,14 +41,43 @@ GRADVERIFY_SIMT_TEST_LAUNCHER(rotate_with_early_exit) {
     early_exit<<<1, call.block>>>(call.data, call.count);
 }
 
-__global__ void votes(float* data) {
-    const int i = threadIdx.x;
-    const int odd = __syncthreads_count(i % 2);
-    const int all = __syncthreads_and(i >= 0);
-    const int any = __syncthreads_or(i > 1000);
-    data[i] = odd * 100 + all * 10 + any;
+// Lanes 20 and up leave; the others still name them in the mask.
+__global__ void exited_lanes(float* data) {
+    if (threadIdx.x >= 20) return;
+    const unsigned voted = __ballot_sync(0xffffffff, 1);
+    data[threadIdx.x] = __popc(voted);
 }
-GRADVERIFY_SIMT_TEST_LAUNCHER(barrier_votes) { votes<<<1, call.block>>>(call.data); }
+GRADVERIFY_SIMT_TEST_LAUNCHER(vote_with_exited_lanes) { exited_lanes<<<1, 32>>>(call.data); }
+
+// Two halves of a warp, each at its own collective.
+__global__ void halves(float* data) {
+    if (threadIdx.x < 16) {
+        data[threadIdx.x] = __shfl_sync(0x0000ffffu, int(threadIdx.x), 3);
+    } else {
+        data[threadIdx.x] = __shfl_sync(0xffff0000u, int(threadIdx.x), 19);
+    }
+}
+GRADVERIFY_SIMT_TEST_LAUNCHER(shuffle_in_halves) { halves<<<1, 32>>>(call.data); }
+
+// Lanes that take a branch add up as one: the count is right however they are grouped.
+__global__ void aggregated(float* data) {
+    if (threadIdx.x % 3 == 0) {
+        const unsigned active = __activemask();
+        const unsigned rank = __popc(active & ((1u << (threadIdx.x % 32)) - 1));
+        if (rank == 0) atomicAdd(&data[0], float(__popc(active)));
+    } else {
+        __syncwarp(__activemask());
+    }
+}
+GRADVERIFY_SIMT_TEST_LAUNCHER(aggregate_active_lanes) { aggregated<<<1, 96>>>(call.data); }
+
+// Odd lanes vote while even lanes wait at the barrier and the other warp has left.
+__global__ void diverged(float* data) {
+    if (threadIdx.x >= 32) return;
+    if (threadIdx.x % 2 == 1) data[threadIdx.x] = __popc(__activemask());
+    __syncthreads();
+}
+GRADVERIFY_SIMT_TEST_LAUNCHER(active_beside_a_barrier) { diverged<<<1, 64>>>(call.data); }
 
 // Half of the threads wait for a barrier, the others for a warp that never completes.
 #line 100 "barriers.cu"

@@ -88,6 +88,3 @@ __global__ void read_dynamic(int i) {
     read_at(dynamic + i);
 }
 GRADVERIFY_SIMT_TEST_LAUNCHER(read_past_dynamic_shared) { read_dynamic<<<1, 1, 128>>>(32); }
-
-// Not in a kernel: this is the launcher's own.
-GRADVERIFY_SIMT_TEST_LAUNCHER(write_on_the_host) { call.data[call.count] = 1; }

@@ -6,23 +6,6 @@
 
 #include "harness/simt/tests/launcher.hpp"
 
-// Tree reduction, with the barrier before the last warp forgotten.
-__global__ void last_warp(float* data, int count) {
-    __shared__ float partial[128];
-    const unsigned i = threadIdx.x;
-    partial[i] = i < unsigned(count) ? data[i] : 0.0f;
-    __syncthreads();
-    if (i < 64) partial[i] += partial[i + 64];  // line: last_warp writes
-    if (i < 32) {
-        float sum = partial[i] + partial[i + 32];  // line: last_warp reads
-        for (int step = 16; step > 0; step /= 2) sum += __shfl_down_sync(0xffffffffu, sum, step);
-        if (i == 0) data[0] = sum;
-    }
-}
-GRADVERIFY_SIMT_TEST_LAUNCHER(no_barrier_before_last_warp) {
-    last_warp<<<1, 128>>>(call.data, call.count);
-}
-
 // A buffer is used for a second sum while threads may still read the first.
 __global__ void reuse(float* data) {
     __shared__ float scratch[64];
@@ -79,28 +62,6 @@ __global__ void absent_lane(float* data) {
     data[threadIdx.x] = 1.0f;
 }
 GRADVERIFY_SIMT_TEST_LAUNCHER(mask_names_absent_lane) { absent_lane<<<1, 32>>>(call.data); }
-
-__global__ void full_mask(float* data) {
-    if (threadIdx.x >= 8) return;
-    __syncwarp();  // line: full mask
-    data[threadIdx.x] = 1.0f;
-}
-GRADVERIFY_SIMT_TEST_LAUNCHER(full_mask_names_absent_lanes) { full_mask<<<1, 32>>>(call.data); }
-
-// Threads without an element leave before they have stored their zero, and the others read it.
-__global__ void early_return(float* data, int count) {
-    __shared__ float staged[64];
-    const unsigned i = threadIdx.x;
-    if (i >= unsigned(count)) return;
-    staged[i] = data[i];
-    __syncthreads();
-    float sum = 0.0f;
-    for (unsigned j = 0; j < blockDim.x; ++j) sum += staged[j];  // line: early return reads
-    data[i] = sum;
-}
-GRADVERIFY_SIMT_TEST_LAUNCHER(early_return_before_barrier) {
-    early_return<<<1, 64>>>(call.data, 40);
-}
 
 __global__ void two_barriers(float* data) {
     if (threadIdx.x < 32) {

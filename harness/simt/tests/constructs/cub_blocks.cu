@@ -68,21 +68,6 @@ CONSTRUCT(cub_loads_and_stores) {
                          cub::BLOCK_STORE_WARP_TRANSPOSE_TIMESLICED>(report, "by slices");
 }
 
-/// Vectors are of the items' own type alone: of others there is one at a time.
-__global__ void load_converted(const short* from, float* out) {
-    using Load = cub::BlockLoad<float, threads, items, cub::BLOCK_LOAD_VECTORIZE>;
-    __shared__ typename Load::TempStorage storage;
-    float mine[items];
-    Load(storage).Load(from + 1, mine);
-    for (int i = 0; i < items; ++i) out[int(threadIdx.x) * items + i] = mine[i];
-}
-CONSTRUCT(cub_loads_of_another_type) {
-    Array<short> from(table(count + 1, [](int i) { return short(i); }));
-    Array<float> out(count);
-    load_converted<<<1, threads>>>(from, out);
-    report.equal("out", out.host(), numbers(count, 1));
-}
-
 /// Six items make no whole vectors of four: they are stored one at a time.
 __global__ void store_sixes(float* out) {
     using Store = cub::BlockStore<float, threads, 6, cub::BLOCK_STORE_VECTORIZE>;
@@ -97,21 +82,6 @@ CONSTRUCT(cub_stores_of_no_whole_vectors) {
     report.equal("out", out.host(),
                  table(threads * 6 + 1, [](int i) { return i == 0 ? 0.0f : float(i - 1); }));
 }
-#if !defined(__NVCC__) || CUDART_VERSION >= 13000
-/// Before version 3, CUB's needed aligned rows.
-__global__ void load_from_second(const float* from, float* out) {
-    using Load = cub::BlockLoad<float, threads, items, cub::BLOCK_LOAD_VECTORIZE>;
-    __shared__ typename Load::TempStorage storage;
-    float mine[items];
-    Load(storage).Load(from + 1, mine);
-    for (int i = 0; i < items; ++i) out[int(threadIdx.x) * items + i] = mine[i];
-}
-CONSTRUCT(cub_loads_of_unaligned_rows) {
-    Array<float> from(numbers(count + 1, 0)), out(count);
-    load_from_second<<<1, threads>>>(from, out);
-    report.equal("out", out.host(), numbers(count, 1));
-}
-#endif
 
 // What is given for a block's storage suffices here, and a block fits that fits on a GPU.
 template <class Block>

@@ -24,8 +24,11 @@ __global__ void __launch_bounds__(128, 2) multiply(T* __restrict__ data, const T
 }
 CONSTRUCT(template_launches) {
     Array<double> data(table(100, [](int i) { return double(i); }));
-    multiply<double, 3><<<2, 64>>>(data, nullptr, 100);
-    multiply<double, 2><<<dim3(2), dim3(64), 0, 0>>>(data, data, 100);
+    int count = 99;
+    multiply<double, 3><<<2, 64>>>(data, NULL, ++count);
+    multiply<double, 1><<<2, 64>>>(data, 0, count);
+    multiply<double, 2><<<dim3(2), dim3(64), 0, 0>>>(data, data, count);
+    report.holds("an argument is evaluated once", count == 100);
     report.equal("data", data.host(), table(100, [](int i) { return 9.0 * i; }));
 }
 
@@ -39,12 +42,12 @@ __global__ void add_index(int* data, int count) {
     if (i < count) data[i] += i;
 }
 CONSTRUCT(variables_named_like_built_in_ones) {
-    Array<int> data(240);
+    Array<int> data(480);
     dim3 blockDim(4, 3, 2);
-    dim3 gridDim(2, 5);
-    add_index<<<gridDim, blockDim>>>(data, 240);
-    LAUNCH(add_index, 240, data);
-    report.equal("data", data.host(), table(240, [](int i) { return 2 * i; }));
+    dim3 gridDim(2, 5, 2);
+    add_index<<<gridDim, blockDim>>>(data, 480);
+    LAUNCH(add_index, 480, data);
+    report.equal("data", data.host(), table(480, [](int i) { return 2 * i; }));
 }
 
 __global__ void scale(float* data, float factor) { data[threadIdx.x] *= factor; }

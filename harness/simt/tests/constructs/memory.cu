@@ -17,12 +17,13 @@ template <class T, int tile>
 __global__ void transpose_tiles(const T* from, T* to, int n) {
     __shared__ T staged[tile][tile + 1];
     __shared__ Pair corner;
-    __shared__ __align__(16) float padding[4], *pointer;
+    __shared__ __align__(128) float padding[4], *pointer;
     int x = blockIdx.x * tile + threadIdx.x, y = blockIdx.y * tile + threadIdx.y;
     staged[threadIdx.y][threadIdx.x] = from[y * n + x];
     if (threadIdx.x == 0 && threadIdx.y == 0) {
         corner = {1.5f, 7};
-        padding[0] = padding[3] = 0.5f;
+        const bool is_aligned = reinterpret_cast<unsigned long long>(padding) % 128 == 0;
+        padding[0] = padding[3] = is_aligned ? 0.5f : 100.0f;
         pointer = padding;
     }
     __syncthreads();

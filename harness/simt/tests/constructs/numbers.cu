@@ -60,30 +60,6 @@ std::vector<float> rounded(const std::vector<float>& values, const Format& forma
 
 }  // namespace
 
-__global__ void all_halves(float* halves, float* bfloats) {
-    const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
-    halves[i] = __half2float(__ushort_as_half((unsigned short)i));
-    bfloats[i] = __bfloat162float(__ushort_as_bfloat16((unsigned short)i));
-}
-CONSTRUCT(every_half_and_bfloat16_as_float) {
-    Array<float> halves(65536), bfloats(65536);
-    all_halves<<<64, 1024>>>(halves, bfloats);
-    report.equal("half", halves.host(), table(65536, [](int i) {
-                     const int exponent = i >> 10 & 31, fraction = i & 1023;
-                     const double magnitude = exponent == 31 ? (fraction ? NAN : INFINITY)
-                                              : exponent == 0
-                                                  ? std::ldexp(fraction, -24)
-                                                  : std::ldexp(1024 + fraction, exponent - 25);
-                     return float(i >> 15 ? -magnitude : magnitude);
-                 }));
-    report.equal("bfloat16", bfloats.host(), table(65536, [](int i) {
-                     const std::uint32_t bits = std::uint32_t(i) << 16;
-                     float value = 0;
-                     std::memcpy(&value, &bits, sizeof value);
-                     return value;
-                 }));
-}
-
 __global__ void round_floats(const float* from, float* to, int count) {
     const int i = int(blockIdx.x * blockDim.x + threadIdx.x);
     if (i >= count) return;

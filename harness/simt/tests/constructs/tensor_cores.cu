@@ -119,43 +119,7 @@ CONSTRUCT(sums_of_another_type) {
     report.equal("1024 + 1/1024 + 16 / 2, in half", got, std::vector<float>(256, 1032.0f));
 }
 
-// Each warp of a block multiplies its own tile of shared memory, with rows longer than a tile.
-__global__ void tiles(const float* data, float* out) {
-    constexpr int ldm = 24, warps = 3;
-    __shared__ __align__(32) __half a[warps][16 * ldm];
-    __shared__ __align__(32) float sums[warps][16 * 16];
-    const int warp = threadIdx.x / 32;
-    for (int i = threadIdx.x % 32; i < 16 * 16; i += 32)
-        a[warp][i / 16 * ldm + i % 16] = __float2half(data[i] + warp);
-    __syncwarp();
-    wmma::fragment<wmma::matrix_a, 16, 16, 16, __half, wmma::row_major> first;
-    wmma::fragment<wmma::matrix_b, 16, 16, 16, __half, wmma::col_major> second;
-    wmma::fragment<wmma::accumulator, 16, 16, 16, float> sum;
-    wmma::fill_fragment(sum, 0.0f);
-    wmma::load_matrix_sync(first, a[warp], ldm);
-    wmma::load_matrix_sync(second, a[warp], ldm);
-    wmma::mma_sync(sum, first, second, sum);
-    wmma::mma_sync(sum, first, second, sum);
-    wmma::store_matrix_sync(sums[warp], sum, 16, wmma::mem_row_major);
-    __syncthreads();
-    for (int i = threadIdx.x; i < warps * 256; i += blockDim.x) out[i] = sums[i / 256][i % 256];
-}
-CONSTRUCT(tiles_of_several_warps) {
-    const auto values = integers<float>(256, 5);
-    Array<float> data(values), out(3 * 256);
-    tiles<<<1, 96>>>(data, out);
-    const auto want = table(3 * 256, [&](int i) {
-        const int warp = i / 256, row = i % 256 / 16, column = i % 16;
-        float sum = 0;
-        for (int l = 0; l < 16; ++l)
-            sum += (values[std::size_t(row * 16 + l)] + float(warp)) *
-                   (values[std::size_t(column * 16 + l)] + float(warp));
-        return 2 * sum;
-    });
-    report.equal("a a^T + a a^T", out.host(), want);
-}
-
-/// A factor of so many digits, as it is and rounded first.
+/// Eight products of a factor with one; the factor is rounded to tf32 first, or not.
 __global__ void factors(const float* value, float* out, bool rounds) {
     wmma::fragment<wmma::matrix_a, 16, 16, 8, wmma::precision::tf32, wmma::row_major> a;
     wmma::fragment<wmma::matrix_b, 16, 16, 8, wmma::precision::tf32, wmma::row_major> b;

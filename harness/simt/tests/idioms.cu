@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Correct kernels that work by warps and groups, or across blocks; see idioms_block.cu.
+// Correct kernels in the idioms of CUDA code at large. The detector must be silent on each;
+// data[0 .. count) holds 0, 1, 2 ... and each leaves a result to compare.
 #include <cooperative_groups.h>
 #include <cooperative_groups/reduce.h>
 #include <cuda_runtime.h>
@@ -8,7 +9,136 @@
 
 namespace cg = cooperative_groups;
 
-// 15. The last block to finish adds up what the others have left, behind a fence and a ticket.
+// Hillis and Steele's inclusive scan, in place.
+__global__ void hillis_steele(float* data) {
+    __shared__ float values[256];
+    const unsigned i = threadIdx.x;
+    values[i] = data[i];
+    __syncthreads();
+    for (unsigned step = 1; step < blockDim.x; step *= 2) {
+        const float other = i >= step ? values[i - step] : 0.0f;
+        __syncthreads();
+        values[i] += other;
+        __syncthreads();
+    }
+    data[i] = values[i];
+}
+GRADVERIFY_SIMT_TEST_LAUNCHER(idiom_hillis_steele_scan) { hillis_steele<<<1, 256>>>(call.data); }
+
+// A loop that ends when no thread of the block has anything left to do.
+__global__ void relax(float* data) {
+    __shared__ int values[64];
+    const unsigned i = threadIdx.x;
+    values[i] = i == 0 ? 0 : 1000;
+    __syncthreads();
+    int changed = 1;
+    while (__syncthreads_or(changed)) {
+        const int left = i > 0 ? values[i - 1] + 1 : 0;
+        __syncthreads();
+        changed = left < values[i];
+        if (changed) values[i] = left;
+    }
+    data[i] = values[i];
+}
+GRADVERIFY_SIMT_TEST_LAUNCHER(idiom_syncthreads_or_loop) { relax<<<1, 64>>>(call.data); }
+
+// Warps that produce and warps that consume, taking turns at common barriers.
+__global__ void produce_and_consume(float* data) {
+    __shared__ float buffer[2][32];
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    float sum = 0.0f;
+    for (int round = 0; round < 5; ++round) {
+        if (warp == 0 && round < 4) buffer[round % 2][lane] = data[round * 32 + lane];
+        if (warp == 1 && round > 0) sum += buffer[(round - 1) % 2][31 - lane];
+        __syncthreads();
+    }
+    if (warp == 1) data[lane] = sum;
+}
+GRADVERIFY_SIMT_TEST_LAUNCHER(idiom_producer_and_consumer) {
+    produce_and_consume<<<1, 64>>>(call.data);
+}
+
+// One piece of shared memory seen as two types, one after the other.
+__global__ void reinterpret(float* data) {
+    __shared__ union {
+        float as_float[64];
+        unsigned char as_bytes[256];
+    } memory;
+    memory.as_float[threadIdx.x] = data[threadIdx.x];
+    __syncthreads();
+    const unsigned top = memory.as_bytes[4 * (63 - threadIdx.x) + 3];
+    __syncthreads();
+    for (int i = 0; i < 4; ++i) memory.as_bytes[threadIdx.x + 64 * i] = top + i;
+    __syncthreads();
+    data[threadIdx.x] = memory.as_bytes[4 * threadIdx.x] + memory.as_bytes[4 * threadIdx.x + 3];
+}
+GRADVERIFY_SIMT_TEST_LAUNCHER(idiom_shared_union) { reinterpret<<<1, 64>>>(call.data); }
+
+// Copies by vector types, and of structures with padding.
+struct Pair {
+    double value;
+    int index;
+};
+__global__ void vectors(float* data) {
+    __shared__ float4 staged[16];
+    __shared__ Pair pairs[16];
+    const unsigned i = threadIdx.x;
+    staged[i] = reinterpret_cast<const float4*>(data)[i];
+    pairs[i].value = data[4 * i];
+    pairs[i].index = static_cast<int>(i);
+    __syncthreads();
+    const Pair pair = pairs[15 - i];
+    float4 mine = staged[15 - i];
+    mine.x += static_cast<float>(pair.value) + pair.index;
+    reinterpret_cast<float4*>(data)[i] = mine;
+}
+GRADVERIFY_SIMT_TEST_LAUNCHER(idiom_vector_copies) { vectors<<<1, 16>>>(call.data); }
+
+// Every thread stores the same value, and reads it back at once; blocks overlap in a halo.
+__global__ void same_value(float* data, int count) {
+    __shared__ int limit;
+    limit = count;
+    __threadfence_block();  // has it read again
+    const int own = limit;
+    __syncthreads();
+    for (int i = -1; i <= 1; ++i) {
+        const int at = static_cast<int>(blockIdx.x) * 4 + static_cast<int>(threadIdx.x) % 4 + i;
+        if (at >= 0 && at < own) data[at] = 2.0f * at + limit;
+    }
+}
+GRADVERIFY_SIMT_TEST_LAUNCHER(idiom_same_value_writes) { same_value<<<4, 32>>>(call.data, 16); }
+
+// Ping-pong between two arrays in global memory, a launch for each step.
+__global__ void smooth(const float* from, float* to, int count) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= count) return;
+    to[i] = from[i > 0 ? i - 1 : i] + from[i] + from[i + 1 < count ? i + 1 : i];
+}
+GRADVERIFY_SIMT_TEST_LAUNCHER(idiom_ping_pong) {
+    for (int step = 0; step < 4; ++step) {
+        smooth<<<4, 16>>>(call.data + step % 2 * 64, call.data + (1 - step % 2) * 64, 50);
+    }
+}
+
+// Blocks of bytes of a constant size, which compilers expand in place.
+struct Row {
+    float values[64];
+};
+__global__ void rows_of_bytes(float* data) {
+    __shared__ Row rows[4];
+    if (threadIdx.x == 0) memset(rows, 0, sizeof rows);
+    __syncthreads();
+    if (threadIdx.x < 2) memcpy(&rows[threadIdx.x], data + 64 * threadIdx.x, sizeof(Row));
+    __syncthreads();
+    if (threadIdx.x == 2) memcpy(&rows[2], &rows[1], sizeof(Row));
+    if (threadIdx.x == 3) rows[3] = rows[0];
+    __syncthreads();
+    for (int i = threadIdx.x; i < 64; i += 32)
+        data[i] = rows[0].values[i] + rows[1].values[i] + rows[2].values[i] + rows[3].values[i];
+}
+GRADVERIFY_SIMT_TEST_LAUNCHER(idiom_blocks_of_bytes) { rows_of_bytes<<<1, 32>>>(call.data); }
+
+// The last block to finish adds up what the others have left, behind a fence and a ticket.
 __device__ unsigned tickets = 0;
 template <bool each_thread_fences>
 __global__ void last_block(const float* data, float* partial, int count) {
@@ -52,22 +182,7 @@ GRADVERIFY_SIMT_TEST_LAUNCHER(idiom_last_block) {
     cudaFree(partial);
 }
 
-// 16. Blocks, tiles and reductions of cooperative groups.
-__global__ void groups(float* data) {
-    __shared__ float of_tile[8];
-    const cg::thread_block block = cg::this_thread_block();
-    const auto tile = cg::tiled_partition<16>(block);
-    const float sum = cg::reduce(tile, data[block.thread_rank()], cg::plus<float>());
-    if (tile.thread_rank() == 0) of_tile[tile.meta_group_rank()] = sum;
-    block.sync();
-    float total = 0.0f;
-    for (unsigned i = 0; i < tile.meta_group_size(); ++i) total += of_tile[i];
-    cg::sync(block);
-    data[block.thread_rank()] = total;
-}
-GRADVERIFY_SIMT_TEST_LAUNCHER(idiom_cooperative_groups) { groups<<<1, 128>>>(call.data); }
-
-// 17. A warp's sum through shared memory, with a __syncwarp for each step.
+// A warp's sum through shared memory, with a __syncwarp for each step.
 __global__ void warp_sums(float* data) {
     __shared__ float values[96];
     const unsigned i = threadIdx.x, lane = i % 32;
@@ -81,7 +196,7 @@ __global__ void warp_sums(float* data) {
 }
 GRADVERIFY_SIMT_TEST_LAUNCHER(idiom_syncwarp_sum) { warp_sums<<<1, 96>>>(call.data); }
 
-// 18. The same with volatile shared memory, and the read kept apart from the write.
+// The same with volatile shared memory, and the read kept apart from the write.
 __global__ void volatile_sum(float* data) {
     __shared__ volatile float values[64];
     const unsigned i = threadIdx.x;
@@ -98,7 +213,15 @@ __global__ void volatile_sum(float* data) {
 }
 GRADVERIFY_SIMT_TEST_LAUNCHER(idiom_volatile_with_syncwarp) { volatile_sum<<<1, 32>>>(call.data); }
 
-// 19. Shuffles among the lanes that have work; what comes from beyond is discarded.
+// A full mask names lanes that have exited.
+__global__ void full_mask(float* data) {
+    if (threadIdx.x >= 8) return;
+    __syncwarp();
+    data[threadIdx.x] = 1.0f;
+}
+GRADVERIFY_SIMT_TEST_LAUNCHER(idiom_full_mask) { full_mask<<<1, 32>>>(call.data); }
+
+// Shuffles among the lanes that have work; what comes from beyond is discarded.
 __global__ void partial_masks(float* data, int count) {
     const unsigned i = threadIdx.x;
     const unsigned mask = __ballot_sync(0xffffffffu, i < unsigned(count));
@@ -113,7 +236,7 @@ __global__ void partial_masks(float* data, int count) {
 }
 GRADVERIFY_SIMT_TEST_LAUNCHER(idiom_partial_masks) { partial_masks<<<1, 64>>>(call.data, 41); }
 
-// 20. Atomics aggregated over a warp: one for each distinct key, and one for all that are active.
+// Atomics aggregated over a warp: one for each distinct key, and one for all that are active.
 __global__ void aggregated(const float* data, int* counts, int count) {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= count) return;
@@ -137,7 +260,7 @@ GRADVERIFY_SIMT_TEST_LAUNCHER(idiom_warp_aggregated_atomics) {
     cudaFree(counts);
 }
 
-// 21. Persistent blocks that take their work from an atomic counter.
+// Persistent blocks that take their work from an atomic counter.
 __global__ void persistent(float* data, int* next, int count) {
     __shared__ int item;
     for (;;) {
@@ -157,7 +280,7 @@ GRADVERIFY_SIMT_TEST_LAUNCHER(idiom_persistent_blocks) {
     cudaFree(next);
 }
 
-// 22. Blocks that hand a running sum on, by flags and fences; each takes its number from a ticket.
+// Blocks that hand a running sum on, by flags and fences; each takes its number from a ticket.
 __device__ unsigned next_block = 0;
 __global__ void look_back(float* data, float* sums, volatile int* flags) {
     __shared__ unsigned block;
@@ -195,7 +318,7 @@ GRADVERIFY_SIMT_TEST_LAUNCHER(idiom_flags_between_blocks) {
     cudaFree(flags);
 }
 
-// 23. A lock around plain accesses, with fences on both sides.
+// A lock around plain accesses, with fences on both sides.
 __device__ int lock = 0;
 __global__ void locked(float* data) {
     for (bool done = false; !done;) {
@@ -213,7 +336,7 @@ GRADVERIFY_SIMT_TEST_LAUNCHER(idiom_lock) {
     locked<<<3, 40>>>(call.data);
 }
 
-// 24. A flag in shared memory from one warp to another, with fences.
+// A flag in shared memory from one warp to another, with fences.
 __global__ void warp_to_warp(float* data) {
     __shared__ float value;
     __shared__ int ready;
