@@ -28,6 +28,7 @@ endfunction()
 function(gradverify_precompile target)
     if(GRADVERIFY_PRECOMPILE)
         target_precompile_headers(${target} PRIVATE <algorithm> <array> <chrono> <cmath> <cstdint>
-            <functional> <map> <memory> <optional> <set> <span> <stdexcept> <string> <vector> ${ARGN})
+            <functional> <map> <memory> <optional> <set> <span> <stdexcept> <string> <vector>
+            <fmt/format.h> ${ARGN})
     endif()
 endfunction()
