@@ -28,7 +28,6 @@ endfunction()
 function(gradverify_precompile target)
     if(GRADVERIFY_PRECOMPILE)
         target_precompile_headers(${target} PRIVATE <algorithm> <array> <chrono> <cmath> <cstdint>
-            <functional> <map> <memory> <optional> <set> <span> <stdexcept> <string> <vector>
-            <fmt/format.h> ${ARGN})
+            <functional> <map> <memory> <optional> <set> <span> <stdexcept> <string> <vector> ${ARGN})
     endif()
 endfunction()

@@ -140,12 +140,13 @@ bool Crew::take(Worker& worker, const std::string& line) {
     const bool fits = is_probe(task) ? std::holds_alternative<Probed>(*answer)
                                      : std::holds_alternative<Outcome>(*answer);
     if (!fits) return false;
+    const bool is_first = worker.history.empty();
     if (!is_probe(task)) {
         unreachable_ = 0;
         worker.history.add(task);
         if (worker.strict_left > 0 && --worker.strict_left == 0) worker.retiring = true;
     }
-    events_.push_back(Answered{std::move(task), std::move(*answer)});
+    events_.push_back(Answered{std::move(task), std::move(*answer), is_first});
     worker.running.pop_front();
     worker.begin_first();
     worker.process.forget_prints();

@@ -30,13 +30,13 @@ bool WorkerPool::withdraw(std::int64_t ticket) {
 }
 
 void WorkerPool::take(const Crew::Answered& answered) {
-    const auto& [task, answer] = answered;
+    const auto& [task, answer, is_first] = answered;
     if (const auto* probed = std::get_if<Probed>(&answer)) {
         probe_answer_ = probed->why_not;
         return;
     }
     const Outcome& outcome = std::get<Outcome>(answer);
-    limits_.completed(task.work, outcome);
+    limits_.completed(task.work, outcome, is_first);
     answers_.push_back({.ticket = task.ticket, .outcome = outcome});
 }
 

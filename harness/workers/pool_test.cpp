@@ -218,6 +218,8 @@ TEST_CASE("the limit grows with the slowest case so far") {
     CHECK(limits.allowance(on_cpu, Patience::full).sleep_seconds == 6.0);
     Outcome slow = Outcome::passed();
     slow.seconds_cpu = 0.5;
+    limits.completed(on_cpu, slow, /*is_first_of_process=*/true);
+    CHECK(limits.allowance(on_cpu, Patience::full).cpu_seconds == 1.0);
     limits.completed(on_cpu, slow);
     CHECK(limits.allowance(on_cpu, Patience::full).cpu_seconds == 10.0);
     CHECK(limits.allowance(on_cuda, Patience::full).cpu_seconds == 3.0);

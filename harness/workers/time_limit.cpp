@@ -28,10 +28,11 @@ double TimeLimits::parenthesis(const Work& work) const {
            work.multiply_adds * seconds_per_multiply_add;
 }
 
-void TimeLimits::completed(const Work& work, const Outcome& outcome) {
+void TimeLimits::completed(const Work& work, const Outcome& outcome, bool is_first_of_process) {
     History& history = histories_[kind_of(work)];
     const double seconds = outcome.seconds_cpu;
     history.slowest_seconds = std::max(history.slowest_seconds, seconds);
+    if (is_first_of_process) return;
     history.largest_share = std::max(history.largest_share, seconds / parenthesis(work));
 }
 

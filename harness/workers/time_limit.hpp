@@ -37,8 +37,9 @@ class TimeLimits {
   public:
     explicit TimeLimits(TimeLimitOptions options) : options_(options) {}
 
-    /// Takes note of how long a case took.
-    void completed(const Work& work, const Outcome& outcome);
+    /// Takes note of how long a case took. The first one of a process opens the device and loads
+    /// libraries, which the floor allows for: it lengthens no later limit.
+    void completed(const Work& work, const Outcome& outcome, bool is_first_of_process = false);
 
     /// In all, a trial of shrinking has no more than without a sign of life: a candidate that takes
     /// long is no smaller problem. Says nothing of memory.
