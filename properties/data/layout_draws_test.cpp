@@ -9,7 +9,7 @@
 
 #include "properties/data/dense.hpp"
 #include "properties/data/setting.hpp"
-#include "properties/shrinking/data.hpp"
+#include "properties/shrinking/shrink_data.hpp"
 #include "properties/tests/shrinking.hpp"
 
 namespace gradverify {

@@ -18,12 +18,12 @@
 #include "properties/data/seeds.hpp"
 #include "properties/explaining/explain.hpp"
 #include "properties/explaining/witnesses.hpp"
-#include "properties/large/draw.hpp"
-#include "properties/large/shrink.hpp"
+#include "properties/large/draw_large.hpp"
+#include "properties/large/shrink_large.hpp"
 #include "properties/problems/enumerate.hpp"
 #include "properties/problems/gen.hpp"
 #include "properties/properties.hpp"
-#include "properties/shrinking/shrink.hpp"
+#include "properties/shrinking/shrink_case.hpp"
 
 namespace gradverify {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "harness/cases/suite.hpp"
-#include "properties/large/draw.hpp"
+#include "properties/large/draw_large.hpp"
 
 namespace gradverify {
 

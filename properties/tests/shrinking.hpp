@@ -7,7 +7,7 @@
 #include <functional>
 #include <string_view>
 
-#include "properties/shrinking/shrink.hpp"
+#include "properties/shrinking/shrink_case.hpp"
 #include "properties/tests/operator.hpp"
 
 namespace gradverify::testing {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "properties/large/draw.hpp"
+#include "properties/large/draw_large.hpp"
 
 #include <algorithm>
 #include <cmath>

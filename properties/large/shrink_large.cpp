@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "properties/large/shrink.hpp"
+#include "properties/large/shrink_large.hpp"
 
 #include <algorithm>
 

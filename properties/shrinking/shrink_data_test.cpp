@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // That the data and the setting of a failure shrink to what matters, its problem unchanged.
-#include "properties/shrinking/data.hpp"
+#include "properties/shrinking/shrink_data.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // That failures shrink to the smallest problem known for them, whatever they start from. Kernels
 // are stood for by predicates that say where they fail.
-#include "properties/shrinking/shrink.hpp"
+#include "properties/shrinking/shrink_case.hpp"
 
 #include <doctest/doctest.h>
 

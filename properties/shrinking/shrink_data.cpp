@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "properties/shrinking/data.hpp"
+#include "properties/shrinking/shrink_data.hpp"
 
 #include <rapidcheck.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "properties/shrinking/shrink.hpp"
+#include "properties/shrinking/shrink_case.hpp"
 
-#include "properties/shrinking/data.hpp"
+#include "properties/shrinking/shrink_data.hpp"
 
 namespace gradverify {
 

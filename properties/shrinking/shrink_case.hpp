@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "harness/cases/suite.hpp"
-#include "properties/shrinking/problem.hpp"
+#include "properties/shrinking/shrink_problem.hpp"
 #include "properties/shrinking/trials.hpp"
 
 namespace gradverify {
