@@ -9,7 +9,7 @@
 
 #include "harness/base/text.hpp"
 #include "properties/data/gen.hpp"
-#include "properties/problems/gen.hpp"
+#include "properties/problems/generator.hpp"
 #include "properties/properties.hpp"
 
 namespace gradverify {

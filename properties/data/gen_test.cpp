@@ -12,7 +12,7 @@
 
 #include "harness/testing/suite.hpp"
 #include "properties/data/dense.hpp"
-#include "properties/problems/gen.hpp"
+#include "properties/problems/generator.hpp"
 #include "properties/problems/walk.hpp"
 #include "properties/tests/shrinking.hpp"
 

@@ -2,18 +2,18 @@
 #include "properties/explaining/explain.hpp"
 
 #include "properties/data/dense.hpp"
+#include "properties/explaining/generalize.hpp"
 #include "properties/explaining/witnesses.hpp"
 
 namespace gradverify {
 
 namespace {
 
-Generality generality_of(const Kernel& kernel, const Shrunk& shrunk, const CaseRunner& runner,
-                         const GeneralizeOptions& options) {
+Generality generality_of(const Kernel& kernel, const Shrunk& shrunk, const CaseRunner& runner) {
     ShrinkTrials trials(shrunk.smallest, shrunk.outcome, runner);
     ProblemTrials problems(kernel, shrunk.smallest, trials);
     const SupportedProblems supported(*kernel.op, *kernel.pass, kernel.any());
-    return generalize(supported, shrunk.smallest.problem, problems, trials, options);
+    return generalize(supported, shrunk.smallest.problem, problems, trials);
 }
 
 /// Dense data first: on zeros too many agree. What fails on other data only is asked there.
@@ -43,9 +43,8 @@ std::string witnesses_of(const Kernel& kernel, const Shrunk& shrunk, const CaseR
 
 }  // namespace
 
-void explain(const Kernel& kernel, Shrunk& shrunk, const CaseRunner& runner,
-             const GeneralizeOptions& options) {
-    shrunk.generality = generality_of(kernel, shrunk, runner, options);
+void explain(const Kernel& kernel, Shrunk& shrunk, const CaseRunner& runner) {
+    shrunk.generality = generality_of(kernel, shrunk, runner);
     shrunk.witnesses = witnesses_of(kernel, shrunk, runner);
 }
 

@@ -4,12 +4,10 @@
 #pragma once
 
 #include "harness/cases/suite.hpp"
-#include "properties/explaining/generalize.hpp"
 
 namespace gradverify {
 
 /// Fills in `generality` and `witnesses`.
-void explain(const Kernel& kernel, Shrunk& shrunk, const CaseRunner& runner,
-             const GeneralizeOptions& options = {});
+void explain(const Kernel& kernel, Shrunk& shrunk, const CaseRunner& runner);
 
 }  // namespace gradverify

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decides who is wrong where kernel, reference, finite differences and the registered kernels of
-// the other direction (forward for a gradient, gradients for a forward kernel) disagree: a table
-// from what agrees with what to one sentence. Runs nothing; witnesses.cpp asks.
+// the other direction (forward for a gradient, gradients for a forward kernel) disagree, in one
+// sentence. Runs nothing; witnesses.cpp asks.
 #pragma once
 
 #include <string>
@@ -22,28 +22,13 @@ struct Testimony {
     bool kernel_is_consistent = false;
     /// Kernels of the other direction that give the reference's numbers, by whether the adjoint
     /// identity holds between them and this kernel.
-    std::vector<std::string> sound_with, sound_against;
-    /// Those that don't give the reference's numbers, but of which the identity holds.
-    std::vector<std::string> allies;
+    std::vector<std::string> sound_with{}, sound_against{};
+    /// Kernels of the other direction that give other numbers, and obey the identity with this one.
+    std::vector<std::string> allies{};
     /// Other kernels of the same pass, that give the numbers of one of the two.
-    std::vector<std::string> peers_of_reference, peers_of_kernel;
+    std::vector<std::string> peers_of_reference{}, peers_of_kernel{};
 };
 
-enum class Culprit {
-    kernel,                ///< alone
-    reference,             ///< of the kernel's pass, alone
-    kernel_and_ally,       ///< share a misunderstanding
-    kernels_or_reference,  ///< two kernels against two passes of the reference
-    self_contradiction,    ///< of the reference, and it can't be told where
-    rounding,              ///< nobody is wrong about the formula
-    unknown,
-};
-
-struct Judgement {
-    Culprit culprit = Culprit::unknown;
-    std::string sentence;
-};
-
-Judgement judge(const Testimony& testimony);
+std::string judge(const Testimony& testimony);
 
 }  // namespace gradverify

@@ -23,11 +23,15 @@ bool equal(const Arrays& a, const Arrays& b) {
         a, b, [](const auto& left, const auto& right) { return left.data == right.data; });
 }
 
-/// A direction in one input of the forward pass.
+/// A direction in one input of the forward pass, along which an output of a gradient pass is asked.
 struct Direction {
+    std::size_t output;
     std::string tensor;
     Array<double> step;
 };
+
+/// <dy, J v> by direction v.
+using Slopes = std::vector<double>;
 
 class Hearing {
   public:
@@ -52,11 +56,11 @@ class Hearing {
         const Arrays expected = context_.oracle.reference(context_.pass());
         testimony_.kernel_is_reference = equal(*result, expected);
         if (testimony_.is_forward)
-            hear_of_forward(*result);
+            hear_of_forward();
         else
             hear_of_gradient(*result, expected);
         hear_peers(inputs, *result, expected);
-        const std::string sentence = judge(testimony_).sentence;
+        const std::string sentence = judge(testimony_);
         if (!testimony_.kernel_is_reference) return Outcome::failed(sentence);
         Outcome agrees = Outcome::passed();
         agrees.message = sentence;
@@ -75,7 +79,7 @@ class Hearing {
         return std::move(result.outputs);
     }
 
-    /// The same of another kernel.
+    /// What another kernel gives; nothing when it can not be called.
     std::optional<Arrays> other(const Kernel& kernel, const Arrays& inputs) {
         if (!can_take(kernel, inputs)) return std::nullopt;
         CallResult result = context_.caller.call(kernel, inputs);
@@ -91,19 +95,25 @@ class Hearing {
                !kernel.why_unsupported(context_.problem());
     }
 
-    std::vector<Direction> directions(const std::string& tensor, const Array<double>& like) const {
+    /// Directions in the tensors that the pass yields gradients of.
+    std::vector<Direction> directions(const PassSpec& pass, const Arrays& gradients) const {
         std::vector<Direction> all;
-        const std::size_t count = like.data.size();
-        for (std::size_t i = 0; count <= elementwise_maximum && i < count; ++i) {
-            all.push_back({tensor, {like.sizes, std::vector<double>(count, 0.0)}});
-            all.back().step.data[i] = 1.0;
+        for (std::size_t output = 0; output < gradients.size(); ++output) {
+            const Array<double>& like = gradients[output];
+            const std::string tensor = pass.outputs[output].substr(1);
+            const std::size_t count = like.data.size();
+            for (std::size_t i = 0; count <= elementwise_maximum && i < count; ++i) {
+                all.push_back({output, tensor, {like.sizes, std::vector<double>(count, 0.0)}});
+                all.back().step.data[i] = 1.0;
+            }
+            for (int i = 0; i < random_directions; ++i) {
+                const auto seed = context_.seed_for("witness " + tensor + std::to_string(i));
+                all.push_back(
+                    {output, tensor,
+                     draw_direction(like, seed, context_.exact_bits(),
+                                    longest_reduction(context_.op(), context_.problem()))});
+            }
         }
-        for (int i = 0; i < random_directions; ++i)
-            all.push_back(
-                {tensor,
-                 draw_direction(like, context_.seed_for("witness " + tensor + std::to_string(i)),
-                                context_.exact_bits(),
-                                longest_reduction(context_.op(), context_.problem()))});
         return all;
     }
 
@@ -115,59 +125,37 @@ class Hearing {
         return sum;
     }
 
-    Arrays stepped(const Direction& direction) const {
-        Arrays inputs = inputs_;
-        for (std::size_t i = 0; i < inputs.size(); ++i)
-            if (forward_.inputs[i] == direction.tensor)
-                for (std::size_t j = 0; j < direction.step.data.size(); ++j)
-                    inputs[i].data[j] += direction.step.data[j];
-        return inputs;
+    static Slopes slopes_of(const Arrays& gradients, const std::vector<Direction>& all) {
+        Slopes slopes;
+        for (const Direction& v : all) slopes.push_back(inner_product(gradients[v.output], v.step));
+        return slopes;
     }
 
-    /// One step, exact in integers: the map is linear in each tensor.
-    bool is_derivative_of_reference(const Array<double>& gradient, const Direction& direction) {
-        const double difference =
-            with_cotangent(context_.oracle.reference(forward_, stepped(direction))) -
-            with_cotangent(outputs_);
-        return inner_product(gradient, direction.step) == difference;
-    }
-
-    std::string input_of(const std::string& gradient) const { return gradient.substr(1); }
-
-    void hear_of_gradient(const Arrays& result, const Arrays& expected) {
-        std::vector<Direction> all;
-        std::vector<std::size_t> output_of;
-        testimony_.reference_is_consistent = testimony_.kernel_is_consistent = true;
-        for (std::size_t i = 0; i < result.size(); ++i)
-            for (Direction& direction :
-                 directions(input_of(context_.pass().outputs[i]), result[i])) {
-                testimony_.reference_is_consistent &=
-                    is_derivative_of_reference(expected[i], direction);
-                testimony_.kernel_is_consistent &= is_derivative_of_reference(result[i], direction);
-                all.push_back(std::move(direction));
-                output_of.push_back(i);
-            }
-        for (const Kernel& partner : context_.registry().kernels()) {
-            if (partner.pass != &forward_ || !can_ask(partner)) continue;
-            const auto at_values = other(partner, inputs_);
-            if (!at_values) continue;
-            bool is_sound = equal(*at_values, outputs_), is_adjoint = true, answered = true;
-            for (std::size_t d = 0; d < all.size() && answered; ++d) {
-                const Arrays at = tangent_inputs(context_, all[d].tensor, all[d].step);
-                const auto tangent = other(partner, at);
-                answered = tangent.has_value();
-                if (!answered) break;
-                is_sound &= equal(*tangent, context_.oracle.reference(forward_, at));
-                is_adjoint &=
-                    with_cotangent(*tangent) == inner_product(result[output_of[d]], all[d].step);
-            }
-            if (answered) take_note(partner, is_sound, is_adjoint);
+    /// The reference's, by one step, exact in integers: the map is linear in each tensor.
+    Slopes slopes_of_reference(const std::vector<Direction>& all) {
+        Slopes slopes;
+        for (const Direction& v : all) {
+            Arrays inputs = inputs_;
+            for (std::size_t i = 0; i < inputs.size(); ++i)
+                if (forward_.inputs[i] == v.tensor)
+                    for (std::size_t j = 0; j < v.step.data.size(); ++j)
+                        inputs[i].data[j] += v.step.data[j];
+            slopes.push_back(with_cotangent(context_.oracle.reference(forward_, inputs)) -
+                             with_cotangent(outputs_));
         }
+        return slopes;
     }
 
-    void forget_partners() {
-        for (auto* names : {&testimony_.sound_with, &testimony_.sound_against, &testimony_.allies})
-            names->clear();
+    /// Those of a forward kernel; nothing when a call of it failed.
+    template <class Call>
+    std::optional<Slopes> slopes_of_forward(Call call, const std::vector<Direction>& all) {
+        Slopes slopes;
+        for (const Direction& v : all) {
+            const std::optional<Arrays> tangent = call(tangent_inputs(context_, v.tensor, v.step));
+            if (!tangent) return std::nullopt;
+            slopes.push_back(with_cotangent(*tangent));
+        }
+        return slopes;
     }
 
     void take_note(const Kernel& partner, bool is_sound, bool is_adjoint) {
@@ -177,57 +165,49 @@ class Hearing {
             testimony_.allies.push_back(partner.name);
     }
 
-    /// <dy, J v> of the case's forward kernel, once from J v itself and once as a difference.
-    struct Derivatives {
-        double tangent = 0.0, difference = 0.0;
-    };
-    std::optional<Derivatives> derivatives_of_own(const Direction& direction, double here) {
-        const auto tangent = own(tangent_inputs(context_, direction.tensor, direction.step));
-        const auto there = own(stepped(direction));
-        if (!tangent || !there) return std::nullopt;
-        return Derivatives{with_cotangent(*tangent), with_cotangent(*there) - here};
-    }
-
-    void hear_of_forward(const Arrays& result) {
-        testimony_.reference_is_consistent = testimony_.kernel_is_consistent = true;
-        for (const PassSpec& pass : context_.op().passes)
-            if (!pass.is_forward()) hear_gradients(pass, with_cotangent(result));
-    }
-
-    /// A wrong forward kernel may have the right derivative by some tensors: those are no witnesses
-    /// of what is wrong.
-    void hear_gradients(const PassSpec& pass, double here) {
-        const Arrays inputs = context_.inputs.of(pass);
-        const Arrays gradients = context_.oracle.reference(pass);
-        std::vector<Direction> all;
-        std::vector<double> own_derivatives;
-        std::vector<std::size_t> output_of;
-        bool is_consistent = true;
-        for (std::size_t i = 0; i < gradients.size(); ++i)
-            for (Direction& direction : directions(input_of(pass.outputs[i]), gradients[i])) {
-                const auto derivatives = derivatives_of_own(direction, here);
-                const double right = inner_product(gradients[i], direction.step);
-                testimony_.reference_is_consistent &=
-                    is_derivative_of_reference(gradients[i], direction);
-                is_consistent &= derivatives && derivatives->tangent == right &&
-                                 derivatives->difference == right;
-                if (!derivatives) break;
-                own_derivatives.push_back(derivatives->tangent);
-                all.push_back(std::move(direction));
-                output_of.push_back(i);
-            }
-        if (is_consistent && !testimony_.kernel_is_consistent) return;
-        if (!is_consistent && testimony_.kernel_is_consistent) forget_partners();
-        testimony_.kernel_is_consistent &= is_consistent;
+    void hear_of_gradient(const Arrays& result, const Arrays& expected) {
+        const std::vector<Direction> all = directions(context_.pass(), expected);
+        const Slopes right = slopes_of_reference(all), mine = slopes_of(result, all);
+        testimony_.reference_is_consistent = slopes_of(expected, all) == right;
+        testimony_.kernel_is_consistent = mine == right;
         for (const Kernel& partner : context_.registry().kernels()) {
-            if (partner.pass != &pass || !can_ask(partner)) continue;
-            const auto result = other(partner, inputs);
-            if (!result) continue;
-            bool is_adjoint = true;
-            for (std::size_t d = 0; d < all.size(); ++d)
-                is_adjoint &=
-                    inner_product((*result)[output_of[d]], all[d].step) == own_derivatives[d];
-            take_note(partner, equal(*result, gradients), is_adjoint);
+            if (partner.pass != &forward_ || !can_ask(partner)) continue;
+            bool is_sound = true;
+            const auto call = [&](const Arrays& inputs) {
+                auto given = other(partner, inputs);
+                is_sound &= given && equal(*given, context_.oracle.reference(forward_, inputs));
+                return given;
+            };
+            if (!call(inputs_)) continue;
+            if (const auto slopes = slopes_of_forward(call, all))
+                take_note(partner, is_sound, *slopes == mine);
+        }
+    }
+
+    /// A wrong forward kernel may have the right derivative by some tensors: their gradients are no
+    /// witnesses of what is wrong.
+    void hear_of_forward() {
+        testimony_.reference_is_consistent = testimony_.kernel_is_consistent = true;
+        for (const PassSpec& pass : context_.op().passes) {
+            if (pass.is_forward()) continue;
+            const Arrays inputs = context_.inputs.of(pass);
+            const Arrays gradients = context_.oracle.reference(pass);
+            const std::vector<Direction> all = directions(pass, gradients);
+            const Slopes right = slopes_of(gradients, all);
+            testimony_.reference_is_consistent &= slopes_of_reference(all) == right;
+            const auto mine = slopes_of_forward([&](const Arrays& at) { return own(at); }, all);
+            if (mine == right && !testimony_.kernel_is_consistent) continue;
+            if (mine != right && testimony_.kernel_is_consistent) {
+                testimony_.kernel_is_consistent = false;
+                for (auto* names :
+                     {&testimony_.sound_with, &testimony_.sound_against, &testimony_.allies})
+                    names->clear();
+            }
+            for (const Kernel& partner : context_.registry().kernels()) {
+                if (partner.pass != &pass || !can_ask(partner)) continue;
+                if (const auto given = other(partner, inputs))
+                    take_note(partner, equal(*given, gradients), slopes_of(*given, all) == mine);
+            }
         }
     }
 
@@ -248,8 +228,6 @@ class Hearing {
     std::string complaint_;
 };
 
-Outcome ask(CaseContext& context) { return Hearing(context).hear(); }
-
 }  // namespace
 
 const DefinedProperty& witnesses() {
@@ -261,7 +239,7 @@ const DefinedProperty& witnesses() {
                  return kernel.op->algebra == Algebra::products && !kernel.any().norm_wise_growth;
              }},
         [](const Operator&) { return ValueKind::integers; },
-        ask};
+        [](CaseContext& context) { return Hearing(context).hear(); }};
     return property;
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "properties/large/draw_large.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -17,14 +19,14 @@ namespace gradverify {
 namespace {
 
 constexpr int kinds = 4;
-// Of dense data: not the third, which may lie where a function is flat, nor those with ties.
+// Dense data: not the third, which may lie where a function is flat, nor those with ties.
 constexpr std::uint64_t dense_draws[] = {1, 2, 4};
 // The first half wants much that can run side by side, and many numbers.
 constexpr int attempts = 600;
-// So many fit beside those that hold drawn data, and a sixty-fourth is enough to time.
+// Enough to fit beside those that hold drawn data; a sixty-fourth of a call is enough to time.
 constexpr std::int64_t fewest_copies = 64;
 
-/// What one large case may cost, for offsets of so many bits.
+/// What one large case may cost, for offsets of this number of bits.
 struct LargeBudget {
     double multiply_adds, bytes, multiply_adds_of_output;
     // The reference takes some 50 ns for a multiply-add.
@@ -63,8 +65,8 @@ class LargeDraw {
 
     std::string why_none() const {
         if (kernel_.any().most_elements)
-            return "takes tensors of at most " + std::to_string(*kernel_.any().most_elements) +
-                   " elements, as it declares";
+            return fmt::format("takes tensors of at most {} elements, as it declares",
+                               *kernel_.any().most_elements);
         return "no large problem is drawn: " + why_;
     }
 
@@ -128,7 +130,7 @@ class LargeDraw {
         }
     }
 
-    /// So many that a tensor is just larger than the kind asks for; nothing where too few are.
+    /// The copies that make a tensor just larger than the kind asks for; nothing where too few do.
     std::optional<std::int64_t> copies_for(const LargeShape& one, int kind) {
         std::vector<const LargeTensor*> copied;
         for (const LargeTensor& tensor : one.tensors)
@@ -162,7 +164,7 @@ class LargeDraw {
                is_small(shape.of_drawn());
     }
 
-    /// Of a few numbers all may be as good as zero.
+    /// Whether no output is small: a few numbers may all be as good as zero.
     bool is_telling(const Problem& problem) const {
         constexpr std::int64_t fewest = 32;
         return std::ranges::all_of(kernel_.pass->outputs, [&](const std::string& output) {

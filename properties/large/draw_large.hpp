@@ -14,7 +14,7 @@
 namespace gradverify {
 
 struct LargeDrawOptions {
-    /// Of the offsets that overflow. Tests without a GPU take 16.
+    /// Bits of the offsets that overflow. Tests without a GPU take 16.
     int offset_bits = 32;
 };
 

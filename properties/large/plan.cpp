@@ -24,8 +24,8 @@ CopyLayout layout_of(const LargeTensor& tensor, std::optional<std::size_t> axis,
         .inner = tensor.strides[*axis], .per_copy = tensor.sizes[*axis] / copies, .copies = copies};
 }
 
-/// Around each element, or byte, that an offset of so many bits does not reach, in each tensor; the
-/// farthest first.
+/// Copies around each element, or byte, that an offset does not reach, in each tensor; the farthest
+/// first.
 DrawnCopies drawn_copies(const std::vector<LargeTensor>& tensors, std::int64_t copies) {
     std::vector<std::int64_t> chosen;
     const auto choose = [&](std::int64_t copy) {
@@ -58,7 +58,7 @@ Case small_case(const Case& checked, const Problem& problem) {
     return small;
 }
 
-/// Of what is drawn, what all copies share: the only data of a copy that holds none of its own.
+/// What all copies share of the drawn data: the only data of a copy that holds none of its own.
 Data shared_data(CaseContext& drawn, const LargeShape& shape) {
     const Operator& op = drawn.op();
     Data data{.is_explicit = true};

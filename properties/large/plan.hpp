@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides what the tensors of a large call hold, and what must come of it: which copies hold data
+// Decides what the tensors of a large call hold, and what it must give: which copies hold data
 // of their own, and the tables of small problems that all elements are taken from. Runs no kernel.
 //
 // The copies that hold drawn data are first, last and around where an offset of 16 or 32 bits, in
 // elements or bytes, overflows. Together they are a small problem, drawn like any other, and its
-// reference says what must come of them. All others hold zeros, or what is simplest: the reference
-// on a single copy says what must come of each. What all copies share is as the drawn ones have it;
+// reference says what they must give. All others hold zeros, or what is simplest: the reference
+// on a single copy says what each must give. What all copies share is as the drawn ones have it;
 // what is summed over them is the drawn copies' sum, as the others add nothing.
 #pragma once
 
@@ -38,7 +38,7 @@ LargeShape large_shape(const Kernel& kernel, const KernelDeclaration& declaratio
                        const Problem& one, const SeparableSpec& along, std::int64_t copies,
                        const Setting& setting);
 
-/// Why the kernel can't be given the large problem, or one of those that say what comes of it.
+/// Why the kernel can't be given the large problem, or one of the small ones that it is made of.
 std::optional<std::string> why_unsupported(const Kernel& kernel, const LargeShape& shape);
 
 /// Whether the reference of the pass obeys the law of copies on this problem: why not; nothing
@@ -46,7 +46,7 @@ std::optional<std::string> why_unsupported(const Kernel& kernel, const LargeShap
 std::optional<std::string> why_law_fails(const Kernel& kernel, const Problem& one,
                                          const SeparableSpec& along, ValueKind kind);
 
-/// Whether nothing but zeros comes of the small problem, whatever its data: a filter that lies in
+/// Whether the small problem gives nothing but zeros, whatever its data: a filter that lies in
 /// the padding alone. A large one of these would say nothing.
 bool gives_only_zeros(const Kernel& kernel, const Problem& one, ValueKind kind);
 

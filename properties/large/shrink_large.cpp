@@ -28,8 +28,8 @@ class LargeShrinking {
     std::int64_t copies() const { return smallest().setting.copies->count; }
     Problem one() const { return *one_copy(smallest().problem, along_, copies()); }
 
-    /// Whether so many copies of this problem can be called, are smaller than the smallest, and
-    /// fail.
+    /// Whether this number of copies of the problem can be called, is smaller than the smallest,
+    /// and fails.
     bool try_copies(const Problem& of, std::int64_t count) {
         if (count < 2 || !trials_.may_go_on() || why_not_multiplied(along_, of)) return false;
         Case candidate = smallest();
@@ -59,7 +59,7 @@ class LargeShrinking {
         without([](Setting& setting) { setting.own_stream = false; });
     }
 
-    /// By halves: more than so many are needed.
+    /// Halves the copies as long as they fail; more than `too_few` are needed.
     void fewest_copies(std::int64_t too_few) {
         const Problem of = one();
         for (std::int64_t fewest = copies(); fewest - too_few > 1 && trials_.may_go_on();) {

@@ -35,7 +35,7 @@ Assignment::Assignment(const RankDomain& domain, const Problem& problem) : Assig
 }
 
 std::int64_t Assignment::unit(int which) const {
-    const SlotClass& slot_class = domain_->classes[static_cast<std::size_t>(which)];
+    const SlotClass& slot_class = domain_->at(which);
     std::int64_t unit = slot_class.step;
     for (const int divisor : slot_class.divisors) {
         if (!has(divisor)) continue;
@@ -47,30 +47,30 @@ std::int64_t Assignment::unit(int which) const {
 
 /// Whether a multiple that has no value yet could still get one.
 bool Assignment::leaves_room(int which, std::int64_t value) const {
-    for (const int multiple : domain_->classes[static_cast<std::size_t>(which)].multiples) {
+    for (const int multiple : domain_->at(which).multiples) {
         if (has(multiple)) {
             if (!divides(value, (*this)[multiple])) return false;
             continue;
         }
-        std::int64_t unit = domain_->classes[static_cast<std::size_t>(multiple)].step;
-        for (const int divisor : domain_->classes[static_cast<std::size_t>(multiple)].divisors) {
+        std::int64_t unit = domain_->at(multiple).step;
+        for (const int divisor : domain_->at(multiple).divisors) {
             const std::int64_t factor = divisor == which ? value : (*this)[divisor];
             if (divisor != which && !has(divisor)) continue;
             unit = factor == 0 ? 0 : least_common_multiple(unit, factor);
         }
-        if (!has_multiple(domain_->classes[static_cast<std::size_t>(multiple)], unit)) return false;
+        if (!has_multiple(domain_->at(multiple), unit)) return false;
     }
     return true;
 }
 
 bool Assignment::allows(int which, std::int64_t value) const {
-    const SlotClass& slot_class = domain_->classes[static_cast<std::size_t>(which)];
+    const SlotClass& slot_class = domain_->at(which);
     if (value < slot_class.lowest || value > slot_class.highest) return false;
     return divides(unit(which), value) && leaves_room(which, value);
 }
 
 std::optional<std::int64_t> Assignment::nearest(int which, std::int64_t target) const {
-    const SlotClass& slot_class = domain_->classes[static_cast<std::size_t>(which)];
+    const SlotClass& slot_class = domain_->at(which);
     const std::int64_t step = unit(which);
     if (step == 0) return allows(which, 0) ? std::optional<std::int64_t>(0) : std::nullopt;
     const std::int64_t lowest = round_up(slot_class.lowest, step);
@@ -90,7 +90,7 @@ bool Assignment::complete(int& steps) {
     const std::vector<int>& order = domain_->draw_order;
     const auto missing = std::ranges::find_if(order, [&](int which) { return !has(which); });
     if (missing == order.end()) return true;
-    const SlotClass& slot_class = domain_->classes[static_cast<std::size_t>(*missing)];
+    const SlotClass& slot_class = domain_->at(*missing);
     const std::int64_t step = std::max<std::int64_t>(unit(*missing), 1);
     std::optional<std::int64_t> value = nearest(*missing, slot_class.smallest);
     while (value) {

@@ -5,6 +5,8 @@
 // thins out what was found; each problem that it takes is first moved to where it meets more.
 #include "properties/problems/covering_array.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -27,7 +29,7 @@ constexpr std::uint64_t search_seed = 0x70616972;
 constexpr std::array<std::int64_t, 26> usual_values{
     0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 15, 16, 17, 20, 24, 31, 32, 33, 63, 64, 65, 96, 128};
 
-/// Of such a problem nothing would be compared.
+/// Whether nothing would be compared on the problem.
 bool reads_nothing(const Operator& op, const Problem& problem) {
     return op.reads_nothing && op.reads_nothing(problem);
 }
@@ -46,9 +48,8 @@ struct Found {
 
 /// Gives a class the allowed value nearest to a target; its multiples follow.
 bool move(Assignment& values, int which, std::int64_t target) {
-    const auto& multiples = values.domain().classes[static_cast<std::size_t>(which)].multiples;
+    const auto& multiples = values.domain().at(which).multiples;
     std::vector<std::int64_t> before;
-    before.reserve(multiples.size());
     for (const int multiple : multiples) {
         before.push_back(values[multiple]);
         values.unset(multiple);
@@ -160,26 +161,6 @@ class RankSearch {
                supported_.satisfies_predicates(problem);
     }
 
-    /// The pairs that a problem with these levels meets anew, if it is not empty; `best` meets
-    /// `gain`. A move changes few levels, and only their pairs are looked at.
-    static std::int64_t most_new(const LevelPairs& covered, const std::vector<int>& levels,
-                                 const Found& best, std::int64_t gain) {
-        if (best.is_empty) return covered.count_new(levels, false);
-        const auto is_new = [&](const std::vector<int>& of, std::size_t i, std::size_t j) {
-            return !covered.is_met(static_cast<int>(i), of[i], static_cast<int>(j), of[j]);
-        };
-        for (std::size_t i = 0; i < levels.size(); ++i) {
-            if (levels[i] == best.levels[i]) continue;
-            for (std::size_t j = 0; j < levels.size(); ++j) {
-                // A pair of two that changed is looked at once.
-                if (j == i || (j < i && levels[j] != best.levels[j])) continue;
-                gain += is_new(levels, i, j);
-                gain -= is_new(best.levels, i, j);
-            }
-        }
-        return gain;
-    }
-
     /// A problem that meets more pairs that are not covered than this one, if moves of single
     /// parameters lead to one.
     Found enriched(Found best, const LevelPairs& covered, std::int64_t gain) {
@@ -190,7 +171,7 @@ class RankSearch {
             Problem problem = values.problem(supported_.op().space);
             std::vector<int> levels = pairs_.levels_of(problem);
             // With nothing in it, it would meet fewer; what a problem costs takes longest to say.
-            if (most_new(covered, levels, best, gain) <= gain) continue;
+            if (covered.count_new(levels, false) <= gain) continue;
             const ProblemCost cost = cost_(problem);
             const bool is_empty = cost.empty_axes > 0;
             const std::int64_t more = covered.count_new(levels, is_empty);
@@ -221,7 +202,7 @@ class RankSearch {
         return factor_at(target.factor).level_of(problem) == target.level &&
                factor_at(target.other).level_of(problem) == target.level_of_other;
     }
-    int class_of(int slot) const { return domain_.class_of[static_cast<std::size_t>(slot)]; }
+    int class_of(int slot) const { return domain_.index_of(slot); }
 
     /// A problem with the one level is given the parameters that give another the other level.
     void try_both(const Target& target) {
@@ -272,7 +253,7 @@ class RankSearch {
             if (!is_dear && repair == most_repairs / 2) offer(problem);
             const auto which = static_cast<int>(random_.below(classes));
             if (is_of(target, which)) continue;
-            const std::int64_t smallest = domain_.classes[static_cast<std::size_t>(which)].smallest;
+            const std::int64_t smallest = domain_.at(which).smallest;
             const std::int64_t goal = is_dear ? smallest + (values[which] - smallest) / 4
                                       : random_.one_in(2)
                                           ? smallest
@@ -297,10 +278,9 @@ std::vector<Problem> spread(const std::vector<std::vector<Problem>>& lists) {
     std::size_t total = 0;
     for (const auto& list : lists) total += list.size();
     std::vector<Problem> all;
-    all.reserve(total);
     std::vector<std::size_t> taken(lists.size());
     while (all.size() < total) {
-        // The list of which the smallest share was taken.
+        // The list whose share of taken ones is smallest.
         std::size_t least = lists.size();
         for (std::size_t i = 0; i < lists.size(); ++i)
             if (taken[i] < lists[i].size() &&
@@ -310,6 +290,39 @@ std::vector<Problem> spread(const std::vector<std::vector<Problem>>& lists) {
         all.push_back(lists[least][taken[least]++]);
     }
     return all;
+}
+
+/// What kernels agree in that share an array.
+std::string key_of(const SupportedProblems& problems, const PassSpec& pass) {
+    const KernelDeclaration& kernel = problems.kernel();
+    const LaunchCost& cost = kernel.launch_cost;
+    const RankRange ranks = kernel.ranks.value_or(problems.op().space.ranks());
+    std::string key =
+        fmt::format("{}.{} {} {} {} {} {} {}-{}", problems.op().name, pass.name,
+                    cost.threads_per_output, cost.barriers_per_thread,
+                    reinterpret_cast<std::uintptr_t>(cost.threads), kernel.accepts_empty,
+                    reinterpret_cast<std::uintptr_t>(kernel.predicate), ranks.least, ranks.most);
+    for (const Constraint& constraint : kernel.constraints) key += '\n' + constraint.print();
+    return key;
+}
+
+/// The pass whose outputs the cost of a problem follows: the forward one, unless the kernel's
+/// threads or barriers matter.
+const PassSpec& pass_that_matters(const SupportedProblems& problems) {
+    const LaunchCost& cost = problems.kernel().launch_cost;
+    const bool is_plain =
+        cost.threads_per_output <= 1 && cost.barriers_per_thread == 0 && !cost.threads;
+    return is_plain ? problems.op().forward() : problems.pass();
+}
+
+KernelDeclaration what_matters_of(const KernelDeclaration& kernel) {
+    KernelDeclaration copy;
+    copy.constraints = kernel.constraints;
+    copy.ranks = kernel.ranks;
+    copy.predicate = kernel.predicate;
+    copy.accepts_empty = kernel.accepts_empty;
+    copy.launch_cost = kernel.launch_cost;
+    return copy;
 }
 
 }  // namespace
@@ -350,6 +363,16 @@ Problem CoveringArray::varied(std::size_t index, SplitMix64& random) const {
             varied = moved;
     }
     return varied;
+}
+
+CoveringArrays::Entry::Entry(const Operator& op, const PassSpec& pass,
+                             const KernelDeclaration& declared)
+    : kernel(what_matters_of(declared)), problems(op, pass, kernel), array(problems) {}
+
+const CoveringArray& CoveringArrays::of(const SupportedProblems& problems) {
+    const PassSpec& pass = pass_that_matters(problems);
+    return entries_.try_emplace(key_of(problems, pass), problems.op(), pass, problems.kernel())
+        .first->second.array;
 }
 
 }  // namespace gradverify

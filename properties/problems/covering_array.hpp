@@ -7,6 +7,7 @@
 #pragma once
 
 #include <map>
+#include <string>
 #include <vector>
 
 #include "harness/base/random.hpp"
@@ -17,8 +18,8 @@
 
 namespace gradverify {
 
-/// What a problem of an array may cost: little, since all of them are run for every row. A long sum
-/// or a full grid comes of other draws.
+/// What a problem of an array may cost: little, since all of them are run for every row. Other
+/// draws have long sums and full grids.
 inline constexpr WorkBudget covering_budget{
     .multiply_adds = 0x1p13, .thread_barriers = 0x1p14, .bytes = 0x1p16};
 
@@ -42,6 +43,28 @@ class CoveringArray {
     CostModel cost_;
     std::vector<Problem> members_;
     std::map<int, LevelPairs> pairs_;
+};
+
+/// Covering arrays of kernels, one for all that support the same problems at the same cost. Each is
+/// made when it is first asked for, which takes a hundredth of a second or more.
+class CoveringArrays {
+  public:
+    /// The array, the same whichever kernel asks for it first. The operator must live longer.
+    const CoveringArray& of(const SupportedProblems& problems);
+
+  private:
+    /// An array and what it refers to.
+    struct Entry {
+        KernelDeclaration kernel;
+        SupportedProblems problems;
+        CoveringArray array;
+
+        Entry(const Operator& op, const PassSpec& pass, const KernelDeclaration& declared);
+        Entry(const Entry&) = delete;
+        Entry& operator=(const Entry&) = delete;
+    };
+
+    std::map<std::string, Entry> entries_;
 };
 
 }  // namespace gradverify

@@ -8,10 +8,8 @@
 #include <algorithm>
 
 #include "harness/base/text.hpp"
-#include "properties/data/seeds.hpp"
 #include "properties/problems/enumerate.hpp"
-#include "properties/problems/generator.hpp"
-#include "properties/tests/operator.hpp"
+#include "properties/tests/drawn_problems.hpp"
 
 namespace {
 
@@ -119,24 +117,6 @@ TEST_CASE("what the array does not bring together no supported problem does") {
     CHECK(all.missing_of(array.pairs().at(2), 3).count == 0);
 }
 
-TEST_CASE("thousands of draws bring hardly two levels together that the array does not") {
-    for (const KernelDeclaration& kernel : kernels()) {
-        const SupportedProblems problems(test_operator(), pass(), kernel);
-        const CoveringArray array(problems);
-        const ProblemDrawer drawer(problems, covering_budget);
-        LevelPairs met(array.pairs().at(2).factors());
-        SplitMix64 random(1);
-        for (int i = 0; i < 20'000; ++i)
-            if (const auto problem = drawer(random); problem && problems.contains(*problem))
-                met.add(met.levels_of(*problem), test_operator().is_empty(*problem));
-        const LevelPairs::Missing beyond = array.pairs().at(2).missing_of(met, 3);
-        CAPTURE(joined(beyond.first));
-        CHECK(beyond.count * 300 <= met.count());
-        // And the draws alone would not do.
-        CHECK(met.missing_of(array.pairs().at(2), 0).count > 0);
-    }
-}
-
 TEST_CASE("a row's first thousand cases bring every two levels together, whatever the seed") {
     for (const KernelDeclaration& kernel : kernels())
         for (const std::uint64_t seed : {1u, 2u}) {
@@ -167,4 +147,39 @@ TEST_CASE("a member is varied within its levels, differently with every seed") {
         varied += one != other;
     }
     CHECK(varied * 2 > static_cast<int>(array.problems().size()));
+}
+
+TEST_CASE("kernels that support the same share an array, whoever asks first") {
+    KernelDeclaration f32, f64, strided;
+    f64.storage(DType::f64);
+    strided.where("stride", equals(1));
+    const Operator& op = test_operator();
+    const SupportedProblems of_f32(op, pass(), f32), of_f64(op, pass(), f64),
+        of_strided(op, op.forward(), strided), of_forward(op, op.forward(), f32);
+    CoveringArrays arrays, others;
+    const CoveringArray& shared = arrays.of(of_f32);
+    CHECK(&arrays.of(of_f64) == &shared);
+    CHECK(&arrays.of(of_forward) == &shared);
+    CHECK(&arrays.of(of_strided) != &shared);
+    CHECK(others.of(of_forward).problems() == shared.problems());
+    // A pass has barriers for each of its outputs.
+    KernelDeclaration tiled;
+    tiled.costs({.threads_per_output = 64, .barriers_per_thread = 3});
+    const SupportedProblems weight(op, pass(), tiled), forward(op, op.forward(), tiled);
+    CHECK(&arrays.of(weight) != &shared);
+    CHECK(&arrays.of(weight) != &arrays.of(forward));
+}
+
+TEST_CASE("a generator has its array made when its smallest problems are drawn") {
+    const KernelDeclaration kernel;
+    const ProblemGenerator generator(test_operator(), pass(), kernel);
+    const auto edges = static_cast<std::int64_t>(generator.edge_problems().size());
+    const auto draw = [&](std::int64_t index) {
+        return generator.draw(draw_seed({1, "kernel", "property", index}), index);
+    };
+    CHECK(draw(0));
+    CHECK(draw(edges - 1));
+    CHECK(generator.covering_array_if_made() == nullptr);
+    CHECK(draw(edges));
+    CHECK(generator.covering_array_if_made() != nullptr);
 }

@@ -9,8 +9,9 @@
 namespace gradverify {
 namespace {
 
-/// Of so many draws so many are usual, and so many tiled.
 using Plan = ProblemDrawer::Plan;
+
+/// How often a draw is usual, and tiled: shares of all.
 constexpr std::uint64_t plans_of = 16, usual_plans = 4, tiled_plans = 2;
 
 Plan draw_plan(SplitMix64& random) {
@@ -19,22 +20,21 @@ Plan draw_plan(SplitMix64& random) {
     return roll < usual_plans + tiled_plans ? Plan::tiled : Plan::mixed;
 }
 
-/// One mixed draw in so many has a large parameter.
+/// How often a mixed draw has a large parameter: one in this number, here and below.
 constexpr std::uint64_t large_one_in = 4;
-/// One large parameter in so many is of the longest; one in so many of these may cost what these
-/// may.
+/// How often a large parameter is of the longest, and how often one of these may cost more.
 constexpr std::uint64_t longest_one_in = 5, dear_one_in = 4;
-/// One large count in so many is more than a grid takes: the only value that shows an unchecked
+/// How often a large count is more than a grid takes: the only value that shows an unchecked
 /// launch, and the dearest.
 constexpr std::uint64_t beyond_grid_one_in = 8;
-/// One value in so many is another parameter's: filter = in, padding = filter, n = c.
+/// How often a value is another parameter's: filter = in, padding = filter, n = c.
 constexpr std::uint64_t copied_one_in = 12;
 /// Larger values are not copied: several large ones would have to be reduced again, and their
 /// product may not even fit an integer.
 constexpr std::int64_t most_copied = 64;
-/// One draw in so many may be empty, where the kernel takes that.
+/// How often a draw may be empty, where the kernel takes that.
 constexpr std::uint64_t empty_one_in = 12;
-/// One draw in so many is tiny; the others have enough in them for sums to go wrong.
+/// How often a draw is tiny; the others have enough in them for sums to go wrong.
 constexpr std::uint64_t generous_but_one_in = 4;
 /// Tries after which a draw that is empty, or too dear, is given up or cut to its smallest.
 constexpr int most_repairs = 128, most_reductions = 48;
@@ -85,9 +85,7 @@ class ProblemDrawer::Attempt {
     const ParameterSpace& space() const { return drawer_.problems_->op().space; }
     int class_count() const { return static_cast<int>(domain_.classes.size()); }
     const ClassLevels& levels(int which) const { return levels_[static_cast<std::size_t>(which)]; }
-    bool is_free(int which) const {
-        return which != large_ && !domain_.classes[static_cast<std::size_t>(which)].is_fixed();
-    }
+    bool is_free(int which) const { return which != large_ && !domain_.at(which).is_fixed(); }
     int random_class() {
         return static_cast<int>(random_.below(static_cast<std::uint64_t>(class_count())));
     }
@@ -297,7 +295,8 @@ class ProblemDrawer::Attempt {
         return enlarges(levels(which).role);
     }
 
-    /// Of four random classes the one farthest above its smallest value; -1 if none is free.
+    /// The one of four random classes that is farthest above its smallest value; -1 if none is
+    /// free.
     int class_to_reduce(bool keeps) {
         int found = -1;
         for (int i = 0; i < 4; ++i) {
@@ -376,9 +375,8 @@ std::optional<Problem> ProblemDrawer::operator()(SplitMix64& random, Plan plan) 
 }
 
 std::optional<Problem> ProblemDrawer::of_rank(SplitMix64& random, int rank) const {
-    const auto domain = std::ranges::find(problems_->domains(), rank, &RankDomain::rank);
-    const auto at = static_cast<std::size_t>(domain - problems_->domains().begin());
-    return Attempt(*this, random, at, draw_plan(random)).make();
+    const auto at = problems_->domain_of(rank) - problems_->domains().data();
+    return Attempt(*this, random, static_cast<std::size_t>(at), draw_plan(random)).make();
 }
 
 }  // namespace gradverify

@@ -5,16 +5,15 @@
 
 #include <stdexcept>
 
-#include "properties/problems/generator.hpp"
-#include "properties/tests/operator.hpp"
+#include "properties/tests/drawn_problems.hpp"
 
 namespace {
 
 using namespace gradverify;
 using namespace gradverify::testing;
 
-/// What the scripted predicate has been asked, and what it answers: true for the first so many
-/// problems, then for the next so many, and so on by turns.
+/// What the scripted predicate has been asked, and how many problems it accepts, then rejects, and
+/// so on by turns.
 struct Script {
     std::vector<Problem> asked{};
     std::vector<int> turns{};
@@ -32,7 +31,7 @@ bool answer(const Problem& problem) {
     return says;
 }
 
-/// Three problems, all of which are edge problems but the last, so that three are asked for.
+/// Three problems, the last of them no edge problem, so that three are asked for.
 KernelDeclaration scripted_kernel() {
     KernelDeclaration kernel = plain_kernel();
     kernel.where("n", between(1, 3)).where("c", equals(1)).where("k", equals(1));
@@ -40,28 +39,9 @@ KernelDeclaration scripted_kernel() {
     return kernel;
 }
 
-ProblemGenerator generator_for(const KernelDeclaration& kernel,
-                               const Operator& op = test_operator()) {
-    return ProblemGenerator(op, *op.find_pass("grad_weight"), kernel, {.edge_problems = false});
-}
-
 constexpr int edges = 3, trials = 400;
 
 }  // namespace
-
-TEST_CASE("400 mixed draws are tried, from a fixed seed") {
-    script = {};
-    const KernelDeclaration kernel = scripted_kernel();
-    const ProblemGenerator generator = generator_for(kernel);
-    CHECK(generator.why_none() == "");
-    CHECK(script.asked.size() == edges + trials);
-    const ProblemDrawer drawer(*generator.supported(), {});
-    for (int i = 0; i < trials; ++i) {
-        SplitMix64 random(0x67726164 + static_cast<std::uint64_t>(i));
-        CHECK(*drawer(random, ProblemDrawer::Plan::mixed) ==
-              script.asked[static_cast<std::size_t>(edges + i)]);
-    }
-}
 
 TEST_CASE("at least one draw in ten must be accepted") {
     const KernelDeclaration kernel = scripted_kernel();
@@ -75,17 +55,6 @@ TEST_CASE("at least one draw in ten must be accepted") {
     CHECK(why_too_rare(kernel, 400, 100, 9).find("rejects 91 %") != std::string::npos);
     CHECK(why_too_rare(kernel, 400, 100, 10) == "");
     CHECK(why_too_rare(test_kernel(), 400, 100, 9).find("the operator's validity rejects 91 %") !=
-          std::string::npos);
-}
-
-TEST_CASE("what the operator calls invalid counts as rejected") {
-    Operator op = make_test_operator();
-    op.why_invalid = [](const Problem& p) -> std::optional<std::string> {
-        if (p.scalar("n") != 1) return "many images";
-        return p.scalar("c") == 1 ? std::nullopt : std::optional<std::string>("many channels");
-    };
-    const KernelDeclaration kernel = test_kernel();
-    CHECK(generator_for(kernel, op).why_none().find("the operator's validity rejects 9") !=
           std::string::npos);
 }
 
@@ -113,15 +82,4 @@ TEST_CASE("a draw where no smallest problem is known either is an error") {
     KernelDeclaration contradictory = plain_kernel();
     contradictory.where("stride", equals(2));
     CHECK_THROWS_AS(generator_for(contradictory).draw_freely(1), std::invalid_argument);
-}
-
-TEST_CASE("a row starts with at most 64 problems") {
-    std::vector<ParameterSpec> parameters;
-    for (int i = 0; i < 80; ++i) parameters.push_back({.name = "p" + std::to_string(i)});
-    Operator op{.name = "wide", .space = ParameterSpace(parameters, 0, 0)};
-    op.inputs = {{.name = "x", .sizes = [](const Problem&) { return Sizes{1}; }}};
-    op.passes = {test_pass("grad_weight", {"x"}, "dx")};
-    op.passes.front().multiply_adds = {};
-    const KernelDeclaration kernel = test_kernel();
-    CHECK(generator_for(kernel, op).edge_problems().size() == 64);
 }

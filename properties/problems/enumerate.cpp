@@ -21,7 +21,7 @@ ProblemEnumerator::ProblemEnumerator(const SupportedProblems& problems, Enumerat
     farthest_ = std::min(farthest_, limits.distance);
     least_ = walks_.front().least;
     for (const Walk& walk : walks_) {
-        for (const std::size_t kind : {std::size_t{other}, std::size_t{padding}})
+        for (const std::size_t kind : kinds)
             least_[kind] = std::min(least_[kind], walk.least[kind]);
         const std::int64_t most = walk.padding_grows ? walk.farthest : walk.least[padding];
         padding_most_ = std::max(padding_most_, most);
@@ -34,7 +34,7 @@ ProblemEnumerator::Budget ProblemEnumerator::class_cost(const RankDomain& domain
                                                         std::int64_t value) const {
     const ParameterSpace& space = problems_->op().space;
     Budget sum{};
-    for (const int slot : domain.classes[static_cast<std::size_t>(which)].slots) {
+    for (const int slot : domain.at(which).slots) {
         const Slot& named = space.slots(domain.rank)[static_cast<std::size_t>(slot)];
         const ParameterSpec& spec = space.spec(named);
         if (named.side == Side::right) continue;
@@ -46,43 +46,39 @@ ProblemEnumerator::Budget ProblemEnumerator::class_cost(const RankDomain& domain
 ProblemEnumerator::Level ProblemEnumerator::make_level(const RankDomain& domain, int slot) const {
     const ParameterSpace& space = problems_->op().space;
     const Slot& named = space.slots(domain.rank)[static_cast<std::size_t>(slot)];
-    const int which = domain.class_of[static_cast<std::size_t>(slot)];
-    const SlotClass& slot_class = domain.classes[static_cast<std::size_t>(which)];
+    const auto spec_of = [&](int of) -> const ParameterSpec& {
+        return space.spec(space.slots(domain.rank)[static_cast<std::size_t>(of)]);
+    };
+    const int which = domain.index_of(slot);
+    const SlotClass& slot_class = domain.at(which);
     Level level{.which = which,
                 .is_first = slot_class.slots.front() == slot,
                 .is_right = named.side == Side::right,
-                .kind = space.spec(named).is_padding ? padding : other,
-                .usual = space.spec(named).default_value,
+                .kind = spec_of(slot).is_padding ? padding : other,
+                .usual = spec_of(slot).default_value,
                 .lowest = slot_class.lowest,
                 .highest = slot_class.highest};
     if (limits_.box)
         for (const int member : slot_class.slots) {
             const std::int64_t value = (*limits_.box)[member];
-            const std::int64_t usual =
-                space.spec(space.slots(domain.rank)[static_cast<std::size_t>(member)])
-                    .default_value;
+            const std::int64_t usual = spec_of(member).default_value;
             level.lowest = std::max(level.lowest, std::min(value, usual));
             level.highest = std::min(level.highest, std::max(value, usual));
         }
     if (level.is_first) {
         const bool is_fixed = level.lowest == level.highest;  // the box may do that too
         level.least = class_cost(domain, which, is_fixed ? level.lowest : slot_class.smallest);
-        for (const int kind : {other, padding}) {
+        for (const int member : slot_class.slots) {
+            if (is_fixed) break;
+            const ParameterSpec& spec = spec_of(member);
             // Slots of one class with different defaults: the nearest value of one need not be
             // that of the other, so nothing is known.
-            const auto at = static_cast<std::size_t>(kind);
-            if (is_fixed) continue;
-            for (const int member : slot_class.slots) {
-                const ParameterSpec& spec =
-                    space.spec(space.slots(domain.rank)[static_cast<std::size_t>(member)]);
-                if (spec.default_value != level.usual) level.least[at] = 0;
-                level.can_grow[at] |= spec.is_padding == (kind == padding);
-            }
+            if (spec.default_value != level.usual) level.least = {};
+            level.can_grow[spec.is_padding ? padding : other] = true;
         }
     }
     // A right side that is not bound to its left one costs what it differs by.
-    if (level.is_right && domain.class_of[static_cast<std::size_t>(slot - 1)] != which)
-        level.can_grow[level.kind] = true;
+    if (level.is_right && domain.index_of(slot - 1) != which) level.can_grow[level.kind] = true;
     return level;
 }
 
@@ -91,16 +87,15 @@ ProblemEnumerator::Walk ProblemEnumerator::make_walk(const RankDomain& domain) c
     for (std::size_t slot = 0; slot < domain.class_of.size(); ++slot)
         walk.levels.push_back(make_level(domain, static_cast<int>(slot)));
     for (std::size_t l = walk.levels.size() - 1; l > 0; --l)
-        for (const std::size_t kind : {std::size_t{other}, std::size_t{padding}}) {
+        for (const std::size_t kind : kinds) {
             const Level& level = walk.levels[l];
             Level& before = walk.levels[l - 1];
             before.least_after[kind] = level.least_after[kind] + level.least[kind];
             before.grows_after[kind] = level.grows_after[kind] || level.can_grow[kind];
         }
     for (const Level& level : walk.levels) {
-        const SlotClass& slot_class = domain.classes[static_cast<std::size_t>(level.which)];
-        for (const std::size_t kind : {std::size_t{other}, std::size_t{padding}})
-            walk.least[kind] += level.least[kind];
+        const SlotClass& slot_class = domain.at(level.which);
+        for (const std::size_t kind : kinds) walk.least[kind] += level.least[kind];
         walk.padding_grows |= level.can_grow[padding];
         if (level.is_right) walk.farthest += slot_class.highest;
         walk.farthest +=
@@ -135,8 +130,7 @@ bool ProblemEnumerator::start_next_walk() {
 /// Prepares the values that a level may take with what is left of the distance.
 void ProblemEnumerator::enter(std::size_t l, Budget rest) {
     const Level& level = current_->levels[l];
-    const auto which = static_cast<std::size_t>(level.which);
-    const SlotClass& slot_class = current_->domain->classes[which];
+    const SlotClass& slot_class = current_->domain->at(level.which);
     if (!level.is_first) {
         positions_[l] = {(*values_)[level.which], (*values_)[level.which], rest};
         return;
@@ -162,7 +156,7 @@ std::optional<ProblemEnumerator::Budget> ProblemEnumerator::after(std::size_t l,
         const Budget cost = class_cost(*current_->domain, level.which, value);
         rest[other] -= cost[other], rest[padding] -= cost[padding];
     }
-    for (const std::size_t kind : {std::size_t{other}, std::size_t{padding}}) {
+    for (const std::size_t kind : kinds) {
         const std::int64_t spare = rest[kind] - level.least_after[kind];
         if (spare < 0 || (spare > 0 && !level.grows_after[kind])) return std::nullopt;
     }
@@ -174,10 +168,9 @@ std::optional<ProblemEnumerator::Budget> ProblemEnumerator::after(std::size_t l,
 std::optional<ProblemEnumerator::Budget> ProblemEnumerator::advance(std::size_t l) {
     const Level& level = current_->levels[l];
     Position& at = positions_[l];
-    const auto which = static_cast<std::size_t>(level.which);
     while (at.value <= at.last) {
         const std::int64_t value = at.value;
-        at.value += current_->domain->classes[which].step;
+        at.value += current_->domain->at(level.which).step;
         ++steps_;
         if (const std::optional<Budget> rest = after(l, value)) {
             if (level.is_first) values_->set(level.which, value);

@@ -42,6 +42,7 @@ class ProblemEnumerator {
   private:
     /// Padding is told apart from the rest, since it comes second in the order.
     enum Kind { other = 0, padding = 1 };
+    static constexpr std::size_t kinds[] = {other, padding};
     using Budget = std::array<std::int64_t, 2>;
 
     /// What is known of a slot before any value is chosen.

@@ -5,7 +5,6 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <chrono>
 
 #include "properties/tests/operator.hpp"
 
@@ -22,17 +21,12 @@ SupportedProblems supported_by(const KernelDeclaration& kernel,
 std::vector<Problem> first_problems(const SupportedProblems& problems, std::size_t count) {
     ProblemEnumerator enumerator(problems);
     std::vector<Problem> found;
-    while (found.size() < count) {
-        std::optional<Problem> problem = enumerator.next();
-        if (!problem) break;
-        found.push_back(std::move(*problem));
-    }
+    while (found.size() < count) found.push_back(enumerator.next().value());
     return found;
 }
 
 std::vector<std::string> printed(const std::vector<Problem>& problems) {
     std::vector<std::string> texts;
-    texts.reserve(problems.size());
     for (const Problem& problem : problems) texts.push_back(problem.print());
     return texts;
 }
@@ -75,23 +69,6 @@ std::vector<Problem> by_enumeration(const SupportedProblems& supported, std::int
     while (std::optional<Problem> problem = enumerator.next()) found.push_back(std::move(*problem));
     CHECK_FALSE(enumerator.gave_up());
     return found;
-}
-
-/// The fewest steps with which the problems up to a distance are enumerated.
-std::int64_t steps_needed(const SupportedProblems& supported, std::int64_t distance,
-                          const Problem* box = nullptr) {
-    const auto suffice = [&](std::int64_t steps) {
-        ProblemEnumerator enumerator(supported, {.distance = distance, .steps = steps, .box = box});
-        while (enumerator.next()) continue;
-        return !enumerator.gave_up();
-    };
-    std::int64_t too_few = 0, enough = 1'000'000;
-    REQUIRE(suffice(enough));
-    while (too_few + 1 < enough) {
-        const std::int64_t middle = (too_few + enough) / 2;
-        (suffice(middle) ? enough : too_few) = middle;
-    }
-    return enough;
 }
 
 /// Parameters with a range on both sides of their defaults, and padding.
@@ -141,41 +118,32 @@ TEST_CASE("the enumeration yields what trying all values finds, in the same orde
     }
 }
 
-TEST_CASE("sides that may differ, and several ranks, are enumerated in order too") {
-    Operator op = make_test_operator(1, 2);
-    op.constraints.pop_back();
-    for (TensorSpec& tensor : op.inputs) REQUIRE(tensor.sizes);
-    KernelDeclaration kernel = test_kernel();
-    kernel.where("padding_right", between(1, 3));
-    const SupportedProblems supported = supported_by(kernel, op);
-    const std::vector<Problem> found = by_enumeration(supported, 4);
-    CHECK(printed(found) == printed(by_trying_all(supported, 4)));
-    CHECK(std::ranges::any_of(found, [](const Problem& p) { return p.rank() == 1; }));
-    CHECK(std::ranges::is_sorted(found, [](const Problem& a, const Problem& b) { return a < b; }));
-}
-
-TEST_CASE("padding that is never zero is enumerated from its smallest, at every rank") {
-    const Operator op = make_test_operator(1, 2);
-    for (const Condition& condition : {between(1, 3), equals(1)}) {
+TEST_CASE("paddings of their own on each side, and several ranks, are enumerated in order too") {
+    Operator sides = make_test_operator(), ranks = make_test_operator(1, 2), both = ranks;
+    for (Operator* op : {&sides, &both}) op->constraints.pop_back();
+    struct Line {
+        const Operator& op;
+        std::vector<Constraint> constraints;
+        std::int64_t distance;
+        const char* first;
+    };
+    for (const Line& line :
+         {Line{both, {where("padding_right", between(1, 3))}, 4, "in=1,padding=0+1"},
+          {ranks, {where("padding", between(1, 3))}, 6, "in=1,padding=1"},
+          {ranks, {where("padding", equals(1))}, 6, "in=1,padding=1"},
+          {sides,
+           {where("padding_right", equals(1)), where("padding_left_h", equals(1))},
+           4,
+           "in=1x1,padding=1x0+1"}}) {
         KernelDeclaration kernel = test_kernel();
-        kernel.where("padding", condition);
-        const SupportedProblems supported = supported_by(kernel, op);
-        const std::vector<Problem> found = by_enumeration(supported, 6);
-        CHECK(printed(found) == printed(by_trying_all(supported, 6)));
-        CHECK(found.front().print() == "in=1,padding=1");
+        kernel.constraints = line.constraints;
+        const SupportedProblems supported = supported_by(kernel, line.op);
+        const std::vector<Problem> found = by_enumeration(supported, line.distance);
+        CHECK(found.size() > 8);
+        CHECK(printed(found) == printed(by_trying_all(supported, line.distance)));
+        CHECK(found.front().print() == line.first);
         CHECK(found.back().rank() == 2);
     }
-}
-
-TEST_CASE("a side that is fixed beside one that is free is enumerated in order") {
-    Operator op = make_test_operator();
-    op.constraints.pop_back();
-    KernelDeclaration kernel = test_kernel();
-    kernel.where("padding_right", equals(1)).where("padding_left_h", equals(1));
-    const SupportedProblems supported = supported_by(kernel, op);
-    const std::vector<Problem> found = by_enumeration(supported, 4);
-    CHECK(found.size() > 20);
-    CHECK(printed(found) == printed(by_trying_all(supported, 4)));
 }
 
 TEST_CASE("parameters that are equal but have different defaults are enumerated in order") {
@@ -275,45 +243,6 @@ TEST_CASE("ranges on both sides of a default are enumerated to their ends") {
         while (box.next()) ++count;
         CHECK(count == (text[2] == '1' ? 3 * 5 * 2 * 2 * 3 : 2 * 2 * 1 * 3 * 2));
     }
-}
-
-TEST_CASE("an enumeration does not look at values that the distance rules out") {
-    // The fewest steps known for each.
-    const KernelDeclaration everything = test_kernel().with_empty_problems();
-    CHECK(steps_needed(supported_by(everything), 3) == 5681);
-    KernelDeclaration odd = test_kernel();
-    odd.where("n", between(2, 3)).where("stride_h", same_as("padding_left_w"));
-    odd.where("k", multiple_of(2)).where("c", between(3, 9)).where("filter", equals(2));
-    CHECK(steps_needed(supported_by(odd), 7) == 65);
-    Operator sides = make_test_operator(1, 2);
-    sides.constraints.pop_back();
-    KernelDeclaration right = test_kernel();
-    right.where("padding_right", between(1, 3));
-    CHECK(steps_needed(supported_by(right, sides), 4) == 18008);
-    const Operator op = two_sided_operator();
-    const KernelDeclaration kernel = test_kernel().where("in", between(1, 2));
-    const SupportedProblems supported(op, op.forward(), kernel);
-    CHECK(steps_needed(supported, 1'000'000) == 15379);
-    const Problem corner = Problem::parse(op.space, "a=1,b=5,in=1,padding=0+1");
-    CHECK(steps_needed(supported, 1'000'000, &corner) == 2174);
-    // The ends of a range that leaves out the default.
-    KernelDeclaration beside = test_kernel().where("a", between(1, 2));
-    beside.where("b", between(4, 6)).where("in", equals(1));
-    const SupportedProblems narrow(op, op.forward(), beside);
-    CHECK(steps_needed(narrow, 1'000'000, &corner) == 596);
-    // Distances that the kernel's least padding rules out.
-    const KernelDeclaration padded = test_kernel().where("padding", between(2, 3));
-    CHECK(steps_needed(supported_by(padded), 6) == 1013);
-}
-
-TEST_CASE("problems are enumerated by the thousand") {
-    const KernelDeclaration kernel = test_kernel();
-    const SupportedProblems supported = supported_by(kernel);
-    const auto begin = std::chrono::steady_clock::now();
-    const std::size_t count = first_problems(supported, 20000).size();
-    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
-    CHECK(count == 20000);
-    MESSAGE("microseconds per problem: ", seconds.count() / static_cast<double>(count) * 1e6);
 }
 
 TEST_CASE("a box holds the problems between the defaults and a problem, in order, and no other") {

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "properties/problems/generator.hpp"
 
-#include <rapidcheck/Random.h>
+#include <fmt/format.h>
+#include <rapidcheck.h>
+
 #include <stdexcept>
 
 #include "properties/problems/enumerate.hpp"
-#include "properties/problems/gen.hpp"
+#include "properties/problems/smaller.hpp"
 
 namespace gradverify {
 namespace {
@@ -22,8 +24,8 @@ constexpr int most_raw_draws = 256;
 /// No covering array is as long; spares calls with any index the making of one.
 constexpr std::int64_t most_covered = 100'000;
 
-/// Every which problem behind the first ones is drawn freely, the others being the array's: every
-/// third, unless a longer array would then not be through when a row usually ends.
+/// How often a problem behind the first ones is drawn freely, the others being the array's: every
+/// third one, unless a longer array would then not be through when a row usually ends.
 std::int64_t spacing_of_free_draws(std::int64_t members, std::int64_t first_ones) {
     constexpr std::int64_t usual_cases = 1000;
     for (const std::int64_t spacing : {3, 6, 12})
@@ -87,12 +89,13 @@ std::string why_too_rare(const KernelDeclaration& kernel, int trials, int drawn,
                ": hardly a problem without empty tensors, and within the budget, satisfies its "
                "constraints; see `list`";
     if (accepted * 10 >= drawn) return "";
-    const std::string& text = kernel.predicate_text;
-    return kernel.full_name() + ": " +
-           (text.empty() ? "the operator's validity" : "only_if `" + text + "`") + " rejects " +
-           std::to_string(100 * (drawn - accepted) / drawn) +
-           " % of the problems drawn (at most 90 % is accepted); say with where(...) what "
-           "constraints can express";
+    return fmt::format(
+        "{}: {} rejects {} % of the problems drawn (at most 90 % is accepted); say "
+        "with where(...) what constraints can express",
+        kernel.full_name(),
+        kernel.predicate_text.empty() ? "the operator's validity"
+                                      : fmt::format("only_if `{}`", kernel.predicate_text),
+        100 * (drawn - accepted) / drawn);
 }
 
 std::optional<Problem> ProblemGenerator::draw(std::uint64_t seed, std::int64_t index) const {
@@ -129,6 +132,20 @@ Problem ProblemGenerator::draw_freely(std::uint64_t number) const {
     }
     if (edge_problems_.empty()) throw std::runtime_error("no supported problem was found");
     return edge_problems_.front();
+}
+
+rc::Shrinkable<Problem> problem_tree(const SupportedProblems& supported, Problem problem) {
+    return rc::shrinkable::shrinkRecur(std::move(problem), [&supported](const Problem& from) {
+        return rc::seq::fromContainer(smaller_problems(supported, from));
+    });
+}
+
+rc::Gen<Problem> problem_gen(const ProblemGenerator& generator, std::optional<std::int64_t> index) {
+    return [&generator, index](const rc::Random& random, int) {
+        const std::uint64_t number = rc::Random(random).next();
+        return problem_tree(*generator.supported(), index ? generator.of_case(*index, number)
+                                                          : generator.draw_freely(number));
+    };
 }
 
 }  // namespace gradverify

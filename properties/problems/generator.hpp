@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decides which problem case i of a row gets: the smallest problems first, then by turns one of
 // those that bring every two levels together, with values of its own, and a free draw. A function
-// of the kernel, the budget, one random number and i alone. How a problem is drawn is draw.hpp's
-// business; where the number comes from, and what is smaller, gen.hpp's.
+// of the kernel, the budget, one random number and i alone. rapidcheck's generators take the number
+// from it; draw.hpp decides how one problem is drawn, and smaller.hpp which ones are smaller.
 #pragma once
+
+#include <rapidcheck/Gen.h>
 
 #include <cstdint>
 #include <memory>
@@ -11,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "properties/problems/covering_arrays.hpp"
+#include "properties/problems/covering_array.hpp"
 #include "properties/problems/draw.hpp"
 #include "properties/problems/solver.hpp"
 
@@ -36,8 +38,7 @@ class ProblemGenerator {
     /// than nine draws in ten. Empty when all is well.
     const std::string& why_none() const { return why_none_; }
 
-    /// The problem that rapidcheck's generator of case `index` draws from a seed. Nothing if
-    /// `why_none()`.
+    /// The problem that `problem_gen` draws for case `index` from a seed. Nothing if `why_none()`.
     std::optional<Problem> draw(std::uint64_t seed, std::int64_t index) const;
 
     /// The problem of case `index` that a random number draws.
@@ -72,8 +73,20 @@ class ProblemGenerator {
     std::string why_none_;
 };
 
-/// Why problems are too rare to be drawn, of which so many trials gave so many that satisfy the
-/// constraints, and the predicates accepted so many. Empty if they are not.
+/// Why problems are too rare to be drawn: that many trials drew so few that satisfy the
+/// constraints, or the predicates accepted so few of these. Empty if they are not.
 std::string why_too_rare(const KernelDeclaration& kernel, int trials, int drawn, int accepted);
+
+/// A problem with its smaller neighbours, theirs, and so on; none is made before it is asked for.
+///
+/// **Ranges** `supported` must live longer.
+rc::Shrinkable<Problem> problem_tree(const SupportedProblems& supported, Problem problem);
+
+/// Draws the problem of case `index`, or freely. The size that rapidcheck grows over a run is not
+/// used: a case must not depend on how many cases there are.
+///
+/// **Ranges** the generator must live longer.
+rc::Gen<Problem> problem_gen(const ProblemGenerator& generator,
+                             std::optional<std::int64_t> index = std::nullopt);
 
 }  // namespace gradverify

@@ -9,11 +9,11 @@
 namespace gradverify {
 namespace {
 
-/// Kernels work in tiles of up to so many elements.
+/// The most elements of the tiles that kernels work in.
 constexpr std::int64_t largest_period = 1024;
 /// Values that are tried for one parameter while all others are at their smallest.
 constexpr std::int64_t most_alone = 64;
-/// Divisors and their multiples are divided by up to so much.
+/// The most that divisors and their multiples are divided by.
 constexpr std::int64_t most_divided_by = 64;
 
 /// A class and the value that it should come close to.
@@ -35,131 +35,103 @@ class Candidates {
     }
 
     std::vector<Problem> collect() {
-        all_together();
-        keeping_one();
+        const int classes = static_cast<int>(domain_.classes.size());
+        std::vector<Change> half;
+        for (const int which : movable_) half.push_back({which, halfway(which)});
+        apply(half);
+        apply(down_but({}));
+        for (const int kept : movable_) apply(down_but({kept}));
         // One parameter alone makes the cheapest runs: before those that keep the others.
         flush();
-        one_at_a_time();
+        for (const int which : movable_) {
+            for (const std::int64_t target : {smallest(which), halfway(which)})
+                apply({{which, target}});
+            keep_residues(which);
+            divide_related(which);
+        }
         mirror_axes();
         drop_axes();
         flush();
-        keeping_two();
-        two_at_a_time();
-        trade();
-        balance();
-        one_for_all();
+        // A class with itself, and a pair the other way round, lead to what is known already.
+        for (const int a : movable_)
+            for (const int b : movable_) {
+                apply(down_but({a, b}));
+                apply({{a, smallest(a)}, {b, halfway(b)}});
+                apply({{a, smallest(a)}, {b, smallest(b)}});
+                apply({{a, halfway(a)}, {b, halfway(b)}});
+                apply({{a, one_less(a)}, {b, one_less(b)}});
+            }
+        for (const int a : movable_)
+            for (int b = 0; b < classes; ++b) {
+                trade(a, b);
+                balance(a, b);
+            }
+        for (int kept = 0; kept < classes; ++kept) one_for_all(kept);
         flush();
         return std::move(result_);
     }
 
   private:
-    std::int64_t smallest(int which) const {
-        return domain_.classes[static_cast<std::size_t>(which)].smallest;
-    }
+    std::int64_t smallest(int which) const { return domain_.at(which).smallest; }
     std::int64_t halfway(int which) const {
         return smallest(which) + (values_[which] - smallest(which)) / 2;
     }
-    /// The value so many steps from `from`, away from the smallest value for a negative number.
-    std::int64_t stepped(int which, std::int64_t from, int steps) const {
-        const SlotClass& slot_class = domain_.classes[static_cast<std::size_t>(which)];
+    /// The value so far from `from` in steps, away from the smallest value for a negative number.
+    std::int64_t stepped(int which, std::int64_t from, std::int64_t steps) const {
+        const SlotClass& slot_class = domain_.at(which);
         const bool above = values_[which] >= slot_class.smallest;
         return from + (above ? -steps : steps) * slot_class.step;
     }
     std::int64_t one_less(int which) const { return stepped(which, values_[which], 1); }
     std::int64_t one_more(int which) const { return stepped(which, values_[which], -1); }
     bool is_related(int which) const {
-        const SlotClass& slot_class = domain_.classes[static_cast<std::size_t>(which)];
-        return !slot_class.divisors.empty() || !slot_class.multiples.empty();
+        return !domain_.at(which).divisors.empty() || !domain_.at(which).multiples.empty();
     }
 
-    void all_together() {
-        std::vector<Change> down, half;
-        for (const int which : movable_) {
-            down.push_back({which, smallest(which)});
-            half.push_back({which, halfway(which)});
-        }
-        apply(down);
-        apply(half);
-    }
-    void keeping(const std::set<int>& kept) {
+    /// All classes at their smallest values but these.
+    std::vector<Change> down_but(const std::set<int>& kept) const {
         std::vector<Change> changes;
         for (const int which : movable_)
             if (!kept.contains(which)) changes.push_back({which, smallest(which)});
-        apply(changes);
-    }
-    void keeping_one() {
-        for (const int which : movable_) keeping({which});
-    }
-    // In pairs a class with itself, and a pair the other way round, lead to what is known already.
-    void keeping_two() {
-        for (const int a : movable_)
-            for (const int b : movable_) keeping({a, b});
-    }
-    void one_at_a_time() {
-        for (const int which : movable_)
-            for (const std::int64_t target : {smallest(which), halfway(which)})
-                apply({{which, target}});
-        keeping_residues();
-        divide_related();
+        return changes;
     }
     /// What fails for every 16th value still does where the rest of a division by a power of two
     /// stays: the least such values, and the nearest. By 1: the smallest but one, and one less.
-    void keeping_residues() {
-        for (const int which : movable_) {
-            const std::int64_t above = std::abs(values_[which] - smallest(which));
-            for (std::int64_t power = 1; power <= std::min(above, largest_period); power *= 2)
-                for (const std::int64_t less : {above - above % power - power, power})
-                    apply({{which, stepped(which, values_[which], static_cast<int>(less))}});
-        }
-    }
-    void two_at_a_time() {
-        for (const int a : movable_)
-            for (const int b : movable_) {
-                apply({{a, smallest(a)}, {b, halfway(b)}});
-                apply({{a, smallest(a)}, {b, smallest(b)}});
-                apply({{a, halfway(a)}, {b, halfway(b)}});
-                apply({{a, one_less(a)}, {b, one_less(b)}});
-            }
+    void keep_residues(int which) {
+        const std::int64_t above = std::abs(values_[which] - smallest(which));
+        for (std::int64_t power = 1; power <= std::min(above, largest_period); power *= 2)
+            for (const std::int64_t less : {above - above % power - power, power})
+                apply({{which, stepped(which, values_[which], less)}});
     }
     /// One parameter down and another up by as much: what fails with padding may fail with a
-    /// larger image. Or with their product kept: what needs so many elements may have them in
+    /// larger image. Or with their product kept: what needs many elements may have them in
     /// another shape. Only what comes earlier in the order is kept.
-    void trade() {
-        for (const int a : movable_)
-            for (int b = 0; b < static_cast<int>(domain_.classes.size()); ++b) {
-                const std::int64_t more = one_more(b), product = values_[a] * values_[b];
-                apply({{a, one_less(a)}, {b, more}});
-                if (more <= values_[b]) continue;
-                apply({{a, product / more}, {b, more}});
-                apply({{a, product / more + 1}, {b, more}});
-            }
+    void trade(int a, int b) {
+        const std::int64_t more = one_more(b), product = values_[a] * values_[b];
+        apply({{a, one_less(a)}, {b, more}});
+        if (more <= values_[b]) return;
+        apply({{a, product / more}, {b, more}});
+        apply({{a, product / more + 1}, {b, more}});
     }
     /// Two parameters whose product must be large enough have the smallest sum where they are
     /// alike.
-    void balance() {
-        for (const int a : movable_)
-            for (int b = 0; b < static_cast<int>(domain_.classes.size()); ++b) {
-                const std::int64_t product = values_[a] * values_[b];
-                if (product == 0) continue;
-                const auto root =
-                    static_cast<std::int64_t>(std::sqrt(static_cast<double>(product)));
-                for (const std::int64_t first : {root, root + 1, root + 2})
-                    apply({{a, first}, {b, (product + first - 1) / first}});
-            }
+    void balance(int a, int b) {
+        const std::int64_t product = values_[a] * values_[b];
+        if (product == 0) return;
+        const auto root = static_cast<std::int64_t>(std::sqrt(static_cast<double>(product)));
+        for (const std::int64_t first : {root, root + 1, root + 2})
+            apply({{a, first}, {b, (product + first - 1) / first}});
     }
     /// One parameter alone, as large as it takes: what needs an output of 17 pixels may have got
     /// them by padding and filter, and has them by the image alone too.
-    void one_for_all() {
+    void one_for_all(int kept) {
         const std::int64_t distance = problem_.distance();
-        for (int kept = 0; kept < static_cast<int>(domain_.classes.size()); ++kept) {
-            std::vector<Change> changes{{kept, smallest(kept)}};
-            for (const int which : movable_)
-                if (which != kept) changes.push_back({which, smallest(which)});
-            const std::int64_t least = std::max<std::int64_t>(1, distance - most_alone);
-            for (std::int64_t steps = least; steps <= distance; ++steps) {
-                changes.front().target = stepped(kept, smallest(kept), -static_cast<int>(steps));
-                apply(changes);
-            }
+        std::vector<Change> changes = down_but({kept});
+        changes.push_back({kept, 0});
+        const std::int64_t least = std::max<std::int64_t>(1, distance - most_alone);
+        for (std::int64_t steps = least; steps <= distance; ++steps) {
+            changes.back().target = stepped(kept, smallest(kept), -steps);
+            apply(changes);
         }
     }
     /// What fails along one axis often fails along another, and only one of the two comes first.
@@ -201,17 +173,14 @@ class Candidates {
         add(values.problem(space));
     }
     /// A divisor and all its multiples divided by one number: channels per group stay.
-    void divide_related() {
-        for (const int which : movable_) {
-            const std::int64_t value = values_[which];
-            const auto& multiples = domain_.classes[static_cast<std::size_t>(which)].multiples;
-            for (std::int64_t by = 2; !multiples.empty() && by <= most_divided_by; ++by) {
-                if (value % by != 0) continue;
-                std::vector<Change> changes{{which, value / by}};
-                for (const int multiple : multiples)
-                    changes.push_back({multiple, values_[multiple] / by});
-                apply(changes);
-            }
+    void divide_related(int which) {
+        const auto& multiples = domain_.at(which).multiples;
+        for (std::int64_t by = 2; !multiples.empty() && by <= most_divided_by; ++by) {
+            if (values_[which] % by != 0) continue;
+            std::vector<Change> changes{{which, values_[which] / by}};
+            for (const int multiple : multiples)
+                changes.push_back({multiple, values_[multiple] / by});
+            apply(changes);
         }
     }
 

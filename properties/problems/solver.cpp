@@ -2,11 +2,14 @@
 // Merges slots into classes (union-find), narrows their ranges to a fixed point, and orders them.
 #include "properties/problems/solver.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <numeric>
 #include <set>
 #include <stdexcept>
 
+#include "harness/base/text.hpp"
 #include "properties/problems/value_range.hpp"
 
 namespace gradverify {
@@ -52,10 +55,7 @@ class DomainBuilder {
     void merge(const Constraint& constraint) {
         for (const auto& [slot, other] : slots_of(constraint, op_.space, rank_)) unite(slot, other);
     }
-    SlotClass& class_at(int slot) {
-        return domain_
-            .classes[static_cast<std::size_t>(domain_.class_of[static_cast<std::size_t>(slot)])];
-    }
+    SlotClass& class_at(int slot) { return domain_.at(domain_.index_of(slot)); }
 
     void make_classes() {
         domain_ = {.rank = rank_, .class_of = std::vector<int>(parent_.size())};
@@ -66,7 +66,7 @@ class DomainBuilder {
                 domain_.class_of[at] = static_cast<int>(domain_.classes.size());
                 domain_.classes.push_back({.lowest = spec.minimum, .highest = spec.maximum});
             }
-            domain_.class_of[at] = domain_.class_of[static_cast<std::size_t>(find(slot))];
+            domain_.class_of[at] = domain_.index_of(find(slot));
             SlotClass& slot_class = class_at(slot);
             slot_class.slots.push_back(slot);
             slot_class.lowest = std::max(slot_class.lowest, spec.minimum);
@@ -85,17 +85,16 @@ class DomainBuilder {
             } else if (constraint.kind == Kind::multiple_of) {
                 slot_class.step = least_common_multiple(slot_class.step, constraint.factor);
             } else if (constraint.kind == Kind::multiple_of_parameter) {
-                add_divisor(domain_.class_of[static_cast<std::size_t>(slot)],
-                            domain_.class_of[static_cast<std::size_t>(other)]);
+                add_divisor(domain_.index_of(slot), domain_.index_of(other));
             }
         }
     }
 
     bool add_divisor(int multiple, int divisor) {
-        std::vector<int>& divisors = domain_.classes[static_cast<std::size_t>(multiple)].divisors;
+        std::vector<int>& divisors = domain_.at(multiple).divisors;
         if (multiple == divisor || std::ranges::count(divisors, divisor) > 0) return false;
         divisors.push_back(divisor);
-        domain_.classes[static_cast<std::size_t>(divisor)].multiples.push_back(multiple);
+        domain_.at(divisor).multiples.push_back(multiple);
         return true;
     }
 
@@ -105,8 +104,7 @@ class DomainBuilder {
             changed = false;
             for (std::size_t c = 0; c < domain_.classes.size(); ++c)
                 for (const int divisor : std::vector<int>(domain_.classes[c].divisors))
-                    for (const int further : std::vector<int>(
-                             domain_.classes[static_cast<std::size_t>(divisor)].divisors))
+                    for (const int further : std::vector<int>(domain_.at(divisor).divisors))
                         changed |= add_divisor(static_cast<int>(c), further);
         }
     }
@@ -115,8 +113,8 @@ class DomainBuilder {
         bool merged = false;
         for (const SlotClass& slot_class : domain_.classes)
             for (const int divisor : slot_class.divisors) {
-                const SlotClass& other = domain_.classes[static_cast<std::size_t>(divisor)];
-                const int self = domain_.class_of[static_cast<std::size_t>(slot_class.slots[0])];
+                const SlotClass& other = domain_.at(divisor);
+                const int self = domain_.index_of(slot_class.slots[0]);
                 if (std::ranges::count(other.divisors, self) == 0) continue;
                 unite(slot_class.slots.front(), other.slots.front());
                 merged = true;
@@ -149,7 +147,7 @@ class DomainBuilder {
             for (SlotClass& slot_class : domain_.classes) {
                 round_ends(slot_class);
                 for (const int divisor : slot_class.divisors)
-                    narrow_pair(slot_class, domain_.classes[static_cast<std::size_t>(divisor)]);
+                    narrow_pair(slot_class, domain_.at(divisor));
             }
         }
     }
@@ -179,46 +177,46 @@ class DomainBuilder {
         // A divisor has fewer divisors than its multiples, since the relation is closed.
         for (std::size_t c = 0; c < domain_.classes.size(); ++c)
             domain_.draw_order.push_back(static_cast<int>(c));
-        std::ranges::stable_sort(domain_.draw_order, {}, [&](int c) {
-            return domain_.classes[static_cast<std::size_t>(c)].divisors.size();
-        });
+        std::ranges::stable_sort(domain_.draw_order, {},
+                                 [&](int c) { return domain_.at(c).divisors.size(); });
     }
 
     /// The constraints that speak of one of these slots, as text.
     std::string statements_on(const std::set<int>& slots) const {
-        std::string text;
+        std::vector<std::string> texts;
         for (const Constraint* constraint : statements_) {
             const auto pairs = slots_of(*constraint, op_.space, rank_);
             const bool speaks = std::ranges::any_of(pairs, [&](const SlotPair& pair) {
                 return slots.contains(pair.slot) || slots.contains(pair.other);
             });
-            if (speaks) text += (text.empty() ? "`" : ", `") + constraint->print() + "`";
+            if (speaks) texts.push_back(fmt::format("`{}`", constraint->print()));
         }
-        return text;
+        return joined(texts);
     }
 
     [[noreturn]] void refuse(const std::set<int>& slots) const {
-        std::string names, empty, ranges;
+        std::vector<std::string> names, ranges;
+        bool is_of_empty = false;
         for (const int slot : slots) {
-            const std::string& name = op_.space.slots(rank_)[static_cast<std::size_t>(slot)].name;
-            names += (names.empty() ? "" : ", ") + name;
-            if (empty_excluded_.contains(slot)) empty = ", and it is not given empty problems";
-            const ParameterSpec& spec =
-                op_.space.spec(op_.space.slots(rank_)[static_cast<std::size_t>(slot)]);
-            ranges += (ranges.empty() ? "; " : ", ") + name + " is " +
-                      std::to_string(spec.minimum) + " or more";
+            const Slot& named = op_.space.slots(rank_)[static_cast<std::size_t>(slot)];
+            const ParameterSpec& spec = op_.space.spec(named);
+            is_of_empty |= empty_excluded_.contains(slot);
+            names.push_back(named.name);
+            ranges.push_back(fmt::format("{} is {} or more", named.name, spec.minimum));
             if (spec.maximum < ParameterSpec{}.maximum)
-                ranges += ", at most " + std::to_string(spec.maximum);
+                ranges.back() += fmt::format(", at most {}", spec.maximum);
         }
-        throw std::invalid_argument(kernel_.full_name() + " supports no problem: no value of " +
-                                    names + " satisfies " + statements_on(slots) + empty + ranges);
+        throw std::invalid_argument(
+            fmt::format("{} supports no problem: no value of {} satisfies {}{}; {}",
+                        kernel_.full_name(), joined(names), statements_on(slots),
+                        is_of_empty ? ", and it is not given empty problems" : "", joined(ranges)));
     }
 
     [[noreturn]] void contradict(const SlotClass& slot_class) const {
         std::set<int> slots(slot_class.slots.begin(), slot_class.slots.end());
         for (const std::vector<int>& related : {slot_class.divisors, slot_class.multiples})
             for (const int other : related) {
-                const auto& more = domain_.classes[static_cast<std::size_t>(other)].slots;
+                const auto& more = domain_.at(other).slots;
                 slots.insert(more.begin(), more.end());
             }
         refuse(slots);

@@ -34,6 +34,11 @@ struct RankDomain {
     std::vector<SlotClass> classes;  ///< by their first slot
     std::vector<int> class_of;       ///< by slot
     std::vector<int> draw_order;     ///< classes, divisors before their multiples
+
+    const SlotClass& at(int which) const { return classes[static_cast<std::size_t>(which)]; }
+    SlotClass& at(int which) { return classes[static_cast<std::size_t>(which)]; }
+    /// The class of a slot.
+    int index_of(int slot) const { return class_of[static_cast<std::size_t>(slot)]; }
 };
 
 /// The problems that a kernel may be given.

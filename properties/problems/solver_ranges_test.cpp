@@ -42,10 +42,7 @@ struct Solved {
         : op(std::move(described)), problems(op, op.passes.front(), kernel) {}
 
     const RankDomain& domain() const { return problems.domains().front(); }
-    const SlotClass& of(int slot) const {
-        return domain()
-            .classes[static_cast<std::size_t>(domain().class_of[static_cast<std::size_t>(slot)])];
-    }
+    const SlotClass& of(int slot) const { return domain().at(domain().index_of(slot)); }
 };
 
 std::string contradiction(const Operator& op, const KernelDeclaration& kernel = test_kernel()) {
@@ -65,23 +62,43 @@ enum : int { a, b, c, d };
 
 }  // namespace
 
-TEST_CASE("parameters that are equal have the range that all of them have") {
-    for (const bool turned : {false, true}) {
-        const ParameterSpec wide = range(2, 9), narrow = range(4, 7);
-        const Solved solved(operator_of({turned ? narrow : wide, turned ? wide : narrow},
-                                        {where("a", same_as("b"))}));
-        CHECK(solved.of(a).lowest == 4);
-        CHECK(solved.of(a).highest == 7);
+TEST_CASE("ranges narrow each other, and are never widened") {
+    const ParameterSpec wide = range(2, 9), narrow = range(4, 7), zero = range(0);
+    const std::vector<Constraint> multiple{where("a", multiple_of("b"))};
+    const auto with = [](std::vector<Constraint> constraints, Constraint more) {
+        constraints.push_back(std::move(more));
+        return constraints;
+    };
+    // The last of a chain divides all others: its range and its step reach the first, and back.
+    const auto chain = [](const char* first, const char* third) {
+        return std::vector<Constraint>{where(first, multiple_of("b")),
+                                       where("b", multiple_of(third)), where(third, multiple_of(4)),
+                                       where(third, between(5, 100)), where(first, between(1, 50))};
+    };
+    struct Line {
+        std::vector<ParameterSpec> parameters;
+        std::vector<Constraint> constraints;
+        int slot;
+        std::int64_t lowest, highest;
+    };
+    for (const Line& line : {Line{{wide, narrow}, {where("a", same_as("b"))}, a, 4, 7},
+                             {{narrow, wide}, {where("a", same_as("b"))}, a, 4, 7},
+                             {{wide}, {where("a", between(1, 30))}, a, 2, 9},
+                             {{wide}, {where("a", between(3, 5))}, a, 3, 5},
+                             {{zero, zero, zero}, chain("a", "c"), a, 8, 48},
+                             {{zero, zero, zero}, chain("a", "c"), c, 8, 48},
+                             {{zero, zero, zero}, chain("c", "a"), b, 8, 48},
+                             {{zero, zero, zero}, chain("c", "a"), c, 8, 48},
+                             {{zero, zero}, with(multiple, where("b", equals(0))), a, 0, 0},
+                             {{zero, zero}, with(multiple, where("a", between(4, 5))), b, 1, 5}}) {
+        const Solved solved(operator_of(line.parameters, line.constraints));
+        CHECK(solved.of(line.slot).lowest == line.lowest);
+        CHECK(solved.of(line.slot).highest == line.highest);
+        const KernelDeclaration empty = test_kernel().with_empty_problems();
+        const SupportedProblems with_empty(solved.op, solved.op.passes.front(), empty);
+        const RankDomain& domain = with_empty.domains().front();
+        CHECK(domain.at(domain.index_of(line.slot)).lowest == line.lowest);
     }
-}
-
-TEST_CASE("a condition narrows a parameter's range, and never widens it") {
-    const Solved solved(operator_of({range(5, 20), range(5, 20)},
-                                    {where("a", between(3, 30)), where("b", between(7, 9))}));
-    CHECK(solved.of(a).lowest == 5);
-    CHECK(solved.of(a).highest == 20);
-    CHECK(solved.of(b).lowest == 7);
-    CHECK(solved.of(b).highest == 9);
 }
 
 TEST_CASE("a divisor of a divisor is a divisor, in whatever order they are declared") {
@@ -101,41 +118,6 @@ TEST_CASE("a divisor of a divisor is a divisor, in whatever order they are decla
     }
 }
 
-TEST_CASE("ranges narrow each other along a chain, in whatever order it is declared") {
-    // The last divides all others: its range and its step reach the first, and back.
-    for (const auto& [first, second, third] : {std::tuple{"a", "b", "c"}, {"c", "b", "a"}}) {
-        const Solved solved(
-            operator_of({range(0), range(0), range(0)},
-                        {where(first, multiple_of(second)), where(second, multiple_of(third)),
-                         where(third, multiple_of(4)), where(third, between(5, 100)),
-                         where(first, between(1, 50))}));
-        for (const int slot : {a, b, c}) {
-            CHECK(solved.of(slot).lowest == 8);
-            CHECK(solved.of(slot).highest == 48);
-            CHECK(solved.of(slot).step == 4);
-        }
-    }
-}
-
-TEST_CASE(
-    "a divisor that can be zero only makes its multiples zero, and a positive multiple none") {
-    const Solved zero(
-        operator_of({range(0), range(0)}, {where("a", multiple_of("b")), where("b", equals(0))}));
-    CHECK(zero.of(a).highest == 0);
-    const Solved positive(operator_of({range(0), range(0)},
-                                      {where("a", multiple_of("b")), where("a", between(4, 5))}));
-    CHECK(positive.of(b).lowest == 1);
-    CHECK(positive.of(b).highest == 5);
-}
-
-TEST_CASE("ranges narrow each other for a kernel that takes empty problems too") {
-    Operator op = operator_of({range(0), range(0)},
-                              {where("a", multiple_of("b")), where("a", between(4, 5))});
-    const KernelDeclaration kernel = test_kernel().with_empty_problems();
-    const SupportedProblems problems(op, op.passes.front(), kernel);
-    CHECK(problems.domains().front().classes[1].lowest == 1);
-}
-
 TEST_CASE("zero is left out of a size, and not where the smallest problem is empty anyway") {
     const auto product = [](const Problem& p) { return p.scalar("a") * p.scalar("b"); };
     const Solved both(operator_of({range(1), {.name = "", .minimum = 0}}, {}, product));
@@ -150,18 +132,14 @@ TEST_CASE("zero is left out of a size, and not where the smallest problem is emp
 }
 
 TEST_CASE("a contradiction names the parameters, what is said of them, and their ranges") {
-    KernelDeclaration multiples = test_kernel();
-    multiples.where("c", between(5, 7)).where("c", multiple_of(4));
-    CHECK(contradiction(multiples) ==
+    CHECK(contradiction(test_kernel().where("c", between(5, 7)).where("c", multiple_of(4))) ==
           "filter.grad_weight/test supports no problem: no value of c, groups satisfies "
           "`c multiple of groups`, `k multiple of groups`, `5 <= c <= 7`, `c multiple of 4`; "
           "c is 1 or more, groups is 1 or more");
     CHECK(contradiction(operator_of({range(2, 9)}, {where("a", between(10, 11))})) ==
           "filter.grad_weight/test supports no problem: no value of a satisfies "
           "`10 <= a <= 11`; a is 2 or more, at most 9");
-    KernelDeclaration empty = test_kernel();
-    empty.where("n", equals(0));
-    CHECK(contradiction(empty) ==
+    CHECK(contradiction(test_kernel().where("n", equals(0))) ==
           "filter.grad_weight/test supports no problem: no value of n satisfies `n = 0`, and it "
           "is not given empty problems; n is 0 or more");
 }
@@ -183,9 +161,10 @@ TEST_CASE("a condition that can't be meant is refused, of the operator and of th
     const std::string mistake = "the factor must be at least 1";
     CHECK(contradiction(operator_of({range(1)}, {where("a", multiple_of(0))})).find(mistake) !=
           std::string::npos);
-    KernelDeclaration kernel = test_kernel();
-    kernel.where("n", multiple_of(0));
-    CHECK(contradiction(kernel).find(mistake) != std::string::npos);
+    CHECK(contradiction(test_kernel().where("n", multiple_of(0))).find(mistake) !=
+          std::string::npos);
+    CHECK(contradiction(test_kernel().where("batch", equals(1)))
+              .find("no parameter is called batch") != std::string::npos);
 }
 
 TEST_CASE("a problem with another number of axes is not supported") {

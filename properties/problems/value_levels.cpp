@@ -87,7 +87,7 @@ bool enlarges(Role role) {
 }
 
 ClassLevels levels_of(const ParameterSpace& space, const RankDomain& domain, int which) {
-    const SlotClass& slot_class = domain.classes[static_cast<std::size_t>(which)];
+    const SlotClass& slot_class = domain.at(which);
     const auto slot_at = [&](int slot) -> const Slot& {
         return space.slots(domain.rank)[static_cast<std::size_t>(slot)];
     };

@@ -21,7 +21,7 @@ ClassLevels levels_for(const KernelDeclaration& kernel, std::string_view slot) {
     const SupportedProblems supported(op, op.passes.back(), kernel);
     const RankDomain& domain = supported.domains().front();
     const int at = op.space.find(slot, domain.rank).front();
-    return levels_of(op.space, domain, domain.class_of[static_cast<std::size_t>(at)]);
+    return levels_of(op.space, domain, domain.index_of(at));
 }
 
 /// How often each value is drawn in 20,000.
@@ -95,23 +95,8 @@ TEST_CASE("a range of up to 1024 is drawn to its end, and a few of up to 64 step
     CHECK(counts.rbegin()->second < 20'000 / 6);
     CHECK(std::next(counts.rbegin())->first == 3 + 63 * 5);
     CHECK(counts.size() == 64 + 1);
-    // Of four values each comes often, and nothing beyond.
+    // Each of four values comes often, and nothing beyond.
     const auto four = drawn({.role = Role::size, .is_bounded = true, .smallest = 2, .highest = 5});
     CHECK(four.size() == 4);
     for (const auto& [value, count] : four) CHECK(count > 2000);
-}
-
-TEST_CASE("small values are as small as the role says, and larger when generous") {
-    const std::map<Role, std::size_t> most{{Role::scalar, 8},   {Role::size, 24},
-                                           {Role::geometry, 8}, {Role::padding, 6},
-                                           {Role::divisor, 8},  {Role::multiple, 8}};
-    for (const auto& [role, values] : most) {
-        const ClassLevels levels{.role = role, .smallest = 1, .highest = 1 << 30};
-        CHECK(drawn(levels).size() == values);
-        CHECK(drawn(levels, 3).rbegin()->first == 1 + 3 * static_cast<std::int64_t>(values - 1));
-        const bool grows = role == Role::scalar || role == Role::size || role == Role::multiple;
-        CHECK((drawn(levels, 1, true)[1] < drawn(levels)[1] * 2 / 3) == grows);
-    }
-    const ClassLevels zero{.is_bounded = true, .smallest = 4, .highest = 9};
-    CHECK(drawn(zero, 0) == std::map<std::int64_t, int>{{4, 20'000}});
 }

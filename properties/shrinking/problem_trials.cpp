@@ -14,7 +14,7 @@ std::vector<std::int64_t> key_of(const Problem& problem) {
 }  // namespace
 
 ProblemTrials::ProblemTrials(const Kernel& kernel, const Case& found, ShrinkTrials& trials)
-    : kernel_(kernel), found_(found), trials_(&trials) {
+    : kernel_(kernel), found_(found), trials_(trials) {
     is_canonical_ = fails_canonically(found.problem);
     seen_[key_of(found.problem)] = Seen::failed;
 }
@@ -31,16 +31,16 @@ std::int64_t ProblemTrials::runs_per_problem() const {
 
 bool ProblemTrials::fails_canonically(const Problem& problem) {
     for (int draw = 0; draw < dense_draw_count(kernel_, found_.property); ++draw)
-        if (trials_->fails(dense(problem, draw))) return true;
+        if (trials_.fails(dense(problem, draw))) return true;
     return false;
 }
 
-bool ProblemTrials::fails(const Problem& problem, ShrinkTrials& trials) {
+bool ProblemTrials::fails(const Problem& problem) {
     const auto [known, is_new] = seen_.try_emplace(key_of(problem), Seen::nothing);
     if (!is_new) return known->second == Seen::failed;
     Seen& state = known->second;
     const auto fails = [&](const Case& candidate) {
-        const Verdict verdict = trials.run(candidate);
+        const Verdict verdict = trials_.run(candidate);
         if (verdict == Verdict::errored) state = Seen::errored, is_clean_ = false;
         if (verdict == Verdict::failed) state = Seen::failed;
         if (verdict == Verdict::passed && state == Seen::nothing) state = Seen::passed;

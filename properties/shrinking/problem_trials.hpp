@@ -20,9 +20,7 @@ class ProblemTrials {
 
     /// Runs the problem's cases until one fails, unless it is known whether one does. What passes,
     /// is vacuous or is skipped has not failed.
-    bool fails(const Problem& problem) { return fails(problem, *trials_); }
-    /// The same with other trials than its own.
-    bool fails(const Problem& problem, ShrinkTrials& trials);
+    bool fails(const Problem& problem);
     /// Whether it fails; nothing when it was not run, or when a run of it errored.
     std::optional<bool> known(const Problem& problem) const;
 
@@ -47,7 +45,7 @@ class ProblemTrials {
 
     const Kernel& kernel_;
     const Case found_;
-    ShrinkTrials* trials_;
+    ShrinkTrials& trials_;
     std::map<Key, Seen> seen_;
     bool is_canonical_ = false;
     bool is_clean_ = true;

@@ -68,21 +68,17 @@ TEST_CASE("a failure that dense cases show is looked for with dense cases alone"
     expected.pop_back();
     CHECK(trials.runs == expected);
     CHECK(trials.trials.smallest() == expected.back());
-    trials.runs.clear();
     CHECK(trials.problems.known(parsed("n=3,in=1x1")) == true);
-    CHECK(trials.problems.fails(parsed("n=3,in=1x1")));
-    CHECK(trials.runs.empty());
 
+    trials.runs.clear();
     CHECK_FALSE(trials.problems.fails(parsed("in=1x1")));
     CHECK(trials.runs == trials.dense_cases("in=1x1"));
     CHECK(trials.problems.known(parsed("in=1x1")) == false);
-    trials.runs.clear();
-    CHECK(trials.problems.fails(parsed("n=2,in=1x1")));
-    CHECK(trials.problems.known(parsed("n=2,in=1x1")) == true);
+    // What is known is not run again.
+    for (const char* known : {"n=2,in=1x1", "n=2,in=1x1", "n=3,in=1x1"})
+        CHECK(trials.problems.fails(parsed(known)));
+    CHECK(trials.runs.size() == 3 + 2);
     CHECK(trials.problems.shown(parsed("n=2,in=1x1")) == true);
-    CHECK(trials.runs.size() == 2);
-    CHECK(trials.problems.fails(parsed("n=2,in=1x1")));
-    CHECK(trials.runs.size() == 2);
     CHECK_FALSE(trials.problems.known(parsed("n=5,in=1x1")).has_value());
     CHECK_FALSE(trials.problems.shown(parsed("n=5,in=1x1")).has_value());
     CHECK(trials.problems.is_clean());
@@ -118,21 +114,16 @@ TEST_CASE("a failure that dense cases do not show is looked for as it was found,
           2);
 }
 
-TEST_CASE("explicit data of the found problem is not taken over to another") {
+TEST_CASE(
+    "the found call before is made on other problems too, and explicit data is not taken over") {
     Case found = found_at("n=3,in=1x1");
     found.data = {.is_explicit = true, .elements = {{"x", 2, 1.0}}};
-    Trials trials(found, passed);
-    trials.runs.clear();
-    CHECK_FALSE(trials.problems.fails(parsed("in=1x1")));
-    CHECK(trials.runs.front().data == Data{});
-}
-
-TEST_CASE("the call before the found one's is made before each dense case too") {
-    Case found = found_at("n=3,in=1x1");
     found.setting.before = parsed("in=1x2");
     Trials trials(found, passed);
-    trials.problems.fails(parsed("in=1x1"));
+    CHECK(trials.runs.size() == 3);
+    CHECK_FALSE(trials.problems.fails(parsed("in=1x1")));
     CHECK(trials.runs.size() == 8);
+    CHECK(trials.runs[3].data == Data{});
     for (const Case& run : trials.runs) CHECK(run.setting.before == parsed("in=1x2"));
 }
 
@@ -155,17 +146,4 @@ TEST_CASE("what a problem's runs came to is known: errors first, and nothing whe
     CHECK(shown_after(vacuous, skipped) == std::pair(Known(false), Known()));
     CHECK(shown_after(errored, Outcome::passed()) == std::pair(Known(), Known()));
     CHECK(shown_after(Outcome::passed(), errored) == std::pair(Known(), Known()));
-}
-
-TEST_CASE("whether dense cases alone show a failure is asked of every draw") {
-    Trials trials(found_at("n=3,in=1x1"), [](const Case& candidate) {
-        const bool last = candidate.setting.order == ThreadOrder::random_warps;
-        return failed_if(candidate.problem.scalar("n") == 2 && last);
-    });
-    CHECK_FALSE(trials.problems.is_canonical());
-    trials.runs.clear();
-    CHECK(trials.problems.fails_canonically(parsed("n=2,in=1x1")));
-    CHECK(trials.runs == trials.dense_cases("n=2,in=1x1"));
-    CHECK_FALSE(trials.problems.fails_canonically(parsed("in=1x1")));
-    CHECK(trials.runs.size() == 6);
 }

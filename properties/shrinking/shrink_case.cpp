@@ -6,7 +6,7 @@
 namespace gradverify {
 
 Shrunk shrink_case(const Kernel& kernel, const Case& found, const Outcome& outcome,
-                   const CaseRunner& runner, const ShrinkTools& tools,
+                   const CaseRunner& runner, const ListData& list_data,
                    const ShrinkOptions& options) {
     ShrinkTrials trials(found, outcome, runner);
     if (found.setting.before) {
@@ -22,7 +22,7 @@ Shrunk shrink_case(const Kernel& kernel, const Case& found, const Outcome& outco
     ProblemTrials problems(kernel, start, trials);
     const Minimality minimality = shrink_problem(supported, problems, trials, options.problem);
     trials.start(options.data);
-    if (tools.list_data) shrink_data(trials, *kernel.op, tools.list_data(trials.smallest()));
+    if (list_data) shrink_data(trials, *kernel.op, list_data(trials.smallest()));
     shrink_setting(trials);
     return {.smallest = trials.smallest(),
             .outcome = trials.outcome(),

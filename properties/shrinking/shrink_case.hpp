@@ -19,15 +19,12 @@ struct ShrinkOptions {
     RunBudget data{.runs = 1000, .seconds = 5.0};
 };
 
-/// What shrinking needs to know of cases beside running them.
-struct ShrinkTools {
-    /// The non-zero values of a case's tensors. Without it data keeps its seed.
-    std::function<std::vector<DataElement>(const Case&)> list_data{};
-};
+/// The non-zero values of a case's tensors.
+using ListData = std::function<std::vector<DataElement>(const Case&)>;
 
-/// Shrinks a failing case of a kernel.
+/// Shrinks a failing case of a kernel. Data keeps its seed where nothing lists it.
 Shrunk shrink_case(const Kernel& kernel, const Case& found, const Outcome& outcome,
-                   const CaseRunner& runner, const ShrinkTools& tools = {},
+                   const CaseRunner& runner, const ListData& list_data = {},
                    const ShrinkOptions& options = {});
 
 }  // namespace gradverify

@@ -2,7 +2,7 @@
 #include "properties/shrinking/shrink_problem.hpp"
 
 #include "properties/problems/enumerate.hpp"
-#include "properties/problems/gen.hpp"
+#include "properties/problems/generator.hpp"
 #include "properties/problems/walk.hpp"
 
 namespace gradverify {

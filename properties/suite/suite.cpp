@@ -21,7 +21,7 @@
 #include "properties/large/draw_large.hpp"
 #include "properties/large/shrink_large.hpp"
 #include "properties/problems/enumerate.hpp"
-#include "properties/problems/gen.hpp"
+#include "properties/problems/generator.hpp"
 #include "properties/properties.hpp"
 #include "properties/shrinking/shrink_case.hpp"
 
@@ -200,12 +200,10 @@ std::vector<Case> KernelSuite::with_calls_before(const Case& failing) const {
 Shrunk KernelSuite::shrink(const Case& found, const Outcome& outcome,
                            const CaseRunner& runner) const {
     if (found.setting.copies) return shrink_large(kernel_of(found), found, outcome, runner);
-    ShrinkTools tools;
-    tools.list_data = [this](const Case& checked) {
+    return shrink_case(kernel_of(found), found, outcome, runner, [this](const Case& checked) {
         const ValueKind kind = property_named(checked.property).values(*kernel_of(checked).op);
         return list_data(kernel_of(checked), checked.problem, checked.data, kind);
-    };
-    return shrink_case(kernel_of(found), found, outcome, runner, tools);
+    });
 }
 
 void KernelSuite::explain(Shrunk& shrunk, const CaseRunner& runner) const {

@@ -48,10 +48,10 @@ inline ShrinkOptions patient() {
 }
 
 inline Shrunk shrink_from(const TestKernel& kernel, const Problem& problem,
-                          const CaseRunner& runner, const ShrinkTools& tools = {},
+                          const CaseRunner& runner, const ListData& list_data = {},
                           const ShrinkOptions& options = patient()) {
     return shrink_case(kernel.kernel, case_on(kernel, problem), Outcome::failed("first"), runner,
-                       tools, options);
+                       list_data, options);
 }
 
 using Fails = std::function<bool(const Problem&)>;

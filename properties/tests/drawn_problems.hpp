@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the tests of drawn problems share: draws of a kernel of the test operator, and which kinds
+// of problems are too rare among them.
+#pragma once
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "properties/data/seeds.hpp"
+#include "properties/problems/generator.hpp"
+#include "properties/tests/operator.hpp"
+
+namespace gradverify::testing {
+
+inline ProblemGenerator generator_for(
+    const KernelDeclaration& kernel,
+    const ProblemGeneratorOptions& options = {.edge_problems = false},
+    const Operator& op = test_operator()) {
+    return ProblemGenerator(op, *op.find_pass("grad_weight"), kernel, options);
+}
+
+inline std::vector<Problem> draws(const ProblemGenerator& generator, int count) {
+    std::vector<Problem> drawn;
+    for (int i = 0; i < count; ++i)
+        drawn.push_back(*generator.draw(draw_seed({1, "kernel", "property", i}), i));
+    return drawn;
+}
+
+using Predicate = std::function<bool(const Problem&)>;
+
+/// The predicates that were met fewer than `least` times.
+inline std::string too_rare(const std::vector<Problem>& problems, std::int64_t least,
+                            const std::map<std::string, Predicate>& kinds) {
+    std::string rare;
+    for (const auto& [name, predicate] : kinds)
+        if (const auto count = std::ranges::count_if(problems, predicate); count < least)
+            rare += name + ": " + std::to_string(count) + "\n";
+    return rare;
+}
+
+/// Predicates that a scalar parameter has each of these values.
+inline std::map<std::string, Predicate> each_value(const std::string& parameter,
+                                                   const std::vector<std::int64_t>& values) {
+    std::map<std::string, Predicate> kinds;
+    for (const std::int64_t value : values)
+        kinds[parameter + " = " + std::to_string(value)] = [=](const Problem& p) {
+            return p.scalar(parameter) == value;
+        };
+    return kinds;
+}
+
+}  // namespace gradverify::testing
