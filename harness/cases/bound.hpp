@@ -3,11 +3,7 @@
 // there is one comparison. Does not know where expected values and bounds come from.
 #pragma once
 
-#ifdef __CUDACC__
-#define GRADVERIFY_ON_BOTH __host__ __device__
-#else
-#define GRADVERIFY_ON_BOTH
-#endif
+#include "harness/base/on_both.hpp"
 
 namespace gradverify {
 

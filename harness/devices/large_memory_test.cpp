@@ -53,28 +53,6 @@ TEST_CASE("beyond 2^32 elements an element is still that of its copy") {
     CHECK_FALSE(entry_of(layout, drawn({0, layout.copies - 1}), last - 3).is_drawn);
 }
 
-TEST_CASE("the number that bits are is the one that they were made of, in every type") {
-    for (const DType dtype : all_dtypes)
-        for (const double value : {0.0, 1.0, -2.5, 1024.0, 65504.0, 0x1p-24, -0x1.8p-15, 0x1p-14}) {
-            const double stored = rounded_to(dtype, is_floating(dtype) ? value : std::round(value));
-            CAPTURE(traits_of(dtype).name);
-            if (std::isnan(stored)) continue;  // beyond what e4m3 has
-            CHECK(number_of(dtype, bits_of(dtype, stored)) == stored);
-        }
-    for (const DType dtype : {DType::f8e4m3, DType::f8e5m2})
-        for (std::uint64_t bits = 0; bits < 256; ++bits) {
-            const auto byte = static_cast<std::byte>(bits);
-            const double value = value_of(dtype, &byte), got = number_of(dtype, bits);
-            CAPTURE(bits);
-            CHECK((got == value || (std::isnan(got) && std::isnan(value))));
-            CHECK(std::signbit(value) == (bits >= 128 && !std::isnan(value)));
-        }
-    for (const DType dtype : {DType::f16, DType::bf16, DType::f32, DType::f64}) {
-        CHECK(std::isnan(number_of(dtype, bits_of(dtype, NAN))));
-        CHECK(number_of(dtype, bits_of(dtype, -INFINITY)) == -INFINITY);
-    }
-}
-
 TEST_CASE("what is filled does not differ, and what is changed does, first and last") {
     const auto memory = detail::make_large_host_memory();
     std::vector<std::uint32_t> data(30);

@@ -70,7 +70,7 @@ struct Rounding {
         return fits(value, unit_roundoff);
     }
 
-    /// Relative error of a result after so many roundings, whatever their order.
+    /// Relative error of a result after this number of roundings, whatever their order.
     double gamma(double roundings) const {
         const double share = roundings * unit_roundoff;
         return share < 1.0 ? share / (1.0 - share) : INFINITY;
@@ -215,7 +215,7 @@ class Bounded {
     static constexpr double short_sum_additions = 2.0;
 
     bool is_exact_zero() const { return magnitude_ == 0.0 && error_ == 0.0; }
-    /// Or a sum of which nothing cancels.
+    /// Whether this is one number, or a sum in which nothing cancels.
     bool is_one_term() const { return magnitude_ <= std::abs(value_) + error_; }
     double additions_to_keep() const { return std::min(additions_, short_sum_additions); }
     /// Without the roundings of the additions, where all of them are kept.

@@ -33,11 +33,12 @@ inline double reach_of<functions::Cos>(double, double error) {
     return std::min(error, 2.0);
 }
 
-inline Bounded with_accuracy(double value, double propagated, double ulps,
-                             functions::Accuracy fast) {
+template <class F, class... X>
+Bounded with_accuracy(double value, double propagated, X... x) {
     if (std::isnan(value)) return Bounded(Bounded::Sum{value, INFINITY, 0.0, 0.0});
-    functions::Accuracy accuracy{ulps, 0.0};
-    if (current_rounding.is_fast && fast.ulps >= 0.0) accuracy = fast;
+    functions::Accuracy accuracy{F::ulps, 0.0};
+    if constexpr (requires { F::fast(x...); })
+        if (current_rounding.is_fast) accuracy = F::fast(x...);
     // An ulp is at most two unit roundoffs; the tables start at the correctly rounded result.
     return Bounded::after_operation(value, propagated + accuracy.absolute,
                                     2.0 * accuracy.ulps + 1.0);
@@ -57,7 +58,7 @@ Bounded apply_function(const Bounded& x) {
     if constexpr (requires { F::absolute_roundings; })
         if (propagated > 0.0 || x.value() != 0.0)
             propagated += current_rounding.gamma(F::absolute_roundings);
-    return with_accuracy(F::value(x.value()), propagated, F::ulps, F::fast(x.value()));
+    return with_accuracy<F>(F::value(x.value()), propagated, x.value());
 }
 
 }  // namespace detail
@@ -102,7 +103,7 @@ inline Bounded pow(const Bounded& x, const Bounded& y) {
             if (std::isnan(change)) propagated = INFINITY;
         }
     if (x.error() >= std::abs(x.value()) && y.value() < 0.0) propagated = INFINITY;
-    return detail::with_accuracy(value, propagated, F::ulps, F::fast(x.value(), y.value()));
+    return detail::with_accuracy<F>(value, propagated, x.value(), y.value());
 }
 
 GRADVERIFY_DETAIL_DEFINE_FUNCTIONS(Bounded)

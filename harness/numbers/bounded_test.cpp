@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Bounds against arithmetic in float, at the ends of each type's range, and on tensor cores, whose
+// sums are cut off and whose factors are cut to tf32.
 #include "harness/numbers/bounded_functions.hpp"
 
 #include <doctest/doctest.h>
@@ -26,45 +28,6 @@ float random_float(SplitMix64& random) {
 
 }  // namespace
 
-TEST_CASE("data and constants carry no error") {
-    const Bounded x(0.1f);
-    CHECK(x.value() == static_cast<double>(0.1f));
-    CHECK(x.error() == 0.0);
-}
-
-TEST_CASE("one product of exact factors is off by one rounding and a possible underflow") {
-    const Bounded product = Bounded(3.0) * Bounded(-5.0);
-    CHECK(product.value() == -15.0);
-    CHECK(product.error() >= 15.0 * u);
-    CHECK(product.error() <= 15.0 * u * 1.001 + 0x1p-125);
-}
-
-TEST_CASE("a sum's bound is gamma of its additions times the sum of magnitudes") {
-    Bounded sum;
-    for (int i = 1; i <= 5; ++i) sum += Bounded(i % 2 == 0 ? -i : i);
-    CHECK(sum.value() == 3.0);
-    const double expected = 4 * u / (1 - 4 * u) * 15.0;
-    CHECK(sum.error() >= expected);
-    CHECK(sum.error() <= expected * 1.0001 + 4 * 0x1p-125);
-}
-
-TEST_CASE("adding an exact zero costs nothing, in either place") {
-    Bounded sum;
-    sum += Bounded(0.0);
-    sum += Bounded(7.0);
-    sum += Bounded(0.0);
-    CHECK(sum.error() == 0.0);
-}
-
-TEST_CASE("a product with a sum that cancels keeps what was rounded") {
-    const Bounded sum = Bounded(1.0) + Bounded(-1.0);
-    const Bounded product = sum * Bounded(1000.0);
-    CHECK(product.value() == 0.0);
-    CHECK(product.error() >= 2.0 * u * 1000.0);
-    // Each term may have been rounded before it was added.
-    CHECK(product.error() < 4.1 * u * 1000.0);
-}
-
 TEST_CASE("every order of a float sum of products stays within the bound") {
     SplitMix64 random(1);
     for (int round = 0; round < 200; ++round) {
@@ -90,14 +53,6 @@ TEST_CASE("every order of a float sum of products stays within the bound") {
             for (std::size_t i = count; i > 1; --i) std::swap(order[i - 1], order[random.below(i)]);
         }
     }
-}
-
-TEST_CASE("a quotient counts three roundings, and no bound where the divisor may be zero") {
-    const Bounded quotient = Bounded(1.0) / Bounded(3.0);
-    CHECK(quotient.error() >= 3 * u / 3.0);
-    CHECK(quotient.error() <= 3.01 * u / 3.0 + 4 * 0x1p-125);
-    const Bounded difference = Bounded(1.0) + Bounded(-1.0);
-    CHECK(std::isinf((Bounded(1.0) / difference).error()));
 }
 
 TEST_CASE(
@@ -166,25 +121,6 @@ TEST_CASE("fast division counts two roundings more, where it is asked for") {
     CHECK(quotient.error() == doctest::Approx(5.0 * u / 3.0).epsilon(1e-5).scale(0.0));
 }
 
-TEST_CASE("a matrix product of bounded values equals the scalar sum of products") {
-    SplitMix64 random(2);
-    Matrix<Bounded> a(4, 7), b(7, 3);
-    for (Eigen::Index i = 0; i < a.size(); ++i)
-        a(i) = random.one_in(4) ? Bounded(0.0) : Bounded(random_float(random));
-    for (Eigen::Index i = 0; i < b.size(); ++i) b(i) = Bounded(random_float(random));
-    // One operand with an error of its own.
-    a(0, 0) = Bounded(1.0) * Bounded(0.3f);
-    const Matrix<Bounded> together = product(a, b);
-    for (Eigen::Index row = 0; row < 4; ++row)
-        for (Eigen::Index column = 0; column < 3; ++column) {
-            Bounded sum;
-            for (Eigen::Index l = 0; l < 7; ++l) sum += a(row, l) * b(l, column);
-            CHECK(together(row, column).value() == doctest::Approx(sum.value()).epsilon(1e-14));
-            CHECK(together(row, column).error() == doctest::Approx(sum.error()).epsilon(1e-6));
-            CHECK(together(row, column).additions() == sum.additions());
-        }
-}
-
 TEST_CASE("data that are infinite or no number are copied exactly in every arithmetic") {
     for (const DType dtype : {DType::f16, DType::bf16, DType::f32, DType::f64}) {
         const ScopedRounding rounding(Rounding::of(dtype));
@@ -195,21 +131,62 @@ TEST_CASE("data that are infinite or no number are copied exactly in every arith
     }
 }
 
-TEST_CASE("a maximum has the error of the larger operand, and where either may be it the larger") {
-    const auto off_by = [](double value, double error) {
-        return Bounded(Bounded::Sum{value, error, std::abs(value), 0.0});
+TEST_CASE("a matrix product of bounded values equals the scalar sum of products") {
+    const Rounding f32 = Rounding::of(DType::f32);
+    for (const Rounding& rounding : {f32, f32.on_tensor_cores(true)}) {
+        const ScopedRounding scope(rounding);
+        SplitMix64 random(2);
+        Matrix<Bounded> a(4, 7), b(7, 3);
+        for (Eigen::Index i = 0; i < a.size(); ++i)
+            a(i) = random.one_in(4) ? Bounded(0.0) : Bounded(random_float(random));
+        for (Eigen::Index i = 0; i < b.size(); ++i) b(i) = Bounded(random_float(random));
+        // One operand with an error of its own.
+        a(0, 0) = Bounded(1.0) * Bounded(0.3f);
+        const Matrix<Bounded> together = product(a, b);
+        for (Eigen::Index row = 0; row < 4; ++row)
+            for (Eigen::Index column = 0; column < 3; ++column) {
+                Bounded sum;
+                for (Eigen::Index l = 0; l < 7; ++l) sum += a(row, l) * b(l, column);
+                CHECK(together(row, column).value() == doctest::Approx(sum.value()).epsilon(1e-14));
+                CHECK(together(row, column).error() == doctest::Approx(sum.error()).epsilon(1e-6));
+                CHECK(together(row, column).additions() == sum.additions());
+            }
+    }
+}
+
+TEST_CASE("tensor cores cut a sum at each addition: twice the unit, and products as before") {
+    const auto error_of = [](const Rounding& rounding) {
+        const ScopedRounding scope(rounding);
+        Bounded sum;
+        for (int i = 1; i <= 5; ++i) sum += Bounded(i);
+        return sum.error();
     };
-    CHECK(max(off_by(3.0, 0.25), off_by(1.0, 0.5)).error() == 0.25);
-    CHECK(max(off_by(1.0, 0.25), off_by(3.0, 0.5)).error() == 0.5);
-    CHECK(max(off_by(3.0, 0.25), off_by(2.5, 0.5)).error() == 0.5);
-    CHECK(max(off_by(2.5, 0.5), off_by(3.0, 0.25)).error() == 0.5);
-    // Where the errors just meet, either may be the larger one.
-    CHECK(max(off_by(3.0, 0.25), off_by(2.25, 0.5)).error() == 0.5);
-    CHECK(max(off_by(2.25, 0.5), off_by(3.0, 0.25)).error() == 0.5);
-    CHECK(max(off_by(-3.0, 0.5), Bounded(0.0)).error() == 0.0);
-    CHECK(max(off_by(-3.0, 0.5), Bounded(0.0)).value() == 0.0);
-    CHECK(min(off_by(3.0, 0.25), off_by(1.0, 0.5)).error() == 0.5);
-    CHECK(min(off_by(3.0, 0.25), off_by(1.0, 0.5)).value() == 1.0);
+    const Rounding f32 = Rounding::of(DType::f32);
+    const double cut = error_of(f32.on_tensor_cores(false));
+    CHECK(cut >= 4 * 0x1p-23 * 15.0);
+    CHECK(cut <= 4 * 0x1p-23 * 15.0 * 1.0001 + 4 * 0x1p-125);
+    CHECK(error_of(f32.on_tensor_cores(true)) == cut);
+    const ScopedRounding scope(f32.on_tensor_cores(false));
+    CHECK((Bounded(0.1f) * Bounded(0.3f)).error() < 1.001 * u * 0.03f);
+    // What is data stays exact: it is the sums that are cut.
+    CHECK(Bounded(0x1.fffffep0).error() == 0.0);
+}
+
+TEST_CASE("a factor of more digits than tf32 may be off by its last one, and others are exact") {
+    const ScopedRounding scope(Rounding::of(DType::f32).on_tensor_cores(true));
+    const double unit = 0x1p-10;
+    const Bounded cut(1.0 + 0x1p-11), other(-3.0 - 0x1p-20), exact(1.0 + 0x1p-10);
+    CHECK((exact * Bounded(-2047.0)).error() < 1.001 * u * 2050.0);
+    CHECK((cut * exact).error() >= unit * cut.value() * exact.value());
+    CHECK((cut * exact).error() <= 1.001 * unit * cut.value() * exact.value());
+    CHECK((cut * other).error() >= 2 * unit * 3.0);
+    CHECK((cut * other).error() <= 2.01 * unit * 3.0);
+    // Only where it is multiplied.
+    CHECK((cut + other).error() <= 2.001 * 2 * u * 4.1);
+    CHECK((cut / other).error() <= 1.001 * 4 * u);
+    // What was computed has any digits, also where its value has few.
+    const Bounded computed = Bounded(0.5) * Bounded(0.5);
+    CHECK((computed * exact).error() >= unit * 0.25);
 }
 
 }  // namespace gradverify

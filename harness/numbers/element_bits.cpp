@@ -86,19 +86,6 @@ std::uint32_t bits_of_narrow(DType dtype, double value) {
            (significand & format.fraction_mask());
 }
 
-double value_of_narrow(DType dtype, std::uint32_t bits) {
-    const Narrow format = narrow(dtype);
-    const std::uint32_t rest = bits & (format.sign() - 1u);
-    const double sign = (bits & format.sign()) != 0 ? -1.0 : 1.0;
-    if (format.has_infinities && rest == format.infinity()) return sign * INFINITY;
-    if (rest >= format.infinity()) return NAN;
-    const std::uint32_t exponent = rest >> format.fraction_bits;
-    const std::uint32_t hidden = exponent > 0 ? 1u << format.fraction_bits : 0u;
-    return sign * std::ldexp(hidden + (rest & format.fraction_mask()),
-                             std::max(static_cast<int>(exponent), 1) - format.bias() -
-                                 format.fraction_bits);
-}
-
 }  // namespace
 
 double rounded_to(DType dtype, double value) {
@@ -171,27 +158,9 @@ std::uint64_t bits_of(DType dtype, double value) {
 }
 
 double value_of(DType dtype, const std::byte* at) {
-    const auto load = [&]<class T>(T value) {
-        std::memcpy(&value, at, sizeof value);
-        return value;
-    };
-    switch (dtype) {
-        case DType::f8e4m3:
-        case DType::f8e5m2:
-            return value_of_narrow(dtype, load(std::uint8_t{}));
-        case DType::f16:
-        case DType::bf16:
-            return value_of_narrow(dtype, load(std::uint16_t{}));
-        case DType::f32:
-            return static_cast<double>(load(float{}));
-        case DType::f64:
-            return load(double{});
-        case DType::i32:
-            return load(std::int32_t{});
-        case DType::i64:
-            return static_cast<double>(load(std::int64_t{}));
-    }
-    return NAN;
+    std::uint64_t bits = 0;
+    std::memcpy(&bits, at, traits_of(dtype).bytes);
+    return number_of(dtype, bits);
 }
 
 }  // namespace gradverify

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decides how a number is held in an element of a tensor: its bits in each type, and the number
 // that is left after rounding to nearest, ties to even, as CUDA's conversions round. Written for
-// the harness alone: the cpu device has its own, and each checks the other.
+// the harness alone: the cpu device has its own, and each checks the other. What reads and writes
+// bits runs on a GPU too.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <span>
 
+#include "harness/base/on_both.hpp"
 #include "harness/numbers/dtype.hpp"
 
 namespace gradverify {
@@ -40,5 +42,82 @@ std::uint64_t bits_of(DType dtype, double value);
 
 /// The number that an element holds.
 double value_of(DType dtype, const std::byte* at);
+
+namespace detail {
+
+template <class To, class From>
+GRADVERIFY_ON_BOTH inline To bits_as(From from) {
+    static_assert(sizeof(To) == sizeof(From));
+    To to;
+    __builtin_memcpy(&to, &from, sizeof to);
+    return to;
+}
+
+GRADVERIFY_ON_BOTH inline double half_value(std::uint32_t bits) {
+    const std::uint32_t exponent = bits >> 10 & 31u, fraction = bits & 1023u;
+    const double sign = (bits >> 15) != 0 ? -1.0 : 1.0;
+    if (exponent == 0) return sign * static_cast<double>(fraction) * 0x1p-24;
+    if (exponent == 31)
+        return fraction != 0 ? static_cast<double>(__builtin_nan(""))
+                             : sign * static_cast<double>(__builtin_inf());
+    // The exponent of a double is 1008 more.
+    const std::uint64_t wide = static_cast<std::uint64_t>(exponent + 1008) << 52 |
+                               static_cast<std::uint64_t>(fraction) << 42;
+    return sign * bits_as<double>(wide);
+}
+
+GRADVERIFY_ON_BOTH inline double e4m3_value(std::uint32_t bits) {
+    const std::uint32_t rest = bits & 127u;
+    const double sign = (bits >> 7) != 0 ? -1.0 : 1.0;
+    if (rest == 127) return static_cast<double>(__builtin_nan(""));
+    if (rest < 8) return sign * static_cast<double>(rest) * 0x1p-9;
+    // The exponent of a double is 1016 more.
+    return sign * bits_as<double>((static_cast<std::uint64_t>(rest) + (1016u << 3)) << 49);
+}
+
+}  // namespace detail
+
+GRADVERIFY_ON_BOTH inline std::uint64_t load_bits(const void* data, std::int64_t i, int bytes) {
+    if (bytes == 1) return static_cast<const std::uint8_t*>(data)[i];
+    if (bytes == 2) return static_cast<const std::uint16_t*>(data)[i];
+    if (bytes == 4) return static_cast<const std::uint32_t*>(data)[i];
+    return static_cast<const std::uint64_t*>(data)[i];
+}
+
+GRADVERIFY_ON_BOTH inline void store_bits(void* data, std::int64_t i, int bytes,
+                                          std::uint64_t bits) {
+    if (bytes == 1)
+        static_cast<std::uint8_t*>(data)[i] = static_cast<std::uint8_t>(bits);
+    else if (bytes == 2)
+        static_cast<std::uint16_t*>(data)[i] = static_cast<std::uint16_t>(bits);
+    else if (bytes == 4)
+        static_cast<std::uint32_t*>(data)[i] = static_cast<std::uint32_t>(bits);
+    else
+        static_cast<std::uint64_t*>(data)[i] = bits;
+}
+
+/// The number that an element's bits are.
+GRADVERIFY_ON_BOTH inline double number_of(DType dtype, std::uint64_t bits) {
+    const auto low = static_cast<std::uint32_t>(bits);
+    switch (dtype) {
+        case DType::f16:
+            return detail::half_value(low);
+        case DType::bf16:
+            return static_cast<double>(detail::bits_as<float>(low << 16));
+        case DType::f8e4m3:
+            return detail::e4m3_value(low);
+        case DType::f8e5m2:
+            return detail::half_value(low << 8);
+        case DType::f32:
+            return static_cast<double>(detail::bits_as<float>(low));
+        case DType::f64:
+            return detail::bits_as<double>(bits);
+        case DType::i32:
+            return static_cast<double>(static_cast<std::int32_t>(low));
+        case DType::i64:
+            return static_cast<double>(static_cast<std::int64_t>(bits));
+    }
+    return 0.0;
+}
 
 }  // namespace gradverify

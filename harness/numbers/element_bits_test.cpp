@@ -22,119 +22,81 @@ double value_of_bits(DType dtype, std::uint64_t bits) {
     return value_of(dtype, bytes);
 }
 
-/// What the cpu device makes of the same bits, and of the same number.
-double on_device(DType dtype, std::uint16_t bits) {
-    return dtype == DType::f16 ? device::HalfFormat::to_float(bits)
-                               : device::Bfloat16Format::to_float(bits);
+/// A type of few bits, and what the cpu device makes of its bits and of a number.
+struct NarrowType {
+    DType dtype;
+    double (*number)(std::uint32_t bits);
+    std::uint32_t (*bits)(double value, bool saturates);
+
+    std::uint32_t bit_count() const {
+        return static_cast<std::uint32_t>(8 * traits_of(dtype).bytes);
+    }
+};
+
+template <class Format>
+NarrowType of_16_bits(DType dtype) {
+    return {dtype,
+            [](std::uint32_t bits) {
+                return static_cast<double>(Format::to_float(static_cast<std::uint16_t>(bits)));
+            },
+            [](double value, bool) -> std::uint32_t {
+                return Format::from_float(static_cast<float>(value));
+            }};
 }
-std::uint16_t on_device(DType dtype, float value) {
-    return dtype == DType::f16 ? device::HalfFormat::from_float(value)
-                               : device::Bfloat16Format::from_float(value);
+template <class Format>
+NarrowType of_8_bits(DType dtype) {
+    return {dtype,
+            [](std::uint32_t bits) {
+                return static_cast<double>(Format::to_float(static_cast<std::uint8_t>(bits)));
+            },
+            [](double value, bool saturates) -> std::uint32_t {
+                return Format::from_double(value, saturates);
+            }};
 }
 
-constexpr DType narrow_types[] = {DType::f16, DType::bf16};
+const NarrowType narrow_types[] = {
+    of_16_bits<device::HalfFormat>(DType::f16), of_16_bits<device::Bfloat16Format>(DType::bf16),
+    of_8_bits<device::E4m3Format>(DType::f8e4m3), of_8_bits<device::E5m2Format>(DType::f8e5m2)};
 
 }  // namespace
 
-TEST_CASE("every pattern of 16 bits is the number that the cpu device takes it for, and back") {
-    for (const DType dtype : narrow_types)
-        for (std::uint32_t i = 0; i < 0x10000; ++i) {
-            const auto bits = static_cast<std::uint16_t>(i);
-            const double value = value_of_bits(dtype, bits);
-            CAPTURE(i);
+TEST_CASE("every pattern of few bits is the number that the cpu device takes it for, and back") {
+    for (const NarrowType& type : narrow_types)
+        for (std::uint32_t bits = 0; bits < 1u << type.bit_count(); ++bits) {
+            const double value = value_of_bits(type.dtype, bits);
+            CAPTURE(traits_of(type.dtype).name);
+            CAPTURE(bits);
+            REQUIRE(std::isnan(value) == std::isnan(type.number(bits)));
             if (std::isnan(value)) {
-                REQUIRE(std::isnan(on_device(dtype, bits)));
-                REQUIRE(std::isnan(value_of_bits(dtype, bits_of(dtype, value))));
+                REQUIRE(std::isnan(value_of_bits(type.dtype, bits_of(type.dtype, value))));
                 continue;
             }
-            REQUIRE(value == on_device(dtype, bits));
-            REQUIRE(std::signbit(value) == (bits >> 15 != 0));
-            REQUIRE(bits_of(dtype, value) == bits);
-            REQUIRE(rounded_to(dtype, value) == value);
+            REQUIRE(value == type.number(bits));
+            REQUIRE(std::signbit(value) == (bits >> (type.bit_count() - 1) != 0));
+            REQUIRE(bits_of(type.dtype, value) == bits);
+            REQUIRE(rounded_to(type.dtype, value) == value);
         }
 }
 
-TEST_CASE("a float is rounded as the cpu device rounds it, whatever its size") {
-    SplitMix64 random(1);
-    for (const DType dtype : narrow_types)
-        for (int i = 0; i < 200000; ++i) {
-            // Of few digits every other time, so that ties come.
-            auto bits = static_cast<std::uint32_t>(random.next());
-            if (i % 2 == 0) bits &= dtype == DType::f16 ? 0xfffff000u : 0xffff8000u;
-            // Near the types' limits as well.
-            if (i % 3 == 0) bits = (bits & 0x87ffffffu) | (i % 2 == 0 ? 0x40000000u : 0x30000000u);
-            const auto value = std::bit_cast<float>(bits);
-            if (std::isnan(value)) continue;
-            CAPTURE(value);
-            REQUIRE(bits_of(dtype, static_cast<double>(value)) == on_device(dtype, value));
-        }
-}
-
-namespace {
-
-std::uint8_t on_device_of_8_bits(DType dtype, double value, bool saturates) {
-    return dtype == DType::f8e4m3 ? device::E4m3Format::from_double(value, saturates)
-                                  : device::E5m2Format::from_double(value, saturates);
-}
-
-}  // namespace
-
-TEST_CASE("every pattern of 8 bits is the number that the cpu device takes it for, and back") {
-    for (const DType dtype : {DType::f8e4m3, DType::f8e5m2})
-        for (std::uint32_t i = 0; i < 256; ++i) {
-            const auto bits = static_cast<std::uint8_t>(i);
-            const double value = value_of_bits(dtype, bits);
-            const double there = dtype == DType::f8e4m3 ? device::E4m3Format::to_float(bits)
-                                                        : device::E5m2Format::to_float(bits);
-            CAPTURE(traits_of(dtype).name);
-            CAPTURE(i);
-            REQUIRE(std::isnan(value) == std::isnan(there));
-            if (std::isnan(value)) {
-                REQUIRE(std::isnan(value_of_bits(dtype, bits_of(dtype, value))));
-                continue;
-            }
-            REQUIRE(value == there);
-            REQUIRE(std::signbit(value) == (i >> 7 != 0));
-            REQUIRE(bits_of(dtype, value) == bits);
-            REQUIRE(rounded_to(dtype, value) == value);
-        }
-}
-
-TEST_CASE("a number is rounded to 8 bits as the cpu device rounds it, whatever its size") {
+TEST_CASE("a number is rounded to few bits as the cpu device rounds it, whatever its size") {
     SplitMix64 random(2);
-    for (const DType dtype : {DType::f8e4m3, DType::f8e5m2})
+    for (const NarrowType& type : narrow_types)
         for (int i = 0; i < 200000; ++i) {
-            // Of few digits every other time, so that ties come; of all exponents that matter.
             std::uint64_t bits = random.next();
+            // Every other number has few digits, so that ties come; all exponents that matter do.
             if (i % 2 == 0) bits &= 0xffff000000000000u;
             if (i % 4 == 2) bits += random.below(3) - 1;
-            bits = (bits & 0x800fffffffffffffu) | (1023 - 20 + random.below(40)) << 52;
-            const auto value = std::bit_cast<double>(bits);
+            const std::uint64_t exponents = type.dtype == DType::bf16 ? 280 : 50;
+            bits = (bits & 0x800fffffffffffffu) | (1023 - exponents / 2 + random.below(exponents))
+                                                      << 52;
+            // The cpu device rounds floats to 16 bits.
+            auto value = std::bit_cast<double>(bits);
+            if (type.bit_count() == 16) value = static_cast<double>(static_cast<float>(value));
             CAPTURE(value);
-            const auto got = static_cast<std::uint8_t>(bits_of(dtype, value));
-            REQUIRE(got == on_device_of_8_bits(dtype, value, false));
-            if (std::abs(value) <= traits_of(dtype).largest)
-                REQUIRE(got == on_device_of_8_bits(dtype, value, true));
+            REQUIRE(bits_of(type.dtype, value) == type.bits(value, false));
+            if (std::abs(value) <= traits_of(type.dtype).largest)
+                REQUIRE(bits_of(type.dtype, value) == type.bits(value, true));
         }
-}
-
-TEST_CASE("rounding to 8 bits: ties, numbers that are not normal, and beyond the largest") {
-    CHECK(rounded_to(DType::f8e4m3, 17.0) == 16.0);
-    CHECK(rounded_to(DType::f8e4m3, 19.0) == 20.0);
-    CHECK(rounded_to(DType::f8e4m3, 0x1p-10) == 0.0);
-    CHECK(rounded_to(DType::f8e4m3, 0x1.8p-10) == 0x1p-9);
-    CHECK(rounded_to(DType::f8e4m3, 464.0) == 448.0);
-    CHECK(std::isnan(rounded_to(DType::f8e4m3, 464.5)));
-    CHECK(std::isnan(rounded_to(DType::f8e4m3, -INFINITY)));
-    CHECK(bits_of(DType::f8e4m3, 1e6) == 0x7f);
-    CHECK(bits_of(DType::f8e4m3, NAN) == 0x7f);
-    CHECK(rounded_to(DType::f8e5m2, 9.0) == 8.0);
-    CHECK(rounded_to(DType::f8e5m2, 11.0) == 12.0);
-    CHECK(rounded_to(DType::f8e5m2, 0x1.8p-17) == 0x1p-16);
-    CHECK(rounded_to(DType::f8e5m2, 61439.0) == 57344.0);
-    CHECK(rounded_to(DType::f8e5m2, 61440.0) == INFINITY);
-    CHECK(bits_of(DType::f8e5m2, -1e6) == 0xfc);
-    CHECK(bits_of(DType::f8e5m2, NAN) == 0x7e);
 }
 
 TEST_CASE("beyond the largest number of 8 bits nothing is said, and up to it all is") {

@@ -6,7 +6,6 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
-#include <set>
 #include <utility>
 #include <vector>
 
@@ -24,21 +23,6 @@ std::uint64_t trace_of(const std::vector<bool>& outcomes) {
 }
 
 }  // namespace
-
-TEST_CASE("the trace of a run is the FNV-1a hash of its outcomes, 1 for false and 2 for true") {
-    CHECK(trace_of({}) == 0xcbf29ce484222325u);
-    CHECK(trace_of({false}) == 0xaf63bc4c8601b62cu);
-    CHECK(trace_of({true}) == 0xaf63bf4c8601bb45u);
-    CHECK(trace_of({true, false}) == 0x08395307b4f1348cu);
-    std::set<std::uint64_t> traces;
-    for (unsigned length = 0; length <= 8; ++length)
-        for (unsigned outcomes = 0; outcomes < 1u << length; ++outcomes) {
-            std::vector<bool> all;
-            for (unsigned i = 0; i < length; ++i) all.push_back((outcomes >> i & 1u) != 0);
-            traces.insert(trace_of(all));
-        }
-    CHECK(traces.size() == 511);
-}
 
 TEST_CASE("in a scope comparisons are counted from zero, and after it the count goes on") {
     const ScopedDecisions outer;
@@ -97,7 +81,7 @@ TEST_CASE("dual numbers are ordered by value, then by tangent, and every compari
             CHECK(decisions.made().trace == trace_of({i < j}));
             CHECK(decisions.made().undecided == 0);
         }
-    // Of equal numbers the first, and a zero is not below zero.
+    // Equal numbers give the first, and a zero is not below zero.
     CHECK_FALSE(std::signbit(max(Dual(0.0), Dual(-0.0)).value()));
     CHECK_FALSE(std::signbit(min(Dual(0.0), Dual(-0.0)).value()));
     CHECK_FALSE(std::signbit(abs(Dual(0.0)).value()));

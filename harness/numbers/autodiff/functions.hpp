@@ -36,186 +36,70 @@ struct Accuracy {
     double absolute;
 };
 
-/// For functions whose fast form is the accurate one.
-struct NoFastForm {
-    static Accuracy fast(double) { return {-1.0, 0.0}; }
-};
-
-/// For functions that kernels compute by way of another base, as exp(x) by exp2(x log2(e)): the
-/// argument is rounded twice more, the constant and the product.
-struct AnyBase {
-    static constexpr double argument_roundings = 2.0;
-};
-
 // The fast logarithms and sines have an absolute error near their zeros.
 constexpr double fast_absolute = 0x1p-21;
 
+/// A function of x: its value y, its derivative, and its error in units of the last place; behind
+/// these, where it has them, a fast form and what other formulas for it may be off by.
+#define GRADVERIFY_DETAIL_FUNCTION(NAME, VALUE, DERIVATIVE, ULPS, ...)                  \
+    struct NAME {                                                                       \
+        static double value(double x) { return VALUE; }                                 \
+        template <class S>                                                              \
+        static S derivative([[maybe_unused]] const S& x, [[maybe_unused]] const S& y) { \
+            return DERIVATIVE;                                                          \
+        }                                                                               \
+        static constexpr double ulps = ULPS;                                            \
+        __VA_ARGS__                                                                     \
+    }
+#define GRADVERIFY_DETAIL_FAST(ULPS, ABSOLUTE) \
+    static Accuracy fast([[maybe_unused]] double x) { return {ULPS, ABSOLUTE}; }
+/// Kernels compute the function by way of another base, as exp(x) by exp2(x log2(e)): the argument
+/// is rounded twice more, the constant and the product.
+#define GRADVERIFY_DETAIL_ANY_BASE static constexpr double argument_roundings = 2.0;
+/// Kernels compute the function as a sum of a constant of about 1, whose rounding it then has.
+#define GRADVERIFY_DETAIL_BESIDE_ONE static constexpr double absolute_roundings = 4.0;
+
 /// Counts two more roundings: hardware may multiply by a reciprocal.
-struct Sqrt {
-    static double value(double x) { return std::sqrt(x); }
-    template <class S>
-    static S derivative(const S&, const S& y) {
-        return S(0.5) / y;
-    }
-    static constexpr double ulps = 1.0;
-    static Accuracy fast(double) { return {3.0, 0.0}; }
-};
-struct Rsqrt : NoFastForm {
-    static double value(double x) { return 1.0 / std::sqrt(x); }
-    template <class S>
-    static S derivative(const S&, const S& y) {
-        return S(-0.5) * y * y * y;
-    }
-    static constexpr double ulps = 2.0;
-};
-struct Cbrt : NoFastForm {
-    static double value(double x) { return std::cbrt(x); }
-    template <class S>
-    static S derivative(const S&, const S& y) {
-        return S(1.0) / (S(3.0) * y * y);
-    }
-    static constexpr double ulps = 1.0;
-};
-struct Exp : AnyBase {
-    static double value(double x) { return std::exp(x); }
-    template <class S>
-    static S derivative(const S&, const S& y) {
-        return y;
-    }
-    static constexpr double ulps = 1.0;
-    static Accuracy fast(double x) { return {2.0 + std::floor(std::abs(1.173 * x)), 0.0}; }
-};
-struct Exp2 : AnyBase {
-    static double value(double x) { return std::exp2(x); }
-    template <class S>
-    static S derivative(const S&, const S& y) {
-        return S(std::numbers::ln2) * y;
-    }
-    static constexpr double ulps = 2.0;
-    static Accuracy fast(double x) { return {2.0 + std::floor(std::abs(x)), 0.0}; }
-};
-struct Expm1 : NoFastForm {
-    static double value(double x) { return std::expm1(x); }
-    template <class S>
-    static S derivative(const S& x, const S&) {
-        return exp(x);
-    }
-    static constexpr double ulps = 1.0;
-};
-/// Counts two more roundings: a logarithm of another base times a constant.
-struct Log {
-    static double value(double x) { return std::log(x); }
-    template <class S>
-    static S derivative(const S& x, const S&) {
-        return S(1.0) / x;
-    }
-    static constexpr double ulps = 2.0;
-    static Accuracy fast(double) { return {3.0, fast_absolute}; }
-};
-/// Counts two more roundings: a logarithm of another base times a constant.
-struct Log2 {
-    static double value(double x) { return std::log2(x); }
-    template <class S>
-    static S derivative(const S& x, const S&) {
-        return S(1.0 / std::numbers::ln2) / x;
-    }
-    static constexpr double ulps = 2.0;
-    static Accuracy fast(double) { return {2.0, fast_absolute}; }
-};
-struct Log1p : NoFastForm {
-    static double value(double x) { return std::log1p(x); }
-    template <class S>
-    static S derivative(const S& x, const S&) {
-        return S(1.0) / (S(1.0) + x);
-    }
-    static constexpr double ulps = 1.0;
-};
-struct Sin {
-    static double value(double x) { return std::sin(x); }
-    template <class S>
-    static S derivative(const S& x, const S&) {
-        return cos(x);
-    }
-    static constexpr double ulps = 2.0;
-    // Stated for [-pi, pi]; beyond, the reduction of the argument loses what x has in integer bits.
-    static Accuracy fast(double x) { return {2.0, fast_absolute * std::max(1.0, std::abs(x))}; }
-};
-struct Cos {
-    static double value(double x) { return std::cos(x); }
-    template <class S>
-    static S derivative(const S& x, const S&) {
-        return -sin(x);
-    }
-    static constexpr double ulps = 2.0;
-    static Accuracy fast(double x) { return {2.0, fast_absolute * std::max(1.0, std::abs(x))}; }
-};
-struct Sinh : NoFastForm {
-    static double value(double x) { return std::sinh(x); }
-    template <class S>
-    static S derivative(const S& x, const S&) {
-        return cosh(x);
-    }
-    static constexpr double ulps = 3.0;
-};
-struct Cosh : NoFastForm {
-    static double value(double x) { return std::cosh(x); }
-    template <class S>
-    static S derivative(const S& x, const S&) {
-        return sinh(x);
-    }
-    static constexpr double ulps = 2.0;
-};
-/// Kernels compute it as 1 - 2 / (exp(2 x) + 1) too, which has the accuracy of the 1.
-struct Tanh {
-    static double value(double x) { return std::tanh(x); }
-    template <class S>
-    static S derivative(const S&, const S& y) {
-        return S(1.0) - y * y;
-    }
-    static constexpr double ulps = 2.0;
-    static constexpr double absolute_roundings = 4.0;
-    // tanh.approx: a relative error of 2^-10.987.
-    static Accuracy fast(double) { return {0x1.02p+13, 0.0}; }
-};
+GRADVERIFY_DETAIL_FUNCTION(Sqrt, std::sqrt(x), S(0.5) / y, 1.0, GRADVERIFY_DETAIL_FAST(3.0, 0.0));
+GRADVERIFY_DETAIL_FUNCTION(Rsqrt, rsqrt(x), S(-0.5) * y * y * y, 2.0);
+GRADVERIFY_DETAIL_FUNCTION(Cbrt, std::cbrt(x), S(1.0) / (S(3.0) * y * y), 1.0);
+GRADVERIFY_DETAIL_FUNCTION(Exp, std::exp(x), y, 1.0,
+                           GRADVERIFY_DETAIL_FAST(2.0 + std::floor(std::abs(1.173 * x)), 0.0)
+                               GRADVERIFY_DETAIL_ANY_BASE);
+GRADVERIFY_DETAIL_FUNCTION(Exp2, std::exp2(x), S(std::numbers::ln2) * y, 2.0,
+                           GRADVERIFY_DETAIL_FAST(2.0 + std::floor(std::abs(x)), 0.0)
+                               GRADVERIFY_DETAIL_ANY_BASE);
+GRADVERIFY_DETAIL_FUNCTION(Expm1, std::expm1(x), exp(x), 1.0);
+/// Log and Log2 count two more roundings: a logarithm of another base times a constant.
+GRADVERIFY_DETAIL_FUNCTION(Log, std::log(x), S(1.0) / x, 2.0,
+                           GRADVERIFY_DETAIL_FAST(3.0, fast_absolute));
+GRADVERIFY_DETAIL_FUNCTION(Log2, std::log2(x), S(1.0 / std::numbers::ln2) / x, 2.0,
+                           GRADVERIFY_DETAIL_FAST(2.0, fast_absolute));
+GRADVERIFY_DETAIL_FUNCTION(Log1p, std::log1p(x), S(1.0) / (S(1.0) + x), 1.0);
+/// The fast sines are stated for [-pi, pi]; beyond, the reduction of the argument loses what x has
+/// in integer bits.
+#define GRADVERIFY_DETAIL_FAST_SINE \
+    GRADVERIFY_DETAIL_FAST(2.0, fast_absolute* std::max(1.0, std::abs(x)))
+GRADVERIFY_DETAIL_FUNCTION(Sin, std::sin(x), cos(x), 2.0, GRADVERIFY_DETAIL_FAST_SINE);
+GRADVERIFY_DETAIL_FUNCTION(Cos, std::cos(x), -sin(x), 2.0, GRADVERIFY_DETAIL_FAST_SINE);
+GRADVERIFY_DETAIL_FUNCTION(Sinh, std::sinh(x), cosh(x), 3.0);
+GRADVERIFY_DETAIL_FUNCTION(Cosh, std::cosh(x), sinh(x), 2.0);
+/// Kernels compute it as 1 - 2 / (exp(2 x) + 1) too, which has the accuracy of the 1. The fast form
+/// is tanh.approx, with a relative error of 2^-10.987.
+GRADVERIFY_DETAIL_FUNCTION(Tanh, std::tanh(x), S(1.0) - y * y, 2.0,
+                           GRADVERIFY_DETAIL_FAST(0x1.02p+13, 0.0) GRADVERIFY_DETAIL_BESIDE_ONE);
 /// Kernels compute it as 0.5 + 0.5 tanh(x / 2) too, which has the accuracy of the 0.5; and its
-/// derivative from the result, which loses what 1 - y cancels.
-struct Sigmoid : AnyBase {
-    static double value(double x) { return sigmoid(x); }
-    template <class S>
-    static S derivative(const S&, const S& y) {
-        return y * (S(1.0) - y);
-    }
-    static constexpr double ulps = 4.0;
-    static constexpr double absolute_roundings = 4.0;
-    // Of the fast exp, as far as it is seen beside the 1, and of a fast division; tanh.approx.
-    static Accuracy fast(double x) {
-        return {6.0 + std::floor(std::abs(1.173 * std::min(x, 0.0))), 0x1.02p-12};
-    }
-};
-struct Atan : NoFastForm {
-    static double value(double x) { return std::atan(x); }
-    template <class S>
-    static S derivative(const S& x, const S&) {
-        return S(1.0) / (S(1.0) + x * x);
-    }
-    static constexpr double ulps = 2.0;
-};
-struct Erf : NoFastForm {
-    static double value(double x) { return std::erf(x); }
-    template <class S>
-    static S derivative(const S& x, const S&) {
-        return S(2.0 * std::numbers::inv_sqrtpi) * exp(-(x * x));
-    }
-    static constexpr double ulps = 2.0;
-};
-struct Erfc : NoFastForm {
-    static double value(double x) { return std::erfc(x); }
-    template <class S>
-    static S derivative(const S& x, const S&) {
-        return S(-2.0 * std::numbers::inv_sqrtpi) * exp(-(x * x));
-    }
-    static constexpr double ulps = 4.0;
-};
+/// derivative from the result, which loses what 1 - y cancels. The fast form is by the fast exp, as
+/// far as it is seen beside the 1, and a fast division; or by tanh.approx.
+GRADVERIFY_DETAIL_FUNCTION(
+    Sigmoid, sigmoid(x), y*(S(1.0) - y), 4.0,
+    GRADVERIFY_DETAIL_FAST(6.0 + std::floor(std::abs(1.173 * std::min(x, 0.0))), 0x1.02p-12)
+        GRADVERIFY_DETAIL_ANY_BASE GRADVERIFY_DETAIL_BESIDE_ONE);
+GRADVERIFY_DETAIL_FUNCTION(Atan, std::atan(x), S(1.0) / (S(1.0) + x * x), 2.0);
+GRADVERIFY_DETAIL_FUNCTION(Erf, std::erf(x), S(2.0 * std::numbers::inv_sqrtpi) * exp(-(x * x)),
+                           2.0);
+GRADVERIFY_DETAIL_FUNCTION(Erfc, std::erfc(x), S(-2.0 * std::numbers::inv_sqrtpi) * exp(-(x * x)),
+                           4.0);
 
 /// x to the power of y, for a positive x, or a whole constant y.
 struct Pow {

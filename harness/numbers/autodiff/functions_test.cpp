@@ -120,6 +120,7 @@ TEST_CASE("an argument's error takes a function as far as its farther end") {
     CHECK(sin(Bounded(0.0)).error() == 0.0);
     CHECK(std::isnan(log(Bounded(-1.0)).value()));
     CHECK(log(Bounded(-1.0)).error() == INFINITY);
+    CHECK(log(off(0.1, 0.2)).error() == INFINITY);
     CHECK(log(Bounded(-1.0)).magnitude() == 0.0);
     CHECK(log(Bounded(-1.0)).additions() == 0.0);
 }
@@ -186,17 +187,18 @@ TEST_CASE(
     check(min(more, less), -3.0, 0.25);
     check(max(off(-1.5, 0.75), more), -1.0, 0.75);
     check(min(off(-1.5, 0.25), more), -1.5, 0.5);
+    // Where the errors just meet, either may be the larger one.
+    check(max(off(-1.75, 0.5), off(-1.0, 0.25)), -1.0, 0.5);
+    check(max(off(-1.0, 0.25), off(-1.75, 0.5)), -1.0, 0.5);
     check(abs(less), 3.0, 0.25);
     check(abs(off(3.0, 0.25)), 3.0, 0.25);
 }
 
 TEST_CASE("doubles have the functions that the standard library lacks") {
     CHECK(rsqrt(4.0) == 0.5);
-    CHECK(max(1.0, 2.0) == 2.0);
-    CHECK(max(2.0, 1.0) == 2.0);
-    CHECK(min(1.0, 2.0) == 1.0);
-    CHECK(min(2.0, 1.0) == 1.0);
-    // Of equal numbers the first, as the scalars' own.
+    CHECK(max(1.0, 2.0) + max(2.0, 1.0) == 4.0);
+    CHECK(min(1.0, 2.0) + min(2.0, 1.0) == 2.0);
+    // Equal numbers give the first, as the scalars' own do.
     CHECK_FALSE(std::signbit(max(0.0, -0.0)));
     CHECK_FALSE(std::signbit(min(0.0, -0.0)));
 }
