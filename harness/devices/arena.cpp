@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/devices/arena.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -27,24 +29,6 @@ std::size_t round_up(std::size_t value, std::size_t factor) {
     return (value + factor - 1) / factor * factor;
 }
 
-void store(std::byte* at, std::uint64_t bits, std::size_t bytes) { std::memcpy(at, &bits, bytes); }
-
-/// Fills with two alternating elements.
-void fill(std::byte* begin, std::byte* end, std::uint64_t even, std::uint64_t odd,
-          std::size_t element_bytes) {
-    // Many elements at a time, so that the compiler can use wide stores.
-    std::array<std::byte, 16> pairs{};
-    for (std::size_t at = 0; at < pairs.size(); at += 2 * element_bytes) {
-        store(pairs.data() + at, even, element_bytes);
-        store(pairs.data() + at + element_bytes, odd, element_bytes);
-    }
-    for (; begin + pairs.size() <= end; begin += pairs.size())
-        std::memcpy(begin, pairs.data(), pairs.size());
-    for (std::size_t at = 0; begin + element_bytes <= end;
-         begin += element_bytes, at += element_bytes)
-        std::memcpy(begin, pairs.data() + at, element_bytes);
-}
-
 std::size_t offset_bytes(const BufferSpec& buffer) {
     return static_cast<std::size_t>(buffer.offset) * traits_of(buffer.dtype).bytes;
 }
@@ -57,25 +41,27 @@ std::size_t guard_bytes(std::size_t data_bytes) {
 }  // namespace
 
 std::string StrayWrite::print(std::int64_t buffer_elements) const {
-    const std::string count = std::to_string(elements) + (elements == 1 ? " element" : " elements");
-    const std::string at = buffer + "[" + std::to_string(first_element) + "]";
+    const std::string count = fmt::format("{} element{}", elements, elements == 1 ? "" : "s");
     switch (where) {
         case Where::input:
-            return "changed its input " + buffer + " (" + count + ", first " + at + ")";
+            return fmt::format("changed its input {} ({}, first {}[{}])", buffer, count, buffer,
+                               first_element);
         case Where::unwanted:
-            return "wrote to " + buffer + ", which is not asked for (" + count + ", first " + at +
-                   ")";
+            return fmt::format("wrote to {}, which is not asked for ({}, first {}[{}])", buffer,
+                               count, buffer, first_element);
         case Where::gap:
-            return "wrote " + count + " between the elements of " + buffer +
-                   ", whose rows are padded, the first " + std::to_string(first_element) +
-                   " elements behind its begin";
+            return fmt::format(
+                "wrote {} between the elements of {}, whose rows are padded, the first {} elements "
+                "behind its begin",
+                count, buffer, first_element);
         case Where::before:
-            return "wrote " + count + " before the start of " + buffer + ", the first at " + at;
+            return fmt::format("wrote {} before the start of {}, the first at {}[{}]", count,
+                               buffer, buffer, first_element);
         case Where::after:
             break;
     }
-    return "wrote " + count + " past the end of " + buffer + ", the first at " + at + " of " +
-           std::to_string(buffer_elements);
+    return fmt::format("wrote {} past the end of {}, the first at {}[{}] of {}", count, buffer,
+                       buffer, first_element, buffer_elements);
 }
 
 Arena::Arena(Device& device, std::vector<BufferSpec> buffers, const Surroundings& surroundings)
@@ -83,33 +69,31 @@ Arena::Arena(Device& device, std::vector<BufferSpec> buffers, const Surroundings
     for (const BufferSpec& buffer : buffers_) scatters_.push_back(scatter_of(buffer));
     place(surroundings.edge);
     for (std::size_t i = 0; i < buffers_.size(); ++i) {
-        fill_guard(i, surroundings.guard_parity);
+        fill_with_guards(i, surroundings.guard_parity);
         if (buffers_[i].role == BufferRole::input) continue;
         const std::uint64_t bits = poison_bits(buffers_[i].dtype, surroundings.poison);
-        const std::size_t element = traits_of(buffers_[i].dtype).bytes;
-        std::byte* const data = before_ + placements_[i].data_begin;
-        if (scatters_[i].element.empty())
-            fill(data, before_ + placements_[i].data_end, bits, bits, element);
-        else
-            for (const std::size_t at : scatters_[i].element)
-                store(data + at * element, bits, element);
+        for (std::size_t element = 0; element < count_of(i); ++element) store(i, element, bits);
     }
     describe();
+}
+
+void Arena::store(std::size_t buffer, std::size_t element, std::uint64_t bits) {
+    store_bits(before_ + placements_[buffer].data_begin,
+               static_cast<std::int64_t>(element_at(buffer, element)),
+               static_cast<int>(traits_of(buffers_[buffer].dtype).bytes), bits);
 }
 
 std::size_t Arena::bytes_of(std::size_t buffer) const {
     const BufferSpec& spec = buffers_[buffer];
     const Scatter& scatter = scatters_[buffer];
-    return (scatter.element.empty() ? static_cast<std::size_t>(element_count(spec.sizes))
-                                    : scatter.is_used.size()) *
+    return (scatter.element.empty() ? count_of(buffer) : scatter.is_used.size()) *
            traits_of(spec.dtype).bytes;
 }
 
 Arena::Scatter Arena::scatter_of(const BufferSpec& buffer) {
     Scatter scatter;
     if (buffer.strides.empty() || buffer.strides == row_major_strides(buffer.sizes)) return scatter;
-    const auto count = static_cast<std::size_t>(element_count(buffer.sizes));
-    scatter.element.resize(count);
+    scatter.element.resize(static_cast<std::size_t>(element_count(buffer.sizes)));
     std::vector<std::int64_t> position(buffer.sizes.size());
     std::int64_t at = 0, last = -1;
     for (std::size_t& element : scatter.element) {
@@ -189,50 +173,29 @@ void Arena::describe() const {
     device_.describe(placed);
 }
 
-void Arena::fill_guard(std::size_t buffer, int parity) {
+/// Guards around the data and, where its elements lie apart, between them.
+void Arena::fill_with_guards(std::size_t buffer, int parity) {
     const Placement& place = placements_[buffer];
     const DType dtype = buffers_[buffer].dtype;
-    const std::size_t element = traits_of(dtype).bytes;
-    const std::uint64_t even = guard_bits(dtype, parity == 0);
-    const std::uint64_t odd = guard_bits(dtype, parity != 0);
-    // Both zones count elements from the buffer's first one, so that the parity is the index's.
-    const std::size_t before = (place.data_begin - place.region_begin) / element;
-    const std::size_t from = place.data_begin - before * element;
-    fill(before_ + from, before_ + place.data_begin, before % 2 == 0 ? even : odd,
-         before % 2 == 0 ? odd : even, element);
-    const std::size_t count = (place.data_end - place.data_begin) / element;
-    // What lies between the elements is a guard as well.
-    if (!scatters_[buffer].element.empty())
-        fill(before_ + place.data_begin, before_ + place.data_end, even, odd, element);
-    fill(before_ + place.data_end, before_ + place.region_end, count % 2 == 0 ? even : odd,
-         count % 2 == 0 ? odd : even, element);
+    const std::size_t bytes = traits_of(dtype).bytes;
+    // Elements count from the buffer's first one, so that the parity is the index's.
+    const bool starts_even = (place.data_begin - place.region_begin) / bytes % 2 == 0;
+    std::array<std::byte, 16> pairs;
+    for (std::size_t i = 0; i < pairs.size() / bytes; ++i) {
+        const std::uint64_t bits =
+            guard_bits(dtype, (starts_even == (i % 2 == 0)) == (parity == 0));
+        std::memcpy(pairs.data() + i * bytes, &bits, bytes);
+    }
+    for (std::size_t at = place.region_begin; at < place.region_end; at += pairs.size())
+        std::ranges::copy(pairs, before_ + at);
 }
 
 void Arena::write(std::size_t buffer, std::span<const double> values) {
-    const DType dtype = buffers_[buffer].dtype;
-    const std::size_t element = traits_of(dtype).bytes;
-    const Placement& place = placements_[buffer];
-    if (values.size() != static_cast<std::size_t>(element_count(buffers_[buffer].sizes)))
-        throw std::logic_error("Arena::write: " + std::to_string(values.size()) +
-                               " values for the buffer " + buffers_[buffer].name);
-    std::byte* at = before_ + place.data_begin;
-    if (!scatters_[buffer].element.empty()) {
-        for (std::size_t i = 0; i < values.size(); ++i)
-            store(at + element_at(buffer, i) * element, bits_of(dtype, values[i]), element);
-        return;
-    }
-    if (dtype == DType::f32) {  // the common case, without a switch per element
-        for (const double value : values) {
-            const float narrowed = static_cast<float>(value);
-            std::memcpy(at, &narrowed, sizeof narrowed);
-            at += sizeof narrowed;
-        }
-        return;
-    }
-    for (const double value : values) {
-        store(at, bits_of(dtype, value), element);
-        at += element;
-    }
+    if (values.size() != count_of(buffer))
+        throw std::logic_error(fmt::format("Arena::write: {} values for the buffer {}",
+                                           values.size(), buffers_[buffer].name));
+    for (std::size_t i = 0; i < values.size(); ++i)
+        store(buffer, i, bits_of(buffers_[buffer].dtype, values[i]));
 }
 
 void Arena::upload() { device_.upload(before_); }
@@ -256,71 +219,62 @@ std::span<const std::byte> Arena::bytes(std::size_t buffer) const {
 }
 
 std::vector<double> Arena::read(std::size_t buffer) const {
-    const std::span<const std::byte> from = bytes(buffer);
     const DType dtype = buffers_[buffer].dtype;
-    const std::size_t element = traits_of(dtype).bytes;
-    std::vector<double> values(static_cast<std::size_t>(element_count(buffers_[buffer].sizes)));
+    const std::byte* const data = bytes(buffer).data();
+    std::vector<double> values(count_of(buffer));
     for (std::size_t i = 0; i < values.size(); ++i)
-        values[i] = value_of(dtype, from.data() + element_at(buffer, i) * element);
+        values[i] = value_of(dtype, data + element_at(buffer, i) * traits_of(dtype).bytes);
     return values;
 }
 
+bool Arena::is_changed(std::size_t buffer, std::int64_t element) const {
+    const std::size_t bytes = traits_of(buffers_[buffer].dtype).bytes;
+    const auto at = static_cast<std::int64_t>(placements_[buffer].data_begin) +
+                    element * static_cast<std::int64_t>(bytes);
+    return std::memcmp(before_ + at, after_ + at, bytes) != 0;
+}
+
 std::vector<std::int64_t> Arena::untouched(std::size_t buffer) const {
-    const Placement& place = placements_[buffer];
-    const std::size_t element = traits_of(buffers_[buffer].dtype).bytes;
-    const auto count = static_cast<std::size_t>(element_count(buffers_[buffer].sizes));
     std::vector<std::int64_t> found;
-    for (std::size_t i = 0; i < count; ++i) {
-        const std::size_t at = place.data_begin + element_at(buffer, i) * element;
-        if (std::memcmp(before_ + at, after_ + at, element) == 0)
+    for (std::size_t i = 0; i < count_of(buffer); ++i)
+        if (!is_changed(buffer, static_cast<std::int64_t>(element_at(buffer, i))))
             found.push_back(static_cast<std::int64_t>(i));
-    }
     return found;
 }
 
+/// Changes from one place in the copies on the host to another, both between elements.
 void Arena::find_changes(std::size_t buffer, std::size_t begin, std::size_t end,
                          StrayWrite::Where where, std::vector<StrayWrite>& found) const {
     if (std::memcmp(before_ + begin, after_ + begin, end - begin) == 0) return;
-    const auto element = static_cast<std::int64_t>(traits_of(buffers_[buffer].dtype).bytes);
-    const auto data_begin = static_cast<std::int64_t>(placements_[buffer].data_begin);
+    const auto element_of = [&](std::size_t place) {
+        return (static_cast<std::int64_t>(place) -
+                static_cast<std::int64_t>(placements_[buffer].data_begin)) /
+               static_cast<std::int64_t>(traits_of(buffers_[buffer].dtype).bytes);
+    };
     StrayWrite stray{.buffer = buffers_[buffer].name, .where = where};
-    std::int64_t last = INT64_MIN;
-    for (std::size_t at = begin; at < end; ++at) {
-        if (before_[at] == after_[at]) continue;
-        const std::int64_t bytes_from_start = static_cast<std::int64_t>(at) - data_begin;
-        // Rounds towards minus infinity, so that the byte before the start is element -1.
-        const std::int64_t index =
-            (bytes_from_start - (bytes_from_start < 0 ? element - 1 : 0)) / element;
-        if (index == last) continue;
-        if (stray.elements++ == 0) stray.first_element = index;
-        last = index;
-    }
-    found.push_back(stray);
-}
-
-void Arena::find_gap_changes(std::size_t buffer, std::vector<StrayWrite>& found) const {
-    const std::size_t element = traits_of(buffers_[buffer].dtype).bytes;
-    const std::vector<bool>& is_used = scatters_[buffer].is_used;
-    StrayWrite stray{.buffer = buffers_[buffer].name, .where = StrayWrite::Where::gap};
-    for (std::size_t i = 0; i < is_used.size(); ++i) {
-        const std::size_t at = placements_[buffer].data_begin + i * element;
-        if (is_used[i] || std::memcmp(before_ + at, after_ + at, element) == 0) continue;
-        if (stray.elements++ == 0) stray.first_element = static_cast<std::int64_t>(i);
+    for (std::int64_t element = element_of(begin); element < element_of(end); ++element) {
+        const bool is_expected = where == StrayWrite::Where::gap &&
+                                 scatters_[buffer].is_used[static_cast<std::size_t>(element)];
+        if (is_expected || !is_changed(buffer, element)) continue;
+        if (stray.elements++ == 0) stray.first_element = element;
     }
     if (stray.elements > 0) found.push_back(stray);
 }
 
 std::vector<StrayWrite> Arena::stray_writes() const {
+    using Where = StrayWrite::Where;
     std::vector<StrayWrite> found;
     for (std::size_t i = 0; i < buffers_.size(); ++i) {
         const Placement& place = placements_[i];
-        find_changes(i, place.region_begin, place.data_begin, StrayWrite::Where::before, found);
-        if (buffers_[i].role == BufferRole::input)
-            find_changes(i, place.data_begin, place.data_end, StrayWrite::Where::input, found);
-        if (buffers_[i].role == BufferRole::unwanted)
-            find_changes(i, place.data_begin, place.data_end, StrayWrite::Where::unwanted, found);
-        if (buffers_[i].role == BufferRole::output) find_gap_changes(i, found);
-        find_changes(i, place.data_end, place.region_end, StrayWrite::Where::after, found);
+        const BufferRole role = buffers_[i].role;
+        const auto find_in_data = [&](Where where) {
+            find_changes(i, place.data_begin, place.data_end, where, found);
+        };
+        find_changes(i, place.region_begin, place.data_begin, Where::before, found);
+        if (role == BufferRole::input) find_in_data(Where::input);
+        if (role == BufferRole::unwanted) find_in_data(Where::unwanted);
+        if (role == BufferRole::output && !scatters_[i].element.empty()) find_in_data(Where::gap);
+        find_changes(i, place.data_end, place.region_end, Where::after, found);
     }
     return found;
 }

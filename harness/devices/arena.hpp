@@ -110,6 +110,9 @@ class Arena {
         return scatters_[buffer].element.empty() ? index : scatters_[buffer].element[index];
     }
     static Scatter scatter_of(const BufferSpec& buffer);
+    std::size_t count_of(std::size_t buffer) const {
+        return static_cast<std::size_t>(element_count(buffers_[buffer].sizes));
+    }
     std::size_t bytes_of(std::size_t buffer) const;
     std::vector<std::size_t> region_sizes() const;
     /// Bytes from a region's begin on the device to the buffer's first element.
@@ -118,8 +121,10 @@ class Arena {
     std::size_t alignment_of(const BufferSpec& buffer) const;
     void place(Edge edge);
     void describe() const;
-    void fill_guard(std::size_t buffer, int parity);
-    void find_gap_changes(std::size_t buffer, std::vector<StrayWrite>& found) const;
+    void fill_with_guards(std::size_t buffer, int parity);
+    void store(std::size_t buffer, std::size_t element, std::uint64_t bits);
+    /// `element`: a place in memory, counted from the buffer's first.
+    bool is_changed(std::size_t buffer, std::int64_t element) const;
     void find_changes(std::size_t buffer, std::size_t begin, std::size_t end,
                       StrayWrite::Where where, std::vector<StrayWrite>& found) const;
 

@@ -4,7 +4,6 @@
 #include <array>
 #include <chrono>
 #include <cstring>
-#include <exception>
 #include <fstream>
 #include <stdexcept>
 #include <utility>
@@ -12,7 +11,6 @@
 #include "harness/devices/call_note.hpp"
 #include "harness/devices/device.hpp"
 #include "harness/devices/large_memory.hpp"
-#include "harness/registry/not_supported.hpp"
 #include "harness/simt/simt.hpp"
 
 namespace gradverify::detail {
@@ -58,7 +56,7 @@ std::string processor_name() {
     return "one core";
 }
 
-/// Of one core, as the compiler makes of plain loops.
+/// Ceilings of one core, as the compiler makes plain loops.
 Ceilings measure_cpu_ceilings() {
     Ceilings ceilings{.device_name = processor_name()};
     const std::vector<std::byte> from(std::size_t{64} << 20);
@@ -145,15 +143,7 @@ class CpuDevice final : public Device {
         simt::begin_call(call.launch.stream);
         RunStatus status;
         const auto start = std::chrono::steady_clock::now();
-        try {
-            kernel.thunk(call);
-        } catch (const NotSupported& refused) {
-            status.refuse(kernel, refused.what());
-        } catch (const std::exception& thrown) {
-            status.error = std::string("the launcher threw: ") + thrown.what();
-        } catch (...) {
-            status.error = "the launcher threw something that is no std::exception";
-        }
+        status.call(kernel, call);
         status.seconds =
             std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
         const bool is_cuda_only = simt::error_is_cuda_only();

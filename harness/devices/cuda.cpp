@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <exception>
 #include <numeric>
 #include <thread>
 
@@ -15,7 +14,6 @@
 #include "harness/devices/cuda_timer.hpp"
 #include "harness/devices/device.hpp"
 #include "harness/devices/large_memory.hpp"
-#include "harness/registry/not_supported.hpp"
 
 namespace gradverify::detail {
 
@@ -82,15 +80,7 @@ class CudaDevice final : public Device {
             delay_stream(delayed == DelayedStream::given ? call.launch.stream : nullptr);
         RunStatus status;
         const auto start = std::chrono::steady_clock::now();
-        try {
-            kernel.thunk(call);
-        } catch (const NotSupported& refused) {
-            status.refuse(kernel, refused.what());
-        } catch (const std::exception& thrown) {
-            status.error = std::string("the launcher threw: ") + thrown.what();
-        } catch (...) {
-            status.error = "the launcher threw something that is no std::exception";
-        }
+        status.call(kernel, call);
         const cudaError_t launched = cudaGetLastError();
         const cudaError_t finished = cudaDeviceSynchronize();
         status.seconds =

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/devices/cuda_timer.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <exception>
 #include <functional>
+#include <stdexcept>
 #include <thread>
 #include <vector>
 
 #include "harness/base/cuda_check.hpp"
 #include "harness/devices/device.hpp"
-#include "harness/registry/not_supported.hpp"
 
 namespace gradverify::detail {
 
@@ -89,6 +90,12 @@ struct MovedCall {
     PassCall call;
 };
 
+struct LauncherFailed : std::runtime_error {
+    explicit LauncherFailed(const RunStatus& its_status)
+        : std::runtime_error(its_status.error), status(its_status) {}
+    RunStatus status;
+};
+
 double free_memory() {
     std::size_t free_bytes = 0, total = 0;
     GRADVERIFY_CUDA_CHECK(cudaMemGetInfo(&free_bytes, &total));
@@ -149,34 +156,26 @@ class Calls {
     std::size_t next() { return next_++ % calls_.size(); }
 
     void launch(const MovedCall& moved) const {
-        try {
-            kernel_.thunk(moved.call);
-        } catch (const NotSupported&) {
-            throw;
-        } catch (const std::exception& thrown) {
-            throw std::runtime_error(std::string("the launcher threw: ") + thrown.what());
-        }
+        RunStatus status;
+        status.call(kernel_, moved.call);
+        if (!status.ok()) throw LauncherFailed(status);
     }
 
     cudaGraphExec_t captured(const MovedCall& moved) const {
         GRADVERIFY_CUDA_CHECK(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeGlobal));
-        std::string thrown;
-        try {
-            launch(moved);
-        } catch (const std::exception& wrong) {
-            thrown = std::string("; ") + wrong.what();
-        }
+        RunStatus status;
+        status.call(kernel_, moved.call);
         const cudaError_t launched = cudaGetLastError();
         cudaGraph_t graph = nullptr;
         const cudaError_t ended = cudaStreamEndCapture(stream_, &graph);
         cudaGetLastError();
         const cudaError_t error = launched != cudaSuccess ? launched : ended;
-        if (error != cudaSuccess || !thrown.empty()) {
+        if (error != cudaSuccess || !status.ok()) {
             if (graph) cudaGraphDestroy(graph);
-            throw std::runtime_error(
+            throw std::runtime_error(fmt::format(
                 "can't be captured into a graph: the launcher may not allocate, wait or use "
-                "another stream than the given one (" +
-                text_of(error) + thrown + ")");
+                "another stream than the given one ({}{}{})",
+                text_of(error), status.ok() ? "" : "; ", status.error));
         }
         std::size_t nodes = 0;
         GRADVERIFY_CUDA_CHECK(cudaGraphGetNodes(graph, nullptr, &nodes));
@@ -247,14 +246,14 @@ Timing time_on_cuda(const KernelDeclaration& kernel, const PassCall& call,
         if (options.graph) calls.capture();
         warm_up(calls);
         take_samples(calls, options, timing);
-    } catch (const NotSupported& refused) {
-        RunStatus status;
-        status.refuse(kernel, refused.what());
-        timing.error = status.error;
-        timing.not_served = status.not_served;
-        timing.is_refusal = status.is_refusal;
+    } catch (const LauncherFailed& failed) {
+        timing.error = failed.what();
+        timing.not_served = failed.status.not_served;
+        timing.is_refusal = failed.status.is_refusal;
     } catch (const std::exception& wrong) {
         timing.error = wrong.what();
+    }
+    if (!timing.error.empty()) {
         timing.samples.clear();
         cudaGetLastError();
         timing.device_lost = cudaDeviceSynchronize() != cudaSuccess;

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/devices/device.hpp"
 
+#include <fmt/format.h>
+
 #include <map>
 #include <stdexcept>
 
 #include "harness/base/errors.hpp"
+#include "harness/registry/not_supported.hpp"
 
 namespace gradverify {
 
 LargeMemory& Device::large_memory() {
-    throw std::logic_error(std::string(name()) + " has no large memory");
+    throw std::logic_error(fmt::format("{} has no large memory", name()));
 }
 
 Device& device_named(std::string_view name) {
@@ -17,7 +20,7 @@ Device& device_named(std::string_view name) {
     auto found = devices.find(name);
     if (found == devices.end()) {
         if (const std::string why = why_unavailable(name); !why.empty())
-            throw EnvironmentError("device " + std::string(name) + ": " + why);
+            throw EnvironmentError(fmt::format("device {}: {}", name, why));
         found = devices
                     .emplace(name,
                              name == "cpu" ? detail::make_cpu_device() : detail::make_cuda_device())
@@ -29,7 +32,7 @@ Device& device_named(std::string_view name) {
 std::string why_unavailable(std::string_view name) {
     if (name == "cpu") return {};
     if (name == "cuda") return detail::why_no_cuda();
-    throw std::invalid_argument("unknown device '" + std::string(name) + "'; there are cpu, cuda");
+    throw std::invalid_argument(fmt::format("unknown device '{}'; there are cpu, cuda", name));
 }
 
 std::vector<std::string> built_devices() {
@@ -40,11 +43,19 @@ std::vector<std::string> built_devices() {
 #endif
 }
 
-void RunStatus::refuse(const KernelDeclaration& kernel, const char* why) {
+void RunStatus::call(const KernelDeclaration& kernel, const PassCall& call) try {
+    kernel.thunk(call);
+} catch (const NotSupported& refused) {
     not_served = is_refusal = kernel.may_refuse_problems;
-    error = is_refusal ? "refused: " + std::string(why)
-                       : "the launcher refuses the problem, and does not declare may_refuse(): " +
-                             std::string(why);
+    error = fmt::format("{}: {}",
+                        is_refusal
+                            ? "refused"
+                            : "the launcher refuses the problem, and does not declare may_refuse()",
+                        refused.what());
+} catch (const std::exception& thrown) {
+    error = fmt::format("the launcher threw: {}", thrown.what());
+} catch (...) {
+    error = "the launcher threw something that is no std::exception";
 }
 
 }  // namespace gradverify

@@ -22,8 +22,8 @@ namespace gradverify {
 struct RunStatus {
     std::string error;  ///< empty: every launch succeeded and the device is idle again
     double seconds = 0.0;
-    /// Of a launcher of the checked variant: a sentence for each thing found, and how many accesses
-    /// were looked at.
+    /// A sentence for each thing that a launcher of the checked variant was found to do, and how
+    /// many accesses were looked at.
     std::vector<std::string> findings;
     std::uint64_t accesses_checked = 0;
     /// The error is that the device does not serve what the kernel does, or that the kernel refuses
@@ -34,8 +34,9 @@ struct RunStatus {
     bool device_lost = false;
 
     bool ok() const { return error.empty(); }
-    /// The launcher threw NotSupported: the kernel's right if it declares so, else an error.
-    void refuse(const KernelDeclaration& kernel, const char* why);
+    /// Calls the launcher. What it throws is the error; NotSupported is the kernel's right if it
+    /// declares so.
+    void call(const KernelDeclaration& kernel, const PassCall& call);
 };
 
 /// Which end of a region of memory.
@@ -65,8 +66,8 @@ class Device {
     /// Whether a region's edge lies at an unmapped page, or at what comes to the same: an access
     /// beyond it is an error.
     virtual bool has_unmapped_edges() const = 0;
-    /// Device memory for the buffers of one call: a region of so many bytes for each, in place of
-    /// the regions of the call before. Sizes are multiples of 256, and so are the addresses; the
+    /// Device memory for the buffers of one call: a region of this size for each, in place of the
+    /// regions of the call before. Sizes are multiples of 256, and so are the addresses; the
     /// contents are undefined. Where edges are unmapped, all regions have that one.
     ///
     /// **Errors** std::runtime_error when there is not enough.

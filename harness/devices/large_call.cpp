@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/devices/large_call.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
-#include <utility>
+#include <functional>
+#include <memory>
 
 #include "harness/devices/poison.hpp"
 #include "harness/registry/element_types.hpp"
@@ -25,25 +27,7 @@ std::span<const std::byte> bytes_of(const std::vector<T>& values) {
 }
 
 /// Memory that is given back.
-class Block {
-  public:
-    Block(LargeMemory& memory, std::int64_t bytes)
-        : memory_(&memory), begin_(memory.allocate(static_cast<std::size_t>(bytes))) {}
-    ~Block() {
-        if (begin_) memory_->release(begin_);
-    }
-    Block(Block&& other) noexcept
-        : memory_(other.memory_), begin_(std::exchange(other.begin_, nullptr)) {}
-    Block(const Block&) = delete;
-    Block& operator=(const Block&) = delete;
-    Block& operator=(Block&&) = delete;
-
-    std::byte* begin() const { return begin_; }
-
-  private:
-    LargeMemory* memory_;
-    std::byte* begin_;
-};
+using Block = std::unique_ptr<std::byte, std::function<void(std::byte*)>>;
 
 /// There is not enough memory.
 struct LacksMemory {
@@ -51,7 +35,11 @@ struct LacksMemory {
 };
 
 std::string elements_text(std::int64_t count) {
-    return std::to_string(count) + (count == 1 ? " element" : " elements");
+    return fmt::format("{} element{}", count, count == 1 ? "" : "s");
+}
+
+std::int64_t element_bytes(DType dtype) {
+    return static_cast<std::int64_t>(traits_of(dtype).bytes);
 }
 
 class LargeRig {
@@ -69,8 +57,8 @@ class LargeRig {
             if (bytes + spare_bytes > free) throw LacksMemory{bytes};
             place();
         } catch (const LacksMemory& lacking) {
-            result.lacks_memory = "needs " + print_bytes(lacking.bytes) + " of device memory, of " +
-                                  "which " + print_bytes(free) + " are free";
+            result.lacks_memory = fmt::format("needs {} of device memory, of which {} are free",
+                                              print_bytes(lacking.bytes), print_bytes(free));
             return result;
         }
         const RunStatus status = launch();
@@ -102,16 +90,17 @@ class LargeRig {
     }
 
     Block allocate(std::int64_t bytes) {
-        Block block(memory_, bytes);
-        if (!block.begin()) throw LacksMemory{bytes_needed()};
+        Block block(memory_.allocate(static_cast<std::size_t>(bytes)),
+                    [this](std::byte* memory) { memory_.release(memory); });
+        if (!block) throw LacksMemory{bytes_needed()};
         return block;
     }
 
     template <class T>
     const T* upload(const std::vector<T>& table) {
         tables_.push_back(allocate(static_cast<std::int64_t>(table.size() * sizeof(T))));
-        memory_.upload(tables_.back().begin(), bytes_of(table));
-        return reinterpret_cast<const T*>(tables_.back().begin());
+        memory_.upload(tables_.back().get(), bytes_of(table));
+        return reinterpret_cast<const T*>(tables_.back().get());
     }
 
     static Pattern pattern(DType dtype, std::byte* at, std::uint64_t even, std::uint64_t odd) {
@@ -127,14 +116,12 @@ class LargeRig {
         const bool even_is_nan = call_.guard_parity == 0;
         return pattern(dtype, at, guard_bits(dtype, even_is_nan), guard_bits(dtype, !even_is_nan));
     }
-    static std::int64_t guard_elements(DType dtype) {
-        return guard_bytes / static_cast<std::int64_t>(traits_of(dtype).bytes);
-    }
+    static std::int64_t guard_elements(DType dtype) { return guard_bytes / element_bytes(dtype); }
 
     /// A buffer between two guards: where its elements begin.
     std::byte* place(DType dtype, std::int64_t bytes) {
         buffers_.push_back(allocate(bytes + 2 * guard_bytes));
-        std::byte* const begin = buffers_.back().begin();
+        std::byte* const begin = buffers_.back().get();
         memory_.fill(guard(dtype, begin), guard_elements(dtype));
         memory_.fill(guard(dtype, begin + guard_bytes + bytes), guard_elements(dtype));
         return begin + guard_bytes;
@@ -208,8 +195,8 @@ class LargeRig {
             if (is_written(i)) continue;
             const Differences changed = memory_.differences(copies_[i], tensor.elements());
             if (changed.count > 0)
-                return "changed its input " + tensor.name + " (" + elements_text(changed.count) +
-                       ", the first at element " + std::to_string(changed.first) + " in memory)";
+                return fmt::format("changed its input {} ({}, the first at element {} in memory)",
+                                   tensor.name, elements_text(changed.count), changed.first);
         }
         return {};
     }
@@ -219,14 +206,14 @@ class LargeRig {
         const Differences before =
             memory_.differences(guard(tensor.dtype, data - guard_bytes), guarded);
         if (before.count > 0)
-            return "wrote " + elements_text(before.count) + " before the start of " + tensor.name +
-                   ", the first at element " + std::to_string(before.first - guarded);
+            return fmt::format("wrote {} before the start of {}, the first at element {}",
+                               elements_text(before.count), tensor.name, before.first - guarded);
         const Differences after =
             memory_.differences(guard(tensor.dtype, data + tensor.bytes()), guarded);
         if (after.count == 0) return {};
-        return "wrote " + elements_text(after.count) + " past the end of " + tensor.name +
-               ", the first at element " + std::to_string(tensor.elements() + after.first) +
-               " of " + std::to_string(tensor.elements());
+        return fmt::format("wrote {} past the end of {}, the first at element {} of {}",
+                           elements_text(after.count), tensor.name, tensor.elements() + after.first,
+                           tensor.elements());
     }
 
     void compare_output(std::size_t i, LargeResult& result) {
@@ -262,7 +249,7 @@ class LargeRig {
 
     WrongElement element_at(const LargeTensor& tensor, const std::byte* data,
                             std::int64_t element) {
-        const auto bytes = static_cast<std::int64_t>(traits_of(tensor.dtype).bytes);
+        const std::int64_t bytes = element_bytes(tensor.dtype);
         std::uint64_t bits = 0;
         memory_.download(
             data + element * bytes,
@@ -279,15 +266,15 @@ class LargeRig {
     }
 
     static std::string place_of(const LargeTensor& tensor, const Differences& wrong) {
-        const auto bytes = static_cast<std::int64_t>(traits_of(tensor.dtype).bytes);
-        std::string text = tensor.name + " is wrong from element " + std::to_string(wrong.first) +
-                           " to " + std::to_string(wrong.last) + " in memory, bytes " +
-                           std::to_string(wrong.first * bytes) + " to " +
-                           std::to_string(wrong.last * bytes + bytes - 1);
-        if (tensor.layout.copies == 1) return text;
-        return text + ", of copies 0 to " + std::to_string(tensor.layout.copies - 1) + " from " +
-               std::to_string(copy_of(tensor.layout, wrong.first)) + " to " +
-               std::to_string(copy_of(tensor.layout, wrong.last));
+        const std::int64_t bytes = element_bytes(tensor.dtype);
+        std::string text = fmt::format(
+            "{} is wrong from element {} to {} in memory, bytes {} to {}", tensor.name, wrong.first,
+            wrong.last, wrong.first * bytes, wrong.last * bytes + bytes - 1);
+        if (tensor.layout.copies > 1)
+            text += fmt::format(", of copies 0 to {} from {} to {}", tensor.layout.copies - 1,
+                                copy_of(tensor.layout, wrong.first),
+                                copy_of(tensor.layout, wrong.last));
+        return text;
     }
 
     const LargeCall& call_;
@@ -317,10 +304,8 @@ std::string print_bytes(double bytes) {
         bytes /= 1024.0;
         unit = larger;
     }
-    char text[48];
-    std::snprintf(text, sizeof text, bytes == std::floor(bytes) ? "%.0f %s" : "%.1f %s", bytes,
-                  unit);
-    return text;
+    return bytes == std::floor(bytes) ? fmt::format("{:.0f} {}", bytes, unit)
+                                      : fmt::format("{:.1f} {}", bytes, unit);
 }
 
 }  // namespace gradverify

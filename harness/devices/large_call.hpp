@@ -24,9 +24,9 @@ struct LargeTensor {
     Strides strides;
     CopyLayout layout;
     DrawnCopies drawn;
-    /// Of an input, and of an output that is added to; else it is poisoned.
+    /// The bits of an input, and of an output that is added to; any other tensor is poisoned.
     std::vector<std::uint64_t> bits_of_drawn, bits_of_others;
-    /// Of an output.
+    /// What an output must be.
     std::vector<WantedValue> want_of_drawn, want_of_others;
     bool admits_nan = false;
     /// The input that this output is written over, by position.
@@ -53,7 +53,7 @@ struct LargeResult {
     std::string lacks_memory;
     /// The launch error, or the first stray write.
     std::string complaint;
-    /// Of each output, where there is neither.
+    /// A comparison for each output, where there is neither.
     std::vector<Comparison> comparisons;
     /// Where each wrong output is first wrong: in memory, and in which copy.
     std::string places;

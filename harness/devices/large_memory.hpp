@@ -7,10 +7,14 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <variant>
 
 #include "harness/devices/large_elements.hpp"
 
 namespace gradverify {
+
+using Content = std::variant<Pattern, CopiedBits>;
+using ComparedContent = std::variant<Pattern, CopiedBits, CopiedValues>;
 
 class LargeMemory {
   public:
@@ -24,12 +28,9 @@ class LargeMemory {
     virtual void upload(std::byte* to, std::span<const std::byte> from) = 0;
     virtual void download(const std::byte* from, std::span<std::byte> to) = 0;
 
-    /// Of so many elements each.
-    virtual void fill(const Pattern& pattern, std::int64_t elements) = 0;
-    virtual void fill(const CopiedBits& copies, std::int64_t elements) = 0;
-    virtual Differences differences(const Pattern& pattern, std::int64_t elements) = 0;
-    virtual Differences differences(const CopiedBits& copies, std::int64_t elements) = 0;
-    virtual Differences differences(const CopiedValues& copies, std::int64_t elements) = 0;
+    virtual void fill(const Content& content, std::int64_t elements) = 0;
+    /// Where elements are not as the content says.
+    virtual Differences differences(const ComparedContent& content, std::int64_t elements) = 0;
 };
 
 namespace detail {

@@ -67,34 +67,21 @@ class LargeCudaMemory final : public LargeMemory {
     void download(const std::byte* from, std::span<std::byte> to) override {
         GRADVERIFY_CUDA_CHECK(cudaMemcpy(to.data(), from, to.size(), cudaMemcpyDeviceToHost));
     }
-    void fill(const Pattern& pattern, std::int64_t elements) override { run(pattern, elements); }
-    void fill(const CopiedBits& copies, std::int64_t elements) override { run(copies, elements); }
-    Differences differences(const Pattern& pattern, std::int64_t elements) override {
-        return count(pattern, elements);
-    }
-    Differences differences(const CopiedBits& copies, std::int64_t elements) override {
-        return count(copies, elements);
-    }
-    Differences differences(const CopiedValues& copies, std::int64_t elements) override {
-        return count(copies, elements);
-    }
-
-  private:
-    template <class Work>
-    static void run(const Work& work, std::int64_t elements) {
+    void fill(const Content& content, std::int64_t elements) override {
         if (elements == 0) return;
-        fill_each<<<blocks, threads>>>(work, elements);
+        std::visit([&](const auto& work) { fill_each<<<blocks, threads>>>(work, elements); },
+                   content);
         GRADVERIFY_CUDA_CHECK(cudaGetLastError());
         GRADVERIFY_CUDA_CHECK(cudaDeviceSynchronize());
     }
-
-    template <class Work>
-    static Differences count(const Work& work, std::int64_t elements) {
+    Differences differences(const ComparedContent& content, std::int64_t elements) override {
         if (elements == 0) return {};
         Found* on_device = nullptr;
         GRADVERIFY_CUDA_CHECK(cudaMalloc(&on_device, sizeof(Found)));
         GRADVERIFY_CUDA_CHECK(cudaMemset(on_device, 0, sizeof(Found)));
-        count_each<<<blocks, threads>>>(work, elements, on_device);
+        std::visit(
+            [&](const auto& work) { count_each<<<blocks, threads>>>(work, elements, on_device); },
+            content);
         GRADVERIFY_CUDA_CHECK(cudaGetLastError());
         Found found{};
         GRADVERIFY_CUDA_CHECK(cudaMemcpy(&found, on_device, sizeof found, cudaMemcpyDeviceToHost));

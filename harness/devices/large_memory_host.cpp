@@ -13,17 +13,6 @@ namespace gradverify::detail {
 
 namespace {
 
-template <class Work>
-Differences differences_by_loop(const Work& work, std::int64_t elements) {
-    Differences found;
-    for (std::int64_t i = 0; i < elements; ++i) {
-        if (!work.differs(i)) continue;
-        if (found.count++ == 0) found.first = i;
-        found.last = i;
-    }
-    return found;
-}
-
 class LargeHostMemory final : public LargeMemory {
   public:
     std::size_t free_bytes() override {
@@ -41,20 +30,24 @@ class LargeHostMemory final : public LargeMemory {
     void download(const std::byte* from, std::span<std::byte> to) override {
         if (!to.empty()) std::memcpy(to.data(), from, to.size());
     }
-    void fill(const Pattern& pattern, std::int64_t elements) override {
-        for (std::int64_t i = 0; i < elements; ++i) pattern.fill(i);
+    void fill(const Content& content, std::int64_t elements) override {
+        std::visit(
+            [&](const auto& work) {
+                for (std::int64_t i = 0; i < elements; ++i) work.fill(i);
+            },
+            content);
     }
-    void fill(const CopiedBits& copies, std::int64_t elements) override {
-        for (std::int64_t i = 0; i < elements; ++i) copies.fill(i);
-    }
-    Differences differences(const Pattern& pattern, std::int64_t elements) override {
-        return differences_by_loop(pattern, elements);
-    }
-    Differences differences(const CopiedBits& copies, std::int64_t elements) override {
-        return differences_by_loop(copies, elements);
-    }
-    Differences differences(const CopiedValues& copies, std::int64_t elements) override {
-        return differences_by_loop(copies, elements);
+    Differences differences(const ComparedContent& content, std::int64_t elements) override {
+        Differences found;
+        const auto compare = [&](const auto& work) {
+            for (std::int64_t i = 0; i < elements; ++i) {
+                if (!work.differs(i)) continue;
+                if (found.count++ == 0) found.first = i;
+                found.last = i;
+            }
+        };
+        std::visit(compare, content);
+        return found;
     }
 
   private:

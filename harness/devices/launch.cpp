@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <type_traits>
 
 #include "harness/devices/call_note.hpp"
 #include "harness/devices/process_state.hpp"
@@ -81,7 +80,9 @@ class Rig {
         : call_(call),
           declaration_(*call.kernel.on(call.checked ? checked_variant : call.device.name())),
           buffers_(call, declaration_),
-          arena_(call.device, buffers_.buffers, call.surroundings) {
+          arena_(call.device, buffers_.buffers, call.surroundings),
+          names_(call.kernel.pass->tensors()) {
+        for (const std::size_t buffer : buffers_.buffer_of) tensors_.push_back(arena_.view(buffer));
         const std::size_t inputs = call.kernel.pass->inputs.size();
         for (std::size_t i = 0; i < inputs; ++i) arena_.write(i, call.inputs[i].data);
         for (std::size_t i = 0; i < call.initial_outputs.size(); ++i)
@@ -91,55 +92,41 @@ class Rig {
     void upload() { arena_.upload(); }
 
     CallResult run() {
-        return with_pass_call([&](const PassCall& pass_call) { return run(pass_call); });
-    }
-
-    Timing time(TimingOptions options) {
-        return with_pass_call([&](const PassCall& pass_call) {
-            std::vector<TensorView> tensors(pass_call.tensors.begin(), pass_call.tensors.end());
-            options.bytes = bytes_of(tensors);
-            const ScopedProcessState state;
-            const NotedLaunch launch;
-            Timing timing = call_.device.time(declaration_, pass_call, call_.setting, options);
-            lost |= timing.device_lost;
-            if (timing.not_served) throw NotServed(timing.error, timing.is_refusal);
-            timing.tensors = std::move(tensors);
-            return timing;
-        });
-    }
-
-  private:
-    template <class Use>
-    std::invoke_result_t<const Use&, const PassCall&> with_pass_call(const Use& use) {
-        const PassSpec& pass = *call_.kernel.pass;
-        std::vector<TensorView> views;
-        for (const std::size_t buffer : buffers_.buffer_of) views.push_back(arena_.view(buffer));
-        std::vector<std::string> names = pass.inputs;
-        names.insert(names.end(), pass.outputs.begin(), pass.outputs.end());
-        PassCall pass_call{.problem = call_.problem,
-                           .tensors = views,
-                           .launch = {},
-                           .names = names,
-                           .outputs = pass.outputs.size()};
-        pass_call.launch.output_mask = call_.setting.output_mask;
-        pass_call.launch.stream = call_.device.stream(call_.setting.own_stream);
-        pass_call.launch.block_size = block_size_of(call_.setting, declaration_);
-        if (buffers_.has_workspace) {
-            const TensorView workspace = arena_.view(buffers_.buffers.size() - 1);
-            pass_call.launch.workspace = workspace.data;
-            pass_call.launch.workspace_bytes = declaration_.workspace_bytes(call_.problem);
-        }
-        return use(pass_call);
-    }
-
-    CallResult run(const PassCall& pass_call) {
-        RunStatus status = run_launcher(call_.device, declaration_, pass_call, call_.setting,
+        RunStatus status = run_launcher(call_.device, declaration_, pass_call(), call_.setting,
                                         call_.surroundings.delayed);
         CallResult result{.error = status.error, .seconds = status.seconds};
         result.findings = std::move(status.findings);
         result.accesses_checked = status.accesses_checked;
         if (status.ok()) collect(result);
         return result;
+    }
+
+    Timing time(TimingOptions options) {
+        options.bytes = bytes_of(tensors_);
+        const ScopedProcessState state;
+        const NotedLaunch launch;
+        Timing timing = call_.device.time(declaration_, pass_call(), call_.setting, options);
+        lost |= timing.device_lost;
+        if (timing.not_served) throw NotServed(timing.error, timing.is_refusal);
+        timing.tensors = tensors_;
+        return timing;
+    }
+
+  private:
+    PassCall pass_call() const {
+        PassCall pass_call{.problem = call_.problem,
+                           .tensors = tensors_,
+                           .launch = {},
+                           .names = names_,
+                           .outputs = call_.kernel.pass->outputs.size()};
+        pass_call.launch.output_mask = call_.setting.output_mask;
+        pass_call.launch.stream = call_.device.stream(call_.setting.own_stream);
+        pass_call.launch.block_size = block_size_of(call_.setting, declaration_);
+        if (buffers_.has_workspace) {
+            pass_call.launch.workspace = arena_.view(buffers_.buffers.size() - 1).data;
+            pass_call.launch.workspace_bytes = declaration_.workspace_bytes(call_.problem);
+        }
+        return pass_call;
     }
 
     void collect(CallResult& result) {
@@ -167,6 +154,8 @@ class Rig {
     const KernelDeclaration& declaration_;
     const Buffers buffers_;
     Arena arena_;
+    const std::vector<std::string> names_;
+    std::vector<TensorView> tensors_;
 };
 
 }  // namespace

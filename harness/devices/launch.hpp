@@ -43,7 +43,7 @@ struct CallResult {
     /// One sentence for each buffer that was written where it must not be.
     std::vector<std::string> stray_writes;
     double seconds = 0.0;
-    /// Of a checked call, also when there is an error; see RunStatus.
+    /// What a checked call found, also when there is an error; see RunStatus.
     std::vector<std::string> findings;
     std::uint64_t accesses_checked = 0;
 

@@ -61,12 +61,6 @@ bool has_debug_information() {
     return !simt::source_of(reinterpret_cast<const void*>(&run)).empty();
 }
 
-void check_contains(const std::string& text, const std::string& part) {
-    CAPTURE(text);
-    CAPTURE(part);
-    CHECK(text.find(part) != std::string::npos);
-}
-
 }  // namespace
 
 TEST_CASE(
@@ -79,12 +73,15 @@ TEST_CASE(
                     const BufferSpec buffer = buffer_of(dtype, elements, 4, offset);
                     const std::string launcher = verb + "_past_end_" + type;
                     const Ran ran = run(launcher, buffer, Edge::end);
+                    CAPTURE(ran.error);
                     const std::string count = std::to_string(elements);
-                    check_contains(ran.error, "past the end of dw, dw[" + count + "] of " + count +
-                                                  ", in block (0, 0, 0), thread (0, 0, 0); ");
+                    CHECK(testing::contains(ran.error,
+                                            "past the end of dw, dw[" + count + "] of " + count +
+                                                ", in block (0, 0, 0), thread (0, 0, 0); "));
                     if (has_debug_information())
-                        check_contains(ran.error, verb == "read" ? "memory_kernels.cu:12: "
-                                                                 : "memory_kernels.cu:17: ");
+                        CHECK(testing::contains(ran.error, verb == "read"
+                                                               ? "memory_kernels.cu:12: "
+                                                               : "memory_kernels.cu:17: "));
                     CHECK(ran.stray_writes.empty());
                     // At the other edge there is memory, which is watched for writes.
                     const Ran other = run(launcher, buffer, Edge::begin);
@@ -99,7 +96,7 @@ TEST_CASE("the element before the start is caught at the access, and behind an o
             const std::string launcher =
                 verb + "_before_begin_" + std::string(traits_of(dtype).name);
             const Ran ran = run(launcher, buffer_of(dtype, 6, 256, 0), Edge::begin);
-            check_contains(ran.error, "before the start of dw, dw[-1], in block");
+            CHECK(testing::contains(ran.error, "before the start of dw, dw[-1], in block"));
             const Ran moved = run(launcher, buffer_of(dtype, 6, 4, 1), Edge::begin);
             CHECK(moved.error == "");
             CHECK(moved.stray_writes.size() == (verb == "write" ? 1 : 0));
@@ -114,7 +111,7 @@ TEST_CASE("a write to the gap that the alignment leaves is found after the call"
           "wrote 1 element past the end of dw, the first at dw[6] of 6");
     // None is left where the size is a multiple of the alignment.
     const Ran full = run("write_past_end_f32", buffer_of(DType::f32, 64, 256, 0), Edge::end);
-    check_contains(full.error, "past the end of dw, dw[64] of 64");
+    CHECK(testing::contains(full.error, "past the end of dw, dw[64] of 64"));
 }
 
 }  // namespace gradverify

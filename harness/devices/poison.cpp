@@ -23,7 +23,7 @@ Patterns patterns_of(DType dtype) {
             return {0x7ea5, 0x7ed1, 0x1.8p+14};
         case DType::bf16:
             return {0x7fe5, 0x7fd1, 0x1.8p+126};
-        // Of 8 bits there are few NaNs. A conversion to e4m3 gives 0x7f, the poison's own bits:
+        // 8 bits have few NaNs. A conversion to e4m3 gives 0x7f, the poison's own bits:
         // what was left unwritten is told by the second call, which has another poison.
         case DType::f8e4m3:
             return {0xff, 0x7f, 0x1.8p+7};

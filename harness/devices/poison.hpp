@@ -13,7 +13,7 @@ namespace gradverify {
 enum class Poison { nan, positive_huge, negative_huge };
 
 std::uint64_t poison_bits(DType dtype, Poison poison);
-/// Of one of the two kinds that alternate: a NaN, or a small finite number.
+/// One of the two guards that alternate: a NaN, or a small finite number.
 std::uint64_t guard_bits(DType dtype, bool nan);
 
 }  // namespace gradverify
