@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/chain.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <stdexcept>
 
@@ -12,20 +14,19 @@ namespace gradverify {
 
 namespace {
 
-[[noreturn]] void refuse(const std::string& what, const std::string& why) {
-    throw std::invalid_argument("the step " + what + " " + why);
+template <class... Values>
+[[noreturn]] void refuse(const std::string& step, fmt::format_string<Values...> why,
+                         Values&&... values) {
+    throw std::invalid_argument(
+        fmt::format("the step {} {}", step, fmt::format(why, std::forward<Values>(values)...)));
 }
 
 /// The buffer in the shape that the part's tensor has.
 TensorView shaped(const TensorView& buffer, const Sizes& sizes) {
     TensorView view{
         .data = buffer.data, .dtype = buffer.dtype, .rank = static_cast<int>(sizes.size())};
-    std::int64_t stride = 1;
-    for (std::size_t axis = sizes.size(); axis-- > 0;) {
-        view.sizes[axis] = sizes[axis];
-        view.strides[axis] = stride;
-        stride *= sizes[axis];
-    }
+    std::ranges::copy(sizes, view.sizes.begin());
+    std::ranges::copy(row_major_strides(sizes), view.strides.begin());
     return view;
 }
 
@@ -33,7 +34,7 @@ const Kernel& kernel_for(const Step& step, const std::vector<std::string>& kerne
     for (const std::string& name : kernels) {
         if (!name.starts_with(step.pass + "/")) continue;
         if (const Kernel* kernel = Registry::instance().find_kernel(name)) return *kernel;
-        refuse(step.pass, "has no kernel " + name);
+        refuse(step.pass, "has no kernel {}", name);
     }
     refuse(step.pass, "is implemented by none of the chain's kernels");
 }
@@ -42,10 +43,10 @@ void call_step(const Step& step, const Kernel& kernel, const std::string& device
                const Problem& whole, const Launch& launch,
                const std::function<TensorView(std::string_view)>& tensors) {
     const KernelDeclaration* declaration = kernel.on(device);
-    if (!declaration) refuse(kernel.name, kernel.why_not_on(device));
+    if (!declaration) refuse(kernel.name, "{}", kernel.why_not_on(device));
     const Problem problem = Problem::parse(kernel.op->space, step.problem(whole));
-    if (const auto why = kernel.op->validate(problem)) refuse(kernel.name, "is invalid: " + *why);
-    if (const auto why = kernel.why_unsupported(problem)) refuse(kernel.name, "fails: " + *why);
+    if (const auto why = kernel.op->validate(problem)) refuse(kernel.name, "is invalid: {}", *why);
+    if (const auto why = kernel.why_unsupported(problem)) refuse(kernel.name, "fails: {}", *why);
     if (!takes_row_major(*kernel.op, *kernel.pass, *declaration))
         refuse(kernel.name, "takes another layout than row-major");
 
@@ -55,18 +56,16 @@ void call_step(const Step& step, const Kernel& kernel, const std::string& device
         const TensorView buffer = tensors(step.tensor(name));
         const Sizes sizes = kernel.op->sizes_of(name, problem);
         if (buffer.elements() != element_count(sizes))
-            refuse(kernel.name, "takes " + std::to_string(element_count(sizes)) + " elements as " +
-                                    name + ", and is given the " +
-                                    std::to_string(buffer.elements()) + " of " + step.tensor(name));
+            refuse(kernel.name, "takes {} elements as {}, and is given the {} of {}",
+                   element_count(sizes), name, buffer.elements(), step.tensor(name));
         if (buffer.dtype != dtype_of(*declaration, *kernel.op, name))
-            refuse(kernel.name, "is given " + step.tensor(name) + " of another element type");
+            refuse(kernel.name, "is given {} of another element type", step.tensor(name));
         views.push_back(shaped(buffer, sizes));
     }
-    if (declaration->workspace_bytes &&
-        declaration->workspace_bytes(problem) > launch.workspace_bytes)
-        refuse(kernel.name,
-               "needs a workspace of " + std::to_string(declaration->workspace_bytes(problem)) +
-                   " bytes, and the chain has " + std::to_string(launch.workspace_bytes));
+    if (const auto bytes = declaration->workspace_bytes ? declaration->workspace_bytes(problem) : 0;
+        bytes > launch.workspace_bytes)
+        refuse(kernel.name, "needs a workspace of {} bytes, and the chain has {}", bytes,
+               launch.workspace_bytes);
     PassCall call{.problem = problem,
                   .tensors = views,
                   .launch = {},
@@ -84,8 +83,8 @@ const std::vector<Step>& steps_of(std::string_view operator_name, std::string_vi
     const Operator* op = Registry::instance().find_operator(std::string(operator_name));
     const PassSpec* pass = op ? op->find_pass(pass_name) : nullptr;
     if (pass && !pass->steps.empty()) return pass->steps;
-    throw std::invalid_argument("the pass " + std::string(operator_name) + "." +
-                                std::string(pass_name) + " is not declared as steps");
+    throw std::invalid_argument(
+        fmt::format("the pass {}.{} is not declared as steps", operator_name, pass_name));
 }
 
 }  // namespace

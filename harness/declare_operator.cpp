@@ -6,7 +6,7 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "harness/base/text.hpp"
+#include "harness/base/setters.hpp"
 
 namespace gradverify {
 
@@ -26,8 +26,7 @@ OperatorDeclaration& OperatorDeclaration::parameter(std::string name, ParameterR
                       .maximum = range.maximum});
 }
 OperatorDeclaration& OperatorDeclaration::parameter(ParameterSpec spec) {
-    parameters_.push_back(std::move(spec));
-    return *this;
+    return detail::add(*this, parameters_, std::move(spec));
 }
 OperatorDeclaration& OperatorDeclaration::spatial_axes(int rank_min, int rank_max) {
     rank_min_ = rank_min, rank_max_ = rank_max;
@@ -38,60 +37,51 @@ OperatorDeclaration& OperatorDeclaration::attribute(std::string name, std::vecto
 }
 OperatorDeclaration& OperatorDeclaration::where(std::string parameter, Condition condition) {
     condition.parameter = std::move(parameter);
-    constraints_.push_back(std::move(condition));
+    declared_.constraints.push_back(std::move(condition));
     return *this;
 }
 OperatorDeclaration& OperatorDeclaration::valid_if(std::string text,
                                                    bool (*valid)(const Problem&)) {
-    valid_if_.emplace_back(std::move(text), valid);
-    return *this;
+    return detail::add(*this, valid_if_, {std::move(text), valid});
 }
 OperatorDeclaration& OperatorDeclaration::factors(std::vector<FactorSpec> specs) {
-    factors_ = std::move(specs);
-    return *this;
+    return detail::set(*this, declared_.factors, std::move(specs));
 }
 OperatorDeclaration& OperatorDeclaration::separable_along(std::string parameter) {
     return separable_along({.name = parameter, .parameters = {parameter}});
 }
 OperatorDeclaration& OperatorDeclaration::separable_along(SeparableSpec spec) {
-    separable_.push_back(std::move(spec));
-    return *this;
+    return detail::add(*this, declared_.separable, std::move(spec));
 }
 OperatorDeclaration& OperatorDeclaration::input(std::string name, Shape shape, Holds holds) {
-    inputs_.push_back({std::move(name), std::move(shape), std::move(holds)});
-    return *this;
+    return detail::add(*this, inputs_, {std::move(name), std::move(shape), std::move(holds)});
 }
 OperatorDeclaration& OperatorDeclaration::defined_for_nan(std::string input) {
-    defined_for_nan_.push_back(std::move(input));
-    return *this;
+    return detail::add(*this, defined_for_nan_, std::move(input));
 }
 OperatorDeclaration& OperatorDeclaration::layouts(std::string tensor,
                                                   std::vector<AxisOrder> orders) {
-    layouts_.push_back({std::move(tensor), std::move(orders)});
-    return *this;
+    return detail::add(*this, layouts_, {std::move(tensor), std::move(orders)});
 }
 OperatorDeclaration& OperatorDeclaration::output(std::string name, Shape shape) {
-    outputs_.push_back({std::move(name), std::move(shape), {}});
-    return *this;
+    return detail::add(*this, outputs_, {std::move(name), std::move(shape), {}});
 }
 OperatorDeclaration& OperatorDeclaration::saved(std::string name, Shape shape, Holds holds) {
-    outputs_.push_back({std::move(name), std::move(shape), constant(std::move(holds))});
-    return *this;
+    return detail::add(*this, outputs_,
+                       {std::move(name), std::move(shape), constant(std::move(holds))});
 }
 OperatorDeclaration& OperatorDeclaration::branches_decide() {
-    options_.branches_decide = true;
-    return *this;
+    return detail::set(*this, options_.branches_decide, true);
 }
 OperatorDeclaration& OperatorDeclaration::gradient(std::string name,
                                                    std::vector<std::string> inputs,
                                                    std::vector<std::string> outputs) {
-    gradients_.push_back({std::move(name), std::move(inputs), std::move(outputs)});
-    return *this;
+    return detail::add(*this, gradients_, {std::move(name), std::move(inputs), std::move(outputs)});
 }
 OperatorDeclaration& OperatorDeclaration::sum_of_products(
     std::vector<std::vector<std::string>> products) {
-    products_ = std::move(products);
-    if (!products_.empty()) algebras_.insert(Algebra::products);
+    declared_.products = std::move(products);
+    if (!declared_.products.empty()) algebras_.insert(Algebra::products);
     return *this;
 }
 OperatorDeclaration& OperatorDeclaration::piecewise_linear() {
@@ -103,35 +93,31 @@ OperatorDeclaration& OperatorDeclaration::piecewise_polynomial() {
     return *this;
 }
 OperatorDeclaration& OperatorDeclaration::steps(std::string pass, std::vector<Step> steps) {
-    steps_.emplace_back(std::move(pass), std::move(steps));
-    return *this;
+    return detail::add(*this, steps_, {std::move(pass), std::move(steps)});
 }
 OperatorDeclaration& OperatorDeclaration::exact_if(std::string text,
                                                    bool (*exact)(const Problem&)) {
-    exact_if_text_ = std::move(text);
-    exact_if_ = exact;
+    declared_.exact_if_text = std::move(text);
+    declared_.exact_if = exact;
     return *this;
 }
 OperatorDeclaration& OperatorDeclaration::reduction_length(
     std::function<std::int64_t(const Problem&)> length) {
-    reduction_length_ = std::move(length);
-    return *this;
+    return detail::set(*this, reduction_length_, std::move(length));
 }
 OperatorDeclaration& OperatorDeclaration::work(
     std::function<double(const Problem&)> multiply_adds) {
-    work_ = std::move(multiply_adds);
-    return *this;
+    return detail::set(*this, work_, std::move(multiply_adds));
 }
 OperatorDeclaration& OperatorDeclaration::typical(std::string parameter, std::int64_t minimum,
                                                   std::int64_t maximum) {
     Constraint range = between(minimum, maximum);
     range.parameter = std::move(parameter);
-    typical_.push_back(std::move(range));
+    declared_.typical.push_back(std::move(range));
     return *this;
 }
 OperatorDeclaration& OperatorDeclaration::benchmark(std::string problem) {
-    benchmark_ = std::move(problem);
-    return *this;
+    return detail::set(*this, declared_.benchmark, std::move(problem));
 }
 
 TensorSpec OperatorDeclaration::tensor_of(const TensorDeclaration& declared) const {
@@ -155,24 +141,19 @@ TensorSpec OperatorDeclaration::tensor_of(const TensorDeclaration& declared) con
 }
 
 OperatorDeclaration::operator Operator() const {
-    Operator op{.name = name_, .space = ParameterSpace({}, 0, 0)};
+    Operator op = declared_;
     try {
         auto parameters = parameters_;
         // Without axes the first is always printed instead, so that no problem is an empty word.
         if (rank_max_ == 0 && !parameters.empty()) parameters.front().carries_rank = true;
         op.space = ParameterSpace(std::move(parameters), rank_min_, rank_max_);
-        check_names(constraints_, op.space, op.space.ranks());
+        check_names(op.constraints, op.space, op.space.ranks());
     } catch (const std::invalid_argument& wrong) {
         op.mistakes.emplace_back(wrong.what());
         return op;
     }
-    op.constraints = constraints_;
-    op.factors = factors_;
-    op.separable = separable_;
-    op.typical = typical_;
-    op.benchmark = benchmark_;
     if (!valid_if_.empty())
-        op.why_invalid = [name = name_,
+        op.why_invalid = [name = op.name,
                           all = valid_if_](const Problem& problem) -> std::optional<std::string> {
             for (const auto& [text, valid] : all)
                 if (!valid(problem)) return name + " needs " + text;
@@ -186,10 +167,7 @@ OperatorDeclaration::operator Operator() const {
         for (TensorSpec& tensor : *tensors)
             for (const Layouts& layouts : layouts_)
                 if (layouts.tensor == tensor.name) tensor.orders = layouts.orders;
-    op.products = products_;
     if (!algebras_.empty()) op.algebra = *algebras_.begin();
-    op.exact_if_text = exact_if_text_;
-    if (exact_if_) op.exact_if = exact_if_;
     find_mistakes(op, op.mistakes);
     if (op.mistakes.empty()) add_passes(op);
     return op;

@@ -83,7 +83,7 @@ struct Holds {
     std::string below{};
     bool may_be_invalid = false;
 
-    /// Of whole numbers: the forward function says what comes of any other value too, as
+    /// Whole numbers: the forward function says what any other value gives, too, as
     /// `not_a_number`, and kernels that declare `with_invalid_indices()` are given some.
     Holds or_invalid() const {
         Holds holds = *this;
@@ -130,7 +130,8 @@ concept ForwardOn = std::invocable<const Function&, const ForwardCall<T>&>;
 /// What is wrong is collected, and said by the registry when the program starts.
 class OperatorDeclaration {
   public:
-    explicit OperatorDeclaration(std::string name) : name_(std::move(name)) {}
+    explicit OperatorDeclaration(std::string name)
+        : declared_{.name = std::move(name), .space = ParameterSpace({}, 0, 0)} {}
 
     /// A whole number: a size, a count.
     OperatorDeclaration& parameter(std::string name, ParameterRange range = {});
@@ -202,7 +203,7 @@ class OperatorDeclaration {
     /// number, as of layers behind each other with ReLUs between them. As `piecewise_linear`, on
     /// integers so few and small that every number of every pass is exact.
     OperatorDeclaration& piecewise_polynomial();
-    /// Results on integers are exact only on the problems of which `exact` is true, as a mean is of
+    /// Results on integers are exact only on problems that `exact` is true of, as a mean is of
     /// a number of elements that is a power of two. Elsewhere rounding is allowed for.
     OperatorDeclaration& exact_if(std::string text, bool (*exact)(const Problem&));
     /// The largest number of terms in one element of an output or gradient; with `sum_of_products`
@@ -233,13 +234,10 @@ class OperatorDeclaration {
     void add_passes(Operator& op) const;
     void add_work(PassSpec& pass, const Operator& op) const;
 
-    std::string name_;
+    /// What is declared as the operator has it; the members behind it are what is not.
+    Operator declared_;
     std::vector<ParameterSpec> parameters_;
     int rank_min_ = 0, rank_max_ = 0;
-    std::vector<Constraint> constraints_, typical_;
-    std::vector<FactorSpec> factors_;
-    std::vector<SeparableSpec> separable_;
-    std::string benchmark_;
     std::vector<std::pair<std::string, bool (*)(const Problem&)>> valid_if_;
     struct TensorDeclaration {
         std::string name;
@@ -257,11 +255,8 @@ class OperatorDeclaration {
     ForwardFunctions functions_{};
     DerivedOptions options_{};
     std::vector<PassDeclaration> gradients_;
-    std::vector<std::vector<std::string>> products_;
     std::vector<std::pair<std::string, std::vector<Step>>> steps_;
     std::set<Algebra> algebras_;
-    std::string exact_if_text_;
-    bool (*exact_if_)(const Problem&) = nullptr;
     std::function<std::int64_t(const Problem&)> reduction_length_{};
     std::function<double(const Problem&)> work_{};
 };

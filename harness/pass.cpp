@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/pass.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <stdexcept>
-#include <string>
 
 namespace gradverify::detail {
 
@@ -11,11 +13,9 @@ std::size_t position_of(const PassCall& call, std::string_view operator_name,
                         std::string_view pass_name, std::string_view tensor) {
     const auto found = std::ranges::find(call.names, tensor);
     if (found != call.names.end()) return static_cast<std::size_t>(found - call.names.begin());
-    std::string known;
-    for (const std::string& one : call.names) known += " " + one;
-    throw std::invalid_argument("the pass " + std::string(operator_name) + "." +
-                                std::string(pass_name) + " has no tensor '" + std::string(tensor) +
-                                "'; it has" + known);
+    throw std::invalid_argument(fmt::format("the pass {}.{} has no tensor '{}'; it has {}",
+                                            operator_name, pass_name, tensor,
+                                            fmt::join(call.names, " ")));
 }
 
 }  // namespace gradverify::detail

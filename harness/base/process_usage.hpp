@@ -19,7 +19,7 @@ struct ProcessUsage {
 /// Nothing when there is no such process.
 std::optional<ProcessUsage> usage_of(pid_t pid);
 
-/// Of this machine, or of the container that this process is in.
+/// Memory of this machine, or of the container that this process is in.
 std::size_t physical_memory_bytes();
 
 }  // namespace gradverify

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/base/text.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <fnmatch.h>
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <cmath>
-#include <cstdio>
 #include <numeric>
 
 namespace gradverify {
@@ -47,23 +47,15 @@ std::string print_exactly(double value) {
 }
 
 std::string print_rounded(double value) {
-    std::array<char, 40> text;
     const double size = std::abs(value);
-    if (size >= 1e6 || (size > 0.0 && size < 1e-3))
-        std::snprintf(text.data(), text.size(), "%.3g", value);
-    else {
-        const int whole = size >= 1.0 ? static_cast<int>(std::floor(std::log10(size))) + 1 : 0;
-        const int small = size > 0.0 && size < 0.1 ? (size < 0.01 ? 2 : 1) : 0;
-        std::snprintf(text.data(), text.size(), "%.*f", std::max(0, 3 - whole) + small, value);
-    }
-    return text.data();
+    if (size >= 1e6 || (size > 0.0 && size < 1e-3)) return fmt::format("{:.3g}", value);
+    const int whole = size >= 1.0 ? static_cast<int>(std::floor(std::log10(size))) + 1 : 0;
+    const int small = size > 0.0 && size < 0.1 ? (size < 0.01 ? 2 : 1) : 0;
+    return fmt::format("{:.{}f}", value, std::max(0, 3 - whole) + small);
 }
 
 std::string print_seconds(double seconds) {
-    char text[32];
-    std::snprintf(text, sizeof text, "%.2g s", seconds);
-    if (seconds >= 99.5) std::snprintf(text, sizeof text, "%.0f s", seconds);
-    return text;
+    return seconds >= 99.5 ? fmt::format("{:.0f} s", seconds) : fmt::format("{:.2g} s", seconds);
 }
 
 std::string print_grouped(std::int64_t value) {
@@ -115,7 +107,7 @@ std::vector<std::string> closest(std::string_view name, std::span<const std::str
 
 std::string did_you_mean(std::string_view name, std::span<const std::string> names) {
     const std::vector<std::string> close = closest(name, names);
-    return close.empty() ? std::string() : "; did you mean " + joined(close, " or ") + "?";
+    return close.empty() ? "" : fmt::format("; did you mean {}?", joined(close, " or "));
 }
 
 bool glob_matches(const std::string& pattern, const std::string& name) {
@@ -123,15 +115,8 @@ bool glob_matches(const std::string& pattern, const std::string& name) {
 }
 
 std::string shell_quoted(std::string_view text) {
-    std::string quoted = "'";
-    for (const char c : text) {
-        // A single quote can't stand inside single quotes: close, escape, open again.
-        if (c == '\'')
-            quoted += "'\\''";
-        else
-            quoted += c;
-    }
-    return quoted + "'";
+    // A single quote can't stand inside single quotes: close, escape, open again.
+    return fmt::format("'{}'", fmt::join(split(text, '\''), "'\\''"));
 }
 
 std::string wrapped(std::string_view words, int indent, int width) {

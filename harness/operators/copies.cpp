@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/operators/copies.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
@@ -20,18 +22,6 @@ std::vector<int> slots_of(const SeparableSpec& along, const Problem& problem) {
         slots.push_back(found.front());
     }
     return slots;
-}
-
-std::vector<Array<double>> outputs_of(const Operator& op, const PassSpec& pass,
-                                      const Problem& problem,
-                                      const std::vector<Array<double>>& taken) {
-    std::vector<Array<double>> outputs;
-    for (const std::string& name : pass.outputs) {
-        outputs.push_back({op.sizes_of(name, problem), {}});
-        outputs.back().data.resize(static_cast<std::size_t>(element_count(outputs.back().sizes)));
-    }
-    pass.reference(problem, taken, outputs);
-    return outputs;
 }
 
 /// Apart by no more than another order of summing in double makes of these terms.
@@ -82,7 +72,7 @@ std::vector<std::string> mistakes_in_separable(const Operator& op) {
     std::vector<std::string> mistakes;
     const RankRange ranks = op.space.ranks();
     for (const SeparableSpec& spec : op.separable) {
-        const std::string what = "separable_along(\"" + spec.name + "\")";
+        const std::string what = fmt::format("separable_along(\"{}\")", spec.name);
         if (spec.parameters.empty()) mistakes.push_back(what + " names no parameter");
         for (const std::string& parameter : spec.parameters) {
             bool is_known = false;
@@ -94,9 +84,9 @@ std::vector<std::string> mistakes_in_separable(const Operator& op) {
                          .is_real();
             }
             if (!is_known)
-                mistakes.push_back(what + " needs parameters that are one whole number, not '" +
-                                   parameter + "'; there are " +
-                                   joined(op.space.names(ranks.most)));
+                mistakes.push_back(fmt::format(
+                    "{} needs parameters that are one whole number, not '{}'; there are {}", what,
+                    parameter, joined(op.space.names(ranks.most))));
         }
         if (std::ranges::count(op.separable, spec.name, &SeparableSpec::name) > 1)
             mistakes.push_back(what + " stands twice");
@@ -139,21 +129,21 @@ std::optional<std::size_t> axis_of_copies(const Operator& op, std::string_view t
         for (std::size_t i = 0; i < sizes.size(); ++i) {
             if (sizes[i] == once[i]) continue;
             if (sizes[i] != copies * once[i] || found)
-                throw std::invalid_argument("along " + along.name + ", " + std::string(tensor) +
-                                            " is not copies behind each other");
+                throw std::invalid_argument(fmt::format(
+                    "along {}, {} is not copies behind each other", along.name, tensor));
             found = i;
         }
         if (copies == 2) axis = found;
         if (axis != found)
-            throw std::invalid_argument("along " + along.name + ", the axes of " +
-                                        std::string(tensor) + " change");
+            throw std::invalid_argument(
+                fmt::format("along {}, the axes of {} change", along.name, tensor));
     }
     return axis;
 }
 
-template <class T>
-Array<T> slice(const Array<T>& all, std::size_t axis, std::int64_t copies, std::int64_t which) {
-    Array<T> one{all.sizes, {}};
+Array<double> slice(const Array<double>& all, std::size_t axis, std::int64_t copies,
+                    std::int64_t which) {
+    Array<double> one{all.sizes, {}};
     one.sizes[axis] /= copies;
     std::int64_t inner = one.sizes[axis];
     for (std::size_t i = axis + 1; i < all.sizes.size(); ++i) inner *= all.sizes[i];
@@ -164,13 +154,11 @@ Array<T> slice(const Array<T>& all, std::size_t axis, std::int64_t copies, std::
     return one;
 }
 
-template Array<double> slice(const Array<double>&, std::size_t, std::int64_t, std::int64_t);
-
 std::optional<std::string> why_not_separable(const Operator& op, const PassSpec& pass,
                                              const Problem& one, const SeparableSpec& along,
                                              const std::vector<Array<double>>& taken,
                                              std::int64_t copies) try {
-    const auto whole = outputs_of(op, pass, multiplied(one, along, copies), taken);
+    const auto whole = reference_outputs(op, pass, multiplied(one, along, copies), taken);
     std::vector<Sum> sums(whole.size());
     const auto axis_of = [&](const std::string& name) {
         return axis_of_copies(op, name, one, along);
@@ -181,19 +169,20 @@ std::optional<std::string> why_not_separable(const Operator& op, const PassSpec&
             const auto axis = axis_of(pass.taken_by_reference()[i]);
             inputs.push_back(axis ? slice(taken[i], *axis, copies, which) : taken[i]);
         }
-        const auto results = outputs_of(op, pass, one, inputs);
+        const auto results = reference_outputs(op, pass, one, inputs);
         for (std::size_t i = 0; i < results.size(); ++i) {
             const auto axis = axis_of(pass.outputs[i]);
             if (!axis)
                 sums[i].add(results[i].data);
             else if (!are_same(slice(whole[i], *axis, copies, which), results[i]))
-                return "along " + along.name + ", " + pass.outputs[i] +
-                       " is not what its copies are";
+                return fmt::format("along {}, {} is not what its copies are", along.name,
+                                   pass.outputs[i]);
         }
     }
     for (std::size_t i = 0; i < whole.size(); ++i)
         if (!axis_of(pass.outputs[i]) && !sums[i].is(whole[i].data))
-            return "along " + along.name + ", " + pass.outputs[i] + " is not the sum of its copies";
+            return fmt::format("along {}, {} is not the sum of its copies", along.name,
+                               pass.outputs[i]);
     return std::nullopt;
 } catch (const std::invalid_argument& wrong) {
     return wrong.what();

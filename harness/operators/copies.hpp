@@ -25,11 +25,11 @@ std::vector<std::string> mistakes_in_separable(const Operator& op);
 /// Why no copies can be made of this problem; nothing when they can.
 std::optional<std::string> why_not_multiplied(const SeparableSpec& along, const Problem& problem);
 
-/// So many copies of a problem.
+/// Copies of a problem, as one problem.
 ///
 /// **Ranges** not `why_not_multiplied`; the values stay within 64 bits.
 Problem multiplied(const Problem& one, const SeparableSpec& along, std::int64_t copies);
-/// The problem that a large one is so many copies of; nothing where it is not.
+/// The problem that a large one is copies of; nothing where it is not.
 std::optional<Problem> one_copy(const Problem& large, const SeparableSpec& along,
                                 std::int64_t copies);
 
@@ -39,9 +39,9 @@ std::optional<Problem> one_copy(const Problem& large, const SeparableSpec& along
 std::optional<std::size_t> axis_of_copies(const Operator& op, std::string_view tensor,
                                           const Problem& one, const SeparableSpec& along);
 
-/// Of an array of so many copies along an axis the one copy.
-template <class T>
-Array<T> slice(const Array<T>& all, std::size_t axis, std::int64_t copies, std::int64_t which);
+/// One copy of an array that is copies along an axis.
+Array<double> slice(const Array<double>& all, std::size_t axis, std::int64_t copies,
+                    std::int64_t which);
 
 /// Why a pass is not what its copies are, by its reference on these inputs of it: nothing where the
 /// copies' results, one behind the other or summed, are those of the whole.

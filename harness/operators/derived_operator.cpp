@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/operators/derived_operator.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -20,11 +23,9 @@ std::size_t offset_in(const std::string& tensor, const Sizes& sizes,
         offset = offset * sizes[axis] + index[axis];
     }
     if (is_inside) return static_cast<std::size_t>(offset);
-    std::vector<std::string> at, of;
-    for (const std::int64_t one : index) at.push_back(std::to_string(one));
-    for (const std::int64_t size : sizes) of.push_back(std::to_string(size));
-    throw std::out_of_range("the forward function asks for " + tensor + "(" + joined(at) +
-                            "), but " + tensor + " has the sizes (" + joined(of) + ")");
+    throw std::out_of_range(
+        fmt::format("the forward function asks for {0}({1}), but {0} has the sizes ({2})", tensor,
+                    fmt::join(index, ", "), fmt::join(sizes, ", ")));
 }
 
 std::size_t position_of(std::string_view name, const std::vector<TensorSpec>& tensors,
@@ -34,9 +35,9 @@ std::size_t position_of(std::string_view name, const std::vector<TensorSpec>& te
     std::vector<std::string> names;
     names.reserve(tensors.size());
     for (const TensorSpec& tensor : tensors) names.push_back(tensor.name);
-    throw std::invalid_argument("the forward function asks for the " + std::string(kind) + " '" +
-                                std::string(name) + "', but there is no such " + std::string(kind) +
-                                did_you_mean(name, names) + "; there are " + joined(names));
+    throw std::invalid_argument(fmt::format(
+        "the forward function asks for the {0} '{1}', but there is no such {0}{2}; there are {3}",
+        kind, name, did_you_mean(name, names), joined(names)));
 }
 
 }  // namespace detail
@@ -49,16 +50,9 @@ std::vector<Array<double>> forward_inputs(const Operator& op, Inputs<double> giv
 }
 
 template <class T>
-Array<T> zeros(const TensorSpec& tensor, const Problem& problem) {
-    Array<T> array{.sizes = tensor.sizes(problem), .data = {}};
-    array.data.resize(static_cast<std::size_t>(element_count(array.sizes)));
-    return array;
-}
-
-template <class T>
 std::vector<Array<T>> outputs_of(const Operator& op, const Problem& problem) {
     std::vector<Array<T>> outputs;
-    for (const TensorSpec& tensor : op.outputs) outputs.push_back(zeros<T>(tensor, problem));
+    for (const TensorSpec& tensor : op.outputs) outputs.push_back(filled<T>(tensor.sizes(problem)));
     return outputs;
 }
 
@@ -123,9 +117,10 @@ void admit_all_branches(const Operator& op, const ForwardFunctions& functions,
 }
 
 std::string undecided_text(const Operator& op) {
-    return "a comparison in the forward function of " + op.name +
-           " lies within rounding, or is a tie: either branch is right (max, min and abs have a "
-           "bound there)";
+    return fmt::format(
+        "a comparison in the forward function of {} lies within rounding, or is a tie: either "
+        "branch is right (max, min and abs have a bound there)",
+        op.name);
 }
 
 /// A run of the forward function on a tape.

@@ -205,15 +205,6 @@ TEST_CASE("values that no gradient is asked for are constants: to compare two is
     CHECK(run(op.passes[1], of_two(op), {dy, x, c})[0].data == std::vector<double>{6, -3});
 }
 
-TEST_CASE("a pass has the name, the inputs and the outputs that it was asked for") {
-    const DerivedPasses derived(mixed(), {}, {});
-    CHECK(derived.forward().name == "forward");
-    const PassSpec gradient = derived.gradient("some", {"dy", "w"}, {"dx"});
-    CHECK(gradient.name == "some");
-    CHECK(gradient.inputs == std::vector<std::string>{"dy", "w"});
-    CHECK(gradient.outputs == std::vector<std::string>{"dx"});
-}
-
 TEST_CASE("an index is the row-major offset, and refused outside of the tensor") {
     const auto offset = [](const Sizes& sizes, const std::vector<std::int64_t>& index) {
         return detail::offset_in("x", sizes, index);
@@ -228,16 +219,6 @@ TEST_CASE("an index is the row-major offset, and refused outside of the tensor")
         CHECK_THROWS_AS(offset({2, 3}, index), std::out_of_range);
     CHECK_THROWS_WITH(offset({2, 3}, {-1, 2}),
                       "the forward function asks for x(-1, 2), but x has the sizes (2, 3)");
-}
-
-TEST_CASE("a tensor is found by its name, and one that is missing is named with what there is") {
-    const Operator op = mixed();
-    CHECK(detail::position_of("k", op.inputs, "input") == 0);
-    CHECK(detail::position_of("w", op.inputs, "input") == 2);
-    CHECK_THROWS_WITH(detail::position_of("v", op.inputs, "input"),
-                      doctest::Contains("asks for the input 'v', but there is no such input"));
-    CHECK_THROWS_WITH(detail::position_of("v", op.inputs, "input"),
-                      doctest::Contains("there are k, x, w"));
 }
 
 }  // namespace gradverify

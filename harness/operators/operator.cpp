@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/operators/operator.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -28,20 +31,13 @@ const TensorSpec* find_in(std::span<const TensorSpec> tensors, std::string_view 
     return found == tensors.end() ? nullptr : &*found;
 }
 
-std::string with_sizes(const std::string& name, const Sizes& sizes) {
-    std::string text = name + " (";
-    for (std::size_t axis = 0; axis < sizes.size(); ++axis)
-        text += (axis > 0 ? " x " : "") + std::to_string(sizes[axis]);
-    return text + ")";
-}
-
 }  // namespace
 
 const std::string& Step::tensor(std::string_view of_part) const {
     for (const auto& [part, whole] : tensors)
         if (part == of_part) return whole;
-    throw std::invalid_argument("the step " + pass + " does not say what its tensor " +
-                                std::string(of_part) + " is");
+    throw std::invalid_argument(
+        fmt::format("the step {} does not say what its tensor {} is", pass, of_part));
 }
 
 bool Operator::is_chain() const {
@@ -76,18 +72,17 @@ double TensorSpec::simplest_value(const Problem& problem) const {
 }
 
 const TensorSpec* Operator::find_tensor(std::string_view tensor) const {
-    for (const std::span<const TensorSpec> group : {std::span(inputs), std::span(outputs)})
-        if (const TensorSpec* found = find_in(group, tensor)) return found;
+    for (const auto* group : {&inputs, &outputs})
+        if (const TensorSpec* found = find_in(*group, tensor)) return found;
     // "dy" has the sizes of y, and "dw" those of w.
     if (!tensor.starts_with('d')) return nullptr;
-    for (const std::span<const TensorSpec> group : {std::span(inputs), std::span(outputs)})
-        if (const TensorSpec* found = find_in(group, tensor.substr(1))) return found;
-    return nullptr;
+    const TensorSpec* const input = find_in(inputs, tensor.substr(1));
+    return input ? input : find_in(outputs, tensor.substr(1));
 }
 
 const TensorSpec& Operator::tensor_named(std::string_view tensor) const {
     if (const TensorSpec* found = find_tensor(tensor)) return *found;
-    throw std::invalid_argument("operator " + name + " has no tensor " + std::string(tensor));
+    throw std::invalid_argument(fmt::format("operator {} has no tensor {}", name, tensor));
 }
 
 bool Operator::is_output(std::string_view tensor) const {
@@ -114,17 +109,18 @@ std::optional<std::string> Operator::validate(const Problem& problem) const {
         for (const TensorSpec& tensor : group) {
             const Sizes sizes = tensor.sizes(problem);
             if (std::ranges::any_of(sizes, [](std::int64_t size) { return size < 0; }))
-                return name + " has no such problem: its tensor " + with_sizes(tensor.name, sizes) +
-                       " has a negative size; let the shape function give 0 there, or exclude the "
-                       "problem with valid_if()";
+                return fmt::format(
+                    "{} has no such problem: its tensor {} ({}) has a negative size; let the shape "
+                    "function give 0 there, or exclude the problem with valid_if()",
+                    name, tensor.name, fmt::join(sizes, " x "));
             const std::int64_t elements = element_count(sizes);
             if (elements > elements_maximum)
-                return name + " needs tensors of at most " + std::to_string(elements_maximum) +
-                       " elements; " + tensor.name + " has more";
+                return fmt::format("{} needs tensors of at most {} elements; {} has more", name,
+                                   elements_maximum, tensor.name);
             const ValueDomain values = tensor.domain_at(problem);
             if (elements > 0 && tensor.holds_whole_numbers() && values.lowest > values.highest)
-                return name + " needs a value for each element of " + tensor.name +
-                       "; its range is empty";
+                return fmt::format("{} needs a value for each element of {}; its range is empty",
+                                   name, tensor.name);
         }
     return std::nullopt;
 }
@@ -143,6 +139,15 @@ bool Operator::is_linear_in(std::string_view input) const {
            std::ranges::none_of(products, [&](const auto& product) {
                return std::ranges::count(product, input) > 1;
            });
+}
+
+std::vector<Array<double>> reference_outputs(const Operator& op, const PassSpec& pass,
+                                             const Problem& problem, Inputs<double> taken) {
+    std::vector<Array<double>> outputs;
+    for (const std::string& name : pass.outputs)
+        outputs.push_back(filled<double>(op.sizes_of(name, problem)));
+    pass.reference(problem, taken, outputs);
+    return outputs;
 }
 
 }  // namespace gradverify

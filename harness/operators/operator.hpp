@@ -36,6 +36,13 @@ struct Array {
     std::int64_t size(int axis) const { return sizes[static_cast<std::size_t>(axis)]; }
 };
 
+/// An array whose elements all have this value.
+template <class T>
+Array<T> filled(Sizes sizes, const T& value = T()) {
+    const auto count = static_cast<std::size_t>(element_count(sizes));
+    return {std::move(sizes), std::vector<T>(count, value)};
+}
+
 template <class T>
 using Inputs = std::span<const Array<T>>;
 template <class T>
@@ -63,15 +70,15 @@ struct AxisOrder {
 struct TensorSpec {
     std::string name;  ///< "x"; its gradient or cotangent is "dx"
     std::function<Sizes(const Problem&)> sizes;
-    /// Of an input: a gradient by it may be asked for. Of an output: it has a cotangent; one that
-    /// has none is there to be saved for the gradient, or is a by-product.
+    /// A gradient by this input may be asked for, or this output has a cotangent; one that has none
+    /// is there to be saved for the gradient, or is a by-product.
     bool differentiable = true;
     DType dtype = DType::f32;
     /// The operator defines its results where this input holds NaN or infinities.
     bool may_be_nan = false;
     /// Null: any number. An integer input has one.
     std::function<ValueDomain(const Problem&)> domain{};
-    /// Of an integer input: the operator says what comes of values outside of the domain too.
+    /// The operator says what values of an integer input outside of the domain give, too.
     bool may_be_invalid = false;
     /// The layouts that kernels may declare, row-major first; empty: that alone, without a name.
     std::vector<AxisOrder> orders{};
@@ -114,8 +121,8 @@ struct PassSpec {
     /// What the references are given where that is not `inputs`: a derived gradient runs the
     /// forward function, whose inputs a kernel need not take.
     std::vector<std::string> reference_inputs{};
-    /// Of a pass whose reference was written by hand: the same pass with the reference derived from
-    /// the forward function, which the other is checked against. Null when there is none.
+    /// The same pass with the reference derived from the forward function, which one that was
+    /// written by hand is checked against. Null when there is none.
     std::shared_ptr<const PassSpec> derived{};
     /// The passes of other operators that it is made of, in their order; empty for one that is not.
     std::vector<Step> steps{};
@@ -154,7 +161,7 @@ struct Feature {
     std::vector<Constraint> without;
 };
 
-/// Of so many values a factor may be: as many as a window has on an axis, and to spare.
+/// Most values that a factor may have: as many as a window has on an axis, and to spare.
 inline constexpr std::size_t most_factor_values = 8;
 
 /// What matters of several parameters together, such as stride against filter: problems are drawn
@@ -173,7 +180,7 @@ struct FactorSpec {
 struct SeparableSpec {
     std::string name;                     ///< as a case calls it: "n"
     std::vector<std::string> parameters;  ///< of one value each: {"c", "k", "groups"}, {"in_h"}
-    /// Of which problems it is true; null: of all.
+    /// The problems that this is true of; null: all.
     std::function<bool(const Problem&)> holds_if{};
 };
 
@@ -267,5 +274,9 @@ struct Operator {
     /// The operator is linear in this input when the others are fixed, up to a constant.
     bool is_linear_in(std::string_view input) const;
 };
+
+/// The outputs of a pass by its reference, on what that takes.
+std::vector<Array<double>> reference_outputs(const Operator& op, const PassSpec& pass,
+                                             const Problem& problem, Inputs<double> taken);
 
 }  // namespace gradverify

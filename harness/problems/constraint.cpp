@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/problems/constraint.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <stdexcept>
 
@@ -17,19 +19,21 @@ bool relates_two(const Constraint& constraint) {
            constraint.kind == Constraint::Kind::multiple_of_parameter;
 }
 
-[[noreturn]] void refuse(const Constraint& constraint, const std::string& why) {
-    throw std::invalid_argument("constraint `" + constraint.print() + "`: " + why);
+template <class... Values>
+[[noreturn]] void refuse(const Constraint& constraint, fmt::format_string<Values...> why,
+                         Values&&... values) {
+    throw std::invalid_argument(fmt::format("constraint `{}`: {}", constraint.print(),
+                                            fmt::format(why, std::forward<Values>(values)...)));
 }
 
 std::vector<int> slots_named(const std::string& name, const Constraint& constraint,
                              const ParameterSpace& space, int rank) {
     std::vector<int> slots = space.find(name, rank);
     if (!slots.empty()) return slots;
-    const std::string among = space.rank_min() == space.rank_max()
-                                  ? ""
-                                  : " with " + std::to_string(rank) + " spatial axes";
-    refuse(constraint, "no parameter is called " + name + among + "; there are " +
-                           joined(space.names(rank)) + did_you_mean(name, space.names(rank)));
+    const auto names = space.names(rank);
+    refuse(constraint, "no parameter is called {}{}; there are {}{}", name,
+           space.rank_min() == space.rank_max() ? "" : fmt::format(" with {} spatial axes", rank),
+           joined(names), did_you_mean(name, names));
 }
 
 bool holds_for(const Constraint& constraint, std::int64_t value, std::int64_t other) {
@@ -48,7 +52,7 @@ bool holds_for(const Constraint& constraint, std::int64_t value, std::int64_t ot
 
 }  // namespace
 
-Condition equals(std::int64_t value) { return {{}, Constraint::Kind::range, value, value, 1, {}}; }
+Condition equals(std::int64_t value) { return between(value, value); }
 Condition between(std::int64_t minimum, std::int64_t maximum) {
     return {{}, Constraint::Kind::range, minimum, maximum, 1, {}};
 }
@@ -65,11 +69,11 @@ Condition multiple_of(std::string_view other) {
 std::string Constraint::print() const {
     switch (kind) {
         case Kind::range:
-            if (minimum == maximum) return parameter + " = " + std::to_string(minimum);
-            if (maximum >= unbounded) return parameter + " >= " + std::to_string(minimum);
-            return std::to_string(minimum) + " <= " + parameter + " <= " + std::to_string(maximum);
+            if (minimum == maximum) return fmt::format("{} = {}", parameter, minimum);
+            if (maximum >= unbounded) return fmt::format("{} >= {}", parameter, minimum);
+            return fmt::format("{} <= {} <= {}", minimum, parameter, maximum);
         case Kind::multiple_of:
-            return parameter + " multiple of " + std::to_string(factor);
+            return fmt::format("{} multiple of {}", parameter, factor);
         case Kind::same_as:
             return parameter + " = " + other;
         case Kind::multiple_of_parameter:
@@ -88,11 +92,10 @@ std::vector<SlotPair> slots_of(const Constraint& constraint, const ParameterSpac
     }
     const std::vector<int> others = slots_named(constraint.other, constraint, space, rank);
     if (subjects.size() != others.size() && subjects.size() != 1 && others.size() != 1)
-        refuse(constraint, constraint.parameter + " has " + std::to_string(subjects.size()) +
-                               " values and " + constraint.other + " has " +
-                               std::to_string(others.size()) +
-                               "; name a side or an axis, so that they are as many, or one of "
-                               "them is single");
+        refuse(constraint,
+               "{} has {} values and {} has {}; name a side or an axis, so that they are as many, "
+               "or one of them is single",
+               constraint.parameter, subjects.size(), constraint.other, others.size());
     for (std::size_t i = 0; i < std::max(subjects.size(), others.size()); ++i)
         pairs.push_back({.slot = subjects[subjects.size() == 1 ? 0 : i],
                          .other = others[others.size() == 1 ? 0 : i]});

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Parameter spaces and problems: slots by rank, names, the order. How problems are written as
-// text is decided in problem_text.cpp.
+// text is decided in text.cpp.
 #include "harness/problems/problem.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
@@ -15,6 +17,11 @@ namespace gradverify {
 namespace {
 
 constexpr int largest_rank = 3;
+
+template <class... Values>
+[[noreturn]] void refuse(fmt::format_string<Values...> text, Values&&... values) {
+    throw std::invalid_argument(fmt::format(text, std::forward<Values>(values)...));
+}
 
 /// Axes are named from the innermost: w, then h, then d.
 std::string_view axis_name(int axis, int rank) {
@@ -52,39 +59,36 @@ bool means(std::string_view name, const Slot& slot, const ParameterSpec& spec, i
 }
 
 void check_spec(const ParameterSpec& spec, int rank_max) {
-    if (spec.name.empty()) throw std::invalid_argument("a parameter needs a name");
+    if (spec.name.empty()) refuse("a parameter needs a name");
     if (spec.minimum < 0 || spec.default_value < spec.minimum || spec.maximum < spec.default_value)
-        throw std::invalid_argument("parameter " + spec.name +
-                                    " needs 0 <= minimum <= default <= maximum");
+        refuse("parameter {} needs 0 <= minimum <= default <= maximum", spec.name);
     if (spec.kind != ParameterKind::scalar && rank_max == 0)
-        throw std::invalid_argument("parameter " + spec.name +
-                                    " has axes in a space without spatial axes");
+        refuse("parameter {} has axes in a space without spatial axes", spec.name);
     if (spec.carries_rank && spec.kind == ParameterKind::scalar && rank_max > 0)
-        throw std::invalid_argument("parameter " + spec.name +
-                                    " cannot carry the rank: it has no axes");
+        refuse("parameter {} cannot carry the rank: it has no axes", spec.name);
 }
 
 }  // namespace
 
 std::string RankRange::print() const {
-    const std::string range = least == most ? std::to_string(least)
-                                            : std::to_string(least) + " to " + std::to_string(most);
-    return range + (most == 1 ? " spatial axis" : " spatial axes");
+    const std::string range =
+        least == most ? std::to_string(least) : fmt::format("{} to {}", least, most);
+    return fmt::format("{} spatial {}", range, most == 1 ? "axis" : "axes");
 }
 
 ParameterSpace::ParameterSpace(std::vector<ParameterSpec> parameters, int rank_min, int rank_max)
     : parameters_(std::move(parameters)), rank_min_(rank_min), rank_max_(rank_max) {
     if (rank_min < 0 || rank_max < rank_min || rank_max > largest_rank)
-        throw std::invalid_argument("a space needs 0 <= rank_min <= rank_max <= 3");
+        refuse("a space needs 0 <= rank_min <= rank_max <= 3");
     for (const ParameterSpec& spec : parameters_) {
         check_spec(spec, rank_max);
         if (std::ranges::count(parameters_, spec.name, &ParameterSpec::name) > 1)
-            throw std::invalid_argument("parameter " + spec.name + " is named twice");
+            refuse("parameter {} is named twice", spec.name);
     }
     const auto carriers = std::ranges::count(parameters_, true, &ParameterSpec::carries_rank);
-    if (carriers > 1) throw std::invalid_argument("only one parameter can carry the rank");
+    if (carriers > 1) refuse("only one parameter can carry the rank");
     if (carriers == 0 && rank_min < rank_max)
-        throw std::invalid_argument("a space of several ranks needs a parameter that carries it");
+        refuse("a space of several ranks needs a parameter that carries it");
     for (int rank = 0; rank <= rank_max; ++rank) {
         std::vector<Slot>& slots = slots_by_rank_.emplace_back();
         for (std::size_t p = 0; p < parameters_.size(); ++p)
@@ -132,8 +136,7 @@ ParameterSpec real_parameter(std::string name, std::vector<double> values) {
 }
 
 Problem::Problem(const ParameterSpace& space, int rank) : space_(&space), rank_(rank) {
-    if (rank < space.rank_min() || rank > space.rank_max())
-        throw std::invalid_argument("no problem has " + std::to_string(rank) + " spatial axes");
+    if (!space.ranks().contains(rank)) refuse("no problem has {} spatial axes", rank);
     for (const Slot& slot : slots()) values_.push_back(space.spec(slot).default_value);
 }
 
@@ -210,14 +213,14 @@ std::int64_t slot_distance(const Problem& problem, int slot) {
 
 std::int64_t Problem::scalar(std::string_view name) const {
     const int slot = position(*this, name, -1, Side::none);
-    if (slot < 0) throw std::invalid_argument("no scalar parameter is called " + std::string(name));
+    if (slot < 0) refuse("no scalar parameter is called {}", name);
     return (*this)[slot];
 }
 
 double Problem::real(std::string_view name) const {
     const int slot = position(*this, name, -1, Side::none);
     if (slot < 0 || !space_->spec(slots()[static_cast<std::size_t>(slot)]).is_real())
-        throw std::invalid_argument("no real parameter is called " + std::string(name));
+        refuse("no real parameter is called {}", name);
     const ParameterSpec& spec = space_->spec(slots()[static_cast<std::size_t>(slot)]);
     return spec.values.at(static_cast<std::size_t>((*this)[slot]));
 }
@@ -225,16 +228,15 @@ double Problem::real(std::string_view name) const {
 std::int64_t Problem::on_axis(std::string_view name, int axis, Side side) const {
     const int slot = axis < 0 ? -1 : position(*this, name, axis, side);
     if (slot < 0)
-        throw std::invalid_argument("no parameter " + std::string(name) + " has axis " +
-                                    std::to_string(axis) +
-                                    (side == Side::none ? " without sides" : " with two sides"));
+        refuse("no parameter {} has axis {} {}", name, axis,
+               side == Side::none ? "without sides" : "with two sides");
     return (*this)[slot];
 }
 
 std::span<const std::int64_t> Problem::all_of(std::string_view name) const {
     note_read(name);
     const int first = first_slot(*this, name);
-    if (first < 0) throw std::invalid_argument("no parameter is called " + std::string(name));
+    if (first < 0) refuse("no parameter is called {}", name);
     const auto begin = static_cast<std::size_t>(first);
     std::size_t end = begin + 1;
     while (end < slots().size() && slots()[end].parameter == slots()[begin].parameter) ++end;

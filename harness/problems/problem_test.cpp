@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "harness/problems/parameter_reads.hpp"
+#include "harness/testing/operator.hpp"
 
 namespace {
 
@@ -20,6 +21,7 @@ using gradverify::ParameterKind;
 using gradverify::ParameterSpace;
 using gradverify::Problem;
 using gradverify::Side;
+using gradverify::testing::contains;
 
 /// Parameters of every kind, in the order of a convolution's.
 ParameterSpace make_space(int rank_min, int rank_max) {
@@ -49,16 +51,7 @@ Problem parsed(std::string_view text) { return Problem::parse(planar(), text); }
 
 /// The message with which a text is refused; empty when it is accepted.
 std::string refusal(const ParameterSpace& space, std::string_view text) {
-    try {
-        Problem::parse(space, text);
-    } catch (const std::invalid_argument& error) {
-        return error.what();
-    }
-    return "";
-}
-
-bool contains(const std::string& text, const std::string& part) {
-    return text.find(part) != std::string::npos;
+    return gradverify::testing::refusal([&] { Problem::parse(space, text); });
 }
 
 std::vector<std::string> slot_names(const ParameterSpace& space, const std::vector<int>& slots) {
@@ -114,20 +107,22 @@ TEST_CASE("an operator without axes accepts a text without any parameter") {
 }
 
 TEST_CASE("bad input is refused with what is accepted") {
-    CHECK(contains(refusal(planar(), "in=1x1,m=2"), "unknown parameter `m`; accepted: n=NUMBER"));
-    CHECK(contains(refusal(planar(), "in=1x1,in_h=2"), "unknown parameter `in_h`"));
-    CHECK(contains(refusal(planar(), "n=1,in=1x1,n=2"), "`n` is given twice"));
-    CHECK(contains(refusal(planar(), "n=1"), "in= is missing"));
-    CHECK(contains(refusal(planar(), ""), "in= is missing"));
-    CHECK(contains(refusal(planar(), "n"), "not of the form name=value"));
-    CHECK(contains(refusal(planar(), "in=1x1,"), "not of the form name=value"));
-    CHECK(contains(refusal(planar(), "in=1x1,stride=1x2x3"), "has 3 axes; accepted: 2 numbers"));
-    CHECK(contains(refusal(planar(), "in=1x1,padding=1+2+3"), "too many sides"));
-    CHECK(contains(refusal(planar(), "in=1x1,stride=1+1"), "not accepted for stride"));
-}
-
-TEST_CASE("another number of axes than the operator has is refused") {
-    CHECK(contains(refusal(planar(), "in=1x1x1"), "in=1x1x1 has 3 axes; accepted: 2 numbers"));
+    struct Refused {
+        const char *text, *says;
+    };
+    for (const auto& [text, says] :
+         {Refused{"in=1x1,m=2", "unknown parameter `m`; accepted: n=NUMBER"},
+          {"in=1x1,in_h=2", "unknown parameter `in_h`"},
+          {"n=1,in=1x1,n=2", "`n` is given twice"},
+          {"n=1", "in= is missing"},
+          {"", "in= is missing"},
+          {"n", "not of the form name=value"},
+          {"in=1x1,", "not of the form name=value"},
+          {"in=1x1,stride=1x2x3", "has 3 axes; accepted: 2 numbers"},
+          {"in=1x1x1", "in=1x1x1 has 3 axes; accepted: 2 numbers"},
+          {"in=1x1,padding=1+2+3", "too many sides"},
+          {"in=1x1,stride=1+1", "not accepted for stride"}})
+        CHECK_MESSAGE(contains(refusal(planar(), text), says), text);
     CHECK(contains(refusal(any_rank(), "in=1x1x1x1"), "has 4 axes; accepted: 1 to 3 numbers"));
     CHECK(contains(refusal(make_space(2, 3), "in=4"), "has 1 axis; accepted: 2 to 3 numbers"));
     CHECK_THROWS_AS(Problem(planar(), 3), std::invalid_argument);
@@ -219,22 +214,23 @@ TEST_CASE("asking for a parameter in the wrong way is an error") {
 }
 
 TEST_CASE("a space that contradicts itself is an error") {
-    const auto make = [](std::vector<gradverify::ParameterSpec> specs, int low, int high) {
-        return ParameterSpace(std::move(specs), low, high);
+    struct Contradiction {
+        std::vector<gradverify::ParameterSpec> specs;
+        int rank_min, rank_max;
     };
-    CHECK_THROWS_AS(make({{.name = "n"}, {.name = "n"}}, 0, 0), std::invalid_argument);
-    CHECK_THROWS_AS(make({{.name = "n", .default_value = 0}}, 0, 0), std::invalid_argument);
-    CHECK_THROWS_AS(make({{.name = ""}}, 0, 0), std::invalid_argument);
-    CHECK_THROWS_AS(make({{.name = "n"}}, 1, 2), std::invalid_argument);
-    CHECK_THROWS_AS(make({{.name = "n", .carries_rank = true}}, 1, 1), std::invalid_argument);
-    CHECK_THROWS_AS(make({{.name = "in", .kind = ParameterKind::per_axis}}, 0, 0),
-                    std::invalid_argument);
-    CHECK_THROWS_AS(make({{.name = "n"}}, 0, 4), std::invalid_argument);
     const auto axes = ParameterKind::per_axis;
-    CHECK_THROWS_AS(make({{.name = "in", .kind = axes, .carries_rank = true},
-                          {.name = "out", .kind = axes, .carries_rank = true}},
-                         1, 2),
-                    std::invalid_argument);
+    for (const auto& [specs, least, most] : {Contradiction{{{.name = "n"}, {.name = "n"}}, 0, 0},
+                                             {{{.name = "n", .default_value = 0}}, 0, 0},
+                                             {{{.name = ""}}, 0, 0},
+                                             {{{.name = "n"}}, 1, 2},
+                                             {{{.name = "n", .carries_rank = true}}, 1, 1},
+                                             {{{.name = "in", .kind = axes}}, 0, 0},
+                                             {{{.name = "n"}}, 0, 4},
+                                             {{{.name = "in", .kind = axes, .carries_rank = true},
+                                               {.name = "out", .kind = axes, .carries_rank = true}},
+                                              1,
+                                              2}})
+        CHECK_THROWS_AS(ParameterSpace(specs, least, most), std::invalid_argument);
 }
 
 TEST_CASE("a printed problem parses to the same problem") {

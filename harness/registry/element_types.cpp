@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/registry/element_types.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 
@@ -79,14 +81,14 @@ std::vector<std::string> mistakes_in_types(const KernelDeclaration& kernel, cons
     const std::vector<std::string> floating = floating_tensors_of(op, pass);
     const auto require_floating = [&](const std::string& call, DType dtype) {
         if (!is_floating(dtype))
-            mistakes.push_back(call + " needs f8e4m3, f8e5m2, f16, bf16, f32 or f64, not " +
-                               std::string(traits_of(dtype).name));
+            mistakes.push_back(fmt::format("{} needs f8e4m3, f8e5m2, f16, bf16, f32 or f64, not {}",
+                                           call, traits_of(dtype).name));
     };
     if (kernel.storage_type) require_floating("storage()", *kernel.storage_type);
     const DType sums = kernel.accumulator();
     if (!is_floating(sums) || is_of_8_bits(sums))
-        mistakes.push_back("accumulates_in() needs f16, bf16, f32 or f64, not " +
-                           std::string(traits_of(sums).name));
+        mistakes.push_back(fmt::format("accumulates_in() needs f16, bf16, f32 or f64, not {}",
+                                       traits_of(sums).name));
     if (kernel.uses_tensor_cores && kernel.accumulator() == DType::f64 &&
         (kernel.storage_type != DType::f64 || !kernel.storage_types.empty()))
         mistakes.push_back(
@@ -98,11 +100,11 @@ std::vector<std::string> mistakes_in_types(const KernelDeclaration& kernel, cons
         });
     };
     for (const auto& [tensor, dtype] : kernel.storage_types) {
-        require_floating("storage(\"" + tensor + "\")", dtype);
+        const std::string call = fmt::format("storage(\"{}\")", tensor);
+        require_floating(call, dtype);
         if (!concerns(tensor))
-            mistakes.push_back("storage(\"" + tensor +
-                               "\") needs a floating tensor of the pass; there are " +
-                               joined(floating));
+            mistakes.push_back(fmt::format("{} needs a floating tensor of the pass; there are {}",
+                                           call, joined(floating)));
     }
     const auto is_short = [&](const std::string& name) {
         return !op.tensor_named(name).holds_whole_numbers() &&
@@ -115,10 +117,9 @@ std::vector<std::string> mistakes_in_types(const KernelDeclaration& kernel, cons
         const DType output = dtype_of(kernel, op, alias.output);
         const DType input = dtype_of(kernel, op, alias.input);
         if (output != input)
-            mistakes.push_back(alias.output + " lies where " + alias.input +
-                               " does, but their types are " + std::string(traits_of(output).name) +
-                               " and " + std::string(traits_of(input).name) +
-                               "; name both in storage()");
+            mistakes.push_back(fmt::format(
+                "{} lies where {} does, but their types are {} and {}; name both in storage()",
+                alias.output, alias.input, traits_of(output).name, traits_of(input).name));
     }
     return mistakes;
 }
@@ -133,9 +134,9 @@ std::string print_types(const KernelDeclaration& kernel, const Operator& op, con
     std::vector<std::string> others;
     for (const auto& [dtype, tensors] : names)
         if (dtype != most->first)
-            others.push_back(joined(tensors) + ": " + std::string(traits_of(dtype).name));
+            others.push_back(fmt::format("{}: {}", joined(tensors), traits_of(dtype).name));
     const std::string usual(traits_of(most->first).name);
-    return others.empty() ? usual : usual + " (" + joined(others, "; ") + ")";
+    return others.empty() ? usual : fmt::format("{} ({})", usual, joined(others, "; "));
 }
 
 }  // namespace gradverify

@@ -32,7 +32,7 @@ class ElementTypes {
     int exact_bits() const { return exact_bits_; }
     /// The largest integer to draw for a tensor, which holds twice as much exactly.
     std::int64_t largest_integer(const Operator& op, std::string_view tensor) const;
-    /// Of a tensor, a cotangent or a gradient.
+    /// The type of a tensor, a cotangent or a gradient.
     DType of(const Operator& op, std::string_view tensor) const;
     /// Whether the tensor may hold numbers outside of its range, for this kernel as well.
     bool may_be_invalid(const TensorSpec& tensor) const {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/registry/factors.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -191,9 +193,9 @@ LevelPairs::Missing LevelPairs::missing_of(const LevelPairs& other, std::size_t 
                 if (is_met(i, a, j, b) || !other.is_met(i, a, j, b)) continue;
                 ++missing.count;
                 if (missing.first.size() < names)
-                    missing.first.push_back(
-                        first.name + " " + first.levels[static_cast<std::size_t>(a)] + " with " +
-                        second.name + " " + second.levels[static_cast<std::size_t>(b)]);
+                    missing.first.push_back(fmt::format(
+                        "{} {} with {} {}", first.name, first.levels[static_cast<std::size_t>(a)],
+                        second.name, second.levels[static_cast<std::size_t>(b)]));
             }
     };
     for (int i = 0; i < static_cast<int>(factors_.size()); ++i)

@@ -40,8 +40,8 @@ class LevelPairs {
   public:
     explicit LevelPairs(std::vector<Factor> factors);
 
-    /// The pairs of a problem that were not met before. One with an empty tensor shows nothing but
-    /// what comes of nothing: its pairs are those with a level of nothing.
+    /// The pairs of a problem that were not met before. One with an empty tensor shows what empty
+    /// tensors give alone: its pairs are those with a level of nothing.
     std::int64_t count_new(std::span<const int> levels, bool is_empty) const;
     /// The same, and they are met from now on.
     std::int64_t add(std::span<const int> levels, bool is_empty);

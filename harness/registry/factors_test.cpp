@@ -6,8 +6,8 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 
-#include "harness/declare_operator.hpp"
 #include "harness/testing/results.hpp"
 
 namespace {
@@ -54,39 +54,30 @@ TEST_CASE("parameters that the declaration holds fixed, or equal, are no factors
     CHECK(free(range, 1) == std::vector{0, 1});
 }
 
-TEST_CASE("sizes and counts fall into levels around the powers of two") {
-    const Declared own(toy_kernel("own"));
-    const std::vector<Factor> factors = factors_of(*own.kernel->op, own.kernel->any(), 1);
-    REQUIRE(factors.size() == 2);
-    CHECK(factors[0].name == "n");
-    CHECK(factors[1].name == "in_w");
-    for (const Factor& factor : factors) {
-        CHECK(level_of(factor, 0) == "0");
-        CHECK(level_of(factor, 1) == "1");
-        for (const std::int64_t few : {2, 3}) CHECK(level_of(factor, few) == "2 or 3");
-        for (const std::int64_t power : {4, 8, 32}) CHECK(level_of(factor, power) == "2^i");
-        for (const std::int64_t below : {7, 15, 31}) CHECK(level_of(factor, below) == "2^i - 1");
-        for (const std::int64_t above : {5, 9, 33}) CHECK(level_of(factor, above) == "2^i + 1");
-        for (const std::int64_t other : {6, 10, 62}) CHECK(level_of(factor, other) == "other");
-        for (const std::int64_t large : {63, 64, 65, 768})
-            CHECK(level_of(factor, large) == "63 or more");
-    }
-    CHECK(factors[0].level_of_nothing == 0);
-}
-
-TEST_CASE("what steps over an image falls into levels by its value") {
-    ParameterSpec stride{.name = "stride", .kind = ParameterKind::per_axis};
+TEST_CASE("sizes fall into levels around the powers of two, what steps over an image by value") {
     Operator op = toy_operator();
     std::vector<ParameterSpec> parameters = op.space.parameters();
-    parameters.push_back(stride);
+    parameters.push_back({.name = "stride", .kind = ParameterKind::per_axis});
     op.space = ParameterSpace(parameters, 1, 1);
-    const Factor factor = factors_of(op, toy_kernel("own"), 1).back();
-    CHECK(factor.name == "stride_w");
-    CHECK(factor.level_of_nothing == -1);
-    for (const std::int64_t value : {1, 2, 3})
-        CHECK(level_of(factor, value) == std::to_string(value));
-    for (const std::int64_t value : {4, 7}) CHECK(level_of(factor, value) == "4 to 7");
-    for (const std::int64_t value : {8, 100}) CHECK(level_of(factor, value) == "8 or more");
+    const std::vector<Factor> factors = factors_of(op, toy_kernel("own"), 1);
+    REQUIRE(factors.size() == 3);
+    const std::map<std::string, std::vector<std::int64_t>> sizes{{"0", {0}},
+                                                                 {"1", {1}},
+                                                                 {"2 or 3", {2, 3}},
+                                                                 {"2^i", {4, 8, 32}},
+                                                                 {"2^i - 1", {7, 15, 31}},
+                                                                 {"2^i + 1", {5, 9, 33}},
+                                                                 {"other", {6, 10, 62}},
+                                                                 {"63 or more", {63, 64, 65, 768}}};
+    const std::map<std::string, std::vector<std::int64_t>> steps{
+        {"1", {1}}, {"2", {2}}, {"3", {3}}, {"4 to 7", {4, 7}}, {"8 or more", {8, 100}}};
+    const char* const names[] = {"n", "in_w", "stride_w"};
+    for (std::size_t i = 0; i < 3; ++i) {
+        CHECK(factors[i].name == names[i]);
+        CHECK(factors[i].level_of_nothing == (i == 2 ? -1 : 0));
+        for (const auto& [level, values] : i == 2 ? steps : sizes)
+            for (const std::int64_t value : values) CHECK(level_of(factors[i], value) == level);
+    }
 }
 
 TEST_CASE("a declared factor is one for each axis of its parameters") {
@@ -122,32 +113,6 @@ TEST_CASE("pairs of levels are counted once, and nothing is met by an empty tens
     CHECK(pairs.is_met(0, 0, 1, 3));
     CHECK(pairs.is_met(1, 3, 0, 0));
     CHECK_FALSE(pairs.is_met(0, 0, 1, 1));
-}
-
-TEST_CASE("a factor that a declaration gets wrong is said when the program starts") {
-    const auto mistake_of = [](FactorSpec factor) {
-        const Operator op = declare_operator("copying")
-                                .parameter("n")
-                                .input("x", {"n"})
-                                .output("y", {"n"})
-                                .forward([]<class T>(const ForwardCall<T>& call) {
-                                    call.output("y").flat(0) = call.input("x").flat(0);
-                                })
-                                .factors({std::move(factor)});
-        std::string all;
-        for (const std::string& mistake : op.mistakes) all += mistake + "\n";
-        return all;
-    };
-    const auto zero = [](std::span<const std::int64_t>) { return 0; };
-    CHECK(mistake_of({"fine", {"only"}, {"n"}, zero}).empty());
-    CHECK(mistake_of({"wrong", {"only"}, {"m"}, zero})
-              .find("names 'm', which is no parameter; "
-                    "there are n") != std::string::npos);
-    CHECK(mistake_of({"wrong", {}, {"n"}, zero})
-              .find("gives level 0 of the smallest problem, and "
-                    "has 0") != std::string::npos);
-    CHECK(mistake_of({"wrong", {"only"}, {}, zero}).find("is of 0 values; 1 to 8 are possible") !=
-          std::string::npos);
 }
 
 TEST_CASE("what has no axes makes one factor, and a count from zero on has no level of nothing") {

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "harness/base/setters.hpp"
+
 namespace gradverify {
 
 DType KernelDeclaration::accumulator() const {
@@ -58,162 +60,102 @@ KernelDeclaration& KernelDeclaration::where(std::string_view parameter, Conditio
     constraints.push_back(std::move(condition));
     return *this;
 }
-
 KernelDeclaration& KernelDeclaration::spatial_axes(int least, int most) {
-    ranks = {least, most};
-    return *this;
+    return detail::set(*this, ranks, RankRange{least, most});
 }
-
 KernelDeclaration& KernelDeclaration::supports(std::string_view feature) {
-    features.push_back(std::string(feature));
-    return *this;
+    return detail::add(*this, features, std::string(feature));
 }
-
 KernelDeclaration& KernelDeclaration::only_if(std::string_view text, Predicate supported) {
     predicate_text = std::string(text);
     predicate = supported;
     return *this;
 }
-
 KernelDeclaration& KernelDeclaration::workspace(WorkspaceBytes bytes) {
-    workspace_bytes = bytes;
-    return *this;
+    return detail::set(*this, workspace_bytes, bytes);
 }
-
 KernelDeclaration& KernelDeclaration::blocks_of(std::vector<int> threads) {
-    block_sizes = std::move(threads);
-    return *this;
+    return detail::set(*this, block_sizes, std::move(threads));
 }
-
 KernelDeclaration& KernelDeclaration::storage(DType dtype) {
-    storage_type = dtype;
-    return *this;
+    return detail::set(*this, storage_type, dtype);
 }
-
 KernelDeclaration& KernelDeclaration::storage(std::string_view tensor, DType dtype) {
-    storage_types.emplace_back(std::string(tensor), dtype);
-    return *this;
+    return detail::add(*this, storage_types, {std::string(tensor), dtype});
 }
-
 KernelDeclaration& KernelDeclaration::layout(std::string_view tensor, std::string_view order) {
-    layouts.push_back({std::string(tensor), {std::string(order)}, false});
-    return *this;
+    return detail::add(*this, layouts, {std::string(tensor), {std::string(order)}, false});
 }
-
 KernelDeclaration& KernelDeclaration::layout_of(std::string_view tensor,
                                                 std::vector<std::string> orders) {
-    layouts.push_back({std::string(tensor), std::move(orders), false});
-    return *this;
+    return detail::add(*this, layouts, {std::string(tensor), std::move(orders), false});
 }
-
 KernelDeclaration& KernelDeclaration::strided(std::string_view tensor) {
-    layouts.push_back({std::string(tensor), {}, true});
-    return *this;
+    return detail::add(*this, layouts, {std::string(tensor), {}, true});
 }
-
 KernelDeclaration& KernelDeclaration::accumulates_in(DType dtype) {
-    accumulation_type = dtype;
-    return *this;
+    return detail::set(*this, accumulation_type, dtype);
 }
-
 KernelDeclaration& KernelDeclaration::fast_math() {
-    arithmetic = Arithmetic::fast;
-    return *this;
+    return detail::set(*this, arithmetic, Arithmetic::fast);
 }
-
 KernelDeclaration& KernelDeclaration::on_tensor_cores() {
-    uses_tensor_cores = true;
-    return *this;
+    return detail::set(*this, uses_tensor_cores, true);
 }
-
 KernelDeclaration& KernelDeclaration::saturates() {
-    saturates_results = true;
-    return *this;
+    return detail::set(*this, saturates_results, true);
 }
-
 KernelDeclaration& KernelDeclaration::norm_wise(double growth) {
-    norm_wise_growth = growth;
-    return *this;
+    return detail::set(*this, norm_wise_growth, growth);
 }
-
 KernelDeclaration& KernelDeclaration::aligned_to(std::int64_t bytes) {
-    base_alignment_bytes = bytes;
-    return *this;
+    return detail::set(*this, base_alignment_bytes, bytes);
 }
-
 KernelDeclaration& KernelDeclaration::on_given_stream() {
-    stream_use = StreamUse::given_only;
-    return *this;
+    return detail::set(*this, stream_use, StreamUse::given_only);
 }
-
 KernelDeclaration& KernelDeclaration::on_default_stream() {
-    stream_use = StreamUse::default_stream;
-    return *this;
+    return detail::set(*this, stream_use, StreamUse::default_stream);
 }
-
 KernelDeclaration& KernelDeclaration::with_empty_problems() {
-    accepts_empty = true;
-    return *this;
+    return detail::set(*this, accepts_empty, true);
 }
-
 KernelDeclaration& KernelDeclaration::with_invalid_indices() {
-    accepts_invalid_indices = true;
-    return *this;
+    return detail::set(*this, accepts_invalid_indices, true);
 }
-
 KernelDeclaration& KernelDeclaration::adds_to_outputs() {
-    write_mode = WriteMode::accumulates;
-    return *this;
+    return detail::set(*this, write_mode, WriteMode::accumulates);
 }
-
 KernelDeclaration& KernelDeclaration::in_place(std::string_view output, std::string_view input) {
-    aliases.push_back({std::string(output), std::string(input), false});
-    return *this;
+    return detail::add(*this, aliases, {std::string(output), std::string(input), false});
 }
-
 KernelDeclaration& KernelDeclaration::updates(std::string_view output, std::string_view input) {
-    aliases.push_back({std::string(output), std::string(input), true});
-    return *this;
+    return detail::add(*this, aliases, {std::string(output), std::string(input), true});
 }
-
 KernelDeclaration& KernelDeclaration::takes_mask() {
-    takes_output_mask = true;
-    return *this;
+    return detail::set(*this, takes_output_mask, true);
 }
-
 KernelDeclaration& KernelDeclaration::not_deterministic() {
-    determinism = Determinism::varies;
-    return *this;
+    return detail::set(*this, determinism, Determinism::varies);
 }
-
 KernelDeclaration& KernelDeclaration::may_refuse() {
-    may_refuse_problems = true;
-    return *this;
+    return detail::set(*this, may_refuse_problems, true);
 }
-
 KernelDeclaration& KernelDeclaration::needs(WhyAbsent why) {
-    why_absent = why;
-    return *this;
+    return detail::set(*this, why_absent, why);
 }
-
 KernelDeclaration& KernelDeclaration::yardstick(std::string_view name) {
-    yardstick_name = std::string(name);
-    return *this;
+    return detail::set(*this, yardstick_name, std::string(name));
 }
-
 KernelDeclaration& KernelDeclaration::up_to_elements(std::int64_t elements) {
-    most_elements = elements;
-    return *this;
+    return detail::set(*this, most_elements, elements);
 }
-
 KernelDeclaration& KernelDeclaration::with(void (*declare)(KernelDeclaration&)) {
     declare(*this);
     return *this;
 }
-
 KernelDeclaration& KernelDeclaration::costs(LaunchCost cost) {
-    launch_cost = cost;
-    return *this;
+    return detail::set(*this, launch_cost, cost);
 }
 
 }  // namespace gradverify

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/registry/layout.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <numeric>
@@ -21,7 +23,7 @@ std::vector<std::string> names_of(const std::vector<AxisOrder>& orders) {
     return names;
 }
 
-/// Of "dx" itself, then of x; null when nothing is declared.
+/// What is declared of "dx" itself, else of x; null when nothing is.
 const LayoutSupport* support_of(const Operator& op, const KernelDeclaration& kernel,
                                 std::string_view tensor) {
     for (const std::string_view name : {tensor, std::string_view(op.tensor_named(tensor).name)}) {
@@ -41,8 +43,8 @@ const AxisOrder* find_order(const TensorSpec& spec, const std::string& name) {
 
 std::string why_no_order(const TensorSpec& spec, const std::string& name) {
     const auto known = names_of(spec.orders);
-    return spec.name + " has no layout '" + name +
-           "'; there are: " + (known.empty() ? "none" : joined(known));
+    return fmt::format("{} has no layout '{}'; there are: {}", spec.name, name,
+                       known.empty() ? "none" : joined(known));
 }
 
 /// The order that a layout means, the kernel's first where it names none; null for row-major.
@@ -130,7 +132,7 @@ bool takes_row_major(const Operator& op, const PassSpec& pass, const KernelDecla
 std::optional<std::string> why_unsupported(const Operator& op, const PassSpec& pass,
                                            const KernelDeclaration& kernel,
                                            const std::string& tensor, const TensorLayout& layout) {
-    const std::string what = "layout=" + tensor + "." + print(layout);
+    const std::string what = fmt::format("layout={}.{}", tensor, print(layout));
     const auto names = pass.tensors();
     if (std::ranges::find(names, tensor) == names.end())
         return what + ", but its tensors are " + joined(names);
@@ -138,10 +140,10 @@ std::optional<std::string> why_unsupported(const Operator& op, const PassSpec& p
     if (!layout.order.empty() && std::ranges::find(orders, layout.order) == orders.end())
         return what + (orders.empty() ? ", but it declares no layouts of it"
                                       : ", but it takes " + joined(orders));
-    if (layout.row_padding > 0 && !takes_any_strides(op, kernel, tensor))
-        return what + ", but it does not declare strided(\"" + tensor + "\")";
-    if (layout.expanded != 0 &&
-        (!takes_any_strides(op, kernel, tensor) || !may_be_expanded(op, pass, tensor)))
+    const bool takes_any = takes_any_strides(op, kernel, tensor);
+    if (layout.row_padding > 0 && !takes_any)
+        return fmt::format("{}, but it does not declare strided(\"{}\")", what, tensor);
+    if (layout.expanded != 0 && !(takes_any && may_be_expanded(op, pass, tensor)))
         return what + ", but only a cotangent that it declares strided() may be expanded";
     return std::nullopt;
 }
@@ -149,13 +151,11 @@ std::optional<std::string> why_unsupported(const Operator& op, const PassSpec& p
 std::string print(const TensorLayout& layout) {
     std::vector<std::string> parts;
     if (!layout.order.empty()) parts.push_back(layout.order);
-    if (layout.row_padding > 0) parts.push_back("pad" + std::to_string(layout.row_padding));
-    if (layout.expanded != 0) {
-        std::string axes;
-        for (int axis = 0; axis < max_tensor_rank; ++axis)
-            if (layout.is_expanded(static_cast<std::size_t>(axis))) axes += std::to_string(axis);
-        parts.push_back("expand" + axes);
-    }
+    if (layout.row_padding > 0) parts.push_back(fmt::format("pad{}", layout.row_padding));
+    if (layout.expanded != 0) parts.emplace_back("expand");
+    for (int axis = 0; axis < max_tensor_rank; ++axis)
+        if (layout.is_expanded(static_cast<std::size_t>(axis)))
+            parts.back() += std::to_string(axis);
     return joined(parts, ".");
 }
 
@@ -165,16 +165,14 @@ TensorLayout parse_layout(std::string_view text) {
         if (part.starts_with("pad")) {
             const auto padding = parse_int(part.substr(3));
             if (!padding || *padding < 1 || *padding > row_padding_maximum)
-                throw std::invalid_argument(std::string(part) +
-                                            " is not pad and a number of "
-                                            "elements in 1.." +
-                                            std::to_string(row_padding_maximum));
+                throw std::invalid_argument(fmt::format(
+                    "{} is not pad and a number of elements in 1..{}", part, row_padding_maximum));
             layout.row_padding = static_cast<int>(*padding);
         } else if (part.starts_with("expand")) {
             for (const char axis : part.substr(6)) {
                 if (axis < '0' || axis >= '0' + max_tensor_rank)
-                    throw std::invalid_argument(std::string(part) +
-                                                " is not expand and axes such as 02");
+                    throw std::invalid_argument(
+                        fmt::format("{} is not expand and axes such as 02", part));
                 layout.expanded |= std::uint32_t{1} << (axis - '0');
             }
             if (layout.expanded == 0)
@@ -182,8 +180,8 @@ TensorLayout parse_layout(std::string_view text) {
         } else if (!part.empty() && layout.order.empty()) {
             layout.order = part;
         } else {
-            throw std::invalid_argument("'" + std::string(text) +
-                                        "' is not a layout such as nhwc.pad1.expand02");
+            throw std::invalid_argument(
+                fmt::format("'{}' is not a layout such as nhwc.pad1.expand02", text));
         }
     }
     return layout;
@@ -198,8 +196,9 @@ std::vector<std::string> mistakes_in_layouts(const KernelDeclaration& kernel, co
             return name == support.tensor || op.tensor_named(name).name == support.tensor;
         });
         if (concerned == names.end()) {
-            mistakes.push_back("a layout of '" + support.tensor +
-                               "' needs a tensor of the pass; there are " + joined(names));
+            mistakes.push_back(
+                fmt::format("a layout of '{}' needs a tensor of the pass; there are {}",
+                            support.tensor, joined(names)));
             continue;
         }
         const TensorSpec& spec = op.tensor_named(support.tensor);
@@ -210,8 +209,8 @@ std::vector<std::string> mistakes_in_layouts(const KernelDeclaration& kernel, co
         for (const std::string& tensor : {alias.output, alias.input}) {
             if (!op.find_tensor(tensor)) continue;
             if (orders_of(op, kernel, tensor).size() > 1 || takes_any_strides(op, kernel, tensor))
-                mistakes.push_back(tensor +
-                                   " may lie where another tensor does, so it has one layout");
+                mistakes.push_back(fmt::format(
+                    "{} may lie where another tensor does, so it has one layout", tensor));
         }
     return mistakes;
 }

@@ -65,6 +65,13 @@ TEST_CASE("strides follow the order of the axes, padded rows and expanded axes")
     CHECK(strides(kernel, "dy", "hwn.pad1.expand0") == Strides{0, 10, 2});
     CHECK_THROWS_WITH_AS(strides(kernel, "dx", "wide"),
                          "x has no layout 'wide'; there are: nhw, hwn", std::invalid_argument);
+    // What lies beyond a tensor's axes changes no stride.
+    CHECK(strides(kernel, "dx", "expand3") == Strides{15, 5, 1});
+    const Operator plain = toy_operator();
+    CHECK(strides_of(plain, of_gradient(), "x", {2, 3}, {}) == Strides{3, 1});
+    CHECK(strides_of(plain, of_gradient(), "w", {}, {.row_padding = 1}).empty());
+    CHECK_THROWS_WITH(strides_of(plain, of_gradient(), "w", {1}, {.order = "nhw"}),
+                      "w has no layout 'nhw'; there are: none");
 }
 
 TEST_CASE("a kernel's first layout is the one it is given, its gradients' as well") {
@@ -86,6 +93,8 @@ TEST_CASE("a kernel's first layout is the one it is given, its gradients' as wel
     CHECK(takes_row_major(op, gradient(op), of_gradient().strided("dy")));
     CHECK(print_layouts(any, op, gradient(op)) == "dy: any strides; dx: hwn or nhw");
     CHECK(print_layouts(of_gradient(), op, gradient(op)).empty());
+    CHECK(print_layouts(of_gradient().layout("x", "hwn"), op, gradient(op)) == "dx: hwn");
+    CHECK(print_layouts(of_gradient().layout("x", "nhw"), op, gradient(op)).empty());
 }
 
 TEST_CASE("a kernel says why it must not be given a layout") {
@@ -101,25 +110,48 @@ TEST_CASE("a kernel says why it must not be given a layout") {
         CHECK(why(kernel, tensor, "expand0") ==
               "layout=" + std::string(tensor) +
                   ".expand0, but only a cotangent that it declares strided() may be expanded");
+    // Several orders are no strides.
+    const KernelDeclaration orders =
+        of_gradient().layout_of("x", {"nhw", "hwn"}).layout_of("y", {"nhw", "hwn"});
+    CHECK(why(orders, "dx", "hwn") == "");
+    CHECK(contains(why(orders, "dx", "pad1"), "does not declare strided"));
+    CHECK(contains(why(orders, "dy", "expand0"), "only a cotangent"));
 }
 
 TEST_CASE("a layout prints and parses as one word") {
-    for (const char* text : {"nhwc", "pad3", "expand02", "nhwc.pad1.expand013"})
-        CHECK(print(parse_layout(text)) == text);
-    CHECK(print(TensorLayout{}) == "");
+    static_assert(max_tensor_rank == 6);
     for (const char* text :
-         {"", "nhwc.nchw", "pad0", "padx", "pad5000", "expand", "expand9", "a..b"})
+         {"nhwc", "pad3", "pad4096", "expand02", "expand5", "nhwc.pad1.expand013"})
+        CHECK(print(parse_layout(text)) == text);
+    CHECK(parse_layout("expand02").expanded == 5u);
+    CHECK(print(TensorLayout{}) == "");
+    CHECK(print({.expanded = (1u << max_tensor_rank) | 1u}) == "expand0");
+    for (const char* text : {"", "nhwc.nchw", "pad0", "padx", "pad4097", "expand", "expand6",
+                             "expand/", "expand:", "a..b"})
         CHECK_THROWS_AS(parse_layout(text), std::invalid_argument);
 }
 
 TEST_CASE("layouts that an operator does not have, and those of two tensors in one, are refused") {
-    CHECK(complaint(of_gradient().layout("x", "hwn").strided("w")) == "");
-    CHECK(contains(complaint(of_gradient().layout("x", "wide")),
-                   "x has no layout 'wide'; there are: nhw, hwn"));
-    CHECK(contains(complaint(of_gradient().strided("b")),
-                   "a layout of 'b' needs a tensor of the pass; there are dy, w, dx"));
-    CHECK(contains(complaint(of_gradient().in_place("dx", "dy").strided("x")),
-                   "dx may lie where another tensor does, so it has one layout"));
+    const char* shared = "may lie where another tensor does, so it has one layout";
+    struct Declared {
+        KernelDeclaration kernel;
+        const char* says;
+    };
+    for (const Declared& wrong :
+         {Declared{of_gradient().layout("x", "wide"),
+                   "x has no layout 'wide'; there are: nhw, hwn"},
+          {of_gradient().layout("w", "nhw"), "w has no layout 'nhw'; there are: none"},
+          {of_gradient().strided("b"),
+           "a layout of 'b' needs a tensor of the pass; there are dy, w, dx"},
+          {of_gradient().in_place("dx", "dy").strided("x"), shared},
+          {of_gradient().layout_of("x", {"nhw", "hwn"}).in_place("dx", "dy"), shared},
+          {of_gradient().strided("w").in_place("dx", "w"), shared},
+          {of_gradient().in_place("dx", "z"), "needs an output and an input of the pass"}})
+        CHECK(contains(complaint(wrong.kernel), wrong.says));
+    for (const KernelDeclaration& right :
+         {of_gradient().layout("x", "hwn").strided("w"), of_gradient().layout("dx", "hwn"),
+          of_gradient().layout("x", "hwn").in_place("dx", "dy")})
+        CHECK_FALSE(contains(complaint(right), "layout"));
 }
 
 TEST_CASE("the layouts of a case are part of it") {
@@ -141,53 +173,4 @@ TEST_CASE("the layouts of a case are part of it") {
     CHECK(wrong("dx") == "case: layout=dx: 'dx' is not a tensor and its layout, as x.nhwc");
     CHECK(wrong("dx.hwn+dx.pad1") == "case: layout=dx.hwn+dx.pad1: dx stands twice");
     CHECK(contains(wrong("dx.pad0"), "pad0 is not pad and a number of elements in 1..4096"));
-}
-
-TEST_CASE("what lies beyond a tensor's axes changes no stride") {
-    const KernelDeclaration kernel = of_gradient().strided("x");
-    const Operator op = toy_with_orders(), plain = toy_operator();
-    CHECK(row_major_strides({2, 3}) == Strides{3, 1});
-    CHECK(strides_of(plain, of_gradient(), "x", {2, 3}, {}) == Strides{3, 1});
-    CHECK(strides_of(op, kernel, "dx", {2, 3, 5}, {.expanded = 8}) == Strides{15, 5, 1});
-    CHECK(strides_of(plain, of_gradient(), "w", {}, {.row_padding = 1}).empty());
-    CHECK(print({.expanded = (1u << max_tensor_rank) | 1u}) == "expand0");
-    CHECK_THROWS_WITH(strides_of(plain, of_gradient(), "w", {1}, {.order = "nhw"}),
-                      "w has no layout 'nhw'; there are: none");
-}
-
-TEST_CASE("paddings and axes are read up to their ends, and refused beyond") {
-    CHECK(parse_layout("pad4096").row_padding == 4096);
-    CHECK_THROWS(parse_layout("pad4097"));
-    CHECK(parse_layout("expand02").expanded == 5u);
-    for (const char* axis : {"/", ":"})
-        CHECK_THROWS_WITH(parse_layout(std::string("expand") + axis),
-                          doctest::Contains("is not expand and axes such as 02"));
-    const std::string beyond(1, static_cast<char>('0' + max_tensor_rank));
-    CHECK_THROWS(parse_layout("expand" + beyond));
-}
-
-TEST_CASE("several orders are no strides: neither padded nor expanded") {
-    const KernelDeclaration orders =
-        of_gradient().layout_of("x", {"nhw", "hwn"}).layout_of("y", {"nhw", "hwn"});
-    CHECK(why(orders, "dx", "hwn") == "");
-    CHECK(why(orders, "dx", "pad1").find("does not declare strided") != std::string::npos);
-    CHECK(why(orders, "dy", "expand0").find("only a cotangent") != std::string::npos);
-    const Operator op = toy_with_orders();
-    CHECK(print_layouts(of_gradient().layout_of("x", {"nhw", "hwn"}), op, gradient(op)) ==
-          "dx: nhw or hwn");
-    CHECK(print_layouts(of_gradient().layout("x", "hwn"), op, gradient(op)) == "dx: hwn");
-    CHECK(print_layouts(of_gradient().layout("x", "nhw"), op, gradient(op)) == "");
-}
-
-TEST_CASE("a layout may be named after the gradient, and a tensor that shares a place has one") {
-    const auto says = [](const KernelDeclaration& kernel, const char* part) {
-        return complaint(kernel).find(part) != std::string::npos;
-    };
-    CHECK_FALSE(says(of_gradient().layout("dx", "hwn"), "needs a tensor of the pass"));
-    CHECK(says(of_gradient().layout("w", "nhw"), "w has no layout 'nhw'; there are: none"));
-    const char* shared = "may lie where another tensor does, so it has one layout";
-    CHECK(says(of_gradient().layout_of("x", {"nhw", "hwn"}).in_place("dx", "dy"), shared));
-    CHECK(says(of_gradient().strided("w").in_place("dx", "w"), shared));
-    CHECK_FALSE(says(of_gradient().layout("x", "hwn").in_place("dx", "dy"), shared));
-    CHECK(says(of_gradient().in_place("dx", "z"), "needs an output and an input of the pass"));
 }

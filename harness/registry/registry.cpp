@@ -3,9 +3,12 @@
 // wrong is said at once.
 #include "harness/registry/registry.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <iterator>
 #include <stdexcept>
 #include <utility>
 
@@ -19,7 +22,7 @@ namespace gradverify {
 namespace {
 
 std::string place_of(const KernelDeclaration& declaration) {
-    return declaration.file + ":" + std::to_string(declaration.line);
+    return fmt::format("{}:{}", declaration.file, declaration.line);
 }
 
 std::string file_name(const KernelDeclaration& declaration) {
@@ -35,18 +38,12 @@ bool is_name(std::string_view name) {
     return !name.empty() && std::ranges::all_of(name, allowed);
 }
 
-std::vector<std::string> names_of(const std::vector<Feature>& features) {
+/// `forward, grad_x`, or `none`.
+template <class Named>
+std::string print_names(const std::vector<Named>& all) {
     std::vector<std::string> names;
-    names.reserve(features.size());
-    for (const Feature& feature : features) names.push_back(feature.name);
-    return names;
-}
-
-std::vector<std::string> names_of(const std::vector<PassSpec>& passes) {
-    std::vector<std::string> names;
-    names.reserve(passes.size());
-    for (const PassSpec& pass : passes) names.push_back(pass.name);
-    return names;
+    for (const Named& one : all) names.push_back(one.name);
+    return names.empty() ? "none" : joined(names);
 }
 
 /// Why the operator's problem for benchmarks is none; empty when it is one, or none is declared.
@@ -90,8 +87,8 @@ std::vector<std::string> Kernel::conditions() const {
         conditions.push_back(constraint.print());
     if (declared.predicate) conditions.push_back(declared.predicate_text);
     if (declared.most_elements)
-        conditions.push_back("tensors of at most " + std::to_string(*declared.most_elements) +
-                             " elements");
+        conditions.push_back(
+            fmt::format("tensors of at most {} elements", *declared.most_elements));
     if (!declared.accepts_empty) conditions.emplace_back("no empty tensors");
     return conditions;
 }
@@ -107,8 +104,10 @@ std::optional<std::string> Kernel::why_unsupported(const Problem& problem) const
     if (declared.most_elements)
         for (const std::string& tensor : pass->tensors())
             if (element_count(op->sizes_of(tensor, problem)) > *declared.most_elements)
-                return "needs tensors of at most " + std::to_string(*declared.most_elements) +
-                       " elements (up_to_elements() is declared); " + tensor + " has more";
+                return fmt::format(
+                    "needs tensors of at most {} elements (up_to_elements() is declared); {} has "
+                    "more",
+                    *declared.most_elements, tensor);
     if (!declared.accepts_empty && op->is_empty(problem))
         return "needs a problem whose tensors have elements (with_empty_problems() is not "
                "declared)";
@@ -144,50 +143,52 @@ class Resolver {
 
     void resolve(KernelDeclaration& declaration) {
         const std::string name = declaration.full_name();
-        const auto wrong = [&](const std::string& what) {
+        const auto wrong = [&]<class... Values>(fmt::format_string<Values...> what,
+                                                Values&&... values) {
             const std::string error =
-                "kernel " + name + " (" + place_of(declaration) + "): " + what;
+                fmt::format("kernel {} ({}): {}", name, place_of(declaration),
+                            fmt::format(what, std::forward<Values>(values)...));
             // What is compiled for two devices has its mistakes twice.
             if (std::ranges::find(errors, error) == errors.end()) errors.push_back(error);
         };
         if (!is_name(declaration.variant))
-            return wrong("a variant's name holds letters, digits, '_', '-' and '.', not '" +
-                         declaration.variant + "'");
+            return wrong("a variant's name holds letters, digits, '_', '-' and '.', not '{}'",
+                         declaration.variant);
         const Operator* op = registry_.find_operator(declaration.operator_name);
         if (!op)
-            return wrong("there is no operator '" + declaration.operator_name + "'; there are: " +
-                         (operator_names_.empty() ? "none" : joined(operator_names_)));
+            return wrong("there is no operator '{}'; there are: {}", declaration.operator_name,
+                         operator_names_.empty() ? "none" : joined(operator_names_));
         if (!op->mistakes.empty()) return;  // said once, for the operator
         const PassSpec* pass = op->find_pass(declaration.pass_name);
         if (!pass)
-            return wrong("operator " + op->name + " has no pass '" + declaration.pass_name +
-                         "'; it has: " + joined(names_of(op->passes)));
+            return wrong("operator {} has no pass '{}'; it has: {}", op->name,
+                         declaration.pass_name, print_names(op->passes));
         for (const std::string& feature : declaration.features)
             if (std::ranges::find(op->features, feature, &Feature::name) == op->features.end())
-                wrong("there is no feature '" + feature + "' of " + op->name + "; there are: " +
-                      (op->features.empty() ? "none" : joined(names_of(op->features))));
+                wrong("there is no feature '{}' of {}; there are: {}", feature, op->name,
+                      print_names(op->features));
         if (declaration.ranks && (declaration.ranks->least > declaration.ranks->most ||
                                   !op->space.ranks().contains(declaration.ranks->least) ||
                                   !op->space.ranks().contains(declaration.ranks->most)))
-            wrong("spatial_axes(" + std::to_string(declaration.ranks->least) + ", " +
-                  std::to_string(declaration.ranks->most) + ") must lie within those of " +
-                  op->name + ": " + op->space.ranks().print());
+            wrong("spatial_axes({}, {}) must lie within those of {}: {}", declaration.ranks->least,
+                  declaration.ranks->most, op->name, op->space.ranks().print());
         else
             complete(declaration, *op);
         try {
             check_names(declaration.constraints, op->space,
                         declaration.ranks.value_or(op->space.ranks()));
         } catch (const std::invalid_argument& unknown) {
-            wrong(unknown.what());
+            wrong("{}", unknown.what());
         }
         const auto has = [](const std::vector<std::string>& tensors, const std::string& tensor) {
             return std::ranges::find(tensors, tensor) != tensors.end();
         };
         for (const Alias& alias : declaration.aliases)
             if (!has(pass->outputs, alias.output) || !has(pass->inputs, alias.input))
-                wrong("in_place(\"" + alias.output + "\", \"" + alias.input +
-                      "\") needs an output and an input of the pass; its outputs are " +
-                      joined(pass->outputs) + ", its inputs " + joined(pass->inputs));
+                wrong(
+                    "in_place(\"{}\", \"{}\") needs an output and an input of the pass; its "
+                    "outputs are {}, its inputs {}",
+                    alias.output, alias.input, joined(pass->outputs), joined(pass->inputs));
         if (declaration.accepts_invalid_indices &&
             std::ranges::none_of(pass->inputs, [&](const std::string& input) {
                 return op->tensor_named(input).may_be_invalid;
@@ -201,9 +202,9 @@ class Resolver {
             !(*declaration.norm_wise_growth >= 1.0 && std::isfinite(*declaration.norm_wise_growth)))
             wrong("norm_wise(growth) needs a finite growth of at least 1");
         for (const std::string& mistake : mistakes_in_types(declaration, *op, *pass))
-            wrong(mistake);
+            wrong("{}", mistake);
         for (const std::string& mistake : mistakes_in_layouts(declaration, *op, *pass))
-            wrong(mistake);
+            wrong("{}", mistake);
         Kernel& kernel = kernels[name];
         kernel.name = name;
         kernel.op = op;
@@ -227,9 +228,9 @@ class Resolver {
 
     void enter(Kernel& kernel, const KernelDeclaration& declaration) {
         const auto clash = [&](const std::string& how, const KernelDeclaration& first) {
-            errors.push_back("kernel " + kernel.name + " is registered twice" + how + ": " +
-                             place_of(first) + " and " + place_of(declaration) +
-                             "; give one of them another variant name");
+            errors.push_back(fmt::format(
+                "kernel {} is registered twice{}: {} and {}; give one of them another variant name",
+                kernel.name, how, place_of(first), place_of(declaration)));
         };
         if (const auto first = kernel.by_device.find(declaration.device);
             first != kernel.by_device.end())
@@ -253,13 +254,13 @@ void Registry::check() {
     Resolver resolver(*this, operator_names);
     for (const auto& declaration : declarations_) resolver.resolve(*declaration);
     for (const auto& op : operators_) {
-        for (const std::string& mistake : op->mistakes)
-            resolver.errors.push_back("operator " + op->name + ": " + mistake);
+        std::vector<std::string> mistakes = op->mistakes;
         if (const std::string why = mistake_in_benchmark(*op); !why.empty())
-            resolver.errors.push_back("operator " + op->name + ": " + why);
-        if (!op->mistakes.empty()) continue;
-        for (const std::string& mistake : mistakes_in_separable(*op))
-            resolver.errors.push_back("operator " + op->name + ": " + mistake);
+            mistakes.push_back(why);
+        if (op->mistakes.empty())
+            std::ranges::copy(mistakes_in_separable(*op), std::back_inserter(mistakes));
+        for (const std::string& mistake : mistakes)
+            resolver.errors.push_back(fmt::format("operator {}: {}", op->name, mistake));
     }
     if (!resolver.errors.empty()) throw std::invalid_argument(joined(resolver.errors, "\n"));
     kernels_.clear();

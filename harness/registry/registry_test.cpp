@@ -64,45 +64,82 @@ TEST_CASE("a kernel that needs what this machine lacks is there, but on no devic
     CHECK(lost.why_absent == "no libvendor.so.1");
     CHECK(lost.why_not_on("cpu") == "can't run on this machine: no libvendor.so.1");
     CHECK(lost.why_not_on("cuda") == "is not built for the device cuda");
-    CHECK(complaint({toy_kernel("lost").needs([] { return std::string("gone"); }),
-                     at(toy_kernel("lost"), "b.cu", 90)})
-              .starts_with("kernel toy.forward/lost is registered twice for cpu"));
 }
 
-TEST_CASE("a name registered twice is an error that names both places") {
-    CHECK(complaint({at(toy_kernel("plain"), "a.cu", 3), at(toy_kernel("plain"), "b.cu", 90)}) ==
+TEST_CASE("a mistake in a registration is said with its place and what is right") {
+    const auto named = [](const char* op, const char* pass) {
+        KernelDeclaration kernel = toy_kernel("plain");
+        kernel.operator_name = op;
+        kernel.pass_name = pass;
+        return kernel;
+    };
+    const auto plain = [] { return toy_kernel("plain"); };
+    struct Mistaken {
+        KernelDeclaration kernel;
+        const char* says;
+    };
+    const char* const saturates = "saturates() needs a result of 8 bits; say which by storage()";
+    const char* const tensor_cores =
+        "on_tensor_cores() sums in f64 only where all tensors are of f64: there are no tensor "
+        "cores "
+        "for wider sums of narrower factors";
+    const char* const growth = "norm_wise(growth) needs a finite growth of at least 1";
+    const Mistaken table[] = {
+        {named("tyo", "forward"), "there is no operator 'tyo'; there are: toy"},
+        {named("toy", "grad_y"), "operator toy has no pass 'grad_y'; it has: forward, grad_x"},
+        {plain().storage(DType::i32),
+         "storage() needs f8e4m3, f8e5m2, f16, bf16, f32 or f64, not i32"},
+        {plain().accumulates_in(DType::i64),
+         "accumulates_in() needs f16, bf16, f32 or f64, not i64"},
+        {plain().accumulates_in(DType::f8e4m3),
+         "accumulates_in() needs f16, bf16, f32 or f64, not f8e4m3"},
+        {plain().storage("x", DType::i64),
+         "storage(\"x\") needs f8e4m3, f8e5m2, f16, bf16, f32 or f64, not i64"},
+        {plain().storage("z", DType::f16),
+         "storage(\"z\") needs a floating tensor of the pass; there are x, w, y"},
+        {plain().storage("x", DType::f16).in_place("y", "x"),
+         "y lies where x does, but their types are f32 and f16; name both in storage()"},
+        {plain().saturates(), saturates},
+        {plain().storage("x", DType::f8e4m3).saturates(), saturates},
+        {plain().accumulates_in(DType::f64).on_tensor_cores(), tensor_cores},
+        {plain().storage(DType::f64).storage("x", DType::f32).on_tensor_cores(), tensor_cores},
+        {plain().norm_wise(0.5), growth},
+        {plain().norm_wise(-81.0), growth},
+        {plain().norm_wise(HUGE_VAL), growth},
+        {plain().norm_wise(std::nan("")), growth},
+        {plain().up_to_elements(0), "up_to_elements(N) needs an N of at least 1"},
+        {plain().with_invalid_indices(),
+         "with_invalid_indices() needs an input of the pass that the operator declares with "
+         "or_invalid()"},
+    };
+    for (const Mistaken& one : table) {
+        // What is compiled for two devices has its mistakes once.
+        KernelDeclaration again = one.kernel;
+        again.device = "cuda";
+        CHECK(complaint({one.kernel, again}) ==
+              "kernel " + one.kernel.full_name() + " (kernels/plain.cu:7): " + one.says);
+    }
+    for (const KernelDeclaration& right :
+         {plain().storage("x", DType::f16).storage(DType::f64),
+          plain().storage("y", DType::f8e4m3).saturates(), plain().norm_wise(1.0),
+          plain().storage(DType::f64).on_tensor_cores(),
+          plain().storage(DType::bf16).on_tensor_cores()})
+        CHECK(complaint({right}).empty());
+    Registry empty;
+    empty.add(plain());
+    CHECK(contains(refusal([&] { empty.check(); }), "there is no operator 'toy'; there are: none"));
+}
+
+TEST_CASE("a name registered twice, or in two files, is an error that names both places") {
+    const auto first = at(toy_kernel("plain"), "a.cu", 3);
+    CHECK(complaint({first, at(toy_kernel("plain"), "b.cu", 90)}) ==
           "kernel toy.forward/plain is registered twice for cpu: a.cu:3 and b.cu:90; give one of "
           "them another variant name");
-}
-
-TEST_CASE("one name in two files is an error even when they are for different devices") {
-    CHECK(complaint(
-              {at(toy_kernel("plain"), "a.cu", 3), at(toy_kernel("plain", "cuda"), "b.cu", 90)}) ==
+    CHECK(complaint({first, at(toy_kernel("plain", "cuda"), "b.cu", 90)}) ==
           "kernel toy.forward/plain is registered twice: a.cu:3 and b.cu:90; give one of them "
           "another variant name");
     // One file compiled for both devices, seen through two paths.
-    CHECK(complaint({at(toy_kernel("plain"), "/build/a.cu", 3),
-                     at(toy_kernel("plain", "cuda"), "/source/a.cu", 3)})
-              .empty());
-}
-
-TEST_CASE("an unknown operator is an error that lists the operators") {
-    KernelDeclaration kernel = toy_kernel("plain");
-    kernel.operator_name = "tyo";
-    CHECK(complaint({kernel}) ==
-          "kernel tyo.forward/plain (kernels/plain.cu:7): there is no operator 'tyo'; there are: "
-          "toy");
-    Registry registry;
-    registry.add(kernel);
-    CHECK(contains(refusal([&] { registry.check(); }), "there are: none"));
-}
-
-TEST_CASE("an unknown pass is an error that lists the operator's passes") {
-    KernelDeclaration kernel = toy_kernel("plain");
-    kernel.pass_name = "grad_y";
-    CHECK(complaint({kernel}) ==
-          "kernel toy.grad_y/plain (kernels/plain.cu:7): operator toy has no pass 'grad_y'; it "
-          "has: forward, grad_x");
+    CHECK(complaint({first, at(toy_kernel("plain", "cuda"), "/source/a.cu", 3)}).empty());
 }
 
 TEST_CASE("an unknown parameter in a constraint names the kernel, the place and the parameters") {
@@ -115,69 +152,9 @@ TEST_CASE("an unknown parameter in a constraint names the kernel, the place and 
     CHECK(contains(other, "n, in"));
 }
 
-TEST_CASE("types that a tensor or an accumulator can't have are errors that say what is right") {
-    const std::string prefix = "kernel toy.forward/plain (kernels/plain.cu:7): ";
-    CHECK(complaint({toy_kernel("plain").storage(DType::i32)}) ==
-          prefix + "storage() needs f8e4m3, f8e5m2, f16, bf16, f32 or f64, not i32");
-    CHECK(complaint({toy_kernel("plain").accumulates_in(DType::i64)}) ==
-          prefix + "accumulates_in() needs f16, bf16, f32 or f64, not i64");
-    CHECK(complaint({toy_kernel("plain").accumulates_in(DType::f8e4m3)}) ==
-          prefix + "accumulates_in() needs f16, bf16, f32 or f64, not f8e4m3");
-    CHECK(complaint({toy_kernel("plain").storage("x", DType::i64)}) ==
-          prefix + "storage(\"x\") needs f8e4m3, f8e5m2, f16, bf16, f32 or f64, not i64");
-    CHECK(complaint({toy_kernel("plain").storage("z", DType::f16)}) ==
-          prefix + "storage(\"z\") needs a floating tensor of the pass; there are x, w, y");
-    CHECK(complaint({toy_kernel("plain").storage("x", DType::f16).in_place("y", "x")}) ==
-          prefix + "y lies where x does, but their types are f32 and f16; name both in storage()");
-    CHECK(complaint({toy_kernel("plain").storage("x", DType::f16).storage(DType::f64)}).empty());
-}
-
-TEST_CASE("what saturates is a result of 8 bits") {
-    const std::string wrong =
-        "kernel toy.forward/plain (kernels/plain.cu:7): saturates() needs a result of 8 bits; say "
-        "which by storage()";
-    CHECK(complaint({toy_kernel("plain").saturates()}) == wrong);
-    CHECK(complaint({toy_kernel("plain").storage("x", DType::f8e4m3).saturates()}) == wrong);
-    CHECK(complaint({toy_kernel("plain").storage("y", DType::f8e4m3).saturates()}).empty());
-}
-
-TEST_CASE("a mistake of a kernel for two devices is said once") {
-    CHECK(complaint(
-              {toy_kernel("plain", "cpu").saturates(), toy_kernel("plain", "cuda").saturates()}) ==
-          "kernel toy.forward/plain (kernels/plain.cu:7): saturates() needs a result of 8 bits; "
-          "say which by storage()");
-}
-
-TEST_CASE("tensor cores sum in double where all is double, or it is an error") {
-    const std::string wrong =
-        "kernel toy.forward/plain (kernels/plain.cu:7): on_tensor_cores() sums in f64 only where "
-        "all tensors are of f64: there are no tensor cores for wider sums of narrower factors";
-    CHECK(complaint({toy_kernel("plain").accumulates_in(DType::f64).on_tensor_cores()}) == wrong);
-    CHECK(
-        complaint(
-            {toy_kernel("plain").storage(DType::f64).storage("x", DType::f32).on_tensor_cores()}) ==
-        wrong);
-    CHECK(complaint({toy_kernel("plain").storage(DType::f64).on_tensor_cores()}).empty());
-    CHECK(complaint({toy_kernel("plain").storage(DType::bf16).on_tensor_cores()}).empty());
-}
-
-TEST_CASE("the growth of a norm-wise bound is a number from 1 on") {
-    for (const double growth : {0.5, -81.0, HUGE_VAL, std::nan("")})
-        CHECK(complaint({toy_kernel("plain").norm_wise(growth)}) ==
-              "kernel toy.forward/plain (kernels/plain.cu:7): norm_wise(growth) needs a finite "
-              "growth of at least 1");
-    CHECK(complaint({toy_kernel("plain").norm_wise(1.0)}).empty());
-}
-
-TEST_CASE("invalid indices are for passes that take some") {
-    CHECK(complaint({toy_kernel("plain").with_invalid_indices()}) ==
-          "kernel toy.forward/plain (kernels/plain.cu:7): with_invalid_indices() needs an input of "
-          "the pass that the operator declares with or_invalid()");
-}
-
 namespace {
 
-/// `toy` of one axis or two, of which ordinary kernels take two, square ones.
+/// `toy` with one axis or two; ordinary kernels take two.
 Operator toy_with_features() {
     Operator op = toy_operator();
     op.usual_ranks = RankRange{2, 2};
@@ -252,11 +229,10 @@ TEST_CASE("a variant's name that can't stand in a printed case is refused") {
 }
 
 TEST_CASE("everything that is wrong is said at once, a line each") {
-    KernelDeclaration unknown = toy_kernel("one");
-    unknown.operator_name = "tyo";
-    const std::string text = complaint({unknown, toy_kernel("two").where("k", equals(1)),
-                                        toy_kernel("three"), toy_kernel("three")});
-    CHECK(contains(text, "there is no operator 'tyo'"));
+    const std::string text =
+        complaint({toy_kernel("one").saturates(), toy_kernel("two").where("k", equals(1)),
+                   toy_kernel("three"), toy_kernel("three")});
+    CHECK(contains(text, "saturates() needs a result of 8 bits"));
     CHECK(contains(text, "\nkernel toy.forward/two (kernels/two.cu:7): "));
     CHECK(contains(text, "\nkernel toy.forward/three is registered twice"));
 }
@@ -288,11 +264,13 @@ TEST_CASE("a kernel says why it must not be given a problem") {
         return p.scalar("n") != 3;
     }));
     registry.add(toy_kernel("empty").with_empty_problems());
+    registry.add(toy_kernel("small").up_to_elements(100));
     registry.check();
+    const auto kernel = [&](const char* variant) -> const Kernel& {
+        return *registry.find_kernel(std::string("toy.forward/") + variant);
+    };
     const auto why = [&](const char* variant, const char* problem) {
-        return registry.find_kernel(std::string("toy.forward/") + variant)
-            ->why_unsupported(Problem::parse(op.space, problem))
-            .value_or("");
+        return kernel(variant).why_unsupported(Problem::parse(op.space, problem)).value_or("");
     };
     CHECK(why("plain", "in=4") == "");
     CHECK(why("plain", "in=5") == "needs 1 <= in <= 4");
@@ -300,6 +278,10 @@ TEST_CASE("a kernel says why it must not be given a problem") {
     CHECK(why("plain", "n=0,in=4") ==
           "needs a problem whose tensors have elements (with_empty_problems() is not declared)");
     CHECK(why("empty", "n=0,in=4") == "");
+    CHECK(why("small", "n=10,in=10") == "");
+    CHECK(why("small", "n=10,in=11") ==
+          "needs tensors of at most 100 elements (up_to_elements() is declared); x has more");
+    CHECK(kernel("small").conditions().front() == "tensors of at most 100 elements");
 }
 
 TEST_CASE("a problem with more elements than any machine holds is invalid, without overflow") {
@@ -314,21 +296,4 @@ TEST_CASE("a problem with more elements than any machine holds is invalid, witho
     CHECK(why("n=1073741824,in=1073741824") == refused);
     CHECK(why("n=16,in=1073741824x1073741824") == refused);
     CHECK(why("n=0,in=1073741824x1073741824") == "");
-}
-
-TEST_CASE("a kernel that declares up to how many elements is given no more, and says so") {
-    Registry registry;
-    registry.add(toy_operator());
-    registry.add(toy_kernel("small")).up_to_elements(100);
-    registry.check();
-    const Kernel& kernel = *registry.find_kernel("toy.forward/small");
-    const auto why = [&](const char* problem) {
-        return kernel.why_unsupported(Problem::parse(kernel.op->space, problem)).value_or("");
-    };
-    CHECK(why("n=10,in=10").empty());
-    CHECK(why("n=10,in=11") ==
-          "needs tensors of at most 100 elements (up_to_elements() is declared); x has more");
-    CHECK(kernel.conditions().front() == "tensors of at most 100 elements");
-    CHECK(contains(complaint({toy_kernel("none").up_to_elements(0)}),
-                   "up_to_elements(N) needs an N of at least 1"));
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/registry/tensor_view.hpp"
 
+#include <fmt/format.h>
+
 #include <stdexcept>
-#include <string>
 
 namespace gradverify {
 namespace {
@@ -33,11 +34,11 @@ constexpr const char* cpp_name_of(DType dtype) {
 }  // namespace
 
 void TensorView::require_pairs(DType wanted) const {
-    const std::string is(traits_of(dtype).name), read(traits_of(wanted).name);
     if (dtype != wanted)
-        throw std::invalid_argument("the launcher reads a tensor of " + is + " as pairs of " +
-                                    read + "; name a pair of " + cpp_name_of(dtype) +
-                                    ", or declare .storage(gradverify::DType::" + read + ")");
+        throw std::invalid_argument(
+            fmt::format("the launcher reads a tensor of {0} as pairs of {1}; name a pair of {2}, "
+                        "or declare .storage(gradverify::DType::{1})",
+                        traits_of(dtype).name, traits_of(wanted).name, cpp_name_of(dtype)));
     bool are_pairs = rank > 0 && size(rank - 1) == 2 && stride(rank - 1) == 1;
     for (int axis = 0; axis + 1 < rank; ++axis) are_pairs = are_pairs && stride(axis) % 2 == 0;
     if (!are_pairs)
@@ -47,12 +48,13 @@ void TensorView::require_pairs(DType wanted) const {
 }
 
 void TensorView::refuse(DType wanted) const {
-    const std::string is(traits_of(dtype).name), read(traits_of(wanted).name);
-    throw std::invalid_argument("the launcher reads a tensor of " + is + " as " + read +
-                                "; write as<" + cpp_name_of(dtype) + ">()" +
-                                (is_floating(dtype) && is_floating(wanted)
-                                     ? ", or declare .storage(gradverify::DType::" + read + ")"
-                                     : std::string()));
+    const std::string_view read = traits_of(wanted).name;
+    throw std::invalid_argument(
+        fmt::format("the launcher reads a tensor of {} as {}; write as<{}>(){}",
+                    traits_of(dtype).name, read, cpp_name_of(dtype),
+                    is_floating(dtype) && is_floating(wanted)
+                        ? fmt::format(", or declare .storage(gradverify::DType::{})", read)
+                        : ""));
 }
 
 }  // namespace gradverify

@@ -78,17 +78,26 @@ TEST_CASE("pairs may lie in any order, as long as nothing lies between their num
     CHECK_THROWS_WITH_AS(view.as_pairs<Float2>(), not_in_pairs, std::invalid_argument);
 }
 
-TEST_CASE("pairs of another element type are refused by name") {
+TEST_CASE("a tensor is not read as another element type, nor as pairs of one") {
     float numbers[30] = {};
-    const TensorView view = view_of(numbers, DType::f32);
-    CHECK_THROWS_WITH_AS(view.as_pairs<const Double2>(),
-                         "the launcher reads a tensor of f32 as pairs of f64; name a pair of "
-                         "float, or declare .storage(gradverify::DType::f64)",
-                         std::invalid_argument);
-    CHECK_THROWS_WITH_AS(view_of(numbers, DType::f64).as_pairs<std::complex<float>>(),
-                         "the launcher reads a tensor of f64 as pairs of f32; name a pair of "
-                         "double, or declare .storage(gradverify::DType::f32)",
-                         std::invalid_argument);
+    const TensorView floats = view_of(numbers, DType::f32), doubles = view_of(numbers, DType::f64);
+    const auto refuses = [](const auto& read, const char* text) {
+        CHECK_THROWS_WITH_AS(read(), text, std::invalid_argument);
+    };
+    refuses([&] { floats.as<double>(); },
+            "the launcher reads a tensor of f32 as f64; write as<float>(), or declare "
+            ".storage(gradverify::DType::f64)");
+    refuses([&] { floats.as<const __half>(); },
+            "the launcher reads a tensor of f32 as f16; write as<float>(), or declare "
+            ".storage(gradverify::DType::f16)");
+    refuses([&] { floats.as<std::int32_t>(); },
+            "the launcher reads a tensor of f32 as i32; write as<float>()");
+    refuses([&] { floats.as_pairs<const Double2>(); },
+            "the launcher reads a tensor of f32 as pairs of f64; name a pair of float, or declare "
+            ".storage(gradverify::DType::f64)");
+    refuses([&] { doubles.as_pairs<std::complex<float>>(); },
+            "the launcher reads a tensor of f64 as pairs of f32; name a pair of double, or declare "
+            ".storage(gradverify::DType::f32)");
 }
 
 TEST_CASE("what is no pair of two numbers of one type is told from what is one") {

@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: Apache-2.0
+# Compiles SOURCE with MISTAKE defined, and checks that the compiler says what the source's line
+# `// MISTAKE: text` expects; where there is no such line the source must compile. Called with
+# COMPILER, SOURCE, ROOT, STANDARD and MISTAKE.
+execute_process(
+    COMMAND ${COMPILER} -std=${STANDARD} -D${MISTAKE} -DGRADVERIFY_UNIT_DEVICE="cpu" -I${ROOT}
+        -fsyntax-only ${SOURCE}
+    RESULT_VARIABLE result ERROR_VARIABLE said)
+file(STRINGS ${SOURCE} lines REGEX "^// ${MISTAKE}: ")
+if("${lines}" STREQUAL "")
+    if(NOT result EQUAL 0)
+        message(FATAL_ERROR "${SOURCE} must compile:\n${said}")
+    endif()
+    return()
+endif()
+foreach(line IN LISTS lines)
+    string(REPLACE "// ${MISTAKE}: " "" expected "${line}")
+endforeach()
+string(FIND "${said}" "${expected}" found)
+if(result EQUAL 0 OR found EQUAL -1)
+    message(FATAL_ERROR "the compiler must say\n  ${expected}\nbut said\n${said}")
+endif()
