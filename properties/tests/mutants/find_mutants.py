@@ -4,8 +4,9 @@
 Mutants are found in clang's syntax tree, so that each compiles; what has to be a constant
 expression (an array's length, a table, a case label) is left alone. Operators: comparisons (boundary
 and opposite), arithmetic, minus signs, conditions and parts of conditions (as if true or false),
-numbers (one more, one less; twice for reals), booleans, results, ends of min, max and clamp, abs,
-and statements (dropped). Does not run anything.
+numbers (one more, one less; twice for reals), booleans, results, ends of min and max, and
+statements (dropped). One mutant is on at a time, so each chooses between its own text and the
+original, in which the others lie. Does not run anything.
 """
 
 import dataclasses
@@ -14,28 +15,19 @@ import re
 from clang.cindex import CursorKind, Index, TranslationUnit, TypeKind
 
 NAMESPACE = "::gradverify::mutants::"
+AS_BOOL = "static_cast<bool>({})"
 
 COMPARISONS = {
-    "<": ("less", ("<=", ">=")),
-    "<=": ("less_equal", ("<", ">")),
-    ">": ("greater", (">=", "<=")),
-    ">=": ("greater_equal", (">", "<")),
-    "==": ("equal", ("!=",)),
-    "!=": ("not_equal", ("==",)),
-}
+    "<": ("<=", ">="), "<=": ("<", ">"), ">": (">=", "<="), ">=": (">", "<"), "==": ("!=",),
+    "!=": ("==",),
+}  # fmt: skip
+# None: the left operand alone.
 ARITHMETIC = {
-    "+": ("plus", ("-", None)),  # None: the left operand alone
-    "-": ("minus", ("+", None)),
-    "*": ("times", ("+",)),
-    "/": ("divided_by", ("*",)),
-    "%": ("modulo", ("/",)),
-    "<<": ("shifted_left", (">>",)),
-    ">>": ("shifted_right", ("<<",)),
-    "&": ("bit_and", ("|",)),
-    "|": ("bit_or", ("&",)),
-    "^": ("bit_xor", ("&",)),
-}
-FUNCTIONS = {"max": 2, "min": 2, "clamp": 3, "abs": 1}
+    "+": ("-", None), "-": ("+", None), "*": ("+",), "/": ("*",), "%": ("/",), "<<": (">>",),
+    ">>": ("<<",), "&": ("|",), "|": ("&",), "^": ("&",),
+}  # fmt: skip
+# Functions of two numbers that become one of them.
+FUNCTIONS = {"max", "min"}
 # Without these a program is slower, and the same.
 ONLY_FASTER = {"reserve"}
 # Constants that end a search only when it has taken a tenth of a second: one step more or less is
@@ -52,6 +44,9 @@ FUNCTION_KINDS = {
 }  # fmt: skip
 DECLARATIONS = FUNCTION_KINDS | {
     CursorKind.VAR_DECL, CursorKind.FIELD_DECL, CursorKind.PARM_DECL,
+}  # fmt: skip
+LITERALS = {
+    CursorKind.INTEGER_LITERAL, CursorKind.FLOATING_LITERAL, CursorKind.CXX_BOOL_LITERAL_EXPR,
 }  # fmt: skip
 LOOPS = {CursorKind.WHILE_STMT, CursorKind.DO_STMT, CursorKind.FOR_STMT}
 WRAPPERS = {CursorKind.UNEXPOSED_EXPR, CursorKind.PAREN_EXPR}
@@ -91,7 +86,7 @@ class Finder:
             if c.kind == CursorKind.MACRO_INSTANTIATION and self.is_here(c)
         }  # fmt: skip
         # Text to insert: at an offset, the outermost first before and last behind.
-        self.before, self.behind, self.replaced = [], [], []
+        self.before, self.behind, self.constexprs = [], [], set()
 
     # ---- text
 
@@ -114,21 +109,31 @@ class Finder:
         self.number += 1
         return self.number - 1
 
-    def wrap(self, start, end, prefix, suffix):
-        self.before.append((start, len(self.before), prefix))
-        self.behind.append((end, -len(self.behind), suffix))
+    def choose(self, start, end, edits, kept="{}"):
+        """Mutants of an expression, each with one edit of its text: from, to, new text. What is
+        chosen is kept in a cast."""
+        if not edits:
+            return
+        choices = "("
+        for at, to, new in edits:
+            mutated = kept.format(self.text(start, at) + new + self.text(to, end))
+            choices += f"{NAMESPACE}on({self.add(at, to, new)}) ? {mutated} : "
+        before, behind = kept.split("{}")
+        self.insert(start, end, choices + before, behind + ")")
 
-    def choose(self, start, end, texts):
+    def replace(self, cursor, texts, kept="{}"):
         """Mutants that replace an expression by one of these texts."""
-        prefix = "("
-        for new_text in texts:
-            prefix += f"{NAMESPACE}on({self.add(start, end, new_text)}) ? {new_text} : "
-        self.wrap(start, end, prefix, ")")
+        start, end = span(cursor)
+        self.choose(start, end, [(start, end, text) for text in texts], kept)
+
+    def insert(self, start, end, before, behind=""):
+        self.before.append((start, len(self.before), before))
+        self.behind.append((end, -len(self.behind), behind))
 
     def mutated(self):
         edits = [(at, 1, order, at, new) for at, order, new in self.before]
         edits += [(at, 0, order, at, new) for at, order, new in self.behind]
-        edits += [(start, 2, 0, end, new) for start, end, new in self.replaced]
+        edits += [(start, 2, 0, end, "const") for start, end in self.constexprs]
         result, position = "", 0
         for start, _, _, end, new in sorted(edits):
             result += self.text(position, start) + new
@@ -165,11 +170,16 @@ class Finder:
             cursor.type.get_canonical().kind == TypeKind.CONSTANTARRAY
         ):
             return
+        if kind == CursorKind.FIELD_DECL and any(
+            c.kind == CursorKind.CONSTRUCTOR and is_constexpr(c)
+            for c in cursor.semantic_parent.get_children()
+        ):
+            return
         outer_function = self.function
         if kind in FUNCTION_KINDS:
             if span(cursor) in self.macro_uses:  # its text is the macro's
                 return
-            if any(t.spelling == "constexpr" for t in first_tokens(cursor)):
+            if is_constexpr(cursor):
                 return
             self.function = cursor.spelling
         children = list(cursor.get_children())
@@ -203,9 +213,7 @@ class Finder:
         is_needed = re.compile(rf"[<,]\s*{cursor.spelling}\s*>|\[{cursor.spelling}\]")
         if is_needed.search(self.bytes.decode()):
             return False
-        start, end = span(constexpr[0])
-        if all(start != edit[0] for edit in self.replaced):
-            self.replaced.append((start, end, "const"))
+        self.constexprs.add(span(constexpr[0]))
         return True
 
     def note_last_break(self, switch):
@@ -221,7 +229,7 @@ class Finder:
             return
         start, end = span(cursor)
         number = self.add(start, end, "")
-        self.wrap(start, end, f"GRADVERIFY_MUTANT_DROPS({number}) ", "")
+        self.insert(start, end, f"GRADVERIFY_MUTANT_DROPS({number}) ")
 
     def is_droppable(self, cursor):
         inner = unwrapped(cursor)
@@ -248,34 +256,27 @@ class Finder:
         if len(children) != 2:
             return None
         left, right = children
-        at, operator = self.operator_between(left, right)
+        _, operator = self.operator_between(left, right)
         if operator in ("&&", "||"):
             for operand in children:
                 if self.logical_operator(operand) != operator:
                     self.choose_condition(operand, ("true" if operator == "&&" else "false",))
             return None
         if operator in COMPARISONS:
-            self.comparison(left, at, operator, right)
+            self.exchange(left, right, COMPARISONS[operator])
             return False
         if operator in ARITHMETIC and cursor.type.get_canonical().kind in NUMBERS:
-            name, becomes = ARITHMETIC[operator]
-            self.helper(name, left, at, operator, right, becomes)
+            self.exchange(left, right, ARITHMETIC[operator])
             return operator not in "+-"
         return None
 
-    def comparison(self, left, at, operator, right):
-        name, becomes = COMPARISONS[operator]
-        self.helper(name, left, at, operator, right, becomes)
-
-    def helper(self, name, left, at, operator, right, becomes):
-        end = at + len(operator)
-        (start, left_end), (_, right_end) = span(left), span(right)
-        numbers = [
-            self.add(left_end, right_end, "") if new is None else self.add(at, end, new)
-            for new in becomes
-        ]
-        self.wrap(start, right_end, f"{NAMESPACE}{name}({numbers[0]}, ", ")")
-        self.replaced.append((at, end, ","))
+    def exchange(self, left, right, operators):
+        at, operator = self.operator_between(left, right)
+        (start, left_end), (_, end) = span(left), span(right)
+        self.choose(start, end, [
+            (left_end, end, "") if new is None else (at, at + len(operator), new)
+            for new in operators
+        ])  # fmt: skip
 
     def logical_operator(self, cursor):
         inner = unwrapped(cursor, parentheses=False)
@@ -287,85 +288,55 @@ class Finder:
     def compound(self, cursor, children, parent, literals):
         _, operator = self.operator_between(*children)
         if operator in ("+=", "-=") and cursor.type.get_canonical().kind in NUMBERS:
-            at, _ = self.operator_between(*children)
-            number = self.add(at, at + 2, "-=" if operator == "+=" else "+=")
-            self.wrap(*span(children[1]), f"{NAMESPACE}as_is({number}, ", ")")
-        return None
+            self.exchange(*children, ("-=" if operator == "+=" else "+=",))
 
     def unary(self, cursor, children, parent, literals):
-        start, end = span(cursor)
-        text = self.text(start, end)
-        operand = children[0]
+        text, operand = self.of(cursor), children[0]
         if text.startswith("!") and not text.startswith("!="):
-            number = self.add(start, end, self.of(operand))
-            self.wrap(*span(operand), f"({NAMESPACE}on({number}) != static_cast<bool>(", "))")
-            return None
-        if text.startswith("-") and not text.startswith("--"):
-            if unwrapped(operand).kind in (
-                CursorKind.INTEGER_LITERAL, CursorKind.FLOATING_LITERAL,
-            ):  # fmt: skip
-                return None
-            if cursor.type.get_canonical().kind not in NUMBERS:
-                return None
-            number = self.add(start, end, self.of(operand))
-            self.replaced.append((start, start + 1, ""))
-            self.wrap(start, end, f"{NAMESPACE}negative({number}, ", ")")
-        return None
+            self.replace(cursor, (self.of(operand),), AS_BOOL)
+        if (
+            text.startswith("-") and not text.startswith("--")
+            and unwrapped(operand).kind not in LITERALS
+            and cursor.type.get_canonical().kind in NUMBERS
+        ):  # fmt: skip
+            self.replace(cursor, (self.of(operand),))
 
     def call(self, cursor, children, parent, literals):
         if cursor.spelling.startswith("operator"):
             if len(children) == 3 and self.of(children[1]) in COMPARISONS:
                 left, operator, right = children
                 if span(left)[1] <= span(operator)[0] and span(operator)[1] <= span(right)[0]:
-                    self.comparison(left, span(operator)[0], self.of(operator), right)
+                    self.exchange(left, right, COMPARISONS[self.of(operator)])
                 return False
             return cursor.spelling != "operator[]"
-        wanted = FUNCTIONS.get(cursor.spelling)
-        arguments = children[1:]
-        if wanted is None or len(arguments) != wanted:
-            return None
-        callee = self.of(children[0])
-        if not callee.startswith("std::" + cursor.spelling):
-            return None
-        if cursor.type.get_canonical().kind not in NUMBERS:
-            return None
-        start, end = span(cursor)
-        texts = [self.of(argument) for argument in arguments]
-        if wanted == 2:
-            numbers = [self.add(start, end, text) for text in texts]
-        elif wanted == 3:
-            x, low, high = texts
-            numbers = [
-                self.add(start, end, f"std::min({x}, {high})"),
-                self.add(start, end, f"std::max({x}, {low})"),
-            ]
-        else:
-            numbers = [self.add(start, end, f"({texts[0]})")]
-        self.replaced.append((start, start + len("std::"), NAMESPACE))
-        at = span(arguments[0])[0]
-        self.before.append((at, -1, f"{numbers[0]}, "))
+        arguments = [self.of(argument) for argument in children[1:]]
+        if (
+            cursor.spelling in FUNCTIONS and len(arguments) == 2
+            and self.of(children[0]).startswith("std::" + cursor.spelling)
+            and cursor.type.get_canonical().kind in NUMBERS
+        ):
+            self.replace(cursor, arguments)
         return None
 
     def number_literal(self, cursor, children, parent, literals):
-        start, end = span(cursor)
-        text = self.text(start, end)
+        text = self.of(cursor)
         if not literals or not re.fullmatch(r"[0-9][0-9a-fA-FxXpPuUlL.'+-]*", text):
             return
         if cursor.kind == CursorKind.FLOATING_LITERAL:
-            self.choose(start, end, ("1.0",) if float_of(text) == 0 else (f"2 * {text}",))
+            self.replace(cursor, ("1.0" if float_of(text) == 0 else f"2 * {text}",))
         elif re.fullmatch(r"0[uUlL]*", text):
-            self.choose(start, end, ("1",))
+            self.replace(cursor, ("1",))
         elif text.isdigit():
-            self.choose(start, end, (str(int(text) + 1), str(int(text) - 1)))
+            self.replace(cursor, (str(int(text) + 1), str(int(text) - 1)))
         else:
-            self.choose(start, end, (f"{text} + 1",))
+            self.replace(cursor, (f"{text} + 1",))
 
     def bool_literal(self, cursor, children, parent, literals):
         if parent is not None and parent.kind in LOOPS:
             return
         text = self.of(cursor)
         if text in ("true", "false"):
-            self.choose(*span(cursor), ("false" if text == "true" else "true",))
+            self.replace(cursor, ("false" if text == "true" else "true",))
 
     # ---- conditions and results
 
@@ -387,12 +358,8 @@ class Finder:
         self.choose_condition(condition, texts)
 
     def choose_condition(self, condition, texts):
-        start, end = span(condition)
-        if texts and self.of(condition) not in texts:
-            prefix = "("
-            for text in texts:
-                prefix += f"{NAMESPACE}on({self.add(start, end, text)}) ? {text} : "
-            self.wrap(start, end, prefix + "static_cast<bool>(", "))")
+        if self.of(condition) not in texts:
+            self.replace(condition, texts, AS_BOOL)
 
     def loop(self, cursor, children, parent, literals):
         if cursor.kind == CursorKind.FOR_STMT:
@@ -416,21 +383,15 @@ class Finder:
         if kind == TypeKind.BOOL:
             self.choose_condition(value, ("false", "true"))
         elif kind in NUMBERS and unwrapped(value).kind != CursorKind.CONDITIONAL_OPERATOR:
-            start, end = span(value)
-            if self.text(start, end) == "INFINITY":
-                return
-            number = self.add(start, end, self.text(start, end) + " + 1")
-            self.wrap(start, end, f"{NAMESPACE}returned({number}, ", ")")
+            if self.of(value) != "INFINITY":
+                self.replace(value, (self.of(value) + " + 1",))
 
     def is_mutated(self, cursor):
         """Whether an expression has mutants of its own that change its value."""
         inner = unwrapped(cursor)
         if inner.kind == CursorKind.BINARY_OPERATOR:
             return True
-        if inner.kind in (
-            CursorKind.INTEGER_LITERAL, CursorKind.FLOATING_LITERAL,
-            CursorKind.CXX_BOOL_LITERAL_EXPR,
-        ):  # fmt: skip
+        if inner.kind in LITERALS:
             return True
         if inner.kind == CursorKind.UNARY_OPERATOR:
             return self.of(inner)[0] in "!-"
@@ -489,6 +450,10 @@ def first_tokens(cursor):
             break
         tokens.append(token)
     return tokens
+
+
+def is_constexpr(cursor):
+    return any(token.spelling == "constexpr" for token in first_tokens(cursor))
 
 
 def unwrapped(cursor, parentheses=True):

@@ -15,7 +15,6 @@ test that fails unmutated; 2 for bad usage; 3 where building fails.
 """
 
 import argparse
-import collections
 import concurrent.futures
 import dataclasses
 import fnmatch
@@ -24,7 +23,6 @@ import math
 import multiprocessing
 import os
 import pathlib
-import resource
 import shutil
 import signal
 import subprocess
@@ -204,20 +202,16 @@ def batches_of(mutant, tests, unit_alone):
         for binary in BINARIES:
             batch = [t for t in some if t.binary == binary and t.seconds < SHORT_SECONDS]
             if batch:
-                yield is_unit, batch
-        for test in some:
-            if test.seconds >= SHORT_SECONDS:
-                yield is_unit, [test]
+                yield batch
+        yield from ([test] for test in some if test.seconds >= SHORT_SECONDS)
 
 
-def run_mutant(mutant, tests, unit_alone):
-    """What killed it: "unit", "wider", or "" for a survivor."""
-    for is_unit, batch in batches_of(mutant, tests, unit_alone):
-        seconds = sum(test.seconds for test in batch)
-        code, _ = run_tests(batch, {"GRADVERIFY_MUTANT": str(mutant.number)}, seconds)
-        if code != 0:
-            return "unit" if is_unit else "wider"
-    return ""
+def is_killed(mutant, tests, unit_alone):
+    return any(
+        run_tests(batch, {"GRADVERIFY_MUTANT": str(mutant.number)},
+                  sum(test.seconds for test in batch))[0] != 0
+        for batch in batches_of(mutant, tests, unit_alone)
+    )  # fmt: skip
 
 
 # ---- the list of equivalent mutants
@@ -248,8 +242,8 @@ def print_mutant(mutant, why):
 
 def judge(results, listed, selected):
     """Prints the listed mutants that are no survivors; how many those and the unlisted ones are."""
-    keys = {mutant.key() for mutant, killer in results if not killer}
-    wrong = sum(1 for mutant, killer in results if not killer and mutant.key() not in listed)
+    keys = {mutant.key() for mutant, killed in results if not killed}
+    wrong = sum(1 for mutant, killed in results if not killed and mutant.key() not in listed)
     for (file, function, was, now) in listed:
         if file in selected and (file, function, was, now) not in keys:
             exists = any(m.key() == (file, function, was, now) for m, _ in results)
@@ -257,19 +251,6 @@ def judge(results, listed, selected):
             print(f"- {was}\n+ {now}\n")
             wrong += 1
     return wrong
-
-
-def print_table(results):
-    counts = collections.defaultdict(collections.Counter)
-    for mutant, killer in results:
-        for file in (mutant.file, "all"):
-            counts[file][killer or "survived"] += 1
-    print(f"{'':36}{'mutants':>8}{'unit':>8}{'wider':>8}{'survived':>10}")
-    for file in sorted(counts, key=lambda file: (file == "all", file)):
-        row = counts[file]
-        print(f"{file:36}{row.total():8}{row['unit']:8}{row['wider']:8}{row['survived']:10}"
-              f" ({100 * row['survived'] / row.total():.1f} %)")  # fmt: skip
-    return counts["all"]
 
 
 def main():
@@ -298,18 +279,18 @@ def main():
             fail(1, "these tests fail without a mutant:\n" + "\n".join(broken))
         results = []
         unit_alone = [arguments.quick or mutant.key() in listed for mutant in mutants]
-        killers = pool.map(run_mutant, mutants, itertools.repeat(tests), unit_alone)
-        for mutant, killer in zip(mutants, killers):
-            results.append((mutant, killer))
-            if not killer and mutant.key() not in listed:
+        verdicts = pool.map(is_killed, mutants, itertools.repeat(tests), unit_alone)
+        for mutant, killed in zip(mutants, verdicts):
+            results.append((mutant, killed))
+            if not killed and mutant.key() not in listed:
                 reached = any(test.reached[mutant.number] for test in tests)
                 print_mutant(mutant, "survives, not listed" if reached else "no test reaches it")
     wrong = judge(results, listed, selected)
-    total = print_table(results)
-    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
-    print(f"in {time.monotonic() - start:.0f} s, with {usage.ru_utime + usage.ru_stime:.0f} s of "
-          "the processors' time")  # fmt: skip
-    if not arguments.files and total["survived"] > SURVIVORS_MOST * total.total():
+    survivors = sum(not killed for _, killed in results)
+    share = survivors / len(results)
+    print(f"{survivors} of {len(results)} survive ({100 * share:.1f} %), "
+          f"after {time.monotonic() - start:.0f} s")  # fmt: skip
+    if not arguments.files and share > SURVIVORS_MOST:
         fail(1, f"more than {100 * SURVIVORS_MOST:.0f} % survive")
     if wrong:
         fail(1, f"{wrong} mutants are not what properties/tests/mutants/equivalent.txt says; see above")
