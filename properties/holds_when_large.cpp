@@ -21,8 +21,8 @@ namespace {
 constexpr std::int64_t rehearsal_share = 64;
 // Fewer copies are hardly more than those that hold drawn data.
 constexpr std::int64_t fewest_rehearsed = 32;
-// Of a GPU. On the CPU device only tests and benchmarks ask, what is large for them is small, and a
-// loaded machine must not decide what they see.
+// The limit on a GPU. On the CPU device only tests and benchmarks ask, what is large for them is
+// small, and a loaded machine must not decide what they see.
 constexpr double most_seconds = 6.0;
 
 // What the CPU device takes a minute for.
@@ -88,7 +88,7 @@ std::optional<LargeShape> smaller(CaseContext& context, const LargeShape& shape)
     return fewer;
 }
 
-/// What comes of the smaller call that makes the large one pointless; nothing where none does.
+/// The outcome of the smaller call that makes the large one pointless, if there is one.
 std::optional<Outcome> rehearse(LargeRun& rehearsal, std::int64_t copies, bool is_timed) {
     double expected = 0.0;
     // The first call loads the kernel, which the second need not.

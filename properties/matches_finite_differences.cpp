@@ -26,13 +26,6 @@ constexpr int directions_of_reference = 2, directions_of_kernel = 1;
 // The values are of size one, and so is the scale on which a smooth operator changes.
 constexpr double smooth_step = 0.0625;
 
-/// One gradient that the pass yields: the tensor, and the kernel's values for it.
-struct Gradient {
-    std::string tensor;
-    const Array<double>* values;
-    std::vector<Bound> bounds;  ///< empty where the kernel's values are exact
-};
-
 /// <dy, f(t + step * direction)> as a function of the step.
 class ForwardAlong {
   public:
@@ -83,7 +76,7 @@ class ForwardAlong {
 };
 
 /// <g, v> as an expectation of one element.
-Comparison compare_along(const Gradient& gradient, const Array<double>& direction,
+Comparison compare_along(const BoundedGradient& gradient, const Array<double>& direction,
                          const Derivative& derivative) {
     double bound = derivative.error;
     for (std::size_t i = 0; i < gradient.bounds.size(); ++i)
@@ -93,18 +86,18 @@ Comparison compare_along(const Gradient& gradient, const Array<double>& directio
                       .sizes = {},
                       .values = {derivative.value},
                       .bounds = {bound}};
-    const double got = inner_product(*gradient.values, direction);
+    const double got = inner_product(gradient.values, direction);
     return compare({&got, 1}, expected);
 }
 
 /// Each element of the gradient against the difference along it.
-Comparison compare_elements(const Gradient& gradient, ForwardAlong& forward) {
+Comparison compare_elements(const BoundedGradient& gradient, ForwardAlong& forward) {
     Expected expected{.tensor = "d" + gradient.tensor,
-                      .sizes = gradient.values->sizes,
+                      .sizes = gradient.values.sizes,
                       .values = {},
                       .bounds = {}};
-    Array<double> direction{gradient.values->sizes,
-                            std::vector<double>(gradient.values->data.size(), 0.0)};
+    Array<double> direction{gradient.values.sizes,
+                            std::vector<double>(gradient.values.data.size(), 0.0)};
     for (std::size_t i = 0; i < direction.data.size(); ++i) {
         direction.data[i] = 1.0;
         const Derivative derivative = forward.derivative(direction);
@@ -113,25 +106,25 @@ Comparison compare_elements(const Gradient& gradient, ForwardAlong& forward) {
         expected.bounds.push_back(bound + derivative.error);
         direction.data[i] = 0.0;
     }
-    return compare(gradient.values->data, expected);
+    return compare(gradient.values.data, expected);
 }
 
-bool is_small(CaseContext& context, const Gradient& gradient) {
-    const auto elements = static_cast<double>(gradient.values->data.size());
-    return gradient.values->data.size() <= elementwise_elements_maximum &&
+bool is_small(CaseContext& context, const BoundedGradient& gradient) {
+    const auto elements = static_cast<double>(gradient.values.data.size());
+    return gradient.values.data.size() <= elementwise_elements_maximum &&
            elements * context.op().forward().multiply_adds(context.problem()) <=
                elementwise_work_maximum;
 }
 
 /// One gradient along random directions, of the reference or, where there is one, a kernel.
-std::vector<Comparison> compare_directions(CaseContext& context, const Gradient& gradient,
+std::vector<Comparison> compare_directions(CaseContext& context, const BoundedGradient& gradient,
                                            ForwardAlong& forward, int directions,
                                            const Kernel* partner = nullptr) {
     std::vector<Comparison> comparisons;
     const std::int64_t longest = longest_reduction(context.op(), context.problem());
     for (int i = 0; i < directions; ++i) {
         auto direction = draw_direction(
-            *gradient.values, context.seed_for(gradient.tensor + std::to_string(i)),
+            gradient.values, context.seed_for(gradient.tensor + std::to_string(i)),
             context.exact_bits(), longest, context.largest_step(gradient.tensor, partner));
         leave_out_unbounded(gradient.bounds, direction);
         comparisons.push_back(compare_along(gradient, direction, forward.derivative(direction)));
@@ -178,10 +171,31 @@ std::string contradiction_of_references(CaseContext& context,
     return {};
 }
 
-/// How far a kernel's element may be from the exact derivative: from the reference's, and, where
-/// that was written by hand and takes what the forward pass saved, rounded, for that as well.
-Bound bound_of_element(const Bounded& reference, const Bounded* derived) {
-    return bound_of(reference) + (derived ? bound_of(*derived) : Bound());
+/// The gradients that the pass yields. An element may be as far from the exact derivative as from
+/// the reference's, and, where that was written by hand and takes what the forward pass saved,
+/// rounded, for that as well. Without bounds the kernel's values are exact.
+std::vector<BoundedGradient> gradients_of(const CaseContext& context, CallResult&& result,
+                                          const std::vector<Array<Bounded>>& bounded,
+                                          const std::vector<Array<Bounded>>& derived,
+                                          const std::vector<Array<double>>& by_pass) {
+    std::vector<BoundedGradient> gradients;
+    for (std::size_t i = 0; i < result.outputs.size(); ++i) {
+        const std::string& output = context.pass().outputs[i];
+        if (!context.asks_for(i) || !context.op().is_gradient(output)) continue;
+        gradients.push_back({output.substr(1), std::move(result.outputs[i]), {}, {}});
+        if (bounded.empty()) continue;
+        BoundedGradient& gradient = gradients.back();
+        const Array<Bounded>* from_forward = derived_for(context, derived, output);
+        for (std::size_t j = 0; j < bounded[i].data.size(); ++j) {
+            const Bounded* const exact = from_forward ? &from_forward->data[j] : nullptr;
+            gradient.bounds.push_back(bound_of(bounded[i].data[j]) +
+                                      (exact ? bound_of(*exact) : Bound()));
+            if (!by_pass.empty())
+                gradient.by_branches.push_back(exact ? exact->value() : by_pass[i].data[j]);
+        }
+        leave_out_unbounded(gradient.bounds, gradient.values);
+    }
+    return gradients;
 }
 
 }  // namespace
@@ -206,32 +220,14 @@ Outcome matches_finite_differences(CaseContext& context) {
         for (std::size_t j = 0; j < result.outputs[i].data.size(); ++j)
             result.outputs[i].data[j] -= context.inputs.initial_outputs()[i].data[j];
 
-    if (!multilinear && context.op().along) {
-        std::vector<BoundedGradient> gradients;
-        const auto by_pass = context.oracle.reference(context.pass());
-        for (std::size_t i = 0; i < result.outputs.size(); ++i) {
-            const std::string& output = context.pass().outputs[i];
-            if (!context.asks_for(i) || !context.op().is_gradient(output)) continue;
-            gradients.push_back({output.substr(1), std::move(result.outputs[i]), {}, {}});
-            const Array<Bounded>* from_forward = derived_for(context, derived, output);
-            for (std::size_t j = 0; j < bounded[i].data.size(); ++j) {
-                const Bounded* const exact = from_forward ? &from_forward->data[j] : nullptr;
-                gradients.back().bounds.push_back(bound_of_element(bounded[i].data[j], exact));
-                gradients.back().by_branches.push_back(exact ? exact->value() : by_pass[i].data[j]);
-            }
-            leave_out_unbounded(gradients.back().bounds, gradients.back().values);
-        }
-        return matches_derivatives_along(context, gradients);
-    }
+    if (!multilinear && context.op().along)
+        return matches_derivatives_along(context,
+                                         gradients_of(context, std::move(result), bounded, derived,
+                                                      context.oracle.reference(context.pass())));
     const SoundForward partner = multilinear ? sound_forward(context) : SoundForward{};
     std::vector<Comparison> by_reference, by_kernel;
-    for (std::size_t i = 0; i < result.outputs.size(); ++i) {
-        if (!context.asks_for(i) || !context.op().is_gradient(context.pass().outputs[i])) continue;
-        Gradient gradient{context.pass().outputs[i].substr(1), &result.outputs[i], {}};
-        if (!is_exact)
-            for (const Bounded& element : bounded[i].data)
-                gradient.bounds.push_back(bound_of(element));
-        leave_out_unbounded(gradient.bounds, result.outputs[i]);
+    for (const BoundedGradient& gradient :
+         gradients_of(context, std::move(result), bounded, {}, {})) {
         ForwardAlong reference(context, gradient.tensor, [&](const auto& at) {
             return context.oracle.reference(context.op().forward(), at);
         });

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Draws the losses that `gradverify_suite_tests train-lenet5` printed:
 
-    gradverify_suite_tests train-lenet5 --device cuda --steps 300 >training.jsonl
+    gradverify_suite_tests train-lenet5 cuda 300 >training.jsonl
     python3 docs/lenet5/plot_training.py training.jsonl docs/lenet5/training.svg
 """
 

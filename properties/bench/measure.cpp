@@ -11,8 +11,8 @@ namespace gradverify {
 
 namespace {
 
-// Of the forward pass, whose results a gradient is given: half a minute of the reference in
-// double, which takes some 2 ns for one, and some gigabytes.
+// Most multiply-adds of a forward pass whose results a gradient is given: half a minute of the
+// reference in double, which takes some 2 ns for one, and some gigabytes.
 constexpr double saved_multiply_adds = 1e10;
 
 const Kernel& kernel_named(const Registry& registry, const std::string& name) {

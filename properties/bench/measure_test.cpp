@@ -23,7 +23,7 @@ BenchGroup group_of(const std::string& kernel, const std::string& problem) {
             .items = {}};
 }
 
-/// How a kernel is verified where the reference is asked up to so many multiply-adds.
+/// How a kernel is verified where the reference is asked up to `largest` multiply-adds.
 Verification verified(const std::string& device, const std::string& kernel,
                       const std::string& problem, double largest, const char* data = "integers") {
     WorkerPool pool({.command = suite_worker_command()});

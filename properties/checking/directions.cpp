@@ -15,13 +15,13 @@ namespace gradverify {
 namespace {
 
 constexpr int random_directions = 2;
-// Of large gradients one more, which moves so few elements that their own bounds are all it allows
-// for.
+// A large gradient has one direction more, which moves so few elements that their own bounds are
+// all it allows for.
 constexpr std::size_t elements_of_sparse_direction = 4;
 // Each element is moved alone up to this many elements and multiply-adds in total.
 constexpr std::size_t elementwise_maximum = 24;
 constexpr double elementwise_work_maximum = 1 << 16;
-// Of a pass that yields more gradients a case takes its turn with so many.
+// A case compares at most this many gradients by values, by turns where a pass yields more.
 constexpr std::size_t gradients_by_values = 3;
 // Values are of size one, and so are a direction's elements; but a function may change on a far
 // smaller scale, as the root of a variance near zero does. Below the last step is rounding alone.
@@ -29,7 +29,7 @@ constexpr double first_step = 0.0625, last_step = 0x1p-24, step_ratio = 16.0;
 // Over a step on which the derivative changes by no more than this share of it, its mean over the
 // step is known from five points (Boole's rule) far more closely, and a difference is that mean.
 constexpr double change_share = 0.01, disagreement_share = 1e-3;
-// Rounding of the function's values, of which differences see a part at random.
+// Rounding of the function's values; differences see a part of it at random.
 constexpr double rounding_share = 0x1p-36, seen_rounding_factor = 100.0;
 
 /// The forward map with one input moved along a direction.

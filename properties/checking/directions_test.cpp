@@ -3,6 +3,7 @@
 // defines the gradient there; no kernel is charged where a branch of the forward function is
 // undecided, nor for a wrong reference.
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
@@ -11,7 +12,7 @@
 
 #include "harness/cases/case.hpp"
 #include "properties/properties.hpp"
-#include "properties/tests/kinks/testing.hpp"
+#include "properties/tests/verdicts.hpp"
 
 namespace gradverify {
 
@@ -22,22 +23,20 @@ namespace {
 // x is zero where it is not listed: the kink.
 const std::string at_kink = "n=2:data=dy[0]=3,dy[1]=2,x[1]=1";
 
+constexpr const char *differences = "matches_finite_differences", *bound = "within_rounding_bound",
+                     *exactly = "matches_reference";
+
 }  // namespace
 
 TEST_CASE("at a kink every slope between the two sides' passes") {
     for (const char* kernel :
          {"ramp_by_max.grad_x/zero", "ramp_by_max.grad_x/half", "ramp_by_max.grad_x/one"})
-        for (const char* property : {"matches_finite_differences", "within_rounding_bound"}) {
-            CAPTURE(std::string(kernel));
-            CAPTURE(std::string(property));
-            const Outcome outcome = run(kernel, property, at_kink);
-            CAPTURE(outcome.message);
-            CHECK(outcome.verdict == Verdict::passed);
-        }
+        for (const char* property : {differences, bound})
+            check_verdict(Verdict::passed, kernel, property, at_kink);
 }
 
 TEST_CASE("at a kink a slope beyond both sides' fails") {
-    for (const char* property : {"matches_finite_differences", "within_rounding_bound"}) {
+    for (const char* property : {differences, bound}) {
         const Outcome outcome = run("ramp_by_max.grad_x/bug_two", property, at_kink);
         REQUIRE(outcome.verdict == Verdict::failed);
         const auto is_kink = [](const WrongElement& wrong) {
@@ -47,8 +46,7 @@ TEST_CASE("at a kink a slope beyond both sides' fails") {
         CHECK(std::ranges::count_if(outcome.worst, is_kink) == 1);
     }
     // Away from it the kernel is right.
-    CHECK(run("ramp_by_max.grad_x/bug_two", "matches_finite_differences", "n=2:seed=1").verdict ==
-          Verdict::passed);
+    check_verdict(Verdict::passed, "ramp_by_max.grad_x/bug_two", differences, "n=2:seed=1");
 }
 
 TEST_CASE("with kinks in several outputs each slope is free, whatever the cotangents' signs") {
@@ -57,207 +55,139 @@ TEST_CASE("with kinks in several outputs each slope is free, whatever the cotang
     for (const char* kernel : {"ramp_by_max.grad_x/zero", "ramp_by_max.grad_x/half",
                                "ramp_by_max.grad_x/one", "relu.grad_input/naive"})
         for (int i = 0; i < 8; ++i)
-            for (int j = 0; j < 8; ++j) {
-                if (i == j) continue;
-                const std::string data =
-                    "dy[" + std::to_string(i) + "]=3,dy[" + std::to_string(j) + "]=-2";
-                const Outcome outcome =
-                    run(kernel, "matches_finite_differences", "n=8:data=" + data);
-                CAPTURE(std::string(kernel));
-                CAPTURE(data);
-                CAPTURE(outcome.message);
-                CHECK(agrees(outcome));
-            }
-    CHECK(
-        run("ramp_by_max.grad_x/bug_two", "matches_finite_differences", "n=8:data=dy[0]=3,dy[1]=-2")
-            .verdict == Verdict::failed);
+            for (int j = 0; j < 8; ++j)
+                if (i != j)
+                    check_agrees(kernel, differences,
+                                 fmt::format("n=8:data=dy[{}]=3,dy[{}]=-2", i, j));
+    check_verdict(Verdict::failed, "ramp_by_max.grad_x/bug_two", differences,
+                  "n=8:data=dy[0]=3,dy[1]=-2");
 }
 
 TEST_CASE("where branches choose among three ties what is no derivative, that choice passes") {
     // With x = 0, along v, the median changes by v's own: from either side the same.
     for (const char* rest : {"n=1:data=dy[0]=3", "n=3:data=dy[0]=3,dy[2]=-2,x[3]=1", "n=9:dense=5",
                              "n=9:dense=6", "n=40:seed=8"}) {
-        CAPTURE(std::string(rest));
-        for (const char* property :
-             {"matches_finite_differences", "within_rounding_bound", "matches_reference"}) {
-            const Outcome outcome = run("median.grad_x/by_branches", property, rest);
-            CAPTURE(std::string(property));
-            CAPTURE(outcome.message);
-            CHECK(agrees(outcome));
-        }
-        CHECK(run("median.grad_x/bug_twice", "matches_finite_differences", rest).verdict ==
-              Verdict::failed);
+        for (const char* property : {differences, bound, exactly})
+            check_agrees("median.grad_x/by_branches", property, rest);
+        check_verdict(Verdict::failed, "median.grad_x/bug_twice", differences, rest);
     }
 }
 
 TEST_CASE("where the forward function is no number nothing is asked of a kernel") {
     // 0 / 0, 1 / 0 and 1 / 2.
-    const std::string data = "n=3:data=a[1]=1,a[2]=1,b[2]=2";
-    const std::vector<std::string> gradients = {data + ",dy[0]=3,dy[1]=1,dy[2]=2",
-                                                data + ",dy[2]=1", "n=40:seed=3"};
-    for (const char* property : {"stays_in_bounds", "repeatable", "within_rounding_bound"}) {
-        CAPTURE(std::string(property));
-        const Outcome outcome = run("quotient.forward/plain", property, data);
-        CAPTURE(outcome.message);
-        CHECK(agrees(outcome));
+    const std::string data = "n=3:data=a[1]=1,a[2]=1,b[2]=2", alone = data + ",dy[2]=1";
+    for (const char* property : {"stays_in_bounds", "repeatable", bound})
+        check_agrees("quotient.forward/plain", property, data);
+    for (const std::string& rest :
+         {data + ",dy[0]=3,dy[1]=1,dy[2]=2", alone, std::string("n=40:seed=3")}) {
+        for (const char* property : {"stays_in_bounds", "repeatable", bound, differences})
+            check_agrees("quotient.backward/plain", property, rest);
+        // What is a number is still compared.
+        check_verdict(Verdict::failed, "quotient.backward/bug_sign", bound, rest);
     }
-    for (const std::string& rest : gradients)
-        for (const char* property : {"stays_in_bounds", "repeatable", "within_rounding_bound",
-                                     "matches_finite_differences"}) {
-            CAPTURE(rest);
-            CAPTURE(std::string(property));
-            const Outcome outcome = run("quotient.backward/plain", property, rest);
-            CAPTURE(outcome.message);
-            CHECK(agrees(outcome));
-        }
-    // What is a number is still compared, along steps that leave the others where they are too.
-    for (const std::string& rest : gradients)
-        CHECK(run("quotient.backward/bug_sign", "within_rounding_bound", rest).verdict ==
-              Verdict::failed);
-    CHECK(run("quotient.backward/bug_sign", "matches_finite_differences", gradients[1]).verdict ==
-          Verdict::failed);
+    // So it is along steps that leave the others where they are.
+    check_verdict(Verdict::failed, "quotient.backward/bug_sign", differences, alone);
 }
 
 TEST_CASE("a function that jumps does not contradict itself") {
-    for (int seed = 0; seed < 300; ++seed) {
-        const Outcome outcome = run("torn.grad_x/copy", "matches_finite_differences",
-                                    "n=1:seed=" + std::to_string(seed));
-        CAPTURE(seed);
-        CAPTURE(outcome.message);
-        CHECK(agrees(outcome));
-    }
+    for (int seed = 0; seed < 300; ++seed)
+        check_agrees("torn.grad_x/copy", differences, fmt::format("n=1:seed={}", seed));
 }
 
 TEST_CASE("a comparison of numbers that no input changes may be undecided as well") {
-    const auto gradient = [](const char* problem) {
-        return run("spread.grad_x/rounded_down", "within_rounding_bound", problem);
-    };
-    CHECK(gradient("n=3:seed=1").verdict == Verdict::passed);
-    CHECK(gradient("n=4:seed=1").verdict == Verdict::skipped);
+    check_verdict(Verdict::passed, "spread.grad_x/rounded_down", bound, "n=3:seed=1");
+    check_verdict(Verdict::skipped, "spread.grad_x/rounded_down", bound, "n=4:seed=1");
 }
 
 TEST_CASE("a kernel that reads what it is to write at a tie alone is found") {
-    const Outcome outcome =
-        run("ramp_by_max.grad_x/bug_reads_old_at_zero", "stays_in_bounds", at_kink);
-    CAPTURE(outcome.message);
-    CHECK(outcome.verdict == Verdict::failed);
-    CHECK(run("ramp_by_branch.grad_x/bug_reads_old_at_zero", "stays_in_bounds", at_kink).verdict ==
-          Verdict::failed);
+    for (const char* op : {"ramp_by_max", "ramp_by_branch"})
+        check_verdict(Verdict::failed, fmt::format("{}.grad_x/bug_reads_old_at_zero", op),
+                      "stays_in_bounds", at_kink);
 }
 
 TEST_CASE("a maximum's gradient passes at ties, and a ReLU's at zero, among NaN and infinities") {
-    for (const char* rest :
-         {"dense=5", "dense=6", "dense=7", "dense=8", "seed=11", "seed=12", "seed=13"})
-        for (const char* kernel : {"maxpool.grad_input/gather", "relu.grad_input/naive"}) {
-            const std::string of =
-                kernel[0] == 'm' ? "c=2,in=4x4,window=3x2,padding=1x1:" : "n=20:";
-            const Outcome outcome = run(kernel, "matches_finite_differences", of + rest);
-            CAPTURE(std::string(kernel));
-            CAPTURE(std::string(rest));
-            CAPTURE(outcome.message);
-            CHECK(agrees(outcome));
-        }
+    for (const std::string rest :
+         {"dense=5", "dense=6", "dense=7", "dense=8", "seed=11", "seed=12", "seed=13"}) {
+        check_agrees("maxpool.grad_input/gather", differences,
+                     "c=2,in=4x4,window=3x2,padding=1x1:" + rest);
+        check_agrees("relu.grad_input/naive", differences, "n=20:" + rest);
+    }
 }
 
 TEST_CASE("where a division rounds, integers are compared within that, and no identity is asked") {
     const std::string thirds = "in=1x3,window=1x3:seed=1", halves = "in=1x2,window=1x2:seed=1";
-    for (const char* kernel : {"avgpool.forward/naive", "avgpool.grad_input/naive"}) {
-        CHECK(run(kernel, "matches_reference", thirds).verdict == Verdict::passed);
-        CHECK(run(kernel, "matches_reference", halves).verdict == Verdict::passed);
-    }
-    CHECK(run("avgpool.grad_input/bug_swapped_strides", "matches_reference",
-              "in=3x4,window=1x3,stride=2x1:seed=1")
-              .verdict == Verdict::failed);
-    CHECK(run("avgpool.grad_input/naive", "matches_finite_differences", thirds).verdict ==
-          Verdict::passed);
+    for (const char* kernel : {"avgpool.forward/naive", "avgpool.grad_input/naive"})
+        for (const std::string& rest : {thirds, halves})
+            check_verdict(Verdict::passed, kernel, exactly, rest);
+    check_verdict(Verdict::failed, "avgpool.grad_input/bug_swapped_strides", exactly,
+                  "in=3x4,window=1x3,stride=2x1:seed=1");
+    check_verdict(Verdict::passed, "avgpool.grad_input/naive", differences, thirds);
     const Outcome skipped = run("avgpool.grad_input/naive", "adjoint_identity", thirds);
     CHECK(skipped.verdict == Verdict::skipped);
     CHECK(skipped.message ==
           "exact only where every divisor is a power of two, of at most 2048 pixels");
-    CHECK(run("avgpool.grad_input/naive", "adjoint_identity", halves).verdict == Verdict::passed);
+    check_verdict(Verdict::passed, "avgpool.grad_input/naive", "adjoint_identity", halves);
 }
 
 TEST_CASE("of inputs with a range a kernel is held to what is exact there, and no more") {
-    for (int draw = 1; draw <= 60; ++draw) {
-        const std::string of = draw % 2 == 0 ? "dense=" : "seed=";
-        for (const char* property : {"matches_reference", "stays_in_bounds"}) {
-            const Outcome outcome =
-                run("masked.forward/plain", property, "n=20:" + of + std::to_string(draw));
-            CAPTURE(outcome.message);
-            CHECK(agrees(outcome));
-        }
-    }
-    for (const char* data : {"x[0]=0.3,w[0]=0.7", "x[0]=0.1,w[0]=2"}) {
-        const Outcome outcome =
-            run("masked.forward/plain", "matches_reference", "n=1:data=" + std::string(data));
-        CAPTURE(outcome.message);
-        CHECK(outcome.verdict == Verdict::passed);
-    }
+    for (int draw = 1; draw <= 60; ++draw)
+        for (const char* property : {exactly, "stays_in_bounds"})
+            check_agrees("masked.forward/plain", property,
+                         fmt::format("n=20:{}={}", draw % 2 == 0 ? "dense" : "seed", draw));
+    for (const std::string data : {"x[0]=0.3,w[0]=0.7", "x[0]=0.1,w[0]=2"})
+        check_verdict(Verdict::passed, "masked.forward/plain", exactly, "n=1:data=" + data);
 }
 
 TEST_CASE("NaN is compared where the operator defines it") {
-    for (const char* property :
-         {"matches_reference", "within_rounding_bound", "stays_in_bounds", "repeatable"})
-        for (const char* kernel : {"maxpool.forward/naive", "relu.forward/vectorised"}) {
-            const std::string at = kernel[0] == 'm' ? "in=1x3,window=1x2" : "n=3";
-            const Outcome outcome = run(kernel, property, at + ":data=x[0]=nan,x[1]=-inf,x[2]=inf");
-            CAPTURE(std::string(property));
-            CAPTURE(std::string(kernel));
-            CAPTURE(outcome.message);
-            CHECK(outcome.verdict == Verdict::passed);
-        }
-    for (const char* bug : {"maxpool.forward/bug_skips_nan", "relu.forward/bug_loses_nan"}) {
-        const std::string at = bug[0] == 'm' ? "in=1x1" : "n=1";
-        const Outcome outcome = run(bug, "within_rounding_bound", at + ":data=x[0]=nan");
+    const std::string data = ":data=x[0]=nan,x[1]=-inf,x[2]=inf";
+    for (const char* property : {exactly, bound, "stays_in_bounds", "repeatable"}) {
+        check_verdict(Verdict::passed, "maxpool.forward/naive", property,
+                      "in=1x3,window=1x2" + data);
+        check_verdict(Verdict::passed, "relu.forward/vectorised", property, "n=3" + data);
+    }
+    for (const auto& [bug, at] : {std::pair("maxpool.forward/bug_skips_nan", "in=1x1"),
+                                  std::pair("relu.forward/bug_loses_nan", "n=1")}) {
+        const Outcome outcome = run(bug, bound, std::string(at) + ":data=x[0]=nan");
         REQUIRE(outcome.verdict == Verdict::failed);
         CHECK(std::isnan(outcome.worst[0].want));
     }
 }
 
 TEST_CASE("where a branch is undecided no kernel is charged") {
-    const Outcome outcome = run("ramp_by_branch.grad_x/bug_two", "within_rounding_bound", at_kink);
+    const Outcome outcome = run("ramp_by_branch.grad_x/bug_two", bound, at_kink);
     CHECK(outcome.verdict == Verdict::skipped);
     CHECK(outcome.message.starts_with(
         "a comparison in the forward function of ramp_by_branch lies within rounding, or is a "
         "tie"));
-    CHECK(run("ramp_by_branch.grad_x/bug_two", "within_rounding_bound", "n=2:seed=1").verdict ==
-          Verdict::passed);
+    check_verdict(Verdict::passed, "ramp_by_branch.grad_x/bug_two", bound, "n=2:seed=1");
 }
 
 TEST_CASE("where the branch is the definition, another subgradient is wrong") {
-    CHECK(run("ramp_by_definition.grad_x/zero", "within_rounding_bound", at_kink).verdict ==
-          Verdict::passed);
-    CHECK(run("ramp_by_definition.grad_x/bug_one", "within_rounding_bound", at_kink).verdict ==
-          Verdict::failed);
+    check_verdict(Verdict::passed, "ramp_by_definition.grad_x/zero", bound, at_kink);
+    check_verdict(Verdict::failed, "ramp_by_definition.grad_x/bug_one", bound, at_kink);
 }
 
 TEST_CASE("a reference that was written by hand is checked against the forward function") {
-    CHECK(
-        run("ramp_right_by_hand.grad_x/zero", "matches_finite_differences", "n=2:seed=1").verdict ==
-        Verdict::passed);
-    const Outcome outcome = run("ramp_wrong_by_hand.grad_x/bug_no_fault_of_its_own",
-                                "matches_finite_differences", "n=2:data=dy[0]=3,x[0]=-1");
-    CHECK(outcome.verdict == Verdict::errored);
-    CHECK(outcome.message ==
+    check_verdict(Verdict::passed, "ramp_right_by_hand.grad_x/zero", differences, "n=2:seed=1");
+    const auto message_on = [](const char* rest) {
+        const Outcome outcome =
+            run("ramp_wrong_by_hand.grad_x/bug_no_fault_of_its_own", differences, rest);
+        CHECK(outcome.verdict == Verdict::errored);
+        return outcome.message;
+    };
+    CHECK(message_on("n=2:data=dy[0]=3,x[0]=-1") ==
           "the reference of grad_x that was written by hand is not the gradient of the forward "
           "function: dx has an element of 1.5 that must be 0; correct the reference, "
           "or leave it out");
-}
-
-TEST_CASE("numbers that differ far behind the point are told in full") {
-    const Outcome outcome =
-        run("ramp_wrong_by_hand.grad_x/bug_no_fault_of_its_own", "matches_finite_differences",
-            "n=1:data=dy[0]=9.313225746154785e-10,x[0]=-1");
-    CHECK(outcome.verdict == Verdict::errored);
-    CAPTURE(outcome.message);
-    CHECK(outcome.message.find("an element of 4.656612873077393e-10 that must be 0;") !=
-          std::string::npos);
+    // Numbers that differ far behind the point are told in full.
+    CHECK(message_on("n=1:data=dy[0]=9.313225746154785e-10,x[0]=-1")
+              .find("an element of 4.656612873077393e-10 that must be 0;") != std::string::npos);
 }
 
 TEST_CASE("a forward function that leaves its scalar is told, and no kernel charged") {
     for (const std::string op : {"ramp_forgetful", "ramp_slightly_forgetful"}) {
-        const Outcome outcome = run(op + ".grad_x/bug_no_fault_of_its_own",
-                                    "matches_finite_differences", "n=2:data=dy[0]=3,x[0]=2");
+        const Outcome outcome =
+            run(op + ".grad_x/bug_no_fault_of_its_own", differences, "n=2:data=dy[0]=3,x[0]=2");
         CAPTURE(op);
         CHECK(outcome.verdict == Verdict::errored);
         CHECK(outcome.message.starts_with("the forward function contradicts itself: "));
@@ -269,15 +199,11 @@ TEST_CASE("differences that don't settle contradict nothing") {
     // Two numbers to a row whose variance is next to nothing: a step is far longer than the scale.
     // In the last, it changes a value by less than its rounding.
     for (const char* rest : {"rows=15,width=2:seed=14020794", "rows=3,width=3:seed=4844191",
-                             "rows=2,width=2,eps=1e-12:seed=13262994"}) {
-        const Outcome outcome =
-            run("layer_norm.backward/columns", "matches_finite_differences", rest);
-        CAPTURE(outcome.message);
-        CHECK(outcome.verdict == Verdict::passed);
-    }
+                             "rows=2,width=2,eps=1e-12:seed=13262994"})
+        check_verdict(Verdict::passed, "layer_norm.backward/columns", differences, rest);
     // Far down the tail of a gelu, 1 + erf(x) is the rounding of 1.
-    CHECK(run("bias_gelu.backward/naive", "matches_finite_differences", "rows=33:seed=13595165")
-              .verdict == Verdict::vacuous);
+    check_verdict(Verdict::vacuous, "bias_gelu.backward/naive", differences,
+                  "rows=33:seed=13595165");
 }
 
 TEST_CASE("explicit data must lie in the tensors' domains") {
@@ -330,13 +256,9 @@ TEST_CASE("masks and places are drawn where a kernel declares them") {
 
 TEST_CASE("a probability that was saved as zero, and is none, makes no gradient wrong") {
     // exp(-295) is no float.
-    for (const char* kernel : {"naive", "warp"}) {
-        const Outcome outcome =
-            run("softmax_cross_entropy.backward/" + std::string(kernel),
-                "matches_finite_differences", "n=1,v=3:data=dloss[0]=1,logits[1]=295");
-        CAPTURE(outcome.message);
-        CHECK(outcome.verdict == Verdict::passed);
-    }
+    for (const std::string kernel : {"naive", "warp"})
+        check_verdict(Verdict::passed, "softmax_cross_entropy.backward/" + kernel, differences,
+                      "n=1,v=3:data=dloss[0]=1,logits[1]=295");
 }
 
 }  // namespace gradverify

@@ -8,7 +8,6 @@
 
 #include "harness/declare_operator.hpp"
 #include "properties/data/dense.hpp"
-#include "properties/data/numbers.hpp"
 #include "properties/data/thinned.hpp"
 #include "properties/data/values.hpp"
 #include "properties/tests/shrinking.hpp"
@@ -69,19 +68,14 @@ TEST_CASE("every fourth dense draw of layers meets kinks, and of others all afte
 }
 
 TEST_CASE("the inputs of layers are positive in every second draw") {
-    const Operator op = layer(true);
-    int positive = 0, positive_of_odd = 0;
-    for (std::uint64_t seed = 1; seed <= 2000; ++seed) {
-        CHECK(inputs_are_positive(op, dense(seed)) == (seed % 2 == 1));
+    int positive = 0;
+    for (std::uint64_t seed = 1; seed <= 400; ++seed) {
+        CHECK(inputs_are_positive(layer(true), dense(seed)) == (seed % 2 == 1));
         CHECK_FALSE(inputs_are_positive(layer(false), dense(seed)));
         CHECK_FALSE(inputs_are_positive(layer(false), {.seed = seed}));
-        const bool is_positive = inputs_are_positive(op, {.seed = seed});
-        positive += is_positive;
-        positive_of_odd += is_positive && seed % 2 == 1;
+        positive += inputs_are_positive(layer(true), {.seed = seed});
     }
-    // 1000, give or take 22; 500, give or take 16.
-    CHECK(std::abs(positive - 1000) < 110);
-    CHECK(std::abs(positive_of_odd - 500) < 80);
+    CHECK(std::abs(positive - 200) < 50);
 }
 
 TEST_CASE(
@@ -104,21 +98,6 @@ TEST_CASE(
         for (const char* tensor : {"above", "below", "uneven", "dy"})
             CHECK(drawn(op, dense(seed), tensor).data == drawn(plain, dense(seed), tensor).data);
     }
-}
-
-TEST_CASE("a row of weights that average has the length one, about") {
-    const auto first_of = [](Sizes sizes) {
-        Array<double> array{std::move(sizes), {}};
-        array.data.assign(static_cast<std::size_t>(element_count(array.sizes)), -3.0);
-        make_averaging(array);
-        return array.data.empty() ? 0.0 : array.data.front();
-    };
-    CHECK(first_of({}) == 3.0);
-    CHECK(first_of({3, 1}) == 3.0);
-    CHECK(first_of({2, 4}) == 1.5);
-    CHECK(first_of({2, 2, 4}) == 0.75);
-    CHECK(first_of({3, 64}) == 0.375);
-    CHECK(first_of({0, 64}) == 0.0);
 }
 
 TEST_CASE("integers of layers are thinned, all tensors together; other data is not") {

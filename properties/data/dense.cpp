@@ -16,8 +16,8 @@ constexpr int draws_minimum = 3, draws_factor = 10;
 constexpr int draws_with_ties = 8;
 // Three draws with outliers: an index chooses the one that matters, or its neighbour.
 constexpr int draws_with_outliers = 9;
-// Of layers behind each other many draws leave nothing of the last: half of them are positive, a
-// quarter ties.
+// Many draws of layers behind each other leave nothing of the last layer's output: half of them are
+// positive, a quarter ties.
 constexpr int draws_of_chain = 24;
 // With both kinds of expanded cotangents; each order of a tensor twice.
 constexpr int draws_with_layouts = 6;

@@ -30,9 +30,16 @@ TEST_CASE("rounding to a narrow type hides errors from most draws, so there are 
     CHECK(dense_draw_count(half.kernel, "matches_reference") == 3);
     CHECK(dense_draw_count(sums_in_half.kernel, "within_rounding_bound") == 3);
     CHECK(dense_draw_count(plain.kernel, "within_rounding_bound") == 3);
-    // Factors of few digits, of which two lose none in much less than a float.
+    // Two factors of few digits lose none in much less than a float.
     const TestKernel factors(test_kernel().storage("x", DType::f8e4m3));
     CHECK(dense_draw_count(factors.kernel, "within_rounding_bound") == 30);
+    // An output of integers hides no rounding.
+    Operator of_integers = make_test_operator();
+    of_integers.outputs.front().dtype = DType::i32;
+    TestKernel integers(test_kernel());
+    integers.kernel.op = &of_integers;
+    integers.kernel.pass = of_integers.find_pass("forward");
+    CHECK(dense_draw_count(integers.kernel, "within_rounding_bound") == 3);
 }
 
 TEST_CASE("three dense cases have different data and three orders of threads on the CPU device") {
@@ -55,41 +62,26 @@ TEST_CASE("three dense cases have different data and three orders of threads on 
         CHECK(one.setting.order == ThreadOrder::ascending);
 }
 
-TEST_CASE("each declared block size has a dense case; streams and pointers change where they may") {
-    const TestKernel kernel(test_kernel().blocks_of({256, 64, 32, 96, 37}).aligned_to(8));
-    std::set<int> blocks, orders;
-    std::set<bool> streams;
-    std::set<std::vector<int>> offsets;
-    for (const Case& one : dense_cases(kernel, "cuda")) {
-        blocks.insert(one.setting.block_size);
-        streams.insert(one.setting.own_stream);
-        offsets.insert(one.setting.offsets);
-        CHECK(one.setting.offsets.size() <= 3);
-        for (const int offset : one.setting.offsets) CHECK(offset % 2 == 0);
-    }
-    CHECK(blocks == std::set{0, 64, 32, 96, 37});
-    CHECK(streams.size() == 2);
-    CHECK(offsets.size() == 4);
-    const TestKernel on_default(test_kernel().on_default_stream());
-    for (const Case& one : dense_cases(on_default)) CHECK_FALSE(one.setting.own_stream);
-}
-
-TEST_CASE("orders of threads, streams and offsets take turns over many draws") {
+TEST_CASE("orders of threads, blocks, streams and offsets take turns over many draws") {
     const TestKernel kernel(test_kernel().blocks_of({256, 64, 32, 96, 37}).aligned_to(16));
     const std::vector<Case> cases = dense_cases(kernel);
     REQUIRE(cases.size() == 5);
     using enum ThreadOrder;
     const ThreadOrder orders[] = {ascending, descending, random_warps, ascending, descending};
     const std::vector<int> offsets[] = {{}, {4, 8, 12}, {8, 0, 8}, {12, 8, 4}, {}};
+    const int blocks[] = {0, 64, 32, 96, 37};
     for (std::size_t i = 0; i < 5; ++i) {
         CHECK(cases[i].setting.order == orders[i]);
         CHECK(cases[i].setting.order_seed == (i == 2 ? 1 : 0));
+        CHECK(cases[i].setting.block_size == blocks[i]);
         CHECK(cases[i].setting.own_stream == (i == 1 || i == 3));
         CHECK(cases[i].setting.offsets == offsets[i]);
     }
     // Below an element's size, by whole elements.
     const TestKernel bytes(test_kernel().aligned_to(2));
     CHECK(dense_cases(bytes)[1].setting.offsets == std::vector<int>{1, 2, 3});
+    const TestKernel on_default(test_kernel().on_default_stream());
+    for (const Case& one : dense_cases(on_default)) CHECK_FALSE(one.setting.own_stream);
 }
 
 TEST_CASE("all outputs and each subset of up to three take turns, where the kernel takes a mask") {
@@ -142,40 +134,25 @@ TEST_CASE("of more outputs than a mask's subsets can take turns, the first sixte
     CHECK(mask(65536) == Setting::every_output);
 }
 
-TEST_CASE("every other dense case is in place, where that is the caller's choice") {
+TEST_CASE("every other dense case is in place, at each place that is the caller's choice") {
     const auto places = [](const KernelDeclaration& declared) {
         const TestKernel kernel(declared);
         std::vector<int> drawn;
         for (const Case& one : dense_cases(kernel)) drawn.push_back(one.setting.place);
         return drawn;
     };
-    KernelDeclaration by_choice = test_kernel().blocks_of({1, 2, 3, 4, 5});
-    CHECK(places(by_choice) == std::vector<int>(5, 0));
-    by_choice.updates("dw", "x");
-    CHECK(places(by_choice) == std::vector<int>(5, 0));
-    by_choice.in_place("dw", "dy");
-    CHECK(places(by_choice) == std::vector{0, 1, 0, 1, 0});
+    const KernelDeclaration plain = test_kernel();
+    CHECK(places(KernelDeclaration(plain).updates("dw", "x")) == std::vector{0, 0, 0});
+    KernelDeclaration declared = KernelDeclaration(plain).in_place("dw", "dy");
+    CHECK(places(declared) == std::vector{0, 1, 0});
+    CHECK(places(KernelDeclaration(declared).blocks_of({1, 2, 3, 4, 5})) ==
+          std::vector{0, 1, 0, 1, 0});
+    CHECK(places(declared.in_place("dw", "x")) == std::vector{0, 1, 0, 2});
+    CHECK(places(declared.in_place("dw", "w")) == std::vector{0, 1, 0, 2, 0, 3});
 }
 
-TEST_CASE("an output of integers hides no rounding, and takes no more draws") {
-    Operator op = make_test_operator();
-    op.outputs.front().dtype = DType::i32;
+TEST_CASE("where ties or NaN are defined there are eight dense cases") {
     TestKernel kernel(test_kernel());
-    kernel.kernel.op = &op;
-    kernel.kernel.pass = op.find_pass("forward");
-    CHECK(dense_draw_count(kernel.kernel, "within_rounding_bound") == 3);
-}
-
-TEST_CASE("each place of an output has dense cases, as have ties and NaN where they are defined") {
-    TestKernel kernel(test_kernel().in_place("dw", "dy").in_place("dw", "x"));
-    std::vector<int> places;
-    for (const Case& one : dense_cases(kernel)) places.push_back(one.setting.place);
-    CHECK(places == std::vector{0, 1, 0, 2});
-    places.clear();
-    const TestKernel three(
-        test_kernel().in_place("dw", "dy").in_place("dw", "x").in_place("dw", "w"));
-    for (const Case& one : dense_cases(three)) places.push_back(one.setting.place);
-    CHECK(places == std::vector{0, 1, 0, 2, 0, 3});
     Operator defined = *kernel.kernel.op;
     kernel.kernel.op = &defined;
     defined.algebra = Algebra::piecewise_linear;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // That a seed means the same problems, values and settings on every machine and in every build, by
-// one number for many draws. What the draws should be like is for the other tests; where a change
-// of the draws is meant, the number that is printed becomes the expected one. Whole cases are in
-// gen_test.cpp.
+// one number for many draws: also how often each is drawn. What the draws should be like else is
+// for the other tests; where a change of the draws is meant, the number that is printed becomes the
+// expected one. Whole cases are in gen_test.cpp, thinned integers in thinned_test.cpp.
 #include <doctest/doctest.h>
 
 #include <bit>
@@ -95,7 +95,7 @@ TEST_CASE("the values of a seed are the same everywhere") {
 }
 
 TEST_CASE("the numbers that fill an array are the same everywhere") {
-    std::uint64_t integers = 0, mantissas = 0, dense = 0, indices = 0, domains = 0;
+    std::uint64_t integers = 0, mantissas = 0, dense = 0, indices = 0, domains = 0, special = 0;
     const auto filled = [](const Sizes& sizes, auto fill) {
         Array<double> array{sizes, std::vector<double>(static_cast<std::size_t>(
                                        sizes.empty() ? 1 : element_count(sizes)))};
@@ -124,6 +124,14 @@ TEST_CASE("the numbers that fill an array are the same everywhere") {
                     move_inside(moved, {lowest, highest}, dtype);
                     add(domains, moved);
                 }
+                for (const auto change : {add_outliers, make_large}) {
+                    Array<double> changed = drawn;
+                    change(changed, random, dtype);
+                    add(special, changed);
+                }
+                Array<double> outliers = drawn;
+                add_dense_outliers(outliers, seed, dtype);
+                add(special, outliers);
                 add_offset(drawn, random, dtype);
                 add(mantissas, drawn);
                 for (const std::int64_t first : {0, 5})
@@ -145,6 +153,22 @@ TEST_CASE("the numbers that fill an array are the same everywhere") {
                             fill_indices(array, {range.first, range.second}, is_dense, random);
                         }));
         }
+    for (std::uint64_t seed = 1; seed <= 60; ++seed)
+        for (const Sizes& sizes : {Sizes{}, {0, 0}, {1}, {2}, {4, 3}, {30, 2}}) {
+            Array<double> made = filled(
+                sizes, [&](auto& array) { fill_dense_mantissas(array, {0, 1}, seed, DType::f32); });
+            make_averaging(made);
+            add(special, made);
+            make_special(made, SplitMix64(seed));
+            fill_nan(made, seed, SplitMix64(seed + 1));
+            add(special, made);
+            fill_ties(made, seed, SplitMix64(seed));
+            add(special, made);
+            for (const DType dtype : {DType::i32, DType::i64}) {
+                put_invalid(made, {2.0, 9.0}, dtype, SplitMix64(seed));
+                add(special, made);
+            }
+        }
     for (std::uint64_t seed = 1; seed <= 500; ++seed)
         add(mantissas,
             filled({3}, [&](auto& array) { fill_mantissas(array, SplitMix64(seed), DType::f32); }));
@@ -153,13 +177,16 @@ TEST_CASE("the numbers that fill an array are the same everywhere") {
     CHECK(dense == 6169069438910174403u);
     CHECK(indices == 12583114229724589481u);
     CHECK(domains == 13266496349773107136u);
+    CHECK(special == 11461651698941045918u);
 }
 
 TEST_CASE("the settings of a seed are the same everywhere") {
     KernelDeclaration plain = test_kernel(), vectorised = test_kernel().aligned_to(16);
     KernelDeclaration free = test_kernel().aligned_to(2).blocks_of({256, 64, 32});
+    KernelDeclaration chosen = test_kernel().in_place("dw", "dy").in_place("dw", "x");
+    chosen.takes_output_mask = true;
     std::uint64_t digest = 0;
-    for (const KernelDeclaration* kernel : {&plain, &vectorised, &free})
+    for (const KernelDeclaration* kernel : {&plain, &vectorised, &free, &chosen})
         for (std::uint64_t seed = 0; seed < 300; ++seed)
             digest = mix_seed(
                 digest, Case{.kernel = kernel->full_name(),
@@ -169,5 +196,5 @@ TEST_CASE("the settings of a seed are the same everywhere") {
                              .data = {},
                              .setting = draw_setting(*kernel, test_operator().passes.back(), seed)}
                             .print());
-    CHECK(digest == 3122529725817063447u);
+    CHECK(digest == 1800109877445733803u);
 }

@@ -65,18 +65,6 @@ TEST_CASE("a kernel that declares no layouts is given none") {
     CHECK(dense_draw_count(fixed.kernel.kernel, "repeatable") == 3);
 }
 
-TEST_CASE("each of several orders is drawn as often; the first is no part of the case") {
-    const LayoutKernel two(test_kernel().layout_of("x", {"turned", "as_is"}));
-    int others = 0;
-    for (std::uint64_t seed = 0; seed < draws; ++seed)
-        for (const auto& [tensor, layout] : two.drawn(seed).layouts) {
-            CHECK(tensor == "x");
-            CHECK(layout == TensorLayout{.order = "as_is"});
-            ++others;
-        }
-    CHECK(is_about(others, draws / 2));
-}
-
 TEST_CASE("of any strides rows are padded in a third, and cotangents expanded in a sixth") {
     const LayoutKernel any(test_kernel().strided("x").strided("y"));
     std::map<std::string, int> turned, padded, expanded, wholly;

@@ -33,7 +33,7 @@ class Significands {
         const std::uint64_t fraction = (std::uint64_t{1} << (digits_ - 1)) - 1;
         return 1.0 + static_cast<double>((bits & fraction) | 1) * unit_;
     }
-    /// Of either sign, from 1/2 to 2.
+    /// A number of either sign, from 1/2 to 2.
     double draw(SplitMix64& random) const {
         const std::uint64_t bits = random.next();
         // Without branches, which random bits would mispredict.
@@ -77,7 +77,7 @@ void fill_integers(Array<double>& array, SplitMix64 random, std::int64_t reducti
         const bool is_kept = !is_zero & (((bits >> 5) & 0xffffff) < keep_below);
         element = static_cast<double>(magnitude * sign * static_cast<std::int64_t>(is_kept));
     }
-    // Of zeros alone nothing comes; one more term leaves a sum of few exact.
+    // Zeros alone show nothing; one more term leaves a sum of few exact.
     if (!array.data.empty() && std::ranges::all_of(array.data, [](double v) { return v == 0.0; }))
         array.data[random.below(array.data.size())] = random.one_in(2) ? 1.0 : -1.0;
 }
@@ -186,7 +186,7 @@ void fill_nan(Array<double>& array, std::uint64_t seed, SplitMix64 random) {
 }
 
 void put_invalid(Array<double>& array, const ValueDomain& range, DType dtype, SplitMix64 random) {
-    // Of 64 bits the ends that a double holds.
+    // The ends of 64 bits that a double holds.
     const double most = dtype == DType::i32 ? 0x1p31 - 1.0 : 0x1p53;
     const double outside[] = {range.lowest - 1.0, range.highest + 1.0, -most - 1.0, most};
     const std::uint64_t always = random.below(array.data.size());

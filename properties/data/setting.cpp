@@ -41,7 +41,7 @@ std::vector<int> draw_offsets(const KernelDeclaration& kernel, std::size_t buffe
     return offsets;
 }
 
-/// Of a tensor that the kernel takes in several layouts.
+/// A layout of a tensor that the kernel takes in several.
 TensorLayout draw_layout(const Kernel& of, const Problem& problem, const std::string& tensor,
                          SplitMix64& random) {
     const Operator& op = *of.op;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "properties/data/values.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
@@ -37,26 +39,23 @@ void set_listed(const Operator& op, const Problem& problem, Values& values,
                                         "'; there are" + known);
         }
         auto& data = found->second.data;
+        const auto refuse = [&](const std::string& why) {
+            throw std::invalid_argument(
+                fmt::format("data: {}[{}] is {}", element.tensor, element.index, why));
+        };
         if (element.index < 0 || element.index >= static_cast<std::int64_t>(data.size()))
-            throw std::invalid_argument("data: " + element.tensor + "[" +
-                                        std::to_string(element.index) + "] is outside of its " +
-                                        std::to_string(data.size()) + " elements");
+            refuse(fmt::format("outside of its {} elements", data.size()));
         const TensorSpec& tensor = op.tensor_named(element.tensor);
         const DType dtype = types.of(op, element.tensor);
         // An index is no number to be rounded.
         const double stored =
             tensor.holds_whole_numbers() ? element.value : rounded_to(dtype, element.value);
         if (!std::isfinite(stored) && std::isfinite(element.value))
-            throw std::invalid_argument("data: " + element.tensor + "[" +
-                                        std::to_string(element.index) + "] is beyond the largest " +
-                                        std::string(traits_of(dtype).name));
+            refuse(fmt::format("beyond the largest {}", traits_of(dtype).name));
         const bool is_input = tensor.name == element.tensor;  // not a cotangent
         const bool may_be = tensor.admits(stored, problem) ||
                             (types.may_be_invalid(tensor) && stored == std::round(stored));
-        if (is_input ? !may_be : !std::isfinite(stored))
-            throw std::invalid_argument("data: " + element.tensor + "[" +
-                                        std::to_string(element.index) +
-                                        "] is outside of the tensor's values");
+        if (is_input ? !may_be : !std::isfinite(stored)) refuse("outside of the tensor's values");
         data[static_cast<std::size_t>(element.index)] = stored;
     }
 }
@@ -119,7 +118,7 @@ std::int64_t amplitude_of(const Operator& op, const Problem& problem, const Elem
 /// The dense draws that have all values different; later ones of an operator with kinks don't.
 constexpr std::uint64_t distinct_draws = 4;
 
-/// Of dense draws the last two that an operator has which defines its results then.
+/// The last two dense draws of an operator that defines its results on NaN hold it.
 bool holds_nan(const Data& data) {
     return data.is_dense ? data.seed > distinct_draws + 2
                          : SplitMix64(mix_seed(data.seed, "nan")).one_in(8);

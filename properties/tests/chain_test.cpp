@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "harness/registry/registry.hpp"
+#include "properties/checking/oracle.hpp"
 #include "properties/data/thinned.hpp"
 #include "properties/suite/suite.hpp"
 #include "properties/tests/devices.hpp"
@@ -35,11 +36,7 @@ std::string message_of(const std::string& variant, const std::string& property,
 std::vector<Array<double>> results_of(const Operator& op, const PassSpec& pass,
                                       const Problem& problem,
                                       const std::vector<Array<double>>& taken) {
-    std::vector<Array<double>> results;
-    for (const std::string& name : pass.outputs) {
-        results.push_back({op.sizes_of(name, problem), {}});
-        results.back().data.resize(static_cast<std::size_t>(element_count(results.back().sizes)));
-    }
+    auto results = zero_outputs<double>(op, pass, problem);
     pass.reference(problem, taken, results);
     return results;
 }

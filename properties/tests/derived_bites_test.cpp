@@ -4,27 +4,16 @@
 // twice its bound, a forgotten path, or a cotangent rounded to bfloat16 is caught.
 #include <doctest/doctest.h>
 
-#include <bit>
 #include <cmath>
 #include <limits>
-#include <numeric>
 
 #include "harness/base/random.hpp"
-#include "harness/cases/compare.hpp"
-#include "harness/registry/registry.hpp"
-#include "properties/data/values.hpp"
+#include "harness/numbers/element_bits.hpp"
+#include "properties/checking/context.hpp"
 
 namespace gradverify {
 
 namespace {
-
-const Operator& layer_norm() { return *Registry::instance().find_operator("layer_norm"); }
-
-float to_bfloat16(double value) {
-    auto bits = std::bit_cast<std::uint32_t>(static_cast<float>(value));
-    bits += 0x7fffu + ((bits >> 16) & 1u);
-    return std::bit_cast<float>(bits & 0xffff0000u);
-}
 
 /// What a kernel may get wrong.
 struct Mistake {
@@ -32,87 +21,80 @@ struct Mistake {
     bool forgets_mean = false;      ///< of g
 };
 
-/// A float sum in a random order.
-class Sum {
-  public:
-    void add(float term) { terms_.push_back(term); }
-    float in_any_order(SplitMix64& random) {
-        float sum = 0.0f;
-        while (!terms_.empty()) {
-            std::swap(terms_[random.below(terms_.size())], terms_.back());
-            sum += terms_.back();
-            terms_.pop_back();
-        }
-        return sum;
+float in_any_order(std::vector<float> terms, SplitMix64& random) {
+    float sum = 0.0f;
+    while (!terms.empty()) {
+        std::swap(terms[random.below(terms.size())], terms.back());
+        sum += terms.back();
+        terms.pop_back();
     }
+    return sum;
+}
 
-  private:
-    std::vector<float> terms_;
-};
+Case drawn_case(SplitMix64& random, std::int64_t width_maximum) {
+    const Kernel& kernel = *Registry::instance().find_kernel("layer_norm.backward/columns");
+    Problem problem = Problem::parse(kernel.op->space, "rows=1,width=1");
+    problem[0] = random.between(1, 12);
+    problem[1] = random.between(1, width_maximum);
+    problem[2] = random.between(0, 1);
+    return {.kernel = kernel.name,
+            .property = "within_rounding_bound",
+            .device = "cpu",
+            .problem = std::move(problem),
+            .data = {.seed = random.next()},
+            .setting = {}};
+}
 
 /// The backward pass on drawn data: what is expected, and what a float kernel returns.
 struct Sample {
-    Problem problem;
+    Case drawn;
+    CaseContext context;
     std::vector<Array<double>> inputs;  ///< dy, x, gamma, mean, rstd
     std::vector<Expected> expected;
 
     Sample(SplitMix64& random, std::int64_t width_maximum)
-        : problem(Problem::parse(layer_norm().space, "rows=1,width=1")) {
-        problem[0] = random.between(1, 12);
-        problem[1] = random.between(1, width_maximum);
-        problem[2] = random.between(0, 1);
-        const PassSpec& pass = *layer_norm().find_pass("backward");
-        const Data data{.seed = random.next(), .is_explicit = false, .elements = {}};
-        const Values values = draw_values(layer_norm(), problem, data, ValueKind::mantissas, 24);
-        inputs = pick(layer_norm(), problem, values, pass.inputs, 24);
-        std::vector<Array<Bounded>> taken, outputs;
-        for (const auto& array : pick(layer_norm(), problem, values, pass.taken_by_reference(), 24))
-            taken.push_back({array.sizes, {array.data.begin(), array.data.end()}});
-        for (const std::string& name : pass.outputs) {
-            const Sizes sizes = layer_norm().sizes_of(name, problem);
-            outputs.push_back(
-                {sizes, std::vector<Bounded>(static_cast<std::size_t>(element_count(sizes)))});
-        }
-        pass.bounded_reference(problem, taken, outputs);
-        for (std::size_t i = 0; i < outputs.size(); ++i)
-            expected.push_back(Expected::within(pass.outputs[i], outputs[i]));
-    }
+        : drawn(drawn_case(random, width_maximum)),
+          context(drawn, Registry::instance(), ValueKind::mantissas),
+          inputs(context.inputs.of(context.pass())),
+          expected(context.oracle.within_rounding()) {}
 
     std::vector<std::vector<double>> in_float(SplitMix64& random, Mistake mistake = {}) const {
-        const auto rows = static_cast<std::size_t>(problem.scalar("rows"));
-        const auto width = static_cast<std::size_t>(problem.scalar("width"));
+        const auto rows = static_cast<std::size_t>(drawn.problem.scalar("rows"));
+        const auto width = static_cast<std::size_t>(drawn.problem.scalar("width"));
         const auto read = [&](std::size_t which, std::size_t at) {
             return static_cast<float>(inputs[which].data[at]);
         };
         const auto dy = [&](std::size_t at) {
-            return mistake.rounds_cotangent ? to_bfloat16(inputs[0].data[at]) : read(0, at);
+            return mistake.rounds_cotangent
+                       ? static_cast<float>(rounded_to(DType::bf16, inputs[0].data[at]))
+                       : read(0, at);
         };
         const auto xhat = [&](std::size_t at) {
             return (read(1, at) - read(3, at / width)) * read(4, at / width);
         };
         std::vector<std::vector<double>> got{std::vector<double>(rows * width), {}, {}};
         for (std::size_t r = 0; r < rows; ++r) {
-            Sum of_g, of_g_xhat;
+            std::vector<float> of_g, of_g_xhat;
             const auto g = [&](std::size_t j) { return dy(r * width + j) * read(2, j); };
             for (std::size_t j = 0; j < width; ++j) {
-                if (!mistake.forgets_mean) of_g.add(g(j));
-                of_g_xhat.add(g(j) * xhat(r * width + j));
+                if (!mistake.forgets_mean) of_g.push_back(g(j));
+                of_g_xhat.push_back(g(j) * xhat(r * width + j));
             }
             const auto count = static_cast<float>(width);
-            const float mean = of_g.in_any_order(random) / count;
-            const float along = of_g_xhat.in_any_order(random) / count;
+            const float mean = in_any_order(of_g, random) / count;
+            const float along = in_any_order(of_g_xhat, random) / count;
             for (std::size_t j = 0; j < width; ++j)
                 got[0][r * width + j] =
                     static_cast<double>(read(4, r) * (g(j) - mean - xhat(r * width + j) * along));
         }
         for (std::size_t j = 0; j < width; ++j) {
-            Sum gamma, beta;
+            std::vector<float> gamma, beta;
             for (std::size_t r = 0; r < rows; ++r) {
-                gamma.add(dy(r * width + j) * xhat(r * width + j));
-                beta.add(dy(r * width + j));
+                gamma.push_back(dy(r * width + j) * xhat(r * width + j));
+                beta.push_back(dy(r * width + j));
             }
-            got[1].push_back(static_cast<double>(gamma.in_any_order(random)));
-            got[2].push_back(static_cast<double>(beta.in_any_order(random)));
+            got[1].push_back(static_cast<double>(in_any_order(gamma, random)));
+            got[2].push_back(static_cast<double>(in_any_order(beta, random)));
         }
         return got;
     }

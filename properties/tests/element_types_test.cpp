@@ -6,53 +6,43 @@
 
 #include <string>
 
-#include "harness/report/failure.hpp"
-#include "properties/properties.hpp"
-#include "properties/suite/suite.hpp"
 #include "properties/tests/seeded_bugs/hunt.hpp"
+#include "properties/tests/verdicts.hpp"
 
 namespace gradverify {
+
+using namespace testing;
 
 TEST_CASE("a kernel that computes in less than it declares is killed at its smallest problem") {
     hunt_down_all(element_type_bugs, {.cases_maximum = 200});
 }
 
 TEST_CASE("a kernel that declares what it does passes") {
-    const KernelSuite suite(Registry::instance());
     for (const char* kernel :
          {"conv.grad_weight/right_f16_sums_in_half", "conv.grad_weight/right_f64_sums_in_float"})
         for (const char* property : {"matches_reference", "within_rounding_bound",
                                      "matches_finite_differences", "adjoint_identity"}) {
             CAPTURE(kernel);
             CAPTURE(property);
-            const Row row{Registry::instance().find_kernel(kernel), find_property(property), "cpu"};
-            int passed = 0;
-            for (std::int64_t i = 0; i < 300; ++i) {
-                const Outcome outcome = suite.run(suite.draw(row, 1, i).drawn.value().print());
-                CAPTURE(outcome.message);
-                CHECK(outcome.verdict != Verdict::failed);
-                CHECK(outcome.verdict != Verdict::errored);
-                passed += outcome.verdict == Verdict::passed;
-            }
-            CHECK(passed > 200);
+            const Verdicts verdicts = run_drawn(kernel, property, 300);
+            CHECK(verdicts.first_alarm == "");
+            CHECK(verdicts[Verdict::passed] > 200);
         }
 }
 
 TEST_CASE("a tensor that is read as another type is an error that says what is right") {
-    const KernelSuite suite(Registry::instance());
     const Outcome outcome =
-        suite.run("v1:conv.grad_weight/bug_f16_read_as_float:matches_reference:cpu:in=1x1:seed=1");
+        run("conv.grad_weight/bug_f16_read_as_float", "matches_reference", "in=1x1:seed=1");
     CHECK(outcome.verdict == Verdict::failed);
     CHECK(outcome.message.find("the launcher reads a tensor of f16 as f32; write as<__half>(), or "
                                "declare .storage(gradverify::DType::f32)") != std::string::npos);
 }
 
 TEST_CASE("a failure of a narrow type is told in its ulps") {
-    const KernelSuite suite(Registry::instance());
     const std::string printed =
         "v1:conv.grad_weight/bug_f16_through_integer:within_rounding_bound:cpu:in=1x1:"
         "data=dy[0]=1.3330078125,x[0]=1.9990234375";
-    const Outcome outcome = suite.run(printed);
+    const Outcome outcome = KernelSuite(Registry::instance()).run(printed);
     CHECK(outcome.verdict == Verdict::failed);
     REQUIRE(outcome.worst.size() == 1);
     CHECK(outcome.worst[0].dtype == DType::f16);
@@ -63,10 +53,9 @@ TEST_CASE("a failure of a narrow type is told in its ulps") {
 }
 
 TEST_CASE("listed data are rounded to the tensor's type, and refused beyond its largest number") {
-    const KernelSuite suite(Registry::instance());
-    const std::string row = "v1:conv.forward/naive_f16:within_rounding_bound:cpu:in=1x1:data=";
-    CHECK(suite.run(row + "x[0]=0.1,w[0]=0.3").verdict == Verdict::passed);
-    CHECK_THROWS_WITH_AS(suite.run(row + "x[0]=65520,w[0]=1"),
+    const char *kernel = "conv.forward/naive_f16", *property = "within_rounding_bound";
+    check_verdict(Verdict::passed, kernel, property, "in=1x1:data=x[0]=0.1,w[0]=0.3");
+    CHECK_THROWS_WITH_AS(run(kernel, property, "in=1x1:data=x[0]=65520,w[0]=1"),
                          "data: x[0] is beyond the largest f16", std::invalid_argument);
 }
 

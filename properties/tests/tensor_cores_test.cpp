@@ -8,22 +8,17 @@
 #include <string>
 
 #include "properties/checking/context.hpp"
-#include "properties/properties.hpp"
-#include "properties/suite/suite.hpp"
 #include "properties/tests/seeded_bugs/hunt.hpp"
+#include "properties/tests/verdicts.hpp"
 
 namespace gradverify {
 
+using namespace testing;
+
 namespace {
 
-std::int64_t failures_of(const std::string& kernel, const std::string& property,
-                         std::int64_t cases) {
-    const KernelSuite suite(Registry::instance());
-    const Row row{Registry::instance().find_kernel(kernel), find_property(property), "cpu"};
-    std::int64_t failed = 0;
-    for (std::int64_t i = 0; i < cases; ++i)
-        failed += suite.run(suite.draw(row, 5, i).drawn.value().print()).verdict == Verdict::failed;
-    return failed;
+int failures_of(const std::string& kernel, const std::string& property, std::int64_t cases) {
+    return run_drawn(kernel, property, cases)[Verdict::failed];
 }
 
 }  // namespace

@@ -119,18 +119,22 @@ OperatorDeclaration place(const char* name) {
         .saved("at", {"n"});
 }
 
-/// The place of the largest of what a function gives: the first of equal ones, or another.
+/// The place of the largest of what a function gives: the first of equal ones, or another. Where an
+/// input counts the numbers of each row, only those are looked at.
 template <class F>
-auto find_largest(F function) {
-    return [function]<class T>(const ForwardCall<T>& call) {
+auto find_largest(F function, const char* count = nullptr) {
+    return [=]<class T>(const ForwardCall<T>& call) {
         const auto x = call.input("x"), y = call.output("y"), at = call.output("at");
         for (std::int64_t i = 0; i < x.size(0); ++i) {
             y(i) = function(x(i, 0));
-            for (std::int64_t j = 1; j < x.size(1); ++j)
+            for (std::int64_t j = 1; j < x.size(1); ++j) {
+                const T place(static_cast<double>(j));
+                if (count && !(place < call.input(count)(i))) continue;
                 if (function(x(i, j)) > y(i)) {
                     y(i) = function(x(i, j));
-                    at(i) = T(static_cast<double>(j));
+                    at(i) = place;
                 }
+            }
         }
     };
 }
@@ -162,7 +166,7 @@ Operator largest_square() {
     return place("largest_square").forward(find_largest([](const auto& x) { return x * x; }));
 }
 
-/// Of a row with one number nothing.
+/// A row with one number has none.
 Operator second_largest() {
     return place("second_largest").forward([]<class T>(const ForwardCall<T>& call) {
         const auto x = call.input("x");
@@ -185,28 +189,12 @@ Operator second_largest() {
 
 /// The largest of the first numbers of each row.
 Operator largest_of_first() {
-    return declare_operator("largest_of_first")
-        .parameter("n")
-        .parameter("c")
-        .input("x", {"n", "c"})
+    return place("largest_of_first")
         .input("count", {"n"}, whole_numbers(1, 3))
-        .output("y", {"n"})
-        .saved("at", {"n"})
-        .forward([]<class T>(const ForwardCall<T>& call) {
-            const auto x = call.input("x"), count = call.input("count"), at = call.output("at");
-            for (std::int64_t i = 0; i < x.size(0); ++i) {
-                T& y = call.output("y")(i);
-                y = x(i, 0);
-                for (std::int64_t j = 1; j < x.size(1); ++j)
-                    if (T(static_cast<double>(j)) < count(i) && x(i, j) > y) {
-                        y = x(i, j);
-                        at(i) = T(static_cast<double>(j));
-                    }
-            }
-        });
+        .forward(find_largest(itself, "count"));
 }
 
-/// The mean of the first numbers of each row, of which `total` is saved. That a count ends a row
+/// The mean of the first numbers of each row, whose `total` is saved. That a count ends a row
 /// where it ends is no tie of what is summed.
 Operator mean_of_first() {
     return declare_operator("mean_of_first")
@@ -229,14 +217,7 @@ Operator mean_of_first() {
 
 /// A line that jumps at zero.
 Operator torn() {
-    return declare_operator("torn")
-        .parameter("n")
-        .input("x", {"n"})
-        .output("y", {"n"})
-        .forward([]<class T>(const ForwardCall<T>& call) {
-            const auto x = call.input("x"), y = call.output("y");
-            for (std::int64_t i = 0; i < x.size(0); ++i) y(i) = x(i) + x(i) / sqrt(x(i) * x(i));
-        })
+    return ramp("torn", [](const auto& x) { return x + x / sqrt(x * x); })
         .gradient("grad_x", {"dy", "x"}, {"dx"});
 }
 

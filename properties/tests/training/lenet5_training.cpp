@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "properties/tests/training/lenet5_training.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <functional>
 #include <stdexcept>
 
@@ -12,6 +14,7 @@
 #include "harness/cases/compare.hpp"
 #include "harness/devices/launch.hpp"
 #include "harness/numbers/autodiff/decisions.hpp"
+#include "properties/checking/oracle.hpp"
 #include "properties/tests/training/digits.hpp"
 
 namespace gradverify {
@@ -33,19 +36,8 @@ std::vector<Array<double>> picked(const Values& values, const std::vector<std::s
     return arrays;
 }
 
-template <class T>
-std::vector<Array<T>> zero_outputs(const PassSpec& pass, const Problem& problem) {
-    std::vector<Array<T>> outputs;
-    for (const std::string& name : pass.outputs) {
-        outputs.push_back({lenet5().sizes_of(name, problem), {}});
-        outputs.back().data.resize(static_cast<std::size_t>(element_count(outputs.back().sizes)),
-                                   T(0.0));
-    }
-    return outputs;
-}
-
 void run_reference(const PassSpec& pass, const Problem& problem, Values& values) {
-    auto outputs = zero_outputs<double>(pass, problem);
+    auto outputs = zero_outputs<double>(lenet5(), pass, problem);
     pass.reference(problem, picked(values, pass.inputs), outputs);
     for (std::size_t i = 0; i < outputs.size(); ++i)
         values[pass.outputs[i]] = std::move(outputs[i]);
@@ -95,7 +87,7 @@ class Trainer {
     }
 
     Problem problem_of(std::int64_t n) const {
-        return Problem::parse(lenet5().space, "n=" + std::to_string(n) + "," + training_.network);
+        return Problem::parse(lenet5().space, fmt::format("n={},{}", n, training_.network));
     }
 
     Values next_batch() {
@@ -165,7 +157,7 @@ Outcome held_to_bound(const PassSpec& pass, const Problem& problem, const Values
     std::vector<Array<Bounded>> exact;
     for (const Array<double>& input : picked(values, pass.inputs))
         exact.push_back({input.sizes, {input.data.begin(), input.data.end()}});
-    auto outputs = zero_outputs<Bounded>(pass, problem);
+    auto outputs = zero_outputs<Bounded>(lenet5(), pass, problem);
     pass.bounded_reference(problem, exact, outputs);
     std::vector<Comparison> comparisons;
     for (std::size_t i = 0; i < outputs.size(); ++i)
@@ -193,7 +185,7 @@ Outcome check_steps(const Training& training) {
             run(*pass, problem, values);
             Outcome outcome = held_to_bound(*pass, problem, values);
             if (outcome.verdict == Verdict::passed) continue;
-            outcome.message += " in step " + std::to_string(step);
+            outcome.message += fmt::format(" in step {}", step);
             return outcome;
         }
         trainer.descend(values);
@@ -210,36 +202,24 @@ bool are_alike(double a, double b, std::int64_t images) {
 int training_main(std::span<const std::string> arguments) {
     Training training{
         .network = "k1=6,k2=16,hidden1=120,hidden2=84,classes=10,in=28x28,filter=5x5,window=2x2"};
-    for (std::size_t i = 0; i < arguments.size(); ++i) {
-        const auto number = [&](auto& value) {
-            const std::string text = i + 1 < arguments.size() ? arguments[++i] : "";
-            const auto [end, error] =
-                std::from_chars(text.data(), text.data() + text.size(), value);
-            return error == std::errc() && end == text.data() + text.size() && value > 0;
-        };
-        bool ok = false;
-        if (arguments[i] == "--steps") ok = number(training.steps);
-        if (arguments[i] == "--seed") ok = number(training.seed);
-        if (arguments[i] == "--device" && i + 1 < arguments.size()) {
-            training.device = arguments[++i];
-            ok = training.device == "cpu" || training.device == "cuda";
-        }
-        if (ok) continue;
-        std::fprintf(stderr, "usage: train-lenet5 [--device cpu|cuda] [--steps N] [--seed S]\n");
+    if (arguments.size() != 2 || (arguments[0] != "cpu" && arguments[0] != "cuda") ||
+        (training.steps = std::atoll(arguments[1].c_str())) < 1) {
+        fmt::print(stderr, "usage: train-lenet5 cpu|cuda STEPS\n");
         return 2;
     }
+    training.device = arguments[0];
     const Trained kernels = train_with_kernels(training);
     const Trained reference = train_with_reference(training);
     for (std::size_t step = 0; step < kernels.losses.size(); ++step)
-        std::printf("{\"kind\":\"step\",\"step\":%zu,\"kernels\":%.9g,\"reference\":%.9g}\n", step,
-                    kernels.losses[step], reference.losses[step]);
+        fmt::print(R"({{"kind":"step","step":{},"kernels":{:.9g},"reference":{:.9g}}})"
+                   "\n",
+                   step, kernels.losses[step], reference.losses[step]);
     const bool alike = are_alike(kernels.accuracy, reference.accuracy, training.test_images);
-    std::printf(
-        "{\"kind\":\"trained\",\"device\":\"%s\",\"batch\":%lld,\"images\":%lld,"
-        "\"accuracy_kernels\":%.4f,\"accuracy_reference\":%.4f,\"alike\":%s}\n",
-        training.device.c_str(), static_cast<long long>(training.batch),
-        static_cast<long long>(training.test_images), kernels.accuracy, reference.accuracy,
-        alike ? "true" : "false");
+    fmt::print(R"({{"kind":"trained","device":"{}","batch":{},"images":{},)"
+               R"("accuracy_kernels":{:.4f},"accuracy_reference":{:.4f},"alike":{}}})"
+               "\n",
+               training.device, training.batch, training.test_images, kernels.accuracy,
+               reference.accuracy, alike);
     return alike ? 0 : 1;
 }
 

@@ -38,7 +38,7 @@ Outcome check_steps(const Training& training);
 /// Whether two accuracies on so many images are within three standard errors of their difference.
 bool are_alike(double a, double b, std::int64_t images);
 
-/// What follows `train-lenet5` on the command line: [--device D] [--steps N] [--seed S]. Prints a
+/// What follows `train-lenet5` on the command line: the device, and the number of steps. Prints a
 /// line of JSON for each step and for the whole; 1 when the accuracies are not alike, 2 for bad
 /// usage.
 int training_main(std::span<const std::string> arguments);

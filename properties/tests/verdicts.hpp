@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the tests over registered kernels share: cases run in this process, and how they must end.
+#pragma once
+
+#include <doctest/doctest.h>
+
+#include <map>
+#include <string>
+
+#include "harness/registry/registry.hpp"
+#include "harness/report/failure.hpp"
+#include "properties/properties.hpp"
+#include "properties/suite/suite.hpp"
+
+namespace gradverify::testing {
+
+/// Runs a case on the cpu device; rest: its problem and data, as printed cases have them.
+inline Outcome run(const std::string& kernel, const std::string& property,
+                   const std::string& rest) {
+    const KernelSuite suite(Registry::instance());
+    return suite.run("v1:" + kernel + ":" + property + ":cpu:" + rest);
+}
+
+inline void check_verdict(Verdict verdict, const std::string& kernel, const std::string& property,
+                          const std::string& rest) {
+    const Outcome outcome = run(kernel, property, rest);
+    CHECK_MESSAGE(outcome.verdict == verdict,
+                  kernel << ":" << property << ":" << rest << ": " << outcome.message);
+}
+
+/// Zero agrees as well where it lies between the sides of all, and the case says nothing.
+inline void check_agrees(const std::string& kernel, const std::string& property,
+                         const std::string& rest) {
+    const Outcome outcome = run(kernel, property, rest);
+    CHECK_MESSAGE((outcome.verdict == Verdict::passed || outcome.verdict == Verdict::vacuous),
+                  kernel << ":" << property << ":" << rest << ": " << outcome.message);
+}
+
+/// Neither the kernel nor the harness is at fault.
+inline void check_no_alarm(const std::string& kernel, const std::string& property,
+                           const std::string& rest) {
+    const Outcome outcome = run(kernel, property, rest);
+    CHECK_MESSAGE((outcome.verdict != Verdict::failed && outcome.verdict != Verdict::errored),
+                  kernel << ":" << property << ":" << rest << ": " << outcome.message);
+}
+
+/// How the drawn cases of a kernel's row on the cpu device end.
+struct Verdicts {
+    std::map<Verdict, int> counts;
+    std::string first_alarm;  ///< the report of the first that failed or was an error
+
+    int operator[](Verdict verdict) const {
+        const auto found = counts.find(verdict);
+        return found == counts.end() ? 0 : found->second;
+    }
+};
+
+inline Verdicts run_drawn(const std::string& kernel, std::string_view property, std::int64_t cases,
+                          std::uint64_t seed = 3) {
+    const KernelSuite suite(Registry::instance());
+    const Row row{Registry::instance().find_kernel(kernel), find_property(property), "cpu"};
+    Verdicts verdicts;
+    for (std::int64_t i = 0; i < cases; ++i) {
+        const Case drawn = suite.draw(row, seed, i).drawn.value();
+        const Outcome outcome = suite.run(drawn.print());
+        ++verdicts.counts[outcome.verdict];
+        const bool is_alarm =
+            outcome.verdict == Verdict::failed || outcome.verdict == Verdict::errored;
+        if (is_alarm && verdicts.first_alarm.empty())
+            verdicts.first_alarm = report_case(drawn, outcome);
+    }
+    return verdicts;
+}
+
+/// Passed, or nothing to compare, in all cases.
+inline void check_all_agree(const std::string& kernel, const std::string& property, int cases,
+                            std::uint64_t seed = 3) {
+    const Verdicts verdicts = run_drawn(kernel, property, cases, seed);
+    CHECK_MESSAGE(verdicts[Verdict::passed] + verdicts[Verdict::vacuous] == cases,
+                  kernel << ":" << property << ": " << verdicts.first_alarm);
+}
+
+}  // namespace gradverify::testing
