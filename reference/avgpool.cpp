@@ -95,7 +95,7 @@ bool divides_exactly(const Problem& problem) {
     return true;
 }
 
-/// Of a gradient: as many terms as windows have a pixel, which count in units of the smallest.
+/// A gradient has as many terms as windows have a pixel, and they count in units of the smallest.
 std::int64_t reduction_length(const Problem& problem) {
     const Axis h(problem, 0), w(problem, 1);
     const double area = static_cast<double>(h.window) * static_cast<double>(w.window);

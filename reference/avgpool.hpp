@@ -10,9 +10,9 @@
 // out. Below zero there are none.
 //
 // With include_pad = 0 the divisor is the number of the window's pixels inside the image. With
-// include_pad = 1 it is that of its positions inside the image padded on both sides, which is less
-// than the whole window where rounding up lets it reach beyond. Both are PyTorch's definitions.
-// The padding is at most half of the window.
+// include_pad = 1 it is the number of its positions inside the image padded on both sides, which is
+// less than the whole window where rounding up lets it reach beyond. Both are PyTorch's
+// definitions. The padding is at most half of the window.
 #pragma once
 
 #include "reference/pool_axis.hpp"

@@ -10,10 +10,8 @@
 
 #include "harness/numbers/matrix_product.hpp"
 #include "harness/registry/registry.hpp"
-#include "reference/conv_operator.hpp"
 #include "reference/conv_orders.hpp"
 #include "reference/filter_space.hpp"
-#include "reference/window_copies.hpp"
 #include "reference/window_factors.hpp"
 
 namespace gradverify::conv {
@@ -36,31 +34,6 @@ Parameters::Parameters(const Problem& problem)
                    .padding_right = padding[2 * i + 1]};
 }
 
-Forward::Forward(const PassCall& call)
-    : problem(call.problem),
-      x(call.tensors[0]),
-      w(call.tensors[1]),
-      b(call.tensors[2]),
-      y(call.tensors[3]),
-      launch(call.launch) {}
-
-GradInput::GradInput(const PassCall& call)
-    : problem(call.problem),
-      dy(call.tensors[0]),
-      w(call.tensors[1]),
-      dx(call.tensors[2]),
-      launch(call.launch) {}
-
-GradWeight::GradWeight(const PassCall& call)
-    : problem(call.problem),
-      dy(call.tensors[0]),
-      x(call.tensors[1]),
-      dw(call.tensors[2]),
-      launch(call.launch) {}
-
-GradBias::GradBias(const PassCall& call)
-    : problem(call.problem), dy(call.tensors[0]), db(call.tensors[1]), launch(call.launch) {}
-
 namespace {
 
 std::int64_t output_size(const Axis& axis) {
@@ -77,9 +50,7 @@ struct Geometry {
     std::int64_t image = 1, taps = 1, outputs = 1;  ///< elements of a channel, filter and output
 
     explicit Geometry(const Problem& problem) : p(problem) {
-        for (int axis = 0; axis < p.rank; ++axis)
-            axes[static_cast<std::size_t>(axis + 3 - p.rank)] =
-                p.axes[static_cast<std::size_t>(axis)];
+        std::ranges::copy(p.spatial(), axes.end() - p.rank);
         for (std::size_t axis = 0; axis < 3; ++axis) {
             out[axis] = output_size(axes[axis]);
             image *= axes[axis].in;
@@ -217,43 +188,18 @@ void grad_bias(const Problem& problem, Inputs<T> in, Outputs<T> out) {
                 out[0].data[static_cast<std::size_t>(k)] += *dy++;
 }
 
-template <class T>
-void backward(const Problem& problem, Inputs<T> in, Outputs<T> out) {
-    const Array<T>&dy = in[0], &x = in[1], &w = in[2];
-    const std::array<Array<T>, 2> dy_w{dy, w}, dy_x{dy, x};
-    grad_input<T>(problem, dy_w, out.subspan(0, 1));
-    grad_weight<T>(problem, dy_x, out.subspan(1, 1));
-    grad_bias<T>(problem, in.subspan(0, 1), out.subspan(2, 1));
+Sizes sizes_of_x(const Problem& problem) {
+    const Parameters p(problem);
+    return spatial_sizes(p.n, p.c, p, [](const Axis& axis) { return axis.in; });
 }
-
-std::vector<TensorSpec> inputs() {
-    return {
-        {.name = "x",
-         .sizes =
-             [](const Problem& problem) {
-                 const Parameters p(problem);
-                 return spatial_sizes(p.n, p.c, p, [](const Axis& a) { return a.in; });
-             },
-         .orders = image_orders()},
-        {.name = "w",
-         .sizes =
-             [](const Problem& problem) {
-                 const Parameters p(problem);
-                 return spatial_sizes(p.k, p.c / p.groups, p,
-                                      [](const Axis& a) { return a.filter; });
-             },
-         .orders = filter_orders("o", "i")},
-        {.name = "b", .sizes = [](const Problem& problem) { return Sizes{problem.scalar("k")}; }}};
+Sizes sizes_of_w(const Problem& problem) {
+    const Parameters p(problem);
+    return spatial_sizes(p.k, p.c / p.groups, p, [](const Axis& axis) { return axis.filter; });
 }
-
-std::vector<TensorSpec> outputs() {
-    return {{.name = "y",
-             .sizes =
-                 [](const Problem& problem) {
-                     const Parameters p(problem);
-                     return spatial_sizes(p.n, p.k, p, output_size);
-                 },
-             .orders = image_orders()}};
+Sizes sizes_of_b(const Problem& problem) { return {problem.scalar("k")}; }
+Sizes sizes_of_y(const Problem& problem) {
+    const Parameters p(problem);
+    return spatial_sizes(p.n, p.k, p, output_size);
 }
 
 double products_in_all(const Problem& problem) {
@@ -264,71 +210,26 @@ double products_in_all(const Problem& problem) {
 }
 
 double additions_of_bias(const Problem& problem) {
-    const Geometry g(problem);
-    return static_cast<double>(g.p.n) * static_cast<double>(g.p.k) * static_cast<double>(g.outputs);
+    return static_cast<double>(element_count(sizes_of_y(problem)));
 }
 
-/// Of the whole batch.
+/// Terms of an output's sum, the bias included.
+std::int64_t terms_of_output(const Problem& problem) {
+    const Geometry g(problem);
+    return g.group_c() * g.taps + 1;
+}
+
+/// Pixels of one output channel in the whole batch.
 std::int64_t output_pixels(const Problem& problem) {
     const Geometry g(problem);
     return g.p.n * g.outputs;
 }
 
-/// By which an input pixel may reach an output.
+/// Taps by which an input pixel may reach an output.
 std::int64_t taps_of_pixel(const Problem& problem) {
     const Geometry g(problem);
     return g.group_k() * g.taps;
 }
-
-std::vector<PassSpec> passes() {
-    return {{.name = "forward",
-             .inputs = {"x", "w", "b"},
-             .outputs = {"y"},
-             .reference = forward<double>,
-             .bounded_reference = forward<Bounded>,
-             .multiply_adds = products_in_all,
-             .reduction_length =
-                 [](const Problem& problem) {
-                     const Geometry g(problem);
-                     return g.group_c() * g.taps + 1;
-                 }},
-            {.name = "grad_input",
-             .inputs = {"dy", "w"},
-             .outputs = {"dx"},
-             .reference = grad_input<double>,
-             .bounded_reference = grad_input<Bounded>,
-             .multiply_adds = products_in_all,
-             .reduction_length = taps_of_pixel},
-            {.name = "grad_weight",
-             .inputs = {"dy", "x"},
-             .outputs = {"dw"},
-             .reference = grad_weight<double>,
-             .bounded_reference = grad_weight<Bounded>,
-             .multiply_adds = products_in_all,
-             .reduction_length = output_pixels},
-            {.name = "grad_bias",
-             .inputs = {"dy"},
-             .outputs = {"db"},
-             .reference = grad_bias<double>,
-             .bounded_reference = grad_bias<Bounded>,
-             .multiply_adds = additions_of_bias,
-             .reduction_length = output_pixels},
-            {.name = "backward",
-             .inputs = {"dy", "x", "w"},
-             .outputs = {"dx", "dw", "db"},
-             .reference = backward<double>,
-             .bounded_reference = backward<Bounded>,
-             .multiply_adds =
-                 [](const Problem& problem) {
-                     return 2.0 * products_in_all(problem) + additions_of_bias(problem);
-                 },
-             .reduction_length =
-                 [](const Problem& problem) {
-                     return std::max(output_pixels(problem), taps_of_pixel(problem));
-                 }}};
-}
-
-ParameterSpace space() { return ParameterSpace(filter_parameters(), 1, 3); }
 
 std::vector<FactorSpec> factors() {
     std::vector<FactorSpec> factors = filter_factors();
@@ -341,43 +242,40 @@ std::vector<FactorSpec> factors() {
 
 bool reads_nothing(const Problem& problem) {
     const Parameters p(problem);
-    for (int axis = 0; axis < p.rank; ++axis) {
-        const Axis& of = p.axes[static_cast<std::size_t>(axis)];
-        if (reads_only_padding(of.in, of.filter, of.dilation, output_size(of), of.stride,
-                               of.padding_left))
-            return true;
-    }
-    return false;
+    return std::ranges::any_of(p.spatial(), [](const Axis& of) {
+        return reads_only_padding(of.in, of.filter, of.dilation, output_size(of), of.stride,
+                                  of.padding_left);
+    });
 }
 
-/// Of every `stride` pixels one window, which ends among them.
+/// There is one window for every `stride` pixels, and it ends among them.
 bool windows_are_apart(const Problem& problem, int axis) {
     const std::int64_t stride = problem.on_axis("stride", axis);
-    return is_unpadded(problem, axis) && reach_of(problem, "filter", axis) <= stride &&
+    return is_unpadded(problem, axis) && reach_of_filter(problem, axis) <= stride &&
            problem.on_axis("in", axis) % stride == 0;
 }
 
-std::vector<SeparableSpec> separable() {
-    std::vector<SeparableSpec> specs = along_channels();
-    for (SeparableSpec& spec : along_axes(windows_are_apart)) specs.push_back(std::move(spec));
-    return specs;
-}
-
-}  // namespace
-
 Operator describe() {
     return {.name = "conv",
-            .space = space(),
+            .space = ParameterSpace(filter_parameters(), 1, 3),
             .constraints = {on("c", multiple_of("groups")), on("k", multiple_of("groups"))},
             .features = {{"asymmetric_padding", {on("padding_left", same_as("padding_right"))}}},
             .usual_ranks = RankRange{2, 2},
             .factors = factors(),
             .reads_nothing = reads_nothing,
-            .separable = separable(),
+            .separable = filter_copies(windows_are_apart),
             .why_invalid = nullptr,
-            .inputs = inputs(),
-            .outputs = outputs(),
-            .passes = passes(),
+            .inputs = {{.name = "x", .sizes = sizes_of_x, .orders = image_orders()},
+                       {.name = "w", .sizes = sizes_of_w, .orders = filter_orders("o", "i")},
+                       {.name = "b", .sizes = sizes_of_b}},
+            .outputs = {{.name = "y", .sizes = sizes_of_y, .orders = image_orders()}},
+            .passes = filter_passes(
+                {.forward = {forward<double>, forward<Bounded>, terms_of_output},
+                 .grad_input = {grad_input<double>, grad_input<Bounded>, taps_of_pixel},
+                 .grad_weight = {grad_weight<double>, grad_weight<Bounded>, output_pixels},
+                 .grad_bias = {grad_bias<double>, grad_bias<Bounded>, output_pixels},
+                 .products = products_in_all,
+                 .additions = additions_of_bias}),
             .algebra = Algebra::products,
             .products = {{"x", "w"}, {"b"}},
             .typical = {on("n", between(1, 4)), on("c", between(1, 8)), on("k", between(1, 8)),
@@ -388,4 +286,5 @@ Operator describe() {
 
 GRADVERIFY_OPERATOR(describe);
 
+}  // namespace
 }  // namespace gradverify::conv

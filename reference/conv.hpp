@@ -12,6 +12,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 
 #include "harness/pass.hpp"
 
@@ -24,6 +25,7 @@ struct Axis {
     std::int64_t stride = 1;
     std::int64_t dilation = 1;
     std::int64_t padding_left = 0, padding_right = 0;
+    std::int64_t output_padding = 0;  ///< of conv_transpose
 };
 
 /// A problem of conv. `n` images, `c` input channels, `k` output channels.
@@ -34,6 +36,9 @@ struct Parameters {
 
     explicit Parameters(const Problem& problem);
 
+    std::span<const Axis> spatial() const {
+        return std::span(axes).first(static_cast<std::size_t>(rank));
+    }
     const Axis& h() const { return axes[static_cast<std::size_t>(rank - 2)]; }
     const Axis& w() const { return axes[static_cast<std::size_t>(rank - 1)]; }
 };
@@ -41,49 +46,37 @@ struct Parameters {
 /// y = conv(x, w) + b.
 ///
 /// **Shapes** x `n, c, in`; w `k, c/groups, filter`; b `k`; y `n, k, out`.
-struct Forward {
-    static constexpr const char* operator_name = "conv";
-    static constexpr const char* pass_name = "forward";
-    Parameters problem;
-    TensorView x, w, b, y;
-    Launch launch;
-    explicit Forward(const PassCall& call);
+struct Forward : Pass<"conv", "forward"> {
+    using Pass::Pass;
+    Parameters problem{Pass::problem()};
+    TensorView x = tensor("x"), w = tensor("w"), b = tensor("b"), y = tensor("y");
 };
 
 /// dx = the gradient of <dy, y> by x.
 ///
 /// **Shapes** dy `n, k, out`; w `k, c/groups, filter`; dx `n, c, in`.
-struct GradInput {
-    static constexpr const char* operator_name = "conv";
-    static constexpr const char* pass_name = "grad_input";
-    Parameters problem;
-    TensorView dy, w, dx;
-    Launch launch;
-    explicit GradInput(const PassCall& call);
+struct GradInput : Pass<"conv", "grad_input"> {
+    using Pass::Pass;
+    Parameters problem{Pass::problem()};
+    TensorView dy = tensor("dy"), w = tensor("w"), dx = tensor("dx");
 };
 
 /// dw = the gradient of <dy, y> by w.
 ///
 /// **Shapes** dy `n, k, out`; x `n, c, in`; dw `k, c/groups, filter`.
-struct GradWeight {
-    static constexpr const char* operator_name = "conv";
-    static constexpr const char* pass_name = "grad_weight";
-    Parameters problem;
-    TensorView dy, x, dw;
-    Launch launch;
-    explicit GradWeight(const PassCall& call);
+struct GradWeight : Pass<"conv", "grad_weight"> {
+    using Pass::Pass;
+    Parameters problem{Pass::problem()};
+    TensorView dy = tensor("dy"), x = tensor("x"), dw = tensor("dw");
 };
 
 /// db = the gradient of <dy, y> by b: dy summed over batch and space.
 ///
 /// **Shapes** dy `n, k, out`; db `k`.
-struct GradBias {
-    static constexpr const char* operator_name = "conv";
-    static constexpr const char* pass_name = "grad_bias";
-    Parameters problem;
-    TensorView dy, db;
-    Launch launch;
-    explicit GradBias(const PassCall& call);
+struct GradBias : Pass<"conv", "grad_bias"> {
+    using Pass::Pass;
+    Parameters problem{Pass::problem()};
+    TensorView dy = tensor("dy"), db = tensor("db");
 };
 
 /// dx, dw and db in one call; of a kernel that declares `takes_mask()` those that it `wants`, as

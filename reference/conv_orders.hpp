@@ -20,14 +20,14 @@ inline std::vector<int> axes_then(std::vector<int> first, int rank, std::vector<
 /// Two axes, then the spatial ones: row-major.
 inline std::vector<int> spatial_axes_last(int rank) { return axes_then({0, 1}, rank, {}); }
 
-/// Of a tensor `n, channels, spatial`: nchw (ncw, ncdhw) and nhwc (nwc, ndhwc).
+/// Orders of a tensor `n, channels, spatial`: nchw (ncw, ncdhw) and nhwc (nwc, ndhwc).
 inline std::vector<AxisOrder> image_orders() {
     return {{"nchw", spatial_axes_last},
             {"nhwc", [](int rank) { return axes_then({0}, rank, {1}); }}};
 }
 
-/// Of a tensor whose two axes before the spatial ones are called so. For "o" and "i": oihw, ohwi
-/// (KYXC) and hwio (RSCF).
+/// Orders of a tensor whose two axes before the spatial ones are called so. For "o" and "i": oihw,
+/// ohwi (KYXC) and hwio (RSCF).
 inline std::vector<AxisOrder> filter_orders(const std::string& first, const std::string& second) {
     return {{first + second + "hw", spatial_axes_last},
             {first + "hw" + second, [](int rank) { return axes_then({0}, rank, {1}); }},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The reference of conv_transpose: one walk over every product that there is, which each pass adds
-// up by another of its three indices. Shares nothing with conv's reference, so that each can be
+// up by another of its three indices. Shares no geometry with conv's reference, so that each can be
 // held to the other.
 #include "reference/conv_transpose.hpp"
 
@@ -11,34 +11,20 @@
 #include "harness/numbers/bounded_functions.hpp"
 #include "harness/registry/registry.hpp"
 #include "reference/conv_orders.hpp"
-#include "reference/conv_transpose_operator.hpp"
 #include "reference/filter_space.hpp"
-#include "reference/window_copies.hpp"
 #include "reference/window_factors.hpp"
 
 namespace gradverify::conv_transpose {
 
-Parameters::Parameters(const Problem& problem)
-    : n(problem.scalar("n")),
-      c(problem.scalar("c")),
-      k(problem.scalar("k")),
-      groups(problem.scalar("groups")),
-      rank(problem.rank()) {
-    const auto in = problem.all_of("in"), filter = problem.all_of("filter");
-    const auto stride = problem.all_of("stride"), dilation = problem.all_of("dilation");
-    const auto padding = problem.all_of("padding");
+Parameters::Parameters(const Problem& problem) : conv::Parameters(problem) {
     const auto output_padding = problem.all_of("output_padding");
-    for (std::size_t i = 0; i < in.size(); ++i)
-        axes[i] = {.in = in[i],
-                   .filter = filter[i],
-                   .stride = stride[i],
-                   .dilation = dilation[i],
-                   .padding_left = padding[2 * i],
-                   .padding_right = padding[2 * i + 1],
-                   .output_padding = output_padding[i]};
+    for (std::size_t i = 0; i < output_padding.size(); ++i)
+        axes[i].output_padding = output_padding[i];
 }
 
 namespace {
+
+using conv::Axis;
 
 std::int64_t output_size(const Axis& axis) {
     if (axis.in == 0) return 0;
@@ -55,7 +41,7 @@ struct Meeting {
 /// Every input position and tap whose output position exists, in one, two or three dimensions.
 class Meetings {
   public:
-    explicit Meetings(const Parameters& p) : axes_(p.axes.begin(), p.axes.begin() + p.rank) {
+    explicit Meetings(const Parameters& p) : axes_(p.spatial().begin(), p.spatial().end()) {
         add(0, {0, 0, 0});
         for (const Axis& axis : axes_) {
             inputs *= axis.in;
@@ -151,14 +137,6 @@ void grad_bias(const Problem& problem, Inputs<T> in, Outputs<T> out) {
                     [&](std::size_t k, std::size_t at_y) { out[0].data[k] += dy[at_y]; });
 }
 
-template <class T>
-void backward(const Problem& problem, Inputs<T> in, Outputs<T> out) {
-    const std::array dy_and_w{in[0], in[2]};
-    grad_input<T>(problem, dy_and_w, out.subspan(0, 1));
-    grad_weight<T>(problem, in.subspan(0, 2), out.subspan(1, 1));
-    grad_bias<T>(problem, in.subspan(0, 1), out.subspan(2, 1));
-}
-
 Sizes sizes_of_x(const Problem& problem) {
     const Parameters p(problem);
     return spatial_sizes(p.n, p.c, p, [](const Axis& axis) { return axis.in; });
@@ -185,67 +163,23 @@ double additions_of_bias(const Problem& problem) {
     return static_cast<double>(element_count(sizes_of_y(problem)));
 }
 
-/// Of all taps, as if none of them were a stride apart.
+/// Terms over all taps, as if none of them were a stride apart.
 std::int64_t terms_of_channels(const Problem& problem, const char* channels) {
     std::int64_t terms = problem.scalar(channels) / problem.scalar("groups");
     for (int axis = 0; axis < problem.rank(); ++axis) terms *= problem.on_axis("filter", axis);
     return terms;
 }
 
-/// Of which a number of dx is the sum.
+/// Terms of an output's sum, the bias included.
+std::int64_t terms_of_output(const Problem& problem) { return terms_of_channels(problem, "c") + 1; }
+/// Terms of the sum that an element of dx is.
 std::int64_t terms_of_pixel(const Problem& problem) { return terms_of_channels(problem, "k"); }
-/// Of one channel of the whole batch.
+/// Pixels of one channel in the whole batch.
 std::int64_t input_pixels(const Problem& problem) {
     return element_count(sizes_of_x(problem)) / problem.scalar("c");
 }
 std::int64_t output_pixels(const Problem& problem) {
     return element_count(sizes_of_y(problem)) / problem.scalar("k");
-}
-
-std::vector<PassSpec> passes() {
-    return {{.name = "forward",
-             .inputs = {"x", "w", "b"},
-             .outputs = {"y"},
-             .reference = forward<double>,
-             .bounded_reference = forward<Bounded>,
-             .multiply_adds = products_in_all,
-             .reduction_length =
-                 [](const Problem& problem) { return terms_of_channels(problem, "c") + 1; }},
-            {.name = "grad_input",
-             .inputs = {"dy", "w"},
-             .outputs = {"dx"},
-             .reference = grad_input<double>,
-             .bounded_reference = grad_input<Bounded>,
-             .multiply_adds = products_in_all,
-             .reduction_length = terms_of_pixel},
-            {.name = "grad_weight",
-             .inputs = {"dy", "x"},
-             .outputs = {"dw"},
-             .reference = grad_weight<double>,
-             .bounded_reference = grad_weight<Bounded>,
-             .multiply_adds = products_in_all,
-             .reduction_length = input_pixels},
-            {.name = "grad_bias",
-             .inputs = {"dy"},
-             .outputs = {"db"},
-             .reference = grad_bias<double>,
-             .bounded_reference = grad_bias<Bounded>,
-             .multiply_adds = additions_of_bias,
-             .reduction_length = output_pixels},
-            {.name = "backward",
-             .inputs = {"dy", "x", "w"},
-             .outputs = {"dx", "dw", "db"},
-             .reference = backward<double>,
-             .bounded_reference = backward<Bounded>,
-             .multiply_adds =
-                 [](const Problem& problem) {
-                     return 2.0 * products_in_all(problem) + additions_of_bias(problem);
-                 },
-             .reduction_length =
-                 [](const Problem& problem) {
-                     return std::max(
-                         {terms_of_pixel(problem), input_pixels(problem), output_pixels(problem)});
-                 }}};
 }
 
 ParameterSpace space() {
@@ -260,41 +194,28 @@ ParameterSpace space() {
 
 std::optional<std::string> why_invalid(const Problem& problem) {
     const Parameters p(problem);
-    for (int axis = 0; axis < p.rank; ++axis) {
-        const Axis& of = p.axes[static_cast<std::size_t>(axis)];
-        if (of.output_padding > 0 && of.output_padding >= std::max(of.stride, of.dilation))
-            return "conv_transpose needs output_padding below the stride or the dilation of its "
-                   "axis";
-    }
+    if (std::ranges::any_of(p.spatial(), [](const Axis& of) {
+            return of.output_padding > 0 && of.output_padding >= std::max(of.stride, of.dilation);
+        }))
+        return "conv_transpose needs output_padding below the stride or the dilation of its axis";
     return std::nullopt;
 }
 
 /// An axis is one of a convolution from y to x.
 bool reads_nothing(const Problem& problem) {
     const Parameters p(problem);
-    for (int axis = 0; axis < p.rank; ++axis) {
-        const Axis& of = p.axes[static_cast<std::size_t>(axis)];
-        if (reads_only_padding(output_size(of), of.filter, of.dilation, of.in, of.stride,
-                               of.padding_left))
-            return true;
-    }
-    return false;
+    return std::ranges::any_of(p.spatial(), [](const Axis& of) {
+        return reads_only_padding(output_size(of), of.filter, of.dilation, of.in, of.stride,
+                                  of.padding_left);
+    });
 }
 
-/// Of each pixel as many outputs as a stride has, none of them another pixel's.
+/// Each pixel has as many outputs as a stride has, none of them another pixel's.
 bool windows_are_apart(const Problem& problem, int axis) {
     return is_unpadded(problem, axis) &&
-           reach_of(problem, "filter", axis) + problem.on_axis("output_padding", axis) ==
+           reach_of_filter(problem, axis) + problem.on_axis("output_padding", axis) ==
                problem.on_axis("stride", axis);
 }
-
-std::vector<SeparableSpec> separable() {
-    std::vector<SeparableSpec> specs = along_channels();
-    for (SeparableSpec& spec : along_axes(windows_are_apart)) specs.push_back(std::move(spec));
-    return specs;
-}
-
-}  // namespace
 
 Operator describe() {
     return {.name = "conv_transpose",
@@ -304,13 +225,19 @@ Operator describe() {
             .usual_ranks = RankRange{2, 2},
             .factors = filter_factors(),
             .reads_nothing = reads_nothing,
-            .separable = separable(),
+            .separable = filter_copies(windows_are_apart),
             .why_invalid = why_invalid,
             .inputs = {{.name = "x", .sizes = sizes_of_x, .orders = image_orders()},
                        {.name = "w", .sizes = sizes_of_w, .orders = filter_orders("i", "o")},
                        {.name = "b", .sizes = sizes_of_b}},
             .outputs = {{.name = "y", .sizes = sizes_of_y, .orders = image_orders()}},
-            .passes = passes(),
+            .passes = filter_passes(
+                {.forward = {forward<double>, forward<Bounded>, terms_of_output},
+                 .grad_input = {grad_input<double>, grad_input<Bounded>, terms_of_pixel},
+                 .grad_weight = {grad_weight<double>, grad_weight<Bounded>, input_pixels},
+                 .grad_bias = {grad_bias<double>, grad_bias<Bounded>, output_pixels},
+                 .products = products_in_all,
+                 .additions = additions_of_bias}),
             .algebra = Algebra::products,
             .products = {{"x", "w"}, {"b"}},
             .typical = {on("n", between(1, 4)), on("c", between(1, 8)), on("k", between(1, 8)),
@@ -321,4 +248,5 @@ Operator describe() {
 
 GRADVERIFY_OPERATOR(describe);
 
+}  // namespace
 }  // namespace gradverify::conv_transpose

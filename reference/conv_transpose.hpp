@@ -10,29 +10,13 @@
 // dilation, says which.
 #pragma once
 
-#include <array>
-#include <cstdint>
-
-#include "harness/pass.hpp"
+#include "reference/conv.hpp"
 
 namespace gradverify::conv_transpose {
 
-/// One spatial axis.
-struct Axis {
-    std::int64_t in = 1;      ///< size of x
-    std::int64_t filter = 1;  ///< filter size
-    std::int64_t stride = 1;
-    std::int64_t dilation = 1;
-    std::int64_t padding_left = 0, padding_right = 0;  ///< by which y is cut
-    std::int64_t output_padding = 0;                   ///< by which y is longer on the right
-};
-
-/// A problem of conv_transpose. `n` images, `c` input channels, `k` output channels.
-struct Parameters {
-    std::int64_t n = 1, c = 1, k = 1, groups = 1;
-    int rank = 0;                ///< spatial axes
-    std::array<Axis, 3> axes{};  ///< outermost first: for rank 2 height, then width
-
+/// A problem of conv_transpose. `n` images, `c` input channels, `k` output channels; an axis's `in`
+/// is the size of x, y is cut by its paddings, and longer on the right by its `output_padding`.
+struct Parameters : conv::Parameters {
     explicit Parameters(const Problem& problem);
 };
 

@@ -5,6 +5,7 @@
 
 #include "harness/numbers/matrix_product.hpp"
 #include "harness/registry/registry.hpp"
+#include "reference/filter_space.hpp"
 
 namespace gradverify {
 namespace {
@@ -66,43 +67,8 @@ double products_in_all(const Problem& problem) {
     return as_double(problem, "n") * as_double(problem, "c") * as_double(problem, "k");
 }
 
-std::vector<PassSpec> passes() {
-    return {{.name = "forward",
-             .inputs = {"x", "w", "b"},
-             .outputs = {"y"},
-             .reference = forward<double>,
-             .bounded_reference = forward<Bounded>,
-             .multiply_adds = products_in_all,
-             .reduction_length = [](const Problem& problem) { return problem.scalar("c") + 1; }},
-            {.name = "grad_input",
-             .inputs = {"dy", "w"},
-             .outputs = {"dx"},
-             .reference = grad_input<double>,
-             .bounded_reference = grad_input<Bounded>,
-             .multiply_adds = products_in_all,
-             .reduction_length = [](const Problem& problem) { return problem.scalar("k"); }},
-            {.name = "grad_weight",
-             .inputs = {"dy", "x"},
-             .outputs = {"dw"},
-             .reference = grad_weight<double>,
-             .bounded_reference = grad_weight<Bounded>,
-             .multiply_adds = products_in_all,
-             .reduction_length = [](const Problem& problem) { return problem.scalar("n"); }},
-            {.name = "grad_bias",
-             .inputs = {"dy"},
-             .outputs = {"db"},
-             .reference = grad_bias<double>,
-             .bounded_reference = grad_bias<Bounded>,
-             .multiply_adds =
-                 [](const Problem& problem) {
-                     return as_double(problem, "n") * as_double(problem, "k");
-                 },
-             .reduction_length = [](const Problem& problem) { return problem.scalar("n"); }}};
-}
-
-Constraint on(std::string parameter, Condition condition) {
-    condition.parameter = std::move(parameter);
-    return condition;
+double additions_of_bias(const Problem& problem) {
+    return as_double(problem, "n") * as_double(problem, "k");
 }
 
 Operator describe() {
@@ -118,7 +84,17 @@ Operator describe() {
         .why_invalid = nullptr,
         .inputs = {tensor("x", {"n", "c"}), tensor("w", {"k", "c"}), tensor("b", {"k"})},
         .outputs = {tensor("y", {"n", "k"})},
-        .passes = passes(),
+        .passes = product_passes(
+            {.forward = {forward<double>, forward<Bounded>,
+                         [](const Problem& problem) { return problem.scalar("c") + 1; }},
+             .grad_input = {grad_input<double>, grad_input<Bounded>,
+                            [](const Problem& problem) { return problem.scalar("k"); }},
+             .grad_weight = {grad_weight<double>, grad_weight<Bounded>,
+                             [](const Problem& problem) { return problem.scalar("n"); }},
+             .grad_bias = {grad_bias<double>, grad_bias<Bounded>,
+                           [](const Problem& problem) { return problem.scalar("n"); }},
+             .products = products_in_all,
+             .additions = additions_of_bias}),
         .algebra = Algebra::products,
         .products = {{"x", "w"}, {"b"}},
         .typical = {on("n", between(1, 64)), on("c", between(1, 256)), on("k", between(1, 128))},

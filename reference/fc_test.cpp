@@ -1,67 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
 // The reference of fc against values worked by hand and against sums over every index.
-#include <doctest/doctest.h>
-
-#include "harness/base/random.hpp"
-#include "harness/registry/registry.hpp"
+#include "reference/tests/run_pass.hpp"
 
 namespace gradverify {
 
+using namespace testing;
+
 namespace {
 
-using Numbers = std::vector<double>;
-
-const Operator& fc() { return *Registry::instance().find_operator("fc"); }
-
-Problem problem_of(const std::string& text) {
-    Problem problem = Problem::parse(fc().space, text);
-    REQUIRE_FALSE(fc().validate(problem));
-    return problem;
-}
-
-/// A pass on the numbers of its inputs.
-Numbers run(const std::string& pass_name, const Problem& problem,
-            const std::vector<Numbers>& numbers) {
-    const PassSpec& pass = *fc().find_pass(pass_name);
-    std::vector<Array<double>> inputs;
-    for (std::size_t i = 0; i < numbers.size(); ++i) {
-        inputs.push_back({fc().sizes_of(pass.inputs[i], problem), numbers[i]});
-        REQUIRE(static_cast<std::int64_t>(numbers[i].size()) == element_count(inputs[i].sizes));
+void check_all(const std::string& problem, const Named& in, const Named& expected) {
+    const char* const passes[] = {"forward", "grad_input", "grad_weight", "grad_bias"};
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+        CAPTURE(expected[i].first);
+        CHECK(run("fc", passes[i], problem, in)[0] == expected[i].second);
     }
-    std::vector<Array<double>> outputs{{fc().sizes_of(pass.outputs[0], problem), {}}};
-    outputs[0].data.resize(static_cast<std::size_t>(element_count(outputs[0].sizes)), 0.0);
-    pass.reference(problem, inputs, outputs);
-    return outputs[0].data;
-}
-
-Numbers random_numbers(const std::string& tensor, const Problem& problem) {
-    SplitMix64 random(mix_seed(5, tensor));
-    Numbers numbers;
-    for (std::int64_t i = 0; i < element_count(fc().sizes_of(tensor, problem)); ++i)
-        numbers.push_back(static_cast<double>(random.between(-9, 9)));
-    return numbers;
 }
 
 }  // namespace
 
 TEST_CASE("fc of two rows of three features gives the values worked by hand") {
-    const Problem problem = problem_of("n=2,c=3,k=2");
-    const Numbers x{1, 2, 3, -1, 0, 4}, w{1, 0, -2, 3, 1, 1}, b{10, 20}, dy{1, 2, 3, -1};
-    // 1 + 0 - 6 + 10, 3 + 2 + 3 + 20; -1 + 0 - 8 + 10, -3 + 0 + 4 + 20.
-    CHECK(run("forward", problem, {x, w, b}) == Numbers{5, 28, 1, 21});
-    // dy w: (1, 0, -2) + 2 (3, 1, 1), and 3 (1, 0, -2) - (3, 1, 1).
-    CHECK(run("grad_input", problem, {dy, w}) == Numbers{7, 2, 0, 0, -1, -7});
-    // dy^T x: (1, 2, 3) + 3 (-1, 0, 4), and 2 (1, 2, 3) - (-1, 0, 4).
-    CHECK(run("grad_weight", problem, {dy, x}) == Numbers{-2, 2, 15, 3, 4, 2});
-    CHECK(run("grad_bias", problem, {dy}) == Numbers{4, 1});
+    check_all("n=2,c=3,k=2",
+              {{"x", {1, 2, 3, -1, 0, 4}},
+               {"w", {1, 0, -2, 3, 1, 1}},
+               {"b", {10, 20}},
+               {"dy", {1, 2, 3, -1}}},
+              // 1 + 0 - 6 + 10, 3 + 2 + 3 + 20; -1 + 0 - 8 + 10, -3 + 0 + 4 + 20.
+              {{"y", {5, 28, 1, 21}},
+               // dy w: (1, 0, -2) + 2 (3, 1, 1), and 3 (1, 0, -2) - (3, 1, 1).
+               {"dx", {7, 2, 0, 0, -1, -7}},
+               // dy^T x: (1, 2, 3) + 3 (-1, 0, 4), and 2 (1, 2, 3) - (-1, 0, 4).
+               {"dw", {-2, 2, 15, 3, 4, 2}},
+               {"db", {4, 1}}});
 }
 
 TEST_CASE("every pass of fc equals the sum over every index") {
+    const Operator& op = operator_of("fc");
     for (const char* text : {"n=1", "n=5,c=7,k=3", "n=1,c=1,k=9", "n=4,c=1,k=1", "n=2,c=17,k=33"}) {
         CAPTURE(std::string(text));
-        const Problem problem = problem_of(text);
-        const auto x = random_numbers("x", problem), w = random_numbers("w", problem);
-        const auto b = random_numbers("b", problem), dy = random_numbers("dy", problem);
+        const Problem problem = valid_problem(op, text);
+        const Numbers x = random_numbers(op, "x", problem), w = random_numbers(op, "w", problem);
+        const Numbers b = random_numbers(op, "b", problem), dy = random_numbers(op, "dy", problem);
         Numbers y(dy.size()), dx(x.size()), dw(w.size()), db(b.size());
         const auto c_all = static_cast<std::size_t>(problem.scalar("c"));
         const auto k_all = static_cast<std::size_t>(problem.scalar("k"));
@@ -75,29 +53,26 @@ TEST_CASE("every pass of fc equals the sum over every index") {
                     dw[k * c_all + c] += dy[n * k_all + k] * x[n * c_all + c];
                 }
             }
-        CHECK(run("forward", problem, {x, w, b}) == y);
-        CHECK(run("grad_input", problem, {dy, w}) == dx);
-        CHECK(run("grad_weight", problem, {dy, x}) == dw);
-        CHECK(run("grad_bias", problem, {dy}) == db);
+        check_all(text, {{"x", x}, {"w", w}, {"b", b}, {"dy", dy}},
+                  {{"y", y}, {"dx", dx}, {"dw", dw}, {"db", db}});
     }
 }
 
 TEST_CASE("fc of an empty batch has zero gradients by weight and bias") {
-    const Problem problem = problem_of("n=0,c=2,k=3");
-    CHECK(fc().is_empty(problem));
-    CHECK(run("forward", problem, {{}, Numbers(6, 1.0), Numbers(3, 1.0)}).empty());
-    CHECK(run("grad_weight", problem, {{}, {}}) == Numbers(6, 0.0));
-    CHECK(run("grad_bias", problem, {{}}) == Numbers(3, 0.0));
-    CHECK(run("grad_input", problem, {{}, Numbers(6, 1.0)}).empty());
+    const Operator& op = operator_of("fc");
+    CHECK(op.is_empty(valid_problem(op, "n=0,c=2,k=3")));
+    check_all("n=0,c=2,k=3", {{"w", Numbers(6, 1.0)}, {"b", Numbers(3, 1.0)}},
+              {{"y", {}}, {"dx", {}}, {"dw", Numbers(6, 0.0)}, {"db", Numbers(3, 0.0)}});
 }
 
 TEST_CASE("fc counts its products, and the terms of its longest sums") {
-    const Problem problem = problem_of("n=2,c=3,k=5");
-    CHECK(fc().forward().multiply_adds(problem) == 30);
-    CHECK(fc().find_pass("grad_bias")->multiply_adds(problem) == 10);
-    CHECK(fc().forward().reduction_length(problem) == 4);
-    CHECK(fc().find_pass("grad_input")->reduction_length(problem) == 5);
-    CHECK(fc().find_pass("grad_weight")->reduction_length(problem) == 2);
+    const Operator& op = operator_of("fc");
+    const Problem problem = valid_problem(op, "n=2,c=3,k=5");
+    CHECK(op.forward().multiply_adds(problem) == 30);
+    CHECK(op.find_pass("grad_bias")->multiply_adds(problem) == 10);
+    CHECK(op.forward().reduction_length(problem) == 4);
+    CHECK(op.find_pass("grad_input")->reduction_length(problem) == 5);
+    CHECK(op.find_pass("grad_weight")->reduction_length(problem) == 2);
 }
 
 }  // namespace gradverify

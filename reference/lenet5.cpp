@@ -180,7 +180,7 @@ auto of_problem(const Shaped& tensor) {
 
 // ---- operators
 
-/// Of the forward pass.
+/// Multiply-adds of the forward pass.
 double multiply_adds(const Network& net) {
     const auto product = [](std::initializer_list<std::int64_t> sizes) {
         double all = 1.0;

@@ -18,8 +18,8 @@ struct Network {
     std::int64_t n, c, k1, k2, hidden1, hidden2, classes;
     Plane image, filter, window, conv1, pool1, conv2, pool2;
 
-    /// That of a problem. The last one is kept: generators ask for the sizes of one tensor after
-    /// the other, of hundreds of thousands of problems.
+    /// The sizes of a problem. The last one is kept: generators ask for the sizes of one tensor
+    /// after the other, of hundreds of thousands of problems.
     static Network of(const Problem& problem);
 
     /// Whether each layer has pixels left.

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // lenet5 on a network small enough to work out by hand, the sizes of LeNet-5 itself, and its steps
 // against the operators that they name.
-#include <doctest/doctest.h>
-
 #include <cmath>
 #include <map>
 #include <string>
@@ -18,7 +16,7 @@ using namespace gradverify::testing;
 const std::string lenet5 =
     "k1=6,k2=16,hidden1=120,hidden2=84,classes=10,in=28x28,filter=5x5,window=2x2";
 
-const Operator& op() { return *Registry::instance().find_operator("lenet5"); }
+const Operator& op() { return operator_of("lenet5"); }
 
 std::int64_t elements(const std::string& tensor, const std::string& problem) {
     return element_count(op().sizes_of(tensor, Problem::parse(op().space, problem)));
@@ -48,14 +46,13 @@ TEST_CASE(
 
 TEST_CASE("a network of one pixel, worked out by hand") {
     // conv1 2*3+1 = 7, conv2 7*(-1)+9 = 2, fc1 2*4-3 = 5, fc2 5*1+1 = 6, fc3 6*2-5 = 7.
-    const std::vector<std::pair<std::string, Numbers>> inputs{
-        {"image", {3}},   {"conv1_w", {2}}, {"conv1_b", {1}}, {"conv2_w", {-1}},
-        {"conv2_b", {9}}, {"fc1_w", {4}},   {"fc1_b", {-3}},  {"fc2_w", {1}},
-        {"fc2_b", {1}},   {"fc3_w", {2}},   {"fc3_b", {-5}}};
+    const Named inputs{{"image", {3}},   {"conv1_w", {2}}, {"conv1_b", {1}}, {"conv2_w", {-1}},
+                       {"conv2_b", {9}}, {"fc1_w", {4}},   {"fc1_b", {-3}},  {"fc2_w", {1}},
+                       {"fc2_b", {1}},   {"fc3_w", {2}},   {"fc3_b", {-5}}};
     const auto forward = run("lenet5_logits", "forward", "in=1x1", inputs);
     std::map<std::string, Numbers> out;
-    const Operator& logits = *Registry::instance().find_operator("lenet5_logits");
-    for (std::size_t i = 0; i < forward.size(); ++i) out[logits.outputs[i].name] = forward[i].data;
+    const Operator& logits = operator_of("lenet5_logits");
+    for (std::size_t i = 0; i < forward.size(); ++i) out[logits.outputs[i].name] = forward[i];
     CHECK(out["conv1_out"] == Numbers{7});
     CHECK(out["pool1_out"] == Numbers{7});
     CHECK(out["conv2_out"] == Numbers{2});
@@ -69,7 +66,7 @@ TEST_CASE("a network of one pixel, worked out by hand") {
     const auto backward = run("lenet5_logits", "backward", "in=1x1", taken);
     std::map<std::string, Numbers> gradient;
     for (std::size_t i = 0; i < backward.size(); ++i)
-        gradient[logits.find_pass("backward")->outputs[i]] = backward[i].data;
+        gradient[logits.find_pass("backward")->outputs[i]] = backward[i];
     CHECK(gradient["dfc3_w"] == Numbers{60});
     CHECK(gradient["dfc3_b"] == Numbers{10});
     CHECK(gradient["dfc2_out"] == Numbers{20});

@@ -78,16 +78,10 @@ bool is_padded_by_half(const Problem& problem) {
 /// Taps that are far apart may step over a small image from one side's padding to the other's.
 bool has_pixels_in_windows(const Problem& problem) {
     for (const Axis& axis : {Axis(problem, 0), Axis(problem, 1)}) {
-        const std::int64_t windows = axis.windows();
-        for (std::int64_t output = 0; output < windows; ++output) {
+        for (std::int64_t output = 0; output < axis.windows(); ++output) {
             const std::int64_t before = std::max<std::int64_t>(-axis.pixel(output, 0), 0);
             const std::int64_t first = (before + axis.dilation - 1) / axis.dilation;
             if (first >= axis.window || !axis.is_inside(axis.pixel(output, first))) return false;
-            // From here on windows begin in the image, as far as the last one does.
-            if (before == 0) {
-                if (!axis.is_inside(axis.pixel(windows - 1, 0))) return false;
-                break;
-            }
         }
     }
     return true;

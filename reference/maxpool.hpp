@@ -9,8 +9,8 @@
 // Window o of an axis has the pixels o * stride + t * dilation - padding, t = 0 ... window - 1, and
 // there are floor((in + 2 padding - dilation (window - 1) - 1) / stride) + 1 windows, none where
 // one is larger than the padded image. Of equal pixels the first in window order, row by row, is
-// the largest; where a window holds a NaN the result is NaN, and the index is that of its last one.
-// The padding is at most half of what a window spans, and no window is without a pixel of the
+// the largest; where a window holds a NaN the result is NaN, and the index is where its last one
+// is. The padding is at most half of what a window spans, and no window is without a pixel of the
 // image.
 #pragma once
 

@@ -44,7 +44,7 @@ inline bool reads_only_padding(std::int64_t in, std::int64_t taps, std::int64_t 
     return true;
 }
 
-/// Of an operator with these names for its parameters.
+/// The factors of an operator with these names for its parameters.
 inline std::vector<FactorSpec> window_factors(const std::string& window,
                                               const std::string& padding) {
     using detail::FactorValues;
@@ -80,7 +80,7 @@ inline FactorSpec rest_factor(const std::string& window, const std::vector<std::
             .level_of_values = level_of_values};
 }
 
-/// Of an operator with channels in groups.
+/// The factors of an operator with channels in groups.
 inline std::vector<FactorSpec> group_factors() {
     using detail::FactorValues;
     const auto channels_in_group = [](FactorValues v) {

@@ -2,29 +2,24 @@
 // Which problems read nothing but padding, against the references: there, of ones, all sums are 0.
 #include "reference/window_factors.hpp"
 
-#include <doctest/doctest.h>
-
 #include <algorithm>
 #include <sstream>
 
-#include "harness/registry/registry.hpp"
+#include "reference/tests/run_pass.hpp"
 
 namespace gradverify {
 
-namespace {
+using namespace testing;
 
-Array<double> filled(const Sizes& sizes, double value) {
-    return {sizes, std::vector<double>(static_cast<std::size_t>(element_count(sizes)), value)};
-}
+namespace {
 
 /// Whether y = op(1, 1) + 0 has an element that is not 0.
 bool has_sums(const Operator& op, const Problem& problem) {
-    std::vector<Array<double>> inputs, outputs;
-    for (const char* name : {"x", "w"}) inputs.push_back(filled(op.sizes_of(name, problem), 1.0));
-    inputs.push_back(filled(op.sizes_of("b", problem), 0.0));
-    outputs.push_back(filled(op.sizes_of("y", problem), 0.0));
-    op.forward().reference(problem, inputs, outputs);
-    return std::ranges::any_of(outputs[0].data, [](double y) { return y != 0.0; });
+    Named ones;
+    for (const char* name : {"x", "w"})
+        ones.emplace_back(name, Numbers(count_of(op, name, problem), 1.0));
+    const Numbers y = run(op, op.forward(), problem, ones)[0];
+    return std::ranges::any_of(y, [](double one) { return one != 0.0; });
 }
 
 /// Calls `visit` on every problem of one axis with small parameters.
@@ -46,7 +41,7 @@ void for_small_problems(const Operator& op, Visit visit) {
 
 TEST_CASE("problems that read nothing but padding are known before they are run") {
     for (const char* name : {"conv", "conv_transpose"}) {
-        const Operator& op = *Registry::instance().find_operator(name);
+        const Operator& op = operator_of(name);
         int problems = 0, reading_nothing = 0;
         for_small_problems(op, [&](const Problem& problem) {
             if (op.is_empty(problem) || op.validate(problem)) return;
@@ -58,7 +53,7 @@ TEST_CASE("problems that read nothing but padding are known before they are run"
         CHECK(problems > 100);
         CHECK(reading_nothing > 10);
     }
-    const Operator& op = *Registry::instance().find_operator("conv");
+    const Operator& op = operator_of("conv");
     CHECK(op.reads_nothing(Problem::parse(op.space, "in=5x1,stride=1x2,padding=0x1")));
     CHECK_FALSE(op.reads_nothing(Problem::parse(op.space, "in=5x1,stride=1x2,padding=0x2")));
 }
