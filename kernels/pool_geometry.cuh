@@ -3,6 +3,7 @@
 // alone: the references have their own.
 #pragma once
 
+#include "kernels/grids.cuh"
 #include "reference/pool_axis.hpp"
 
 /// One spatial axis.
@@ -39,8 +40,4 @@ PoolGeometry pool_geometry(const Call& call, const gradverify::TensorView& y,
     };
     return {call.n * call.c, axis(call.h, dilation_h, y.size(2)),
             axis(call.w, dilation_w, y.size(3))};
-}
-
-inline unsigned blocks_of(long long threads, int block_size) {
-    return static_cast<unsigned>((threads + block_size - 1) / block_size);
 }

@@ -245,7 +245,7 @@ class WarpSums {
                                                                  [Shape::fragments_n];
 };
 
-/// How much of an extent is there, of which `left` is left.
+/// How much of an extent is there where `left` is left.
 template <int extent>
 __device__ int extent_within(long long left) {
     return left < extent ? static_cast<int>(left) : extent;

@@ -10,7 +10,7 @@
 namespace {
 
 __global__ void pool(const float* x, float* y, PoolGeometry g, bool include_pad) {
-    const long long i = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
+    const long long i = thread_in_grid();
     if (i >= g.outputs()) return;
     const AverageWindow rows(g.h, i / g.w.out % g.h.out, include_pad);
     const AverageWindow columns(g.w, i % g.w.out, include_pad);
@@ -29,7 +29,7 @@ void forward(const gradverify::avgpool::Forward& call) {
 }
 
 __global__ void gather(const float* dy, float* dx, PoolGeometry g, bool include_pad) {
-    const long long i = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
+    const long long i = thread_in_grid();
     if (i >= g.pixels()) return;
     const long long w = i % g.w.in, h = i / g.w.in % g.h.in;
     const float* const plane = dy + i / (g.h.in * g.w.in) * g.h.out * g.w.out;

@@ -5,13 +5,14 @@
 #include <cuda_runtime.h>
 
 #include "harness/kernel.hpp"
+#include "kernels/grids.cuh"
 #include "reference/bias_gelu.hpp"
 
 namespace {
 
 __global__ void bias_gelu(const float* x, const float* bias, float* y, long long elements,
                           long long width) {
-    const long long i = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
+    const long long i = thread_in_grid();
     if (i >= elements) return;
     const float z = x[i] + bias[i % width];
     y[i] = 0.5f * z * (1.0f + erff(z * 0.70710678f));
@@ -20,10 +21,9 @@ __global__ void bias_gelu(const float* x, const float* bias, float* y, long long
 void forward(const gradverify::bias_gelu::Forward& call) {
     const long long elements = call.y.elements();
     if (elements == 0) return;
-    const auto blocks = static_cast<unsigned>((elements + 255) / 256);
-    bias_gelu<<<blocks, 256, 0, call.launch.stream>>>(call.x.as<const float>(),
-                                                      call.bias.as<const float>(),
-                                                      call.y.as<float>(), elements, call.width);
+    bias_gelu<<<blocks_of(elements, 256), 256, 0, call.launch.stream>>>(
+        call.x.as<const float>(), call.bias.as<const float>(), call.y.as<float>(), elements,
+        call.width);
 }
 
 // gelu'(z) = Phi(z) + z phi(z), with phi the density of the normal distribution.
@@ -34,7 +34,7 @@ __device__ float slope(float z) {
 
 __global__ void sum_columns(const float* dy, const float* x, const float* bias, float* dbias,
                             long long rows, long long width) {
-    const long long j = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
+    const long long j = thread_in_grid();
     if (j >= width) return;
     float sum = 0.0f;
     for (long long r = 0; r < rows; ++r)
@@ -44,22 +44,20 @@ __global__ void sum_columns(const float* dy, const float* x, const float* bias, 
 
 __global__ void multiply(const float* dy, const float* x, const float* bias, float* dx,
                          long long elements, long long width) {
-    const long long i = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
+    const long long i = thread_in_grid();
     if (i < elements) dx[i] = dy[i] * slope(x[i] + bias[i % width]);
 }
-
-unsigned blocks_of(long long threads) { return static_cast<unsigned>((threads + 127) / 128); }
 
 void backward(const gradverify::bias_gelu::Backward& call) {
     const auto* dy = call.dy.as<const float>();
     const auto* x = call.x.as<const float>();
     const auto* bias = call.bias.as<const float>();
     if (call.wants("dbias"))
-        sum_columns<<<blocks_of(call.width), 128, 0, call.launch.stream>>>(
+        sum_columns<<<blocks_of(call.width, 128), 128, 0, call.launch.stream>>>(
             dy, x, bias, call.dbias.as<float>(), call.rows, call.width);
     const long long elements = call.dx.elements();
     if (call.wants("dx") && elements > 0)
-        multiply<<<blocks_of(elements), 128, 0, call.launch.stream>>>(
+        multiply<<<blocks_of(elements, 128), 128, 0, call.launch.stream>>>(
             dy, x, bias, call.dx.as<float>(), elements, call.width);
 }
 

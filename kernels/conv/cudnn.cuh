@@ -4,8 +4,11 @@
 // first.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
+#include <initializer_list>
+#include <span>
 #include <type_traits>
 
 #include "kernels/conv/cudnn_library.cuh"
@@ -27,7 +30,7 @@ constexpr cudnnDataType_t data_type<__half> = CUDNN_DATA_HALF;
 template <>
 constexpr cudnnDataType_t data_type<__nv_bfloat16> = CUDNN_DATA_BFLOAT16;
 
-/// Of two bytes: products on tensor cores, sums in float.
+/// Types of two bytes have products on tensor cores, and sums in float.
 template <class T>
 constexpr bool is_narrow = sizeof(T) == 2;
 
@@ -89,7 +92,7 @@ void describe(const TensorDescriptor& descriptor, const TensorView& view) {
                      axes.strides.data());
 }
 
-/// One number for each channel, beside tensors of so many axes.
+/// One number for each channel, beside tensors with this number of axes.
 template <class T>
 void describe_channels(const TensorDescriptor& descriptor, std::int64_t channels, int axes) {
     std::array<int, 5> sizes{1, as_int(channels), 1, 1, 1}, strides{as_int(channels), 1, 1, 1, 1};
@@ -132,18 +135,27 @@ struct Convolution {
 // A workspace of more is not given: heuristics put some algorithms first that want all memory.
 constexpr std::size_t workspace_most = std::size_t{4} << 30;
 
-/// The first of the heuristics' algorithms, best first, that may be taken.
-template <class Performance>
-auto first_of(const Performance* found, int count, Heuristic heuristic,
-              bool (*is_direct)(decltype(Performance::algo))) {
-    for (int i = 0; i < count; ++i) {
-        const bool wanted =
-            heuristic == Heuristic::any ||
-            (is_direct(found[i].algo) && found[i].determinism == CUDNN_DETERMINISTIC);
-        if (found[i].status == CUDNN_STATUS_SUCCESS && wanted && found[i].memory <= workspace_most)
-            return found[i].algo;
+/// `algorithm` itself, or the first of the heuristics' algorithms, best first, that may be taken:
+/// `ask(most, &count, found)` asks for these, and `direct` lists those that sum the products
+/// themselves.
+template <auto algorithm, class Performance, class Ask>
+auto choose(Ask ask, std::initializer_list<decltype(Performance::algo)> direct) {
+    if constexpr (!std::is_same_v<decltype(algorithm), Heuristic>) {
+        return algorithm;
+    } else {
+        constexpr int most = 8;
+        Performance found[most];
+        int count = 0;
+        ask(most, &count, found);
+        for (const Performance& one : std::span(found).first(static_cast<std::size_t>(count))) {
+            const bool is_wanted =
+                algorithm == Heuristic::any || (std::ranges::count(direct, one.algo) > 0 &&
+                                                one.determinism == CUDNN_DETERMINISTIC);
+            if (one.status == CUDNN_STATUS_SUCCESS && is_wanted && one.memory <= workspace_most)
+                return one.algo;
+        }
+        throw NotSupported("cuDNN's heuristics name no algorithm that may be taken");
     }
-    throw NotSupported("cuDNN's heuristics name no algorithm that may be taken");
 }
 
 /// What all of its kernels say. It decides by itself which problems an algorithm takes; a tensor's
@@ -156,7 +168,7 @@ void declare_cudnn(KernelDeclaration& kernel) {
     if constexpr (is_narrow<T>) kernel.on_tensor_cores();
 }
 
-/// Of a pass with x, w and y, or their gradients.
+/// The same of a pass with x, w and y, or their gradients.
 template <class T, cudnnTensorFormat_t format = CUDNN_TENSOR_NCHW>
 void declare_product(KernelDeclaration& kernel) {
     declare_cudnn<T>(kernel);
@@ -184,6 +196,8 @@ inline void declare_copied_in_eights(KernelDeclaration& kernel) {
     kernel.up_to_elements(std::int64_t{1} << 28);
 }
 
+constexpr auto nchw = CUDNN_TENSOR_NCHW, nhwc = CUDNN_TENSOR_NHWC;
+
 /// The same of floats whose products may be TF32, as they are by default.
 constexpr cudnnMathType_t tf32 = CUDNN_TENSOR_OP_MATH;
 
@@ -198,8 +212,14 @@ void declare_tf32(KernelDeclaration& kernel) {
 // 256x256.
 constexpr double winograd_growth = 36000, tiled_fft_growth = 32 * 32, fft_growth = 256 * 256;
 
+/// Whatever the heuristics put first.
+inline void declare_any(KernelDeclaration& kernel) {
+    kernel.norm_wise(fft_growth).not_deterministic();
+}
+
 /// As far as cuDNN's documentation says what these take.
 inline void declare_winograd(KernelDeclaration& kernel) {
+    declare_product<float>(kernel);
     kernel.spatial_axes(2, 2)
         .where("filter", equals(3))
         .where("stride", equals(1))
@@ -209,6 +229,7 @@ inline void declare_winograd(KernelDeclaration& kernel) {
 
 template <bool in_tiles>
 void declare_fft(KernelDeclaration& kernel) {
+    declare_product<float>(kernel);
     kernel.spatial_axes(2, 2)
         .where("stride", equals(1))
         .where("dilation", equals(1))

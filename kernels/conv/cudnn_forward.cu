@@ -7,32 +7,14 @@
 namespace {
 
 using namespace gradverify;
+using namespace gradverify::conv;
 using namespace gradverify::conv::cudnn;
+using enum Heuristic;
 
-template <class Descriptors>
-cudnnConvolutionFwdAlgo_t choose(cudnnHandle_t, const Descriptors&,
-                                 cudnnConvolutionFwdAlgo_t fixed) {
-    return fixed;
-}
+constexpr auto precomp = CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_PRECOMP_GEMM;
 
-template <class Descriptors>
-cudnnConvolutionFwdAlgo_t choose(cudnnHandle_t handle, const Descriptors& conv,
-                                 Heuristic heuristic) {
-    cudnnConvolutionFwdAlgoPerf_t found[CUDNN_CONVOLUTION_FWD_ALGO_COUNT];
-    int count = 0;
-    GRADVERIFY_CUDNN(GetConvolutionForwardAlgorithm_v7, handle, conv.x, conv.w, conv.how, conv.y,
-                     CUDNN_CONVOLUTION_FWD_ALGO_COUNT, &count, found);
-    return first_of(found, count, heuristic, [](cudnnConvolutionFwdAlgo_t algorithm) {
-        return algorithm == CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_GEMM ||
-               algorithm == CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_PRECOMP_GEMM ||
-               algorithm == CUDNN_CONVOLUTION_FWD_ALGO_GEMM ||
-               algorithm == CUDNN_CONVOLUTION_FWD_ALGO_DIRECT;
-    });
-}
-
-/// Of the call that adds the bias, for what the call for its workspace has taken before: with some
-/// numbers of channels in bfloat16 it finds fault with a parameter, and so doesn't take the
-/// problem.
+/// The call that adds the bias finds fault with a parameter for some numbers of channels in
+/// bfloat16, though the call for its workspace has taken it: it doesn't take the problem.
 void require_fused(cudnnStatus_t status) {
     constexpr const char* call = "cudnnConvolutionBiasActivationForward";
     if (status == CUDNN_STATUS_BAD_PARAM)
@@ -41,12 +23,18 @@ void require_fused(cudnnStatus_t status) {
 }
 
 /// y = conv(x, w) + b. `algorithm`: one of cuDNN's, or what its heuristics may choose from.
-template <class T, auto algorithm, cudnnTensorFormat_t format = CUDNN_TENSOR_NCHW,
+template <class T, auto algorithm, cudnnTensorFormat_t format = nchw,
           cudnnMathType_t math = math_of<T>>
-void launch(const conv::Forward& call) {
+void launch(const Forward& call) {
     const Convolution<T, format, math> conv(call.problem, call.x, call.w, call.y);
     const cudnnHandle_t handle = handle_on(call.launch.stream);
-    const auto chosen = choose(handle, conv, algorithm);
+    const auto chosen = choose<algorithm, cudnnConvolutionFwdAlgoPerf_t>(
+        [&](auto... results) {
+            GRADVERIFY_CUDNN(GetConvolutionForwardAlgorithm_v7, handle, conv.x, conv.w, conv.how,
+                             conv.y, results...);
+        },
+        {CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_GEMM, precomp, CUDNN_CONVOLUTION_FWD_ALGO_GEMM,
+         CUDNN_CONVOLUTION_FWD_ALGO_DIRECT});
     std::size_t bytes = 0;
     GRADVERIFY_CUDNN(GetConvolutionForwardWorkspaceSize, handle, conv.x, conv.w, conv.how, conv.y,
                      chosen, &bytes);
@@ -70,17 +58,14 @@ void launch(const conv::Forward& call) {
     }
 }
 
-constexpr auto nhwc = CUDNN_TENSOR_NHWC;
-constexpr auto precomp = CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_PRECOMP_GEMM;
-
 /// Those of 16 bits where cuDNN 9 gets the last digits right: docs/results.md has where not.
-template <class T, cudnnTensorFormat_t format = CUDNN_TENSOR_NCHW>
+template <class T, cudnnTensorFormat_t format = nchw>
 void declare_narrow_sums(KernelDeclaration& kernel) {
     declare_narrow<T, 2, format>(kernel);
     kernel.only_if("k <= 1024, unless c >= 15 or stride <= filter", [](const Problem& problem) {
-        const gradverify::conv::Parameters p(problem);
+        const Parameters p(problem);
         bool leaves_out = false;
-        for (const gradverify::conv::Axis& axis : p.axes)
+        for (const Axis& axis : p.axes)
             if (axis.stride > axis.filter) leaves_out = true;
         return !leaves_out || p.k <= 1024 || p.c >= 15;
     });
@@ -88,54 +73,41 @@ void declare_narrow_sums(KernelDeclaration& kernel) {
 
 }  // namespace
 
-GRADVERIFY_KERNEL(gradverify::conv::Forward, "cudnn", launch<float, Heuristic::direct>)
-    .with(declare_product<float>);
-GRADVERIFY_KERNEL(gradverify::conv::Forward, "cudnn_nhwc", launch<float, Heuristic::direct, nhwc>)
+GRADVERIFY_KERNEL(Forward, "cudnn", launch<float, direct>).with(declare_product<float>);
+GRADVERIFY_KERNEL(Forward, "cudnn_nhwc", launch<float, direct, nhwc>)
     .with(declare_product<float, nhwc>);
-GRADVERIFY_KERNEL(gradverify::conv::Forward, "cudnn_tf32",
-                  launch<float, Heuristic::direct, CUDNN_TENSOR_NCHW, tf32>)
-    .with(declare_tf32<>);
-GRADVERIFY_KERNEL(gradverify::conv::Forward, "cudnn_nhwc_tf32",
-                  launch<float, Heuristic::direct, nhwc, tf32>)
+GRADVERIFY_KERNEL(Forward, "cudnn_tf32", launch<float, direct, nchw, tf32>).with(declare_tf32<>);
+GRADVERIFY_KERNEL(Forward, "cudnn_nhwc_tf32", launch<float, direct, nhwc, tf32>)
     .with(declare_tf32<nhwc>);
-GRADVERIFY_KERNEL(gradverify::conv::Forward, "cudnn_f64", launch<double, Heuristic::direct>)
-    .with(declare_product<double>);
+GRADVERIFY_KERNEL(Forward, "cudnn_f64", launch<double, direct>).with(declare_product<double>);
 // The call that adds the bias before it rounds knows this algorithm alone.
-GRADVERIFY_KERNEL(gradverify::conv::Forward, "cudnn_f16", launch<__half, precomp>)
+GRADVERIFY_KERNEL(Forward, "cudnn_f16", launch<__half, precomp>)
     .with(declare_narrow_sums<__half>)
-    .accumulates_in(gradverify::DType::f16);
-GRADVERIFY_KERNEL(gradverify::conv::Forward, "cudnn_nhwc_f16", launch<__half, precomp, nhwc>)
+    .accumulates_in(DType::f16);
+GRADVERIFY_KERNEL(Forward, "cudnn_nhwc_f16", launch<__half, precomp, nhwc>)
     .with(declare_narrow_sums<__half, nhwc>)
-    .accumulates_in(gradverify::DType::f16);
-GRADVERIFY_KERNEL(gradverify::conv::Forward, "cudnn_bf16", launch<__nv_bfloat16, precomp>)
+    .accumulates_in(DType::f16);
+GRADVERIFY_KERNEL(Forward, "cudnn_bf16", launch<__nv_bfloat16, precomp>)
     .with(declare_narrow_sums<__nv_bfloat16>)
-    .accumulates_in(gradverify::DType::bf16);
-GRADVERIFY_KERNEL(gradverify::conv::Forward, "cudnn_nhwc_bf16",
-                  launch<__nv_bfloat16, precomp, nhwc>)
+    .accumulates_in(DType::bf16);
+GRADVERIFY_KERNEL(Forward, "cudnn_nhwc_bf16", launch<__nv_bfloat16, precomp, nhwc>)
     .with(declare_narrow_sums<__nv_bfloat16, nhwc>)
-    .accumulates_in(gradverify::DType::bf16);
+    .accumulates_in(DType::bf16);
 
-GRADVERIFY_KERNEL(gradverify::conv::Forward, "cudnn_any", launch<float, Heuristic::any>)
+GRADVERIFY_KERNEL(Forward, "cudnn_any", launch<float, any>)
     .with(declare_product<float>)
-    .norm_wise(fft_growth)
-    .not_deterministic();
-GRADVERIFY_KERNEL(gradverify::conv::Forward, "cudnn_implicit_gemm",
+    .with(declare_any);
+GRADVERIFY_KERNEL(Forward, "cudnn_implicit_gemm",
                   launch<float, CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_GEMM>)
     .with(declare_product<float>);
-GRADVERIFY_KERNEL(gradverify::conv::Forward, "cudnn_precomp_gemm", launch<float, precomp>)
+GRADVERIFY_KERNEL(Forward, "cudnn_precomp_gemm", launch<float, precomp>)
     .with(declare_product<float>);
-GRADVERIFY_KERNEL(gradverify::conv::Forward, "cudnn_gemm",
-                  launch<float, CUDNN_CONVOLUTION_FWD_ALGO_GEMM>)
+GRADVERIFY_KERNEL(Forward, "cudnn_gemm", launch<float, CUDNN_CONVOLUTION_FWD_ALGO_GEMM>)
     .with(declare_product<float>);
-GRADVERIFY_KERNEL(gradverify::conv::Forward, "cudnn_fft",
-                  launch<float, CUDNN_CONVOLUTION_FWD_ALGO_FFT>)
-    .with(declare_product<float>)
+GRADVERIFY_KERNEL(Forward, "cudnn_fft", launch<float, CUDNN_CONVOLUTION_FWD_ALGO_FFT>)
     .with(declare_fft<false>);
-GRADVERIFY_KERNEL(gradverify::conv::Forward, "cudnn_fft_tiling",
-                  launch<float, CUDNN_CONVOLUTION_FWD_ALGO_FFT_TILING>)
-    .with(declare_product<float>)
+GRADVERIFY_KERNEL(Forward, "cudnn_fft_tiling", launch<float, CUDNN_CONVOLUTION_FWD_ALGO_FFT_TILING>)
     .with(declare_fft<true>);
-GRADVERIFY_KERNEL(gradverify::conv::Forward, "cudnn_winograd_nonfused",
+GRADVERIFY_KERNEL(Forward, "cudnn_winograd_nonfused",
                   launch<float, CUDNN_CONVOLUTION_FWD_ALGO_WINOGRAD_NONFUSED>)
-    .with(declare_product<float>)
     .with(declare_winograd);

@@ -5,10 +5,11 @@
 namespace {
 
 using namespace gradverify;
+using namespace gradverify::conv;
 using namespace gradverify::conv::cudnn;
 
 template <class T>
-void launch(const conv::GradBias& call) {
+void launch(const GradBias& call) {
     TensorDescriptor dy, db;
     describe<T>(dy, call.dy);
     describe_channels<T>(db, call.db.size(0), Axes(call.dy).count);
@@ -17,22 +18,17 @@ void launch(const conv::GradBias& call) {
                      call.dy.as<const T>(), &zero, db, call.db.as<T>());
 }
 
-template <class T, bool is_nhwc>
-void declare(KernelDeclaration& kernel) {
+template <class T>
+void declare_nhwc(KernelDeclaration& kernel) {
     declare_cudnn<T>(kernel);
-    if (is_nhwc) kernel.layout("y", "nhwc");
+    kernel.layout("y", "nhwc");
 }
 
 }  // namespace
 
-GRADVERIFY_KERNEL(gradverify::conv::GradBias, "cudnn", launch<float>).with(declare<float, false>);
-GRADVERIFY_KERNEL(gradverify::conv::GradBias, "cudnn_nhwc", launch<float>)
-    .with(declare<float, true>);
-GRADVERIFY_KERNEL(gradverify::conv::GradBias, "cudnn_f64", launch<double>)
-    .with(declare<double, false>);
-GRADVERIFY_KERNEL(gradverify::conv::GradBias, "cudnn_nhwc_f64", launch<double>)
-    .with(declare<double, true>);
-GRADVERIFY_KERNEL(gradverify::conv::GradBias, "cudnn_f16", launch<__half>)
-    .with(declare<__half, false>);
-GRADVERIFY_KERNEL(gradverify::conv::GradBias, "cudnn_nhwc_f16", launch<__half>)
-    .with(declare<__half, true>);
+GRADVERIFY_KERNEL(GradBias, "cudnn", launch<float>).with(declare_cudnn<float>);
+GRADVERIFY_KERNEL(GradBias, "cudnn_nhwc", launch<float>).with(declare_nhwc<float>);
+GRADVERIFY_KERNEL(GradBias, "cudnn_f64", launch<double>).with(declare_cudnn<double>);
+GRADVERIFY_KERNEL(GradBias, "cudnn_nhwc_f64", launch<double>).with(declare_nhwc<double>);
+GRADVERIFY_KERNEL(GradBias, "cudnn_f16", launch<__half>).with(declare_cudnn<__half>);
+GRADVERIFY_KERNEL(GradBias, "cudnn_nhwc_f16", launch<__half>).with(declare_nhwc<__half>);

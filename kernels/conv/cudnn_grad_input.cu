@@ -7,33 +7,22 @@
 namespace {
 
 using namespace gradverify;
+using namespace gradverify::conv;
 using namespace gradverify::conv::cudnn;
-
-template <class Descriptors>
-cudnnConvolutionBwdDataAlgo_t choose(cudnnHandle_t, const Descriptors&,
-                                     cudnnConvolutionBwdDataAlgo_t fixed) {
-    return fixed;
-}
-
-template <class Descriptors>
-cudnnConvolutionBwdDataAlgo_t choose(cudnnHandle_t handle, const Descriptors& conv,
-                                     Heuristic heuristic) {
-    cudnnConvolutionBwdDataAlgoPerf_t found[CUDNN_CONVOLUTION_BWD_DATA_ALGO_COUNT];
-    int count = 0;
-    GRADVERIFY_CUDNN(GetConvolutionBackwardDataAlgorithm_v7, handle, conv.w, conv.y, conv.how,
-                     conv.x, CUDNN_CONVOLUTION_BWD_DATA_ALGO_COUNT, &count, found);
-    return first_of(found, count, heuristic, [](cudnnConvolutionBwdDataAlgo_t algorithm) {
-        return algorithm == CUDNN_CONVOLUTION_BWD_DATA_ALGO_1;
-    });
-}
+using enum Heuristic;
 
 /// dx. `algorithm`: one of cuDNN's, or what its heuristics may choose from.
-template <class T, auto algorithm, cudnnTensorFormat_t format = CUDNN_TENSOR_NCHW,
+template <class T, auto algorithm, cudnnTensorFormat_t format = nchw,
           cudnnMathType_t math = math_of<T>>
-void launch(const conv::GradInput& call) {
+void launch(const GradInput& call) {
     const Convolution<T, format, math> conv(call.problem, call.dx, call.w, call.dy);
     const cudnnHandle_t handle = handle_on(call.launch.stream);
-    const auto chosen = choose(handle, conv, algorithm);
+    const auto chosen = choose<algorithm, cudnnConvolutionBwdDataAlgoPerf_t>(
+        [&](auto... results) {
+            GRADVERIFY_CUDNN(GetConvolutionBackwardDataAlgorithm_v7, handle, conv.w, conv.y,
+                             conv.how, conv.x, results...);
+        },
+        {CUDNN_CONVOLUTION_BWD_DATA_ALGO_1});
     std::size_t bytes = 0;
     GRADVERIFY_CUDNN(GetConvolutionBackwardDataWorkspaceSize, handle, conv.w, conv.y, conv.how,
                      conv.x, chosen, &bytes);
@@ -45,11 +34,9 @@ void launch(const conv::GradInput& call) {
                      workspace, bytes, &zero, conv.x, dx);
 }
 
-constexpr auto nhwc = CUDNN_TENSOR_NHWC;
-
 /// With groups TF32 gives NaN where memory that nothing has written is NaN, and in three dimensions
 /// leaves pixels out: docs/convolution.md.
-template <cudnnTensorFormat_t format = CUDNN_TENSOR_NCHW>
+template <cudnnTensorFormat_t format = nchw>
 void declare_tf32_pixels(KernelDeclaration& kernel) {
     declare_tf32<format>(kernel);
     declare_flat(kernel);
@@ -57,7 +44,7 @@ void declare_tf32_pixels(KernelDeclaration& kernel) {
 }
 
 /// What those of half and bfloat16 get right.
-template <class T, cudnnTensorFormat_t format = CUDNN_TENSOR_NCHW>
+template <class T, cudnnTensorFormat_t format = nchw>
 void declare_narrow_pixels(KernelDeclaration& kernel) {
     declare_narrow<T, 3, format>(kernel);
     declare_copied_in_eights(kernel);
@@ -65,59 +52,43 @@ void declare_narrow_pixels(KernelDeclaration& kernel) {
 
 }  // namespace
 
-GRADVERIFY_KERNEL(gradverify::conv::GradInput, "cudnn", launch<float, Heuristic::direct>)
-    .with(declare_product<float>);
-GRADVERIFY_KERNEL(gradverify::conv::GradInput, "cudnn_nhwc", launch<float, Heuristic::direct, nhwc>)
+GRADVERIFY_KERNEL(GradInput, "cudnn", launch<float, direct>).with(declare_product<float>);
+GRADVERIFY_KERNEL(GradInput, "cudnn_nhwc", launch<float, direct, nhwc>)
     .with(declare_product<float, nhwc>);
-GRADVERIFY_KERNEL(gradverify::conv::GradInput, "cudnn_tf32",
-                  launch<float, Heuristic::direct, CUDNN_TENSOR_NCHW, tf32>)
+GRADVERIFY_KERNEL(GradInput, "cudnn_tf32", launch<float, direct, nchw, tf32>)
     .with(declare_tf32_pixels<>);
-GRADVERIFY_KERNEL(gradverify::conv::GradInput, "cudnn_nhwc_tf32",
-                  launch<float, Heuristic::direct, nhwc, tf32>)
+GRADVERIFY_KERNEL(GradInput, "cudnn_nhwc_tf32", launch<float, direct, nhwc, tf32>)
     .with(declare_tf32_pixels<nhwc>);
-GRADVERIFY_KERNEL(gradverify::conv::GradInput, "cudnn_f64", launch<double, Heuristic::direct>)
-    .with(declare_product<double>);
+GRADVERIFY_KERNEL(GradInput, "cudnn_f64", launch<double, direct>).with(declare_product<double>);
 // Those of half were found to sum in it where the heuristics so choose: docs/convolution.md.
-GRADVERIFY_KERNEL(gradverify::conv::GradInput, "cudnn_f16", launch<__half, Heuristic::direct>)
+GRADVERIFY_KERNEL(GradInput, "cudnn_f16", launch<__half, direct>)
     .with(declare_narrow_pixels<__half>)
     .accumulates_in(DType::f16);
-GRADVERIFY_KERNEL(gradverify::conv::GradInput, "cudnn_nhwc_f16",
-                  launch<__half, Heuristic::direct, nhwc>)
+GRADVERIFY_KERNEL(GradInput, "cudnn_nhwc_f16", launch<__half, direct, nhwc>)
     .with(declare_narrow_pixels<__half, nhwc>)
     .accumulates_in(DType::f16);
-GRADVERIFY_KERNEL(gradverify::conv::GradInput, "cudnn_bf16",
-                  launch<__nv_bfloat16, Heuristic::direct>)
+GRADVERIFY_KERNEL(GradInput, "cudnn_bf16", launch<__nv_bfloat16, direct>)
     .with(declare_narrow_pixels<__nv_bfloat16>);
-GRADVERIFY_KERNEL(gradverify::conv::GradInput, "cudnn_nhwc_bf16",
-                  launch<__nv_bfloat16, Heuristic::direct, nhwc>)
+GRADVERIFY_KERNEL(GradInput, "cudnn_nhwc_bf16", launch<__nv_bfloat16, direct, nhwc>)
     .with(declare_narrow_pixels<__nv_bfloat16, nhwc>);
 
-GRADVERIFY_KERNEL(gradverify::conv::GradInput, "cudnn_any", launch<float, Heuristic::any>)
+GRADVERIFY_KERNEL(GradInput, "cudnn_any", launch<float, any>)
     .with(declare_product<float>)
-    .norm_wise(fft_growth)
-    .not_deterministic();
-GRADVERIFY_KERNEL(gradverify::conv::GradInput, "cudnn_any_f16", launch<__half, Heuristic::any>)
+    .with(declare_any);
+GRADVERIFY_KERNEL(GradInput, "cudnn_any_f16", launch<__half, any>)
     .with(declare_narrow_pixels<__half>)
-    .norm_wise(fft_growth)
-    .not_deterministic();
-GRADVERIFY_KERNEL(gradverify::conv::GradInput, "cudnn_any_bf16",
-                  launch<__nv_bfloat16, Heuristic::any>)
+    .with(declare_any);
+GRADVERIFY_KERNEL(GradInput, "cudnn_any_bf16", launch<__nv_bfloat16, any>)
     .with(declare_narrow_pixels<__nv_bfloat16>)
-    .norm_wise(fft_growth)
-    .not_deterministic();
-GRADVERIFY_KERNEL(gradverify::conv::GradInput, "cudnn_algo_0",
-                  launch<float, CUDNN_CONVOLUTION_BWD_DATA_ALGO_0>)
+    .with(declare_any);
+GRADVERIFY_KERNEL(GradInput, "cudnn_algo_0", launch<float, CUDNN_CONVOLUTION_BWD_DATA_ALGO_0>)
     .with(declare_product<float>)
     .not_deterministic();
-GRADVERIFY_KERNEL(gradverify::conv::GradInput, "cudnn_fft",
-                  launch<float, CUDNN_CONVOLUTION_BWD_DATA_ALGO_FFT>)
-    .with(declare_product<float>)
+GRADVERIFY_KERNEL(GradInput, "cudnn_fft", launch<float, CUDNN_CONVOLUTION_BWD_DATA_ALGO_FFT>)
     .with(declare_fft<false>);
-GRADVERIFY_KERNEL(gradverify::conv::GradInput, "cudnn_fft_tiling",
+GRADVERIFY_KERNEL(GradInput, "cudnn_fft_tiling",
                   launch<float, CUDNN_CONVOLUTION_BWD_DATA_ALGO_FFT_TILING>)
-    .with(declare_product<float>)
     .with(declare_fft<true>);
-GRADVERIFY_KERNEL(gradverify::conv::GradInput, "cudnn_winograd_nonfused",
+GRADVERIFY_KERNEL(GradInput, "cudnn_winograd_nonfused",
                   launch<float, CUDNN_CONVOLUTION_BWD_DATA_ALGO_WINOGRAD_NONFUSED>)
-    .with(declare_product<float>)
     .with(declare_winograd);

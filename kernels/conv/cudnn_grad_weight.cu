@@ -2,40 +2,27 @@
 // conv.grad_weight/cudnn...: cuDNN's gradient by the filter, by its heuristics' choice and by each
 // algorithm. Of those that sum the products themselves only one does so in the same order each
 // time. Some are declared for less than cuDNN takes: docs/results.md has what it gets wrong.
-#include <span>
-
 #include "kernels/conv/cudnn.cuh"
 
 namespace {
 
 using namespace gradverify;
+using namespace gradverify::conv;
 using namespace gradverify::conv::cudnn;
-
-template <class Descriptors>
-cudnnConvolutionBwdFilterAlgo_t choose(cudnnHandle_t, const Descriptors&,
-                                       cudnnConvolutionBwdFilterAlgo_t fixed) {
-    return fixed;
-}
-
-template <class Descriptors>
-cudnnConvolutionBwdFilterAlgo_t choose(cudnnHandle_t handle, const Descriptors& conv,
-                                       Heuristic heuristic) {
-    cudnnConvolutionBwdFilterAlgoPerf_t found[CUDNN_CONVOLUTION_BWD_FILTER_ALGO_COUNT];
-    int count = 0;
-    GRADVERIFY_CUDNN(GetConvolutionBackwardFilterAlgorithm_v7, handle, conv.x, conv.y, conv.how,
-                     conv.w, CUDNN_CONVOLUTION_BWD_FILTER_ALGO_COUNT, &count, found);
-    return first_of(found, count, heuristic, [](cudnnConvolutionBwdFilterAlgo_t algorithm) {
-        return algorithm == CUDNN_CONVOLUTION_BWD_FILTER_ALGO_1;
-    });
-}
+using enum Heuristic;
 
 /// dw. `algorithm`: one of cuDNN's, or what its heuristics may choose from.
-template <class T, auto algorithm, cudnnTensorFormat_t format = CUDNN_TENSOR_NCHW,
+template <class T, auto algorithm, cudnnTensorFormat_t format = nchw,
           cudnnMathType_t math = math_of<T>>
-void launch(const conv::GradWeight& call) {
+void launch(const GradWeight& call) {
     const Convolution<T, format, math> conv(call.problem, call.x, call.dw, call.dy);
     const cudnnHandle_t handle = handle_on(call.launch.stream);
-    const auto chosen = choose(handle, conv, algorithm);
+    const auto chosen = choose<algorithm, cudnnConvolutionBwdFilterAlgoPerf_t>(
+        [&](auto... results) {
+            GRADVERIFY_CUDNN(GetConvolutionBackwardFilterAlgorithm_v7, handle, conv.x, conv.y,
+                             conv.how, conv.w, results...);
+        },
+        {CUDNN_CONVOLUTION_BWD_FILTER_ALGO_1});
     std::size_t bytes = 0;
     GRADVERIFY_CUDNN(GetConvolutionBackwardFilterWorkspaceSize, handle, conv.x, conv.y, conv.how,
                      conv.w, chosen, &bytes);
@@ -47,12 +34,10 @@ void launch(const conv::GradWeight& call) {
                      chosen, workspace, bytes, &zero, conv.w, dw);
 }
 
-constexpr auto nhwc = CUDNN_TENSOR_NHWC;
-
 /// Those of 16 bits also leave pixels out with groups, seem to round partial sums to their type in
 /// some large batches, and leave all of dw out where a grid of a block for each 16 filters would be
 /// too large. docs/results.md has them.
-template <class T, cudnnTensorFormat_t format = CUDNN_TENSOR_NCHW>
+template <class T, cudnnTensorFormat_t format = nchw>
 void declare_narrow_weights(KernelDeclaration& kernel) {
     declare_product<T, format>(kernel);
     declare_flat(kernel);
@@ -60,9 +45,9 @@ void declare_narrow_weights(KernelDeclaration& kernel) {
     constexpr std::int64_t most_filters = 65535 * 16;
     kernel.where("groups", equals(1)).where("k", between(1, most_filters));
     kernel.only_if("no more than 4096 padded pixels in a batch", [](const Problem& problem) {
-        const conv::Parameters p(problem);
+        const Parameters p(problem);
         std::int64_t pixels = p.n;
-        for (const conv::Axis& axis : std::span(p.axes).first(static_cast<std::size_t>(p.rank)))
+        for (const Axis& axis : p.spatial())
             pixels *= axis.in + axis.padding_left + axis.padding_right;
         return pixels <= 4096;
     });
@@ -70,63 +55,45 @@ void declare_narrow_weights(KernelDeclaration& kernel) {
 
 }  // namespace
 
-GRADVERIFY_KERNEL(gradverify::conv::GradWeight, "cudnn", launch<float, Heuristic::direct>)
-    .with(declare_product<float>);
-GRADVERIFY_KERNEL(gradverify::conv::GradWeight, "cudnn_nhwc",
-                  launch<float, Heuristic::direct, nhwc>)
+GRADVERIFY_KERNEL(GradWeight, "cudnn", launch<float, direct>).with(declare_product<float>);
+GRADVERIFY_KERNEL(GradWeight, "cudnn_nhwc", launch<float, direct, nhwc>)
     .with(declare_product<float, nhwc>);
-GRADVERIFY_KERNEL(gradverify::conv::GradWeight, "cudnn_tf32",
-                  launch<float, Heuristic::direct, CUDNN_TENSOR_NCHW, tf32>)
+GRADVERIFY_KERNEL(GradWeight, "cudnn_tf32", launch<float, direct, nchw, tf32>)
     .with(declare_tf32<>)
     .with(declare_flat);
-GRADVERIFY_KERNEL(gradverify::conv::GradWeight, "cudnn_nhwc_tf32",
-                  launch<float, Heuristic::direct, nhwc, tf32>)
+GRADVERIFY_KERNEL(GradWeight, "cudnn_nhwc_tf32", launch<float, direct, nhwc, tf32>)
     .with(declare_tf32<nhwc>)
     .with(declare_flat);
-GRADVERIFY_KERNEL(gradverify::conv::GradWeight, "cudnn_f64", launch<double, Heuristic::direct>)
-    .with(declare_product<double>);
-GRADVERIFY_KERNEL(gradverify::conv::GradWeight, "cudnn_f16", launch<__half, Heuristic::direct>)
+GRADVERIFY_KERNEL(GradWeight, "cudnn_f64", launch<double, direct>).with(declare_product<double>);
+GRADVERIFY_KERNEL(GradWeight, "cudnn_f16", launch<__half, direct>)
     .with(declare_narrow_weights<__half>);
-GRADVERIFY_KERNEL(gradverify::conv::GradWeight, "cudnn_nhwc_f16",
-                  launch<__half, Heuristic::direct, nhwc>)
+GRADVERIFY_KERNEL(GradWeight, "cudnn_nhwc_f16", launch<__half, direct, nhwc>)
     .with(declare_narrow_weights<__half, nhwc>);
-GRADVERIFY_KERNEL(gradverify::conv::GradWeight, "cudnn_bf16",
-                  launch<__nv_bfloat16, Heuristic::direct>)
+GRADVERIFY_KERNEL(GradWeight, "cudnn_bf16", launch<__nv_bfloat16, direct>)
     .with(declare_narrow_weights<__nv_bfloat16>);
-GRADVERIFY_KERNEL(gradverify::conv::GradWeight, "cudnn_nhwc_bf16",
-                  launch<__nv_bfloat16, Heuristic::direct, nhwc>)
+GRADVERIFY_KERNEL(GradWeight, "cudnn_nhwc_bf16", launch<__nv_bfloat16, direct, nhwc>)
     .with(declare_narrow_weights<__nv_bfloat16, nhwc>);
 
-GRADVERIFY_KERNEL(gradverify::conv::GradWeight, "cudnn_any", launch<float, Heuristic::any>)
+GRADVERIFY_KERNEL(GradWeight, "cudnn_any", launch<float, any>)
     .with(declare_product<float>)
-    .norm_wise(fft_growth)
-    .not_deterministic();
-GRADVERIFY_KERNEL(gradverify::conv::GradWeight, "cudnn_any_f16", launch<__half, Heuristic::any>)
+    .with(declare_any);
+GRADVERIFY_KERNEL(GradWeight, "cudnn_any_f16", launch<__half, any>)
     .with(declare_narrow_weights<__half>)
-    .norm_wise(fft_growth)
-    .not_deterministic();
-GRADVERIFY_KERNEL(gradverify::conv::GradWeight, "cudnn_any_bf16",
-                  launch<__nv_bfloat16, Heuristic::any>)
+    .with(declare_any);
+GRADVERIFY_KERNEL(GradWeight, "cudnn_any_bf16", launch<__nv_bfloat16, any>)
     .with(declare_narrow_weights<__nv_bfloat16>)
-    .norm_wise(fft_growth)
-    .not_deterministic();
-GRADVERIFY_KERNEL(gradverify::conv::GradWeight, "cudnn_algo_0",
-                  launch<float, CUDNN_CONVOLUTION_BWD_FILTER_ALGO_0>)
+    .with(declare_any);
+GRADVERIFY_KERNEL(GradWeight, "cudnn_algo_0", launch<float, CUDNN_CONVOLUTION_BWD_FILTER_ALGO_0>)
     .with(declare_product<float>)
     .not_deterministic();
-GRADVERIFY_KERNEL(gradverify::conv::GradWeight, "cudnn_algo_3",
-                  launch<float, CUDNN_CONVOLUTION_BWD_FILTER_ALGO_3>)
+GRADVERIFY_KERNEL(GradWeight, "cudnn_algo_3", launch<float, CUDNN_CONVOLUTION_BWD_FILTER_ALGO_3>)
     .with(declare_product<float>)
     .not_deterministic();
-GRADVERIFY_KERNEL(gradverify::conv::GradWeight, "cudnn_fft",
-                  launch<float, CUDNN_CONVOLUTION_BWD_FILTER_ALGO_FFT>)
-    .with(declare_product<float>)
+GRADVERIFY_KERNEL(GradWeight, "cudnn_fft", launch<float, CUDNN_CONVOLUTION_BWD_FILTER_ALGO_FFT>)
     .with(declare_fft<false>);
-GRADVERIFY_KERNEL(gradverify::conv::GradWeight, "cudnn_fft_tiling",
+GRADVERIFY_KERNEL(GradWeight, "cudnn_fft_tiling",
                   launch<float, CUDNN_CONVOLUTION_BWD_FILTER_ALGO_FFT_TILING>)
-    .with(declare_product<float>)
     .with(declare_fft<true>);
-GRADVERIFY_KERNEL(gradverify::conv::GradWeight, "cudnn_winograd_nonfused",
+GRADVERIFY_KERNEL(GradWeight, "cudnn_winograd_nonfused",
                   launch<float, CUDNN_CONVOLUTION_BWD_FILTER_ALGO_WINOGRAD_NONFUSED>)
-    .with(declare_product<float>)
     .with(declare_winograd);

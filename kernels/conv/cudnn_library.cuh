@@ -57,7 +57,7 @@ struct Library {
 #undef GRADVERIFY_CUDNN_DECLARE
 
     Library() {
-        // Of the version that the kernels are compiled for; it is never unloaded.
+        // It has the version that the kernels are compiled for, and is never unloaded.
         const std::string name = "libcudnn.so." + std::to_string(CUDNN_MAJOR);
         void* const opened = dlopen(name.c_str(), RTLD_LAZY | RTLD_LOCAL);
         if (!opened) {

@@ -198,18 +198,10 @@ void launch_depthwise_to_filter(const Parameters& p, const TensorView& dy, const
 /// What all of them support and promise.
 template <class T>
 void declare_depthwise(KernelDeclaration& kernel) {
-    kernel.spatial_axes(1, 3)
-        .where("groups", same_as("c"))
-        .supports("asymmetric_padding")
-        .strided("x")
-        .strided("w")
-        .strided("y")
+    declare_direct_product<T>(kernel);
+    kernel.where("groups", same_as("c"))
         .blocks_of({128, 32})
-        .aligned_to(sizeof(T))
-        .on_given_stream()
-        .costs({.threads_per_output = 16, .barriers_per_thread = 4})
-        .with_empty_problems();
-    if constexpr (DTypeOf<T>::value != DType::f32) kernel.storage(DTypeOf<T>::value);
+        .costs({.threads_per_output = 16, .barriers_per_thread = 4});
 }
 
 }  // namespace gradverify::conv

@@ -10,6 +10,7 @@
 
 #include "harness/kernel.hpp"
 #include "kernels/element.cuh"
+#include "kernels/grids.cuh"
 
 namespace gradverify::conv {
 
@@ -19,9 +20,12 @@ struct Strided {
     T* data;
     long long outer, channel, axes[3];
 
+    template <class Index>
+    __device__ long long offset(long long n, const Index (&position)[3]) const {
+        return n * outer + position[0] * axes[0] + position[1] * axes[1] + position[2] * axes[2];
+    }
     __device__ T& at(long long n, long long c, const long long (&position)[3]) const {
-        return data[n * outer + c * channel + position[0] * axes[0] + position[1] * axes[1] +
-                    position[2] * axes[2]];
+        return data[offset(n, position) + c * channel];
     }
 };
 
@@ -93,9 +97,7 @@ __global__ void to_features(Strided<const Image> image, Strided<const Weight> w,
                             long long elements) {
     using Sum = Accumulator<Feature>;
     const DirectAxis &d = g.axes[0], &h = g.axes[1], &v = g.axes[2];
-    const long long step = static_cast<long long>(gridDim.x) * blockDim.x;
-    for (long long i = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x; i < elements;
-         i += step) {
+    for (long long i = thread_in_grid(); i < elements; i += threads_in_grid()) {
         long long out[3], in[3], tap[3];
         const long long channels = split(i, d.features, h.features, v.features, out);
         const long long n = channels / g.features, k = channels % g.features;
@@ -124,9 +126,7 @@ __global__ void to_image(Strided<const Feature> features, Strided<const Weight> 
                          long long elements) {
     using Sum = Accumulator<Image>;
     const DirectAxis &d = g.axes[0], &h = g.axes[1], &v = g.axes[2];
-    const long long step = static_cast<long long>(gridDim.x) * blockDim.x;
-    for (long long i = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x; i < elements;
-         i += step) {
+    for (long long i = thread_in_grid(); i < elements; i += threads_in_grid()) {
         long long in[3], out[3], tap[3];
         const long long channels = split(i, d.image, h.image, v.image, in);
         const long long n = channels / g.image_channels, c = channels % g.image_channels;
@@ -154,9 +154,7 @@ __global__ void to_filter(Strided<const Feature> features, Strided<const Image> 
                           Strided<Weight> dw, DirectGeometry g, long long elements) {
     using Sum = Accumulator<Weight>;
     const DirectAxis &d = g.axes[0], &h = g.axes[1], &v = g.axes[2];
-    const long long step = static_cast<long long>(gridDim.x) * blockDim.x;
-    for (long long i = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x; i < elements;
-         i += step) {
+    for (long long i = thread_in_grid(); i < elements; i += threads_in_grid()) {
         long long tap[3], in[3], out[3];
         const long long channels = split(i, d.filter, h.filter, v.filter, tap);
         const long long k = channels / g.group_image, c = channels % g.group_image;
@@ -182,9 +180,7 @@ template <class T>
 __global__ void to_bias(Strided<const T> dy, T* db, long long batch, long long channels,
                         long long size0, long long size1, long long size2) {
     using Sum = Accumulator<T>;
-    const long long step = static_cast<long long>(gridDim.x) * blockDim.x;
-    for (long long k = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x; k < channels;
-         k += step) {
+    for (long long k = thread_in_grid(); k < channels; k += threads_in_grid()) {
         Sum sum{};
         for (long long i = 0; i < batch * size0 * size1 * size2; ++i) {
             long long position[3];
@@ -195,12 +191,6 @@ __global__ void to_bias(Strided<const T> dy, T* db, long long batch, long long c
     }
 }
 
-/// Enough blocks for one thread each, but no more than a grid-stride loop needs to fill a GPU.
-inline unsigned direct_blocks(long long elements, int block_size) {
-    const long long blocks = (elements + block_size - 1) / block_size;
-    return static_cast<unsigned>(blocks < 65536 ? blocks : 65536);
-}
-
 /// Launchers: the types are those of the tensors in the order of the arguments, one for all of them
 /// unless more are named. The bias has the result's.
 template <class Image, class Weight = Image, class Feature = Image, class Parameters>
@@ -208,7 +198,7 @@ void launch_to_features(const Parameters& p, const TensorView& image, const Tens
                         const TensorView* bias, const TensorView& features, const Launch& launch) {
     const long long elements = features.elements();
     if (elements == 0) return;
-    to_features<<<direct_blocks(elements, launch.block_size), launch.block_size, 0,
+    to_features<<<blocks_of_loop(elements, launch.block_size), launch.block_size, 0,
                   launch.stream>>>(strided<const Image>(image), strided<const Weight>(w),
                                    bias ? bias->as<const Feature>() : nullptr,
                                    strided<Feature>(features), direct_geometry(p, image, features),
@@ -220,7 +210,7 @@ void launch_to_image(const Parameters& p, const TensorView& features, const Tens
                      const TensorView* bias, const TensorView& image, const Launch& launch) {
     const long long elements = image.elements();
     if (elements == 0) return;
-    to_image<<<direct_blocks(elements, launch.block_size), launch.block_size, 0, launch.stream>>>(
+    to_image<<<blocks_of_loop(elements, launch.block_size), launch.block_size, 0, launch.stream>>>(
         strided<const Feature>(features), strided<const Weight>(w),
         bias ? bias->as<const Image>() : nullptr, strided<Image>(image),
         direct_geometry(p, image, features), elements);
@@ -230,7 +220,7 @@ template <class Feature, class Image = Feature, class Weight = Feature, class Pa
 void launch_to_filter(const Parameters& p, const TensorView& features, const TensorView& image,
                       const TensorView& dw, const Launch& launch) {
     const long long elements = dw.elements();
-    to_filter<<<direct_blocks(elements, launch.block_size), launch.block_size, 0, launch.stream>>>(
+    to_filter<<<blocks_of_loop(elements, launch.block_size), launch.block_size, 0, launch.stream>>>(
         strided<const Feature>(features), strided<const Image>(image), strided<Weight>(dw),
         direct_geometry(p, image, features), elements);
 }
@@ -240,21 +230,15 @@ void launch_to_bias(const TensorView& dy, const TensorView& db, const Launch& la
     long long sizes[3] = {1, 1, 1};
     for (int axis = 2; axis < dy.rank; ++axis) sizes[axis + 3 - dy.rank] = dy.size(axis);
     to_bias<T>
-        <<<direct_blocks(dy.size(1), launch.block_size), launch.block_size, 0, launch.stream>>>(
+        <<<blocks_of_loop(dy.size(1), launch.block_size), launch.block_size, 0, launch.stream>>>(
             strided<const T>(dy), db.as<T>(), dy.size(0), dy.size(1), sizes[0], sizes[1], sizes[2]);
 }
 
 /// What all of them support and promise.
 template <class T>
 void declare_direct(KernelDeclaration& kernel) {
-    kernel.spatial_axes(1, 3)
-        .supports("asymmetric_padding")
-        .strided("y")
-        .blocks_of({256, 64, 37})
-        .aligned_to(sizeof(T))
-        .on_given_stream()
-        .with_empty_problems();
-    if constexpr (DTypeOf<T>::value != DType::f32) kernel.storage(DTypeOf<T>::value);
+    declare_loop<T>(kernel);
+    kernel.spatial_axes(1, 3).supports("asymmetric_padding").strided("y");
 }
 
 /// The same of a pass with an image and a filter.
@@ -262,6 +246,13 @@ template <class T>
 void declare_direct_product(KernelDeclaration& kernel) {
     declare_direct<T>(kernel);
     kernel.strided("x").strided("w");
+}
+
+/// The same of a pass that makes those gradients that a mask asks for.
+template <class T>
+void declare_direct_of_mask(KernelDeclaration& kernel) {
+    declare_direct_product<T>(kernel);
+    kernel.takes_mask();
 }
 
 }  // namespace gradverify::conv

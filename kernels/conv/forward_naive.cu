@@ -15,9 +15,7 @@ template <class T>
 __global__ void convolve(const T* x, const T* w, const T* b, T* y, DeviceGeometry g) {
     using Sum = Accumulator<T>;
     const long long outputs = g.n * g.k * g.h.out * g.w.out;
-    const long long step = static_cast<long long>(gridDim.x) * blockDim.x;
-    for (long long i = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x; i < outputs;
-         i += step) {
+    for (long long i = thread_in_grid(); i < outputs; i += threads_in_grid()) {
         const long long ow = i % g.w.out;
         const long long oh = i / g.w.out % g.h.out;
         const long long k = i / (g.w.out * g.h.out) % g.k;
@@ -45,27 +43,16 @@ void launch(const gradverify::conv::Forward& call) {
     const long long outputs = call.y.elements();
     if (outputs == 0) return;
     const int threads = call.launch.block_size;
-    convolve<<<gradverify::conv::blocks_for(outputs, threads), threads, 0, call.launch.stream>>>(
+    convolve<<<blocks_of_loop(outputs, threads), threads, 0, call.launch.stream>>>(
         call.x.as<const T>(), call.w.as<const T>(), call.b.as<const T>(), call.y.as<T>(),
         gradverify::conv::device_geometry(call.problem, call.y));
 }
 
 }  // namespace
 
-GRADVERIFY_KERNEL(gradverify::conv::Forward, "naive", launch<float>)
-    .blocks_of({256, 64, 37})
-    .aligned_to(sizeof(float))
-    .on_given_stream()
-    .with_empty_problems();
+GRADVERIFY_KERNEL(gradverify::conv::Forward, "naive", launch<float>).with(declare_loop<float>);
 GRADVERIFY_KERNEL(gradverify::conv::Forward, "naive_f16", launch<__half>)
     .storage(gradverify::DType::f16)
-    .blocks_of({256, 64, 37})
-    .aligned_to(sizeof(__half))
-    .on_given_stream()
-    .with_empty_problems();
+    .with(declare_loop<__half>);
 GRADVERIFY_KERNEL(gradverify::conv::Forward, "naive_bf16", launch<__nv_bfloat16>)
-    .storage(gradverify::DType::bf16)
-    .blocks_of({256, 64, 37})
-    .aligned_to(sizeof(__nv_bfloat16))
-    .on_given_stream()
-    .with_empty_problems();
+    .with(declare_loop<__nv_bfloat16>);

@@ -3,6 +3,7 @@
 // kernels alone: the reference has its own.
 #pragma once
 
+#include "kernels/grids.cuh"
 #include "reference/conv.hpp"
 
 namespace gradverify::conv {
@@ -28,12 +29,6 @@ inline DeviceGeometry device_geometry(const Parameters& p, const TensorView& y) 
             p.k / p.groups,
             axis(p.h(), y.size(2)),
             axis(p.w(), y.size(3))};
-}
-
-/// Enough blocks for one thread each, but no more than a grid-stride loop needs to fill a GPU.
-inline unsigned blocks_for(long long elements, int block_size) {
-    const long long blocks = (elements + block_size - 1) / block_size;
-    return static_cast<unsigned>(blocks < 65536 ? blocks : 65536);
 }
 
 }  // namespace gradverify::conv

@@ -5,6 +5,7 @@
 
 #include "harness/kernel.hpp"
 #include "kernels/conv/geometry.cuh"
+#include "kernels/element.cuh"
 
 namespace {
 
@@ -21,9 +22,7 @@ __device__ long long output_of(const DeviceAxis& axis, long long in, long long f
 
 __global__ void gather(const float* dy, const float* w, float* dx, DeviceGeometry g) {
     const long long inputs = g.n * g.c * g.h.in * g.w.in;
-    const long long step = static_cast<long long>(gridDim.x) * blockDim.x;
-    for (long long i = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x; i < inputs;
-         i += step) {
+    for (long long i = thread_in_grid(); i < inputs; i += threads_in_grid()) {
         const long long iw = i % g.w.in;
         const long long ih = i / g.w.in % g.h.in;
         const long long c = i / (g.w.in * g.h.in) % g.c;
@@ -49,15 +48,11 @@ void launch(const gradverify::conv::GradInput& call) {
     const long long inputs = call.dx.elements();
     if (inputs == 0) return;
     const int threads = call.launch.block_size;
-    gather<<<gradverify::conv::blocks_for(inputs, threads), threads, 0, call.launch.stream>>>(
+    gather<<<blocks_of_loop(inputs, threads), threads, 0, call.launch.stream>>>(
         call.dy.as<const float>(), call.w.as<const float>(), call.dx.as<float>(),
         gradverify::conv::device_geometry(call.problem, call.dy));
 }
 
 }  // namespace
 
-GRADVERIFY_KERNEL(gradverify::conv::GradInput, "naive", launch)
-    .blocks_of({256, 64, 37})
-    .aligned_to(sizeof(float))
-    .on_given_stream()
-    .with_empty_problems();
+GRADVERIFY_KERNEL(gradverify::conv::GradInput, "naive", launch).with(declare_loop<float>);

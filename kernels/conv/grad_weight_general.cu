@@ -15,9 +15,7 @@ template <class T>
 __global__ void correlate(const T* dy, const T* x, T* dw, DeviceGeometry g) {
     using Sum = Accumulator<T>;
     const long long weights = g.k * g.group_c * g.h.filter * g.w.filter;
-    const long long step = static_cast<long long>(gridDim.x) * blockDim.x;
-    for (long long i = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x; i < weights;
-         i += step) {
+    for (long long i = thread_in_grid(); i < weights; i += threads_in_grid()) {
         const long long fw = i % g.w.filter;
         const long long fh = i / g.w.filter % g.h.filter;
         const long long c = i / (g.w.filter * g.h.filter) % g.group_c;
@@ -44,33 +42,11 @@ template <class T>
 void launch(const gradverify::conv::GradWeight& call) {
     const long long weights = call.dw.elements();
     const int threads = call.launch.block_size;
-    correlate<<<gradverify::conv::blocks_for(weights, threads), threads, 0, call.launch.stream>>>(
+    correlate<<<blocks_of_loop(weights, threads), threads, 0, call.launch.stream>>>(
         call.dy.as<const T>(), call.x.as<const T>(), call.dw.as<T>(),
         gradverify::conv::device_geometry(call.problem, call.dy));
 }
 
 }  // namespace
 
-GRADVERIFY_KERNEL(gradverify::conv::GradWeight, "general", launch<float>)
-    .blocks_of({256, 64, 37})
-    .aligned_to(sizeof(float))
-    .on_given_stream()
-    .with_empty_problems();
-GRADVERIFY_KERNEL(gradverify::conv::GradWeight, "general_f64", launch<double>)
-    .storage(gradverify::DType::f64)
-    .blocks_of({256, 64, 37})
-    .aligned_to(sizeof(double))
-    .on_given_stream()
-    .with_empty_problems();
-GRADVERIFY_KERNEL(gradverify::conv::GradWeight, "general_f16", launch<__half>)
-    .storage(gradverify::DType::f16)
-    .blocks_of({256, 64, 37})
-    .aligned_to(sizeof(__half))
-    .on_given_stream()
-    .with_empty_problems();
-GRADVERIFY_KERNEL(gradverify::conv::GradWeight, "general_bf16", launch<__nv_bfloat16>)
-    .storage(gradverify::DType::bf16)
-    .blocks_of({256, 64, 37})
-    .aligned_to(sizeof(__nv_bfloat16))
-    .on_given_stream()
-    .with_empty_problems();
+GRADVERIFY_KERNEL_OF_EACH_TYPE(gradverify::conv::GradWeight, "general", launch, declare_loop);

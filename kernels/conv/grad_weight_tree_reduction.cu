@@ -7,38 +7,33 @@
 #include <cuda_runtime.h>
 
 #include "harness/kernel.hpp"
-#include "reference/conv.hpp"
+#include "kernels/conv/geometry.cuh"
 
 namespace {
 
+using gradverify::conv::DeviceGeometry;
+
 constexpr int threads = 256;
 
-struct Geometry {
-    int batch, channels_in, channels_out;
-    int in_h, in_w, filter_h, filter_w, out_h, out_w;
-    int stride_h, stride_w, padding_h, padding_w;
-};
-
-// dy: batch, channels_out, out; x: batch, channels_in, in; dw: channels_out, channels_in, filter.
-__global__ void reduce_filter_element(const float* dy, const float* x, float* dw, Geometry g) {
+// dy: n, k, out; x: n, c, in; dw: k, c, filter.
+__global__ void reduce_filter_element(const float* dy, const float* x, float* dw,
+                                      DeviceGeometry g) {
     __shared__ float partial[threads];
-    const int element = blockIdx.x;
-    const int fw = element % g.filter_w;
-    const int fh = element / g.filter_w % g.filter_h;
-    const int c = element / (g.filter_w * g.filter_h) % g.channels_in;
-    const int k = element / (g.filter_w * g.filter_h * g.channels_in);
+    const long long element = blockIdx.x;
+    const long long fw = element % g.w.filter;
+    const long long fh = element / g.w.filter % g.h.filter;
+    const long long c = element / (g.w.filter * g.h.filter) % g.c;
+    const long long k = element / (g.w.filter * g.h.filter * g.c);
 
-    const int pixels = g.out_h * g.out_w;
+    const long long pixels = g.h.out * g.w.out;
     float sum = 0.0f;
-    for (int i = threadIdx.x; i < g.batch * pixels; i += threads) {
-        const int n = i / pixels;
-        const int oh = i % pixels / g.out_w;
-        const int ow = i % pixels % g.out_w;
-        const int ih = oh * g.stride_h + fh - g.padding_h;
-        const int iw = ow * g.stride_w + fw - g.padding_w;
-        if (ih < 0 || ih >= g.in_h || iw < 0 || iw >= g.in_w) continue;
-        sum += dy[(n * g.channels_out + k) * pixels + oh * g.out_w + ow] *
-               x[((n * g.channels_in + c) * g.in_h + ih) * g.in_w + iw];
+    for (long long i = threadIdx.x; i < g.n * pixels; i += threads) {
+        const long long n = i / pixels, oh = i % pixels / g.w.out, ow = i % pixels % g.w.out;
+        const long long ih = oh * g.h.stride + fh - g.h.padding;
+        const long long iw = ow * g.w.stride + fw - g.w.padding;
+        if (ih < 0 || ih >= g.h.in || iw < 0 || iw >= g.w.in) continue;
+        sum += dy[(n * g.k + k) * pixels + oh * g.w.out + ow] *
+               x[((n * g.c + c) * g.h.in + ih) * g.w.in + iw];
     }
     partial[threadIdx.x] = sum;
     __syncthreads();
@@ -50,24 +45,10 @@ __global__ void reduce_filter_element(const float* dy, const float* x, float* dw
 }
 
 void launch(const gradverify::conv::GradWeight& call) {
-    const auto& p = call.problem;
-    const auto as_int = [](long long value) { return static_cast<int>(value); };
-    const Geometry g{.batch = as_int(p.n),
-                     .channels_in = as_int(p.c),
-                     .channels_out = as_int(p.k),
-                     .in_h = as_int(p.h().in),
-                     .in_w = as_int(p.w().in),
-                     .filter_h = as_int(p.h().filter),
-                     .filter_w = as_int(p.w().filter),
-                     .out_h = as_int(call.dy.size(2)),
-                     .out_w = as_int(call.dy.size(3)),
-                     .stride_h = as_int(p.h().stride),
-                     .stride_w = as_int(p.w().stride),
-                     .padding_h = as_int(p.h().padding_left),
-                     .padding_w = as_int(p.w().padding_left)};
     const auto blocks = static_cast<unsigned>(call.dw.elements());
     reduce_filter_element<<<blocks, threads, 0, call.launch.stream>>>(
-        call.dy.as<const float>(), call.x.as<const float>(), call.dw.as<float>(), g);
+        call.dy.as<const float>(), call.x.as<const float>(), call.dw.as<float>(),
+        gradverify::conv::device_geometry(call.problem, call.dy));
 }
 
 }  // namespace

@@ -31,8 +31,7 @@ struct PatchSizes {
 
     explicit PatchSizes(const Parameters& p)
         : groups(p.groups), group_c(p.c / p.groups), group_k(p.k / p.groups) {
-        for (int i = 0; i < p.rank; ++i) {
-            const Axis& axis = p.axes[static_cast<std::size_t>(i)];
+        for (const Axis& axis : p.spatial()) {
             pixels *= axis.in;
             positions *= positions_along(axis);
             taps *= axis.filter;
@@ -69,9 +68,7 @@ __global__ void unfold(const T* x, T* patches, DirectGeometry g, long long eleme
     const DirectAxis &d = g.axes[0], &h = g.axes[1], &v = g.axes[2];
     const long long positions = d.features * h.features * v.features;
     const long long taps = d.filter * h.filter * v.filter;
-    const long long step = static_cast<long long>(gridDim.x) * blockDim.x;
-    for (long long i = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x; i < elements;
-         i += step) {
+    for (long long i = thread_in_grid(); i < elements; i += threads_in_grid()) {
         long long out[3], in[3], tap[3];
         const long long channel = split(i, d.features, h.features, v.features, out);
         const T* const image = x + channel * d.image * h.image * v.image;
@@ -96,9 +93,7 @@ __global__ void fold(const T* patches, T* dx, DirectGeometry g, long long elemen
     const DirectAxis &d = g.axes[0], &h = g.axes[1], &v = g.axes[2];
     const long long positions = d.features * h.features * v.features;
     const long long taps = d.filter * h.filter * v.filter;
-    const long long step = static_cast<long long>(gridDim.x) * blockDim.x;
-    for (long long i = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x; i < elements;
-         i += step) {
+    for (long long i = thread_in_grid(); i < elements; i += threads_in_grid()) {
         long long out[3], in[3], tap[3];
         const long long channel = split(i, d.image, h.image, v.image, in);
         const T* const of_channel = patches + channel * taps * positions;
@@ -123,9 +118,7 @@ __global__ void fold(const T* patches, T* dx, DirectGeometry g, long long elemen
 template <class T>
 __global__ void fill_with_bias(const T* bias, T* y, long long channels, long long positions,
                                long long elements) {
-    const long long step = static_cast<long long>(gridDim.x) * blockDim.x;
-    for (long long i = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x; i < elements;
-         i += step)
+    for (long long i = thread_in_grid(); i < elements; i += threads_in_grid())
         y[i] = bias[i / positions % channels];
 }
 
@@ -141,13 +134,13 @@ struct Patches {
         const long long elements = samples * g.image_channels * sizes.positions;
         if (elements == 0) return;
         unfold<T>
-            <<<direct_blocks(elements, launch.block_size), launch.block_size, 0, launch.stream>>>(
+            <<<blocks_of_loop(elements, launch.block_size), launch.block_size, 0, launch.stream>>>(
                 x, data, g, elements);
     }
     void fold_into(T* dx, long long samples) const {
         const long long elements = samples * sizes.x();
         fold<T>
-            <<<direct_blocks(elements, launch.block_size), launch.block_size, 0, launch.stream>>>(
+            <<<blocks_of_loop(elements, launch.block_size), launch.block_size, 0, launch.stream>>>(
                 data, dx, g, elements);
     }
     BatchedMatrix<T> of_group(long long group) const {
@@ -176,14 +169,11 @@ void for_each_chunk(const Parameters& p, const PatchSizes& sizes, Run run) {
 /// What all of them support and promise, and their workspace.
 template <class T, Batches batches>
 void declare_patches(KernelDeclaration& kernel) {
+    declare_elements_on_stream<T>(kernel);
     kernel.spatial_axes(1, 3)
         .supports("asymmetric_padding")
         .blocks_of({256, 64})
-        .aligned_to(sizeof(T))
-        .on_given_stream()
-        .with_empty_problems()
         .workspace(patches_workspace<T, batches>);
-    if constexpr (DTypeOf<T>::value != DType::f32) kernel.storage(DTypeOf<T>::value);
 }
 
 }  // namespace gradverify::conv

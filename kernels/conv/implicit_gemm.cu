@@ -11,53 +11,48 @@
 namespace {
 
 using namespace gradverify;
-using gradverify::conv::declare_implicit_gemm;
-using gradverify::conv::GemmResult;
+using namespace gradverify::conv;
+using enum GemmResult;
 
 template <class T>
-void forward(const conv::Forward& call) {
-    conv::gemm_to_features<T>(call.problem, call.x, call.w, &call.b, call.y, call.launch);
+void forward(const Forward& call) {
+    gemm_to_features<T>(call.problem, call.x, call.w, &call.b, call.y, call.launch);
 }
 
 template <class T>
-void grad_input(const conv::GradInput& call) {
-    conv::gemm_to_image<T>(call.problem, call.dy, call.w, nullptr, call.dx, call.launch);
+void grad_input(const GradInput& call) {
+    gemm_to_image<T>(call.problem, call.dy, call.w, nullptr, call.dx, call.launch);
 }
 
 template <class T, GemmResult result>
-void grad_weight(const conv::GradWeight& call) {
-    conv::gemm_to_filter<T, result>(call.problem, call.dy, call.x, call.dw, call.launch);
+void grad_weight(const GradWeight& call) {
+    gemm_to_filter<T, result>(call.problem, call.dy, call.x, call.dw, call.launch);
 }
 
 template <class T>
-std::int64_t workspace_bytes(const Problem& problem) {
-    const conv::Parameters p(problem);
-    return conv::split_workspace<T>(p, p.k, p.c);
+void declare_split(KernelDeclaration& kernel) {
+    declare_implicit_gemm<T>(kernel);
+    kernel.workspace([](const Problem& problem) {
+        const Parameters p(problem);
+        return split_workspace<T>(p, p.k, p.c);
+    });
 }
 
 }  // namespace
 
-GRADVERIFY_KERNEL(gradverify::conv::Forward, "implicit_gemm", forward<float>)
-    .with(declare_implicit_gemm<float>);
-GRADVERIFY_KERNEL(gradverify::conv::Forward, "implicit_gemm_f64", forward<double>)
+GRADVERIFY_KERNEL(Forward, "implicit_gemm", forward<float>).with(declare_implicit_gemm<float>);
+GRADVERIFY_KERNEL(Forward, "implicit_gemm_f64", forward<double>)
     .with(declare_implicit_gemm<double>);
-GRADVERIFY_KERNEL(gradverify::conv::GradInput, "implicit_gemm", grad_input<float>)
-    .with(declare_implicit_gemm<float>);
-GRADVERIFY_KERNEL(gradverify::conv::GradInput, "implicit_gemm_f64", grad_input<double>)
+GRADVERIFY_KERNEL(GradInput, "implicit_gemm", grad_input<float>).with(declare_implicit_gemm<float>);
+GRADVERIFY_KERNEL(GradInput, "implicit_gemm_f64", grad_input<double>)
     .with(declare_implicit_gemm<double>);
-GRADVERIFY_KERNEL(gradverify::conv::GradWeight, "implicit_gemm",
-                  grad_weight<float, GemmResult::partial>)
-    .with(declare_implicit_gemm<float>)
-    .workspace(workspace_bytes<float>);
-GRADVERIFY_KERNEL(gradverify::conv::GradWeight, "implicit_gemm_f64",
-                  grad_weight<double, GemmResult::partial>)
-    .with(declare_implicit_gemm<double>)
-    .workspace(workspace_bytes<double>);
-GRADVERIFY_KERNEL(gradverify::conv::GradWeight, "implicit_gemm_atomics",
-                  grad_weight<float, GemmResult::added>)
+GRADVERIFY_KERNEL(GradWeight, "implicit_gemm", grad_weight<float, partial>)
+    .with(declare_split<float>);
+GRADVERIFY_KERNEL(GradWeight, "implicit_gemm_f64", grad_weight<double, partial>)
+    .with(declare_split<double>);
+GRADVERIFY_KERNEL(GradWeight, "implicit_gemm_atomics", grad_weight<float, added>)
     .with(declare_implicit_gemm<float>)
     .not_deterministic();
-GRADVERIFY_KERNEL(gradverify::conv::GradWeight, "implicit_gemm_atomics_f64",
-                  grad_weight<double, GemmResult::added>)
+GRADVERIFY_KERNEL(GradWeight, "implicit_gemm_atomics_f64", grad_weight<double, added>)
     .with(declare_implicit_gemm<double>)
     .not_deterministic();

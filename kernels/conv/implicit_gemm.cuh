@@ -300,7 +300,7 @@ __global__ void __launch_bounds__(Tile::threads, Tile::threads > 64 ? 2 : 8)
                                       .rows = of.rows - static_cast<Index>(place.row),
                                       .column = column};
     GemmSums<T, Tile> sums;
-    // Of a small result most threads only load.
+    // Most threads of a small result only load.
     const bool has_results = sums.row(0) < loader.rows && first_column + sums.column(0) < columns;
     auto segment = static_cast<Index>(place.term);
     fill_terms(shared, of, segment, end);

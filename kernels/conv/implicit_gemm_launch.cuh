@@ -203,7 +203,7 @@ PhasedWalk<Index> image_walk(const GemmOperands<T>& of) {
     return walk;
 }
 
-/// Of the first phase, which has the most pixels.
+/// The shape of the first phase, which has the most pixels.
 inline GemmShape image_shape(const DirectGeometry& g) {
     GemmShape shape{.rows = g.group_image, .columns = g.n};
     for (const DirectAxis& axis : g.axes)
@@ -257,17 +257,8 @@ void gemm_to_image(const Parameters& p, const TensorView& features, const Tensor
 /// What all of them support and promise.
 template <class T>
 void declare_implicit_gemm(KernelDeclaration& kernel) {
-    kernel.spatial_axes(1, 3)
-        .supports("asymmetric_padding")
-        .strided("x")
-        .strided("w")
-        .strided("y")
-        .blocks_of({256, 64})
-        .aligned_to(sizeof(T))
-        .on_given_stream()
-        .costs({.barriers_per_thread = 2, .threads = threads_of_steps})
-        .with_empty_problems();
-    if constexpr (DTypeOf<T>::value != DType::f32) kernel.storage(DTypeOf<T>::value);
+    declare_direct_product<T>(kernel);
+    kernel.blocks_of({256, 64}).costs({.barriers_per_thread = 2, .threads = threads_of_steps});
 }
 
 }  // namespace gradverify::conv

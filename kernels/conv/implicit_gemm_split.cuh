@@ -31,13 +31,12 @@ long long terms_of_share(const GemmShape& shape, long long groups, long long ter
     return tiles_of(least > split_terms ? least : split_terms, Tile::depth) * Tile::depth;
 }
 
-/// Of a pass whose filter joins `features` channels, in groups, with `image` ones.
+/// Bytes for a pass whose filter joins `features` channels, in groups, with `image` ones.
 template <class T, class Parameters>
 std::int64_t split_workspace(const Parameters& p, long long features, long long image) {
     using Tiles = GemmTiles<T>;
     GemmShape shape{.rows = features / p.groups, .columns = image / p.groups};
-    for (int axis = 0; axis < p.rank; ++axis)
-        shape.columns *= p.axes[static_cast<std::size_t>(axis)].filter;
+    for (const auto& axis : p.spatial()) shape.columns *= axis.filter;
     const long long small = most_shares<typename Tiles::Small>(shape, p.groups);
     const long long large = most_shares<typename Tiles::Large>(shape, p.groups);
     const long long shares = small > large ? small : large;
@@ -50,9 +49,7 @@ std::int64_t split_workspace(const Parameters& p, long long features, long long 
 template <class T>
 __global__ void sum_shares(const T* partials, long long shares, Strided<T> dw, long long channels,
                            long long size0, long long size1, long long size2, long long elements) {
-    const long long step = static_cast<long long>(gridDim.x) * blockDim.x;
-    for (long long i = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x; i < elements;
-         i += step) {
+    for (long long i = thread_in_grid(); i < elements; i += threads_in_grid()) {
         T sum = 0;
         for (long long share = 0; share < shares; ++share) sum += partials[share * elements + i];
         long long tap[3];
@@ -69,7 +66,7 @@ void launch_sum_shares(const T* partials, long long shares, const GemmOperands<T
     const long long taps = g.axes[0].filter * g.axes[1].filter * g.axes[2].filter;
     const long long elements = g.features * g.group_image * taps;
     sum_shares<T>
-        <<<direct_blocks(elements, launch.block_size), launch.block_size, 0, launch.stream>>>(
+        <<<blocks_of_loop(elements, launch.block_size), launch.block_size, 0, launch.stream>>>(
             partials, shares, of.w, g.group_image, g.axes[0].filter, g.axes[1].filter,
             g.axes[2].filter, elements);
 }
@@ -104,7 +101,7 @@ WholeWalk<Index> filter_walk(const GemmOperands<T>& of) {
     return walk;
 }
 
-/// Shares of a sum of so many terms, each of so many but the last.
+/// The shares of a sum; the last one may have fewer terms than the others.
 struct Shares {
     long long terms, terms_of_share;
 

@@ -46,7 +46,7 @@ struct WholeWalk {
     __device__ GemmAxis<Index> axis(int which, long long /*slice*/) const { return axes[which]; }
 };
 
-/// Of features that are scattered over an image, pixels of one residue modulo the stride get what
+/// Where features are scattered over an image, pixels of one residue modulo the stride get what
 /// they get through the same taps: the product of such a phase is dense.
 struct PhasedAxis {
     long long image, features, filter, stride, dilation, padding;

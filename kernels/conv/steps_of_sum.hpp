@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What products in tiles cost in barriers, for the generator's budget: more the longer their sums
-// are. One figure for all passes of conv and conv_transpose, that of the pass with the longest sum.
+// are. All passes of conv and conv_transpose have one figure, as if each had the longest sum.
 #pragma once
 
 #include <algorithm>

@@ -11,12 +11,14 @@
 #include "harness/kernel.hpp"
 #include "kernels/conv/steps_of_sum.hpp"
 #include "kernels/conv/tensor_core_positions.cuh"
+#include "kernels/element.cuh"
+#include "kernels/grids.cuh"
 #include "kernels/tensor_core_tiles.cuh"
 #include "reference/conv.hpp"
 
 namespace gradverify::conv {
 
-/// Whether so many channels of a group can be moved by 16 bytes.
+/// Whether this number of channels of a group can be moved by 16 bytes.
 template <class T>
 bool has_chunks(const TensorView& view, long long channels) {
     constexpr int chunk = tensor_core::chunk<T>;
@@ -45,7 +47,7 @@ struct Window {
     };
     using Inner = Tap;
 
-    Layout<const T> tensor;
+    Strided<const T> tensor;
     Positions positions;
     Taps taps;
     WindowAxis axes[3];
@@ -73,7 +75,7 @@ struct Window {
         for (int i = 0; i < 3; ++i) {
             const int at = row.base[i] + tap.of[i] * axes[i].dilation;
             if (at < 0 || at >= axes[i].size) return -1;
-            offset += at * tensor.axes.of[i];
+            offset += at * tensor.axes[i];
         }
         return offset;
     }
@@ -87,7 +89,7 @@ struct FilterByFeature {
     using Outer = Row;
     using Inner = Tap;
 
-    Layout<const T> tensor;
+    Strided<const T> tensor;
     long long features;  ///< of a group
     Taps taps;
     bool has_chunks;
@@ -114,7 +116,7 @@ struct ByChannel {
     using Outer = Row;
     using Inner = Channel;
 
-    Layout<const T> tensor;
+    Strided<const T> tensor;
     Rows rows;
     long long channels;      ///< of a group
     long long group_stride;  ///< from a group to the next
@@ -143,7 +145,7 @@ struct ByChannel {
 /// Sums become pixels: rows are positions, columns the channels of a group.
 template <class T>
 struct ToPixels {
-    Layout<T> tensor;
+    Strided<T> tensor;
     Positions positions;
     const T* bias;  ///< or null
     long long channels;
@@ -202,11 +204,9 @@ struct ToPartialSums {
 
 /// dw = the sum of the splits' partial sums, in order.
 template <class T>
-__global__ void add_partial_sums(const float* sums, Layout<T> dw, Taps taps, long long elements,
+__global__ void add_partial_sums(const float* sums, Strided<T> dw, Taps taps, long long elements,
                                  long long splits) {
-    const long long step = static_cast<long long>(gridDim.x) * blockDim.x;
-    for (long long i = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x; i < elements;
-         i += step) {
+    for (long long i = thread_in_grid(); i < elements; i += threads_in_grid()) {
         float sum = 0.0f;
         for (long long split = 0; split < splits; ++split) sum += sums[split * elements + i];
         const long long feature = i / taps.count;
@@ -238,14 +238,14 @@ struct TensorCoreGeometry {
     }
 
     Positions over_features() const { return {feature_positions, features}; }
-    /// The taps of a filter, each with so many channels.
+    /// The taps of a filter, each with this number of channels.
     Taps taps(long long channels) const {
         return {as_int(channels), filter, channels * filter.of[0] * filter.of[1] * filter.of[2]};
     }
     /// What each feature's pixel reads of the image.
     template <class T, bool is_depth_inner>
     Window<T, is_depth_inner> window(const TensorView& x) const {
-        return {layout_of<const T>(x),
+        return {strided<const T>(x),
                 over_features(),
                 taps(group_image),
                 {axes[0], axes[1], axes[2]},
@@ -269,23 +269,20 @@ void with_tile(int block_size, Launcher launch) {
 
 template <class T>
 void declare_tensor_core(KernelDeclaration& kernel) {
+    declare_elements_on_stream<T>(kernel);
     kernel.spatial_axes(1, 3)
         .supports("asymmetric_padding")
         .strided("x")
         .strided("w")
         .strided("y")
-        .storage(DTypeOf<T>::value)
         .on_tensor_cores()
         .blocks_of({tensor_core::LargeTile::threads, tensor_core::SmallTile::threads})
-        .aligned_to(sizeof(T))
-        .on_given_stream()
         // On the CPU whole fragments are multiplied, however few of their elements matter.
-        .costs({.barriers_per_thread = 8, .threads = threads_of_steps})
-        .with_empty_problems();
+        .costs({.barriers_per_thread = 8, .threads = threads_of_steps});
 }
 
-/// The same where channels are consecutive and fill chunks, of which random problems have few: what
-/// a network's inner layers have, and what is fast.
+/// The same where channels are consecutive and fill chunks, which random problems seldom do: what a
+/// network's inner layers have, and what is fast.
 template <class T>
 void declare_tensor_core_nhwc(KernelDeclaration& kernel) {
     declare_tensor_core<T>(kernel);

@@ -1,23 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the rows, the columns and the depth of conv's products on tensor cores count: images and
-// pixels, taps and channels; and where a tensor's elements are. Written for the kernels alone: the
-// references have their own geometry.
+// pixels, taps and channels. Written for the kernels alone: the references have their own geometry.
 #pragma once
 
 #include <climits>
 
 #include <cuda_runtime.h>
 
-#include "harness/registry/tensor_view.hpp"
+#include "kernels/conv/direct.cuh"
 
 namespace gradverify::conv {
 
 /// Three spatial axes; one that the problem lacks has one element.
 struct Extents {
     int of[3];
-};
-struct Steps {
-    long long of[3];
 };
 
 /// Counts through images and pixels, the last axis innermost.
@@ -86,27 +82,5 @@ struct Channel {
     long long index;
     bool is_there;
 };
-
-/// Where a tensor's elements are: of images and filters, whose first axes are n and channel, or
-/// output channel and input channel.
-template <class T>
-struct Layout {
-    T* data;
-    long long outer, channel;
-    Steps axes;
-
-    __device__ long long offset(long long at, const int (&position)[3]) const {
-        return at * outer + position[0] * axes.of[0] + position[1] * axes.of[1] +
-               position[2] * axes.of[2];
-    }
-};
-
-template <class T>
-Layout<T> layout_of(const TensorView& view) {
-    Layout<T> layout{view.as<T>(), view.stride(0), view.stride(1), {}};
-    for (int axis = 2; axis < view.rank; ++axis)
-        layout.axes.of[axis + 3 - view.rank] = view.stride(axis);
-    return layout;
-}
 
 }  // namespace gradverify::conv

@@ -10,54 +10,53 @@
 namespace {
 
 using namespace gradverify;
-using gradverify::conv::declare_implicit_gemm;
+using namespace gradverify::conv_transpose;
+using conv::declare_implicit_gemm;
+using conv::gemm_to_features;
+using conv::gemm_to_filter;
+using conv::gemm_to_image;
+using conv::GemmResult;
+using enum GemmResult;
 
 template <class T>
-void forward(const conv_transpose::Forward& call) {
-    conv::gemm_to_image<T>(call.problem, call.x, call.w, &call.b, call.y, call.launch);
+void forward(const Forward& call) {
+    gemm_to_image<T>(call.problem, call.x, call.w, &call.b, call.y, call.launch);
 }
 
 template <class T>
-void grad_input(const conv_transpose::GradInput& call) {
-    conv::gemm_to_features<T>(call.problem, call.dy, call.w, nullptr, call.dx, call.launch);
+void grad_input(const GradInput& call) {
+    gemm_to_features<T>(call.problem, call.dy, call.w, nullptr, call.dx, call.launch);
 }
-
-using gradverify::conv::GemmResult;
 
 template <class T, GemmResult result>
-void grad_weight(const conv_transpose::GradWeight& call) {
-    conv::gemm_to_filter<T, result>(call.problem, call.x, call.dy, call.dw, call.launch);
+void grad_weight(const GradWeight& call) {
+    gemm_to_filter<T, result>(call.problem, call.x, call.dy, call.dw, call.launch);
 }
 
 template <class T>
-std::int64_t workspace_bytes(const Problem& problem) {
-    const conv_transpose::Parameters p(problem);
-    return conv::split_workspace<T>(p, p.c, p.k);
+void declare_split(KernelDeclaration& kernel) {
+    declare_implicit_gemm<T>(kernel);
+    kernel.workspace([](const Problem& problem) {
+        const Parameters p(problem);
+        return conv::split_workspace<T>(p, p.c, p.k);
+    });
 }
 
 }  // namespace
 
-GRADVERIFY_KERNEL(gradverify::conv_transpose::Forward, "implicit_gemm", forward<float>)
-    .with(declare_implicit_gemm<float>);
-GRADVERIFY_KERNEL(gradverify::conv_transpose::Forward, "implicit_gemm_f64", forward<double>)
+GRADVERIFY_KERNEL(Forward, "implicit_gemm", forward<float>).with(declare_implicit_gemm<float>);
+GRADVERIFY_KERNEL(Forward, "implicit_gemm_f64", forward<double>)
     .with(declare_implicit_gemm<double>);
-GRADVERIFY_KERNEL(gradverify::conv_transpose::GradInput, "implicit_gemm", grad_input<float>)
-    .with(declare_implicit_gemm<float>);
-GRADVERIFY_KERNEL(gradverify::conv_transpose::GradInput, "implicit_gemm_f64", grad_input<double>)
+GRADVERIFY_KERNEL(GradInput, "implicit_gemm", grad_input<float>).with(declare_implicit_gemm<float>);
+GRADVERIFY_KERNEL(GradInput, "implicit_gemm_f64", grad_input<double>)
     .with(declare_implicit_gemm<double>);
-GRADVERIFY_KERNEL(gradverify::conv_transpose::GradWeight, "implicit_gemm",
-                  grad_weight<float, GemmResult::partial>)
-    .with(declare_implicit_gemm<float>)
-    .workspace(workspace_bytes<float>);
-GRADVERIFY_KERNEL(gradverify::conv_transpose::GradWeight, "implicit_gemm_f64",
-                  grad_weight<double, GemmResult::partial>)
-    .with(declare_implicit_gemm<double>)
-    .workspace(workspace_bytes<double>);
-GRADVERIFY_KERNEL(gradverify::conv_transpose::GradWeight, "implicit_gemm_atomics",
-                  grad_weight<float, GemmResult::added>)
+GRADVERIFY_KERNEL(GradWeight, "implicit_gemm", grad_weight<float, partial>)
+    .with(declare_split<float>);
+GRADVERIFY_KERNEL(GradWeight, "implicit_gemm_f64", grad_weight<double, partial>)
+    .with(declare_split<double>);
+GRADVERIFY_KERNEL(GradWeight, "implicit_gemm_atomics", grad_weight<float, added>)
     .with(declare_implicit_gemm<float>)
     .not_deterministic();
-GRADVERIFY_KERNEL(gradverify::conv_transpose::GradWeight, "implicit_gemm_atomics_f64",
-                  grad_weight<double, GemmResult::added>)
+GRADVERIFY_KERNEL(GradWeight, "implicit_gemm_atomics_f64", grad_weight<double, added>)
     .with(declare_implicit_gemm<double>)
     .not_deterministic();

@@ -3,13 +3,14 @@
 #include <cuda_runtime.h>
 
 #include "harness/kernel.hpp"
+#include "kernels/grids.cuh"
 #include "reference/embedding.hpp"
 
 namespace {
 
 __global__ void look_up(const int* index, const float* weight, float* y, long long elements,
                         long long width, long long padding) {
-    const long long i = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
+    const long long i = thread_in_grid();
     if (i >= elements) return;
     const int row = index[i / width];
     y[i] = row == padding ? 0.0f : weight[row * width + i % width];
@@ -18,7 +19,7 @@ __global__ void look_up(const int* index, const float* weight, float* y, long lo
 void launch(const gradverify::embedding::Forward& call) {
     const long long elements = call.y.elements();
     if (elements == 0) return;
-    look_up<<<static_cast<unsigned>((elements + 255) / 256), 256, 0, call.launch.stream>>>(
+    look_up<<<blocks_of(elements, 256), 256, 0, call.launch.stream>>>(
         call.index.as<const std::int32_t>(), call.weight.as<const float>(), call.y.as<float>(),
         elements, call.width, call.padding);
 }

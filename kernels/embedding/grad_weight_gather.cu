@@ -3,13 +3,14 @@
 #include <cuda_runtime.h>
 
 #include "harness/kernel.hpp"
+#include "kernels/grids.cuh"
 #include "reference/embedding.hpp"
 
 namespace {
 
 __global__ void gather(const float* dy, const int* index, float* dweight, long long tokens,
                        long long elements, long long width, long long padding) {
-    const long long i = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
+    const long long i = thread_in_grid();
     if (i >= elements) return;
     const long long row = i / width;
     float sum = 0.0f;
@@ -20,7 +21,7 @@ __global__ void gather(const float* dy, const int* index, float* dweight, long l
 
 void launch(const gradverify::embedding::GradWeight& call) {
     const long long elements = call.dweight.elements();
-    gather<<<static_cast<unsigned>((elements + 63) / 64), 64, 0, call.launch.stream>>>(
+    gather<<<blocks_of(elements, 64), 64, 0, call.launch.stream>>>(
         call.dy.as<const float>(), call.index.as<const std::int32_t>(), call.dweight.as<float>(),
         call.tokens, elements, call.width, call.padding);
 }

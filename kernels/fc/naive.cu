@@ -9,9 +9,12 @@
 
 #include "harness/kernel.hpp"
 #include "kernels/element.cuh"
+#include "kernels/grids.cuh"
 #include "reference/fc.hpp"
 
 namespace {
+
+using namespace gradverify::fc;
 
 // input: batch, in_features; weights: out_features, in_features; bias: out_features;
 // output: batch, out_features.
@@ -19,7 +22,7 @@ template <class T>
 __global__ void fc_forward(const T* input, const T* weights, const T* bias, T* output,
                            long long batch, long long in_features, long long out_features) {
     using Sum = Accumulator<T>;
-    const long long index = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
+    const long long index = thread_in_grid();
     if (index >= batch * out_features) return;
     const long long k = index % out_features;
     const long long b = index / out_features;
@@ -31,10 +34,10 @@ __global__ void fc_forward(const T* input, const T* weights, const T* bias, T* o
 }
 
 template <class T>
-void forward(const gradverify::fc::Forward& call) {
+void forward(const Forward& call) {
     const long long outputs = call.y.elements();
     if (outputs == 0) return;
-    fc_forward<T><<<static_cast<unsigned>((outputs + 255) / 256), 256, 0, call.launch.stream>>>(
+    fc_forward<T><<<blocks_of(outputs, 256), 256, 0, call.launch.stream>>>(
         call.x.as<const T>(), call.w.as<const T>(), call.b.as<const T>(), call.y.as<T>(), call.n,
         call.c, call.k);
 }
@@ -43,7 +46,7 @@ void forward(const gradverify::fc::Forward& call) {
 // grad_input: batch, in_features.
 __global__ void fc_backward_input(const float* grad_output, const float* weights, float* grad_input,
                                   long long batch, long long in_features, long long out_features) {
-    const long long index = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
+    const long long index = thread_in_grid();
     if (index >= batch * in_features) return;
     const long long c = index % in_features;
     const long long b = index / in_features;
@@ -53,10 +56,10 @@ __global__ void fc_backward_input(const float* grad_output, const float* weights
     grad_input[index] = sum;
 }
 
-void grad_input(const gradverify::fc::GradInput& call) {
+void grad_input(const GradInput& call) {
     const long long inputs = call.dx.elements();
     if (inputs == 0) return;
-    fc_backward_input<<<static_cast<unsigned>((inputs + 255) / 256), 256, 0, call.launch.stream>>>(
+    fc_backward_input<<<blocks_of(inputs, 256), 256, 0, call.launch.stream>>>(
         call.dy.as<const float>(), call.w.as<const float>(), call.dx.as<float>(), call.n, call.c,
         call.k);
 }
@@ -66,7 +69,7 @@ void grad_input(const gradverify::fc::GradInput& call) {
 __global__ void fc_backward_weights(const float* grad_output, const float* input,
                                     float* grad_weights, long long batch, long long in_features,
                                     long long out_features) {
-    const long long index = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
+    const long long index = thread_in_grid();
     if (index >= out_features * in_features) return;
     const long long c = index % in_features;
     const long long k = index / in_features;
@@ -76,48 +79,32 @@ __global__ void fc_backward_weights(const float* grad_output, const float* input
     grad_weights[index] = sum;
 }
 
-void grad_weight(const gradverify::fc::GradWeight& call) {
+void grad_weight(const GradWeight& call) {
     const long long weights = call.dw.elements();
-    fc_backward_weights<<<static_cast<unsigned>((weights + 255) / 256), 256, 0,
-                          call.launch.stream>>>(call.dy.as<const float>(), call.x.as<const float>(),
-                                                call.dw.as<float>(), call.n, call.c, call.k);
+    fc_backward_weights<<<blocks_of(weights, 256), 256, 0, call.launch.stream>>>(
+        call.dy.as<const float>(), call.x.as<const float>(), call.dw.as<float>(), call.n, call.c,
+        call.k);
 }
 
 // grad_output: batch, out_features; grad_bias: out_features.
 __global__ void fc_backward_bias(const float* grad_output, float* grad_bias, long long batch,
                                  long long out_features) {
-    const long long k = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
+    const long long k = thread_in_grid();
     if (k >= out_features) return;
     float sum = 0.0f;
     for (long long b = 0; b < batch; ++b) sum += grad_output[b * out_features + k];
     grad_bias[k] = sum;
 }
 
-void grad_bias(const gradverify::fc::GradBias& call) {
-    fc_backward_bias<<<static_cast<unsigned>((call.k + 255) / 256), 256, 0, call.launch.stream>>>(
+void grad_bias(const GradBias& call) {
+    fc_backward_bias<<<blocks_of(call.k, 256), 256, 0, call.launch.stream>>>(
         call.dy.as<const float>(), call.db.as<float>(), call.n, call.k);
 }
 
 }  // namespace
 
-GRADVERIFY_KERNEL(gradverify::fc::Forward, "naive", forward<float>)
-    .aligned_to(sizeof(float))
-    .on_given_stream()
-    .with_empty_problems();
-GRADVERIFY_KERNEL(gradverify::fc::Forward, "naive_f16", forward<__half>)
-    .storage(gradverify::DType::f16)
-    .aligned_to(sizeof(__half))
-    .on_given_stream()
-    .with_empty_problems();
-GRADVERIFY_KERNEL(gradverify::fc::GradInput, "naive", grad_input)
-    .aligned_to(sizeof(float))
-    .on_given_stream()
-    .with_empty_problems();
-GRADVERIFY_KERNEL(gradverify::fc::GradWeight, "naive", grad_weight)
-    .aligned_to(sizeof(float))
-    .on_given_stream()
-    .with_empty_problems();
-GRADVERIFY_KERNEL(gradverify::fc::GradBias, "naive", grad_bias)
-    .aligned_to(sizeof(float))
-    .on_given_stream()
-    .with_empty_problems();
+GRADVERIFY_KERNEL(Forward, "naive", forward<float>).with(declare_elements_on_stream<float>);
+GRADVERIFY_KERNEL(Forward, "naive_f16", forward<__half>).with(declare_elements_on_stream<__half>);
+GRADVERIFY_KERNEL(GradInput, "naive", grad_input).with(declare_elements_on_stream<float>);
+GRADVERIFY_KERNEL(GradWeight, "naive", grad_weight).with(declare_elements_on_stream<float>);
+GRADVERIFY_KERNEL(GradBias, "naive", grad_bias).with(declare_elements_on_stream<float>);

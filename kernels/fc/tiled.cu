@@ -2,6 +2,7 @@
 // fc/tiled and fc/blocked: y = x w^T + b, dx = dy w and dw = dy^T x in tiles of shared memory, with
 // one element of the result for each thread, and with 4 x 4 in registers.
 #include "harness/kernel.hpp"
+#include "kernels/element.cuh"
 #include "kernels/fc/tiled_product.cuh"
 #include "reference/fc.hpp"
 
@@ -32,35 +33,16 @@ void grad_weight(const fc::GradWeight& call) {
                                    call.launch.stream);
 }
 
+void declare(KernelDeclaration& kernel) {
+    declare_elements_on_stream<float>(kernel);
+    kernel.costs({.barriers_per_thread = 2, .threads = fc::threads_of_steps});
+}
+
 }  // namespace
 
-GRADVERIFY_KERNEL(fc::Forward, "tiled", forward<1>)
-    .aligned_to(sizeof(float))
-    .on_given_stream()
-    .costs({.barriers_per_thread = 2, .threads = fc::threads_of_steps})
-    .with_empty_problems();
-GRADVERIFY_KERNEL(fc::Forward, "blocked", forward<4>)
-    .aligned_to(sizeof(float))
-    .on_given_stream()
-    .costs({.barriers_per_thread = 2, .threads = fc::threads_of_steps})
-    .with_empty_problems();
-GRADVERIFY_KERNEL(fc::GradInput, "tiled", grad_input<1>)
-    .aligned_to(sizeof(float))
-    .on_given_stream()
-    .costs({.barriers_per_thread = 2, .threads = fc::threads_of_steps})
-    .with_empty_problems();
-GRADVERIFY_KERNEL(fc::GradInput, "blocked", grad_input<4>)
-    .aligned_to(sizeof(float))
-    .on_given_stream()
-    .costs({.barriers_per_thread = 2, .threads = fc::threads_of_steps})
-    .with_empty_problems();
-GRADVERIFY_KERNEL(fc::GradWeight, "tiled", grad_weight<1>)
-    .aligned_to(sizeof(float))
-    .on_given_stream()
-    .costs({.barriers_per_thread = 2, .threads = fc::threads_of_steps})
-    .with_empty_problems();
-GRADVERIFY_KERNEL(fc::GradWeight, "blocked", grad_weight<4>)
-    .aligned_to(sizeof(float))
-    .on_given_stream()
-    .costs({.barriers_per_thread = 2, .threads = fc::threads_of_steps})
-    .with_empty_problems();
+GRADVERIFY_KERNEL(fc::Forward, "tiled", forward<1>).with(declare);
+GRADVERIFY_KERNEL(fc::Forward, "blocked", forward<4>).with(declare);
+GRADVERIFY_KERNEL(fc::GradInput, "tiled", grad_input<1>).with(declare);
+GRADVERIFY_KERNEL(fc::GradInput, "blocked", grad_input<4>).with(declare);
+GRADVERIFY_KERNEL(fc::GradWeight, "tiled", grad_weight<1>).with(declare);
+GRADVERIFY_KERNEL(fc::GradWeight, "blocked", grad_weight<4>).with(declare);

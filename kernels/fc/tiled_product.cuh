@@ -49,7 +49,7 @@ __global__ void tiled_product(Factor a, Factor b, const float* bias, float* resu
     const long long row = blockIdx.x / tiles_across * tile;
     const long long column = blockIdx.x % tiles_across * tile;
 
-    // Of a small result most threads only load.
+    // Most threads of a small result only load.
     const bool has_results = row + y < a.rows && column + x < b.columns;
 
     float sum[each][each] = {};

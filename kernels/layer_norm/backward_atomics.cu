@@ -3,6 +3,7 @@
 #include <cuda_runtime.h>
 
 #include "harness/kernel.hpp"
+#include "kernels/grids.cuh"
 #include "reference/layer_norm.hpp"
 
 namespace {
@@ -20,7 +21,7 @@ __global__ void clear(float* dgamma, float* dbeta, int width) {
 
 __global__ void rows_of_all(Inputs in, float* dx, float* dgamma, float* dbeta, long long rows,
                             int width) {
-    const long long r = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
+    const long long r = thread_in_grid();
     if (r >= rows) return;
     const float *dy = in.dy + r * width, *x = in.x + r * width;
     const float mean = in.mean[r], rstd = in.rstd[r];
@@ -41,13 +42,12 @@ __global__ void rows_of_all(Inputs in, float* dx, float* dgamma, float* dbeta, l
 void launch(const gradverify::layer_norm::Backward& call) {
     const int width = static_cast<int>(call.width);
     float *const dgamma = call.dgamma.as<float>(), *const dbeta = call.dbeta.as<float>();
-    clear<<<static_cast<unsigned>((width + 63) / 64), 64, 0, call.launch.stream>>>(dgamma, dbeta,
-                                                                                   width);
+    clear<<<blocks_of(width, 64), 64, 0, call.launch.stream>>>(dgamma, dbeta, width);
     if (call.rows == 0) return;
     const Inputs in{call.dy.as<const float>(), call.x.as<const float>(),
                     call.gamma.as<const float>(), call.mean.as<const float>(),
                     call.rstd.as<const float>()};
-    rows_of_all<<<static_cast<unsigned>((call.rows + 63) / 64), 64, 0, call.launch.stream>>>(
+    rows_of_all<<<blocks_of(call.rows, 64), 64, 0, call.launch.stream>>>(
         in, call.dx.as<float>(), dgamma, dbeta, call.rows, width);
 }
 

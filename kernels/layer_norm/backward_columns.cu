@@ -8,6 +8,7 @@
 #include "harness/kernel.hpp"
 #include "kernels/block_sum.cuh"
 #include "kernels/element.cuh"
+#include "kernels/grids.cuh"
 #include "reference/layer_norm.hpp"
 
 namespace {
@@ -75,26 +76,24 @@ void launch(const gradverify::layer_norm::Backward& call) {
         row_of_dx<<<static_cast<unsigned>(call.rows), threads, threads * sizeof(float),
                     call.launch.stream>>>(in, call.dx.as<T>());
     if (dgamma || dbeta)
-        columns<<<static_cast<unsigned>((width + 63) / 64), 64, 0, call.launch.stream>>>(
-            in, dgamma, dbeta, call.rows);
+        columns<<<blocks_of(width, 64), 64, 0, call.launch.stream>>>(in, dgamma, dbeta, call.rows);
 }
 
 std::int64_t threads_of_all(const gradverify::Problem& problem) {
     return 64 * problem.scalar("rows") + problem.scalar("width");
 }
 
+void declare(gradverify::KernelDeclaration& kernel) {
+    kernel.takes_mask()
+        .blocks_of({64, 32, 256})
+        .aligned_to(sizeof(float))
+        .costs({.barriers_per_thread = 18, .threads = threads_of_all})
+        .with_empty_problems();
+}
+
 }  // namespace
 
-GRADVERIFY_KERNEL(gradverify::layer_norm::Backward, "columns", launch<float>)
-    .takes_mask()
-    .blocks_of({64, 32, 256})
-    .aligned_to(sizeof(float))
-    .costs({.barriers_per_thread = 18, .threads = threads_of_all})
-    .with_empty_problems();
+GRADVERIFY_KERNEL(gradverify::layer_norm::Backward, "columns", launch<float>).with(declare);
 GRADVERIFY_KERNEL(gradverify::layer_norm::Backward, "columns_bf16", launch<__nv_bfloat16>)
     .storage(gradverify::DType::bf16)
-    .takes_mask()
-    .blocks_of({64, 32, 256})
-    .aligned_to(sizeof(float))
-    .costs({.barriers_per_thread = 18, .threads = threads_of_all})
-    .with_empty_problems();
+    .with(declare);

@@ -5,6 +5,7 @@
 
 #include "harness/kernel.hpp"
 #include "kernels/element.cuh"
+#include "kernels/grids.cuh"
 #include "reference/layer_norm.hpp"
 
 namespace {
@@ -18,7 +19,7 @@ struct Tensors {
 
 template <class T>
 __global__ void normalise_rows(Tensors<T> t, long long rows, int width, float eps) {
-    const long long r = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
+    const long long r = thread_in_grid();
     if (r >= rows) return;
     const auto x = [&](int j) { return static_cast<float>(t.x[r * width + j]); };
     float mean = 0.0f;
@@ -40,7 +41,7 @@ void launch(const gradverify::layer_norm::Forward& call) {
     const Tensors<T> tensors{call.x.as<const T>(),    call.gamma.as<const T>(),
                              call.beta.as<const T>(), call.y.as<T>(),
                              call.mean.as<float>(),   call.rstd.as<float>()};
-    normalise_rows<<<static_cast<unsigned>((call.rows + 63) / 64), 64, 0, call.launch.stream>>>(
+    normalise_rows<<<blocks_of(call.rows, 64), 64, 0, call.launch.stream>>>(
         tensors, call.rows, static_cast<int>(call.width), call.eps);
 }
 

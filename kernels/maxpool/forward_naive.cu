@@ -9,7 +9,7 @@
 namespace {
 
 __global__ void pool(const float* x, float* y, int* index, PoolGeometry g) {
-    const long long i = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
+    const long long i = thread_in_grid();
     if (i >= g.outputs()) return;
     const float* const plane = x + i / (g.h.out * g.w.out) * g.h.in * g.w.in;
     const long long h_begin = g.h.begin(i / g.w.out % g.h.out), w_begin = g.w.begin(i % g.w.out);

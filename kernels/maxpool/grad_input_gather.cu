@@ -10,7 +10,7 @@
 namespace {
 
 __global__ void gather(const float* dy, const int* index, float* dx, PoolGeometry g) {
-    const long long i = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
+    const long long i = thread_in_grid();
     if (i >= g.pixels()) return;
     const long long w = i % g.w.in, h = i / g.w.in % g.h.in;
     const long long plane = i / (g.h.in * g.w.in), position = h * g.w.in + w;

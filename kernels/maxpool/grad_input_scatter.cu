@@ -11,7 +11,7 @@ namespace {
 
 __global__ void scatter(const float* dy, const int* index, float* dx, long long outputs,
                         long long outputs_of_plane, long long pixels_of_plane) {
-    const long long i = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
+    const long long i = thread_in_grid();
     if (i >= outputs) return;
     atomicAdd(&dx[i / outputs_of_plane * pixels_of_plane + index[i]], dy[i]);
 }

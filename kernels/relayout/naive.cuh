@@ -7,6 +7,7 @@
 
 #include "harness/kernel.hpp"
 #include "kernels/element.cuh"
+#include "kernels/grids.cuh"
 
 namespace gradverify::relayout {
 
@@ -28,9 +29,7 @@ inline CopiedAxes copied_axes(const TensorView& from, const TensorView& to) {
 /// to[i] = from[i]; the last axis of the sizes runs first.
 template <class T>
 __global__ void copy_by_strides(const T* from, T* to, CopiedAxes axes, long long elements) {
-    const long long step = static_cast<long long>(gridDim.x) * blockDim.x;
-    for (long long i = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x; i < elements;
-         i += step) {
+    for (long long i = thread_in_grid(); i < elements; i += threads_in_grid()) {
         long long left = i, read = 0, written = 0;
         for (int axis = 4; axis >= 0; --axis) {
             const long long position = left % axes.sizes[axis];
@@ -46,22 +45,15 @@ template <class T>
 void launch_naive(const TensorView& from, const TensorView& to, const Launch& launch) {
     const long long elements = from.elements();
     if (elements == 0) return;
-    const long long blocks = (elements + launch.block_size - 1) / launch.block_size;
     copy_by_strides<T>
-        <<<static_cast<unsigned>(blocks < 65536 ? blocks : 65536), launch.block_size, 0,
-           launch.stream>>>(from.as<const T>(), to.as<T>(), copied_axes(from, to), elements);
+        <<<blocks_of_loop(elements, launch.block_size), launch.block_size, 0, launch.stream>>>(
+            from.as<const T>(), to.as<T>(), copied_axes(from, to), elements);
 }
 
 template <class T>
 void declare_naive(KernelDeclaration& kernel) {
-    kernel.strided("x")
-        .strided("y")
-        .spatial_axes(1, 3)
-        .blocks_of({256, 64, 37})
-        .aligned_to(sizeof(T))
-        .on_given_stream()
-        .with_empty_problems();
-    if constexpr (DTypeOf<T>::value != DType::f32) kernel.storage(DTypeOf<T>::value);
+    declare_loop<T>(kernel);
+    kernel.strided("x").strided("y").spatial_axes(1, 3);
 }
 
 }  // namespace gradverify::relayout

@@ -8,13 +8,14 @@
 
 #include "harness/kernel.hpp"
 #include "kernels/element.cuh"
+#include "kernels/grids.cuh"
 #include "reference/relayout.hpp"
 
 namespace {
 
 using namespace gradverify;
 
-constexpr int tile = 32, tile_rows = 8;  // a block moves a tile in rounds of so many rows
+constexpr int tile = 32, tile_rows = 8;  // rows that a block moves at once
 
 /// The axis that is contiguous in `from`, the one that is in `to`, and a third one.
 struct Planes {
@@ -24,7 +25,7 @@ struct Planes {
     bool are_alike;                     ///< the first two are one axis
 };
 
-/// Of the two axes in front and the spatial ones, which no layout parts, as one.
+/// The spatial axes count as one axis beside the two in front, since no layout parts them.
 inline Planes planes_of(const TensorView& from, const TensorView& to) {
     long long pixels = 1;
     for (int axis = 2; axis < from.rank; ++axis) pixels *= from.size(axis);
@@ -77,10 +78,7 @@ __global__ void copy_tiles(const T* from, T* to, Planes p, long long tiles_read,
 
 template <class T>
 __global__ void copy_alike(const T* from, T* to, long long elements) {
-    const long long step = static_cast<long long>(gridDim.x) * blockDim.x;
-    for (long long i = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x; i < elements;
-         i += step)
-        to[i] = from[i];
+    for (long long i = thread_in_grid(); i < elements; i += threads_in_grid()) to[i] = from[i];
 }
 
 template <class T>
@@ -91,9 +89,8 @@ void launch_tiled(const TensorView& from, const TensorView& to, const Launch& la
     constexpr long long most_blocks = 1 << 20;
     const Planes planes = planes_of(from, to);
     if (planes.are_alike) {
-        const long long blocks = (elements + threads - 1) / threads;
-        copy_alike<T><<<static_cast<unsigned>(blocks < most_blocks ? blocks : most_blocks), threads,
-                        0, launch.stream>>>(from.as<const T>(), to.as<T>(), elements);
+        copy_alike<T><<<blocks_of_loop(elements, threads), threads, 0, launch.stream>>>(
+            from.as<const T>(), to.as<T>(), elements);
         return;
     }
     const long long tiles_read = (planes.read + tile - 1) / tile;
@@ -116,25 +113,11 @@ void grad_input(const relayout::GradInput& call) {
 
 template <class T>
 void declare(KernelDeclaration& kernel) {
-    kernel.spatial_axes(1, 3).aligned_to(sizeof(T)).on_given_stream().with_empty_problems();
-    kernel.layout_of("x", {"nchw", "nhwc"}).layout_of("y", {"nchw", "nhwc"});
-    if constexpr (DTypeOf<T>::value != DType::f32) kernel.storage(DTypeOf<T>::value);
+    declare_elements_on_stream<T>(kernel);
+    kernel.spatial_axes(1, 3).layout_of("x", {"nchw", "nhwc"}).layout_of("y", {"nchw", "nhwc"});
 }
 
 }  // namespace
 
-GRADVERIFY_KERNEL(gradverify::relayout::Forward, "tiled", forward<float>).with(declare<float>);
-GRADVERIFY_KERNEL(gradverify::relayout::Forward, "tiled_f64", forward<double>)
-    .with(declare<double>);
-GRADVERIFY_KERNEL(gradverify::relayout::Forward, "tiled_f16", forward<__half>)
-    .with(declare<__half>);
-GRADVERIFY_KERNEL(gradverify::relayout::Forward, "tiled_bf16", forward<__nv_bfloat16>)
-    .with(declare<__nv_bfloat16>);
-
-GRADVERIFY_KERNEL(gradverify::relayout::GradInput, "tiled", grad_input<float>).with(declare<float>);
-GRADVERIFY_KERNEL(gradverify::relayout::GradInput, "tiled_f64", grad_input<double>)
-    .with(declare<double>);
-GRADVERIFY_KERNEL(gradverify::relayout::GradInput, "tiled_f16", grad_input<__half>)
-    .with(declare<__half>);
-GRADVERIFY_KERNEL(gradverify::relayout::GradInput, "tiled_bf16", grad_input<__nv_bfloat16>)
-    .with(declare<__nv_bfloat16>);
+GRADVERIFY_KERNEL_OF_EACH_TYPE(relayout::Forward, "tiled", forward, declare);
+GRADVERIFY_KERNEL_OF_EACH_TYPE(relayout::GradInput, "tiled", grad_input, declare);

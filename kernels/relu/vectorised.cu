@@ -7,6 +7,7 @@
 
 #include "harness/kernel.hpp"
 #include "kernels/float4_span.cuh"
+#include "kernels/grids.cuh"
 #include "reference/relu.hpp"
 
 namespace {
@@ -16,7 +17,7 @@ __device__ float rectified(float x) { return x <= 0.0f ? 0.0f : x; }
 
 // No __restrict__: y may be x.
 __global__ void relu(const float* x, float* y, Float4Span span, long long items) {
-    const long long item = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
+    const long long item = thread_in_grid();
     if (item >= items) return;
     const long long i = span.element(item);
     if (!span.is_vector(item)) {
@@ -34,15 +35,15 @@ void forward(const gradverify::relu::Forward& call) {
     auto* const y = call.y.as<float>();
     const Float4Span span = float4_span({x, y}, call.n);
     const int threads = call.launch.block_size;
-    relu<<<static_cast<unsigned>((span.items() + threads - 1) / threads), threads, 0,
-           call.launch.stream>>>(x, y, span, span.items());
+    relu<<<blocks_of(span.items(), threads), threads, 0, call.launch.stream>>>(x, y, span,
+                                                                               span.items());
 }
 
 __device__ float masked(float dy, float x) { return x > 0.0f ? dy : 0.0f; }
 
 // No __restrict__: dx may be dy or x.
 __global__ void mask(const float* dy, const float* x, float* dx, Float4Span span, long long items) {
-    const long long item = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
+    const long long item = thread_in_grid();
     if (item >= items) return;
     const long long i = span.element(item);
     if (!span.is_vector(item)) {
@@ -62,8 +63,8 @@ void grad_input(const gradverify::relu::GradInput& call) {
     auto* const dx = call.dx.as<float>();
     const Float4Span span = float4_span({dy, x, dx}, call.n);
     const int threads = call.launch.block_size;
-    mask<<<static_cast<unsigned>((span.items() + threads - 1) / threads), threads, 0,
-           call.launch.stream>>>(dy, x, dx, span, span.items());
+    mask<<<blocks_of(span.items(), threads), threads, 0, call.launch.stream>>>(dy, x, dx, span,
+                                                                               span.items());
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "harness/kernel.hpp"
+#include "kernels/grids.cuh"
 #include "reference/softmax_cross_entropy.hpp"
 
 namespace {
@@ -33,7 +34,7 @@ __device__ float4 times(const float4& values, float scale) {
 template <class Vector>
 __global__ void rows_by_warps(const Vector* probs, const int* labels, const float* dloss,
                               Vector* dlogits, long long n, long long columns) {
-    const long long row = (static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x) / 32;
+    const long long row = (thread_in_grid()) / 32;
     if (row >= n) return;
     const long long label = labels[row];
     const bool is_valid = label >= 0 && label < columns * width_of<Vector>;
@@ -48,7 +49,7 @@ __global__ void rows_by_warps(const Vector* probs, const int* labels, const floa
 template <class Vector>
 void launch(const softmax_cross_entropy::Backward& call) {
     const int threads = call.launch.block_size;
-    const auto blocks = static_cast<unsigned>((call.n * 32 + threads - 1) / threads);
+    const unsigned blocks = blocks_of(call.n * 32, threads);
     if (blocks == 0) return;
     rows_by_warps<<<blocks, threads, 0, call.launch.stream>>>(
         reinterpret_cast<const Vector*>(call.probs.as<const float>()),
@@ -56,22 +57,20 @@ void launch(const softmax_cross_entropy::Backward& call) {
         reinterpret_cast<Vector*>(call.dlogits.as<float>()), call.n, call.v / width_of<Vector>);
 }
 
-std::int64_t threads_of_rows(const Problem& problem) { return 32 * problem.scalar("n"); }
+void declare(KernelDeclaration& kernel) {
+    kernel.blocks_of({128, 32, 256})
+        .on_given_stream()
+        .costs({.threads = [](const Problem& problem) { return 32 * problem.scalar("n"); }})
+        .with_empty_problems()
+        .with_invalid_indices();
+}
 
 }  // namespace
 
 GRADVERIFY_KERNEL(softmax_cross_entropy::Backward, "warp", launch<float>)
-    .blocks_of({128, 32, 256})
-    .aligned_to(sizeof(float))
-    .on_given_stream()
-    .costs({.threads = threads_of_rows})
-    .with_empty_problems()
-    .with_invalid_indices();
+    .with(declare)
+    .aligned_to(sizeof(float));
 GRADVERIFY_KERNEL(softmax_cross_entropy::Backward, "warp_float4", launch<float4>)
+    .with(declare)
     .where("v", multiple_of(4))
-    .blocks_of({128, 32, 256})
-    .aligned_to(sizeof(float4))
-    .on_given_stream()
-    .costs({.threads = threads_of_rows})
-    .with_empty_problems()
-    .with_invalid_indices();
+    .aligned_to(sizeof(float4));

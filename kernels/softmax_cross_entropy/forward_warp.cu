@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "harness/kernel.hpp"
+#include "kernels/grids.cuh"
 #include "kernels/softmax_cross_entropy/mean.cuh"
 #include "reference/softmax_cross_entropy.hpp"
 
@@ -30,14 +31,14 @@ struct Online {
     }
 };
 
-// Of no row it is 0 / 0, which is NaN as it must be.
+// The mean of no rows is 0 / 0, which is NaN as it must be.
 __global__ void clear_loss(float* loss, long long n) { *loss = n > 0 ? 0.0f : NAN; }
 
 // logits, probs: n, v; labels: n. Either loss_of, n numbers, is written, or the mean added to loss.
 template <class T, bool atomics>
 __global__ void rows_by_warps(const T* logits, const int* labels, float* probs, float* loss,
                               long long n, long long v) {
-    const long long warp = (static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x) / 32;
+    const long long warp = (thread_in_grid()) / 32;
     const int lane = threadIdx.x % 32;
     if (warp >= n) return;  // the whole warp
     const T* row = logits + warp * v;
@@ -66,48 +67,35 @@ void launch(const softmax_cross_entropy::Forward& call) {
     auto* const loss_of = atomics ? loss : static_cast<float*>(call.launch.workspace);
     if constexpr (atomics) clear_loss<<<1, 1, 0, call.launch.stream>>>(loss, call.n);
     const int threads = call.launch.block_size;
-    const auto blocks = static_cast<unsigned>((call.n * 32 + threads - 1) / threads);
+    const unsigned blocks = blocks_of(call.n * 32, threads);
     if (blocks > 0)
         rows_by_warps<T, atomics><<<blocks, threads, 0, call.launch.stream>>>(
             call.logits.as<const T>(), call.labels.as<const std::int32_t>(), call.probs.as<float>(),
             loss_of, call.n, call.v);
     if constexpr (!atomics)
-        softmax_cross_entropy::
-            mean_of_rows<<<1, softmax_cross_entropy::mean_threads, 0, call.launch.stream>>>(
-                loss_of, loss, call.n);
+        softmax_cross_entropy::launch_mean(loss_of, loss, call.n, call.launch.stream);
 }
 
-std::int64_t float_for_each_row(const Problem& problem) {
-    return problem.scalar("n") * static_cast<std::int64_t>(sizeof(float));
+void declare(KernelDeclaration& kernel) {
+    const auto threads = [](const Problem& problem) { return 32 * problem.scalar("n"); };
+    kernel.blocks_of({128, 32, 256})
+        .aligned_to(sizeof(float))
+        .on_given_stream()
+        .costs({.barriers_per_thread = 1, .threads = threads})
+        .with_empty_problems()
+        .with_invalid_indices();
 }
-
-std::int64_t threads_of_rows(const Problem& problem) { return 32 * problem.scalar("n"); }
 
 }  // namespace
 
 GRADVERIFY_KERNEL(softmax_cross_entropy::Forward, "warp", (launch<float, false>))
-    .workspace(float_for_each_row)
-    .blocks_of({128, 32, 256})
-    .aligned_to(sizeof(float))
-    .on_given_stream()
-    .costs({.barriers_per_thread = 1, .threads = threads_of_rows})
-    .with_empty_problems()
-    .with_invalid_indices();
+    .with(declare)
+    .workspace(softmax_cross_entropy::float_for_each_row);
 GRADVERIFY_KERNEL(softmax_cross_entropy::Forward, "warp_bf16", (launch<__nv_bfloat16, false>))
+    .with(declare)
     .storage(DType::bf16)
     .storage("loss", DType::f32)
-    .workspace(float_for_each_row)
-    .blocks_of({128, 32, 256})
-    .aligned_to(sizeof(float))
-    .on_given_stream()
-    .costs({.barriers_per_thread = 1, .threads = threads_of_rows})
-    .with_empty_problems()
-    .with_invalid_indices();
+    .workspace(softmax_cross_entropy::float_for_each_row);
 GRADVERIFY_KERNEL(softmax_cross_entropy::Forward, "warp_atomics", (launch<float, true>))
-    .not_deterministic()
-    .blocks_of({128, 32, 256})
-    .aligned_to(sizeof(float))
-    .on_given_stream()
-    .costs({.barriers_per_thread = 1, .threads = threads_of_rows})
-    .with_empty_problems()
-    .with_invalid_indices();
+    .with(declare)
+    .not_deterministic();

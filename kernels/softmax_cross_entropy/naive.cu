@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "harness/kernel.hpp"
+#include "kernels/element.cuh"
 #include "kernels/softmax_cross_entropy/mean.cuh"
 #include "reference/softmax_cross_entropy.hpp"
 
@@ -17,7 +18,7 @@ using namespace gradverify;
 // logits, probs: batch, classes; labels, loss_of: batch.
 __global__ void softmax_ce_forward(const float* logits, const int* labels, float* probs,
                                    float* loss_of, long long batch, long long classes) {
-    const long long b = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
+    const long long b = thread_in_grid();
     if (b >= batch) return;
     const float* row = logits + b * classes;
     float largest = row[0];
@@ -31,20 +32,17 @@ __global__ void softmax_ce_forward(const float* logits, const int* labels, float
 
 void forward(const softmax_cross_entropy::Forward& call) {
     auto* const loss_of = static_cast<float*>(call.launch.workspace);
-    const auto blocks = static_cast<unsigned>((call.n + 127) / 128);
-    if (blocks > 0)
-        softmax_ce_forward<<<blocks, 128, 0, call.launch.stream>>>(
+    if (call.n > 0)
+        softmax_ce_forward<<<blocks_of(call.n, 128), 128, 0, call.launch.stream>>>(
             call.logits.as<const float>(), call.labels.as<const std::int32_t>(),
             call.probs.as<float>(), loss_of, call.n, call.v);
-    softmax_cross_entropy::
-        mean_of_rows<<<1, softmax_cross_entropy::mean_threads, 0, call.launch.stream>>>(
-            loss_of, call.loss.as<float>(), call.n);
+    softmax_cross_entropy::launch_mean(loss_of, call.loss.as<float>(), call.n, call.launch.stream);
 }
 
 // probs, grad_logits: batch, classes; labels: batch; upstream: a single number.
 __global__ void softmax_ce_backward(const float* probs, const int* labels, const float* upstream,
                                     float* grad_logits, long long batch, long long classes) {
-    const long long index = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
+    const long long index = thread_in_grid();
     if (index >= batch * classes) return;
     const int label = labels[index / classes];
     const float one_hot = index % classes == label ? 1.0f : 0.0f;
@@ -52,11 +50,10 @@ __global__ void softmax_ce_backward(const float* probs, const int* labels, const
     grad_logits[index] = label >= 0 && label < classes ? gradient : NAN;
 }
 
-void backward(const gradverify::softmax_cross_entropy::Backward& call) {
+void backward(const softmax_cross_entropy::Backward& call) {
     const long long elements = call.dlogits.elements();
     if (elements == 0) return;
-    softmax_ce_backward<<<static_cast<unsigned>((elements + 255) / 256), 256, 0,
-                          call.launch.stream>>>(
+    softmax_ce_backward<<<blocks_of(elements, 256), 256, 0, call.launch.stream>>>(
         call.probs.as<const float>(), call.labels.as<const std::int32_t>(),
         call.dloss.as<const float>(), call.dlogits.as<float>(), call.n, call.v);
 }
@@ -64,15 +61,9 @@ void backward(const gradverify::softmax_cross_entropy::Backward& call) {
 }  // namespace
 
 GRADVERIFY_KERNEL(softmax_cross_entropy::Forward, "naive", forward)
-    .workspace([](const Problem& problem) {
-        return problem.scalar("n") * static_cast<std::int64_t>(sizeof(float));
-    })
-    .aligned_to(sizeof(float))
-    .on_given_stream()
-    .with_empty_problems()
+    .with(declare_elements_on_stream<float>)
+    .workspace(softmax_cross_entropy::float_for_each_row)
     .with_invalid_indices();
-GRADVERIFY_KERNEL(gradverify::softmax_cross_entropy::Backward, "naive", backward)
-    .aligned_to(sizeof(float))
-    .on_given_stream()
-    .with_empty_problems()
+GRADVERIFY_KERNEL(softmax_cross_entropy::Backward, "naive", backward)
+    .with(declare_elements_on_stream<float>)
     .with_invalid_indices();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Seeded bugs of avgpool, each a mistake that shipped somewhere. Linked into the tests only;
-// seeded_bugs_test.cpp says which property must kill each, and at which problem.
+// lists.hpp says which property must kill each, and at which problem.
 #include <cuda_runtime.h>
 
 #include <utility>
@@ -16,7 +16,7 @@ using gradverify::avgpool::GradInput;
 
 // With padding counted, divides by the whole window where rounding up lets it reach beyond.
 __global__ void pool(const float* x, float* y, PoolGeometry g, bool include_pad) {
-    const long long i = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
+    const long long i = thread_in_grid();
     if (i >= g.outputs()) return;
     const AverageWindow rows(g.h, i / g.w.out % g.h.out, include_pad);
     const AverageWindow columns(g.w, i % g.w.out, include_pad);
@@ -39,7 +39,7 @@ enum class Bug { whole_window, swapped_strides };
 
 template <Bug bug>
 __global__ void gather(const float* dy, float* dx, PoolGeometry g, bool include_pad) {
-    const long long i = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
+    const long long i = thread_in_grid();
     if (i >= g.pixels()) return;
     const long long w = i % g.w.in, h = i / g.w.in % g.h.in;
     const float* const plane = dy + i / (g.h.in * g.w.in) * g.h.out * g.w.out;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Seeded bugs of batch_norm. Linked into the tests only; derived_bugs_test.cpp says which property
-// must kill each, and at which problem.
+// Seeded bugs of batch_norm. Linked into the tests only; lists.hpp says which property must kill
+// each, and at which problem.
 #include <cuda_runtime.h>
 
 #include "harness/kernel.hpp"
@@ -50,7 +50,7 @@ struct Gradients {
     float *dx, *dgamma, *dbeta;
 };
 
-// The mean of dy is that of each image, not of the batch.
+// The mean of dy is taken over each image, not over the batch.
 __global__ void differentiate(Gradients g, Sizes s) {
     const int c = blockIdx.x * blockDim.x + threadIdx.x, count = s.n * s.pixels;
     if (c >= s.c) return;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Seeded bugs of bias_gelu. Linked into the tests only; derived_bugs_test.cpp says which property
-// must kill each, and at which problem.
+// Seeded bugs of bias_gelu. Linked into the tests only; lists.hpp says which property must kill
+// each, and at which problem.
 #include <cuda_runtime.h>
 
 #include "harness/kernel.hpp"
+#include "kernels/grids.cuh"
 #include "reference/bias_gelu.hpp"
 
 namespace {
@@ -47,12 +48,10 @@ __global__ void multiply(const float* dy, const float* x, const float* bias, flo
     if (i < elements) dx[i] = dy[i] * slope<bug>(x[i] + bias[i % width]);
 }
 
-int blocks_of(std::int64_t threads) { return static_cast<int>((threads + 127) / 128); }
-
 template <Bug bug>
 void launch_forward(const Forward& call) {
     const int elements = static_cast<int>(call.y.elements());
-    bias_gelu<bug><<<blocks_of(elements), 128, 0, call.launch.stream>>>(
+    bias_gelu<bug><<<blocks_of(elements, 128), 128, 0, call.launch.stream>>>(
         call.x.as<const float>(), call.bias.as<const float>(), call.y.as<float>(), elements,
         static_cast<int>(call.width));
 }
@@ -65,12 +64,12 @@ void launch_backward(const Backward& call) {
     const int width = static_cast<int>(call.width);
     const auto launch_dx = [&] {
         if (call.wants("dx"))
-            multiply<bug><<<blocks_of(elements), 128, 0, call.launch.stream>>>(
+            multiply<bug><<<blocks_of(elements, 128), 128, 0, call.launch.stream>>>(
                 dy, x, bias, call.dx.as<float>(), elements, width);
     };
     if (bug == Bug::dx_before_dbias) launch_dx();
     if (bug == Bug::ignores_mask || call.wants("dbias"))
-        sum_columns<bug><<<blocks_of(width), 128, 0, call.launch.stream>>>(
+        sum_columns<bug><<<blocks_of(width, 128), 128, 0, call.launch.stream>>>(
             dy, x, bias, call.dbias.as<float>(), static_cast<int>(call.rows), width);
     if (bug != Bug::dx_before_dbias) launch_dx();
 }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "properties/tests/seeded_bugs/bug_table.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
-#include <cstdio>
 #include <fstream>
 #include <iostream>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <vector>
 
@@ -33,8 +33,8 @@ double median(std::vector<double> values) {
 std::string text_of(const Minimality& minimality) {
     if (minimality.kind == Minimality::Kind::certified) return "certified";
     if (minimality.kind == Minimality::Kind::none) return "unproven";
-    return "boxed, " + std::to_string(minimality.passed) + " of " + std::to_string(minimality.of) +
-           (minimality.of_is_least ? " and more" : "");
+    return fmt::format("boxed, {} of {}{}", minimality.passed, minimality.of,
+                       minimality.of_is_least ? " and more" : "");
 }
 
 /// What hunting one bug from several seeds came to.
@@ -73,31 +73,31 @@ Measured measure(const SeededBug& bug, const Row& row, int seeds) {
     return measured;
 }
 
-nlohmann::ordered_json row_of(const SeededBug& bug, const std::string& device,
-                              const Measured& measured) {
+/// A line of the table, and those of its cells that are asked for.
+struct TableRow {
+    std::string line, device, bug, property, smallest;
+    double seconds = 0.0;
+
+    bool is_of(const SeededBug& seeded, std::string_view on) const {
+        return device == on && bug == seeded.kernel && property == seeded.property;
+    }
+};
+using Rows = std::vector<TableRow>;
+
+std::string line_of(const SeededBug& bug, const std::string& device, const Measured& measured) {
     const auto most_frequent = std::ranges::max_element(
         measured.claims, {}, [](const auto& claim) { return claim.second; });
-    return {
-        {"bug", bug.kernel},
-        {"property", bug.property},
-        {"device", device},
-        {"seeds", measured.seeds},
-        {"killed", measured.killed},
-        {"cases", median(measured.cases)},
-        {"problem", measured.elsewhere.empty() ? std::string(bug.smallest) : measured.elsewhere},
-        {"smallest", bug.smallest},
-        {"at_smallest", measured.at_smallest},
-        {"proof", most_frequent == measured.claims.end() ? "" : most_frequent->first},
-        {"seconds", median(measured.seconds)}};
+    return fmt::format("| {} | `{}` | {} | {}/{} | {:.0f} | `{}` | {}/{} | {} | {:.2f} |", device,
+                       bug.kernel, bug.property, measured.killed, measured.seeds,
+                       median(measured.cases), bug.smallest, measured.at_smallest, measured.killed,
+                       most_frequent == measured.claims.end() ? "" : most_frequent->first,
+                       median(measured.seconds));
 }
-
-using Rows = std::vector<nlohmann::ordered_json>;
 
 /// Whether there is a row of the bug, with the smallest problem that it has by now.
 bool is_measured(const Rows& rows, const SeededBug& bug, const std::string& device) {
-    return std::ranges::any_of(rows, [&](const auto& row) {
-        return row.at("device") == device && row.at("bug") == bug.kernel &&
-               row.at("property") == bug.property && row.at("smallest") == bug.smallest;
+    return std::ranges::any_of(rows, [&](const TableRow& row) {
+        return row.is_of(bug, device) && row.smallest == bug.smallest;
     });
 }
 
@@ -117,65 +117,36 @@ int measure_all(const Selection& selection) {
             const auto row = row_of(bug, device);
             if (!row || is_measured(selection.known, bug, device)) continue;
             const Measured measured = measure(bug, *row, selection.seeds);
-            std::cout << row_of(bug, device, measured).dump() << std::endl;
+            std::cout << line_of(bug, device, measured) << std::endl;
+            if (!measured.elsewhere.empty())
+                std::cerr << bug.kernel << " also ended at " << measured.elsewhere << "\n";
             all_well &= measured.killed * 20 >= selection.seeds * 19 &&
                         measured.at_smallest == measured.killed;
         }
     return all_well ? 0 : 1;
 }
 
-/// The cells of a line of a Markdown table, without blanks and backquotes.
-std::vector<std::string> cells_of(std::string_view line) {
-    std::vector<std::string> cells;
-    for (std::string_view cell : split(line, '|')) {
-        cell.remove_prefix(std::min(cell.find_first_not_of(" `"), cell.size()));
-        cells.emplace_back(cell.substr(0, cell.find_last_not_of(" `") + 1));
-    }
-    return cells;
-}
-
-/// What `measure` prints, or a line of the table; null for a line that is neither.
-nlohmann::ordered_json row_in(const std::string& line) {
-    if (line.starts_with("{")) return nlohmann::ordered_json::parse(line);
-    if (!line.starts_with("| cpu |") && !line.starts_with("| cuda |")) return nullptr;
-    const auto cells = cells_of(line);
-    if (cells.size() != 11) throw std::runtime_error("the row has not nine cells: " + line);
-    const auto of = [&](std::size_t cell, bool second) {
-        return std::stoi(cells[cell].substr(second ? cells[cell].find('/') + 1 : 0));
-    };
-    return {{"bug", cells[2]},        {"property", cells[3]},
-            {"device", cells[1]},     {"seeds", of(4, true)},
-            {"killed", of(4, false)}, {"cases", std::stod(cells[5])},
-            {"smallest", cells[6]},   {"at_smallest", of(7, false)},
-            {"proof", cells[8]},      {"seconds", std::stod(cells[9])}};
-}
-
 /// The rows of a stream, the last of each bug, property and device, in the lists' order.
 Rows read_rows(std::istream& from) {
-    std::map<std::string, nlohmann::ordered_json> rows;
-    const auto key = [](const auto& bug, const auto& property, const auto& device) {
-        return std::string(device) + " " + std::string(bug) + " " + std::string(property);
-    };
+    Rows rows, ordered;
     for (std::string line; std::getline(from, line);) {
-        auto row = row_in(line);
-        if (row.is_null()) continue;
-        const auto text = [&](const char* field) { return row.at(field).get<std::string>(); };
-        const std::string name = key(text("bug"), text("property"), text("device"));
-        rows[name] = std::move(row);
+        if (!line.starts_with("| cpu |") && !line.starts_with("| cuda |")) continue;
+        std::vector<std::string> cells;  // without blanks and backquotes
+        for (std::string_view cell : split(line, '|')) {
+            cell.remove_prefix(std::min(cell.find_first_not_of(" `"), cell.size()));
+            cells.emplace_back(cell.substr(0, cell.find_last_not_of(" `") + 1));
+        }
+        if (cells.size() != 11) throw std::runtime_error("the row has not nine cells: " + line);
+        rows.push_back({line, cells[1], cells[2], cells[3], cells[6], std::stod(cells[9])});
     }
-    Rows ordered;
     for (const char* device : {"cpu", "cuda"})
         for (const SeededBug& bug : every_seeded_bug())
-            if (const auto row = rows.find(key(bug.kernel, bug.property, device));
-                row != rows.end())
-                ordered.push_back(row->second);
+            if (const auto row = std::ranges::find_if(
+                    rows.rbegin(), rows.rend(),
+                    [&](const TableRow& one) { return one.is_of(bug, device); });
+                row != rows.rend())
+                ordered.push_back(*row);
     return ordered;
-}
-
-std::string print_number(double value, const char* format) {
-    char text[32];
-    std::snprintf(text, sizeof text, format, value);
-    return text;
 }
 
 void print_markdown(const Rows& rows) {
@@ -191,22 +162,13 @@ void print_markdown(const Rows& rows) {
            "| device | bug | property | killed | cases | smallest problem | at it | proof | "
            "seconds |\n| --- | --- | --- | --- | --- | --- | --- | --- | --- |\n";
     std::map<std::string, std::vector<double>> seconds;
-    for (const auto& row : rows) {
-        const auto text = [&](const char* field) { return row.at(field).get<std::string>(); };
-        const auto number = [&](const char* field, const char* format) {
-            return print_number(row.at(field).get<double>(), format);
-        };
-        std::cout << "| " << text("device") << " | `" << text("bug") << "` | " << text("property")
-                  << " | " << number("killed", "%.0f") << "/" << number("seeds", "%.0f") << " | "
-                  << number("cases", "%.0f") << " | `" << text("smallest") << "` | "
-                  << number("at_smallest", "%.0f") << "/" << number("killed", "%.0f") << " | "
-                  << text("proof") << " | " << number("seconds", "%.2f") << " |\n";
-        seconds[text("device")].push_back(row.at("seconds").get<double>());
+    for (const TableRow& row : rows) {
+        std::cout << row.line << "\n";
+        seconds[row.device].push_back(row.seconds);
     }
     for (const auto& [device, of_rows] : seconds)
-        std::cout << "\nOn `" << device << "`, the median of the seconds is "
-                  << print_number(median(of_rows), "%.2f") << ", of " << of_rows.size()
-                  << " rows.\n";
+        std::cout << fmt::format("\nOn `{}`, the median of the seconds is {:.2f}, of {} rows.\n",
+                                 device, median(of_rows), of_rows.size());
 }
 
 /// Tells each seeded bug that has no row for the cpu device, which every machine can measure, or

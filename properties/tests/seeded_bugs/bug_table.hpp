@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of seeded bugs for the docs: measures what it takes to kill each, as lines of JSON that
-// can be carried from one machine to another, and prints them as a Markdown table. Rows are read
-// from such lines and from such a table alike.
+// The table of seeded bugs for the docs: measures what it takes to kill each, as rows of it that
+// can be carried from one machine to another, and prints the page.
 #pragma once
 
 #include <span>
@@ -12,8 +11,8 @@ namespace gradverify {
 /// What follows `bug-table` on the command line:
 ///
 ///   measure [--device D] [--seeds N] [--bug GLOB] [--without FILE]
-///               a line for each bug, property and device, but for those that have a row in FILE
-///   markdown    standard input's rows as a table, the last of each
+///               a row for each bug, property and device, but for those that have one in FILE
+///   markdown    the page with standard input's rows, the last of each
 ///   missing     which seeded bugs have no row there for cpu
 ///
 /// Returns the exit code: 1 when `measure` sees a bug that is not killed from 19 seeds of 20, or

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Seeded bugs of convolutions by a matrix of patches, and of depthwise ones. Linked into the tests
-// only; conv_products_test.cpp says which property must kill each, and at which problem.
-// Left out for the device cuda where there is no cuBLAS.
+// only; lists.hpp says which property must kill each, and at which problem. Left out for the device
+// cuda where there is no cuBLAS.
 #if !defined(GRADVERIFY_NO_CUBLAS) || !defined(__NVCC__)
 #include "kernels/conv/depthwise.cuh"
 #include "kernels/conv/im2col.cuh"
@@ -9,29 +9,27 @@
 namespace {
 
 using namespace gradverify;
-using conv::Batches;
-using conv::declare_depthwise;
-using conv::declare_patches;
+using namespace gradverify::conv;
 
 constexpr auto chunked = Batches::chunked;
 
 /// Calls `run` for whole chunks only: what is left of the batch is forgotten.
 template <class Run>
-void for_each_whole_chunk(const conv::Parameters& p, const conv::PatchSizes& sizes, Run run) {
-    const long long chunk = conv::samples_at_once<float, chunked>(p, sizes);
+void for_each_whole_chunk(const Parameters& p, const PatchSizes& sizes, Run run) {
+    const long long chunk = samples_at_once<float, chunked>(p, sizes);
     for (long long first = 0; first + chunk <= p.n; first += chunk) run(first, chunk);
 }
 
 // Samples behind the last whole chunk get the bias alone.
-void remainder_skipped(const conv::Forward& call) {
+void remainder_skipped(const Forward& call) {
     if (call.y.elements() == 0) return;
-    const auto patches = conv::patches_of<float>(call.problem, call.x, call.y, call.launch);
-    const conv::PatchSizes& sizes = patches.sizes;
+    const auto patches = patches_of<float>(call.problem, call.x, call.y, call.launch);
+    const PatchSizes& sizes = patches.sizes;
     const auto *const x = call.x.as<const float>(), *const w = call.w.as<const float>();
     auto* const y = call.y.as<float>();
     const Launch& on = call.launch;
-    conv::fill_with_bias<float>
-        <<<conv::direct_blocks(call.y.elements(), on.block_size), on.block_size, 0, on.stream>>>(
+    fill_with_bias<float>
+        <<<blocks_of_loop(call.y.elements(), on.block_size), on.block_size, 0, on.stream>>>(
             call.b.as<const float>(), y, call.problem.k, sizes.positions, call.y.elements());
     for_each_whole_chunk(call.problem, sizes, [&](long long first, long long samples) {
         patches.unfold_from(x + first * sizes.x(), samples);
@@ -46,19 +44,16 @@ void remainder_skipped(const conv::Forward& call) {
 }
 
 /// A thread for each pixel, which keeps the last of the patches that hold it.
-__global__ void fold_last(const float* patches, float* dx, conv::DirectGeometry g,
-                          long long elements) {
-    const conv::DirectAxis &d = g.axes[0], &h = g.axes[1], &v = g.axes[2];
+__global__ void fold_last(const float* patches, float* dx, DirectGeometry g, long long elements) {
+    const DirectAxis &d = g.axes[0], &h = g.axes[1], &v = g.axes[2];
     const long long positions = d.features * h.features * v.features;
     const long long taps = d.filter * h.filter * v.filter;
-    const long long step = static_cast<long long>(gridDim.x) * blockDim.x;
-    for (long long i = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x; i < elements;
-         i += step) {
+    for (long long i = thread_in_grid(); i < elements; i += threads_in_grid()) {
         long long out[3], in[3], tap[3];
-        const long long channel = conv::split(i, d.image, h.image, v.image, in);
+        const long long channel = split(i, d.image, h.image, v.image, in);
         float last = 0.0f;
         for (long long row = 0; row < taps; ++row) {
-            conv::split(row, d.filter, h.filter, v.filter, tap);
+            split(row, d.filter, h.filter, v.filter, tap);
             for (int axis = 0; axis < 3; ++axis)
                 out[axis] = g.axes[axis].feature(in[axis], tap[axis]);
             if (out[0] < 0 || out[1] < 0 || out[2] < 0) continue;
@@ -70,10 +65,10 @@ __global__ void fold_last(const float* patches, float* dx, conv::DirectGeometry 
 }
 
 // Where patches overlap, one is written over the other.
-void overlaps_overwritten(const conv::GradInput& call) {
+void overlaps_overwritten(const GradInput& call) {
     if (call.dx.elements() == 0) return;
-    const auto patches = conv::patches_of<float>(call.problem, call.dx, call.dy, call.launch);
-    const conv::PatchSizes& sizes = patches.sizes;
+    const auto patches = patches_of<float>(call.problem, call.dx, call.dy, call.launch);
+    const PatchSizes& sizes = patches.sizes;
     const auto *const dy = call.dy.as<const float>(), *const w = call.w.as<const float>();
     const Launch& on = call.launch;
     for (long long group = 0; group < sizes.groups && sizes.positions > 0; ++group)
@@ -82,14 +77,14 @@ void overlaps_overwritten(const conv::GradInput& call) {
             {w + group * sizes.group_w(), sizes.group_rows(), 0, true},
             {dy + group * sizes.group_k * sizes.positions, sizes.positions, sizes.y()},
             patches.of_group(group), 0.0f, on.stream);
-    fold_last<<<conv::direct_blocks(call.dx.elements(), on.block_size), on.block_size, 0,
-                on.stream>>>(patches.data, call.dx.as<float>(), patches.g, call.dx.elements());
+    fold_last<<<blocks_of_loop(call.dx.elements(), on.block_size), on.block_size, 0, on.stream>>>(
+        patches.data, call.dx.as<float>(), patches.g, call.dx.elements());
 }
 
 // Channel k of y is taken to read channel k of x, or one of those if there are fewer.
-void multiplier_ignored(const conv::Forward& call) {
+void multiplier_ignored(const Forward& call) {
     if (call.y.elements() == 0) return;
-    conv::Parameters p = call.problem;
+    Parameters p = call.problem;
     p.groups = 1;
     for (std::int64_t k = 0; k < call.problem.k; ++k) {
         TensorView of_x = call.x, of_w = call.w, of_b = call.b, of_y = call.y;
@@ -99,12 +94,12 @@ void multiplier_ignored(const conv::Forward& call) {
         of_y.data = call.y.as<float>() + k * call.y.stride(1);
         of_x.sizes[1] = of_w.sizes[0] = of_y.sizes[1] = 1;
         of_b.data = call.b.as<float>() + k;
-        conv::launch_depthwise_to_features<float>(p, of_x, of_w, of_b, of_y, call.launch);
+        launch_depthwise_to_features<float>(p, of_x, of_w, of_b, of_y, call.launch);
     }
 }
 
-// Of the channels of y that read a channel of x, the gradient of the first alone arrives.
-void first_of_multiplier(const conv::GradInput& call) {
+// The gradient of the first alone arrives of the channels of y that read a channel of x.
+void first_of_multiplier(const GradInput& call) {
     if (call.dx.elements() == 0) return;
     TensorView dy = call.dy, w = call.w;
     const std::int64_t multiplier = call.problem.k / call.problem.groups;
@@ -112,19 +107,19 @@ void first_of_multiplier(const conv::GradInput& call) {
     dy.strides[1] *= multiplier;
     w.sizes[0] /= multiplier;
     w.strides[0] *= multiplier;
-    conv::launch_depthwise_to_image<float>(call.problem, dy, w, call.dx, call.launch);
+    launch_depthwise_to_image<float>(call.problem, dy, w, call.dx, call.launch);
 }
 
 }  // namespace
 
-GRADVERIFY_KERNEL(gradverify::conv::Forward, "bug_remainder_skipped", remainder_skipped)
+GRADVERIFY_KERNEL(Forward, "bug_remainder_skipped", remainder_skipped)
     .with(declare_patches<float, chunked>);
-GRADVERIFY_KERNEL(gradverify::conv::GradInput, "bug_overlaps_overwritten", overlaps_overwritten)
+GRADVERIFY_KERNEL(GradInput, "bug_overlaps_overwritten", overlaps_overwritten)
     .with(declare_patches<float, Batches::whole>);
-GRADVERIFY_KERNEL(gradverify::conv::Forward, "bug_multiplier_ignored", multiplier_ignored)
+GRADVERIFY_KERNEL(Forward, "bug_multiplier_ignored", multiplier_ignored)
     .with(declare_depthwise<float>)
     .spatial_axes(1, 1);
-GRADVERIFY_KERNEL(gradverify::conv::GradInput, "bug_first_of_multiplier", first_of_multiplier)
+GRADVERIFY_KERNEL(GradInput, "bug_first_of_multiplier", first_of_multiplier)
     .with(declare_depthwise<float>);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Seeded bugs of convolutions as products: groups, dilation, split sums, phases of the stride.
-// Linked into the tests only; conv_products_test.cpp says which property must kill each, and at
-// which problem. Those of im2col and of depthwise kernels are in conv_patches.cu.
+// Linked into the tests only; lists.hpp says which property must kill each, and at which problem.
+// Those of im2col and of depthwise kernels are in conv_patches.cu.
 #include "kernels/conv/implicit_gemm_split.cuh"
 #include "reference/conv.hpp"
 #include "reference/conv_transpose.hpp"
@@ -9,74 +9,73 @@
 namespace {
 
 using namespace gradverify;
-using conv::declare_implicit_gemm;
-using conv::GemmResult;
+using namespace gradverify::conv;
 
-conv::GemmOperands<float> operands(const conv::Forward& call) {
-    return conv::gemm_operands<float>(call.problem, call.x, call.y, call.w);
+GemmOperands<float> operands(const Forward& call) {
+    return gemm_operands<float>(call.problem, call.x, call.y, call.w);
 }
-conv::GemmOperands<float> operands(const conv::GradInput& call) {
-    return conv::gemm_operands<float>(call.problem, call.dx, call.dy, call.w);
+GemmOperands<float> operands(const GradInput& call) {
+    return gemm_operands<float>(call.problem, call.dx, call.dy, call.w);
 }
-conv::GemmOperands<float> operands(const conv::GradWeight& call) {
-    return conv::gemm_operands<float>(call.problem, call.x, call.dy, call.dw);
+GemmOperands<float> operands(const GradWeight& call) {
+    return gemm_operands<float>(call.problem, call.x, call.dy, call.dw);
 }
 
 template <class Break>
-void forward(const conv::Forward& call, Break make_wrong) {
+void forward(const Forward& call, Break make_wrong) {
     if (call.y.elements() == 0) return;
     const auto of = operands(call);
-    auto tensors = conv::features_tensors<long long>(of, call.b.as<const float>());
-    auto walk = conv::features_walk<long long>(of);
+    auto tensors = features_tensors<long long>(of, call.b.as<const float>());
+    auto walk = features_walk<long long>(of);
     make_wrong(of, tensors, walk);
-    conv::launch_features(tensors, walk, conv::features_shape(of.g), call.launch);
+    launch_features(tensors, walk, features_shape(of.g), call.launch);
 }
 
 template <class Break>
-void grad_input(const conv::GradInput& call, Break make_wrong) {
+void grad_input(const GradInput& call, Break make_wrong) {
     if (call.dx.elements() == 0) return;
     const auto of = operands(call);
-    auto tensors = conv::image_tensors<long long, float>(of, nullptr);
-    auto walk = conv::image_walk<long long>(of);
+    auto tensors = image_tensors<long long, float>(of, nullptr);
+    auto walk = image_walk<long long>(of);
     make_wrong(of, tensors, walk);
-    conv::launch_phases(tensors, walk, conv::image_shape(of.g), call.launch);
+    launch_phases(tensors, walk, image_shape(of.g), call.launch);
 }
 
 // Every group reads the channels of the first.
-void first_groups_image(const conv::Forward& call) {
+void first_groups_image(const Forward& call) {
     forward(call, [](auto&, auto& tensors, auto&) { tensors.b_group = 0; });
 }
 
 // The groups of the filter are as far apart as if they had as many features as channels.
-void group_of_filter(const conv::GradInput& call) {
+void group_of_filter(const GradInput& call) {
     grad_input(call, [](auto& of, auto& tensors, auto&) {
         tensors.a_group = of.g.group_image * of.w.outer;
     });
 }
 
 // Taps lie side by side, whatever the dilation.
-void dilation_ignored(const conv::Forward& call) {
+void dilation_ignored(const Forward& call) {
     forward(call, [](auto&, auto&, auto& walk) {
         for (auto& axis : walk.axes) axis.term_step = 1;
     });
 }
 
 // A phase's first tap as if there were no dilation.
-void phase_without_dilation(const conv::GradInput& call) {
+void phase_without_dilation(const GradInput& call) {
     grad_input(call, [](auto&, auto&, auto& walk) {
         for (auto& axis : walk.axes) axis.inverse = 1;
     });
 }
 
 // The padding does not move the phases.
-void phase_without_padding(const conv::GradInput& call) {
+void phase_without_padding(const GradInput& call) {
     grad_input(call, [](auto&, auto&, auto& walk) {
         for (auto& axis : walk.axes) axis.padding = 0;
     });
 }
 
 // No more phases than taps: pixels that no tap reaches are not written.
-void phases_by_taps(const conv::GradInput& call) {
+void phases_by_taps(const GradInput& call) {
     grad_input(call, [](auto&, auto&, auto& walk) {
         for (auto& axis : walk.axes)
             if (axis.filter < axis.phases) axis.phases = axis.filter;
@@ -85,89 +84,84 @@ void phases_by_taps(const conv::GradInput& call) {
 
 /// How a sum is split, and which shares are added up.
 struct Split {
-    conv::Shares shares;
+    Shares shares;
     long long launched, summed;
 };
 
 template <GemmResult result, class Break>
-void grad_weight(const conv::GradWeight& call, bool starts_at_zero, Break make_wrong) {
+void grad_weight(const GradWeight& call, bool starts_at_zero, Break make_wrong) {
     const auto of = operands(call);
-    const conv::DirectGeometry& g = of.g;
-    const conv::GemmShape shape{
+    const DirectGeometry& g = of.g;
+    const GemmShape shape{
         .rows = g.group_features,
         .columns = g.group_image * g.axes[0].filter * g.axes[1].filter * g.axes[2].filter};
-    const conv::Shares shares = conv::shares_of(of, shape, call.launch.block_size);
+    const Shares shares = shares_of(of, shape, call.launch.block_size);
     Split split{shares, shares.count(), shares.count()};
-    make_wrong(split, conv::most_shares<conv::GemmTiles<float>::Large>(shape, of.groups));
+    make_wrong(split, most_shares<GemmTiles<float>::Large>(shape, of.groups));
     auto* const partials = static_cast<float*>(call.launch.workspace);
-    if (starts_at_zero) conv::launch_sum_shares<float>(partials, 0, of, call.launch);
+    if (starts_at_zero) launch_sum_shares<float>(partials, 0, of, call.launch);
     if (split.launched > 0)
-        conv::launch_gemm<result, float, long long>(
-            conv::filter_tensors<long long>(of), conv::filter_walk<long long>(of),
+        launch_gemm<result, float, long long>(
+            filter_tensors<long long>(of), filter_walk<long long>(of),
             {.slices = split.launched, .terms_of_slice = split.shares.terms_of_share}, shape,
             partials, call.launch);
     if (result == GemmResult::partial)
-        conv::launch_sum_shares<float>(partials, split.summed, of, call.launch);
+        launch_sum_shares<float>(partials, split.summed, of, call.launch);
 }
 
 // A last share with fewer terms than the others is left out.
-void last_share_dropped(const conv::GradWeight& call) {
+void last_share_dropped(const GradWeight& call) {
     grad_weight<GemmResult::partial>(call, false, [](Split& split, long long) {
-        const conv::Shares& shares = split.shares;
+        const Shares& shares = split.shares;
         if (split.launched > 1 && shares.terms % shares.terms_of_share != 0)
             split.launched = split.summed = split.launched - 1;
     });
 }
 
 // Shares are added to what dw happens to hold.
-void shares_onto_anything(const conv::GradWeight& call) {
+void shares_onto_anything(const GradWeight& call) {
     grad_weight<GemmResult::added>(call, call.dy.elements() == 0, [](Split&, long long) {});
 }
 
 // As many shares are added up as a longer sum would have had.
-void more_shares_than_terms(const conv::GradWeight& call) {
+void more_shares_than_terms(const GradWeight& call) {
     grad_weight<GemmResult::partial>(call, false,
                                      [](Split& split, long long most) { split.summed = most; });
 }
 
-/// So few problems that all smaller ones can be run.
+constexpr auto declare_gemm = declare_implicit_gemm<float>;
+
+/// Few enough problems that all smaller ones can be run.
 void declare_single_channels(KernelDeclaration& kernel) {
-    kernel.spatial_axes(1, 1).where("c", equals(1)).where("k", equals(1));
+    kernel.with(declare_gemm).spatial_axes(1, 1).where("c", equals(1)).where("k", equals(1));
 }
 
 std::int64_t workspace_bytes(const Problem& problem) {
-    const conv::Parameters p(problem);
-    return conv::split_workspace<float>(p, p.k, p.c);
+    const Parameters p(problem);
+    return split_workspace<float>(p, p.k, p.c);
 }
 
 }  // namespace
 
-GRADVERIFY_KERNEL(gradverify::conv::Forward, "bug_first_groups_image", first_groups_image)
-    .with(declare_implicit_gemm<float>);
-GRADVERIFY_KERNEL(gradverify::conv::GradInput, "bug_group_of_filter", group_of_filter)
-    .with(declare_implicit_gemm<float>)
+GRADVERIFY_KERNEL(Forward, "bug_first_groups_image", first_groups_image).with(declare_gemm);
+GRADVERIFY_KERNEL(GradInput, "bug_group_of_filter", group_of_filter)
+    .with(declare_gemm)
     .spatial_axes(1, 1);
-GRADVERIFY_KERNEL(gradverify::conv::Forward, "bug_dilation_ignored", dilation_ignored)
-    .with(declare_implicit_gemm<float>);
-GRADVERIFY_KERNEL(gradverify::conv::GradInput, "bug_phase_without_dilation", phase_without_dilation)
-    .with(declare_implicit_gemm<float>)
+GRADVERIFY_KERNEL(Forward, "bug_dilation_ignored", dilation_ignored).with(declare_gemm);
+GRADVERIFY_KERNEL(GradInput, "bug_phase_without_dilation", phase_without_dilation)
     .with(declare_single_channels)
     .where("n", equals(1));
-GRADVERIFY_KERNEL(gradverify::conv::GradInput, "bug_phase_without_padding", phase_without_padding)
-    .with(declare_implicit_gemm<float>);
-GRADVERIFY_KERNEL(gradverify::conv::GradInput, "bug_phases_by_taps", phases_by_taps)
-    .with(declare_implicit_gemm<float>);
-GRADVERIFY_KERNEL(gradverify::conv::GradWeight, "bug_last_share_dropped", last_share_dropped)
-    .with(declare_implicit_gemm<float>)
+GRADVERIFY_KERNEL(GradInput, "bug_phase_without_padding", phase_without_padding).with(declare_gemm);
+GRADVERIFY_KERNEL(GradInput, "bug_phases_by_taps", phases_by_taps).with(declare_gemm);
+GRADVERIFY_KERNEL(GradWeight, "bug_last_share_dropped", last_share_dropped)
     .with(declare_single_channels)
     .where("filter", equals(1))
     .where("stride", equals(1))
     .where("padding", equals(0))
     .workspace(workspace_bytes);
-GRADVERIFY_KERNEL(gradverify::conv::GradWeight, "bug_shares_onto_anything", shares_onto_anything)
-    .with(declare_implicit_gemm<float>)
+GRADVERIFY_KERNEL(GradWeight, "bug_shares_onto_anything", shares_onto_anything)
+    .with(declare_gemm)
     .not_deterministic();
-GRADVERIFY_KERNEL(gradverify::conv::GradWeight, "bug_more_shares_than_terms",
-                  more_shares_than_terms)
-    .with(declare_implicit_gemm<float>)
+GRADVERIFY_KERNEL(GradWeight, "bug_more_shares_than_terms", more_shares_than_terms)
+    .with(declare_gemm)
     .workspace(workspace_bytes);

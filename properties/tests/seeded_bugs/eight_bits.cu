@@ -1,22 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // Seeded bugs of floats of 8 bits: a format taken for another, sums in less than float, numbers at
-// the ends of the range, rounding. Linked into the tests only; eight_bits_test.cpp says which
-// property must kill each, and at which problem.
+// the ends of the range, rounding. Linked into the tests only; lists.hpp says which property must
+// kill each, and at which problem.
 #include <cuda_fp16.h>
 #include <cuda_fp8.h>
 #include <cuda_runtime.h>
 
-#include "harness/kernel.hpp"
-#include "kernels/conv/geometry.cuh"
+#include "properties/tests/seeded_bugs/plain_conv.cuh"
 #include "reference/layer_norm.hpp"
 #include "reference/relu.hpp"
 
 namespace {
 
+using namespace gradverify::plain_conv;
 using gradverify::DType;
-using gradverify::conv::DeviceGeometry;
-using gradverify::conv::Forward;
-using gradverify::conv::GradWeight;
 using e4m3 = __nv_fp8_e4m3;
 using e5m2 = __nv_fp8_e5m2;
 
@@ -28,13 +25,11 @@ __device__ T of_bits(__nv_fp8_storage_t bits) {
 }
 
 // How the gradient by the weights, or the forward pass, goes wrong.
-struct Right {
-    float sum = 0.0f;
-    __device__ static float wide(e4m3 number) { return static_cast<float>(number); }
-    __device__ static float wide(e5m2 number) { return static_cast<float>(number); }
-    __device__ static float wide(float number) { return number; }
-    __device__ void begin(float bias) { sum = bias; }
-    __device__ void add(float a, float b) { sum += a * b; }
+struct Right : RightConv {
+    template <class T>
+    __device__ static float wide(T number) {
+        return static_cast<float>(number);
+    }
     __device__ void store(float& result) const { result = sum; }
     __device__ void store(e4m3& result) const { result = e4m3(sum); }
 };
@@ -62,13 +57,13 @@ struct Truncates : Right {
         if (is_beyond) result.__x = static_cast<__nv_fp8_storage_t>(result.__x - 1);
     }
 };
-// Of what is too large.
+// Stores NaN for what is too large.
 struct GivesNan : Right {
     __device__ void store(e4m3& result) const {
         result = of_bits<e4m3>(__nv_cvt_float_to_fp8(sum, __NV_NOSAT, __NV_E4M3));
     }
 };
-// Of the largest number, which is inside the range.
+// Stores NaN for the largest number too, which is inside the range.
 struct GivesNanForLargest : Right {
     __device__ void store(e4m3& result) const {
         result = fabsf(sum) == 448.0f ? of_bits<e4m3>(0x7f) : e4m3(sum);
@@ -89,77 +84,17 @@ struct LargestIsInfinite : Right {
     __device__ static float wide(float number) { return number; }
 };
 
-template <class How>
-__global__ void correlate(const e5m2* dy, const e4m3* x, float* dw, DeviceGeometry g) {
-    const long long i = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
-    const long long taps = g.h.filter * g.w.filter;
-    if (i >= g.k * g.group_c * taps) return;
-    const long long fw = i % g.w.filter, fh = i / g.w.filter % g.h.filter;
-    const long long k = i / taps / g.group_c, c = k / g.group_k * g.group_c + i / taps % g.group_c;
-    How how;
-    for (long long n = 0; n < g.n; ++n)
-        for (long long at = 0; at < g.h.out * g.w.out; ++at) {
-            const long long oh = at / g.w.out, ow = at % g.w.out;
-            const long long ih = oh * g.h.stride + fh * g.h.dilation - g.h.padding;
-            const long long iw = ow * g.w.stride + fw * g.w.dilation - g.w.padding;
-            if (ih < 0 || ih >= g.h.in || iw < 0 || iw >= g.w.in) continue;
-            how.add(How::wide(dy[(n * g.k + k) * g.h.out * g.w.out + at]),
-                    How::wide(x[((n * g.c + c) * g.h.in + ih) * g.w.in + iw]));
-        }
-    how.store(dw[i]);
-}
-
-template <class How>
-void launch_correlate(const GradWeight& call) {
-    correlate<How>
-        <<<gradverify::conv::blocks_for(call.dw.elements(), 64), 64, 0, call.launch.stream>>>(
-            call.dy.as<const e5m2>(), call.x.as<const e4m3>(), call.dw.as<float>(),
-            gradverify::conv::device_geometry(call.problem, call.dy));
-}
-
-/// `Result` is the type of bias and y.
-template <class How, class Result>
-__global__ void convolve(const e4m3* x, const e4m3* w, const Result* b, Result* y,
-                         DeviceGeometry g) {
-    const long long i = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
-    if (i >= g.n * g.k * g.h.out * g.w.out) return;
-    const long long ow = i % g.w.out, oh = i / g.w.out % g.h.out;
-    const long long k = i / (g.w.out * g.h.out) % g.k, n = i / (g.w.out * g.h.out * g.k);
-    How how;
-    how.begin(How::wide(b[k]));
-    for (long long c = 0; c < g.group_c; ++c)
-        for (long long fh = 0; fh < g.h.filter; ++fh)
-            for (long long fw = 0; fw < g.w.filter; ++fw) {
-                const long long ih = oh * g.h.stride + fh * g.h.dilation - g.h.padding;
-                const long long iw = ow * g.w.stride + fw * g.w.dilation - g.w.padding;
-                if (ih < 0 || ih >= g.h.in || iw < 0 || iw >= g.w.in) continue;
-                const long long x_c = k / g.group_k * g.group_c + c;
-                how.add(How::wide(x[((n * g.c + x_c) * g.h.in + ih) * g.w.in + iw]),
-                        How::wide(w[((k * g.group_c + c) * g.h.filter + fh) * g.w.filter + fw]));
-            }
-    how.store(y[i]);
-}
-
-template <class How, class Result>
-void launch_convolve(const Forward& call) {
-    convolve<How, Result>
-        <<<gradverify::conv::blocks_for(call.y.elements(), 64), 64, 0, call.launch.stream>>>(
-            call.x.as<const e4m3>(), call.w.as<const e4m3>(), call.b.as<const Result>(),
-            call.y.as<Result>(), gradverify::conv::device_geometry(call.problem, call.y));
-}
-
 // Right: sums of many integers, stored in a type that has few.
 __global__ void sum_channels(const float* dy, e5m2* db, int n, int k, int pixels) {
-    const int c = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+    const long long c = thread_in_grid();
     if (c >= k) return;
     float sum = 0.0f;
-    for (int i = 0; i < n * pixels; ++i)
-        sum += dy[(static_cast<long long>(i / pixels) * k + c) * pixels + i % pixels];
+    for (int i = 0; i < n * pixels; ++i) sum += dy[(i / pixels * k + c) * pixels + i % pixels];
     db[c] = e5m2(sum);
 }
-void launch_sums(const gradverify::conv::GradBias& call) {
+void launch_sums(const GradBias& call) {
     const int k = static_cast<int>(call.problem.k);
-    sum_channels<<<static_cast<unsigned>((k + 63) / 64), 64, 0, call.launch.stream>>>(
+    sum_channels<<<blocks_of(k, 64), 64, 0, call.launch.stream>>>(
         call.dy.as<const float>(), call.db.as<e5m2>(), static_cast<int>(call.problem.n), k,
         static_cast<int>(call.dy.size(2) * call.dy.size(3)));
 }
@@ -200,16 +135,15 @@ void launch_normalise(const gradverify::layer_norm::Backward& call) {
 // Infinities stay, or saturate.
 template <__nv_saturation_t saturation>
 __global__ void rectify(const float* x, e5m2* y, long long n) {
-    const long long i = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
+    const long long i = thread_in_grid();
     if (i < n)
         y[i] =
             of_bits<e5m2>(__nv_cvt_float_to_fp8(x[i] <= 0.0f ? 0.0f : x[i], saturation, __NV_E5M2));
 }
 template <__nv_saturation_t saturation>
 void launch_rectify(const gradverify::relu::Forward& call) {
-    rectify<saturation>
-        <<<gradverify::conv::blocks_for(call.y.elements(), 64), 64, 0, call.launch.stream>>>(
-            call.x.as<const float>(), call.y.as<e5m2>(), call.y.elements());
+    rectify<saturation><<<blocks_of(call.y.elements(), 64), 64, 0, call.launch.stream>>>(
+        call.x.as<const float>(), call.y.as<e5m2>(), call.y.elements());
 }
 
 void declare_correlate(gradverify::KernelDeclaration& kernel) {
@@ -221,8 +155,7 @@ void declare_convolve(gradverify::KernelDeclaration& kernel) {
 
 }  // namespace
 
-GRADVERIFY_KERNEL(gradverify::conv::GradBias, "right_f8_sums", launch_sums)
-    .storage("db", DType::f8e5m2);
+GRADVERIFY_KERNEL(GradBias, "right_f8_sums", launch_sums).storage("db", DType::f8e5m2);
 GRADVERIFY_KERNEL(gradverify::layer_norm::Backward, "right_f8_dx", launch_normalise<__NV_SATFINITE>)
     .storage("dx", DType::f8e4m3);
 GRADVERIFY_KERNEL(gradverify::layer_norm::Backward, "right_f8_dx_nan", launch_normalise<__NV_NOSAT>)
@@ -237,30 +170,31 @@ GRADVERIFY_KERNEL(gradverify::relu::Forward, "right_f8_saturates", launch_rectif
 GRADVERIFY_KERNEL(gradverify::relu::Forward, "bug_f8_inf_kept", launch_rectify<__NV_NOSAT>)
     .storage("y", DType::f8e5m2)
     .saturates();
-GRADVERIFY_KERNEL(Forward, "right_f8_sums_in_half", launch_convolve<SumsInHalf, __nv_fp8_e4m3>)
+GRADVERIFY_KERNEL(Forward, "right_f8_sums_in_half", launch_forward<SumsInHalf, e4m3>)
     .storage(DType::f8e4m3)
     .accumulates_in(DType::f16)
     .saturates();
-GRADVERIFY_KERNEL(GradWeight, "bug_f8_e4m3_read_as_e5m2", launch_correlate<ReadsE4m3AsE5m2>)
+GRADVERIFY_KERNEL(GradWeight, "bug_f8_e4m3_read_as_e5m2",
+                  launch_grad_weight<ReadsE4m3AsE5m2, e5m2, e4m3, float>)
     .with(declare_correlate);
-GRADVERIFY_KERNEL(GradWeight, "bug_f8_sums_in_half", launch_correlate<SumsInHalf>)
+GRADVERIFY_KERNEL(GradWeight, "bug_f8_sums_in_half",
+                  launch_grad_weight<SumsInHalf, e5m2, e4m3, float>)
     .with(declare_correlate);
-GRADVERIFY_KERNEL(Forward, "bug_f8_saturates_sums", launch_convolve<SaturatesSums, float>)
+GRADVERIFY_KERNEL(Forward, "bug_f8_saturates_sums", launch_forward<SaturatesSums, e4m3, float>)
     .with(declare_convolve);
-GRADVERIFY_KERNEL(Forward, "bug_f8_flushes_smallest", launch_convolve<FlushesSmallest, float>)
+GRADVERIFY_KERNEL(Forward, "bug_f8_flushes_smallest", launch_forward<FlushesSmallest, e4m3, float>)
     .with(declare_convolve);
-GRADVERIFY_KERNEL(Forward, "bug_f8_largest_is_infinite", launch_convolve<LargestIsInfinite, float>)
+GRADVERIFY_KERNEL(Forward, "bug_f8_largest_is_infinite",
+                  launch_forward<LargestIsInfinite, e4m3, float>)
     .with(declare_convolve);
-GRADVERIFY_KERNEL(Forward, "bug_f8_sums_in_e4m3", launch_convolve<SumsInE4m3, __nv_fp8_e4m3>)
+GRADVERIFY_KERNEL(Forward, "bug_f8_sums_in_e4m3", launch_forward<SumsInE4m3, e4m3>)
     .storage(DType::f8e4m3);
-GRADVERIFY_KERNEL(Forward, "bug_f8_truncates", launch_convolve<Truncates, __nv_fp8_e4m3>)
+GRADVERIFY_KERNEL(Forward, "bug_f8_truncates", launch_forward<Truncates, e4m3>)
     .storage(DType::f8e4m3);
-GRADVERIFY_KERNEL(Forward, "right_f8_nan", launch_convolve<GivesNan, __nv_fp8_e4m3>)
-    .storage(DType::f8e4m3);
-GRADVERIFY_KERNEL(Forward, "bug_f8_nan_beyond", launch_convolve<GivesNan, __nv_fp8_e4m3>)
+GRADVERIFY_KERNEL(Forward, "right_f8_nan", launch_forward<GivesNan, e4m3>).storage(DType::f8e4m3);
+GRADVERIFY_KERNEL(Forward, "bug_f8_nan_beyond", launch_forward<GivesNan, e4m3>)
     .storage(DType::f8e4m3)
     .saturates();
-GRADVERIFY_KERNEL(Forward, "bug_f8_largest_is_nan",
-                  launch_convolve<GivesNanForLargest, __nv_fp8_e4m3>)
+GRADVERIFY_KERNEL(Forward, "bug_f8_largest_is_nan", launch_forward<GivesNanForLargest, e4m3>)
     .storage(DType::f8e4m3)
     .saturates();

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Seeded bugs of embedding. Linked into the tests only; derived_bugs_test.cpp says which property
-// must kill each, and at which problem.
+// Seeded bugs of embedding. Linked into the tests only; lists.hpp says which property must kill
+// each, and at which problem.
 #include <cuda_runtime.h>
 
 #include "harness/kernel.hpp"
+#include "kernels/grids.cuh"
 #include "reference/embedding.hpp"
 
 namespace {
@@ -44,11 +45,9 @@ __global__ void add_elements(const float* dy, const int* index, float* dweight, 
         atomicAdd(to, dy[i]);
 }
 
-int blocks_of(std::int64_t threads) { return static_cast<int>((threads + 127) / 128); }
-
 void launch_forward(const Forward& call) {
     const int elements = static_cast<int>(call.y.elements());
-    look_up_all<<<blocks_of(elements), 128, 0, call.launch.stream>>>(
+    look_up_all<<<blocks_of(elements, 128), 128, 0, call.launch.stream>>>(
         call.index.as<const std::int32_t>(), call.weight.as<const float>(), call.y.as<float>(),
         elements, static_cast<int>(call.width));
 }
@@ -57,8 +56,9 @@ template <Bug bug>
 void launch(const GradWeight& call) {
     const int table = static_cast<int>(call.dweight.elements());
     if (bug != Bug::not_cleared)
-        clear<<<blocks_of(table), 128, 0, call.launch.stream>>>(call.dweight.as<float>(), table);
-    add_elements<bug><<<blocks_of(call.dy.elements()), 128, 0, call.launch.stream>>>(
+        clear<<<blocks_of(table, 128), 128, 0, call.launch.stream>>>(call.dweight.as<float>(),
+                                                                     table);
+    add_elements<bug><<<blocks_of(call.dy.elements(), 128), 128, 0, call.launch.stream>>>(
         call.dy.as<const float>(), call.index.as<const std::int32_t>(), call.dweight.as<float>(),
         {static_cast<int>(call.tokens), static_cast<int>(call.width),
          static_cast<int>(call.padding)});

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Seeded bugs of fc, each a mistake that shipped somewhere. Linked into the tests only; list.hpp
+// Seeded bugs of fc, each a mistake that shipped somewhere. Linked into the tests only; lists.hpp
 // says which property must kill each, and at which problem.
 #include <cuda_runtime.h>
 
 #include "harness/kernel.hpp"
+#include "kernels/grids.cuh"
 #include "reference/fc.hpp"
 
 namespace {
@@ -89,16 +90,14 @@ void launch_forward(const Forward& call) {
         call.y.as<float>(), n, static_cast<int>(call.c), k);
 }
 
-int blocks_of(std::int64_t threads) { return static_cast<int>((threads + 127) / 128); }
-
 void launch_grad_input(const GradInput& call) {
-    grad_input_square<<<blocks_of(call.dx.elements()), 128, 0, call.launch.stream>>>(
+    grad_input_square<<<blocks_of(call.dx.elements(), 128), 128, 0, call.launch.stream>>>(
         call.dy.as<const float>(), call.w.as<const float>(), call.dx.as<float>(),
         static_cast<int>(call.n), static_cast<int>(call.c), static_cast<int>(call.k));
 }
 
 void launch_grad_weight(const GradWeight& call) {
-    grad_weight_transposed<<<blocks_of(call.dw.elements()), 128, 0, call.launch.stream>>>(
+    grad_weight_transposed<<<blocks_of(call.dw.elements(), 128), 128, 0, call.launch.stream>>>(
         call.dy.as<const float>(), call.x.as<const float>(), call.dw.as<float>(),
         static_cast<int>(call.n), static_cast<int>(call.c), static_cast<int>(call.k));
 }

@@ -81,7 +81,7 @@ void hunt_down_all(std::span<const SeededBug> bugs, const Hunt& hunt) {
             for (const std::uint64_t seed : {1, 2})
                 is_above |= hunt_down(suite, bug, device, seed, hunt);
             const Kernel* kernel = Registry::instance().find_kernel(std::string(bug.kernel));
-            // Of one or two parameters any draw may be the smallest.
+            // With one or two parameters any draw may be the smallest.
             if (!hunt.begins_above || kernel->op->space.parameters().size() <= 2) continue;
             CAPTURE(std::string(bug.kernel));
             CHECK(is_above);

@@ -21,7 +21,7 @@ struct FirstFailure {
     std::int64_t cases = 0;  ///< run, this one included
 };
 
-/// The first failing case of a row, within so many cases.
+/// The first failing case of a row, if there is one among the first.
 ///
 /// **Errors** std::runtime_error when a case cannot be drawn, or has no verdict.
 std::optional<FirstFailure> first_failure(const Suite& suite, const Row& row, std::uint64_t seed,

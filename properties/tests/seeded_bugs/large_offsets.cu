@@ -27,8 +27,8 @@ __global__ void rectify(const float* x, float* y, long long n) {
 
 template <class Offset>
 void launch_relu(const gradverify::relu::Forward& call) {
-    rectify<Offset><<<blocks_of(call.n), 128, 0, call.launch.stream>>>(call.x.as<const float>(),
-                                                                       call.y.as<float>(), call.n);
+    rectify<Offset><<<blocks_of(call.n, 128), 128, 0, call.launch.stream>>>(
+        call.x.as<const float>(), call.y.as<float>(), call.n);
 }
 
 // There seems to be nothing to do.
@@ -36,8 +36,8 @@ template <class Count>
 void launch_relu_of_narrow_count(const gradverify::relu::Forward& call) {
     const auto count = static_cast<Count>(call.n);
     if (count <= 0) return;
-    rectify<long long><<<blocks_of(count), 128, 0, call.launch.stream>>>(call.x.as<const float>(),
-                                                                         call.y.as<float>(), count);
+    rectify<long long><<<blocks_of(count, 128), 128, 0, call.launch.stream>>>(
+        call.x.as<const float>(), call.y.as<float>(), count);
 }
 
 template <class Offset>

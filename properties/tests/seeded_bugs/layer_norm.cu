@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Seeded bugs of layer_norm. Linked into the tests only; derived_bugs_test.cpp says which property
-// must kill each, and at which problem.
+// Seeded bugs of layer_norm. Linked into the tests only; lists.hpp says which property must kill
+// each, and at which problem.
 #include <cuda_runtime.h>
 
 #include "harness/kernel.hpp"
+#include "kernels/grids.cuh"
 #include "reference/layer_norm.hpp"
 
 namespace {
@@ -69,11 +70,9 @@ __global__ void columns(Inputs in, float* dgamma, float* dbeta, int rows, int wi
     }
 }
 
-int blocks_of(std::int64_t threads) { return static_cast<int>((threads + 63) / 64); }
-
 template <Bug bug>
 void launch_forward(const Forward& call) {
-    normalise<bug><<<blocks_of(call.rows), 64, 0, call.launch.stream>>>(
+    normalise<bug><<<blocks_of(call.rows, 64), 64, 0, call.launch.stream>>>(
         call.x.as<const float>(), call.gamma.as<const float>(), call.beta.as<const float>(),
         {call.y.as<float>(), call.mean.as<float>(), call.rstd.as<float>()},
         static_cast<int>(call.rows), static_cast<int>(call.width), call.eps);
@@ -86,8 +85,8 @@ void launch_backward(const Backward& call) {
                     call.rstd.as<const float>()};
     const int rows = static_cast<int>(call.rows), width = static_cast<int>(call.width);
     rows_of_dx<bug>
-        <<<blocks_of(rows), 64, 0, call.launch.stream>>>(in, call.dx.as<float>(), rows, width);
-    columns<bug><<<blocks_of(width), 64, 0, call.launch.stream>>>(
+        <<<blocks_of(rows, 64), 64, 0, call.launch.stream>>>(in, call.dx.as<float>(), rows, width);
+    columns<bug><<<blocks_of(width, 64), 64, 0, call.launch.stream>>>(
         in, call.dgamma.as<float>(), call.dbeta.as<float>(), rows, width);
 }
 

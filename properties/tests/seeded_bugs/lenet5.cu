@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // Seeded bugs of a chain of layers: one layer is wrong, or the layers are joined wrongly. Linked
-// into the tests only; list.hpp says which property must kill each, and at which problem.
+// into the tests only; lists.hpp says which property must kill each, and at which problem.
 #include <cuda_runtime.h>
 
 #include <string_view>
 
-#include "harness/chain.hpp"
 #include "harness/kernel.hpp"
+#include "kernels/grids.cuh"
+#include "kernels/lenet5/simple_chain.cuh"
 #include "reference/fc.hpp"
 #include "reference/lenet5.hpp"
 
 namespace {
 
-using gradverify::Chain;
 using gradverify::TensorView;
 using gradverify::lenet5::LogitsBackward;
 
@@ -29,7 +29,7 @@ __global__ void grad_input_of_first_sample(const float* dy, const float* w, floa
 void launch_first_sample(const gradverify::fc::GradInput& call) {
     const auto n = static_cast<int>(call.dx.size(0)), c = static_cast<int>(call.dx.size(1));
     if (n * c == 0) return;
-    grad_input_of_first_sample<<<(n * c + 127) / 128, 128, 0, call.launch.stream>>>(
+    grad_input_of_first_sample<<<blocks_of(n * c, 128), 128, 0, call.launch.stream>>>(
         call.dy.as<const float>(), call.w.as<const float>(), call.dx.as<float>(), n, c,
         static_cast<int>(call.dy.size(1)));
 }
@@ -37,22 +37,7 @@ void launch_first_sample(const gradverify::fc::GradInput& call) {
 /// The simple chain with one of its kernels replaced.
 template <gradverify::FixedText kernel>
 void chain_with(const LogitsBackward& call) {
-    static const Chain chain(
-        {kernel.text, "conv.grad_weight/general", "conv.grad_bias/general", "conv.grad_input/naive",
-         "fc.grad_weight/naive", "fc.grad_bias/naive", "fc.grad_input/naive",
-         "relu.grad_input/naive", "maxpool.grad_input/scatter"},
-        GRADVERIFY_UNIT_DEVICE);
-    chain(call);
-}
-
-/// The simple chain.
-template <class Pass>
-void right_layers(const Pass& call) {
-    static const Chain chain(
-        {"conv.grad_weight/general", "conv.grad_bias/general", "conv.grad_input/naive",
-         "fc.grad_weight/naive", "fc.grad_bias/naive", "fc.grad_input/naive",
-         "relu.grad_input/naive", "maxpool.grad_input/scatter"},
-        GRADVERIFY_UNIT_DEVICE);
+    static const gradverify::Chain chain = simple_chain_with({kernel.text});
     chain(call);
 }
 
@@ -70,7 +55,7 @@ struct Rejoined : LogitsBackward {
 
 // What fc1 gave, before its ReLU, is taken for what fc2 was given.
 void pre_activation(const LogitsBackward& call) {
-    right_layers(Rejoined(call, "relu3_out", "fc1_out"));
+    simple_chain()(Rejoined(call, "relu3_out", "fc1_out"));
 }
 
 __global__ void scaled(float* values, int count, float factor) {
@@ -78,34 +63,23 @@ __global__ void scaled(float* values, int count, float factor) {
     if (i < count) values[i] *= factor;
 }
 
+void scale(const TensorView& tensor, float factor, cudaStream_t stream) {
+    const auto count = static_cast<int>(tensor.elements());
+    scaled<<<blocks_of(count, 128), 128, 0, stream>>>(tensor.as<float>(), count, factor);
+}
+
 // All layers are right, and one result is touched again.
 void counted_twice(const LogitsBackward& call) {
-    right_layers(call);
-    const TensorView bias = call.tensor("dconv2_b");
-    const auto count = static_cast<int>(bias.elements());
-    scaled<<<(count + 127) / 128, 128, 0, call.launch.stream>>>(bias.as<float>(), count, 2.0f);
+    simple_chain()(call);
+    scale(call.tensor("dconv2_b"), 2.0f, call.launch.stream);
 }
 
-const Chain& forward_chain() {
-    static const Chain chain({"conv.forward/naive", "relu.forward/naive", "maxpool.forward/naive",
-                              "fc.forward/naive", "softmax_cross_entropy.forward/naive"},
-                             GRADVERIFY_UNIT_DEVICE);
-    return chain;
-}
-
-void right_forward(const gradverify::lenet5::Forward& call) { forward_chain()(call); }
+void right_forward(const gradverify::lenet5::Forward& call) { simple_chain()(call); }
 
 // For training: the sign of one gradient.
 void sign_of_bias(const gradverify::lenet5::Backward& call) {
-    static const Chain chain({"softmax_cross_entropy.backward/naive", "conv.grad_weight/general",
-                              "conv.grad_bias/general", "conv.grad_input/naive",
-                              "fc.grad_weight/naive", "fc.grad_bias/naive", "fc.grad_input/naive",
-                              "relu.grad_input/naive", "maxpool.grad_input/scatter"},
-                             GRADVERIFY_UNIT_DEVICE);
-    chain(call);
-    const TensorView bias = call.tensor("dfc2_b");
-    const auto count = static_cast<int>(bias.elements());
-    scaled<<<(count + 127) / 128, 128, 0, call.launch.stream>>>(bias.as<float>(), count, -1.0f);
+    simple_chain()(call);
+    scale(call.tensor("dfc2_b"), -1.0f, call.launch.stream);
 }
 
 }  // namespace
@@ -122,6 +96,6 @@ GRADVERIFY_KERNEL(LogitsBackward, "bug_pre_activation", pre_activation);
 GRADVERIFY_KERNEL(LogitsBackward, "bug_counted_twice", counted_twice);
 GRADVERIFY_KERNEL(gradverify::lenet5::Forward, "bug_sign_of_bias", right_forward)
     .workspace([](const gradverify::Problem& problem) {
-        return forward_chain().workspace_bytes<gradverify::lenet5::Forward>(problem);
+        return simple_chain().workspace_bytes<gradverify::lenet5::Forward>(problem);
     });
 GRADVERIFY_KERNEL(gradverify::lenet5::Backward, "bug_sign_of_bias", sign_of_bias);

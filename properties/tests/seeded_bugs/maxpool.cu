@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Seeded bugs of maxpool, each a mistake that shipped somewhere. Linked into the tests only;
-// seeded_bugs_test.cpp says which property must kill each, and at which problem.
+// lists.hpp says which property must kill each, and at which problem.
 #include <cuda_runtime.h>
 
 #include "harness/kernel.hpp"
@@ -23,7 +23,7 @@ __device__ bool is_larger(float pixel, float largest) {
 
 template <Bug bug>
 __global__ void pool(const float* x, float* y, int* index, PoolGeometry g) {
-    const long long i = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
+    const long long i = thread_in_grid();
     if (i >= g.outputs()) return;
     const long long plane = i / (g.h.out * g.w.out) * g.h.in * g.w.in;
     const long long h_begin = g.h.begin(i / g.w.out % g.h.out), w_begin = g.w.begin(i % g.w.out);
@@ -55,7 +55,7 @@ void launch(const Forward& call) {
 
 template <bool adds>
 __global__ void scatter(const float* dy, const int* index, float* dx, PoolGeometry g) {
-    const long long i = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
+    const long long i = thread_in_grid();
     if (i >= g.outputs()) return;
     float* const to = &dx[i / (g.h.out * g.w.out) * g.h.in * g.w.in + index[i]];
     if (adds)

@@ -1,64 +1,85 @@
 // SPDX-License-Identifier: Apache-2.0
 // Convolution and its gradients by x and w at their plainest, a thread for each element of the
-// result. Where seeded bugs differ from it is a policy: RightConv, of which a bug replaces members.
+// result. Where seeded bugs differ from it is a policy: a bug replaces members of RightConv.
 #pragma once
 
 #include <cuda_runtime.h>
 
 #include "harness/kernel.hpp"
 #include "kernels/conv/geometry.cuh"
+#include "kernels/element.cuh"
 
 namespace gradverify::plain_conv {
 
 using conv::DeviceAxis;
 using conv::DeviceGeometry;
+using conv::Forward;
+using conv::GradBias;
+using conv::GradInput;
+using conv::GradWeight;
 
+/// The sum that an element of the result is, and where its terms are.
 struct RightConv {
-    /// Of an axis the pixel that an output reads by a tap.
+    float sum = 0.0f;
+    /// What a number is taken for when it is read.
+    template <class T>
+    __device__ static T wide(T number) {
+        return number;
+    }
+    __device__ void begin(float bias) { sum = bias; }
+    __device__ void add(float a, float b) { sum += a * b; }
+    __device__ void store(float& element) const { element = sum; }
+
+    /// The pixel of an axis that an output reads by a tap.
     __device__ static long long pixel(const DeviceAxis& axis, long long out, long long f) {
         return out * axis.stride + f * axis.dilation - axis.padding;
     }
     __device__ static bool inside(const DeviceGeometry& g, long long ih, long long iw) {
         return ih >= 0 && ih < g.h.in && iw >= 0 && iw < g.w.in;
     }
-    /// Of the filters of a group whose first output channel is this.
+    /// Whether an output's sum has the terms of this channel of its group.
+    __device__ static bool is_added(const DeviceGeometry&, long long) { return true; }
+    /// A filter of a group whose first output channel is this.
     __device__ static long long filter(long long first_k, long long k) { return first_k + k; }
     /// Whether an element of dx is written at all.
     __device__ static bool is_written(const DeviceGeometry&, long long, long long) { return true; }
     /// Where an element of an image or of outputs lies.
     __device__ static long long offset(long long element) { return element; }
-    __device__ static void put(float& element, float sum) { element = sum; }
 };
 
-/// Of an axis the output that a pixel reaches by a tap; -1 for none.
+/// The output of an axis that a pixel reaches by a tap; -1 for none.
 __device__ inline long long output_of(const DeviceAxis& axis, long long in, long long f) {
     const long long shifted = in + axis.padding - f * axis.dilation;
     if (shifted < 0 || shifted % axis.stride != 0) return -1;
     return shifted / axis.stride < axis.out ? shifted / axis.stride : -1;
 }
 
-__device__ inline long long thread_in_grid() {
-    return static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
-}
-
-template <class Policy>
-__global__ void forward(const float* x, const float* w, const float* b, float* y,
-                        DeviceGeometry g) {
-    const long long i = thread_in_grid();
-    if (i >= g.n * g.k * g.h.out * g.w.out) return;
+/// The sum of output `i`.
+template <class Policy, class X, class Y>
+__device__ Policy output_sum(const X* x, const X* w, const Y* b, const DeviceGeometry& g,
+                             long long i) {
     const long long ow = i % g.w.out, oh = i / g.w.out % g.h.out;
     const long long k = i / (g.w.out * g.h.out) % g.k, n = i / (g.w.out * g.h.out * g.k);
-    float sum = b[k];
+    Policy sum;
+    sum.begin(Policy::wide(b[k]));
     for (long long c = 0; c < g.group_c; ++c)
-        for (long long fh = 0; fh < g.h.filter; ++fh)
+        for (long long fh = 0; fh < g.h.filter && Policy::is_added(g, c); ++fh)
             for (long long fw = 0; fw < g.w.filter; ++fw) {
                 const long long ih = Policy::pixel(g.h, oh, fh), iw = Policy::pixel(g.w, ow, fw);
                 if (!Policy::inside(g, ih, iw)) continue;
                 const long long x_c = k / g.group_k * g.group_c + c;
-                sum += x[Policy::offset(((n * g.c + x_c) * g.h.in + ih) * g.w.in + iw)] *
-                       w[((k * g.group_c + c) * g.h.filter + fh) * g.w.filter + fw];
+                sum.add(
+                    Policy::wide(x[Policy::offset(((n * g.c + x_c) * g.h.in + ih) * g.w.in + iw)]),
+                    Policy::wide(w[((k * g.group_c + c) * g.h.filter + fh) * g.w.filter + fw]));
             }
-    Policy::put(y[Policy::offset(i)], sum);
+    return sum;
+}
+
+template <class Policy, class X, class Y>
+__global__ void forward(const X* x, const X* w, const Y* b, Y* y, DeviceGeometry g) {
+    const long long i = thread_in_grid();
+    if (i >= g.n * g.k * g.h.out * g.w.out) return;
+    output_sum<Policy>(x, w, b, g, i).store(y[Policy::offset(i)]);
 }
 
 template <class Policy>
@@ -69,64 +90,62 @@ __global__ void grad_input(const float* dy, const float* w, float* dx, DeviceGeo
     const long long c = i / (g.w.in * g.h.in) % g.c, n = i / (g.w.in * g.h.in * g.c);
     if (!Policy::is_written(g, ih, iw)) return;
     const long long first_k = c / g.group_c * g.group_k;
-    float sum = 0.0f;
+    Policy sum;
     for (long long fh = 0; fh < g.h.filter; ++fh)
         for (long long fw = 0; fw < g.w.filter; ++fw) {
             const long long oh = output_of(g.h, ih, fh), ow = output_of(g.w, iw, fw);
             if (oh < 0 || ow < 0) continue;
             for (long long k = 0; k < g.group_k; ++k) {
                 const long long y_k = first_k + k, w_k = Policy::filter(first_k, k);
-                sum += dy[Policy::offset(((n * g.k + y_k) * g.h.out + oh) * g.w.out + ow)] *
-                       w[((w_k * g.group_c + c % g.group_c) * g.h.filter + fh) * g.w.filter + fw];
+                sum.add(dy[Policy::offset(((n * g.k + y_k) * g.h.out + oh) * g.w.out + ow)],
+                        w[((w_k * g.group_c + c % g.group_c) * g.h.filter + fh) * g.w.filter + fw]);
             }
         }
-    Policy::put(dx[Policy::offset(i)], sum);
+    sum.store(dx[Policy::offset(i)]);
 }
 
-template <class Policy>
-__global__ void grad_weight(const float* dy, const float* x, float* dw, DeviceGeometry g) {
+template <class Policy, class Dy, class X, class Dw>
+__global__ void grad_weight(const Dy* dy, const X* x, Dw* dw, DeviceGeometry g) {
     const long long i = thread_in_grid();
     if (i >= g.k * g.group_c * g.h.filter * g.w.filter) return;
     const long long fw = i % g.w.filter, fh = i / g.w.filter % g.h.filter;
     const long long c = i / (g.w.filter * g.h.filter) % g.group_c;
     const long long k = i / (g.w.filter * g.h.filter * g.group_c);
     const long long x_c = k / g.group_k * g.group_c + c;
-    float sum = 0.0f;
+    Policy sum;
     for (long long n = 0; n < g.n; ++n)
         for (long long oh = 0; oh < g.h.out; ++oh)
             for (long long ow = 0; ow < g.w.out; ++ow) {
                 const long long ih = Policy::pixel(g.h, oh, fh), iw = Policy::pixel(g.w, ow, fw);
                 if (!Policy::inside(g, ih, iw)) continue;
-                sum += dy[Policy::offset(((n * g.k + k) * g.h.out + oh) * g.w.out + ow)] *
-                       x[Policy::offset(((n * g.c + x_c) * g.h.in + ih) * g.w.in + iw)];
+                sum.add(
+                    Policy::wide(dy[Policy::offset(((n * g.k + k) * g.h.out + oh) * g.w.out + ow)]),
+                    Policy::wide(x[Policy::offset(((n * g.c + x_c) * g.h.in + ih) * g.w.in + iw)]));
             }
-    Policy::put(dw[i], sum);
+    sum.store(dw[i]);
 }
 
-inline unsigned blocks_of(long long threads) {
-    return static_cast<unsigned>((threads + 127) / 128);
-}
-
-template <class Policy>
-void launch_forward(const conv::Forward& call) {
+/// Launchers: the types are those of the tensors.
+template <class Policy, class X = float, class Y = X>
+void launch_forward(const Forward& call) {
     if (call.y.elements() == 0) return;
-    forward<Policy><<<blocks_of(call.y.elements()), 128, 0, call.launch.stream>>>(
-        call.x.as<const float>(), call.w.as<const float>(), call.b.as<const float>(),
-        call.y.as<float>(), conv::device_geometry(call.problem, call.y));
+    forward<Policy><<<blocks_of(call.y.elements(), 128), 128, 0, call.launch.stream>>>(
+        call.x.as<const X>(), call.w.as<const X>(), call.b.as<const Y>(), call.y.as<Y>(),
+        conv::device_geometry(call.problem, call.y));
 }
 
 template <class Policy>
-void launch_grad_input(const conv::GradInput& call) {
+void launch_grad_input(const GradInput& call) {
     if (call.dx.elements() == 0) return;
-    grad_input<Policy><<<blocks_of(call.dx.elements()), 128, 0, call.launch.stream>>>(
+    grad_input<Policy><<<blocks_of(call.dx.elements(), 128), 128, 0, call.launch.stream>>>(
         call.dy.as<const float>(), call.w.as<const float>(), call.dx.as<float>(),
         conv::device_geometry(call.problem, call.dy));
 }
 
-template <class Policy>
-void launch_grad_weight(const conv::GradWeight& call) {
-    grad_weight<Policy><<<blocks_of(call.dw.elements()), 128, 0, call.launch.stream>>>(
-        call.dy.as<const float>(), call.x.as<const float>(), call.dw.as<float>(),
+template <class Policy, class Dy = float, class X = Dy, class Dw = X>
+void launch_grad_weight(const GradWeight& call) {
+    grad_weight<Policy><<<blocks_of(call.dw.elements(), 128), 128, 0, call.launch.stream>>>(
+        call.dy.as<const Dy>(), call.x.as<const X>(), call.dw.as<Dw>(),
         conv::device_geometry(call.problem, call.dy));
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Seeded bugs of kernels that copy a tensor into another layout. Linked into the tests only;
-// conv_layouts_test.cpp says which property must kill each, and at which problem.
+// lists.hpp says which property must kill each, and at which problem.
 #include "kernels/relayout/naive.cuh"
 #include "reference/relayout.hpp"
 

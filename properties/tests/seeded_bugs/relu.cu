@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Seeded bugs of relu, each a mistake that shipped somewhere. Linked into the tests only;
-// seeded_bugs_test.cpp says which property must kill each, and at which problem.
+// Seeded bugs of relu, each a mistake that shipped somewhere. Linked into the tests only; lists.hpp
+// says which property must kill each, and at which problem.
 #include <cuda_runtime.h>
 
 #include "harness/kernel.hpp"
+#include "kernels/grids.cuh"
 #include "reference/relu.hpp"
 
 namespace {
 
 using gradverify::relu::Forward;
 using gradverify::relu::GradInput;
-
-int blocks_of(std::int64_t threads) { return static_cast<int>((threads + 127) / 128); }
 
 __global__ void copy(const float* from, float* to, int n) {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -26,10 +25,10 @@ __global__ void clear_where_negative(const float* x, float* dx, int n) {
 // A11: the second pass reads x, which is dy by now where dx lies in its place.
 void two_passes(const GradInput& call) {
     const int n = static_cast<int>(call.n);
-    copy<<<blocks_of(n), 128, 0, call.launch.stream>>>(call.dy.as<const float>(),
-                                                       call.dx.as<float>(), n);
-    clear_where_negative<<<blocks_of(n), 128, 0, call.launch.stream>>>(call.x.as<const float>(),
-                                                                       call.dx.as<float>(), n);
+    copy<<<blocks_of(n, 128), 128, 0, call.launch.stream>>>(call.dy.as<const float>(),
+                                                            call.dx.as<float>(), n);
+    clear_where_negative<<<blocks_of(n, 128), 128, 0, call.launch.stream>>>(
+        call.x.as<const float>(), call.dx.as<float>(), n);
 }
 
 // Lets the cotangent pass at zero, where the forward pass has cut off.
@@ -39,7 +38,7 @@ __global__ void mask_from_zero(const float* dy, const float* x, float* dx, int n
 }
 
 void launch_mask_from_zero(const GradInput& call) {
-    mask_from_zero<<<blocks_of(call.n), 128, 0, call.launch.stream>>>(
+    mask_from_zero<<<blocks_of(call.n, 128), 128, 0, call.launch.stream>>>(
         call.dy.as<const float>(), call.x.as<const float>(), call.dx.as<float>(),
         static_cast<int>(call.n));
 }
@@ -60,7 +59,7 @@ __global__ void four_each(const float4* x, float4* y, int quarters) {
 }
 
 void launch_maximum(const Forward& call) {
-    maximum<<<blocks_of(call.n), 128, 0, call.launch.stream>>>(
+    maximum<<<blocks_of(call.n, 128), 128, 0, call.launch.stream>>>(
         call.x.as<const float>(), call.y.as<float>(), static_cast<int>(call.n));
 }
 
@@ -70,11 +69,11 @@ void float4_by_length(const Forward& call) {
     const auto* x = call.x.as<const float>();
     auto* const y = call.y.as<float>();
     if (n % 4 == 0)
-        four_each<<<blocks_of(n / 4), 128, 0, call.launch.stream>>>(
+        four_each<<<blocks_of(n / 4, 128), 128, 0, call.launch.stream>>>(
             reinterpret_cast<const float4*>(x), reinterpret_cast<float4*>(y), n / 4);
     else {
-        copy<<<blocks_of(n), 128, 0, call.launch.stream>>>(x, y, n);
-        clear_where_negative<<<blocks_of(n), 128, 0, call.launch.stream>>>(x, y, n);
+        copy<<<blocks_of(n, 128), 128, 0, call.launch.stream>>>(x, y, n);
+        clear_where_negative<<<blocks_of(n, 128), 128, 0, call.launch.stream>>>(x, y, n);
     }
 }
 

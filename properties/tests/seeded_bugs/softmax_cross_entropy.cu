@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Seeded bugs of softmax_cross_entropy, each a mistake that shipped somewhere. Linked into the
-// tests only; list.hpp says which property must kill each, and at which problem.
+// tests only; lists.hpp says which property must kill each, and at which problem.
 #include <cuda_runtime.h>
 
 #include "harness/kernel.hpp"

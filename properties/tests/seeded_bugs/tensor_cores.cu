@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Seeded bugs of tensor cores: tiles whose edges are not watched, and sums and factors of fewer
-// digits than the kernel declares. Linked into the tests only; tensor_cores_test.cpp says which
-// property must kill each, and at which problem.
+// digits than the kernel declares. Linked into the tests only; lists.hpp says which property must
+// kill each, and at which problem.
 #include <cstdint>
 
 #include "kernels/conv/tensor_core.cuh"
@@ -10,115 +10,100 @@
 namespace {
 
 using namespace gradverify;
-using conv::declare_tensor_core;
+using namespace gradverify::conv;
 using tensor_core::SmallTile;
 
-// Floats, of which a step along the depth takes 16.
-using Pixels = conv::Window<float, true>;
-using Filter = conv::FilterByFeature<float>;
-using ToPixels = conv::ToPixels<float>;
-
-/// The forward pass as it should be, of which each bug changes a part.
+/// The forward pass as it should be; each bug changes a part of it.
+template <class T>
 struct Parts {
-    conv::TensorCoreGeometry geometry;
-    Pixels pixels;
-    Filter filter;
-    ToPixels y;
+    TensorCoreGeometry geometry;
+    Window<T, true> pixels;
+    FilterByFeature<T> filter;
+    ToPixels<T> y;
     tensor_core::TileGrid grid;
 
-    explicit Parts(const conv::Forward& call)
+    explicit Parts(const Forward& call)
         : geometry(call.problem, call.x, call.y),
-          pixels(geometry.window<float, true>(call.x)),
-          filter{conv::layout_of<const float>(call.w), geometry.group_features, pixels.taps,
-                 conv::has_chunks<float>(call.w, geometry.group_image)},
-          y{conv::layout_of<float>(call.y), geometry.over_features(), call.b.as<const float>(),
-            geometry.group_features, conv::has_chunks<float>(call.y, geometry.group_features)},
-          grid(tensor_core::tile_grid<SmallTile, float>(geometry.feature_positions,
-                                                        geometry.group_features, pixels.taps.count,
-                                                        geometry.groups, 1)) {}
+          pixels(geometry.window<T, true>(call.x)),
+          filter{strided<const T>(call.w), geometry.group_features, pixels.taps,
+                 has_chunks<T>(call.w, geometry.group_image)},
+          y{strided<T>(call.y), geometry.over_features(), call.b.as<const T>(),
+            geometry.group_features, has_chunks<T>(call.y, geometry.group_features)},
+          grid(tensor_core::tile_grid<SmallTile, T>(geometry.feature_positions,
+                                                    geometry.group_features, pixels.taps.count,
+                                                    geometry.groups, 1)) {}
     template <class Output>
-    void launch(const conv::Forward& call, const Output& output) const {
+    void launch(const Forward& call, const Output& output) const {
         tensor_core::launch_tiles<SmallTile>(pixels, filter, output, grid, call.launch.stream);
     }
 };
 
 // Right: what the bugs are changes of.
-void right(const conv::Forward& call) {
-    const Parts parts(call);
+void right(const Forward& call) {
+    const Parts<float> parts(call);
     parts.launch(call, parts.y);
 }
 
 // What is left of the depth after whole steps is forgotten, where there is one.
-void tail_of_depth_dropped(const conv::Forward& call) {
-    Parts parts(call);
+void tail_of_depth_dropped(const Forward& call) {
+    Parts<float> parts(call);
     const auto whole = static_cast<int>(parts.grid.depth / tensor_core::step_depth<float>);
     if (whole > 0) parts.grid.steps = parts.grid.steps_of_split = whole;
     parts.launch(call, parts.y);
 }
 
 // The depth is taken for whole steps, in which the taps begin again.
-void tail_of_depth_unmasked(const conv::Forward& call) {
-    Parts parts(call);
+void tail_of_depth_unmasked(const Forward& call) {
+    Parts<float> parts(call);
     const long long padded = (parts.pixels.taps.count + 15) / 16 * 16;
     parts.pixels.taps.count = parts.filter.taps.count = padded;
     parts.launch(call, parts.y);
 }
 
 // Every group reads the filters of the first.
-struct FiltersOfFirstGroup : Filter {
+struct FiltersOfFirstGroup : FilterByFeature<float> {
     __device__ const float* data_of(long long) const { return tensor.data; }
 };
-void group_offset_forgotten(const conv::Forward& call) {
-    const Parts parts(call);
+void group_offset_forgotten(const Forward& call) {
+    const Parts<float> parts(call);
     tensor_core::launch_tiles<SmallTile>(parts.pixels, FiltersOfFirstGroup{parts.filter}, parts.y,
                                          parts.grid, call.launch.stream);
 }
 
 // A tile's last columns are stored whether the output has them or not.
-struct AllColumns : ToPixels {
-    __device__ void store(const conv::Row& row, long long, long long, long long first,
+struct AllColumns : ToPixels<float> {
+    __device__ void store(const Row& row, long long, long long, long long first,
                           const float* sums) const {
         if (!row.is_there || first >= channels) return;
         for (int i = 0; i < 8; ++i)
             tensor.data[row.offset + (first + i) * tensor.channel] = sums[i];
     }
 };
-void columns_unguarded(const conv::Forward& call) {
-    const Parts parts(call);
+void columns_unguarded(const Forward& call) {
+    const Parts<float> parts(call);
     parts.launch(call, AllColumns{parts.y});
 }
 
 // Sums are kept in half until the bias is added.
-struct SumsInHalf : conv::ToPixels<__half> {
-    __device__ void store(const conv::Row& row, long long split, long long group, long long first,
+struct SumsInHalf : ToPixels<__half> {
+    __device__ void store(const Row& row, long long split, long long group, long long first,
                           const float* sums) const {
         float rounded[8];
         for (int i = 0; i < 8; ++i) rounded[i] = __half2float(__float2half(sums[i]));
-        conv::ToPixels<__half>::store(row, split, group, first, rounded);
+        ToPixels<__half>::store(row, split, group, first, rounded);
     }
 };
-void sums_in_half(const conv::Forward& call) {
-    const conv::TensorCoreGeometry g(call.problem, call.x, call.y);
-    const auto pixels = g.window<__half, true>(call.x);
-    const conv::FilterByFeature<__half> filter{conv::layout_of<const __half>(call.w),
-                                               g.group_features, pixels.taps,
-                                               conv::has_chunks<__half>(call.w, g.group_image)};
-    const SumsInHalf y{{conv::layout_of<__half>(call.y), g.over_features(),
-                        call.b.as<const __half>(), g.group_features, false}};
-    tensor_core::launch_tiles<SmallTile>(
-        pixels, filter, y,
-        tensor_core::tile_grid<SmallTile, __half>(g.feature_positions, g.group_features,
-                                                  pixels.taps.count, g.groups, 1),
-        call.launch.stream);
+void sums_in_half(const Forward& call) {
+    const Parts<__half> parts(call);
+    parts.launch(call, SumsInHalf{parts.y});
 }
 
 /// The filter's gradient in parts of 16 pixels, a step each.
 long long splits_of(std::int64_t pixels) { return pixels > 16 ? (pixels + 15) / 16 : 1; }
 std::int64_t workspace_bytes(const Problem& problem) {
-    const conv::Parameters p(problem);
+    const Parameters p(problem);
     std::int64_t elements = p.k * (p.c / p.groups), pixels = p.n;
-    for (int axis = 0; axis < p.rank; ++axis) {
-        const conv::Axis& of = p.axes[static_cast<std::size_t>(axis)];
+    for (const Axis& of : p.spatial()) {
         elements *= of.filter;
         pixels *= of.in + of.padding_left + of.padding_right;  // at least as many as there are
     }
@@ -126,24 +111,23 @@ std::int64_t workspace_bytes(const Problem& problem) {
 }
 
 // The partial sums of the last part are not added.
-void last_part_dropped(const conv::GradWeight& call) {
-    const conv::TensorCoreGeometry g(call.problem, call.x, call.dy);
+void last_part_dropped(const GradWeight& call) {
+    const TensorCoreGeometry g(call.problem, call.x, call.dy);
     const long long splits = splits_of(g.feature_positions);
-    const conv::ByChannel<float, conv::Positions> features{
-        conv::layout_of<const float>(call.dy), g.over_features(), g.group_features,
-        g.group_features * call.dy.stride(1), false};
+    const ByChannel<float, Positions> features{strided<const float>(call.dy), g.over_features(),
+                                               g.group_features,
+                                               g.group_features * call.dy.stride(1), false};
     const auto pixels = g.window<float, false>(call.x);
-    const conv::ToPartialSums sums{static_cast<float*>(call.launch.workspace), g.group_features,
-                                   pixels.taps.count, g.groups};
+    const ToPartialSums sums{static_cast<float*>(call.launch.workspace), g.group_features,
+                             pixels.taps.count, g.groups};
     tensor_core::launch_tiles<SmallTile>(
         features, pixels, sums,
         tensor_core::tile_grid<SmallTile, float>(g.group_features, pixels.taps.count,
                                                  g.feature_positions, g.groups, splits),
         call.launch.stream);
     const long long elements = call.dw.elements(), added = splits > 1 ? splits - 1 : 1;
-    conv::add_partial_sums<float>
-        <<<static_cast<unsigned>((elements + 63) / 64), 64, 0, call.launch.stream>>>(
-            sums.sums, conv::layout_of<float>(call.dw), pixels.taps, elements, added);
+    add_partial_sums<float><<<blocks_of(elements, 64), 64, 0, call.launch.stream>>>(
+        sums.sums, strided<float>(call.dw), pixels.taps, elements, added);
 }
 
 // Fully connected, with its factors cut as tensor cores cut them, or more. No tensor cores: what a
@@ -159,7 +143,7 @@ struct ToBfloat16 {
 template <class Cut>
 __global__ void connect(const float* x, const float* w, const float* b, float* y, long long n,
                         long long c, long long k, long long terms) {
-    const long long i = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
+    const long long i = thread_in_grid();
     if (i >= n * k) return;
     float sum = b[i % k];
     for (long long j = 0; j < terms; ++j)
@@ -168,15 +152,14 @@ __global__ void connect(const float* x, const float* w, const float* b, float* y
 }
 template <class Cut, int dropped>
 void launch_connect(const fc::Forward& call) {
-    const auto blocks = static_cast<unsigned>((call.n * call.k + 63) / 64);
-    connect<Cut><<<blocks, 64, 0, call.launch.stream>>>(
+    connect<Cut><<<blocks_of(call.n * call.k, 64), 64, 0, call.launch.stream>>>(
         call.x.as<const float>(), call.w.as<const float>(), call.b.as<const float>(),
         call.y.as<float>(), call.n, call.c, call.k, call.c > 1 ? call.c - dropped : call.c);
 }
 template <class Cut>
 __global__ void correlate(const float* dy, const float* x, float* dw, long long n, long long c,
                           long long k) {
-    const long long i = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
+    const long long i = thread_in_grid();
     if (i >= k * c) return;
     float sum = 0.0f;
     for (long long j = 0; j < n; ++j) sum += Cut::of(dy[j * k + i / c]) * Cut::of(x[j * c + i % c]);
@@ -184,48 +167,44 @@ __global__ void correlate(const float* dy, const float* x, float* dw, long long 
 }
 template <class Cut>
 void launch_correlate(const fc::GradWeight& call) {
-    const auto blocks = static_cast<unsigned>((call.k * call.c + 63) / 64);
-    correlate<Cut>
-        <<<blocks, 64, 0, call.launch.stream>>>(call.dy.as<const float>(), call.x.as<const float>(),
-                                                call.dw.as<float>(), call.n, call.c, call.k);
+    correlate<Cut><<<blocks_of(call.k * call.c, 64), 64, 0, call.launch.stream>>>(
+        call.dy.as<const float>(), call.x.as<const float>(), call.dw.as<float>(), call.n, call.c,
+        call.k);
 }
 
+template <class T>
 void declare_small(KernelDeclaration& kernel) {
-    kernel.with(declare_tensor_core<float>).blocks_of({SmallTile::threads});
+    kernel.with(declare_tensor_core<T>).blocks_of({SmallTile::threads});
 }
 
 }  // namespace
 
-GRADVERIFY_KERNEL(gradverify::conv::Forward, "right_small_tiles", right).with(declare_small);
-GRADVERIFY_KERNEL(gradverify::conv::Forward, "bug_tail_of_depth_dropped", tail_of_depth_dropped)
-    .with(declare_small);
-GRADVERIFY_KERNEL(gradverify::conv::Forward, "bug_tail_of_depth_unmasked", tail_of_depth_unmasked)
-    .with(declare_small);
-GRADVERIFY_KERNEL(gradverify::conv::Forward, "bug_group_offset_forgotten", group_offset_forgotten)
-    .with(declare_small);
-GRADVERIFY_KERNEL(gradverify::conv::Forward, "bug_columns_unguarded", columns_unguarded)
-    .with(declare_small);
-GRADVERIFY_KERNEL(gradverify::conv::Forward, "bug_tensor_core_sums_in_half", sums_in_half)
-    .with(declare_tensor_core<__half>)
-    .blocks_of({SmallTile::threads});
-GRADVERIFY_KERNEL(gradverify::conv::GradWeight, "bug_last_part_dropped", last_part_dropped)
-    .with(declare_small)
+GRADVERIFY_KERNEL(Forward, "right_small_tiles", right).with(declare_small<float>);
+GRADVERIFY_KERNEL(Forward, "bug_tail_of_depth_dropped", tail_of_depth_dropped)
+    .with(declare_small<float>);
+GRADVERIFY_KERNEL(Forward, "bug_tail_of_depth_unmasked", tail_of_depth_unmasked)
+    .with(declare_small<float>);
+GRADVERIFY_KERNEL(Forward, "bug_group_offset_forgotten", group_offset_forgotten)
+    .with(declare_small<float>);
+GRADVERIFY_KERNEL(Forward, "bug_columns_unguarded", columns_unguarded).with(declare_small<float>);
+GRADVERIFY_KERNEL(Forward, "bug_tensor_core_sums_in_half", sums_in_half)
+    .with(declare_small<__half>);
+GRADVERIFY_KERNEL(GradWeight, "bug_last_part_dropped", last_part_dropped)
+    .with(declare_small<float>)
     .spatial_axes(2, 2)
-    .where("stride", gradverify::equals(1))
-    .where("padding", gradverify::equals(0))
-    .where("dilation", gradverify::equals(1))
-    .where("groups", gradverify::equals(1))
+    .where("stride", equals(1))
+    .where("padding", equals(0))
+    .where("dilation", equals(1))
+    .where("groups", equals(1))
     .workspace(workspace_bytes);
 
-GRADVERIFY_KERNEL(gradverify::fc::Forward, "right_tf32", launch_connect<ToTf32, 0>)
+GRADVERIFY_KERNEL(fc::Forward, "right_tf32", launch_connect<ToTf32, 0>).on_tensor_cores();
+GRADVERIFY_KERNEL(fc::Forward, "bug_undeclared_tf32", launch_connect<ToTf32, 0>);
+GRADVERIFY_KERNEL(fc::Forward, "bug_tf32_drops_a_term", launch_connect<ToTf32, 1>)
     .on_tensor_cores();
-GRADVERIFY_KERNEL(gradverify::fc::Forward, "bug_undeclared_tf32", launch_connect<ToTf32, 0>);
-GRADVERIFY_KERNEL(gradverify::fc::Forward, "bug_tf32_drops_a_term", launch_connect<ToTf32, 1>)
+GRADVERIFY_KERNEL(fc::Forward, "bug_tf32_by_bfloat16", launch_connect<ToBfloat16, 0>)
     .on_tensor_cores();
-GRADVERIFY_KERNEL(gradverify::fc::Forward, "bug_tf32_by_bfloat16", launch_connect<ToBfloat16, 0>)
-    .on_tensor_cores();
-GRADVERIFY_KERNEL(gradverify::fc::GradWeight, "right_tf32", launch_correlate<ToTf32>)
-    .on_tensor_cores();
-GRADVERIFY_KERNEL(gradverify::fc::GradWeight, "bug_undeclared_tf32", launch_correlate<ToTf32>);
-GRADVERIFY_KERNEL(gradverify::fc::GradWeight, "bug_tf32_by_bfloat16", launch_correlate<ToBfloat16>)
+GRADVERIFY_KERNEL(fc::GradWeight, "right_tf32", launch_correlate<ToTf32>).on_tensor_cores();
+GRADVERIFY_KERNEL(fc::GradWeight, "bug_undeclared_tf32", launch_correlate<ToTf32>);
+GRADVERIFY_KERNEL(fc::GradWeight, "bug_tf32_by_bfloat16", launch_correlate<ToBfloat16>)
     .on_tensor_cores();

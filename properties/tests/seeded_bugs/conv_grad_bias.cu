@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+// Seeded bugs of conv's gradient by the bias: of reductions, of launches and of streams, each a
+// mistake that shipped somewhere. Linked into the tests only; lists.hpp says which property must
+// kill each, and at which problem.
+#include <cuda_runtime.h>
+
+#include "harness/kernel.hpp"
+#include "kernels/conv/geometry.cuh"
+#include "kernels/element.cuh"
+
+namespace {
+
+using gradverify::conv::DeviceGeometry;
+using gradverify::conv::GradBias;
+
+constexpr int threads = 64;
+
+/// What a thread of a channel's block has to add up.
+__device__ float share_of(const float* dy, const DeviceGeometry& g, long long k) {
+    const long long pixels = g.h.out * g.w.out;
+    float sum = 0.0f;
+    for (long long at = threadIdx.x; at < g.n * pixels; at += blockDim.x)
+        sum += dy[(at / pixels * g.k + k) * pixels + at % pixels];
+    return sum;
+}
+
+__global__ void sum_of_channel(const float* dy, float* db, DeviceGeometry g) {
+    if (threadIdx.x > 0) return;
+    float sum = 0.0f;
+    const long long pixels = g.h.out * g.w.out;
+    for (long long at = 0; at < g.n * pixels; ++at)
+        sum += dy[(at / pixels * g.k + blockIdx.x) * pixels + at % pixels];
+    db[blockIdx.x] = sum;
+}
+
+// A07 walks dy once with a running sum, and flushes it into the channel that comes next.
+__global__ void running_sum(const float* dy, float* db, DeviceGeometry g) {
+    if (thread_in_grid() > 0) return;
+    const long long pixels = g.h.out * g.w.out;
+    float sum = 0.0f;
+    for (long long k = 0; k < g.k; ++k) {
+        if (k > 0) {
+            db[k] = sum;
+            sum = 0.0f;
+        }
+        for (long long n = 0; n < g.n; ++n)
+            for (long long i = 0; i < pixels; ++i) sum += dy[(n * g.k + k) * pixels + i];
+    }
+    db[g.k - 1] = sum;
+}
+
+// Loads one element ahead of the sum, behind the last one too. What lies there is multiplied by
+// zero and goes through a maximum, which drops a NaN: no value shows it.
+__global__ void sum_read_ahead(const float* dy, float* db, DeviceGeometry g) {
+    const long long k = thread_in_grid(), pixels = g.h.out * g.w.out;
+    if (k >= g.k) return;
+    float sum = 0.0f;
+    for (long long n = 0; n < g.n && pixels > 0; ++n) {
+        const float* row = dy + (n * g.k + k) * pixels;
+        float next = row[0];
+        for (long long i = 1; i <= pixels; ++i) {
+            sum += next;
+            next = row[i];
+        }
+        sum += fmaxf(0.0f * next, 0.0f);
+    }
+    db[k] = sum;
+}
+
+// A19 loads four pixels at once wherever their number is a multiple of four, also from an address
+// that is not one of sixteen bytes.
+__global__ void sum_by_fours(const float* dy, float* db, DeviceGeometry g) {
+    const long long k = thread_in_grid(), pixels = g.h.out * g.w.out;
+    if (k >= g.k) return;
+    float sum = 0.0f;
+    for (long long n = 0; n < g.n; ++n) {
+        const float* row = dy + (n * g.k + k) * pixels;
+        if (pixels % 4 == 0) {
+            for (long long i = 0; i < pixels / 4; ++i) {
+                const float4 four = reinterpret_cast<const float4*>(row)[i];
+                sum += four.x + four.y + four.z + four.w;
+            }
+        } else {
+            for (long long i = 0; i < pixels; ++i) sum += row[i];
+        }
+    }
+    db[k] = sum;
+}
+
+// A16 adds up a block's sums without the barrier before the last warp: right on most machines.
+__global__ void last_warp(const float* dy, float* db, DeviceGeometry g) {
+    __shared__ float partial[threads];
+    const unsigned i = threadIdx.x;
+    float sum = share_of(dy, g, blockIdx.x);
+    partial[i] = sum;
+    if (i >= 32) return;
+    sum += partial[i + 32];
+    for (int step = 16; step > 0; step /= 2) sum += __shfl_down_sync(0xffffffffu, sum, step);
+    if (i == 0) db[blockIdx.x] = sum;
+}
+
+// Each sample's sum goes to all threads through the scratch, which the next sample's sums overwrite
+// before all have read it.
+__global__ void scratch_used_again(const float* dy, float* db, DeviceGeometry g) {
+    __shared__ float partial[threads];
+    const long long k = blockIdx.x, pixels = g.h.out * g.w.out;
+    const unsigned i = threadIdx.x;
+    float sum = 0.0f;
+    for (long long n = 0; n < g.n; ++n) {
+        partial[i] = 0.0f;
+        for (long long at = i; at < pixels; at += threads)
+            partial[i] += dy[(n * g.k + k) * pixels + at];
+        __syncthreads();
+        for (unsigned half = threads / 2; half > 0; half /= 2) {
+            if (i < half) partial[i] += partial[i + half];
+            __syncthreads();
+        }
+        sum += partial[0];
+    }
+    if (i == threads - 1) db[k] = sum;
+}
+
+// Threads without a pixel leave before they have cleared their place in the scratch.
+__global__ void return_before_barrier(const float* dy, float* db, DeviceGeometry g) {
+    __shared__ float partial[threads];
+    const unsigned i = threadIdx.x;
+    if (i >= g.n * g.h.out * g.w.out) return;
+    partial[i] = share_of(dy, g, blockIdx.x);
+    __syncthreads();
+    if (i != 0) return;
+    float sum = 0.0f;
+    for (const float part : partial) sum += part;
+    db[blockIdx.x] = sum;
+}
+
+// Halves the block until one is left; 96 comes to 3, whose last third is lost.
+__global__ void halve_block(const float* dy, float* db, DeviceGeometry g) {
+    __shared__ float sums[96];
+    const unsigned i = threadIdx.x;
+    sums[i] = share_of(dy, g, blockIdx.x);
+    __syncthreads();
+    for (unsigned half = blockDim.x / 2; half > 0; half /= 2) {
+        if (i < half) sums[i] += sums[i + half];
+        __syncthreads();
+    }
+    if (i == 0) db[blockIdx.x] = sums[0];
+}
+
+__global__ void set_to_zero(float* db, long long k) {
+    if (thread_in_grid() < k) db[thread_in_grid()] = 0.0f;
+}
+
+__global__ void add_channel(const float* dy, float* db, DeviceGeometry g) {
+    const long long k = thread_in_grid(), pixels = g.h.out * g.w.out;
+    if (k >= g.k) return;
+    for (long long at = 0; at < g.n * pixels; ++at)
+        db[k] += dy[(at / pixels * g.k + k) * pixels + at % pixels];
+}
+
+using Kernel = void (*)(const float*, float*, DeviceGeometry);
+
+/// With a thread for each channel.
+template <Kernel kernel>
+void launch_threads(const GradBias& call) {
+    kernel<<<blocks_of(call.problem.k, 128), 128, 0, call.launch.stream>>>(
+        call.dy.as<const float>(), call.db.as<float>(),
+        gradverify::conv::device_geometry(call.problem, call.dy));
+}
+
+/// With a block for each channel.
+template <Kernel kernel>
+void launch_blocks(const GradBias& call) {
+    const int block = call.launch.block_size > 0 ? call.launch.block_size : threads;
+    kernel<<<static_cast<unsigned>(call.problem.k), block, 0, call.launch.stream>>>(
+        call.dy.as<const float>(), call.db.as<float>(),
+        gradverify::conv::device_geometry(call.problem, call.dy));
+}
+
+// Keeps the number of pixels of its first call.
+void launch_cached_geometry(const GradBias& call) {
+    DeviceGeometry g = gradverify::conv::device_geometry(call.problem, call.dy);
+    static const DeviceGeometry first = g;
+    g.h.out = first.h.out;
+    g.w.out = first.w.out;
+    sum_of_channel<<<static_cast<unsigned>(g.k), 1, 0, call.launch.stream>>>(
+        call.dy.as<const float>(), call.db.as<float>(), g);
+}
+
+void launch_on(const GradBias& call, cudaStream_t first, cudaStream_t second) {
+    const unsigned blocks = blocks_of(call.problem.k, 128);
+    set_to_zero<<<blocks, 128, 0, first>>>(call.db.as<float>(), call.problem.k);
+    add_channel<<<blocks, 128, 0, second>>>(
+        call.dy.as<const float>(), call.db.as<float>(),
+        gradverify::conv::device_geometry(call.problem, call.dy));
+}
+
+void launch_first_stage_on_default(const GradBias& call) {
+    launch_on(call, nullptr, call.launch.stream);
+}
+void launch_last_stage_on_default(const GradBias& call) {
+    launch_on(call, call.launch.stream, nullptr);
+}
+void launch_all_on_default(const GradBias& call) { launch_on(call, nullptr, nullptr); }
+
+// The stream waits for the given one, and nothing waits for the stream.
+void launch_and_leave(const GradBias& call) {
+    static const cudaStream_t own = [] {
+        cudaStream_t stream = nullptr;
+        cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
+        return stream;
+    }();
+    cudaEvent_t begun = nullptr;
+    cudaEventCreateWithFlags(&begun, cudaEventDisableTiming);
+    cudaEventRecord(begun, call.launch.stream);
+    cudaStreamWaitEvent(own, begun, 0);
+    cudaEventDestroy(begun);
+    launch_on(call, own, own);
+}
+
+}  // namespace
+
+GRADVERIFY_KERNEL(GradBias, "bug_a07_next_channel", launch_threads<running_sum>)
+    .with(declare_elements<float>);
+GRADVERIFY_KERNEL(GradBias, "bug_cached_geometry", launch_cached_geometry)
+    .with(declare_elements<float>);
+GRADVERIFY_KERNEL(GradBias, "bug_read_ahead", launch_threads<sum_read_ahead>)
+    .with(declare_elements<float>);
+GRADVERIFY_KERNEL(GradBias, "bug_a19_float4", launch_threads<sum_by_fours>)
+    .with(declare_elements<float>);
+GRADVERIFY_KERNEL(GradBias, "bug_a16_last_warp", launch_blocks<last_warp>)
+    .aligned_to(sizeof(float))
+    .costs({.threads_per_output = threads, .barriers_per_thread = 1});
+GRADVERIFY_KERNEL(GradBias, "bug_scratch_used_again", launch_blocks<scratch_used_again>)
+    .aligned_to(sizeof(float))
+    .costs({.threads_per_output = threads, .barriers_per_thread = 7});
+GRADVERIFY_KERNEL(GradBias, "bug_return_before_barrier", launch_blocks<return_before_barrier>)
+    .aligned_to(sizeof(float))
+    .costs({.threads_per_output = threads, .barriers_per_thread = 1});
+GRADVERIFY_KERNEL(GradBias, "bug_halved_block", launch_blocks<halve_block>)
+    .aligned_to(sizeof(float))
+    .blocks_of({64, 96})
+    .costs({.threads_per_output = 96, .barriers_per_thread = 7});
+GRADVERIFY_KERNEL(GradBias, "bug_first_stage_on_default_stream", launch_first_stage_on_default)
+    .aligned_to(sizeof(float));
+GRADVERIFY_KERNEL(GradBias, "bug_last_stage_on_default_stream", launch_last_stage_on_default)
+    .aligned_to(sizeof(float));
+GRADVERIFY_KERNEL(GradBias, "bug_ignores_given_stream", launch_all_on_default)
+    .aligned_to(sizeof(float))
+    .on_given_stream();
+GRADVERIFY_KERNEL(GradBias, "bug_left_on_own_stream", launch_and_leave).aligned_to(sizeof(float));
+// No bug: what ordinary code does, which passes without a declaration.
+GRADVERIFY_KERNEL(GradBias, "right_on_default_stream", launch_all_on_default)
+    .aligned_to(sizeof(float));
