@@ -39,7 +39,7 @@ void global_function(const simt_test::Call& call) {
 struct UnitError : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
-GRADVERIFY_SIMT_TEST_LAUNCHER(GRADVERIFY_SIMT_TEST_NAME) {
+LAUNCHER(GRADVERIFY_SIMT_TEST_NAME) {
     if (call.count == 0) throw UnitError("unit " + std::to_string(GRADVERIFY_SIMT_TEST_FACTOR));
     global_function(call);
 }

@@ -2,6 +2,8 @@
 // Runs a launcher on the CPU device over device memory that holds 0, 1, 2 ...; hands back values.
 #pragma once
 
+#include <doctest/doctest.h>
+
 #include <numeric>
 #include <string>
 #include <vector>
@@ -36,6 +38,14 @@ constexpr gradverify::simt::Order all_orders[] = {
 
 inline bool contains(const std::string& text, const std::string& part) {
     return text.find(part) != std::string::npos;
+}
+
+inline void check_contains(const std::string& text, const std::vector<std::string>& parts) {
+    for (const std::string& part : parts) {
+        CAPTURE(text);
+        CAPTURE(part);
+        CHECK(contains(text, part));
+    }
 }
 
 }  // namespace simt_test

@@ -9,6 +9,7 @@
 
 using gradverify::simt::Order;
 using gradverify::simt::take_error;
+using simt_test::check_contains;
 using simt_test::contains;
 using simt_test::run;
 
@@ -24,15 +25,6 @@ std::string error_of(const std::string& name, int count = 32) {
     CHECK(run("twice_each", 2) == std::vector<float>{0, 2});
     CHECK(take_error() == "");
     return error;
-}
-
-void check_contains(const std::string& text, std::initializer_list<const char*> parts) {
-    for (const char* part : parts) {
-        const std::string wanted = part;
-        CAPTURE(text);
-        CAPTURE(wanted);
-        CHECK(contains(text, wanted));
-    }
 }
 
 }  // namespace
@@ -79,9 +71,8 @@ TEST_CASE("a product of matrices needs a whole warp that asks for one product") 
     CHECK(take_error() == "");
     for (const Order order : simt_test::all_orders) {
         const simt_test::ScheduleScope scope({.threads = order, .seed = 1});
-        for (const char* name :
+        for (const std::string name :
              {"multiply_by_part_of_a_warp", "multiply_without_a_lane", "multiply_in_two_shapes"}) {
-            CAPTURE(std::string(name));
             check_contains(error_of(name, 64), {"mma_sync that not all 32 lanes of a warp reach"});
         }
         check_contains(error_of("multiply_in_a_branch"),
@@ -102,20 +93,21 @@ TEST_CASE("a matrix in memory is aligned to 32 bytes, and its rows to 16") {
 
 TEST_CASE("what only a GPU does is an error that names its line, and the next launch runs") {
     using gradverify::simt::error_is_cuda_only;
-    const auto cuda_only = [](const char* name, std::initializer_list<const char*> parts) {
-        CAPTURE(std::string(name));
-        run(name, 32);
-        CHECK(error_is_cuda_only());
-        check_contains(error_of(name), parts);
-        CHECK(!error_is_cuda_only());
+    const std::pair<const char*, const char*> errors[] = {
+        {"texture_fetch", "served.cu:101: tex1Dfetch: a texture runs on cuda only"},
+        {"texture_object", "served.cu:108: cudaCreateTextureObject: texture objects run on cuda"},
+        {"graph", "served.cu:113: cudaStreamBeginCapture: graphs run on cuda only"},
+        {"launch_in_kernel", "served.cu:131: a launch from within a kernel runs on cuda only"},
+        {"cluster", "served.cu:141: a cluster of blocks runs on cuda only"},
+        {"untyped_kernel", "served.cu:148: a launch of a kernel by way of a `void*` variable runs"},
+        {"inline_ptx", "runtime.cu:105: inline PTX runs on cuda only: \"mov.u32"},
     };
-    cuda_only("texture_fetch", {"served.cu:101: tex1Dfetch: a texture runs on cuda only"});
-    cuda_only("texture_object", {"served.cu:108: cudaCreateTextureObject: texture objects run on"});
-    cuda_only("graph", {"served.cu:113: cudaStreamBeginCapture: graphs run on cuda only"});
-    cuda_only("launch_in_kernel", {"served.cu:131: a launch from within a kernel runs on cuda"});
-    cuda_only("cluster", {"served.cu:141: a cluster of blocks runs on cuda only"});
-    cuda_only("untyped_kernel", {"served.cu:148: ", "`void*` variable runs on cuda only"});
-    cuda_only("inline_ptx", {"runtime.cu:105: inline PTX runs on cuda only", "mov.u32"});
+    for (const auto& [launcher, text] : errors) {
+        run(launcher, 32);
+        CHECK(error_is_cuda_only());
+        check_contains(error_of(launcher), {text});
+        CHECK(!error_is_cuda_only());
+    }
     run("grid_of_zero", 1);
     CHECK(!error_is_cuda_only());
     take_error();

@@ -62,7 +62,7 @@ TEST_CASE("device memory is aligned, poisoned, and ends at an unmapped page") {
     for (const std::size_t bytes : {1, 256, 4096, 100000}) {
         auto* memory = static_cast<char*>(gs::allocate_device(bytes));
         CHECK(reinterpret_cast<std::uintptr_t>(memory) % 256 == 0);
-        // Four equal bytes are NaN. Other sizes had this memory before, and wrote into it.
+        // Four equal bytes are NaN.
         CHECK(memory[0] == '\xff');
         CHECK(memory[bytes - 1] == '\xff');
         std::memset(memory, 1, bytes);

@@ -6,7 +6,7 @@
 #include "harness/simt/simt.hpp"
 
 int main() {
-    struct sigaction action {};
+    struct sigaction action{};
     action.sa_handler = [](int) { _exit(write(STDOUT_FILENO, "handed on", 9) == 9 ? 0 : 3); };
     sigaction(SIGSEGV, &action, nullptr);
     gradverify::simt::turn_faults_into_errors();

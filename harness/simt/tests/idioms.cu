@@ -23,7 +23,7 @@ __global__ void hillis_steele(float* data) {
     }
     data[i] = values[i];
 }
-GRADVERIFY_SIMT_TEST_LAUNCHER(idiom_hillis_steele_scan) { hillis_steele<<<1, 256>>>(call.data); }
+LAUNCHER(idiom_hillis_steele_scan) { hillis_steele<<<1, 256>>>(call.data); }
 
 // A loop that ends when no thread of the block has anything left to do.
 __global__ void relax(float* data) {
@@ -40,23 +40,7 @@ __global__ void relax(float* data) {
     }
     data[i] = values[i];
 }
-GRADVERIFY_SIMT_TEST_LAUNCHER(idiom_syncthreads_or_loop) { relax<<<1, 64>>>(call.data); }
-
-// Warps that produce and warps that consume, taking turns at common barriers.
-__global__ void produce_and_consume(float* data) {
-    __shared__ float buffer[2][32];
-    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-    float sum = 0.0f;
-    for (int round = 0; round < 5; ++round) {
-        if (warp == 0 && round < 4) buffer[round % 2][lane] = data[round * 32 + lane];
-        if (warp == 1 && round > 0) sum += buffer[(round - 1) % 2][31 - lane];
-        __syncthreads();
-    }
-    if (warp == 1) data[lane] = sum;
-}
-GRADVERIFY_SIMT_TEST_LAUNCHER(idiom_producer_and_consumer) {
-    produce_and_consume<<<1, 64>>>(call.data);
-}
+LAUNCHER(idiom_syncthreads_or_loop) { relax<<<1, 64>>>(call.data); }
 
 // One piece of shared memory seen as two types, one after the other.
 __global__ void reinterpret(float* data) {
@@ -72,7 +56,7 @@ __global__ void reinterpret(float* data) {
     __syncthreads();
     data[threadIdx.x] = memory.as_bytes[4 * threadIdx.x] + memory.as_bytes[4 * threadIdx.x + 3];
 }
-GRADVERIFY_SIMT_TEST_LAUNCHER(idiom_shared_union) { reinterpret<<<1, 64>>>(call.data); }
+LAUNCHER(idiom_shared_union) { reinterpret<<<1, 64>>>(call.data); }
 
 // Copies by vector types, and of structures with padding.
 struct Pair {
@@ -92,7 +76,7 @@ __global__ void vectors(float* data) {
     mine.x += static_cast<float>(pair.value) + pair.index;
     reinterpret_cast<float4*>(data)[i] = mine;
 }
-GRADVERIFY_SIMT_TEST_LAUNCHER(idiom_vector_copies) { vectors<<<1, 16>>>(call.data); }
+LAUNCHER(idiom_vector_copies) { vectors<<<1, 16>>>(call.data); }
 
 // Every thread stores the same value, and reads it back at once; blocks overlap in a halo.
 __global__ void same_value(float* data, int count) {
@@ -106,19 +90,7 @@ __global__ void same_value(float* data, int count) {
         if (at >= 0 && at < own) data[at] = 2.0f * at + limit;
     }
 }
-GRADVERIFY_SIMT_TEST_LAUNCHER(idiom_same_value_writes) { same_value<<<4, 32>>>(call.data, 16); }
-
-// Ping-pong between two arrays in global memory, a launch for each step.
-__global__ void smooth(const float* from, float* to, int count) {
-    const int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i >= count) return;
-    to[i] = from[i > 0 ? i - 1 : i] + from[i] + from[i + 1 < count ? i + 1 : i];
-}
-GRADVERIFY_SIMT_TEST_LAUNCHER(idiom_ping_pong) {
-    for (int step = 0; step < 4; ++step) {
-        smooth<<<4, 16>>>(call.data + step % 2 * 64, call.data + (1 - step % 2) * 64, 50);
-    }
-}
+LAUNCHER(idiom_same_value_writes) { same_value<<<4, 32>>>(call.data, 16); }
 
 // Blocks of bytes of a constant size, which compilers expand in place.
 struct Row {
@@ -136,7 +108,7 @@ __global__ void rows_of_bytes(float* data) {
     for (int i = threadIdx.x; i < 64; i += 32)
         data[i] = rows[0].values[i] + rows[1].values[i] + rows[2].values[i] + rows[3].values[i];
 }
-GRADVERIFY_SIMT_TEST_LAUNCHER(idiom_blocks_of_bytes) { rows_of_bytes<<<1, 32>>>(call.data); }
+LAUNCHER(idiom_blocks_of_bytes) { rows_of_bytes<<<1, 32>>>(call.data); }
 
 // The last block to finish adds up what the others have left, behind a fence and a ticket.
 __device__ unsigned tickets = 0;
@@ -172,7 +144,7 @@ __global__ void last_block(const float* data, float* partial, int count) {
         partial[gridDim.x] = total;
     }
 }
-GRADVERIFY_SIMT_TEST_LAUNCHER(idiom_last_block) {
+LAUNCHER(idiom_last_block) {
     float* partial = nullptr;
     cudaMalloc(&partial, 8 * sizeof(float));
     last_block<false><<<7, 64>>>(call.data, partial, 200);
@@ -194,7 +166,7 @@ __global__ void warp_sums(float* data) {
     }
     data[i] = values[i - lane];
 }
-GRADVERIFY_SIMT_TEST_LAUNCHER(idiom_syncwarp_sum) { warp_sums<<<1, 96>>>(call.data); }
+LAUNCHER(idiom_syncwarp_sum) { warp_sums<<<1, 96>>>(call.data); }
 
 // The same with volatile shared memory, and the read kept apart from the write.
 __global__ void volatile_sum(float* data) {
@@ -211,7 +183,7 @@ __global__ void volatile_sum(float* data) {
     }
     data[i] = values[0];
 }
-GRADVERIFY_SIMT_TEST_LAUNCHER(idiom_volatile_with_syncwarp) { volatile_sum<<<1, 32>>>(call.data); }
+LAUNCHER(idiom_volatile_with_syncwarp) { volatile_sum<<<1, 32>>>(call.data); }
 
 // A full mask names lanes that have exited.
 __global__ void full_mask(float* data) {
@@ -219,7 +191,7 @@ __global__ void full_mask(float* data) {
     __syncwarp();
     data[threadIdx.x] = 1.0f;
 }
-GRADVERIFY_SIMT_TEST_LAUNCHER(idiom_full_mask) { full_mask<<<1, 32>>>(call.data); }
+LAUNCHER(idiom_full_mask) { full_mask<<<1, 32>>>(call.data); }
 
 // Shuffles among the lanes that have work; what comes from beyond is discarded.
 __global__ void partial_masks(float* data, int count) {
@@ -234,7 +206,7 @@ __global__ void partial_masks(float* data, int count) {
     const float next = __shfl_down_sync(mask, sum, 1);
     data[i] = i + 1 < unsigned(count) && i % 32 != 31 ? next - sum : sum;
 }
-GRADVERIFY_SIMT_TEST_LAUNCHER(idiom_partial_masks) { partial_masks<<<1, 64>>>(call.data, 41); }
+LAUNCHER(idiom_partial_masks) { partial_masks<<<1, 64>>>(call.data, 41); }
 
 // Atomics aggregated over a warp: one for each distinct key, and one for all that are active.
 __global__ void aggregated(const float* data, int* counts, int count) {
@@ -251,33 +223,13 @@ __global__ void aggregated(const float* data, int* counts, int count) {
     }
 }
 __global__ void from_ints(const int* from, float* to) { to[threadIdx.x] = from[threadIdx.x]; }
-GRADVERIFY_SIMT_TEST_LAUNCHER(idiom_warp_aggregated_atomics) {
+LAUNCHER(idiom_warp_aggregated_atomics) {
     int* counts = nullptr;
     cudaMalloc(&counts, 4 * sizeof(int));
     cudaMemset(counts, 0, 4 * sizeof(int));
     aggregated<<<3, 64>>>(call.data, counts, 150);
     from_ints<<<1, 4>>>(counts, call.data);
     cudaFree(counts);
-}
-
-// Persistent blocks that take their work from an atomic counter.
-__global__ void persistent(float* data, int* next, int count) {
-    __shared__ int item;
-    for (;;) {
-        if (threadIdx.x == 0) item = atomicAdd(next, 1);
-        __syncthreads();
-        const int mine = item;
-        __syncthreads();
-        if (mine >= count) break;
-        data[mine * 8 + threadIdx.x] += 1.0f;
-    }
-}
-GRADVERIFY_SIMT_TEST_LAUNCHER(idiom_persistent_blocks) {
-    int* next = nullptr;
-    cudaMalloc(&next, sizeof(int));
-    cudaMemset(next, 0, sizeof(int));
-    persistent<<<3, 8>>>(call.data, next, 12);
-    cudaFree(next);
 }
 
 // Blocks that hand a running sum on, by flags and fences; each takes its number from a ticket.
@@ -307,7 +259,7 @@ __global__ void look_back(float* data, float* sums, volatile int* flags) {
     __syncthreads();
     data[at] = before;
 }
-GRADVERIFY_SIMT_TEST_LAUNCHER(idiom_flags_between_blocks) {
+LAUNCHER(idiom_flags_between_blocks) {
     float* sums = nullptr;
     int* flags = nullptr;
     cudaMalloc(&sums, 4 * sizeof(float));
@@ -331,7 +283,7 @@ __global__ void locked(float* data) {
         }
     }
 }
-GRADVERIFY_SIMT_TEST_LAUNCHER(idiom_lock) {
+LAUNCHER(idiom_lock) {
     cudaMemset(call.data, 0, sizeof(float));
     locked<<<3, 40>>>(call.data);
 }
@@ -354,4 +306,4 @@ __global__ void warp_to_warp(float* data) {
         data[threadIdx.x] = value;
     }
 }
-GRADVERIFY_SIMT_TEST_LAUNCHER(idiom_flag_between_warps) { warp_to_warp<<<1, 64>>>(call.data); }
+LAUNCHER(idiom_flag_between_warps) { warp_to_warp<<<1, 64>>>(call.data); }

@@ -16,7 +16,7 @@ __global__ void tree_sum(float* data, int count) {
     }
     if (i == 0) data[0] = partial[0];
 }
-GRADVERIFY_SIMT_TEST_LAUNCHER(sum_by_tree) { tree_sum<<<1, call.block>>>(call.data, call.count); }
+LAUNCHER(sum_by_tree) { tree_sum<<<1, call.block>>>(call.data, call.count); }
 
 // The barrier between the store and the first read is forgotten.
 __global__ void neighbour_without_barrier(float* data) {
@@ -25,9 +25,7 @@ __global__ void neighbour_without_barrier(float* data) {
     const int left = threadIdx.x > 0 ? threadIdx.x - 1 : 0;
     data[threadIdx.x] = staged[left];
 }
-GRADVERIFY_SIMT_TEST_LAUNCHER(missing_barrier) {
-    neighbour_without_barrier<<<1, call.count>>>(call.data);
-}
+LAUNCHER(missing_barrier) { neighbour_without_barrier<<<1, call.count>>>(call.data); }
 
 // Threads beyond `count` leave before the barrier, as on hardware since sm_70 they may.
 __global__ void early_exit(float* data, int count) {
@@ -37,9 +35,7 @@ __global__ void early_exit(float* data, int count) {
     __syncthreads();
     data[threadIdx.x] = staged[(threadIdx.x + 1) % count];
 }
-GRADVERIFY_SIMT_TEST_LAUNCHER(rotate_with_early_exit) {
-    early_exit<<<1, call.block>>>(call.data, call.count);
-}
+LAUNCHER(rotate_with_early_exit) { early_exit<<<1, call.block>>>(call.data, call.count); }
 
 // Lanes 20 and up leave; the others still name them in the mask.
 __global__ void exited_lanes(float* data) {
@@ -47,7 +43,7 @@ __global__ void exited_lanes(float* data) {
     const unsigned voted = __ballot_sync(0xffffffff, 1);
     data[threadIdx.x] = __popc(voted);
 }
-GRADVERIFY_SIMT_TEST_LAUNCHER(vote_with_exited_lanes) { exited_lanes<<<1, 32>>>(call.data); }
+LAUNCHER(vote_with_exited_lanes) { exited_lanes<<<1, 32>>>(call.data); }
 
 // Two halves of a warp, each at its own collective.
 __global__ void halves(float* data) {
@@ -57,7 +53,7 @@ __global__ void halves(float* data) {
         data[threadIdx.x] = __shfl_sync(0xffff0000u, int(threadIdx.x), 19);
     }
 }
-GRADVERIFY_SIMT_TEST_LAUNCHER(shuffle_in_halves) { halves<<<1, 32>>>(call.data); }
+LAUNCHER(shuffle_in_halves) { halves<<<1, 32>>>(call.data); }
 
 // Lanes that take a branch add up as one: the count is right however they are grouped.
 __global__ void aggregated(float* data) {
@@ -69,7 +65,7 @@ __global__ void aggregated(float* data) {
         __syncwarp(__activemask());
     }
 }
-GRADVERIFY_SIMT_TEST_LAUNCHER(aggregate_active_lanes) { aggregated<<<1, 96>>>(call.data); }
+LAUNCHER(aggregate_active_lanes) { aggregated<<<1, 96>>>(call.data); }
 
 // Odd lanes vote while even lanes wait at the barrier and the other warp has left.
 __global__ void diverged(float* data) {
@@ -77,7 +73,7 @@ __global__ void diverged(float* data) {
     if (threadIdx.x % 2 == 1) data[threadIdx.x] = __popc(__activemask());
     __syncthreads();
 }
-GRADVERIFY_SIMT_TEST_LAUNCHER(active_beside_a_barrier) { diverged<<<1, 64>>>(call.data); }
+LAUNCHER(active_beside_a_barrier) { diverged<<<1, 64>>>(call.data); }
 
 // Half of the threads wait for a barrier, the others for a warp that never completes.
 #line 100 "barriers.cu"
@@ -88,11 +84,11 @@ __global__ void stuck() {
         __syncwarp();
     }
 }
-GRADVERIFY_SIMT_TEST_LAUNCHER(deadlock) { stuck<<<1, 32>>>(); }
+LAUNCHER(deadlock) { stuck<<<1, 32>>>(); }
 
 __global__ void read_unwritten(float* data) {
     __shared__ float never_written[32];
     extern __shared__ float nor_this[];
     data[threadIdx.x] = threadIdx.x % 2 ? never_written[threadIdx.x] : nor_this[threadIdx.x];
 }
-GRADVERIFY_SIMT_TEST_LAUNCHER(uninitialised_shared) { read_unwritten<<<1, 32, 128>>>(call.data); }
+LAUNCHER(uninitialised_shared) { read_unwritten<<<1, 32, 128>>>(call.data); }

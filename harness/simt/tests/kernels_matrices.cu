@@ -30,9 +30,9 @@ __global__ void multiply(float* data, bool is_half_of_the_warp) {
     if (is_half_of_the_warp) __syncthreads();
     data[threadIdx.x] = sum.x[0];
 }
-GRADVERIFY_SIMT_TEST_LAUNCHER(multiply_by_a_warp) { multiply<<<1, 32>>>(call.data, false); }
-GRADVERIFY_SIMT_TEST_LAUNCHER(multiply_by_part_of_a_warp) { multiply<<<1, 48>>>(call.data, false); }
-GRADVERIFY_SIMT_TEST_LAUNCHER(multiply_in_a_branch) { multiply<<<1, 32>>>(call.data, true); }
+LAUNCHER(multiply_by_a_warp) { multiply<<<1, 32>>>(call.data, false); }
+LAUNCHER(multiply_by_part_of_a_warp) { multiply<<<1, 48>>>(call.data, false); }
+LAUNCHER(multiply_in_a_branch) { multiply<<<1, 32>>>(call.data, true); }
 
 __global__ void multiply_after_exit(float* data) {
     if (threadIdx.x == 5) return;
@@ -44,9 +44,7 @@ __global__ void multiply_after_exit(float* data) {
     wmma::mma_sync(sum, a, b, sum);
     data[threadIdx.x] = sum.x[0];
 }
-GRADVERIFY_SIMT_TEST_LAUNCHER(multiply_without_a_lane) {
-    multiply_after_exit<<<1, 32>>>(call.data);
-}
+LAUNCHER(multiply_without_a_lane) { multiply_after_exit<<<1, 32>>>(call.data); }
 
 __global__ void multiply_two_shapes(float* data) {
     A a;
@@ -66,7 +64,7 @@ __global__ void multiply_two_shapes(float* data) {
         wmma::mma_sync(other, c, d, other);
     data[threadIdx.x] = sum.x[0] + other.x[0];
 }
-GRADVERIFY_SIMT_TEST_LAUNCHER(multiply_in_two_shapes) { multiply_two_shapes<<<1, 32>>>(call.data); }
+LAUNCHER(multiply_in_two_shapes) { multiply_two_shapes<<<1, 32>>>(call.data); }
 
 __global__ void load(float* data, int first, int ldm) {
     A a;
@@ -74,9 +72,9 @@ __global__ void load(float* data, int first, int ldm) {
     wmma::load_matrix_sync(a, data + first, ldm);
     data[threadIdx.x] = a.x[0];
 }
-GRADVERIFY_SIMT_TEST_LAUNCHER(load_aligned) { load<<<1, 32>>>(call.data, 8, 12); }
-GRADVERIFY_SIMT_TEST_LAUNCHER(load_misaligned) { load<<<1, 32>>>(call.data, 4, 12); }
-GRADVERIFY_SIMT_TEST_LAUNCHER(load_misaligned_rows) { load<<<1, 32>>>(call.data, 8, 10); }
+LAUNCHER(load_aligned) { load<<<1, 32>>>(call.data, 8, 12); }
+LAUNCHER(load_misaligned) { load<<<1, 32>>>(call.data, 4, 12); }
+LAUNCHER(load_misaligned_rows) { load<<<1, 32>>>(call.data, 8, 10); }
 
 __global__ void store(float* data, int first) {
     Sum sum;
@@ -84,4 +82,4 @@ __global__ void store(float* data, int first) {
 #line 261 "matrices.cu"
     wmma::store_matrix_sync(data + first, sum, 16, wmma::mem_row_major);
 }
-GRADVERIFY_SIMT_TEST_LAUNCHER(store_misaligned) { store<<<1, 32>>>(call.data, 4); }
+LAUNCHER(store_misaligned) { store<<<1, 32>>>(call.data, 4); }

@@ -12,15 +12,15 @@ __global__ void fetch(float* data, cudaTextureObject_t texture) {
 #line 101 "served.cu"
     data[threadIdx.x] = tex1Dfetch<float>(texture, int(threadIdx.x));
 }
-GRADVERIFY_SIMT_TEST_LAUNCHER(texture_fetch) { fetch<<<1, 32>>>(call.data, 0); }
-GRADVERIFY_SIMT_TEST_LAUNCHER(texture_object) {
+LAUNCHER(texture_fetch) { fetch<<<1, 32>>>(call.data, 0); }
+LAUNCHER(texture_object) {
     cudaTextureObject_t texture = 0;
     cudaResourceDesc resource = {};
     cudaTextureDesc description = {};
 #line 108 "served.cu"
     cudaCreateTextureObject(&texture, &resource, &description, nullptr);
 }
-GRADVERIFY_SIMT_TEST_LAUNCHER(graph) {
+LAUNCHER(graph) {
     cudaStream_t stream;
     cudaStreamCreate(&stream);
 #line 113 "served.cu"
@@ -29,14 +29,14 @@ GRADVERIFY_SIMT_TEST_LAUNCHER(graph) {
 }
 __global__ void child(float* data) { data[0] = 1; }
 #ifdef __NVCC__
-GRADVERIFY_SIMT_TEST_LAUNCHER(launch_in_kernel) { child<<<1, 1>>>(call.data); }
+LAUNCHER(launch_in_kernel) { child<<<1, 1>>>(call.data); }
 #else
 // Without -rdc=true nvcc refuses this.
 __global__ void parent(float* data) {
 #line 131 "served.cu"
     child<<<1, 1>>>(data);
 }
-GRADVERIFY_SIMT_TEST_LAUNCHER(launch_in_kernel) { parent<<<1, 1>>>(call.data); }
+LAUNCHER(launch_in_kernel) { parent<<<1, 1>>>(call.data); }
 #endif
 #ifdef __NVCC__  // which wants compute capability 9.0 for it
 __global__ void in_cluster(float* data) { data[0] = 1; }
@@ -46,8 +46,8 @@ __global__ void in_cluster(float* data) {
     data[0] = float(cg::this_cluster().num_blocks());
 }
 #endif
-GRADVERIFY_SIMT_TEST_LAUNCHER(cluster) { in_cluster<<<1, 1>>>(call.data); }
-GRADVERIFY_SIMT_TEST_LAUNCHER(untyped_kernel) {
+LAUNCHER(cluster) { in_cluster<<<1, 1>>>(call.data); }
+LAUNCHER(untyped_kernel) {
     void* kernel = (void*)child;
     float* data = call.data;
     void* arguments[] = {&data};
@@ -61,15 +61,15 @@ __global__ void grid_sync(float* data, int leaving) {
     cg::this_grid().sync();
     data[0] = 1;
 }
-GRADVERIFY_SIMT_TEST_LAUNCHER(grid_sync_in_plain_launch) { grid_sync<<<2, 32>>>(call.data, 0); }
+LAUNCHER(grid_sync_in_plain_launch) { grid_sync<<<2, 32>>>(call.data, 0); }
 static void launch_cooperatively(const simt_test::Call& call, int blocks, int leaving) {
     float* data = call.data;
     void* arguments[] = {&data, &leaving};
     cudaLaunchCooperativeKernel((void*)grid_sync, blocks, 32, arguments, 0, 0);
 }
-GRADVERIFY_SIMT_TEST_LAUNCHER(grid_too_large) { launch_cooperatively(call, 129, 0); }
-GRADVERIFY_SIMT_TEST_LAUNCHER(grid_that_some_leave) { launch_cooperatively(call, 5, 2); }
-GRADVERIFY_SIMT_TEST_LAUNCHER(grid_that_fits) { launch_cooperatively(call, 128, 0); }
+LAUNCHER(grid_too_large) { launch_cooperatively(call, 129, 0); }
+LAUNCHER(grid_that_some_leave) { launch_cooperatively(call, 5, 2); }
+LAUNCHER(grid_that_fits) { launch_cooperatively(call, 128, 0); }
 // The first of the values is 0.
 __global__ void wait_for_last(float* data) {
     auto* flag = reinterpret_cast<unsigned*>(data);
@@ -77,4 +77,4 @@ __global__ void wait_for_last(float* data) {
     while (atomicAdd(flag, 0u) == 0) __nanosleep(100);
     data[1] = 1;
 }
-GRADVERIFY_SIMT_TEST_LAUNCHER(spin_for_another_block) { wait_for_last<<<2, 1>>>(call.data); }
+LAUNCHER(spin_for_another_block) { wait_for_last<<<2, 1>>>(call.data); }

@@ -33,7 +33,7 @@ __global__ void log_order(float* data) {
     __syncthreads();
     log_entry(data, 7);
 }
-GRADVERIFY_SIMT_TEST_LAUNCHER(order_of_threads) { log_order<<<3, call.block>>>(call.data); }
+LAUNCHER(order_of_threads) { log_order<<<3, call.block>>>(call.data); }
 
 // How often thread 0 looks before thread 1 has set the flag: where a spinning thread gives way.
 __global__ void count_spins(float* data, int* flag) {
@@ -45,14 +45,14 @@ __global__ void count_spins(float* data, int* flag) {
         atomicExch(flag, 1);
     }
 }
-GRADVERIFY_SIMT_TEST_LAUNCHER(spins_of_a_thread) {
+LAUNCHER(spins_of_a_thread) {
     int* flag = reinterpret_cast<int*>(call.data + 1);
     *flag = 0;
     count_spins<<<1, 2>>>(call.data, flag);
 }
 
 __global__ void count_threads(float* data) { atomicAdd(data, 1.0f); }
-GRADVERIFY_SIMT_TEST_LAUNCHER(one_atomic_a_thread) { count_threads<<<1, call.count>>>(call.data); }
+LAUNCHER(one_atomic_a_thread) { count_threads<<<1, call.count>>>(call.data); }
 
 // More live values than there are registers, and of types that want aligned stacks.
 __device__ __noinline__ double mixed(double a, float4 b, int c) {
@@ -82,4 +82,4 @@ __global__ void keep_values(float* data) {
     for (int k = 0; k < 16; ++k) sum += real[k] + whole[k];
     data[i] = float(sum);
 }
-GRADVERIFY_SIMT_TEST_LAUNCHER(values_across_barriers) { keep_values<<<1, call.count>>>(call.data); }
+LAUNCHER(values_across_barriers) { keep_values<<<1, call.count>>>(call.data); }

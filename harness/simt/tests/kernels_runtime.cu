@@ -17,45 +17,41 @@ __global__ void twice(float* data, int count) {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < count) data[i] *= 2.0f;
 }
-GRADVERIFY_SIMT_TEST_LAUNCHER(twice_each) {
-    twice<<<(call.count + 63) / 64, 64>>>(call.data, call.count);
-}
+LAUNCHER(twice_each) { twice<<<(call.count + 63) / 64, 64>>>(call.data, call.count); }
 
 #line 100 "runtime.cu"
 __global__ void check_value(const float* data) { assert(data[threadIdx.x] < 3.0f); }
-GRADVERIFY_SIMT_TEST_LAUNCHER(device_assert) { check_value<<<1, call.count>>>(call.data); }
+LAUNCHER(device_assert) { check_value<<<1, call.count>>>(call.data); }
 
 __global__ void with_ptx(unsigned* out) {
     unsigned lane;
     asm volatile("mov.u32 %0, %%laneid;" : "=r"(lane));
     *out = lane;
 }
-GRADVERIFY_SIMT_TEST_LAUNCHER(inline_ptx) {
-    with_ptx<<<1, 1>>>(reinterpret_cast<unsigned*>(call.data));
-}
+LAUNCHER(inline_ptx) { with_ptx<<<1, 1>>>(reinterpret_cast<unsigned*>(call.data)); }
 
 __global__ void nothing() {}
 __global__ void first_value(float* data) { data[0] = 1; }
-GRADVERIFY_SIMT_TEST_LAUNCHER(block_too_large) { nothing<<<1, 1025>>>(); }
-GRADVERIFY_SIMT_TEST_LAUNCHER(block_too_deep) { nothing<<<1, dim3(1, 1, 65)>>>(); }
-GRADVERIFY_SIMT_TEST_LAUNCHER(grid_of_zero) { nothing<<<0, 32>>>(); }
-GRADVERIFY_SIMT_TEST_LAUNCHER(grid_too_high) { nothing<<<dim3(1, 65536), 32>>>(); }
-GRADVERIFY_SIMT_TEST_LAUNCHER(grid_too_wide) { nothing<<<0x80000000u, 32>>>(); }
+LAUNCHER(block_too_large) { nothing<<<1, 1025>>>(); }
+LAUNCHER(block_too_deep) { nothing<<<1, dim3(1, 1, 65)>>>(); }
+LAUNCHER(grid_of_zero) { nothing<<<0, 32>>>(); }
+LAUNCHER(grid_too_high) { nothing<<<dim3(1, 65536), 32>>>(); }
+LAUNCHER(grid_too_wide) { nothing<<<0x80000000u, 32>>>(); }
 // Equal on both devices with the runtime of CUDA 13.
-GRADVERIFY_SIMT_TEST_LAUNCHER(last_error_after_refusal) {
+LAUNCHER(last_error_after_refusal) {
     nothing<<<1, 1025>>>();
     const cudaError_t peeked = cudaPeekAtLastError(), got = cudaGetLastError();
     if (peeked != cudaErrorInvalidValue || got != peeked || cudaGetLastError() != cudaSuccess) {
         throw std::runtime_error(cudaGetErrorString(got));
     }
 }
-GRADVERIFY_SIMT_TEST_LAUNCHER(too_much_shared) { first_value<<<1, 1, 49153>>>(call.data); }
-GRADVERIFY_SIMT_TEST_LAUNCHER(much_shared_allowed) {
+LAUNCHER(too_much_shared) { first_value<<<1, 1, 49153>>>(call.data); }
+LAUNCHER(much_shared_allowed) {
     CHECK(cudaFuncSetAttribute(first_value, cudaFuncAttributeMaxDynamicSharedMemorySize, 100000));
     first_value<<<1, 1, 100000>>>(call.data);
     CHECK(cudaGetLastError());
 }
-GRADVERIFY_SIMT_TEST_LAUNCHER(too_much_shared_asked) {
+LAUNCHER(too_much_shared_asked) {
     CHECK(cudaFuncSetAttribute(nothing, cudaFuncAttributeMaxDynamicSharedMemorySize, 232449));
 }
-GRADVERIFY_SIMT_TEST_LAUNCHER(throw_from_launcher) { throw std::runtime_error("thrown in a unit"); }
+LAUNCHER(throw_from_launcher) { throw std::runtime_error("thrown in a unit"); }

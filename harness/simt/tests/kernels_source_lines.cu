@@ -7,7 +7,7 @@ static inline __attribute__((always_inline)) void note_inlined() {
     simt_test::note_caller();  // line 7
 }
 
-GRADVERIFY_SIMT_TEST_LAUNCHER(note_two_lines) {
+LAUNCHER(note_two_lines) {
     simt_test::note_caller();  // line 11
     note_inlined();
     // A call that never returns is the last instruction of its function.

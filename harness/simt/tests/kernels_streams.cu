@@ -8,6 +8,12 @@ namespace {
 
 __global__ void first_half(float* data) { data[threadIdx.x] = 1.0f; }
 __global__ void second_half(float* data) { data[threadIdx.x] += 1.0f; }
+void first(const simt_test::Call& call, cudaStream_t stream) {
+    first_half<<<1, call.count, 0, stream>>>(call.data);
+}
+void second(const simt_test::Call& call, cudaStream_t stream) {
+    second_half<<<1, call.count, 0, stream>>>(call.data);
+}
 struct Pair {
     int unused;
     float* data;
@@ -20,7 +26,9 @@ void launch_pack(cudaStream_t stream, Args... args) {
 
 struct OwnStream {
     cudaStream_t stream = nullptr;
-    explicit OwnStream(unsigned flags) { cudaStreamCreateWithFlags(&stream, flags); }
+    explicit OwnStream(unsigned flags = cudaStreamNonBlocking) {
+        cudaStreamCreateWithFlags(&stream, flags);
+    }
     ~OwnStream() { cudaStreamDestroy(stream); }
 };
 
@@ -34,72 +42,72 @@ void after(cudaStream_t second, cudaStream_t first) {
 
 }  // namespace
 
-GRADVERIFY_SIMT_TEST_LAUNCHER(given_alone) {
+LAUNCHER(given_alone) {
     cudaMemsetAsync(call.data, 0, call.count * sizeof(float), call.stream);
-    second_half<<<1, call.count, 0, call.stream>>>(call.data);
+    second(call, call.stream);
 }
-GRADVERIFY_SIMT_TEST_LAUNCHER(default_alone) {
+LAUNCHER(default_alone) {
     cudaMemset(call.data, 0, call.count * sizeof(float));
-    second_half<<<1, call.count>>>(call.data);
+    second(call, nullptr);
 }
-GRADVERIFY_SIMT_TEST_LAUNCHER(no_work) {}
-GRADVERIFY_SIMT_TEST_LAUNCHER(host_copy_then_given) {
+LAUNCHER(no_work) {}
+LAUNCHER(host_copy_then_given) {
     const float zero = 0.0f;
     cudaMemcpy(call.data, &zero, sizeof zero, cudaMemcpyHostToDevice);
-    second_half<<<1, call.count, 0, call.stream>>>(call.data);
+    second(call, call.stream);
 }
-GRADVERIFY_SIMT_TEST_LAUNCHER(default_then_given) {
+LAUNCHER(default_then_given) {
     first_half<<<1, call.count>>>(call.data);
     second_half<<<1, call.count, 0, call.stream>>>(call.data);
 }
-GRADVERIFY_SIMT_TEST_LAUNCHER(memset_then_given) {
+LAUNCHER(memset_then_given) {
     cudaMemset(call.data, 0, call.count * sizeof(float));
-    second_half<<<1, call.count, 0, call.stream>>>(call.data);
+    second(call, call.stream);
 }
-GRADVERIFY_SIMT_TEST_LAUNCHER(copy_on_the_device_then_given) {
+LAUNCHER(copy_on_the_device_then_given) {
     cudaMemcpy(call.data, call.data + 1, sizeof(float), cudaMemcpyDeviceToDevice);
-    second_half<<<1, call.count, 0, call.stream>>>(call.data);
+    second(call, call.stream);
 }
-GRADVERIFY_SIMT_TEST_LAUNCHER(given_then_default) {
-    first_half<<<1, call.count, 0, call.stream>>>(call.data);
-    second_half<<<1, call.count>>>(call.data);
+LAUNCHER(given_then_default) {
+    first(call, call.stream);
+    second(call, nullptr);
 }
-GRADVERIFY_SIMT_TEST_LAUNCHER(default_waited_for_then_given) {
-    first_half<<<1, call.count>>>(call.data);
+LAUNCHER(default_waited_for_then_given) {
+    first(call, nullptr);
     cudaStreamSynchronize(nullptr);
-    second_half<<<1, call.count, 0, call.stream>>>(call.data);
+    second(call, call.stream);
 }
-GRADVERIFY_SIMT_TEST_LAUNCHER(forked_and_joined) {
-    const OwnStream own(cudaStreamNonBlocking);
+LAUNCHER(forked_and_joined) {
+    const OwnStream own;
     after(own.stream, call.stream);
-    first_half<<<1, call.count, 0, own.stream>>>(call.data);
+    first(call, own.stream);
     after(call.stream, own.stream);
-    second_half<<<1, call.count, 0, call.stream>>>(call.data);
+    second(call, call.stream);
 }
-GRADVERIFY_SIMT_TEST_LAUNCHER(forked_and_not_joined) {
-    const OwnStream own(cudaStreamNonBlocking);
+LAUNCHER(forked_and_not_joined) {
+    const OwnStream own;
     after(own.stream, call.stream);
-    first_half<<<1, call.count, 0, own.stream>>>(call.data);
+    first(call, own.stream);
 }
-GRADVERIFY_SIMT_TEST_LAUNCHER(joined_and_not_forked) {
-    const OwnStream own(cudaStreamNonBlocking);
-    first_half<<<1, call.count, 0, own.stream>>>(call.data);
+LAUNCHER(joined_and_not_forked) {
+    const OwnStream own;
+    first(call, own.stream);
     after(call.stream, own.stream);
 }
-GRADVERIFY_SIMT_TEST_LAUNCHER(event_recorded_too_early) {
-    const OwnStream own(cudaStreamNonBlocking);
+LAUNCHER(event_recorded_too_early) {
+    const OwnStream own;
     after(own.stream, call.stream);
     after(call.stream, own.stream);
-    first_half<<<1, call.count, 0, own.stream>>>(call.data);
+    first(call, own.stream);
 }
-GRADVERIFY_SIMT_TEST_LAUNCHER(own_waited_for) {
-    const OwnStream own(cudaStreamNonBlocking);
-    first_half<<<1, call.count, 0, own.stream>>>(call.data);
+LAUNCHER(own_waited_for) {
+    const OwnStream own;
+    first(call, own.stream);
     cudaStreamSynchronize(own.stream);
 }
-GRADVERIFY_SIMT_TEST_LAUNCHER(own_waited_for_by_event) {
-    const OwnStream own(cudaStreamNonBlocking);
-    first_half<<<1, call.count, 0, own.stream>>>(call.data);
+LAUNCHER(own_waited_for_by_event) {
+    const OwnStream own;
+    first(call, own.stream);
     cudaEvent_t done;
     cudaEventCreate(&done);
     cudaEventRecord(done, own.stream);
@@ -107,38 +115,38 @@ GRADVERIFY_SIMT_TEST_LAUNCHER(own_waited_for_by_event) {
     }
     cudaEventDestroy(done);
 }
-GRADVERIFY_SIMT_TEST_LAUNCHER(copy_to_the_host_then_given) {
+LAUNCHER(copy_to_the_host_then_given) {
     float first = 0.0f;
     cudaMemcpy(&first, call.data, sizeof first, cudaMemcpyDeviceToHost);
-    second_half<<<1, call.count, 0, call.stream>>>(call.data);
+    second(call, call.stream);
 }
-GRADVERIFY_SIMT_TEST_LAUNCHER(rows_to_the_host_then_given) {
+LAUNCHER(rows_to_the_host_then_given) {
     float column[2];
     cudaMemcpy2D(column, sizeof(float), call.data, 2 * sizeof(float), sizeof(float), 2,
                  cudaMemcpyDeviceToHost);
-    second_half<<<1, call.count, 0, call.stream>>>(call.data);
+    second(call, call.stream);
 }
-GRADVERIFY_SIMT_TEST_LAUNCHER(memset_waited_for_then_given) {
+LAUNCHER(memset_waited_for_then_given) {
     cudaMemset(call.data, 0, call.count * sizeof(float));
     cudaStreamSynchronize(nullptr);
-    second_half<<<1, call.count, 0, call.stream>>>(call.data);
+    second(call, call.stream);
 }
-GRADVERIFY_SIMT_TEST_LAUNCHER(forked_and_waited_for) {
-    const OwnStream own(cudaStreamNonBlocking);
+LAUNCHER(forked_and_waited_for) {
+    const OwnStream own;
     after(own.stream, call.stream);
-    first_half<<<1, call.count, 0, own.stream>>>(call.data);
+    first(call, own.stream);
     cudaStreamSynchronize(own.stream);
 }
-GRADVERIFY_SIMT_TEST_LAUNCHER(given_waited_for_then_own) {
-    const OwnStream own(cudaStreamNonBlocking);
+LAUNCHER(given_waited_for_then_own) {
+    const OwnStream own;
     cudaStreamSynchronize(call.stream);
     cudaStreamSynchronize(nullptr);
-    first_half<<<1, call.count, 0, own.stream>>>(call.data);
+    first(call, own.stream);
     cudaStreamSynchronize(own.stream);
 }
 // Memory of the launcher's own.
-GRADVERIFY_SIMT_TEST_LAUNCHER(scratch_waited_for) {
-    const OwnStream own(cudaStreamNonBlocking);
+LAUNCHER(scratch_waited_for) {
+    const OwnStream own;
     float* scratch = nullptr;
     const float one = 1.0f;
     cudaMalloc(&scratch, call.count * sizeof(float));
@@ -152,25 +160,25 @@ GRADVERIFY_SIMT_TEST_LAUNCHER(scratch_waited_for) {
                     call.stream);
     cudaFreeAsync(scratch, call.stream);
 }
-GRADVERIFY_SIMT_TEST_LAUNCHER(structure_waited_for) {
-    const OwnStream own(cudaStreamNonBlocking);
+LAUNCHER(structure_waited_for) {
+    const OwnStream own;
     half_of_pair<<<1, call.count, 0, own.stream>>>(Pair{0, call.data});
     cudaStreamSynchronize(own.stream);
 }
-GRADVERIFY_SIMT_TEST_LAUNCHER(pack_waited_for) {
-    const OwnStream own(cudaStreamNonBlocking);
+LAUNCHER(pack_waited_for) {
+    const OwnStream own;
     launch_pack(own.stream, call.data);
     cudaStreamSynchronize(own.stream);
 }
-GRADVERIFY_SIMT_TEST_LAUNCHER(launch_by_pointers_waited_for) {
-    const OwnStream own(cudaStreamNonBlocking);
+LAUNCHER(launch_by_pointers_waited_for) {
+    const OwnStream own;
     float* data = call.data;
     void* args[] = {&data};
     cudaLaunchKernel((void*)first_half, dim3(1), dim3(call.count), args, 0, own.stream);
     cudaStreamSynchronize(own.stream);
 }
-GRADVERIFY_SIMT_TEST_LAUNCHER(launch_ex_waited_for) {
-    const OwnStream own(cudaStreamNonBlocking);
+LAUNCHER(launch_ex_waited_for) {
+    const OwnStream own;
     cudaLaunchConfig_t config = {};
     config.gridDim = dim3(1);
     config.blockDim = dim3(call.count);
@@ -179,20 +187,20 @@ GRADVERIFY_SIMT_TEST_LAUNCHER(launch_ex_waited_for) {
     cudaStreamSynchronize(own.stream);
 }
 // The default stream waits for it, and it for the default stream.
-GRADVERIFY_SIMT_TEST_LAUNCHER(own_blocking) {
+LAUNCHER(own_blocking) {
     const OwnStream own(cudaStreamDefault);
-    first_half<<<1, call.count, 0, own.stream>>>(call.data);
-    second_half<<<1, call.count>>>(call.data);
+    first(call, own.stream);
+    second(call, nullptr);
 }
-GRADVERIFY_SIMT_TEST_LAUNCHER(own_blocking_then_given) {
+LAUNCHER(own_blocking_then_given) {
     const OwnStream own(cudaStreamDefault);
-    first_half<<<1, call.count, 0, own.stream>>>(call.data);
-    second_half<<<1, call.count, 0, call.stream>>>(call.data);
+    first(call, own.stream);
+    second(call, call.stream);
 }
-GRADVERIFY_SIMT_TEST_LAUNCHER(device_waited_for) {
-    const OwnStream own(cudaStreamNonBlocking);
-    first_half<<<1, call.count, 0, own.stream>>>(call.data);
+LAUNCHER(device_waited_for) {
+    const OwnStream own;
+    first(call, own.stream);
     cudaDeviceSynchronize();
-    second_half<<<1, call.count, 0, call.stream>>>(call.data);
+    second(call, call.stream);
 }
-GRADVERIFY_SIMT_TEST_LAUNCHER(no_stream_destroyed) { cudaStreamDestroy(nullptr); }
+LAUNCHER(no_stream_destroyed) { cudaStreamDestroy(nullptr); }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Barriers and parts of warps keep their meaning in any order of threads, and what is missing shows.
-// What CUDA code at large computes is compared in constructs/.
+// Barriers and parts of warps keep their meaning in any order of threads, and what is missing
+// shows. What CUDA code at large computes is compared in constructs/.
 #include <doctest/doctest.h>
 
 #include <cmath>

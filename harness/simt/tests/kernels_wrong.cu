@@ -17,14 +17,14 @@ __global__ void reuse(float* data) {
     __syncthreads();
     data[i] = scratch[i];
 }
-GRADVERIFY_SIMT_TEST_LAUNCHER(scratch_reused_without_barrier) { reuse<<<1, 64>>>(call.data); }
+LAUNCHER(scratch_reused_without_barrier) { reuse<<<1, 64>>>(call.data); }
 
 __global__ void neighbour_block(float* data) {
     const unsigned i = blockIdx.x;
     const float left = i > 0 ? data[i - 1] : 0.0f;  // line: neighbour reads
     data[i] = left + 1.0f;                          // line: neighbour writes
 }
-GRADVERIFY_SIMT_TEST_LAUNCHER(race_between_blocks) { neighbour_block<<<4, 1>>>(call.data); }
+LAUNCHER(race_between_blocks) { neighbour_block<<<4, 1>>>(call.data); }
 
 __global__ void unwritten(float* data) {
     __shared__ float tile[32];
@@ -32,7 +32,7 @@ __global__ void unwritten(float* data) {
     __syncthreads();
     data[threadIdx.x] = tile[threadIdx.x];  // line: unwritten reads
 }
-GRADVERIFY_SIMT_TEST_LAUNCHER(read_of_unwritten_shared) { unwritten<<<1, 32>>>(call.data); }
+LAUNCHER(read_of_unwritten_shared) { unwritten<<<1, 32>>>(call.data); }
 
 __global__ void cleared(float* data) {
     __shared__ float tile[32];
@@ -41,27 +41,27 @@ __global__ void cleared(float* data) {
     if (threadIdx.x == 31) memset(tile, 0, sizeof tile);  // line: cleared at once
     data[threadIdx.x] = tile[threadIdx.x];                // line: cleared reads
 }
-GRADVERIFY_SIMT_TEST_LAUNCHER(cleared_without_barrier) { cleared<<<1, 32>>>(call.data); }
+LAUNCHER(cleared_without_barrier) { cleared<<<1, 32>>>(call.data); }
 
 __global__ void plain_sum(float* data, int count) {
     for (int i = threadIdx.x; i < count; i += blockDim.x) {
         if (i > 0) data[0] += data[i];  // line: plain sum
     }
 }
-GRADVERIFY_SIMT_TEST_LAUNCHER(plain_add_for_atomic) { plain_sum<<<1, 33>>>(call.data, call.count); }
+LAUNCHER(plain_add_for_atomic) { plain_sum<<<1, 33>>>(call.data, call.count); }
 
 __global__ void from_exited(float* data, int count) {
     if (threadIdx.x >= unsigned(count)) return;
     data[threadIdx.x] = __shfl_down_sync(0xffffffffu, data[threadIdx.x], 1);  // line: from exited
 }
-GRADVERIFY_SIMT_TEST_LAUNCHER(shuffle_from_exited_lane) { from_exited<<<1, 32>>>(call.data, 20); }
+LAUNCHER(shuffle_from_exited_lane) { from_exited<<<1, 32>>>(call.data, 20); }
 
 __global__ void absent_lane(float* data) {
     if (threadIdx.x >= 8) return;
     __syncwarp(0x1ffu);  // line: absent lane
     data[threadIdx.x] = 1.0f;
 }
-GRADVERIFY_SIMT_TEST_LAUNCHER(mask_names_absent_lane) { absent_lane<<<1, 32>>>(call.data); }
+LAUNCHER(mask_names_absent_lane) { absent_lane<<<1, 32>>>(call.data); }
 
 __global__ void two_barriers(float* data) {
     if (threadIdx.x < 32) {
@@ -71,18 +71,16 @@ __global__ void two_barriers(float* data) {
         __syncthreads();  // line: second barrier
     }
 }
-GRADVERIFY_SIMT_TEST_LAUNCHER(different_barriers) { two_barriers<<<1, 64>>>(call.data); }
+LAUNCHER(different_barriers) { two_barriers<<<1, 64>>>(call.data); }
 
 __global__ void write_past(float* data, int count) {
     if (threadIdx.x <= unsigned(count)) data[threadIdx.x] = 1.0f;  // line: write past
 }
-GRADVERIFY_SIMT_TEST_LAUNCHER(global_write_past_the_end) {
-    write_past<<<1, 96>>>(call.data, call.count);
-}
+LAUNCHER(global_write_past_the_end) { write_past<<<1, 96>>>(call.data, call.count); }
 __global__ void read_before(float* data) {
     data[threadIdx.x] = data[int(threadIdx.x) - 1];  // line: read before
 }
-GRADVERIFY_SIMT_TEST_LAUNCHER(global_read_before_the_start) { read_before<<<1, 1>>>(call.data); }
+LAUNCHER(global_read_before_the_start) { read_before<<<1, 1>>>(call.data); }
 
 __global__ void shared_write_past(float* data) {
     __shared__ float first[32];
@@ -92,29 +90,23 @@ __global__ void shared_write_past(float* data) {
     __syncthreads();
     data[threadIdx.x] = first[threadIdx.x + (threadIdx.x == 0)] + second[threadIdx.x];
 }
-GRADVERIFY_SIMT_TEST_LAUNCHER(shared_write_past_the_end) {
-    shared_write_past<<<1, 32>>>(call.data);
-}
+LAUNCHER(shared_write_past_the_end) { shared_write_past<<<1, 32>>>(call.data); }
 __global__ void dynamic_read_past(float* data) {
     extern __shared__ float dynamic[];
     dynamic[threadIdx.x] = data[threadIdx.x];
     __syncthreads();
     data[threadIdx.x] = dynamic[threadIdx.x + 1];  // line: dynamic read past
 }
-GRADVERIFY_SIMT_TEST_LAUNCHER(dynamic_read_past_the_end) {
-    dynamic_read_past<<<1, 31, 31 * sizeof(float)>>>(call.data);
-}
+LAUNCHER(dynamic_read_past_the_end) { dynamic_read_past<<<1, 31, 31 * sizeof(float)>>>(call.data); }
 __global__ void next_page(float* data, int count) {
     data[count + 64 + threadIdx.x] = 1.0f;  // line: to unmapped
 }
-GRADVERIFY_SIMT_TEST_LAUNCHER(global_write_to_unmapped) {
-    next_page<<<1, 1>>>(call.data, call.count);
-}
+LAUNCHER(global_write_to_unmapped) { next_page<<<1, 1>>>(call.data, call.count); }
 
 __global__ void from_host(float* data, const float* host) {
     data[threadIdx.x] = host[threadIdx.x];  // line: from host
 }
-GRADVERIFY_SIMT_TEST_LAUNCHER(host_pointer) {
+LAUNCHER(host_pointer) {
     float* host = new float[64];
     for (int i = 0; i < 64; ++i) host[i] = i;
     from_host<<<1, 32>>>(call.data, host);
@@ -132,7 +124,7 @@ __global__ void legacy(float* data) {
     }
     data[i] = lanes[i];
 }
-GRADVERIFY_SIMT_TEST_LAUNCHER(warp_without_syncwarp) { legacy<<<1, 32>>>(call.data); }
+LAUNCHER(warp_without_syncwarp) { legacy<<<1, 32>>>(call.data); }
 
 // The last block reads what the others have not fenced.
 __device__ unsigned tickets;
@@ -149,14 +141,14 @@ __global__ void no_fence(float* data) {
     data[0] = sum;
     tickets = 0;
 }
-GRADVERIFY_SIMT_TEST_LAUNCHER(last_block_without_fence) { no_fence<<<4, 32>>>(call.data); }
+LAUNCHER(last_block_without_fence) { no_fence<<<4, 32>>>(call.data); }
 
 // A plain read of what others update atomically.
 __global__ void mixed(float* data, int* counter) {
     atomicAdd(counter, 1);         // line: mixed updates
     data[threadIdx.x] = *counter;  // line: mixed reads
 }
-GRADVERIFY_SIMT_TEST_LAUNCHER(plain_read_of_an_atomic) {
+LAUNCHER(plain_read_of_an_atomic) {
     mixed<<<1, 32>>>(call.data, reinterpret_cast<int*>(call.data + 64));
 }
 
@@ -169,9 +161,7 @@ __global__ void staged_factors(float* data) {
     wmma::load_matrix_sync(a, staged, 8);  // line: staged loads
     data[threadIdx.x] = a.x[0];
 }
-GRADVERIFY_SIMT_TEST_LAUNCHER(factors_loaded_without_barrier) {
-    staged_factors<<<1, 32>>>(call.data);
-}
+LAUNCHER(factors_loaded_without_barrier) { staged_factors<<<1, 32>>>(call.data); }
 
 // A warp's own sums are read by other lanes than those that stored them.
 __global__ void own_sums(float* data) {
@@ -182,7 +172,7 @@ __global__ void own_sums(float* data) {
     wmma::store_matrix_sync(sums, sum, 16, wmma::mem_row_major);  // line: sums are stored
     data[threadIdx.x] = sums[8 * threadIdx.x + 12 & 255];         // line: sums are read
 }
-GRADVERIFY_SIMT_TEST_LAUNCHER(sums_read_without_syncwarp) { own_sums<<<1, 32>>>(call.data); }
+LAUNCHER(sums_read_without_syncwarp) { own_sums<<<1, 32>>>(call.data); }
 
 __global__ void loads_past(float* data) {
     using namespace nvcuda;
@@ -193,7 +183,7 @@ __global__ void loads_past(float* data) {
     wmma::load_matrix_sync(a, factors, 8);  // line: loads past
     data[threadIdx.x] = a.x[0];
 }
-GRADVERIFY_SIMT_TEST_LAUNCHER(factors_loaded_past_the_end) { loads_past<<<1, 32>>>(call.data); }
+LAUNCHER(factors_loaded_past_the_end) { loads_past<<<1, 32>>>(call.data); }
 
 __global__ void half_loads(float* data) {
     using namespace nvcuda;
@@ -202,11 +192,11 @@ __global__ void half_loads(float* data) {
     wmma::load_matrix_sync(a, data, 8);  // line: half loads
     data[threadIdx.x] = a.x[0];
 }
-GRADVERIFY_SIMT_TEST_LAUNCHER(factors_loaded_by_half_a_warp) { half_loads<<<1, 32>>>(call.data); }
+LAUNCHER(factors_loaded_by_half_a_warp) { half_loads<<<1, 32>>>(call.data); }
 
 // Only pre-emption shows the lost updates in the values.
 __global__ void lost_updates(float* data) { data[0] += 1.0f; }
-GRADVERIFY_SIMT_TEST_LAUNCHER(lost_updates) {
+LAUNCHER(lost_updates) {
     cudaMemset(call.data, 0, sizeof(float));
     lost_updates<<<1, 64>>>(call.data);
 }

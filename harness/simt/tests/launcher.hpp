@@ -25,10 +25,10 @@ std::map<std::string, Launcher>& launchers();
 
 }  // namespace simt_test
 
-#define GRADVERIFY_SIMT_TEST_TEXT(NAME) #NAME
-#define GRADVERIFY_SIMT_TEST_DEFINE(NAME)                                                          \
-    static void NAME(const ::simt_test::Call& call);                                               \
-    [[maybe_unused]] static const bool gradverify_is_added_##NAME =                                \
-        ::simt_test::add_launcher(GRADVERIFY_UNIT_DEVICE, GRADVERIFY_SIMT_TEST_TEXT(NAME), &NAME); \
+#define LAUNCHER_TEXT(NAME) #NAME
+#define LAUNCHER_OF_THAT_NAME(NAME)                                                    \
+    static void NAME(const ::simt_test::Call& call);                                   \
+    [[maybe_unused]] static const bool is_added_##NAME =                               \
+        ::simt_test::add_launcher(GRADVERIFY_UNIT_DEVICE, LAUNCHER_TEXT(NAME), &NAME); \
     static void NAME([[maybe_unused]] const ::simt_test::Call& call)
-#define GRADVERIFY_SIMT_TEST_LAUNCHER(NAME) GRADVERIFY_SIMT_TEST_DEFINE(NAME)
+#define LAUNCHER(NAME) LAUNCHER_OF_THAT_NAME(NAME)

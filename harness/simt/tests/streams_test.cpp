@@ -41,16 +41,16 @@ std::string complaint(const std::string& launcher, CUstream_st* given, bool give
 
 TEST_CASE("work that the given or the default stream orders is accepted") {
     const Stream given;
-    for (const char* launcher :
+    for (const std::string launcher :
          {"given_alone", "no_work", "forked_and_joined", "forked_and_waited_for",
           "given_waited_for_then_own", "scratch_waited_for"}) {
-        CAPTURE(std::string(launcher));
+        CAPTURE(launcher);
         CHECK(complaint(launcher, given.handle) == "");
         CHECK(complaint(launcher, given.handle, true) == "");
         CHECK(complaint(launcher, nullptr) == "");
     }
-    for (const char* launcher : {"default_alone", "own_blocking"}) {
-        CAPTURE(std::string(launcher));
+    for (const std::string launcher : {"default_alone", "own_blocking"}) {
+        CAPTURE(launcher);
         CHECK(complaint(launcher, given.handle) == "");
         CHECK(complaint(launcher, nullptr) == "");
         CHECK(contains(complaint(launcher, given.handle, true),
@@ -60,26 +60,27 @@ TEST_CASE("work that the given or the default stream orders is accepted") {
 
 TEST_CASE("work on the given and on the default stream that nothing orders is told") {
     const Stream given;
-    for (const char* launcher : {"default_then_given", "memset_then_given", "given_then_default",
-                                 "copy_on_the_device_then_given", "own_blocking_then_given"}) {
-        CAPTURE(std::string(launcher));
+    for (const std::string launcher :
+         {"default_then_given", "memset_then_given", "given_then_default",
+          "copy_on_the_device_then_given", "own_blocking_then_given"}) {
+        CAPTURE(launcher);
         CHECK(contains(complaint(launcher, given.handle), "nothing orders the two"));
         CHECK(complaint(launcher, nullptr) == "");
     }
     const std::string text = complaint("default_then_given", given.handle);
     CAPTURE(text);
     CHECK(
-        contains(text, "kernels_streams.cu:52: launch of first_half on the default stream, but "));
-    CHECK(contains(text, "kernels_streams.cu:53: launch of second_half on the given stream: "));
+        contains(text, "kernels_streams.cu:60: launch of first_half on the default stream, but "));
+    CHECK(contains(text, "kernels_streams.cu:61: launch of second_half on the given stream: "));
     CHECK(complaint("memset_then_given", given.handle).starts_with("cudaMemset on the default"));
 }
 
 TEST_CASE("work on a stream of the launcher's own must be forked and joined, or waited for") {
     const Stream given;
-    for (const char* launcher :
+    for (const std::string launcher :
          {"forked_and_not_joined", "joined_and_not_forked", "event_recorded_too_early"})
         for (CUstream_st* stream : {given.handle, static_cast<CUstream_st*>(nullptr)}) {
-            CAPTURE(std::string(launcher));
+            CAPTURE(launcher);
             const std::string text = complaint(launcher, stream);
             CAPTURE(text);
             CHECK(contains(text, "launch of first_half on a stream of the launcher's own: "));
@@ -91,18 +92,18 @@ TEST_CASE("work on a buffer must begin behind the given stream's, though the hos
     const std::string begins_early =
         "the host waits for it, but it is on buffers of the call and may begin before the given "
         "stream's earlier work is done; ";
-    for (const char* launcher :
+    for (const std::string launcher :
          {"host_copy_then_given", "copy_to_the_host_then_given", "rows_to_the_host_then_given",
           "memset_waited_for_then_given", "default_waited_for_then_given"}) {
-        CAPTURE(std::string(launcher));
+        CAPTURE(launcher);
         CHECK(contains(complaint(launcher, given.handle), begins_early));
         CHECK(contains(complaint(launcher, given.handle, true), begins_early));
         CHECK(complaint(launcher, nullptr) == "");
     }
-    for (const char* launcher :
+    for (const std::string launcher :
          {"own_waited_for", "own_waited_for_by_event", "device_waited_for", "structure_waited_for",
           "pack_waited_for", "launch_by_pointers_waited_for", "launch_ex_waited_for"}) {
-        CAPTURE(std::string(launcher));
+        CAPTURE(launcher);
         CHECK(contains(complaint(launcher, given.handle), begins_early));
         CHECK(contains(complaint(launcher, nullptr), begins_early));
     }

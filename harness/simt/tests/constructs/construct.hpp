@@ -10,9 +10,18 @@
 #include <map>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 namespace construct {
+
+/// `value(i)` for i from 0 on.
+template <class F>
+auto table(int count, F value) {
+    std::vector<decltype(value(0))> values;
+    for (int i = 0; i < count; ++i) values.push_back(value(i));
+    return values;
+}
 
 class Report {
   public:
@@ -23,17 +32,24 @@ class Report {
         ++compared;
         if (!is_right) wrong.push_back(what);
     }
-    /// Bit for bit, but for the bits of NaN.
+    /// Bit for bit, but for the bits of NaN. `want` holds the values, or gives the i-th of them.
     template <class T>
-    void equal(const std::string& what, const std::vector<T>& got, const std::vector<T>& want) {
+    void equal(const std::string& what, const std::vector<T>& got,
+               const std::type_identity_t<std::vector<T>>& want) {
         each(what, got, want, [](const T& a, const T& b) {
             return std::memcmp(&a, &b, sizeof(T)) == 0 || (a != a && b != b);
         });
     }
+    template <class T, class F>
+    requires(std::is_invocable_r_v<T, F, int>)
+    void equal(const std::string& what, const std::vector<T>& got, F want) {
+        equal(what, got, table(int(got.size()), [&](int i) { return T(want(i)); }));
+    }
     /// Within a share of what is wanted, or an absolute distance.
     template <class T>
-    void near(const std::string& what, const std::vector<T>& got, const std::vector<T>& want,
-              double relative, double absolute = 0.0) {
+    void near(const std::string& what, const std::vector<T>& got,
+              const std::type_identity_t<std::vector<T>>& want, double relative,
+              double absolute = 0.0) {
         each(what, got, want, [=](T a, T b) {
             const double off = std::abs(double(a) - double(b));
             return off <= relative * std::abs(double(b)) || off <= absolute || a == b;
@@ -68,16 +84,7 @@ bool add(const char* device, const char* name, Run run);
 bool add_device(const char* device, DeviceCount count);
 
 inline std::vector<float> numbers(int count, float first = 0.0f, float step = 1.0f) {
-    std::vector<float> values;
-    for (int i = 0; i < count; ++i) values.push_back(first + step * static_cast<float>(i));
-    return values;
-}
-/// `value(i)` for i from 0 on.
-template <class F>
-auto table(int count, F value) {
-    std::vector<decltype(value(0))> values;
-    for (int i = 0; i < count; ++i) values.push_back(value(i));
-    return values;
+    return table(count, [=](int i) { return first + step * float(i); });
 }
 
 }  // namespace construct
@@ -123,6 +130,10 @@ class Array {
 };
 
 }  // namespace construct
+
+using construct::Array;
+using construct::numbers;
+using construct::table;
 
 #define CHECK_CUDA(CALL) ::construct::check((CALL), __LINE__)
 #define CONSTRUCT(NAME)                                            \

@@ -11,10 +11,6 @@
 #include <cub/block/block_scan.cuh>
 #include <cub/block/block_store.cuh>
 
-using construct::Array;
-using construct::numbers;
-using construct::table;
-
 constexpr int threads = 64, items = 4, count = threads * items;
 
 /// What each thread holds goes to `held`, what it stores to `stored`.
@@ -46,12 +42,12 @@ static void check_load_and_store(construct::Report& report, const std::string& n
     for (const int end : {count, 150}) {
         Array<float> from(numbers(count, 1)), held(count), stored(count);
         load_and_store<loading, storing><<<1, threads>>>(from, held, stored, end);
-        report.equal(name + ": held", held.host(), table(count, [=](int i) {
-                         const int at = is_striped ? i % items * threads + i / items : i;
-                         return at < end ? float(at + 1) : -1.0f;
-                     }));
+        report.equal(name + ": held", held.host(), [=](int i) {
+            const int at = is_striped ? i % items * threads + i / items : i;
+            return at < end ? float(at + 1) : -1.0f;
+        });
         report.equal(name + ": stored", stored.host(),
-                     table(count, [=](int i) { return i < end ? float(i + 1) : 0.0f; }));
+                     [=](int i) { return i < end ? float(i + 1) : 0.0f; });
     }
 }
 CONSTRUCT(cub_loads_and_stores) {
@@ -67,37 +63,6 @@ CONSTRUCT(cub_loads_and_stores) {
     check_load_and_store<cub::BLOCK_LOAD_WARP_TRANSPOSE_TIMESLICED,
                          cub::BLOCK_STORE_WARP_TRANSPOSE_TIMESLICED>(report, "by slices");
 }
-
-/// Six items make no whole vectors of four: they are stored one at a time.
-__global__ void store_sixes(float* out) {
-    using Store = cub::BlockStore<float, threads, 6, cub::BLOCK_STORE_VECTORIZE>;
-    __shared__ typename Store::TempStorage storage;
-    float mine[6];
-    for (int i = 0; i < 6; ++i) mine[i] = float(int(threadIdx.x) * 6 + i);
-    Store(storage).Store(out + 1, mine);
-}
-CONSTRUCT(cub_stores_of_no_whole_vectors) {
-    Array<float> out(threads * 6 + 1);
-    store_sixes<<<1, threads>>>(out);
-    report.equal("out", out.host(),
-                 table(threads * 6 + 1, [](int i) { return i == 0 ? 0.0f : float(i - 1); }));
-}
-
-// What is given for a block's storage suffices here, and a block fits that fits on a GPU.
-template <class Block>
-constexpr std::size_t storage_of = sizeof(typename Block::TempStorage);
-static_assert(storage_of<cub::BlockRadixSort<float, 512, 8>> <= 18528);
-static_assert(storage_of<cub::BlockRadixSort<int, 128, 1, cub::NullType, 1>> <= 1056);
-static_assert(storage_of<cub::BlockRadixSort<int, 128, 1, cub::NullType, 2>> <= 1568);
-static_assert(storage_of<cub::BlockRadixSort<int, 128, 1, cub::NullType, 4>> <= 4640);
-static_assert(storage_of<cub::BlockRadixSort<double, 512, 8, int>> <= 512 * 8 * 8 + 1024);
-static_assert(storage_of<cub::BlockRadixSort<unsigned char, 64, 1>> <= 64 * 40 + 1024);
-static_assert(
-    storage_of<cub::BlockLoad<float, 512, 8, cub::BLOCK_LOAD_WARP_TRANSPOSE_TIMESLICED>> <=
-    32 * 8 * 4 + 256);
-static_assert(
-    storage_of<cub::BlockStore<float, 512, 8, cub::BLOCK_STORE_WARP_TRANSPOSE_TIMESLICED>> <=
-    32 * 8 * 4 + 256);
 
 template <bool is_sliced>
 __global__ void exchange(int* out) {
@@ -132,26 +97,26 @@ CONSTRUCT(cub_exchanges) {
     exchange<false><<<1, threads>>>(out);
     exchange<true><<<1, threads>>>(sliced);
     report.equal("sliced", sliced.host(), out.host());
-    report.equal("out", out.host(), table(6 * count, [](int at) {
-                     const int own = at % count, thread = own / items, i = own % items;
-                     const int striped = i * threads + thread;
-                     const int of_warp = own / (32 * items) * 32 * items;
-                     const int lane = thread % 32, from = own - of_warp;
-                     switch (at / count) {
-                         case 0:  // item own of a striped arrangement
-                             return own % threads * items + own / threads;
-                         case 1:
-                             return striped;
-                         case 2:
-                             return of_warp + from % 32 * items + from / 32;
-                         case 3:
-                             return of_warp + i * 32 + lane;
-                         case 4:
-                             return count - 1 - own;
-                         default:
-                             return count - 1 - striped;
-                     }
-                 }));
+    report.equal("out", out.host(), [](int at) {
+        const int own = at % count, thread = own / items, i = own % items;
+        const int striped = i * threads + thread;
+        const int of_warp = own / (32 * items) * 32 * items;
+        const int lane = thread % 32, from = own - of_warp;
+        switch (at / count) {
+            case 0:  // item own of a striped arrangement
+                return own % threads * items + own / threads;
+            case 1:
+                return striped;
+            case 2:
+                return of_warp + from % 32 * items + from / 32;
+            case 3:
+                return of_warp + i * 32 + lane;
+            case 4:
+                return count - 1 - own;
+            default:
+                return count - 1 - striped;
+        }
+    });
 }
 
 /// Sums over tiles of any length: what came before is each tile's prefix.
@@ -266,8 +231,7 @@ static void check_sort(construct::Report& report, const std::string& type, Make 
             return is_descending ? x > y : x < y;
         });
         report.equal(type + ": order", order.host(), want);
-        report.equal(type + ": keys", sorted.host(),
-                     table(count, [&](int i) { return keys[want[i]]; }));
+        report.equal(type + ": keys", sorted.host(), [&](int i) { return keys[want[i]]; });
     }
 }
 __global__ void sort_by_bits(int* keys) {
@@ -276,15 +240,6 @@ __global__ void sort_by_bits(int* keys) {
     int mine[1] = {keys[threadIdx.x]};
     Sort(storage).Sort(mine, 1, 4);
     keys[threadIdx.x] = mine[0];
-}
-__global__ void sort_by_no_bits(int* keys) {
-    using Sort = cub::BlockRadixSort<int, threads, items>;
-    __shared__ typename Sort::TempStorage storage;
-    int mine[items];
-    for (int i = 0; i < items; ++i) mine[i] = keys[int(threadIdx.x) * items + i];
-    Sort(storage).SortBlockedToStriped(mine, 8, 8);
-    __syncthreads();
-    for (int i = 0; i < items; ++i) keys[int(threadIdx.x) * items + i] = mine[i];
 }
 CONSTRUCT(cub_sorts) {
     check_sort<int>(report, "int", [](int i) { return i / 3 - 40; });
@@ -295,10 +250,6 @@ CONSTRUCT(cub_sorts) {
     check_sort<unsigned char>(report, "bytes", [](int i) { return (unsigned char)(i); });
     Array<int> keys(table(threads, [](int i) { return 63 - i; }));
     sort_by_bits<<<1, threads>>>(keys);
-    Array<int> striped(table(count, [](int i) { return 2 * i; }));
-    sort_by_no_bits<<<1, threads>>>(striped);
-    report.equal("by none", striped.host(),
-                 table(count, [](int i) { return 2 * (i % items * threads + i / items); }));
     std::vector<int> want = table(threads, [](int i) { return 63 - i; });
     std::stable_sort(want.begin(), want.end(),
                      [](int a, int b) { return (a >> 1 & 7) < (b >> 1 & 7); });

@@ -9,12 +9,9 @@
 #include <cuda_fp16.h>
 #include <math_constants.h>
 
-using construct::Array;
-using construct::table;
-
 namespace {
 
-/// A format with so many digits, the first of which is implied, and its least normal exponent.
+/// A format: its digits, with the implied one, and its least normal exponent.
 struct Format {
     int digits, least_exponent;
     double largest;
@@ -89,10 +86,9 @@ CONSTRUCT(rounding_to_half_and_bfloat16) {
     report.equal("half, down", part(3), rounded(values, half_format, std::floor));
     report.equal("bfloat16, nearest", part(4), rounded(values, bfloat16_format));
     report.equal("bfloat16, toward zero", part(5), rounded(values, bfloat16_format, std::trunc));
-    report.equal(
-        "half from double", part(6), table(count, [&](int i) {
-            return float(rounded(double(values[std::size_t(i)]) * (1 + 1e-12), half_format));
-        }));
+    report.equal("half from double", part(6), [&](int i) {
+        return float(rounded(double(values[std::size_t(i)]) * (1 + 1e-12), half_format));
+    });
 }
 
 template <class T>
@@ -126,10 +122,10 @@ void check_arithmetic(construct::Report& report, const Format& format, const std
     const auto compare = [&](const char* what, int k, auto exact) {
         report.equal(type + " " + what,
                      std::vector<float>(got.begin() + k * count, got.begin() + (k + 1) * count),
-                     table(count, [&](int at) {
+                     [&](int at) {
                          const auto i = std::size_t(at);
                          return float(rounded(exact(a[i], b[i], c[i]), format));
-                     }));
+                     });
     };
     compare("+", 0, [](double x, double y, double) { return x + y; });
     compare("-", 1, [](double x, double y, double) { return x - y; });
@@ -165,8 +161,7 @@ __global__ void pairs(const float* from, float* to) {
 CONSTRUCT(pairs_of_half) {
     Array<float> from(std::vector<float>{1.5f, -2.0f, 3.0f}), to(10);
     pairs<<<1, 1>>>(from, to);
-    report.equal("to", to.host(),
-                 std::vector<float>{4.5f, 1, 7.5f, -8, 4.5f, -4, 4, 19, 2048, 9.5f});
+    report.equal("to", to.host(), {4.5f, 1, 7.5f, -8, 4.5f, -4, 4, 19, 2048, 9.5f});
 }
 
 __global__ void intrinsics(unsigned* out, float* real) {
@@ -200,15 +195,13 @@ CONSTRUCT(integer_and_rounding_intrinsics) {
     Array<unsigned> out(12);
     Array<float> real(12);
     intrinsics<<<1, 1>>>(out, real);
-    report.equal(
-        "integers", out.host(),
-        std::vector<unsigned>{2311, 808, 3608, 0x80000000u ^ 0xc0000000u, 9u + unsigned(-2) * 100,
-                              0x77225500u, 0x18u + 0x10000001u, 2000 - 200 + 30 - 3, 0x7fffffffu,
-                              71, 0x3ff00000u + 0x40000000u, 1 + 2 * 16 + 8 * 256});
+    report.equal("integers", out.host(),
+                 {2311, 808, 3608, 0x80000000u ^ 0xc0000000u, 9u + unsigned(-2) * 100, 0x77225500u,
+                  0x18u + 0x10000001u, 2000 - 200 + 30 - 3, 0x7fffffffu, 71,
+                  0x3ff00000u + 0x40000000u, 1 + 2 * 16 + 8 * 256});
     report.equal("reals", real.host(),
-                 std::vector<float>{-0x1p-24f, 1.0f - 0x1p-24f, 1.0f + 0x1p-23f, 1.0f + 0x1p-22f,
-                                    2.5f, 1.0f / 3.0f, std::sqrt(2.0f), 0x1.fffffep30f, 1.0f, NAN,
-                                    1.0f / 3.0f, -1.0f});
+                 {-0x1p-24f, 1.0f - 0x1p-24f, 1.0f + 0x1p-23f, 1.0f + 0x1p-22f, 2.5f, 1.0f / 3.0f,
+                  std::sqrt(2.0f), 0x1.fffffep30f, 1.0f, NAN, 1.0f / 3.0f, -1.0f});
 }
 
 __global__ void functions(const float* x, float* out, double* wide) {
@@ -273,12 +266,10 @@ CONSTRUCT(mathematical_functions) {
         return float(values[i % 20]);
     };
     report.near("float", out.host(), table(100, want), 4e-6);
-    report.near("double", wide.host(),
-                table(5,
-                      [&](int i) {
-                          const double a = x[std::size_t(i)];
-                          return std::erf(a) + 1 / std::sqrt(a) + std::pow(10, a) +
-                                 std::erfc(-a / std::sqrt(2.0)) / 2;
-                      }),
-                1e-14);
+    const auto want_wide = [&](int i) {
+        const double a = x[std::size_t(i)];
+        return std::erf(a) + 1 / std::sqrt(a) + std::pow(10, a) +
+               std::erfc(-a / std::sqrt(2.0)) / 2;
+    };
+    report.near("double", wide.host(), table(5, want_wide), 1e-14);
 }

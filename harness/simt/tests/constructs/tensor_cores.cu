@@ -5,8 +5,6 @@
 
 #include "harness/simt/tests/constructs/construct.hpp"
 
-using construct::Array;
-using construct::table;
 namespace wmma = nvcuda::wmma;
 
 namespace {

@@ -10,9 +10,6 @@
 #include <cuda_pipeline.h>
 
 namespace cg = cooperative_groups;
-using construct::Array;
-using construct::numbers;
-using construct::table;
 
 template <class T>
 __global__ void shuffle_all(T* out) {
@@ -79,14 +76,13 @@ __global__ void votes(unsigned* out) {
 CONSTRUCT(votes_matches_and_warp_reductions) {
     Array<unsigned> out(32 * 12);
     votes<<<1, 32>>>(out);
-    report.equal(
-        "out", out.host(), table(32 * 12, [](int i) {
-            const unsigned lane = unsigned(i) / 12;
-            const unsigned want[] = {
-                0x49249249u, 0,      1,     0x11111111u << lane % 4, 0u, 496, unsigned(-27),
-                31,          15 + 6, 0b011, lane < 8 ? 0xaau : 0u,   ~0u};
-            return want[i % 12];
-        }));
+    report.equal("out", out.host(), [](int i) {
+        const unsigned lane = unsigned(i) / 12;
+        const unsigned want[] = {
+            0x49249249u, 0,      1,     0x11111111u << lane % 4, 0u, 496, unsigned(-27),
+            31,          15 + 6, 0b011, lane < 8 ? 0xaau : 0u,   ~0u};
+        return want[i % 12];
+    });
 }
 
 __global__ void block_votes(int* out) {
@@ -143,23 +139,23 @@ __global__ void groups(float* out) {
 CONSTRUCT(cooperative_groups_in_a_block) {
     Array<float> out(64 * 8);
     groups<<<1, 64>>>(out);
-    report.equal("out", out.host(), table(64 * 8, [](int i) -> float {
-                     const int rank = i / 8, tile = rank / 8 * 8;
-                     float same = 0, members = 0, before = 0;
-                     for (int k = tile; k < tile + 8; ++k) {
-                         if (k % 3 == rank % 3) same += float(k), ++members;
-                         if (k < rank) before += float(k);
-                     }
-                     const float want[] = {2016,
-                                           float(8 * tile + 28),
-                                           float(rank % 32 / 8 * 10 + 4),
-                                           float(rank < 32 ? 31 : 63),
-                                           before + float(rank),
-                                           before,
-                                           same + 1000 * members,
-                                           rank % 2 == 1 ? 2.0f : 0.0f};
-                     return want[i % 8];
-                 }));
+    report.equal("out", out.host(), [](int i) -> float {
+        const int rank = i / 8, tile = rank / 8 * 8;
+        float same = 0, members = 0, before = 0;
+        for (int k = tile; k < tile + 8; ++k) {
+            if (k % 3 == rank % 3) same += float(k), ++members;
+            if (k < rank) before += float(k);
+        }
+        const float want[] = {2016,
+                              float(8 * tile + 28),
+                              float(rank % 32 / 8 * 10 + 4),
+                              float(rank < 32 ? 31 : 63),
+                              before + float(rank),
+                              before,
+                              same + 1000 * members,
+                              rank % 2 == 1 ? 2.0f : 0.0f};
+        return want[i % 8];
+    });
 }
 
 // Each step adds what the next block left in the step before; two barriers of the grid a step.
@@ -216,8 +212,7 @@ CONSTRUCT(blocks_that_wait_for_each_other) {
     int* data_pointer = data;
     void* arguments[] = {&arrived_pointer, &data_pointer};
     CHECK_CUDA(cudaLaunchCooperativeKernel(by_hand, 10, 1, arguments, 0, 0));
-    report.equal("data", data.host(),
-                 table(20, [](int i) { return i < 10 ? 10 * i : (i + 1) % 10 * 10; }));
+    report.equal("data", data.host(), [](int i) { return i < 10 ? 10 * i : (i + 1) % 10 * 10; });
 }
 
 __global__ void staged_copies(const float* from, float* to) {
