@@ -13,8 +13,8 @@ from pathlib import Path
 PORTS = {"Eigen3": "eigen3", "CLI11": "cli11", "nlohmann_json": "nlohmann-json",
          "rapidcheck": "rapidcheck", "doctest": "doctest"}
 SYSTEM = {"Threads", "CUDAToolkit"}
-# What find_path and find_library look for: a header or a library, and the port.
-FILES = {"boost_context": "boost-context", "elfutils/libdwfl.h": "elfutils"}
+# What find_path looks for: a header, and the port.
+FILES = {"elfutils/libdwfl.h": "elfutils"}
 
 
 def names(dependencies):

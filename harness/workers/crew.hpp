@@ -41,7 +41,7 @@ class Crew {
   public:
     struct Answered {
         Task task;
-        Answer answer;            ///< a Probed for a Probe, else an Outcome
+        Answer answer;          ///< a Probed for a Probe, else an Outcome
         bool is_first = false;  ///< its process had answered no other: it opened the device too
     };
     /// A worker's process did not end in good order, or not before it had answered.

@@ -3,7 +3,6 @@
 
 #include <cstring>
 
-#include "harness/simt/execute/os_stack.hpp"
 #include "harness/simt/runtime/buffers.hpp"
 #include "harness/simt/runtime/mapping.hpp"
 

@@ -87,7 +87,7 @@ void Executor::make_for_this_thread() {
     executor_of_thread = executor_owner.get();
 }
 
-Executor::Executor() : fibers_(&run_fiber) {}
+Executor::Executor() : fibers_(&run_fiber) { current_ = &main_; }
 Executor::~Executor() = default;
 
 void Executor::set_schedule(const Schedule& schedule) {

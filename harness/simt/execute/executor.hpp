@@ -123,12 +123,33 @@ class Random {
     std::uint64_t state_;
 };
 
+/// The threads of one block: who is where, and who can go on. Copied when a block of a cooperative
+/// launch is left while its threads wait, and put back when it goes on.
+struct BlockThreads {
+    // What every switch touches, in few cache lines.
+    alignas(64) Fiber* current_ = nullptr;
+    unsigned running_ = 0;  ///< position; kept only once a thread has blocked, as all that follows
+    unsigned live_ = 0;     ///< not exited
+    unsigned barrier_arrived_ = 0;
+    bool fast_ = true;  ///< no thread of this block has blocked
+    const unit::ThreadSlot* order_end_ = nullptr;
+    ReadyPositions ready_;
+    std::array<Fiber*, max_block_threads + 1> fiber_of_{};  ///< by position; null: none
+    std::array<unit::ThreadSlot, max_block_threads> order_;
+    std::array<std::uint16_t, max_block_threads> position_of_{};
+    std::array<Warp, max_block_threads / warp_lanes> warps_;
+    std::array<std::uint64_t, max_block_threads> warp_results_{};
+    PositionSet alive_;
+    int barrier_true_ = 0;
+    bool at_grid_barrier_ = false;  ///< what threads of this block wait at is the grid's
+};
+
 class Detector;
 class Executor;
 struct ParkedBlock;
 GRADVERIFY_SIMT_STATIC_TLS extern constinit thread_local Executor* executor_of_thread;
 
-class Executor {
+class Executor : private BlockThreads {
   public:
     static Executor& of_this_thread() {
         if (executor_of_thread == nullptr) [[unlikely]]
@@ -149,7 +170,7 @@ class Executor {
     // What a running thread of a block asks for.
     bool thread_returned();
     void barrier(unit::Place place);
-    /// Of all blocks of a cooperative launch.
+    /// Waits for all blocks of a cooperative launch.
     void grid_barrier(unit::Place place);
     int barrier_vote(unit::BarrierVote vote, int predicate, unit::Place place);
     /// Static, as all arguments then fit in registers.
@@ -214,10 +235,8 @@ class Executor {
     // Blocks of a cooperative launch (grid.cpp).
     void park();
     void put_back(const ParkedBlock& block);
-    bool has_other_blocks() const;
     bool resume_block();
     void leave_block();
-    void spin_elsewhere();
     Fiber& take_first_ready();
     void record_grid_deadlock();
     void give_back_parked_fibers();
@@ -231,22 +250,9 @@ class Executor {
     std::string launch_text() const;
     std::string thread_text() const;
 
-    // What every switch touches, in few cache lines.
-    alignas(64) Fiber* current_ = &main_;
-    unsigned running_ = 0;  ///< position; kept only once a thread has blocked, as all that follows
-    unsigned live_ = 0;     ///< not exited
-    unsigned barrier_arrived_ = 0;
-    bool fast_ = true;  ///< no thread of this block has blocked
-    const unit::ThreadSlot* order_end_ = nullptr;
-    ReadyPositions ready_;
-    std::array<Fiber*, max_block_threads + 1> fiber_of_{};  ///< by position; null: none
-    std::array<unit::ThreadSlot, max_block_threads> order_, by_rank_;
-    std::array<std::uint16_t, max_block_threads> position_of_{};
+    std::array<unit::ThreadSlot, max_block_threads> by_rank_;
     std::array<std::uint16_t, max_block_threads> drawn_ranks_{}, picks_{};
-    std::array<Warp, max_block_threads / warp_lanes> warps_;
-    std::array<std::uint64_t, max_block_threads> warp_results_{};
-    PositionSet alive_;
-    int barrier_true_ = 0, barrier_true_result_ = 0;
+    int barrier_true_result_ = 0;
     unsigned barrier_threads_result_ = 0;
 
     Schedule schedule_;
@@ -274,8 +280,7 @@ class Executor {
     unsigned spin_rank_ = 0;
     std::uint64_t yields_without_progress_ = 0;
 
-    // Of a cooperative launch.
-    bool at_grid_barrier_ = false;  ///< what threads of this block wait at is the grid's
+    // A cooperative launch has these.
     unit::Place grid_barrier_place_{};
     std::deque<std::unique_ptr<ParkedBlock>> waiting_blocks_, spinning_blocks_;
     std::uint64_t yields_of_grid_ = 0;  ///< blocks that were left by a spinning thread

@@ -93,7 +93,7 @@ void FiberPool::prepare_next() {
     fiber.sanitizer_stack = nullptr;
 #endif
     const std::size_t used = stack_bytes - number % distinct_offsets * cache_line_bytes;
-    fiber.stopped_at = prepare_stack(stack + used, used, &begin);
+    fiber.stopped_at = prepare_stack(stack + used, &begin);
     starting = {&fiber, main_};
 }
 

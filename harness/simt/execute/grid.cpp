@@ -28,50 +28,25 @@ void Executor::grid_barrier(unit::Place place) {
 
 /// Puts the running block aside.
 void Executor::park() {
-    auto block = std::make_unique<ParkedBlock>();
-    block->is_at_grid_barrier = std::exchange(at_grid_barrier_, false);
-    block->index = unit::state.block_index;
-    block->next = unit::state.next;
-    block->live = live_;
-    block->barrier_arrived = std::exchange(barrier_arrived_, 0);
-    block->barrier_true = barrier_true_;
-    block->ready = ready_;
-    block->alive = alive_;
-    block->fiber_of = fiber_of_;
-    block->order = order_;
-    block->position_of = position_of_;
-    block->warps = warps_;
-    block->warp_results = warp_results_;
+    auto block = std::make_unique<ParkedBlock>(
+        ParkedBlock{*this, unit::state.block_index, unit::state.next, {}, {}});
     shared_.save(block->static_shared, block->dynamic_shared);
     fiber_of_.fill(nullptr);
-    auto& where = block->is_at_grid_barrier ? waiting_blocks_ : spinning_blocks_;
+    barrier_arrived_ = 0;
+    auto& where = std::exchange(at_grid_barrier_, false) ? waiting_blocks_ : spinning_blocks_;
     where.push_back(std::move(block));
 }
 
 void Executor::put_back(const ParkedBlock& block) {
+    static_cast<BlockThreads&>(*this) = block.threads;
     unit::state.block_index = block.index;
     unit::state.next = block.next;
     unit::state.fast_end = nullptr;
-    fast_ = false;
-    live_ = block.live;
-    barrier_arrived_ = block.barrier_arrived;
-    barrier_true_ = block.barrier_true;
-    ready_ = block.ready;
-    alive_ = block.alive;
-    fiber_of_ = block.fiber_of;
-    order_ = block.order;
-    position_of_ = block.position_of;
-    warps_ = block.warps;
-    warp_results_ = block.warp_results;
     table_order_ = Order::random_threads;  // another block's may have been drawn since
     spin_block_ = 0;
     shared_.restore(block.static_shared, block.dynamic_shared);
     if (detecting != nullptr) detecting->resume_block();
-    if (block.is_at_grid_barrier) release_barrier();
-}
-
-bool Executor::has_other_blocks() const {
-    return blocks_begun_ < blocks_ || !spinning_blocks_.empty();
+    if (std::exchange(at_grid_barrier_, false)) release_barrier();
 }
 
 /// Goes on with a block that was left; false when none is, and so the launch has ended.
@@ -110,12 +85,6 @@ void Executor::leave_block() {
     switch_fiber(from, to);
 }
 
-void Executor::spin_elsewhere() {
-    ready_.insert(running_);
-    ready_.move_cursor(running_ + 1);
-    leave_block();
-}
-
 [[gnu::noinline]] void Executor::record_grid_deadlock() {
     fail(cudaErrorLaunchFailure,
          "deadlock: " + std::to_string(waiting_blocks_.size()) + " of " + std::to_string(blocks_) +
@@ -128,7 +97,7 @@ void Executor::spin_elsewhere() {
 void Executor::give_back_parked_fibers() {
     for (const auto* blocks : {&spinning_blocks_, &waiting_blocks_}) {
         for (const auto& block : *blocks) {
-            for (Fiber* fiber : block->fiber_of) {
+            for (Fiber* fiber : block->threads.fiber_of_) {
                 if (fiber == nullptr || fiber == current_) continue;
                 fiber->stopped_at = nullptr;
                 fibers_.give(*fiber);

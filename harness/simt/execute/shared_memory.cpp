@@ -19,8 +19,6 @@ constexpr std::size_t static_arena_bytes = 4 * SharedMemory::default_limit_bytes
 // More than an index into the wrong dimension of a shared array is off by.
 constexpr std::size_t zone_bytes = std::size_t{1} << 20;
 
-bool lies_in(const char* at, const char* begin, const char* end) { return at >= begin && at < end; }
-
 std::size_t dynamic_arena_bytes() {
     return round_up(SharedMemory::opt_in_limit_bytes, page_size_bytes());
 }
@@ -66,7 +64,7 @@ SharedArenas SharedMemory::arenas(std::size_t dynamic_bytes) const {
     return {.static_begin = static_arena_,
             .static_end = static_arena_ + static_arena_bytes,
             .dynamic_begin = dynamic_arena_,
-            .dynamic_end = dynamic_arena_ + round_up(opt_in_limit_bytes, page_size_bytes()),
+            .dynamic_end = dynamic_arena_ + dynamic_arena_bytes(),
             .dynamic = dynamic_,
             .dynamic_bytes = dynamic_bytes};
 }
@@ -85,15 +83,16 @@ void* SharedMemory::place(std::size_t bytes, std::size_t alignment) {
 
 const char* SharedMemory::describe(const void* address) const noexcept {
     const auto* at = static_cast<const char*>(address);
-    const char* dynamic_end = dynamic_arena_ + dynamic_arena_bytes();
-    if (lies_in(at, dynamic_end, dynamic_end + zone_bytes))
+    const auto lies_behind = [&](const char* begin) {
+        return at >= begin && at < begin + zone_bytes;
+    };
+    if (lies_behind(dynamic_arena_ + dynamic_arena_bytes()))
         return "past the end of the dynamic shared memory";
-    if (lies_in(at, dynamic_arena_ - zone_bytes, dynamic_arena_))
+    if (lies_behind(dynamic_arena_ - zone_bytes))
         return "before the start of the dynamic shared memory";
-    const char* static_end = static_arena_ + static_arena_bytes;
-    if (lies_in(at, static_end, static_end + zone_bytes))
+    if (lies_behind(static_arena_ + static_arena_bytes))
         return "past the end of the static shared memory";
-    if (lies_in(at, static_arena_ - zone_bytes, static_arena_))
+    if (lies_behind(static_arena_ - zone_bytes))
         return "before the start of the static shared memory";
     return "";
 }

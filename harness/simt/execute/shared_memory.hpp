@@ -29,7 +29,7 @@ class SharedMemory {
     /// Forgets the static variables; the dynamic array ends at the unmapped page.
     void begin_launch(std::size_t dynamic_bytes);
     void poison() noexcept;
-    /// Of a block that is left, and of one that is gone on with in the same launch.
+    /// Copies what a block has that is left, and puts it back when the block goes on.
     void save(std::vector<char>& static_bytes, std::vector<char>& dynamic_bytes) const;
     void restore(const std::vector<char>& static_bytes, const std::vector<char>& dynamic_bytes);
     void* dynamic() const { return dynamic_; }

@@ -6,34 +6,6 @@
 
 #include <cstdint>
 #include <cstring>
-#include <exception>
-
-#ifdef GRADVERIFY_SIMT_BOOST_SWITCH
-
-namespace gradverify::simt {
-namespace {
-
-// The first switch to a stack carries the stack that was left; what to run is handed over here.
-thread_local void (*main_of_prepared)() = nullptr;
-
-void begin(boost::context::detail::transfer_t from) {
-    *static_cast<StoppedAt*>(from.data) = from.fctx;
-    main_of_prepared();
-    std::terminate();
-}
-
-}  // namespace
-
-constinit thread_local bool given_to_stack = false;
-
-StoppedAt prepare_stack(char* top, std::size_t bytes, void (*main)()) {
-    main_of_prepared = main;
-    return boost::context::detail::make_fcontext(top, bytes, &begin);
-}
-
-}  // namespace gradverify::simt
-
-#else
 
 // clang-format off
 #define GRADVERIFY_SIMT_FUNCTION(NAME, BODY)                                                       \
@@ -65,7 +37,7 @@ GRADVERIFY_SIMT_FUNCTION("gradverify_simt_switch_stack_elsewhere", GRADVERIFY_SI
                          "mov %edx, %eax\n"
                          "pop %rcx\n.cfi_adjust_cfa_offset -8\n.cfi_register %rip, %rcx\n"
                          "jmp *%rcx\n");
-#else
+#elif defined(__aarch64__)
 #define GRADVERIFY_SIMT_SWITCH                                                                     \
     "stp x29, x30, [sp, -160]!\n"                                                                  \
     ".cfi_def_cfa_offset 160\n.cfi_offset x29, -160\n.cfi_offset x30, -152\n"                      \
@@ -98,13 +70,15 @@ GRADVERIFY_SIMT_FUNCTION("gradverify_simt_switch_stack_elsewhere",
 GRADVERIFY_SIMT_FUNCTION("gradverify_simt_begin_stack",
                          ".cfi_undefined x30\nmov x16, x19\nmov x30, xzr\nbr x16\n");
 extern "C" void gradverify_simt_begin_stack();
+#else
+#error "the CPU device runs on x86-64 and aarch64"
 #endif
 // clang-format on
 
 namespace gradverify::simt {
 
 // The frame that the switch would have left, all registers zero: a debugger ends its walk there.
-StoppedAt prepare_stack(char* top, std::size_t, void (*main)()) {
+StoppedAt prepare_stack(char* top, void (*main)()) {
     top -= reinterpret_cast<std::uintptr_t>(top) % 16;
 #if defined(__x86_64__)
     // Six registers, where to return to, and the null return address of `main` itself.
@@ -123,5 +97,3 @@ StoppedAt prepare_stack(char* top, std::size_t, void (*main)()) {
 }
 
 }  // namespace gradverify::simt
-
-#endif

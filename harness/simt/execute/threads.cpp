@@ -266,8 +266,13 @@ void Executor::yield() {
     ++yields_without_progress_;
     // Once round the block, it is the turn of another one.
     const bool is_round = !others || yields_without_progress_ % (live_ + 1) == live_;
-    if (state.is_cooperative && is_round && has_other_blocks()) {
-        if (++yields_of_grid_ <= parkings_until_stuck) return spin_elsewhere();
+    const bool other_blocks = blocks_begun_ < blocks_ || !spinning_blocks_.empty();
+    if (state.is_cooperative && is_round && other_blocks) {
+        if (++yields_of_grid_ <= parkings_until_stuck) {
+            ready_.insert(running_);
+            ready_.move_cursor(running_ + 1);
+            return leave_block();
+        }
         yields_without_progress_ = yields_alone_until_stuck + 1;
     }
     if (yields_without_progress_ > (others ? yields_until_stuck : yields_alone_until_stuck)) {

@@ -22,6 +22,28 @@ void for_each_lane(unsigned lanes, Visit visit) {
     for (; lanes != 0; lanes &= lanes - 1) visit(static_cast<unsigned>(std::countr_zero(lanes)));
 }
 
+std::uint32_t combined(WarpOp op, std::uint32_t x, std::uint32_t y) {
+    const auto a = static_cast<std::int32_t>(x), b = static_cast<std::int32_t>(y);
+    switch (op) {
+        case WarpOp::reduce_add:
+            return x + y;
+        case WarpOp::reduce_min_signed:
+            return static_cast<std::uint32_t>(std::min(a, b));
+        case WarpOp::reduce_max_signed:
+            return static_cast<std::uint32_t>(std::max(a, b));
+        case WarpOp::reduce_min_unsigned:
+            return std::min(x, y);
+        case WarpOp::reduce_max_unsigned:
+            return std::max(x, y);
+        case WarpOp::reduce_and:
+            return x & y;
+        case WarpOp::reduce_or:
+            return x | y;
+        default:
+            return x ^ y;
+    }
+}
+
 }  // namespace
 
 unsigned Warp::deposit(unsigned lane, const WarpDeposit& deposit, unit::Place place) {
@@ -132,32 +154,9 @@ void Warp::match(const Pending& pending) {
 }
 
 std::uint64_t Warp::reduce(const Pending& pending) const {
-    const auto first = static_cast<unsigned>(std::countr_zero(pending.arrived));
-    auto total = static_cast<std::uint32_t>(values_[first]);
+    auto total = static_cast<std::uint32_t>(values_[std::countr_zero(pending.arrived)]);
     for_each_lane(pending.arrived & (pending.arrived - 1), [&](unsigned lane) {
-        const auto value = static_cast<std::uint32_t>(values_[lane]);
-        const auto a = static_cast<std::int32_t>(total), b = static_cast<std::int32_t>(value);
-        const auto combined = [&]() -> std::uint32_t {
-            switch (pending.op) {
-                case WarpOp::reduce_add:
-                    return total + value;
-                case WarpOp::reduce_min_signed:
-                    return static_cast<std::uint32_t>(std::min(a, b));
-                case WarpOp::reduce_max_signed:
-                    return static_cast<std::uint32_t>(std::max(a, b));
-                case WarpOp::reduce_min_unsigned:
-                    return std::min(total, value);
-                case WarpOp::reduce_max_unsigned:
-                    return std::max(total, value);
-                case WarpOp::reduce_and:
-                    return total & value;
-                case WarpOp::reduce_or:
-                    return total | value;
-                default:
-                    return total ^ value;
-            }
-        };
-        total = combined();
+        total = combined(pending.op, total, static_cast<std::uint32_t>(values_[lane]));
     });
     return total;
 }

@@ -40,9 +40,12 @@ float truncated_to_tf32(float value) {
     return value != value ? value : std::bit_cast<float>(bits & 0xffffe000u);
 }
 
-template <int elements>
-void gather_floats(const Lanes& lanes, const void* WarpProduct::* matrix, float* to) {
+template <int elements, class T>
+void gather_factors(const Lanes& lanes, const void* WarpProduct::* matrix, T* to) {
     switch (lanes[0]->element) {
+        case Element::float64:
+            return gather<elements, double>(lanes, matrix, to,
+                                            [](double value) { return static_cast<T>(value); });
         case Element::half:
             return gather<elements, std::uint16_t>(lanes, matrix, to, [](std::uint16_t bits) {
                 return unit::HalfFormat::to_float(bits);
@@ -79,60 +82,40 @@ void add_product(const T* a, const T* b, T* sum) {
         }
 }
 
-template <class S>
-void multiply_floats(const Lanes& lanes) {
+template <class S, class T = float>
+void multiply_as(const Lanes& lanes) {
     const WarpProduct& of = *lanes[0];
     constexpr int own = S::sum / 32;
-    std::array<float, S::a> a;
-    std::array<float, S::b> b;
-    std::array<float, S::sum> sum;
-    gather_floats<S::a>(lanes, &WarpProduct::a, a.data());
-    gather_floats<S::b>(lanes, &WarpProduct::b, b.data());
+    const auto from_half = [](std::uint16_t bits) { return unit::HalfFormat::to_float(bits); };
+    std::array<T, S::a> a;
+    std::array<T, S::b> b;
+    std::array<T, S::sum> sum;
+    gather_factors<S::a>(lanes, &WarpProduct::a, a.data());
+    gather_factors<S::b>(lanes, &WarpProduct::b, b.data());
     if (of.has_half_c)
-        gather<S::sum, std::uint16_t>(lanes, &WarpProduct::c, sum.data(), [](std::uint16_t bits) {
-            return unit::HalfFormat::to_float(bits);
-        });
+        gather<S::sum, std::uint16_t>(lanes, &WarpProduct::c, sum.data(), from_half);
     else
-        gather<S::sum, float>(lanes, &WarpProduct::c, sum.data(),
-                              [](float value) { return value; });
+        gather<S::sum, T>(lanes, &WarpProduct::c, sum.data(), [](T value) { return value; });
     add_product<S>(a.data(), b.data(), sum.data());
-    const float* from = sum.data();
+    const T* from = sum.data();
     for (const WarpProduct* lane : lanes) {
         if (of.has_half_sum)
-            std::transform(from, from + own, static_cast<std::uint16_t*>(lane->sum),
-                           [](float value) { return unit::HalfFormat::from_float(value); });
+            std::transform(from, from + own, static_cast<std::uint16_t*>(lane->sum), [](T value) {
+                return unit::HalfFormat::from_float(static_cast<float>(value));
+            });
         else
-            std::copy_n(from, own, static_cast<float*>(lane->sum));
+            std::copy_n(from, own, static_cast<T*>(lane->sum));
         from += own;
     }
 }
 
-void multiply_doubles(const Lanes& lanes) {
-    using S = Shape<8, 8, 4>;
-    constexpr int own = S::sum / 32;
-    std::array<double, S::a> a;
-    std::array<double, S::b> b;
-    std::array<double, S::sum> sum;
-    const auto as_it_is = [](double value) { return value; };
-    gather<S::a, double>(lanes, &WarpProduct::a, a.data(), as_it_is);
-    gather<S::b, double>(lanes, &WarpProduct::b, b.data(), as_it_is);
-    gather<S::sum, double>(lanes, &WarpProduct::c, sum.data(), as_it_is);
-    add_product<S>(a.data(), b.data(), sum.data());
-    const double* from = sum.data();
-    for (const WarpProduct* lane : lanes) {
-        std::copy_n(from, own, static_cast<double*>(lane->sum));
-        from += own;
-    }
-}
-
-/// The shapes that mma.hpp lets through.
 void multiply_of_shape(const Lanes& lanes) {
     const WarpProduct& of = *lanes[0];
-    if (of.element == Element::float64) return multiply_doubles(lanes);
-    if (of.element == Element::tf32) return multiply_floats<Shape<16, 16, 8>>(lanes);
-    if (of.rows == 16) return multiply_floats<Shape<16, 16, 16>>(lanes);
-    if (of.rows == 32) return multiply_floats<Shape<32, 8, 16>>(lanes);
-    multiply_floats<Shape<8, 32, 16>>(lanes);
+    if (of.element == Element::float64) return multiply_as<Shape<8, 8, 4>, double>(lanes);
+    if (of.element == Element::tf32) return multiply_as<Shape<16, 16, 8>>(lanes);
+    if (of.rows == 16) return multiply_as<Shape<16, 16, 16>>(lanes);
+    if (of.rows == 32) return multiply_as<Shape<32, 8, 16>>(lanes);
+    multiply_as<Shape<8, 32, 16>>(lanes);
 }
 
 bool are_alike(const WarpProduct& a, const WarpProduct& b) {

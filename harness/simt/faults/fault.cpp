@@ -23,19 +23,17 @@ const void* address_of(std::uintptr_t value) { return std::bit_cast<const void*>
 std::uintptr_t program_counter(const ucontext_t& context) {
 #if defined(__x86_64__)
     return static_cast<std::uintptr_t>(context.uc_mcontext.gregs[REG_RIP]);
-#elif defined(__aarch64__)
-    return context.uc_mcontext.pc;
 #else
-    return 0;
+    return context.uc_mcontext.pc;
 #endif
 }
 
-Fault::Access access_of([[maybe_unused]] const ucontext_t& context) {
+Fault::Access access_of(const ucontext_t& context) {
 #if defined(__x86_64__)
     constexpr greg_t is_write = 2;  // of a page fault's error code
     const greg_t code = context.uc_mcontext.gregs[REG_ERR];
     return (code & is_write) != 0 ? Fault::Access::write : Fault::Access::read;
-#elif defined(__aarch64__)
+#else
     // The exception syndrome is one of the records behind the registers.
     const auto* record = context.uc_mcontext.__reserved;
     const auto* end = record + sizeof context.uc_mcontext.__reserved;
@@ -51,8 +49,6 @@ Fault::Access access_of([[maybe_unused]] const ucontext_t& context) {
         }
         record += head.size;
     }
-    return Fault::Access::unknown;
-#else
     return Fault::Access::unknown;
 #endif
 }

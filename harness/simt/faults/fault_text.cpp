@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The sentence for a fault.
-#include <charconv>
-#include <cstdint>
-
 #include "harness/simt/faults/fault.hpp"
 #include "harness/simt/faults/source_line.hpp"
+#include "harness/simt/races/findings.hpp"
 #include "harness/simt/runtime/buffers.hpp"
+#include "harness/simt/runtime/mapping.hpp"
 
 namespace gradverify::simt {
 namespace {
@@ -13,22 +12,18 @@ namespace {
 // What Linux never maps for a process that does not ask; a field or element of a null pointer.
 constexpr std::uintptr_t null_page_bytes = 65536;
 
-std::string hexadecimal(std::uintptr_t value) {
-    char digits[2 * sizeof value];
-    const auto result = std::to_chars(std::begin(digits), std::end(digits), value, 16);
-    return "0x" + std::string(digits, result.ptr);
-}
-
-const char* text_of(Fault::Access access) {
-    switch (access) {
-        case Fault::Access::read:
-            return "read";
-        case Fault::Access::write:
-            return "write";
-        case Fault::Access::unknown:
-            break;
-    }
-    return "access";
+/// `past the end of w, w[6] of 6`, `before the start of w, w[-1]`, `in w, w[3] of 6`; "" elsewhere.
+std::string element_text(const void* address) {
+    const NamedBuffer* buffer = nearest(named_buffers(), address, unmapped_zone_bytes);
+    if (buffer == nullptr) return "";
+    const std::int64_t element = element_of(*buffer, address);
+    const auto elements = static_cast<std::int64_t>(buffer->end - buffer->begin) /
+                          static_cast<std::int64_t>(buffer->element_bytes);
+    const std::string& name = buffer->name;
+    const std::string at = name + "[" + std::to_string(element) + "]";
+    if (element < 0) return "before the start of " + name + ", " + at;
+    return (element < elements ? "in " : "past the end of ") + name + ", " + at + " of " +
+           std::to_string(elements);
 }
 
 }  // namespace
@@ -40,16 +35,17 @@ std::string Fault::what(const std::string& shared_place) const {
     if (is_without_address)
         return "a vector access at an address that is not aligned for it, or an access where no "
                "memory can be";
-    const auto at = reinterpret_cast<std::uintptr_t>(address);
-    const std::string verb = text_of(access);
+    const std::uintptr_t at = number(address);
+    const std::string verb = access == Access::read    ? "read"
+                             : access == Access::write ? "write"
+                                                       : "access";
     if (at < null_page_bytes)
-        return verb + " through a null pointer" +
-               (at == 0 ? "" : ", at address " + hexadecimal(at));
-    if (const auto element = element_at(address)) return verb + " " + element->print();
+        return verb + " through a null pointer" + (at == 0 ? "" : ", at address " + hex_text(at));
+    if (const std::string text = element_text(address); !text.empty()) return verb + " " + text;
     if (!shared_place.empty()) return verb + " " + shared_place;
     if (const std::string known = describe_address(address); !known.empty())
         return verb + " at " + known;
-    return verb + " at address " + hexadecimal(at) + ", where no buffer is";
+    return verb + " at address " + hex_text(at) + ", where no buffer is";
 }
 
 std::string Fault::source() const {

@@ -14,8 +14,8 @@ std::string short_path(const std::string& file);
 /// `kernels/conv/forward.cu:33`: the `short_path` of what the compiler recorded; "" when unknown
 /// (no debug information, or no libdw on this machine).
 ///
-/// Of the lines that were inlined there, the innermost outside of the CPU device's own headers and
-/// the system's, so that an atomic is charged to the line that calls it. Of a return address ask
+/// Where lines were inlined, it is the innermost one outside of the CPU device's own headers and
+/// the system's, so that an atomic is charged to the line that calls it. For a return address ask
 /// for the byte before: the call may be the last instruction of its line. Remembered for each
 /// address; from any OS thread.
 std::string source_of(const void* pc);

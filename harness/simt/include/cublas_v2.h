@@ -57,26 +57,19 @@ inline cublasStatus_t cublasDestroy(cublasHandle_t handle) {
     delete handle;
     return CUBLAS_STATUS_SUCCESS;
 }
-inline cublasStatus_t cublasSetStream(cublasHandle_t handle, cudaStream_t stream) {
-    handle->stream = stream;
-    return CUBLAS_STATUS_SUCCESS;
-}
-inline cublasStatus_t cublasGetStream(cublasHandle_t handle, cudaStream_t* stream) {
-    *stream = handle->stream;
-    return CUBLAS_STATUS_SUCCESS;
-}
-inline cublasStatus_t cublasSetMathMode(cublasHandle_t handle, cublasMath_t math) {
-    handle->math = math;
-    return CUBLAS_STATUS_SUCCESS;
-}
-inline cublasStatus_t cublasGetMathMode(cublasHandle_t handle, cublasMath_t* math) {
-    *math = handle->math;
-    return CUBLAS_STATUS_SUCCESS;
-}
-inline cublasStatus_t cublasSetPointerMode(cublasHandle_t handle, cublasPointerMode_t mode) {
-    handle->pointers = mode;
-    return CUBLAS_STATUS_SUCCESS;
-}
+#define GRADVERIFY_SIMT_BLAS_SETTING(NAME, T, FIELD)                         \
+    inline cublasStatus_t cublasSet##NAME(cublasHandle_t handle, T FIELD) {  \
+        handle->FIELD = FIELD;                                               \
+        return CUBLAS_STATUS_SUCCESS;                                        \
+    }                                                                        \
+    inline cublasStatus_t cublasGet##NAME(cublasHandle_t handle, T* FIELD) { \
+        *FIELD = handle->FIELD;                                              \
+        return CUBLAS_STATUS_SUCCESS;                                        \
+    }
+GRADVERIFY_SIMT_BLAS_SETTING(Stream, cudaStream_t, stream)
+GRADVERIFY_SIMT_BLAS_SETTING(MathMode, cublasMath_t, math)
+GRADVERIFY_SIMT_BLAS_SETTING(PointerMode, cublasPointerMode_t, pointers)
+#undef GRADVERIFY_SIMT_BLAS_SETTING
 inline cublasStatus_t cublasSetWorkspace(cublasHandle_t, void*, std::size_t) {
     return CUBLAS_STATUS_SUCCESS;
 }

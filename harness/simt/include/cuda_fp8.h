@@ -21,20 +21,18 @@ using __nv_fp8x4_storage_t = unsigned int;
 enum __nv_saturation_t { __NV_NOSAT, __NV_SATFINITE };
 enum __nv_fp8_interpretation_t { __NV_E4M3, __NV_E5M2 };
 
-inline __nv_fp8_storage_t __nv_cvt_double_to_fp8(double x, __nv_saturation_t saturate,
-                                                 __nv_fp8_interpretation_t to) {
-    using namespace gradverify::simt::unit;
-    const bool saturates = saturate == __NV_SATFINITE;
-    return to == __NV_E4M3 ? E4m3Format::from_double(x, saturates)
-                           : E5m2Format::from_double(x, saturates);
-}
-inline __nv_fp8_storage_t __nv_cvt_float_to_fp8(float x, __nv_saturation_t saturate,
-                                                __nv_fp8_interpretation_t to) {
-    using namespace gradverify::simt::unit;
-    const bool saturates = saturate == __NV_SATFINITE;
-    return to == __NV_E4M3 ? E4m3Format::from_float(x, saturates)
-                           : E5m2Format::from_float(x, saturates);
-}
+// The conversion of a NUMBER is the format's from_NUMBER.
+#define GRADVERIFY_SIMT_TO_FP8(NUMBER)                                                         \
+    inline __nv_fp8_storage_t __nv_cvt_##NUMBER##_to_fp8(NUMBER x, __nv_saturation_t saturate, \
+                                                         __nv_fp8_interpretation_t to) {       \
+        using namespace gradverify::simt::unit;                                                \
+        const bool saturates = saturate == __NV_SATFINITE;                                     \
+        return to == __NV_E4M3 ? E4m3Format::from_##NUMBER(x, saturates)                       \
+                               : E5m2Format::from_##NUMBER(x, saturates);                      \
+    }
+GRADVERIFY_SIMT_TO_FP8(float)
+GRADVERIFY_SIMT_TO_FP8(double)
+#undef GRADVERIFY_SIMT_TO_FP8
 inline __nv_fp8_storage_t __nv_cvt_halfraw_to_fp8(__half_raw x, __nv_saturation_t saturate,
                                                   __nv_fp8_interpretation_t to) {
     return __nv_cvt_float_to_fp8(__half(x).gradverify_float(), saturate, to);
@@ -45,21 +43,12 @@ inline __nv_fp8_storage_t __nv_cvt_bfloat16raw_to_fp8(__nv_bfloat16_raw x,
     return __nv_cvt_float_to_fp8(__nv_bfloat16(x).gradverify_float(), saturate, to);
 }
 
-namespace gradverify::simt::unit {
-/// The first in the low byte.
-inline unsigned short fp8_pair(unsigned char x, unsigned char y) {
-    return static_cast<unsigned short>(x | y << 8);
-}
-inline unsigned fp8_four(unsigned short low, unsigned short high) {
-    return static_cast<unsigned>(low) | static_cast<unsigned>(high) << 16;
-}
-}  // namespace gradverify::simt::unit
-
-#define GRADVERIFY_SIMT_FP8_PAIR(NAME, PAIR, ONE, FIRST, SECOND)            \
-    inline __nv_fp8x2_storage_t NAME(PAIR x, __nv_saturation_t saturate,    \
-                                     __nv_fp8_interpretation_t to) {        \
-        return gradverify::simt::unit::fp8_pair(ONE(FIRST, saturate, to),   \
-                                                ONE(SECOND, saturate, to)); \
+// The first is in the low byte.
+#define GRADVERIFY_SIMT_FP8_PAIR(NAME, PAIR, ONE, FIRST, SECOND)                  \
+    inline __nv_fp8x2_storage_t NAME(PAIR x, __nv_saturation_t saturate,          \
+                                     __nv_fp8_interpretation_t to) {              \
+        return static_cast<__nv_fp8x2_storage_t>(ONE(FIRST, saturate, to) |       \
+                                                 ONE(SECOND, saturate, to) << 8); \
     }
 GRADVERIFY_SIMT_FP8_PAIR(__nv_cvt_double2_to_fp8x2, double2, __nv_cvt_double_to_fp8, x.x, x.y)
 GRADVERIFY_SIMT_FP8_PAIR(__nv_cvt_float2_to_fp8x2, float2, __nv_cvt_float_to_fp8, x.x, x.y)
@@ -81,127 +70,102 @@ inline __half2_raw __nv_cvt_fp8x2_to_halfraw2(__nv_fp8x2_storage_t x,
             __nv_cvt_fp8_to_halfraw(static_cast<__nv_fp8_storage_t>(x >> 8), from).x};
 }
 
-#ifdef __CUDA_NO_FP8_CONVERSIONS__
-#define GRADVERIFY_SIMT_FP8_FROM(...)
-#define GRADVERIFY_SIMT_FP8_TO(...)
-#else
-#define GRADVERIFY_SIMT_FP8_FROM(...) __VA_ARGS__
-#ifdef __CUDA_NO_FP8_CONVERSION_OPERATORS__
-#define GRADVERIFY_SIMT_FP8_TO(...)
-#else
-#define GRADVERIFY_SIMT_FP8_TO(...) __VA_ARGS__
+namespace gradverify::simt::unit {
+
+// What a type is constructed from saturates. To integers all of them round toward zero and
+// saturate, and NaN is 0, as a GPU's conversions have it.
+#define GRADVERIFY_SIMT_FP8_FROM(TYPE, FROM, CONVERT) \
+    explicit TYPE(FROM value) : __x(CONVERT(value, __NV_SATFINITE, kind)) {}
+
+template <__nv_fp8_interpretation_t kind>
+struct Fp8 {
+    using Format = std::conditional_t<kind == __NV_E4M3, E4m3Format, E5m2Format>;
+    __nv_fp8_storage_t __x;
+    Fp8() = default;
+#ifndef __CUDA_NO_FP8_CONVERSIONS__
+    GRADVERIFY_SIMT_FP8_FROM(Fp8, __half, __nv_cvt_halfraw_to_fp8)
+    GRADVERIFY_SIMT_FP8_FROM(Fp8, __nv_bfloat16, __nv_cvt_bfloat16raw_to_fp8)
+    GRADVERIFY_SIMT_FP8_FROM(Fp8, float, __nv_cvt_float_to_fp8)
+    GRADVERIFY_SIMT_FP8_FROM(Fp8, double, __nv_cvt_double_to_fp8)
+    template <class I>
+    requires(std::is_integral_v<I>)
+    explicit Fp8(I value) : Fp8(static_cast<float>(value)) {}
+#ifndef __CUDA_NO_FP8_CONVERSION_OPERATORS__
+    explicit operator float() const { return Format::to_float(__x); }
+    explicit operator double() const { return Format::to_float(__x); }
+    explicit operator __half() const { return __nv_cvt_fp8_to_halfraw(__x, kind); }
+    explicit operator __nv_bfloat16() const {
+        return __nv_bfloat16::gradverify_of(Format::to_float(__x));
+    }
+    explicit operator bool() const { return (__x & 0x7fu) != 0; }
+    template <class I>
+    requires(std::is_integral_v<I>)
+    explicit operator I() const {
+        return saturating<I>(std::trunc(Format::to_float(__x)));
+    }
+#endif
+#endif
+};
+
+template <__nv_fp8_interpretation_t kind>
+struct Fp8Pair {
+    __nv_fp8x2_storage_t __x;
+    Fp8Pair() = default;
+#ifndef __CUDA_NO_FP8_CONVERSIONS__
+    GRADVERIFY_SIMT_FP8_FROM(Fp8Pair, __half2, __nv_cvt_halfraw2_to_fp8x2)
+    GRADVERIFY_SIMT_FP8_FROM(Fp8Pair, __nv_bfloat162, __nv_cvt_bfloat16raw2_to_fp8x2)
+    GRADVERIFY_SIMT_FP8_FROM(Fp8Pair, float2, __nv_cvt_float2_to_fp8x2)
+    GRADVERIFY_SIMT_FP8_FROM(Fp8Pair, double2, __nv_cvt_double2_to_fp8x2)
+#ifndef __CUDA_NO_FP8_CONVERSION_OPERATORS__
+    explicit operator __half2() const { return __nv_cvt_fp8x2_to_halfraw2(__x, kind); }
+    explicit operator float2() const {
+        using Format = typename Fp8<kind>::Format;
+        return {Format::to_float(static_cast<unsigned char>(__x)),
+                Format::to_float(static_cast<unsigned char>(__x >> 8))};
+    }
+#endif
+#endif
+};
+
+template <__nv_fp8_interpretation_t kind>
+struct Fp8Four {
+    __nv_fp8x4_storage_t __x;
+    Fp8Four() = default;
+#ifndef __CUDA_NO_FP8_CONVERSIONS__
+    explicit Fp8Four(__half2 low, __half2 high) : Fp8Four(Pair(low), Pair(high)) {}
+    explicit Fp8Four(__nv_bfloat162 low, __nv_bfloat162 high) : Fp8Four(Pair(low), Pair(high)) {}
+    explicit Fp8Four(float4 value)
+        : Fp8Four(Pair(float2{value.x, value.y}), Pair(float2{value.z, value.w})) {}
+    explicit Fp8Four(double4 value)
+        : Fp8Four(Pair(double2{value.x, value.y}), Pair(double2{value.z, value.w})) {}
+#ifndef __CUDA_NO_FP8_CONVERSION_OPERATORS__
+    explicit operator float4() const {
+        Pair low, high;
+        low.__x = static_cast<__nv_fp8x2_storage_t>(__x);
+        high.__x = static_cast<__nv_fp8x2_storage_t>(__x >> 16);
+        const auto x = static_cast<float2>(low), y = static_cast<float2>(high);
+        return {x.x, x.y, y.x, y.y};
+    }
 #endif
 #endif
 
-/// KIND is __NV_E4M3 or __NV_E5M2. Whatever a type is constructed from saturates; to integers all
-/// of them round toward zero and saturate, and NaN is 0, as a GPU's conversions have it.
-#define GRADVERIFY_SIMT_FP8_TYPES(ONE, PAIR, FOUR, KIND, FORMAT)                                                                                                                                                                                                                                                                           \
-    struct alignas(1) ONE {                                                                                                                                                                                                                                                                                                                \
-        __nv_fp8_storage_t __x;                                                                                                                                                                                                                                                                                                            \
-        ONE() = default;                                                                                                                                                                                                                                                                                                                   \
-        GRADVERIFY_SIMT_FP8_FROM(                                                                                                                                                                                                                                                                                                          \
-            explicit ONE(__half value) : __x(__nv_cvt_halfraw_to_fp8(value, __NV_SATFINITE, KIND)) {} explicit ONE(__nv_bfloat16 value) : __x(                                                                                                                                                                                             \
-                __nv_cvt_bfloat16raw_to_fp8(                                                                                                                                                                                                                                                                                               \
-                    value, __NV_SATFINITE,                                                                                                                                                                                                                                                                                                 \
-                    KIND)) {} explicit ONE(float                                                                                                                                                                                                                                                                                           \
-                                               value) : __x(__nv_cvt_float_to_fp8(value,                                                                                                                                                                                                                                                   \
-                                                                                  __NV_SATFINITE,                                                                                                                                                                                                                                          \
-                                                                                  KIND)) {} explicit ONE(double                                                                                                                                                                                                                            \
-                                                                                                             value) : __x(__nv_cvt_double_to_fp8(value,                                                                                                                                                                                    \
-                                                                                                                                                 __NV_SATFINITE,                                                                                                                                                                           \
-                                                                                                                                                 KIND)) {} template <class                                                                                                                                                                 \
-                                                                                                                                                                     I>                                                                                                                                                                    \
-            requires(std::is_integral_v<I>) explicit ONE(I value) : ONE(                                                                                                                                                                                                                                                                   \
-                static_cast<float>(value)){})                                                                                                                                                                                                                                                                                              \
-        GRADVERIFY_SIMT_FP8_TO(                                                                                                                                                                                                                                                                                                            \
-            explicit operator __half() const {                                                                                                                                                                                                                                                                                             \
-                return __nv_cvt_fp8_to_halfraw(__x, KIND);                                                                                                                                                                                                                                                                                 \
-            } explicit operator float() const {                                                                                                                                                                                                                                                                                            \
-                return ::gradverify::simt::unit::FORMAT::to_float(__x);                                                                                                                                                                                                                                                                    \
-            } explicit operator __nv_bfloat16() const {                                                                                                                                                                                                                                                                                    \
-                return __nv_bfloat16::gradverify_of(static_cast<float>(*this));                                                                                                                                                                                                                                                            \
-            } explicit operator double() const {                                                                                                                                                                                                                                                                                           \
-                return static_cast<float>(*this);                                                                                                                                                                                                                                                                                          \
-            } explicit operator bool() const { return (__x & 0x7fu) != 0; } template <class I>                                                                                                                                                                                                                                             \
-            requires(std::is_integral_v<I>) explicit operator I() const {                                                                                                                                                                                                                                                                  \
-                return ::gradverify::simt::unit::saturating<I>(                                                                                                                                                                                                                                                                            \
-                    std::trunc(static_cast<float>(*this)));                                                                                                                                                                                                                                                                                \
-            })                                                                                                                                                                                                                                                                                                                             \
-    };                                                                                                                                                                                                                                                                                                                                     \
-    struct alignas(2) PAIR {                                                                                                                                                                                                                                                                                                               \
-        __nv_fp8x2_storage_t __x;                                                                                                                                                                                                                                                                                                          \
-        PAIR() = default;                                                                                                                                                                                                                                                                                                                  \
-        GRADVERIFY_SIMT_FP8_FROM(                                                                                                                                                                                                                                                                                                          \
-            explicit PAIR(__half2 value) : __x(__nv_cvt_halfraw2_to_fp8x2(value, __NV_SATFINITE, KIND)) {} explicit PAIR(__nv_bfloat162 value) : __x(                                                                                                                                                                                      \
-                __nv_cvt_bfloat16raw2_to_fp8x2(                                                                                                                                                                                                                                                                                            \
-                    value, __NV_SATFINITE,                                                                                                                                                                                                                                                                                                 \
-                    KIND)) {} explicit PAIR(float2                                                                                                                                                                                                                                                                                         \
-                                                value) : __x(__nv_cvt_float2_to_fp8x2(value,                                                                                                                                                                                                                                               \
-                                                                                      __NV_SATFINITE,                                                                                                                                                                                                                                      \
-                                                                                      KIND)) {} explicit PAIR(double2                                                                                                                                                                                                                      \
-                                                                                                                  value) : __x(__nv_cvt_double2_to_fp8x2(value,                                                                                                                                                                            \
-                                                                                                                                                         __NV_SATFINITE,                                                                                                                                                                   \
-                                                                                                                                                         KIND)){})                                                                                                                                                                         \
-        GRADVERIFY_SIMT_FP8_TO(                                                                                                                                                                                                                                                                                                            \
-            explicit operator __half2() const {                                                                                                                                                                                                                                                                                            \
-                return __nv_cvt_fp8x2_to_halfraw2(__x, KIND);                                                                                                                                                                                                                                                                              \
-            } explicit operator float2() const {                                                                                                                                                                                                                                                                                           \
-                using Format = ::gradverify::simt::unit::FORMAT;                                                                                                                                                                                                                                                                           \
-                return {Format::to_float(static_cast<unsigned char>(__x)),                                                                                                                                                                                                                                                                 \
-                        Format::to_float(static_cast<unsigned char>(__x >> 8))};                                                                                                                                                                                                                                                           \
-            })                                                                                                                                                                                                                                                                                                                             \
-    };                                                                                                                                                                                                                                                                                                                                     \
-    struct alignas(4) FOUR {                                                                                                                                                                                                                                                                                                               \
-        __nv_fp8x4_storage_t __x;                                                                                                                                                                                                                                                                                                          \
-        FOUR() = default;                                                                                                                                                                                                                                                                                                                  \
-        GRADVERIFY_SIMT_FP8_FROM(                                                                                                                                                                                                                                                                                                          \
-            explicit FOUR(                                                                                                                                                                                                                                                                                                                 \
-                __half2 low,                                                                                                                                                                                                                                                                                                               \
-                __half2 high) : __x(::gradverify::simt::unit::                                                                                                                                                                                                                                                                             \
-                                        fp8_four(PAIR(low).__x,                                                                                                                                                                                                                                                                            \
-                                                 PAIR(high)                                                                                                                                                                                                                                                                                \
-                                                     .__x)) {} explicit FOUR(__nv_bfloat162 low, __nv_bfloat162 high) : __x(::                                                                                                                                                                                                             \
-                                                                                                                                gradverify::simt::unit::fp8_four(PAIR(                                                                                                                                                                     \
-                                                                                                                                                                     low)                                                                                                                                                                  \
-                                                                                                                                                                     .__x,                                                                                                                                                                 \
-                                                                                                                                                                 PAIR(                                                                                                                                                                     \
-                                                                                                                                                                     high)                                                                                                                                                                 \
-                                                                                                                                                                     .__x)) {} explicit FOUR(float4 value) : __x(::gradverify::simt::unit::fp8_four(PAIR(make_float2(value                                                                 \
-                                                                                                                                                                                                                                                                         .x,                                                               \
-                                                                                                                                                                                                                                                                     value                                                                 \
-                                                                                                                                                                                                                                                                         .y))                                                              \
-                                                                                                                                                                                                                                                        .__x,                                                                              \
-                                                                                                                                                                                                                                                    PAIR(make_float2(value                                                                 \
-                                                                                                                                                                                                                                                                         .z,                                                               \
-                                                                                                                                                                                                                                                                     value                                                                 \
-                                                                                                                                                                                                                                                                         .w))                                                              \
-                                                                                                                                                                                                                                                        .__x)) {} explicit FOUR(double4 value) : __x(::                                    \
-                                                                                                                                                                                                                                                                                                         gradverify::simt::unit::fp8_four( \
-                                                                                                                                                                                                                                                                                                             PAIR(                         \
-                                                                                                                                                                                                                                                                                                                 make_double2(             \
-                                                                                                                                                                                                                                                                                                                     value                 \
-                                                                                                                                                                                                                                                                                                                         .x,               \
-                                                                                                                                                                                                                                                                                                                     value                 \
-                                                                                                                                                                                                                                                                                                                         .y))              \
-                                                                                                                                                                                                                                                                                                                 .__x,                     \
-                                                                                                                                                                                                                                                                                                             PAIR(                         \
-                                                                                                                                                                                                                                                                                                                 make_double2(             \
-                                                                                                                                                                                                                                                                                                                     value                 \
-                                                                                                                                                                                                                                                                                                                         .z,               \
-                                                                                                                                                                                                                                                                                                                     value                 \
-                                                                                                                                                                                                                                                                                                                         .w))              \
-                                                                                                                                                                                                                                                                                                                 .__x)){})                 \
-        GRADVERIFY_SIMT_FP8_TO(explicit operator float4() const {                                                                                                                                                                                                                                                                          \
-            using Format = ::gradverify::simt::unit::FORMAT;                                                                                                                                                                                                                                                                               \
-            return {Format::to_float(static_cast<unsigned char>(__x)),                                                                                                                                                                                                                                                                     \
-                    Format::to_float(static_cast<unsigned char>(__x >> 8)),                                                                                                                                                                                                                                                                \
-                    Format::to_float(static_cast<unsigned char>(__x >> 16)),                                                                                                                                                                                                                                                               \
-                    Format::to_float(static_cast<unsigned char>(__x >> 24))};                                                                                                                                                                                                                                                              \
-        })                                                                                                                                                                                                                                                                                                                                 \
-    };
-
-GRADVERIFY_SIMT_FP8_TYPES(__nv_fp8_e4m3, __nv_fp8x2_e4m3, __nv_fp8x4_e4m3, __NV_E4M3, E4m3Format)
-GRADVERIFY_SIMT_FP8_TYPES(__nv_fp8_e5m2, __nv_fp8x2_e5m2, __nv_fp8x4_e5m2, __NV_E5M2, E5m2Format)
-#undef GRADVERIFY_SIMT_FP8_TYPES
+  private:
+    using Pair = Fp8Pair<kind>;
+    Fp8Four(Pair low, Pair high)
+        : __x(low.__x | static_cast<__nv_fp8x4_storage_t>(high.__x) << 16) {}
+};
 #undef GRADVERIFY_SIMT_FP8_FROM
-#undef GRADVERIFY_SIMT_FP8_TO
+
+}  // namespace gradverify::simt::unit
+
+#define GRADVERIFY_SIMT_FP8_TYPE(NAME, BASE, KIND)       \
+    struct NAME : ::gradverify::simt::unit::BASE<KIND> { \
+        using BASE::BASE;                                \
+    };
+GRADVERIFY_SIMT_FP8_TYPE(__nv_fp8_e4m3, Fp8, __NV_E4M3)
+GRADVERIFY_SIMT_FP8_TYPE(__nv_fp8_e5m2, Fp8, __NV_E5M2)
+GRADVERIFY_SIMT_FP8_TYPE(__nv_fp8x2_e4m3, Fp8Pair, __NV_E4M3)
+GRADVERIFY_SIMT_FP8_TYPE(__nv_fp8x2_e5m2, Fp8Pair, __NV_E5M2)
+GRADVERIFY_SIMT_FP8_TYPE(__nv_fp8x4_e4m3, Fp8Four, __NV_E4M3)
+GRADVERIFY_SIMT_FP8_TYPE(__nv_fp8x4_e5m2, Fp8Four, __NV_E5M2)
+#undef GRADVERIFY_SIMT_FP8_TYPE

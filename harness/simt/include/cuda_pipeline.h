@@ -9,7 +9,7 @@
 
 #include "gradverify_simt/forced.hpp"
 
-/// Copies `bytes` (4, 8 or 16), of which the last `zero_bytes` are zeros instead.
+/// Copies `bytes` (4, 8 or 16), with zeros in place of the last `zero_bytes`.
 GRADVERIFY_SIMT_ACCESS void __pipeline_memcpy_async(void* to, const void* from, std::size_t bytes,
                                                     std::size_t zero_bytes = 0) {
     auto* target = static_cast<unsigned char*>(to);

@@ -106,7 +106,7 @@ inline float4 curand_normal4(curandStatePhilox4_32_10* state) {
     const float2 a = normal_of(bits.x, bits.y), b = normal_of(bits.z, bits.w);
     return {a.x, a.y, b.x, b.y};
 }
-/// Of 32 bits only, as curand has it for this generator.
+/// A number of 32 bits only, as curand has it for this generator.
 inline double curand_uniform_double(curandStatePhilox4_32_10* state) {
     return curand(state) * 0x1p-32 + 0x1p-32;
 }

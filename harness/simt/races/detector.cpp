@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The detector's side of a launch: blocks, barriers, warps, and what the harness asks.
+// The detector's side of a launch: blocks, barriers, warps, and what the harness asks. What is
+// wrong with an access is decided in check_access.cpp.
 #include "harness/simt/races/detector.hpp"
 
 #include <memory>
@@ -45,35 +46,22 @@ Detector::Detector() : shadow_([this](ShadowPage& page) { classify(page); }) {}
 
 void Detector::begin_launch(const Launch& launch) {
     launch_ = launch;
-    if (shadow_.bytes() > shadow_bytes_kept || ordering_.is_near_end()) {
+    if (shadow_.bytes() > shadow_bytes_kept || happens_before_.is_near_end()) {
         shadow_.clear();
-        ordering_.restart();
+        happens_before_.restart();
     }
-    if (memory_generation_ != device_memory_generation()) {
-        memory_generation_ = device_memory_generation();
-        shadow_.forget_kinds();
-    }
-    if (buffers_generation_ != named_buffers_generation()) {
-        buffers_generation_ = named_buffers_generation();
-        name_buffers();
-    }
-    const auto forbid = [&](const char* begin, const char* end, bool forbidden) {
-        shadow_.set_forbidden(reinterpret_cast<std::uintptr_t>(begin),
-                              static_cast<std::size_t>(end - begin), forbidden);
-    };
+    const std::uint64_t generation = device_memory_generation() + named_buffers_generation();
+    if (std::exchange(memory_generation_, generation) != generation) shadow_.forget_kinds();
     // Static variables are allowed one by one, when they are placed.
-    for (const MemoryNames::Range& range : shared_names_.ranges()) {
-        shadow_.set_forbidden(range.begin, range.bytes, true);
-    }
-    shared_names_.clear();
+    for (const NamedBuffer& variable : shared_variables_)
+        shadow_.set_forbidden(variable.begin, variable.end, true);
     const SharedArenas& arenas = launch.arenas;
-    if (arenas.dynamic != arenas.dynamic_end) forbid(arenas.dynamic, arenas.dynamic_end, true);
-    if (arenas.dynamic_bytes > 0) {
-        forbid(arenas.dynamic, arenas.dynamic + arenas.dynamic_bytes, false);
-    }
-    shared_names_.add({reinterpret_cast<std::uintptr_t>(arenas.dynamic), arenas.dynamic_bytes, 0,
-                       "dynamic shared memory"});
-    ordering_.begin_launch();
+    const auto* const dynamic = reinterpret_cast<const std::byte*>(arenas.dynamic);
+    const std::byte* const dynamic_end = dynamic + arenas.dynamic_bytes;
+    shadow_.set_forbidden(dynamic, reinterpret_cast<const std::byte*>(arenas.dynamic_end), true);
+    shadow_.set_forbidden(dynamic, dynamic_end, false);
+    shared_variables_ = {{"dynamic shared memory", dynamic, dynamic_end, 0}};
+    happens_before_.begin_launch();
     random_ = Random(launch.schedule.seed + launch.number).next();
     draw_accesses_left();
 }
@@ -87,20 +75,20 @@ std::uint64_t Detector::end_launch() {
 void Detector::begin_block() {
     resolve_pending();
     const dim3& block = unit::state.block_dim;
-    ordering_.begin_block(unit::state.block_index, block.x * block.y * block.z);
+    happens_before_.begin_block(unit::state.block_index, block.x * block.y * block.z);
     first_arrival_ = {};
     shared_is_restored_ = false;
 }
 
 void Detector::resume_block() {
     resolve_pending();
-    ordering_.begin_launch();
+    happens_before_.begin_launch();
     begin_block();
     shared_is_restored_ = true;
 }
 
 void Detector::barrier_released() {
-    ordering_.barrier();
+    happens_before_.barrier();
     first_arrival_ = {};
 }
 
@@ -122,7 +110,7 @@ void Detector::arrive_at_barrier(unit::Place place) {
 
 void Detector::warp_synchronised(std::uint32_t lanes) {
     resolve_pending();
-    ordering_.warp_sync(unit::state.thread.rank / warp_lanes, lanes);
+    happens_before_.warp_sync(unit::state.thread.rank / warp_lanes, lanes);
 }
 
 void Detector::check_mask(const WarpMask& warp) {
@@ -143,9 +131,9 @@ void Detector::shuffle_from_absent_lane(unsigned source_lane, unit::Place place)
 
 void Detector::place_shared(const void* address, std::size_t bytes, std::size_t element_bytes,
                             const char* function) {
-    const auto begin = reinterpret_cast<std::uintptr_t>(address);
-    shadow_.set_forbidden(begin, bytes, false);
-    shared_names_.add({begin, bytes, element_bytes, variable_of(function)});
+    const auto* const begin = static_cast<const std::byte*>(address);
+    shadow_.set_forbidden(begin, begin + bytes, false);
+    shared_variables_.push_back({variable_of(function), begin, begin + bytes, element_bytes});
 }
 
 void Detector::draw_accesses_left() {
@@ -165,16 +153,6 @@ void Detector::give_way() {
 }
 
 std::vector<Finding> Detector::take_findings() { return findings_.take(); }
-
-void Detector::name_buffers() {
-    buffer_names_.clear();
-    for (const NamedBuffer& buffer : named_buffers()) {
-        buffer_names_.add({reinterpret_cast<std::uintptr_t>(buffer.begin),
-                           static_cast<std::size_t>(buffer.end - buffer.begin),
-                           buffer.element_bytes, buffer.name});
-    }
-    shadow_.forget_kinds();
-}
 
 std::vector<Finding> take_findings() {
     return detector_owner ? detector_owner->take_findings() : std::vector<Finding>();

@@ -15,13 +15,12 @@
 #include "gradverify_simt/state.hpp"
 #include "harness/simt/execute/shared_memory.hpp"
 #include "harness/simt/races/findings.hpp"
-#include "harness/simt/races/ordering.hpp"
+#include "harness/simt/races/happens_before.hpp"
 #include "harness/simt/races/shadow.hpp"
+#include "harness/simt/runtime/device_memory.hpp"
 #include "harness/simt/simt.hpp"
 
 namespace gradverify::simt {
-
-std::string hex_text(std::uint32_t value);
 
 class Detector;
 /// Null unless a launch of the checked variant runs.
@@ -76,7 +75,7 @@ class Detector {
     void arrive_at_barrier(unit::Place place);
     void place_shared(const void* address, std::size_t bytes, std::size_t element_bytes,
                       const char* function);
-    void fence() { ordering_.fence(unit::state.thread.rank); }
+    void fence() { happens_before_.fence(unit::state.thread.rank); }
 
     // The harness's side.
     std::vector<Finding> take_findings();
@@ -118,9 +117,8 @@ class Detector {
             resolve_pending_now();
     }
     void resolve_pending_now();
-    void name_buffers();
     void classify(ShadowPage& page);
-    void classify_global(ShadowPage& page, std::uintptr_t begin, std::size_t bytes);
+    void classify_global(ShadowPage& page, const DeviceAllocation& memory);
 
     /// Whether it is plain to see that nothing is wrong: the value is from before the launch.
     bool reads_old_value(const ShadowPage& page, std::uintptr_t address, unsigned bytes) const {
@@ -129,7 +127,7 @@ class Detector {
             return false;
         const std::size_t index = Shadow::cell_index(address);
         return page.forbidden[index] == 0 &&
-               page.cells[index].write.segment < ordering_.launch_first();
+               page.cells[index].write.segment < happens_before_.launch_first();
     }
     void remember_read(ShadowPage& page, std::uintptr_t address, unsigned bytes, const void* pc) {
         ++accesses_;
@@ -148,7 +146,7 @@ class Detector {
         cell.read = now;
     }
     Access access_now(const void* pc) const {
-        Access now = ordering_.access_of(unit::state.thread.rank);
+        Access now = happens_before_.access_of(unit::state.thread.rank);
         now.pc = reinterpret_cast<std::uintptr_t>(pc) & 0xffffffffffffu;
         return now;
     }
@@ -160,7 +158,8 @@ class Detector {
     void write_cell(const CellAccess& access);
     bool is_race(const Access& earlier, const CellAccess& access) const;
     std::uint32_t since(const ShadowPage& page) const {
-        return page.kind == MemoryKind::shared ? ordering_.block_first() : ordering_.launch_first();
+        return page.kind == MemoryKind::shared ? happens_before_.block_first()
+                                               : happens_before_.launch_first();
     }
 
     void report_race(const Conflict& conflict);
@@ -181,14 +180,14 @@ class Detector {
     static std::string thread_text(unsigned rank);
 
     Shadow shadow_;
-    Ordering ordering_;
+    HappensBefore happens_before_;
     Findings findings_;
-    MemoryNames shared_names_, buffer_names_;
+    std::vector<NamedBuffer> shared_variables_;  ///< of the launch
     std::vector<PendingWrite> pending_;
     std::vector<DeferredRace> deferred_;
     std::set<std::pair<std::uint64_t, std::uint64_t>> deferred_pcs_;
     std::set<std::uint64_t> guess_pcs_;  ///< of reads that an atomic of their thread followed
-    std::uint64_t memory_generation_ = 0, buffers_generation_ = 0;
+    std::uint64_t memory_generation_ = 0;
 
     Launch launch_;
     bool shared_is_restored_ = false;  ///< who wrote it is no longer known

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/simt/races/findings.hpp"
 
-#include <algorithm>
+#include <cinttypes>
+#include <cstdio>
 #include <utility>
 
 #include "harness/simt/faults/source_line.hpp"
+#include "harness/simt/runtime/buffers.hpp"
 #include "harness/simt/runtime/mapping.hpp"
 
 namespace gradverify::simt {
@@ -12,47 +14,26 @@ namespace {
 
 // One launch with a wrong index has its lines in a few findings; more are no help to anyone.
 constexpr std::size_t findings_kept = 64;
-constexpr std::uintptr_t near_bytes = 4096;
-
-std::string element(const MemoryNames::Range& range, std::int64_t offset_bytes) {
-    if (range.element_bytes == 0)
-        return "byte " + std::to_string(offset_bytes) + " of " + range.name;
-    const auto size = static_cast<std::int64_t>(range.element_bytes);
-    // Rounds towards minus infinity: the byte before the first is of element -1.
-    const std::int64_t index = (offset_bytes - (offset_bytes < 0 ? size - 1 : 0)) / size;
-    return range.name + "[" + std::to_string(index) + "]";
-}
+constexpr std::uintptr_t near_bytes = 4095;
 
 }  // namespace
 
-void MemoryNames::add(Range range) {
-    const auto after =
-        std::upper_bound(ranges_.begin(), ranges_.end(), range.begin,
-                         [](std::uintptr_t at, const Range& other) { return at < other.begin; });
-    ranges_.insert(after, std::move(range));
-}
-
-std::string MemoryNames::of(std::uintptr_t address) const {
-    const Range* nearest = nullptr;
-    std::uintptr_t distance = near_bytes;
-    for (const Range& range : ranges_) {
-        if (address >= range.begin && address < range.begin + range.bytes) {
-            if (range.element_bytes == range.bytes) return range.name;
-            return element(range, static_cast<std::int64_t>(address - range.begin));
-        }
-        const std::uintptr_t away = address < range.begin
-                                        ? range.begin - address
-                                        : address - (range.begin + range.bytes) + 1;
-        if (away >= distance) continue;
-        distance = away;
-        nearest = &range;
-    }
-    if (nearest == nullptr) return "";
-    const bool is_bytes = nearest->element_bytes == 0;
-    const std::size_t units = is_bytes ? nearest->bytes : nearest->bytes / nearest->element_bytes;
-    return element(*nearest, static_cast<std::int64_t>(address - nearest->begin)) + ", but " +
-           nearest->name + " has " + std::to_string(units) + (is_bytes ? " byte" : " element") +
-           (units == 1 ? "" : "s");
+std::string name_of(const std::vector<NamedBuffer>& memory, std::uintptr_t address) {
+    const void* const at = pointer_to(address);
+    const NamedBuffer* const piece = nearest(memory, at, near_bytes);
+    if (piece == nullptr) return "";
+    const auto bytes = static_cast<std::size_t>(piece->end - piece->begin);
+    const bool is_inside = address >= number(piece->begin) && address < number(piece->end);
+    if (is_inside && piece->element_bytes == bytes) return piece->name;
+    const bool is_bytes = piece->element_bytes == 0;
+    const std::string name =
+        is_bytes ? "byte " + std::to_string(static_cast<const std::byte*>(at) - piece->begin) +
+                       " of " + piece->name
+                 : piece->name + "[" + std::to_string(element_of(*piece, at)) + "]";
+    if (is_inside) return name;
+    const std::size_t units = is_bytes ? bytes : bytes / piece->element_bytes;
+    return name + ", but " + piece->name + " has " + std::to_string(units) +
+           (is_bytes ? " byte" : " element") + (units == 1 ? "" : "s");
 }
 
 bool Findings::is_new(Subject subject) {
@@ -81,6 +62,12 @@ std::string line_of(unit::Place place) {
 std::string text_of(const dim3& index) {
     return "(" + std::to_string(index.x) + ", " + std::to_string(index.y) + ", " +
            std::to_string(index.z) + ")";
+}
+
+std::string hex_text(std::uint64_t value) {
+    char text[32];
+    std::snprintf(text, sizeof text, "0x%" PRIx64, value);
+    return text;
 }
 
 }  // namespace gradverify::simt

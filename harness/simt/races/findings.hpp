@@ -14,24 +14,9 @@
 
 namespace gradverify::simt {
 
-/// Names of memory: shared variables of the launch, and the buffers of `describe_buffers`.
-class MemoryNames {
-  public:
-    struct Range {
-        std::uintptr_t begin;
-        std::size_t bytes, element_bytes;  ///< elements of 0 bytes: their type is not known
-        std::string name;
-    };
-    void clear() { ranges_.clear(); }
-    void add(Range range);
-    /// `dw[5]`; past the end or before the begin of the nearest range `dw[6], which has 6
-    /// elements`; empty when no range lies within a page.
-    std::string of(std::uintptr_t address) const;
-    const std::vector<Range>& ranges() const { return ranges_; }
-
-  private:
-    std::vector<Range> ranges_;  ///< by begin
-};
+/// `dw[5]`; beyond the nearest of these `dw[6], but dw has 6 elements`; "" when none is within a
+/// page. The type of elements of 0 bytes is not known.
+std::string name_of(const std::vector<NamedBuffer>& memory, std::uintptr_t address);
 
 class Findings {
   public:
@@ -53,5 +38,7 @@ class Findings {
 std::string line_of(std::uint64_t return_address);
 std::string line_of(unit::Place place);
 std::string text_of(const dim3& index);
+/// "0x1ff"
+std::string hex_text(std::uint64_t value);
 
 }  // namespace gradverify::simt

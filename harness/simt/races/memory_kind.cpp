@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Of what kind a page of memory is to the detector, and which of its bytes may be touched.
+// The kind that a page of memory is to the detector, and which of its bytes may be touched.
 #include <link.h>
 #include <sys/mman.h>
 
-#include <algorithm>
-
-#include "harness/simt/execute/os_stack.hpp"
 #include "harness/simt/races/detector.hpp"
 #include "harness/simt/runtime/buffers.hpp"
 #include "harness/simt/runtime/device_memory.hpp"
@@ -57,17 +54,12 @@ void Detector::classify(ShadowPage& page) {
     if (is_shared) {
         page.kind = MemoryKind::shared;
         page.forbidden.fill(0xf);
-        for (const MemoryNames::Range& range : shared_names_.ranges()) {
-            set_forbidden_in(page, range.begin, range.bytes, false);
-        }
+        for (const NamedBuffer& variable : shared_variables_)
+            set_forbidden_in(page, variable.begin, variable.end, false);
         return;
     }
-    if (const DeviceAllocation found = find_allocation(begin, end); found.bytes > 0) {
-        return classify_global(page, number(found.begin), found.bytes);
-    }
-    if (const DeviceAllocation found = find_region(begin, end); found.bytes > 0) {
-        return classify_global(page, number(found.begin), found.bytes);
-    }
+    if (const DeviceAllocation found = find_device_memory(begin, end); found.bytes > 0)
+        return classify_global(page, found);
     ModuleQuery query{.begin = begin, .end = end};
     dl_iterate_phdr(&ask_module, &query);
     const bool is_of_thread = launch_.is_stack(pointer_to(begin)) ||
@@ -81,16 +73,17 @@ void Detector::classify(ShadowPage& page) {
     }
 }
 
-void Detector::classify_global(ShadowPage& page, std::uintptr_t begin, std::size_t bytes) {
+void Detector::classify_global(ShadowPage& page, const DeviceAllocation& memory) {
     page.kind = MemoryKind::global;
     page.forbidden.fill(0xf);
-    bool has_ranges = false;
-    for (const MemoryNames::Range& range : buffer_names_.ranges()) {
-        if (range.begin < begin || range.begin > begin + bytes) continue;
-        has_ranges = true;
-        set_forbidden_in(page, range.begin, range.bytes, false);
+    const auto* const begin = reinterpret_cast<const std::byte*>(memory.begin);
+    bool has_buffers = false;
+    for (const NamedBuffer& buffer : named_buffers()) {
+        if (buffer.begin < begin || buffer.begin > begin + memory.bytes) continue;
+        has_buffers = true;
+        set_forbidden_in(page, buffer.begin, buffer.end, false);
     }
-    if (!has_ranges) set_forbidden_in(page, begin, bytes, false);
+    if (!has_buffers) set_forbidden_in(page, begin, begin + memory.bytes, false);
 }
 
 }  // namespace gradverify::simt

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The detector's findings as sentences.
-#include <cstdio>
-
 #include "gradverify_simt/runtime_types.hpp"
 #include "harness/simt/execute/executor.hpp"
 #include "harness/simt/races/detector.hpp"
-#include "harness/simt/runtime/device_memory.hpp"
+#include "harness/simt/runtime/buffers.hpp"
 #include "harness/simt/runtime/mapping.hpp"
 
 namespace gradverify::simt {
@@ -18,15 +16,10 @@ const char* verb(const Access& access, bool writes) {
 
 }  // namespace
 
-std::string hex_text(std::uint32_t value) {
-    char text[16];
-    std::snprintf(text, sizeof text, "0x%x", value);
-    return text;
-}
-
 std::string Detector::thread_text(unsigned rank) {
     const dim3& block = unit::state.block_dim;
-    return "thread " + text_of({rank % block.x, rank / block.x % block.y, rank / block.x / block.y});
+    return "thread " +
+           text_of({rank % block.x, rank / block.x % block.y, rank / block.x / block.y});
 }
 
 std::string Detector::where() const {
@@ -36,7 +29,7 @@ std::string Detector::where() const {
 
 std::string Detector::memory_text(std::uintptr_t address, MemoryKind kind) const {
     const bool is_shared = kind == MemoryKind::shared;
-    std::string name = (is_shared ? shared_names_ : buffer_names_).of(address);
+    std::string name = name_of(is_shared ? shared_variables_ : named_buffers(), address);
     if (!name.empty()) return name;
     return is_shared ? "shared memory" : "device memory";
 }
@@ -72,7 +65,7 @@ void Detector::report_deferred_races() {
 std::string Detector::race_text(const Conflict& conflict, const std::string& here,
                                 const std::string& there) const {
     const Access &earlier = conflict.earlier, &now = conflict.now;
-    const bool between_blocks = earlier.segment < ordering_.block_first();
+    const bool between_blocks = earlier.segment < happens_before_.block_first();
     const unsigned both = earlier.bytes & now.bytes;
     const auto skipped = static_cast<unsigned>(std::countr_zero(both));
     std::string text = "data race on " + memory_text(conflict.address + skipped, conflict.kind) +
@@ -80,7 +73,7 @@ std::string Detector::race_text(const Conflict& conflict, const std::string& her
     const auto who = [&](const Access& access) {
         std::string thread = thread_text(access.rank);
         if (between_blocks)
-            thread += " of block " + text_of(ordering_.block_index_of(access.segment));
+            thread += " of block " + text_of(happens_before_.block_index_of(access.segment));
         return thread;
     };
     text += who(now) + verb(now, conflict.now_writes) + here + ", " + who(earlier) +

@@ -3,13 +3,14 @@
 
 #include <algorithm>
 
+#include "harness/simt/runtime/mapping.hpp"
+
 namespace gradverify::simt {
 
-void set_forbidden_in(ShadowPage& page, std::uintptr_t begin, std::size_t bytes, bool forbidden) {
+void set_forbidden_in(ShadowPage& page, const void* from, const void* to, bool forbidden) {
     const std::uintptr_t page_begin = page.number << shadow_page_bits;
-    const std::uintptr_t first = std::max(begin, page_begin);
-    const std::uintptr_t end = std::min(begin + bytes, page_begin + shadow_page_bytes);
-    for (std::uintptr_t at = first; at < end;) {
+    const std::uintptr_t end = std::min(number(to), page_begin + shadow_page_bytes);
+    for (std::uintptr_t at = std::max(number(from), page_begin); at < end;) {
         std::uint8_t& cell = page.forbidden[Shadow::cell_index(at)];
         if (at % cell_bytes == 0 && end - at >= cell_bytes) {
             cell = forbidden ? 0xf : 0;
@@ -22,11 +23,10 @@ void set_forbidden_in(ShadowPage& page, std::uintptr_t begin, std::size_t bytes,
     }
 }
 
-void Shadow::set_forbidden(std::uintptr_t begin, std::size_t bytes, bool forbidden) {
-    const std::uintptr_t end = begin + bytes;
-    for (std::uintptr_t at = begin; at < end;
+void Shadow::set_forbidden(const void* begin, const void* end, bool forbidden) {
+    for (std::uintptr_t at = number(begin); at < number(end);
          at = (at >> shadow_page_bits << shadow_page_bits) + shadow_page_bytes) {
-        set_forbidden_in(page_of(at), begin, bytes, forbidden);
+        set_forbidden_in(page_of(at), begin, end, forbidden);
     }
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the checked variant remembers of memory: for each 4 bytes who wrote and who read them last,
 // and which bytes may be touched at all. Finds the memory's kind by its page. Decides nothing of
-// order: whether two accesses race is ordering.hpp's question.
+// order: whether two accesses race is happens_before.hpp's question.
 //
 // Nothing is cleared between launches: an access carries the segment it happened in, a number that
 // only grows, so what an earlier launch left is seen to be old.
@@ -89,7 +89,7 @@ class Shadow {
     std::size_t bytes() const { return pages_.size() * cells_per_page * sizeof(Cell); }
 
     /// Allows or forbids the bytes of a range that lies in pages already classified, or not yet.
-    void set_forbidden(std::uintptr_t begin, std::size_t bytes, bool forbidden);
+    void set_forbidden(const void* begin, const void* end, bool forbidden);
 
   private:
     ShadowPage& find(std::uintptr_t number);
@@ -101,6 +101,6 @@ class Shadow {
 };
 
 /// Forbids or allows the part of a range that lies in this page.
-void set_forbidden_in(ShadowPage& page, std::uintptr_t begin, std::size_t bytes, bool forbidden);
+void set_forbidden_in(ShadowPage& page, const void* begin, const void* end, bool forbidden);
 
 }  // namespace gradverify::simt

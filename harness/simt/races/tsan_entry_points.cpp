@@ -32,8 +32,8 @@ struct Kind {
 };
 void access(const volatile void* address, std::size_t bytes, const void* pc, Kind kind) {
     if (detecting == nullptr || bytes == 0) return;
-    detecting->access({number(address), bytes, pc, kind.reads, kind.writes, kind.is_atomic,
-                       kind.is_volatile});
+    detecting->access(
+        {number(address), bytes, pc, kind.reads, kind.writes, kind.is_atomic, kind.is_volatile});
 }
 
 void range(const void* address, std::size_t bytes, const void* pc, bool writes) {
@@ -66,49 +66,42 @@ void __tsan_ignore_thread_end() {}
 void __tsan_vptr_update(void**, void*) {}
 void __tsan_vptr_read(void**) {}
 
-#define GRADVERIFY_ACCESS(BYTES)                                                                   \
-    void __tsan_read##BYTES(void* a) { plain<BYTES, false>(a, GRADVERIFY_PC); }                    \
-    void __tsan_write##BYTES(void* a) { plain<BYTES, true>(a, GRADVERIFY_PC); }                    \
-    void __tsan_volatile_read##BYTES(void* a) { volatile_access(a, BYTES, GRADVERIFY_PC, false); } \
-    void __tsan_volatile_write##BYTES(void* a) { volatile_access(a, BYTES, GRADVERIFY_PC, true); }
-#define GRADVERIFY_UNALIGNED_ACCESS(BYTES)                                                      \
-    void __tsan_unaligned_read##BYTES(const void* a) { plain<BYTES, false>(a, GRADVERIFY_PC); } \
-    void __tsan_unaligned_write##BYTES(void* a) { plain<BYTES, true>(a, GRADVERIFY_PC); }       \
-    void __tsan_unaligned_volatile_read##BYTES(const void* a) {                                 \
-        volatile_access(a, BYTES, GRADVERIFY_PC, false);                                        \
-    }                                                                                           \
-    void __tsan_unaligned_volatile_write##BYTES(void* a) {                                      \
-        volatile_access(a, BYTES, GRADVERIFY_PC, true);                                         \
-    }
-GRADVERIFY_ACCESS(1)
-GRADVERIFY_ACCESS(2)
-GRADVERIFY_ACCESS(4)
-GRADVERIFY_ACCESS(8)
-GRADVERIFY_ACCESS(16)
-GRADVERIFY_UNALIGNED_ACCESS(2)
-GRADVERIFY_UNALIGNED_ACCESS(4)
-GRADVERIFY_UNALIGNED_ACCESS(8)
-GRADVERIFY_UNALIGNED_ACCESS(16)
+#define GRADVERIFY_ACCESS(PREFIX, BYTES)                                          \
+    void PREFIX##_read##BYTES(void* a) { plain<BYTES, false>(a, GRADVERIFY_PC); } \
+    void PREFIX##_write##BYTES(void* a) { plain<BYTES, true>(a, GRADVERIFY_PC); } \
+    void PREFIX##_volatile_read##BYTES(void* a) {                                 \
+        volatile_access(a, BYTES, GRADVERIFY_PC, false);                          \
+    }                                                                             \
+    void PREFIX##_volatile_write##BYTES(void* a) { volatile_access(a, BYTES, GRADVERIFY_PC, true); }
+GRADVERIFY_ACCESS(__tsan, 1)
+GRADVERIFY_ACCESS(__tsan, 2)
+GRADVERIFY_ACCESS(__tsan, 4)
+GRADVERIFY_ACCESS(__tsan, 8)
+GRADVERIFY_ACCESS(__tsan, 16)
+GRADVERIFY_ACCESS(__tsan_unaligned, 2)
+GRADVERIFY_ACCESS(__tsan_unaligned, 4)
+GRADVERIFY_ACCESS(__tsan_unaligned, 8)
+GRADVERIFY_ACCESS(__tsan_unaligned, 16)
 
 void __tsan_read_range(void* a, std::size_t bytes) { range(a, bytes, GRADVERIFY_PC, false); }
 void __tsan_write_range(void* a, std::size_t bytes) { range(a, bytes, GRADVERIFY_PC, true); }
 
 // The compilers leave the units' own calls of these to the sanitizer's interceptors; they get the
 // prefix gradverify_simt when a unit is closed.
-#define GRADVERIFY_BLOCKS(PREFIX)                                             \
-    void* PREFIX##_memcpy(void* to, const void* from, std::size_t bytes) {    \
-        range(from, bytes, GRADVERIFY_PC, false);                             \
-        range(to, bytes, GRADVERIFY_PC, true);                                \
-        return std::memcpy(to, from, bytes);                                  \
-    }                                                                         \
-    void* PREFIX##_memmove(void* to, const void* from, std::size_t bytes) {   \
-        range(from, bytes, GRADVERIFY_PC, false);                             \
-        range(to, bytes, GRADVERIFY_PC, true);                                \
-        return std::memmove(to, from, bytes);                                 \
-    }                                                                         \
-    void* PREFIX##_memset(void* to, int value, std::size_t bytes) {           \
-        range(to, bytes, GRADVERIFY_PC, true);                                \
-        return std::memset(to, value, bytes);                                 \
+#define GRADVERIFY_BLOCKS(PREFIX)                                           \
+    void* PREFIX##_memcpy(void* to, const void* from, std::size_t bytes) {  \
+        range(from, bytes, GRADVERIFY_PC, false);                           \
+        range(to, bytes, GRADVERIFY_PC, true);                              \
+        return std::memcpy(to, from, bytes);                                \
+    }                                                                       \
+    void* PREFIX##_memmove(void* to, const void* from, std::size_t bytes) { \
+        range(from, bytes, GRADVERIFY_PC, false);                           \
+        range(to, bytes, GRADVERIFY_PC, true);                              \
+        return std::memmove(to, from, bytes);                               \
+    }                                                                       \
+    void* PREFIX##_memset(void* to, int value, std::size_t bytes) {         \
+        range(to, bytes, GRADVERIFY_PC, true);                              \
+        return std::memset(to, value, bytes);                               \
     }
 GRADVERIFY_BLOCKS(gradverify_simt)
 GRADVERIFY_BLOCKS(__tsan)

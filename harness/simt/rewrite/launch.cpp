@@ -2,6 +2,9 @@
 // Rewrites `k<T><<<grid, block, shared, stream>>>(args)` into a call of the launcher with a lambda
 // that calls `k<T>`: deduction, overloads and kernel pointers stay the compiler's work. Arguments
 // are evaluated once, except literals: a captured NULL or 0 would no longer convert to a pointer.
+//
+// Takes the cast off the kernel of `cudaLaunchKernel((void*)k<T>, ...)`: without its type nobody
+// would know the kernel's parameters. A cast of anything but a name stays.
 #include <array>
 
 #include "harness/simt/rewrite/rewrite.hpp"
@@ -30,7 +33,7 @@ std::size_t open_angle(const Stream& stream, std::size_t close) {
         if (stream.is(i, ">")) ++depth;
         if (stream.is(i, "<") && --depth == 0) return i;
         if (stream.is(i, ")") || stream.is(i, "]") || stream.is(i, "}")) {
-            i = stream.matching_open(i);
+            i = stream.matching(i);
         } else if (stream.is(i, ";") || stream.is(i, "(") || stream.is(i, "{")) {
             break;
         }
@@ -47,7 +50,7 @@ std::size_t begin_of_callee(const Stream& stream, std::size_t end) {
         if (i == 0) break;
         const Token& last = stream.at(i - 1);
         if (last.is(")") || last.is("]")) {
-            i = stream.matching_open(i - 1);
+            i = stream.matching(i - 1);
             const bool called = i > 0 && (is_name(stream.at(i - 1)) || stream.is(i - 1, "]") ||
                                           stream.is(i - 1, ">"));
             const bool statement = i > 0 && (stream.is(i - 1, "while") || stream.is(i - 1, "for") ||
@@ -76,7 +79,7 @@ std::size_t find_triple_close(const Stream& stream, std::size_t from) {
         if (stream.is_triple(i, '>')) return i;
         const Token& token = stream.at(i);
         if (token.is(";") || token.is("}") || token.is(")") || token.is("]")) break;
-        if (token.is("(") || token.is("[") || token.is("{")) i = stream.matching_close(i);
+        if (token.is("(") || token.is("[") || token.is("{")) i = stream.matching(i);
     }
     stream.fail(from - 1, "no `>>>` for this `<<<`");
 }
@@ -87,7 +90,7 @@ std::size_t skip_template_arguments(const Stream& stream, std::size_t angle, std
     int depth = 0;
     for (std::size_t i = angle; i < end; ++i) {
         if (stream.is(i, "(") || stream.is(i, "[") || stream.is(i, "{")) {
-            i = stream.matching_close(i);
+            i = stream.matching(i);
         } else if (stream.is(i, "<")) {
             ++depth;
         } else if (stream.is(i, ">") && --depth == 0) {
@@ -104,7 +107,7 @@ std::vector<Range> split_arguments(const Stream& stream, Range all) {
     std::size_t begin = all.begin;
     for (std::size_t i = all.begin; i < all.end; ++i) {
         if (stream.is(i, "(") || stream.is(i, "[") || stream.is(i, "{")) {
-            i = stream.matching_close(i);
+            i = stream.matching(i);
         } else if (stream.is(i, "<")) {
             i = skip_template_arguments(stream, i, all.end);
         } else if (stream.is(i, ",")) {
@@ -147,7 +150,7 @@ Launch parse(const Stream& stream, std::size_t angles) {
     if (!stream.is(close_angles + 3, "(")) {
         stream.fail(close_angles, "expected `(` after `>>>`");
     }
-    launch.close = stream.matching_close(close_angles + 3);
+    launch.close = stream.matching(close_angles + 3);
     launch.arguments = {close_angles + 4, launch.close};
     if (split_arguments(stream, launch.config).size() < 2) {
         stream.fail(angles, "a launch needs at least a grid and a block: <<<grid, block>>>");
@@ -181,6 +184,26 @@ std::string rewritten(const Stream& stream, const Launch& launch, std::size_t nu
            "); })";
 }
 
+/// Past `void *` with any `const`, or `begin` if something else is there.
+std::size_t skip_void_pointer(const Stream& stream, std::size_t begin) {
+    std::size_t i = begin;
+    bool has_void = false;
+    for (; stream.is(i, "const") || stream.is(i, "void"); ++i) has_void |= stream.is(i, "void");
+    return has_void && stream.is(i, "*") ? i + 1 : begin;
+}
+
+/// The cast that opens the range of an argument; empty if none does.
+Range cast_at(const Stream& stream, std::size_t begin) {
+    if (stream.is(begin, "(")) {
+        const std::size_t end = skip_void_pointer(stream, begin + 1);
+        if (end > begin + 1 && stream.is(end, ")")) return {begin, end + 1};
+    } else if (stream.is(begin, "reinterpret_cast") || stream.is(begin, "static_cast")) {
+        const std::size_t end = skip_void_pointer(stream, begin + 2);
+        if (end > begin + 2 && stream.is(end, ">")) return {begin, end + 1};
+    }
+    return {begin, begin};
+}
+
 }  // namespace
 
 void rewrite_launches(Stream& stream) {
@@ -195,6 +218,13 @@ void rewrite_launches(Stream& stream) {
         stream.replace(
             {{launch.callee.begin, launch.close + 1}, rewritten(stream, launch, number++)});
         i = launch.close;
+    }
+    for (std::size_t i = 0; i + 1 < stream.size(); ++i) {
+        const bool is_launch =
+            stream.is(i, "cudaLaunchKernel") || stream.is(i, "cudaLaunchCooperativeKernel");
+        if (!is_launch || !stream.is(i + 1, "(")) continue;
+        const Range cast = cast_at(stream, i + 2);
+        if (!cast.empty()) stream.replace({cast, ""});
     }
 }
 

@@ -33,7 +33,7 @@ void rewrite_inline_ptx(Stream& stream) {
         std::size_t open = i + 1;
         while (is_qualifier(stream.at(open))) ++open;
         if (!stream.is(open, "(")) continue;
-        const std::size_t close = stream.matching_close(open);
+        const std::size_t close = stream.matching(open);
         const std::size_t text = open + 1;
         if (!is_statement(stream, i, open) || stream.at(text).kind != TokenKind::text) continue;
         std::size_t end = text;

@@ -9,7 +9,6 @@ namespace gradverify::simt::rewrite {
 std::string rewrite(std::string_view preprocessed) {
     Stream stream(preprocessed);
     rewrite_launches(stream);
-    rewrite_launch_calls(stream);
     rewrite_shared_variables(stream);
     rewrite_inline_ptx(stream);
     return stream.join();

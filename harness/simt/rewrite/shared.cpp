@@ -27,7 +27,7 @@ std::size_t begin_of_declaration(const Stream& stream, std::size_t shared) {
         const Token& token = stream.at(i - 1);
         if (token.is(";") || token.is("{") || token.is("}") || token.is(":")) break;
         if (token.is(")")) {
-            const std::size_t open = stream.matching_open(i - 1);
+            const std::size_t open = stream.matching(i - 1);
             if (open == 0 || !is_alignment_word(stream.at(open - 1))) break;
             i = open;
             continue;
@@ -42,7 +42,7 @@ std::size_t skip_angles(const Stream& stream, std::size_t i) {
     int depth = 0;
     for (; i < stream.size(); ++i) {
         if (stream.is(i, "(") || stream.is(i, "[") || stream.is(i, "{")) {
-            i = stream.matching_close(i);
+            i = stream.matching(i);
         } else if (stream.is(i, "<")) {
             ++depth;
         } else if (stream.is(i, ">") && --depth == 0) {
@@ -58,15 +58,15 @@ std::size_t declared_name(const Stream& stream, Range range) {
     for (std::size_t i = range.begin; i < range.end; ++i) {
         const Token& token = stream.at(i);
         if (is_alignment_word(token) || token.is("decltype")) {
-            i = stream.matching_close(i + 1);
+            i = stream.matching(i + 1);
         } else if (token.is("(")) {
-            const std::size_t close = stream.matching_close(i);
+            const std::size_t close = stream.matching(i);
             if (stream.is(i + 1, "*") || stream.is(i + 1, "&")) {
                 return declared_name(stream, {i + 1, close});
             }
             i = close;
         } else if (token.is("[") || token.is("{")) {
-            i = stream.matching_close(i);
+            i = stream.matching(i);
         } else if (token.is("<")) {
             i = skip_angles(stream, i);
         } else if (token.is("=")) {
@@ -98,12 +98,12 @@ Declaration parse(const Stream& stream, std::size_t shared) {
         if (token.is("extern")) {
             declaration.is_extern = true;
         } else if (is_alignment_word(token)) {
-            const std::size_t close = stream.matching_close(i + 1);
+            const std::size_t close = stream.matching(i + 1);
             declaration.alignment += stream.flat({i, close + 1}) + " ";
             i = close;
         } else {
             std::size_t end = i;
-            if (token.is("(") || token.is("[") || token.is("{")) end = stream.matching_close(i);
+            if (token.is("(") || token.is("[") || token.is("{")) end = stream.matching(i);
             if (token.is("<")) end = skip_angles(stream, i);
             for (; i < end; ++i) declaration.tokens.push_back(i);
             declaration.tokens.push_back(end);

@@ -49,20 +49,10 @@ bool Stream::is_triple(std::size_t i, char bracket) const {
     return true;
 }
 
-std::size_t Stream::matching_close(std::size_t open) const {
-    if (open >= partner_.size() || partner_[open] == none) fail(open, "unbalanced bracket");
-    return partner_[open];
-}
-
-std::size_t Stream::matching_open(std::size_t close) const { return matching_close(close); }
-
-std::size_t Stream::find_at_depth_0(std::size_t from, std::string_view text) const {
-    for (std::size_t i = from; i < size(); ++i) {
-        if (is(i, text)) return i;
-        if (closes(at(i))) break;
-        if (opens(at(i))) i = matching_close(i);
-    }
-    fail(from, "expected `" + std::string(text) + "` after this");
+std::size_t Stream::matching(std::size_t bracket) const {
+    if (bracket >= partner_.size() || partner_[bracket] == none)
+        fail(bracket, "unbalanced bracket");
+    return partner_[bracket];
 }
 
 std::string Stream::text(Range range) const {

@@ -34,12 +34,9 @@ class Stream {
     /// Three of `bracket` written without a space between.
     bool is_triple(std::size_t i, char bracket) const;
 
-    /// The token that closes the bracket at `open`. **Errors** RewriteError when there is none.
-    std::size_t matching_close(std::size_t open) const;
-    /// The token that opens the bracket at `close`.
-    std::size_t matching_open(std::size_t close) const;
-    /// The first `text` from `from` on outside of all brackets opened since.
-    std::size_t find_at_depth_0(std::size_t from, std::string_view text) const;
+    /// The token that closes, or opens, the bracket here. **Errors** RewriteError when there is
+    /// none.
+    std::size_t matching(std::size_t bracket) const;
 
     /// The source of a range as it stands, spaces and line markers included.
     std::string text(Range range) const;
@@ -64,7 +61,6 @@ class Stream {
 };
 
 void rewrite_launches(Stream& stream);
-void rewrite_launch_calls(Stream& stream);
 void rewrite_shared_variables(Stream& stream);
 void rewrite_inline_ptx(Stream& stream);
 

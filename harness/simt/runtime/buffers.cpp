@@ -40,8 +40,8 @@ class Slot {
     DeviceAllocation find(std::uintptr_t page_begin, std::uintptr_t page_end) const {
         for (std::size_t i = 0; i < mappings_.size(); ++i) {
             if (mappings_[i] == nullptr) continue;
-            const auto begin = reinterpret_cast<std::uintptr_t>(mappings_[i]);
-            if (begin < page_end && page_begin < begin + bytes_of(i))
+            const std::uintptr_t begin = number(mappings_[i]);
+            if (AddressRange{begin, begin + bytes_of(i)}.meets(page_begin, page_end))
                 return {mappings_[i], bytes_of(i)};
         }
         return {};
@@ -64,12 +64,10 @@ Buffers& buffers() {
     return all;
 }
 
-/// Bytes between an address and a buffer; 0 inside.
-std::uintptr_t distance(std::uintptr_t at, const NamedBuffer& buffer) {
-    const auto begin = reinterpret_cast<std::uintptr_t>(buffer.begin);
-    const auto end = reinterpret_cast<std::uintptr_t>(buffer.end);
-    if (at < begin) return begin - at;
-    return at < end ? 0 : at - end + 1;
+/// Bytes between an address and a piece of memory; 0 inside.
+std::uintptr_t distance(std::uintptr_t at, const NamedBuffer& piece) {
+    if (at < number(piece.begin)) return number(piece.begin) - at;
+    return at < number(piece.end) ? 0 : at - number(piece.end) + 1;
 }
 
 }  // namespace
@@ -95,33 +93,29 @@ bool meets_buffer(const void* begin, std::size_t bytes) {
 const std::vector<NamedBuffer>& named_buffers() { return buffers().named; }
 std::uint64_t named_buffers_generation() { return buffers().generation; }
 
-DeviceAllocation find_region(std::uintptr_t page_begin, std::uintptr_t page_end) {
+DeviceAllocation find_device_memory(std::uintptr_t page_begin, std::uintptr_t page_end) {
+    DeviceAllocation found = find_allocation(page_begin, page_end);
     for (const Slot& slot : buffers().slots)
-        if (const DeviceAllocation found = slot.find(page_begin, page_end); found.bytes > 0)
-            return found;
-    return {};
+        if (found.bytes == 0) found = slot.find(page_begin, page_end);
+    return found;
 }
 
-std::optional<ElementAddress> element_at(const void* address) {
-    const auto at = reinterpret_cast<std::uintptr_t>(address);
-    const NamedBuffer* nearest = nullptr;
-    for (const NamedBuffer& buffer : buffers().named)
-        if (nearest == nullptr || distance(at, buffer) < distance(at, *nearest)) nearest = &buffer;
-    if (nearest == nullptr || distance(at, *nearest) > unmapped_zone_bytes) return std::nullopt;
-    const auto bytes = static_cast<std::int64_t>(nearest->element_bytes);
-    const auto from_begin =
-        static_cast<std::int64_t>(at - reinterpret_cast<std::uintptr_t>(nearest->begin));
-    // Towards minus infinity, so that the byte before the start is of element -1.
-    const std::int64_t element = (from_begin - (from_begin < 0 ? bytes - 1 : 0)) / bytes;
-    return ElementAddress{nearest, element, (nearest->end - nearest->begin) / bytes};
+const NamedBuffer* nearest(const std::vector<NamedBuffer>& pieces, const void* address,
+                           std::uintptr_t within) {
+    const NamedBuffer* found = nullptr;
+    for (const NamedBuffer& piece : pieces) {
+        const std::uintptr_t away = distance(number(address), piece);
+        if (away > within || (found != nullptr && away == within)) continue;
+        within = away;
+        found = &piece;
+    }
+    return found;
 }
 
-std::string ElementAddress::print() const {
-    const std::string& name = buffer->name;
-    const std::string at = name + "[" + std::to_string(element) + "]";
-    if (element < 0) return "before the start of " + name + ", " + at;
-    return (element < elements ? "in " : "past the end of ") + name + ", " + at + " of " +
-           std::to_string(elements);
+std::int64_t element_of(const NamedBuffer& piece, const void* address) {
+    const auto bytes = static_cast<std::int64_t>(piece.element_bytes);
+    const auto offset = static_cast<std::int64_t>(number(address) - number(piece.begin));
+    return (offset - (offset < 0 ? bytes - 1 : 0)) / bytes;
 }
 
 }  // namespace gradverify::simt

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The buffers of the call at hand: which of them an address belongs to, and which element of it
-// that would be. Where they are mapped, and what they are called, the harness says (simt.hpp).
+// The buffers of the call at hand, and which piece of named memory an address belongs to. Where
+// they are mapped, and what they are called, the harness says (simt.hpp).
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,18 +12,12 @@
 
 namespace gradverify::simt {
 
-/// An address by way of a buffer: in it, or near enough to be meant as its element.
-struct ElementAddress {
-    const NamedBuffer* buffer = nullptr;  ///< until the next `describe_buffers`
-    std::int64_t element = 0;             ///< negative before the start
-    std::int64_t elements = 0;            ///< of the buffer
-
-    /// `past the end of w, w[6] of 6`, `before the start of w, w[-1]` or `in w, w[3] of 6`
-    std::string print() const;
-};
-
-/// The nearest buffer, if its end is less than `unmapped_zone_bytes` away.
-std::optional<ElementAddress> element_at(const void* address);
+/// The piece that holds the address, or else the nearest one that is at most `within` bytes away;
+/// null if there is none.
+const NamedBuffer* nearest(const std::vector<NamedBuffer>& pieces, const void* address,
+                           std::uintptr_t within);
+/// Which of its elements an address would be in: -1 for the byte before the first.
+std::int64_t element_of(const NamedBuffer& piece, const void* address);
 
 /// Whether any of these bytes is in a buffer.
 bool meets_buffer(const void* begin, std::size_t bytes);
@@ -33,7 +26,7 @@ bool meets_buffer(const void* begin, std::size_t bytes);
 const std::vector<NamedBuffer>& named_buffers();
 std::uint64_t named_buffers_generation();
 
-/// The mapping of a buffer that meets this page: where it begins, and its bytes; 0 bytes if none.
-DeviceAllocation find_region(std::uintptr_t page_begin, std::uintptr_t page_end);
+/// What meets this page: an allocation, or the mapping of a buffer; 0 bytes if none does.
+DeviceAllocation find_device_memory(std::uintptr_t page_begin, std::uintptr_t page_end);
 
 }  // namespace gradverify::simt

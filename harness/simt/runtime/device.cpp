@@ -9,7 +9,7 @@
 #include "harness/simt/execute/executor.hpp"
 #include "harness/simt/runtime/buffers.hpp"
 #include "harness/simt/runtime/device_limits.hpp"
-#include "harness/simt/runtime/device_memory.hpp"
+#include "harness/simt/runtime/mapping.hpp"
 
 namespace gs = gradverify::simt;
 
@@ -26,8 +26,6 @@ cudaError_t refuse(cudaError_t error, const char* text) {
 }
 
 }  // namespace
-
-extern "C" {
 
 cudaError_t cudaGetDeviceCount(int* count) {
     *count = 1;
@@ -111,7 +109,8 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int dev
         {cudaDevAttrMaxBlocksPerMultiprocessor, gs::blocks_per_multiprocessor},
         {cudaDevAttrCooperativeLaunch, properties.cooperativeLaunch},
     };
-    const auto* found = std::ranges::find(values, attribute, [](const auto& one) { return one.attribute; });
+    const auto* found =
+        std::ranges::find(values, attribute, [](const auto& one) { return one.attribute; });
     if (found == std::end(values))
         return refuse(cudaErrorInvalidValue,
                       "cudaDeviceGetAttribute: an attribute that the CPU device lacks");
@@ -146,11 +145,9 @@ cudaError_t gradverify_simt_func_get_attributes(cudaFuncAttributes* attributes) 
     return cudaSuccess;
 }
 
-cudaError_t gradverify_simt_pointer_attributes(cudaPointerAttributes* attributes,
-                                               const void* pointer) {
-    const auto at = reinterpret_cast<std::uintptr_t>(pointer);
-    const bool is_device =
-        gs::find_allocation(at, at + 1).bytes > 0 || gs::find_region(at, at + 1).bytes > 0;
+cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* pointer) {
+    const std::uintptr_t at = gs::number(pointer);
+    const bool is_device = gs::find_device_memory(at, at + 1).bytes > 0;
     auto* address = const_cast<void*>(pointer);
     *attributes = {is_device ? cudaMemoryTypeDevice : cudaMemoryTypeUnregistered, 0,
                    is_device ? address : nullptr, is_device ? nullptr : address};
@@ -164,5 +161,3 @@ cudaError_t gradverify_simt_occupancy(int* blocks, int block_size, std::size_t s
     *blocks = gs::blocks_per_multiprocessor_of(block_size, shared_bytes);
     return cudaSuccess;
 }
-
-}  // extern "C"

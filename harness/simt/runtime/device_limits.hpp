@@ -16,7 +16,7 @@ constexpr unsigned max_block_z = 64u;
 constexpr int multiprocessors = 4;
 constexpr int threads_per_multiprocessor = 2048;
 constexpr int blocks_per_multiprocessor = 32;
-/// How many blocks of so many threads run on a multiprocessor at a time.
+/// Number of blocks with this many threads that run on a multiprocessor at a time.
 constexpr int blocks_per_multiprocessor_of(int threads, std::size_t dynamic_shared_bytes) {
     int blocks = threads_per_multiprocessor / threads;
     if (blocks > blocks_per_multiprocessor) blocks = blocks_per_multiprocessor;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Device memory: each allocation in a mapping of its own between unmapped pages, so that a stray
-// access faults at once and cannot reach the executor. Freed mappings are kept for the next call.
+// access faults at once and cannot reach the executor.
 #include <atomic>
 #include <cstring>
 #include <iterator>
@@ -18,8 +18,6 @@ namespace {
 
 constexpr std::size_t alignment_bytes = 256;  // what cudaMalloc promises
 constexpr int poison_byte = 0xff;             // NaN: a read of what nobody wrote shows
-// Launchers that allocate and free on each call should not pay for a mapping each time.
-constexpr std::size_t kept_bytes_limit = std::size_t{64} << 20;
 
 struct Block {
     char* mapping;
@@ -30,8 +28,7 @@ struct Block {
 struct DeviceMemory {
     std::mutex mutex;
     std::map<void*, Block> in_use;
-    std::multimap<std::size_t, char*> kept;
-    std::size_t bytes_in_use = 0, bytes_kept = 0;
+    std::size_t bytes_in_use = 0;
     std::atomic<std::uint64_t> generation{1};
 };
 
@@ -49,14 +46,7 @@ void* allocate_device(std::size_t bytes) {
     if (bytes > device_memory_bytes - memory.bytes_in_use) return nullptr;
     const std::size_t payload = round_up(bytes == 0 ? 1 : bytes, alignment_bytes);
     const std::size_t mapping_bytes = round_up(payload, page_size_bytes());
-    char* mapping = nullptr;
-    if (const auto found = memory.kept.find(mapping_bytes); found != memory.kept.end()) {
-        mapping = found->second;
-        memory.bytes_kept -= mapping_bytes;
-        memory.kept.erase(found);
-    } else {
-        mapping = map_guarded(mapping_bytes);
-    }
+    char* mapping = map_guarded(mapping_bytes);
     if (mapping == nullptr) return nullptr;
     char* pointer = mapping + mapping_bytes - payload;
     std::memset(mapping, poison_byte, mapping_bytes);
@@ -76,12 +66,7 @@ bool free_device(void* pointer) {
     memory.in_use.erase(found);
     ++memory.generation;
     memory.bytes_in_use -= block.mapping_bytes;
-    if (memory.bytes_kept + block.mapping_bytes <= kept_bytes_limit) {
-        memory.kept.emplace(block.mapping_bytes, block.mapping);
-        memory.bytes_kept += block.mapping_bytes;
-    } else {
-        unmap_guarded(block.mapping, block.mapping_bytes);
-    }
+    unmap_guarded(block.mapping, block.mapping_bytes);
     return true;
 }
 
@@ -93,7 +78,7 @@ DeviceAllocation find_allocation(std::uintptr_t page_begin, std::uintptr_t page_
     for (int candidates = 0; candidates < 2; ++candidates) {
         if (after != memory.in_use.end()) {
             const auto& [pointer, block] = *after;
-            const auto mapping = reinterpret_cast<std::uintptr_t>(block.mapping);
+            const auto mapping = number(block.mapping);
             if (mapping < page_end && page_begin < mapping + block.mapping_bytes) {
                 return {static_cast<const char*>(pointer), block.bytes == 0 ? 1 : block.bytes};
             }

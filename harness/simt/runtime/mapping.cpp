@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Guarded mappings from the kernel's anonymous memory.
 #include "harness/simt/runtime/mapping.hpp"
 
+#include <pthread.h>
 #include <sanitizer/asan_interface.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -15,6 +15,19 @@ std::size_t page_size_bytes() noexcept {
 
 std::size_t round_up(std::size_t bytes, std::size_t multiple) noexcept {
     return (bytes + multiple - 1) / multiple * multiple;
+}
+
+AddressRange stack_of_os_thread() {
+    static thread_local const AddressRange stack = [] {
+        pthread_attr_t attributes;
+        void* begin = nullptr;
+        std::size_t bytes = 0;
+        if (pthread_getattr_np(pthread_self(), &attributes) != 0) return AddressRange{};
+        pthread_attr_getstack(&attributes, &begin, &bytes);
+        pthread_attr_destroy(&attributes);
+        return AddressRange{number(begin), number(begin) + bytes};
+    }();
+    return stack;
 }
 
 namespace {

@@ -29,16 +29,33 @@ cudaError_t refuse(cudaError_t error, const char* call, const char* why) {
 /// being staged, also in cudaMemcpyAsync.
 void note_copy(cudaMemcpyKind kind, cudaStream_t stream, WorkName name) {
     Streams& streams = Streams::of_this_thread();
-    if (kind == cudaMemcpyDeviceToDevice)
-        streams.enqueue(stream, name);
-    else
-        streams.run_and_wait(stream, name);
+    streams.enqueue(stream, name);
+    if (kind != cudaMemcpyDeviceToDevice) streams.wait_for(stream);
 }
 WorkName copy_name(const char* call, const void* to, const void* from, std::size_t bytes) {
     return {.call = call, .is_on_buffers = meets_buffer(to, bytes) || meets_buffer(from, bytes)};
 }
-WorkName set_name(const char* call, const void* to, std::size_t bytes) {
-    return {.call = call, .is_on_buffers = meets_buffer(to, bytes)};
+cudaError_t free_memory(void* pointer) {
+    if (free_device(pointer)) return cudaSuccess;
+    return refuse(cudaErrorInvalidValue, "cudaFree", "not a pointer that cudaMalloc gave");
+}
+cudaError_t copy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
+    if (kind < cudaMemcpyHostToHost || kind > cudaMemcpyDefault) {
+        return refuse(cudaErrorInvalidMemcpyDirection, "cudaMemcpy", "no such direction");
+    }
+    if (bytes == 0) return cudaSuccess;
+    if (to == nullptr || from == nullptr) {
+        return refuse(cudaErrorInvalidValue, "cudaMemcpy", "a null pointer");
+    }
+    std::memmove(to, from, bytes);
+    return cudaSuccess;
+}
+cudaError_t set(const WorkName& name, void* to, int value, std::size_t bytes, cudaStream_t stream) {
+    Streams::of_this_thread().enqueue(stream, name);
+    if (bytes == 0) return cudaSuccess;
+    if (to == nullptr) return refuse(cudaErrorInvalidValue, "cudaMemset", "a null pointer");
+    std::memset(to, value, bytes);
+    return cudaSuccess;
 }
 
 struct ErrorText {
@@ -87,18 +104,10 @@ const ErrorText& text_of(cudaError_t error) {
 }  // namespace
 }  // namespace gradverify::simt
 
-using gradverify::simt::copy_name;
-using gradverify::simt::Executor;
-using gradverify::simt::meets_buffer;
-using gradverify::simt::note_copy;
-using gradverify::simt::refuse;
-using gradverify::simt::set_name;
-using gradverify::simt::Streams;
+using namespace gradverify::simt;
 
-extern "C" {
-
-const char* cudaGetErrorString(cudaError_t error) { return gradverify::simt::text_of(error).text; }
-const char* cudaGetErrorName(cudaError_t error) { return gradverify::simt::text_of(error).name; }
+const char* cudaGetErrorString(cudaError_t error) { return text_of(error).text; }
+const char* cudaGetErrorName(cudaError_t error) { return text_of(error).name; }
 cudaError_t cudaGetLastError() {
     return static_cast<cudaError_t>(std::exchange(Executor::of_this_thread().last_cuda_error, 0));
 }
@@ -118,14 +127,14 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
     return cudaPeekAtLastError();
 }
 
-cudaError_t gradverify_simt_malloc(void** pointer, std::size_t bytes) {
-    *pointer = bytes == 0 ? nullptr : gradverify::simt::allocate_device(bytes);
+cudaError_t cudaMalloc(void** pointer, std::size_t bytes) {
+    *pointer = bytes == 0 ? nullptr : allocate_device(bytes);
     if (bytes != 0 && *pointer == nullptr) {
         return refuse(cudaErrorMemoryAllocation, "cudaMalloc", "out of memory");
     }
     return cudaSuccess;
 }
-cudaError_t gradverify_simt_malloc_host(void** pointer, std::size_t bytes) {
+cudaError_t cudaMallocHost(void** pointer, std::size_t bytes, unsigned) {
     *pointer = std::malloc(bytes == 0 ? 1 : bytes);
     if (*pointer == nullptr) {
         return refuse(cudaErrorMemoryAllocation, "cudaMallocHost", "out of memory");
@@ -135,11 +144,7 @@ cudaError_t gradverify_simt_malloc_host(void** pointer, std::size_t bytes) {
 // It waits for the device, as the runtime's does.
 cudaError_t cudaFree(void* pointer) {
     Streams::of_this_thread().wait_for_device();
-    return gradverify_simt_free(pointer);
-}
-cudaError_t gradverify_simt_free(void* pointer) {
-    if (gradverify::simt::free_device(pointer)) return cudaSuccess;
-    return refuse(cudaErrorInvalidValue, "cudaFree", "not a pointer that cudaMalloc gave");
+    return free_memory(pointer);
 }
 cudaError_t cudaFreeHost(void* pointer) {
     std::free(pointer);
@@ -147,21 +152,9 @@ cudaError_t cudaFreeHost(void* pointer) {
 }
 cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
     Streams::of_this_thread().enqueue(stream, {.call = "cudaFreeAsync"});
-    return gradverify_simt_free(pointer);
+    return free_memory(pointer);
 }
 
-cudaError_t gradverify_simt_copy(void* to, const void* from, std::size_t bytes,
-                                 cudaMemcpyKind kind) {
-    if (kind < cudaMemcpyHostToHost || kind > cudaMemcpyDefault) {
-        return refuse(cudaErrorInvalidMemcpyDirection, "cudaMemcpy", "no such direction");
-    }
-    if (bytes == 0) return cudaSuccess;
-    if (to == nullptr || from == nullptr) {
-        return refuse(cudaErrorInvalidValue, "cudaMemcpy", "a null pointer");
-    }
-    std::memmove(to, from, bytes);
-    return cudaSuccess;
-}
 cudaError_t cudaMemcpy2D(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
                          std::size_t width, std::size_t height, cudaMemcpyKind kind) {
     if (width > to_pitch || width > from_pitch) {
@@ -169,8 +162,8 @@ cudaError_t cudaMemcpy2D(void* to, std::size_t to_pitch, const void* from, std::
     }
     for (std::size_t row = 0; row < height; ++row) {
         const cudaError_t error =
-            gradverify_simt_copy(static_cast<char*>(to) + row * to_pitch,
-                                 static_cast<const char*>(from) + row * from_pitch, width, kind);
+            copy(static_cast<char*>(to) + row * to_pitch,
+                 static_cast<const char*>(from) + row * from_pitch, width, kind);
         if (error != cudaSuccess) return error;
     }
     const std::size_t rows = height == 0 ? 0 : height - 1;
@@ -182,30 +175,23 @@ cudaError_t cudaMemcpy2D(void* to, std::size_t to_pitch, const void* from, std::
 }
 cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
     note_copy(kind, nullptr, copy_name("cudaMemcpy", to, from, bytes));
-    return gradverify_simt_copy(to, from, bytes, kind);
+    return copy(to, from, bytes, kind);
 }
-cudaError_t gradverify_simt_memcpy_async(void* to, const void* from, std::size_t bytes,
-                                         cudaMemcpyKind kind, cudaStream_t stream) {
+cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
+                            cudaStream_t stream) {
     note_copy(kind, stream, copy_name("cudaMemcpyAsync", to, from, bytes));
-    return gradverify_simt_copy(to, from, bytes, kind);
+    return copy(to, from, bytes, kind);
 }
 cudaError_t cudaMemset(void* to, int value, std::size_t bytes) {
-    Streams::of_this_thread().enqueue(nullptr, set_name("cudaMemset", to, bytes));
-    return gradverify_simt_set(to, value, bytes);
+    return set({.call = "cudaMemset", .is_on_buffers = meets_buffer(to, bytes)}, to, value, bytes,
+               nullptr);
 }
-cudaError_t gradverify_simt_memset_async(void* to, int value, std::size_t bytes,
-                                         cudaStream_t stream) {
-    Streams::of_this_thread().enqueue(stream, set_name("cudaMemsetAsync", to, bytes));
-    return gradverify_simt_set(to, value, bytes);
-}
-cudaError_t gradverify_simt_set(void* to, int value, std::size_t bytes) {
-    if (bytes == 0) return cudaSuccess;
-    if (to == nullptr) return refuse(cudaErrorInvalidValue, "cudaMemset", "a null pointer");
-    std::memset(to, value, bytes);
-    return cudaSuccess;
+cudaError_t cudaMemsetAsync(void* to, int value, std::size_t bytes, cudaStream_t stream) {
+    return set({.call = "cudaMemsetAsync", .is_on_buffers = meets_buffer(to, bytes)}, to, value,
+               bytes, stream);
 }
 
-cudaError_t gradverify_simt_stream_create(cudaStream_t* stream, unsigned flags) {
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags) {
     *stream = Streams::of_this_thread().create((flags & cudaStreamNonBlocking) == 0);
     return cudaSuccess;
 }
@@ -214,16 +200,16 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
     return refuse(cudaErrorInvalidResourceHandle, "cudaStreamDestroy",
                   "not a stream that cudaStreamCreate gave");
 }
-cudaError_t gradverify_simt_stream_wait_event(cudaStream_t stream, cudaEvent_t event) {
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
     Streams::of_this_thread().make_wait(stream, event->done);
     return cudaSuccess;
 }
 
-cudaError_t gradverify_simt_event_create(cudaEvent_t* event) {
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned) {
     *event = new CUevent_st{std::chrono::steady_clock::now()};
     return cudaSuccess;
 }
-cudaError_t gradverify_simt_event_record(cudaEvent_t event, cudaStream_t stream) {
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
     event->time = std::chrono::steady_clock::now();
     event->done = Streams::of_this_thread().record(stream);
     return cudaSuccess;
@@ -240,8 +226,6 @@ cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t from, cudaEven
     *milliseconds = std::chrono::duration<float, std::milli>(to->time - from->time).count();
     return cudaSuccess;
 }
-
-}  // extern "C"
 
 namespace gradverify::simt {
 

@@ -119,11 +119,6 @@ void Streams::enqueue(cudaStream_t stream, const WorkName& name) {
     works_.push_back(work);
 }
 
-void Streams::run_and_wait(cudaStream_t stream, const WorkName& name) {
-    enqueue(stream, name);
-    wait_for(stream);
-}
-
 void Streams::wait_for(cudaStream_t stream) {
     const std::size_t number = number_of(stream);
     host_.join(streams_[number].known);

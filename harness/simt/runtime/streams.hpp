@@ -57,8 +57,6 @@ class Streams {
 
     /// A piece of work is put on a stream.
     void enqueue(cudaStream_t stream, const WorkName& name);
-    /// The same for work that the host waits for.
-    void run_and_wait(cudaStream_t stream, const WorkName& name);
     void wait_for(cudaStream_t stream);
     void wait_for(const StreamClock& event) { host_.join(event); }
     void wait_for_device();

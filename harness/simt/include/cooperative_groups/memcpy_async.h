@@ -14,7 +14,7 @@ void memcpy_async(const Group& group, T* to, const T* from, std::size_t bytes) {
     for (std::size_t i = group.thread_rank(); i * sizeof(T) < bytes; i += group.size())
         to[i] = from[i];
 }
-/// Of as many elements as both have.
+/// Copies as many elements as both have.
 template <class Group, class T>
 void memcpy_async(const Group& group, T* to, std::size_t to_count, const T* from,
                   std::size_t from_count) {

@@ -12,7 +12,7 @@ namespace gradverify::simt::unit {
 template <int fraction_bits, bool has_infinities>
 struct EightBitFormat {
     static constexpr int bias = (1 << (6 - fraction_bits)) - 1;
-    /// Of the magnitude: what begins to be no number, and the largest that is one.
+    /// Bits of the magnitude: the first that are no number, and the largest number.
     static constexpr std::uint32_t infinity = has_infinities ? (31u << fraction_bits) : 0x7fu;
     static constexpr std::uint32_t largest = infinity - 1u;
 

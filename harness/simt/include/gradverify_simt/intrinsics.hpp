@@ -93,37 +93,31 @@ I saturating(F rounded) {
 }
 }  // namespace gradverify::simt::unit
 
-#define GRADVERIFY_SIMT_TO_INTEGER(FROM, F, TO, I)                       \
-    inline I __##FROM##2##TO##_rn(F x) {                                 \
-        return gradverify::simt::unit::saturating<I>(std::nearbyint(x)); \
-    }                                                                    \
-    inline I __##FROM##2##TO##_rz(F x) {                                 \
-        return gradverify::simt::unit::saturating<I>(std::trunc(x));     \
-    }                                                                    \
-    inline I __##FROM##2##TO##_ru(F x) {                                 \
-        return gradverify::simt::unit::saturating<I>(std::ceil(x));      \
-    }                                                                    \
-    inline I __##FROM##2##TO##_rd(F x) {                                 \
-        return gradverify::simt::unit::saturating<I>(std::floor(x));     \
-    }
-GRADVERIFY_SIMT_TO_INTEGER(float, float, int, int)
-GRADVERIFY_SIMT_TO_INTEGER(float, float, uint, unsigned)
-GRADVERIFY_SIMT_TO_INTEGER(float, float, ll, long long)
-GRADVERIFY_SIMT_TO_INTEGER(float, float, ull, unsigned long long)
-GRADVERIFY_SIMT_TO_INTEGER(double, double, int, int)
-GRADVERIFY_SIMT_TO_INTEGER(double, double, uint, unsigned)
-GRADVERIFY_SIMT_TO_INTEGER(double, double, ll, long long)
-GRADVERIFY_SIMT_TO_INTEGER(double, double, ull, unsigned long long)
-#undef GRADVERIFY_SIMT_TO_INTEGER
+/// `NAME_rn` and the like, of a T whose value `VALUE` gives as floating point.
+#define GRADVERIFY_SIMT_TO_INTEGER(NAME, T, I, VALUE)                                            \
+    inline I NAME##_rn(T x) {                                                                    \
+        return gradverify::simt::unit::saturating<I>(std::nearbyint(VALUE));                     \
+    }                                                                                            \
+    inline I NAME##_rz(T x) { return gradverify::simt::unit::saturating<I>(std::trunc(VALUE)); } \
+    inline I NAME##_ru(T x) { return gradverify::simt::unit::saturating<I>(std::ceil(VALUE)); }  \
+    inline I NAME##_rd(T x) { return gradverify::simt::unit::saturating<I>(std::floor(VALUE)); }
+#define GRADVERIFY_SIMT_TO_INTEGERS(F)                       \
+    GRADVERIFY_SIMT_TO_INTEGER(__##F##2int, F, int, x)       \
+    GRADVERIFY_SIMT_TO_INTEGER(__##F##2uint, F, unsigned, x) \
+    GRADVERIFY_SIMT_TO_INTEGER(__##F##2ll, F, long long, x)  \
+    GRADVERIFY_SIMT_TO_INTEGER(__##F##2ull, F, unsigned long long, x)
+GRADVERIFY_SIMT_TO_INTEGERS(float)
+GRADVERIFY_SIMT_TO_INTEGERS(double)
+#undef GRADVERIFY_SIMT_TO_INTEGERS
 
-inline float __int2float_rn(int x) { return static_cast<float>(x); }
-inline float __uint2float_rn(unsigned x) { return static_cast<float>(x); }
-inline float __ll2float_rn(long long x) { return static_cast<float>(x); }
-inline float __ull2float_rn(unsigned long long x) { return static_cast<float>(x); }
-inline double __int2double_rn(int x) { return x; }
-inline double __uint2double_rn(unsigned x) { return x; }
-inline double __ll2double_rn(long long x) { return static_cast<double>(x); }
-inline double __ull2double_rn(unsigned long long x) { return static_cast<double>(x); }
+#define GRADVERIFY_SIMT_FROM_INTEGER(FROM, I)                               \
+    inline float __##FROM##2float_rn(I x) { return static_cast<float>(x); } \
+    inline double __##FROM##2double_rn(I x) { return static_cast<double>(x); }
+GRADVERIFY_SIMT_FROM_INTEGER(int, int)
+GRADVERIFY_SIMT_FROM_INTEGER(uint, unsigned)
+GRADVERIFY_SIMT_FROM_INTEGER(ll, long long)
+GRADVERIFY_SIMT_FROM_INTEGER(ull, unsigned long long)
+#undef GRADVERIFY_SIMT_FROM_INTEGER
 inline float __double2float_rn(double x) { return static_cast<float>(x); }
 
 inline int __clz(int x) { return std::countl_zero(static_cast<unsigned>(x)); }
@@ -141,15 +135,12 @@ inline unsigned __fns(unsigned mask, unsigned base, int offset) {
         if ((mask >> at & 1u) != 0 && --left == 0) return static_cast<unsigned>(at);
     return ~0u;
 }
-inline unsigned __brev(unsigned x) {
-    unsigned reversed = 0;
-    for (int bit = 0; bit < 32; ++bit) reversed |= ((x >> bit) & 1u) << (31 - bit);
+inline unsigned long long __brevll(unsigned long long x) {
+    unsigned long long reversed = 0;
+    for (int bit = 0; bit < 64; ++bit) reversed |= (x >> bit & 1u) << (63 - bit);
     return reversed;
 }
-inline unsigned long long __brevll(unsigned long long x) {
-    return (static_cast<unsigned long long>(__brev(static_cast<unsigned>(x))) << 32) |
-           __brev(static_cast<unsigned>(x >> 32));
-}
+inline unsigned __brev(unsigned x) { return static_cast<unsigned>(__brevll(x) >> 32); }
 inline int __mul24(int a, int b) {
     return static_cast<int>(static_cast<unsigned>((a << 8 >> 8)) *
                             static_cast<unsigned>((b << 8 >> 8)));

@@ -31,31 +31,18 @@ GRADVERIFY_SIMT_UNARY(sinpif, float, static_cast<float>(sinpi(double{x})))
 GRADVERIFY_SIMT_UNARY(cospif, float, static_cast<float>(cospi(double{x})))
 GRADVERIFY_SIMT_UNARY(normcdff, float, 0.5f * std::erfc(-x * 0.70710678118654752f))
 GRADVERIFY_SIMT_UNARY(normcdf, double, 0.5 * std::erfc(-x * 0.70710678118654752))
-GRADVERIFY_SIMT_UNARY(gradverify_simt_fast_exp, float, std::exp(x))
-GRADVERIFY_SIMT_UNARY(gradverify_simt_fast_exp10, float, std::pow(10.0f, x))
-GRADVERIFY_SIMT_UNARY(gradverify_simt_fast_log, float, std::log(x))
-GRADVERIFY_SIMT_UNARY(gradverify_simt_fast_log2, float, std::log2(x))
-GRADVERIFY_SIMT_UNARY(gradverify_simt_fast_log10, float, std::log10(x))
-GRADVERIFY_SIMT_UNARY(gradverify_simt_fast_sin, float, std::sin(x))
-GRADVERIFY_SIMT_UNARY(gradverify_simt_fast_cos, float, std::cos(x))
-GRADVERIFY_SIMT_UNARY(gradverify_simt_fast_tan, float, std::tan(x))
 #undef GRADVERIFY_SIMT_UNARY
 
-inline float gradverify_simt_fast_pow(float x, float y) { return std::pow(x, y); }
-inline void gradverify_simt_fast_sincos(float x, float* sine, float* cosine) {
-    *sine = std::sin(x);
-    *cosine = std::cos(x);
-}
-#define __expf gradverify_simt_fast_exp
-#define __exp10f gradverify_simt_fast_exp10
-#define __logf gradverify_simt_fast_log
-#define __log2f gradverify_simt_fast_log2
-#define __log10f gradverify_simt_fast_log10
-#define __sinf gradverify_simt_fast_sin
-#define __cosf gradverify_simt_fast_cos
-#define __tanf gradverify_simt_fast_tan
-#define __powf gradverify_simt_fast_pow
-#define __sincosf gradverify_simt_fast_sincos
+#define __expf expf
+#define __exp10f exp10f
+#define __logf logf
+#define __log2f log2f
+#define __log10f log10f
+#define __sinf sinf
+#define __cosf cosf
+#define __tanf tanf
+#define __powf powf
+#define __sincosf sincosf
 inline float __tanhf(float x) { return std::tanh(x); }
 
 inline float __saturatef(float x) { return x > 0.0f ? (x < 1.0f ? x : 1.0f) : 0.0f; }
@@ -63,26 +50,20 @@ inline float fdividef(float x, float y) { return x / y; }
 inline float __fdividef(float x, float y) { return x / y; }
 inline double fdivide(double x, double y) { return x / y; }
 inline float __frsqrt_rn(float x) { return static_cast<float>(1.0 / std::sqrt(double{x})); }
-inline void sincospif(float x, float* sine, float* cosine) {
-    *sine = sinpif(x);
-    *cosine = cospif(x);
-}
-inline void sincospi(double x, double* sine, double* cosine) {
-    *sine = sinpi(x);
-    *cosine = cospi(x);
-}
-inline float norm3df(float a, float b, float c) { return std::hypot(a, b, c); }
-inline double norm3d(double a, double b, double c) { return std::hypot(a, b, c); }
-inline float norm4df(float a, float b, float c, float d) {
-    return std::hypot(std::hypot(a, b), std::hypot(c, d));
-}
-inline double norm4d(double a, double b, double c, double d) {
-    return std::hypot(std::hypot(a, b), std::hypot(c, d));
-}
-inline float rnorm3df(float a, float b, float c) { return 1.0f / norm3df(a, b, c); }
-inline double rnorm3d(double a, double b, double c) { return 1.0 / norm3d(a, b, c); }
-inline float rhypotf(float a, float b) { return 1.0f / std::hypot(a, b); }
-inline double rhypot(double a, double b) { return 1.0 / std::hypot(a, b); }
+#define GRADVERIFY_SIMT_OF_SEVERAL(T, F)                                  \
+    inline void sincospi##F(T x, T* sine, T* cosine) {                    \
+        *sine = sinpi##F(x);                                              \
+        *cosine = cospi##F(x);                                            \
+    }                                                                     \
+    inline T norm3d##F(T a, T b, T c) { return std::hypot(a, b, c); }     \
+    inline T norm4d##F(T a, T b, T c, T d) {                              \
+        return std::hypot(std::hypot(a, b), std::hypot(c, d));            \
+    }                                                                     \
+    inline T rnorm3d##F(T a, T b, T c) { return 1 / norm3d##F(a, b, c); } \
+    inline T rhypot##F(T a, T b) { return 1 / std::hypot(a, b); }
+GRADVERIFY_SIMT_OF_SEVERAL(float, f)
+GRADVERIFY_SIMT_OF_SEVERAL(double, )
+#undef GRADVERIFY_SIMT_OF_SEVERAL
 
 /// exp(x^2) erfc(x); from 25 on by its asymptotic series, where erfc(x) underflows.
 inline double erfcx(double x) {
@@ -107,8 +88,8 @@ inline double erfinv(double y) {
 }
 inline float erfinvf(float y) { return static_cast<float>(erfinv(double{y})); }
 
-// min and max in the global namespace, of mixed arithmetic types too, as in CUDA: of two numbers
-// one of which is NaN, the other.
+// min and max in the global namespace, of mixed arithmetic types too, as in CUDA: where one is NaN,
+// the other.
 template <class A, class B>
 requires(std::is_arithmetic_v<A> && std::is_arithmetic_v<B>)
 constexpr std::common_type_t<A, B> min(A a, B b) {

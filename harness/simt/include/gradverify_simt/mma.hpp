@@ -88,6 +88,7 @@ class fragment {
     enum {
         /// Elements of its own that a lane has.
         gradverify_own = detail::rows<Use, m, n, k> * detail::columns<Use, m, n, k> / 32,
+        gradverify_columns = detail::columns<Use, m, n, k>,
         /// A lane has some factors of half several times.
         num_elements =
             std::is_same_v<T, __half> && !std::is_same_v<Use, accumulator> ? 16 : gradverify_own,
@@ -98,24 +99,16 @@ class fragment {
 
 namespace detail {
 
-template <class Fragment>
-struct Shape;
-template <class Use, int m, int n, int k, class T, class Layout>
-struct Shape<fragment<Use, m, n, k, T, Layout>> {
-    static constexpr int rows = detail::rows<Use, m, n, k>, columns = detail::columns<Use, m, n, k>;
-    static constexpr bool is_by_column = std::is_same_v<Layout, col_major>;
-    using Stored = typename fragment<Use, m, n, k, T, Layout>::storage_element_type;
-};
-
 /// Where a lane's elements are in a matrix of whole rows: from `first` on, `step` apart.
 struct Places {
     std::size_t first, step;
 };
-template <class S, int own>
+template <class Fragment>
 GRADVERIFY_SIMT_ACCESS Places places(std::size_t ldm, bool is_by_column) {
-    static_assert(S::columns % own == 0, "a lane's elements are of one row");
-    const std::size_t element = ::gradverify::simt::unit::lane() * std::size_t{own};
-    const std::size_t row = element / S::columns, column = element % S::columns;
+    constexpr std::size_t own = Fragment::gradverify_own, columns = Fragment::gradverify_columns;
+    static_assert(columns % own == 0, "a lane's elements are of one row");
+    const std::size_t element = ::gradverify::simt::unit::lane() * own;
+    const std::size_t row = element / columns, column = element % columns;
     return is_by_column ? Places{row + column * ldm, ldm} : Places{row * ldm + column, 1};
 }
 
@@ -142,9 +135,8 @@ inline void require(const void* matrix, std::size_t row_bytes, const char* file,
 
 template <class Fragment, class T>
 GRADVERIFY_SIMT_ACCESS void load(Fragment& to, const T* from, unsigned ldm, bool is_by_column) {
-    using S = Shape<Fragment>;
     constexpr int own = Fragment::gradverify_own;
-    const Places at = places<S, own>(ldm, is_by_column);
+    const Places at = places<Fragment>(ldm, is_by_column);
     for (int i = 0; i < own; ++i) to.x[i] = from[at.first + static_cast<std::size_t>(i) * at.step];
     for (int i = own; i < Fragment::num_elements; ++i) to.x[i] = to.x[i - own];
 }
@@ -190,11 +182,11 @@ template <int m, int n, int k, class T>
 GRADVERIFY_SIMT_ACCESS void store_matrix_sync(T* to, const fragment<accumulator, m, n, k, T>& from,
                                               unsigned ldm, layout_t layout,
                                               GRADVERIFY_SIMT_PLACE) {
-    using S = detail::Shape<fragment<accumulator, m, n, k, T>>;
-    constexpr int own = fragment<accumulator, m, n, k, T>::gradverify_own;
+    using Fragment = fragment<accumulator, m, n, k, T>;
     detail::require(to, ldm * sizeof(*to), file, line);
-    const detail::Places at = detail::places<S, own>(ldm, layout == mem_col_major);
-    for (int i = 0; i < own; ++i) to[at.first + static_cast<std::size_t>(i) * at.step] = from.x[i];
+    const detail::Places at = detail::places<Fragment>(ldm, layout == mem_col_major);
+    for (int i = 0; i < Fragment::gradverify_own; ++i)
+        to[at.first + static_cast<std::size_t>(i) * at.step] = from.x[i];
 }
 
 /// `sum` = a b + c; it may be c itself. The product saturates integers alone.

@@ -98,20 +98,14 @@ T narrow_fused(T a, T b, T c) {
     return T::gradverify_of(
         fused_to_odd(a.gradverify_float(), b.gradverify_float(), c.gradverify_float()));
 }
-/// Of two numbers one of which is NaN: the other. -0 is less than +0.
-template <class T>
-T narrow_smaller(T a, T b) {
+/// The smaller or the larger of two numbers; where one is NaN, the other. -0 is less than +0.
+template <bool is_larger, class T>
+T narrow_extreme(T a, T b) {
     const float x = a.gradverify_float(), y = b.gradverify_float();
     if (x != x) return y != y ? T::gradverify_of(x) : b;
     if (y != y) return a;
-    return y < x || (y == x && std::signbit(y)) ? b : a;
-}
-template <class T>
-T narrow_larger(T a, T b) {
-    const float x = a.gradverify_float(), y = b.gradverify_float();
-    if (x != x) return y != y ? T::gradverify_of(x) : b;
-    if (y != y) return a;
-    return y > x || (y == x && !std::signbit(y)) ? b : a;
+    const bool b_is_less = y < x || (y == x && std::signbit(y));
+    return b_is_less != is_larger ? b : a;
 }
 }  // namespace gradverify::simt::unit
 
@@ -127,6 +121,11 @@ T narrow_larger(T a, T b) {
         return VALUE;                                                                    \
     }                                                                                    \
     inline T2 NAME2(T2 a, T2 b) { return T2(NAME(a.x, b.x), NAME(a.y, b.y)); }
+#define GRADVERIFY_SIMT_NARROW_FUSED(T, T2, SUFFIX, VALUE)                       \
+    inline T __hfma##SUFFIX(T a, T b, T c) { return VALUE; }                     \
+    inline T2 __hfma2##SUFFIX(T2 a, T2 b, T2 c) {                                \
+        return T2(__hfma##SUFFIX(a.x, b.x, c.x), __hfma##SUFFIX(a.y, b.y, c.y)); \
+    }
 /// NAME of two numbers, NAME##2 with 1 and 0 of each half, `__hb...` of both.
 #define GRADVERIFY_SIMT_NARROW_COMPARISON(T, T2, SUFFIX, VALUE)           \
     inline bool __h##SUFFIX(T a, T b) {                                   \
@@ -141,134 +140,108 @@ T narrow_larger(T a, T b) {
         return __h##SUFFIX(a.x, b.x) && __h##SUFFIX(a.y, b.y);            \
     }
 
-#define GRADVERIFY_SIMT_NARROW_FUNCTIONS(T, T2)                                                \
-    GRADVERIFY_SIMT_NARROW_BINARY(T, T2, __hadd, __hadd2, T::gradverify_of(x + y))             \
-    GRADVERIFY_SIMT_NARROW_BINARY(T, T2, __hsub, __hsub2, T::gradverify_of(x - y))             \
-    GRADVERIFY_SIMT_NARROW_BINARY(T, T2, __hmul, __hmul2, T::gradverify_of(x* y))              \
-    GRADVERIFY_SIMT_NARROW_BINARY(T, T2, __hdiv, __h2div, T::gradverify_of(x / y))             \
-    GRADVERIFY_SIMT_NARROW_BINARY(T, T2, __hadd_rn, __hadd2_rn, T::gradverify_of(x + y))       \
-    GRADVERIFY_SIMT_NARROW_BINARY(T, T2, __hsub_rn, __hsub2_rn, T::gradverify_of(x - y))       \
-    GRADVERIFY_SIMT_NARROW_BINARY(T, T2, __hmul_rn, __hmul2_rn, T::gradverify_of(x* y))        \
-    GRADVERIFY_SIMT_NARROW_BINARY(T, T2, __hadd_sat, __hadd2_sat,                              \
-                                  ::gradverify::simt::unit::narrow_clamped(__hadd(a, b)))      \
-    GRADVERIFY_SIMT_NARROW_BINARY(T, T2, __hsub_sat, __hsub2_sat,                              \
-                                  ::gradverify::simt::unit::narrow_clamped(__hsub(a, b)))      \
-    GRADVERIFY_SIMT_NARROW_BINARY(T, T2, __hmul_sat, __hmul2_sat,                              \
-                                  ::gradverify::simt::unit::narrow_clamped(__hmul(a, b)))      \
-    GRADVERIFY_SIMT_NARROW_BINARY(T, T2, __hmin, __hmin2,                                      \
-                                  ::gradverify::simt::unit::narrow_smaller(a, b))              \
-    GRADVERIFY_SIMT_NARROW_BINARY(T, T2, __hmax, __hmax2,                                      \
-                                  ::gradverify::simt::unit::narrow_larger(a, b))               \
-    GRADVERIFY_SIMT_NARROW_BINARY(T, T2, __hmin_nan, __hmin2_nan,                              \
-                                  x != x || y != y ? T::gradverify_of(x + y) : __hmin(a, b))   \
-    GRADVERIFY_SIMT_NARROW_BINARY(T, T2, __hmax_nan, __hmax2_nan,                              \
-                                  x != x || y != y ? T::gradverify_of(x + y) : __hmax(a, b))   \
-    inline T __hfma(T a, T b, T c) { return ::gradverify::simt::unit::narrow_fused(a, b, c); } \
-    inline T __hfma_sat(T a, T b, T c) {                                                       \
-        return ::gradverify::simt::unit::narrow_clamped(__hfma(a, b, c));                      \
-    }                                                                                          \
-    inline T __hfma_relu(T a, T b, T c) {                                                      \
-        const T value = __hfma(a, b, c);                                                       \
-        return value.gradverify_float() < 0.0f ? T::gradverify_of(0.0f) : value;               \
-    }                                                                                          \
-    inline T2 __hfma2(T2 a, T2 b, T2 c) {                                                      \
-        return T2(__hfma(a.x, b.x, c.x), __hfma(a.y, b.y, c.y));                               \
-    }                                                                                          \
-    inline T2 __hfma2_sat(T2 a, T2 b, T2 c) {                                                  \
-        return T2(__hfma_sat(a.x, b.x, c.x), __hfma_sat(a.y, b.y, c.y));                       \
-    }                                                                                          \
-    inline T2 __hfma2_relu(T2 a, T2 b, T2 c) {                                                 \
-        return T2(__hfma_relu(a.x, b.x, c.x), __hfma_relu(a.y, b.y, c.y));                     \
-    }                                                                                          \
-    inline T __hneg(T a) {                                                                     \
-        return T##_raw{static_cast<unsigned short>(a.gradverify_bits ^ 0x8000u)};              \
-    }                                                                                          \
-    inline T __habs(T a) {                                                                     \
-        return T##_raw{static_cast<unsigned short>(a.gradverify_bits & 0x7fffu)};              \
-    }                                                                                          \
-    inline T2 __hneg2(T2 a) { return T2(__hneg(a.x), __hneg(a.y)); }                           \
-    inline T2 __habs2(T2 a) { return T2(__habs(a.x), __habs(a.y)); }                           \
-    inline bool __hisnan(T a) { return a.gradverify_float() != a.gradverify_float(); }         \
-    inline int __hisinf(T a) {                                                                 \
-        return std::isinf(a.gradverify_float()) ? (a.gradverify_float() > 0 ? 1 : -1) : 0;     \
-    }                                                                                          \
-    inline T2 __hisnan2(T2 a) {                                                                \
-        return T2(T::gradverify_of(__hisnan(a.x)), T::gradverify_of(__hisnan(a.y)));           \
-    }                                                                                          \
-    GRADVERIFY_SIMT_NARROW_COMPARISON(T, T2, eq, x == y)                                       \
-    GRADVERIFY_SIMT_NARROW_COMPARISON(T, T2, ne, x < y || y < x)                               \
-    GRADVERIFY_SIMT_NARROW_COMPARISON(T, T2, lt, x < y)                                        \
-    GRADVERIFY_SIMT_NARROW_COMPARISON(T, T2, le, x <= y)                                       \
-    GRADVERIFY_SIMT_NARROW_COMPARISON(T, T2, gt, x > y)                                        \
-    GRADVERIFY_SIMT_NARROW_COMPARISON(T, T2, ge, x >= y)                                       \
-    GRADVERIFY_SIMT_NARROW_COMPARISON(T, T2, equ, !(x < y || y < x))                           \
-    GRADVERIFY_SIMT_NARROW_COMPARISON(T, T2, neu, x != y)                                      \
-    GRADVERIFY_SIMT_NARROW_COMPARISON(T, T2, ltu, !(x >= y))                                   \
-    GRADVERIFY_SIMT_NARROW_COMPARISON(T, T2, leu, !(x > y))                                    \
-    GRADVERIFY_SIMT_NARROW_COMPARISON(T, T2, gtu, !(x <= y))                                   \
-    GRADVERIFY_SIMT_NARROW_COMPARISON(T, T2, geu, !(x < y))                                    \
-    GRADVERIFY_SIMT_NARROW_UNARY(T, T2, hsqrt, h2sqrt, std::sqrt(x))                           \
-    GRADVERIFY_SIMT_NARROW_UNARY(T, T2, hrsqrt, h2rsqrt, 1.0 / std::sqrt(double{x}))           \
-    GRADVERIFY_SIMT_NARROW_UNARY(T, T2, hrcp, h2rcp, 1.0f / x)                                 \
-    GRADVERIFY_SIMT_NARROW_UNARY(T, T2, hexp, h2exp, std::exp(x))                              \
-    GRADVERIFY_SIMT_NARROW_UNARY(T, T2, hexp2, h2exp2, std::exp2(x))                           \
-    GRADVERIFY_SIMT_NARROW_UNARY(T, T2, hexp10, h2exp10, std::pow(10.0, double{x}))            \
-    GRADVERIFY_SIMT_NARROW_UNARY(T, T2, hlog, h2log, std::log(x))                              \
-    GRADVERIFY_SIMT_NARROW_UNARY(T, T2, hlog2, h2log2, std::log2(x))                           \
-    GRADVERIFY_SIMT_NARROW_UNARY(T, T2, hlog10, h2log10, std::log10(x))                        \
-    GRADVERIFY_SIMT_NARROW_UNARY(T, T2, hsin, h2sin, std::sin(x))                              \
-    GRADVERIFY_SIMT_NARROW_UNARY(T, T2, hcos, h2cos, std::cos(x))                              \
-    GRADVERIFY_SIMT_NARROW_UNARY(T, T2, htanh, h2tanh, std::tanh(x))                           \
-    GRADVERIFY_SIMT_NARROW_UNARY(T, T2, htanh_approx, h2tanh_approx, std::tanh(x))             \
-    GRADVERIFY_SIMT_NARROW_UNARY(T, T2, hfloor, h2floor, std::floor(x))                        \
-    GRADVERIFY_SIMT_NARROW_UNARY(T, T2, hceil, h2ceil, std::ceil(x))                           \
-    GRADVERIFY_SIMT_NARROW_UNARY(T, T2, htrunc, h2trunc, std::trunc(x))                        \
-    GRADVERIFY_SIMT_NARROW_UNARY(T, T2, hrint, h2rint, std::nearbyint(x))                      \
-    GRADVERIFY_SIMT_ACCESS T atomicAdd(T* address, T value) {                                  \
-        T old;                                                                                 \
-        old.gradverify_bits = ::gradverify::simt::unit::update(                                \
-            &address->gradverify_bits, [&](unsigned short bits) -> unsigned short {            \
-                return __hadd(T##_raw{bits}, value).gradverify_bits;                           \
-            });                                                                                \
-        return old;                                                                            \
-    }                                                                                          \
-    GRADVERIFY_SIMT_ACCESS T2 atomicAdd(T2* address, T2 value) {                               \
-        return T2(atomicAdd(&address->x, value.x), atomicAdd(&address->y, value.y));           \
+#define GRADVERIFY_SIMT_NARROW_FUNCTIONS(T, T2)                                               \
+    GRADVERIFY_SIMT_NARROW_BINARY(T, T2, __hadd, __hadd2, T::gradverify_of(x + y))            \
+    GRADVERIFY_SIMT_NARROW_BINARY(T, T2, __hsub, __hsub2, T::gradverify_of(x - y))            \
+    GRADVERIFY_SIMT_NARROW_BINARY(T, T2, __hmul, __hmul2, T::gradverify_of(x* y))             \
+    GRADVERIFY_SIMT_NARROW_BINARY(T, T2, __hdiv, __h2div, T::gradverify_of(x / y))            \
+    GRADVERIFY_SIMT_NARROW_BINARY(T, T2, __hadd_rn, __hadd2_rn, T::gradverify_of(x + y))      \
+    GRADVERIFY_SIMT_NARROW_BINARY(T, T2, __hsub_rn, __hsub2_rn, T::gradverify_of(x - y))      \
+    GRADVERIFY_SIMT_NARROW_BINARY(T, T2, __hmul_rn, __hmul2_rn, T::gradverify_of(x* y))       \
+    GRADVERIFY_SIMT_NARROW_BINARY(T, T2, __hadd_sat, __hadd2_sat,                             \
+                                  ::gradverify::simt::unit::narrow_clamped(__hadd(a, b)))     \
+    GRADVERIFY_SIMT_NARROW_BINARY(T, T2, __hsub_sat, __hsub2_sat,                             \
+                                  ::gradverify::simt::unit::narrow_clamped(__hsub(a, b)))     \
+    GRADVERIFY_SIMT_NARROW_BINARY(T, T2, __hmul_sat, __hmul2_sat,                             \
+                                  ::gradverify::simt::unit::narrow_clamped(__hmul(a, b)))     \
+    GRADVERIFY_SIMT_NARROW_BINARY(T, T2, __hmin, __hmin2,                                     \
+                                  ::gradverify::simt::unit::narrow_extreme<false>(a, b))      \
+    GRADVERIFY_SIMT_NARROW_BINARY(T, T2, __hmax, __hmax2,                                     \
+                                  ::gradverify::simt::unit::narrow_extreme<true>(a, b))       \
+    GRADVERIFY_SIMT_NARROW_BINARY(T, T2, __hmin_nan, __hmin2_nan,                             \
+                                  x != x || y != y ? T::gradverify_of(x + y) : __hmin(a, b))  \
+    GRADVERIFY_SIMT_NARROW_BINARY(T, T2, __hmax_nan, __hmax2_nan,                             \
+                                  x != x || y != y ? T::gradverify_of(x + y) : __hmax(a, b))  \
+    GRADVERIFY_SIMT_NARROW_FUSED(T, T2, , ::gradverify::simt::unit::narrow_fused(a, b, c))    \
+    GRADVERIFY_SIMT_NARROW_FUSED(T, T2, _sat,                                                 \
+                                 ::gradverify::simt::unit::narrow_clamped(__hfma(a, b, c)))   \
+    GRADVERIFY_SIMT_NARROW_FUSED(                                                             \
+        T, T2, _relu,                                                                         \
+        __hfma(a, b, c).gradverify_float() < 0.0f ? T::gradverify_of(0.0f) : __hfma(a, b, c)) \
+    inline T __hneg(T a) {                                                                    \
+        return T##_raw{static_cast<unsigned short>(a.gradverify_bits ^ 0x8000u)};             \
+    }                                                                                         \
+    inline T __habs(T a) {                                                                    \
+        return T##_raw{static_cast<unsigned short>(a.gradverify_bits & 0x7fffu)};             \
+    }                                                                                         \
+    inline T2 __hneg2(T2 a) { return T2(__hneg(a.x), __hneg(a.y)); }                          \
+    inline T2 __habs2(T2 a) { return T2(__habs(a.x), __habs(a.y)); }                          \
+    inline bool __hisnan(T a) { return a.gradverify_float() != a.gradverify_float(); }        \
+    inline int __hisinf(T a) {                                                                \
+        return std::isinf(a.gradverify_float()) ? (a.gradverify_float() > 0 ? 1 : -1) : 0;    \
+    }                                                                                         \
+    inline T2 __hisnan2(T2 a) {                                                               \
+        return T2(T::gradverify_of(__hisnan(a.x)), T::gradverify_of(__hisnan(a.y)));          \
+    }                                                                                         \
+    GRADVERIFY_SIMT_NARROW_COMPARISON(T, T2, eq, x == y)                                      \
+    GRADVERIFY_SIMT_NARROW_COMPARISON(T, T2, ne, x < y || y < x)                              \
+    GRADVERIFY_SIMT_NARROW_COMPARISON(T, T2, lt, x < y)                                       \
+    GRADVERIFY_SIMT_NARROW_COMPARISON(T, T2, le, x <= y)                                      \
+    GRADVERIFY_SIMT_NARROW_COMPARISON(T, T2, gt, x > y)                                       \
+    GRADVERIFY_SIMT_NARROW_COMPARISON(T, T2, ge, x >= y)                                      \
+    GRADVERIFY_SIMT_NARROW_COMPARISON(T, T2, equ, !(x < y || y < x))                          \
+    GRADVERIFY_SIMT_NARROW_COMPARISON(T, T2, neu, x != y)                                     \
+    GRADVERIFY_SIMT_NARROW_COMPARISON(T, T2, ltu, !(x >= y))                                  \
+    GRADVERIFY_SIMT_NARROW_COMPARISON(T, T2, leu, !(x > y))                                   \
+    GRADVERIFY_SIMT_NARROW_COMPARISON(T, T2, gtu, !(x <= y))                                  \
+    GRADVERIFY_SIMT_NARROW_COMPARISON(T, T2, geu, !(x < y))                                   \
+    GRADVERIFY_SIMT_NARROW_UNARY(T, T2, hsqrt, h2sqrt, std::sqrt(x))                          \
+    GRADVERIFY_SIMT_NARROW_UNARY(T, T2, hrsqrt, h2rsqrt, 1.0 / std::sqrt(double{x}))          \
+    GRADVERIFY_SIMT_NARROW_UNARY(T, T2, hrcp, h2rcp, 1.0f / x)                                \
+    GRADVERIFY_SIMT_NARROW_UNARY(T, T2, hexp, h2exp, std::exp(x))                             \
+    GRADVERIFY_SIMT_NARROW_UNARY(T, T2, hexp2, h2exp2, std::exp2(x))                          \
+    GRADVERIFY_SIMT_NARROW_UNARY(T, T2, hexp10, h2exp10, std::pow(10.0, double{x}))           \
+    GRADVERIFY_SIMT_NARROW_UNARY(T, T2, hlog, h2log, std::log(x))                             \
+    GRADVERIFY_SIMT_NARROW_UNARY(T, T2, hlog2, h2log2, std::log2(x))                          \
+    GRADVERIFY_SIMT_NARROW_UNARY(T, T2, hlog10, h2log10, std::log10(x))                       \
+    GRADVERIFY_SIMT_NARROW_UNARY(T, T2, hsin, h2sin, std::sin(x))                             \
+    GRADVERIFY_SIMT_NARROW_UNARY(T, T2, hcos, h2cos, std::cos(x))                             \
+    GRADVERIFY_SIMT_NARROW_UNARY(T, T2, htanh, h2tanh, std::tanh(x))                          \
+    GRADVERIFY_SIMT_NARROW_UNARY(T, T2, htanh_approx, h2tanh_approx, std::tanh(x))            \
+    GRADVERIFY_SIMT_NARROW_UNARY(T, T2, hfloor, h2floor, std::floor(x))                       \
+    GRADVERIFY_SIMT_NARROW_UNARY(T, T2, hceil, h2ceil, std::ceil(x))                          \
+    GRADVERIFY_SIMT_NARROW_UNARY(T, T2, htrunc, h2trunc, std::trunc(x))                       \
+    GRADVERIFY_SIMT_NARROW_UNARY(T, T2, hrint, h2rint, std::nearbyint(x))                     \
+    GRADVERIFY_SIMT_ACCESS T atomicAdd(T* address, T value) {                                 \
+        T old;                                                                                \
+        old.gradverify_bits = ::gradverify::simt::unit::update(                               \
+            &address->gradverify_bits, [&](unsigned short bits) -> unsigned short {           \
+                return __hadd(T##_raw{bits}, value).gradverify_bits;                          \
+            });                                                                               \
+        return old;                                                                           \
+    }                                                                                         \
+    GRADVERIFY_SIMT_ACCESS T2 atomicAdd(T2* address, T2 value) {                              \
+        return T2(atomicAdd(&address->x, value.x), atomicAdd(&address->y, value.y));          \
     }
 
 /// Conversions whose names hold the type's: `__half2int_rn`, `__int2bfloat16_rz`.
 #define GRADVERIFY_SIMT_NARROW_INTEGER(T, WORD, I, NAME)                                         \
-    inline I __##WORD##2##NAME##_rn(T a) {                                                       \
-        return ::gradverify::simt::unit::saturating<I>(std::nearbyint(a.gradverify_float()));    \
-    }                                                                                            \
-    inline I __##WORD##2##NAME##_rz(T a) {                                                       \
-        return ::gradverify::simt::unit::saturating<I>(std::trunc(a.gradverify_float()));        \
-    }                                                                                            \
-    inline I __##WORD##2##NAME##_ru(T a) {                                                       \
-        return ::gradverify::simt::unit::saturating<I>(std::ceil(a.gradverify_float()));         \
-    }                                                                                            \
-    inline I __##WORD##2##NAME##_rd(T a) {                                                       \
-        return ::gradverify::simt::unit::saturating<I>(std::floor(a.gradverify_float()));        \
-    }                                                                                            \
+    GRADVERIFY_SIMT_TO_INTEGER(__##WORD##2##NAME, T, I, x.gradverify_float())                    \
     inline T __##NAME##2##WORD##_rn(I a) {                                                       \
         return T::gradverify_of(::gradverify::simt::unit::to_odd_float(static_cast<double>(a))); \
+    }
+#define GRADVERIFY_SIMT_NARROW_ROUNDED(T, NAME, FORMAT, ROUNDING)  \
+    inline T NAME(float a) {                                       \
+        using namespace gradverify::simt::unit;                    \
+        return T##_raw{FORMAT::from_float(a, Rounding::ROUNDING)}; \
     }
 
 #define GRADVERIFY_SIMT_NARROW_CONVERSIONS(T, T2, WORD, FORMAT)                             \
     inline T __float2##WORD(float a) { return T::gradverify_of(a); }                        \
     inline T __float2##WORD##_rn(float a) { return T::gradverify_of(a); }                   \
-    inline T __float2##WORD##_rz(float a) {                                                 \
-        using namespace gradverify::simt::unit;                                             \
-        return T##_raw{FORMAT::from_float(a, Rounding::toward_zero)};                       \
-    }                                                                                       \
-    inline T __float2##WORD##_ru(float a) {                                                 \
-        using namespace gradverify::simt::unit;                                             \
-        return T##_raw{FORMAT::from_float(a, Rounding::up)};                                \
-    }                                                                                       \
-    inline T __float2##WORD##_rd(float a) {                                                 \
-        using namespace gradverify::simt::unit;                                             \
-        return T##_raw{FORMAT::from_float(a, Rounding::down)};                              \
-    }                                                                                       \
+    GRADVERIFY_SIMT_NARROW_ROUNDED(T, __float2##WORD##_rz, FORMAT, toward_zero)             \
+    GRADVERIFY_SIMT_NARROW_ROUNDED(T, __float2##WORD##_ru, FORMAT, up)                      \
+    GRADVERIFY_SIMT_NARROW_ROUNDED(T, __float2##WORD##_rd, FORMAT, down)                    \
     inline T __double2##WORD(double a) {                                                    \
         return T::gradverify_of(::gradverify::simt::unit::to_odd_float(a));                 \
     }                                                                                       \

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The calls of the CUDA run-time API. Each is renamed by a macro, so that it never interposes the
-// real runtime in the same process. Work on a stream is done at once; the library keeps track of
-// what orders it.
+// The calls of the CUDA run-time API. They have C++ linkage, unlike CUDA's own, so that neither
+// answers the other's calls where both are linked into one process. Work on a stream is done at
+// once; the library keeps track of what orders it.
 #pragma once
 #pragma GCC system_header
 
@@ -11,11 +11,9 @@
 #include <utility>
 
 #include "gradverify_simt/launch.hpp"
-#include "gradverify_simt/runtime_names.hpp"
 #include "gradverify_simt/runtime_types.hpp"
 #include "gradverify_simt/vector_types.hpp"
 
-extern "C" {
 const char* cudaGetErrorString(cudaError_t error);
 const char* cudaGetErrorName(cudaError_t error);
 cudaError_t cudaGetLastError();
@@ -31,92 +29,67 @@ cudaError_t cudaRuntimeGetVersion(int* version);
 cudaError_t cudaDriverGetVersion(int* version);
 cudaError_t cudaMemGetInfo(std::size_t* free_bytes, std::size_t* total_bytes);
 
-cudaError_t gradverify_simt_malloc(void** pointer, std::size_t bytes);
-cudaError_t gradverify_simt_malloc_host(void** pointer, std::size_t bytes);
+cudaError_t cudaMalloc(void** pointer, std::size_t bytes);
+cudaError_t cudaMallocHost(void** pointer, std::size_t bytes, unsigned flags = 0);
 cudaError_t cudaFree(void* pointer);
 cudaError_t cudaFreeHost(void* pointer);
 cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream);
 cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind);
+cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
+                            cudaStream_t stream = nullptr);
 cudaError_t cudaMemcpy2D(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
                          std::size_t width, std::size_t height, cudaMemcpyKind kind);
 cudaError_t cudaMemset(void* to, int value, std::size_t bytes);
-cudaError_t gradverify_simt_free(void* pointer);
-cudaError_t gradverify_simt_copy(void* to, const void* from, std::size_t bytes,
-                                 cudaMemcpyKind kind);
-cudaError_t gradverify_simt_set(void* to, int value, std::size_t bytes);
-cudaError_t gradverify_simt_memcpy_async(void* to, const void* from, std::size_t bytes,
-                                         cudaMemcpyKind kind, cudaStream_t stream);
-cudaError_t gradverify_simt_memset_async(void* to, int value, std::size_t bytes,
-                                         cudaStream_t stream);
+cudaError_t cudaMemsetAsync(void* to, int value, std::size_t bytes, cudaStream_t stream = nullptr);
 
-cudaError_t gradverify_simt_stream_create(cudaStream_t* stream, unsigned flags);
-cudaError_t gradverify_simt_stream_wait_event(cudaStream_t stream, cudaEvent_t event);
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags);
 cudaError_t cudaStreamDestroy(cudaStream_t stream);
 cudaError_t cudaStreamSynchronize(cudaStream_t stream);
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags = 0);
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags);
 cudaError_t cudaEventDestroy(cudaEvent_t event);
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream = nullptr);
 cudaError_t cudaEventSynchronize(cudaEvent_t event);
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t from, cudaEvent_t to);
-cudaError_t gradverify_simt_event_create(cudaEvent_t* event);
-cudaError_t gradverify_simt_event_record(cudaEvent_t event, cudaStream_t stream);
 
+// The CPU device tells no kernel from another.
 cudaError_t gradverify_simt_func_set_attribute(const void* function, cudaFuncAttribute attribute,
                                                int value);
 cudaError_t gradverify_simt_func_get_attributes(cudaFuncAttributes* attributes);
 cudaError_t gradverify_simt_occupancy(int* blocks, int block_size, std::size_t shared_bytes);
-}
 
 template <class T>
 inline cudaError_t cudaMalloc(T** pointer, std::size_t bytes) {
-    return gradverify_simt_malloc(reinterpret_cast<void**>(pointer), bytes);
+    return cudaMalloc(reinterpret_cast<void**>(pointer), bytes);
 }
 template <class T>
 inline cudaError_t cudaMallocAsync(T** pointer, std::size_t bytes, cudaStream_t) {
-    return gradverify_simt_malloc(reinterpret_cast<void**>(pointer), bytes);
+    return cudaMalloc(pointer, bytes);
 }
 template <class T>
 inline cudaError_t cudaMallocManaged(T** pointer, std::size_t bytes, unsigned = 1) {
-    return gradverify_simt_malloc(reinterpret_cast<void**>(pointer), bytes);
+    return cudaMalloc(pointer, bytes);
 }
 template <class T>
 inline cudaError_t cudaMallocHost(T** pointer, std::size_t bytes, unsigned = 0) {
-    return gradverify_simt_malloc_host(reinterpret_cast<void**>(pointer), bytes);
+    return cudaMallocHost(reinterpret_cast<void**>(pointer), bytes);
 }
 template <class T>
 inline cudaError_t cudaHostAlloc(T** pointer, std::size_t bytes, unsigned) {
-    return gradverify_simt_malloc_host(reinterpret_cast<void**>(pointer), bytes);
-}
-inline cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes,
-                                   cudaMemcpyKind kind, cudaStream_t stream = nullptr) {
-    return gradverify_simt_memcpy_async(to, from, bytes, kind, stream);
-}
-inline cudaError_t cudaMemsetAsync(void* to, int value, std::size_t bytes,
-                                   cudaStream_t stream = nullptr) {
-    return gradverify_simt_memset_async(to, value, bytes, stream);
+    return cudaMallocHost(pointer, bytes);
 }
 
 inline cudaError_t cudaStreamCreate(cudaStream_t* stream) {
-    return gradverify_simt_stream_create(stream, cudaStreamDefault);
-}
-inline cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags) {
-    return gradverify_simt_stream_create(stream, flags);
+    return cudaStreamCreateWithFlags(stream, cudaStreamDefault);
 }
 inline cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, int) {
-    return gradverify_simt_stream_create(stream, flags);
-}
-// That the stream is idle is an answer that the caller may rely on, as if it had waited.
-inline cudaError_t cudaStreamQuery(cudaStream_t stream) { return cudaStreamSynchronize(stream); }
-inline cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned = 0) {
-    return gradverify_simt_stream_wait_event(stream, event);
+    return cudaStreamCreateWithFlags(stream, flags);
 }
 inline cudaError_t cudaEventCreate(cudaEvent_t* event) {
-    return gradverify_simt_event_create(event);
+    return cudaEventCreateWithFlags(event, cudaEventDefault);
 }
-inline cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned) {
-    return gradverify_simt_event_create(event);
-}
-inline cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream = nullptr) {
-    return gradverify_simt_event_record(event, stream);
-}
+// That it is done is an answer that the caller may rely on, as if it had waited.
+inline cudaError_t cudaStreamQuery(cudaStream_t stream) { return cudaStreamSynchronize(stream); }
 inline cudaError_t cudaEventQuery(cudaEvent_t event) { return cudaEventSynchronize(event); }
 
 // `__device__` and `__constant__` variables are plain variables here.

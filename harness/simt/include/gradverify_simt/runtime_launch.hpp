@@ -35,10 +35,9 @@ struct cudaLaunchConfig_t {
     unsigned numAttrs;
 };
 
-extern "C" {
 /// Records an error of a call that the CPU device does not serve, and gives it back.
-cudaError_t gradverify_simt_refuse(int cuda_error, const char* what, const char* file, int line);
-}
+extern "C" cudaError_t gradverify_simt_refuse(int cuda_error, const char* what, const char* file,
+                                              int line);
 
 namespace gradverify::simt::unit {
 

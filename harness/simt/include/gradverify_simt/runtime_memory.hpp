@@ -6,8 +6,7 @@
 
 #include "gradverify_simt/runtime.hpp"
 
-extern "C" cudaError_t gradverify_simt_pointer_attributes(cudaPointerAttributes* attributes,
-                                                          const void* pointer);
+cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* pointer);
 
 template <class T>
 inline cudaError_t cudaMallocPitch(T** pointer, std::size_t* pitch, std::size_t width,
@@ -15,33 +14,36 @@ inline cudaError_t cudaMallocPitch(T** pointer, std::size_t* pitch, std::size_t 
     *pitch = (width + 511) / 512 * 512;
     return cudaMalloc(pointer, *pitch * height);
 }
+namespace gradverify::simt::unit {
+/// `row(i)` for each row, up to the first error.
+template <class Row>
+cudaError_t for_rows(std::size_t height, Row row) {
+    cudaError_t error = cudaSuccess;
+    for (std::size_t i = 0; i < height && error == cudaSuccess; ++i) error = row(i);
+    return error;
+}
+}  // namespace gradverify::simt::unit
+
 inline cudaError_t cudaMemcpy2DAsync(void* to, std::size_t to_pitch, const void* from,
                                      std::size_t from_pitch, std::size_t width, std::size_t height,
                                      cudaMemcpyKind kind, cudaStream_t stream = nullptr) {
-    for (std::size_t row = 0; row < height; ++row) {
-        const cudaError_t error =
-            cudaMemcpyAsync(static_cast<char*>(to) + row * to_pitch,
-                            static_cast<const char*>(from) + row * from_pitch, width, kind, stream);
-        if (error != cudaSuccess) return error;
-    }
-    return cudaSuccess;
+    return gradverify::simt::unit::for_rows(height, [=](std::size_t i) {
+        return cudaMemcpyAsync(static_cast<char*>(to) + i * to_pitch,
+                               static_cast<const char*>(from) + i * from_pitch, width, kind,
+                               stream);
+    });
 }
 inline cudaError_t cudaMemset2D(void* to, std::size_t pitch, int value, std::size_t width,
                                 std::size_t height) {
-    for (std::size_t row = 0; row < height; ++row) {
-        const cudaError_t error = cudaMemset(static_cast<char*>(to) + row * pitch, value, width);
-        if (error != cudaSuccess) return error;
-    }
-    return cudaSuccess;
+    return gradverify::simt::unit::for_rows(height, [=](std::size_t i) {
+        return cudaMemset(static_cast<char*>(to) + i * pitch, value, width);
+    });
 }
 inline cudaError_t cudaMemset2DAsync(void* to, std::size_t pitch, int value, std::size_t width,
                                      std::size_t height, cudaStream_t stream = nullptr) {
-    for (std::size_t row = 0; row < height; ++row) {
-        const cudaError_t error =
-            cudaMemsetAsync(static_cast<char*>(to) + row * pitch, value, width, stream);
-        if (error != cudaSuccess) return error;
-    }
-    return cudaSuccess;
+    return gradverify::simt::unit::for_rows(height, [=](std::size_t i) {
+        return cudaMemsetAsync(static_cast<char*>(to) + i * pitch, value, width, stream);
+    });
 }
 inline cudaError_t cudaMemcpyPeer(void* to, int, const void* from, int, std::size_t bytes) {
     return cudaMemcpy(to, from, bytes, cudaMemcpyDefault);
@@ -85,10 +87,6 @@ template <class T>
 inline cudaError_t cudaHostGetDevicePointer(T** device, void* host, unsigned) {
     *device = static_cast<T*>(host);
     return cudaSuccess;
-}
-inline cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes,
-                                            const void* pointer) {
-    return gradverify_simt_pointer_attributes(attributes, pointer);
 }
 inline cudaError_t cudaMemPrefetchAsync(const void*, std::size_t, int, cudaStream_t = nullptr) {
     return cudaSuccess;

@@ -90,54 +90,55 @@ inline cudaError_t cudaStreamIsCapturing(cudaStream_t, cudaStreamCaptureStatus* 
     return cudaSuccess;
 }
 
-// The place comes last, behind all that the user may write.
-#define GRADVERIFY_SIMT_REFUSED_CALL(NAME, WHAT, ...)                                             \
-    inline cudaError_t NAME(__VA_ARGS__ __VA_OPT__(, ) GRADVERIFY_SIMT_PLACE) {                   \
+namespace gradverify::simt::unit {
+/// The first argument of a call, with the place of the call.
+struct FirstArgument {
+    const char* file;
+    int line;
+    template <class T>
+    FirstArgument(const T&, const char* of_file = __builtin_FILE(), int of_line = __builtin_LINE())
+        : file(of_file), line(of_line) {}
+};
+}  // namespace gradverify::simt::unit
+
+#define GRADVERIFY_SIMT_REFUSED_CALL(NAME, WHAT)                                                  \
+    template <class... Args>                                                                      \
+    inline cudaError_t NAME(gradverify::simt::unit::FirstArgument first, const Args&...) {        \
         return gradverify_simt_refuse(cudaErrorNotSupported, #NAME ": " WHAT " run on cuda only", \
-                                      file, line);                                                \
+                                      first.file, first.line);                                    \
     }
-GRADVERIFY_SIMT_REFUSED_CALL(cudaCreateTextureObject, "texture objects", cudaTextureObject_t*,
-                             const cudaResourceDesc*, const cudaTextureDesc*,
-                             const cudaResourceViewDesc*)
-GRADVERIFY_SIMT_REFUSED_CALL(cudaDestroyTextureObject, "texture objects", cudaTextureObject_t)
-GRADVERIFY_SIMT_REFUSED_CALL(cudaCreateSurfaceObject, "surface objects", cudaSurfaceObject_t*,
-                             const cudaResourceDesc*)
-GRADVERIFY_SIMT_REFUSED_CALL(cudaDestroySurfaceObject, "surface objects", cudaSurfaceObject_t)
-GRADVERIFY_SIMT_REFUSED_CALL(cudaMallocArray, "CUDA arrays", cudaArray_t*,
-                             const cudaChannelFormatDesc*, std::size_t, std::size_t = 0,
-                             unsigned = 0)
-GRADVERIFY_SIMT_REFUSED_CALL(cudaFreeArray, "CUDA arrays", cudaArray_t)
-GRADVERIFY_SIMT_REFUSED_CALL(cudaMemcpy2DToArray, "CUDA arrays", cudaArray_t, std::size_t,
-                             std::size_t, const void*, std::size_t, std::size_t, std::size_t,
-                             cudaMemcpyKind)
-GRADVERIFY_SIMT_REFUSED_CALL(cudaStreamBeginCapture, "graphs", cudaStream_t, cudaStreamCaptureMode)
-GRADVERIFY_SIMT_REFUSED_CALL(cudaStreamEndCapture, "graphs", cudaStream_t, cudaGraph_t*)
-GRADVERIFY_SIMT_REFUSED_CALL(cudaGraphCreate, "graphs", cudaGraph_t*, unsigned)
-GRADVERIFY_SIMT_REFUSED_CALL(cudaGraphInstantiate, "graphs", cudaGraphExec_t*, cudaGraph_t,
-                             unsigned long long = 0)
-GRADVERIFY_SIMT_REFUSED_CALL(cudaGraphInstantiate, "graphs", cudaGraphExec_t*, cudaGraph_t,
-                             cudaGraphNode_t*, char*, std::size_t)
-GRADVERIFY_SIMT_REFUSED_CALL(cudaGraphLaunch, "graphs", cudaGraphExec_t, cudaStream_t)
-GRADVERIFY_SIMT_REFUSED_CALL(cudaGraphDestroy, "graphs", cudaGraph_t)
-GRADVERIFY_SIMT_REFUSED_CALL(cudaGraphExecDestroy, "graphs", cudaGraphExec_t)
+GRADVERIFY_SIMT_REFUSED_CALL(cudaCreateTextureObject, "texture objects")
+GRADVERIFY_SIMT_REFUSED_CALL(cudaDestroyTextureObject, "texture objects")
+GRADVERIFY_SIMT_REFUSED_CALL(cudaCreateSurfaceObject, "surface objects")
+GRADVERIFY_SIMT_REFUSED_CALL(cudaDestroySurfaceObject, "surface objects")
+GRADVERIFY_SIMT_REFUSED_CALL(cudaMallocArray, "CUDA arrays")
+GRADVERIFY_SIMT_REFUSED_CALL(cudaFreeArray, "CUDA arrays")
+GRADVERIFY_SIMT_REFUSED_CALL(cudaMemcpy2DToArray, "CUDA arrays")
+GRADVERIFY_SIMT_REFUSED_CALL(cudaStreamBeginCapture, "graphs")
+GRADVERIFY_SIMT_REFUSED_CALL(cudaStreamEndCapture, "graphs")
+GRADVERIFY_SIMT_REFUSED_CALL(cudaGraphCreate, "graphs")
+GRADVERIFY_SIMT_REFUSED_CALL(cudaGraphInstantiate, "graphs")
+GRADVERIFY_SIMT_REFUSED_CALL(cudaGraphLaunch, "graphs")
+GRADVERIFY_SIMT_REFUSED_CALL(cudaGraphDestroy, "graphs")
+GRADVERIFY_SIMT_REFUSED_CALL(cudaGraphExecDestroy, "graphs")
 #undef GRADVERIFY_SIMT_REFUSED_CALL
 
-#define GRADVERIFY_SIMT_REFUSED_FETCH(NAME, WHAT, ...)                                          \
-    template <class T>                                                                          \
-    [[noreturn]] inline T NAME(__VA_ARGS__, GRADVERIFY_SIMT_PLACE) {                            \
+#define GRADVERIFY_SIMT_REFUSED_FETCH(NAME, WHAT)                                               \
+    template <class T, class... Args>                                                           \
+    [[noreturn]] inline T NAME(gradverify::simt::unit::FirstArgument first, const Args&...) {   \
         gradverify::simt::unit::gradverify_simt_trap(801, #NAME ": " WHAT " runs on cuda only", \
-                                                     file, line);                               \
+                                                     first.file, first.line);                   \
     }
-GRADVERIFY_SIMT_REFUSED_FETCH(tex1Dfetch, "a texture", cudaTextureObject_t, int)
-GRADVERIFY_SIMT_REFUSED_FETCH(tex1D, "a texture", cudaTextureObject_t, float)
-GRADVERIFY_SIMT_REFUSED_FETCH(tex2D, "a texture", cudaTextureObject_t, float, float)
-GRADVERIFY_SIMT_REFUSED_FETCH(tex2DLayered, "a texture", cudaTextureObject_t, float, float, int)
-GRADVERIFY_SIMT_REFUSED_FETCH(tex3D, "a texture", cudaTextureObject_t, float, float, float)
-GRADVERIFY_SIMT_REFUSED_FETCH(surf1Dread, "a surface", cudaSurfaceObject_t, int)
-GRADVERIFY_SIMT_REFUSED_FETCH(surf2Dread, "a surface", cudaSurfaceObject_t, int, int)
+GRADVERIFY_SIMT_REFUSED_FETCH(tex1Dfetch, "a texture")
+GRADVERIFY_SIMT_REFUSED_FETCH(tex1D, "a texture")
+GRADVERIFY_SIMT_REFUSED_FETCH(tex2D, "a texture")
+GRADVERIFY_SIMT_REFUSED_FETCH(tex2DLayered, "a texture")
+GRADVERIFY_SIMT_REFUSED_FETCH(tex3D, "a texture")
+GRADVERIFY_SIMT_REFUSED_FETCH(surf1Dread, "a surface")
+GRADVERIFY_SIMT_REFUSED_FETCH(surf2Dread, "a surface")
 #undef GRADVERIFY_SIMT_REFUSED_FETCH
-template <class T>
-[[noreturn]] inline void surf2Dwrite(T, cudaSurfaceObject_t, int, int, GRADVERIFY_SIMT_PLACE) {
+template <class... Args>
+[[noreturn]] inline void surf2Dwrite(gradverify::simt::unit::FirstArgument first, const Args&...) {
     gradverify::simt::unit::gradverify_simt_trap(801, "surf2Dwrite: a surface runs on cuda only",
-                                                 file, line);
+                                                 first.file, first.line);
 }

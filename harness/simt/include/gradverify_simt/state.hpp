@@ -159,7 +159,7 @@ bool gradverify_simt_thread_returned();
 void gradverify_simt_place_shared(SharedSlot& slot, std::size_t bytes, std::size_t alignment);
 void gradverify_simt_barrier(const char* file, int line);
 int gradverify_simt_barrier_vote(BarrierVote vote, int predicate, const char* file, int line);
-/// Of all threads of a cooperative launch.
+/// Waits for all threads of a cooperative launch.
 void gradverify_simt_grid_barrier(const char* file, int line);
 /// One lane's part; its result is then in `state.warp_results`. `source_lane` is a shuffle's.
 void gradverify_simt_warp_collective(WarpOp op, unsigned mask, std::uint64_t value,

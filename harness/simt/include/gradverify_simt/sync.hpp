@@ -62,18 +62,15 @@ inline void __syncthreads(GRADVERIFY_SIMT_PLACE) {
     if constexpr (is_checked) gradverify_simt_arrive(file, line);
     gradverify_simt_barrier(file, line);
 }
-inline int __syncthreads_count(int predicate, GRADVERIFY_SIMT_PLACE) {
-    using namespace gradverify::simt::unit;
-    return barrier_vote(BarrierVote::count, predicate, file, line);
-}
-inline int __syncthreads_and(int predicate, GRADVERIFY_SIMT_PLACE) {
-    using namespace gradverify::simt::unit;
-    return barrier_vote(BarrierVote::all, predicate, file, line);
-}
-inline int __syncthreads_or(int predicate, GRADVERIFY_SIMT_PLACE) {
-    using namespace gradverify::simt::unit;
-    return barrier_vote(BarrierVote::any, predicate, file, line);
-}
+#define GRADVERIFY_SIMT_BARRIER_VOTE(NAME, VOTE)                       \
+    inline int NAME(int predicate, GRADVERIFY_SIMT_PLACE) {            \
+        using namespace gradverify::simt::unit;                        \
+        return barrier_vote(BarrierVote::VOTE, predicate, file, line); \
+    }
+GRADVERIFY_SIMT_BARRIER_VOTE(__syncthreads_count, count)
+GRADVERIFY_SIMT_BARRIER_VOTE(__syncthreads_and, all)
+GRADVERIFY_SIMT_BARRIER_VOTE(__syncthreads_or, any)
+#undef GRADVERIFY_SIMT_BARRIER_VOTE
 inline void __syncwarp(unsigned mask = 0xffffffffu, GRADVERIFY_SIMT_PLACE) {
     using namespace gradverify::simt::unit;
     collective(WarpOp::sync, mask, 0, file, line);
@@ -121,19 +118,15 @@ inline T __shfl_xor_sync(unsigned mask, T value, int lane_mask, int width = 32,
     return shuffle(mask, value, from <= segment.last ? from : lane(), file, line);
 }
 
-inline unsigned __ballot_sync(unsigned mask, int predicate, GRADVERIFY_SIMT_PLACE) {
-    using namespace gradverify::simt::unit;
-    return static_cast<unsigned>(
-        collective(WarpOp::ballot, mask, predicate != 0 ? 1u : 0u, file, line));
-}
-inline int __any_sync(unsigned mask, int predicate, GRADVERIFY_SIMT_PLACE) {
-    using namespace gradverify::simt::unit;
-    return static_cast<int>(collective(WarpOp::any, mask, predicate != 0 ? 1u : 0u, file, line));
-}
-inline int __all_sync(unsigned mask, int predicate, GRADVERIFY_SIMT_PLACE) {
-    using namespace gradverify::simt::unit;
-    return static_cast<int>(collective(WarpOp::all, mask, predicate != 0 ? 1u : 0u, file, line));
-}
+#define GRADVERIFY_SIMT_WARP_VOTE(NAME, T, OP)                                           \
+    inline T NAME(unsigned mask, int predicate, GRADVERIFY_SIMT_PLACE) {                 \
+        using namespace gradverify::simt::unit;                                          \
+        return static_cast<T>(collective(WarpOp::OP, mask, predicate != 0, file, line)); \
+    }
+GRADVERIFY_SIMT_WARP_VOTE(__ballot_sync, unsigned, ballot)
+GRADVERIFY_SIMT_WARP_VOTE(__any_sync, int, any)
+GRADVERIFY_SIMT_WARP_VOTE(__all_sync, int, all)
+#undef GRADVERIFY_SIMT_WARP_VOTE
 /// The lanes that reach this place together: those that can, before any goes on.
 inline unsigned __activemask(GRADVERIFY_SIMT_PLACE) {
     using namespace gradverify::simt::unit;

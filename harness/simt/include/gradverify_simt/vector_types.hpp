@@ -4,25 +4,16 @@
 #pragma once
 #pragma GCC system_header
 
-#define GRADVERIFY_SIMT_VECTOR1(NAME, T) \
-    struct NAME##1 { T x; };             \
-    constexpr NAME##1 make_##NAME##1(T x) { return NAME##1 {x}; }
-#define GRADVERIFY_SIMT_VECTOR2(NAME, T, ALIGNMENT) \
-    struct alignas(ALIGNMENT) NAME##2 { T x, y; };  \
-    constexpr NAME##2 make_##NAME##2(T x, T y) { return NAME##2 {x, y}; }
-#define GRADVERIFY_SIMT_VECTOR3(NAME, T) \
-    struct NAME##3 { T x, y, z; };       \
-    constexpr NAME##3 make_##NAME##3(T x, T y, T z) { return NAME##3 {x, y, z}; }
-#define GRADVERIFY_SIMT_VECTOR4(NAME, T, ALIGNMENT)      \
-    struct alignas(ALIGNMENT) NAME##4 { T x, y, z, w; }; \
-    constexpr NAME##4 make_##NAME##4(T x, T y, T z, T w) { return NAME##4 {x, y, z, w}; }
 // Alignment is the size, but at most 16 bytes.
-#define GRADVERIFY_SIMT_VECTORS(NAME, T, ALIGNMENT2, ALIGNMENT4) \
-    GRADVERIFY_SIMT_VECTOR1(NAME, T)                             \
-    GRADVERIFY_SIMT_VECTOR2(NAME, T, ALIGNMENT2)                 \
-    GRADVERIFY_SIMT_VECTOR3(NAME, T)                             \
-    GRADVERIFY_SIMT_VECTOR4(NAME, T, ALIGNMENT4)
-
+#define GRADVERIFY_SIMT_VECTORS(NAME, T, ALIGNMENT2, ALIGNMENT4)                  \
+    struct NAME##1 { T x; };                                                      \
+    struct alignas(ALIGNMENT2) NAME##2 { T x, y; };                               \
+    struct NAME##3 { T x, y, z; };                                                \
+    struct alignas(ALIGNMENT4) NAME##4 { T x, y, z, w; };                         \
+    constexpr NAME##1 make_##NAME##1(T x) { return NAME##1 {x}; }                 \
+    constexpr NAME##2 make_##NAME##2(T x, T y) { return NAME##2 {x, y}; }         \
+    constexpr NAME##3 make_##NAME##3(T x, T y, T z) { return NAME##3 {x, y, z}; } \
+    constexpr NAME##4 make_##NAME##4(T x, T y, T z, T w) { return NAME##4 {x, y, z, w}; }
 GRADVERIFY_SIMT_VECTORS(char, signed char, 2, 4)
 GRADVERIFY_SIMT_VECTORS(uchar, unsigned char, 2, 4)
 GRADVERIFY_SIMT_VECTORS(short, short, 4, 8)
@@ -37,10 +28,6 @@ GRADVERIFY_SIMT_VECTORS(float, float, 8, 16)
 GRADVERIFY_SIMT_VECTORS(double, double, 16, 16)
 
 #undef GRADVERIFY_SIMT_VECTORS
-#undef GRADVERIFY_SIMT_VECTOR1
-#undef GRADVERIFY_SIMT_VECTOR2
-#undef GRADVERIFY_SIMT_VECTOR3
-#undef GRADVERIFY_SIMT_VECTOR4
 
 struct dim3 {
     unsigned int x, y, z;

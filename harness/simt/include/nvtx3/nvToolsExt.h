@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stands for NVTX: marks for a profiler, of which there is none.
+// Stands for NVTX: marks for a profiler, and there is none.
 #pragma once
 #pragma GCC system_header
 

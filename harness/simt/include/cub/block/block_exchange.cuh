@@ -32,55 +32,32 @@ class BlockExchange {
     using TempStorage = gradverify_detail::Values<T, at_once>;
     explicit BlockExchange(TempStorage& storage) : storage_(storage) {}
 
-    template <class Out>
-    void StripedToBlocked(const T (&in)[items], Out (&out)[items], GRADVERIFY_SIMT_PLACE) {
-        by_block(in, out, At::striped, At::blocked, file, line);
+#define GRADVERIFY_SIMT_EXCHANGE(NAME, BY, FROM, TO)                          \
+    template <class Out>                                                      \
+    void NAME(const T(&in)[items], Out(&out)[items], GRADVERIFY_SIMT_PLACE) { \
+        BY(in, out, At::FROM, At::TO, file, line);                            \
+    }                                                                         \
+    void NAME(T(&both)[items], GRADVERIFY_SIMT_PLACE) { NAME(both, both, file, line); }
+    GRADVERIFY_SIMT_EXCHANGE(StripedToBlocked, by_block, striped, blocked)
+    GRADVERIFY_SIMT_EXCHANGE(BlockedToStriped, by_block, blocked, striped)
+    GRADVERIFY_SIMT_EXCHANGE(WarpStripedToBlocked, by_warp, warp_striped, blocked)
+    GRADVERIFY_SIMT_EXCHANGE(BlockedToWarpStriped, by_warp, blocked, warp_striped)
+#undef GRADVERIFY_SIMT_EXCHANGE
+
+/// Item i goes to the rank `ranks[i]`.
+#define GRADVERIFY_SIMT_SCATTER(NAME, TO)                                                          \
+    template <class Out, class Rank>                                                               \
+    void NAME(const T(&in)[items], Out(&out)[items], Rank(&ranks)[items], GRADVERIFY_SIMT_PLACE) { \
+        const auto rank = [&](int i) { return static_cast<int>(ranks[i]); };                       \
+        by_block(in, out, rank, At::TO, file, line);                                               \
+    }                                                                                              \
+    template <class Rank>                                                                          \
+    void NAME(T(&both)[items], Rank(&ranks)[items], GRADVERIFY_SIMT_PLACE) {                       \
+        NAME(both, both, ranks, file, line);                                                       \
     }
-    void StripedToBlocked(T (&both)[items], GRADVERIFY_SIMT_PLACE) {
-        StripedToBlocked(both, both, file, line);
-    }
-    template <class Out>
-    void BlockedToStriped(const T (&in)[items], Out (&out)[items], GRADVERIFY_SIMT_PLACE) {
-        by_block(in, out, At::blocked, At::striped, file, line);
-    }
-    void BlockedToStriped(T (&both)[items], GRADVERIFY_SIMT_PLACE) {
-        BlockedToStriped(both, both, file, line);
-    }
-    template <class Out>
-    void WarpStripedToBlocked(const T (&in)[items], Out (&out)[items], GRADVERIFY_SIMT_PLACE) {
-        by_warp(in, out, At::warp_striped, At::blocked, file, line);
-    }
-    void WarpStripedToBlocked(T (&both)[items], GRADVERIFY_SIMT_PLACE) {
-        WarpStripedToBlocked(both, both, file, line);
-    }
-    template <class Out>
-    void BlockedToWarpStriped(const T (&in)[items], Out (&out)[items], GRADVERIFY_SIMT_PLACE) {
-        by_warp(in, out, At::blocked, At::warp_striped, file, line);
-    }
-    void BlockedToWarpStriped(T (&both)[items], GRADVERIFY_SIMT_PLACE) {
-        BlockedToWarpStriped(both, both, file, line);
-    }
-    /// Item i goes to the rank `ranks[i]`.
-    template <class Out, class Rank>
-    void ScatterToBlocked(const T (&in)[items], Out (&out)[items], Rank (&ranks)[items],
-                          GRADVERIFY_SIMT_PLACE) {
-        by_block(
-            in, out, [&](int i) { return static_cast<int>(ranks[i]); }, At::blocked, file, line);
-    }
-    template <class Rank>
-    void ScatterToBlocked(T (&both)[items], Rank (&ranks)[items], GRADVERIFY_SIMT_PLACE) {
-        ScatterToBlocked(both, both, ranks, file, line);
-    }
-    template <class Out, class Rank>
-    void ScatterToStriped(const T (&in)[items], Out (&out)[items], Rank (&ranks)[items],
-                          GRADVERIFY_SIMT_PLACE) {
-        by_block(
-            in, out, [&](int i) { return static_cast<int>(ranks[i]); }, At::striped, file, line);
-    }
-    template <class Rank>
-    void ScatterToStriped(T (&both)[items], Rank (&ranks)[items], GRADVERIFY_SIMT_PLACE) {
-        ScatterToStriped(both, both, ranks, file, line);
-    }
+    GRADVERIFY_SIMT_SCATTER(ScatterToBlocked, blocked)
+    GRADVERIFY_SIMT_SCATTER(ScatterToStriped, striped)
+#undef GRADVERIFY_SIMT_SCATTER
 
   private:
     /// Whether an item is of the slice. Without slices what is beyond is stored beyond the storage,

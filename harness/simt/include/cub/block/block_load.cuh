@@ -11,6 +11,36 @@
 
 namespace cub {
 
+namespace gradverify_detail {
+/// The algorithms of loads and stores, which CUB names in this order.
+enum { direct, striped, vectorize, transpose, warp_transpose, warp_transpose_timesliced };
+
+/// What a load and a store of a block have in common: which items a thread accesses, and the
+/// storage by which those that it then has come to it.
+template <class T, int threads_x, int items, int algorithm, int threads_y, int threads_z>
+class BlockAccess {
+  protected:
+    static constexpr int threads = threads_x * threads_y * threads_z;
+    static constexpr bool by_warps = algorithm >= warp_transpose;
+    static constexpr bool transposes = algorithm >= transpose;
+    static_assert(!by_warps || threads % 32 == 0, "whole warps transpose");
+    using Exchange = BlockExchange<T, threads_x, items, algorithm == warp_transpose_timesliced,
+                                   threads_y, threads_z>;
+
+  public:
+    using TempStorage = std::conditional_t<transposes, typename Exchange::TempStorage, NullType>;
+    explicit BlockAccess(TempStorage& storage) : storage_(storage) {}
+
+  protected:
+    static int index(int i) {
+        using At = Arrangement<threads, items>;
+        if constexpr (by_warps) return At::warp_striped(i);
+        return transposes || algorithm == striped ? At::striped(i) : At::blocked(i);
+    }
+    TempStorage& storage_;
+};
+}  // namespace gradverify_detail
+
 enum BlockLoadAlgorithm {
     BLOCK_LOAD_DIRECT,
     BLOCK_LOAD_STRIPED,
@@ -20,47 +50,30 @@ enum BlockLoadAlgorithm {
     BLOCK_LOAD_WARP_TRANSPOSE_TIMESLICED,
 };
 
-namespace gradverify_detail {
-template <bool transposes, class Exchange>
-struct StorageOf {
-    using Type = NullType;
-};
-template <class Exchange>
-struct StorageOf<true, Exchange> {
-    using Type = typename Exchange::TempStorage;
-};
-}  // namespace gradverify_detail
-
 template <class T, int threads_x, int items, BlockLoadAlgorithm algorithm = BLOCK_LOAD_DIRECT,
           int threads_y = 1, int threads_z = 1, int = 0>
-class BlockLoad {
-    static constexpr int threads = threads_x * threads_y * threads_z;
-    static constexpr bool by_warps =
-        algorithm == BLOCK_LOAD_WARP_TRANSPOSE || algorithm == BLOCK_LOAD_WARP_TRANSPOSE_TIMESLICED;
-    static constexpr bool transposes = by_warps || algorithm == BLOCK_LOAD_TRANSPOSE;
-    static_assert(!by_warps || threads % 32 == 0, "whole warps transpose");
-    using Exchange =
-        BlockExchange<T, threads_x, items, algorithm == BLOCK_LOAD_WARP_TRANSPOSE_TIMESLICED,
-                      threads_y, threads_z>;
-    using At = gradverify_detail::Arrangement<threads, items>;
+class BlockLoad
+    : public gradverify_detail::BlockAccess<T, threads_x, items, algorithm, threads_y, threads_z> {
+    using Base =
+        gradverify_detail::BlockAccess<T, threads_x, items, algorithm, threads_y, threads_z>;
+    using typename Base::Exchange;
 
   public:
-    using TempStorage = typename gradverify_detail::StorageOf<transposes, Exchange>::Type;
-    explicit BlockLoad(TempStorage& storage) : storage_(storage) {}
+    using Base::Base;
 
     template <class Iterator>
     void Load(Iterator block, T (&to)[items], GRADVERIFY_SIMT_PLACE) {
-        Load(block, to, threads * items, file, line);
+        Load(block, to, Base::threads * items, file, line);
     }
     /// Items from `end` on are left as they are; of those that are transposed, unspecified.
     template <class Iterator>
     void Load(Iterator block, T (&to)[items], int end, GRADVERIFY_SIMT_PLACE) {
         for (int i = 0; i < items; ++i)
-            if (index(i) < end) to[i] = block[index(i)];
-        if constexpr (by_warps) {
-            Exchange(storage_).WarpStripedToBlocked(to, file, line);
-        } else if constexpr (transposes) {
-            Exchange(storage_).StripedToBlocked(to, file, line);
+            if (this->index(i) < end) to[i] = block[this->index(i)];
+        if constexpr (Base::by_warps) {
+            Exchange(this->storage_).WarpStripedToBlocked(to, file, line);
+        } else if constexpr (Base::transposes) {
+            Exchange(this->storage_).StripedToBlocked(to, file, line);
         }
     }
     template <class Iterator, class Default>
@@ -68,13 +81,6 @@ class BlockLoad {
         for (T& item : to) item = beyond;
         Load(block, to, end, file, line);
     }
-
-  private:
-    static int index(int i) {
-        if constexpr (by_warps) return At::warp_striped(i);
-        return transposes || algorithm == BLOCK_LOAD_STRIPED ? At::striped(i) : At::blocked(i);
-    }
-    TempStorage& storage_;
 };
 
 }  // namespace cub

@@ -13,29 +13,16 @@ namespace cub {
 
 namespace gradverify_detail {
 template <std::size_t bytes>
-struct BitsOf;
-template <>
-struct BitsOf<1> {
-    using Type = std::uint8_t;
-};
-template <>
-struct BitsOf<2> {
-    using Type = std::uint16_t;
-};
-template <>
-struct BitsOf<4> {
-    using Type = std::uint32_t;
-};
-template <>
-struct BitsOf<8> {
-    using Type = std::uint64_t;
-};
+using BitsOf = std::conditional_t<
+    bytes == 1, std::uint8_t,
+    std::conditional_t<bytes == 2, std::uint16_t,
+                       std::conditional_t<bytes == 4, std::uint32_t, std::uint64_t>>>;
 
 /// Unsigned numbers in the order of the keys: those of floating point are no integers, and have a
 /// sign. Both zeros are one.
 template <class Key>
 auto sortable_bits(const Key& key) {
-    using Bits = typename BitsOf<sizeof(Key)>::Type;
+    using Bits = BitsOf<sizeof(Key)>;
     constexpr Bits sign = Bits(Bits(1) << (8 * sizeof(Key) - 1));
     Bits bits;
     __builtin_memcpy(&bits, &key, sizeof bits);
@@ -68,37 +55,19 @@ class BlockRadixSort {
     };
     explicit BlockRadixSort(TempStorage& storage) : storage_(storage) {}
 
-    void Sort(Key (&keys)[items], int begin = 0, int end = bits_of_key, GRADVERIFY_SIMT_PLACE) {
-        sort(keys, nullptr, begin, end, false, At::blocked, file, line);
+#define GRADVERIFY_SIMT_SORT(NAME, IS_DESCENDING, ARRANGEMENT)                                  \
+    void NAME(Key(&keys)[items], int begin = 0, int end = bits_of_key, GRADVERIFY_SIMT_PLACE) { \
+        sort(keys, nullptr, begin, end, IS_DESCENDING, At::ARRANGEMENT, file, line);            \
+    }                                                                                           \
+    void NAME(Key(&keys)[items], Value(&values)[items], int begin = 0, int end = bits_of_key,   \
+              GRADVERIFY_SIMT_PLACE) {                                                          \
+        sort(keys, values, begin, end, IS_DESCENDING, At::ARRANGEMENT, file, line);             \
     }
-    void Sort(Key (&keys)[items], Value (&values)[items], int begin = 0, int end = bits_of_key,
-              GRADVERIFY_SIMT_PLACE) {
-        sort(keys, values, begin, end, false, At::blocked, file, line);
-    }
-    void SortDescending(Key (&keys)[items], int begin = 0, int end = bits_of_key,
-                        GRADVERIFY_SIMT_PLACE) {
-        sort(keys, nullptr, begin, end, true, At::blocked, file, line);
-    }
-    void SortDescending(Key (&keys)[items], Value (&values)[items], int begin = 0,
-                        int end = bits_of_key, GRADVERIFY_SIMT_PLACE) {
-        sort(keys, values, begin, end, true, At::blocked, file, line);
-    }
-    void SortBlockedToStriped(Key (&keys)[items], int begin = 0, int end = bits_of_key,
-                              GRADVERIFY_SIMT_PLACE) {
-        sort(keys, nullptr, begin, end, false, At::striped, file, line);
-    }
-    void SortBlockedToStriped(Key (&keys)[items], Value (&values)[items], int begin = 0,
-                              int end = bits_of_key, GRADVERIFY_SIMT_PLACE) {
-        sort(keys, values, begin, end, false, At::striped, file, line);
-    }
-    void SortDescendingBlockedToStriped(Key (&keys)[items], int begin = 0, int end = bits_of_key,
-                                        GRADVERIFY_SIMT_PLACE) {
-        sort(keys, nullptr, begin, end, true, At::striped, file, line);
-    }
-    void SortDescendingBlockedToStriped(Key (&keys)[items], Value (&values)[items], int begin = 0,
-                                        int end = bits_of_key, GRADVERIFY_SIMT_PLACE) {
-        sort(keys, values, begin, end, true, At::striped, file, line);
-    }
+    GRADVERIFY_SIMT_SORT(Sort, false, blocked)
+    GRADVERIFY_SIMT_SORT(SortDescending, true, blocked)
+    GRADVERIFY_SIMT_SORT(SortBlockedToStriped, false, striped)
+    GRADVERIFY_SIMT_SORT(SortDescendingBlockedToStriped, true, striped)
+#undef GRADVERIFY_SIMT_SORT
 
   private:
     void sort(Key (&keys)[items], Value* values, int begin, int end, bool is_descending,
@@ -113,10 +82,6 @@ class BlockRadixSort {
             if (values != nullptr)
                 exchange(storage_.values, values, ranks, is_last ? index : At::blocked, file, line);
         }
-        if (begin < end || index == At::blocked) return;
-        for (int i = 0; i < items; ++i) ranks[i] = At::blocked(i);
-        exchange(storage_.keys, keys, ranks, index, file, line);
-        if (values != nullptr) exchange(storage_.values, values, ranks, index, file, line);
     }
     /// The places of a thread's items in the order of one digit.
     void rank(const Key (&keys)[items], int at, int mask, bool is_descending, int (&ranks)[items],

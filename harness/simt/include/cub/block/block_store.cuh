@@ -34,44 +34,31 @@ enum BlockStoreAlgorithm {
 
 template <class T, int threads_x, int items, BlockStoreAlgorithm algorithm = BLOCK_STORE_DIRECT,
           int threads_y = 1, int threads_z = 1, int = 0>
-class BlockStore {
-    static constexpr int threads = threads_x * threads_y * threads_z;
-    static constexpr bool by_warps = algorithm == BLOCK_STORE_WARP_TRANSPOSE ||
-                                     algorithm == BLOCK_STORE_WARP_TRANSPOSE_TIMESLICED;
-    static constexpr bool transposes = by_warps || algorithm == BLOCK_STORE_TRANSPOSE;
-    static_assert(!by_warps || threads % 32 == 0, "whole warps transpose");
-    using Exchange =
-        BlockExchange<T, threads_x, items, algorithm == BLOCK_STORE_WARP_TRANSPOSE_TIMESLICED,
-                      threads_y, threads_z>;
-    using At = gradverify_detail::Arrangement<threads, items>;
+class BlockStore
+    : public gradverify_detail::BlockAccess<T, threads_x, items, algorithm, threads_y, threads_z> {
+    using Base =
+        gradverify_detail::BlockAccess<T, threads_x, items, algorithm, threads_y, threads_z>;
+    using typename Base::Exchange;
 
   public:
-    using TempStorage = typename gradverify_detail::StorageOf<transposes, Exchange>::Type;
-    explicit BlockStore(TempStorage& storage) : storage_(storage) {}
+    using Base::Base;
 
     template <class Iterator>
     void Store(Iterator block, T (&from)[items], GRADVERIFY_SIMT_PLACE) {
         if constexpr (algorithm == BLOCK_STORE_VECTORIZE)
             gradverify_detail::check_vectors<T, items>(block, file, line);
-        Store(block, from, threads * items, file, line);
+        Store(block, from, Base::threads * items, file, line);
     }
     template <class Iterator>
     void Store(Iterator block, T (&from)[items], int end, GRADVERIFY_SIMT_PLACE) {
-        if constexpr (by_warps) {
-            Exchange(storage_).BlockedToWarpStriped(from, file, line);
-        } else if constexpr (transposes) {
-            Exchange(storage_).BlockedToStriped(from, file, line);
+        if constexpr (Base::by_warps) {
+            Exchange(this->storage_).BlockedToWarpStriped(from, file, line);
+        } else if constexpr (Base::transposes) {
+            Exchange(this->storage_).BlockedToStriped(from, file, line);
         }
         for (int i = 0; i < items; ++i)
-            if (index(i) < end) block[index(i)] = from[i];
+            if (this->index(i) < end) block[this->index(i)] = from[i];
     }
-
-  private:
-    static int index(int i) {
-        if constexpr (by_warps) return At::warp_striped(i);
-        return transposes || algorithm == BLOCK_STORE_STRIPED ? At::striped(i) : At::blocked(i);
-    }
-    TempStorage& storage_;
 };
 
 }  // namespace cub

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the detector asks of each access of the compiled code. An access is reported just before it
-// happens, so a write is known to have changed the value only when its thread is heard of next.
+// Decides of each access of the compiled code whether it races with an earlier one (`is_race`), is
+// out of bounds, or reads what nobody wrote. An access is reported just before it happens, so a
+// write is known to have changed the value only when its thread is heard of next.
 #include <algorithm>
 
 #include "harness/simt/execute/executor.hpp"
@@ -36,8 +37,8 @@ void Detector::access(const Request& request) {
     maybe_give_way();
     resolve_pending();
     if (request.is_atomic || request.is_volatile) {
-        ordering_.synchronise(request.address, unit::state.thread.rank,
-                              {.reads = request.reads, .writes = request.writes});
+        happens_before_.synchronise(request.address, unit::state.thread.rank,
+                                    {.reads = request.reads, .writes = request.writes});
     }
     Request part = request;
     const std::uintptr_t end = request.address + request.bytes;
@@ -104,7 +105,7 @@ void Detector::check_written(const ShadowPage& page, const Request& request) {
             const Cell& cell = page.cells[index];
             // What lies out of bounds has been reported as that.
             any = (page.forbidden[index] >> byte % cell_bytes & 1u) != 0 ||
-                  (cell.written_by_block == ordering_.block_first() &&
+                  (cell.written_by_block == happens_before_.block_first() &&
                    (cell.written >> byte % cell_bytes & 1u) != 0);
         }
         if (!any) return report_unwritten(request, at);
@@ -119,7 +120,7 @@ bool Detector::is_race(const Access& earlier, const CellAccess& access) const {
     const bool in_step = access.page.kind == MemoryKind::shared && earlier.is_volatile &&
                          now.is_volatile && earlier.rank / warp_lanes == now.rank / warp_lanes;
     if (is_strong(earlier) && is_strong(now) && !in_step) return false;
-    return !ordering_.is_ordered(earlier, now.rank);
+    return !happens_before_.is_ordered(earlier, now.rank);
 }
 
 void Detector::read_cell(const CellAccess& access) {
@@ -134,7 +135,7 @@ void Detector::read_cell(const CellAccess& access) {
 
 void Detector::note_guesses(const Cell& cell, const Access& atomic) {
     for (const Access* read : {&cell.read, &cell.earlier_read}) {
-        if (read->rank == atomic.rank && read->segment >= ordering_.block_first() &&
+        if (read->rank == atomic.rank && read->segment >= happens_before_.block_first() &&
             !read->is_atomic)
             guess_pcs_.insert(read->pc);
     }
@@ -156,8 +157,8 @@ void Detector::write_cell(const CellAccess& access) {
         }
     }
     if (access.page.kind == MemoryKind::shared) {
-        if (cell.written_by_block != ordering_.block_first()) {
-            cell.written_by_block = ordering_.block_first();
+        if (cell.written_by_block != happens_before_.block_first()) {
+            cell.written_by_block = happens_before_.block_first();
             cell.written = 0;
         }
         cell.written = static_cast<std::uint8_t>(cell.written | access.mask);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Vector clocks, cut down to what is cheap: between warps of a block the segment is the clock,
 // within a warp each lane has one, and all else goes by way of releases that name a fence.
-#include "harness/simt/races/ordering.hpp"
+#include "harness/simt/races/happens_before.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -22,7 +22,7 @@ void for_each_bit(std::uint32_t bits, Visit visit) {
 
 }  // namespace
 
-void Ordering::begin_launch() {
+void HappensBefore::begin_launch() {
     launch_first_ = segment_ + 1;
     blocks_.clear();
     if (!has_fences_) return;
@@ -30,7 +30,7 @@ void Ordering::begin_launch() {
     locations_.clear();
 }
 
-void Ordering::begin_block(uint3 index, unsigned threads) {
+void HappensBefore::begin_block(uint3 index, unsigned threads) {
     block_first_ = ++segment_;
     threads_ = threads;
     blocks_.push_back({block_first_, index});
@@ -45,7 +45,7 @@ void Ordering::begin_block(uint3 index, unsigned threads) {
     segment_fences_ = nullptr;
 }
 
-void Ordering::forget_warps() {
+void HappensBefore::forget_warps() {
     for_each_bit(warps_synchronised_, [&](unsigned warp) {
         for (Known& known : known_[warp]) known.fill(0);
         const std::size_t first = std::size_t{warp} * 32;
@@ -54,7 +54,7 @@ void Ordering::forget_warps() {
     warps_synchronised_ = 0;
 }
 
-void Ordering::barrier() {
+void HappensBefore::barrier() {
     if (std::exchange(segment_has_fences_, false)) {
         segment_fences_ = std::make_shared<const SegmentFences>(
             SegmentFences{segment_, fences_, std::move(segment_fences_)});
@@ -67,7 +67,7 @@ void Ordering::barrier() {
     acquired_by_thread_.clear();
 }
 
-void Ordering::warp_sync(unsigned warp, std::uint32_t lanes) {
+void HappensBefore::warp_sync(unsigned warp, std::uint32_t lanes) {
     warps_synchronised_ |= 1u << warp;
     std::uint16_t* clocks = &clocks_[std::size_t{warp} * 32];
     Known together{};
@@ -91,7 +91,7 @@ void Ordering::warp_sync(unsigned warp, std::uint32_t lanes) {
     for_each_bit(lanes, [&](unsigned lane) { acquired_by_thread_[warp * 32 + lane] = all; });
 }
 
-void Ordering::fence(unsigned rank) {
+void HappensBefore::fence(unsigned rank) {
     has_fences_ = block_has_fences_ = segment_has_fences_ = true;
     if (fences_[rank] < last_fence_count) ++fences_[rank];
     Fence fence{.segment = segment_, .count = fences_[rank], .acquired = acquired_by_block_};
@@ -105,7 +105,7 @@ void Ordering::fence(unsigned rank) {
     last_fence_[rank] = std::make_shared<const Fence>(std::move(fence));
 }
 
-void Ordering::synchronise(std::uintptr_t address, unsigned rank, SyncAccess access) {
+void HappensBefore::synchronise(std::uintptr_t address, unsigned rank, SyncAccess access) {
     if (!has_fences_) return;
     if (access.reads) {
         const auto found = locations_.find(address);
@@ -116,7 +116,7 @@ void Ordering::synchronise(std::uintptr_t address, unsigned rank, SyncAccess acc
     if (access.writes && block_has_fences_) release(address, rank);
 }
 
-void Ordering::release(std::uintptr_t address, unsigned rank) {
+void HappensBefore::release(std::uintptr_t address, unsigned rank) {
     Release release{.block_first = block_first_,
                     .segment = segment_,
                     .rank = rank,
@@ -133,7 +133,7 @@ void Ordering::release(std::uintptr_t address, unsigned rank) {
     }
 }
 
-void Ordering::add(AcquiredList& list, Acquired acquired) {
+void HappensBefore::add(AcquiredList& list, Acquired acquired) {
     for (Acquired& known : list) {
         if (known.location != acquired.location) continue;
         known.count = std::max(known.count, acquired.count);
@@ -142,14 +142,14 @@ void Ordering::add(AcquiredList& list, Acquired acquired) {
     list.push_back(acquired);
 }
 
-const Ordering::Block& Ordering::block_of(std::uint32_t segment) const {
+const HappensBefore::Block& HappensBefore::block_of(std::uint32_t segment) const {
     const auto after = std::upper_bound(
         blocks_.begin(), blocks_.end(), segment,
         [](std::uint32_t at, const Block& block) { return at < block.first_segment; });
     return *(after - 1);
 }
 
-bool Ordering::Release::covers(const Access& earlier) const {
+bool HappensBefore::Release::covers(const Access& earlier) const {
     const auto fenced = [&](unsigned count) {
         return earlier.fences < count || count == last_fence_count;
     };
@@ -172,7 +172,7 @@ bool Ordering::Release::covers(const Access& earlier) const {
            fenced(of_warp->counts[earlier.rank % 32]);
 }
 
-bool Ordering::is_ordered_slowly(const Access& earlier, unsigned rank) const {
+bool HappensBefore::is_ordered_slowly(const Access& earlier, unsigned rank) const {
     if (earlier.segment == segment_ && earlier.rank / 32 == rank / 32) {
         const std::uint16_t known = known_[rank / 32][rank % 32][earlier.rank % 32];
         if (earlier.clock <= known || earlier.clock == last_clock) return true;
@@ -185,7 +185,7 @@ bool Ordering::is_ordered_slowly(const Access& earlier, unsigned rank) const {
     return is_acquired(earlier, std::move(acquired));
 }
 
-bool Ordering::is_acquired(const Access& earlier, AcquiredList acquired) const {
+bool HappensBefore::is_acquired(const Access& earlier, AcquiredList acquired) const {
     const std::uint32_t block = block_of(earlier.segment).first_segment;
     if (is_covered(earlier, block, acquired)) return true;
     // What the releasing threads had acquired themselves before their fences, and so on.
@@ -207,7 +207,7 @@ bool Ordering::is_acquired(const Access& earlier, AcquiredList acquired) const {
     return is_covered(earlier, block, acquired);
 }
 
-bool Ordering::is_covered(const Access& earlier, std::uint32_t block, const AcquiredList& by) {
+bool HappensBefore::is_covered(const Access& earlier, std::uint32_t block, const AcquiredList& by) {
     for (const Acquired& acquired : by) {
         const auto& releases = acquired.location->releases;
         const auto end = releases.begin() + static_cast<std::ptrdiff_t>(acquired.count);

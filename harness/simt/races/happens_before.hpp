@@ -18,7 +18,7 @@
 
 namespace gradverify::simt {
 
-class Ordering {
+class HappensBefore {
   public:
     void begin_launch();
     void begin_block(uint3 index, unsigned threads);
@@ -50,13 +50,12 @@ class Ordering {
         return access;
     }
 
-    std::uint32_t segment() const { return segment_; }
     std::uint32_t block_first() const { return block_first_; }
     std::uint32_t launch_first() const { return launch_first_; }
     /// Once segments are numbered so high, the shadow must be cleared and `restart` be called.
     bool is_near_end() const { return segment_ > 0xf0000000u; }
     void restart() { segment_ = 0; }
-    /// Of a block of this launch, by any of its segments.
+    /// The index of a block of this launch, by any of its segments.
     uint3 block_index_of(std::uint32_t segment) const { return block_of(segment).index; }
 
   private:
