@@ -6,7 +6,7 @@
 #include <string>
 
 #include "harness/cli/verbs.hpp"
-#include "harness/run/shrink.hpp"
+#include "harness/run/shrink_in_workers.hpp"
 #include "harness/workers/pool.hpp"
 #include "properties/properties.hpp"
 #include "properties/suite/suite.hpp"

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "harness/base/text.hpp"
-#include "harness/run/shrink.hpp"
+#include "harness/run/shrink_in_workers.hpp"
 #include "properties/suite/suite.hpp"
 #include "properties/tests/devices.hpp"
 #include "properties/tests/seeded_bugs/hunt.hpp"

@@ -5,7 +5,7 @@
 
 #include <stdexcept>
 
-#include "harness/run/shrink.hpp"
+#include "harness/run/shrink_in_workers.hpp"
 #include "properties/properties.hpp"
 #include "properties/suite/suite.hpp"
 #include "properties/tests/devices.hpp"

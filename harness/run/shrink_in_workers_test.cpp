@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What shrinking keeps when its time is up.
-#include "harness/run/shrink.hpp"
+#include "harness/run/shrink_in_workers.hpp"
 
 #include <doctest/doctest.h>
 

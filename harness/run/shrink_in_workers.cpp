@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "harness/run/shrink.hpp"
+#include "harness/run/shrink_in_workers.hpp"
 
 #include <algorithm>
 #include <utility>
