@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/workers/crew.hpp"
 
+#include <fmt/format.h>
 #include <poll.h>
 
 #include <algorithm>
@@ -157,8 +158,7 @@ bool Crew::take(Worker& worker, const std::string& line) {
 /// Counts workers in a row that could not reach the device, and waits a little for it.
 void Crew::await_device(const std::string& why) {
     if (++unreachable_ == device_attempts)
-        throw EnvironmentError(why + " (in " + std::to_string(unreachable_) +
-                               " new workers in a row)");
+        throw EnvironmentError(fmt::format("{} (in {} new workers in a row)", why, unreachable_));
     std::this_thread::sleep_for(device_pause);
 }
 
@@ -208,7 +208,7 @@ void Crew::watch(Worker& worker) {
         if (!is_probe(task)) allowed = limits_.allowance(task.work, task.patience);
     }
     allowed.memory_bytes = options_.memory_bytes;
-    if (const auto overstepped = worker.process.oversteps(allowed)) bury(worker, *overstepped);
+    if (const auto why = worker.process.why_kill(allowed)) bury(worker, *why);
 }
 
 void Crew::poll_once(double seconds) {

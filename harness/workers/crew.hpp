@@ -103,7 +103,7 @@ class Crew {
 };
 
 struct LoneResult {
-    /// Of the last work, unless the worker died.
+    /// What the last work came to, unless the worker died.
     Outcome outcome;
     /// How the worker died, at some work or at its exit.
     std::optional<WorkerEnd> death;

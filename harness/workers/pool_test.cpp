@@ -111,14 +111,6 @@ TEST_CASE("hundreds of cases in the pipes of several workers are each answered o
         CHECK(outcome.message == cases[static_cast<std::size_t>(ticket)]);
 }
 
-TEST_CASE("cases are spread over the workers") {
-    WorkerPool pool(options(3));
-    std::set<std::string> pids;
-    for (const auto& [ticket, outcome] : outcomes_of(pool, {"pid", "pid", "pid"}))
-        pids.insert(outcome.message);
-    CHECK(pids.size() == 3);
-}
-
 TEST_CASE("there is room until every worker has its depth of cases") {
     WorkerPoolOptions two = options(2);
     two.depth = 3;
@@ -133,7 +125,7 @@ TEST_CASE("there is room until every worker has its depth of cases") {
     CHECK(pool.has_room());
 }
 
-TEST_CASE("as many workers as a large machine has cores can be started") {
+TEST_CASE("cases are spread over as many workers as a large machine has cores") {
     WorkerPool pool(options(70));
     std::set<std::string> pids;
     for (const auto& [ticket, outcome] : outcomes_of(pool, std::vector<std::string>(70, "pid")))
@@ -155,7 +147,7 @@ TEST_CASE("what a process printed before it died is part of the cause, in one li
 }
 
 TEST_CASE("what a process prints is passed on, but for the trials of a shrink") {
-    // Of this process, which passes it on to its stderr.
+    // This process passes it on to its stderr.
     FILE* const passed_on = std::tmpfile();
     const int real = dup(STDERR_FILENO);
     dup2(fileno(passed_on), STDERR_FILENO);
@@ -173,15 +165,17 @@ TEST_CASE("what a process prints is passed on, but for the trials of a shrink") 
     std::fclose(passed_on);
 }
 
-TEST_CASE("a case that spins or sleeps for ever fails after its time limit, and no other") {
-    check_only_middle_fails("spin",
-                            "no end after 0.3 s of CPU time (the slowest case of this run took "
-                            "0.00098 s)",
-                            impatient(0.3));
-    check_only_middle_fails("hang",
-                            "no end after 0.6 s in which it slept (the slowest case of this run "
-                            "took 0.00098 s)",
+TEST_CASE("a case that spins, sleeps or begins blocks for ever fails in the end, and no other") {
+    const std::string slowest = " (the slowest case of this run took 0.00098 s)";
+    check_only_middle_fails("spin", "no end after 0.3 s of CPU time" + slowest, impatient(0.3));
+    check_only_middle_fails("hang", "no end after 0.6 s in which it slept" + slowest,
                             impatient(0.1));
+    check_only_middle_fails("begin_blocks_without_end", "no end after 2 s of CPU time" + slowest,
+                            impatient(0.1));
+    // A trial of shrinking is given less time.
+    WorkerPool pool(impatient(2.0));
+    CHECK(pool.run(told("spin"), {.patience = Patience::trial}).message ==
+          "no end after 0.2 s of CPU time (no case of this run has ended)");
 }
 
 TEST_CASE("a case that begins block after block is slow, and does not hang") {
@@ -193,13 +187,6 @@ TEST_CASE("a case that begins block after block is slow, and does not hang") {
           Verdict::failed);
 }
 
-TEST_CASE("a case that begins blocks without end fails in the end, and no other") {
-    check_only_middle_fails("begin_blocks_without_end",
-                            "no end after 2 s of CPU time (the slowest case of this run took "
-                            "0.00098 s)",
-                            impatient(0.1));
-}
-
 TEST_CASE("a worker that is stopped from running by others is not late") {
     WorkerPool pool(impatient(0.4));
     // Many processes on few cores: each gets a fraction of the wall time.
@@ -207,46 +194,36 @@ TEST_CASE("a worker that is stopped from running by others is not late") {
     CHECK(pool.run(told("spin_100")).verdict == Verdict::passed);
 }
 
-TEST_CASE("the limit grows with the slowest case so far") {
-    TimeLimits limits({.floor_seconds = 1.0});
+TEST_CASE("the limit grows with the slowest case so far, of large cases and others apart") {
+    TimeLimits limits({.floor_seconds = 1.0, .large_seconds = 50.0});
     const Work on_cpu = work_on("cpu"), on_cuda = work_on("cuda");
-    CHECK(limits.allowance(on_cpu, Patience::full).cpu_seconds == 1.0);
-    CHECK(limits.allowance(on_cuda, Patience::full).cpu_seconds == 3.0);
-    CHECK(limits.allowance(on_cpu, Patience::trial).cpu_seconds == 0.1);
-    CHECK(limits.allowance(on_cpu, Patience::full).cpu_seconds_in_all == 20.0);
-    CHECK(limits.allowance(on_cpu, Patience::trial).cpu_seconds_in_all == 0.1);
-    CHECK(limits.allowance(on_cpu, Patience::full).sleep_seconds == 6.0);
+    Work large = on_cuda;
+    large.multiply_adds = 1e12;
+    CHECK(limits.allowance(large, Patience::full).cpu_seconds > 1e6);
+    large.is_large = true;
+    const auto check_allowed = [&](const Work& work, const WorkerAllowance& full, double trial) {
+        const WorkerAllowance got = limits.allowance(work, Patience::full);
+        CHECK(got.cpu_seconds == full.cpu_seconds);
+        CHECK(got.cpu_seconds_in_all == full.cpu_seconds_in_all);
+        CHECK(got.sleep_seconds == full.sleep_seconds);
+        const WorkerAllowance tried = limits.allowance(work, Patience::trial);
+        CHECK(tried.cpu_seconds == trial);
+        CHECK(tried.cpu_seconds_in_all == trial);
+    };
+    check_allowed(on_cpu, {1.0, 20.0, 6.0}, 0.1);
+    check_allowed(large, {50.0, 1000.0, 300.0}, 5.0);
     Outcome slow = Outcome::passed();
     slow.seconds_cpu = 0.5;
     limits.completed(on_cpu, slow, /*is_first_of_process=*/true);
     CHECK(limits.allowance(on_cpu, Patience::full).cpu_seconds == 1.0);
     limits.completed(on_cpu, slow);
-    CHECK(limits.allowance(on_cpu, Patience::full).cpu_seconds == 10.0);
+    slow.seconds_cpu = 5.0;
+    limits.completed(large, slow);
+    check_allowed(on_cpu, {10.0, 200.0, 60.0}, 1.0);
+    check_allowed(large, {100.0, 2000.0, 600.0}, 10.0);
     CHECK(limits.allowance(on_cuda, Patience::full).cpu_seconds == 3.0);
     CHECK(limits.history(on_cpu) == "the slowest case of this run took 0.5 s");
     CHECK(limits.history(on_cuda) == "no case of this run has ended");
-}
-
-TEST_CASE("a large case has a limit of its own, and is compared with large ones alone") {
-    TimeLimits limits({.floor_seconds = 1.0, .large_seconds = 50.0});
-    Work small = work_on("cuda");
-    small.multiply_adds = 1e12;
-    Work large = small;
-    large.is_large = true;
-    CHECK(limits.allowance(large, Patience::full).cpu_seconds == 50.0);
-    CHECK(limits.allowance(large, Patience::trial).cpu_seconds == 5.0);
-    CHECK(limits.allowance(small, Patience::full).cpu_seconds > 1e6);
-    Outcome slow = Outcome::passed();
-    slow.seconds_cpu = 5.0;
-    limits.completed(large, slow);
-    CHECK(limits.allowance(large, Patience::full).cpu_seconds == 100.0);
-    CHECK(limits.history(small) == "no case of this run has ended");
-}
-
-TEST_CASE("a trial of shrinking is given less time") {
-    WorkerPool pool(impatient(2.0));
-    CHECK(pool.run(told("spin"), {.patience = Patience::trial}).message ==
-          "no end after 0.2 s of CPU time (no case of this run has ended)");
 }
 
 TEST_CASE("a case that takes more memory than its share fails, and no other") {

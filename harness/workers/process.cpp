@@ -2,6 +2,7 @@
 #include "harness/workers/process.hpp"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -13,7 +14,6 @@
 #include <cstdio>
 #include <cstring>
 #include <thread>
-#include <utility>
 
 #include "harness/base/process_usage.hpp"
 #include "harness/base/text.hpp"
@@ -30,9 +30,6 @@ constexpr std::size_t last_words_bytes = 400;
 // What kernels print may be passed on up to this much in a run: a kernel that prints at each of a
 // million cases must not fill a log.
 constexpr std::size_t prints_passed_on_bytes = std::size_t{1} << 20;
-// A driver that was stopped, or a machine that was suspended, must not count as a worker's sleep.
-constexpr double longest_look_seconds = 0.5;
-constexpr double bytes_per_gib = 1024.0 * 1024.0 * 1024.0;
 
 void hang_up(int& fd) {
     if (fd >= 0) close(fd);
@@ -104,12 +101,12 @@ std::string WorkerEnd::cause() const {
     if (closed_pipe) return "the kernel closed descriptors of the harness";
     std::string text = "the kernel's process ";
     if (WIFEXITED(status)) {
-        text += "called exit(" + std::to_string(WEXITSTATUS(status)) + ")";
+        text += fmt::format("called exit({})", WEXITSTATUS(status));
     } else if (aborted()) {
         text += "called abort()";
     } else {
         const char* name = sigabbrev_np(WTERMSIG(status));
-        text += "was killed by SIG" + (name ? std::string(name) : std::to_string(WTERMSIG(status)));
+        text += "was killed by SIG" + (name ? std::string(name) : fmt::to_string(WTERMSIG(status)));
         if (WTERMSIG(status) == SIGSEGV) text += " (a wild pointer, or recursion without end)";
         if (divided_by_zero()) text += " (an integer division by zero, or one that overflows)";
     }
@@ -181,38 +178,8 @@ void WorkerProcess::read_prints() {
     }
 }
 
-std::optional<std::string> WorkerProcess::oversteps(const WorkerAllowance& allowed) {
-    const auto usage = usage_of(pid_);
-    if (!usage) return std::nullopt;
-    const auto now = Clock::now();
-    const std::uint64_t blocks = static_cast<const WorkerNote*>(note_)->blocks;
-    if (blocks != std::exchange(blocks_, blocks)) cpu_at_block_ = usage->cpu_seconds;
-    if (!watched_) {
-        watched_ = true;
-        cpu_at_start_ = cpu_at_block_ = cpu_last_ = usage->cpu_seconds;
-        slept_ = 0.0;
-        last_look_ = now;
-        return std::nullopt;
-    }
-    const double looked =
-        std::min(std::chrono::duration<double>(now - last_look_).count(), longest_look_seconds);
-    // One that wants a core or a page and gets none is starved: that is not its fault.
-    if (!usage->wants_to_run && usage->cpu_seconds - cpu_last_ < 0.2 * looked) slept_ += looked;
-    cpu_last_ = usage->cpu_seconds;
-    last_look_ = now;
-    if (usage->memory_bytes > allowed.memory_bytes) {
-        std::array<char, 64> text;
-        std::snprintf(text.data(), text.size(), "used more than %.2g GiB of memory",
-                      static_cast<double>(allowed.memory_bytes) / bytes_per_gib);
-        return text.data();
-    }
-    for (const auto& [since, limit] : {std::pair(cpu_at_block_, allowed.cpu_seconds),
-                                       std::pair(cpu_at_start_, allowed.cpu_seconds_in_all)})
-        if (usage->cpu_seconds - since > limit)
-            return "no end after " + print_seconds(limit) + " of CPU time";
-    if (slept_ > allowed.sleep_seconds)
-        return "no end after " + print_seconds(allowed.sleep_seconds) + " in which it slept";
-    return std::nullopt;
+std::optional<std::string> WorkerProcess::why_kill(const WorkerAllowance& allowed) {
+    return watchdog_.why_kill(pid_, static_cast<const WorkerNote*>(note_)->blocks, allowed);
 }
 
 bool WorkerProcess::has_ended() const {

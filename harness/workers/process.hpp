@@ -8,10 +8,11 @@
 
 #include <chrono>
 #include <cstddef>
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
+
+#include "harness/workers/watchdog.hpp"
 
 namespace gradverify {
 
@@ -40,14 +41,6 @@ struct WorkerEnd {
     bool by_others() const;
     /// `the kernel's process was killed by SIGSEGV`.
     std::string cause() const;
-};
-
-/// What a worker may use for the case in hand.
-struct WorkerAllowance {
-    /// Of processor time since the last block of threads that it began, and for the whole case.
-    double cpu_seconds = 0.0, cpu_seconds_in_all = 0.0;
-    double sleep_seconds = 0.0;
-    std::size_t memory_bytes = 0;
 };
 
 /// Whether a process that was to end is waited for so much longer: only where it is being taken
@@ -95,12 +88,11 @@ class WorkerProcess {
     /// A case begins now: its use counts from here. What it prints is passed on, or only kept for
     /// how the process ends.
     void begin_case(bool shows_prints = true) {
-        watched_ = false;
+        watchdog_.case_begins();
         shows_prints_ = shows_prints;
     }
-    /// Whether the case in hand takes more than is allowed; then what it does, as a clause
-    /// (`no end after 12 s of CPU time`).
-    std::optional<std::string> oversteps(const WorkerAllowance& allowed);
+    /// What the watchdog says of the case in hand.
+    std::optional<std::string> why_kill(const WorkerAllowance& allowed);
 
     /// Waits until it has ended, for so long at most, then kills it with all that it started.
     WorkerEnd end(double grace_seconds, const std::string& overstepped = "");
@@ -117,10 +109,8 @@ class WorkerProcess {
     int request_fd_ = -1, answer_fd_ = -1, print_fd_ = -1;
     void* note_ = nullptr;
     std::string unsent_, received_, prints_;
-    bool watched_ = false, shows_prints_ = true;
-    double cpu_at_start_ = 0.0, cpu_at_block_ = 0.0, cpu_last_ = 0.0, slept_ = 0.0;
-    std::uint64_t blocks_ = 0;  ///< begun by the last look
-    Clock::time_point last_look_{};
+    bool shows_prints_ = true;
+    Watchdog watchdog_;
 };
 
 /// A worker's share of this machine's memory: three quarters of it divided by the jobs.

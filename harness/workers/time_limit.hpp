@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides how long a case may take before it counts as one that does not end. In seconds of the
-// worker's processor time, so that a loaded machine raises no alarm:
+// Decides how long a case may take before it counts as one that does not end, and watchdog.hpp says
+// to kill its worker. In seconds of the worker's processor time, so that a loaded machine raises no
+// alarm:
 //
 //   limit = (floor + work * seconds_per_multiply_add) * max(1, factor * r)
 //
@@ -18,7 +19,7 @@
 #include <string>
 #include <utility>
 
-#include "harness/workers/process.hpp"
+#include "harness/workers/watchdog.hpp"
 #include "harness/workers/work.hpp"
 
 namespace gradverify {
