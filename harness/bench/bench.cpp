@@ -36,7 +36,7 @@ class KernelBench {
     const BenchCounts& counts() const { return counts_; }
 
     void run(const BenchGroup& group, const Ceilings& ceilings, BenchJson* json) {
-        std::printf("%s", print_group(group).c_str());
+        std::fputs(print_group(group).c_str(), stdout);
         std::string tensors;
         results_.clear();
         results_.reserve(group.items.size());
@@ -45,16 +45,14 @@ class KernelBench {
             count(result);
             if (result.state == BenchResult::State::timed) {
                 // They differ by the kernel's types.
-                if (std::string own = print_tensors(*group.pass, result.timing); own != tensors) {
-                    std::printf("%s", own.c_str());
-                    tensors = std::move(own);
-                }
+                if (std::string own = print_tensors(*group.pass, result.timing); own != tensors)
+                    std::fputs((tensors = std::move(own)).c_str(), stdout);
             }
-            std::printf("%s", print_result(result, device_, ceilings).c_str());
+            std::fputs(print_result(result, device_, ceilings).c_str(), stdout);
             std::fflush(stdout);
             if (json) json->add(result, arguments_, device_, ceilings);
         }
-        std::printf("%s", print_comparison(results_).c_str());
+        std::fputs(print_comparison(results_).c_str(), stdout);
     }
 
   private:
@@ -95,29 +93,23 @@ class KernelBench {
         result.state = BenchResult::State::timed;
         result.timing = std::get<Timing>(outcome.measured);
         result.seconds = spread_of(result.timing.samples);
-        compare_with_yardstick(result);
-    }
-
-    void compare_with_yardstick(BenchResult& result) const {
-        const BenchResult* const fastest = fastest_yardstick(results_, *result.item.kernel);
-        if (!fastest) return;
-        result.yardstick = fastest->item.kernel->name;
-        result.yardstick_name = fastest->item.kernel->any().yardstick_name;
-        result.ratio_to_yardstick = result.seconds.median / fastest->seconds.median;
+        if (const BenchResult* const fastest = fastest_yardstick(results_, kernel)) {
+            result.yardstick = fastest->item.kernel;
+            result.ratio_to_yardstick = result.seconds.median / fastest->seconds.median;
+        }
     }
 
     void count(const BenchResult& result) {
         using State = BenchResult::State;
-        int& of_state = result.state == State::timed    ? counts_.timed
-                        : result.state == State::failed ? counts_.failed
-                                                        : counts_.not_timed;
-        ++of_state;
+        counts_.timed += result.state == State::timed;
+        counts_.failed += result.state == State::failed;
+        counts_.not_timed += result.state == State::not_timed;
     }
 
     const BenchArguments& arguments_;
     const std::string device_;
     BenchVerifier verifier_;
-    std::vector<BenchResult> results_;  ///< of the group
+    std::vector<BenchResult> results_;  ///< for the group in hand
     BenchCounts counts_;
 };
 
@@ -134,7 +126,7 @@ int bench(const BenchArguments& arguments) {
     std::optional<BenchJson> json;
     if (!arguments.json.empty()) json.emplace(arguments.json);
     const Ceilings ceilings = measured_ceilings(device);
-    std::printf("%s", print_bench_head(arguments, device, ceilings).c_str());
+    std::fputs(print_bench_head(arguments, device, ceilings).c_str(), stdout);
     if (json) json->begin(arguments, device, ceilings);
     KernelBench kernels(pool, arguments, device);
     for (const BenchGroup& group : groups) kernels.run(group, ceilings, json ? &*json : nullptr);

@@ -20,7 +20,7 @@ struct BenchArguments {
     std::vector<std::string> filters;
     std::string device = "auto";
     std::uint64_t seed = 1;
-    // Of kernels.
+    // For kernels:
     std::vector<std::string> own_problems;  ///< none: the operators' own
     std::string data = "integers";
     bool verify = true;
@@ -28,7 +28,7 @@ struct BenchArguments {
     std::int64_t repetitions = 0;  ///< 0: as many as take some time
     std::string json;
     std::pair<std::string, std::string> compare;  ///< files; empty without
-    // Of the harness.
+    // For the harness:
     bool harness = false;
     std::string property = "*";
     std::int64_t problems = 300;
@@ -60,33 +60,27 @@ struct BenchGroup {
 /// **Errors** UsageError when there is nothing that can be timed; the text says why.
 std::vector<BenchGroup> plan_bench(const BenchArguments& arguments, const std::string& device);
 
-/// Whether the others are to be compared with it: it declares `yardstick()`.
-bool is_yardstick(const Kernel& kernel);
-
-/// Whether times of the two say which is better: they store and sum the same types.
-bool are_comparable(const Kernel& a, const Kernel& b);
-
 /// Whether the multiply-adds of the operator's passes are those that its formula has: it multiplies
 /// tensors. Otherwise they are an estimate of the reference's work.
 bool counts_multiply_adds(const Operator& op);
 
-/// Beyond so many multiply-adds the reference, which carries errors along, takes minutes.
+/// Beyond this the reference, which carries errors along, takes minutes.
 inline constexpr double reference_multiply_adds = 3e8;
-/// And so do the calls of a timing on the cpu device, of a second each.
+/// Beyond this the calls of a timing on the cpu device, of a second each, do so too.
 inline constexpr double emulated_multiply_adds = 3e7;
 
 /// How a kernel fared on the problem before it was timed.
 struct Verification {
     enum class State { verified, not_verified, failed };
     State state = State::not_verified;
-    std::string text;    ///< of what it was verified by, or why it was not
-    std::string report;  ///< of a failure, lines
+    std::string text;    ///< what it was verified by, or why it was not
+    std::string report;  ///< the lines that tell a failure
 };
 
 /// Verifies kernels on the very problems that they are timed on.
 class BenchVerifier {
   public:
-    /// The reference is asked up to so many multiply-adds.
+    /// The reference is asked up to `largest` multiply-adds.
     BenchVerifier(WorkerPool& pool, const BenchArguments& arguments, std::string device,
                   double largest = reference_multiply_adds);
 
@@ -108,7 +102,7 @@ class BenchVerifier {
 /// **Errors** EnvironmentError, Interrupted.
 Outcome ask_alone(const MeasureRequest& request, double limit_seconds);
 
-/// Of calls of a pass on a device, with much to spare.
+/// Time for calls of a pass on a device, with much to spare.
 double generous_seconds(double multiply_adds, double calls, const std::string& device);
 
 /// What became of an item.
@@ -117,13 +111,12 @@ struct BenchResult {
     const BenchItem& item;
     enum class State { timed, failed, not_timed };
     State state = State::not_timed;
-    std::string why_not;  ///< of the two others
+    std::string why_not;  ///< for the two others
     Verification verification{};
     Timing timing{};
     Spread seconds{};
-    /// The fastest yardstick with the same types, what it is called, and how many times as long
-    /// this kernel takes.
-    std::string yardstick{}, yardstick_name{};
+    /// The fastest yardstick with the same types, and how many times as long this kernel takes.
+    const Kernel* yardstick = nullptr;
     double ratio_to_yardstick = 0.0;
 
     double bytes() const { return bytes_of(timing.tensors); }
@@ -131,8 +124,8 @@ struct BenchResult {
     double bytes_per_second() const { return bytes() / seconds.median; }
 };
 
-/// Of the yardsticks that were timed the fastest that the kernel compares with, and is not itself;
-/// null when there is none.
+/// The fastest timed yardstick that the kernel compares with and is not itself; null when there is
+/// none.
 const BenchResult* fastest_yardstick(const std::vector<BenchResult>& results, const Kernel& kernel);
 
 /// The ceiling that a kernel's arithmetic is told a share of, by its types.

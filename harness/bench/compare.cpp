@@ -1,25 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 // The verb `bench --compare`: what has changed between two runs.
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <cstdio>
+#include <map>
 
 #include "harness/base/errors.hpp"
 #include "harness/base/text.hpp"
 #include "harness/bench/json.hpp"
+#include "harness/run/selection.hpp"
 
 namespace gradverify {
 
 namespace {
 
-bool is_wanted(const BenchRecord& record, const std::vector<std::string>& filters) {
-    return filters.empty() || std::ranges::any_of(filters, [&](const std::string& filter) {
-               return glob_matches(filter, record.kernel);
-           });
-}
-
 BenchFile read_wanted(const std::string& path, const std::vector<std::string>& filters) {
     BenchFile file = read_bench(path);
-    std::erase_if(file.records, [&](const BenchRecord& one) { return !is_wanted(one, filters); });
+    std::erase_if(file.records,
+                  [&](const BenchRecord& one) { return !is_selected(one.kernel, filters); });
     return file;
 }
 
@@ -30,17 +28,17 @@ const BenchRecord* find_like(const BenchRecord& wanted, const std::vector<BenchR
 }
 
 std::string print_record(const BenchRecord& record) {
-    return record.kernel + " on " + record.problem + ", " + record.device + ", data " +
-           record.data + (record.graph ? ", from graphs" : "") +
-           (record.verified ? "" : ", not verified");
+    return fmt::format("{} on {}, {}, data {}{}{}", record.kernel, record.problem, record.device,
+                       record.data, record.graph ? ", from graphs" : "",
+                       record.verified ? "" : ", not verified");
 }
 
 /// Why an interval says nothing yet; nothing where it does.
 std::string advice(Difference difference, std::size_t samples) {
     if (difference != Difference::undecided) return {};
     if (samples < samples_to_compare)
-        return ": " + std::to_string(samples) + " samples are too few, take at least " +
-               std::to_string(samples_to_compare);
+        return fmt::format(": {} samples are too few, take at least {}", samples,
+                           samples_to_compare);
     return ": take more --repetitions";
 }
 
@@ -48,11 +46,10 @@ Difference print_difference(const BenchRecord& before, const BenchRecord& after)
     const Ratio ratio = ratio_of_medians(before.samples, after.samples);
     const std::size_t samples = std::min(before.samples.size(), after.samples.size());
     const Difference difference = difference_of(ratio, samples);
-    std::printf("%s\n      %s, then %s: %.3f times as long (%.3f to %.3f), %s%s\n",
-                print_record(after).c_str(), print_time(spread_of(before.samples).median).c_str(),
-                print_time(spread_of(after.samples).median).c_str(), ratio.value, ratio.low,
-                ratio.high, std::string(name_of(difference)).c_str(),
-                advice(difference, samples).c_str());
+    fmt::print("{}\n      {}, then {}: {:.3f} times as long ({:.3f} to {:.3f}), {}{}\n",
+               print_record(after), print_time(spread_of(before.samples).median),
+               print_time(spread_of(after.samples).median), ratio.value, ratio.low, ratio.high,
+               name_of(difference), advice(difference, samples));
     return difference;
 }
 
@@ -65,30 +62,29 @@ int compare_benches(const std::string& before_path, const std::string& after_pat
     if (std::ranges::none_of(after.records, [&](const BenchRecord& record) {
             return find_like(record, before.records) != nullptr;
         }))
-        throw UsageError("--compare: no kernel was timed in both " + before_path + " and " +
-                         after_path + " on the same problem, device and data");
+        throw UsageError(
+            fmt::format("--compare: no kernel was timed in both {} and {} on the same problem, "
+                        "device and data",
+                        before_path, after_path));
     if (before.device_name != after.device_name)
-        std::printf("on two machines: %s, then %s\n", before.device_name.c_str(),
-                    after.device_name.c_str());
-    int counts[4] = {};
+        fmt::print("on two machines: {}, then {}\n", before.device_name, after.device_name);
+    std::map<Difference, int> counts;
     for (const BenchRecord& record : after.records)
         if (const BenchRecord* earlier = find_like(record, before.records))
-            ++counts[static_cast<std::size_t>(print_difference(*earlier, record))];
+            ++counts[print_difference(*earlier, record)];
         else
-            std::printf("%s\n      only in %s\n", print_record(record).c_str(), after_path.c_str());
+            fmt::print("{}\n      only in {}\n", print_record(record), after_path);
     for (const BenchRecord& record : before.records)
         if (!find_like(record, after.records))
-            std::printf("%s\n      only in %s\n", print_record(record).c_str(),
-                        before_path.c_str());
-    std::string text;
+            fmt::print("{}\n      only in {}\n", print_record(record), before_path);
+    std::vector<std::string> words;
     for (const Difference one :
          {Difference::faster, Difference::slower, Difference::none, Difference::undecided})
-        text += (text.empty() ? "" : ", ") + std::to_string(counts[static_cast<std::size_t>(one)]) +
-                " " + std::string(name_of(one));
-    std::printf(
-        "%s (95 %% intervals of the ratio of the medians; within %.0f %% is no difference)\n",
-        text.c_str(), 100.0 * margin_between_runs);
-    return counts[static_cast<std::size_t>(Difference::slower)] > 0 ? exit_failed : exit_ok;
+        words.push_back(fmt::format("{} {}", counts[one], name_of(one)));
+    fmt::print(
+        "{} (95 % intervals of the ratio of the medians; within {:.0f} % is no difference)\n",
+        joined(words), 100.0 * margin_between_runs);
+    return counts[Difference::slower] > 0 ? exit_failed : exit_ok;
 }
 
 }  // namespace gradverify

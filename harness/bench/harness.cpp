@@ -3,9 +3,10 @@
 // on, and where the time goes. Problems are the operator's typical ones, the same for a seed.
 // Kernels without barriers and kernels with them are measured apart, since a barrier costs the CPU
 // device far more than a multiply-add.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
-#include <cstdio>
 #include <map>
 
 #include "harness/base/errors.hpp"
@@ -43,7 +44,7 @@ std::vector<const Kernel*> kernels_for(const Operator& op, const Problem& proble
     std::vector<const Kernel*> kernels;
     for (const PassSpec& pass : op.passes)
         for (const Kernel& kernel : Registry::instance().kernels())
-            if (kernel.pass == &pass && is_selected(kernel, arguments.filters) &&
+            if (kernel.pass == &pass && is_selected(kernel.name, arguments.filters) &&
                 kernel.on(device) &&
                 (kernel.any().launch_cost.barriers_per_thread > 0) == barriers &&
                 !kernel.why_unsupported(problem)) {
@@ -58,19 +59,19 @@ struct Measured {
     double seconds = 0.0, seconds_kernel = 0.0, seconds_reference = 0.0, seconds_total = 0.0;
     std::vector<std::string> kernels;
     /// The property of each ticket, and what its cases took in the worker.
-    std::vector<std::string> property_of;
+    std::vector<std::string_view> property_of;
     struct Share {
         std::int64_t cases = 0;
         double seconds = 0.0;
     };
-    std::map<std::string, Share> by_property;
+    std::map<std::string_view, Share> by_property;
 
     void add(const WorkerPool::Answer& answer) {
         const Outcome& outcome = answer.outcome;
         if (outcome.verdict == Verdict::failed || outcome.verdict == Verdict::errored)
-            throw EnvironmentError("bench: a case came out as " +
-                                   std::string(name_of(outcome.verdict)) + ": " + outcome.message +
-                                   "; run `gradverify check` first");
+            throw EnvironmentError(
+                fmt::format("bench: a case came out as {}: {}; run `gradverify check` first",
+                            name_of(outcome.verdict), outcome.message));
         ++cases;
         seconds_kernel += outcome.seconds_kernel;
         seconds_reference += outcome.seconds_reference;
@@ -116,28 +117,24 @@ Measured measure(const Suite& suite, const Operator& op, bool barriers,
 
 void print(const Suite& suite, const Operator& op, bool barriers, const Measured& m) {
     const double cases = static_cast<double>(m.cases);
-    std::printf("%s, kernels %s barriers: %.1f problems/s (%lld problems, %lld cases in %.2f s)\n",
-                op.name.c_str(), barriers ? "with" : "without",
-                static_cast<double>(m.problems) / m.seconds, static_cast<long long>(m.problems),
-                static_cast<long long>(m.cases), m.seconds);
-    std::printf(
-        "  a case takes %.0f us: kernel %.0f, reference %.0f, rest of the check %.0f, "
-        "between cases %.0f\n",
+    fmt::print("{}, kernels {} barriers: {:.1f} problems/s ({} problems, {} cases in {:.2f} s)\n",
+               op.name, barriers ? "with" : "without", static_cast<double>(m.problems) / m.seconds,
+               m.problems, m.cases, m.seconds);
+    fmt::print(
+        "  a case takes {:.0f} us: kernel {:.0f}, reference {:.0f}, rest of the check {:.0f}, "
+        "between cases {:.0f}\n",
         1e6 * m.seconds / cases, 1e6 * m.seconds_kernel / cases, 1e6 * m.seconds_reference / cases,
         1e6 * (m.seconds_total - m.seconds_kernel - m.seconds_reference) / cases,
         1e6 * (m.seconds - m.seconds_total) / cases);
     std::vector<std::string> shares;
-    for (const Property* const property : suite.properties()) {
-        const std::string name(property->name);
-        if (const auto found = m.by_property.find(name); found != m.by_property.end()) {
+    for (const Property* const property : suite.properties())
+        if (const auto found = m.by_property.find(property->name); found != m.by_property.end()) {
             const auto& [count, seconds] = found->second;
-            char text[32];
-            std::snprintf(text, sizeof text, " %.0f", 1e6 * seconds / static_cast<double>(count));
-            shares.push_back(name + text);
+            shares.push_back(fmt::format("{} {:.0f}", property->name,
+                                         1e6 * seconds / static_cast<double>(count)));
         }
-    }
-    std::printf("  in us, a case of %s\n", wrapped(joined(shares), 5).c_str());
-    std::printf("  by %s\n", wrapped(joined(m.kernels), 5).c_str());
+    fmt::print("  in us, a case of {}\n  by {}\n", wrapped(joined(shares), 5),
+               wrapped(joined(m.kernels), 5));
 }
 
 }  // namespace
@@ -146,17 +143,12 @@ int run_bench_harness(const Suite& suite, const BenchArguments& arguments) {
     require_each_filter(arguments.filters);
     WorkerPool pool(worker_options(1));
     const std::string device = choose_devices(arguments.device, pool).front();
-    std::printf("bench --harness: device %s, seed %llu, one worker, %s\n", device.c_str(),
-                static_cast<unsigned long long>(arguments.seed),
-                arguments.property == "*" ? "every property" : arguments.property.c_str());
+    fmt::print("bench --harness: device {}, seed {}, one worker, {}\n", device, arguments.seed,
+               arguments.property == "*" ? "every property" : arguments.property);
     bool any = false;
-    std::vector<const Operator*> operators;
-    for (const Kernel& kernel : Registry::instance().kernels())
-        if (std::ranges::find(operators, kernel.op) == operators.end() &&
-            !kernel.op->typical.empty())
-            operators.push_back(kernel.op);
-    for (const Operator* op : operators)
+    for (const Operator* op : selected_operators(arguments.filters))
         for (const bool barriers : {false, true}) {
+            if (op->typical.empty()) continue;
             const Measured measured = measure(suite, *op, barriers, arguments, device, pool);
             if (measured.cases == 0) continue;
             any = true;
@@ -164,9 +156,9 @@ int run_bench_harness(const Suite& suite, const BenchArguments& arguments) {
         }
     if (!any)
         throw UsageError(
-            "no selected kernel supports its operator's typical problems under a property that "
-            "matches '" +
-            arguments.property + "'");
+            fmt::format("no selected kernel supports its operator's typical problems under a "
+                        "property that matches '{}'",
+                        arguments.property));
     return exit_ok;
 }
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/bench/json.hpp"
 
+#include <fmt/format.h>
+
 #include <filesystem>
-#include <nlohmann/json.hpp>
+#include <span>
 
 #include "harness/base/errors.hpp"
 #include "harness/base/version.hpp"
@@ -13,24 +15,16 @@ using nlohmann::ordered_json;
 
 namespace {
 
-std::string text_of(const ordered_json& object) {
-    return object.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
-}
-
 ordered_json tensors_of(const BenchResult& result) {
     const std::vector<std::string> names = result.group.pass->tensors();
     ordered_json tensors = ordered_json::array();
     for (std::size_t i = 0; i < result.timing.tensors.size(); ++i) {
         const TensorView& tensor = result.timing.tensors[i];
-        std::vector<std::int64_t> sizes, strides;
-        for (int axis = 0; axis < tensor.rank; ++axis) {
-            sizes.push_back(tensor.size(axis));
-            strides.push_back(tensor.stride(axis));
-        }
+        const auto rank = static_cast<std::size_t>(tensor.rank);
         tensors.push_back({{"name", names[i]},
                            {"dtype", traits_of(tensor.dtype).name},
-                           {"sizes", sizes},
-                           {"strides", strides}});
+                           {"sizes", std::span(tensor.sizes).first(rank)},
+                           {"strides", std::span(tensor.strides).first(rank)}});
     }
     return tensors;
 }
@@ -55,9 +49,9 @@ void add_timing(ordered_json& object, const BenchResult& result, const Ceilings&
             object["share_of_ceiling"] = flops / ceiling->flops;
         }
     }
-    if (!result.yardstick.empty()) {
-        object["yardstick"] = result.yardstick;
-        object["yardstick_name"] = result.yardstick_name;
+    if (result.yardstick) {
+        object["yardstick"] = result.yardstick->name;
+        object["yardstick_name"] = result.yardstick->any().yardstick_name;
         object["ratio_to_yardstick"] = result.ratio_to_yardstick;
     }
     object["tensors"] = tensors_of(result);
@@ -78,27 +72,15 @@ BenchRecord record_of(const ordered_json& object) {
 void read_line(const std::string& line, BenchFile& read) {
     const ordered_json object = ordered_json::parse(line);
     const auto kind = object.at("kind").get<std::string>();
-    if (kind == "run") {
-        read.version = object.at("version");
+    if (kind == "run")
         read.device_name = object.at("device_name");
-    } else if (kind == "bench") {
-        if (object.at("state") == "timed") read.records.push_back(record_of(object));
-    } else if (kind != "summary") {
+    else if (kind == "bench" && object.at("state") == "timed")
+        read.records.push_back(record_of(object));
+    else if (kind != "bench" && kind != "summary")
         throw UsageError("its kind is " + kind);
-    }
 }
 
 }  // namespace
-
-BenchJson::BenchJson(const std::string& path) : path_(path), file_(path) {
-    if (!file_) throw EnvironmentError("can't write " + path);
-}
-
-void BenchJson::write(const std::string& line) {
-    file_ << line << '\n';
-    file_.flush();
-    if (!file_) throw EnvironmentError("can't write " + path_);
-}
 
 void BenchJson::begin(const BenchArguments& arguments, const std::string& device,
                       const Ceilings& ceilings) {
@@ -113,7 +95,7 @@ void BenchJson::begin(const BenchArguments& arguments, const std::string& device
                         {"copy_gigabytes_per_second", ceilings.copy_bytes_per_second / 1e9}};
     for (const ArithmeticCeiling& one : ceilings.arithmetic)
         object["tflops"][one.name] = one.flops / 1e12;
-    write(text_of(object));
+    lines_.write(object);
 }
 
 void BenchJson::add(const BenchResult& result, const BenchArguments& arguments,
@@ -133,15 +115,15 @@ void BenchJson::add(const BenchResult& result, const BenchArguments& arguments,
     } else {
         object["message"] = result.why_not;
     }
-    write(text_of(object));
+    lines_.write(object);
 }
 
 void BenchJson::finish(const BenchCounts& counts, double seconds) {
-    write(text_of({{"kind", "summary"},
-                   {"timed", counts.timed},
-                   {"failed", counts.failed},
-                   {"not_timed", counts.not_timed},
-                   {"seconds", seconds}}));
+    lines_.write({{"kind", "summary"},
+                  {"timed", counts.timed},
+                  {"failed", counts.failed},
+                  {"not_timed", counts.not_timed},
+                  {"seconds", seconds}});
 }
 
 BenchFile read_bench(const std::string& path) {
@@ -154,8 +136,9 @@ BenchFile read_bench(const std::string& path) {
             ++number;
             read_line(line, read);
         } catch (const std::exception& wrong) {
-            throw UsageError("--compare: line " + std::to_string(number) + " of " + path +
-                             " is not a line that bench --json writes: " + wrong.what());
+            throw UsageError(
+                fmt::format("--compare: line {} of {} is not a line that bench --json writes: {}",
+                            number, path, wrong.what()));
         }
     return read;
 }

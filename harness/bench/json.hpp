@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides what `bench --json` writes, one object a line, and reads it back for `bench --compare`: a
-// run, a line for each kernel, a summary. A line is flushed when it stands.
+// Decides what `bench --json` writes, and reads it back for `bench --compare`: a run, a line for
+// each kernel, a summary.
 #pragma once
 
-#include <fstream>
 #include <string>
 #include <vector>
 
 #include "harness/bench/bench.hpp"
+#include "harness/report/json_lines.hpp"
 
 namespace gradverify {
 
@@ -19,7 +19,7 @@ struct BenchCounts {
 class BenchJson {
   public:
     /// **Errors** EnvironmentError when the file can't be written.
-    explicit BenchJson(const std::string& path);
+    explicit BenchJson(const std::string& path) : lines_(path) {}
     void begin(const BenchArguments& arguments, const std::string& device,
                const Ceilings& ceilings);
     void add(const BenchResult& result, const BenchArguments& arguments, const std::string& device,
@@ -27,10 +27,7 @@ class BenchJson {
     void finish(const BenchCounts& counts, double seconds);
 
   private:
-    void write(const std::string& line);
-
-    std::string path_;
-    std::ofstream file_;
+    JsonLines lines_;
 };
 
 /// A kernel that was timed.
@@ -47,7 +44,7 @@ struct BenchRecord {
 };
 
 struct BenchFile {
-    std::string version, device_name;
+    std::string device_name;
     std::vector<BenchRecord> records;
 };
 

@@ -1,60 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decides what `bench` times: problems, and the kernels for each.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <set>
-#include <stdexcept>
 #include <utility>
 
 #include "harness/base/errors.hpp"
 #include "harness/base/text.hpp"
 #include "harness/bench/bench.hpp"
 #include "harness/registry/element_types.hpp"
-#include "harness/run/refusals.hpp"
 #include "harness/run/selection.hpp"
+#include "harness/run/user_problems.hpp"
 
 namespace gradverify {
 
 namespace {
 
-std::vector<const Operator*> selected_operators(const BenchArguments& arguments) {
-    std::vector<const Operator*> operators;
-    for (const Kernel& kernel : Registry::instance().kernels())
-        if (is_selected(kernel, arguments.filters) &&
-            std::ranges::find(operators, kernel.op) == operators.end())
-            operators.push_back(kernel.op);
-    return operators;
+bool is_yardstick(const Kernel& kernel) { return !kernel.any().yardstick_name.empty(); }
+
+/// Whether times of the two say which is better: they store and sum the same types.
+bool are_comparable(const Kernel& a, const Kernel& b) {
+    return a.pass == b.pass && a.any().accumulator() == b.any().accumulator() &&
+           a.any().multiplies_in_tf32() == b.any().multiplies_in_tf32() &&
+           print_types(a.any(), *a.op, *a.pass) == print_types(b.any(), *b.op, *b.pass);
 }
 
-struct PlannedProblem {
-    const Operator* op;
-    Problem problem;
-};
-
-std::vector<PlannedProblem> given_problems(const BenchArguments& arguments,
-                                           const std::vector<const Operator*>& operators) {
-    std::vector<PlannedProblem> problems;
-    for (const std::string& text : arguments.own_problems) {
-        Refusals refusals(text);
-        bool any = false;
-        for (const Operator* op : operators) try {
-                Problem problem = Problem::parse(op->space, text);
-                if (const auto invalid = op->validate(problem)) {
-                    refusals.add(*op, true, *invalid);
-                    continue;
-                }
-                any = true;
-                problems.push_back({op, std::move(problem)});
-            } catch (const std::invalid_argument& wrong) {
-                refusals.add(*op, false, wrong.what());
-            }
-        if (!any) throw UsageError("--problem " + text + ": " + refusals.why());
-    }
+std::vector<UserProblem> given_problems(const BenchArguments& arguments,
+                                        const std::vector<const Operator*>& operators) {
+    std::vector<UserProblem> problems;
+    for (const std::string& text : arguments.own_problems)
+        std::ranges::move(read_user_problem(text, "--problem " + text, operators,
+                                            [](const auto&, const auto&) { return std::nullopt; }),
+                          std::back_inserter(problems));
     return problems;
 }
 
-std::vector<PlannedProblem> own_problems(const std::vector<const Operator*>& operators) {
-    std::vector<PlannedProblem> problems;
+std::vector<UserProblem> own_problems(const std::vector<const Operator*>& operators) {
+    std::vector<UserProblem> problems;
     std::vector<std::string> without;
     for (const Operator* op : operators)
         if (op->benchmark.empty())
@@ -72,9 +56,10 @@ std::string why_not(const Kernel& kernel, const Problem& problem, const std::str
     if (const auto unsupported = kernel.why_unsupported(problem)) return *unsupported;
     const double multiply_adds = kernel.pass->multiply_adds(problem);
     if (device != "cpu" || multiply_adds <= emulated_multiply_adds) return {};
-    return "takes the work of " + print_rounded(multiply_adds) +
-           " multiply-adds; on the cpu device, which emulates a GPU, " +
-           print_rounded(emulated_multiply_adds) + " is the most";
+    return fmt::format(
+        "takes the work of {} multiply-adds; on the cpu device, which emulates a GPU, {} is the "
+        "most",
+        print_rounded(multiply_adds), print_rounded(emulated_multiply_adds));
 }
 
 /// Kernels of the same types together, so that their tensors are printed once; of these yardsticks
@@ -96,13 +81,13 @@ void arrange(BenchGroup& group) {
     });
 }
 
-BenchGroup group_of(const PlannedProblem& planned, const PassSpec& pass,
+BenchGroup group_of(const UserProblem& planned, const PassSpec& pass,
                     const BenchArguments& arguments, const std::string& device) {
     BenchGroup group{.op = planned.op, .pass = &pass, .problem = planned.problem, .items = {}};
     for (const Kernel& kernel : Registry::instance().kernels()) {
         if (kernel.pass != &pass) continue;
         std::string why = why_not(kernel, planned.problem, device);
-        const bool selected = is_selected(kernel, arguments.filters);
+        const bool selected = is_selected(kernel.name, arguments.filters);
         if (selected || (is_yardstick(kernel) && why.empty()))
             group.items.push_back({&kernel, std::move(why), !selected});
     }
@@ -111,14 +96,6 @@ BenchGroup group_of(const PlannedProblem& planned, const PassSpec& pass,
 }
 
 }  // namespace
-
-bool is_yardstick(const Kernel& kernel) { return !kernel.any().yardstick_name.empty(); }
-
-bool are_comparable(const Kernel& a, const Kernel& b) {
-    return a.pass == b.pass && a.any().accumulator() == b.any().accumulator() &&
-           a.any().multiplies_in_tf32() == b.any().multiplies_in_tf32() &&
-           print_types(a.any(), *a.op, *a.pass) == print_types(b.any(), *b.op, *b.pass);
-}
 
 const BenchResult* fastest_yardstick(const std::vector<BenchResult>& results,
                                      const Kernel& kernel) {
@@ -142,11 +119,11 @@ std::vector<BenchGroup> plan_bench(const BenchArguments& arguments, const std::s
         throw UsageError(
             "bench needs a --problem on the cpu device: it emulates a GPU, and the operators' own "
             "problems are large enough for one");
-    const auto operators = selected_operators(arguments);
+    const auto operators = selected_operators(arguments.filters);
     const auto problems = arguments.own_problems.empty() ? own_problems(operators)
                                                          : given_problems(arguments, operators);
     std::vector<BenchGroup> groups;
-    for (const PlannedProblem& planned : problems)
+    for (const UserProblem& planned : problems)
         for (const PassSpec& pass : planned.op->passes)
             if (BenchGroup group = group_of(planned, pass, arguments, device); !group.items.empty())
                 groups.push_back(std::move(group));
@@ -155,8 +132,8 @@ std::vector<BenchGroup> plan_bench(const BenchArguments& arguments, const std::s
         for (const BenchItem& item : group.items) {
             if (item.why_not.empty()) return groups;
             if (first_reason.empty())
-                first_reason =
-                    item.kernel->name + " on " + group.problem.print() + " " + item.why_not;
+                first_reason = fmt::format("{} on {} {}", item.kernel->name, group.problem.print(),
+                                           item.why_not);
         }
     throw UsageError("bench has nothing to time on " + device + ": " + first_reason);
 }

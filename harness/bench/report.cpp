@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How `bench` prints what it measured.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 
@@ -15,8 +17,7 @@ namespace {
 constexpr int indent = 6;
 
 std::string line(int blanks, const std::string& words) {
-    const auto width = static_cast<std::size_t>(blanks);
-    return std::string(width, ' ') + wrapped(words, blanks) + "\n";
+    return fmt::format("{:{}}{}\n", "", blanks, wrapped(words, blanks));
 }
 
 std::string print_flops(double flops) {
@@ -33,21 +34,15 @@ std::string print_bytes(double bytes) {
 }
 
 std::string share_of(double value, double ceiling, const std::string& name) {
-    return ", " + print_rounded(100.0 * value / ceiling) + " % of " + name;
+    return fmt::format(", {} % of {}", print_rounded(100.0 * value / ceiling), name);
 }
 
-/// `128x128x71x71`: a number of each axis.
-template <class NumberOf>
-std::string print_axes(const TensorView& tensor, const char* separator, const NumberOf& number_of) {
-    std::vector<std::string> words;
-    words.reserve(max_tensor_rank);
-    for (int axis = 0; axis < tensor.rank; ++axis) words.push_back(std::to_string(number_of(axis)));
-    return words.empty() ? "none" : joined(words, separator);
-}
-
-std::string padded(std::string text, std::size_t width) {
-    text.resize(std::max(width, text.size()), ' ');
-    return text;
+/// `128x128x71x71`
+std::string print_axes(const TensorView& tensor, std::span<const std::int64_t> numbers,
+                       const char* separator, const char* without_axes) {
+    if (tensor.rank == 0) return without_axes;
+    return fmt::format("{}",
+                       fmt::join(numbers.first(static_cast<std::size_t>(tensor.rank)), separator));
 }
 
 std::string print_rates(const BenchResult& result, const Ceilings& ceilings) {
@@ -60,27 +55,27 @@ std::string print_rates(const BenchResult& result, const Ceilings& ceilings) {
     }
     words += print_bandwidth(result.bytes_per_second()) +
              share_of(result.bytes_per_second(), ceilings.copy_bytes_per_second, "copy");
-    if (!result.yardstick.empty())
-        words += "; " + print_rounded(result.ratio_to_yardstick) + " times as long as " +
-                 result.yardstick_name + " (" + result.yardstick + ")";
+    if (result.yardstick)
+        words +=
+            fmt::format("; {} times as long as {} ({})", print_rounded(result.ratio_to_yardstick),
+                        result.yardstick->any().yardstick_name, result.yardstick->name);
     return words;
 }
 
 std::string print_samples(const BenchResult& result) {
     const Timing& timing = result.timing;
-    std::string words = print_time(result.seconds.median) + " a call, the median of " +
-                        std::to_string(timing.samples.size()) +
-                        (timing.samples.size() == 1 ? " sample" : " samples");
-    if (timing.calls_per_sample > 1)
-        words += " of " + std::to_string(timing.calls_per_sample) + " calls";
-    return words + "; quartiles " + print_time(result.seconds.low) + " and " +
-           print_time(result.seconds.high);
+    return fmt::format(
+        "{} a call, the median of {} sample{}{}; quartiles {} and {}",
+        print_time(result.seconds.median), timing.samples.size(),
+        timing.samples.size() == 1 ? "" : "s",
+        timing.calls_per_sample > 1 ? fmt::format(" of {} calls", timing.calls_per_sample) : "",
+        print_time(result.seconds.low), print_time(result.seconds.high));
 }
 
 std::string print_rotation(const Timing& timing) {
-    std::string words = timing.copies > 1 ? "by turns on " + std::to_string(timing.copies) +
-                                                " copies of its tensors"
-                                          : "on one copy of its tensors";
+    std::string words = timing.copies > 1
+                            ? fmt::format("by turns on {} copies of its tensors", timing.copies)
+                            : "on one copy of its tensors";
     return words + (timing.outgrows_cache ? ", too large for the cache"
                                           : ", which the cache may hold: too small a problem");
 }
@@ -115,7 +110,7 @@ std::string print_columns(const std::vector<std::vector<std::string>>& rows) {
     for (const auto& row : rows) {
         std::string one = "  ";
         for (std::size_t i = 0; i < row.size(); ++i)
-            if (widths[i] > 0) one += padded(row[i], widths[i] + 2);
+            if (widths[i] > 0) one += fmt::format("{:<{}}", row[i], widths[i] + 2);
         one.erase(one.find_last_not_of(' ') + 1);
         text += one + "\n";
     }
@@ -149,10 +144,9 @@ std::string print_bench_head(const BenchArguments& arguments, const std::string&
     std::vector<std::string> reached{"copy " + print_bandwidth(ceilings.copy_bytes_per_second)};
     for (const ArithmeticCeiling& one : ceilings.arithmetic)
         reached.push_back(one.name + " " + print_flops(one.flops));
-    std::string text = "gradverify " + std::string(version) + ": bench on " + device + " (" +
-                       ceilings.device_name + "), data " + arguments.data + ", seed " +
-                       std::to_string(arguments.seed) +
-                       (arguments.graph ? ", replayed from CUDA graphs" : "") + "\n";
+    std::string text = fmt::format("gradverify {}: bench on {} ({}), data {}, seed {}{}\n", version,
+                                   device, ceilings.device_name, arguments.data, arguments.seed,
+                                   arguments.graph ? ", replayed from CUDA graphs" : "");
     text += line(0, "measured here: " + joined(reached));
     if (device == "cpu")
         text +=
@@ -162,10 +156,10 @@ std::string print_bench_head(const BenchArguments& arguments, const std::string&
 
 std::string print_group(const BenchGroup& group) {
     std::string text =
-        "\n" + group.op->name + "." + group.pass->name + " on " + group.problem.print() + "\n";
+        fmt::format("\n{}.{} on {}\n", group.op->name, group.pass->name, group.problem.print());
     if (counts_multiply_adds(*group.op))
-        text += "  " + print_grouped(std::llround(group.pass->multiply_adds(group.problem))) +
-                " multiply-adds\n";
+        text += fmt::format("  {} multiply-adds\n",
+                            print_grouped(std::llround(group.pass->multiply_adds(group.problem))));
     return text;
 }
 
@@ -174,15 +168,10 @@ std::string print_tensors(const PassSpec& pass, const Timing& timing) {
     std::string text;
     for (std::size_t i = 0; i < timing.tensors.size(); ++i) {
         const TensorView& tensor = timing.tensors[i];
-        text += "  " + padded(names[i], 8) +
-                padded(std::string(traits_of(tensor.dtype).name) + " ", 5) +
-                padded(tensor.rank == 0
-                           ? "one number"
-                           : print_axes(tensor, "x", [&](int axis) { return tensor.size(axis); }),
-                       20) +
-                " strides " +
-                padded(print_axes(tensor, ",", [&](int axis) { return tensor.stride(axis); }), 20) +
-                " " + print_bytes(bytes_of({tensor})) + "\n";
+        text += fmt::format(
+            "  {:<8}{:<4} {:<20} strides {:<20} {}\n", names[i], traits_of(tensor.dtype).name,
+            print_axes(tensor, tensor.sizes, "x", "one number"),
+            print_axes(tensor, tensor.strides, ",", "none"), print_bytes(bytes_of({tensor})));
     }
     return text + "  " + print_bytes(bytes_of(timing.tensors)) + " in all\n";
 }
@@ -211,15 +200,15 @@ std::string print_comparison(const std::vector<BenchResult>& results) {
 
 std::string print_result(const BenchResult& result, const std::string& device,
                          const Ceilings& ceilings) {
-    std::string text = "  " + result.item.kernel->name +
-                       (result.item.is_yardstick ? " (to compare with)" : "") + "\n";
+    std::string text = fmt::format("  {}{}\n", result.item.kernel->name,
+                                   result.item.is_yardstick ? " (to compare with)" : "");
     if (result.state == BenchResult::State::not_timed)
         return text + line(indent, "not timed: " + result.why_not);
     if (result.state == BenchResult::State::failed) {
         const bool is_told = !result.verification.report.empty();
         text += line(indent, "not timed, since it failed" + (is_told ? "" : ": " + result.why_not));
         for (const std::string_view report : split(result.verification.report, '\n'))
-            if (!report.empty()) text += std::string(indent, ' ') + std::string(report) + "\n";
+            if (!report.empty()) text += fmt::format("{:{}}{}\n", "", indent, report);
         return text;
     }
     text += line(indent, print_samples(result));

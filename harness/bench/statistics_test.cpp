@@ -86,30 +86,25 @@ TEST_CASE("times differ where the whole interval is beyond what two runs differ 
     CHECK(verdict(before, around(2.0, 0.005, samples_to_compare, 2)) == Difference::slower);
 }
 
-TEST_CASE(
-    "copies of the buffers are so many that the cache has forgotten one when it comes again") {
-    const CopiesWanted large{
-        .bytes = 300e6, .cache_bytes = 50e6, .block_bytes = 300e6, .free_bytes = 100e9};
-    CHECK(buffer_copies(large) == 1);
-    CHECK(outgrows_cache(large, 1));
-    CopiesWanted small = large;
-    small.bytes = small.block_bytes = 3e6;
-    CHECK(buffer_copies(small) == 34);
-    CHECK(outgrows_cache(small, 34));
-    CHECK(!outgrows_cache(small, 33));
-    CopiesWanted tiny = small;
-    tiny.bytes = 1e3;
-    CHECK(buffer_copies(tiny) == 1000);
-    CHECK(!outgrows_cache(tiny, 1000));
-}
-
-TEST_CASE("copies take at most half of the free memory, and an empty call needs one") {
-    const CopiesWanted scarce{
-        .bytes = 3e6, .cache_bytes = 50e6, .block_bytes = 4e6, .free_bytes = 40e6};
-    CHECK(buffer_copies(scarce) == 6);
-    CHECK(!outgrows_cache(scarce, 6));
-    CHECK(buffer_copies({.bytes = 3e6, .cache_bytes = 50e6, .block_bytes = 4e6}) == 1);
-    CHECK(buffer_copies({.cache_bytes = 50e6, .block_bytes = 512, .free_bytes = 40e6}) == 1);
+TEST_CASE("copies of the buffers outgrow the cache, within half of the free memory") {
+    const double scarce = 40e6, plenty = 100e9;
+    struct Wanted {
+        CopiesWanted of;
+        std::int64_t copies;
+        bool outgrows;
+    };
+    for (const auto& [of, copies, outgrows] : {
+             Wanted{{300e6, 50e6, 300e6, plenty}, 1, true},
+             {{3e6, 50e6, 3e6, plenty}, 34, true},
+             {{1e3, 50e6, 3e6, plenty}, 1000, false},
+             {{3e6, 50e6, 4e6, scarce}, 6, false},
+             {{3e6, 50e6, 4e6, 0.0}, 1, false},
+             {{0.0, 50e6, 512, scarce}, 1, false},
+         }) {
+        CHECK(buffer_copies(of) == copies);
+        CHECK(outgrows_cache(of, copies) == outgrows);
+    }
+    CHECK(!outgrows_cache({3e6, 50e6, 3e6, plenty}, 33));
 }
 
 TEST_CASE("samples are as many as asked for, or as fit some time") {

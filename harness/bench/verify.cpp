@@ -2,8 +2,9 @@
 // Decides how a kernel is verified on the very problem that it is timed on: up to
 // `reference_multiply_adds` by the reference, beyond by what copies of a small problem must give.
 // What is no copies of one is not verified.
-#include <algorithm>
-#include <stdexcept>
+#include <fmt/format.h>
+
+#include <set>
 
 #include "harness/base/text.hpp"
 #include "harness/bench/bench.hpp"
@@ -27,13 +28,13 @@ std::string output_elements(const BenchGroup& group) {
     std::int64_t count = 0;
     for (const std::string& name : group.pass->outputs)
         count += element_count(group.op->sizes_of(name, group.problem));
-    return count == 1 ? "its one element" : "all " + print_grouped(count) + " elements";
+    return count == 1 ? "its one element" : fmt::format("all {} elements", print_grouped(count));
 }
 
 std::string too_large(const BenchGroup& group, double largest) {
-    return "the problem is too large for the reference (" +
-           print_rounded(group.pass->multiply_adds(group.problem)) + " multiply-adds, at most " +
-           print_rounded(largest) + ")";
+    return fmt::format("the problem is too large for the reference ({} multiply-adds, at most {})",
+                       print_rounded(group.pass->multiply_adds(group.problem)),
+                       print_rounded(largest));
 }
 
 /// Integers have one right result here, and the kernel's outputs hold that and nothing else.
@@ -42,16 +43,12 @@ bool is_exact(const Kernel& kernel, const Problem& problem) {
            kernel.any().write_mode == WriteMode::overwrites && !kernel.any().norm_wise_growth;
 }
 
-/// In ascending order.
-std::vector<std::int64_t> divisors_of(std::int64_t number) {
-    std::vector<std::int64_t> small, large;
-    for (std::int64_t i = 1; i <= number / i; ++i) {
-        if (number % i != 0) continue;
-        small.push_back(i);
-        if (i != number / i) large.push_back(number / i);
-    }
-    small.insert(small.end(), large.rbegin(), large.rend());
-    return small;
+/// The divisors of a number, in ascending order.
+std::set<std::int64_t> divisors_of(std::int64_t number) {
+    std::set<std::int64_t> divisors;
+    for (std::int64_t i = 1; i <= number / i; ++i)
+        if (number % i == 0) divisors.insert({i, number / i});
+    return divisors;
 }
 
 /// The fewest copies along something that a problem is, where those that hold drawn data are so
@@ -69,11 +66,11 @@ std::optional<std::int64_t> fewest_copies(const BenchGroup& group, const Separab
     return std::nullopt;
 }
 
-/// Of a case that any run of its own shows to fail.
+/// What is told of a case that any run of its own shows to fail.
 Verification failed(const Case& checked, const Outcome& outcome) {
     return {State::failed, outcome.message,
-            report_case(checked, outcome) + "  replay     " + program_to_paste() + " repro " +
-                shell_quoted(checked.print()) + "\n"};
+            fmt::format("{}  replay     {} repro {}\n", report_case(checked, outcome),
+                        program_to_paste(), shell_quoted(checked.print()))};
 }
 
 /// What a worker of its own answers.
@@ -149,10 +146,11 @@ Verification BenchVerifier::by_copies(const BenchGroup& group, const Kernel& ker
         if (outcome.verdict == Verdict::failed) return failed(checked, outcome);
         if (outcome.verdict == Verdict::passed)
             return {State::verified,
-                    output_elements(group) + " are right, of " + print_grouped(*copies) +
-                        " copies along " + along.name + ", most of them without data of their own",
+                    fmt::format("{} are right, of {} copies along {}, most of them without data "
+                                "of their own",
+                                output_elements(group), print_grouped(*copies), along.name),
                     {}};
-        why_not += "; as copies along " + along.name + ": " + outcome.message;
+        why_not += fmt::format("; as copies along {}: {}", along.name, outcome.message);
     }
     if (why_not.empty()) why_not = ", nor is it made of copies of one that is small enough";
     return {State::not_verified, too_large(group, largest_) + why_not, {}};

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/cases/compare.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
@@ -52,9 +54,8 @@ Expected Expected::within(std::string tensor, const Array<Bounded>& values) {
 
 Comparison compare(std::span<const double> got, const Expected& expected) {
     if (got.size() != expected.values.size())
-        throw std::logic_error("compare: " + std::to_string(got.size()) + " elements of " +
-                               expected.tensor + " where " +
-                               std::to_string(expected.values.size()) + " are expected");
+        throw std::logic_error(fmt::format("compare: {} elements of {} where {} are expected",
+                                           got.size(), expected.tensor, expected.values.size()));
     Comparison result;
     result.map = {.tensor = expected.tensor, .sizes = expected.sizes};
     result.map.total = static_cast<std::int64_t>(got.size());

@@ -8,6 +8,9 @@ namespace gradverify {
 
 using nlohmann::json;
 
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(MeasureRequest, what, device, kernel, problem, data, seed,
+                                   repetitions, graph)
+
 BenchData bench_data_named(std::string_view name) {
     for (const BenchData data : {BenchData::zeros, BenchData::integers, BenchData::decimals})
         if (name_of(data) == name) return data;
@@ -15,29 +18,11 @@ BenchData bench_data_named(std::string_view name) {
                                 "'; there are zeros, integers, decimals");
 }
 
-std::string MeasureRequest::to_json() const {
-    return json{{"what", static_cast<int>(what)},
-                {"device", device},
-                {"kernel", kernel},
-                {"problem", problem},
-                {"data", name_of(data)},
-                {"seed", seed},
-                {"repetitions", repetitions},
-                {"graph", graph}}
-        .dump();
-}
+std::string MeasureRequest::to_json() const { return json(*this).dump(); }
 
 MeasureRequest MeasureRequest::from_json(std::string_view line) {
     try {
-        const json object = json::parse(line);
-        return {.what = static_cast<What>(object.at("what").get<int>()),
-                .device = object.at("device"),
-                .kernel = object.at("kernel"),
-                .problem = object.at("problem"),
-                .data = bench_data_named(object.at("data").get<std::string>()),
-                .seed = object.at("seed"),
-                .repetitions = object.at("repetitions"),
-                .graph = object.at("graph")};
+        return json::parse(line).get<MeasureRequest>();
     } catch (const json::exception& wrong) {
         throw std::invalid_argument(std::string("measure: ") + wrong.what());
     }

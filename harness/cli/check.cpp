@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The verb `check`: from words to rows, and from results to output.
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,7 +12,6 @@
 #include <map>
 #include <memory>
 #include <random>
-#include <stdexcept>
 #include <thread>
 
 #include "harness/base/errors.hpp"
@@ -25,9 +25,8 @@
 #include "harness/report/junit.hpp"
 #include "harness/report/summary.hpp"
 #include "harness/run/check.hpp"
-#include "harness/run/refusals.hpp"
-#include "harness/run/rows.hpp"
 #include "harness/run/selection.hpp"
+#include "harness/run/user_problems.hpp"
 #include "harness/workers/compute_sanitizer.hpp"
 
 namespace gradverify {
@@ -38,7 +37,7 @@ constexpr std::int64_t default_cases = 1000;
 constexpr double default_seconds = 60.0;
 constexpr std::int64_t default_cases_per_problem = 10;
 constexpr std::int64_t default_distance = 4;
-// As far as no run gets.
+// No run gets as far.
 constexpr std::int64_t distance_maximum = 1'000'000;
 // More machines than anyone has; an index plus this does not overflow.
 constexpr std::int64_t shards_maximum = 1'000'000;
@@ -54,8 +53,8 @@ Shard parse_shard(const std::string& text) {
     const auto index = parse_int(parts.front());
     const auto count = parts.size() == 2 ? parse_int(parts[1]) : std::nullopt;
     if (!index || !count || *index < 1 || *index > *count || *count > shards_maximum)
-        throw UsageError("--shard " + text +
-                         " is not i/n with 1 <= i <= n <= " + std::to_string(shards_maximum));
+        throw UsageError(
+            fmt::format("--shard {} is not i/n with 1 <= i <= n <= {}", text, shards_maximum));
     return {.index = *index - 1, .count = *count};
 }
 
@@ -80,8 +79,8 @@ std::optional<ExhaustiveLimits> exhaustive_limits(const CheckArguments& argument
     if (text != exhaustive_without_distance) {
         limits.distance = parse_int(text);
         if (!limits.distance || *limits.distance < 0 || *limits.distance > distance_maximum)
-            throw UsageError("--exhaustive=" + text + " is not a whole number from 0 to " +
-                             std::to_string(distance_maximum));
+            throw UsageError(fmt::format("--exhaustive={} is not a whole number from 0 to {}", text,
+                                         distance_maximum));
     } else if (!arguments.cases && arguments.time.empty()) {
         limits.distance = default_distance;
     }
@@ -104,8 +103,7 @@ std::vector<GivenProblem> read_problem_lines(const std::string& path) {
         line = line.substr(0, line.find('#'));
         line.erase(0, line.find_first_not_of(" \t\r"));
         line.erase(line.find_last_not_of(" \t\r") + 1);
-        if (!line.empty())
-            lines.push_back({line, path + ":" + std::to_string(number) + ": " + line});
+        if (!line.empty()) lines.push_back({line, fmt::format("{}:{}: {}", path, number, line)});
     }
     if (lines.empty()) throw UsageError("--problems: " + path + " holds no problem");
     return lines;
@@ -117,28 +115,24 @@ std::vector<Problem> read_problems(const CheckArguments& arguments, const std::v
     for (const std::string& text : arguments.problems) lines.push_back({text, "--problem " + text});
     if (!arguments.problems_file.empty())
         std::ranges::move(read_problem_lines(arguments.problems_file), std::back_inserter(lines));
+    std::vector<const Operator*> operators;
+    for (const Row& row : rows)
+        if (std::ranges::find(operators, row.kernel->op) == operators.end())
+            operators.push_back(row.kernel->op);
+    const auto why_not = [&](const Operator& op, const Problem& problem) {
+        std::optional<std::string> first;
+        for (const Row& row : rows) {
+            if (row.kernel->op != &op) continue;
+            const auto unsupported = row.kernel->why_unsupported(problem);
+            if (!unsupported) return unsupported;
+            if (!first) first = row.kernel->name + " " + *unsupported;
+        }
+        return first;
+    };
     std::vector<Problem> problems;
-    for (const auto& [text, place] : lines) {
-        Refusals refusals(text);
-        bool supported = false;
-        const Operator* last = nullptr;
-        for (const Row& row : rows) try {
-                const Operator& op = *row.kernel->op;
-                const Problem problem = Problem::parse(op.space, text);
-                if (const auto invalid = op.validate(problem)) {
-                    refusals.add(op, true, *invalid);
-                } else if (const auto unsupported = row.kernel->why_unsupported(problem)) {
-                    refusals.add(op, true, row.kernel->name + " " + *unsupported);
-                } else {
-                    supported = true;
-                    if (&op != last) problems.push_back(problem);
-                    last = &op;
-                }
-            } catch (const std::invalid_argument& wrong) {
-                refusals.add(*row.kernel->op, false, wrong.what());
-            }
-        if (!supported) throw UsageError(place + ": " + refusals.why());
-    }
+    for (const auto& [text, place] : lines)
+        for (UserProblem& read : read_user_problem(text, place, operators, why_not))
+            problems.push_back(std::move(read.problem));
     return problems;
 }
 
@@ -146,10 +140,11 @@ std::vector<Problem> read_problems(const CheckArguments& arguments, const std::v
     std::vector<std::string> properties;
     for (const Property* const property : suite.properties())
         properties.emplace_back(property->name);
-    throw UsageError("--property '" + arguments.property + "' selects nothing that applies to " +
-                     (arguments.filters.empty() ? std::string("any kernel")
-                                                : "'" + joined(arguments.filters, "' '") + "'") +
-                     "\n  there are " + wrapped(joined(properties), 12));
+    throw UsageError(fmt::format(
+        "--property '{}' selects nothing that applies to {}\n  there are {}", arguments.property,
+        arguments.filters.empty() ? "any kernel"
+                                  : fmt::format("'{}'", fmt::join(arguments.filters, "' '")),
+        wrapped(joined(properties), 12)));
 }
 
 /// Selected kernels that exist only for devices that are not used, or need what is not here: a
@@ -160,7 +155,7 @@ std::vector<std::string> absent_kernels(const CheckArguments& arguments,
     for (const Kernel& kernel : Registry::instance().kernels()) {
         const auto is_on = [&](const auto& device) { return kernel.on(device) != nullptr; };
         const auto is_built = [&](const auto& device) { return kernel.by_device.contains(device); };
-        if (!is_selected(kernel, arguments.filters) || std::ranges::any_of(devices, is_on))
+        if (!is_selected(kernel.name, arguments.filters) || std::ranges::any_of(devices, is_on))
             continue;
         by_reason[std::ranges::any_of(devices, is_built) ? kernel.why_absent : "for another device"]
             .push_back(kernel.name);
@@ -171,6 +166,12 @@ std::vector<std::string> absent_kernels(const CheckArguments& arguments,
     return absent;
 }
 
+/// Prints at once. A closed stdout does not end a run, which may have files to write.
+void say(const std::string& text) {
+    std::fputs(text.c_str(), stdout);
+    std::fflush(stdout);
+}
+
 /// A line on the terminal that is written over; nothing where stderr is not one.
 class Progress {
   public:
@@ -179,9 +180,8 @@ class Progress {
         const auto now = std::chrono::steady_clock::now();
         if (now - last_ < std::chrono::milliseconds(200)) return;
         last_ = now;
-        const std::string of = most > 0 ? " of " + std::to_string(most) : "";
-        std::fprintf(stderr, "\r%lld%s cases, %lld rows failed ", static_cast<long long>(done),
-                     of.c_str(), static_cast<long long>(failed));
+        const std::string of = most > 0 ? fmt::format(" of {}", most) : "";
+        std::fputs(fmt::format("\r{}{} cases, {} rows failed ", done, of, failed).c_str(), stderr);
         shown_ = true;
     }
     void clear() {
@@ -195,13 +195,12 @@ class Progress {
     std::chrono::steady_clock::time_point last_{};
 };
 
-}  // namespace
-
+/// Seconds in `60`, `60s`, `5m` or `2h`.
 double parse_duration(const std::string& text) {
     std::string number = text;
     double unit = 1.0;
-    if (!number.empty() && std::string("smh").find(number.back()) != std::string::npos) {
-        unit = number.back() == 's' ? 1.0 : number.back() == 'm' ? 60.0 : 3600.0;
+    if (text.ends_with('s') || text.ends_with('m') || text.ends_with('h')) {
+        unit = text.back() == 's' ? 1.0 : text.back() == 'm' ? 60.0 : 3600.0;
         number.pop_back();
     }
     const auto value = parse_double(number);
@@ -209,8 +208,6 @@ double parse_duration(const std::string& text) {
         throw UsageError("--time " + text + " is not a time such as 60s, 5m or 2h");
     return *value * unit;
 }
-
-namespace {
 
 int check(const Suite& suite, const CheckArguments& arguments) {
     const auto start = std::chrono::steady_clock::now();
@@ -245,11 +242,10 @@ int check(const Suite& suite, const CheckArguments& arguments) {
         options.cases_per_problem = default_cases_per_problem;
     if (!arguments.junit.empty()) open_junit(arguments.junit);
 
-    std::printf("gradverify %s: seed %llu, device %s, %d workers, %zu rows%s\n",
-                std::string(version).c_str(), static_cast<unsigned long long>(options.seed),
-                joined(devices, " and ").c_str(), jobs, rows.size(),
-                ends_by_itself ? (", " + print_seconds(default_seconds) + " at most").c_str() : "");
-    std::fflush(stdout);
+    say(fmt::format(
+        "gradverify {}: seed {}, device {}, {} workers, {} rows{}\n", version, options.seed,
+        fmt::join(devices, " and "), jobs, rows.size(),
+        ends_by_itself ? fmt::format(", {} at most", print_seconds(default_seconds)) : ""));
     std::optional<JsonResults> json;
     if (!arguments.json.empty()) json.emplace(arguments.json, options.seed, devices);
     Progress progress;
@@ -261,10 +257,7 @@ int check(const Suite& suite, const CheckArguments& arguments) {
         .bug_found =
             [&](const auto& bug, bool is_more) {
                 progress.clear();
-                std::printf(
-                    "\n%s",
-                    (is_more ? report_more(bug) : report_bug(bug, program_to_paste())).c_str());
-                std::fflush(stdout);
+                say("\n" + (is_more ? report_more(bug) : report_bug(bug, program_to_paste())));
             },
         .progressed = [&](auto done, auto most,
                           auto failed) { progress.show(done, most, failed); }};
@@ -272,15 +265,15 @@ int check(const Suite& suite, const CheckArguments& arguments) {
     progress.clear();
     const double seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    std::printf("%s", summarize(suite, results, absent, seconds).c_str());
     const auto gone = baseline.gone(results);
-    for (const std::string& sentence : gone) std::printf("%s\n", sentence.c_str());
+    say(summarize(suite, results, absent, seconds));
+    for (const std::string& sentence : gone) say(sentence + "\n");
     if (json) json->finish(results, seconds);
     if (!arguments.junit.empty())
         write_junit(arguments.junit, results, seconds, program_to_paste());
     workers.reset();
     if (const std::string late = sanitizer ? sanitizer->late_finding() : ""; !late.empty()) {
-        std::printf("compute-sanitizer says, of no one case: %s\n", late.c_str());
+        say(fmt::format("compute-sanitizer says, of no one case: {}\n", late));
         return exit_failed;
     }
     // Kernels for another device alone are no mistake, but a run without a row verified nothing.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/cli/cli.hpp"
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
@@ -32,8 +34,7 @@ CLI::Validator whole_number(std::uint64_t minimum, std::uint64_t maximum) {
     const auto complaint = [minimum, maximum](const std::string& text) {
         const auto value = parse_uint(text);
         if (value && *value >= minimum && *value <= maximum) return std::string();
-        return text + " is not a whole number from " + std::to_string(minimum) + " to " +
-               std::to_string(maximum);
+        return fmt::format("{} is not a whole number from {} to {}", text, minimum, maximum);
     };
     return {complaint, "", "whole number"};
 }
@@ -78,7 +79,7 @@ struct CommandLine {
         app.require_subcommand(1);
         // CLI11 would only say that there is help.
         app.failure_message([](const CLI::App* failed, const CLI::Error& wrong) {
-            return "gradverify: " + std::string(wrong.what()) + "; " + accepted_by(*failed) + "\n";
+            return fmt::format("gradverify: {}; {}\n", wrong.what(), accepted_by(*failed));
         });
         app.set_version_flag("--version", "gradverify " + std::string(version));
         app.footer(
@@ -161,7 +162,7 @@ struct CommandLine {
                               "where cases, problems or a shard are given)");
         check
             ->add_option("--at-least", a.at_least,
-                         "with --time: so many cases for each row, however long they take, "
+                         "with --time: cases for each row, however long they take, "
                          "but for rows that run one at a time")
             ->check(whole_number(1, cases_maximum))
             ->needs(time);
@@ -190,11 +191,8 @@ struct CommandLine {
             ->check(not_empty());
         add_sanitizer_option(*check, a.compute_sanitizer);
         std::string properties = "Properties:\n";
-        for (const Property* const property : suite.properties()) {
-            std::string line = "  " + std::string(property->name);
-            line.resize(30, ' ');
-            properties += line + std::string(property->summary) + "\n";
-        }
+        for (const Property* const property : suite.properties())
+            properties += fmt::format("  {:<28}{}\n", property->name, property->summary);
         check->footer(properties);
     }
 };
@@ -204,8 +202,8 @@ void require_known_verb(int argc, char** argv) {
     const std::vector<std::string> verbs{"list", "check", "repro", "bench"};
     if (argc < 2 || argv[1][0] == '-' || std::string_view(argv[1]) == "worker") return;
     if (std::ranges::find(verbs, argv[1]) == verbs.end())
-        throw UsageError("there is no command '" + std::string(argv[1]) + "'; there are " +
-                         joined(verbs) + did_you_mean(argv[1], verbs));
+        throw UsageError(fmt::format("there is no command '{}'; there are {}{}", argv[1],
+                                     joined(verbs), did_you_mean(argv[1], verbs)));
 }
 
 int run_worker(const SanitizerOptions& sanitizer, const Suite& suite, char** argv) {

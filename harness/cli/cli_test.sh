@@ -73,8 +73,6 @@ expect 0 out '^gradverify [0-9]+\.[0-9]+\.[0-9]+$' --version
 expect 0 out 'Exit codes: 0 all passed' --help
 for verb in list check repro bench; do expect 0 out "Usage: gradverify $verb" $verb --help; done
 expect 0 out 'matches_reference +equals the reference' check --help
-expect 0 out 'default 1000; with own problems 10' check --help
-expect 0 out 'default 60s, but none where' check --help
 
 echo "== the default run"
 expect 0 out 'rows, 60 s at most$' check "$kernel" --property matches_reference --device cpu
@@ -134,7 +132,6 @@ expect 0 out 'cpu  all 14 problems of this shard up to distance 2, ' \
     check $naive --exhaustive=2 --shard 1/2 --device cpu
 expect 0 out 'cpu  the one problem up to distance 0 and 5 beyond, ' \
     check $naive --exhaustive --cases 20 --device cpu
-expect 0 out 'cpu  all .* problems up to distance' check $naive --exhaustive --time 1s --device cpu
 refused 'exhaustive=-1 is not a whole number from 0' check --exhaustive=-1
 refused 'leave out --problem' check --exhaustive --problem in=3x3
 
@@ -151,11 +148,8 @@ refused 'leakcheck not in .*memcheck,racecheck' check "$kernel" --compute-saniti
 refused 'watches the device cuda, not cpu' repro "$case" --compute-sanitizer=racecheck
 
 echo "== check: own problems"
-expect 0 out '^70 cases' check --problem in=3x2 "$kernel" --device cpu
-expect 0 out '^140 cases' check "$kernel" --problem in=3x2 --problem n=2,in=4x4,filter=3x3
 expect 0 out '^21 cases' check "$kernel" --problem in=3x2 --cases 3
 printf '# mine\n\n  in=3x2  # the first\n\tn=2,in=4x4\r\n' >problems
-expect 0 out '^140 cases' check "$kernel" --problems problems
 expect 0 out '^210 cases' check "$kernel" --problems problems --problem in=1x1
 expect 1 out "^skipped: $kernel, repeatable on cpu: supports none of the given problems" \
     check 'conv.grad_bias/*' --problem in=5x5,stride=2 --device cpu
@@ -164,12 +158,8 @@ refused "no selected kernel supports it: $kernel needs stride = 1" \
     check "$kernel" --problem in=3x3,stride=2
 refused 'unknown parameter `m`; accepted: n=NUMBER' check --problem m=1,in=1x1
 refused 'unknown parameter `m`; accepted: rows=NUMBER, width=NUMBER' check --problem rows=1,width=1,m=1
-refused 'is not accepted for n: a whole number from 0 to' check --problem n=x,in=1x1
-refused 'is not accepted for n: a whole number from 0 to' \
-    check --problem n=1099511627776,c=1099511627776,in=1x1
 refused 'tensors of at most [0-9]+ elements; x has more' \
     check --problem n=1073741824,c=1073741824,in=1073741824x1073741824
-refused 'has more' check --problem in=1x1,filter=1073741824,dilation=1073741824
 refused "can't read nowhere" check --problems nowhere
 printf '# nothing\n' >empty
 refused 'empty holds no problem' check --problems empty
@@ -220,8 +210,6 @@ holds "--json writes a run, a kernel and a summary" json_kinds b.json run bench 
 holds "--json has the samples" grep -qE '"samples":\[([0-9.e-]+,){8}[0-9.e-]+\]' b.json
 expect 0 out 'verified: all 392 elements are within their rounding bounds, on decimals' \
     "${bench[@]}" conv.forward/naive --data decimals
-expect 0 out 'verified: all 392 elements equal the reference, on integers' \
-    "${bench[@]}" conv.forward/naive --data zeros
 expect 0 out 'not verified: --no-verify' "${bench[@]}" conv.forward/naive --no-verify
 expect 0 out '^4 timed, 0 failed, 0 not timed$' "${bench[@]}" 'conv.*/naive'
 expect 0 out '^  conv.forward/naive  .* GFLOP/s .* GB/s$' "${bench[@]}" conv.forward/naive \
@@ -248,7 +236,6 @@ refused '--device all: bench times one device' bench --device all
 refused '--graph needs the device cuda' bench --graph --device cpu
 refused '--problem excludes --harness' bench --harness --problem in=1x1
 refused '--property requires --harness' bench --property repeatable
-refused 'bench accepts .*--compare, --harness' bench --no-such-option
 expect 3 err "^gradverify: can't write /no/such/b.json" "${bench[@]}" --json /no/such/b.json
 
 echo "== bench: two runs"
@@ -271,14 +258,12 @@ expect 0 out 'then 1.0[01] s: 0.501 times as long \(.* to .*\), faster$' \
     bench --compare two.json one.json
 expect 0 out '1.000 times as long .*, no difference$' bench --compare two.json two.json
 expect 0 out 'undecided: 3 samples are too few, take at least 8$' bench --compare one.json few.json
-expect 0 out '^0 faster, 0 slower, 0 no difference, 1 undecided ' bench --compare one.json few.json
+holds "and counted" grep -q '^0 faster, 0 slower, 0 no difference, 1 undecided ' out
 cat other.json two.json >both.json
 expect 1 out '^      only in both.json$' bench --compare one.json both.json
 expect 0 out '1.000 times as long' bench --compare b.json b.json 'conv.*'
 refused 'no kernel was timed in both one.json and other.json' bench --compare one.json other.json
 refused 'no kernel was timed in both' bench --compare b.json b.json 'relu.*'
-refused "can't read nowhere.json" bench --compare one.json nowhere.json
-refused 'line 1 of r.xml is not a line that bench --json writes' bench --compare one.json r.xml
 refused '--compare: 2 required' bench --compare one.json
 
 echo "== the machine"
@@ -313,13 +298,10 @@ refused "it begins with 'garbage', but this gradverify reads v1:KERNEL" repro ga
 refused 'there is no kernel .*; did you mean conv.grad_bias/naive' repro "${case/naive/naiv}"
 refused "no property 'equal' applies to .*; there are matches_reference" \
     repro "${case/matches_reference/equal}"
-refused 'no property .adjoint_identity. applies to conv.forward/naive' \
-    repro v1:conv.forward/naive:adjoint_identity:cpu:in=1x1:seed=1
 refused "there is no device 'tpu'; there are cpu, cuda" repro "${case/cpu/tpu}"
 refused '--device tpu is unknown; there are cpu, cuda' repro "$case" --device tpu
 refused 'needs stride = 1' repro "${case/in=3x2/in=3x3,stride=2}"
 refused 'conv needs c multiple of groups' repro "${case/in=3x2/c=3,groups=2,in=3x3}"
-refused 'tensors of at most' repro "${case/in=3x2/n=1073741824,c=1073741824,in=3x2}"
 refused 'dy\[6\] is outside of its 6 elements' repro "${case/seed=5/data=dy[6]=1}"
 refused 'operator conv has no tensor q' repro "${case/seed=5/data=q[0]=1}"
 refused 'CASE is required; repro accepts' repro

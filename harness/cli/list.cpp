@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The verb `list`, and `repro`: what there is, and one case again.
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <cstdio>
 #include <stdexcept>
 
 #include "harness/base/errors.hpp"
@@ -29,14 +30,14 @@ std::string promises(const Kernel& kernel) {
     const KernelDeclaration& declared = kernel.any();
     std::vector<std::string> words{
         "tensors of " + print_types(declared, *kernel.op, *kernel.pass),
-        "accumulates in " + std::string(traits_of(declared.accumulator()).name)};
+        fmt::format("accumulates in {}", traits_of(declared.accumulator()).name)};
     if (const auto layouts = print_layouts(declared, *kernel.op, *kernel.pass); !layouts.empty())
         words.push_back("layout " + layouts);
     words.push_back(declared.determinism == Determinism::bitwise ? "deterministic"
                                                                  : "not deterministic");
     words.push_back(declared.write_mode == WriteMode::overwrites ? "overwrites"
                                                                  : "adds to outputs");
-    words.push_back("aligned to " + std::to_string(declared.base_alignment_bytes) + " bytes");
+    words.push_back(fmt::format("aligned to {} bytes", declared.base_alignment_bytes));
     if (declared.takes_output_mask) words.emplace_back("takes an output mask");
     for (const Alias& alias : declared.aliases)
         words.push_back(alias.output + (alias.is_always ? " is always " : " may be ") +
@@ -54,16 +55,15 @@ std::string promises(const Kernel& kernel) {
     if (declared.may_refuse_problems) words.emplace_back("may refuse problems");
     if (!declared.yardstick_name.empty())
         words.push_back("a yardstick: " + declared.yardstick_name);
-    std::vector<std::string> blocks;
-    for (const int size : declared.block_sizes) blocks.push_back(std::to_string(size));
-    if (!blocks.empty()) words.push_back("blocks of " + joined(blocks, "/"));
+    if (!declared.block_sizes.empty())
+        words.push_back(fmt::format("blocks of {}", fmt::join(declared.block_sizes, "/")));
     return joined(words);
 }
 
 std::string steps(const PassSpec& pass) {
     std::vector<std::string> words;
     for (const Step& step : pass.steps)
-        words.push_back(std::to_string(words.size() + 1) + " " + step.pass);
+        words.push_back(fmt::format("{} {}", words.size() + 1, step.pass));
     return joined(words);
 }
 
@@ -88,8 +88,8 @@ void require_runnable(const Suite& suite, const Case& checked) {
             properties.emplace_back(property->name);
     }
     if (std::ranges::find(properties, checked.property) == properties.end())
-        throw UsageError("case: no property '" + checked.property + "' applies to " + kernel.name +
-                         "; there are " + joined(properties));
+        throw UsageError(fmt::format("case: no property '{}' applies to {}; there are {}",
+                                     checked.property, kernel.name, joined(properties)));
     const auto built = built_devices();
     if (std::ranges::find(built, checked.device) == built.end())
         throw EnvironmentError("device " + checked.device + ": " + why_unavailable(checked.device));
@@ -102,11 +102,10 @@ void require_runnable(const Suite& suite, const Case& checked) {
     if (const auto unsupported = why_unsupported(kernel, checked.setting))
         throw UsageError("case: " + kernel.name + ": " + *unsupported);
     for (const DataElement& element : checked.data.elements) {
-        const Sizes sizes = kernel.op->sizes_of(element.tensor, checked.problem);
-        if (element.index >= element_count(sizes))
-            throw UsageError("case: " + element.tensor + "[" + std::to_string(element.index) +
-                             "] is outside of its " + std::to_string(element_count(sizes)) +
-                             " elements");
+        const auto count = element_count(kernel.op->sizes_of(element.tensor, checked.problem));
+        if (element.index >= count)
+            throw UsageError(fmt::format("case: {}[{}] is outside of its {} elements",
+                                         element.tensor, element.index, count));
     }
 }
 
@@ -122,26 +121,28 @@ int run_list(const Suite&, const std::vector<std::string>& filters, const std::s
     require_each_filter(filters);
     const Operator* whose = nullptr;
     for (const Kernel& kernel : Registry::instance().kernels()) {
-        if (problem.empty() || !is_selected(kernel, filters)) continue;
+        if (problem.empty() || !is_selected(kernel.name, filters)) continue;
         if (whose && whose != kernel.op)
-            throw UsageError("--problem is one of " + whose->name + "; " + kernel.name +
-                             " is another operator's: name the kernels of one");
+            throw UsageError(
+                fmt::format("--problem is one of {}; {} is another operator's: name "
+                            "the kernels of one",
+                            whose->name, kernel.name));
         whose = kernel.op;
     }
     if (whose) static_cast<void>(problem_of(*whose, problem));
     for (const Kernel& kernel : Registry::instance().kernels()) {
-        if (!is_selected(kernel, filters)) continue;
-        std::printf("%s\n  devices   %s\n  supports  %s\n  promises  %s\n", kernel.name.c_str(),
-                    joined(kernel.devices()).c_str(), wrapped(supports(kernel), 12).c_str(),
-                    wrapped(promises(kernel), 12).c_str());
+        if (!is_selected(kernel.name, filters)) continue;
+        fmt::print("{}\n  devices   {}\n  supports  {}\n  promises  {}\n", kernel.name,
+                   joined(kernel.devices()), wrapped(supports(kernel), 12),
+                   wrapped(promises(kernel), 12));
         if (!kernel.why_absent.empty())
-            std::printf("  absent    %s\n", wrapped(kernel.why_absent, 12).c_str());
+            fmt::print("  absent    {}\n", wrapped(kernel.why_absent, 12));
         if (!kernel.pass->steps.empty())
-            std::printf("  steps     %s\n", wrapped(steps(*kernel.pass), 12).c_str());
+            fmt::print("  steps     {}\n", wrapped(steps(*kernel.pass), 12));
         if (problem.empty()) continue;
         const Problem at = problem_of(*kernel.op, problem);
         if (const auto why = kernel.why_unsupported(at))
-            std::printf("  on %s: %s\n", at.print().c_str(), why->c_str());
+            fmt::print("  on {}: {}\n", at.print(), *why);
         else
             print_tensors(kernel, at);
     }
@@ -175,7 +176,7 @@ int run_repro(const Suite& suite, const ReproArguments& arguments) {
         // Alone, so that what shows only at the end of a process shows here too.
         outcome = pool.run(checked, {.alone = true});
     }
-    std::printf("%s", report_case(checked, outcome).c_str());
+    fmt::print("{}", report_case(checked, outcome));
     // As for a row: a case that compared nothing has not passed.
     return outcome.verdict == Verdict::passed ? exit_ok : exit_failed;
 }

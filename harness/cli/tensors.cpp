@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What `list --problem` prints: the tensors that a call of a kernel has on a problem, and their
 // memory. From what the harness itself allocates a call's buffers by.
-#include <algorithm>
-#include <cstdio>
+#include <fmt/format.h>
 
-#include "harness/base/errors.hpp"
-#include "harness/base/text.hpp"
+#include <algorithm>
+
 #include "harness/cli/verbs.hpp"
 #include "harness/registry/element_types.hpp"
 
@@ -29,29 +28,26 @@ std::string role_of(const Operator& op, const PassSpec& pass, const std::string&
 
 TensorRow row_of(const Kernel& kernel, const Problem& problem, const std::string& name) {
     const Sizes sizes = kernel.op->sizes_of(name, problem);
-    std::vector<std::string> words;
-    for (const std::int64_t size : sizes) words.push_back(std::to_string(size));
     const DType dtype = dtype_of(kernel.any(), *kernel.op, name);
     const std::int64_t elements = element_count(sizes);
     return {.name = name,
             .role = role_of(*kernel.op, *kernel.pass, name),
-            .sizes = std::string(traits_of(dtype).name) + " " +
-                     (words.empty() ? "1" : joined(words, " x ")),
+            .sizes = fmt::format("{} {}", traits_of(dtype).name,
+                                 fmt::join(sizes.empty() ? Sizes{1} : sizes, " x ")),
             .elements = elements,
             .bytes = elements * static_cast<std::int64_t>(traits_of(dtype).bytes)};
 }
 
 void print(const TensorRow& row) {
-    std::printf("  %-16s %-24s %-22s %12lld %14lld\n", row.name.c_str(), row.role.c_str(),
-                row.sizes.c_str(), static_cast<long long>(row.elements),
-                static_cast<long long>(row.bytes));
+    fmt::print("  {:<16} {:<24} {:<22} {:>12} {:>14}\n", row.name, row.role, row.sizes,
+               row.elements, row.bytes);
 }
 
 }  // namespace
 
 void print_tensors(const Kernel& kernel, const Problem& problem) {
-    std::printf("  on %s\n  %-16s %-24s %-22s %12s %14s\n", problem.print().c_str(), "tensor", "",
-                "type and sizes", "elements", "bytes");
+    fmt::print("  on {}\n  {:<16} {:<24} {:<22} {:>12} {:>14}\n", problem.print(), "tensor", "",
+               "type and sizes", "elements", "bytes");
     std::vector<TensorRow> sums;
     for (const std::string& name : kernel.pass->tensors()) {
         const TensorRow row = row_of(kernel, problem, name);

@@ -38,7 +38,7 @@ struct ReproArguments {
     std::string printed_case;
     std::string device;  ///< empty: the case's own
     bool in_process = false;
-    std::string compute_sanitizer;  ///< as of `check`
+    std::string compute_sanitizer;  ///< as for `check`
 };
 
 /// Each returns the exit code.
@@ -49,8 +49,5 @@ int run_repro(const Suite& suite, const ReproArguments& arguments);
 
 /// Prints the tensors of a call and their memory, for `list --problem`.
 void print_tensors(const Kernel& kernel, const Problem& problem);
-
-/// Seconds of `60`, `60s`, `5m` or `2h`. **Errors** UsageError.
-double parse_duration(const std::string& text);
 
 }  // namespace gradverify

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/report/baseline.hpp"
 
+#include <fmt/format.h>
+
 #include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "harness/base/errors.hpp"
+#include "harness/report/summary.hpp"
 
 namespace gradverify {
 
@@ -31,8 +34,9 @@ Baseline Baseline::read(const std::string& path) {
             baseline.known_[{object.at("kernel"), object.at("property"), object.at("device")}] = {
                 verdict, certified ? object.value("problem", "") : ""};
         } catch (const json::exception&) {
-            throw UsageError("--baseline: line " + std::to_string(number) + " of " + path +
-                             " is not a line that `check --json` writes");
+            throw UsageError(
+                fmt::format("--baseline: line {} of {} is not a line that `check --json` writes",
+                            number, path));
         }
     }
     return baseline;
@@ -52,17 +56,17 @@ std::vector<std::string> Baseline::gone(const std::vector<RowResult>& results) c
         const auto found = known_.find(key_of(result));
         // A row that did not run says nothing.
         if (found == known_.end() || result.verdict == Verdict::skipped || knows(result)) continue;
-        const std::string row = result.row.kernel->name + ", " + result.row.property_name() +
-                                " on " + result.row.device;
+        const std::string row = print_row(result.row);
         const Known& known = found->second;
         if (result.verdict == Verdict::passed)
-            sentences.push_back("no longer " + known.verdict + ": " + row +
-                                "; take its line out of the baseline");
+            sentences.push_back(fmt::format("no longer {}: {}; take its line out of the baseline",
+                                            known.verdict, row));
         else if (known.verdict != name_of(result.verdict))
-            sentences.push_back("not the known failure: " + row + " was " + known.verdict);
+            sentences.push_back(
+                fmt::format("not the known failure: {} was {}", row, known.verdict));
         else
-            sentences.push_back("not the known failure: " + row + " failed from " + known.problem +
-                                " on");
+            sentences.push_back(
+                fmt::format("not the known failure: {} failed from {} on", row, known.problem));
     }
     return sentences;
 }

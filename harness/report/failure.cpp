@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/report/failure.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 
 #include "harness/base/text.hpp"
+#include "harness/cases/compare.hpp"
 #include "harness/cases/sensitivity.hpp"
 
 namespace gradverify {
@@ -21,26 +23,15 @@ constexpr int slices_maximum = 3;
 constexpr int digits_of_float = 9, digits_of_double = 17;
 
 std::string number(double value, int digits = digits_of_float) {
-    char text[32];
-    if (std::isnan(value)) return "nan";  // printf would tell its sign
+    if (std::isnan(value)) return "nan";  // without its sign
     // Integers as they are.
     const bool whole = value == std::round(value) && std::abs(value) < 1e9;
-    if (whole)
-        std::snprintf(text, sizeof text, "%.0f", value);
-    else
-        std::snprintf(text, sizeof text, "%.*g", digits, value);
-    return text;
+    return whole ? fmt::format("{:.0f}", value) : fmt::format("{:.{}g}", value, digits);
 }
 
-std::string short_number(double value) {
-    char text[32];
-    std::snprintf(text, sizeof text, "%.2g", value);
-    return text;
-}
-
-std::string indexed(const WrongElement& element) {
-    std::string text = element.tensor;
-    for (const std::int64_t i : element.index) text += "[" + std::to_string(i) + "]";
+std::string print_index(std::span<const std::int64_t> index) {
+    std::string text;
+    for (const std::int64_t i : index) text += fmt::format("[{}]", i);
     return text;
 }
 
@@ -49,29 +40,30 @@ std::string in_ulps(const WrongElement& element) {
     if (!element.dtype || !is_floating(*element.dtype)) return {};
     const double ulps =
         std::abs(element.got - element.want) / ulp_of(Rounding::of(*element.dtype), element.want);
-    return ", " + short_number(ulps) + " ulps of " + std::string(traits_of(*element.dtype).name);
+    return fmt::format(", {:.2g} ulps of {}", ulps, traits_of(*element.dtype).name);
 }
 
 std::string describe(const WrongElement& element) {
     const bool is_integer = element.dtype && !is_floating(*element.dtype);
     const bool differ_as_floats = number(element.got) != number(element.want);
     const int digits = differ_as_floats && !is_integer ? digits_of_float : digits_of_double;
-    std::string text = indexed(element) + ": got " + number(element.got, digits) + ", want " +
-                       number(element.want, digits);
+    std::string text =
+        fmt::format("{}{}: got {}, want {}", element.tensor, print_index(element.index),
+                    number(element.got, digits), number(element.want, digits));
     if (!(element.bound > 0.0)) return text + " exactly";
     const double times = std::abs(element.got - element.want) / element.bound;
-    text += ", bound " + short_number(element.bound);
+    text += fmt::format(", bound {:.2g}", element.bound);
     if (!std::isfinite(times)) return text;
     const bool large = times >= 10.0 && times < 1e9;
-    return text + " (" + (large ? number(std::round(times)) : short_number(times)) +
-           " times the bound" + in_ulps(element) + ")";
+    return fmt::format("{} ({} times the bound{})", text,
+                       large ? number(std::round(times)) : fmt::format("{:.2g}", times),
+                       in_ulps(element));
 }
 
-/// One border of a box: "┌───┬───┐\n".
-std::string border(std::int64_t columns, const char* left, const char* middle, const char* right) {
-    std::string line = left;
-    for (std::int64_t i = 0; i < columns; ++i) line += std::string(i == 0 ? "" : middle) + "───";
-    return line + right + "\n";
+/// One line of a box: `┌───┬───┐`.
+std::string box_line(const std::vector<std::string_view>& cells, const char* left,
+                     const char* middle, const char* right) {
+    return fmt::format("    {}{}{}\n", left, fmt::join(cells, middle), right);
 }
 
 struct Slice {
@@ -80,14 +72,14 @@ struct Slice {
     std::string marks;
 };
 
-/// Of an axis of a slice the part that is drawn: the whole, or as much as fits, with `wrong` in it.
+/// The part of a slice's axis that is drawn: the whole, or as much as fits, with `wrong` in it.
 struct Window {
     std::int64_t begin = 0, end = 0;
 
     Window(std::int64_t size, std::int64_t maximum, std::int64_t wrong)
         : begin(wrong < maximum ? 0 : std::min(wrong, size - maximum)),
           end(std::min(size, begin + maximum)) {}
-    std::string print() const { return std::to_string(begin) + " to " + std::to_string(end - 1); }
+    std::string print() const { return fmt::format("{} to {}", begin, end - 1); }
 };
 
 std::string draw_slice(const Slice& slice) {
@@ -95,20 +87,21 @@ std::string draw_slice(const Slice& slice) {
     const Window down(slice.rows, rows_maximum, wrong / slice.columns);
     const Window across(slice.columns, columns_maximum, wrong % slice.columns);
     const std::int64_t columns = across.end - across.begin;
-    std::string text = "    " + slice.name + "\n    " + border(columns, "┌", "┬", "┐");
+    const std::vector<std::string_view> edges(static_cast<std::size_t>(columns), "───");
+    std::string text = fmt::format("    {}\n", slice.name) + box_line(edges, "┌", "┬", "┐");
     for (std::int64_t row = down.begin; row < down.end; ++row) {
-        if (row > down.begin) text += "    " + border(columns, "├", "┼", "┤");
-        text += "    ";
+        if (row > down.begin) text += box_line(edges, "├", "┼", "┤");
+        std::vector<std::string_view> cells;
         for (std::int64_t column = across.begin; column < across.end; ++column) {
             const char mark = slice.marks[static_cast<std::size_t>(row * slice.columns + column)];
-            text += std::string("│ ") + (mark == '#' ? "#" : "·") + " ";
+            cells.emplace_back(mark == '#' ? " # " : " · ");
         }
-        text += "│\n";
+        text += box_line(cells, "│", "│", "│");
     }
-    text += "    " + border(columns, "└", "┴", "┘");
+    text += box_line(edges, "└", "┴", "┘");
     if (down.end - down.begin < slice.rows || columns < slice.columns)
-        text += "    (rows " + down.print() + " of " + std::to_string(slice.rows) + ", columns " +
-                across.print() + " of " + std::to_string(slice.columns) + ")\n";
+        text += fmt::format("    (rows {} of {}, columns {} of {})\n", down.print(), slice.rows,
+                            across.print(), slice.columns);
     return text;
 }
 
@@ -126,20 +119,15 @@ std::vector<Slice> wrong_slices(const WrongMap& map) {
                     .marks = map.marks.substr(static_cast<std::size_t>(at),
                                               static_cast<std::size_t>(elements))};
         if (slice.marks.find('#') == std::string::npos) continue;
-        std::int64_t rest = at / elements;
-        std::string index;
-        for (std::size_t axis = rank < 2 ? 0 : rank - 2; axis-- > 0; rest /= map.sizes[axis])
-            index = "[" + std::to_string(rest % map.sizes[axis]) + "]" + index;
-        slice.name += index;
+        const Sizes outer(map.sizes.begin(), map.sizes.end() - std::min(std::ssize(map.sizes), 2L));
+        slice.name += print_index(unflatten(at / elements, outer));
         slices.push_back(std::move(slice));
     }
     return slices;
 }
 
 std::string line(const char* label, const std::string& text) {
-    std::string padded = std::string("  ") + label;
-    padded.resize(13, ' ');
-    return padded + text + "\n";
+    return fmt::format("  {:<11}{}\n", label, text);
 }
 
 std::string evidence(const Outcome& outcome) {
@@ -148,25 +136,24 @@ std::string evidence(const Outcome& outcome) {
         text += line(i == 0 ? "worst" : "", describe(outcome.worst[i]));
     for (const WrongMap& map : outcome.maps) {
         if (map.total <= 1) continue;  // the worst element is all there is
-        text += line("wrong", std::to_string(map.wrong) + " of " + std::to_string(map.total) +
-                                  " elements of " + map.tensor);
+        text +=
+            line("wrong", fmt::format("{} of {} elements of {}", map.wrong, map.total, map.tensor));
         text += draw_map(map);
     }
     return text;
 }
 
 std::string how_small(const Minimality& minimality) {
-    const std::string of = std::to_string(minimality.of);
     switch (minimality.kind) {
         case Minimality::Kind::certified:
             if (minimality.of == 0) return "minimal, certified: no problem is smaller";
-            return "minimal, certified: " + (minimality.of == 1
-                                                 ? std::string("the one smaller problem passes")
-                                                 : "all " + of + " smaller problems pass");
+            if (minimality.of == 1) return "minimal, certified: the one smaller problem passes";
+            return fmt::format("minimal, certified: all {} smaller problems pass", minimality.of);
         case Minimality::Kind::boxed:
-            return "boxed, " + std::to_string(minimality.passed) + " of " +
-                   (minimality.of_is_least ? "more than " : "") + of +
-                   ": so many problems between the default one and this were run and pass";
+            return fmt::format(
+                "boxed, {} of {}{}: so many problems between the default one and this were run and "
+                "pass",
+                minimality.passed, minimality.of_is_least ? "more than " : "", minimality.of);
         case Minimality::Kind::none:
             break;
     }
@@ -175,13 +162,15 @@ std::string how_small(const Minimality& minimality) {
 
 std::string in_general(const Generality& generality) {
     if (generality.text.empty()) return {};
-    const std::string problems =
-        generality.problems == 1 ? "1 problem" : std::to_string(generality.problems) + " problems";
-    return line("in general", wrapped(generality.text + " (" + problems + " run)", 13));
+    return line("in general",
+                wrapped(fmt::format("{} ({} problem{} run)", generality.text, generality.problems,
+                                    generality.problems == 1 ? "" : "s"),
+                        13));
 }
 
 std::string header(const Case& checked, const Outcome& outcome) {
-    return line("kernel", checked.kernel + " on " + checked.device) +
+    return fmt::format("FAILED {}\n", checked.kernel) +
+           line("kernel", checked.kernel + " on " + checked.device) +
            line("property", wrapped(checked.property + ": " + outcome.message, 13));
 }
 
@@ -212,19 +201,17 @@ std::string draw_map(const WrongMap& map) {
     for (std::size_t i = 0; i < slices.size() && i < slices_maximum; ++i)
         text += draw_slice(slices[i]);
     if (slices.size() > slices_maximum)
-        text += "    and " + std::to_string(slices.size() - slices_maximum) + " more slices\n";
+        text += fmt::format("    and {} more slices\n", slices.size() - slices_maximum);
     return text;
 }
 
 std::string report_bug(const std::vector<const RowResult*>& rows, const std::string& program) {
     const RowResult& first = *rows.front();
     const Shrunk& failure = *first.failure;
-    const std::string problem = failure.smallest.problem.print() + " (" +
-                                how_small(failure.minimality) + "; " +
-                                std::to_string(failure.runs) + " runs)";
-    std::string text =
-        "FAILED " + first.row.kernel->name + "\n" + header(failure.smallest, failure.outcome);
-    return text + also({rows.begin() + 1, rows.end()}, failure.outcome.message) +
+    const std::string problem = fmt::format("{} ({}; {} runs)", failure.smallest.problem.print(),
+                                            how_small(failure.minimality), failure.runs);
+    return header(failure.smallest, failure.outcome) +
+           also({rows.begin() + 1, rows.end()}, failure.outcome.message) +
            line("problem", wrapped(problem, 13)) + in_general(failure.generality) +
            (failure.witnesses.empty() ? std::string()
                                       : line("witnesses", wrapped(failure.witnesses, 13))) +
@@ -234,8 +221,8 @@ std::string report_bug(const std::vector<const RowResult*>& rows, const std::str
 
 std::string report_more(const std::vector<const RowResult*>& rows) {
     const RowResult& first = *rows.front();
-    return "FAILED " + first.row.kernel->name + " too, at the problem above, " +
-           first.failure->smallest.problem.print() + "\n" + also(rows, "");
+    return fmt::format("FAILED {} too, at the problem above, {}\n{}", first.row.kernel->name,
+                       first.failure->smallest.problem.print(), also(rows, ""));
 }
 
 std::string report_failure(const RowResult& result, const std::string& program) {
@@ -244,13 +231,13 @@ std::string report_failure(const RowResult& result, const std::string& program) 
 
 std::string report_case(const Case& checked, const Outcome& outcome) {
     if (outcome.verdict == Verdict::failed)
-        return "FAILED " + checked.kernel + "\n" + header(checked, outcome) +
-               line("problem", checked.problem.print()) + evidence(outcome);
-    std::string text = std::string(name_of(outcome.verdict)) + ": " + checked.kernel + " on " +
-                       checked.device + ", " + checked.property + ", " + checked.problem.print();
-    if (!outcome.message.empty()) text += " (" + outcome.message + ")";
-    if (outcome.verdict == Verdict::vacuous) text += " (every expected value is zero)";
-    return text + "\n";
+        return header(checked, outcome) + line("problem", checked.problem.print()) +
+               evidence(outcome);
+    return fmt::format(
+        "{}: {} on {}, {}, {}{}{}\n", name_of(outcome.verdict), checked.kernel, checked.device,
+        checked.property, checked.problem.print(),
+        outcome.message.empty() ? "" : " (" + outcome.message + ")",
+        outcome.verdict == Verdict::vacuous ? " (every expected value is zero)" : "");
 }
 
 }  // namespace gradverify

@@ -21,13 +21,21 @@ Outcome wrong_outcome() {
     return outcome;
 }
 
-/// One line of a report with a single wrong element.
-std::string worst_line(double got, double want, double bound) {
+/// What a report says of a single wrong element.
+std::string worst(double got, double want, double bound, std::optional<DType> dtype = {}) {
     Outcome outcome = Outcome::failed("differs");
-    outcome.worst = {{.tensor = "y", .index = {0}, .got = got, .want = want, .bound = bound}};
+    outcome.worst = {{"y", {0}, got, want, bound, dtype}};
     const std::string text = report_failure(failure_of("plain", "repeatable", outcome));
     const std::size_t begin = text.find("y[0]: ");
     return text.substr(begin, text.find('\n', begin) - begin);
+}
+
+/// What a report says of the problem.
+std::string problem_line(const Minimality& minimality) {
+    const std::string text =
+        report_failure(failure_of("plain", "repeatable", Outcome::failed("differs"), minimality));
+    const std::size_t begin = text.find("  problem    ");
+    return text.substr(begin, text.find("  replay") - begin);
 }
 
 }  // namespace
@@ -70,55 +78,31 @@ TEST_CASE(
 }
 
 TEST_CASE("an error within a type is told in its ulps, and doubles that differ look different") {
-    Outcome outcome = Outcome::failed("differs");
-    const auto line = [&](double got, double want, double bound, std::optional<DType> dtype) {
-        outcome.worst = {{"y", {0}, got, want, bound, dtype}};
-        const std::string text = report_failure(failure_of("plain", "repeatable", outcome));
-        const std::size_t begin = text.find("y[0]: ");
-        return text.substr(begin, text.find('\n', begin) - begin);
-    };
-    CHECK(line(1.5, 1.0, 0.25, DType::f16) ==
+    CHECK(worst(1.5, 1.0, 0.25, DType::f16) ==
           "y[0]: got 1.5, want 1, bound 0.25 (2 times the bound, 5.1e+02 ulps of f16)");
-    CHECK(line(260.0, 256.5, 0.5, DType::bf16) ==
+    CHECK(worst(260.0, 256.5, 0.5, DType::bf16) ==
           "y[0]: got 260, want 256.5, bound 0.5 (7 times the bound, 1.8 ulps of bf16)");
-    CHECK(line(1.5, 1.0, 0.25, std::nullopt) ==
-          "y[0]: got 1.5, want 1, bound 0.25 (2 times the bound)");
-    CHECK(line(3.0, 1.0, 0.0, DType::f16) == "y[0]: got 3, want 1 exactly");
-    CHECK(line(2147483647.0, -1.0, 0.0, DType::i32) == "y[0]: got 2147483647, want -1 exactly");
-    CHECK(line(0.1 + 0x1p-50, 0.1, 0x1p-51, DType::f64) ==
+    CHECK(worst(1.5, 1.0, 0.25) == "y[0]: got 1.5, want 1, bound 0.25 (2 times the bound)");
+    CHECK(worst(3.0, 1.0, 0.0, DType::f16) == "y[0]: got 3, want 1 exactly");
+    CHECK(worst(2147483647.0, -1.0, 0.0, DType::i32) == "y[0]: got 2147483647, want -1 exactly");
+    CHECK(worst(0.1 + 0x1p-50, 0.1, 0x1p-51, DType::f64) ==
           "y[0]: got 0.10000000000000089, want 0.10000000000000001, bound 4.4e-16 (2 times the "
           "bound, 64 ulps of f64)");
 }
 
-TEST_CASE("the line to paste begins with the program as it was called") {
-    const RowResult result = failure_of("plain", "repeatable", Outcome::failed("differs"));
-    CHECK(contains(report_failure(result, "build/mine"),
-                   "\n  replay     build/mine repro 'v1:toy.forward/plain:"));
-}
-
-TEST_CASE("a problem that was not certified is not called minimal") {
-    const auto report = [](const Minimality& minimality) {
-        const std::string text = report_failure(
-            failure_of("plain", "repeatable", Outcome::failed("differs"), minimality));
-        const std::size_t begin = text.find("  problem    ");
-        return text.substr(begin, text.find("  replay") - begin);
-    };
+TEST_CASE("a certified problem says how many smaller ones pass; another is not called minimal") {
     using enum Minimality::Kind;
-    CHECK(report({none, 3, 9}) == "  problem    n=2,in=3 (shrunk, not certified; 41 runs)\n");
-    CHECK(report({boxed, 3, 9}) ==
-          "  problem    n=2,in=3 (boxed, 3 of 9: so many problems between the default one and this "
-          "were run and\n             pass; 41 runs)\n");
-    CHECK(contains(report({boxed, 3, 9, true}), "(boxed, 3 of more than 9: "));
-}
-
-TEST_CASE("a certified problem says how many smaller ones pass") {
-    const auto report = [](std::int64_t smaller) {
-        return report_failure(failure_of("plain", "repeatable", Outcome::failed("differs"),
-                                         {Minimality::Kind::certified, smaller, smaller}));
-    };
-    CHECK(contains(report(0), "(minimal, certified: no problem is smaller; 41 runs)\n"));
-    CHECK(contains(report(1), "(minimal, certified: the one smaller problem passes; 41 runs)\n"));
-    CHECK(contains(report(2), "(minimal, certified: all 2 smaller problems pass; 41 runs)\n"));
+    const std::string start = "  problem    n=2,in=3 (";
+    CHECK(problem_line({certified, 0, 0}) ==
+          start + "minimal, certified: no problem is smaller; 41 runs)\n");
+    CHECK(problem_line({certified, 1, 1}) ==
+          start + "minimal, certified: the one smaller problem passes; 41 runs)\n");
+    CHECK(problem_line({none, 3, 9}) == start + "shrunk, not certified; 41 runs)\n");
+    CHECK(problem_line({boxed, 3, 9}) ==
+          start +
+              "boxed, 3 of 9: so many problems between the default one and this were run and\n"
+              "             pass; 41 runs)\n");
+    CHECK(contains(problem_line({boxed, 3, 9, true}), "(boxed, 3 of more than 9: "));
 }
 
 TEST_CASE("what fails in general and who is wrong stand behind the problem, if they are known") {
@@ -153,28 +137,20 @@ TEST_CASE("a long message is wrapped under its beginning") {
 }
 
 TEST_CASE("numbers print as integers, or with the digits of a float; NaN has no sign") {
-    CHECK(worst_line(16777216.0, -2.0, 0.0) == "y[0]: got 16777216, want -2 exactly");
-    CHECK(worst_line(0.1f, 1.0 / 3.0, 0.0) == "y[0]: got 0.100000001, want 0.333333333 exactly");
-    CHECK(worst_line(-std::nan(""), 1.0, 0.5) == "y[0]: got nan, want 1, bound 0.5");
-    CHECK(worst_line(-HUGE_VAL, 1.0, 0.5) == "y[0]: got -inf, want 1, bound 0.5");
-    CHECK(worst_line(101.0, 1.0, 1.0) == "y[0]: got 101, want 1, bound 1 (100 times the bound)");
+    CHECK(worst(16777216.0, -2.0, 0.0) == "y[0]: got 16777216, want -2 exactly");
+    CHECK(worst(0.1f, 1.0 / 3.0, 0.0) == "y[0]: got 0.100000001, want 0.333333333 exactly");
+    CHECK(worst(-std::nan(""), 1.0, 0.5) == "y[0]: got nan, want 1, bound 0.5");
+    CHECK(worst(-HUGE_VAL, 1.0, 0.5) == "y[0]: got -inf, want 1, bound 0.5");
+    CHECK(worst(101.0, 1.0, 1.0) == "y[0]: got 101, want 1, bound 1 (100 times the bound)");
 }
 
-TEST_CASE("a case that did not fail is one line") {
+TEST_CASE("a case is one line, or reads as a failed row without a line to paste") {
     const Case checked = case_of(result_of("plain", "repeatable", Verdict::passed));
-    CHECK(report_case(checked, Outcome::passed()) ==
-          "passed: toy.forward/plain on cpu, repeatable, n=2,in=3\n");
-    CHECK(report_case(checked, Outcome{}) ==
-          "vacuous: toy.forward/plain on cpu, repeatable, n=2,in=3 (every expected value is "
-          "zero)\n");
-    CHECK(report_case(checked, Outcome::skipped("forward too coarse")) ==
-          "skipped: toy.forward/plain on cpu, repeatable, n=2,in=3 (forward too coarse)\n");
-    CHECK(report_case(checked, Outcome::errored("no memory")) ==
-          "errored: toy.forward/plain on cpu, repeatable, n=2,in=3 (no memory)\n");
-}
-
-TEST_CASE("a case that failed reads as a failed row does, without a line to paste") {
-    const Case checked = case_of(result_of("plain", "repeatable", Verdict::failed));
+    const std::string start = ": toy.forward/plain on cpu, repeatable, n=2,in=3";
+    CHECK(report_case(checked, Outcome::passed()) == "passed" + start + "\n");
+    CHECK(report_case(checked, {}) == "vacuous" + start + " (every expected value is zero)\n");
+    CHECK(report_case(checked, Outcome::skipped("too coarse")) ==
+          "skipped" + start + " (too coarse)\n");
     CHECK(report_case(checked, Outcome::failed("differs")) ==
           "FAILED toy.forward/plain\n"
           "  kernel     toy.forward/plain on cpu\n"
@@ -187,16 +163,11 @@ TEST_CASE("a map of four dimensions draws the slices that are wrong, named by th
                     .sizes = {2, 3, 1, 2},
                     .wrong = 2,
                     .total = 12,
-                    .marks = "...#........"}) ==
+                    .marks = "...#......#."}) ==
           "    dw[0][1]\n"
           "    ┌───┬───┐\n"
           "    │ · │ # │\n"
-          "    └───┴───┘\n");
-    CHECK(draw_map({.tensor = "dw",
-                    .sizes = {2, 3, 1, 2},
-                    .wrong = 2,
-                    .total = 12,
-                    .marks = "..........#."}) ==
+          "    └───┴───┘\n"
           "    dw[1][2]\n"
           "    ┌───┬───┐\n"
           "    │ # │ · │\n"

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "harness/base/errors.hpp"
 #include "harness/base/version.hpp"
 #include "harness/report/missed.hpp"
 #include "harness/report/summary.hpp"
@@ -14,10 +13,6 @@ namespace gradverify {
 using nlohmann::ordered_json;
 
 namespace {
-
-std::string text_of(const ordered_json& object) {
-    return object.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
-}
 
 void add_minimality(ordered_json& object, const Shrunk& failure) {
     const Minimality& minimality = failure.minimality;
@@ -96,14 +91,8 @@ void add_missed(ordered_json& object, const RowResult& result) {
 
 JsonResults::JsonResults(const std::string& path, std::uint64_t seed,
                          const std::vector<std::string>& devices)
-    : path_(path), file_(path) {
-    write(text_of({{"kind", "run"}, {"version", version}, {"seed", seed}, {"devices", devices}}));
-}
-
-void JsonResults::write(const std::string& line) {
-    file_ << line << '\n';
-    file_.flush();
-    if (!file_) throw EnvironmentError("can't write " + path_);
+    : lines_(path) {
+    lines_.write({{"kind", "run"}, {"version", version}, {"seed", seed}, {"devices", devices}});
 }
 
 void JsonResults::add(const RowResult& result) {
@@ -126,22 +115,22 @@ void JsonResults::add(const RowResult& result) {
         add_explanation(object, *result.failure);
     }
     if (result.known) object["known"] = true;
-    write(text_of(object));
+    lines_.write(object);
 }
 
 void JsonResults::finish(const std::vector<RowResult>& results, double seconds) {
     const Counts counts = count(results);
-    write(text_of({{"kind", "summary"},
-                   {"rows", results.size()},
-                   {"passed", counts.passed},
-                   {"failed", counts.failed},
-                   {"known", counts.known},
-                   {"vacuous", counts.vacuous},
-                   {"skipped", counts.skipped},
-                   {"errored", counts.errored},
-                   {"cases", counts.cases},
-                   {"not_verified", not_verified(results)},
-                   {"seconds", seconds}}));
+    lines_.write({{"kind", "summary"},
+                  {"rows", results.size()},
+                  {"passed", counts.of(Verdict::passed)},
+                  {"failed", counts.of(Verdict::failed)},
+                  {"known", counts.known},
+                  {"vacuous", counts.of(Verdict::vacuous)},
+                  {"skipped", counts.of(Verdict::skipped)},
+                  {"errored", counts.of(Verdict::errored)},
+                  {"cases", counts.cases},
+                  {"not_verified", not_verified(results)},
+                  {"seconds", seconds}});
 }
 
 }  // namespace gradverify

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides what `--json` writes: one object a line, a run, a verdict for each row, a summary. A
-// line is flushed when its verdict stands, so that a killed run keeps what it had.
+// Decides what `--json` writes: a run, a verdict for each row when it stands, a summary.
 #pragma once
 
-#include <fstream>
 #include <string>
 #include <vector>
 
+#include "harness/report/json_lines.hpp"
 #include "harness/run/check.hpp"
 
 namespace gradverify {
@@ -20,10 +19,7 @@ class JsonResults {
     void finish(const std::vector<RowResult>& results, double seconds);
 
   private:
-    void write(const std::string& line);
-
-    std::string path_;
-    std::ofstream file_;
+    JsonLines lines_;
 };
 
 }  // namespace gradverify

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/report/junit.hpp"
 
+#include <fmt/format.h>
+
 #include <fstream>
 
 #include "harness/base/errors.hpp"
@@ -36,10 +38,6 @@ std::string escaped(const std::string& text) {
     return out;
 }
 
-std::string attribute(const char* name, const std::string& value) {
-    return std::string(" ") + name + "=\"" + escaped(value) + "\"";
-}
-
 /// The failure in one sentence, and what is known of it in general.
 std::string message_of(const RowResult& result) {
     if (!result.failure) return result.message;
@@ -50,23 +48,22 @@ std::string message_of(const RowResult& result) {
 }
 
 std::string element_of(const RowResult& result, const std::string& program) {
+    const std::string message = escaped(message_of(result));
     if (result.known)
-        return "<skipped" +
-               attribute("message", "known to be " + std::string(name_of(result.verdict)) + ": " +
-                                        result.message) +
-               "/>";
+        return fmt::format("<skipped message=\"known to be {}: {}\"/>", name_of(result.verdict),
+                           escaped(result.message));
     switch (result.verdict) {
         case Verdict::passed:
             return {};
         case Verdict::failed:
-            return "<failure" + attribute("message", message_of(result)) + ">" +
-                   escaped(report_failure(result, program)) + "</failure>";
+            return fmt::format("<failure message=\"{}\">{}</failure>", message,
+                               escaped(report_failure(result, program)));
         case Verdict::vacuous:
-            return "<failure" + attribute("message", "vacuous: " + result.message) + "/>";
+            return fmt::format("<failure message=\"vacuous: {}\"/>", message);
         case Verdict::errored:
-            return "<error" + attribute("message", result.message) + "/>";
+            return fmt::format("<error message=\"{}\"/>", message);
         case Verdict::skipped:
-            return "<skipped" + attribute("message", result.message) + "/>";
+            return fmt::format("<skipped message=\"{}\"/>", message);
     }
     return {};
 }
@@ -84,17 +81,16 @@ std::string junit_xml(const std::vector<RowResult>& results, double seconds,
         else if (result.verdict != Verdict::passed)
             ++failures;
     }
-    std::string xml = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite";
-    xml += attribute("name", "gradverify") + attribute("tests", std::to_string(results.size())) +
-           attribute("failures", std::to_string(failures)) +
-           attribute("errors", std::to_string(errors)) +
-           attribute("skipped", std::to_string(skipped)) +
-           attribute("time", std::to_string(seconds)) + ">\n";
+    std::string xml = fmt::format(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+        "<testsuite name=\"gradverify\" tests=\"{}\" failures=\"{}\" errors=\"{}\" "
+        "skipped=\"{}\" time=\"{:f}\">\n",
+        results.size(), failures, errors, skipped, seconds);
     for (const RowResult& result : results)
-        xml += "  <testcase" + attribute("classname", result.row.kernel->name) +
-               attribute("name", result.row.property_name() + "@" + result.row.device) +
-               attribute("time", std::to_string(result.seconds)) + ">" +
-               element_of(result, program) + "</testcase>\n";
+        xml +=
+            fmt::format("  <testcase classname=\"{}\" name=\"{}@{}\" time=\"{:f}\">{}</testcase>\n",
+                        escaped(result.row.kernel->name), result.row.property->name,
+                        result.row.device, result.seconds, element_of(result, program));
     return xml + "</testsuite>\n";
 }
 

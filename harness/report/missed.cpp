@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/report/missed.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <map>
 
 #include "harness/base/text.hpp"
@@ -25,12 +26,6 @@ std::int64_t pairs_met(const Coverage& coverage) {
     return sum;
 }
 
-std::string print_ulps(double ulps) {
-    char text[32];
-    std::snprintf(text, sizeof text, "%.3g", ulps);
-    return text;
-}
-
 /// The largest block size by which every parameter that reaches it left every remainder; 1: none.
 int complete_remainders(const Kernel& kernel, const Coverage& coverage) {
     int complete = 1;
@@ -50,7 +45,7 @@ int complete_remainders(const Kernel& kernel, const Coverage& coverage) {
 
 std::string print_pairs(const PairsCovered& pairs) {
     std::string text =
-        print_grouped(pairs.met) + " of " + print_grouped(pairs.of) + " pairs of levels";
+        fmt::format("{} of {} pairs of levels", print_grouped(pairs.met), print_grouped(pairs.of));
     if (pairs.missed.empty()) return text;
     const std::int64_t more = pairs.of - pairs.met - static_cast<std::int64_t>(pairs.missed.size());
     return text + " (not " + joined(pairs.missed) +
@@ -64,14 +59,14 @@ std::string words_of(const OfKernel& of) {
     if (const auto ulps = summarize(of.sensitivity); ulps && ulps->median_ulps == 0.0)
         text += "no error is too small; ";
     else if (ulps)
-        text += "errors below " + print_ulps(ulps->median_ulps) + " ulps (at best " +
-                print_ulps(ulps->least_ulps) + "); ";
-    text += "ran " + print_grouped(coverage.problems()) +
-            (coverage.problems() == 1 ? " problem" : " problems");
+        text += fmt::format("errors below {:.3g} ulps (at best {:.3g}); ", ulps->median_ulps,
+                            ulps->least_ulps);
+    text += fmt::format("ran {} problem{}", print_grouped(coverage.problems()),
+                        coverage.problems() == 1 ? "" : "s");
     if (of.narrowest->within_reach)
         text += ", " + print_pairs(pairs_covered(coverage, *of.narrowest->within_reach));
     if (const int block = complete_remainders(kernel, coverage); block > 1)
-        text += ", remainders by " + std::to_string(block);
+        text += fmt::format(", remainders by {}", block);
     if (const auto conditions = kernel.conditions(); !conditions.empty())
         text += "; only with " + joined(conditions);
     return text;

@@ -22,8 +22,8 @@ struct SensitivityOfCases {
 /// Nothing for no case.
 std::optional<SensitivityOfCases> summarize(std::span<const Sensitivity> cases);
 
-/// A few lines for each kernel on a device of which a row passed; of its passed rows, the one that
-/// met the fewest pairs of values speaks for the problems.
+/// A few lines for each kernel on a device that has a passed row. The passed row that met the
+/// fewest pairs of values speaks for the problems.
 std::string missed_lines(const std::vector<RowResult>& results);
 
 }  // namespace gradverify

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/report/summary.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <map>
 #include <set>
 
@@ -15,17 +17,6 @@ namespace gradverify {
 namespace {
 
 constexpr std::size_t column_width = 12;
-
-std::string padded(std::string text, std::size_t width) {
-    text.resize(std::max(text.size(), width), ' ');
-    return text;
-}
-
-std::string format(const char* pattern, double value) {
-    char text[48];
-    std::snprintf(text, sizeof text, pattern, value);
-    return text;
-}
 
 /// A property's name as lines that fit a column: matches / reference.
 std::vector<std::string> stacked(const std::string& name) {
@@ -42,8 +33,9 @@ std::vector<std::string> stacked(const std::string& name) {
 std::string cell(const RowResult& result) {
     switch (result.verdict) {
         case Verdict::passed:
-            return (result.passed == result.cases ? "" : std::to_string(result.passed) + "/") +
-                   std::to_string(result.cases);
+            return result.passed == result.cases
+                       ? fmt::to_string(result.cases)
+                       : fmt::format("{}/{}", result.passed, result.cases);
         case Verdict::failed:
             return "FAILED";
         case Verdict::errored:
@@ -83,18 +75,19 @@ std::string table(const Suite& suite, const std::vector<RowResult>& results,
         }
     std::string text;
     for (std::size_t i = 0; i < height; ++i) {
-        std::string row = padded(i == 0 ? "cases on " + device : "", name_width);
+        std::string row = fmt::format("{:<{}}", i == 0 ? "cases on " + device : "", name_width);
         for (const std::string& column : columns) {
             const auto lines = stacked(column);
-            row += padded(i < lines.size() ? lines[i] : "", column_width);
+            row += fmt::format("{:<{}}", i < lines.size() ? lines[i] : "", column_width);
         }
         text += rstripped(row) + "\n";
     }
     for (auto& [kernel, by_property] : cells) {
-        std::string row = padded(kernel, name_width);
+        std::string row = fmt::format("{:<{}}", kernel, name_width);
         for (const std::string& column : columns) {
             const auto found = by_property.find(column);
-            row += padded(found == by_property.end() ? "-" : found->second, column_width);
+            row += fmt::format("{:<{}}", found == by_property.end() ? "-" : found->second,
+                               column_width);
         }
         text += rstripped(row) + "\n";
     }
@@ -113,10 +106,9 @@ std::string error_lines(const std::vector<RowResult>& results) {
     for (const auto& [kernel, values] : shares) name_width = std::max(name_width, kernel.size());
     std::string text = "largest error of a case as a share of its bound\n";
     for (const auto& [kernel, values] : shares)
-        text += "  " + padded(kernel, name_width) + "  median " +
-                format("%.3f", quantile(values, 0.5)) + "  99 % " +
-                format("%.3f", quantile(values, 0.99)) + "  max " +
-                format("%.3f", quantile(values, 1.0)) + "\n";
+        text +=
+            fmt::format("  {:<{}}  median {:.3f}  99 % {:.3f}  max {:.3f}\n", kernel, name_width,
+                        quantile(values, 0.5), quantile(values, 0.99), quantile(values, 1.0));
     return text + "\n";
 }
 
@@ -149,11 +141,11 @@ std::string exhaustive_lines(const std::vector<RowResult>& results) {
         for (const auto& [cover, rows] : by_cover) {
             std::string words = cover;
             if (rows.fewest_compared < rows.problems)
-                words += ", at least " + print_grouped(rows.fewest_compared) +
-                         " of them with a value other than zero";
+                words += fmt::format(", at least {} of them with a value other than zero",
+                                     print_grouped(rows.fewest_compared));
             if (by_cover.size() > 1) words += ": " + joined(rows.properties);
-            text += "  " + padded(kernel, name_width) + "  " +
-                    wrapped(words, static_cast<int>(name_width) + 4) + "\n";
+            text += fmt::format("  {:<{}}  {}\n", kernel, name_width,
+                                wrapped(words, static_cast<int>(name_width) + 4));
         }
     return text + "\n";
 }
@@ -164,20 +156,17 @@ std::string lines_of_notes(const std::vector<RowResult>& results,
     for (const RowResult& result : results)
         if (result.known ||
             (result.verdict != Verdict::passed && result.verdict != Verdict::failed))
-            text += std::string(result.known ? "known to be " : "") +
-                    std::string(name_of(result.verdict)) + ": " + result.row.kernel->name + ", " +
-                    result.row.property_name() + " on " + result.row.device + ": " +
-                    result.message + "\n";
+            text += fmt::format("{}{}: {}: {}\n", result.known ? "known to be " : "",
+                                name_of(result.verdict), print_row(result.row), result.message);
     for (const RowResult& result : results)
         if (result.refused > 0 && result.verdict == Verdict::passed)
-            text += "refused: " + std::to_string(result.refused) + " of " +
-                    std::to_string(result.cases) + " problems by " + result.row.kernel->name +
-                    ", " + result.row.property_name() + " on " + result.row.device + "\n";
+            text += fmt::format("refused: {} of {} problems by {}\n", result.refused, result.cases,
+                                print_row(result.row));
     std::set<std::string> left_out;
     for (const RowResult& result : results)
         for (const std::string& problem : result.left_out)
-            left_out.insert("not run: " + result.row.kernel->name + " on " + problem + "\n");
-    for (const std::string& line : left_out) text += line;
+            left_out.insert(fmt::format("not run: {} on {}\n", result.row.kernel->name, problem));
+    text += fmt::format("{}", fmt::join(left_out, ""));
     for (const std::string& kernel : not_verified(results))
         text += "not verified: " + kernel + " has no passed row\n";
     for (const std::string& reason : absent) text += wrapped("not run, " + reason, 2) + "\n";
@@ -186,28 +175,16 @@ std::string lines_of_notes(const std::vector<RowResult>& results,
 
 }  // namespace
 
+std::string print_row(const Row& row) {
+    return fmt::format("{}, {} on {}", row.kernel->name, row.property->name, row.device);
+}
+
 Counts count(const std::vector<RowResult>& results) {
     Counts counts;
     for (const RowResult& result : results) {
         counts.cases += result.cases;
         counts.known += result.known ? 1 : 0;
-        switch (result.verdict) {
-            case Verdict::passed:
-                ++counts.passed;
-                break;
-            case Verdict::failed:
-                ++counts.failed;
-                break;
-            case Verdict::vacuous:
-                ++counts.vacuous;
-                break;
-            case Verdict::skipped:
-                ++counts.skipped;
-                break;
-            case Verdict::errored:
-                ++counts.errored;
-                break;
-        }
+        ++counts.rows[result.verdict];
     }
     return counts;
 }
@@ -224,7 +201,8 @@ std::vector<std::string> not_verified(const std::vector<RowResult>& results) {
 
 bool all_well(const std::vector<RowResult>& results) {
     const Counts counts = count(results);
-    return counts.failed + counts.vacuous + counts.errored == counts.known &&
+    return counts.of(Verdict::failed) + counts.of(Verdict::vacuous) + counts.of(Verdict::errored) ==
+               counts.known &&
            not_verified(results).empty();
 }
 
@@ -254,16 +232,16 @@ std::string summarize(const Suite& suite, const std::vector<RowResult>& results,
     text += exhaustive_lines(results) + error_lines(results) + missed_lines(results) +
             lines_of_notes(results, absent);
     const Counts counts = count(results);
-    text += std::to_string(counts.cases) + " cases, median " +
-            format("%.0f", quantile(multiply_adds, 0.5)) + " multiply-adds, in " +
-            format("%.1f", seconds) + " s\n";
-    return text + std::to_string(results.size()) + " rows: " + std::to_string(counts.passed) +
-           " passed, " + std::to_string(counts.failed) + " failed, " +
-           std::to_string(counts.vacuous) + " vacuous, " + std::to_string(counts.errored) +
-           " errored, " + std::to_string(counts.skipped) + " skipped" +
-           (counts.known > 0 ? ", " + std::to_string(counts.known) + " of them known not to pass"
-                             : "") +
-           "\n";
+    text +=
+        fmt::format("{} cases, median {:.0f} multiply-adds, in {:.1f} s\n{} rows: ", counts.cases,
+                    quantile(multiply_adds, 0.5), seconds, results.size());
+    std::vector<std::string> words;
+    for (const Verdict verdict :
+         {Verdict::passed, Verdict::failed, Verdict::vacuous, Verdict::errored, Verdict::skipped})
+        words.push_back(fmt::format("{} {}", counts.of(verdict), name_of(verdict)));
+    if (counts.known > 0)
+        words.push_back(fmt::format("{} of them known not to pass", counts.known));
+    return text + joined(words) + "\n";
 }
 
 }  // namespace gradverify

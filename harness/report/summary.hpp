@@ -3,6 +3,7 @@
 // skipped, which kernels are not verified, how close errors came to their bounds, and the counts.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -11,14 +12,22 @@
 namespace gradverify {
 
 struct Counts {
-    std::int64_t passed = 0, failed = 0, vacuous = 0, skipped = 0, errored = 0;
-    std::int64_t known = 0;  ///< of those that did not pass
+    std::map<Verdict, std::int64_t> rows;
+    std::int64_t known = 0;  ///< rows that did not pass, as the user knew
     std::int64_t cases = 0;
+
+    std::int64_t of(Verdict verdict) const {
+        const auto found = rows.find(verdict);
+        return found == rows.end() ? 0 : found->second;
+    }
 };
+
+/// `conv.forward/naive, repeatable on cpu`
+std::string print_row(const Row& row);
 
 Counts count(const std::vector<RowResult>& results);
 
-/// Kernels of which no row passed on any device, and none is known not to.
+/// Kernels without a row that passed on some device, or that is known not to.
 std::vector<std::string> not_verified(const std::vector<RowResult>& results);
 
 /// Whether everything selected passed: nothing failed, was vacuous or errored that is not known

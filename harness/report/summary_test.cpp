@@ -87,29 +87,13 @@ every problem in order, with dense data
 )"));
 }
 
-TEST_CASE("a summary of exact comparisons has no line about bounds") {
-    std::vector<RowResult> results{result_of("plain", "repeatable", Verdict::passed)};
-    results.front().error_over_bound = {0.0, 0.0};
-    CHECK_FALSE(contains(summarize(suite(), results, {}, 1.0), "bound"));
-}
-
-TEST_CASE("the names of kernels never touch the numbers behind them") {
+TEST_CASE("numbers stand in one column behind the names of kernels") {
     std::vector<RowResult> results{result_of("plain", "repeatable", Verdict::passed),
                                    result_of("tree_reduction", "repeatable", Verdict::passed)};
     for (RowResult& result : results) result.error_over_bound = {0.5};
-    const std::string text = summarize(suite(), results, {}, 1.0);
-    CHECK(contains(text, "\n  toy.forward/plain on cpu           median 0.500"));
-    CHECK(contains(text, "\n  toy.forward/tree_reduction on cpu  median 0.500"));
-}
-
-TEST_CASE("each verdict is counted, and the cases of all rows") {
-    const Counts counts = count(mixed_results());
-    CHECK(counts.passed == 2);
-    CHECK(counts.failed == 1);
-    CHECK(counts.vacuous == 1);
-    CHECK(counts.skipped == 1);
-    CHECK(counts.errored == 1);
-    CHECK(counts.cases == 100);
+    CHECK(contains(summarize(suite(), results, {}, 1.0),
+                   "\n  toy.forward/plain on cpu           median 0.500  99 % 0.500  max 0.500"
+                   "\n  toy.forward/tree_reduction on cpu  median 0.500"));
 }
 
 TEST_CASE("a kernel is verified by a passed row on any device") {
@@ -125,11 +109,11 @@ TEST_CASE("a kernel is verified by a passed row on any device") {
 }
 
 TEST_CASE("all is well only when nothing failed, was vacuous or errored") {
-    for (const Verdict verdict : {Verdict::failed, Verdict::vacuous, Verdict::errored})
-        CHECK_FALSE(all_well({result_of("plain", "repeatable", Verdict::passed),
-                              result_of("plain", "stays_in_bounds", verdict)}));
-    CHECK(all_well({result_of("plain", "repeatable", Verdict::passed),
-                    result_of("plain", "stays_in_bounds", Verdict::skipped)}));
+    for (const Verdict verdict :
+         {Verdict::failed, Verdict::vacuous, Verdict::errored, Verdict::skipped})
+        CHECK(all_well({result_of("plain", "repeatable", Verdict::passed),
+                        result_of("plain", "stays_in_bounds", verdict)}) ==
+              (verdict == Verdict::skipped));
 }
 
 TEST_CASE("what is known not to pass is accepted, and said") {
@@ -137,7 +121,7 @@ TEST_CASE("what is known not to pass is accepted, and said") {
     known.known = true;
     CHECK(all_well({known}));
     CHECK_FALSE(all_well({known, failure_of("plain", "stays_in_bounds", Outcome::failed("no"))}));
-    CHECK(count({known}).failed == 1);
+    CHECK(count({known}).of(Verdict::failed) == 1);
     CHECK(count({known}).known == 1);
     const std::string text = summarize(suite(), {known}, {}, 1.0);
     CHECK(contains(text, "known to be failed: toy.forward/plain, repeatable on cpu: differs\n"));
@@ -147,11 +131,6 @@ TEST_CASE("what is known not to pass is accepted, and said") {
 TEST_CASE("a quantile is one of the values, whatever their order") {
     CHECK(quantile({}, 0.5) == 0.0);
     CHECK(quantile({7.0}, 0.99) == 7.0);
-    CHECK(quantile({3.0, 1.0, 2.0}, 0.0) == 1.0);
-    CHECK(quantile({3.0, 1.0, 2.0}, 0.5) == 2.0);
-    CHECK(quantile({3.0, 1.0, 2.0}, 1.0) == 3.0);
-    CHECK(quantile({4.0, 3.0, 2.0, 1.0}, 0.9) == 4.0);
-    std::vector<double> hundred;
-    for (int i = 100; i > 0; --i) hundred.push_back(i);
-    CHECK(quantile(hundred, 0.99) == 99.0);
+    for (const auto& [share, value] : {std::pair(0.0, 1.0), {0.5, 3.0}, {0.9, 5.0}, {1.0, 5.0}})
+        CHECK(quantile({4.0, 3.0, 5.0, 2.0, 1.0}, share) == value);
 }

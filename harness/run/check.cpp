@@ -16,9 +16,9 @@ namespace gradverify {
 namespace {
 
 const std::string drawing_threw = "drawing a problem threw: ";
-// Of a row whose cases compared nothing but zeros.
+// A row whose cases compared nothing but zeros is given this many.
 constexpr std::int64_t cases_to_tell = 100;
-// Of a kernel's other rows, before a failure is told of.
+// A kernel's other rows have run this many before a failure is told of.
 constexpr std::int64_t cases_to_join = 20;
 
 /// What ends a row: a case that failed or errored, or one that could not be drawn.
@@ -132,8 +132,8 @@ class Check {
     }
 
     /// Also late, while it has not got the cases that it is due, or too few to tell: the first
-    /// problems are the smallest, of which some rows give nothing but zeros. Each of those beyond
-    /// its due waits for the one before, so that their number is the seed's and not the machine's.
+    /// problems are the smallest, where some rows give nothing but zeros. Each case beyond its due
+    /// waits for the one before, so that their number is the seed's and not the machine's.
     /// Rows that run one at a time are too dear to be due any.
     bool takes_more(const Serving& serving, bool is_late) const {
         const Shard& shard = options_.shard;
@@ -366,7 +366,7 @@ class Check {
                 result.coverage.add(*result.row.kernel, drawn.problem);
                 break;
             case Verdict::vacuous:
-                // Of an empty problem nothing else can come.
+                // An empty problem can come to nothing else.
                 if (result.row.kernel->op->is_empty(drawn.problem))
                     result.coverage.add(*result.row.kernel, drawn.problem);
                 break;

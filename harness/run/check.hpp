@@ -37,7 +37,7 @@ struct CheckOptions {
     /// The user's own problems; case i of a row takes the i-th of those that the kernel supports,
     /// in turn. Empty: drawn ones.
     std::vector<Problem> problems;
-    /// With own problems, instead of `cases`: so many for each of those that the kernel supports.
+    /// With own problems, instead of `cases`: the cases of each problem that the kernel supports.
     std::optional<std::int64_t> cases_per_problem;
     /// Instead of drawn cases: every supported problem, `cases` and the shard's included.
     std::optional<ExhaustiveLimits> exhaustive;
@@ -52,13 +52,13 @@ struct RowResult {
     /// Why, for everything but passed.
     std::string message;
     std::int64_t cases = 0;         ///< run to an outcome
-    std::int64_t passed = 0;        ///< of them, with a non-zero expected value
-    std::int64_t refused = 0;       ///< of them, those whose problem the launcher did not take
+    std::int64_t passed = 0;        ///< cases with a non-zero expected value
+    std::int64_t refused = 0;       ///< cases whose problem the launcher did not take
     std::optional<Shrunk> failure;  ///< for failed
-    std::vector<double> error_over_bound, multiply_adds;  ///< of the passed cases
-    std::vector<Sensitivity> sensitivity;  ///< of those that compared outputs within bounds
-    Coverage coverage;                     ///< the problems that passed, or are empty
-    /// Of a passed row, what `coverage` is held against.
+    std::vector<double> error_over_bound, multiply_adds;  ///< those of passed cases
+    std::vector<Sensitivity> sensitivity;                 ///< those of comparisons within bounds
+    Coverage coverage;  ///< the problems that passed, or are empty
+    /// What the `coverage` of a passed row is held against.
     std::shared_ptr<const PairsByRank> within_reach{};
     /// The user's problems that this kernel does not support, each with the reason.
     std::vector<std::string> left_out;

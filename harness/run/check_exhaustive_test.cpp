@@ -51,39 +51,36 @@ TEST_CASE("an exhaustive row runs every problem and says how far it got") {
     }
 }
 
-TEST_CASE("an exhaustive row ends at its smallest failing problem, which is certified by the run") {
-    for (const auto kind : {Minimality::Kind::boxed, Minimality::Kind::none}) {
+TEST_CASE("an exhaustive row ends at its smallest failing problem, which a whole run certifies") {
+    struct Variant {
+        Minimality::Kind kind;
+        Shard shard;
+        const char* smallest;
+        bool is_certified;
+    };
+    using enum Minimality::Kind;
+    // Seeds 2 and 3 are in=1. What shrinking could not repeat is not certified, nor is what a part
+    // of the problems shows.
+    for (const auto& [kind, shard, smallest, is_certified] :
+         {Variant{boxed, {}, "in=1", true}, Variant{none, {}, "in=1", false},
+          Variant{boxed, {.index = 1, .count = 2}, "in=2", false}}) {
         Bench bench;
         enumerate_in(bench.suite, 100);
         bench.suite.on_shrink = [kind](const Case& found, const Outcome& outcome,
                                        const CaseRunner&) {
             return Shrunk{found, outcome, {kind, 1, 2}, 1};
         };
-        // Seeds 2 and 3 are in=1.
-        const RowResult result = bench.check_one("fail_from_3", {.exhaustive = ExhaustiveLimits{}});
+        const RowResult result = bench.check_one(
+            "fail_from_3",
+            {.shard = shard,
+             .exhaustive = ExhaustiveLimits{.shard = shard.index, .shards = shard.count}});
         CHECK(result.verdict == Verdict::failed);
         REQUIRE(result.failure);
-        CHECK(result.failure->smallest.problem.print() == "in=1");
+        CHECK(result.failure->smallest.problem.print() == smallest);
         CHECK(result.exhaustive->problems == 0);
-        // What shrinking could not repeat is not certified.
-        CHECK(result.failure->minimal() == (kind == Minimality::Kind::boxed));
-        CHECK(result.failure->minimality.of == (kind == Minimality::Kind::boxed ? 0 : 2));
+        CHECK(result.failure->minimal() == is_certified);
+        CHECK(result.failure->minimality.of == (is_certified ? 0 : 2));
     }
-}
-
-TEST_CASE("of one shard's problems alone, no failure is certified") {
-    Bench bench;
-    enumerate_in(bench.suite, 100);
-    bench.suite.on_shrink = [](const Case& found, const Outcome& outcome, const CaseRunner&) {
-        return Shrunk{found, outcome, {Minimality::Kind::boxed, 1, 2}, 1};
-    };
-    const Shard shard{.index = 1, .count = 2};
-    const RowResult result = bench.check_one(
-        "fail_from_3",
-        {.shard = shard, .exhaustive = ExhaustiveLimits{.shard = shard.index, .shards = 2}});
-    REQUIRE(result.failure);
-    CHECK(result.failure->smallest.problem.print() == "in=2");
-    CHECK_FALSE(result.failure->minimal());
 }
 
 TEST_CASE("an exhaustive row without a problem, or whose search throws, says so") {

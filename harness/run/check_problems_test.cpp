@@ -5,48 +5,33 @@
 
 #include "harness/testing/check.hpp"
 
-namespace {
-
 using namespace gradverify;
 using namespace gradverify::testing;
 
-}  // namespace
-
 TEST_CASE("own problems are dealt in turn, each row those that its kernel supports") {
     Bench bench;
-    const ParameterSpace& space = bench.registry.find_operator("toy")->space;
-    CheckOptions options{.cases = 5};
-    for (const char* text : {"in=4", "in=9", "n=2,in=3"})
-        options.problems.push_back(Problem::parse(space, text));
-    bench.check({bench.row("pass"), bench.row("pass", "toy.forward/small")}, options);
+    CheckOptions options{.cases = 5, .problems = bench.problems({"in=4", "in=9", "n=2,in=3"})};
+    const std::vector<Row> rows{bench.row("pass"), bench.row("pass", "toy.forward/small")};
+    bench.check(rows, options);
     std::vector<std::string> any, small;
     for (const Asked& one : bench.asked)
         (one.kernel == "toy.forward/any" ? any : small).push_back(one.problem);
     CHECK(any == std::vector<std::string>{"in=4", "in=9", "n=2,in=3", "in=4", "in=9"});
     CHECK(small == std::vector<std::string>{"in=4", "n=2,in=3", "in=4", "n=2,in=3", "in=4"});
-}
-
-TEST_CASE("so many cases for each own problem are counted by what the kernel supports") {
-    Bench bench;
-    const ParameterSpace& space = bench.registry.find_operator("toy")->space;
-    CheckOptions options{.cases = 1000, .cases_per_problem = 3};
-    options.problems = {Problem::parse(space, "in=4"), Problem::parse(space, "in=9")};
-    const auto results =
-        bench.check({bench.row("pass"), bench.row("pass", "toy.forward/small")}, options);
-    CHECK(results[0].cases == 6);
-    CHECK(results[1].cases == 3);
+    options.cases_per_problem = 3;
+    const auto results = bench.check(rows, options);
+    CHECK(results[0].cases == 9);
+    CHECK(results[1].cases == 6);
     CHECK(results[0].left_out.empty());
     CHECK(results[1].left_out == std::vector<std::string>{"in=9: needs 1 <= in <= 4"});
-    CHECK(bench.most == 9);
+    CHECK(bench.most == 15);
 }
 
 TEST_CASE("a row that supports none of the own problems is skipped and says so") {
     Bench bench;
-    CheckOptions options{.cases = 5};
-    options.problems = {Problem::parse(bench.registry.find_operator("toy")->space, "in=9")};
     const auto results = bench.check({bench.row("pass", "toy.forward/small"), bench.row("pass"),
                                       bench.row("pass", "other.forward/any")},
-                                     options);
+                                     {.cases = 5, .problems = bench.problems({"in=9"})});
     CHECK(results[0].verdict == Verdict::skipped);
     CHECK(results[0].message == "supports none of the given problems");
     CHECK(results[0].cases == 0);
@@ -55,14 +40,13 @@ TEST_CASE("a row that supports none of the own problems is skipped and says so")
     CHECK(results[2].verdict == Verdict::skipped);
 }
 
-TEST_CASE("a property with cases of its own has so many, and none on a user's problem") {
+TEST_CASE("a property with cases of its own has those alone, and none on a user's problem") {
     Bench bench;
     bench.suite.known = {{.name = "pass", .own_cases = 2}};
     CHECK(bench.check_one("pass", {.cases = 9}).cases == 2);
     CHECK(bench.check_one("pass", {.cases = 1}).cases == 1);
-    CheckOptions options{.cases = 9};
-    options.problems = {Problem::parse(bench.registry.find_operator("toy")->space, "in=2")};
-    const RowResult result = bench.check_one("pass", options);
+    const RowResult result =
+        bench.check_one("pass", {.cases = 9, .problems = bench.problems({"in=2"})});
     CHECK(result.verdict == Verdict::skipped);
     CHECK(result.message == "draws problems of its own");
     CHECK(result.cases == 0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // How rows are served and what becomes of them: a fake suite draws cases whose seed is their index,
-// and a fake worker does what the property's name says; see test_worker.cpp.
+// and a fake worker does what the property's name says; see testing/worker.cpp.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -11,14 +11,8 @@
 #include "harness/run/redraw.hpp"
 #include "harness/testing/check.hpp"
 
-namespace {
-
 using namespace gradverify;
 using namespace gradverify::testing;
-
-std::set<Asked> as_set(const std::vector<Asked>& asked) { return {asked.begin(), asked.end()}; }
-
-}  // namespace
 
 TEST_CASE("rows are served in turn, one case each first") {
     Bench bench;
@@ -48,17 +42,6 @@ TEST_CASE("a row whose cases pass has passed, and keeps what they measured") {
     CHECK(result.multiply_adds == std::vector{7.0, 7.0, 7.0});
     CHECK(result.seconds == 3 * 0x1p-10);
     CHECK_FALSE(result.failure);
-}
-
-TEST_CASE("a row none of whose cases compared anything but zeros is vacuous") {
-    Bench bench;
-    const RowResult vacuous = bench.check_one("vacuous", {.cases = 3});
-    CHECK(vacuous.verdict == Verdict::vacuous);
-    CHECK(vacuous.message == "no case compared a non-zero expected value");
-    const RowResult passed = bench.check_one("pass_at_1", {.cases = 3});
-    CHECK(passed.verdict == Verdict::passed);
-    CHECK(passed.cases == 3);
-    CHECK(passed.passed == 1);
 }
 
 TEST_CASE(
@@ -102,29 +85,17 @@ TEST_CASE("a case is drawn again where it had data to draw, and not for ever") {
     CHECK(redrawn(drawn).setting.output_mask == Setting::every_output);
 }
 
-TEST_CASE("a row all of whose cases are skipped is skipped, for the most common reason") {
+TEST_CASE("refused problems are counted, and other reasons to skip are no refusal") {
     Bench bench;
-    CHECK(bench.check_one("skip", {.cases = 3}).verdict == Verdict::skipped);
-    const RowResult result = bench.check_one("skip_most", {.cases = 7});
-    CHECK(result.verdict == Verdict::skipped);
-    CHECK(result.message == "too coarse");
-    CHECK(result.cases == 7);
-}
-
-TEST_CASE("a row whose launcher refused more than nine problems of ten is an error") {
-    Bench bench;
-    const RowResult tolerated = bench.check_one("refuse_9_of_10", {.cases = 40});
-    CHECK(tolerated.verdict == Verdict::passed);
-    CHECK(tolerated.refused == 36);
-    CHECK(tolerated.passed == 4);
-    const RowResult result = bench.check_one("refuse_19_of_20", {.cases = 40});
-    CHECK(result.verdict == Verdict::errored);
-    CHECK(result.message ==
-          "the launcher refused 38 of 40 problems; declare what it does not support (refused: no "
-          "plan)");
-    // Too few to tell, and other reasons are no refusal.
-    CHECK(bench.check_one("refuse_19_of_20", {.cases = 9}).verdict == Verdict::passed);
-    CHECK(bench.check_one("skip_most", {.cases = 40}).refused == 0);
+    const RowResult refusing = bench.check_one("refuse_9_of_10", {.cases = 40});
+    CHECK(refusing.verdict == Verdict::passed);
+    CHECK(refusing.refused == 36);
+    CHECK(refusing.passed == 4);
+    const RowResult skipping = bench.check_one("skip_most", {.cases = 7});
+    CHECK(skipping.verdict == Verdict::skipped);
+    CHECK(skipping.message == "too coarse");
+    CHECK(skipping.cases == 7);
+    CHECK(skipping.refused == 0);
 }
 
 TEST_CASE("an error ends a row and tells the case") {
@@ -139,22 +110,17 @@ TEST_CASE("an error ends a row and tells the case") {
     CHECK(thrown.message == "thrown (v1:toy.forward/any:throw:cpu:in=3:seed=0)");
 }
 
-TEST_CASE("a row of which no case can be drawn is an error that says why") {
+TEST_CASE("a row of which no case can be drawn is an error that says why, and of that row alone") {
     Bench bench;
-    const auto results = bench.check({bench.row("undrawable"), bench.row("pass")}, {.cases = 2});
+    const auto results = bench.check(
+        {bench.row("undrawable"), bench.row("throws"), bench.row("pass")}, {.cases = 2});
     CHECK(results[0].verdict == Verdict::errored);
     CHECK(results[0].message == "no problem is left");
     CHECK(results[0].cases == 0);
-    CHECK(results[1].verdict == Verdict::passed);
-    CHECK(bench.ended == std::vector<std::string>{"undrawable", "pass"});
-}
-
-TEST_CASE("what throws while a case is drawn is an error of its row alone") {
-    Bench bench;
-    const auto results = bench.check({bench.row("throws"), bench.row("pass")}, {.cases = 2});
-    CHECK(results[0].verdict == Verdict::errored);
-    CHECK(results[0].message == "drawing a problem threw: no such size");
-    CHECK(results[1].verdict == Verdict::passed);
+    CHECK(results[1].verdict == Verdict::errored);
+    CHECK(results[1].message == "drawing a problem threw: no such size");
+    CHECK(results[2].verdict == Verdict::passed);
+    CHECK(bench.ended == std::vector<std::string>{"undrawable", "throws", "pass"});
 }
 
 TEST_CASE("a shrunk failure is explained, and an interruption costs the explanation alone") {
@@ -174,37 +140,31 @@ TEST_CASE("a shrunk failure is explained, and an interruption costs the explanat
     CHECK(cut.failure->witnesses.empty());
 }
 
-TEST_CASE("properties that fail at one problem are one bug, which is explained once") {
+TEST_CASE("rows that fail at one problem are one bug, which is explained once; late ones follow") {
     Bench bench;
     int explanations = 0;
     bench.suite.on_explain = [&](Shrunk& shrunk, const CaseRunner&) {
         shrunk.generality.text = "fails everywhere";
         ++explanations;
     };
-    const std::vector<Row> rows{bench.row("fail"), bench.row("pass"), bench.row("fail_at_1"),
-                                bench.row("fail", "toy.forward/small")};
-    bench.check(rows, {.cases = 200});
+    bench.check({bench.row("fail"), bench.row("pass"), bench.row("fail_at_1"),
+                 bench.row("fail", "toy.forward/small")},
+                {.cases = 200});
     std::ranges::sort(bench.bugs);  // the kernels' own order is that of the answers
     CHECK(bench.bugs == std::vector<std::string>{"bug fail", "bug fail fail_at_1"});
     CHECK(explanations == 2);
-}
-
-TEST_CASE("a property that fails late at the problem of a bug is told of alone") {
-    Bench bench;
-    bench.check({bench.row("fail"), bench.row("fail_at_40")}, {.cases = 200});
-    CHECK(bench.bugs == std::vector<std::string>{"bug fail", "more fail_at_40"});
-}
-
-TEST_CASE("failures at different problems are different bugs") {
-    Bench bench;
-    bench.suite.on_shrink = [](const Case& found, const Outcome& outcome, const CaseRunner&) {
+    Bench late;
+    late.check({late.row("fail"), late.row("fail_at_40")}, {.cases = 200});
+    CHECK(late.bugs == std::vector<std::string>{"bug fail", "more fail_at_40"});
+    Bench apart;
+    apart.suite.on_shrink = [](const Case& found, const Outcome& outcome, const CaseRunner&) {
         Case smallest = found;
         if (found.property == "fail")
             smallest.problem = Problem::parse(found.problem.space(), "in=1");
         return Shrunk{smallest, outcome, {Minimality::Kind::certified}, 1};
     };
-    bench.check({bench.row("fail"), bench.row("fail_at_1")}, {.cases = 200});
-    CHECK(bench.bugs == std::vector<std::string>{"bug fail", "bug fail_at_1"});
+    apart.check({apart.row("fail"), apart.row("fail_at_1")}, {.cases = 200});
+    CHECK(apart.bugs == std::vector<std::string>{"bug fail", "bug fail_at_1"});
 }
 
 TEST_CASE("a failure is shrunk after the first case of every row") {
@@ -222,32 +182,25 @@ TEST_CASE("a failure is shrunk after the first case of every row") {
     CHECK(results.back().cases == 3);
 }
 
-TEST_CASE("a failing row ends, and the failure of lowest index is shrunk, once") {
+TEST_CASE("the failure or error of lowest index ends a row; a failure is shrunk, once") {
     for (const int jobs : {1, 2, 4}) {
         CAPTURE(jobs);
         Bench bench;
-        const RowResult result = bench.check_one("fail_from_3", {.cases = 1000}, jobs);
-        CHECK(result.verdict == Verdict::failed);
-        REQUIRE(result.failure);
+        const RowResult failed = bench.check_one("fail_from_3", {.cases = 1000}, jobs);
+        CHECK(failed.verdict == Verdict::failed);
+        REQUIRE(failed.failure);
         CHECK(bench.shrunk == std::vector<std::uint64_t>{3});
-        CHECK(result.failure->smallest.data.seed == 3);
-        CHECK(result.failure->minimal());
-        CHECK(result.message == "case 3");
-        CHECK(result.passed == 3);
-        CHECK(result.cases < 60);
+        CHECK(failed.failure->smallest.data.seed == 3);
+        CHECK(failed.failure->minimal());
+        CHECK(failed.message == "case 3");
+        CHECK(failed.passed == 3);
+        CHECK(failed.cases < 60);
         CHECK(bench.ended.size() == 1);
-    }
-}
-
-TEST_CASE("whichever of an error and a failure comes first by index decides the row") {
-    for (const int jobs : {1, 2, 4}) {
-        CAPTURE(jobs);
-        Bench bench;
-        const RowResult result = bench.check_one("err_at_2_fail_at_4", {.cases = 1000}, jobs);
-        CHECK(result.verdict == Verdict::errored);
-        CHECK(result.message ==
+        const RowResult errored = bench.check_one("err_at_2_fail_at_4", {.cases = 1000}, jobs);
+        CHECK(errored.verdict == Verdict::errored);
+        CHECK(errored.message ==
               "no memory (v1:toy.forward/any:err_at_2_fail_at_4:cpu:in=3:seed=2)");
-        CHECK(bench.shrunk.empty());
+        CHECK(bench.shrunk.size() == 1);
     }
 }
 
@@ -337,7 +290,7 @@ TEST_CASE("which cases a row gets does not depend on jobs, other rows, or when i
     CHECK(crowd.asked == alone.asked);
 }
 
-TEST_CASE("the shards of a run partition its cases") {
+TEST_CASE("the shards of a run partition its cases, and one without a case says so") {
     Bench whole;
     whole.check({whole.row("pass"), whole.row("echo")}, {.cases = 20, .seed = 4});
     std::set<Asked> shards;
@@ -348,16 +301,11 @@ TEST_CASE("the shards of a run partition its cases") {
                     {.cases = 20, .seed = 4, .shard = {.index = shard, .count = 3}}, 2);
         CHECK(bench.done == bench.most);
         count += bench.asked.size();
-        shards.merge(as_set(bench.asked));
+        shards.insert(bench.asked.begin(), bench.asked.end());
     }
     CHECK(count == 40);
-    CHECK(shards == as_set(whole.asked));
-}
-
-TEST_CASE("a shard without a case says so, and not that time ran out") {
-    Bench bench;
-    const RowResult result =
-        bench.check_one("pass", {.cases = 2, .shard = {.index = 2, .count = 3}});
-    CHECK(result.verdict == Verdict::skipped);
-    CHECK(result.message == "no case in this shard");
+    CHECK(shards == std::set<Asked>(whole.asked.begin(), whole.asked.end()));
+    const RowResult none = whole.check_one("pass", {.cases = 2, .shard = {.index = 2, .count = 3}});
+    CHECK(none.verdict == Verdict::skipped);
+    CHECK(none.message == "no case in this shard");
 }

@@ -7,12 +7,8 @@
 
 #include "harness/testing/check.hpp"
 
-namespace {
-
 using namespace gradverify;
 using namespace gradverify::testing;
-
-}  // namespace
 
 TEST_CASE("when the time is up, rows keep what they have and those without a case are skipped") {
     Bench bench;

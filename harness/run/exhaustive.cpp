@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/run/exhaustive.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -86,18 +88,20 @@ ExhaustiveCover ExhaustiveWalk::cover() const {
 
 std::string ExhaustiveCover::print() const {
     const auto all = [](std::int64_t number) {
-        return number == 1 ? "the one problem" : "all " + print_grouped(number) + " problems";
+        return number == 1 ? "the one problem"
+                           : fmt::format("all {} problems", print_grouped(number));
     };
     const std::int64_t whole = problems - beyond;
     const std::string whose = shards > 1 ? " of this shard" : "";
     std::string text;
     if (is_all)
-        text = all(problems) + whose + " that it supports";
+        text = fmt::format("{}{} that it supports", all(problems), whose);
     else if (whole > 0)
-        text = all(whole) + whose + " up to distance " + std::to_string(distance);
+        text = fmt::format("{}{} up to distance {}", all(whole), whose, distance);
     else
-        text = print_grouped(problems) + " problems" + whose + ", at no distance all";
-    if (!is_all && whole > 0 && beyond > 0) text += " and " + print_grouped(beyond) + " beyond";
+        text = fmt::format("{} problems{}, at no distance all", print_grouped(problems), whose);
+    if (!is_all && whole > 0 && beyond > 0)
+        text += fmt::format(" and {} beyond", print_grouped(beyond));
     if (gave_up) text += "; no further one was found that it supports";
     return text;
 }

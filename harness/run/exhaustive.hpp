@@ -20,18 +20,18 @@ struct ExhaustiveLimits {
     std::optional<std::int64_t> distance;
     /// No more cases than this, over all shards.
     std::optional<std::int64_t> cases;
-    /// Of the problems, in their order, those with index % shards == shard.
+    /// The problems, in their order, with index % shards == shard are this run's.
     std::int64_t shard = 0, shards = 1;
 };
 
 /// How far an exhaustive row got.
 struct ExhaustiveCover {
     std::int64_t problems = 0;  ///< run to the end: each with all its dense cases
-    std::int64_t compared = 0;  ///< of them, those that compared a value other than zero
+    std::int64_t compared = 0;  ///< problems that compared a value other than zero
     /// Every supported problem up to this distance is among them (of the shard's); -1: at no
     /// distance.
     std::int64_t distance = -1;
-    std::int64_t beyond = 0;  ///< of them, those farther than that
+    std::int64_t beyond = 0;  ///< problems that are farther than that
     bool is_all = false;      ///< the kernel supports no other
     bool gave_up = false;     ///< the kernel's predicate left no further problem to be found
     std::int64_t shards = 1;
@@ -46,7 +46,7 @@ class ExhaustiveWalk {
   public:
     struct Step {
         Case dense;
-        /// Of the case, over all shards; ascending.
+        /// The case's number over all shards; ascending.
         std::int64_t index = 0;
     };
 
@@ -63,7 +63,7 @@ class ExhaustiveWalk {
     ExhaustiveCover cover() const;
 
   private:
-    /// A problem of which cases are to come.
+    /// A problem some of whose cases are to come.
     struct Open {
         std::int64_t distance = 0, answers = 0;
         bool compared = false;
@@ -79,9 +79,9 @@ class ExhaustiveWalk {
     Row row_;
     ExhaustiveLimits limits_;
     Suite::ProblemsInOrder problems_;
-    std::int64_t problem_index_ = -1;  ///< of the problem that is being handed out
+    std::int64_t problem_index_ = -1;  ///< the problem that is being handed out
     std::vector<Case> cases_;          ///< its cases
-    std::size_t handed_out_ = 0;       ///< of them
+    std::size_t handed_out_ = 0;       ///< cases that were handed out
     std::int64_t draws_ = 1;           ///< cases of each problem
     bool at_end_ = false, is_all_ = false, gave_up_ = false;
     /// Every problem that is nearer than this was handed out.

@@ -171,11 +171,3 @@ TEST_CASE("a search that was given up claims no end") {
         walk.cover().print() ==
         "the one problem up to distance 0 and 1 beyond; no further one was found that it supports");
 }
-
-TEST_CASE("numbers are grouped by thousands") {
-    CHECK(print_grouped(0) == "0");
-    CHECK(print_grouped(999) == "999");
-    CHECK(print_grouped(1000) == "1,000");
-    CHECK(print_grouped(-123456) == "-123,456");
-    CHECK(print_grouped(1234567) == "1,234,567");
-}

@@ -8,7 +8,8 @@
 
 namespace gradverify {
 
-/// Whether a case that was drawn again so many times before, and came to this, should be so again.
+/// Whether a case that came to this, and was drawn again this many times before, should be so
+/// again.
 bool is_worth_redrawing(const Case& drawn, const Operator& op, const Outcome& outcome, int times);
 
 /// The same problem with other data, and with all outputs asked for where none were.

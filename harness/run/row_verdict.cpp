@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/run/row_verdict.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "harness/base/interrupt.hpp"
@@ -9,7 +11,7 @@ namespace gradverify {
 
 namespace {
 
-/// Nine of ten, of so many that it is no accident: what is left verifies little.
+/// More than nine in ten, and enough cases that it is no accident: what is left verifies little.
 bool is_mostly_refused(const RowResult& result) {
     return result.cases >= 10 && 10 * result.refused > 9 * result.cases;
 }
@@ -31,9 +33,9 @@ void decide_verdict(RowResult& result, const std::map<std::string, std::int64_t>
     for (const auto& [reason, count] : skips) skipped += count;
     if (is_mostly_refused(result)) {
         result.verdict = Verdict::errored;
-        result.message = "the launcher refused " + std::to_string(result.refused) + " of " +
-                         std::to_string(result.cases) + " problems; declare what it does not " +
-                         "support (" + most_common(skips) + ")";
+        result.message = fmt::format(
+            "the launcher refused {} of {} problems; declare what it does not support ({})",
+            result.refused, result.cases, most_common(skips));
     } else if (result.passed > 0) {
         result.verdict = Verdict::passed;
     } else if (result.cases == 0 && skipped == 0) {

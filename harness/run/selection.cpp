@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/run/selection.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <utility>
@@ -16,10 +18,35 @@ std::string first_word_of_command = "gradverify";
 
 }  // namespace
 
-bool is_selected(const Kernel& kernel, const std::vector<std::string>& filters) {
+bool is_selected(const std::string& kernel, const std::vector<std::string>& filters) {
     return filters.empty() || std::ranges::any_of(filters, [&](const std::string& filter) {
-               return glob_matches(filter, kernel.name);
+               return glob_matches(filter, kernel);
            });
+}
+
+std::vector<const Operator*> selected_operators(const std::vector<std::string>& filters) {
+    std::vector<const Operator*> operators;
+    for (const Kernel& kernel : Registry::instance().kernels())
+        if (is_selected(kernel.name, filters) &&
+            std::ranges::find(operators, kernel.op) == operators.end())
+            operators.push_back(kernel.op);
+    return operators;
+}
+
+std::vector<Row> select_rows(const Suite& suite, const Registry& registry,
+                             const std::vector<std::string>& filters,
+                             const std::string& property_glob,
+                             const std::vector<std::string>& devices) {
+    std::vector<Row> rows;
+    for (const Kernel& kernel : registry.kernels()) {
+        if (!is_selected(kernel.name, filters)) continue;
+        for (const std::string& device : devices)
+            for (const Property* const property : suite.properties())
+                if (kernel.on(device) && property->applies(kernel, device) &&
+                    glob_matches(property_glob, std::string(property->name)))
+                    rows.push_back({&kernel, property, device});
+    }
+    return rows;
 }
 
 void require_each_filter(const std::vector<std::string>& filters) {
@@ -29,8 +56,8 @@ void require_each_filter(const std::vector<std::string>& filters) {
     for (const std::string& filter : filters)
         if (std::ranges::none_of(
                 names, [&](const std::string& name) { return glob_matches(filter, name); }))
-            throw UsageError("no kernel matches '" + filter + "'" + did_you_mean(filter, names) +
-                             "\n  there are " + wrapped(joined(names), 12));
+            throw UsageError(fmt::format("no kernel matches '{}'{}\n  there are {}", filter,
+                                         did_you_mean(filter, names), wrapped(joined(names), 12)));
 }
 
 void remember_program(const char* first_word) { first_word_of_command = first_word; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides which kernels, devices and workers the words of a command line mean, for every verb
+// Decides which kernels, rows, devices and workers the words of a command line mean, for every verb
 // alike.
 #pragma once
 
@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/registry/registry.hpp"
+#include "harness/cases/suite.hpp"
 #include "harness/workers/compute_sanitizer.hpp"
 #include "harness/workers/pool.hpp"
 
@@ -17,8 +17,15 @@ namespace gradverify {
 /// unnoticed.
 void require_each_filter(const std::vector<std::string>& filters);
 
-/// Whether one of the filters selects the kernel; none selects all.
-bool is_selected(const Kernel& kernel, const std::vector<std::string>& filters);
+/// Whether one of the filters selects the kernel of this name; none selects all.
+bool is_selected(const std::string& kernel, const std::vector<std::string>& filters);
+/// The operators of the selected kernels.
+std::vector<const Operator*> selected_operators(const std::vector<std::string>& filters);
+/// The kernels and properties that the globs select, on these devices.
+std::vector<Row> select_rows(const Suite& suite, const Registry& registry,
+                             const std::vector<std::string>& filters,
+                             const std::string& property_glob,
+                             const std::vector<std::string>& devices);
 
 /// How this executable was called, as a line to paste from this folder begins.
 std::string program_to_paste();

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/run/shrink_in_workers.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -118,10 +120,10 @@ class Shrinking {
             Shrunk with_state = shrink(candidate, outcome, true);
             with_state.runs += shrunk.runs;
             if (with_state.smallest.setting.before)
-                with_state.outcome.message =
-                    "only after a call on " + with_state.smallest.setting.before->print() +
-                    " in the same process, so the kernel keeps state between calls: " +
-                    with_state.outcome.message;
+                with_state.outcome.message = fmt::format(
+                    "only after a call on {} in the same process, so the kernel keeps state "
+                    "between calls: {}",
+                    with_state.smallest.setting.before->print(), with_state.outcome.message);
             return explained(std::move(with_state), true);
         }
         Shrunk unrepeated{.smallest = found, .outcome = shrunk.outcome, .runs = shrunk.runs};

@@ -68,6 +68,14 @@ class Bench {
         return {registry.find_kernel(kernel), known ? known : property_called(property), "cpu"};
     }
 
+    /// Problems of `toy`.
+    std::vector<Problem> problems(const std::vector<std::string>& texts) const {
+        std::vector<Problem> all;
+        for (const std::string& text : texts)
+            all.push_back(Problem::parse(registry.find_operator("toy")->space, text));
+        return all;
+    }
+
     std::vector<RowResult> check(const std::vector<Row>& rows, const CheckOptions& options,
                                  int jobs = 1) {
         WorkerPoolOptions workers{.command = test_worker_command(), .jobs = jobs};

@@ -204,7 +204,6 @@ Outcome obey(std::string_view text) {
     if (word == "skip_most" && index % 3 != 0) return Outcome::skipped("too coarse");
     if (word == "skip_most") return Outcome::skipped("no partner");
     if (word == "refuse_9_of_10" && index % 10 != 0) return Outcome::refused("refused: no plan");
-    if (word == "refuse_19_of_20" && index % 20 != 0) return Outcome::refused("refused: no plan");
     Outcome outcome = Outcome::passed();
     if (word == "vacuous") outcome.verdict = Verdict::vacuous;
     if (word == "skip") outcome = Outcome::skipped("no partner");

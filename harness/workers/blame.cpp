@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which case is to blame for a worker's death, and what is said of it.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 
@@ -109,24 +111,26 @@ Outcome WorkerPool::unexplained(const WorkerHistory& history, const Work& work,
                                 const WorkerEnd& end) const {
     std::vector<Work> works;
     for (const Task& answered : history.in_order()) works.push_back(answered.work);
-    const std::string count = std::to_string(works.size());
+    const std::size_t count = works.size();
     works.push_back(work);
     const bool again = alone(works, Patience::full).death.has_value();
-    return Outcome::errored("its worker died at this case: " + end.cause() +
-                            "; alone it does not, nor does any of the " + count +
-                            " cases run before it; all of them in this order " +
-                            (again ? "do again" : "do not either"));
+    return Outcome::errored(
+        fmt::format("its worker died at this case: {}; alone it does not, nor does any of the {} "
+                    "cases run before it; all of them in this order {}",
+                    end.cause(), count, again ? "do again" : "do not either"));
 }
 
 void WorkerPool::end_without_a_case(const WorkerHistory& history, const WorkerEnd& end) {
     if (history.empty() || end.by_others() || find_culprit(history)) return;
     const Task last = history.in_order().back();
     if (last.ticket < 0) return;
-    answers_.push_back({.ticket = last.ticket,
-                        .outcome = Outcome::errored("the worker that ran this case last did not "
-                                                    "end in good order: " +
-                                                    end.cause() + "; no case alone does so"),
-                        .late = true});
+    answers_.push_back(
+        {.ticket = last.ticket,
+         .outcome = Outcome::errored(fmt::format(
+             "the worker that ran this case last did not end in good order: {}; no case alone does "
+             "so",
+             end.cause())),
+         .late = true});
 }
 
 }  // namespace gradverify

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/workers/compute_sanitizer.hpp"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -9,7 +10,6 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <memory>
 #include <optional>
 #include <utility>
 
@@ -21,8 +21,7 @@ namespace gradverify {
 
 namespace {
 
-// Set for the process that compute-sanitizer starts; holds the path of its log.
-// Beside a log: how many of its bytes have been charged to cases.
+// The file beside a log that holds the number of its bytes that have been charged to cases.
 constexpr const char* charged_suffix = ".charged";
 // Beyond these a finding holds the host's call stack, which is ours.
 constexpr int details_maximum = 4;
@@ -70,26 +69,6 @@ std::optional<SanitizerFinding> begun_by(std::string_view text) {
 }
 
 }  // namespace
-
-/// A worker's log, read as it grows.
-class GrowingLog {
-  public:
-    explicit GrowingLog(std::string path) : path_(std::move(path)) {}
-
-    /// The first finding since the last call.
-    SanitizerFinding next() {
-        std::string lines = read_from(path_, offset_);
-        lines.resize(lines.rfind('\n') + 1);  // npos + 1 is 0
-        if (lines.empty()) return {};
-        offset_ += lines.size();
-        std::ofstream(path_ + charged_suffix) << offset_;
-        return first_finding(lines);
-    }
-
-  private:
-    std::string path_;
-    std::uintmax_t offset_ = 0;
-};
 
 SanitizerFinding first_finding(std::string_view lines) {
     SanitizerFinding found;
@@ -143,7 +122,7 @@ void enter_compute_sanitizer(const SanitizerOptions& options, char** argv) {
     if (is_under_compute_sanitizer()) return;
     std::error_code error;
     std::string self = std::filesystem::read_symlink("/proc/self/exe", error).string();
-    std::string log = options.folder + "/" + std::to_string(getpid()) + ".log";
+    std::string log = fmt::format("{}/{}.log", options.folder, getpid());
     // Refused launches and the like are in the launch's status.
     std::vector<std::string> words{options.program,       "--tool", options.tool, "--log-file", log,
                                    "--report-api-errors", "no",     self};
@@ -160,19 +139,27 @@ void enter_compute_sanitizer(const SanitizerOptions& options, char** argv) {
 WatchedServer::WatchedServer(const CaseServer& server, const SanitizerOptions& options)
     : server_(server), tool_(options.tool) {
     const char* path = std::getenv(compute_sanitizer_log_variable);
-    log_ = std::make_unique<GrowingLog>(path ? path : "");
+    log_ = path ? path : "";
 }
 
-WatchedServer::~WatchedServer() = default;
+/// The first finding in what was written since the last call.
+SanitizerFinding WatchedServer::next_finding() const {
+    std::string lines = read_from(log_, charged_);
+    lines.resize(lines.rfind('\n') + 1);  // npos + 1 is 0
+    if (lines.empty()) return {};
+    charged_ += lines.size();
+    std::ofstream(log_ + charged_suffix) << charged_;
+    return first_finding(lines);
+}
 
 Outcome WatchedServer::run(std::string_view printed_case) const {
     Outcome outcome = server_.run(printed_case);
-    const SanitizerFinding found = log_->next();
+    const SanitizerFinding found = next_finding();
     if (found.text.empty()) return outcome;
     outcome.verdict = found.is_of_the_tool ? Verdict::errored : Verdict::failed;
-    outcome.message =
-        "compute-sanitizer says: " + found.text +
-        (found.is_of_the_tool ? "" : " (replay with --compute-sanitizer=" + tool_ + ")");
+    outcome.message = "compute-sanitizer says: " + found.text;
+    if (!found.is_of_the_tool)
+        outcome.message += fmt::format(" (replay with --compute-sanitizer={})", tool_);
     return outcome;
 }
 

@@ -6,7 +6,6 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,6 +13,15 @@
 #include "harness/cases/suite.hpp"
 
 namespace gradverify {
+
+/// A finding of a log.
+struct SanitizerFinding {
+    std::string text;  ///< its first lines, joined; empty: there is none
+    /// It is about the tool, as when that does not support the GPU.
+    bool is_of_the_tool = false;
+};
+/// The first in some lines of a log.
+SanitizerFinding first_finding(std::string_view lines);
 
 /// What `--compute-sanitizer` accepts.
 inline const std::vector<std::string> sanitizer_tools{"memcheck", "racecheck", "initcheck",
@@ -50,16 +58,12 @@ struct SanitizerOptions {
 ///
 /// **Errors** EnvironmentError when it can't.
 void enter_compute_sanitizer(const SanitizerOptions& options, char** argv);
-class GrowingLog;
 
 /// Serves cases as another does, but one during which the tool found something has failed.
 class WatchedServer final : public CaseServer {
   public:
     /// **Ranges** the other must outlive this.
     WatchedServer(const CaseServer& server, const SanitizerOptions& options);
-    ~WatchedServer() override;
-    WatchedServer(const WatchedServer&) = delete;
-    WatchedServer& operator=(const WatchedServer&) = delete;
 
     Outcome run(std::string_view printed_case) const override;
     Outcome measure(const MeasureRequest& request) const override {
@@ -67,18 +71,11 @@ class WatchedServer final : public CaseServer {
     }
 
   private:
-    const CaseServer& server_;
-    std::string tool_;
-    std::unique_ptr<GrowingLog> log_;
-};
+    SanitizerFinding next_finding() const;
 
-/// A finding of a log.
-struct SanitizerFinding {
-    std::string text;  ///< its first lines, joined; empty: there is none
-    /// It is about the tool, as when that does not support the GPU.
-    bool is_of_the_tool = false;
+    const CaseServer& server_;
+    std::string tool_, log_;
+    mutable std::uintmax_t charged_ = 0;  ///< bytes of the log
 };
-/// The first in some lines of a log.
-SanitizerFinding first_finding(std::string_view lines);
 
 }  // namespace gradverify

@@ -10,7 +10,7 @@
 
 #include "harness/report/summary.hpp"
 #include "harness/run/check.hpp"
-#include "harness/run/rows.hpp"
+#include "harness/run/selection.hpp"
 #include "properties/checking/context.hpp"
 #include "properties/data/seeds.hpp"
 #include "properties/problems/covering_array.hpp"

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "harness/run/check.hpp"
-#include "harness/run/rows.hpp"
+#include "harness/run/selection.hpp"
 #include "properties/suite/suite.hpp"
 #include "properties/tests/devices.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which rows a run's globs and devices select.
-#include "harness/run/rows.hpp"
+#include "harness/run/selection.hpp"
 
 #include <doctest/doctest.h>
 

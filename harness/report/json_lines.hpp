@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// A result file of one JSON object a line. A line is flushed when it stands, so that a killed run
+// keeps what it had. Does not know what the objects say.
+#pragma once
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "harness/base/errors.hpp"
+
+namespace gradverify {
+
+class JsonLines {
+  public:
+    /// **Errors** EnvironmentError when the file can't be written, here and below.
+    explicit JsonLines(const std::string& path) : path_(path), file_(path) { require_written(); }
+
+    /// Bytes that are no UTF-8, as a foreign library's message may hold, are replaced.
+    void write(const nlohmann::ordered_json& object) {
+        using nlohmann::ordered_json;
+        file_ << object.dump(-1, ' ', false, ordered_json::error_handler_t::replace) << '\n'
+              << std::flush;
+        require_written();
+    }
+
+  private:
+    void require_written() const {
+        if (!file_) throw EnvironmentError("can't write " + path_);
+    }
+
+    std::string path_;
+    std::ofstream file_;
+};
+
+}  // namespace gradverify
