@@ -10,8 +10,8 @@ import sys
 from pathlib import Path
 
 # What find_package calls them.
-PORTS = {"Eigen3": "eigen3", "CLI11": "cli11", "nlohmann_json": "nlohmann-json",
-         "rapidcheck": "rapidcheck", "doctest": "doctest"}
+PORTS = {"Eigen3": "eigen3", "CLI11": "cli11", "fmt": "fmt",
+         "nlohmann_json": "nlohmann-json", "rapidcheck": "rapidcheck", "doctest": "doctest"}
 SYSTEM = {"Threads", "CUDAToolkit"}
 # What find_path looks for: a header, and the port.
 FILES = {"elfutils/libdwfl.h": "elfutils"}

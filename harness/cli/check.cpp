@@ -50,12 +50,12 @@ std::uint64_t drawn_seed() {
 Shard parse_shard(const std::string& text) {
     if (text.empty()) return {};
     const auto parts = split(text, '/');
-    const auto index = parse_int(parts.front());
-    const auto count = parts.size() == 2 ? parse_int(parts[1]) : std::nullopt;
-    if (!index || !count || *index < 1 || *index > *count || *count > shards_maximum)
+    const std::int64_t index = parse_int(parts.front()).value_or(0);
+    const std::int64_t count = parts.size() == 2 ? parse_int(parts[1]).value_or(0) : 0;
+    if (index < 1 || index > count || count > shards_maximum)
         throw UsageError(
             fmt::format("--shard {} is not i/n with 1 <= i <= n <= {}", text, shards_maximum));
-    return {.index = *index - 1, .count = *count};
+    return {.index = index - 1, .count = count};
 }
 
 /// Whether the run ends by itself, after `default_seconds`.

@@ -19,7 +19,7 @@ namespace gradverify::conv::cudnn {
 
 /// Which algorithms the heuristics may choose: those that sum the products themselves, in an order
 /// that is the same each time; or all of them.
-enum class Heuristic { direct, any };
+enum class Heuristic { direct, unrestricted };
 
 template <class T>
 constexpr cudnnDataType_t data_type = CUDNN_DATA_FLOAT;
@@ -149,8 +149,8 @@ auto choose(Ask ask, std::initializer_list<decltype(Performance::algo)> direct) 
         ask(most, &count, found);
         for (const Performance& one : std::span(found).first(static_cast<std::size_t>(count))) {
             const bool is_wanted =
-                algorithm == Heuristic::any || (std::ranges::count(direct, one.algo) > 0 &&
-                                                one.determinism == CUDNN_DETERMINISTIC);
+                algorithm == Heuristic::unrestricted || (std::ranges::count(direct, one.algo) > 0 &&
+                                                         one.determinism == CUDNN_DETERMINISTIC);
             if (one.status == CUDNN_STATUS_SUCCESS && is_wanted && one.memory <= workspace_most)
                 return one.algo;
         }

@@ -94,7 +94,7 @@ GRADVERIFY_KERNEL(Forward, "cudnn_nhwc_bf16", launch<__nv_bfloat16, precomp, nhw
     .with(declare_narrow_sums<__nv_bfloat16, nhwc>)
     .accumulates_in(DType::bf16);
 
-GRADVERIFY_KERNEL(Forward, "cudnn_any", launch<float, any>)
+GRADVERIFY_KERNEL(Forward, "cudnn_any", launch<float, unrestricted>)
     .with(declare_product<float>)
     .with(declare_any);
 GRADVERIFY_KERNEL(Forward, "cudnn_implicit_gemm",

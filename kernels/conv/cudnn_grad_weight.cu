@@ -74,13 +74,13 @@ GRADVERIFY_KERNEL(GradWeight, "cudnn_bf16", launch<__nv_bfloat16, direct>)
 GRADVERIFY_KERNEL(GradWeight, "cudnn_nhwc_bf16", launch<__nv_bfloat16, direct, nhwc>)
     .with(declare_narrow_weights<__nv_bfloat16, nhwc>);
 
-GRADVERIFY_KERNEL(GradWeight, "cudnn_any", launch<float, any>)
+GRADVERIFY_KERNEL(GradWeight, "cudnn_any", launch<float, unrestricted>)
     .with(declare_product<float>)
     .with(declare_any);
-GRADVERIFY_KERNEL(GradWeight, "cudnn_any_f16", launch<__half, any>)
+GRADVERIFY_KERNEL(GradWeight, "cudnn_any_f16", launch<__half, unrestricted>)
     .with(declare_narrow_weights<__half>)
     .with(declare_any);
-GRADVERIFY_KERNEL(GradWeight, "cudnn_any_bf16", launch<__nv_bfloat16, any>)
+GRADVERIFY_KERNEL(GradWeight, "cudnn_any_bf16", launch<__nv_bfloat16, unrestricted>)
     .with(declare_narrow_weights<__nv_bfloat16>)
     .with(declare_any);
 GRADVERIFY_KERNEL(GradWeight, "cudnn_algo_0", launch<float, CUDNN_CONVOLUTION_BWD_FILTER_ALGO_0>)

@@ -123,7 +123,7 @@ static void check_bits(construct::Report& report, const std::vector<unsigned>& w
     Array<unsigned> all(48);
     draw<State><<<1, 8>>>(all, 0x123456789abcdefull);
     const std::vector<unsigned> bits = all.host();
-    report.equal("bits", {bits[0], bits[6], hash(bits)}, want);
+    report.equal("bits", std::vector<unsigned>{bits[0], bits[6], hash(bits)}, want);
 }
 // What is wanted was drawn with curand's own header, of CUDA 13.0.
 CONSTRUCT(curand_philox) {
