@@ -1,35 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Threads by their number in a grid, how many blocks a launch takes, and launches of more blocks
-// than a grid has room for along x, as a block for each row of a tensor of more than 2^31 elements
-// may need.
+// Threads by their number in a grid, and how many there are.
 #pragma once
 
 #include <cuda_runtime.h>
+
+#include "kernels/grids.hpp"
 
 __device__ inline long long thread_in_grid() {
     return static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
 }
 __device__ inline long long threads_in_grid() {
     return static_cast<long long>(gridDim.x) * blockDim.x;
-}
-
-/// Enough blocks for one thread each.
-inline unsigned blocks_of(long long threads, int block_size) {
-    return static_cast<unsigned>((threads + block_size - 1) / block_size);
-}
-/// The same, but no more than a loop over the grid needs to fill a GPU.
-inline unsigned blocks_of_loop(long long elements, int block_size) {
-    const long long blocks = (elements + block_size - 1) / block_size;
-    return static_cast<unsigned>(blocks < 65536 ? blocks : 65536);
-}
-
-/// What a grid has room for along x.
-constexpr long long most_blocks_of_grid = 2147483647;
-
-/// Calls `launch(first, count)` for one grid behind the other: the number of its first block among
-/// all, and of its blocks. Not called without blocks.
-template <class Launch>
-void in_grids(long long blocks, Launch launch, long long most = most_blocks_of_grid) {
-    for (long long first = 0; first < blocks; first += most)
-        launch(first, static_cast<unsigned>(blocks - first < most ? blocks - first : most));
 }

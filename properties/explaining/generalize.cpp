@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "properties/explaining/generalize.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <map>
 #include <set>
 
-#include "harness/base/random.hpp"
 #include "harness/base/text.hpp"
+#include "properties/explaining/challenges.hpp"
 #include "properties/explaining/problem_values.hpp"
 #include "properties/explaining/rule.hpp"
 #include "properties/problems/cost.hpp"
@@ -18,270 +16,315 @@ namespace gradverify {
 namespace {
 
 // Problems with many parameters changed: before the first fit, then to break each rule.
-constexpr std::size_t joint_problems = 48, problems_of_challenge = 60;
+constexpr int joint_problems = 48, problems_of_challenge = 36;
+constexpr std::size_t problems_inside = 24;
 // Most draws of many parameters are not supported, empty, or were run before.
-constexpr std::size_t draws_per_problem = 12;
+constexpr int draws_per_problem = 12;
 // A rule that has not held by then will not.
 constexpr int rounds_maximum = 12, unfit_maximum = 3;
-// Problems that contradict a rule, and how many are run between each and the smallest one.
+// What contradicts a rule is looked at from between it and the smallest failing problem.
 constexpr std::size_t surprises_maximum = 4;
 constexpr int looks_around = 12;
 // With fewer, it is the parameters changed alone that are told.
 constexpr std::size_t problems_of_rule = 12;
-// The most that a problem may cost, as a share of what a drawn one may; or so much more than the
-// smallest one, which may be dear itself.
-constexpr double work_share = 0x1p-4, times_smallest = 4.0;
+
+// What is larger than one that is dear itself costs more, and is run all the same.
+constexpr double times_smallest = 4.0;
 
 const FittedRule no_rule{{{}}};
 
 class Generalizer {
   public:
     Generalizer(const SupportedProblems& supported, const Problem& smallest,
-                ProblemTrials& problems, ShrinkTrials& trials)
+                ProblemTrials& problems, ShrinkTrials& trials, const GeneralizeOptions& options)
         : supported_(supported),
           values_(supported, smallest),
           problems_(problems),
           trials_(trials),
           cost_of_(supported),
-          random_(mix_seed(1, smallest.print())),
-          share_maximum_(std::max(work_share, times_smallest * share_of(smallest))) {}
+          challenges_(values_, seen_, smallest),
+          lines_(values_.domain().classes.size()) {
+        budget_.multiply_adds *= options.work_share;
+        budget_.thread_barriers *= options.work_share;
+        budget_.bytes *= options.work_share;
+        base_share_ = cost_of_(smallest).share_of(budget_);
+        half_ = {.runs = options.budget.runs / 2, .seconds = options.budget.seconds / 2.0};
+    }
 
-    Generality generalize(const RunBudget& budget) {
+    Generality generalize() {
         add(values_.base(), true);
         // Half for each, so that where runs are slow something is known of both.
-        const RunBudget half{.runs = budget.runs / 2, .seconds = budget.seconds / 2.0};
-        trials_.start(half);
+        trials_.start(half_);
         change_one_at_a_time();
-        trials_.start(half);
-        challenge(no_rule, joint_problems);
+        trials_.start(half_);
+        try_joint_problems(joint_problems, no_rule);
         const auto rule = find_rule();
-        return {.text = rule ? text_of_rule(*rule) : text_of_lines(),
-                .is_rule = rule.has_value(),
-                .problems = std::ssize(seen_)};
+        Generality found{.text = rule ? text_of(*rule) : text_of_lines(),
+                         .is_rule = rule.has_value(),
+                         .problems = static_cast<std::int64_t>(seen_.size())};
+        return found;
     }
 
   private:
     using Values = ProblemValues::Row;
 
+    bool may_go_on() const { return trials_.may_go_on(); }
+    std::int64_t base(int which) const { return values_.base(which); }
+    const SlotClass& class_at(int which) const { return values_.class_at(which); }
     int class_count() const { return values_.class_count(); }
-    double share_of(const Problem& problem) const { return cost_of_(problem).share_of({}); }
-    std::int64_t below(std::uint64_t limit) {
-        return static_cast<std::int64_t>(random_.below(limit));
-    }
 
     void add(const Values& values, bool fails) {
         known_[values] = fails;
         seen_.push_back({values_.with_sizes(values), fails});
     }
 
-    /// Runs the problem nearest to the smallest one with these values, unless it was run, is not
-    /// supported, or costs too much. Adds it to those that were seen if it says something.
-    void try_values(const Values& wanted) {
-        const auto values = values_.with(wanted);
-        if (!values || known_.contains(*values) || !trials_.may_go_on()) return;
+    /// Whether a size that the rule speaks of depends on the parameter.
+    bool shapes(int which, const std::set<int>& spoken_of) const {
+        return std::ranges::any_of(seen_, [&](const Observation& one) {
+            Values values(one.values.begin(), one.values.begin() + class_count());
+            values[static_cast<std::size_t>(which)] = base(which);
+            values = values_.with_sizes(std::move(values));
+            return std::ranges::any_of(spoken_of, [&](int of) {
+                return of >= class_count() && values[static_cast<std::size_t>(of)] !=
+                                                  one.values[static_cast<std::size_t>(of)];
+            });
+        });
+    }
+
+    /// Whether the problem with these values fails; nothing where it is not supported, costs too
+    /// much or says nothing.
+    std::optional<bool> try_problem(const std::optional<Values>& values) {
+        if (!values) return std::nullopt;
+        if (const auto known = known_.find(*values); known != known_.end()) return known->second;
         const Problem problem = values_.problem_of(*values);
-        if (!supported_.contains(problem) || share_of(problem) > share_maximum_) return;
+        if (!supported_.contains(problem) ||
+            cost_of_(problem).share_of(budget_) > std::max(1.0, times_smallest * base_share_) ||
+            !may_go_on())
+            return std::nullopt;
         problems_.fails(problem);
-        if (const auto fails = problems_.shown(problem)) add(*values, *fails);
+        const std::optional<bool> fails = problems_.shown(problem);
+        if (fails) add(*values, *fails);
+        return fails;
     }
 
     /// Breadth first, so that a budget that ends early has seen something of each.
     void change_one_at_a_time() {
-        bool are_left = true;
-        for (std::size_t i = 0; are_left; ++i) {
-            are_left = false;
+        std::vector<std::vector<std::int64_t>> spreads;
+        std::size_t longest = 0;
+        for (int which = 0; which < class_count(); ++which) {
+            lines_[static_cast<std::size_t>(which)][base(which)] = true;
+            spreads.push_back(values_.spread(which));
+            longest = std::max(longest, spreads.back().size());
+        }
+        for (std::size_t i = 0; i < longest; ++i)
             for (int which = 0; which < class_count(); ++which) {
-                const std::vector<std::int64_t> spread = values_.spread(which);
-                if (i >= spread.size()) continue;
-                are_left = true;
-                try_values(values_.with_value(which, spread[i]));
+                const auto& values = spreads[static_cast<std::size_t>(which)];
+                if (i < values.size()) change_one(which, values[i]);
             }
+    }
+
+    void change_one(int which, std::int64_t value) {
+        const auto values = values_.with({{which, value}});
+        const auto fails = try_problem(values);
+        if (!fails) return;
+        // Where something else had to change too, only the rule makes use of it.
+        Values alone = values_.base();
+        alone[static_cast<std::size_t>(which)] = value;
+        if (*values == alone) lines_[static_cast<std::size_t>(which)][value] = *fails;
+    }
+
+    /// So many that say something and were not run before, if they are found; by turns for each
+    /// clause.
+    void try_joint_problems(int count, const FittedRule& rule) {
+        const std::size_t wanted = seen_.size() + static_cast<std::size_t>(count);
+        for (int i = 0; i < count * draws_per_problem; ++i) {
+            if (seen_.size() == wanted || !may_go_on()) return;
+            try_problem(challenges_.joint(rule, static_cast<std::size_t>(i) % rule.clauses.size()));
         }
     }
 
-    /// Runs problems with many parameters changed that say something and were not run before, if
-    /// they are found; by turns for each clause of the rule.
-    void challenge(const FittedRule& rule, std::size_t count) {
-        const std::size_t wanted = seen_.size() + count;
-        for (std::size_t i = 0; i < count * draws_per_problem; ++i) {
-            if (seen_.size() == wanted || !trials_.may_go_on()) return;
-            try_values(values_around(rule.clauses[i % rule.clauses.size()]));
-        }
+    /// Between the limits of the clauses, by turns.
+    void try_inside(const FittedRule& rule) {
+        for (std::size_t i = 0; i < problems_inside; ++i)
+            try_problem(challenges_.inside(rule.clauses[i % rule.clauses.size()]));
     }
 
-    /// The parameters that a clause speaks of to one side or the other of where it says that
-    /// failing begins, the others at random.
-    Values values_around(const Clause& clause) {
-        Values now = values_.base();
-        const std::uint64_t keep = 1 + random_.below(3);
-        for (int which = 0; which < class_count(); ++which)
-            if (random_.below(4) >= keep) set(now, which, any_value(which));
-        for (const Term& term : clause)
-            if (!random_.one_in(4)) move_to_edge(term, now);
-        return now;
-    }
-
-    void set(Values& now, int which, std::int64_t value) const {
-        now[static_cast<std::size_t>(which)] =
-            std::clamp(value, values_.class_at(which).lowest, values_.class_at(which).highest);
-    }
-
-    /// Mostly small or near the failing one.
-    std::int64_t any_value(int which) {
-        if (random_.one_in(12)) return telling_lengths[random_.below(std::size(telling_lengths))];
-        const std::int64_t from =
-            random_.one_in(2) ? values_.base(which) - 1 : values_.class_at(which).smallest;
-        return from + below(random_.one_in(4) ? 12 : 5);
-    }
-
-    void move_to_edge(const Term& term, Values& now) {
-        std::vector<int> parameters = term.left;
-        if (term.right >= 0) parameters.push_back(term.right);
-        // The parameters that make a size are moved at random.
-        if (std::ranges::max(parameters) >= class_count()) return;
-        const int moved = parameters[random_.below(parameters.size())];
-        std::int64_t edge = term.value;
-        if (term.modulus > 0) {
-            edge += below(4) * term.modulus;
-        } else if (term.right >= 0) {
-            const int other = parameters[0] == moved ? parameters[1] : parameters[0];
-            edge = now[static_cast<std::size_t>(other)] * (random_.one_in(4) ? 1 + below(3) : 1);
-        } else if (parameters.size() > 1) {
-            for (const int other : parameters) {
-                if (other == moved) continue;
-                // A limit that is prime shows only beside ones.
-                if (random_.one_in(2)) set(now, other, values_.class_at(other).smallest);
-                edge /= std::max<std::int64_t>(now[static_cast<std::size_t>(other)], 1);
-            }
-        } else if (random_.one_in(2)) {
-            edge = inside_gap(moved, edge);
-        }
-        set(now, moved, edge + below(4) - 1);
-    }
-
-    /// Between this value and the next one beyond it that was run, so that a limit is closed in on.
-    std::int64_t inside_gap(int which, std::int64_t edge) {
-        std::set<std::int64_t> values;
-        for (const Observation& one : seen_)
-            values.insert(one.values[static_cast<std::size_t>(which)]);
-        const auto above = values.upper_bound(edge), here = values.lower_bound(edge);
-        const bool up = random_.one_in(2);
-        if (up && above != values.end()) return edge + (*above - edge) / 2;
-        if (!up && here != values.begin()) return edge - (edge - *std::prev(here)) / 2;
-        return edge;
-    }
-
-    /// A rule that agrees with all that was run, the last problems being there to break it.
+    /// A rule that agrees with all that was run, the last problems of which were there to break it.
     std::optional<FittedRule> find_rule() {
         int unfit = 0;
-        for (int round = 0; round < rounds_maximum && trials_.may_go_on(); ++round) {
+        for (int round = 0; round < rounds_maximum && may_go_on(); ++round) {
             if (seen_.size() < problems_of_rule) return std::nullopt;
-            const auto rule = fit_rule(seen_, values_.value_texts());
+            const auto rule = fit_rule(seen_, {.texts = values_.value_texts()});
             if (!rule && ++unfit == unfit_maximum) return std::nullopt;
             const std::size_t before = seen_.size();
-            challenge(rule ? *rule : no_rule, problems_of_challenge);
+            try_joint_problems(problems_of_challenge, rule ? *rule : no_rule);
             if (!rule) continue;
-            std::vector<Values> surprises;
-            for (std::size_t i = before; i < seen_.size() && surprises.size() < surprises_maximum;
-                 ++i)
-                if (!rule->agrees_with(seen_[i])) surprises.push_back(seen_[i].values);
-            if (surprises.empty()) return trials_.may_go_on() ? rule : std::nullopt;
-            for (const Values& surprise : surprises) look_around(surprise);
+            try_inside(*rule);
+            const std::vector<Values> surprises = contradictions(*rule, before);
+            for (const Values& surprise : surprises) {
+                look_around(surprise);
+                close_in(*rule, surprise);
+            }
+            if (!surprises.empty()) continue;
+            if (tiles_were_tried_) return may_go_on() ? rule : std::nullopt;
+            tiles_were_tried_ = true;
+            if (!try_whole_tiles(*rule)) return rule;
         }
         return std::nullopt;
     }
 
-    /// Runs problems with some of these values and some of the smallest problem's.
-    void look_around(const Values& surprise) {
-        for (int i = 0; i < looks_around; ++i) {
-            Values now = values_.base();
-            for (std::size_t which = 0; which < now.size(); ++which)
-                if (random_.one_in(2)) now[which] = surprise[which];
-            try_values(now);
+    /// Two or three parameters of whole tiles, and no others, which is what chance hardly ever
+    /// draws. Whether one contradicts the rule; what it takes to pass is then looked at.
+    bool try_whole_tiles(const FittedRule& rule) {
+        std::size_t surprises = 0;
+        for (const std::map<int, std::int64_t>& wanted : challenges_.whole_tiles()) {
+            const auto values = values_.with(wanted);
+            const auto fails = try_problem(values);
+            if (!fails || rule.agrees_with({values_.with_sizes(*values), *fails})) continue;
+            look_around(*values);
+            if (!*fails) look_at_passing(*values);
+            if (++surprises == surprises_maximum) break;
         }
+        return surprises > 0;
     }
 
-    /// Whether a number of the rows that were seen changes with the parameter alone.
-    bool shapes(int which, int size) const {
+    bool passes(const std::map<int, std::int64_t>& wanted) {
+        return try_problem(values_.with(wanted)) == false;
+    }
+
+    /// Goes on from what passes with as little changed as can be: parts and multiples of what it
+    /// takes, alone and with all else at random.
+    void look_at_passing(const Values& passing) {
+        std::map<int, std::int64_t> needed = values_.changed_in(passing);
+        // What must divide others first, as it would bring them along; and again, as without the
+        // others it may not cost too much.
+        for (std::size_t before = 0; before != needed.size();) {
+            before = needed.size();
+            for (const int which : values_.domain().draw_order) {
+                auto fewer = needed;
+                if (fewer.erase(which) > 0 && passes(fewer)) needed = std::move(fewer);
+            }
+        }
+        for (const auto& [which, value] : needed)
+            for (const std::int64_t other :
+                 {value - 1, value + 1, value / 2, value * 2, value * 3, value / 4, value / 8,
+                  value + value / 4, value + value / 2}) {
+                auto wanted = needed;
+                wanted[which] = other;
+                try_problem(values_.with(wanted));
+            }
+        for (int i = 0; i < looks_around; ++i) try_problem(challenges_.near(needed));
+    }
+
+    std::vector<Values> contradictions(const FittedRule& rule, std::size_t from) const {
+        std::vector<Values> all;
+        for (std::size_t i = from; i < seen_.size() && all.size() < surprises_maximum; ++i)
+            if (!rule.agrees_with(seen_[i])) all.push_back(seen_[i].values);
+        return all;
+    }
+
+    /// Which of its values it takes shows.
+    void look_around(const Values& surprise) {
+        for (int i = 0; i < looks_around && may_go_on(); ++i)
+            try_problem(challenges_.in_part(surprise));
+    }
+
+    /// How far each limit of the rule is off: halves the way to what was seen to end otherwise.
+    void close_in(const FittedRule& rule, const Values& surprise) {
+        const bool fails = known_.at({surprise.begin(), surprise.begin() + class_count()});
+        const std::map<int, std::int64_t> wanted = values_.changed_in(surprise);
+        for (const auto& clause : rule.clauses)
+            for (const Term& term : clause) {
+                const int of = term.parameters.front();
+                const bool is_limit =
+                    term.kind == Term::Kind::at_least || term.kind == Term::Kind::at_most;
+                if (!is_limit || of >= class_count()) continue;
+                std::int64_t near = surprise[static_cast<std::size_t>(of)];
+                auto far = next_that(!fails, of, near, term.kind == Term::Kind::at_most);
+                while (far && std::abs(*far - near) > 1) {
+                    const std::int64_t middle = near + (*far - near) / 2;
+                    auto changed = wanted;
+                    changed[of] = middle;
+                    const auto there = try_problem(values_.with(changed));
+                    if (!there) break;
+                    (*there == fails ? near : *far) = middle;
+                }
+            }
+    }
+
+    /// The next value, up or down, at which something was seen to fail, or not to.
+    std::optional<std::int64_t> next_that(bool fails, int which, std::int64_t from, bool up) const {
+        std::optional<std::int64_t> next;
+        for (const Observation& one : seen_) {
+            const std::int64_t value = one.values[static_cast<std::size_t>(which)];
+            if (one.fails != fails || (up ? value <= from : value >= from)) continue;
+            if (!next || (up ? value < *next : value > *next)) next = value;
+        }
+        return next;
+    }
+
+    /// A parameter was seen at another value than the base's.
+    bool was_varied(int which) const {
         return std::ranges::any_of(seen_, [&](const Observation& one) {
-            Values values(one.values.begin(), one.values.begin() + class_count());
-            values[static_cast<std::size_t>(which)] = values_.base(which);
-            const auto at = static_cast<std::size_t>(size);
-            return values_.with_sizes(std::move(values))[at] != one.values[at];
+            return one.values[static_cast<std::size_t>(which)] != base(which);
         });
     }
 
-    std::string text_of_rule(const FittedRule& rule) const {
+    std::string text_of(const FittedRule& rule) const {
         std::set<int> idle;
         for (int which = 0; which < class_count(); ++which)
-            if (std::ranges::any_of(seen_, [&](const Observation& one) {
-                    return one.values[static_cast<std::size_t>(which)] != values_.base(which);
-                }))
-                idle.insert(which);
-        for (const Clause& clause : rule.clauses)
-            for (const Term& term : clause) {
-                std::vector<int> spoken_of = term.left;
-                if (term.right >= 0) spoken_of.push_back(term.right);
-                for (const int of : spoken_of)
-                    std::erase_if(idle, [&](int which) {
-                        return which == of || (of >= class_count() && shapes(which, of));
-                    });
-            }
+            if (was_varied(which)) idle.insert(which);
+        std::set<int> spoken_of;
+        for (const auto& clause : rule.clauses)
+            for (const Term& term : clause)
+                spoken_of.insert(term.parameters.begin(), term.parameters.end());
+        std::erase_if(
+            idle, [&](int which) { return spoken_of.contains(which) || shapes(which, spoken_of); });
         const std::string when = rule.print(values_.names(), values_.value_texts());
-        return fmt::format("fails {}{}{}", when.empty() ? "everywhere" : "wherever " + when,
-                           rule.is_complete ? "" : ", and in some other problems",
-                           text_of_idle(idle, "", rule.is_complete ? "" : " there"));
-    }
-
-    std::string text_of_idle(const std::set<int>& idle, std::string_view alone,
-                             std::string_view there) const {
-        if (idle.empty()) return {};
-        return fmt::format("; {}{} {} matter{}", values_.names_of(idle), alone,
-                           idle.size() == 1 ? "doesn't" : "don't", there);
-    }
-
-    /// The problems that were seen with no other parameter changed, as rows of this one alone.
-    std::vector<Observation> line_of(int which) const {
-        std::map<std::int64_t, bool> line;
-        for (const auto& [values, fails] : known_) {
-            const std::int64_t value = values[static_cast<std::size_t>(which)];
-            if (values == values_.with_value(which, value)) line[value] = fails;
-        }
-        std::vector<Observation> seen;
-        for (const auto& [value, fails] : line) seen.push_back({{value}, fails});
-        return seen;
+        std::string text = when.empty()            ? "fails everywhere"
+                           : rule.is_of_exceptions ? "fails everywhere but where " + when
+                                                   : "fails wherever " + when;
+        if (!rule.is_complete) text += ", and in some other problems";
+        if (idle.empty()) return text;
+        return text + "; " + values_.names_of(idle) + (idle.size() == 1 ? " doesn't" : " don't") +
+               " matter" + (rule.is_complete ? "" : " there");
     }
 
     /// `k >= 2`, or the values where they follow no rule.
-    std::string text_of_line(int which, const std::vector<Observation>& line) const {
-        const auto at = static_cast<std::size_t>(which);
-        const std::string& name = values_.names()[at];
-        const ValueTexts texts = values_.value_texts().subspan(at, 1);
-        const auto rule = fit_rule(line, texts, 1);
-        if (rule && rule->is_complete && rule->clauses.size() == 1)
-            return rule->print({&name, 1}, texts);
+    std::string text_of_line(int which) const {
+        std::vector<Observation> seen;
         std::vector<std::string> fails, passes;
-        for (const Observation& one : line)
-            (one.fails ? fails : passes).push_back(text_of(one.values[0], texts, 0));
-        return fmt::format("{} is {} but not {}", name, joined(fails), joined(passes));
+        const ValueTexts texts = values_.value_texts().subspan(static_cast<std::size_t>(which), 1);
+        for (const auto& [value, failed] : lines_[static_cast<std::size_t>(which)]) {
+            seen.push_back({{value}, failed});
+            (failed ? fails : passes)
+                .push_back(is_number(texts, 0) ? std::to_string(value)
+                                               : texts[0].at(static_cast<std::size_t>(value)));
+        }
+        const std::string& name = values_.names()[static_cast<std::size_t>(which)];
+        const auto rule =
+            fit_rule(seen, {.failing_minimum = 1, .terms_maximum = 1, .texts = texts});
+        if (rule) return rule->print({&name, 1}, texts);
+        return name + " is " + joined(fails) + " but not " + joined(passes);
     }
 
     std::string text_of_lines() const {
         std::set<int> idle;
         std::vector<std::string> matter;
         for (int which = 0; which < class_count(); ++which) {
-            const std::vector<Observation> line = line_of(which);
-            if (!std::ranges::all_of(line, &Observation::fails))
-                matter.push_back(text_of_line(which, line));
-            else if (line.size() > 1)
-                idle.insert(which);
+            const auto& line = lines_[static_cast<std::size_t>(which)];
+            const bool always =
+                std::ranges::all_of(line, [](const auto& entry) { return entry.second; });
+            if (!always) matter.push_back(text_of_line(which));
+            if (always && line.size() > 1) idle.insert(which);
         }
         if (matter.empty() && idle.empty()) return "nothing else could be run";
-        std::string text =
-            trials_.may_go_on() ? "no simple rule fits" : "no rule was found in time";
+        std::string text = may_go_on() ? "no simple rule fits" : "no rule was found in time";
         if (!matter.empty())
             text += "; with one parameter changed it fails where " + joined(matter, ", where ");
-        return text + text_of_idle(idle, " alone", "");
+        if (idle.empty()) return text;
+        return text + "; " + values_.names_of(idle) +
+               (idle.size() == 1 ? " alone doesn't" : " alone don't") + " matter";
     }
 
     const SupportedProblems& supported_;
@@ -289,17 +332,23 @@ class Generalizer {
     ProblemTrials& problems_;
     ShrinkTrials& trials_;
     CostModel cost_of_;
-    SplitMix64 random_;
-    double share_maximum_;
+    WorkBudget budget_{};
+    RunBudget half_{};
+    double base_share_ = 0.0;
+    bool tiles_were_tried_ = false;
     std::map<Values, bool> known_;
     std::vector<Observation> seen_;
+    RuleChallenges challenges_;
+    /// By class: whether it fails at a value, all others at the base.
+    std::vector<std::map<std::int64_t, bool>> lines_;
 };
 
 }  // namespace
 
 Generality generalize(const SupportedProblems& supported, const Problem& smallest,
-                      ProblemTrials& problems, ShrinkTrials& trials, const RunBudget& budget) {
-    return Generalizer(supported, smallest, problems, trials).generalize(budget);
+                      ProblemTrials& problems, ShrinkTrials& trials,
+                      const GeneralizeOptions& options) {
+    return Generalizer(supported, smallest, problems, trials, options).generalize();
 }
 
 }  // namespace gradverify

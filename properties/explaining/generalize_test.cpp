@@ -22,7 +22,7 @@ struct Told {
 };
 
 Told told(const TestKernel& kernel, const Problem& smallest, const CaseRunner& runner,
-          const RunBudget& budget = generalize_budget) {
+          const GeneralizeOptions& options = {}) {
     Told told;
     const CaseRunner noting = [&](const Case& candidate) {
         if (told.problems.empty() || !(told.problems.back() == candidate.problem))
@@ -33,14 +33,14 @@ Told told(const TestKernel& kernel, const Problem& smallest, const CaseRunner& r
     ShrinkTrials trials(found, Outcome::failed("first"), noting);
     ProblemTrials problems(kernel.kernel, found, trials);
     const SupportedProblems supported(*kernel.kernel.op, *kernel.kernel.pass, kernel.declaration);
-    told.generality = generalize(supported, found.problem, problems, trials, budget);
+    told.generality = generalize(supported, found.problem, problems, trials, options);
     told.runs = trials.runs();
     return told;
 }
 
 Told told(const TestKernel& kernel, const char* smallest, const CaseRunner& runner,
-          const RunBudget& budget = generalize_budget) {
-    return told(kernel, parsed(smallest), runner, budget);
+          const GeneralizeOptions& options = {}) {
+    return told(kernel, parsed(smallest), runner, options);
 }
 
 const TestAxis h(const Problem& p) { return TestAxis(p, 0); }
@@ -95,23 +95,7 @@ TEST_CASE("the rule is what was planted, and the others don't matter") {
          "stride, dilation_w and padding don't matter",
          [](const Problem& p) {
              return p.scalar("n") >= 5 || (p.scalar("c") >= 3 && h(p).dilation >= 2);
-         }},
-        {"in=1x1",
-         "fails wherever c <= 31, or wherever k <= 31; n, groups, in, filter, stride, dilation and "
-         "padding don't matter",
-         [](const Problem& p) { return p.scalar("c") < 32 || p.scalar("k") < 32; }},
-        // In terms of padding and stride the remainder is beyond any rule of parameters.
-        {"in=1x1,padding=1x0",
-         "fails wherever stride_h = 1 and padding_h >= 1, and in some other problems; n, c, k, "
-         "groups, in, filter, stride_w, dilation and padding_w don't matter there",
-         [](const Problem& p) {
-             return h(p).out() > 0 && (h(p).padded() - h(p).reach()) % h(p).stride < h(p).right;
-         }},
-        // What a size depends on is not called idle.
-        {"in=1x2,dilation=1x2",
-         "fails wherever dilation_w >= 2 and size 3 of y >= 2; n, c, k, groups, in_h, filter_h, "
-         "stride_h, dilation_h and padding_h don't matter",
-         [](const Problem& p) { return w(p).dilation >= 2 && w(p).out() >= 2; }}};
+         }}};
     const TestKernel kernel(test_kernel());
     for (const Planted& one : planted) {
         CAPTURE(std::string(one.smallest));
@@ -121,6 +105,72 @@ TEST_CASE("the rule is what was planted, and the others don't matter") {
         CHECK(all.generality.problems > 100);
         CHECK(all.runs < 700);
     }
+}
+
+TEST_CASE("whole tiles that pass, where nothing else does, are found") {
+    struct Tiled {
+        std::string passes, idle;
+        Fails fails;
+    };
+    std::vector<Tiled> all{
+        {"n is a multiple of 8 and c is a multiple of 8 and k is a multiple of 8",
+         "groups, in, filter, stride, dilation and padding",
+         [](const Problem& p) {
+             return p.scalar("n") % 8 != 0 || p.scalar("c") % 8 != 0 || p.scalar("k") % 8 != 0;
+         }},
+        {"in_h is a multiple of 8 and in_w is a multiple of 8",
+         "n, c, k, groups, filter, stride, dilation and padding",
+         [](const Problem& p) { return h(p).in % 8 != 0 || w(p).in % 8 != 0; }},
+        {"k is a multiple of 16 and in_w is a multiple of 4",
+         "n, c, groups, in_h, filter, stride, dilation and padding",
+         [](const Problem& p) { return p.scalar("k") % 16 != 0 || w(p).in % 4 != 0; }}};
+    for (const std::int64_t tile : {4, 8, 16, 32, 64}) {
+        const std::string multiple = " is a multiple of " + std::to_string(tile);
+        all.push_back({"n" + multiple + " and k" + multiple,
+                       "c, groups, in, filter, stride, dilation and padding",
+                       [tile](const Problem& p) {
+                           return p.scalar("n") % tile != 0 || p.scalar("k") % tile != 0;
+                       }});
+    }
+    const TestKernel kernel(test_kernel());
+    for (const Tiled& one : all) {
+        const Told what = told(kernel, "in=1x1", failing_where(one.fails));
+        CHECK(what.generality.text ==
+              "fails everywhere but where " + one.passes + "; " + one.idle + " don't matter");
+        CHECK(what.generality.is_rule);
+        CHECK(what.runs < 700);
+    }
+}
+
+TEST_CASE("the limits of both of two clauses are closed in on") {
+    const TestKernel kernel(test_kernel());
+    const auto small = [](const Problem& p) { return p.scalar("c") < 32 || p.scalar("k") < 32; };
+    CHECK(
+        told(kernel, "in=1x1", failing_where(small)).generality.text ==
+        "fails wherever c <= 31, or wherever k <= 31; n, groups, in, filter, stride, dilation and "
+        "padding don't matter");
+}
+
+TEST_CASE("a rule that explains a part of the failures says so") {
+    const TestKernel kernel(test_kernel());
+    // In terms of padding and stride the remainder is beyond any rule of parameters.
+    const auto bottom = [](const Problem& p) {
+        const TestAxis a(p, 0);
+        return a.out() > 0 && (a.padded() - a.reach()) % a.stride < a.right;
+    };
+    const Generality told_of = told(kernel, "in=1x1,padding=1x0", failing_where(bottom)).generality;
+    CHECK(told_of.is_rule);
+    CHECK(told_of.text ==
+          "fails wherever stride_h = 1 and padding_h >= 1, and in some other problems; n, c, k, "
+          "groups, in, filter, stride_w, dilation and padding_w don't matter there");
+}
+
+TEST_CASE("sizes of outputs are spoken of too, and what they depend on is not called idle") {
+    const TestKernel kernel(test_kernel());
+    const auto dilated = [](const Problem& p) { return w(p).dilation >= 2 && w(p).out() >= 2; };
+    CHECK(told(kernel, "in=1x2,dilation=1x2", failing_where(dilated)).generality.text ==
+          "fails wherever dilation_w >= 2 and size 3 of y >= 2; n, c, k, groups, in_h, filter_h, "
+          "stride_h, dilation_h and padding_h don't matter");
 }
 
 TEST_CASE("where no rule fits, it is told what was seen, one parameter at a time") {
@@ -160,7 +210,7 @@ TEST_CASE("problems that say nothing are not counted, and no rule is made of the
                               return candidate.problem.scalar("k") >= 2 ? Outcome::failed("wrong")
                                                                         : Outcome::passed();
                           },
-                          {.runs = 10'000, .seconds = 20.0});
+                          {.budget = {.runs = 10'000, .seconds = 20.0}});
     CHECK(all.generality.is_rule);
     CHECK(all.generality.text ==
           "fails wherever k >= 2; in_h, filter, stride, dilation and padding don't matter");
@@ -178,13 +228,13 @@ TEST_CASE("problems that say nothing are not counted, and no rule is made of the
 TEST_CASE("a budget that ends early leaves what was seen until then, and no rule") {
     const TestKernel kernel(test_kernel());
     const auto fails = failing_where([](const Problem& p) { return p.scalar("k") >= 2; });
-    const Told few = told(kernel, "k=2,in=1x1", fails, {.runs = 40, .seconds = 9.0});
+    const Told few = told(kernel, "k=2,in=1x1", fails, {.budget = {.runs = 40, .seconds = 9.0}});
     CHECK_FALSE(few.generality.is_rule);
     CHECK(few.runs < 45);
     CHECK(
         few.generality.text.starts_with("no rule was found in time; with one parameter changed "
                                         "it fails where k >= 2; n, c, "));
-    const Told none = told(kernel, "k=2,in=1x1", fails, {.runs = 0, .seconds = 9.0});
+    const Told none = told(kernel, "k=2,in=1x1", fails, {.budget = {.runs = 0, .seconds = 9.0}});
     CHECK(none.generality.text == "nothing else could be run");
     CHECK(none.generality.problems == 1);
 }

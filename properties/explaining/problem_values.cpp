@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "properties/explaining/problem_values.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "harness/base/text.hpp"
@@ -11,7 +9,7 @@ namespace gradverify {
 
 namespace {
 
-// Steps beyond a parameter's smallest value, and around the failing one.
+// Of each parameter: these many steps beyond its smallest value, and around the failing one.
 constexpr std::int64_t steps_above_smallest = 5, steps_above_failing = 3;
 
 /// The shortest name of a class of slots.
@@ -38,6 +36,17 @@ ProblemValues::ProblemValues(const SupportedProblems& supported, const Problem& 
             value_texts_.back().push_back(print_exactly(value));
     }
     find_sizes();
+}
+
+int ProblemValues::parameter_of(int which) const {
+    const int slot = class_at(which).slots.front();
+    return supported_.op().space.slots(domain_.rank)[static_cast<std::size_t>(slot)].parameter;
+}
+
+bool ProblemValues::has_axis(int which) const {
+    const ParameterSpace& space = supported_.op().space;
+    const auto parameter = static_cast<std::size_t>(parameter_of(which));
+    return space.parameters()[parameter].kind != ParameterKind::scalar;
 }
 
 std::string ProblemValues::names_of(const std::set<int>& classes) const {
@@ -77,11 +86,10 @@ ProblemValues::Row ProblemValues::with_sizes(Row values) const {
     return values;
 }
 
-std::optional<ProblemValues::Row> ProblemValues::with(const Row& wanted) const {
+std::optional<ProblemValues::Row> ProblemValues::with(
+    const std::map<int, std::int64_t>& wanted) const {
     Assignment assigned(domain_);
-    for (int which = 0; which < class_count(); ++which) {
-        const std::int64_t value = wanted[static_cast<std::size_t>(which)];
-        if (value == base(which)) continue;
+    for (const auto& [which, value] : wanted) {
         if (!assigned.allows(which, value)) return std::nullopt;
         assigned.set(which, value);
     }
@@ -96,10 +104,12 @@ std::optional<ProblemValues::Row> ProblemValues::with(const Row& wanted) const {
     return values;
 }
 
-ProblemValues::Row ProblemValues::with_value(int which, std::int64_t value) const {
-    Row values = base_;
-    values[static_cast<std::size_t>(which)] = value;
-    return values;
+std::map<int, std::int64_t> ProblemValues::changed_in(const Row& values) const {
+    std::map<int, std::int64_t> changed;
+    for (int which = 0; which < class_count(); ++which)
+        if (values[static_cast<std::size_t>(which)] != base(which))
+            changed[which] = values[static_cast<std::size_t>(which)];
+    return changed;
 }
 
 std::vector<std::int64_t> ProblemValues::spread(int which) const {
@@ -129,8 +139,7 @@ void ProblemValues::find_sizes() {
     std::vector<Row> probes;
     for (int which = 0; which < class_count(); ++which)
         for (const std::int64_t value : spread(which))
-            if (const auto values = with(with_value(which, value)))
-                probes.push_back(with_sizes(*values));
+            if (const auto values = with({{which, value}})) probes.push_back(with_sizes(*values));
     std::vector<OutputSize> kept;
     for (std::size_t i = 0; i < sizes_.size(); ++i) {
         const std::size_t column = names_.size() + i;
@@ -142,7 +151,7 @@ void ProblemValues::find_sizes() {
     }
     sizes_ = std::move(kept);
     for (const OutputSize& size : sizes_)
-        names_.push_back(fmt::format("size {} of {}", size.axis, size.tensor->name));
+        names_.push_back("size " + std::to_string(size.axis) + " of " + size.tensor->name);
 }
 
 }  // namespace gradverify

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <set>
 #include <span>
@@ -26,12 +27,19 @@ class ProblemValues {
 
     ProblemValues(const SupportedProblems& supported, const Problem& base);
 
+    const RankDomain& domain() const { return domain_; }
     int class_count() const { return static_cast<int>(domain_.classes.size()); }
-    const SlotClass& class_at(int which) const { return domain_.at(which); }
+    const SlotClass& class_at(int which) const {
+        return domain_.classes[static_cast<std::size_t>(which)];
+    }
     const Row& base() const { return base_; }
+    /// Its place among the operator's parameters, the first one's where several are tied.
+    int parameter_of(int which) const;
+    /// Of parameters for each axis, such as filters and strides.
+    bool has_axis(int which) const;
     std::int64_t base(int which) const { return base_[static_cast<std::size_t>(which)]; }
 
-    /// The name of each number of a row with its sizes: `stride_w`, `size 2 of y`
+    /// Of each number of a row with its sizes: `stride_w`, `size 2 of y`
     std::span<const std::string> names() const { return names_; }
     /// By class, the values that an attribute takes, as a problem prints them; empty for a number.
     std::span<const std::vector<std::string>> value_texts() const { return value_texts_; }
@@ -40,11 +48,11 @@ class ProblemValues {
 
     Problem problem_of(const Row& values) const;
     Row with_sizes(Row values) const;
-    /// The values nearest to the base with those of `wanted` that are not the base's: all else as
-    /// it is, unless a constraint ties it to them. Nothing where no problem has them.
-    std::optional<Row> with(const Row& wanted) const;
-    /// The base with one value changed.
-    Row with_value(int which, std::int64_t value) const;
+    /// The values nearest to the base with those of `wanted`: all else as it is, unless a
+    /// constraint ties it to them. Nothing where no problem has them.
+    std::optional<Row> with(const std::map<int, std::int64_t>& wanted) const;
+    /// Those of the row, by class, that are not the base's.
+    std::map<int, std::int64_t> changed_in(const Row& values) const;
     /// The values that a parameter takes alone, but the base's; the most telling first.
     std::vector<std::int64_t> spread(int which) const;
 

@@ -1,18 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// One clause: of the terms that hold wherever it fails, those that leave out all that passes. Two
-// clauses: each of limits that hold on one failing problem. Clauses of one or two terms are found
-// by trying all, longer ones by the term of the highest gain each time (FOIL; Quinlan, Machine
-// Learning 5, 1990).
+// One clause: of the terms that hold wherever it fails, the cheapest few that leave out all that
+// passes; one or two by trying all, more by taking the best each time; of exceptions, the same with
+// what passes. Two clauses: each from a failing problem, of two terms by trying all, or by the term
+// of the highest gain each time (FOIL; Quinlan, Machine Learning 5, 1990).
 #include "properties/explaining/rule.hpp"
-
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
+#include <functional>
 #include <set>
-
-#include "harness/base/text.hpp"
 
 namespace gradverify {
 
@@ -21,12 +17,14 @@ namespace {
 using Values = std::span<const std::int64_t>;
 using Kind = Term::Kind;
 
-constexpr std::size_t clauses_maximum = 2, terms_maximum = 3;
+constexpr std::size_t clauses_maximum = 2;
 // A residue that fewer different values share is no pattern.
-constexpr std::ptrdiff_t values_of_residue = 3;
+constexpr std::size_t values_of_residue = 3;
 constexpr std::int64_t moduli[] = {2, 3, 4, 5, 8, 16, 32, 64};
-// A rule that is not complete must still hold on this share of what fails.
-constexpr double share_minimum = 0.25;
+
+std::int64_t at(Values values, int parameter) {
+    return values[static_cast<std::size_t>(parameter)];
+}
 
 /// Observations by reference, those that fail or those that pass.
 using Some = std::vector<const Observation*>;
@@ -38,275 +36,362 @@ Some those(std::span<const Observation> seen, bool fails) {
     return some;
 }
 
-/// By observation, whether the term holds.
-using Marks = std::vector<char>;
-
-Marks marks_of(const Term& term, const Some& some) {
-    Marks marks;
-    for (const Observation* one : some) marks.push_back(term.holds(one->values));
-    return marks;
-}
-
-bool never_both(const Marks& a, const Marks& b) {
-    return std::ranges::mismatch(a, b, [](char x, char y) { return !(x && y); }).in1 == a.end();
-}
-
 std::size_t count_in(const Some& some, const Term& term) {
     return static_cast<std::size_t>(std::ranges::count_if(
         some, [&](const Observation* one) { return term.holds(one->values); }));
 }
 
+Some where(const Some& some, const Term& term, bool holds) {
+    Some kept;
+    for (const Observation* one : some)
+        if (term.holds(one->values) == holds) kept.push_back(one);
+    return kept;
+}
+
 std::set<std::int64_t> values_of(const Some& some, int parameter) {
     std::set<std::int64_t> values;
-    for (const Observation* one : some)
-        values.insert(one->values[static_cast<std::size_t>(parameter)]);
+    for (const Observation* one : some) values.insert(at(one->values, parameter));
     return values;
 }
 
-double product_of(Values values, const std::vector<int>& parameters) {
-    double product = 1.0;
-    for (const int parameter : parameters)
-        product *= static_cast<double>(values[static_cast<std::size_t>(parameter)]);
-    return product;
-}
-
-bool is_number(ValueTexts texts, int parameter) {
-    const auto at = static_cast<std::size_t>(parameter);
-    return at >= texts.size() || texts[at].empty();
-}
-
-void add_residues(int a, const std::set<std::int64_t>& failing,
-                  const std::set<std::int64_t>& passing, std::vector<Term>& terms) {
-    for (const std::int64_t modulus : moduli)
-        for (std::int64_t residue = 0; residue < modulus; ++residue) {
-            const auto is_common = [&](const std::set<std::int64_t>& values) {
-                return std::ranges::count_if(values, [&](std::int64_t value) {
-                           return value % modulus == residue;
-                       }) >= values_of_residue;
-            };
-            if (is_common(failing)) terms.push_back({Kind::equal, {a}, residue, -1, modulus});
-            // With two residues the other one is said instead.
-            if (modulus > 2 && is_common(passing))
-                terms.push_back({Kind::unequal, {a}, residue, -1, modulus});
+/// Terms that could tell the failing from the passing.
+class Candidates {
+  public:
+    Candidates(const Some& failing, const Some& passing, ValueTexts texts)
+        : failing_(failing),
+          passing_(passing),
+          texts_(texts),
+          parameters_(static_cast<int>(failing.front()->values.size())) {
+        for (int a = 0; a < parameters_; ++a) {
+            failing_values_.push_back(values_of(failing, a));
+            passing_values_.push_back(values_of(passing, a));
         }
-}
+    }
 
-/// Terms that hold on every failing one, with limits as near to them as can be.
-std::vector<Term> necessary_terms(const Some& failing, const Some& passing, ValueTexts texts) {
-    std::vector<Term> terms;
-    std::vector<int> numbers;
-    std::vector<std::vector<int>> products;
-    for (int a = 0; a < std::ssize(failing.front()->values); ++a) {
-        const std::set<std::int64_t> failing_at = values_of(failing, a),
-                                     passing_at = values_of(passing, a);
-        terms.push_back({Kind::equal, {a}, *failing_at.begin()});
-        for (const std::int64_t value : passing_at) terms.push_back({Kind::unequal, {a}, value});
-        if (!is_number(texts, a)) continue;
-        terms.push_back({Kind::at_least, {a}, *failing_at.begin()});
-        terms.push_back({Kind::at_most, {a}, *failing_at.rbegin()});
-        add_residues(a, failing_at, passing_at, terms);
-        for (const int b : numbers) {
-            for (const Kind kind : {Kind::equal, Kind::unequal}) terms.push_back({kind, {b}, 0, a});
-            for (const Kind kind : {Kind::less, Kind::at_most, Kind::multiple, Kind::no_multiple}) {
-                terms.push_back({kind, {a}, 0, b});
-                terms.push_back({kind, {b}, 0, a});
+    /// Those that hold on every failing one, thresholds as near to them as can be.
+    std::vector<Term> necessary() {
+        for (int a = 0; a < parameters_; ++a) {
+            add(Kind::equal, {a}, *failing_values(a).begin());
+            for (const std::int64_t value : passing_values(a)) add(Kind::unequal, {a}, value);
+            if (!is_number(texts_, a)) continue;
+            numbers_.push_back(a);
+            add(Kind::at_least, {a}, *failing_values(a).begin());
+            add(Kind::at_most, {a}, *failing_values(a).rbegin());
+            add_residues(a);
+        }
+        add_relations();
+        add_products();
+        std::erase_if(terms_, [&](const Term& term) {
+            return count_in(failing_, term) < failing_.size() ||
+                   count_in(passing_, term) == passing_.size();
+        });
+        return std::move(terms_);
+    }
+
+    /// Limits of one parameter that hold on this one. Where a clause need not hold on all that
+    /// fail, a relation that does so by chance is always found.
+    std::vector<Term> limits_of(const Observation& seed) {
+        for (int a = 0; a < parameters_; ++a) {
+            std::set<std::int64_t> values = failing_values(a);
+            values.insert(passing_values(a).begin(), passing_values(a).end());
+            if (!is_number(texts_, a)) values.clear();
+            for (const std::int64_t value : values) {
+                add(Kind::at_least, {a}, value);
+                add(Kind::at_most, {a}, value);
             }
-            products.push_back({b, a});
-            for (const int c : numbers)
-                if (c < b) products.push_back({c, b, a});
+            add(Kind::equal, {a}, at(seed.values, a));
         }
-        numbers.push_back(a);
+        std::erase_if(terms_, [&](const Term& term) {
+            return !term.holds(seed.values) || count_in(passing_, term) == passing_.size();
+        });
+        return std::move(terms_);
     }
-    for (std::vector<int>& product : products) {
+
+  private:
+    const std::set<std::int64_t>& failing_values(int a) const {
+        return failing_values_[static_cast<std::size_t>(a)];
+    }
+    const std::set<std::int64_t>& passing_values(int a) const {
+        return passing_values_[static_cast<std::size_t>(a)];
+    }
+
+    void add(Kind kind, std::vector<int> parameters, std::int64_t value = 0,
+             std::int64_t modulus = 0) {
+        terms_.push_back({.kind = kind,
+                          .parameters = std::move(parameters),
+                          .value = value,
+                          .modulus = modulus});
+    }
+
+    void add_residues(int a) {
+        const auto with_residue = [](const std::set<std::int64_t>& values, std::int64_t modulus,
+                                     std::int64_t residue) {
+            return static_cast<std::size_t>(std::ranges::count_if(
+                values, [&](std::int64_t value) { return value % modulus == residue; }));
+        };
+        for (const std::int64_t modulus : moduli)
+            for (std::int64_t residue = 0; residue < modulus; ++residue) {
+                if (with_residue(failing_values(a), modulus, residue) >= values_of_residue)
+                    add(Kind::residue, {a}, residue, modulus);
+                // Of two residues the other one is said instead.
+                if (modulus > 2 &&
+                    with_residue(passing_values(a), modulus, residue) >= values_of_residue)
+                    add(Kind::other_residue, {a}, residue, modulus);
+            }
+    }
+
+    void add_relations() {
+        for (const int a : numbers_)
+            for (const int b : numbers_) {
+                if (a == b) continue;
+                for (const Kind kind :
+                     {Kind::less, Kind::no_more, Kind::multiple, Kind::no_multiple})
+                    add(kind, {a, b});
+                if (a < b) add(Kind::same, {a, b});
+                if (a < b) add(Kind::different, {a, b});
+            }
+    }
+
+    void add_product(std::vector<int> parameters) {
         double least = HUGE_VAL;
-        for (const Observation* one : failing)
-            least = std::min(least, product_of(one->values, product));
+        for (const Observation* one : failing_)
+            least = std::min(least, product_of(one->values, parameters));
         if (least < 0x1p62)
-            terms.push_back({Kind::at_least, std::move(product), static_cast<std::int64_t>(least)});
+            add(Kind::product_at_least, std::move(parameters), static_cast<std::int64_t>(least));
     }
-    std::erase_if(terms, [&](const Term& term) {
-        return count_in(failing, term) < failing.size() ||
-               count_in(passing, term) == passing.size();
-    });
-    return terms;
-}
 
-/// Limits of one parameter that hold on the first failing one. Where a clause need not hold on all
-/// that fail, a relation that does so by chance is always found.
-std::vector<Term> limits_of_first(const Some& failing, const Some& passing, ValueTexts texts) {
-    std::vector<Term> terms;
-    const Observation& first = *failing.front();
-    for (int a = 0; a < std::ssize(first.values); ++a) {
-        std::set<std::int64_t> values = values_of(failing, a);
-        values.merge(values_of(passing, a));
-        if (!is_number(texts, a)) values.clear();
-        for (const std::int64_t value : values) {
-            terms.push_back({Kind::at_least, {a}, value});
-            terms.push_back({Kind::at_most, {a}, value});
+    void add_products() {
+        for (const int a : numbers_)
+            for (const int b : numbers_) {
+                if (a >= b) continue;
+                add_product({a, b});
+                for (const int c : numbers_)
+                    if (b < c) add_product({a, b, c});
+            }
+    }
+
+    const Some &failing_, &passing_;
+    ValueTexts texts_;
+    int parameters_;
+    std::vector<int> numbers_;
+    std::vector<std::set<std::int64_t>> failing_values_, passing_values_;
+    std::vector<Term> terms_;
+};
+
+/// One or two terms, in positions; the same twice for one.
+struct TermPair {
+    std::size_t first = 0, second = 0;
+};
+
+/// Which of some observations each term holds on.
+class Table {
+  public:
+    Table(const std::vector<Term>& terms, const Some& some) {
+        for (const Term& term : terms) {
+            holds_.emplace_back();
+            for (const Observation* one : some) holds_.back().push_back(term.holds(one->values));
         }
-        terms.push_back({Kind::equal, {a}, first.values[static_cast<std::size_t>(a)]});
     }
-    std::erase_if(terms, [&](const Term& term) {
-        return !term.holds(first.values) || count_in(passing, term) == passing.size();
-    });
-    return terms;
-}
+    bool both_on_any(TermPair pair) const {
+        const auto &a = holds_[pair.first], &b = holds_[pair.second];
+        for (std::size_t i = 0; i < a.size(); ++i)
+            if (a[i] && b[i]) return true;
+        return false;
+    }
+    std::size_t count_of_both(TermPair pair) const {
+        const auto &a = holds_[pair.first], &b = holds_[pair.second];
+        std::size_t count = 0;
+        for (std::size_t i = 0; i < a.size(); ++i) count += a[i] && b[i];
+        return count;
+    }
 
-/// The one or two terms that hold on no passing one, and on the most failing ones for their cost.
-std::optional<Clause> best_two(const std::vector<Term>& terms, const Some& failing,
-                               const Some& passing) {
-    std::vector<Marks> on_failing, on_passing;
-    for (const Term& term : terms) {
-        on_failing.push_back(marks_of(term, failing));
-        on_passing.push_back(marks_of(term, passing));
-    }
+  private:
+    std::vector<std::vector<char>> holds_;
+};
+
+/// The one or two terms that hold on no passing problem and are worth most.
+template <class Worth>
+std::optional<std::vector<Term>> best_two(const std::vector<Term>& terms, const Some& passing,
+                                          const Worth& worth_of) {
+    const Table on_passing(terms, passing);
     double most = -HUGE_VAL;
-    std::optional<Clause> best;
+    std::optional<TermPair> best;
     for (std::size_t i = 0; i < terms.size(); ++i)
         for (std::size_t j = i; j < terms.size(); ++j) {
             const double cost = terms[i].cost() + (i == j ? 0.0 : terms[j].cost());
-            if (static_cast<double>(failing.size()) - cost <= most ||
-                !never_both(on_passing[i], on_passing[j]))
-                continue;
-            const int held = std::inner_product(on_failing[i].begin(), on_failing[i].end(),
-                                                on_failing[j].begin(), 0);
-            const double worth = held - cost;
-            if (worth <= most) continue;
+            const double worth = worth_of({i, j}, cost);
+            if (worth <= most || on_passing.both_on_any({i, j})) continue;
             most = worth;
-            best = i == j ? Clause{terms[i]} : Clause{terms[i], terms[j]};
+            best = {i, j};
         }
-    return best;
+    if (!best) return std::nullopt;
+    if (best->first == best->second) return std::vector{terms[best->first]};
+    return std::vector{terms[best->first], terms[best->second]};
 }
 
-/// Takes the term that gains most for its cost, until none passes.
-std::optional<Clause> greedily(const std::vector<Term>& terms, Some failing, Some passing) {
-    Clause clause;
+/// As their parameters come.
+std::vector<Term> in_order(std::vector<Term> clause) {
+    std::ranges::stable_sort(clause, {}, &Term::parameters);
+    return clause;
+}
+
+/// Without the terms, dearest first, that leave out nothing which the others don't.
+std::vector<Term> without_idle(std::vector<Term> clause, const Some& passing) {
+    std::ranges::stable_sort(clause, std::greater<>(), &Term::cost);
+    for (std::size_t i = 0; i < clause.size();) {
+        std::vector<Term> fewer = clause;
+        fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(i));
+        const FittedRule rule{{fewer}};
+        const bool is_idle = std::ranges::none_of(
+            passing, [&](const Observation* one) { return rule.holds(one->values); });
+        if (is_idle)
+            clause = std::move(fewer);
+        else
+            ++i;
+    }
+    return clause;
+}
+
+enum class Worth { for_its_cost, alone };
+
+/// Takes the term that leaves out most, for its cost or alone, until none passes.
+std::optional<std::vector<Term>> greedily(const std::vector<Term>& terms, const Some& all_passing,
+                                          std::size_t terms_maximum, Worth kind) {
+    Some passing = all_passing;
+    std::vector<Term> taken;
+    while (!passing.empty() && taken.size() < terms_maximum) {
+        const auto worth = [&](const Term& term) {
+            const auto left_out = static_cast<double>(passing.size() - count_in(passing, term));
+            return left_out / (kind == Worth::for_its_cost ? term.cost() : 1.0);
+        };
+        const auto best = std::ranges::max_element(terms, {}, worth);
+        if (best == terms.end() || worth(*best) <= 0.0) return std::nullopt;
+        taken.push_back(*best);
+        passing = where(passing, *best, true);
+    }
+    if (!passing.empty()) return std::nullopt;
+    return in_order(without_idle(std::move(taken), all_passing));
+}
+
+std::optional<FittedRule> one_clause(const Some& failing, const Some& passing,
+                                     const FitOptions& options) {
+    const std::size_t terms_maximum = options.terms_maximum;
+    const std::vector<Term> terms = Candidates(failing, passing, options.texts).necessary();
+    auto clause = best_two(terms, passing, [](TermPair, double cost) { return -cost; });
+    if (clause && clause->size() > terms_maximum) clause.reset();
+    if (!clause) clause = greedily(terms, passing, terms_maximum, Worth::for_its_cost);
+    // Cheap limits may use up the terms where a few residues do.
+    if (!clause) clause = greedily(terms, passing, terms_maximum, Worth::alone);
+    if (!clause) return std::nullopt;
+    return FittedRule{{*std::move(clause)}};
+}
+
+/// A clause of one or two terms that holds on the first of the failing ones, on no passing one, and
+/// on as many others as can be.
+std::optional<std::vector<Term>> widest(const Some& failing, const Some& passing,
+                                        const FitOptions& options) {
+    const std::vector<Term> terms =
+        Candidates(failing, passing, options.texts).limits_of(*failing.front());
+    const Table on_failing(terms, failing);
+    const auto worth = [&](TermPair pair, double cost) {
+        return static_cast<double>(on_failing.count_of_both(pair)) - cost;
+    };
+    auto clause = best_two(terms, passing, worth);
+    if (!clause || static_cast<std::size_t>(std::ranges::count_if(failing, [&](const auto* one) {
+                       return FittedRule{{*clause}}.holds(one->values);
+                   })) < options.failing_minimum)
+        return std::nullopt;
+    return clause;
+}
+
+/// The same with more terms, one at a time.
+std::optional<std::vector<Term>> grow(Some failing, Some passing, const FitOptions& options) {
+    std::vector<Term> clause;
+    const Observation& seed = *failing.front();
     const auto bits = [](std::size_t fails, std::size_t passes) {
         return std::log2(static_cast<double>(fails) / static_cast<double>(fails + passes));
     };
     while (!passing.empty()) {
-        if (clause.size() == terms_maximum || terms.empty()) return std::nullopt;
+        if (clause.size() + 1 == options.terms_maximum) return std::nullopt;
+        const std::vector<Term> terms = Candidates(failing, passing, options.texts).limits_of(seed);
+        if (terms.empty()) return std::nullopt;
         const double before = bits(failing.size(), passing.size());
         const auto best = std::ranges::max_element(terms, {}, [&](const Term& term) {
             const std::size_t fails = count_in(failing, term), passes = count_in(passing, term);
             return static_cast<double>(fails) * (bits(fails, passes) - before) / term.cost();
         });
-        const auto is_outside = [&](const Observation* one) { return !best->holds(one->values); };
-        std::erase_if(failing, is_outside);
-        std::erase_if(passing, is_outside);
+        failing = where(failing, *best, true);
+        passing = where(passing, *best, true);
         clause.push_back(*best);
     }
-    std::ranges::stable_sort(clause, {}, &Term::left);
-    return clause;
+    if (failing.size() < options.failing_minimum) return std::nullopt;
+    return in_order(std::move(clause));
 }
 
-std::optional<Clause> best_clause(const std::vector<Term>& terms, const Some& failing,
-                                  const Some& passing) {
-    if (auto clause = best_two(terms, failing, passing)) return clause;
-    return greedily(terms, failing, passing);
+std::optional<std::vector<Term>> some_clause(const Some& failing, const Some& passing,
+                                             const FitOptions& options) {
+    if (auto clause = widest(failing, passing, options)) return clause;
+    return grow(failing, passing, options);
 }
 
-std::size_t count_held(const Some& some, const FittedRule& rule) {
-    return static_cast<std::size_t>(std::ranges::count_if(
-        some, [&](const Observation* one) { return rule.holds(one->values); }));
+std::optional<FittedRule> incomplete(const Some& failing, const Some& passing,
+                                     const FitOptions& options) {
+    auto clause = some_clause(failing, passing, options);
+    // Single values of each parameter are only the neighbourhood of the first failing problem.
+    const auto is_value = [](const Term& term) { return term.kind == Kind::equal; };
+    if (!clause || std::ranges::all_of(*clause, is_value)) return std::nullopt;
+    FittedRule rule{{*std::move(clause)}, false};
+    const auto held = std::ranges::count_if(
+        failing, [&](const Observation* one) { return rule.holds(one->values); });
+    if (static_cast<double>(held) < options.share_minimum * static_cast<double>(failing.size()))
+        return std::nullopt;
+    return rule;
+}
+
+std::optional<FittedRule> two_clauses(Some failing, const Some& passing,
+                                      const FitOptions& options) {
+    FittedRule rule;
+    while (!failing.empty()) {
+        if (rule.clauses.size() == clauses_maximum) return std::nullopt;
+        auto clause = some_clause(failing, passing, options);
+        if (!clause) return std::nullopt;
+        rule.clauses.push_back(*std::move(clause));
+        std::erase_if(failing, [&](const Observation* one) { return rule.holds(one->values); });
+    }
+    return rule;
 }
 
 }  // namespace
 
-std::string text_of(std::int64_t value, ValueTexts texts, int parameter) {
-    if (is_number(texts, parameter)) return std::to_string(value);
-    return texts[static_cast<std::size_t>(parameter)].at(static_cast<std::size_t>(value));
-}
-
-bool Term::holds(Values values) const {
-    double a = product_of(values, left);
-    if (modulus > 0) a = std::fmod(a, static_cast<double>(modulus));
-    const auto b = static_cast<double>(right < 0 ? value : values[static_cast<std::size_t>(right)]);
-    const auto is_multiple = [&] { return b == 0.0 ? a == 0.0 : std::fmod(a, b) == 0.0; };
-    switch (kind) {
-        case Kind::at_least:
-            return a >= b;
-        case Kind::at_most:
-            return a <= b;
-        case Kind::less:
-            return a < b;
-        case Kind::equal:
-            return a == b;
-        case Kind::unequal:
-            return a != b;
-        case Kind::multiple:
-            return is_multiple();
-        case Kind::no_multiple:
-            return !is_multiple();
-    }
-    return false;
-}
-
-std::string Term::print(std::span<const std::string> names, ValueTexts texts) const {
-    std::vector<std::string> factors;
-    for (const int parameter : left) factors.push_back(names[static_cast<std::size_t>(parameter)]);
-    const std::string a = joined(factors, " * ");
-    const bool is_equal = kind == Kind::equal;
-    if (modulus == 2) return a + ((value == 0) == is_equal ? " is even" : " is odd");
-    if (modulus > 0 && value == 0)
-        return fmt::format("{} is {} multiple of {}", a, is_equal ? "a" : "no", modulus);
-    constexpr const char* kinds[] = {
-        ">=", "<=", "<", "=", "!=", "is a multiple of", "is no multiple of"};
-    return fmt::format(
-        "{}{} {} {}", a, modulus > 0 ? fmt::format(" mod {}", modulus) : "",
-        kinds[static_cast<std::size_t>(kind)],
-        right < 0 ? text_of(value, texts, left.front()) : names[static_cast<std::size_t>(right)]);
-}
-
-double Term::cost() const {
-    if (left.size() > 1) return 1.5 + 0.3 * static_cast<double>(left.size());
-    if (right >= 0) return kind >= Kind::multiple ? 1.9 : 1.7;
-    if (modulus > 0)
-        return 1.5 + (kind == Kind::unequal ? 0.1 : 0.0) + (modulus > 2 && value > 0 ? 0.1 : 0.0);
-    constexpr double kinds[] = {1.0, 1.1, 1.1, 1.05, 1.2, 1.9, 1.9};
-    return kinds[static_cast<std::size_t>(kind)];
-}
-
 bool FittedRule::holds(Values values) const {
-    return std::ranges::any_of(clauses, [&](const Clause& clause) {
+    return std::ranges::any_of(clauses, [&](const std::vector<Term>& clause) {
         return std::ranges::all_of(clause, [&](const Term& term) { return term.holds(values); });
     });
 }
 
 std::string FittedRule::print(std::span<const std::string> names, ValueTexts texts) const {
-    std::vector<std::string> printed;
-    for (const Clause& clause : clauses) {
-        std::vector<std::string> terms;
-        for (const Term& term : clause) terms.push_back(term.print(names, texts));
-        printed.push_back(joined(terms, " and "));
+    std::string text;
+    for (const std::vector<Term>& clause : clauses) {
+        if (!text.empty()) text += ", or wherever ";
+        for (std::size_t i = 0; i < clause.size(); ++i)
+            text += (i == 0 ? "" : " and ") + clause[i].print(names, texts);
     }
-    return joined(printed, ", or wherever ");
+    return text;
 }
 
-std::optional<FittedRule> fit_rule(std::span<const Observation> seen, ValueTexts texts,
-                                   std::size_t failing_minimum) {
+std::optional<FittedRule> fit_rule(std::span<const Observation> seen, const FitOptions& options) {
     const Some failing = those(seen, true), passing = those(seen, false);
-    if (failing.size() < failing_minimum) return std::nullopt;
+    if (failing.size() < options.failing_minimum) return std::nullopt;
     if (passing.empty()) return FittedRule{{{}}};
-    const std::vector<Term> necessary = necessary_terms(failing, passing, texts);
-    if (auto clause = best_clause(necessary, failing, passing)) return FittedRule{{*clause}};
-    FittedRule rule;
-    for (Some left = failing; !left.empty() && rule.clauses.size() < clauses_maximum;) {
-        auto clause = best_clause(limits_of_first(left, passing, texts), left, passing);
-        if (!clause || count_held(left, FittedRule{{*clause}}) < failing_minimum) break;
-        rule.clauses.push_back(*std::move(clause));
-        std::erase_if(left, [&](const Observation* one) { return rule.holds(one->values); });
-    }
-    if (rule.clauses.empty()) return std::nullopt;
-    if (count_held(failing, rule) == failing.size()) return rule;
-    rule = {.clauses = {rule.clauses.front()}, .is_complete = false};
-    // Single values of each parameter are only the neighbourhood of the first failing problem.
-    const bool is_one_problem = std::ranges::all_of(
-        rule.clauses[0], [](const Term& term) { return term.kind == Kind::equal; });
-    const auto enough = share_minimum * static_cast<double>(failing.size());
-    if (is_one_problem || static_cast<double>(count_held(failing, rule)) < enough)
-        return std::nullopt;
-    return rule;
+    if (auto rule = one_clause(failing, passing, options)) return rule;
+    if (options.terms_maximum < 2) return std::nullopt;
+    if (auto rule = two_clauses(failing, passing, options)) return rule;
+    if (passing.size() >= options.failing_minimum)
+        if (auto rule = one_clause(passing, failing, options)) {
+            rule->is_of_exceptions = true;
+            return rule;
+        }
+    return incomplete(failing, passing, options);
 }
 
 }  // namespace gradverify

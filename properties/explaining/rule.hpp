@@ -10,57 +10,48 @@
 #include <string>
 #include <vector>
 
+#include "properties/explaining/term.hpp"
+
 namespace gradverify {
 
-/// By parameter, the texts of its values where these are no numbers but positions in a list, as an
-/// attribute's are. Empty, or missing, for numbers.
-using ValueTexts = std::span<const std::vector<std::string>>;
-
-/// The text of a parameter's value.
-std::string text_of(std::int64_t value, ValueTexts texts, int parameter);
-
-/// A condition on one parameter, on two, or on the product of several: `k >= 2`, `in_w is even`,
-/// `filter_w < in_w`.
-struct Term {
-    enum class Kind { at_least, at_most, less, equal, unequal, multiple, no_multiple };
-    Kind kind = Kind::at_least;
-    std::vector<int> left;     ///< parameters; the product of their values is compared
-    std::int64_t value = 0;    ///< what it is compared with
-    int right = -1;            ///< the parameter that it is compared with instead
-    std::int64_t modulus = 0;  ///< if not zero, the remainder of a division by this is compared
-
-    bool holds(std::span<const std::int64_t> values) const;
-    std::string print(std::span<const std::string> names, ValueTexts texts) const;
-    /// Among terms that explain the same, the one of least cost is taken.
-    double cost() const;
-};
-
-/// A condition that holds where all of its terms do.
-using Clause = std::vector<Term>;
-
-/// A problem that was run: a value for each parameter, and whether it fails.
+/// A problem that was run: a value for each parameter, and what came of it.
 struct Observation {
     std::vector<std::int64_t> values;
     bool fails = false;
 };
 
-/// It fails wherever a clause holds.
+/// It fails wherever all terms of a clause hold; or, where the clause is of exceptions, everywhere
+/// else.
 struct FittedRule {
-    std::vector<Clause> clauses;
+    std::vector<std::vector<Term>> clauses;
     bool is_complete = true;  ///< and nowhere else
+    bool is_of_exceptions = false;
 
     bool agrees_with(const Observation& one) const {
+        if (is_of_exceptions) return holds(one.values) != one.fails;
         return holds(one.values) ? one.fails : !(is_complete && one.fails);
     }
+    /// All terms of a clause.
     bool holds(std::span<const std::int64_t> values) const;
     /// The clauses: `k >= 2 and in_w is even, or wherever n >= 3`; empty when it fails everywhere.
     std::string print(std::span<const std::string> names, ValueTexts texts = {}) const;
 };
 
-/// The simplest rule that agrees with all of them: one clause of any terms, or two of limits; where
-/// neither does, one that is not complete, but holds on the first that fails. Nothing when there is
-/// none either, or when fewer than `failing_minimum` fail: few have too much in common by chance.
-std::optional<FittedRule> fit_rule(std::span<const Observation> seen, ValueTexts texts = {},
-                                   std::size_t failing_minimum = 4);
+struct FitOptions {
+    /// Fewer failing problems have too much in common by chance.
+    std::size_t failing_minimum = 4;
+    /// In one clause; two clauses are tried where more than one is allowed, with one less each.
+    std::size_t terms_maximum = 4;
+    /// A rule that is not complete must still hold on this share of what fails.
+    double share_minimum = 0.25;
+    /// Of a value that is no number nothing is said but which one it is, or is not.
+    ValueTexts texts{};
+};
+
+/// The simplest rule that agrees with all of them: one clause of any terms, two of limits
+/// (at_least, at_most, equal), or one of exceptions; where none does, one that is not complete, but
+/// holds on the first that fails. Nothing when there is none either, or when too few fail to tell.
+std::optional<FittedRule> fit_rule(std::span<const Observation> seen,
+                                   const FitOptions& options = {});
 
 }  // namespace gradverify

@@ -24,11 +24,12 @@ std::vector<Observation> cube(std::int64_t size, const Fails& fails) {
     return seen;
 }
 
-std::string fitted(const std::vector<Observation>& seen, std::size_t failing_minimum = 4) {
-    const auto rule = fit_rule(seen, {}, failing_minimum);
+std::string fitted(const std::vector<Observation>& seen, const FitOptions& options = {}) {
+    const auto rule = fit_rule(seen, options);
     if (!rule) return "none";
     for (const Observation& one : seen) CHECK(rule->agrees_with(one));
-    return rule->print(names) + (rule->is_complete ? "" : ", incomplete");
+    return (rule->is_of_exceptions ? "all but " : "") + rule->print(names) +
+           (rule->is_complete ? "" : ", incomplete");
 }
 
 }  // namespace
@@ -89,7 +90,8 @@ TEST_CASE("where nothing simple agrees with all observations there is no rule") 
     CHECK(fitted(chess) == "none");
 }
 
-TEST_CASE("a rule that is not complete holds on the first that fails, and on others") {
+TEST_CASE(
+    "a rule that is not complete holds on the first that fails, and on a share of the others") {
     std::vector<Observation> seen{{{1, 9, 9}, true}};
     for (std::int64_t a = 1; a <= 9; ++a)
         for (std::int64_t c = 1; c <= 9; ++c) {
@@ -98,17 +100,35 @@ TEST_CASE("a rule that is not complete holds on the first that fails, and on oth
             seen.push_back({{a, 1, c}, (a * c) % 7 == 3 || (a + c) % 5 == 1});
         }
     CHECK(fitted(seen) == "b >= 9 and c >= 5, incomplete");
+    CHECK(fitted(seen, {.share_minimum = 0.9}) == "none");
+}
+
+TEST_CASE("what passes makes a rule where what fails makes none") {
+    const auto seen =
+        cube(13, [](const Values& v) { return v[0] % 4 != 0 || v[1] % 3 != 0 || v[2] != 2; });
+    CHECK(fitted(seen) == "all but a is a multiple of 4 and b is a multiple of 3 and c = 2");
+    // Too few of them.
+    CHECK(fitted(cube(13, [](const Values& v) {
+              return v[0] % 8 != 0 || v[1] % 8 != 0 || v[2] != 2;
+          })) != "all but a is a multiple of 8 and b is a multiple of 8 and c = 2");
 }
 
 TEST_CASE("few failing problems make no rule, unless that is allowed") {
     std::vector<Observation> seen;
     for (std::int64_t a = 1; a <= 9; ++a) seen.push_back({{a, 1, 1}, a >= 7});
     CHECK(fitted(seen) == "none");
-    CHECK(fitted(seen, 3) == "a >= 7");
+    CHECK(fitted(seen, {.failing_minimum = 3}) == "a >= 7");
+    CHECK(fitted(seen, {.failing_minimum = 1, .terms_maximum = 1}) == "a >= 7");
+}
+
+TEST_CASE("no more terms are taken than allowed") {
+    const auto seen = cube(9, [](const Values& v) { return v[0] >= 4 && v[2] <= 2; });
+    CHECK(fitted(seen, {.terms_maximum = 2}) == "a >= 4 and c <= 2");
+    CHECK(fitted(seen, {.terms_maximum = 1}) == "none");
 }
 
 TEST_CASE("zero divides zero alone") {
-    const Term term{.kind = Term::Kind::multiple, .left = {0}, .right = 1};
+    const Term term{.kind = Term::Kind::multiple, .parameters = {0, 1}};
     CHECK(term.holds(Values{0, 0}));
     CHECK(term.holds(Values{0, 3}));
     CHECK_FALSE(term.holds(Values{3, 0}));

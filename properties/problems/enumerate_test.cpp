@@ -134,7 +134,7 @@ TEST_CASE("paddings of their own on each side, and several ranks, are enumerated
           {sides,
            {where("padding_right", equals(1)), where("padding_left_h", equals(1))},
            4,
-           "in=1x1,padding=1x0+1"}}) {
+           "in=1x1,padding=1+1x0+1"}}) {
         KernelDeclaration kernel = test_kernel();
         kernel.constraints = line.constraints;
         const SupportedProblems supported = supported_by(kernel, line.op);

@@ -8,7 +8,7 @@
 
 #include "harness/operators/copies.hpp"
 #include "harness/workers/pool.hpp"
-#include "kernels/grids.cuh"
+#include "kernels/grids.hpp"
 #include "properties/data/seeds.hpp"
 #include "properties/large/plan.hpp"
 #include "properties/problems/generator.hpp"

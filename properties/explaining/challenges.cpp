@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "properties/explaining/challenges.hpp"
+
+#include <algorithm>
+#include <set>
+
+namespace gradverify {
+
+namespace {
+
+// Beyond the lower limit of a rule, so far.
+constexpr std::int64_t length_inside = 15;
+// Of a kernel that takes whole tiles alone hardly any other problem passes. The long one only where
+// few multiply-adds come of it.
+constexpr std::int64_t long_tile = 64, short_tile = 16;
+
+/// What a clause allows of a parameter, without what is far beyond.
+struct Limits {
+    std::int64_t lowest, highest;
+
+    explicit Limits(const SlotClass& slot_class)
+        : lowest(slot_class.smallest), highest(slot_class.highest) {}
+    void narrow(const Term& term) {
+        using enum Term::Kind;
+        if (term.kind == at_least || term.kind == equal) lowest = std::max(lowest, term.value);
+        if (term.kind == at_most || term.kind == equal) highest = std::min(highest, term.value);
+    }
+    std::int64_t length() const { return std::min<std::int64_t>(highest - lowest, length_inside); }
+};
+
+}  // namespace
+
+RuleChallenges::RuleChallenges(const ProblemValues& values, const std::vector<Observation>& seen,
+                               const Problem& smallest)
+    : values_(values),
+      seen_(seen),
+      random_(mix_seed(1, smallest.print())),
+      random_of_tests_(mix_seed(2, smallest.print())) {}
+
+std::optional<RuleChallenges::Values> RuleChallenges::joint(const FittedRule& rule,
+                                                            std::size_t clause) {
+    Values now = values_.base();
+    const std::uint64_t keep = 1 + random_.below(3);
+    for (int which = 0; which < values_.class_count(); ++which) {
+        if (values_.class_at(which).is_fixed() || random_.below(4) < keep) continue;
+        now[static_cast<std::size_t>(which)] = std::clamp(
+            any_value(which), values_.class_at(which).lowest, values_.class_at(which).highest);
+    }
+    // Elsewhere the other clauses would hide what this one says.
+    for (std::size_t other = 0; other < rule.clauses.size(); ++other)
+        if (other != clause && random_.one_in(2)) leave(rule.clauses[other], now);
+    for (const Term& term : rule.clauses[clause])
+        if (!random_.one_in(4)) challenge(term, now, rule.is_of_exceptions && !random_.one_in(3));
+    return values_.with(values_.changed_in(now));
+}
+
+void RuleChallenges::leave(const std::vector<Term>& clause, Values& now) {
+    const Term& term = clause[random_.below(clause.size())];
+    const int of = term.parameters.front();
+    if (of >= values_.class_count()) return;
+    const auto further = static_cast<std::int64_t>(random_.below(3));
+    const std::int64_t value =
+        term.kind == Term::Kind::at_least ? term.value - 1 - further : term.value + 1 + further;
+    now[static_cast<std::size_t>(of)] =
+        std::clamp(value, values_.class_at(of).lowest, values_.class_at(of).highest);
+}
+
+std::int64_t RuleChallenges::any_value(int which) {
+    if (random_.one_in(12)) return telling_lengths[random_.below(std::size(telling_lengths))];
+    const std::int64_t from =
+        random_.one_in(2) ? values_.base(which) - 1 : values_.class_at(which).smallest;
+    return from + static_cast<std::int64_t>(random_.below(random_.one_in(4) ? 12 : 5));
+}
+
+void RuleChallenges::challenge(const Term& term, Values& now, bool exactly) {
+    const int a = term.parameters[random_.below(term.parameters.size())];
+    // The others move a size, at random.
+    if (std::ranges::any_of(term.parameters, [&](int of) { return of >= values_.class_count(); }))
+        return;
+    std::int64_t edge = term.value;
+    if (term.modulus > 0) {
+        edge = static_cast<std::int64_t>(random_.below(4)) * term.modulus + term.value;
+    } else if (term.kind == Term::Kind::product_at_least) {
+        double others = 1.0;
+        for (const int other : term.parameters) {
+            if (other == a) continue;
+            // A limit that is prime shows only beside ones.
+            std::int64_t& factor = now[static_cast<std::size_t>(other)];
+            if (random_.one_in(2)) factor = values_.class_at(other).smallest;
+            others *= static_cast<double>(factor);
+        }
+        edge = others > 0.0 ? static_cast<std::int64_t>(static_cast<double>(edge) / others) : 1;
+    } else if (term.parameters.size() == 2) {
+        const int b = term.parameters[0] == a ? term.parameters[1] : term.parameters[0];
+        edge = now[static_cast<std::size_t>(b)] *
+               (random_.one_in(4) ? 1 + static_cast<std::int64_t>(random_.below(3)) : 1);
+    } else if (random_.one_in(3)) {
+        edge = inside_gap(a, edge);
+    }
+    now[static_cast<std::size_t>(a)] =
+        std::clamp(exactly ? edge : edge + static_cast<std::int64_t>(random_.below(4)) - 1,
+                   values_.class_at(a).lowest, values_.class_at(a).highest);
+}
+
+std::int64_t RuleChallenges::inside_gap(int which, std::int64_t edge) {
+    std::set<std::int64_t> values;
+    for (const Observation& one : seen_) values.insert(one.values[static_cast<std::size_t>(which)]);
+    const auto above = values.upper_bound(edge), here = values.lower_bound(edge);
+    const bool up = random_.one_in(2);
+    if (up && above != values.end()) return edge + (*above - edge) / 2;
+    if (!up && here != values.begin()) return edge - (edge - *std::prev(here)) / 2;
+    return edge;
+}
+
+std::vector<std::map<int, std::int64_t>> RuleChallenges::whole_tiles() const {
+    std::map<int, std::vector<int>> classes_of;  // by parameter
+    for (int which = 0; which < values_.class_count(); ++which)
+        if (!values_.class_at(which).is_fixed())
+            classes_of[values_.parameter_of(which)].push_back(which);
+    const auto with_tile = [&](std::initializer_list<int> parameters) {
+        std::set<int> classes;
+        for (const int parameter : parameters)
+            classes.insert(classes_of[parameter].begin(), classes_of[parameter].end());
+        const bool is_short = parameters.size() > 2 || std::ranges::any_of(classes, [&](int which) {
+                                  return values_.has_axis(which);
+                              });
+        std::map<int, std::int64_t> wanted;
+        for (const int which : classes) wanted[which] = is_short ? short_tile : long_tile;
+        return wanted;
+    };
+    std::vector<std::map<int, std::int64_t>> all;
+    for (const auto& [a, of_a] : classes_of)
+        for (const auto& [b, of_b] : classes_of)
+            if (a < b) all.push_back(with_tile({a, b}));
+    std::erase_if(classes_of, [&](const auto& of) { return values_.has_axis(of.second[0]); });
+    for (const auto& [a, of_a] : classes_of)
+        for (const auto& [b, of_b] : classes_of)
+            for (const auto& [c, of_c] : classes_of)
+                if (a < b && b < c) all.push_back(with_tile({a, b, c}));
+    return all;
+}
+
+std::optional<RuleChallenges::Values> RuleChallenges::inside(const std::vector<Term>& clause) {
+    std::map<int, Limits> limits;
+    for (const Term& term : clause) {
+        const int of = term.parameters.front();
+        if (of >= values_.class_count() || term.parameters.size() > 1) continue;
+        limits.try_emplace(of, values_.class_at(of)).first->second.narrow(term);
+    }
+    std::map<int, std::int64_t> wanted;
+    for (const auto& [of, between] : limits)
+        if (between.lowest <= between.highest)
+            wanted[of] = between.lowest + static_cast<std::int64_t>(random_of_tests_.below(
+                                              static_cast<std::uint64_t>(between.length()) + 1));
+    for (int which = 0; which < values_.class_count(); ++which)
+        if (!limits.contains(which) && random_of_tests_.one_in(4))
+            wanted[which] =
+                values_.base(which) + static_cast<std::int64_t>(random_of_tests_.below(3));
+    return values_.with(wanted);
+}
+
+std::optional<RuleChallenges::Values> RuleChallenges::in_part(const Values& surprise) {
+    std::map<int, std::int64_t> wanted;
+    for (int which = 0; which < values_.class_count(); ++which)
+        if (surprise[static_cast<std::size_t>(which)] != values_.base(which) && random_.one_in(2))
+            wanted[which] = surprise[static_cast<std::size_t>(which)];
+    return values_.with(wanted);
+}
+
+std::optional<RuleChallenges::Values> RuleChallenges::near(
+    const std::map<int, std::int64_t>& needed) {
+    std::map<int, std::int64_t> wanted;
+    for (int which = 0; which < values_.class_count(); ++which) {
+        const auto of = needed.find(which);
+        if (of != needed.end())
+            wanted[which] = of->second / (1 + static_cast<std::int64_t>(random_of_tests_.below(2)));
+        else if (random_of_tests_.one_in(3))
+            wanted[which] =
+                values_.base(which) + static_cast<std::int64_t>(random_of_tests_.below(4));
+    }
+    return values_.with(wanted);
+}
+
+}  // namespace gradverify

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// The conditions that a rule of failure is made of: whether one holds, how it reads, and how much
+// simpler it is than another. Knows parameters by their position only.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace gradverify {
+
+/// By parameter, the texts of its values, of one whose values are no numbers but positions in a
+/// list: an attribute's. Empty, or none at all, for numbers.
+using ValueTexts = std::span<const std::vector<std::string>>;
+
+inline bool is_number(ValueTexts texts, int parameter) {
+    const auto at = static_cast<std::size_t>(parameter);
+    return at >= texts.size() || texts[at].empty();
+}
+
+/// A condition on one parameter a, on two (a, b), or on the product of several.
+struct Term {
+    enum class Kind {
+        at_least,         ///< a >= value
+        at_most,          ///< a <= value
+        equal,            ///< a = value
+        unequal,          ///< a != value
+        residue,          ///< a mod modulus = value
+        other_residue,    ///< a mod modulus != value
+        same,             ///< a = b
+        different,        ///< a != b
+        less,             ///< a < b
+        no_more,          ///< a <= b
+        multiple,         ///< a is a multiple of b
+        no_multiple,      ///< a is no multiple of b
+        product_at_least  ///< the product >= value
+    };
+    Kind kind = Kind::at_least;
+    std::vector<int> parameters;
+    std::int64_t value = 0, modulus = 0;
+
+    bool holds(std::span<const std::int64_t> values) const;
+    /// `k >= 2`, `in_w is even`, `filter_w < in_w`
+    std::string print(std::span<const std::string> names, ValueTexts texts = {}) const;
+    /// Of terms that explain the same, the one of least cost is taken.
+    double cost() const;
+    bool operator==(const Term&) const = default;
+};
+
+/// The product of the values of these parameters.
+double product_of(std::span<const std::int64_t> values, const std::vector<int>& parameters);
+
+}  // namespace gradverify
