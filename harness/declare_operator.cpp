@@ -19,6 +19,9 @@ std::function<Sizes(const Problem&)> Shape::function() const {
     };
 }
 
+OperatorDeclaration::OperatorDeclaration(std::string name)
+    : declared_{.name = std::move(name), .space = ParameterSpace({}, 0, 0)} {}
+
 OperatorDeclaration& OperatorDeclaration::parameter(std::string name, ParameterRange range) {
     return parameter({.name = std::move(name),
                       .default_value = range.default_value,

@@ -130,8 +130,7 @@ concept ForwardOn = std::invocable<const Function&, const ForwardCall<T>&>;
 /// What is wrong is collected, and said by the registry when the program starts.
 class OperatorDeclaration {
   public:
-    explicit OperatorDeclaration(std::string name)
-        : declared_{.name = std::move(name), .space = ParameterSpace({}, 0, 0)} {}
+    explicit OperatorDeclaration(std::string name);
 
     /// A whole number: a size, a count.
     OperatorDeclaration& parameter(std::string name, ParameterRange range = {});

@@ -359,7 +359,7 @@ class Check {
         switch (outcome.verdict) {
             case Verdict::passed:
                 ++result.passed;
-                if (drawn.setting.copies) break;  // far from what the others are like
+                if (serving.runs_alone) break;  // far from what the others are like
                 result.error_over_bound.push_back(outcome.error_over_bound);
                 result.multiply_adds.push_back(outcome.multiply_adds);
                 if (outcome.sensitivity) result.sensitivity.push_back(*outcome.sensitivity);
@@ -414,21 +414,24 @@ class Check {
         RowResult& result = serving.result;
         if (!serving.begun) ++failed_;
         const Shrunk start = serving.begun.value_or(Shrunk{found, outcome, {}, 0});
-        std::vector<Problem>& known = failing_problems_[result.row.kernel];
-        std::vector<Problem>& explained = explained_[{result.row.kernel, result.row.device}];
+        // Problems of a row's own are none of another's.
+        std::vector<Problem> own;
+        std::vector<Problem>& known =
+            serving.runs_alone ? own : failing_problems_[result.row.kernel];
+        std::vector<Problem>& explained =
+            serving.runs_alone ? own : explained_[{result.row.kernel, result.row.device}];
         const bool is_detecting = this->is_detecting();
         const auto deadline = is_detecting ? time_.first_shrink_deadline() : shrink_deadline();
         Shrunk shrunk =
             shrink_in_workers(suite_, pool_, start.smallest, start.outcome,
                               {.known = known, .explained = explained, .deadline = deadline});
         shrunk.runs += start.runs;
-        if (!found.setting.copies) known.push_back(shrunk.smallest.problem);
+        known.push_back(shrunk.smallest.problem);
         if (is_detecting && TimeBudget::Clock::now() > *deadline) {
             serving.begun = std::move(shrunk);
             return false;
         }
-        if (!found.setting.copies && !shrunk.generality.text.empty())
-            explained.push_back(shrunk.smallest.problem);
+        if (!shrunk.generality.text.empty()) explained.push_back(shrunk.smallest.problem);
         result.message = shrunk.outcome.message;
         result.failure = std::move(shrunk);
         return true;

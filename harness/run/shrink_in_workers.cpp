@@ -49,7 +49,7 @@ class Shrinking {
 
     /// An interruption costs the explanation only.
     Shrunk explained(Shrunk shrunk, bool alone) {
-        if (!shrunk.smallest.setting.before && !shrunk.smallest.setting.copies &&
+        if (!shrunk.smallest.setting.before &&
             std::ranges::find(limits_.explained, shrunk.smallest.problem) !=
                 limits_.explained.end())
             return shrunk;
@@ -95,7 +95,6 @@ class Shrinking {
     std::pair<Case, Outcome> smallest_known(const Case& found, const Outcome& outcome,
                                             const CaseRunner& runner) const {
         std::vector<Problem> known = limits_.known;
-        if (found.setting.copies) known.clear();
         std::ranges::sort(known, [](const Problem& a, const Problem& b) { return a < b; });
         for (const Problem& problem : known) {
             if (!(problem < found.problem)) break;
