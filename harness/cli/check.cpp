@@ -124,7 +124,7 @@ std::vector<Problem> read_problems(const CheckArguments& arguments, const std::v
         for (const Row& row : rows) {
             if (row.kernel->op != &op) continue;
             const auto unsupported = row.kernel->why_unsupported(problem);
-            if (!unsupported) return unsupported;
+            if (!unsupported) return std::optional<std::string>();
             if (!first) first = row.kernel->name + " " + *unsupported;
         }
         return first;

@@ -42,7 +42,7 @@ bool is_name(std::string_view name) {
 template <class Named>
 std::string print_names(const std::vector<Named>& all) {
     std::vector<std::string> names;
-    for (const Named& one : all) names.push_back(one.name);
+    std::ranges::transform(all, std::back_inserter(names), &Named::name);
     return names.empty() ? "none" : joined(names);
 }
 

@@ -68,18 +68,15 @@ TEST_CASE("a row for which nothing is to be drawn is skipped, and what ran of it
     CHECK(some.cases == 2);
 }
 
-TEST_CASE("what large cases measure is not mixed with what others do") {
+TEST_CASE("cases on problems of a row's own measure nothing of what it covers") {
     Bench bench;
-    bench.suite.on_draw = [draw = bench.suite.on_draw](const Row& row, std::uint64_t seed,
-                                                       std::int64_t index) {
-        Suite::Draw drawn = draw(row, seed, index);
-        if (index == 0) drawn.drawn->setting.copies = {.along = "n", .count = 2};
-        return drawn;
-    };
-    const RowResult result = bench.check_one("pass", {.cases = 3});
-    CHECK(result.passed == 3);
-    CHECK(result.multiply_adds.size() == 2);
-    CHECK(result.coverage.problems() == 1);
+    bench.suite.known = {{.name = "pass", .own_cases = 3}};
+    const RowResult own = bench.check_one("pass", {.cases = 3});
+    CHECK(own.passed == 3);
+    CHECK(own.multiply_adds.empty());
+    CHECK(own.coverage.problems() == 0);
+    bench.suite.known = {{.name = "pass"}};
+    CHECK(bench.check_one("pass", {.cases = 3}).multiply_adds.size() == 3);
 }
 
 TEST_CASE("cases that need the device's memory run one at a time, and others beside them") {

@@ -26,7 +26,7 @@ std::string name_of(const std::vector<NamedBuffer>& memory, std::uintptr_t addre
     const bool is_inside = address >= number(piece->begin) && address < number(piece->end);
     if (is_inside && piece->element_bytes == bytes) return piece->name;
     const bool is_bytes = piece->element_bytes == 0;
-    const std::string name =
+    std::string name =
         is_bytes ? "byte " + std::to_string(static_cast<const std::byte*>(at) - piece->begin) +
                        " of " + piece->name
                  : piece->name + "[" + std::to_string(element_of(*piece, at)) + "]";
