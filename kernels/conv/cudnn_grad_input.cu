@@ -34,6 +34,16 @@ void launch(const GradInput& call) {
                      workspace, bytes, &zero, conv.x, dx);
 }
 
+/// On axes that are both, TF32 was seen to have no end and the choice of any algorithm to divide by
+/// zero: docs/results.md.
+void declare_strided_or_dilated(KernelDeclaration& kernel) {
+    kernel.only_if("no axis both strided and dilated", [](const Problem& problem) {
+        return std::ranges::none_of(Parameters(problem).spatial(), [](const Axis& axis) {
+            return axis.stride > 1 && axis.dilation > 1;
+        });
+    });
+}
+
 /// With groups TF32 gives NaN where memory that nothing has written is NaN, and in three dimensions
 /// leaves pixels out: docs/convolution.md.
 template <cudnnTensorFormat_t format = nchw>
@@ -41,6 +51,7 @@ void declare_tf32_pixels(KernelDeclaration& kernel) {
     declare_tf32<format>(kernel);
     declare_flat(kernel);
     kernel.where("groups", equals(1));
+    declare_strided_or_dilated(kernel);
 }
 
 /// What those of half and bfloat16 get right.
@@ -74,7 +85,8 @@ GRADVERIFY_KERNEL(GradInput, "cudnn_nhwc_bf16", launch<__nv_bfloat16, direct, nh
 
 GRADVERIFY_KERNEL(GradInput, "cudnn_any", launch<float, unrestricted>)
     .with(declare_product<float>)
-    .with(declare_any);
+    .with(declare_any)
+    .with(declare_strided_or_dilated);
 GRADVERIFY_KERNEL(GradInput, "cudnn_any_f16", launch<__half, unrestricted>)
     .with(declare_narrow_pixels<__half>)
     .with(declare_any);

@@ -34,9 +34,9 @@ void launch(const GradWeight& call) {
                      chosen, workspace, bytes, &zero, conv.w, dw);
 }
 
-/// Those of 16 bits also leave pixels out with groups, seem to round partial sums to their type in
-/// some large batches, and leave all of dw out where a grid of a block for each 16 filters would be
-/// too large. docs/results.md has them.
+/// Those of 16 bits also leave pixels out with groups, round partial sums to their type in some
+/// problems, and leave all of dw out where a grid of a block for each 16 filters would be too
+/// large. docs/results.md has them.
 template <class T, cudnnTensorFormat_t format = nchw>
 void declare_narrow_weights(KernelDeclaration& kernel) {
     declare_product<T, format>(kernel);
@@ -44,13 +44,6 @@ void declare_narrow_weights(KernelDeclaration& kernel) {
     declare_copied_in_eights(kernel);
     constexpr std::int64_t most_filters = 65535 * 16;
     kernel.where("groups", equals(1)).where("k", between(1, most_filters));
-    kernel.only_if("no more than 4096 padded pixels in a batch", [](const Problem& problem) {
-        const Parameters p(problem);
-        std::int64_t pixels = p.n;
-        for (const Axis& axis : p.spatial())
-            pixels *= axis.in + axis.padding_left + axis.padding_right;
-        return pixels <= 4096;
-    });
 }
 
 }  // namespace
@@ -66,13 +59,17 @@ GRADVERIFY_KERNEL(GradWeight, "cudnn_nhwc_tf32", launch<float, direct, nhwc, tf3
     .with(declare_flat);
 GRADVERIFY_KERNEL(GradWeight, "cudnn_f64", launch<double, direct>).with(declare_product<double>);
 GRADVERIFY_KERNEL(GradWeight, "cudnn_f16", launch<__half, direct>)
-    .with(declare_narrow_weights<__half>);
+    .with(declare_narrow_weights<__half>)
+    .accumulates_in(DType::f16);
 GRADVERIFY_KERNEL(GradWeight, "cudnn_nhwc_f16", launch<__half, direct, nhwc>)
-    .with(declare_narrow_weights<__half, nhwc>);
+    .with(declare_narrow_weights<__half, nhwc>)
+    .accumulates_in(DType::f16);
 GRADVERIFY_KERNEL(GradWeight, "cudnn_bf16", launch<__nv_bfloat16, direct>)
-    .with(declare_narrow_weights<__nv_bfloat16>);
+    .with(declare_narrow_weights<__nv_bfloat16>)
+    .accumulates_in(DType::bf16);
 GRADVERIFY_KERNEL(GradWeight, "cudnn_nhwc_bf16", launch<__nv_bfloat16, direct, nhwc>)
-    .with(declare_narrow_weights<__nv_bfloat16, nhwc>);
+    .with(declare_narrow_weights<__nv_bfloat16, nhwc>)
+    .accumulates_in(DType::bf16);
 
 GRADVERIFY_KERNEL(GradWeight, "cudnn_any", launch<float, unrestricted>)
     .with(declare_product<float>)
