@@ -253,4 +253,27 @@ TEST_CASE("at an unmapped end the data ends as near to it as the declared alignm
                     }
 }
 
+TEST_CASE("a gap at an unmapped edge is a guard, and a write to it is found") {
+    for (const Edge edge : {Edge::end, Edge::begin}) {
+        FakeDevice device(true);
+        Arena arena(device,
+                    {{.name = "y",
+                      .role = BufferRole::output,
+                      .sizes = {3},
+                      .offset = edge == Edge::end ? 0 : 2,
+                      .alignment_bytes = 16}},
+                    {.edge = edge});
+        arena.upload();
+        auto* y = arena.view(0).as<float>();
+        const int beyond = edge == Edge::end ? 3 : -1;
+        CHECK(std::isnan(y[beyond]) == (beyond % 2 == 0));
+        y[beyond] = 1.0f;
+        arena.download();
+        REQUIRE(arena.stray_writes().size() == 1);
+        CHECK(arena.stray_writes()[0].print(3) ==
+              (edge == Edge::end ? "wrote 1 element past the end of y, the first at y[3] of 3"
+                                 : "wrote 1 element before the start of y, the first at y[-1]"));
+    }
+}
+
 }  // namespace gradverify
