@@ -4,24 +4,14 @@
 
 #include "harness/base/text.hpp"
 #include "harness/declare_operator.hpp"
+#include "harness/testing/declarations.hpp"
 #include "harness/testing/operator.hpp"
 
 namespace gradverify {
 
 namespace {
 
-/// y = f(x), element by element.
-template <class Function>
-OperatorDeclaration elementwise(Function function) {
-    return declare_operator("o")
-        .parameter("n")
-        .input("x", {"n"})
-        .output("y", {"n"})
-        .forward([function]<class T>(const ForwardCall<T>& call) {
-            const auto x = call.input("x");
-            for (std::int64_t i = 0; i < x.size(0); ++i) call.output("y")(i) = function(x(i));
-        });
-}
+using testing::elementwise;
 
 OperatorDeclaration copying() {
     return elementwise([]<class T>(const T& x) { return x; });

@@ -16,6 +16,7 @@ namespace gradverify {
 namespace {
 
 using testing::contains;
+using testing::elementwise;
 using testing::run;
 
 /// y = slope x for each of n numbers.
@@ -64,19 +65,6 @@ TEST_CASE("without gradient passes there is one for all differentiable inputs") 
 }
 
 namespace {
-
-/// y = f(x), element by element.
-template <class Function>
-OperatorDeclaration elementwise(Function function) {
-    return declare_operator("o")
-        .parameter("n")
-        .input("x", {"n"})
-        .output("y", {"n"})
-        .forward([function]<class T>(const ForwardCall<T>& call) {
-            const auto x = call.input("x");
-            for (std::int64_t i = 0; i < x.size(0); ++i) call.output("y")(i) = function(x(i));
-        });
-}
 
 const auto ramp = []<class T>(const T& x) { return max(x, T(0.0)); };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tests of declared operators share: the mistake that a declaration has, the results of a
-// pass.
+// What the tests of declared operators share: a small one, the mistake that a declaration has,
+// results of a pass.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "harness/declare_operator.hpp"
 #include "harness/operators/operator.hpp"
 
 namespace gradverify::testing {
@@ -30,6 +31,19 @@ inline std::vector<Array<double>> run(const PassSpec& pass, const Operator& op,
     }
     pass.reference(problem, inputs, outputs);
     return outputs;
+}
+
+/// y = f(x), element by element.
+template <class Function>
+OperatorDeclaration elementwise(Function function) {
+    return declare_operator("o")
+        .parameter("n")
+        .input("x", {"n"})
+        .output("y", {"n"})
+        .forward([function]<class T>(const ForwardCall<T>& call) {
+            const auto x = call.input("x");
+            for (std::int64_t i = 0; i < x.size(0); ++i) call.output("y")(i) = function(x(i));
+        });
 }
 
 }  // namespace gradverify::testing
