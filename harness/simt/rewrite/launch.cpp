@@ -5,25 +5,17 @@
 //
 // Takes the cast off the kernel of `cudaLaunchKernel((void*)k<T>, ...)`: without its type nobody
 // would know the kernel's parameters. A cast of anything but a name stays.
-#include <array>
-
 #include "harness/simt/rewrite/rewrite.hpp"
 #include "harness/simt/rewrite/stream.hpp"
 
 namespace gradverify::simt::rewrite {
 namespace {
 
-bool is_keyword_before_expression(const Token& token) {
-    constexpr std::array<std::string_view, 10> words = {"return",    "else", "do", "case", "throw",
-                                                        "co_return", "and",  "or", "not",  "if"};
-    for (const std::string_view word : words) {
-        if (token.is(word)) return true;
-    }
-    return false;
-}
-
+/// Not a keyword that may stand before an expression.
 bool is_name(const Token& token) {
-    return token.kind == TokenKind::identifier && !is_keyword_before_expression(token);
+    return token.kind == TokenKind::identifier &&
+           !token.is_any(
+               {"return", "else", "do", "case", "throw", "co_return", "and", "or", "not", "if"});
 }
 
 /// The `<` that opens the template arguments closed by `close`.
@@ -32,9 +24,9 @@ std::size_t open_angle(const Stream& stream, std::size_t close) {
     for (std::size_t i = close; i + 1 > 0; --i) {
         if (stream.is(i, ">")) ++depth;
         if (stream.is(i, "<") && --depth == 0) return i;
-        if (stream.is(i, ")") || stream.is(i, "]") || stream.is(i, "}")) {
+        if (stream.at(i).closes()) {
             i = stream.matching(i);
-        } else if (stream.is(i, ";") || stream.is(i, "(") || stream.is(i, "{")) {
+        } else if (stream.at(i).is_any({";", "(", "{"})) {
             break;
         }
     }
@@ -53,8 +45,7 @@ std::size_t begin_of_callee(const Stream& stream, std::size_t end) {
             i = stream.matching(i - 1);
             const bool called = i > 0 && (is_name(stream.at(i - 1)) || stream.is(i - 1, "]") ||
                                           stream.is(i - 1, ">"));
-            const bool statement = i > 0 && (stream.is(i - 1, "while") || stream.is(i - 1, "for") ||
-                                             stream.is(i - 1, "switch"));
+            const bool statement = i > 0 && stream.at(i - 1).is_any({"while", "for", "switch"});
             if (!called || statement) return i;
             continue;
         }
@@ -78,8 +69,8 @@ std::size_t find_triple_close(const Stream& stream, std::size_t from) {
     for (std::size_t i = from; i < stream.size(); ++i) {
         if (stream.is_triple(i, '>')) return i;
         const Token& token = stream.at(i);
-        if (token.is(";") || token.is("}") || token.is(")") || token.is("]")) break;
-        if (token.is("(") || token.is("[") || token.is("{")) i = stream.matching(i);
+        if (token.is(";") || token.closes()) break;
+        if (token.opens()) i = stream.matching(i);
     }
     stream.fail(from - 1, "no `>>>` for this `<<<`");
 }
@@ -87,26 +78,17 @@ std::size_t find_triple_close(const Stream& stream, std::size_t from) {
 /// The end of template arguments that may open at `angle`, or `angle` itself: `f<A, B>(x)`.
 std::size_t skip_template_arguments(const Stream& stream, std::size_t angle, std::size_t end) {
     if (angle == 0 || stream.at(angle - 1).kind != TokenKind::identifier) return angle;
-    int depth = 0;
-    for (std::size_t i = angle; i < end; ++i) {
-        if (stream.is(i, "(") || stream.is(i, "[") || stream.is(i, "{")) {
-            i = stream.matching(i);
-        } else if (stream.is(i, "<")) {
-            ++depth;
-        } else if (stream.is(i, ">") && --depth == 0) {
-            const bool named = stream.is(i + 1, "(") || stream.is(i + 1, "::") ||
-                               stream.is(i + 1, "{") || stream.is(i + 1, ",") || i + 1 == end;
-            return named ? i : angle;
-        }
-    }
-    return angle;
+    const std::size_t close = stream.closing_angle(angle, end);
+    if (close == end) return angle;
+    const bool named = close + 1 == end || stream.at(close + 1).is_any({"(", "::", "{", ","});
+    return named ? close : angle;
 }
 
 std::vector<Range> split_arguments(const Stream& stream, Range all) {
     std::vector<Range> arguments;
     std::size_t begin = all.begin;
     for (std::size_t i = all.begin; i < all.end; ++i) {
-        if (stream.is(i, "(") || stream.is(i, "[") || stream.is(i, "{")) {
+        if (stream.at(i).opens()) {
             i = stream.matching(i);
         } else if (stream.is(i, "<")) {
             i = skip_template_arguments(stream, i, all.end);
@@ -124,8 +106,8 @@ bool stays_in_call(const Stream& stream, Range argument) {
     const Token& first = stream.at(argument.begin);
     if (first.is("{") || stream.is(argument.end - 1, ".")) return true;  // {...} or pack...
     if (argument.end - argument.begin != 1) return false;
-    return first.kind == TokenKind::number || first.kind == TokenKind::text || first.is("__null") ||
-           first.is("nullptr") || first.is("true") || first.is("false");
+    return first.kind == TokenKind::number || first.kind == TokenKind::text ||
+           first.is_any({"__null", "nullptr", "true", "false"});
 }
 
 std::string quoted(std::string_view text) {
@@ -221,7 +203,7 @@ void rewrite_launches(Stream& stream) {
     }
     for (std::size_t i = 0; i + 1 < stream.size(); ++i) {
         const bool is_launch =
-            stream.is(i, "cudaLaunchKernel") || stream.is(i, "cudaLaunchCooperativeKernel");
+            stream.at(i).is_any({"cudaLaunchKernel", "cudaLaunchCooperativeKernel"});
         if (!is_launch || !stream.is(i + 1, "(")) continue;
         const Range cast = cast_at(stream, i + 2);
         if (!cast.empty()) stream.replace({cast, ""});

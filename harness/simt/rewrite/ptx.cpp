@@ -7,21 +7,11 @@
 namespace gradverify::simt::rewrite {
 namespace {
 
-bool is_asm(const Token& token) {
-    return token.is("asm") || token.is("__asm__") || token.is("__asm");
-}
-
-bool is_qualifier(const Token& token) {
-    return token.is("volatile") || token.is("__volatile__") || token.is("__volatile") ||
-           token.is("inline") || token.is("goto");
-}
-
 /// A label, as in `void f() asm("name");`, follows a declarator.
 bool is_statement(const Stream& stream, std::size_t word, std::size_t open) {
     if (word == 0 || open != word + 1) return true;
     const Token& before = stream.at(word - 1);
-    if (before.is(";") || before.is("{") || before.is("}") || before.is(":")) return true;
-    if (before.is("else") || before.is("do")) return true;
+    if (before.is_any({";", "{", "}", ":", "else", "do"})) return true;
     return before.is(")") && stream.at(open + 1).text.find(';') != std::string_view::npos;
 }
 
@@ -29,9 +19,11 @@ bool is_statement(const Stream& stream, std::size_t word, std::size_t open) {
 
 void rewrite_inline_ptx(Stream& stream) {
     for (std::size_t i = 0; i < stream.size(); ++i) {
-        if (!is_asm(stream.at(i)) || stream.at(i).in_system_header) continue;
+        const bool is_asm = stream.at(i).is_any({"asm", "__asm__", "__asm"});
+        if (!is_asm || stream.at(i).in_system_header) continue;
         std::size_t open = i + 1;
-        while (is_qualifier(stream.at(open))) ++open;
+        while (stream.at(open).is_any({"volatile", "__volatile__", "__volatile", "inline", "goto"}))
+            ++open;
         if (!stream.is(open, "(")) continue;
         const std::size_t close = stream.matching(open);
         const std::size_t text = open + 1;

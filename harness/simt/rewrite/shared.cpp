@@ -18,14 +18,14 @@ struct Declaration {
 };
 
 bool is_alignment_word(const Token& token) {
-    return token.is("alignas") || token.is("__attribute__") || token.is("__attribute");
+    return token.is_any({"alignas", "__attribute__", "__attribute"});
 }
 
 std::size_t begin_of_declaration(const Stream& stream, std::size_t shared) {
     std::size_t i = shared;
     while (i > 0) {
         const Token& token = stream.at(i - 1);
-        if (token.is(";") || token.is("{") || token.is("}") || token.is(":")) break;
+        if (token.is_any({";", "{", "}", ":"})) break;
         if (token.is(")")) {
             const std::size_t open = stream.matching(i - 1);
             if (open == 0 || !is_alignment_word(stream.at(open - 1))) break;
@@ -37,19 +37,10 @@ std::size_t begin_of_declaration(const Stream& stream, std::size_t shared) {
     return i;
 }
 
-/// Past the template arguments that open at `i`.
 std::size_t skip_angles(const Stream& stream, std::size_t i) {
-    int depth = 0;
-    for (; i < stream.size(); ++i) {
-        if (stream.is(i, "(") || stream.is(i, "[") || stream.is(i, "{")) {
-            i = stream.matching(i);
-        } else if (stream.is(i, "<")) {
-            ++depth;
-        } else if (stream.is(i, ">") && --depth == 0) {
-            return i;
-        }
-    }
-    stream.fail(i, "unbalanced `<` in a __shared__ declaration");
+    const std::size_t close = stream.closing_angle(i, stream.size());
+    if (close == stream.size()) stream.fail(close, "unbalanced `<` in a __shared__ declaration");
+    return close;
 }
 
 /// The name that the declarator in `range` declares: of `(*q)[3]` q, of `float a[2]` a.
@@ -60,12 +51,10 @@ std::size_t declared_name(const Stream& stream, Range range) {
         if (is_alignment_word(token) || token.is("decltype")) {
             i = stream.matching(i + 1);
         } else if (token.is("(")) {
-            const std::size_t close = stream.matching(i);
-            if (stream.is(i + 1, "*") || stream.is(i + 1, "&")) {
-                return declared_name(stream, {i + 1, close});
-            }
-            i = close;
-        } else if (token.is("[") || token.is("{")) {
+            if (stream.at(i + 1).is_any({"*", "&"}))
+                return declared_name(stream, {i + 1, stream.matching(i)});
+            i = stream.matching(i);
+        } else if (token.opens()) {
             i = stream.matching(i);
         } else if (token.is("<")) {
             i = skip_angles(stream, i);
@@ -94,7 +83,7 @@ Declaration parse(const Stream& stream, std::size_t shared) {
             segment = i + 1;
         }
         if (token.is(";")) break;
-        if (token.is("__shared__") || token.is("static") || token.is("inline")) continue;
+        if (token.is_any({"__shared__", "static", "inline"})) continue;
         if (token.is("extern")) {
             declaration.is_extern = true;
         } else if (is_alignment_word(token)) {
@@ -103,7 +92,7 @@ Declaration parse(const Stream& stream, std::size_t shared) {
             i = close;
         } else {
             std::size_t end = i;
-            if (token.is("(") || token.is("[") || token.is("{")) end = stream.matching(i);
+            if (token.opens()) end = stream.matching(i);
             if (token.is("<")) end = skip_angles(stream, i);
             for (; i < end; ++i) declaration.tokens.push_back(i);
             declaration.tokens.push_back(end);
@@ -120,8 +109,8 @@ std::string unique(const std::string& what, std::size_t number, const Token& nam
 std::string typedef_text(const Stream& stream, const Declaration& declaration, std::size_t number) {
     std::string text = "typedef";
     for (const std::size_t i : declaration.tokens) {
-        bool is_declared = false;
-        for (const std::size_t name : declaration.names) is_declared = is_declared || name == i;
+        const auto& names = declaration.names;
+        const bool is_declared = std::ranges::find(names, i) != names.end();
         text += ' ';
         text += is_declared ? unique("type", number, stream.at(i)) : std::string(stream.at(i).text);
     }
@@ -154,10 +143,7 @@ std::string rewritten(const Stream& stream, const Declaration& declaration, std:
 /// Whether the brace at `open` opens a namespace (or a linkage specification).
 bool opens_namespace(const Stream& stream, std::size_t open) {
     std::size_t begin = open;
-    while (begin > 0 && !stream.is(begin - 1, ";") && !stream.is(begin - 1, "{") &&
-           !stream.is(begin - 1, "}")) {
-        --begin;
-    }
+    while (begin > 0 && !stream.at(begin - 1).is_any({";", "{", "}"})) --begin;
     if (stream.is(begin, "inline")) ++begin;
     const bool linkage = stream.is(begin, "extern") && stream.at(begin + 1).kind == TokenKind::text;
     return stream.is(begin, "namespace") || (linkage && begin + 2 == open);

@@ -12,8 +12,6 @@ namespace {
 
 constexpr std::size_t none = static_cast<std::size_t>(-1);
 
-bool opens(const Token& token) { return token.is("(") || token.is("[") || token.is("{"); }
-bool closes(const Token& token) { return token.is(")") || token.is("]") || token.is("}"); }
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
 }  // namespace
@@ -27,8 +25,8 @@ Stream::Stream(std::string_view source) : tokens_(tokenize(source)) {
         significant_.push_back(i);
         partner_.push_back(none);
         if (token.kind != TokenKind::punctuator) continue;
-        if (opens(token)) open.push_back(number);
-        if (closes(token) && !open.empty()) {
+        if (token.opens()) open.push_back(number);
+        if (token.closes() && !open.empty()) {
             partner_[number] = open.back();
             partner_[open.back()] = number;
             open.pop_back();
@@ -53,6 +51,16 @@ std::size_t Stream::matching(std::size_t bracket) const {
     if (bracket >= partner_.size() || partner_[bracket] == none)
         fail(bracket, "unbalanced bracket");
     return partner_[bracket];
+}
+
+std::size_t Stream::closing_angle(std::size_t angle, std::size_t end) const {
+    int depth = 0;
+    for (std::size_t i = angle; i < end; ++i) {
+        if (at(i).opens()) i = matching(i);
+        if (is(i, "<")) ++depth;
+        if (is(i, ">") && --depth == 0) return i;
+    }
+    return end;
 }
 
 std::string Stream::text(Range range) const {
@@ -86,29 +94,22 @@ std::string Stream::marker(std::size_t i) const {
 }
 
 std::string Stream::join() const {
-    std::vector<const Edit*> ordered;
-    for (const Edit& edit : edits_) ordered.push_back(&edit);
-    std::sort(ordered.begin(), ordered.end(),
-              [](const Edit* a, const Edit* b) { return a->range.begin < b->range.begin; });
+    std::vector<Edit> ordered = edits_;
+    std::ranges::sort(ordered, {}, [](const Edit& edit) { return edit.range.begin; });
     std::string joined;
     std::size_t at_token = 0;
-    for (const Edit* edit : ordered) {
-        const std::size_t first = significant_[edit->range.begin];
+    for (const auto& [range, text] : ordered) {
+        const std::size_t first = significant_[range.begin];
         for (; at_token < first; ++at_token) joined += tokens_[at_token].text;
-        joined += edit->text;
-        at_token = significant_[edit->range.end - 1] + 1;
-        const bool keeps_lines =
-            on_one_line(edit->range) && edit->text.find('\n') == std::string::npos;
-        if (!keeps_lines && edit->range.end < size()) {
-            // What lies between is space alone, so the next token may start a line of its own.
-            at_token = significant_[edit->range.end];
-            for (std::size_t i = significant_[edit->range.end - 1] + 1; i < at_token; ++i) {
-                if (tokens_[i].kind == TokenKind::directive) {
-                    joined += "\n" + std::string(tokens_[i].text);
-                }
-            }
-            joined += marker(edit->range.end);
-        }
+        joined += text;
+        at_token = significant_[range.end - 1] + 1;
+        const bool keeps_lines = on_one_line(range) && text.find('\n') == std::string::npos;
+        if (keeps_lines || range.end >= size()) continue;
+        // What lies between is space alone, so the next token may start a line of its own.
+        for (; at_token < significant_[range.end]; ++at_token)
+            if (tokens_[at_token].kind == TokenKind::directive)
+                joined += "\n" + std::string(tokens_[at_token].text);
+        joined += marker(range.end);
     }
     for (; at_token < tokens_.size(); ++at_token) joined += tokens_[at_token].text;
     return joined;

@@ -38,6 +38,9 @@ class Stream {
     /// none.
     std::size_t matching(std::size_t bracket) const;
 
+    /// The `>` of the template arguments that open at `angle`; `end` when none is before that.
+    std::size_t closing_angle(std::size_t angle, std::size_t end) const;
+
     /// The source of a range as it stands, spaces and line markers included.
     std::string text(Range range) const;
     /// The tokens of a range joined by single spaces where needed, on one line.

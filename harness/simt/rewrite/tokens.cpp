@@ -39,9 +39,7 @@ class Tokenizer {
         token.line = line_;
         token.file = file_;
         token.in_system_header = in_system_header_;
-        for (const char c : token.text) {
-            if (c == '\n') ++line_;
-        }
+        line_ += static_cast<int>(std::ranges::count(token.text, '\n'));
         at_ = end;
         line_start_ =
             (token.kind == TokenKind::space && (line_start_ || token.text.back() == '\n'));

@@ -3,7 +3,9 @@
 // character, so that joining the texts gives the input back. Knows no grammar.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,6 +23,11 @@ struct Token {
     bool in_system_header = false;
 
     bool is(std::string_view spelled) const { return text == spelled; }
+    bool is_any(std::initializer_list<std::string_view> of) const {
+        return std::ranges::find(of, text) != of.end();
+    }
+    bool opens() const { return is_any({"(", "[", "{"}); }
+    bool closes() const { return is_any({")", "]", "}"}); }
 };
 
 /// `source` must outlive the tokens. Angle brackets are always single tokens.
