@@ -63,36 +63,9 @@ struct ErrorText {
     const char* name;
     const char* text;
 };
-// The texts of CUDA's own runtime.
-// clang-format off
-#define GRADVERIFY_SIMT_ERROR(NAME, TEXT) {NAME, #NAME, TEXT},
-constexpr ErrorText error_texts[] = {
-    GRADVERIFY_SIMT_ERROR(cudaSuccess, "no error")
-    GRADVERIFY_SIMT_ERROR(cudaErrorInvalidValue, "invalid argument")
-    GRADVERIFY_SIMT_ERROR(cudaErrorMemoryAllocation, "out of memory")
-    GRADVERIFY_SIMT_ERROR(cudaErrorInitializationError, "initialization error")
-    GRADVERIFY_SIMT_ERROR(cudaErrorInvalidConfiguration, "invalid configuration argument")
-    GRADVERIFY_SIMT_ERROR(cudaErrorInvalidPitchValue, "invalid pitch argument")
-    GRADVERIFY_SIMT_ERROR(cudaErrorInvalidSymbol, "invalid device symbol")
-    GRADVERIFY_SIMT_ERROR(cudaErrorInvalidDevicePointer, "invalid device pointer")
-    GRADVERIFY_SIMT_ERROR(cudaErrorInvalidMemcpyDirection, "invalid copy direction for memcpy")
-    GRADVERIFY_SIMT_ERROR(cudaErrorInvalidDeviceFunction, "invalid device function")
-    GRADVERIFY_SIMT_ERROR(cudaErrorNoDevice, "no CUDA-capable device is detected")
-    GRADVERIFY_SIMT_ERROR(cudaErrorInvalidDevice, "invalid device ordinal")
-    GRADVERIFY_SIMT_ERROR(cudaErrorInvalidResourceHandle, "invalid resource handle")
-    GRADVERIFY_SIMT_ERROR(cudaErrorNotReady, "device not ready")
-    GRADVERIFY_SIMT_ERROR(cudaErrorIllegalAddress, "an illegal memory access was encountered")
-    GRADVERIFY_SIMT_ERROR(cudaErrorLaunchOutOfResources, "too many resources requested for launch")
-    GRADVERIFY_SIMT_ERROR(cudaErrorLaunchTimeout, "the launch timed out and was terminated")
-    GRADVERIFY_SIMT_ERROR(cudaErrorAssert, "device-side assert triggered")
-    GRADVERIFY_SIMT_ERROR(cudaErrorIllegalInstruction, "an illegal instruction was encountered")
-    GRADVERIFY_SIMT_ERROR(cudaErrorMisalignedAddress, "misaligned address")
-    GRADVERIFY_SIMT_ERROR(cudaErrorLaunchFailure, "unspecified launch failure")
-    GRADVERIFY_SIMT_ERROR(cudaErrorCooperativeLaunchTooLarge, "too many blocks in cooperative launch")
-    GRADVERIFY_SIMT_ERROR(cudaErrorNotSupported, "operation not supported")
-};
+#define GRADVERIFY_SIMT_ERROR(NAME, NUMBER, TEXT) {NAME, #NAME, TEXT},
+constexpr ErrorText error_texts[] = {GRADVERIFY_SIMT_ERRORS(GRADVERIFY_SIMT_ERROR)};
 #undef GRADVERIFY_SIMT_ERROR
-// clang-format on
 
 const ErrorText& text_of(cudaError_t error) {
     static constexpr ErrorText unknown = {cudaErrorUnknown, "unrecognized error code",

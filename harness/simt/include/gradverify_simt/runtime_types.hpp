@@ -11,32 +11,34 @@ struct CUevent_st;
 using cudaStream_t = CUstream_st*;
 using cudaEvent_t = CUevent_st*;
 
-enum cudaError {
-    cudaSuccess = 0,
-    cudaErrorInvalidValue = 1,
-    cudaErrorMemoryAllocation = 2,
-    cudaErrorInitializationError = 3,
-    cudaErrorInvalidConfiguration = 9,
-    cudaErrorInvalidPitchValue = 12,
-    cudaErrorInvalidSymbol = 13,
-    cudaErrorInvalidDevicePointer = 17,
-    cudaErrorInvalidMemcpyDirection = 21,
-    cudaErrorInvalidDeviceFunction = 98,
-    cudaErrorNoDevice = 100,
-    cudaErrorInvalidDevice = 101,
-    cudaErrorInvalidResourceHandle = 400,
-    cudaErrorNotReady = 600,
-    cudaErrorIllegalAddress = 700,
-    cudaErrorLaunchOutOfResources = 701,
-    cudaErrorLaunchTimeout = 702,
-    cudaErrorAssert = 710,
-    cudaErrorIllegalInstruction = 715,
-    cudaErrorMisalignedAddress = 716,
-    cudaErrorLaunchFailure = 719,
-    cudaErrorCooperativeLaunchTooLarge = 720,
-    cudaErrorNotSupported = 801,
-    cudaErrorUnknown = 999,
-};
+// Each error with its number and the text of CUDA's own runtime.
+#define GRADVERIFY_SIMT_ERRORS(ERROR)                                                       \
+    ERROR(cudaSuccess, 0, "no error")                                                       \
+    ERROR(cudaErrorInvalidValue, 1, "invalid argument")                                     \
+    ERROR(cudaErrorMemoryAllocation, 2, "out of memory")                                    \
+    ERROR(cudaErrorInitializationError, 3, "initialization error")                          \
+    ERROR(cudaErrorInvalidConfiguration, 9, "invalid configuration argument")               \
+    ERROR(cudaErrorInvalidPitchValue, 12, "invalid pitch argument")                         \
+    ERROR(cudaErrorInvalidSymbol, 13, "invalid device symbol")                              \
+    ERROR(cudaErrorInvalidDevicePointer, 17, "invalid device pointer")                      \
+    ERROR(cudaErrorInvalidMemcpyDirection, 21, "invalid copy direction for memcpy")         \
+    ERROR(cudaErrorInvalidDeviceFunction, 98, "invalid device function")                    \
+    ERROR(cudaErrorNoDevice, 100, "no CUDA-capable device is detected")                     \
+    ERROR(cudaErrorInvalidDevice, 101, "invalid device ordinal")                            \
+    ERROR(cudaErrorInvalidResourceHandle, 400, "invalid resource handle")                   \
+    ERROR(cudaErrorNotReady, 600, "device not ready")                                       \
+    ERROR(cudaErrorIllegalAddress, 700, "an illegal memory access was encountered")         \
+    ERROR(cudaErrorLaunchOutOfResources, 701, "too many resources requested for launch")    \
+    ERROR(cudaErrorLaunchTimeout, 702, "the launch timed out and was terminated")           \
+    ERROR(cudaErrorAssert, 710, "device-side assert triggered")                             \
+    ERROR(cudaErrorIllegalInstruction, 715, "an illegal instruction was encountered")       \
+    ERROR(cudaErrorMisalignedAddress, 716, "misaligned address")                            \
+    ERROR(cudaErrorLaunchFailure, 719, "unspecified launch failure")                        \
+    ERROR(cudaErrorCooperativeLaunchTooLarge, 720, "too many blocks in cooperative launch") \
+    ERROR(cudaErrorNotSupported, 801, "operation not supported")
+#define GRADVERIFY_SIMT_ENUMERATOR(NAME, NUMBER, TEXT) NAME = NUMBER,
+enum cudaError { GRADVERIFY_SIMT_ERRORS(GRADVERIFY_SIMT_ENUMERATOR) cudaErrorUnknown = 999 };
+#undef GRADVERIFY_SIMT_ENUMERATOR
 using cudaError_t = cudaError;
 
 enum cudaMemcpyKind {
