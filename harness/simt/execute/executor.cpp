@@ -11,7 +11,6 @@
 #include <utility>
 
 #include "gradverify_simt/runtime_types.hpp"
-#include "harness/simt/execute/grid.hpp"
 #include "harness/simt/faults/source_line.hpp"
 #include "harness/simt/races/detector.hpp"
 #include "harness/simt/runtime/device_limits.hpp"
@@ -163,7 +162,7 @@ void Executor::launch(const unit::LaunchConfig& config, const char* kernel, unit
     entry_ = entry;
     body_ = body.begin;
     Streams::of_this_thread().enqueue(config.stream,
-                                      {kernel_, launch_place_, body.points_to_buffers()});
+                                      {kernel_, launch_place_, points_to_buffers(body)});
     set_dimensions(config);
     detecting = detector;
     if (detector != nullptr) {

@@ -10,13 +10,14 @@
 #include <deque>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "gradverify_simt/state.hpp"
-#include "harness/simt/execute/arguments.hpp"
 #include "harness/simt/execute/fiber.hpp"
 #include "harness/simt/execute/shared_memory.hpp"
 #include "harness/simt/execute/warp.hpp"
 #include "harness/simt/faults/fault.hpp"
+#include "harness/simt/runtime/buffers.hpp"
 #include "harness/simt/simt.hpp"
 
 namespace gradverify::simt {
@@ -144,9 +145,17 @@ struct BlockThreads {
     bool at_grid_barrier_ = false;  ///< what threads of this block wait at is the grid's
 };
 
+/// A block of a cooperative launch that was left while its threads wait at the grid barrier, or one
+/// of them spins. Shared memory is copied, since every block has it at one address.
+struct ParkedBlock {
+    BlockThreads threads;
+    uint3 index{};
+    const unit::ThreadSlot* next = nullptr;
+    std::vector<char> static_shared, dynamic_shared;
+};
+
 class Detector;
 class Executor;
-struct ParkedBlock;
 GRADVERIFY_SIMT_STATIC_TLS extern constinit thread_local Executor* executor_of_thread;
 
 class Executor : private BlockThreads {

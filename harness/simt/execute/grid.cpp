@@ -2,7 +2,6 @@
 // Cooperative launches: blocks still run one at a time, but one whose threads all wait at the grid
 // barrier, or spin, is left for the next. Blocks not yet begun come first, then those that can go
 // on; when there are neither, all must be at the grid barrier, which then releases them.
-#include "harness/simt/execute/grid.hpp"
 
 #include <algorithm>
 #include <exception>
@@ -10,6 +9,7 @@
 #include <utility>
 
 #include "gradverify_simt/runtime_types.hpp"
+#include "harness/simt/execute/executor.hpp"
 #include "harness/simt/faults/source_line.hpp"
 #include "harness/simt/races/detector.hpp"
 

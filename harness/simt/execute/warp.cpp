@@ -7,7 +7,6 @@
 #include <bit>
 #include <limits>
 
-#include "harness/simt/execute/warp_product.hpp"
 #include "harness/simt/races/detector.hpp"
 
 namespace gradverify::simt {

@@ -18,6 +18,10 @@ struct WarpDeposit {
     unsigned source_lane;
 };
 
+/// Computes what the 32 lanes ask for, each by the address of its WarpProduct, and writes their
+/// elements of the sum. False, and nothing done, where the lanes ask for different products.
+bool multiply(const std::array<std::uint64_t, 32>& products);
+
 class Warp {
   public:
     /// `missing` are the lanes that the block does not have, or that have exited already. Results

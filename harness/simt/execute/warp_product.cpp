@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operands of tf32 lose their lower 13 bits, which the hardware does not look at; a kernel that
-// rounds them first, by __float_to_tf32, loses nothing here. Sums are formed in float, one product
-// after the other, and rounded to half once where the accumulator is of half.
-#include "harness/simt/execute/warp_product.hpp"
+// A product of matrices by a warp, as tensor cores form it: products are exact, and summed in float
+// one after the other; an accumulator of half is rounded once. Operands of tf32 lose their lower 13
+// bits, which the hardware does not look at.
+#include "harness/simt/execute/warp.hpp"
 
 #include <algorithm>
 #include <bit>

@@ -7,6 +7,7 @@
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <cstring>
 #include <functional>
 #include <utility>
 
@@ -70,6 +71,12 @@ std::uintptr_t distance(std::uintptr_t at, const NamedBuffer& piece) {
     return at < number(piece.end) ? 0 : at - number(piece.end) + 1;
 }
 
+/// What a variable of the host begins with. It may be shorter than a pointer.
+[[gnu::no_sanitize_address]] std::uintptr_t first_word_at(std::uintptr_t address) {
+    using Word [[gnu::may_alias, gnu::aligned(1)]] = std::uintptr_t;
+    return *static_cast<const Word*>(pointer_to(address));
+}
+
 }  // namespace
 
 std::byte* buffer_region(std::size_t slot, std::size_t bytes, Edge edge) {
@@ -88,6 +95,21 @@ bool meets_buffer(const void* begin, std::size_t bytes) {
     return std::ranges::any_of(buffers().named, [&](const NamedBuffer& buffer) {
         return std::less<>()(first, buffer.end) && std::less<>()(buffer.begin, first + bytes);
     });
+}
+
+bool points_to_buffers(const LaunchBody& body) {
+    if (named_buffers().empty()) return false;
+    const auto is_in_buffer = [](std::uintptr_t at) { return meets_buffer(pointer_to(at), 1); };
+    const std::uintptr_t callers_begin = number(__builtin_frame_address(0));
+    const std::uintptr_t stack_end = stack_of_os_thread().end;
+    for (std::size_t i = 0; i + sizeof(std::uintptr_t) <= body.bytes; i += alignof(void*)) {
+        std::uintptr_t word = 0;
+        std::memcpy(&word, static_cast<const char*>(body.begin) + i, sizeof word);
+        if (is_in_buffer(word)) return true;
+        const bool refers = word > callers_begin && word <= stack_end - sizeof word;
+        if (refers && is_in_buffer(first_word_at(word))) return true;
+    }
+    return false;
 }
 
 const std::vector<NamedBuffer>& named_buffers() { return buffers().named; }

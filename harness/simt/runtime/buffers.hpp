@@ -22,6 +22,15 @@ std::int64_t element_of(const NamedBuffer& piece, const void* address);
 /// Whether any of these bytes is in a buffer.
 bool meets_buffer(const void* begin, std::size_t bytes);
 
+/// What a launch's threads run: a function object that holds the arguments, or refers to variables
+/// of its caller that do.
+struct LaunchBody {
+    const void* begin;
+    std::size_t bytes;
+};
+/// Whether its bytes point to a buffer, directly or by a variable of the caller; no further.
+bool points_to_buffers(const LaunchBody& body);
+
 /// What `describe_buffers` was told last on this OS thread, and how often it was told.
 const std::vector<NamedBuffer>& named_buffers();
 std::uint64_t named_buffers_generation();

@@ -5,9 +5,30 @@
 #pragma GCC system_header
 
 #include "cooperative_groups.h"
-#include "gradverify_simt/group_operators.hpp"
 
 namespace cooperative_groups {
+
+// The operators of reductions and scans; `less` and `greater` give the smaller and the larger of
+// two, as in CUDA.
+#define GRADVERIFY_SIMT_OPERATOR(NAME, VALUE)          \
+    template <class T = void>                          \
+    struct NAME {                                      \
+        T operator()(T a, T b) const { return VALUE; } \
+    };                                                 \
+    template <>                                        \
+    struct NAME<void> {                                \
+        template <class T>                             \
+        T operator()(T a, T b) const {                 \
+            return VALUE;                              \
+        }                                              \
+    };
+GRADVERIFY_SIMT_OPERATOR(plus, a + b)
+GRADVERIFY_SIMT_OPERATOR(less, b < a ? b : a)
+GRADVERIFY_SIMT_OPERATOR(greater, a < b ? b : a)
+GRADVERIFY_SIMT_OPERATOR(bit_and, a& b)
+GRADVERIFY_SIMT_OPERATOR(bit_or, a | b)
+GRADVERIFY_SIMT_OPERATOR(bit_xor, a ^ b)
+#undef GRADVERIFY_SIMT_OPERATOR
 
 /// Every member gets the result.
 template <class Group, class T, class Op>

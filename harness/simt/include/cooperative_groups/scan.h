@@ -3,8 +3,7 @@
 #pragma once
 #pragma GCC system_header
 
-#include "cooperative_groups.h"
-#include "gradverify_simt/group_operators.hpp"
+#include "cooperative_groups/reduce.h"
 
 namespace cooperative_groups {
 
