@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <fstream>
-#include <sstream>
 
 #include "harness/simt/tests/device_run.hpp"
 
@@ -34,19 +33,12 @@ std::string line_of(const std::string& comment) {
 
 /// The first values that a launcher leaves, of memory whose `count` elements are named `data`.
 std::vector<float> run_on(const std::string& device, const std::string& name, int count = 64) {
-    const auto elements = static_cast<std::size_t>(count) + 128;
-    auto* data = static_cast<float*>(gradverify::simt::allocate_device(elements * sizeof(float)));
-    std::iota(data, data + elements, 0.0f);
     // A guard lies on either side, as a harness would have it.
-    float* begin = data + 64;
-    gradverify::simt::describe_buffers(
-        {{"data", reinterpret_cast<std::byte*>(begin), reinterpret_cast<std::byte*>(begin + count),
-          sizeof(float)}});
+    const simt_test::DeviceFloats memory(count + 128);
+    float* begin = memory.data + 64;
+    const simt_test::NamedScope scope(begin, count);
     simt_test::launchers().at(device + "/" + name)({begin, count, 0});
-    gradverify::simt::describe_buffers({});
-    std::vector<float> values(begin, begin + std::min(count, 128));
-    gradverify::simt::free_device(data);
-    return values;
+    return {begin, begin + std::min(count, 128)};
 }
 
 std::vector<Finding> findings_of(const std::string& name, int count = 64) {
@@ -58,17 +50,15 @@ std::vector<Finding> findings_of(const std::string& name, int count = 64) {
 
 void check_finds(const std::string& name, FindingKind kind, std::vector<std::string> parts) {
     const auto findings = findings_of(name);
-    std::ostringstream all;
-    for (const Finding& finding : findings) all << finding.text << "\n";
-    const std::string found_text = all.str();
+    std::string found_text;
+    for (const Finding& finding : findings) found_text += finding.text + "\n";
     CAPTURE(name);
     CAPTURE(found_text);
-    const bool found = std::any_of(findings.begin(), findings.end(), [&](const Finding& finding) {
-        return finding.kind == kind &&
-               std::all_of(parts.begin(), parts.end(),
-                           [&](const auto& part) { return contains(finding.text, part); });
-    });
-    CHECK(found);
+    CHECK(std::ranges::any_of(findings, [&](const Finding& finding) {
+        return finding.kind == kind && std::ranges::all_of(parts, [&](const auto& part) {
+                   return contains(finding.text, part);
+               });
+    }));
 }
 
 struct WrongKernel {

@@ -4,21 +4,17 @@
 #include <doctest/doctest.h>
 
 #include <stdexcept>
-#include <vector>
 
-#include "harness/simt/simt.hpp"
-#include "harness/simt/tests/launcher.hpp"
+#include "harness/simt/tests/device_run.hpp"
 
 namespace {
 
 constexpr int elements = 4;
 
 std::vector<float> run(const std::string& name) {
-    auto* data = static_cast<float*>(gradverify::simt::allocate_device(elements * sizeof(float)));
-    simt_test::launchers().at(name)({data, elements, elements});
-    const std::vector<float> values(data, data + elements);
-    gradverify::simt::free_device(data);
-    return values;
+    const simt_test::DeviceFloats device(elements);
+    simt_test::launchers().at(name)({device.data, elements, elements});
+    return {device.data, device.data + elements};
 }
 
 std::vector<float> all(float value) { return std::vector<float>(elements, value); }

@@ -13,15 +13,31 @@
 
 namespace simt_test {
 
-inline std::vector<float> run(const std::string& name, int count, int block = 0,
-                              CUstream_st* stream = nullptr) {
-    const auto bytes = static_cast<std::size_t>(count) * sizeof(float);
-    auto* device = static_cast<float*>(gradverify::simt::allocate_device(bytes));
-    std::iota(device, device + count, 0.0f);
-    launchers().at("cpu/" + name)({device, count, block, stream});
-    std::vector<float> values(device, device + count);
-    gradverify::simt::free_device(device);
-    return values;
+/// Device memory that holds 0, 1, 2 ...
+struct DeviceFloats {
+    float* data;
+    explicit DeviceFloats(int count)
+        : data(static_cast<float*>(
+              gradverify::simt::allocate_device(static_cast<std::size_t>(count) * sizeof(float)))) {
+        std::iota(data, data + count, 0.0f);
+    }
+    ~DeviceFloats() { gradverify::simt::free_device(data); }
+};
+
+/// Names these elements `data`, as the only buffer of the call, for a scope.
+struct NamedScope {
+    NamedScope(const float* begin, int count) {
+        gradverify::simt::describe_buffers(
+            {{"data", reinterpret_cast<const std::byte*>(begin),
+              reinterpret_cast<const std::byte*>(begin + count), sizeof(float)}});
+    }
+    ~NamedScope() { gradverify::simt::describe_buffers({}); }
+};
+
+inline std::vector<float> run(const std::string& name, int count, int block = 0) {
+    const DeviceFloats device(count);
+    launchers().at("cpu/" + name)({device.data, count, block});
+    return {device.data, device.data + count};
 }
 
 /// Sets a schedule for the scope of a test.

@@ -10,17 +10,21 @@ using A = wmma::fragment<wmma::matrix_a, 16, 16, 8, wmma::precision::tf32, wmma:
 using B = wmma::fragment<wmma::matrix_b, 16, 16, 8, wmma::precision::tf32, wmma::row_major>;
 using Sum = wmma::fragment<wmma::accumulator, 16, 16, 8, float>;
 
-__device__ void fill(A& a, B& b, Sum& sum) {
-    wmma::fill_fragment(a, 1.0f);
-    wmma::fill_fragment(b, 2.0f);
-    wmma::fill_fragment(sum, 0.0f);
-}
-
-__global__ void multiply(float* data, bool is_half_of_the_warp) {
+struct Fragments {
     A a;
     B b;
     Sum sum;
-    fill(a, b, sum);
+};
+__device__ Fragments filled() {
+    Fragments all;
+    wmma::fill_fragment(all.a, 1.0f);
+    wmma::fill_fragment(all.b, 2.0f);
+    wmma::fill_fragment(all.sum, 0.0f);
+    return all;
+}
+
+__global__ void multiply(float* data, bool is_half_of_the_warp) {
+    auto [a, b, sum] = filled();
     if (is_half_of_the_warp && threadIdx.x >= 16) {
         __syncthreads();
         return;
@@ -36,10 +40,7 @@ LAUNCHER(multiply_in_a_branch) { multiply<<<1, 32>>>(call.data, true); }
 
 __global__ void multiply_after_exit(float* data) {
     if (threadIdx.x == 5) return;
-    A a;
-    B b;
-    Sum sum;
-    fill(a, b, sum);
+    auto [a, b, sum] = filled();
 #line 221 "matrices.cu"
     wmma::mma_sync(sum, a, b, sum);
     data[threadIdx.x] = sum.x[0];
@@ -47,10 +48,7 @@ __global__ void multiply_after_exit(float* data) {
 LAUNCHER(multiply_without_a_lane) { multiply_after_exit<<<1, 32>>>(call.data); }
 
 __global__ void multiply_two_shapes(float* data) {
-    A a;
-    B b;
-    Sum sum;
-    fill(a, b, sum);
+    auto [a, b, sum] = filled();
     wmma::fragment<wmma::matrix_a, 16, 16, 16, __half, wmma::row_major> c;
     wmma::fragment<wmma::matrix_b, 16, 16, 16, __half, wmma::row_major> d;
     wmma::fragment<wmma::accumulator, 16, 16, 16, float> other;

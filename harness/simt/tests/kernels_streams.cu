@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Launchers that use streams as host code does, well and badly; streams_test.cpp says which.
+#include <functional>
+#include <optional>
+
 #include <cuda_runtime.h>
 
 #include "harness/simt/tests/launcher.hpp"
@@ -32,23 +35,72 @@ struct OwnStream {
     ~OwnStream() { cudaStreamDestroy(stream); }
 };
 
-void after(cudaStream_t second, cudaStream_t first) {
-    cudaEvent_t done;
-    cudaEventCreateWithFlags(&done, cudaEventDisableTiming);
-    cudaEventRecord(done, first);
-    cudaStreamWaitEvent(second, done, 0);
-    cudaEventDestroy(done);
+/// What a launcher does, step by step, on the stream it is given, the default one, and its own,
+/// which waits for the default one and is waited for by it where it is `blocking`.
+enum On { given, by_default, own, blocking };
+struct Running {
+    const simt_test::Call& call;
+    std::optional<OwnStream> own_stream{};
+
+    cudaStream_t stream(On on) {
+        if (on == given) return call.stream;
+        if (on == by_default) return nullptr;
+        if (!own_stream) own_stream.emplace(on == own ? cudaStreamNonBlocking : cudaStreamDefault);
+        return own_stream->stream;
+    }
+};
+using Step = std::function<void(Running&)>;
+
+Step first_on(On on) {
+    return [=](Running& now) { first(now.call, now.stream(on)); };
 }
+Step second_on(On on) {
+    return [=](Running& now) { second(now.call, now.stream(on)); };
+}
+Step wait_for(On on) {
+    return [=](Running& now) { cudaStreamSynchronize(now.stream(on)); };
+}
+Step after(On second, On first) {
+    return [=](Running& now) {
+        cudaEvent_t done;
+        cudaEventCreateWithFlags(&done, cudaEventDisableTiming);
+        cudaEventRecord(done, now.stream(first));
+        cudaStreamWaitEvent(now.stream(second), done, 0);
+        cudaEventDestroy(done);
+    };
+}
+const Step clear = [](Running& now) {
+    cudaMemset(now.call.data, 0, now.call.count * sizeof(float));
+};
+const Step wait_for_device = [](Running&) { cudaDeviceSynchronize(); };
 
 }  // namespace
+
+#define STEPS(NAME, ...)                                  \
+    LAUNCHER(NAME) {                                      \
+        Running now{call};                                \
+        for (const Step& step : {__VA_ARGS__}) step(now); \
+    }
+STEPS(default_alone, clear, second_on(by_default))
+STEPS(memset_then_given, clear, second_on(given))
+STEPS(given_then_default, first_on(given), second_on(by_default))
+STEPS(default_waited_for_then_given, first_on(by_default), wait_for(by_default), second_on(given))
+STEPS(forked_and_joined, after(own, given), first_on(own), after(given, own), second_on(given))
+STEPS(forked_and_not_joined, after(own, given), first_on(own))
+STEPS(joined_and_not_forked, first_on(own), after(given, own))
+STEPS(event_recorded_too_early, after(own, given), after(given, own), first_on(own))
+STEPS(own_waited_for, first_on(own), wait_for(own))
+STEPS(memset_waited_for_then_given, clear, wait_for(by_default), second_on(given))
+STEPS(forked_and_waited_for, after(own, given), first_on(own), wait_for(own))
+STEPS(given_waited_for_then_own, wait_for(given), wait_for(by_default), first_on(own),
+      wait_for(own))
+STEPS(own_blocking, first_on(blocking), second_on(by_default))
+STEPS(own_blocking_then_given, first_on(blocking), second_on(given))
+STEPS(device_waited_for, first_on(own), wait_for_device, second_on(given))
 
 LAUNCHER(given_alone) {
     cudaMemsetAsync(call.data, 0, call.count * sizeof(float), call.stream);
     second(call, call.stream);
-}
-LAUNCHER(default_alone) {
-    cudaMemset(call.data, 0, call.count * sizeof(float));
-    second(call, nullptr);
 }
 LAUNCHER(no_work) {}
 LAUNCHER(host_copy_then_given) {
@@ -60,50 +112,9 @@ LAUNCHER(default_then_given) {
     first_half<<<1, call.count>>>(call.data);
     second_half<<<1, call.count, 0, call.stream>>>(call.data);
 }
-LAUNCHER(memset_then_given) {
-    cudaMemset(call.data, 0, call.count * sizeof(float));
-    second(call, call.stream);
-}
 LAUNCHER(copy_on_the_device_then_given) {
     cudaMemcpy(call.data, call.data + 1, sizeof(float), cudaMemcpyDeviceToDevice);
     second(call, call.stream);
-}
-LAUNCHER(given_then_default) {
-    first(call, call.stream);
-    second(call, nullptr);
-}
-LAUNCHER(default_waited_for_then_given) {
-    first(call, nullptr);
-    cudaStreamSynchronize(nullptr);
-    second(call, call.stream);
-}
-LAUNCHER(forked_and_joined) {
-    const OwnStream own;
-    after(own.stream, call.stream);
-    first(call, own.stream);
-    after(call.stream, own.stream);
-    second(call, call.stream);
-}
-LAUNCHER(forked_and_not_joined) {
-    const OwnStream own;
-    after(own.stream, call.stream);
-    first(call, own.stream);
-}
-LAUNCHER(joined_and_not_forked) {
-    const OwnStream own;
-    first(call, own.stream);
-    after(call.stream, own.stream);
-}
-LAUNCHER(event_recorded_too_early) {
-    const OwnStream own;
-    after(own.stream, call.stream);
-    after(call.stream, own.stream);
-    first(call, own.stream);
-}
-LAUNCHER(own_waited_for) {
-    const OwnStream own;
-    first(call, own.stream);
-    cudaStreamSynchronize(own.stream);
 }
 LAUNCHER(own_waited_for_by_event) {
     const OwnStream own;
@@ -125,24 +136,6 @@ LAUNCHER(rows_to_the_host_then_given) {
     cudaMemcpy2D(column, sizeof(float), call.data, 2 * sizeof(float), sizeof(float), 2,
                  cudaMemcpyDeviceToHost);
     second(call, call.stream);
-}
-LAUNCHER(memset_waited_for_then_given) {
-    cudaMemset(call.data, 0, call.count * sizeof(float));
-    cudaStreamSynchronize(nullptr);
-    second(call, call.stream);
-}
-LAUNCHER(forked_and_waited_for) {
-    const OwnStream own;
-    after(own.stream, call.stream);
-    first(call, own.stream);
-    cudaStreamSynchronize(own.stream);
-}
-LAUNCHER(given_waited_for_then_own) {
-    const OwnStream own;
-    cudaStreamSynchronize(call.stream);
-    cudaStreamSynchronize(nullptr);
-    first(call, own.stream);
-    cudaStreamSynchronize(own.stream);
 }
 // Memory of the launcher's own.
 LAUNCHER(scratch_waited_for) {
@@ -185,22 +178,5 @@ LAUNCHER(launch_ex_waited_for) {
     config.stream = own.stream;
     cudaLaunchKernelEx(&config, first_half, call.data);
     cudaStreamSynchronize(own.stream);
-}
-// The default stream waits for it, and it for the default stream.
-LAUNCHER(own_blocking) {
-    const OwnStream own(cudaStreamDefault);
-    first(call, own.stream);
-    second(call, nullptr);
-}
-LAUNCHER(own_blocking_then_given) {
-    const OwnStream own(cudaStreamDefault);
-    first(call, own.stream);
-    second(call, call.stream);
-}
-LAUNCHER(device_waited_for) {
-    const OwnStream own;
-    first(call, own.stream);
-    cudaDeviceSynchronize();
-    second(call, call.stream);
 }
 LAUNCHER(no_stream_destroyed) { cudaStreamDestroy(nullptr); }

@@ -16,22 +16,11 @@ struct Stream {
     ~Stream() { gradverify::simt::destroy_stream(handle); }
 };
 
-/// Four floats that are a buffer of the call.
-struct Buffer {
-    float* data = static_cast<float*>(gradverify::simt::allocate_device(4 * sizeof(float)));
-    Buffer() {
-        const auto* begin = reinterpret_cast<const std::byte*>(data);
-        gradverify::simt::describe_buffers({{"data", begin, begin + 4 * sizeof(float), 4}});
-    }
-    ~Buffer() {
-        gradverify::simt::describe_buffers({});
-        gradverify::simt::free_device(data);
-    }
-};
-
-/// Runs the launcher as a call on a stream; what is said of the order of its work.
+/// Runs the launcher as a call on a stream and a buffer of four floats; what is said of the order
+/// of its work.
 std::string complaint(const std::string& launcher, CUstream_st* given, bool given_alone = false) {
-    const Buffer buffer;
+    const simt_test::DeviceFloats buffer(4);
+    const simt_test::NamedScope scope(buffer.data, 4);
     gradverify::simt::begin_call(given);
     simt_test::launchers().at("cpu/" + launcher)({buffer.data, 4, 0, given});
     return why_unordered(given_alone);
@@ -70,8 +59,8 @@ TEST_CASE("work on the given and on the default stream that nothing orders is to
     const std::string text = complaint("default_then_given", given.handle);
     CAPTURE(text);
     CHECK(
-        contains(text, "kernels_streams.cu:60: launch of first_half on the default stream, but "));
-    CHECK(contains(text, "kernels_streams.cu:61: launch of second_half on the given stream: "));
+        contains(text, "kernels_streams.cu:112: launch of first_half on the default stream, but "));
+    CHECK(contains(text, "kernels_streams.cu:113: launch of second_half on the given stream: "));
     CHECK(complaint("memset_then_given", given.handle).starts_with("cudaMemset on the default"));
 }
 

@@ -204,72 +204,63 @@ CONSTRUCT(integer_and_rounding_intrinsics) {
                   std::sqrt(2.0f), 0x1.fffffep30f, 1.0f, NAN, 1.0f / 3.0f, -1.0f});
 }
 
-__global__ void functions(const float* x, float* out, double* wide) {
+// Each function of the float `a`, and what it is of the double `x`.
+#define FUNCTIONS(OF)                                                                      \
+    OF(__expf(a), std::exp(x))                                                             \
+    OF(rsqrtf(a), 1 / std::sqrt(x))                                                        \
+    OF(erff(a), std::erf(x))                                                               \
+    OF(tanhf(a) + __logf(a + 1.5f), std::tanh(x) + std::log(x + 1.5))                      \
+    OF(__powf(a, 1.5f), std::pow(x, 1.5))                                                  \
+    OF(sine* sine + cosine * cosine, 1)                                                    \
+    OF(sinpif(a) + cospif(a + 2.0f), std::sin(pi * x) + std::cos(pi * x))                  \
+    OF(__fdividef(a, 3.0f), x / 3)                                                         \
+    OF(log1pf(a) + expm1f(a), std::log1p(x) + std::expm1(x))                               \
+    OF(normcdff(a), std::erfc(-x / std::sqrt(2.0)) / 2)                                    \
+    OF(rcbrtf(a) + cbrtf(a), 1 / std::cbrt(x) + std::cbrt(x))                              \
+    OF(exp10f(a) + exp2f(a), std::pow(10, x) + std::exp2(x))                               \
+    OF(hypotf(a, 2.0f) + rhypotf(a, 2.0f), std::hypot(x, 2) + 1 / std::hypot(x, 2))        \
+    OF(lgammaf(a) + tgammaf(a), std::lgamma(x) + std::tgamma(x))                           \
+    OF(erfcxf(a), std::exp(x* x) * std::erfc(x))                                           \
+    OF(erfinvf(a / 3.0f), inverse_of_erf(double(float(x) / 3.0f)))                         \
+    OF(fmodf(a, 0.3f) + copysignf(1.0f, -a) + fdimf(a, 1.0f),                              \
+       std::fmod(x, double(0.3f)) - 1 + std::fdim(x, 1.0))                                 \
+    OF(__cosf(a) + __sinf(a), std::cos(x) + std::sin(x))                                   \
+    OF(norm3df(a, 1.0f, 2.0f), std::sqrt(x* x + 5))                                        \
+    OF(float(isfinite(a)) + float(signbit(-a) != 0) + roundf(a) + rintf(a) + ldexpf(a, 2), \
+       2 + std::round(x) + std::rint(x) + 4 * x)
+#define GOT(FUNCTION, WANT) FUNCTION,
+#define WANT(FUNCTION, WANT) WANT,
+__global__ void functions(const float* from, float* out, double* wide) {
     const unsigned i = threadIdx.x;
-    const float a = x[i];
+    const float a = from[i];
     float sine, cosine;
     sincosf(a, &sine, &cosine);
-    float* own = out + i * 20;
-    own[0] = __expf(a);
-    own[1] = rsqrtf(a);
-    own[2] = erff(a);
-    own[3] = tanhf(a) + __logf(a + 1.5f);
-    own[4] = __powf(a, 1.5f);
-    own[5] = sine * sine + cosine * cosine;
-    own[6] = sinpif(a) + cospif(a + 2.0f);
-    own[7] = __fdividef(a, 3.0f);
-    own[8] = log1pf(a) + expm1f(a);
-    own[9] = normcdff(a);
-    own[10] = rcbrtf(a) + cbrtf(a);
-    own[11] = exp10f(a) + exp2f(a);
-    own[12] = hypotf(a, 2.0f) + rhypotf(a, 2.0f);
-    own[13] = lgammaf(a) + tgammaf(a);
-    own[14] = erfcxf(a);
-    own[15] = erfinvf(a / 3.0f);
-    own[16] = fmodf(a, 0.3f) + copysignf(1.0f, -a) + fdimf(a, 1.0f);
-    own[17] = __cosf(a) + __sinf(a);
-    own[18] = norm3df(a, 1.0f, 2.0f);
-    own[19] = float(isfinite(a)) + float(signbit(-a) != 0) + roundf(a) + rintf(a) + ldexpf(a, 2);
+    const float values[] = {FUNCTIONS(GOT)};
+    for (int k = 0; k < 20; ++k) out[i * 20 + k] = values[k];
     wide[i] = erf(double(a)) + rsqrt(double(a)) + exp10(double(a)) + normcdf(double(a));
 }
+/// By bisection, of a positive number.
+static double inverse_of_erf(double y) {
+    double low = 0, high = 6;
+    for (int step = 0; step < 80; ++step)
+        (std::erf((low + high) / 2) < y ? low : high) = (low + high) / 2;
+    return low;
+}
 CONSTRUCT(mathematical_functions) {
-    const std::vector<float> x = {0.25f, 0.7f, 1.0f, 1.9f, 2.6f};
-    Array<float> from(x), out(100);
+    const std::vector<float> all = {0.25f, 0.7f, 1.0f, 1.9f, 2.6f};
+    Array<float> from(all), out(100);
     Array<double> wide(5);
     functions<<<1, 5>>>(from, out, wide);
     const auto want = [&](int i) {
-        const double a = x[std::size_t(i / 20)], pi = std::acos(-1.0);
-        // erfinv by bisection.
-        double low = 0, high = 6;
-        for (int step = 0; step < 80; ++step)
-            (std::erf((low + high) / 2) < double(float(a) / 3.0f) ? low : high) = (low + high) / 2;
-        const double values[] = {std::exp(a),
-                                 1 / std::sqrt(a),
-                                 std::erf(a),
-                                 std::tanh(a) + std::log(a + 1.5),
-                                 std::pow(a, 1.5),
-                                 1,
-                                 std::sin(pi * a) + std::cos(pi * a),
-                                 a / 3,
-                                 std::log1p(a) + std::expm1(a),
-                                 std::erfc(-a / std::sqrt(2.0)) / 2,
-                                 1 / std::cbrt(a) + std::cbrt(a),
-                                 std::pow(10, a) + std::exp2(a),
-                                 std::hypot(a, 2) + 1 / std::hypot(a, 2),
-                                 std::lgamma(a) + std::tgamma(a),
-                                 std::exp(a * a) * std::erfc(a),
-                                 low,
-                                 std::fmod(a, double(0.3f)) - 1 + std::fdim(a, 1.0),
-                                 std::cos(a) + std::sin(a),
-                                 std::sqrt(a * a + 5),
-                                 2 + std::round(a) + std::rint(a) + 4 * a};
+        const double x = all[std::size_t(i / 20)], pi = std::acos(-1.0);
+        const double values[] = {FUNCTIONS(WANT)};
         return float(values[i % 20]);
     };
     report.near("float", out.host(), table(100, want), 4e-6);
     const auto want_wide = [&](int i) {
-        const double a = x[std::size_t(i)];
-        return std::erf(a) + 1 / std::sqrt(a) + std::pow(10, a) +
-               std::erfc(-a / std::sqrt(2.0)) / 2;
+        const double x = all[std::size_t(i)];
+        return std::erf(x) + 1 / std::sqrt(x) + std::pow(10, x) +
+               std::erfc(-x / std::sqrt(2.0)) / 2;
     };
     report.near("double", wide.host(), table(5, want_wide), 1e-14);
 }
