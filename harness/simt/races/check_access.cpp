@@ -63,34 +63,25 @@ void Detector::check_cells(ShadowPage& page, const Request& request) {
     now.is_atomic = request.is_atomic;
     now.is_volatile = request.is_volatile;
     const std::uintptr_t end = request.address + request.bytes;
-    for (std::uintptr_t at = request.address; at < end;) {
-        const std::uintptr_t cell = at / cell_bytes * cell_bytes;
-        const unsigned first = static_cast<unsigned>(at - cell);
-        const auto last = static_cast<unsigned>(std::min(end - cell, cell_bytes));
-        const unsigned mask = ((1u << last) - 1u) & ~((1u << first) - 1u);
-        now.bytes = mask & 0xfu;
+    for_each_cell(request.address, end, [&](std::uintptr_t cell, unsigned bytes) {
+        now.bytes = bytes & 0xfu;
         if (request.writes) {
-            write_cell({page, cell, mask, now});
+            write_cell({page, cell, bytes, now});
         } else {
-            read_cell({page, cell, mask, now});
+            read_cell({page, cell, bytes, now});
         }
-        at = cell + cell_bytes;
-    }
+    });
 }
 
 void Detector::check_forbidden(const ShadowPage& page, const Request& request) {
+    std::uintptr_t first = 0;
     const std::uintptr_t end = request.address + request.bytes;
-    for (std::uintptr_t at = request.address; at < end;) {
-        const std::uint8_t forbidden = page.forbidden[Shadow::cell_index(at)];
-        if (forbidden == 0) [[likely]] {
-            at = at / cell_bytes * cell_bytes + cell_bytes;
-            continue;
-        }
-        if ((forbidden >> at % cell_bytes & 1u) != 0) {
-            return report_out_of_bounds(page.kind, request, at);
-        }
-        ++at;
-    }
+    for_each_cell(request.address, end, [&](std::uintptr_t cell, unsigned bytes) {
+        const unsigned forbidden = page.forbidden[Shadow::cell_index(cell)] & bytes;
+        if (forbidden != 0 && first == 0)
+            first = cell + static_cast<unsigned>(std::countr_zero(forbidden));
+    });
+    if (first != 0) report_out_of_bounds(page.kind, request, first);
 }
 
 void Detector::check_written(const ShadowPage& page, const Request& request) {

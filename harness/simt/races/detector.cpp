@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The detector's side of a launch: blocks, barriers, warps, and what the harness asks. What is
-// wrong with an access is decided in check_access.cpp.
+// The detector's side of a launch; what is wrong with an access is decided in check_access.cpp.
 #include "harness/simt/races/detector.hpp"
 
 #include <memory>

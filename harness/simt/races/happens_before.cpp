@@ -32,7 +32,6 @@ void HappensBefore::begin_launch() {
 
 void HappensBefore::begin_block(uint3 index, unsigned threads) {
     block_first_ = ++segment_;
-    threads_ = threads;
     blocks_.push_back({block_first_, index});
     std::fill_n(clocks_.begin(), threads, std::uint16_t{1});
     forget_warps();

@@ -118,7 +118,6 @@ class HappensBefore {
     std::uint32_t warps_synchronised_ = 0;           ///< since the segment began, a bit each
     std::array<std::array<Known, 32>, 32> known_{};  ///< by warp and lane
     std::array<std::shared_ptr<const Fence>, 1024> last_fence_;
-    unsigned threads_ = 0;
     std::shared_ptr<const SegmentFences> segment_fences_;  ///< of the block's earlier segments
     /// In this launch, in this block, in this segment.
     bool has_fences_ = false, block_has_fences_ = false, segment_has_fences_ = false;

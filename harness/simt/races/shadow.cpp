@@ -10,17 +10,10 @@ namespace gradverify::simt {
 void set_forbidden_in(ShadowPage& page, const void* from, const void* to, bool forbidden) {
     const std::uintptr_t page_begin = page.number << shadow_page_bits;
     const std::uintptr_t end = std::min(number(to), page_begin + shadow_page_bytes);
-    for (std::uintptr_t at = std::max(number(from), page_begin); at < end;) {
+    for_each_cell(std::max(number(from), page_begin), end, [&](std::uintptr_t at, unsigned bytes) {
         std::uint8_t& cell = page.forbidden[Shadow::cell_index(at)];
-        if (at % cell_bytes == 0 && end - at >= cell_bytes) {
-            cell = forbidden ? 0xf : 0;
-            at += cell_bytes;
-            continue;
-        }
-        const auto bit = static_cast<std::uint8_t>(1u << at % cell_bytes);
-        cell = static_cast<std::uint8_t>(forbidden ? cell | bit : cell & ~bit);
-        ++at;
-    }
+        cell = static_cast<std::uint8_t>(forbidden ? cell | bytes : cell & ~bytes);
+    });
 }
 
 void Shadow::set_forbidden(const void* begin, const void* end, bool forbidden) {

@@ -7,6 +7,7 @@
 // only grows, so what an earlier launch left is seen to be old.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -99,6 +100,18 @@ class Shadow {
     std::array<ShadowPage*, 1024> recent_{};
     std::unordered_map<std::uintptr_t, std::unique_ptr<ShadowPage>> pages_;
 };
+
+/// `visit(cell, bytes)` for each cell of a range: its address, and a bit for each byte of it.
+template <class Visit>
+void for_each_cell(std::uintptr_t begin, std::uintptr_t end, Visit visit) {
+    for (std::uintptr_t at = begin; at < end;) {
+        const std::uintptr_t cell = at / cell_bytes * cell_bytes;
+        const auto first = static_cast<unsigned>(at - cell);
+        const auto last = static_cast<unsigned>(std::min(end - cell, cell_bytes));
+        visit(cell, ((1u << last) - 1u) & ~((1u << first) - 1u));
+        at = cell + cell_bytes;
+    }
+}
 
 /// Forbids or allows the part of a range that lies in this page.
 void set_forbidden_in(ShadowPage& page, const void* begin, const void* end, bool forbidden);
