@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions that compiled units call, and the host-side API: each hands over to the executor
-// of its OS thread.
+// The functions that compiled units call, and the host-side API, as calls of the executor.
 #include <cstdint>
 #include <utility>
 
@@ -24,13 +23,9 @@ namespace gradverify::simt::unit {
 extern "C" {
 
 void gradverify_simt_launch(const LaunchConfig& config, const char* kernel, Entry entry,
-                            const void* body, std::size_t body_bytes) {
-    Executor::of_this_thread().launch(config, kernel, entry, {body, body_bytes});
-}
-void gradverify_simt_launch_checked(const LaunchConfig& config, const char* kernel, Entry entry,
-                                    const void* body, std::size_t body_bytes) {
+                            const void* body, std::size_t body_bytes, bool checked) {
     Executor::of_this_thread().launch(config, kernel, entry, {body, body_bytes},
-                                      &Detector::of_this_thread());
+                                      checked ? &Detector::of_this_thread() : nullptr);
 }
 void gradverify_simt_shared_is_placed(const void* address, std::size_t bytes,
                                       std::size_t element_bytes, const char* function) {

@@ -87,7 +87,6 @@ void Executor::make_for_this_thread() {
 }
 
 Executor::Executor() : fibers_(&run_fiber) { current_ = &main_; }
-Executor::~Executor() = default;
 
 void Executor::set_schedule(const Schedule& schedule) {
     schedule_ = schedule;
@@ -118,8 +117,8 @@ std::string Executor::thread_text() const {
 }
 
 std::string Executor::why_invalid(const unit::LaunchConfig& config, int& cuda_error) const {
-    // What the runtime of CUDA 13.0 answers to each of these, as seen on a GPU (that of CUDA 12 is
-    // documented to say cudaErrorInvalidConfiguration of sizes).
+    // The runtime of CUDA 13.0 answers so on a GPU; CUDA 12's is documented to say
+    // cudaErrorInvalidConfiguration of sizes.
     cuda_error = cudaErrorInvalidValue;
     const dim3& grid = config.grid;
     const dim3& block = config.block;
@@ -211,10 +210,7 @@ void Executor::set_dimensions(const unit::LaunchConfig& config) {
     spin_block_ = 0;
     yields_without_progress_ = yields_of_grid_ = 0;
 
-    const bool is_random =
-        schedule_.threads == Order::random_threads || schedule_.threads == Order::random_warps ||
-        schedule_.blocks == Order::random_threads || schedule_.blocks == Order::random_warps;
-    if (is_random) {
+    if (is_random(schedule_.threads) || is_random(schedule_.blocks)) {
         random_ = Random(Random(schedule_.seed ^ (launches_scheduled_ << 20)).next());
         // A step that is prime to the number of blocks visits each once, without a table.
         block_offset_ = random_.next() % blocks_;
@@ -235,8 +231,7 @@ void Executor::set_dimensions(const unit::LaunchConfig& config) {
 
 void Executor::draw_order() {
     const Order order = schedule_.threads;
-    const bool is_fixed = order == Order::ascending || order == Order::descending;
-    if (is_fixed && order == table_order_) return;
+    if (!is_random(order) && order == table_order_) return;
     table_order_ = order;
     for (unsigned i = 0; i < threads_; ++i) {
         drawn_ranks_[i] =

@@ -107,6 +107,10 @@ class ReadyPositions {
     PositionSet waiting_;
 };
 
+constexpr bool is_random(Order order) {
+    return order == Order::random_threads || order == Order::random_warps;
+}
+
 /// Numbers from a seed; fast and good enough to shuffle.
 class Random {
   public:
@@ -166,15 +170,14 @@ class Executor : private BlockThreads {
         return *executor_of_thread;
     }
     Executor();
-    ~Executor();
 
     void set_schedule(const Schedule& schedule);
     std::string take_error();
     bool error_is_cuda_only() const { return error_is_cuda_only_; }
 
-    /// With a detector, the unit's accesses are reported to it.
+    /// The unit's accesses are reported to the detector, unless it is null.
     void launch(const unit::LaunchConfig& config, const char* kernel, unit::Entry entry,
-                const LaunchBody& body, Detector* detector = nullptr);
+                const LaunchBody& body, Detector* detector);
 
     // What a running thread of a block asks for.
     bool thread_returned();
@@ -249,6 +252,11 @@ class Executor : private BlockThreads {
     Fiber& take_first_ready();
     void record_grid_deadlock();
     void give_back_parked_fibers();
+    /// Gives back a fiber whose frames are not to go on.
+    void forget(Fiber& fiber) {
+        fiber.stopped_at = nullptr;
+        fibers_.give(fiber);
+    }
 
     void record_trap(int cuda_error, const TrapText& text, unit::Place place);
     void record_fault();

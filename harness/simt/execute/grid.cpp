@@ -4,7 +4,6 @@
 // on; when there are neither, all must be at the grid barrier, which then releases them.
 
 #include <algorithm>
-#include <exception>
 #include <memory>
 #include <utility>
 
@@ -95,15 +94,10 @@ void Executor::leave_block() {
 
 // Frees nothing, as it may run in a signal handler: the next launch forgets the blocks.
 void Executor::give_back_parked_fibers() {
-    for (const auto* blocks : {&spinning_blocks_, &waiting_blocks_}) {
-        for (const auto& block : *blocks) {
-            for (Fiber* fiber : block->threads.fiber_of_) {
-                if (fiber == nullptr || fiber == current_) continue;
-                fiber->stopped_at = nullptr;
-                fibers_.give(*fiber);
-            }
-        }
-    }
+    for (const auto* blocks : {&spinning_blocks_, &waiting_blocks_})
+        for (const auto& block : *blocks)
+            for (Fiber* fiber : block->threads.fiber_of_)
+                if (fiber != nullptr && fiber != current_) forget(*fiber);
 }
 
 }  // namespace gradverify::simt

@@ -82,18 +82,17 @@ void* SharedMemory::place(std::size_t bytes, std::size_t alignment) {
 }
 
 const char* SharedMemory::describe(const void* address) const noexcept {
-    const auto* at = static_cast<const char*>(address);
-    const auto lies_behind = [&](const char* begin) {
-        return at >= begin && at < begin + zone_bytes;
+    const struct {
+        const char *begin, *text;
+    } zones[] = {
+        {dynamic_arena_ + dynamic_arena_bytes(), "past the end of the dynamic shared memory"},
+        {dynamic_arena_ - zone_bytes, "before the start of the dynamic shared memory"},
+        {static_arena_ + static_arena_bytes, "past the end of the static shared memory"},
+        {static_arena_ - zone_bytes, "before the start of the static shared memory"},
     };
-    if (lies_behind(dynamic_arena_ + dynamic_arena_bytes()))
-        return "past the end of the dynamic shared memory";
-    if (lies_behind(dynamic_arena_ - zone_bytes))
-        return "before the start of the dynamic shared memory";
-    if (lies_behind(static_arena_ + static_arena_bytes))
-        return "past the end of the static shared memory";
-    if (lies_behind(static_arena_ - zone_bytes))
-        return "before the start of the static shared memory";
+    const auto* at = static_cast<const char*>(address);
+    for (const auto& [begin, text] : zones)
+        if (at >= begin && at < begin + zone_bytes) return text;
     return "";
 }
 

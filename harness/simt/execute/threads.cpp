@@ -187,9 +187,7 @@ int Executor::barrier_vote(unit::BarrierVote vote, int predicate, unit::Place pl
     if (detecting != nullptr) [[unlikely]]
         detecting->barrier_released();
     // A random order begins at another thread after each barrier.
-    const bool is_random =
-        schedule_.threads != Order::ascending && schedule_.threads != Order::descending;
-    ready_.move_cursor(is_random ? random_.below(threads_) : 0);
+    ready_.move_cursor(is_random(schedule_.threads) ? random_.below(threads_) : 0);
 }
 
 void Executor::warp_collective(unit::WarpOp op, unsigned mask, std::uint64_t value,
@@ -301,14 +299,11 @@ void Executor::abandon_launch() {
     const auto started = static_cast<std::size_t>(unit::state.next - order_.data());
     for (std::size_t i = 0; i < started; ++i) {
         Fiber* fiber = std::exchange(fiber_of_[i], nullptr);
-        if (fiber == nullptr || fiber == current_) continue;
-        fiber->stopped_at = nullptr;
-        fibers_.give(*fiber);
+        if (fiber != nullptr && fiber != current_) forget(*fiber);
     }
     barrier_arrived_ = 0;
     give_back_parked_fibers();
-    current_->stopped_at = nullptr;
-    fibers_.give(*current_);
+    forget(*current_);
     current_ = &main_;
     switch_fiber_elsewhere(abandoned_, main_, false);
     std::terminate();

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stands for CUDA's cuComplex.h: complex numbers as pairs, and the functions on them. Products and
-// sums are formed as on a GPU, but for fused multiply-adds.
+// Stands for CUDA's cuComplex.h. Results are a GPU's, but for its fused multiply-adds.
 #pragma once
 #pragma GCC system_header
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// CUDA's nv_bfloat16 and its pair: storage, conversions, arithmetic. As in CUDA,
-// __CUDA_NO_BFLOAT16_OPERATORS__, __CUDA_NO_BFLOAT162_OPERATORS__ and
-// __CUDA_NO_BFLOAT16_CONVERSIONS__ leave the operators and the implicit conversions out.
+// CUDA's nv_bfloat16 and its pair. As in CUDA, __CUDA_NO_BFLOAT16_OPERATORS__ and the like leave
+// out operators and implicit conversions.
 #pragma once
 #pragma GCC system_header
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stands for CUDA's header of this name: products of matrices by a warp (nvcuda::wmma), of half,
-// bfloat16, tf32 and double.
+// Stands for CUDA's header of this name: nvcuda::wmma of half, bfloat16, tf32 and double.
 #pragma once
 #pragma GCC system_header
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reductions over tiles and coalesced groups, as a butterfly over ranks: a tile's sums are formed
-// in the order of a shuffle reduction.
+// Reductions over tiles and coalesced groups, in the order of a shuffle reduction.
 #pragma once
 #pragma GCC system_header
 

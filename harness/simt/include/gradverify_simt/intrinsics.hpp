@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// CUDA's arithmetic, conversion and bit intrinsics. Rounds to nearest where a name says _rn; the
-// directed roundings of conversions are exact, and so are those of float sums and products; those
-// of quotients, roots and double arithmetic are not offered.
+// CUDA's arithmetic, conversion and bit intrinsics. Names with _rn round to nearest; the directed
+// roundings of conversions and of float sums and products are exact. Directed quotients, roots and
+// double arithmetic are not offered.
 #pragma once
 #pragma GCC system_header
 

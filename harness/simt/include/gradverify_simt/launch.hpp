@@ -53,8 +53,7 @@ __attribute__((always_inline)) inline T& give(const Lent<T>& lent) {
 
 template <class Body>
 void launch(const char* kernel, const LaunchConfig& config, const Body& body) {
-    (is_checked ? gradverify_simt_launch_checked : gradverify_simt_launch)(
-        config, kernel, &run_threads<Body>, &body, sizeof body);
+    gradverify_simt_launch(config, kernel, &run_threads<Body>, &body, sizeof body, is_checked);
 }
 
 /// A static shared variable; `Tag` is local to the declaration (and instantiation), and carries

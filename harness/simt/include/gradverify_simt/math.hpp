@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// CUDA's mathematical functions that the C++ library lacks, at the accuracy of the C++ library:
-// the fast forms (__expf ...) are the accurate ones here. glibc declares some of their names, so
-// those are macros.
+// CUDA's mathematical functions that the C++ library lacks, at its accuracy: the fast forms (__expf
+// ...) are the accurate ones here, as macros where glibc declares their names.
 #pragma once
 #pragma GCC system_header
 
@@ -90,21 +89,17 @@ inline float erfinvf(float y) { return static_cast<float>(erfinv(double{y})); }
 
 // min and max in the global namespace, of mixed arithmetic types too, as in CUDA: where one is NaN,
 // the other.
-template <class A, class B>
-requires(std::is_arithmetic_v<A> && std::is_arithmetic_v<B>)
-constexpr std::common_type_t<A, B> min(A a, B b) {
-    using T = std::common_type_t<A, B>;
-    const T x = static_cast<T>(a), y = static_cast<T>(b);
-    if constexpr (std::is_floating_point_v<T>) return x != x ? y : (y < x ? y : x);
-    return y < x ? y : x;
-}
-template <class A, class B>
-requires(std::is_arithmetic_v<A> && std::is_arithmetic_v<B>)
-constexpr std::common_type_t<A, B> max(A a, B b) {
-    using T = std::common_type_t<A, B>;
-    const T x = static_cast<T>(a), y = static_cast<T>(b);
-    if constexpr (std::is_floating_point_v<T>) return x != x ? y : (x < y ? y : x);
-    return x < y ? y : x;
-}
+#define GRADVERIFY_SIMT_EXTREME(NAME, TAKES_Y)                                       \
+    template <class A, class B>                                                      \
+    requires(std::is_arithmetic_v<A> && std::is_arithmetic_v<B>)                     \
+    constexpr std::common_type_t<A, B> NAME(A a, B b) {                              \
+        using T = std::common_type_t<A, B>;                                          \
+        const T x = static_cast<T>(a), y = static_cast<T>(b);                        \
+        if constexpr (std::is_floating_point_v<T>) return x != x || TAKES_Y ? y : x; \
+        return TAKES_Y ? y : x;                                                      \
+    }
+GRADVERIFY_SIMT_EXTREME(min, y < x)
+GRADVERIFY_SIMT_EXTREME(max, x < y)
+#undef GRADVERIFY_SIMT_EXTREME
 inline unsigned umin(unsigned a, unsigned b) { return a < b ? a : b; }
 inline unsigned umax(unsigned a, unsigned b) { return a < b ? b : a; }

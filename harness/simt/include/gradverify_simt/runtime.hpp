@@ -58,26 +58,18 @@ cudaError_t gradverify_simt_func_set_attribute(const void* function, cudaFuncAtt
 cudaError_t gradverify_simt_func_get_attributes(cudaFuncAttributes* attributes);
 cudaError_t gradverify_simt_occupancy(int* blocks, int block_size, std::size_t shared_bytes);
 
-template <class T>
-inline cudaError_t cudaMalloc(T** pointer, std::size_t bytes) {
-    return cudaMalloc(reinterpret_cast<void**>(pointer), bytes);
-}
-template <class T>
-inline cudaError_t cudaMallocAsync(T** pointer, std::size_t bytes, cudaStream_t) {
-    return cudaMalloc(pointer, bytes);
-}
-template <class T>
-inline cudaError_t cudaMallocManaged(T** pointer, std::size_t bytes, unsigned = 1) {
-    return cudaMalloc(pointer, bytes);
-}
-template <class T>
-inline cudaError_t cudaMallocHost(T** pointer, std::size_t bytes, unsigned = 0) {
-    return cudaMallocHost(reinterpret_cast<void**>(pointer), bytes);
-}
-template <class T>
-inline cudaError_t cudaHostAlloc(T** pointer, std::size_t bytes, unsigned) {
-    return cudaMallocHost(pointer, bytes);
-}
+// Typed pointers; what else an allocation is given does not matter here.
+#define GRADVERIFY_SIMT_ALLOCATION(NAME, CALL, ...)                                      \
+    template <class T>                                                                   \
+    inline cudaError_t NAME(T** pointer, std::size_t bytes __VA_OPT__(, ) __VA_ARGS__) { \
+        return CALL(reinterpret_cast<void**>(pointer), bytes);                           \
+    }
+GRADVERIFY_SIMT_ALLOCATION(cudaMalloc, cudaMalloc)
+GRADVERIFY_SIMT_ALLOCATION(cudaMallocAsync, cudaMalloc, cudaStream_t)
+GRADVERIFY_SIMT_ALLOCATION(cudaMallocManaged, cudaMalloc, unsigned = 1)
+GRADVERIFY_SIMT_ALLOCATION(cudaMallocHost, cudaMallocHost, unsigned = 0)
+GRADVERIFY_SIMT_ALLOCATION(cudaHostAlloc, cudaMallocHost, unsigned)
+#undef GRADVERIFY_SIMT_ALLOCATION
 
 inline cudaError_t cudaStreamCreate(cudaStream_t* stream) {
     return cudaStreamCreateWithFlags(stream, cudaStreamDefault);

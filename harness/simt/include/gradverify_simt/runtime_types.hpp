@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The types of the CUDA run-time API, with the real runtime's numbers for the error codes. Decides
-// nothing; what the calls do is in runtime.hpp and the library.
+// The types of the CUDA run-time API, with the real runtime's numbers for the error codes.
 #pragma once
 #pragma GCC system_header
 

@@ -143,12 +143,10 @@ constexpr bool is_checked = false;
 using Entry = void (*)(const void* body);
 
 extern "C" {
-/// `body` holds the arguments.
+/// `body` holds the arguments; a checked launch is of a unit whose accesses are reported.
 void gradverify_simt_launch(const LaunchConfig& config, const char* kernel, Entry entry,
-                            const void* body, std::size_t body_bytes);
-/// The same for a unit whose accesses are reported, with what it reports beside them.
-void gradverify_simt_launch_checked(const LaunchConfig& config, const char* kernel, Entry entry,
-                                    const void* body, std::size_t body_bytes);
+                            const void* body, std::size_t body_bytes, bool checked);
+// What such a unit reports beside its accesses.
 void gradverify_simt_shared_is_placed(const void* address, std::size_t bytes,
                                       std::size_t element_bytes, const char* function);
 void gradverify_simt_arrive(const char* file, int line);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The vector types of CUDA C++ (float4, uint3, dim3 ...) and their make_ functions, with CUDA's
-// sizes and alignments. Decides nothing else: no arithmetic is defined on them, as in CUDA.
+// CUDA's vector types (float4, uint3, dim3 ...), with its alignments, and their make_ functions.
 #pragma once
 #pragma GCC system_header
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// curand's XORWOW generator: a shift register of five words, and a counter that is added. Jumps
-// ahead are the library's.
+// curand's XORWOW generator: a shift register of five words, and a counter that is added.
 #pragma once
 #pragma GCC system_header
 
