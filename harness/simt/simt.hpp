@@ -35,9 +35,9 @@ struct Schedule {
 /// from the seed and the launches and blocks since this call.
 void set_schedule(const Schedule& schedule);
 
-/// What went wrong first since the last call (a launch refused, a deadlock, a trap, a failed
-/// device assert), with kernel and source line; empty if nothing did. Resets
-/// the run-time API's last error too.
+/// What went wrong first since the last call (a launch refused, a deadlock, a trap, a failed device
+/// assert), with kernel and source line; empty if nothing did. Resets the run-time API's last
+/// error.
 std::string take_error();
 /// Whether what `take_error` would give is code that the CPU device does not serve, such as inline
 /// PTX. To be asked before it.
@@ -47,10 +47,9 @@ bool error_is_cuda_only();
 /// launches since the last call.
 std::uint64_t take_accesses_checked();
 
-/// From now on each block that a launch of any OS thread begins is counted in `*blocks`, before its
-/// first thread runs: whoever watches sees whether a long launch gets on. It must outlive all
-/// launches; nullptr: none is counted. Of blocks begun at once by several OS threads some may be
-/// missed.
+/// Counts each block that a launch of any OS thread begins from now on in `*blocks`, which must
+/// outlive all launches, to show whether a long one gets on; nullptr: none is counted. Some may be
+/// missed where several OS threads begin blocks at once.
 void count_blocks_in(std::atomic<std::uint64_t>* blocks);
 
 /// What a kernel of the checked variant does that CUDA leaves undefined.
@@ -85,7 +84,7 @@ enum class Edge { end, begin };
 
 /// Device memory for the buffer number `slot` of a call: `bytes` that end (or begin) at a page's
 /// edge, with `unmapped_zone_bytes` of unmapped addresses beyond. Its other side is mapped for at
-/// most as many bytes again, or a page. Of this OS thread, until it asks for the slot again: the
+/// most as many bytes again, or a page. It is this OS thread's until that asks for the slot again:
 /// mappings are kept and used again. Contents are undefined.
 ///
 /// **Errors** nullptr when there is not so much.
@@ -99,9 +98,9 @@ struct NamedBuffer {
     const std::byte* end = nullptr;
     std::size_t element_bytes = 1;
 };
-/// What the launches of this OS thread work on from now on, in place of what was told before. Of
-/// the mappings that a buffer lies in, the checked variant may touch the buffers alone; other
-/// device memory may be touched as a whole. To be called between launches only.
+/// What the launches of this OS thread work on from now on, in place of what was told before. In a
+/// mapping that holds a buffer the checked variant may touch buffers alone, elsewhere all device
+/// memory. To be called between launches only.
 void describe_buffers(std::vector<NamedBuffer> buffers);
 
 /// From now on SIGSEGV, SIGBUS, SIGFPE and SIGILL of a kernel end its launch with an error that

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tokens as the rewrites see them: significant tokens by number, matching brackets, and a list
-// of edits that keeps line numbers. Knows brackets, but no CUDA.
+// The tokens as the rewrites see them, with matching brackets, and edits that keep line numbers.
 #pragma once
 
 #include <string>

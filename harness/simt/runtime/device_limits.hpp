@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The limits that the CPU device keeps, those of a current GPU, and the few processors it reports.
+// The CPU device keeps the limits of a current GPU, and reports few processors.
 #pragma once
 
 #include <cstddef>

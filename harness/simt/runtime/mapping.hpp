@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Addresses as numbers, the stack of this OS thread, and mappings between unmapped addresses.
-// Decides neither contents nor who owns them.
 #pragma once
 
 #include <cstddef>

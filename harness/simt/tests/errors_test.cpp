@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What goes wrong in a launch ends that launch with an error that names kernel and line, and the
-// next launch runs as if nothing had happened.
+// What goes wrong in a launch ends it with an error that names kernel and line; the next one runs.
 #include <doctest/doctest.h>
 
 #include <stdexcept>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A fault in a kernel ends its launch with an error that says what, where and who; the next launch
-// runs as if nothing had happened.
+// A fault in a kernel ends its launch with an error that says what, where and who.
 #include <doctest/doctest.h>
 
 #include <cstring>

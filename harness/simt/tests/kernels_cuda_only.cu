@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Behind CUDA_ONLY, for its fragments of integers: the cpu device can't build it, and the rest of
-// the target does not mind.
+// Behind CUDA_ONLY, for its fragments of integers: the cpu device builds the rest of the target.
 #include <mma.h>
 
 #include "harness/simt/tests/launcher.hpp"

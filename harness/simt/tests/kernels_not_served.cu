@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the cpu device does not serve, in files that it builds all the same: an error each, with its
-// line. And what a cooperative launch must not do.
+// Errors: what the cpu device does not serve, and what a cooperative launch must not do.
 #include <cooperative_groups.h>
 #include <cuda_runtime.h>
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the .cu files of these tests reach their test: each registers named launchers, and the test
-// calls them by device. Decides no expectation.
+// Each .cu file of these tests registers named launchers, and a test calls them by device.
 #pragma once
 
 #include <map>

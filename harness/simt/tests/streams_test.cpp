@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Work that no stream orders is found, although it ran in order here; work that one orders is not
-// complained of.
+// Work that no stream orders is told, although it ran in order here; other work is accepted.
 #include <doctest/doctest.h>
 
 #include "harness/simt/tests/device_run.hpp"
