@@ -9,7 +9,6 @@
 
 #include "harness/base/errors.hpp"
 #include "harness/base/interrupt.hpp"
-#include "harness/base/text.hpp"
 #include "harness/bench/json.hpp"
 #include "harness/run/selection.hpp"
 
@@ -27,91 +26,73 @@ Ceilings measured_ceilings(const std::string& device) {
     return std::get<Ceilings>(outcome.measured);
 }
 
-/// Times what is planned, in order.
-class KernelBench {
-  public:
-    KernelBench(WorkerPool& pool, const BenchArguments& arguments, std::string device)
-        : arguments_(arguments), device_(std::move(device)), verifier_(pool, arguments, device_) {}
+void take_time(BenchResult& result, const BenchRun& run) {
+    const auto& arguments = run.arguments;
+    const Kernel& kernel = *result.item.kernel;
+    const MeasureRequest request{.what = MeasureRequest::What::time,
+                                 .device = run.device,
+                                 .kernel = kernel.name,
+                                 .problem = result.group.problem.print(),
+                                 .data = bench_data_named(arguments.data),
+                                 .seed = arguments.seed,
+                                 .repetitions = arguments.repetitions,
+                                 .graph = arguments.graph};
+    const double calls = static_cast<double>(std::max(arguments.repetitions, automatic_least) + 10);
+    const double multiply_adds = kernel.pass->multiply_adds(result.group.problem);
+    const Outcome outcome = ask_alone(request, generous_seconds(multiply_adds, calls, run.device));
+    if (outcome.verdict != Verdict::passed) {
+        result.state = outcome.verdict == Verdict::skipped ? BenchResult::State::not_timed
+                                                           : BenchResult::State::failed;
+        result.why_not = outcome.message;
+        return;
+    }
+    result.state = BenchResult::State::timed;
+    result.timing = std::get<Timing>(outcome.measured);
+    result.seconds = spread_of(result.timing.samples);
+}
 
-    const BenchCounts& counts() const { return counts_; }
+BenchResult measure(WorkerPool& pool, const BenchRun& run, const BenchGroup& group,
+                    const BenchItem& item) {
+    BenchResult result{.group = group, .item = item, .why_not = item.why_not};
+    if (!item.why_not.empty()) return result;
+    result.verification = verify(pool, run, group, *item.kernel);
+    if (result.verification.state == Verification::State::failed) {
+        result.state = BenchResult::State::failed;
+        result.why_not = result.verification.text;
+    } else {
+        take_time(result, run);
+    }
+    return result;
+}
 
-    void run(const BenchGroup& group, const Ceilings& ceilings, BenchJson* json) {
-        std::fputs(print_group(group).c_str(), stdout);
-        std::string tensors;
-        results_.clear();
-        results_.reserve(group.items.size());
-        for (const BenchItem& item : group.items) {
-            const BenchResult& result = results_.emplace_back(measure(group, item));
-            count(result);
-            if (result.state == BenchResult::State::timed) {
-                // They differ by the kernel's types.
-                if (std::string own = print_tensors(*group.pass, result.timing); own != tensors)
-                    std::fputs((tensors = std::move(own)).c_str(), stdout);
+/// Times the kernels of a group in order, and prints each.
+void bench_group(WorkerPool& pool, const BenchRun& run, const BenchGroup& group, BenchJson* json,
+                 BenchCounts& counts) {
+    using State = BenchResult::State;
+    std::fputs(print_group(group).c_str(), stdout);
+    std::string tensors;
+    std::vector<BenchResult> results;
+    for (const BenchItem& item : group.items) {
+        BenchResult result = measure(pool, run, group, item);
+        counts.timed += result.state == State::timed;
+        counts.failed += result.state == State::failed;
+        counts.not_timed += result.state == State::not_timed;
+        if (result.state == State::timed) {
+            if (const BenchResult* const fastest = fastest_yardstick(results, *item.kernel)) {
+                result.yardstick = fastest->item.kernel;
+                result.ratio_to_yardstick = result.seconds.median / fastest->seconds.median;
             }
-            std::fputs(print_result(result, device_, ceilings).c_str(), stdout);
-            std::fflush(stdout);
-            if (json) json->add(result, arguments_, device_, ceilings);
+            // They differ by the kernel's types.
+            if (std::string own = print_tensors(*group.pass, result.timing); own != tensors)
+                std::fputs((tensors = std::move(own)).c_str(), stdout);
         }
-        std::fputs(print_comparison(results_).c_str(), stdout);
+        std::fputs(print_result(result, run).c_str(), stdout);
+        std::fflush(stdout);
+        if (json) json->add(result, run);
+        results.push_back(std::move(result));
     }
-
-  private:
-    BenchResult measure(const BenchGroup& group, const BenchItem& item) {
-        BenchResult result{.group = group, .item = item, .why_not = item.why_not};
-        if (!item.why_not.empty()) return result;
-        result.verification = verifier_.verify(group, *item.kernel);
-        if (result.verification.state == Verification::State::failed) {
-            result.state = BenchResult::State::failed;
-            result.why_not = result.verification.text;
-            return result;
-        }
-        time(result);
-        return result;
-    }
-
-    void time(BenchResult& result) const {
-        const Kernel& kernel = *result.item.kernel;
-        const MeasureRequest request{.what = MeasureRequest::What::time,
-                                     .device = device_,
-                                     .kernel = kernel.name,
-                                     .problem = result.group.problem.print(),
-                                     .data = bench_data_named(arguments_.data),
-                                     .seed = arguments_.seed,
-                                     .repetitions = arguments_.repetitions,
-                                     .graph = arguments_.graph};
-        const double calls =
-            static_cast<double>(std::max(arguments_.repetitions, automatic_least) + 10);
-        const Outcome outcome = ask_alone(
-            request,
-            generous_seconds(kernel.pass->multiply_adds(result.group.problem), calls, device_));
-        if (outcome.verdict != Verdict::passed) {
-            result.state = outcome.verdict == Verdict::skipped ? BenchResult::State::not_timed
-                                                               : BenchResult::State::failed;
-            result.why_not = outcome.message;
-            return;
-        }
-        result.state = BenchResult::State::timed;
-        result.timing = std::get<Timing>(outcome.measured);
-        result.seconds = spread_of(result.timing.samples);
-        if (const BenchResult* const fastest = fastest_yardstick(results_, kernel)) {
-            result.yardstick = fastest->item.kernel;
-            result.ratio_to_yardstick = result.seconds.median / fastest->seconds.median;
-        }
-    }
-
-    void count(const BenchResult& result) {
-        using State = BenchResult::State;
-        counts_.timed += result.state == State::timed;
-        counts_.failed += result.state == State::failed;
-        counts_.not_timed += result.state == State::not_timed;
-    }
-
-    const BenchArguments& arguments_;
-    const std::string device_;
-    BenchVerifier verifier_;
-    std::vector<BenchResult> results_;  ///< for the group in hand
-    BenchCounts counts_;
-};
+    std::fputs(print_comparison(results).c_str(), stdout);
+}
 
 int bench(const BenchArguments& arguments) {
     const auto start = std::chrono::steady_clock::now();
@@ -119,18 +100,18 @@ int bench(const BenchArguments& arguments) {
     if (arguments.device == "all")
         throw UsageError("--device all: bench times one device; there are cpu, cuda, auto");
     WorkerPool pool(worker_options(1));
-    const std::string device = choose_devices(arguments.device, pool).front();
-    if (arguments.graph && device == "cpu")
+    BenchRun run{.arguments = arguments, .device = choose_devices(arguments.device, pool).front()};
+    if (arguments.graph && run.device == "cpu")
         throw UsageError("--graph needs the device cuda: the cpu device has no CUDA graphs");
-    const std::vector<BenchGroup> groups = plan_bench(arguments, device);
+    const std::vector<BenchGroup> groups = plan_bench(arguments, run.device);
     std::optional<BenchJson> json;
     if (!arguments.json.empty()) json.emplace(arguments.json);
-    const Ceilings ceilings = measured_ceilings(device);
-    std::fputs(print_bench_head(arguments, device, ceilings).c_str(), stdout);
-    if (json) json->begin(arguments, device, ceilings);
-    KernelBench kernels(pool, arguments, device);
-    for (const BenchGroup& group : groups) kernels.run(group, ceilings, json ? &*json : nullptr);
-    const BenchCounts& counts = kernels.counts();
+    run.ceilings = measured_ceilings(run.device);
+    std::fputs(print_bench_head(run).c_str(), stdout);
+    if (json) json->begin(run);
+    BenchCounts counts;
+    for (const BenchGroup& group : groups)
+        bench_group(pool, run, group, json ? &*json : nullptr, counts);
     if (json)
         json->finish(
             counts,

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -77,25 +76,17 @@ struct Verification {
     std::string report;  ///< the lines that tell a failure
 };
 
-/// Verifies kernels on the very problems that they are timed on.
-class BenchVerifier {
-  public:
-    /// The reference is asked up to `largest` multiply-adds.
-    BenchVerifier(WorkerPool& pool, const BenchArguments& arguments, std::string device,
-                  double largest = reference_multiply_adds);
-
-    /// By the reference, or where that would take minutes as copies of a small problem.
-    Verification verify(const BenchGroup& group, const Kernel& kernel);
-
-  private:
-    Verification by_reference(const BenchGroup& group, const Kernel& kernel);
-    Verification by_copies(const BenchGroup& group, const Kernel& kernel);
-
-    WorkerPool& pool_;
-    const BenchArguments& arguments_;
-    std::string device_;
-    double largest_;
+/// Where `bench` measures, and how.
+struct BenchRun {
+    const BenchArguments& arguments;
+    std::string device;
+    Ceilings ceilings{};
 };
+
+/// Verifies a kernel on the very problem that it is timed on: by the reference up to `largest`
+/// multiply-adds, beyond as copies of a small problem.
+Verification verify(WorkerPool& pool, const BenchRun& run, const BenchGroup& group,
+                    const Kernel& kernel, double largest = reference_multiply_adds);
 
 /// Asks a worker of its own, which a kernel may crash.
 ///
@@ -124,6 +115,9 @@ struct BenchResult {
     double bytes_per_second() const { return bytes() / seconds.median; }
 };
 
+/// The kernel's types, by which kernels are grouped.
+std::string types_of(const Kernel& kernel);
+
 /// The fastest timed yardstick that the kernel compares with and is not itself; null when there is
 /// none.
 const BenchResult* fastest_yardstick(const std::vector<BenchResult>& results, const Kernel& kernel);
@@ -132,13 +126,11 @@ const BenchResult* fastest_yardstick(const std::vector<BenchResult>& results, co
 const char* ceiling_of(const Kernel& kernel);
 
 /// What `bench` prints, text alone.
-std::string print_bench_head(const BenchArguments& arguments, const std::string& device,
-                             const Ceilings& ceilings);
+std::string print_bench_head(const BenchRun& run);
 std::string print_group(const BenchGroup& group);
 /// The tensors as launchers get them.
 std::string print_tensors(const PassSpec& pass, const Timing& timing);
-std::string print_result(const BenchResult& result, const std::string& device,
-                         const Ceilings& ceilings);
+std::string print_result(const BenchResult& result, const BenchRun& run);
 /// A line for each kernel that was timed, the fastest of each type first; empty for fewer than two.
 std::string print_comparison(const std::vector<BenchResult>& results);
 /// `31.2 ms`; three digits that count.

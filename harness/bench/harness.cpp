@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The verb `bench --harness`: how many problems a second one worker verifies with every property
 // on, and where the time goes. Problems are the operator's typical ones, the same for a seed.
-// Kernels without barriers and kernels with them are measured apart, since a barrier costs the CPU
-// device far more than a multiply-add.
+// Kernels with barriers are measured apart: one costs the CPU device far more than a multiply-add.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -82,36 +82,34 @@ void read_line(const std::string& line, BenchFile& read) {
 
 }  // namespace
 
-void BenchJson::begin(const BenchArguments& arguments, const std::string& device,
-                      const Ceilings& ceilings) {
+void BenchJson::begin(const BenchRun& run) {
     ordered_json object{{"kind", "run"},
                         {"version", version},
-                        {"device", device},
-                        {"device_name", ceilings.device_name},
-                        {"data", arguments.data},
-                        {"seed", arguments.seed},
-                        {"graph", arguments.graph},
-                        {"cache_bytes", ceilings.cache_bytes},
-                        {"copy_gigabytes_per_second", ceilings.copy_bytes_per_second / 1e9}};
-    for (const ArithmeticCeiling& one : ceilings.arithmetic)
+                        {"device", run.device},
+                        {"device_name", run.ceilings.device_name},
+                        {"data", run.arguments.data},
+                        {"seed", run.arguments.seed},
+                        {"graph", run.arguments.graph},
+                        {"cache_bytes", run.ceilings.cache_bytes},
+                        {"copy_gigabytes_per_second", run.ceilings.copy_bytes_per_second / 1e9}};
+    for (const ArithmeticCeiling& one : run.ceilings.arithmetic)
         object["tflops"][one.name] = one.flops / 1e12;
     lines_.write(object);
 }
 
-void BenchJson::add(const BenchResult& result, const BenchArguments& arguments,
-                    const std::string& device, const Ceilings& ceilings) {
+void BenchJson::add(const BenchResult& result, const BenchRun& run) {
     constexpr const char* states[] = {"timed", "failed", "not_timed"};
     ordered_json object{{"kind", "bench"},
                         {"kernel", result.item.kernel->name},
                         {"problem", result.group.problem.print()},
-                        {"device", device},
-                        {"data", arguments.data},
-                        {"graph", arguments.graph},
+                        {"device", run.device},
+                        {"data", run.arguments.data},
+                        {"graph", run.arguments.graph},
                         {"state", states[static_cast<std::size_t>(result.state)]}};
     if (result.state == BenchResult::State::timed) {
         object["verified"] = result.verification.state == Verification::State::verified;
         object["verification"] = result.verification.text;
-        add_timing(object, result, ceilings);
+        add_timing(object, result, run.ceilings);
     } else {
         object["message"] = result.why_not;
     }

@@ -20,10 +20,8 @@ class BenchJson {
   public:
     /// **Errors** EnvironmentError when the file can't be written.
     explicit BenchJson(const std::string& path) : lines_(path) {}
-    void begin(const BenchArguments& arguments, const std::string& device,
-               const Ceilings& ceilings);
-    void add(const BenchResult& result, const BenchArguments& arguments, const std::string& device,
-             const Ceilings& ceilings);
+    void begin(const BenchRun& run);
+    void add(const BenchResult& result, const BenchRun& run);
     void finish(const BenchCounts& counts, double seconds);
 
   private:

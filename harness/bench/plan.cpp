@@ -24,7 +24,7 @@ bool is_yardstick(const Kernel& kernel) { return !kernel.any().yardstick_name.em
 bool are_comparable(const Kernel& a, const Kernel& b) {
     return a.pass == b.pass && a.any().accumulator() == b.any().accumulator() &&
            a.any().multiplies_in_tf32() == b.any().multiplies_in_tf32() &&
-           print_types(a.any(), *a.op, *a.pass) == print_types(b.any(), *b.op, *b.pass);
+           types_of(a) == types_of(b);
 }
 
 std::vector<UserProblem> given_problems(const BenchArguments& arguments,
@@ -65,9 +65,7 @@ std::string why_not(const Kernel& kernel, const Problem& problem, const std::str
 /// Kernels of the same types together, so that their tensors are printed once; of these yardsticks
 /// first, unless there is nothing to compare with it.
 void arrange(BenchGroup& group) {
-    const auto types = [&](const BenchItem& item) {
-        return print_types(item.kernel->any(), *group.op, *group.pass);
-    };
+    const auto types = [](const BenchItem& item) { return types_of(*item.kernel); };
     std::set<std::string> compared;
     for (const BenchItem& item : group.items)
         if (!item.is_yardstick && item.why_not.empty()) compared.insert(types(item));
@@ -96,6 +94,10 @@ BenchGroup group_of(const UserProblem& planned, const PassSpec& pass,
 }
 
 }  // namespace
+
+std::string types_of(const Kernel& kernel) {
+    return print_types(kernel.any(), *kernel.op, *kernel.pass);
+}
 
 const BenchResult* fastest_yardstick(const std::vector<BenchResult>& results,
                                      const Kernel& kernel) {

@@ -8,7 +8,6 @@
 #include "harness/base/text.hpp"
 #include "harness/base/version.hpp"
 #include "harness/bench/bench.hpp"
-#include "harness/registry/element_types.hpp"
 
 namespace gradverify {
 
@@ -139,8 +138,8 @@ std::string print_time(double seconds) {
     return print_rounded(1e6 * seconds) + " us";
 }
 
-std::string print_bench_head(const BenchArguments& arguments, const std::string& device,
-                             const Ceilings& ceilings) {
+std::string print_bench_head(const BenchRun& run) {
+    const auto& [arguments, device, ceilings] = run;
     std::vector<std::string> reached{"copy " + print_bandwidth(ceilings.copy_bytes_per_second)};
     for (const ArithmeticCeiling& one : ceilings.arithmetic)
         reached.push_back(one.name + " " + print_flops(one.flops));
@@ -179,18 +178,14 @@ std::string print_tensors(const PassSpec& pass, const Timing& timing) {
 std::string print_comparison(const std::vector<BenchResult>& results) {
     std::vector<const BenchResult*> timed;
     std::map<std::string, std::size_t> types;
-    const auto types_of = [](const BenchResult& result) {
-        const Kernel& kernel = *result.item.kernel;
-        return print_types(kernel.any(), *kernel.op, *kernel.pass);
-    };
     for (const BenchResult& result : results)
         if (result.state == BenchResult::State::timed) {
             timed.push_back(&result);
-            types.emplace(types_of(result), types.size());
+            types.emplace(types_of(*result.item.kernel), types.size());
         }
     if (timed.size() < 2) return {};
     std::ranges::stable_sort(timed, {}, [&](const BenchResult* result) {
-        return std::pair(types.at(types_of(*result)), result->seconds.median);
+        return std::pair(types.at(types_of(*result->item.kernel)), result->seconds.median);
     });
     std::vector<std::vector<std::string>> rows;
     rows.reserve(timed.size());
@@ -198,8 +193,7 @@ std::string print_comparison(const std::vector<BenchResult>& results) {
     return "\n" + print_columns(rows);
 }
 
-std::string print_result(const BenchResult& result, const std::string& device,
-                         const Ceilings& ceilings) {
+std::string print_result(const BenchResult& result, const BenchRun& run) {
     std::string text = fmt::format("  {}{}\n", result.item.kernel->name,
                                    result.item.is_yardstick ? " (to compare with)" : "");
     if (result.state == BenchResult::State::not_timed)
@@ -212,8 +206,8 @@ std::string print_result(const BenchResult& result, const std::string& device,
         return text;
     }
     text += line(indent, print_samples(result));
-    text += line(indent, print_rates(result, ceilings));
-    if (device != "cpu") text += line(indent, print_rotation(result.timing));
+    text += line(indent, print_rates(result, run.ceilings));
+    if (run.device != "cpu") text += line(indent, print_rotation(result.timing));
     return text + line(indent, print_verification(result.verification));
 }
 

@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // What `bench` prints of results made by hand, to the letter, and how requests and results travel.
 #include <doctest/doctest.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <filesystem>
-#include <fstream>
 
 #include "harness/base/errors.hpp"
 #include "harness/base/text.hpp"
 #include "harness/bench/json.hpp"
-#include "harness/testing/operator.hpp"
+#include "harness/testing/results.hpp"
 
 namespace {
 
@@ -19,8 +16,7 @@ using namespace gradverify::testing;
 
 /// toy.forward/plain, f16, vendor and others, of an operator that multiplies tensors.
 const Registry& registry_of_benches() {
-    static const Registry& filled = [&]() -> const Registry& {
-        static Registry registry;
+    static const Registry registry = [] {
         Operator op = toy_operator();
         op.algebra = Algebra::products;
         op.products = {{"x", "w"}};
@@ -28,16 +24,14 @@ const Registry& registry_of_benches() {
             pass.multiply_adds = [](const Problem& problem) {
                 return 1e9 * static_cast<double>(problem.scalar("n"));
             };
-        registry.add(std::move(op));
-        registry.add(toy_kernel("plain", "cuda"));
-        registry.add(toy_kernel("vendor", "cuda")).yardstick("ACME");
-        registry.add(toy_kernel("tf32", "cuda")).on_tensor_cores();
-        registry.add(toy_kernel("f16", "cuda")).storage(DType::f16);
-        registry.add(toy_kernel("f64", "cuda")).storage(DType::f64);
-        registry.check();
-        return registry;
+        return registry_of(
+            {toy_kernel("plain", "cuda"), toy_kernel("vendor", "cuda").yardstick("ACME"),
+             toy_kernel("tf32", "cuda").on_tensor_cores(),
+             toy_kernel("f16", "cuda").storage(DType::f16),
+             toy_kernel("f64", "cuda").storage(DType::f64)},
+            std::move(op));
     }();
-    return filled;
+    return registry;
 }
 
 const Kernel& kernel(const std::string& variant) {
@@ -75,27 +69,14 @@ const Ceilings ceilings{.device_name = "GPU 9",
                         .copy_bytes_per_second = 40e9,
                         .arithmetic = {{ceiling_f32, 10e12}, {ceiling_f16, 100e12}}};
 
-/// The name has this process's number, as several may run at once.
-std::string name_of_file(const std::string& prefix) {
-    return (std::filesystem::temp_directory_path() / (prefix + std::to_string(getpid()))).string();
-}
-
-/// A file of these lines, gone with the scope.
-struct Written {
-    explicit Written(const std::string& lines) : path(name_of_file("gradverify_bench_")) {
-        std::ofstream(path) << lines;
-    }
-    ~Written() { std::filesystem::remove(path); }
-    Written(const Written&) = delete;
-    Written& operator=(const Written&) = delete;
-    std::string path;
-};
+const BenchArguments no_arguments;
+const BenchRun on_cuda{.arguments = no_arguments, .device = "cuda", .ceilings = ceilings};
 
 }  // namespace
 
 TEST_CASE("a timed kernel is printed with its rates, its ceilings and how it was verified") {
     Made made("plain");
-    CHECK(print_result(made.result, "cuda", ceilings) == R"(  toy.forward/plain
+    CHECK(print_result(made.result, on_cuda) == R"(  toy.forward/plain
       2.00 ms a call, the median of 3 samples; quartiles 1.95 ms and 2.05 ms
       2.00 TFLOP/s, 20.0 % of f32 fma; 4.00 GB/s, 10.0 % of copy
       on one copy of its tensors, which the cache may hold: too small a problem
@@ -107,7 +88,7 @@ TEST_CASE("a timed kernel is printed with its rates, its ceilings and how it was
     made.result.yardstick = &kernel("vendor");
     made.result.ratio_to_yardstick = 2.5;
     made.result.verification = {Verification::State::not_verified, "too large", {}};
-    CHECK(print_result(made.result, "cuda", ceilings) == R"(  toy.forward/plain
+    CHECK(print_result(made.result, on_cuda) == R"(  toy.forward/plain
       2.00 ms a call, the median of 3 samples of 7 calls; quartiles 1.95 ms and 2.05 ms
       2.00 TFLOP/s, 20.0 % of f32 fma; 4.00 GB/s, 10.0 % of copy; 2.50 times as long as ACME
       (toy.forward/vendor)
@@ -120,15 +101,15 @@ TEST_CASE("a kernel that was not timed is printed with the reason") {
     Made made("plain");
     made.result.state = BenchResult::State::not_timed;
     made.result.why_not = "needs in = 1";
-    CHECK(print_result(made.result, "cuda", ceilings) ==
+    CHECK(print_result(made.result, on_cuda) ==
           "  toy.forward/plain\n      not timed: needs in = 1\n");
     made.result.state = BenchResult::State::failed;
     made.result.why_not = "differs";
     made.result.verification.report = "worst y[0]\n";
-    CHECK(print_result(made.result, "cuda", ceilings) ==
+    CHECK(print_result(made.result, on_cuda) ==
           "  toy.forward/plain\n      not timed, since it failed\n      worst y[0]\n");
     made.result.verification.report.clear();
-    CHECK(print_result(made.result, "cuda", ceilings) ==
+    CHECK(print_result(made.result, on_cuda) ==
           "  toy.forward/plain\n      not timed, since it failed: differs\n");
 }
 
@@ -150,9 +131,8 @@ TEST_CASE("a share is told of the ceiling of the kernel's own arithmetic, where 
     CHECK(ceiling_of(kernel("f16")) == std::string(ceiling_f16));
     CHECK(ceiling_of(kernel("f64")) == std::string(ceiling_f64));
     CHECK(ceiling_of(kernel("tf32")) == std::string(ceiling_tf32));
-    CHECK(contains(print_result(Made("f16").result, "cuda", ceilings),
-                   "2.00 TFLOP/s, 2.00 % of f16 mma; "));
-    CHECK(contains(print_result(Made("f64").result, "cuda", ceilings), " 2.00 TFLOP/s; 4.00 GB/s"));
+    CHECK(contains(print_result(Made("f16").result, on_cuda), "2.00 TFLOP/s, 2.00 % of f16 mma; "));
+    CHECK(contains(print_result(Made("f64").result, on_cuda), " 2.00 TFLOP/s; 4.00 GB/s"));
 }
 
 TEST_CASE("numbers are printed with three digits that count") {
@@ -199,18 +179,15 @@ TEST_CASE("requests and measurements travel as they are") {
 }
 
 TEST_CASE("what --json writes is read back, and nothing else is") {
-    const std::string path = name_of_file("gradverify_bench_json_");
-    {
-        BenchJson json(path);
-        json.begin({}, "cuda", ceilings);
-        Made timed("plain"), refused("f16");
-        json.add(timed.result, {}, "cuda", ceilings);
-        refused.result.state = BenchResult::State::not_timed;
-        json.add(refused.result, {}, "cuda", ceilings);
-        json.finish({.timed = 1, .not_timed = 1}, 0.5);
-    }
-    const BenchFile file = read_bench(path);
-    std::filesystem::remove(path);
+    const TemporaryFile written;
+    BenchJson json(written.path);
+    json.begin(on_cuda);
+    Made timed("plain"), refused("f16");
+    json.add(timed.result, on_cuda);
+    refused.result.state = BenchResult::State::not_timed;
+    json.add(refused.result, on_cuda);
+    json.finish({.timed = 1, .not_timed = 1}, 0.5);
+    const BenchFile file = read_bench(written.path);
     CHECK(file.device_name == "GPU 9");
     REQUIRE(file.records.size() == 1);
     CHECK(file.records[0].kernel == "toy.forward/plain");
@@ -223,10 +200,11 @@ TEST_CASE("what --json writes is read back, and nothing else is") {
     CHECK(!zeros.is_like(file.records[0]));
 
     CHECK_THROWS_AS(read_bench("/no/such.json"), UsageError);
-    CHECK(contains(refusal([] { read_bench(Written("{\"kind\":\"verdict\"}\n").path); }),
-                   "line 1 of "));
-    CHECK(contains(refusal([] { read_bench(Written("{\"kind\":\"summary\"}\nx\n").path); }),
-                   "line 2 of "));
+    const auto complaint = [](const char* text) {
+        return refusal([&] { read_bench(TemporaryFile(text).path); });
+    };
+    CHECK(contains(complaint("{\"kind\":\"verdict\"}\n"), "line 1 of "));
+    CHECK(contains(complaint("{\"kind\":\"summary\"}\nx\n"), "line 2 of "));
 }
 
 TEST_CASE("what was timed is compared in a table, and with a yardstick of its own types") {

@@ -59,17 +59,8 @@ Ratio ratio_of_medians(std::span<const double> before, std::span<const double> a
 }
 
 std::string_view name_of(Difference difference) {
-    switch (difference) {
-        case Difference::faster:
-            return "faster";
-        case Difference::slower:
-            return "slower";
-        case Difference::none:
-            return "no difference";
-        case Difference::undecided:
-            break;
-    }
-    return "undecided";
+    constexpr std::string_view names[] = {"faster", "slower", "no difference", "undecided"};
+    return names[static_cast<std::size_t>(difference)];
 }
 
 Difference difference_of(const Ratio& ratio, std::size_t fewest_samples) {

@@ -80,41 +80,20 @@ Outcome answer_to(const Work& work, double limit_seconds) {
     return result.death ? Outcome::failed(result.death->cause()) : result.outcome;
 }
 
-}  // namespace
-
-Outcome ask_alone(const MeasureRequest& request, double limit_seconds) {
-    return answer_to(Work(request), limit_seconds);
-}
-
-double generous_seconds(double multiply_adds, double calls, const std::string& device) {
-    // A thread that does all of the work of a GPU kernel; as for cases on the cpu device.
-    const double seconds_per_multiply_add = device == "cpu" ? 2e-6 : 1e-9;
-    return 120.0 + calls * multiply_adds * seconds_per_multiply_add;
-}
-
-BenchVerifier::BenchVerifier(WorkerPool& pool, const BenchArguments& arguments, std::string device,
-                             double largest)
-    : pool_(pool), arguments_(arguments), device_(std::move(device)), largest_(largest) {}
-
-Verification BenchVerifier::verify(const BenchGroup& group, const Kernel& kernel) {
-    if (!arguments_.verify) return {State::not_verified, "--no-verify", {}};
-    return group.pass->multiply_adds(group.problem) <= largest_ ? by_reference(group, kernel)
-                                                                : by_copies(group, kernel);
-}
-
-Verification BenchVerifier::by_reference(const BenchGroup& group, const Kernel& kernel) {
-    const bool exactly =
-        is_exact(kernel, group.problem) && bench_data_named(arguments_.data) != BenchData::decimals;
+Verification by_reference(WorkerPool& pool, const BenchRun& run, const BenchGroup& group,
+                          const Kernel& kernel) {
+    const bool exactly = is_exact(kernel, group.problem) &&
+                         bench_data_named(run.arguments.data) != BenchData::decimals;
     const std::string property = exactly ? "matches_reference" : "within_rounding_bound";
     Outcome outcome;
     for (std::uint64_t draw = 0; draw < draws_most; ++draw) {
         const Case checked{.kernel = kernel.name,
                            .property = property,
-                           .device = device_,
+                           .device = run.device,
                            .problem = group.problem,
-                           .data = {.seed = arguments_.seed + draw},
+                           .data = {.seed = run.arguments.seed + draw},
                            .setting = {}};
-        outcome = pool_.run(checked);
+        outcome = pool.run(checked);
         if (outcome.verdict == Verdict::failed || outcome.verdict == Verdict::errored)
             return failed(checked, outcome);
         if (outcome.verdict != Verdict::vacuous) break;
@@ -128,20 +107,21 @@ Verification BenchVerifier::by_reference(const BenchGroup& group, const Kernel& 
             {}};
 }
 
-Verification BenchVerifier::by_copies(const BenchGroup& group, const Kernel& kernel) {
+Verification by_copies(const BenchRun& run, const BenchGroup& group, const Kernel& kernel,
+                       double largest) {
     std::string why_not;
     for (const SeparableSpec& along : group.op->separable) {
-        const auto copies = fewest_copies(group, along, share_of_drawn_copies * largest_);
+        const auto copies = fewest_copies(group, along, share_of_drawn_copies * largest);
         if (!copies) continue;
         const Case checked{.kernel = kernel.name,
                            .property = "holds_when_large",
-                           .device = device_,
+                           .device = run.device,
                            .problem = group.problem,
-                           .data = {.seed = arguments_.seed},
+                           .data = {.seed = run.arguments.seed},
                            .setting = {.copies = Copies{along.name, *copies}}};
         // A rehearsal, and the call.
         const Outcome outcome = answer_to(
-            checked, generous_seconds(group.pass->multiply_adds(group.problem), 2.0, device_));
+            checked, generous_seconds(group.pass->multiply_adds(group.problem), 2.0, run.device));
         // An error is no kernel's doing: it may not take the small problem.
         if (outcome.verdict == Verdict::failed) return failed(checked, outcome);
         if (outcome.verdict == Verdict::passed)
@@ -153,7 +133,27 @@ Verification BenchVerifier::by_copies(const BenchGroup& group, const Kernel& ker
         why_not += fmt::format("; as copies along {}: {}", along.name, outcome.message);
     }
     if (why_not.empty()) why_not = ", nor is it made of copies of one that is small enough";
-    return {State::not_verified, too_large(group, largest_) + why_not, {}};
+    return {State::not_verified, too_large(group, largest) + why_not, {}};
+}
+
+}  // namespace
+
+Outcome ask_alone(const MeasureRequest& request, double limit_seconds) {
+    return answer_to(Work(request), limit_seconds);
+}
+
+double generous_seconds(double multiply_adds, double calls, const std::string& device) {
+    // A thread that does all of the work of a GPU kernel; as for cases on the cpu device.
+    const double seconds_per_multiply_add = device == "cpu" ? 2e-6 : 1e-9;
+    return 120.0 + calls * multiply_adds * seconds_per_multiply_add;
+}
+
+Verification verify(WorkerPool& pool, const BenchRun& run, const BenchGroup& group,
+                    const Kernel& kernel, double largest) {
+    if (!run.arguments.verify) return {State::not_verified, "--no-verify", {}};
+    return group.pass->multiply_adds(group.problem) <= largest
+               ? by_reference(pool, run, group, kernel)
+               : by_copies(run, group, kernel, largest);
 }
 
 }  // namespace gradverify

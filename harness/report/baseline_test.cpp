@@ -3,10 +3,6 @@
 #include "harness/report/baseline.hpp"
 
 #include <doctest/doctest.h>
-#include <unistd.h>
-
-#include <filesystem>
-#include <fstream>
 
 #include "harness/base/errors.hpp"
 #include "harness/report/json.hpp"
@@ -17,20 +13,13 @@ namespace {
 using namespace gradverify;
 using namespace gradverify::testing;
 
-const std::string path =
-    (std::filesystem::temp_directory_path() / ("gradverify_baseline_" + std::to_string(getpid())))
-        .string();
-
 /// What a run with these results leaves, read as a baseline.
 Baseline baseline_of(const std::vector<RowResult>& results) {
-    {
-        JsonResults json(path, 1, {"cpu"});
-        for (const RowResult& result : results) json.add(result);
-        json.finish(results, 1.0);
-    }
-    Baseline baseline = Baseline::read(path);
-    std::filesystem::remove(path);
-    return baseline;
+    const TemporaryFile file;
+    JsonResults json(file.path, 1, {"cpu"});
+    for (const RowResult& result : results) json.add(result);
+    json.finish(results, 1.0);
+    return Baseline::read(file.path);
 }
 
 RowResult failed(const std::string& variant, const char* problem, bool minimal = true) {
@@ -41,16 +30,13 @@ RowResult failed(const std::string& variant, const char* problem, bool minimal =
     return result;
 }
 
+/// What is said of a file with this text; empty where it is a baseline.
 std::string complaint(const std::string& text) {
-    std::ofstream(path) << text;
-    try {
-        Baseline::read(path);
-    } catch (const UsageError& wrong) {
-        std::filesystem::remove(path);
-        return wrong.what();
-    }
-    std::filesystem::remove(path);
-    return "";
+    const TemporaryFile file(text);
+    const std::string why = refusal([&] { Baseline::read(file.path); });
+    const std::string rest = " of " + file.path + " is not a line that `check --json` writes";
+    CHECK((why.empty() || why.ends_with(rest)));
+    return why.substr(0, why.find(" of "));
 }
 
 }  // namespace
@@ -98,9 +84,7 @@ TEST_CASE("a known failure that is gone is named, unless its row did not run") {
 TEST_CASE("a file that is no result file is refused with its line") {
     CHECK_THROWS_WITH_AS(Baseline::read("/no/such/file"), "--baseline: can't read /no/such/file",
                          UsageError);
-    CHECK(complaint("{\"kind\":\"run\"}\n\nconv.forward/naive\n") ==
-          "--baseline: line 3 of " + path + " is not a line that `check --json` writes");
-    CHECK(complaint("{\"kind\":\"verdict\",\"verdict\":\"failed\"}\n") ==
-          "--baseline: line 1 of " + path + " is not a line that `check --json` writes");
+    CHECK(complaint("{\"kind\":\"run\"}\n\nconv.forward/naive\n") == "--baseline: line 3");
+    CHECK(complaint("{\"kind\":\"verdict\",\"verdict\":\"failed\"}\n") == "--baseline: line 1");
     CHECK(complaint("") == "");
 }

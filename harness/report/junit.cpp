@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <fstream>
+#include <map>
 
 #include "harness/base/errors.hpp"
 #include "harness/report/failure.hpp"
@@ -15,26 +16,14 @@ namespace {
 
 /// Text for an attribute or an element; control characters, which XML forbids, become blanks.
 std::string escaped(const std::string& text) {
+    static const std::map<char, std::string> names{
+        {'&', "&amp;"}, {'<', "&lt;"}, {'>', "&gt;"}, {'"', "&quot;"}, {'\n', "&#10;"}};
     std::string out;
-    for (const char c : text) switch (c) {
-            case '&':
-                out += "&amp;";
-                break;
-            case '<':
-                out += "&lt;";
-                break;
-            case '>':
-                out += "&gt;";
-                break;
-            case '"':
-                out += "&quot;";
-                break;
-            case '\n':
-                out += "&#10;";
-                break;
-            default:
-                out += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
-        }
+    for (const char c : text)
+        if (const auto named = names.find(c); named != names.end())
+            out += named->second;
+        else
+            out += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
     return out;
 }
 

@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the result files hold, and when.
 #include <doctest/doctest.h>
-#include <unistd.h>
 
-#include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "harness/base/errors.hpp"
 #include "harness/base/version.hpp"
@@ -20,26 +16,22 @@ using namespace gradverify;
 using namespace gradverify::testing;
 using nlohmann::json;
 
-/// A path of this test alone, which is removed at its end.
-class TemporaryFile {
-  public:
-    ~TemporaryFile() { std::filesystem::remove(path); }
-    std::string text() const {
-        std::ifstream file(path);
-        std::ostringstream all;
-        all << file.rdbuf();
-        return all.str();
-    }
-    std::vector<json> objects() const {
-        std::ifstream file(path);
-        std::vector<json> all;
-        for (std::string line; std::getline(file, line);) all.push_back(json::parse(line));
-        return all;
-    }
-    const std::string path = (std::filesystem::temp_directory_path() /
-                              ("gradverify_results_" + std::to_string(getpid())))
-                                 .string();
-};
+std::vector<json> objects_in(const TemporaryFile& file) {
+    std::vector<json> all;
+    for (const std::string& line : file.lines()) all.push_back(json::parse(line));
+    return all;
+}
+
+/// The lines of these results, without the run's.
+std::vector<json> lines_of(const std::vector<RowResult>& rows) {
+    const TemporaryFile file;
+    JsonResults results(file.path, 1, {"cpu"});
+    for (const RowResult& row : rows) results.add(row);
+    std::vector<json> lines = objects_in(file);
+    lines.erase(lines.begin());
+    REQUIRE(lines.size() == rows.size());
+    return lines;
+}
 
 RowResult awkward_failure() {
     RowResult result = failure_of("plain", "repeatable",
@@ -54,7 +46,7 @@ RowResult awkward_failure() {
 TEST_CASE("the first line of the JSON results is the run") {
     const TemporaryFile file;
     const JsonResults results(file.path, 18446744073709551615u, {"cpu", "cuda"});
-    const auto lines = file.objects();
+    const auto lines = objects_in(file);
     REQUIRE(lines.size() == 1);
     CHECK(lines[0] == json{{"kind", "run"},
                            {"version", version},
@@ -69,8 +61,8 @@ TEST_CASE("a verdict is in the file as soon as it stands") {
                   {"device", "cpu"},   {"verdict", "passed"},           {"cases", 20},
                   {"seconds", 0.25}};
     results.add(result_of("plain", "repeatable", Verdict::passed));
-    REQUIRE(file.objects().size() == 2);
-    CHECK(file.objects()[1] == expected);
+    REQUIRE(objects_in(file).size() == 2);
+    CHECK(objects_in(file)[1] == expected);
     RowResult refusing = result_of("plain", "repeatable", Verdict::skipped, "time", "cuda");
     refusing.refused = 3;
     results.add(refusing);
@@ -79,12 +71,10 @@ TEST_CASE("a verdict is in the file as soon as it stands") {
                      {"device", "cuda"},
                      {"refused", 3},
                      {"cases", 0}});
-    CHECK(file.objects().at(2) == expected);
+    CHECK(objects_in(file).at(2) == expected);
 }
 
 TEST_CASE("a passed verdict says what it covered, and what its kernel left out") {
-    const TemporaryFile file;
-    JsonResults results(file.path, 1, {"cpu"});
     RowResult result = result_of("plain", "repeatable", Verdict::passed);
     for (const char* problem : {"n=2,in=1", "in=9"})
         result.coverage.add(*result.row.kernel,
@@ -92,10 +82,10 @@ TEST_CASE("a passed verdict says what it covered, and what its kernel left out")
     result.within_reach = reach_of(*result.row.kernel, {"n=2,in=1", "n=2,in=9", "in=40"});
     result.sensitivity = {{0.5, 4.0}, {2.0, INFINITY}, {2.0, INFINITY}};
     result.exhaustive = ExhaustiveCover{.problems = 5, .compared = 4, .distance = 2, .beyond = 1};
-    results.add(result);
-    result.verdict = Verdict::failed;
-    results.add(result);
-    const json passed = file.objects().at(1);
+    RowResult failed = result;
+    failed.verdict = Verdict::failed;
+    const auto lines = lines_of({result, failed});
+    const json& passed = lines[0];
     CHECK(passed.at("coverage").at("problems") == 2);
     CHECK(passed.at("coverage").at("pairs") ==
           json{{"met", 1},
@@ -114,20 +104,18 @@ TEST_CASE("a passed verdict says what it covered, and what its kernel left out")
     CHECK(passed.at("ulps") == json{{"cases", 3}, {"least", 0.5}, {"median", "inf"}});
     CHECK(passed.at("exhaustive") ==
           json{{"problems", 5}, {"compared", 4}, {"distance", 2}, {"beyond", 1}, {"all", false}});
-    CHECK_FALSE(file.objects().at(2).contains("coverage"));
+    CHECK_FALSE(lines[1].contains("coverage"));
 }
 
 TEST_CASE("a failure's line has the case that repro accepts, and whether it is minimal") {
-    const TemporaryFile file;
-    JsonResults results(file.path, 1, {"cpu"});
-    results.add(failure_of("plain", "repeatable", Outcome::failed("differs\n\"so\" \xff")));
     using enum Minimality::Kind;
-    results.add(failure_of("plain", "repeatable", Outcome::failed("differs"), {boxed, 3, 9, true}));
-    results.add(failure_of("plain", "repeatable", Outcome::failed("differs"), {none, 3, 9}));
-    const auto lines = file.objects();
-    REQUIRE(lines.size() == 4);
+    const Outcome differs = Outcome::failed("differs");
+    const auto lines =
+        lines_of({failure_of("plain", "repeatable", Outcome::failed("differs\n\"so\" \xff")),
+                  failure_of("plain", "repeatable", differs, {boxed, 3, 9, true}),
+                  failure_of("plain", "repeatable", differs, {none, 3, 9})});
     const std::string printed = "v1:toy.forward/plain:repeatable:cpu:n=2,in=3:data=x[0]=1";
-    CHECK(lines[1] == json{{"kind", "verdict"},
+    CHECK(lines[0] == json{{"kind", "verdict"},
                            {"kernel", "toy.forward/plain"},
                            {"property", "repeatable"},
                            {"device", "cpu"},
@@ -141,41 +129,37 @@ TEST_CASE("a failure's line has the case that repro accepts, and whether it is m
                            {"minimality", "certified"},
                            {"smaller_passed", 7},
                            {"smaller", 7}});
-    json boxed_line = lines[1];
+    json boxed_line = lines[0];
     boxed_line.update({{"message", "differs"},
                        {"minimal", false},
                        {"minimality", "boxed"},
                        {"smaller_passed", 3},
                        {"smaller", 9},
                        {"smaller_is_least", true}});
-    CHECK(lines[2] == boxed_line);
-    CHECK(lines[3].at("minimal") == false);
-    CHECK_FALSE(lines[3].contains("minimality"));
+    CHECK(lines[1] == boxed_line);
+    CHECK(lines[2].at("minimal") == false);
+    CHECK_FALSE(lines[2].contains("minimality"));
     CHECK(Case::parse(printed, registry_of_results()).print() == printed);
 }
 
 TEST_CASE("a failure's line has the rule, or what was seen, and what the witnesses say") {
-    const TemporaryFile file;
-    JsonResults results(file.path, 1, {"cpu"});
-    RowResult result = failure_of("plain", "repeatable", Outcome::failed("differs"));
-    results.add(result);
-    result.failure->generality = {"fails wherever n >= 2", true, 52};
-    result.failure->witnesses = "the kernel stands alone";
-    results.add(result);
-    result.failure->generality.is_rule = false;
-    results.add(result);
-    const auto lines = file.objects();
-    REQUIRE(lines.size() == 4);
+    const RowResult plain = failure_of("plain", "repeatable", Outcome::failed("differs"));
+    RowResult ruled = plain;
+    ruled.failure->generality = {"fails wherever n >= 2", true, 52};
+    ruled.failure->witnesses = "the kernel stands alone";
+    RowResult seen = ruled;
+    seen.failure->generality.is_rule = false;
+    const auto lines = lines_of({plain, ruled, seen});
     for (const char* key : {"rule", "seen", "problems_run", "witnesses"})
-        CHECK_FALSE(lines[1].contains(key));
-    CHECK(lines[2].at("rule") == "fails wherever n >= 2");
-    CHECK(lines[2].at("problems_run") == 52);
-    CHECK(lines[2].at("witnesses") == "the kernel stands alone");
-    CHECK_FALSE(lines[2].contains("seen"));
-    CHECK(lines[3].at("seen") == "fails wherever n >= 2");
-    CHECK_FALSE(lines[3].contains("rule"));
+        CHECK_FALSE(lines[0].contains(key));
+    CHECK(lines[1].at("rule") == "fails wherever n >= 2");
+    CHECK(lines[1].at("problems_run") == 52);
+    CHECK(lines[1].at("witnesses") == "the kernel stands alone");
+    CHECK_FALSE(lines[1].contains("seen"));
+    CHECK(lines[2].at("seen") == "fails wherever n >= 2");
+    CHECK_FALSE(lines[2].contains("rule"));
     CHECK(contains(
-        junit_xml({result}, 0.0),
+        junit_xml({seen}, 0.0),
         "<failure message=\"differs; fails wherever n &gt;= 2; the kernel stands alone\">"));
 }
 
@@ -185,7 +169,7 @@ TEST_CASE("the last line of the JSON results is the summary") {
     results.finish({result_of("plain", "repeatable", Verdict::passed),
                     result_of("tree_reduction", "repeatable", Verdict::skipped, "time")},
                    1.5);
-    const auto lines = file.objects();
+    const auto lines = objects_in(file);
     REQUIRE(lines.size() == 2);
     CHECK(lines[1] == json{{"kind", "summary"},
                            {"rows", 2},
@@ -235,7 +219,7 @@ TEST_CASE(
 TEST_CASE("the JUnit file is empty until the run has ended") {
     const TemporaryFile file;
     write_junit(file.path, {result_of("plain", "repeatable", Verdict::passed)}, 1.0);
-    CHECK(contains(file.text(), "</testsuite>"));
+    CHECK(file.lines().back() == "</testsuite>");
     open_junit(file.path);
-    CHECK(file.text().empty());
+    CHECK(file.lines().empty());
 }

@@ -5,6 +5,8 @@
 
 #include <stdexcept>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "harness/registry/registry.hpp"
 
@@ -42,8 +44,23 @@ inline KernelDeclaration toy_kernel(const std::string& variant, const std::strin
     return declaration;
 }
 
+/// A checked registry of an operator and these kernels.
+inline Registry registry_of(const std::vector<KernelDeclaration>& kernels,
+                            Operator op = toy_operator()) {
+    Registry registry;
+    registry.add(std::move(op));
+    for (const KernelDeclaration& kernel : kernels) registry.add(kernel);
+    registry.check();
+    return registry;
+}
+
 inline bool contains(const std::string& text, const std::string& part) {
     return text.find(part) != std::string::npos;
+}
+
+/// `failed: differs`, of a row's result or a case's outcome.
+inline std::string said(const auto& result) {
+    return std::string(name_of(result.verdict)) + ": " + result.message;
 }
 
 /// What the call throws as std::invalid_argument; empty when it does not.

@@ -2,8 +2,13 @@
 // Results of rows made by hand, for the tests of what is printed and written of them.
 #pragma once
 
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "harness/run/check.hpp"
 #include "harness/testing/operator.hpp"
@@ -11,32 +16,42 @@
 
 namespace gradverify::testing {
 
+/// A file that no other process has, gone with the scope.
+class TemporaryFile {
+  public:
+    explicit TemporaryFile(const std::string& text = "") { std::ofstream(path) << text; }
+    ~TemporaryFile() { std::filesystem::remove(path); }
+    TemporaryFile(const TemporaryFile&) = delete;
+    TemporaryFile& operator=(const TemporaryFile&) = delete;
+
+    std::vector<std::string> lines() const {
+        std::ifstream file(path);
+        std::vector<std::string> all;
+        for (std::string line; std::getline(file, line);) all.push_back(line);
+        return all;
+    }
+
+    const std::string path =
+        (std::filesystem::temp_directory_path() / ("gradverify_test_" + std::to_string(getpid())))
+            .string();
+};
+
 /// The kernels toy.forward/plain and toy.forward/tree_reduction, on both devices.
 inline const Registry& registry_of_results() {
-    static const Registry& filled = [&]() -> const Registry& {
-        static Registry registry;
-        registry.add(toy_operator());
-        for (const char* device : {"cpu", "cuda"}) {
-            registry.add(toy_kernel("plain", device));
-            registry.add(toy_kernel("tree_reduction", device));
-        }
-        registry.check();
-        return registry;
-    }();
-    return filled;
+    static const Registry registry =
+        registry_of({toy_kernel("plain"), toy_kernel("plain", "cuda"), toy_kernel("tree_reduction"),
+                     toy_kernel("tree_reduction", "cuda")});
+    return registry;
 }
 
-/// A kernel of `toy` with these constraints, in a registry of its own.
+/// The kernel toy.forward/own with these constraints, in a registry of its own.
 struct Declared {
+    explicit Declared(const KernelDeclaration& declaration, Operator op = toy_operator())
+        : registry(registry_of({declaration}, std::move(op))),
+          kernel(registry.find_kernel("toy.forward/own")) {}
+
     Registry registry;
     const Kernel* kernel;
-
-    explicit Declared(const KernelDeclaration& declaration, Operator op = toy_operator()) {
-        registry.add(std::move(op));
-        registry.add(declaration);
-        registry.check();
-        kernel = registry.find_kernel("toy.forward/own");
-    }
 };
 
 /// The pairs of levels of these problems.

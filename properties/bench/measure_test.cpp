@@ -28,8 +28,8 @@ Verification verified(const std::string& device, const std::string& kernel,
                       const std::string& problem, double largest, const char* data = "integers") {
     WorkerPool pool({.command = suite_worker_command()});
     const BenchArguments arguments{.seed = 3, .data = data};
-    BenchVerifier verifier(pool, arguments, device, largest);
-    return verifier.verify(group_of(kernel, problem), *Registry::instance().find_kernel(kernel));
+    return verify(pool, {.arguments = arguments, .device = device}, group_of(kernel, problem),
+                  *Registry::instance().find_kernel(kernel), largest);
 }
 
 bool contains(const std::string& text, const std::string& part) {
