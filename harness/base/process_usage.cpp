@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <ctime>
 #include <fstream>
-#include <sstream>
 #include <string>
+#include <vector>
+
+#include "harness/base/text.hpp"
 
 namespace gradverify {
 
@@ -21,23 +23,17 @@ std::optional<ProcessUsage> usage_of(pid_t pid) {
     std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
     std::string text;
     std::getline(file, text);
-    // The name may hold anything; fields are counted from behind it: the state is the third of all,
-    // the kernel's flags the ninth, resident pages the twenty-fourth.
+    // The name may hold anything, so fields are found from behind it, the third of all on.
     const std::size_t name_end = text.rfind(')');
     if (name_end == std::string::npos) return std::nullopt;
-    std::istringstream fields(text.substr(name_end + 1));
-    char state = '?';
-    fields >> state;
-    std::string skipped;
-    for (int field = 4; field < 9; ++field) fields >> skipped;
+    const std::vector<std::string_view> from_third =
+        split(std::string_view(text).substr(name_end + 2), ' ');
+    const auto field = [&](std::size_t number) { return from_third.at(number - 3); };
     constexpr unsigned long exiting = 0x4;  // PF_EXITING of Linux
-    unsigned long flags = 0;
-    fields >> flags;
-    for (int field = 10; field < 24; ++field) fields >> skipped;
-    std::size_t pages = 0;
-    fields >> pages;
+    const std::uint64_t flags = parse_uint(field(9)).value_or(0);
+    const std::uint64_t pages = parse_uint(field(24)).value_or(0);
     usage.memory_bytes = pages * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-    usage.wants_to_run = state == 'R' || state == 'D';
+    usage.wants_to_run = field(3) == "R" || field(3) == "D";
     usage.is_exiting = (flags & exiting) != 0;
     return usage;
 }

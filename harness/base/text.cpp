@@ -9,6 +9,7 @@
 #include <charconv>
 #include <cmath>
 #include <numeric>
+#include <ranges>
 
 namespace gradverify {
 
@@ -74,12 +75,7 @@ std::optional<std::uint64_t> parse_uint(std::string_view text) {
 }
 
 std::string joined(std::span<const std::string> words, std::string_view separator) {
-    std::string text;
-    for (const std::string& word : words) {
-        if (!text.empty()) text += separator;
-        text += word;
-    }
-    return text;
+    return fmt::format("{}", fmt::join(words, separator));
 }
 
 std::vector<std::string_view> split(std::string_view text, char separator) {
@@ -92,22 +88,16 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
     }
 }
 
-std::vector<std::string> closest(std::string_view name, std::span<const std::string> names) {
+std::string did_you_mean(std::string_view name, std::span<const std::string> names) {
     const std::size_t tolerated = std::max<std::size_t>(2, name.size() / 4);
     std::vector<std::pair<std::size_t, std::string>> close;
     for (const std::string& candidate : names)
         if (const std::size_t distance = edit_distance(name, candidate); distance <= tolerated)
             close.emplace_back(distance, candidate);
+    if (close.empty()) return {};
     std::ranges::sort(close);
-    std::vector<std::string> best;
-    for (const auto& [distance, candidate] : close)
-        if (best.size() < 3) best.push_back(candidate);
-    return best;
-}
-
-std::string did_you_mean(std::string_view name, std::span<const std::string> names) {
-    const std::vector<std::string> close = closest(name, names);
-    return close.empty() ? "" : fmt::format("; did you mean {}?", joined(close, " or "));
+    close.resize(std::min<std::size_t>(close.size(), 3));
+    return fmt::format("; did you mean {}?", fmt::join(std::views::values(close), " or "));
 }
 
 bool glob_matches(const std::string& pattern, const std::string& name) {

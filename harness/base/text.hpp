@@ -31,9 +31,8 @@ std::string joined(std::span<const std::string> words, std::string_view separato
 /// The parts between separators, empty ones included; one part when there is no separator.
 std::vector<std::string_view> split(std::string_view text, char separator);
 
-/// At most three of the names, those that a misspelling of `name` could have meant, best first.
-std::vector<std::string> closest(std::string_view name, std::span<const std::string> names);
-/// `; did you mean A or B?`, or nothing when no name is close.
+/// `; did you mean A or B?`, with at most three of the names that a misspelling of `name` could
+/// have meant, best first; nothing when no name is close.
 std::string did_you_mean(std::string_view name, std::span<const std::string> names);
 
 /// `*` is any text, dots and slashes included, `?` one character, `[ab]` one of these.

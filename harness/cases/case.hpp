@@ -12,7 +12,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <variant>
 #include <vector>
 
 #include "harness/problems/problem.hpp"
@@ -42,8 +41,8 @@ struct Data {
 /// The order in which the CPU device runs threads and blocks.
 enum class ThreadOrder { ascending, descending, random_threads, random_warps };
 
-/// How a large problem is made: so many copies of a small one along something that its operator
-/// is separable along.
+/// How a large problem is made: of copies of a small one along something that its operator is
+/// separable along.
 struct Copies {
     std::string along;  ///< the name of a SeparableSpec
     std::int64_t count = 0;

@@ -5,7 +5,6 @@
 #include <doctest/doctest.h>
 #include <rapidcheck.h>
 
-#include "harness/base/text.hpp"
 #include "harness/testing/operator.hpp"
 
 namespace {
@@ -14,15 +13,7 @@ using namespace gradverify;
 using namespace gradverify::testing;
 
 const Registry& registry() {
-    static Registry result;
-    static const bool filled = [] {
-        result.add(toy_operator());
-        result.add(toy_kernel("plain"));
-        result.add(toy_kernel("tree_reduction"));
-        result.check();
-        return true;
-    }();
-    (void)filled;
+    static const Registry result = registry_of({toy_kernel("plain"), toy_kernel("tree_reduction")});
     return result;
 }
 
@@ -210,11 +201,8 @@ TEST_CASE("a malformed value is refused with what is accepted") {
 }
 
 TEST_CASE("a setting that the kernel does not declare is named") {
-    Registry registry;
-    registry.add(toy_operator());
-    registry.add(toy_kernel("any").blocks_of({64, 256}).aligned_to(8));
-    registry.add(toy_kernel("plain").on_default_stream());
-    registry.check();
+    const Registry registry = registry_of({toy_kernel("any").blocks_of({64, 256}).aligned_to(8),
+                                           toy_kernel("plain").on_default_stream()});
     const Kernel& any = *registry.find_kernel("toy.forward/any");
     const Kernel& plain = *registry.find_kernel("toy.forward/plain");
     const auto why = [](const Kernel& kernel, const Setting& setting) {
@@ -233,10 +221,7 @@ TEST_CASE("a setting that the kernel does not declare is named") {
 
 TEST_CASE("a call before is part of the case, and must be one that the kernel supports") {
     const std::string text = "v1:toy.forward/plain:p:cpu:in=3:seed=1:before=n=2,in=5";
-    Registry registry;
-    registry.add(toy_operator());
-    registry.add(toy_kernel("plain").where("in", between(1, 6)));
-    registry.check();
+    const Registry registry = registry_of({toy_kernel("plain").where("in", between(1, 6))});
     const Case parsed = Case::parse(text, registry);
     REQUIRE(parsed.setting.before);
     CHECK(parsed.setting.before->print() == "n=2,in=5");
@@ -251,12 +236,9 @@ TEST_CASE("a call before is part of the case, and must be one that the kernel su
 }
 
 TEST_CASE("copies say what a large problem is made of, and must fit it") {
-    Registry registry;
     Operator toy = toy_operator();
     toy.separable = {{.name = "n", .parameters = {"n"}}};
-    registry.add(toy);
-    registry.add(toy_kernel("plain"));
-    registry.check();
+    const Registry registry = registry_of({toy_kernel("plain")}, toy);
     const std::string large = "v1:toy.forward/plain:p:cpu:n=1000000000,in=3:seed=1";
     const auto why = [&](const std::string& text) {
         return refusal([&] { Case::parse(text, registry); });

@@ -29,16 +29,13 @@ int SlotCoverage::remainders_of(int block) const {
 }
 
 RankCoverage::RankCoverage(const Kernel& kernel, const Problem& like)
-    : slots_(like.values().size()),
-      pairs_(factors_of(*kernel.op, kernel.any(), like.rank())),
-      largest_(like.space(), like.rank()) {}
+    : slots_(like.values().size()), pairs_(factors_of(*kernel.op, kernel.any(), like.rank())) {}
 
 void RankCoverage::add(const Problem& problem, bool is_empty) {
     for (int i = 0; i < static_cast<int>(slots_.size()); ++i) {
         SlotCoverage& slot = slots_[static_cast<std::size_t>(i)];
         slot.values.insert(problem[i]);
         slot.remainders |= 1U << (static_cast<std::uint64_t>(problem[i]) % 32);
-        largest_[i] = std::max(largest_[i], problem[i]);
     }
     pairs_.add(pairs_.levels_of(problem), is_empty);
 }

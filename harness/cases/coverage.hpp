@@ -38,13 +38,10 @@ class RankCoverage {
 
     const std::vector<SlotCoverage>& slots() const { return slots_; }
     const LevelPairs& pairs() const { return pairs_; }
-    /// The largest value of each parameter, as one problem prints.
-    const Problem& largest() const { return largest_; }
 
   private:
     std::vector<SlotCoverage> slots_;
     LevelPairs pairs_;
-    Problem largest_;
 };
 
 /// The problems of a row.

@@ -36,7 +36,6 @@ struct WrongMap {
     /// One per element, row-major, only while the tensor is small enough to draw: '#' wrong,
     /// '.' right; empty otherwise.
     std::string marks;
-    bool operator==(const WrongMap&) const = default;
 };
 
 /// How the driver came to an outcome.
@@ -51,7 +50,6 @@ enum class Discovery {
 struct Sensitivity {
     double least_ulps = 0.0;   ///< of the element with the tightest bound
     double median_ulps = 0.0;  ///< of the median element
-    bool operator==(const Sensitivity&) const = default;
 };
 
 /// What running one case came to.
@@ -67,7 +65,7 @@ struct Outcome {
     std::vector<WrongMap> maps;
     /// Largest error as a share of its bound; 0 where the comparison was exact.
     double error_over_bound = 0.0;
-    /// Of a comparison of outputs within bounds, where a value other than zero was expected.
+    /// Where outputs were compared within bounds, and a value other than zero was expected.
     std::optional<Sensitivity> sensitivity;
     double multiply_adds = 0.0;
     /// Seconds that the case took in the worker: in the kernel, in the reference, in total.

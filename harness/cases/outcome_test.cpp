@@ -82,26 +82,21 @@ TEST_CASE("every part of an outcome travels") {
     in.seconds_reference = 1e-9;
     in.seconds_total = 3.0;
     in.seconds_cpu = 0.25;
+    CHECK(in.to_json() ==
+          R"({"error_over_bound":0.25,)"
+          R"("maps":[{"marks":"#.....","sizes":[2,3],"tensor":"dw","total":6,"wrong":1}],)"
+          R"("message":"too large","refusal":true,"ulps":[0.5,"inf"],"verdict":"skipped",)"
+          R"("work":["nan",0.1,1e-09,3.0,0.25],)"
+          R"("worst":[{"dtype":5,"index":[1,2],"numbers":[0.1,"-inf",0.3333333333333333],)"
+          R"("tensor":"dw"},{"index":[],"numbers":[1.0,2.0,0.0],"tensor":"y"}]})");
+    CHECK(Outcome::from_json(in.to_json()).to_json() == in.to_json());
+    // What a worker writes and a driver reads by the same mistake would go unnoticed above.
     const Outcome out = Outcome::from_json(in.to_json());
-    CHECK(out.verdict == Verdict::skipped);
-    CHECK(out.message == "too large");
-    CHECK(out.is_refusal);
-    REQUIRE(out.worst.size() == 2);
-    CHECK(out.worst[0].tensor == "dw");
-    CHECK(out.worst[0].index == std::vector<std::int64_t>{1, 2});
-    CHECK(out.worst[0].got == 0.1);
-    CHECK(out.worst[0].want == -inf);
-    CHECK(out.worst[0].bound == 1.0 / 3.0);
-    CHECK(out.worst[0].dtype == DType::bf16);
-    CHECK_FALSE(out.worst[1].dtype);
-    CHECK(out.maps == in.maps);
-    CHECK(out.error_over_bound == 0.25);
-    CHECK(out.sensitivity == in.sensitivity);
-    CHECK(std::isnan(out.multiply_adds));
+    CHECK(out.worst.at(0).got == 0.1);
+    CHECK(out.worst.at(0).want == -inf);
     CHECK(out.seconds_kernel == 0.1);
     CHECK(out.seconds_reference == 1e-9);
     CHECK(out.seconds_total == 3.0);
-    CHECK(out.seconds_cpu == 0.25);
 }
 
 TEST_CASE("a message that is no UTF-8 arrives readable, and its rest unharmed") {

@@ -4,9 +4,8 @@
 //
 //   ulp(want) = 2 u 2^floor(log2 |want|)
 //
-// with the unit roundoff u of the outputs' type; below its smallest normal number the ulp is that
-// of the smallest normal number. Any larger error of that element fails; a smaller one may pass.
-// What passed is not asked, and nothing is compared here.
+// with the unit roundoff u of the outputs' type; below its smallest normal number the ulp is the
+// smallest normal number's. Any larger error of that element fails; a smaller one may pass.
 #pragma once
 
 #include <optional>
@@ -20,8 +19,8 @@ namespace gradverify {
 /// What a unit in the last place of a value is worth.
 double ulp_of(const Rounding& type, double value);
 
-/// Of all outputs of a case together, over the elements whose expected value is not zero; nothing
-/// where all are. An element that must be exact counts as 0, one that nothing can be said of as
+/// The sensitivity of all outputs of a case together, over the elements whose expected value is not
+/// zero; nothing where all are. An element that must be exact counts as 0, one without a bound as
 /// infinity.
 ///
 /// **Ranges** a type for each output.

@@ -28,7 +28,7 @@ struct Timing {
     std::string error;            ///< why there are no samples; empty when there are
     std::vector<double> samples;  ///< seconds of one call, each the mean of `calls_per_sample`
     std::int64_t calls_per_sample = 1;
-    /// Of the buffers, used by turns, and whether they are too large for the cache to serve them.
+    /// Copies of the buffers, used by turns, and whether they are too large for the cache.
     std::int64_t copies = 1;
     bool outgrows_cache = false;
     bool not_served = false, is_refusal = false, device_lost = false;  ///< as of RunStatus

@@ -307,20 +307,10 @@ refused 'operator conv has no tensor q' repro "${case/seed=5/data=q[0]=1}"
 refused 'CASE is required; repro accepts' repro
 
 echo "== no worker outlives its driver"
-# state_and_parent PID: the fields behind the name, which may hold anything.
-state_and_parent() { sed -E 's/^.*\) (.) ([0-9]+) .*$/\1 \2/' "/proc/$1/stat" 2>/dev/null; }
 children_of() {
-    local stat pid
-    for stat in /proc/[0-9]*/stat; do
-        pid=${stat//[^0-9]/}
-        [ "$(state_and_parent "$pid" | cut -d' ' -f2)" != "$1" ] || echo "$pid"
-    done
+    grep -lE "^PPid:[[:space:]]$1\$" /proc/[0-9]*/status 2>/dev/null | tr -dc '0-9\n'
 }
-is_alive() {
-    local state
-    state=$(state_and_parent "$1" | cut -d' ' -f1)
-    [ -n "$state" ] && [ "$state" != Z ]
-}
+is_alive() { grep -qE '^State:[[:space:]][^Z]' "/proc/$1/status" 2>/dev/null; }
 # none_left SIGNAL ARGUMENTS...: starts a long run, ends its driver, and looks for its workers.
 none_left() {
     local signal=$1 driver workers='' pid tries left

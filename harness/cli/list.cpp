@@ -77,6 +77,56 @@ Problem problem_of(const Operator& op, const std::string& text) {
     }
 }
 
+struct TensorRow {
+    std::string name, role, sizes;
+    std::int64_t elements = 0;
+    std::int64_t bytes = 0;
+};
+
+/// Which sum a tensor belongs to.
+std::string role_of(const Operator& op, const PassSpec& pass, const std::string& name) {
+    const bool is_input = std::ranges::find(pass.inputs, name) != pass.inputs.end();
+    if (is_input) return op.is_output(name) ? "saved" : "input";
+    if (op.is_output(name)) return "output";
+    return op.is_gradient(name) ? "gradient" : "gradient between layers";
+}
+
+TensorRow row_of(const Kernel& kernel, const Problem& problem, const std::string& name) {
+    const Sizes sizes = kernel.op->sizes_of(name, problem);
+    const DType dtype = dtype_of(kernel.any(), *kernel.op, name);
+    const std::int64_t elements = element_count(sizes);
+    return {.name = name,
+            .role = role_of(*kernel.op, *kernel.pass, name),
+            .sizes = fmt::format("{} {}", traits_of(dtype).name,
+                                 fmt::join(sizes.empty() ? Sizes{1} : sizes, " x ")),
+            .elements = elements,
+            .bytes = elements * static_cast<std::int64_t>(traits_of(dtype).bytes)};
+}
+
+void print(const TensorRow& row) {
+    fmt::print("  {:<16} {:<24} {:<22} {:>12} {:>14}\n", row.name, row.role, row.sizes,
+               row.elements, row.bytes);
+}
+
+/// The tensors that a call has on the problem, and their memory, from what the harness itself
+/// allocates its buffers by.
+void print_tensors(const Kernel& kernel, const Problem& problem) {
+    fmt::print("  on {}\n  {:<16} {:<24} {:<22} {:>12} {:>14}\n", problem.print(), "tensor", "",
+               "type and sizes", "elements", "bytes");
+    std::vector<TensorRow> sums;
+    for (const std::string& name : kernel.pass->tensors()) {
+        const TensorRow row = row_of(kernel, problem, name);
+        print(row);
+        auto sum = std::ranges::find(sums, row.role, &TensorRow::role);
+        if (sum == sums.end()) sum = sums.insert(sum, {.name = "all", .role = row.role});
+        sum->elements += row.elements;
+        sum->bytes += row.bytes;
+    }
+    for (const TensorRow& sum : sums) print(sum);
+    if (const auto bytes_of = kernel.any().workspace_bytes)
+        print({.name = "workspace", .bytes = bytes_of(problem)});
+}
+
 /// What a case asks for can be wrong in itself; a worker would call all of it an error.
 void require_runnable(const Suite& suite, const Case& checked) {
     const Kernel& kernel = *Registry::instance().find_kernel(checked.kernel);
@@ -107,12 +157,6 @@ void require_runnable(const Suite& suite, const Case& checked) {
             throw UsageError(fmt::format("case: {}[{}] is outside of its {} elements",
                                          element.tensor, element.index, count));
     }
-}
-
-/// Throws as `choose_devices` does, without a worker.
-void require_device_here(const std::string& device) {
-    if (const std::string why = why_unavailable(device); !why.empty())
-        throw EnvironmentError("device " + device + ": " + why);
 }
 
 }  // namespace
@@ -167,7 +211,9 @@ int run_repro(const Suite& suite, const ReproArguments& arguments) {
     if (arguments.in_process && !arguments.compute_sanitizer.empty())
         throw UsageError("--compute-sanitizer needs a worker; leave out --in-process");
     if (arguments.in_process) {
-        require_device_here(checked.device);
+        // As `choose_devices` does, without a worker.
+        if (const std::string why = why_unavailable(checked.device); !why.empty())
+            throw EnvironmentError("device " + checked.device + ": " + why);
         outcome = run_guarded(suite, checked.print());
     } else {
         const auto sanitizer = sanitizer_run(arguments.compute_sanitizer, checked.device);

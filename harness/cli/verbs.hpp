@@ -47,7 +47,4 @@ int run_list(const Suite& suite, const std::vector<std::string>& filters,
 int run_check(const Suite& suite, const CheckArguments& arguments);
 int run_repro(const Suite& suite, const ReproArguments& arguments);
 
-/// Prints the tensors of a call and their memory, for `list --problem`.
-void print_tensors(const Kernel& kernel, const Problem& problem);
-
 }  // namespace gradverify

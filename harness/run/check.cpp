@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <set>
 #include <stdexcept>
 
 #include "harness/base/interrupt.hpp"
@@ -186,7 +187,7 @@ class Check {
         serving.next_index += options_.shard.count;
         Suite::Draw draw = this->draw(serving, index);
         if (draw.drawn)
-            submit(which, index, std::move(*draw.drawn));
+            submit(which, index, *draw.drawn);
         else if (draw.is_skip)
             skip(serving, draw.why_none);
         else
@@ -204,7 +205,7 @@ class Check {
     void submit_next_of_walk(std::size_t which, Serving& serving) try {
         if (auto step = serving.walk->next()) {
             serving.next_index = step->index + 1;
-            return submit(which, step->index, std::move(step->dense));
+            return submit(which, step->index, step->dense);
         }
         serving.open = false;
         if (serving.next_index == options_.shard.index)
@@ -214,33 +215,23 @@ class Check {
         stop(serving, serving.next_index, {{}, Outcome::errored(drawing_threw + wrong.what())});
     }
 
-    void submit(std::size_t which, std::int64_t index, Case drawn, int redraws = 0) {
-        const std::int64_t ticket = next_ticket_++;
+    void submit(std::size_t which, std::int64_t index, const Case& drawn, int redraws = 0) {
+        const auto ticket = std::ssize(given_);
         ++rows_[which].in_flight;
-        Work work(drawn);
         given_.push_back({which, index, redraws});
-        running_.emplace(ticket, Running{given_.back(), std::move(drawn)});
-        pool_.submit(ticket, std::move(work));
+        running_.insert(ticket);
+        pool_.submit(ticket, drawn);
     }
 
     /// What throws is a user's predicate or shape function: the row's error, not the run's.
     Suite::Draw draw(const Serving& serving, std::int64_t index) const try {
         const Row& row = serving.result.row;
-        if (serving.walk) return draw_again(row, index);
         if (serving.problems.empty()) return suite_.draw(row, options_.seed, index);
         const auto count = static_cast<std::int64_t>(serving.problems.size());
         const Problem& problem = serving.problems[static_cast<std::size_t>(index % count)];
         return {.drawn = suite_.draw_on(row, options_.seed, index, problem), .why_none = {}};
     } catch (const std::exception& wrong) {
         return {.drawn = {}, .why_none = drawing_threw + wrong.what()};
-    }
-
-    /// A case that was handed out long ago: by walking there once more.
-    Suite::Draw draw_again(const Row& row, std::int64_t index) const {
-        ExhaustiveWalk walk(suite_, row, *options_.exhaustive);
-        for (auto step = walk.next(); step; step = walk.next())
-            if (step->index == index) return {.drawn = std::move(step->dense), .why_none = {}};
-        return {.drawn = {}, .why_none = "a case was not met again"};
     }
 
     void stop(Serving& serving, std::int64_t index, const Stop& why) {
@@ -251,10 +242,9 @@ class Check {
 
     /// Cases behind the one that decides the row need not be run: each might take its time to hang.
     void withdraw_behind(std::size_t row, std::int64_t index) {
-        std::erase_if(running_, [&](const auto& entry) {
-            const Given& given = entry.second.given;
-            if (given.row != row || given.index <= index || !pool_.withdraw(entry.first))
-                return false;
+        std::erase_if(running_, [&](std::int64_t ticket) {
+            const Given& given = given_[static_cast<std::size_t>(ticket)];
+            if (given.row != row || given.index <= index || !pool_.withdraw(ticket)) return false;
             --rows_[row].in_flight;
             return true;
         });
@@ -263,11 +253,9 @@ class Check {
     /// A case that was answered turned out to have damaged its worker: its row has failed after
     /// all.
     void take_back(const WorkerPool::Answer& late) {
-        const auto [row, index, redraws] = given_[static_cast<std::size_t>(late.ticket)];
-        Serving& serving = rows_[row];
-        std::optional<Case> drawn = draw(serving, index).drawn;
-        if (drawn) drawn = redrawn(std::move(*drawn), redraws);
-        stop(serving, index, {std::move(drawn), late.outcome});
+        const Given& given = given_[static_cast<std::size_t>(late.ticket)];
+        Serving& serving = rows_[given.row];
+        stop(serving, given.index, {late.drawn, late.outcome});
         const Verdict verdict = serving.result.verdict;
         if (!serving.ended || verdict == Verdict::failed || verdict == Verdict::errored) return;
         end(serving);
@@ -275,19 +263,17 @@ class Check {
 
     void take(const WorkerPool::Answer& answer) {
         if (answer.late) return take_back(answer);
-        const auto found = running_.find(answer.ticket);
-        if (found == running_.end()) throw std::logic_error("an answer to no case");
-        const Running running = std::move(found->second);
-        running_.erase(found);
-        const auto& [row, index, redraws] = running.given;
+        if (running_.erase(answer.ticket) == 0) throw std::logic_error("an answer to no case");
+        const auto [row, index, redraws] = given_[static_cast<std::size_t>(answer.ticket)];
+        const Case& drawn = *answer.drawn;
         Serving& serving = rows_[row];
         --serving.in_flight;
-        if (is_worth_redrawing(running.drawn, *serving.result.row.kernel->op, answer.outcome,
-                               redraws) &&
-            serving.stops.empty() && !time_.is_up())
-            return submit(row, index, redrawn(running.drawn), redraws + 1);
+        const Operator& op = *serving.result.row.kernel->op;
+        if (is_worth_redrawing(drawn, op, answer.outcome, redraws) && serving.stops.empty() &&
+            !time_.is_up())
+            return submit(row, index, redrawn(drawn), redraws + 1);
         ++done_;
-        count(serving, index, running.drawn, answer.outcome);
+        count(serving, index, drawn, answer.outcome);
         if (!serving.stops.empty()) withdraw_behind(row, serving.stops.begin()->first);
         if (is_served(serving) && serving.stops.empty()) end(serving);
     }
@@ -447,24 +433,20 @@ class Check {
         std::int64_t index = 0;
         int redraws = 0;
     };
-    struct Running {
-        Given given;
-        Case drawn;
-    };
 
     const Suite& suite_;
     const CheckOptions& options_;
     WorkerPool& pool_;
     const CheckObserver& observer_;
     std::vector<Serving> rows_;
-    std::map<std::int64_t, Running> running_;
+    std::set<std::int64_t> running_;  ///< tickets
     std::vector<std::size_t> order_;  ///< in which rows take their turns
     std::map<const Kernel*, std::vector<Problem>> failing_problems_;  ///< as shrunk
     std::map<std::pair<const Kernel*, std::string>, std::vector<Problem>> explained_;
     /// Failures whose bug is not told of yet, and one of each that is.
     std::vector<const RowResult*> unreported_, reported_;
     std::vector<Given> given_;  ///< by ticket
-    std::int64_t next_ticket_ = 0, done_ = 0, failed_ = 0;
+    std::int64_t done_ = 0, failed_ = 0;
     bool any_stopped_ = false, is_finishing_ = false;
     std::size_t turn_ = 0;
     TimeBudget time_{options_.seconds};

@@ -90,10 +90,8 @@ TEST_CASE("an exhaustive row without a problem, or whose search throws, says so"
     const auto results = bench.check(
         {bench.row("pass"), bench.row("throws")},
         {.shard = shard, .exhaustive = ExhaustiveLimits{.shard = shard.index, .shards = 2}});
-    CHECK(results[0].verdict == Verdict::skipped);
-    CHECK(results[0].message == "supports no problem up to this distance in this shard");
-    CHECK(results[1].verdict == Verdict::errored);
-    CHECK(results[1].message == "drawing a problem threw: no such size");
+    CHECK(said(results[0]) == "skipped: supports no problem up to this distance in this shard");
+    CHECK(said(results[1]) == "errored: drawing a problem threw: no such size");
 }
 
 TEST_CASE("an exhaustive row stops when the time is up, and keeps what it has") {
@@ -115,7 +113,7 @@ TEST_CASE("an exhaustive row fails after all when a case proves to have damaged 
     const RowResult result = bench.check_one("damage", {.exhaustive = ExhaustiveLimits{}});
     CHECK(result.verdict == Verdict::failed);
     REQUIRE(result.failure);
-    // The last of the four is tried first. Its text is not kept: it was drawn again.
+    // The last of the four is tried first.
     CHECK(result.failure->smallest.problem.print() == "in=2");
     CHECK(result.failure->smallest.data.seed == 5);
 }

@@ -32,8 +32,7 @@ TEST_CASE("a row that supports none of the own problems is skipped and says so")
     const auto results = bench.check({bench.row("pass", "toy.forward/small"), bench.row("pass"),
                                       bench.row("pass", "other.forward/any")},
                                      {.cases = 5, .problems = bench.problems({"in=9"})});
-    CHECK(results[0].verdict == Verdict::skipped);
-    CHECK(results[0].message == "supports none of the given problems");
+    CHECK(said(results[0]) == "skipped: supports none of the given problems");
     CHECK(results[0].cases == 0);
     CHECK(results[1].verdict == Verdict::passed);
     // A problem of one operator means nothing to another, even when it reads the same.
@@ -47,8 +46,7 @@ TEST_CASE("a property with cases of its own has those alone, and none on a user'
     CHECK(bench.check_one("pass", {.cases = 1}).cases == 1);
     const RowResult result =
         bench.check_one("pass", {.cases = 9, .problems = bench.problems({"in=2"})});
-    CHECK(result.verdict == Verdict::skipped);
-    CHECK(result.message == "draws problems of its own");
+    CHECK(said(result) == "skipped: draws problems of its own");
     CHECK(result.cases == 0);
 }
 
@@ -61,8 +59,7 @@ TEST_CASE("a row for which nothing is to be drawn is skipped, and what ran of it
         return draw(row, seed, index);
     };
     const RowResult none = bench.check_one("pass", {.cases = 3, .seed = 0});
-    CHECK(none.verdict == Verdict::skipped);
-    CHECK(none.message == "too small");
+    CHECK(said(none) == "skipped: too small");
     const RowResult some = bench.check_one("pass", {.cases = 9, .seed = 2});
     CHECK(some.verdict == Verdict::passed);
     CHECK(some.cases == 2);

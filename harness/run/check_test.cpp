@@ -77,11 +77,8 @@ TEST_CASE("a case is drawn again where it had data to draw, and not for ever") {
     large.setting.copies = Copies{.along = "n", .count = 2};
     CHECK_FALSE(is_worth_redrawing(large, op, nothing, 0));
 
-    CHECK(redrawn(drawn, 0) == drawn);
     CHECK(redrawn(drawn).data.seed != 7);
-    CHECK(redrawn(redrawn(drawn)) == redrawn(drawn, 2));
     drawn.setting.output_mask = 0;
-    CHECK(redrawn(drawn, 0).setting.output_mask == 0);
     CHECK(redrawn(drawn).setting.output_mask == Setting::every_output);
 }
 
@@ -92,8 +89,7 @@ TEST_CASE("refused problems are counted, and other reasons to skip are no refusa
     CHECK(refusing.refused == 36);
     CHECK(refusing.passed == 4);
     const RowResult skipping = bench.check_one("skip_most", {.cases = 7});
-    CHECK(skipping.verdict == Verdict::skipped);
-    CHECK(skipping.message == "too coarse");
+    CHECK(said(skipping) == "skipped: too coarse");
     CHECK(skipping.cases == 7);
     CHECK(skipping.refused == 0);
 }
@@ -101,24 +97,20 @@ TEST_CASE("refused problems are counted, and other reasons to skip are no refusa
 TEST_CASE("an error ends a row and tells the case") {
     Bench bench;
     const RowResult result = bench.check_one("error", {.cases = 1000});
-    CHECK(result.verdict == Verdict::errored);
-    CHECK(result.message == "no memory (v1:toy.forward/any:error:cpu:in=3:seed=0)");
+    CHECK(said(result) == "errored: no memory (v1:toy.forward/any:error:cpu:in=3:seed=0)");
     CHECK(result.cases < 20);
     CHECK_FALSE(result.failure);
     const RowResult thrown = bench.check_one("throw", {.cases = 1});
-    CHECK(thrown.verdict == Verdict::errored);
-    CHECK(thrown.message == "thrown (v1:toy.forward/any:throw:cpu:in=3:seed=0)");
+    CHECK(said(thrown) == "errored: thrown (v1:toy.forward/any:throw:cpu:in=3:seed=0)");
 }
 
 TEST_CASE("a row of which no case can be drawn is an error that says why, and of that row alone") {
     Bench bench;
     const auto results = bench.check(
         {bench.row("undrawable"), bench.row("throws"), bench.row("pass")}, {.cases = 2});
-    CHECK(results[0].verdict == Verdict::errored);
-    CHECK(results[0].message == "no problem is left");
+    CHECK(said(results[0]) == "errored: no problem is left");
     CHECK(results[0].cases == 0);
-    CHECK(results[1].verdict == Verdict::errored);
-    CHECK(results[1].message == "drawing a problem threw: no such size");
+    CHECK(said(results[1]) == "errored: drawing a problem threw: no such size");
     CHECK(results[2].verdict == Verdict::passed);
     CHECK(bench.ended == std::vector<std::string>{"undrawable", "throws", "pass"});
 }
@@ -150,7 +142,7 @@ TEST_CASE("rows that fail at one problem are one bug, which is explained once; l
     bench.check({bench.row("fail"), bench.row("pass"), bench.row("fail_at_1"),
                  bench.row("fail", "toy.forward/small")},
                 {.cases = 200});
-    std::ranges::sort(bench.bugs);  // the kernels' own order is that of the answers
+    std::ranges::sort(bench.bugs);  // the kernels' own order is the answers'
     CHECK(bench.bugs == std::vector<std::string>{"bug fail", "bug fail fail_at_1"});
     CHECK(explanations == 2);
     Bench late;
@@ -197,9 +189,8 @@ TEST_CASE("the failure or error of lowest index ends a row; a failure is shrunk,
         CHECK(failed.cases < 60);
         CHECK(bench.ended.size() == 1);
         const RowResult errored = bench.check_one("err_at_2_fail_at_4", {.cases = 1000}, jobs);
-        CHECK(errored.verdict == Verdict::errored);
-        CHECK(errored.message ==
-              "no memory (v1:toy.forward/any:err_at_2_fail_at_4:cpu:in=3:seed=2)");
+        CHECK(said(errored) ==
+              "errored: no memory (v1:toy.forward/any:err_at_2_fail_at_4:cpu:in=3:seed=2)");
         CHECK(bench.shrunk.size() == 1);
     }
 }
@@ -208,13 +199,12 @@ TEST_CASE("a failing row does not hold up the others") {
     Bench bench;
     const auto results =
         bench.check({bench.row("crash"), bench.row("pass"), bench.row("fail")}, {.cases = 40}, 2);
-    CHECK(results[0].verdict == Verdict::failed);
-    CHECK(results[0].message ==
-          "the kernel's process was killed by SIGSEGV (a wild pointer, or recursion without end)");
+    CHECK(said(results[0]) ==
+          "failed: the kernel's process was killed by SIGSEGV (a wild pointer, or recursion "
+          "without end)");
     CHECK(results[1].verdict == Verdict::passed);
     CHECK(results[1].cases == 40);
-    CHECK(results[2].verdict == Verdict::failed);
-    CHECK(results[2].message == "case 0");
+    CHECK(said(results[2]) == "failed: case 0");
     CHECK(bench.ended.size() == 3);
 }
 
@@ -256,8 +246,7 @@ TEST_CASE("when interrupted, rows that have not ended are skipped, and a failure
     REQUIRE(results[0].failure);
     CHECK(results[0].failure->smallest.data.seed == 0);
     CHECK_FALSE(results[0].failure->minimal());
-    CHECK(results[1].verdict == Verdict::skipped);
-    CHECK(results[1].message == "interrupted");
+    CHECK(said(results[1]) == "skipped: interrupted");
     CHECK(bench.ended == std::vector<std::string>{"fail", "sleep_20"});
 }
 
@@ -306,6 +295,5 @@ TEST_CASE("the shards of a run partition its cases, and one without a case says 
     CHECK(count == 40);
     CHECK(shards == std::set<Asked>(whole.asked.begin(), whole.asked.end()));
     const RowResult none = whole.check_one("pass", {.cases = 2, .shard = {.index = 2, .count = 3}});
-    CHECK(none.verdict == Verdict::skipped);
-    CHECK(none.message == "no case in this shard");
+    CHECK(said(none) == "skipped: no case in this shard");
 }

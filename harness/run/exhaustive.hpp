@@ -58,7 +58,7 @@ class ExhaustiveWalk {
     /// A case that was handed out was answered, and has neither failed nor errored.
     void answered(std::int64_t index, Verdict verdict);
 
-    /// Problems before that of a case, over all shards.
+    /// Problems before the case's, over all shards.
     std::int64_t problems_before(std::int64_t index) const { return index / draws_; }
     ExhaustiveCover cover() const;
 
@@ -90,8 +90,8 @@ class ExhaustiveWalk {
     std::map<std::int64_t, Ring> rings_;
 };
 
-/// Where shrinking had no time for all smaller problems than that of a case of a walk, the walk has
-/// run them.
+/// Certifies a failure that a walk found, and that shrinking had no time to certify: the walk has
+/// run all smaller problems.
 ///
 /// **Ranges** `index` is the case's; no shard was left out.
 void certify(Shrunk& failure, const Case& found, const ExhaustiveWalk& walk, std::int64_t index);

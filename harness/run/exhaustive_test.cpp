@@ -5,7 +5,6 @@
 
 #include <doctest/doctest.h>
 
-#include "harness/base/text.hpp"
 #include "harness/testing/operator.hpp"
 #include "harness/testing/suite.hpp"
 

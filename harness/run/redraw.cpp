@@ -17,10 +17,9 @@ bool is_worth_redrawing(const Case& drawn, const Operator& op, const Outcome& ou
            !drawn.data.is_explicit && !drawn.setting.copies && !op.is_empty(drawn.problem);
 }
 
-Case redrawn(Case drawn, int times) {
-    for (int i = 0; i < times; ++i) drawn.data.seed = mix_seed(drawn.data.seed, "again") >> 40;
-    if (times > 0 && drawn.setting.output_mask == 0)
-        drawn.setting.output_mask = Setting::every_output;
+Case redrawn(Case drawn) {
+    drawn.data.seed = mix_seed(drawn.data.seed, "again") >> 40;
+    if (drawn.setting.output_mask == 0) drawn.setting.output_mask = Setting::every_output;
     return drawn;
 }
 

@@ -13,6 +13,6 @@ namespace gradverify {
 bool is_worth_redrawing(const Case& drawn, const Operator& op, const Outcome& outcome, int times);
 
 /// The same problem with other data, and with all outputs asked for where none were.
-Case redrawn(Case drawn, int times = 1);
+Case redrawn(Case drawn);
 
 }  // namespace gradverify

@@ -2,7 +2,6 @@
 // Host memory that plays a device, for tests of what lies in it. Runs nothing.
 #pragma once
 
-#include <cstdint>
 #include <cstring>
 #include <numeric>
 #include <span>

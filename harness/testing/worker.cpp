@@ -62,7 +62,7 @@ Outcome spin() {
     return {};
 }
 
-/// Takes so much processor time, in no less wall time.
+/// Takes this much processor time, in no less wall time.
 void spin_ms(double milliseconds) {
     const std::clock_t start = std::clock();
     while (1e3 * static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC < milliseconds)

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <csignal>
 
 #include "harness/workers/pool.hpp"
 
@@ -23,7 +24,7 @@ bool has_no_block_size(const Work& work) {
 /// What a case has come to that killed its worker without help.
 Outcome charged(const WorkerEnd& end, const Work& work, const std::string& slowest) {
     std::string cause = end.cause();
-    if (end.divided_by_zero() && end.in_launcher && has_no_block_size(work))
+    if (end.killed_by() == SIGFPE && end.in_launcher && has_no_block_size(work))
         cause += "; launch.block_size is 0 unless .blocks_of({...}) is declared";
     const bool too_much = !end.overstepped.empty();
     if (cause.starts_with("no end")) cause += " (" + slowest + ")";
@@ -34,7 +35,7 @@ Outcome charged(const WorkerEnd& end, const Work& work, const std::string& slowe
         outcome = Outcome::errored("before the kernel was called: " + cause);
     else if (too_much && !end.in_launcher)
         outcome = Outcome::errored("outside of the kernel's launcher: " + cause);
-    const bool damaged = end.aborted() || !end.in_launcher;
+    const bool damaged = end.killed_by() == SIGABRT || !end.in_launcher;
     outcome.discovery = too_much  ? Discovery::overstepped
                         : damaged ? Discovery::damaged
                                   : Discovery::died;
@@ -100,8 +101,10 @@ bool WorkerPool::find_culprit(const WorkerHistory& history) {
         outcome.discovery = Discovery::damaged;
         // A trial of shrinking belongs to a kernel that has failed already.
         if (suspect.ticket >= 0)
-            answers_.push_back(
-                {.ticket = suspect.ticket, .outcome = std::move(outcome), .late = true});
+            answers_.push_back({.ticket = suspect.ticket,
+                                .drawn = suspect.work.drawn,
+                                .outcome = std::move(outcome),
+                                .late = true});
         return true;
     }
     return false;
@@ -126,6 +129,7 @@ void WorkerPool::end_without_a_case(const WorkerHistory& history, const WorkerEn
     if (last.ticket < 0) return;
     answers_.push_back(
         {.ticket = last.ticket,
+         .drawn = last.work.drawn,
          .outcome = Outcome::errored(fmt::format(
              "the worker that ran this case last did not end in good order: {}; no case alone does "
              "so",

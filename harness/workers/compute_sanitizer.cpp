@@ -16,6 +16,7 @@
 #include "harness/base/errors.hpp"
 #include "harness/base/text.hpp"
 #include "harness/devices/compute_sanitizer.hpp"
+#include "harness/workers/spawn.hpp"
 
 namespace gradverify {
 
@@ -127,12 +128,8 @@ void enter_compute_sanitizer(const SanitizerOptions& options, char** argv) {
     std::vector<std::string> words{options.program,       "--tool", options.tool, "--log-file", log,
                                    "--report-api-errors", "no",     self};
     for (char** word = argv + 1; *word != nullptr; ++word) words.emplace_back(*word);
-    std::vector<char*> arguments;
-    arguments.reserve(words.size() + 1);
-    for (std::string& word : words) arguments.push_back(word.data());
-    arguments.push_back(nullptr);
     setenv(compute_sanitizer_log_variable, log.c_str(), 1);
-    execv(arguments.front(), arguments.data());
+    execv(words.front().c_str(), argument_pointers(words).data());
     throw EnvironmentError("can't run " + options.program + ": " + std::strerror(errno));
 }
 

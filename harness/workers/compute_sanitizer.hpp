@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decides how workers run under NVIDIA's compute-sanitizer, and which case a finding is charged to:
-// the one whose run wrote it into the worker's log. The pool knows nothing of this. A worker starts
-// as usual, becomes compute-sanitizer by exec, and that starts the worker proper, on the same
-// pipes.
+// the one whose run wrote it into the worker's log. A worker starts as usual, becomes
+// compute-sanitizer by exec, and that starts the worker proper, on the same pipes.
 #pragma once
 
 #include <cstdint>

@@ -37,7 +37,7 @@ void WorkerPool::take(const Crew::Answered& answered) {
     }
     const Outcome& outcome = std::get<Outcome>(answer);
     limits_.completed(task.work, outcome, is_first);
-    answers_.push_back({.ticket = task.ticket, .outcome = outcome});
+    answers_.push_back({.ticket = task.ticket, .drawn = task.work.drawn, .outcome = outcome});
 }
 
 void WorkerPool::take(const Crew::Ended& ended) {
@@ -47,7 +47,9 @@ void WorkerPool::take(const Crew::Ended& ended) {
     else if (std::holds_alternative<Probe>(fatal->work.request))
         probe_answer_ = end.cause();
     else
-        answers_.push_back({.ticket = fatal->ticket, .outcome = judge(history, *fatal, end)});
+        answers_.push_back({.ticket = fatal->ticket,
+                            .drawn = fatal->work.drawn,
+                            .outcome = judge(history, *fatal, end)});
 }
 
 void WorkerPool::attend(double seconds) {

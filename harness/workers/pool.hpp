@@ -6,8 +6,6 @@
 //   - else an earlier case of that worker that does so (it has damaged the heap, say), whose
 //     answer is taken back;
 //   - a kernel that the case only borrowed is blamed on its own rows: the case is run without it.
-//
-// Knows work and outcomes, not what a case means.
 #pragma once
 
 #include <cstdint>
@@ -31,6 +29,7 @@ class WorkerPool {
   public:
     struct Answer {
         std::int64_t ticket = 0;
+        std::optional<Case> drawn;  ///< what was answered
         Outcome outcome;
         /// A failure of a case that was answered before: it killed its worker after its answer.
         bool late = false;

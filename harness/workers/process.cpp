@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/workers/process.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -13,12 +12,12 @@
 #include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <sstream>
 #include <thread>
 
 #include "harness/base/process_usage.hpp"
 #include "harness/base/text.hpp"
 #include "harness/devices/call_note.hpp"
-#include "harness/workers/spawn.hpp"
 #include "harness/workers/worker.hpp"
 
 namespace gradverify {
@@ -52,18 +51,11 @@ bool is_exiting(pid_t pid) {
 
 /// The end of a text, in one line.
 std::string tail_of(const std::string& prints) {
-    std::string text = prints.size() > last_words_bytes
-                           ? "..." + prints.substr(prints.size() - last_words_bytes)
-                           : prints;
+    const bool is_cut = prints.size() > last_words_bytes;
+    std::istringstream text(is_cut ? "..." + prints.substr(prints.size() - last_words_bytes)
+                                   : prints);
     std::string line;
-    for (const char c : text) {
-        const bool blank = c == '\n' || c == '\r' || c == '\t' || c == ' ';
-        if (!blank)
-            line += c;
-        else if (!line.empty() && line.back() != ' ')
-            line += ' ';
-    }
-    while (!line.empty() && line.back() == ' ') line.pop_back();
+    for (std::string word; text >> word;) line += (line.empty() ? "" : " ") + word;
     return line;
 }
 
@@ -83,17 +75,15 @@ bool WorkerEnd::exited_with(int code) const {
     return WIFEXITED(status) && WEXITSTATUS(status) == code;
 }
 
-bool WorkerEnd::aborted() const { return WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT; }
-
-bool WorkerEnd::divided_by_zero() const {
-    return overstepped.empty() && !closed_pipe && WIFSIGNALED(status) && WTERMSIG(status) == SIGFPE;
+int WorkerEnd::killed_by() const {
+    return overstepped.empty() && !closed_pipe && WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 }
 
 bool WorkerEnd::by_others() const {
-    if (!overstepped.empty() || closed_pipe || !WIFSIGNALED(status)) return false;
     // What a wrong program gets for an instruction of its own, or raises by abort.
     constexpr std::array own{SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS};
-    return std::ranges::find(own, WTERMSIG(status)) == own.end();
+    const int signal = killed_by();
+    return signal != 0 && std::ranges::find(own, signal) == own.end();
 }
 
 std::string WorkerEnd::cause() const {
@@ -102,13 +92,13 @@ std::string WorkerEnd::cause() const {
     std::string text = "the kernel's process ";
     if (WIFEXITED(status)) {
         text += fmt::format("called exit({})", WEXITSTATUS(status));
-    } else if (aborted()) {
+    } else if (const int signal = killed_by(); signal == SIGABRT) {
         text += "called abort()";
     } else {
-        const char* name = sigabbrev_np(WTERMSIG(status));
-        text += "was killed by SIG" + (name ? std::string(name) : fmt::to_string(WTERMSIG(status)));
-        if (WTERMSIG(status) == SIGSEGV) text += " (a wild pointer, or recursion without end)";
-        if (divided_by_zero()) text += " (an integer division by zero, or one that overflows)";
+        const char* name = sigabbrev_np(signal);
+        text += "was killed by SIG" + (name ? std::string(name) : fmt::to_string(signal));
+        if (signal == SIGSEGV) text += " (a wild pointer, or recursion without end)";
+        if (signal == SIGFPE) text += " (an integer division by zero, or one that overflows)";
     }
     if (!last_words.empty()) text += "; its last words: " + last_words;
     return text;
@@ -116,12 +106,7 @@ std::string WorkerEnd::cause() const {
 
 void WorkerProcess::start(const std::vector<std::string>& command, bool strict_heap) {
     kill_now();
-    SpawnedWorker spawned = spawn_worker(command, strict_heap, sizeof(WorkerNote));
-    pid_ = spawned.pid;
-    request_fd_ = spawned.request_fd;
-    answer_fd_ = spawned.answer_fd;
-    print_fd_ = spawned.print_fd;
-    note_ = spawned.note;
+    worker_ = spawn_worker(command, strict_heap, sizeof(WorkerNote));
     unsent_.clear();
     received_.clear();
     prints_.clear();
@@ -135,19 +120,19 @@ void WorkerProcess::send(const std::string& line) {
 }
 
 void WorkerProcess::flush() {
-    while (!unsent_.empty() && request_fd_ >= 0) {
-        const ssize_t count = write(request_fd_, unsent_.data(), unsent_.size());
+    while (!unsent_.empty() && worker_.request_fd >= 0) {
+        const ssize_t count = write(worker_.request_fd, unsent_.data(), unsent_.size());
         if (count <= 0) return;  // it is full; or the worker died, as its answers' end says too
         unsent_.erase(0, static_cast<std::size_t>(count));
     }
 }
 
-void WorkerProcess::close_requests() { hang_up(request_fd_); }
+void WorkerProcess::close_requests() { hang_up(worker_.request_fd); }
 
 bool WorkerProcess::read_answers() {
     std::array<char, 65536> buffer;
     for (bool any = false;; any = true) {
-        const ssize_t count = read(answer_fd_, buffer.data(), buffer.size());
+        const ssize_t count = read(worker_.answer_fd, buffer.data(), buffer.size());
         if (count < 0 && errno == EAGAIN) return true;
         if (count <= 0) return any;
         received_.append(buffer.data(), static_cast<std::size_t>(count));
@@ -163,11 +148,11 @@ std::optional<std::string> WorkerProcess::next_line() {
 }
 
 void WorkerProcess::read_prints() {
-    if (print_fd_ < 0) return;
+    if (worker_.print_fd < 0) return;
     std::array<char, 65536> buffer;
     for (;;) {
-        const ssize_t count = read(print_fd_, buffer.data(), buffer.size());
-        if (count == 0) hang_up(print_fd_);
+        const ssize_t count = read(worker_.print_fd, buffer.data(), buffer.size());
+        if (count == 0) hang_up(worker_.print_fd);
         if (count <= 0) return;
         const std::string_view text(buffer.data(), static_cast<std::size_t>(count));
         if (shows_prints_) pass_on(text);
@@ -179,35 +164,37 @@ void WorkerProcess::read_prints() {
 }
 
 std::optional<std::string> WorkerProcess::why_kill(const WorkerAllowance& allowed) {
-    return watchdog_.why_kill(pid_, static_cast<const WorkerNote*>(note_)->blocks, allowed);
+    return watchdog_.why_kill(worker_.pid, static_cast<const WorkerNote*>(worker_.note)->blocks,
+                              allowed);
 }
 
 bool WorkerProcess::has_ended() const {
     siginfo_t info{};
     // WNOWAIT: while it is not reaped its number, and its group's, can't be another's.
-    const int failed = waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT);
+    const int failed =
+        waitid(P_PID, static_cast<id_t>(worker_.pid), &info, WEXITED | WNOHANG | WNOWAIT);
     return failed != 0 || info.si_pid != 0;
 }
 
 WorkerEnd WorkerProcess::end(double grace_seconds, const std::string& overstepped) {
     WorkerEnd ended{.overstepped = overstepped};
-    hang_up(request_fd_);
+    hang_up(worker_.request_fd);
     const auto until = Clock::now() + std::chrono::duration<double>(grace_seconds);
     while (!has_ended()) {
         read_prints();  // a full pipe would keep it from ending
         const double over = std::chrono::duration<double>(Clock::now() - until).count();
-        if (over >= 0.0 && !is_waited_for(over, is_exiting(pid_))) {
+        if (over >= 0.0 && !is_waited_for(over, is_exiting(worker_.pid))) {
             ended.closed_pipe = overstepped.empty();
             break;
         }
         std::this_thread::sleep_for(std::chrono::microseconds(200));
     }
-    kill(-pid_, SIGKILL);
-    waitpid(pid_, &ended.status, 0);
-    pid_ = -1;
+    kill(-worker_.pid, SIGKILL);
+    waitpid(worker_.pid, &ended.status, 0);
+    worker_.pid = -1;
     read_prints();
     ended.last_words = tail_of(prints_);
-    const auto& note = *static_cast<const WorkerNote*>(note_);
+    const auto& note = *static_cast<const WorkerNote*>(worker_.note);
     ended.in_launcher = note.in_launcher;
     ended.launched = note.launches != 0;
     const std::string partners(note.partners.data(),
@@ -226,10 +213,10 @@ std::optional<WorkerEnd> WorkerProcess::end_idle(double grace_seconds) {
 }
 
 void WorkerProcess::kill_now() {
-    if (pid_ > 0) {
-        kill(-pid_, SIGKILL);
-        waitpid(pid_, nullptr, 0);
-        pid_ = -1;
+    if (worker_.pid > 0) {
+        kill(-worker_.pid, SIGKILL);
+        waitpid(worker_.pid, nullptr, 0);
+        worker_.pid = -1;
     }
     close_all();
 }
@@ -239,11 +226,11 @@ std::size_t memory_share_bytes(int jobs) {
 }
 
 void WorkerProcess::close_all() {
-    hang_up(request_fd_);
-    hang_up(answer_fd_);
-    hang_up(print_fd_);
-    if (note_) munmap(note_, sizeof(WorkerNote));
-    note_ = nullptr;
+    hang_up(worker_.request_fd);
+    hang_up(worker_.answer_fd);
+    hang_up(worker_.print_fd);
+    if (worker_.note) munmap(worker_.note, sizeof(WorkerNote));
+    worker_.note = nullptr;
 }
 
 }  // namespace gradverify

@@ -4,14 +4,13 @@
 // it died of. Decides nothing about cases.
 #pragma once
 
-#include <sys/types.h>
-
 #include <chrono>
 #include <cstddef>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "harness/workers/spawn.hpp"
 #include "harness/workers/watchdog.hpp"
 
 namespace gradverify {
@@ -33,18 +32,17 @@ struct WorkerEnd {
     /// Whether it ended as a worker does that has nothing more to do.
     bool in_good_order() const;
     bool exited_with(int code) const;
-    /// As glibc does when it finds its heap damaged.
-    bool aborted() const;
-    /// As most processors end a process for it.
-    bool divided_by_zero() const;
+    /// The signal that ended it, and that the driver did not send; 0 without one. Glibc raises
+    /// SIGABRT when it finds its heap damaged, most processors SIGFPE for a division by zero.
+    int killed_by() const;
     /// A signal that a kernel's mistake does not raise: somebody else ended the process.
     bool by_others() const;
     /// `the kernel's process was killed by SIGSEGV`.
     std::string cause() const;
 };
 
-/// Whether a process that was to end is waited for so much longer: only where it is being taken
-/// down, for which a busy GPU takes its time while the pipes are closed already.
+/// Whether a process that should have ended these seconds ago is waited for: only while it is being
+/// taken down, for which a busy GPU takes its time.
 bool is_waited_for(double seconds_over, bool is_exiting);
 
 class WorkerProcess {
@@ -59,7 +57,7 @@ class WorkerProcess {
     ///
     /// **Errors** EnvironmentError when it can't be started.
     void start(const std::vector<std::string>& command, bool strict_heap);
-    bool runs() const { return pid_ > 0; }
+    bool runs() const { return worker_.pid > 0; }
 
     /// Queues lines for its request pipe, and writes what the pipe has room for.
     void send(const std::string& line);
@@ -78,9 +76,9 @@ class WorkerProcess {
     void forget_prints() { prints_.clear(); }
 
     /// For poll; -1 when there is none.
-    int request_fd() const { return request_fd_; }
-    int answer_fd() const { return answer_fd_; }
-    int print_fd() const { return print_fd_; }
+    int request_fd() const { return worker_.request_fd; }
+    int answer_fd() const { return worker_.answer_fd; }
+    int print_fd() const { return worker_.print_fd; }
 
     /// Whether it has ended, even if something that it started still holds its pipes.
     bool has_ended() const;
@@ -105,9 +103,7 @@ class WorkerProcess {
     using Clock = std::chrono::steady_clock;
     void close_all();
 
-    pid_t pid_ = -1;
-    int request_fd_ = -1, answer_fd_ = -1, print_fd_ = -1;
-    void* note_ = nullptr;
+    SpawnedWorker worker_;
     std::string unsent_, received_, prints_;
     bool shows_prints_ = true;
     Watchdog watchdog_;

@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <memory>
 #include <string_view>
 
 #include "harness/base/errors.hpp"
@@ -97,68 +98,51 @@ std::vector<std::string> environment(bool strict_heap) {
     return variables;
 }
 
-std::vector<char*> pointers(std::vector<std::string>& words) {
-    std::vector<char*> result;
-    result.reserve(words.size() + 1);
-    for (std::string& word : words) result.push_back(word.data());
-    result.push_back(nullptr);
-    return result;
-}
+/// Released by its `destroy` function when the scope ends.
+template <class T>
+using Released = std::unique_ptr<T, int (*)(T*)>;
 
-/// The worker's descriptors: nothing to read, requests, answers, note, and one pipe for all prints.
-class Actions {
-  public:
-    Actions(int requests, int answers, int note, int prints) {
-        posix_spawn_file_actions_init(&actions_);
-        posix_spawn_file_actions_addopen(&actions_, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-        // Through numbers that are surely none of the ends, since one may itself be 3, 4 or 5.
-        int free = std::max({requests, answers, note, prints, worker_note_fd}) + 1;
-        const std::array<std::pair<int, int>, 4> moves{{{requests, worker_request_fd},
-                                                        {answers, worker_answer_fd},
-                                                        {note, worker_note_fd},
-                                                        {prints, STDERR_FILENO}}};
-        for (std::size_t i = 0; i < moves.size(); ++i)
-            posix_spawn_file_actions_adddup2(&actions_, moves[i].first, free + static_cast<int>(i));
-        for (const auto& [from, to] : moves) {
-            posix_spawn_file_actions_adddup2(&actions_, free, to);
-            posix_spawn_file_actions_addclose(&actions_, free);
-            ++free;
-        }
+/// Moves the descriptors to where the worker looks for them: requests, answers, note, and one pipe
+/// for all prints. There is nothing to read on its stdin.
+void place_descriptors(posix_spawn_file_actions_t* actions, int requests, int answers, int note,
+                       int prints) {
+    posix_spawn_file_actions_addopen(actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    // Through numbers that are surely none of the ends, since one may itself be 3, 4 or 5.
+    int free = std::max({requests, answers, note, prints, worker_note_fd}) + 1;
+    const std::array<std::pair<int, int>, 4> moves{{{requests, worker_request_fd},
+                                                    {answers, worker_answer_fd},
+                                                    {note, worker_note_fd},
+                                                    {prints, STDERR_FILENO}}};
+    for (std::size_t i = 0; i < moves.size(); ++i)
+        posix_spawn_file_actions_adddup2(actions, moves[i].first, free + static_cast<int>(i));
+    for (const auto& [from, to] : moves) {
+        posix_spawn_file_actions_adddup2(actions, free, to);
+        posix_spawn_file_actions_addclose(actions, free);
+        ++free;
     }
-    ~Actions() { posix_spawn_file_actions_destroy(&actions_); }
-    Actions(const Actions&) = delete;
-    Actions& operator=(const Actions&) = delete;
-    const posix_spawn_file_actions_t* get() const { return &actions_; }
-
-  private:
-    posix_spawn_file_actions_t actions_{};
-};
+}
 
 /// A group of its own, so that what a kernel forks is ended with it, and so that Ctrl-C reaches the
 /// driver alone; and no signal blocked or ignored, whatever the driver does.
-class Attributes {
-  public:
-    Attributes() {
-        sigset_t all, none;
-        sigfillset(&all);
-        sigemptyset(&none);
-        posix_spawnattr_init(&attributes_);
-        posix_spawnattr_setpgroup(&attributes_, 0);
-        posix_spawnattr_setsigdefault(&attributes_, &all);
-        posix_spawnattr_setsigmask(&attributes_, &none);
-        posix_spawnattr_setflags(
-            &attributes_, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
-    }
-    ~Attributes() { posix_spawnattr_destroy(&attributes_); }
-    Attributes(const Attributes&) = delete;
-    Attributes& operator=(const Attributes&) = delete;
-    const posix_spawnattr_t* get() const { return &attributes_; }
-
-  private:
-    posix_spawnattr_t attributes_{};
-};
+void set_group_and_signals(posix_spawnattr_t* attributes) {
+    sigset_t all, none;
+    sigfillset(&all);
+    sigemptyset(&none);
+    posix_spawnattr_setpgroup(attributes, 0);
+    posix_spawnattr_setsigdefault(attributes, &all);
+    posix_spawnattr_setsigmask(attributes, &none);
+    posix_spawnattr_setflags(
+        attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
+}
 
 }  // namespace
+
+std::vector<char*> argument_pointers(std::vector<std::string>& words) {
+    std::vector<char*> pointers;
+    for (std::string& word : words) pointers.push_back(word.data());
+    pointers.push_back(nullptr);
+    return pointers;
+}
 
 SpawnedWorker spawn_worker(const std::vector<std::string>& command, bool strict_heap,
                            std::size_t note_bytes) {
@@ -166,13 +150,21 @@ SpawnedWorker spawn_worker(const std::vector<std::string>& command, bool strict_
     const Descriptor note(memfd_create("gradverify-note", MFD_CLOEXEC));
     if (note.get() < 0 || ftruncate(note.get(), static_cast<off_t>(note_bytes)) != 0)
         refuse("can't make shared memory", errno);
-    const Actions actions(requests.read.get(), answers.write.get(), note.get(), prints.write.get());
-    const Attributes attributes;
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    const Released<posix_spawn_file_actions_t> actions_end(&actions,
+                                                           posix_spawn_file_actions_destroy);
+    place_descriptors(&actions, requests.read.get(), answers.write.get(), note.get(),
+                      prints.write.get());
+    posix_spawnattr_t attributes;
+    posix_spawnattr_init(&attributes);
+    const Released<posix_spawnattr_t> attributes_end(&attributes, posix_spawnattr_destroy);
+    set_group_and_signals(&attributes);
     std::vector<std::string> words = command, variables = environment(strict_heap);
     SpawnedWorker worker;
     const int error =
-        posix_spawn(&worker.pid, command.front().c_str(), actions.get(), attributes.get(),
-                    pointers(words).data(), pointers(variables).data());
+        posix_spawn(&worker.pid, command.front().c_str(), &actions, &attributes,
+                    argument_pointers(words).data(), argument_pointers(variables).data());
     if (error != 0) refuse("can't start a worker (" + command.front() + ")", error);
     worker.note = mmap(nullptr, note_bytes, PROT_READ, MAP_SHARED, note.get(), 0);
     if (worker.note == MAP_FAILED) refuse("can't map shared memory", errno);

@@ -19,6 +19,9 @@ struct SpawnedWorker {
     void* note = nullptr;  ///< memory that it shares, all zeros at first
 };
 
+/// The words as exec takes them, valid while they are.
+std::vector<char*> argument_pointers(std::vector<std::string>& words);
+
 /// **Errors** EnvironmentError.
 SpawnedWorker spawn_worker(const std::vector<std::string>& command, bool strict_heap,
                            std::size_t note_bytes);

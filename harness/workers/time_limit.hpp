@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides how long a case may take before it counts as one that does not end, and watchdog.hpp says
-// to kill its worker. In seconds of the worker's processor time, so that a loaded machine raises no
-// alarm:
+// Decides how long a case may take before it counts as one that does not end, in seconds of its
+// worker's processor time, so that a loaded machine raises no alarm:
 //
 //   limit = (floor + work * seconds_per_multiply_add) * max(1, factor * r)
 //
 // with r the largest share of its own parenthesis that a case of this run has taken on the device.
 // A case on a large problem, made of copies, has a limit of its own instead of the parenthesis: it
 // measures first how long its kernel takes, and is skipped where that is too long. Such cases are
-// compared with each other alone, and wait for one another asleep.
-// A kernel that gets on is no kernel that hangs: on the CPU device the time counts from the last
-// block of threads that was begun, and all of a case's blocks have `progress_factor` times the
-// limit. A worker that sleeps takes no processor time; it may sleep for `sleep_factor` times the
-// limit.
+// compared with each other alone.
+// On the CPU device the time counts from the last block of threads that was begun, and all of a
+// case's blocks have `progress_factor` times the limit. A worker may sleep for `sleep_factor` times
+// the limit.
 #pragma once
 
 #include <map>

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -16,6 +17,7 @@ struct Work {
     /// A case is work, so this converts.
     Work(const Case& checked, const Registry& registry = Registry::instance())
         : request(RunCase{checked.print()}),
+          drawn(checked),
           kernel(registry.find_kernel(checked.kernel)),
           property(checked.property),
           device(checked.device),
@@ -24,6 +26,7 @@ struct Work {
     explicit Work(Request asked) : request(std::move(asked)) {}
 
     Request request;
+    std::optional<Case> drawn;       ///< nothing for what is no case
     const Kernel* kernel = nullptr;  ///< null where none is registered by the case's name
     std::string property, device;
     double multiply_adds = 0.0;

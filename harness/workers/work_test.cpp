@@ -9,14 +9,11 @@ using namespace gradverify;
 using namespace gradverify::testing;
 
 TEST_CASE("the work of a case knows of it what the driver's side asks") {
-    Registry registry;
     Operator op = toy_operator();
     op.passes[0].multiply_adds = [](const Problem& problem) {
         return 10.0 * static_cast<double>(problem.on_axis("in", 0));
     };
-    registry.add(std::move(op));
-    registry.add(toy_kernel("any"));
-    registry.check();
+    const Registry registry = registry_of({toy_kernel("any")}, op);
     const Kernel* kernel = registry.find_kernel("toy.forward/any");
     Case checked{.kernel = kernel->name,
                  .property = "repeatable",

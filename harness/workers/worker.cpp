@@ -34,14 +34,14 @@ bool write_answer(const Answer& answer) {
     return true;
 }
 
-/// One line without its end; false when there is no more.
-bool read_line(FILE* from, std::string& line) {
-    line.clear();
+/// One line without its end; nothing when there is no more.
+std::optional<std::string> read_line(FILE* from) {
+    std::string line;
     for (int c = std::fgetc(from); c != EOF; c = std::fgetc(from)) {
-        if (c == '\n') return true;
+        if (c == '\n') return line;
         line += static_cast<char>(c);
     }
-    return false;
+    return std::nullopt;
 }
 
 /// What it returns, or what it throws as an errored outcome.
@@ -132,15 +132,13 @@ int worker_main(const CaseServer& server) {
     }
     keep_modest();
     if (!write_answer(Ready{})) return 0;
-    std::string line;
-    while (read_line(requests, line)) {
-        const auto said = answer(server, decode_request(line));
+    while (const auto line = read_line(requests)) {
+        const auto said = answer(server, decode_request(*line));
         if (!said) continue;
         if (!write_answer(*said)) return 0;
-        if (device_was_lost() || std::holds_alternative<Unreachable>(*said)) {
-            // Destructors would talk to the lost device.
+        // Destructors would talk to the lost device.
+        if (device_was_lost() || std::holds_alternative<Unreachable>(*said))
             _exit(worker_exit_device_lost);
-        }
     }
     return 0;
 }
