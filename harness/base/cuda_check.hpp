@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a failed call of the CUDA runtime is said: file, line, call, name, text. Included by the
-// units that call it.
+// How a failed call of the CUDA runtime is said: file, line, call, name, text.
 #pragma once
 
 #include <cuda_runtime_api.h>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the setters of a declaration do: they change it and return it, so that a declaration reads
-// as one sentence.
+// The setters of a declaration change it and return it, so that it reads as one sentence.
 #pragma once
 
 #include <type_traits>

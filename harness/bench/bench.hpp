@@ -118,8 +118,7 @@ struct BenchResult {
 /// The kernel's types, by which kernels are grouped.
 std::string types_of(const Kernel& kernel);
 
-/// The fastest timed yardstick that the kernel compares with and is not itself; null when there is
-/// none.
+/// The fastest timed yardstick that the kernel compares with; null when there is no other than it.
 const BenchResult* fastest_yardstick(const std::vector<BenchResult>& results, const Kernel& kernel);
 
 /// The ceiling that a kernel's arithmetic is told a share of, by its types.

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides what `bench --json` writes, and reads it back for `bench --compare`: a run, a line for
-// each kernel, a summary.
+// What `bench --json` writes and `bench --compare` reads: a run, a line for each kernel, a summary.
 #pragma once
 
 #include <string>

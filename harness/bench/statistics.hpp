@@ -17,8 +17,7 @@ struct Spread {
 /// **Errors** std::logic_error when there is no sample.
 Spread spread_of(std::span<const double> samples);
 
-/// How many times as long as `before` `after` takes, by the medians, and the 95 % interval of that
-/// ratio.
+/// The ratio of two medians, `after` divided by `before`, and its 95 % interval.
 struct Ratio {
     double value = 1.0, low = 1.0, high = 1.0;
 };
@@ -33,8 +32,7 @@ enum class Difference { faster, slower, none, undecided };
 
 std::string_view name_of(Difference difference);
 
-/// Clocks and placement in memory differ from run to run by about as much, which samples of one run
-/// don't show.
+/// Two runs differ by about as much in clocks and placement, which samples of one don't show.
 inline constexpr double margin_between_runs = 0.02;
 /// Fewer samples say too little of the spread.
 inline constexpr std::size_t samples_to_compare = 8;

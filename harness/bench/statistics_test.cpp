@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What samples say, when two times differ, and over how many copies of its buffers a kernel is
-// timed.
+// What samples say, when two times differ, and on how many copies of its buffers a kernel is timed.
 #include "harness/bench/statistics.hpp"
 
 #include <doctest/doctest.h>

@@ -31,12 +31,6 @@ std::string output_elements(const BenchGroup& group) {
     return count == 1 ? "its one element" : fmt::format("all {} elements", print_grouped(count));
 }
 
-std::string too_large(const BenchGroup& group, double largest) {
-    return fmt::format("the problem is too large for the reference ({} multiply-adds, at most {})",
-                       print_rounded(group.pass->multiply_adds(group.problem)),
-                       print_rounded(largest));
-}
-
 /// Integers have one right result here, and the kernel's outputs hold that and nothing else.
 bool is_exact(const Kernel& kernel, const Problem& problem) {
     return kernel.op->is_exact_at(problem) && !kernel.pass->admit_branches &&
@@ -133,7 +127,12 @@ Verification by_copies(const BenchRun& run, const BenchGroup& group, const Kerne
         why_not += fmt::format("; as copies along {}: {}", along.name, outcome.message);
     }
     if (why_not.empty()) why_not = ", nor is it made of copies of one that is small enough";
-    return {State::not_verified, too_large(group, largest) + why_not, {}};
+    return {
+        State::not_verified,
+        fmt::format("the problem is too large for the reference ({} multiply-adds, at most {}){}",
+                    print_rounded(group.pass->multiply_adds(group.problem)), print_rounded(largest),
+                    why_not),
+        {}};
 }
 
 }  // namespace

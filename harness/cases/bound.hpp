@@ -41,8 +41,7 @@ class Bound {
     bool is_limited_ = true;
 };
 
-/// Whether both are NaN, where that is right: the data hold NaN, and the operator says what
-/// follows.
+/// Whether both are NaN, where the data hold NaN and the operator says what follows.
 GRADVERIFY_ON_BOTH inline bool is_admitted_nan(bool admits_nan, double got, double want) {
     return admits_nan && want != want && got != got;
 }

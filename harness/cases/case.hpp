@@ -41,8 +41,7 @@ struct Data {
 /// The order in which the CPU device runs threads and blocks.
 enum class ThreadOrder { ascending, descending, random_threads, random_warps };
 
-/// How a large problem is made: of copies of a small one along something that its operator is
-/// separable along.
+/// The copies of a small problem that a large one is, along what its operator is separable along.
 struct Copies {
     std::string along;  ///< the name of a SeparableSpec
     std::int64_t count = 0;
@@ -53,8 +52,7 @@ struct Copies {
 struct Setting {
     ThreadOrder order = ThreadOrder::ascending;
     std::uint64_t order_seed = 0;
-    /// Elements by which each buffer of the pass (inputs, then outputs) starts after an aligned
-    /// address; buffers not listed: 0.
+    /// Elements between an aligned address and each buffer (inputs, then outputs); not listed: 0.
     std::vector<int> offsets;
     int block_size = 0;       ///< 0: the first that the kernel declares
     bool own_stream = false;  ///< a stream made for the call, not the default one
@@ -65,8 +63,7 @@ struct Setting {
     std::map<std::string, TensorLayout> layouts{};
     /// Bit i: output i is asked for.
     std::uint32_t output_mask = every_output;
-    /// The kernel is called on this problem first, in the same process: what it keeps from one call
-    /// to the next shows.
+    /// The kernel is called on this problem first, in the same process, which shows what it keeps.
     std::optional<Problem> before{};
     /// The problem is a large one, whose tensors are made on the device.
     std::optional<Copies> copies{};
@@ -79,8 +76,7 @@ struct Setting {
     bool operator==(const Setting&) const = default;
 };
 
-/// Why a kernel must not be called so: its declaration does not promise to work then; nothing if it
-/// may.
+/// Why a kernel, by its declaration, must not be called so; nothing if it may.
 std::optional<std::string> why_unsupported(const Kernel& kernel, const Setting& setting);
 
 struct Case {

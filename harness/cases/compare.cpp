@@ -15,8 +15,7 @@ namespace {
 constexpr std::size_t map_elements_maximum = 4096;
 constexpr std::size_t worst_maximum = 3;
 
-/// How wrong an element is, for ranking: infinite where the comparison allows nothing or where
-/// the result is not a number.
+/// How wrong an element is, for ranking: infinite where the result is not a number.
 double severity(double got, double want, const Bound& bound) {
     const double error = std::abs(got - want);
     if (!std::isfinite(error)) return INFINITY;

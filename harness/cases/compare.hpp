@@ -41,8 +41,7 @@ struct Expected {
 /// What comparing found.
 struct Comparison {
     bool ok = true;
-    /// A kernel that writes zeros would have failed: an expected value was not zero, and farther
-    /// from it than its bound.
+    /// A kernel that writes zeros would have failed: an expected value was beyond its bound from 0.
     bool saw_nonzero = false;
     double error_over_bound = 0.0;    ///< the largest; 0 where everything was exact
     std::vector<WrongElement> worst;  ///< at most three, the worst first

@@ -33,8 +33,8 @@ struct WrongMap {
     std::string tensor;
     std::vector<std::int64_t> sizes;
     std::int64_t wrong = 0, total = 0;
-    /// One per element, row-major, only while the tensor is small enough to draw: '#' wrong,
-    /// '.' right; empty otherwise.
+    /// '#' for wrong or '.' for right, per element, row-major; empty where that are too many to
+    /// draw.
     std::string marks;
 };
 
@@ -98,8 +98,7 @@ struct Outcome {
     static Outcome from_json(std::string_view line);
 };
 
-/// Whether two failures may be one: both answered, both the end of their worker, or both too much
-/// time or memory.
+/// Whether two failures may be one: both answered, both a worker's end, or both time or memory.
 bool is_of_one_kind(const Outcome& a, const Outcome& b);
 
 }  // namespace gradverify

@@ -41,8 +41,7 @@ struct Minimality {
         /// Every smaller supported problem passes, and this one fails, on dense data, in settings
         /// that are the same from whatever case shrinking began.
         certified,
-        /// The same of the problems in its box that were run: those with each parameter between
-        /// its default and its value.
+        /// The same of those run with each parameter between its default and its value here.
         boxed,
     };
     Kind kind = Kind::none;
@@ -83,8 +82,7 @@ class CaseServer {
     virtual Outcome measure(const MeasureRequest& request) const = 0;
 };
 
-/// What the driver asks of the properties. One implementation, in properties/suite/; tests have
-/// stand-ins.
+/// What the driver asks of the properties, which properties/suite/ implements.
 class Suite : public CaseServer {
   public:
     /// Those that tell most come first.

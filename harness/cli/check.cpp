@@ -42,11 +42,6 @@ constexpr std::int64_t distance_maximum = 1'000'000;
 // More machines than anyone has; an index plus this does not overflow.
 constexpr std::int64_t shards_maximum = 1'000'000;
 
-std::uint64_t drawn_seed() {
-    std::random_device device;
-    return device();
-}
-
 Shard parse_shard(const std::string& text) {
     if (text.empty()) return {};
     const auto parts = split(text, '/');
@@ -147,8 +142,7 @@ std::vector<Problem> read_problems(const CheckArguments& arguments, const std::v
         wrapped(joined(properties), 12)));
 }
 
-/// Selected kernels that exist only for devices that are not used, or need what is not here: a
-/// sentence for each reason.
+/// Selected kernels that no used device has, or that need what is not here: a sentence a reason.
 std::vector<std::string> absent_kernels(const CheckArguments& arguments,
                                         const std::vector<std::string>& devices) {
     std::map<std::string, std::vector<std::string>> by_reason;
@@ -213,7 +207,7 @@ int check(const Suite& suite, const CheckArguments& arguments) {
     const auto start = std::chrono::steady_clock::now();
     CheckOptions options{.cases = arguments.cases.value_or(default_cases),
                          .at_least = arguments.at_least,
-                         .seed = arguments.seed ? *arguments.seed : drawn_seed(),
+                         .seed = arguments.seed.value_or(std::random_device()()),
                          .shard = parse_shard(arguments.shard),
                          .exhaustive = exhaustive_limits(arguments)};
     const bool ends_by_itself = arguments.time.empty() && says_nothing_of_how_much(arguments);

@@ -108,8 +108,7 @@ void print(const TensorRow& row) {
                row.elements, row.bytes);
 }
 
-/// The tensors that a call has on the problem, and their memory, from what the harness itself
-/// allocates its buffers by.
+/// Prints a call's tensors and their memory, from what the harness itself allocates buffers by.
 void print_tensors(const Kernel& kernel, const Problem& problem) {
     fmt::print("  on {}\n  {:<16} {:<24} {:<22} {:>12} {:>14}\n", problem.print(), "tensor", "",
                "type and sizes", "elements", "bytes");
@@ -173,7 +172,8 @@ int run_list(const Suite&, const std::vector<std::string>& filters, const std::s
                             whose->name, kernel.name));
         whose = kernel.op;
     }
-    if (whose) static_cast<void>(problem_of(*whose, problem));
+    const std::optional<Problem> at =
+        whose ? std::optional(problem_of(*whose, problem)) : std::nullopt;
     for (const Kernel& kernel : Registry::instance().kernels()) {
         if (!is_selected(kernel.name, filters)) continue;
         fmt::print("{}\n  devices   {}\n  supports  {}\n  promises  {}\n", kernel.name,
@@ -183,12 +183,11 @@ int run_list(const Suite&, const std::vector<std::string>& filters, const std::s
             fmt::print("  absent    {}\n", wrapped(kernel.why_absent, 12));
         if (!kernel.pass->steps.empty())
             fmt::print("  steps     {}\n", wrapped(steps(*kernel.pass), 12));
-        if (problem.empty()) continue;
-        const Problem at = problem_of(*kernel.op, problem);
-        if (const auto why = kernel.why_unsupported(at))
-            fmt::print("  on {}: {}\n", at.print(), *why);
+        if (!at) continue;
+        if (const auto why = kernel.why_unsupported(*at))
+            fmt::print("  on {}: {}\n", at->print(), *why);
         else
-            print_tensors(kernel, at);
+            print_tensors(kernel, *at);
     }
     return exit_ok;
 }

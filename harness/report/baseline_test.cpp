@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 
 #include "harness/base/errors.hpp"
+#include "harness/base/text.hpp"
 #include "harness/report/json.hpp"
 #include "harness/testing/results.hpp"
 
@@ -70,15 +71,14 @@ TEST_CASE("a known failure that is gone is named, unless its row did not run") {
     CHECK(baseline.gone({failed("plain", "in=3")}).empty());
     CHECK(baseline.gone({}).empty());
     CHECK(baseline.gone({result_of("plain", "repeatable", Verdict::skipped, "time")}).empty());
-    CHECK(baseline.gone({result_of("plain", "repeatable", Verdict::passed)}) ==
-          std::vector<std::string>{"no longer failed: toy.forward/plain, repeatable on cpu; take "
-                                   "its line out of the baseline"});
-    CHECK(baseline.gone({result_of("plain", "repeatable", Verdict::errored, "oh")}) ==
-          std::vector<std::string>{"not the known failure: toy.forward/plain, repeatable on cpu "
-                                   "was failed"});
-    CHECK(baseline.gone({failed("plain", "in=2")}) ==
-          std::vector<std::string>{"not the known failure: toy.forward/plain, repeatable on cpu "
-                                   "failed from in=3 on"});
+    const auto gone = [&](const RowResult& result) { return joined(baseline.gone({result})); };
+    const std::string row = "toy.forward/plain, repeatable on cpu";
+    CHECK(gone(result_of("plain", "repeatable", Verdict::passed)) ==
+          "no longer failed: " + row + "; take its line out of the baseline");
+    CHECK(gone(result_of("plain", "repeatable", Verdict::errored, "oh")) ==
+          "not the known failure: " + row + " was failed");
+    CHECK(gone(failed("plain", "in=2")) ==
+          "not the known failure: " + row + " failed from in=3 on");
 }
 
 TEST_CASE("a file that is no result file is refused with its line") {

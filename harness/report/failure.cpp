@@ -174,8 +174,7 @@ std::string header(const Case& checked, const Outcome& outcome) {
            line("property", wrapped(checked.property + ": " + outcome.message, 13));
 }
 
-/// The properties that the kernel fails at the same problem as `told`: first those that say the
-/// same.
+/// The properties that fail at the same problem as `told`: first those that say the same.
 std::string also(const std::vector<const RowResult*>& rows, const std::string& told) {
     std::vector<std::string> same, lines;
     for (const RowResult* const row : rows) {

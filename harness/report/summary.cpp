@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <map>
 #include <set>
@@ -31,21 +32,12 @@ std::vector<std::string> stacked(const std::string& name) {
 }
 
 std::string cell(const RowResult& result) {
-    switch (result.verdict) {
-        case Verdict::passed:
-            return result.passed == result.cases
-                       ? fmt::to_string(result.cases)
-                       : fmt::format("{}/{}", result.passed, result.cases);
-        case Verdict::failed:
-            return "FAILED";
-        case Verdict::errored:
-            return "ERRORED";
-        case Verdict::vacuous:
-            return "VACUOUS";
-        case Verdict::skipped:
-            return "skipped";
-    }
-    return "?";
+    if (result.verdict == Verdict::passed)
+        return result.passed == result.cases ? fmt::to_string(result.cases)
+                                             : fmt::format("{}/{}", result.passed, result.cases);
+    std::string word(name_of(result.verdict));
+    if (result.verdict != Verdict::skipped) std::ranges::transform(word, word.begin(), ::toupper);
+    return word;
 }
 
 std::string rstripped(std::string text) {

@@ -250,8 +250,7 @@ class Check {
         });
     }
 
-    /// A case that was answered turned out to have damaged its worker: its row has failed after
-    /// all.
+    /// A case that was answered proved to have damaged its worker: its row has failed after all.
     void take_back(const WorkerPool::Answer& late) {
         const Given& given = given_[static_cast<std::size_t>(late.ticket)];
         Serving& serving = rows_[given.row];
@@ -310,8 +309,8 @@ class Check {
         });
     }
 
-    /// Tells of the failures that are not told of yet, a bug at a time; without `is_end` of those
-    /// alone that wait for no other row.
+    /// Tells of new failures, a bug at a time; before the end only where they wait for no other
+    /// row.
     void report_bugs(bool is_end) {
         const auto first_ready = std::stable_partition(
             unreported_.begin(), unreported_.end(),

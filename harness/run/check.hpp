@@ -23,8 +23,7 @@ struct Shard {
 
 struct RowResult;
 
-/// Under a time limit, the cases of another row of a kernel that failed: enough to see whether it
-/// fails for the same reason.
+/// Under a time limit, the cases of a failed kernel's other rows: enough to see if they fail alike.
 inline constexpr std::int64_t cases_beside_a_failure = 100;
 
 struct CheckOptions {
@@ -33,8 +32,7 @@ struct CheckOptions {
     std::int64_t at_least = 0;  ///< drawn cases of a row, though time is up; not if it runs alone
     std::uint64_t seed = 0;
     Shard shard;
-    /// The user's own problems; case i of a row takes the i-th of those that the kernel supports,
-    /// in turn. Empty: drawn ones.
+    /// The user's own, dealt in turn to each row as its kernel supports them; empty: drawn ones.
     std::vector<Problem> problems;
     /// With own problems, instead of `cases`: the cases of each problem that the kernel supports.
     std::optional<std::int64_t> cases_per_problem;

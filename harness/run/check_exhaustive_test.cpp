@@ -59,8 +59,7 @@ TEST_CASE("an exhaustive row ends at its smallest failing problem, which a whole
         bool is_certified;
     };
     using enum Minimality::Kind;
-    // Seeds 2 and 3 are in=1. What shrinking could not repeat is not certified, nor is what a part
-    // of the problems shows.
+    // Seeds 2 and 3 are in=1. What shrinking did not repeat, or a shard shows, is not certified.
     for (const auto& [kind, shard, smallest, is_certified] :
          {Variant{boxed, {}, "in=1", true}, Variant{none, {}, "in=1", false},
           Variant{boxed, {.index = 1, .count = 2}, "in=2", false}}) {

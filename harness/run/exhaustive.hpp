@@ -28,8 +28,7 @@ struct ExhaustiveLimits {
 struct ExhaustiveCover {
     std::int64_t problems = 0;  ///< run to the end: each with all its dense cases
     std::int64_t compared = 0;  ///< problems that compared a value other than zero
-    /// Every supported problem up to this distance is among them (of the shard's); -1: at no
-    /// distance.
+    /// Every supported problem (of the shard) up to this distance is among them; -1: at none.
     std::int64_t distance = -1;
     std::int64_t beyond = 0;  ///< problems that are farther than that
     bool is_all = false;      ///< the kernel supports no other
@@ -52,8 +51,7 @@ class ExhaustiveWalk {
 
     ExhaustiveWalk(const Suite& suite, Row row, const ExhaustiveLimits& limits);
 
-    /// The next case; nothing when there is none within the limits. Throws what a user's predicate
-    /// throws.
+    /// The next case, if there is one within the limits. Throws what a user's predicate throws.
     std::optional<Step> next();
     /// A case that was handed out was answered, and has neither failed nor errored.
     void answered(std::int64_t index, Verdict verdict);

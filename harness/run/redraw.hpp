@@ -8,8 +8,7 @@
 
 namespace gradverify {
 
-/// Whether a case that came to this, and was drawn again this many times before, should be so
-/// again.
+/// Whether a case that came to this should be drawn again, after this many `times` before.
 bool is_worth_redrawing(const Case& drawn, const Operator& op, const Outcome& outcome, int times);
 
 /// The same problem with other data, and with all outputs asked for where none were.

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides the verdict of a row that neither a failure nor an error has ended, from what its cases
-// came to.
+// Decides the verdict of a row that neither a failure nor an error has ended.
 #pragma once
 
 #include <cstdint>

@@ -4,6 +4,8 @@
 
 #include <doctest/doctest.h>
 
+#include "harness/testing/operator.hpp"
+
 namespace {
 
 using namespace gradverify;
@@ -20,7 +22,7 @@ std::string decided(const Cases& of, const Skips& skips = {}) {
     result.verdict = Verdict::errored;
     result.cases = of.cases, result.passed = of.passed, result.refused = of.refused;
     decide_verdict(result, skips);
-    return std::string(name_of(result.verdict)) + ": " + result.message;
+    return testing::said(result);
 }
 
 }  // namespace

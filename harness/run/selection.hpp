@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides which kernels, rows, devices and workers the words of a command line mean, for every verb
-// alike.
+// Decides which kernels, rows, devices and workers the words of a command line mean.
 #pragma once
 
 #include <memory>
@@ -13,8 +12,7 @@
 
 namespace gradverify {
 
-/// Throws a UsageError when a filter selects no kernel: a misspelt one beside a right one would go
-/// unnoticed.
+/// Throws a UsageError when a filter selects no kernel, even beside one that does.
 void require_each_filter(const std::vector<std::string>& filters);
 
 /// Whether one of the filters selects the kernel of this name; none selects all.

@@ -17,8 +17,7 @@ struct ShrinkLimits {
     /// Problems on which the kernel is known to fail another property: tried first, as they are
     /// often where this failure ends too.
     std::vector<Problem> known{};
-    /// Those that were explained on the case's device: a failure that ends at one is not explained
-    /// once more.
+    /// Those that were explained on the case's device, at which no failure is explained once more.
     std::vector<Problem> explained{};
     /// No candidate is run after it, and nothing is claimed about the smallest case found so far.
     /// That one is still run once in a fresh process, unless it hangs.

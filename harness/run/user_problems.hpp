@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides what a problem that a user has written means: to each operator that takes it, or what is
-// said where none does.
+// Decides what a user's problem means to each operator that takes it, or is said where none does.
 #pragma once
 
 #include <functional>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tests of declared operators share: a small one, the mistake that a declaration has,
-// results of a pass.
+// What the tests of declared operators share: a small one, its mistake, results of a pass.
 #pragma once
 
 #include <doctest/doctest.h>

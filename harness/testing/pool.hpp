@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "harness/testing/operator.hpp"
 #include "harness/testing/worker.hpp"
 #include "harness/workers/pool.hpp"
 

@@ -4,8 +4,7 @@
 
 namespace gradverify {
 
-/// Runs doctest with these arguments. A run whose filters select no test fails: doctest itself
-/// would call it a success.
+/// Runs doctest with these arguments. Unlike with doctest alone, a run that selects no test fails.
 int run_tests(int argc, char** argv);
 
 }  // namespace gradverify

@@ -29,8 +29,7 @@ Outcome charged(const WorkerEnd& end, const Work& work, const std::string& slowe
     const bool too_much = !end.overstepped.empty();
     if (cause.starts_with("no end")) cause += " (" + slowest + ")";
     Outcome outcome = Outcome::failed(cause);
-    // Before a launcher was called, or for the time and memory that it takes outside of one, a
-    // kernel can't answer.
+    // A kernel does not answer for what came before a launcher was called, or took long outside it.
     if (!end.launched)
         outcome = Outcome::errored("before the kernel was called: " + cause);
     else if (too_much && !end.in_launcher)

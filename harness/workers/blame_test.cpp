@@ -16,8 +16,7 @@ using namespace gradverify::testing;
 TEST_CASE("what dies before any kernel was called is no kernel's fault") {
     WorkerPool pool(options());
     const Outcome outcome = pool.run(told("crash_outside"));
-    CHECK(outcome.verdict == Verdict::errored);
-    CHECK(outcome.message == "before the kernel was called: " + segfault);
+    CHECK(said(outcome) == "errored: before the kernel was called: " + segfault);
 }
 
 TEST_CASE("a case that damages its worker is charged, although another one dies of it") {
@@ -36,8 +35,7 @@ TEST_CASE("a case that damages its worker is charged, although another one dies 
     for (const auto& [ticket, outcome] : outcomes) CHECK(outcome.verdict == Verdict::passed);
     REQUIRE(late.size() == 1);
     CHECK(late[0].ticket == 1);
-    CHECK(late[0].outcome.verdict == Verdict::failed);
-    CHECK(late[0].outcome.message == segfault);
+    CHECK(said(late[0].outcome) == "failed: " + segfault);
     CHECK(late[0].outcome.discovery == Discovery::damaged);
 }
 
@@ -78,9 +76,9 @@ TEST_CASE("a death that nothing repeats is an error that gives the evidence") {
     const auto outcomes = outcomes_of(pool, {"pass", "echo", "die_in_company", "pass"});
     for (const std::int64_t ticket : {0, 1, 3})
         CHECK(outcomes.at(ticket).verdict == Verdict::passed);
-    CHECK(outcomes.at(2).verdict == Verdict::errored);
-    CHECK(outcomes.at(2).message ==
-          "its worker died at this case: the kernel's process called abort(); alone it does not, "
+    CHECK(said(outcomes.at(2)) ==
+          "errored: its worker died at this case: the kernel's process called abort(); alone it "
+          "does not, "
           "nor does any of the 2 cases run before it; all of them in this order do again");
 }
 

@@ -23,8 +23,7 @@ namespace {
 constexpr double look_interval_seconds = 0.05;
 // A process that closed its pipe has ended or is about to.
 constexpr double death_seconds = 1.0;
-// An idle worker sees its pipe close and ends in good order, as a tool that watches it (a
-// sanitizer, a profiler) wants.
+// An idle worker that sees its pipe close ends in good order, as a sanitizer or profiler wants.
 constexpr double exit_seconds = 5.0;
 constexpr int device_attempts = 3;
 constexpr auto device_pause = std::chrono::milliseconds(500);
@@ -53,8 +52,7 @@ struct Crew::Worker {
     WorkerHistory history;         ///< answered by this process
 
     std::size_t load() const { return waiting.size() + running.size(); }
-    /// The first task is being run from now on. One of the many trials of a shrink adds nothing to
-    /// what the first failure printed.
+    /// The first task is being run from now on. What the trials of a shrink print is not shown.
     void begin_first() {
         process.begin_case(running.empty() || running.front().patience == Patience::full);
     }

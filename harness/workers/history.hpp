@@ -27,8 +27,7 @@ class WorkerHistory {
         latest_.pop_front();
     }
 
-    /// The most suspicious first: of each row the latest, since what a kernel does once it mostly
-    /// does always; then the others.
+    /// The most suspicious first: the latest of each row, since a kernel mostly does it always.
     std::vector<Task> suspects() const {
         std::vector<Task> firsts, others;
         std::set<Row> rows;

@@ -35,8 +35,7 @@ class WorkerPool {
         bool late = false;
     };
 
-    /// **Errors** EnvironmentError when a worker can't be started. So do the functions below, which
-    /// also throw Interrupted.
+    /// **Errors** EnvironmentError when a worker can't be started; below also Interrupted.
     explicit WorkerPool(WorkerPoolOptions options);
 
     /// Whether some worker's pipe has room.
@@ -50,8 +49,7 @@ class WorkerPool {
     bool withdraw(std::int64_t ticket);
     /// The next answer; nothing when none came in time or none is due.
     std::optional<Answer> wait(double seconds);
-    /// Ends the workers, once nothing is in flight; a case for which one does not end in good order
-    /// gets a late answer.
+    /// Ends the workers, once nothing is in flight; one that ends badly gives a case a late answer.
     void finish();
 
     /// Runs one case and waits for it; answers to others are kept for `wait`.

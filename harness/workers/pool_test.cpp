@@ -90,16 +90,13 @@ TEST_CASE("each outcome comes back with the ticket of its case") {
     WorkerPool pool(options());
     const auto outcomes =
         outcomes_of(pool, {"pass", "fail", "vacuous", "skip", "error", "throw", "no_memory"});
-    CHECK(outcomes.at(0).verdict == Verdict::passed);
+    std::string all;
+    for (const auto& [ticket, outcome] : outcomes) all += said(outcome) + "\n";
+    CHECK(
+        all.starts_with("passed: \nfailed: case -1\nvacuous: \nskipped: no partner\n"
+                        "errored: no memory\nerrored: thrown\n"
+                        "errored: out of memory outside of the kernel"));
     CHECK(outcomes.at(0).error_over_bound == 0.25);
-    CHECK(outcomes.at(1).verdict == Verdict::failed);
-    CHECK(outcomes.at(2).verdict == Verdict::vacuous);
-    CHECK(outcomes.at(3).verdict == Verdict::skipped);
-    CHECK(outcomes.at(4).verdict == Verdict::errored);
-    CHECK(outcomes.at(5).verdict == Verdict::errored);
-    CHECK(outcomes.at(5).message == "thrown");
-    CHECK(outcomes.at(6).verdict == Verdict::errored);
-    CHECK(outcomes.at(6).message.starts_with("out of memory outside of the kernel"));
 }
 
 TEST_CASE("hundreds of cases in the pipes of several workers are each answered once") {

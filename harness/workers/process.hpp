@@ -69,8 +69,7 @@ class WorkerProcess {
     /// Reads what it says; false once its answers have ended.
     bool read_answers();
     std::optional<std::string> next_line();
-    /// Reads what it prints, and passes it on to this process's stderr if the case in hand is
-    /// shown.
+    /// Reads what it prints, and passes it on to stderr if the case in hand is shown.
     void read_prints();
     /// What it printed before now is of no interest.
     void forget_prints() { prints_.clear(); }
@@ -83,8 +82,7 @@ class WorkerProcess {
     /// Whether it has ended, even if something that it started still holds its pipes.
     bool has_ended() const;
 
-    /// A case begins now: its use counts from here. What it prints is passed on, or only kept for
-    /// how the process ends.
+    /// A case begins: its use counts from here, and what it prints is passed on, or only kept.
     void begin_case(bool shows_prints = true) {
         watchdog_.case_begins();
         shows_prints_ = shows_prints;
@@ -94,8 +92,7 @@ class WorkerProcess {
 
     /// Waits until it has ended, for so long at most, then kills it with all that it started.
     WorkerEnd end(double grace_seconds, const std::string& overstepped = "");
-    /// Ends one that has nothing to do; says how it ended if it did so by itself and not in good
-    /// order.
+    /// Ends one that has nothing to do; says how it ended if by itself and not in good order.
     std::optional<WorkerEnd> end_idle(double grace_seconds);
     void kill_now();
 

@@ -6,7 +6,10 @@
 #include <stdexcept>
 #include <vector>
 
+#include "harness/testing/operator.hpp"
+
 using namespace gradverify;
+using gradverify::testing::said;
 
 TEST_CASE("each kind of message is one line that reads back as it was, but for its line breaks") {
     const std::vector<Request> requests{
@@ -33,9 +36,7 @@ TEST_CASE("each kind of message is one line that reads back as it was, but for i
     CHECK(encode(requests[2]) == "probe cuda");
     CHECK(encode(requests[3]) == "distrust conv.forward/naive");
     CHECK(std::get<MeasureRequest>(decode_request(encode(requests[1]))).problem == "n=3,in=5x4");
-    const auto outcome = std::get<Outcome>(decode_answer(encode(answers[1])));
-    CHECK(outcome.verdict == Verdict::failed);
-    CHECK(outcome.message == "wrong\nthere");
+    CHECK(said(std::get<Outcome>(decode_answer(encode(answers[1])))) == "failed: wrong\nthere");
     CHECK(encode(answers[2]) == "probed no driver and no GPU");
     CHECK(std::get<Probed>(decode_answer(encode(Probed{}))).why_not.empty());
 }

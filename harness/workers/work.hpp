@@ -33,8 +33,7 @@ struct Work {
     bool is_large = false;  ///< a case on a large problem, made of copies
 };
 
-/// For a trial of shrinking, a tenth of the time limit will do: what it finds is confirmed with all
-/// of it.
+/// A trial of shrinking has a tenth of the time limit: what it finds is confirmed with all of it.
 enum class Patience { full, trial };
 
 /// Work as a pool was given it.

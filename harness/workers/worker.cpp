@@ -92,8 +92,7 @@ void keep_modest() {
     // A crash is a result here, found many times while it is shrunk; `repro --in-process` dumps.
     const rlimit none{.rlim_cur = 0, .rlim_max = 0};
     setrlimit(RLIMIT_CORE, &none);
-    // If memory runs out all the same, it is a worker that goes, and neither the driver nor a
-    // neighbour.
+    // If memory runs out all the same, a worker goes, and neither the driver nor a neighbour.
     std::ofstream("/proc/self/oom_score_adj") << 1000;
 }
 
@@ -119,8 +118,7 @@ int worker_main(const CaseServer& server) {
     // No worker outlives its driver. If that has died before this line, the greeting finds nobody.
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     std::signal(SIGPIPE, SIG_IGN);
-    // What a kernel prints must not be taken for an answer, nor for a result of the driver's; and
-    // a crash must not swallow it.
+    // What a kernel prints is no answer and no result of the driver's, and no crash swallows it.
     dup2(STDERR_FILENO, STDOUT_FILENO);
     std::setvbuf(stdout, nullptr, _IOLBF, 0);
     for (const int fd : {worker_request_fd, worker_answer_fd, worker_note_fd})
