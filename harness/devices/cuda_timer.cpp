@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cmath>
 #include <functional>
+#include <memory>
 #include <stdexcept>
 #include <thread>
 #include <vector>
@@ -31,43 +32,33 @@ double seconds_since(Clock::time_point start) {
     return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-class Event {
-  public:
-    Event() { GRADVERIFY_CUDA_CHECK(cudaEventCreate(&event_)); }
-    ~Event() { cudaEventDestroy(event_); }
-    Event(const Event&) = delete;
-    Event& operator=(const Event&) = delete;
-    operator cudaEvent_t() const { return event_; }
+using Event = std::unique_ptr<CUevent_st, decltype([](cudaEvent_t it) { cudaEventDestroy(it); })>;
 
-  private:
-    cudaEvent_t event_ = nullptr;
-};
+Event make_event() {
+    cudaEvent_t event = nullptr;
+    GRADVERIFY_CUDA_CHECK(cudaEventCreate(&event));
+    return Event(event);
+}
 
-class DeviceMemory {
-  public:
-    explicit DeviceMemory(std::size_t bytes) {
-        if (bytes > 0) GRADVERIFY_CUDA_CHECK(cudaMalloc(&data_, bytes));
-    }
-    ~DeviceMemory() { cudaFree(data_); }
-    DeviceMemory(const DeviceMemory&) = delete;
-    DeviceMemory& operator=(const DeviceMemory&) = delete;
-    std::byte* data() const { return static_cast<std::byte*>(data_); }
+using DeviceMemory = std::unique_ptr<std::byte, decltype([](std::byte* it) { cudaFree(it); })>;
 
-  private:
-    void* data_ = nullptr;
-};
+DeviceMemory device_memory(std::size_t bytes) {
+    void* data = nullptr;
+    if (bytes > 0) GRADVERIFY_CUDA_CHECK(cudaMalloc(&data, bytes));
+    return DeviceMemory(static_cast<std::byte*>(data));
+}
 
 /// Runs `work`, which launches on the stream, between two events; seconds.
 double time_once(cudaStream_t stream, const std::function<void()>& work) {
-    const Event start, stop;
+    const Event start = make_event(), stop = make_event();
     // While the stream is held back the launches queue up: what is timed is the device.
     delay_stream(stream);
-    GRADVERIFY_CUDA_CHECK(cudaEventRecord(start, stream));
+    GRADVERIFY_CUDA_CHECK(cudaEventRecord(start.get(), stream));
     work();
-    GRADVERIFY_CUDA_CHECK(cudaEventRecord(stop, stream));
-    GRADVERIFY_CUDA_CHECK(cudaEventSynchronize(stop));
+    GRADVERIFY_CUDA_CHECK(cudaEventRecord(stop.get(), stream));
+    GRADVERIFY_CUDA_CHECK(cudaEventSynchronize(stop.get()));
     float milliseconds = 0.0f;
-    GRADVERIFY_CUDA_CHECK(cudaEventElapsedTime(&milliseconds, start, stop));
+    GRADVERIFY_CUDA_CHECK(cudaEventElapsedTime(&milliseconds, start.get(), stop.get()));
     return 1e-3 * milliseconds;
 }
 
@@ -81,10 +72,8 @@ struct MovedCall {
         call.tensors = tensors;
         call.launch.stream = stream;
     }
-    // A copy's call would have the tensors of the original.
+    // It moves alone: a copy's call would have the tensors of the original.
     MovedCall(MovedCall&&) noexcept = default;
-    MovedCall(const MovedCall&) = delete;
-    MovedCall& operator=(const MovedCall&) = delete;
 
     std::vector<TensorView> tensors;
     PassCall call;
@@ -114,12 +103,13 @@ class Calls {
   public:
     Calls(const KernelDeclaration& kernel, const PassCall& call, std::span<std::byte> block,
           std::int64_t copies, bool graph)
-        : kernel_(kernel), more_(block.size() * static_cast<std::size_t>(copies - 1)) {
+        : kernel_(kernel),
+          more_(device_memory(block.size() * static_cast<std::size_t>(copies - 1))) {
         // A blocking stream: what a launcher puts on the default stream can't escape a capture.
         if (graph) GRADVERIFY_CUDA_CHECK(cudaStreamCreate(&stream_));
         calls_.emplace_back(call, 0, stream_);
         for (std::int64_t i = 1; i < copies; ++i) {
-            std::byte* copy = more_.data() + static_cast<std::size_t>(i - 1) * block.size();
+            std::byte* copy = more_.get() + static_cast<std::size_t>(i - 1) * block.size();
             GRADVERIFY_CUDA_CHECK(
                 cudaMemcpy(copy, block.data(), block.size(), cudaMemcpyDeviceToDevice));
             calls_.emplace_back(call, copy - block.data(), stream_);
@@ -276,12 +266,12 @@ Ceilings measure_cuda_ceilings() {
     Ceilings ceilings{.device_name = properties.name,
                       .cache_bytes = static_cast<double>(properties.l2CacheSize)};
     const auto bytes = static_cast<std::size_t>(std::min(0x1p30, free_memory() / 4));
-    const DeviceMemory from(bytes), to(bytes);
+    const DeviceMemory from = device_memory(bytes), to = device_memory(bytes);
     // What was never written may be read as a page that is not there.
-    GRADVERIFY_CUDA_CHECK(cudaMemset(from.data(), 1, bytes));
+    GRADVERIFY_CUDA_CHECK(cudaMemset(from.get(), 1, bytes));
     const double copy = fastest([&] {
         GRADVERIFY_CUDA_CHECK(
-            cudaMemcpyAsync(to.data(), from.data(), bytes, cudaMemcpyDeviceToDevice, nullptr));
+            cudaMemcpyAsync(to.get(), from.get(), bytes, cudaMemcpyDeviceToDevice, nullptr));
     });
     ceilings.copy_bytes_per_second = 2.0 * static_cast<double>(bytes) / copy;
     for (const auto& [kernel, name] : {std::pair(CeilingKernel::f32_fma, ceiling_f32),
@@ -291,7 +281,7 @@ Ceilings measure_cuda_ceilings() {
         double operations = 0.0;
         const double seconds = fastest([&, which = kernel] {
             operations =
-                launch_ceiling_kernel(which, properties.multiProcessorCount, to.data(), nullptr);
+                launch_ceiling_kernel(which, properties.multiProcessorCount, to.get(), nullptr);
         });
         if (operations > 0.0) ceilings.arithmetic.push_back({name, operations / seconds});
     }
