@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one small source of reproducible numbers for data: a 64-bit generator whose output is the
-// same on every platform (SplitMix64; Steele, Lea, Flood, OOPSLA 2014), and draws from it that do
-// not depend on a standard library's distributions.
+// Reproducible numbers for data: a 64-bit generator (SplitMix64; Steele, Lea, Flood, OOPSLA 2014),
+// and draws from it that do not depend on a standard library's distributions.
 #pragma once
 
 #include <cstdint>

@@ -12,7 +12,6 @@
 #include "harness/bench/bench.hpp"
 #include "harness/registry/element_types.hpp"
 #include "harness/run/selection.hpp"
-#include "harness/run/user_problems.hpp"
 
 namespace gradverify {
 

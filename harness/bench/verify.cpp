@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decides how a kernel is verified on the very problem that it is timed on: up to
 // `reference_multiply_adds` by the reference, beyond by what copies of a small problem must give.
-// What is no copies of one is not verified.
 #include <fmt/format.h>
 
 #include <set>

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The one place that decides whether a kernel's output is right: sizes first, then each element
-// against its own bound, in the accepting form `error <= bound`, so that a NaN never passes, but
-// where one is expected of data that hold one. The worst element decides, never a mean. Does not
-// know where expected values and bounds come from.
+// against its own bound, in the accepting form `error <= bound`, so that no NaN passes that is not
+// expected. The worst element decides, never a mean.
 #pragma once
 
 #include <cmath>

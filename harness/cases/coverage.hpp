@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decides what is told of the problems that a row has run, so that one sees what it could have
 // missed: values of each parameter, their remainders by the usual block sizes, and pairs of levels.
-// Counts only; takes a few microseconds a problem.
 #pragma once
 
 #include <array>

@@ -17,9 +17,8 @@ struct Property {
     /// The one device that its cases are drawn on; empty: any. Those of a property with cases of
     /// its own can be asked on others too.
     std::string_view only_on{};
-    /// The number of its cases, if they are on problems of its own: none that a user gives, nor one
-    /// after the other. They share the device's memory and run one at a time. 0: it is asked on the
-    /// problems that others are asked on.
+    /// The number of its cases, if they are on problems of its own: none that a user gives. They
+    /// share the device's memory and run one at a time. 0: it is asked on the problems of others.
     std::int64_t own_cases = 0;
     /// It knows what every output must be, so it notices what an earlier call left behind.
     bool knows_outputs = false;

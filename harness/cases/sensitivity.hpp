@@ -19,9 +19,8 @@ namespace gradverify {
 /// What a unit in the last place of a value is worth.
 double ulp_of(const Rounding& type, double value);
 
-/// The sensitivity of all outputs of a case together, over the elements whose expected value is not
-/// zero; nothing where all are. An element that must be exact counts as 0, one without a bound as
-/// infinity.
+/// The sensitivity of a case's outputs, over the elements whose expected value is not zero; nothing
+/// where all are. An element that must be exact counts as 0, one without a bound as infinity.
 ///
 /// **Ranges** a type for each output.
 std::optional<Sensitivity> sensitivity_of(std::span<const Expected> expected,

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decides what the driver asks of the properties: how cases are drawn, run, shrunk and explained.
-// The properties themselves live in properties/; the driver sees them only through a Suite, so that
-// nothing in harness/ knows an operator or rapidcheck.
+// Only through a Suite does the driver see properties/, so that it knows no operator.
 #pragma once
 
 #include <cstdint>

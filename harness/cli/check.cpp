@@ -26,7 +26,6 @@
 #include "harness/report/summary.hpp"
 #include "harness/run/check.hpp"
 #include "harness/run/selection.hpp"
-#include "harness/run/user_problems.hpp"
 #include "harness/workers/compute_sanitizer.hpp"
 
 namespace gradverify {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides the command line: verbs, options, and exit codes. Every executable that links
-// gradverify::main has it.
+// Decides the command line of every executable that links gradverify::main.
 #pragma once
 
 #include "harness/cases/suite.hpp"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Times a kernel's calls on the CUDA device, by events, and measures what the device itself can do.
-// Part of the CUDA device: only device_cuda.cpp includes this.
 #pragma once
 
 #include <cstddef>

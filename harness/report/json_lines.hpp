@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A result file of one JSON object a line. A line is flushed when it stands, so that a killed run
-// keeps what it had. Does not know what the objects say.
+// A result file of one JSON object a line, which is flushed, so that a killed run keeps what it
+// had.
 #pragma once
 
 #include <fstream>

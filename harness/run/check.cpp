@@ -132,10 +132,9 @@ class Check {
         return serving.open && (serving.walk || serving.next_index < serving.cases);
     }
 
-    /// Also late, while it has not got the cases that it is due, or too few to tell: the first
-    /// problems are the smallest, where some rows give nothing but zeros. Each case beyond its due
-    /// waits for the one before, so that their number is the seed's and not the machine's.
-    /// Rows that run one at a time are too dear to be due any.
+    /// Also late, while it has not got the cases that it is due, or nothing but zeros, as on small
+    /// problems. Each case beyond its due waits for the one before, so that their number is the
+    /// seed's and not the machine's. Rows that run one at a time are too dear to be due any.
     bool takes_more(const Serving& serving, bool is_late) const {
         const Shard& shard = options_.shard;
         const std::int64_t given = (serving.next_index - shard.index) / shard.count;

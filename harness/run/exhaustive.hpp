@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides which cases `check --exhaustive` serves to a row: the dense cases of every supported
-// problem, in the order of problems; and how far a row got. Runs nothing, and knows neither how
-// problems follow each other nor what a dense case holds (the suite does).
+// Decides which cases `check --exhaustive` serves to a row, the dense ones of every supported
+// problem in order, and how far a row got. Runs nothing; the suite knows order and dense cases.
 #pragma once
 
 #include <cstdint>

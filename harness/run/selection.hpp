@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides which kernels, rows, devices and workers the words of a command line mean.
+// Decides which kernels, rows, problems, devices and workers the words of a command line mean.
 #pragma once
 
+#include <functional>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -24,6 +27,23 @@ std::vector<Row> select_rows(const Suite& suite, const Registry& registry,
                              const std::vector<std::string>& filters,
                              const std::string& property_glob,
                              const std::vector<std::string>& devices);
+
+/// A problem as one operator reads it.
+struct UserProblem {
+    const Operator* op;
+    Problem problem;
+};
+
+/// Why an operator's selected kernels don't take a valid problem; nothing where one does.
+using WhyNot = std::function<std::optional<std::string>(const Operator&, const Problem&)>;
+
+/// The problem as each of the operators reads it that takes it.
+///
+/// **Errors** UsageError when none does. It begins with `place` and tells what the operator says
+/// that the text was most likely meant for: the first that knows most of its parameters.
+std::vector<UserProblem> read_user_problem(const std::string& text, const std::string& place,
+                                           std::span<const Operator* const> operators,
+                                           const WhyNot& why_not);
 
 /// How this executable was called, as a line to paste from this folder begins.
 std::string program_to_paste();

@@ -2,6 +2,7 @@
 // Decides when a run's time is up, and what of it is left for shrinking.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <optional>
@@ -21,14 +22,30 @@ class TimeBudget {
 
     /// When a row's shrinking must let go while other rows still take cases: after a twentieth of
     /// the time, and not before there was enough for a simple bug. There must be an end.
-    std::optional<Clock::time_point> first_shrink_deadline() const;
+    std::optional<Clock::time_point> first_shrink_deadline() const {
+        return in_seconds(std::max(*seconds_ / 20.0, least_seconds));
+    }
 
-    /// When the shrinking of the next of `waiting` rows must end. Shrinking may go on for a quarter
-    /// of the time more, or for a few seconds; the rows share what is left, and each gets enough
-    /// for a simple bug. Nothing without an end.
-    std::optional<Clock::time_point> shrink_deadline(std::int64_t waiting) const;
+    /// When the shrinking of the next of `waiting` rows must end; nothing without an end. They
+    /// share what is left and a quarter of the time, or a few seconds; each gets enough for a
+    /// simple bug.
+    std::optional<Clock::time_point> shrink_deadline(std::int64_t waiting) const {
+        if (!seconds_) return std::nullopt;
+        const double end =
+            std::max(*seconds_, since_start(last_case_)) + std::max(overrun_seconds, *seconds_ / 4);
+        // A half is for those that are yet to fail.
+        const double share =
+            (end - since_start(Clock::now())) / (2.0 + static_cast<double>(waiting));
+        return in_seconds(std::max(share, least_seconds));
+    }
 
   private:
+    static constexpr double overrun_seconds = 5.0, least_seconds = 0.5;
+
+    static Clock::time_point in_seconds(double seconds) {
+        return Clock::now() +
+               std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+    }
     double since_start(Clock::time_point then) const {
         return std::chrono::duration<double>(then - start_).count();
     }

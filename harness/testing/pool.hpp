@@ -26,13 +26,19 @@ inline Work told(const std::string& word) {
     return work;
 }
 
-/// Submits the words, with their positions as tickets, and collects the outcomes by ticket.
-inline std::map<std::int64_t, Outcome> outcomes_of(WorkerPool& pool,
-                                                   const std::vector<std::string>& words) {
+/// Submits the words, with their positions as tickets, and collects the outcomes by ticket; late
+/// answers apart, where some are expected.
+inline std::map<std::int64_t, Outcome> outcomes_of(
+    WorkerPool& pool, const std::vector<std::string>& words,
+    std::vector<WorkerPool::Answer>* late = nullptr) {
     for (std::size_t i = 0; i < words.size(); ++i)
         pool.submit(static_cast<std::int64_t>(i), told(words[i]));
     std::map<std::int64_t, Outcome> outcomes;
     while (const auto answer = pool.wait(30.0)) {
+        if (late && answer->late) {
+            late->push_back(*answer);
+            continue;
+        }
         const bool is_first = outcomes.emplace(answer->ticket, answer->outcome).second;
         CHECK_MESSAGE(is_first, "two answers to one case");
     }

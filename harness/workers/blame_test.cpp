@@ -22,17 +22,9 @@ TEST_CASE("what dies before any kernel was called is no kernel's fault") {
 TEST_CASE("a case that damages its worker is charged, although another one dies of it") {
     WorkerPool pool(options());
     std::vector<WorkerPool::Answer> late;
-    std::map<std::int64_t, Outcome> outcomes;
-    const std::vector<std::string> cases{"pass", "damage", "echo", "die_if_damaged", "pass"};
-    for (std::size_t i = 0; i < cases.size(); ++i)
-        pool.submit(static_cast<std::int64_t>(i), told(cases[i]));
-    while (auto answer = pool.wait(30.0))
-        if (answer->late)
-            late.push_back(*answer);
-        else
-            outcomes[answer->ticket] = answer->outcome;
-    REQUIRE(outcomes.size() == 5);
-    for (const auto& [ticket, outcome] : outcomes) CHECK(outcome.verdict == Verdict::passed);
+    for (const auto& [ticket, outcome] :
+         outcomes_of(pool, {"pass", "damage", "echo", "die_if_damaged", "pass"}, &late))
+        CHECK(outcome.verdict == Verdict::passed);
     REQUIRE(late.size() == 1);
     CHECK(late[0].ticket == 1);
     CHECK(said(late[0].outcome) == "failed: " + segfault);
@@ -59,16 +51,15 @@ TEST_CASE("workers with a checked heap are replaced, and what ends them badly is
     strict.strict_cases = 3;
     strict.depth = 1;
     WorkerPool pool(strict);
-    std::vector<std::int64_t> late;
-    for (std::int64_t i = 0; i < 10; ++i) pool.submit(i, told(i == 2 ? "damage" : "pid"));
+    std::vector<std::string> words(10, "pid");
+    words[2] = "damage";
+    std::vector<WorkerPool::Answer> late;
     std::set<std::string> pids;
-    while (const auto answer = pool.wait(30.0))
-        if (answer->late)
-            late.push_back(answer->ticket);
-        else if (answer->ticket != 2)
-            pids.insert(answer->outcome.message);
+    for (const auto& [ticket, outcome] : outcomes_of(pool, words, &late))
+        if (ticket != 2) pids.insert(outcome.message);
     CHECK(pids.size() == 2);
-    CHECK(late == std::vector<std::int64_t>{2});
+    REQUIRE(late.size() == 1);
+    CHECK(late[0].ticket == 2);
 }
 
 TEST_CASE("a death that nothing repeats is an error that gives the evidence") {

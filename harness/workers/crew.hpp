@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decides how tasks reach workers and answers come back: keeps a few tasks in each worker's pipe,
-// watches what the first of them uses, starts a process where tasks wait for one, and tells what
-// was answered and which process ended. Does not decide which case is to blame for that.
+// watches the first, starts processes, and tells what was answered and which process ended.
 #pragma once
 
 #include <chrono>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tasks that one worker process has answered, as far as one of them may be to blame for its
-// death: the latest ones, and of each row the latest of those before. A damaged heap is mostly
-// noticed soon; what ends a process at its exit may be the work of any kernel it ever ran.
+// The tasks of one worker process that may be to blame for its death: the latest, since a damaged
+// heap is mostly noticed soon, and of each row one before, since any may end it at its exit.
 #pragma once
 
 #include <deque>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One worker process as its driver sees it: started as a clean process (fork and exec, never fork
-// alone) in a process group of its own, with its pipes; how much it uses, what it printed, and what
-// it died of. Decides nothing about cases.
+// One worker process as its driver sees it, clean (fork and exec, never fork alone) and in a
+// process group of its own: its pipes, how much it uses, what it printed, and what it died of.
 #pragma once
 
 #include <chrono>

@@ -8,9 +8,8 @@
 // A case on a large problem, made of copies, has a limit of its own instead of the parenthesis: it
 // measures first how long its kernel takes, and is skipped where that is too long. Such cases are
 // compared with each other alone.
-// On the CPU device the time counts from the last block of threads that was begun, and all of a
-// case's blocks have `progress_factor` times the limit. A worker may sleep for `sleep_factor` times
-// the limit.
+// On the CPU device the time counts from the last block of threads that was begun; all blocks have
+// `progress_factor` times the limit. A worker may sleep for `sleep_factor` times the limit.
 #pragma once
 
 #include <map>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is to be done in a worker, with all that the driver's side needs to know of it: made once,
-// where a case is drawn or read. Only the worker reads the case's text again.
+// What is to be done in a worker, with all that the driver's side needs to know of it.
 #pragma once
 
 #include <cstdint>

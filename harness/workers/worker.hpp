@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decides what a worker process does: it reads requests and answers them in order, on two pipes of
 // its own. The kernel's code runs here and nowhere else, so a crash ends a worker and not the run.
-// Starting and watching workers is the crew's business.
 #pragma once
 
 #include <string>
