@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "harness/bench/statistics.hpp"
-#include "harness/cases/measurement.hpp"
 #include "harness/cases/suite.hpp"
 #include "harness/workers/pool.hpp"
 

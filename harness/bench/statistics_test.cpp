@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "harness/base/random.hpp"
-#include "harness/cases/timing.hpp"
+#include "harness/cases/measurement.hpp"
 
 namespace {
 

@@ -1,12 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/cases/measurement.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
 namespace gradverify {
 
 using nlohmann::json;
+
+namespace {
+
+// A cache keeps what was used last, but not strictly: twice its size leaves nothing of a copy.
+constexpr double caches_touched = 2.0;
+// What a smaller call would need is not worth the time to make the copies.
+constexpr double copies_most = 1000.0;
+
+}  // namespace
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(MeasureRequest, what, device, kernel, problem, data, seed,
                                    repetitions, graph)
@@ -26,6 +37,36 @@ MeasureRequest MeasureRequest::from_json(std::string_view line) {
     } catch (const json::exception& wrong) {
         throw std::invalid_argument(std::string("measure: ") + wrong.what());
     }
+}
+
+const ArithmeticCeiling* Ceilings::find(const std::string& name) const {
+    const auto found = std::ranges::find(arithmetic, name, &ArithmeticCeiling::name);
+    return found == arithmetic.end() ? nullptr : &*found;
+}
+
+double bytes_of(const std::vector<TensorView>& tensors) {
+    double bytes = 0.0;
+    for (const TensorView& tensor : tensors)
+        bytes += static_cast<double>(tensor.elements()) *
+                 static_cast<double>(traits_of(tensor.dtype).bytes);
+    return bytes;
+}
+
+std::int64_t buffer_copies(const CopiesWanted& wanted) {
+    if (wanted.bytes <= 0.0 || wanted.block_bytes <= 0.0) return 1;
+    const double touched = std::ceil(caches_touched * wanted.cache_bytes / wanted.bytes);
+    const double room = 1.0 + std::floor(0.5 * wanted.free_bytes / wanted.block_bytes);
+    return static_cast<std::int64_t>(std::max(1.0, std::min({touched, room, copies_most})));
+}
+
+bool outgrows_cache(const CopiesWanted& wanted, std::int64_t copies) {
+    return wanted.bytes * static_cast<double>(copies) >= caches_touched * wanted.cache_bytes;
+}
+
+bool wants_another_sample(const TimingOptions& options, std::size_t taken, double seconds) {
+    const auto count = static_cast<std::int64_t>(taken);
+    if (options.repetitions > 0) return count < options.repetitions;
+    return count < automatic_least || (count < automatic_most && seconds < automatic_seconds);
 }
 
 }  // namespace gradverify

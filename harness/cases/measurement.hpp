@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides what `bench` asks of a worker beside cases, and how a question is JSON. The answer is an
-// outcome that carries it in `measured`.
+// Decides what `bench` asks of a worker beside cases, how a question is JSON, and what is answered,
+// in an outcome's `measured`: a kernel's timing, or what a device itself reaches. Measures nothing.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
+
+#include "harness/registry/tensor_view.hpp"
 
 namespace gradverify {
 
@@ -37,5 +41,71 @@ struct MeasureRequest {
     /// **Errors** std::invalid_argument.
     static MeasureRequest from_json(std::string_view line);
 };
+
+struct TimingOptions {
+    /// Samples to take; 0: as many as fit `automatic_seconds`, within the two limits.
+    std::int64_t repetitions = 0;
+    /// The calls are captured into CUDA graphs, which are replayed.
+    bool graph = false;
+    double bytes = 0.0;  ///< of the call's tensors
+};
+
+inline constexpr double automatic_seconds = 2.0;
+inline constexpr std::int64_t automatic_least = 10, automatic_most = 100;
+
+/// What timing a kernel found.
+struct Timing {
+    std::string error;            ///< why there are no samples; empty when there are
+    std::vector<double> samples;  ///< seconds of one call, each the mean of `calls_per_sample`
+    std::int64_t calls_per_sample = 1;
+    /// Copies of the buffers, used by turns, and whether they are too large for the cache.
+    std::int64_t copies = 1;
+    bool outgrows_cache = false;
+    bool not_served = false, is_refusal = false, device_lost = false;  ///< as of RunStatus
+    std::vector<TensorView> tensors{};  ///< as the launcher gets them
+};
+
+/// A speed of arithmetic, as measured.
+struct ArithmeticCeiling {
+    std::string name;  ///< `f32 fma`
+    double flops = 0.0;
+};
+
+/// What the device reaches with kernels that do nothing else.
+struct Ceilings {
+    std::string device_name;  ///< `NVIDIA H200`
+    double cache_bytes = 0.0;
+    double copy_bytes_per_second = 0.0;  ///< read and written
+    std::vector<ArithmeticCeiling> arithmetic;
+
+    /// Null when it was not measured.
+    const ArithmeticCeiling* find(const std::string& name) const;
+};
+
+inline constexpr const char* ceiling_f32 = "f32 fma";
+inline constexpr const char* ceiling_f64 = "f64 fma";
+inline constexpr const char* ceiling_f16 = "f16 mma";
+inline constexpr const char* ceiling_tf32 = "tf32 mma";
+
+/// The bytes of a call's tensors, each counted once.
+double bytes_of(const std::vector<TensorView>& tensors);
+
+/// How large a call and the memory for its copies are.
+struct CopiesWanted {
+    double bytes = 0.0;        ///< that a call touches
+    double cache_bytes = 0.0;  ///< of the device's last cache
+    double block_bytes = 0.0;  ///< of one copy in memory
+    double free_bytes = 0.0;   ///< of memory beside the first copy
+};
+
+/// Copies so that one is used again only after twice the cache has been touched; fewer where they
+/// would take more than half of the free memory, and at most a thousand.
+std::int64_t buffer_copies(const CopiesWanted& wanted);
+
+/// Whether that many copies are too large for the cache.
+bool outgrows_cache(const CopiesWanted& wanted, std::int64_t copies);
+
+/// Whether another sample is to be taken.
+bool wants_another_sample(const TimingOptions& options, std::size_t taken, double seconds);
 
 }  // namespace gradverify

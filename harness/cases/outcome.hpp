@@ -10,7 +10,7 @@
 #include <variant>
 #include <vector>
 
-#include "harness/cases/timing.hpp"
+#include "harness/cases/measurement.hpp"
 #include "harness/numbers/dtype.hpp"
 
 namespace gradverify {
@@ -73,7 +73,7 @@ struct Outcome {
     /// Processor time of the whole case, which a loaded machine does not stretch.
     double seconds_cpu = 0.0;
 
-    /// What a request of `bench` found; see measurement.hpp.
+    /// What a request of `bench` found.
     std::variant<std::monostate, Timing, Ceilings> measured;
 
     /// The driver's own note, which does not travel.

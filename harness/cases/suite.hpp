@@ -14,7 +14,6 @@
 
 #include "harness/cases/case.hpp"
 #include "harness/cases/coverage.hpp"
-#include "harness/cases/measurement.hpp"
 #include "harness/cases/outcome.hpp"
 #include "harness/cases/property.hpp"
 #include "harness/registry/registry.hpp"

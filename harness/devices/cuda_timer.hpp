@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <span>
 
-#include "harness/cases/timing.hpp"
+#include "harness/cases/measurement.hpp"
 #include "harness/registry/kernel_declaration.hpp"
 
 namespace gradverify::detail {

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "harness/cases/case.hpp"
-#include "harness/cases/timing.hpp"
+#include "harness/cases/measurement.hpp"
 #include "harness/registry/kernel_declaration.hpp"
 
 namespace gradverify {

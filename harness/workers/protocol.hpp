@@ -7,7 +7,6 @@
 #include <string_view>
 #include <variant>
 
-#include "harness/cases/measurement.hpp"
 #include "harness/cases/outcome.hpp"
 
 namespace gradverify {
