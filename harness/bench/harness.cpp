@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
 #include <map>
 
 #include "harness/base/errors.hpp"
@@ -57,13 +58,11 @@ struct Measured {
     std::int64_t problems = 0, cases = 0;
     double seconds = 0.0, seconds_kernel = 0.0, seconds_reference = 0.0, seconds_total = 0.0;
     std::vector<std::string> kernels;
-    /// The property of each ticket, and what its cases took in the worker.
-    std::vector<std::string_view> property_of;
     struct Share {
         std::int64_t cases = 0;
         double seconds = 0.0;
     };
-    std::map<std::string_view, Share> by_property;
+    std::map<std::string, Share, std::less<>> by_property;  ///< what cases took in the worker
 
     void add(const WorkerPool::Answer& answer) {
         const Outcome& outcome = answer.outcome;
@@ -75,7 +74,7 @@ struct Measured {
         seconds_kernel += outcome.seconds_kernel;
         seconds_reference += outcome.seconds_reference;
         seconds_total += outcome.seconds_total;
-        Share& share = by_property[property_of[static_cast<std::size_t>(answer.ticket)]];
+        Share& share = by_property[answer.drawn->property];
         ++share.cases;
         share.seconds += outcome.seconds_total;
     }
@@ -100,9 +99,8 @@ Measured measure(const Suite& suite, const Operator& op, bool barriers,
                 while (!pool.has_room())
                     if (const auto answer = pool.wait(1.0)) measured.add(*answer);
                 const Row row{kernel, property, device};
-                pool.submit(static_cast<std::int64_t>(measured.property_of.size()),
+                pool.submit(measured.problems,
                             suite.draw_on(row, arguments.seed, measured.problems, problem));
-                measured.property_of.emplace_back(property->name);
             }
         }
         ++measured.problems;

@@ -135,9 +135,9 @@ TEST_CASE("a worker that dies fails the case that it was running, and no other")
     check_only_middle_fails("abort", "the kernel's process called abort()");
     check_only_middle_fails("exit_3", "the kernel's process called exit(3)");
     check_only_middle_fails("exit_0", "the kernel's process called exit(0)");
-}
-
-TEST_CASE("what a process printed before it died is part of the cause, in one line") {
+    // As a lost device would end it, which is no reason to run the case for ever.
+    check_only_middle_fails("exit_75", "the kernel's process called exit(75)");
+    // What the process printed before is part of the cause, in one line.
     check_only_middle_fails("speak_and_abort",
                             "the kernel's process called abort(); its last words: free(): invalid "
                             "pointer");
@@ -310,10 +310,6 @@ TEST_CASE("a worker that lost its device after an answer is replaced at nobody's
     for (const std::int64_t ticket : {0, 2, 5})
         CHECK(outcomes.at(ticket).verdict == Verdict::passed);
     for (const std::int64_t ticket : {1, 3, 4}) CHECK(outcomes.at(ticket).message == "sticky");
-}
-
-TEST_CASE("a case that ends its worker as a lost device would is charged, not run for ever") {
-    check_only_middle_fails("exit_75", "the kernel's process called exit(75)");
 }
 
 TEST_CASE("one case can be run while others are in flight, whose answers are kept") {
