@@ -23,10 +23,6 @@ void add(Mistakes& mistakes, fmt::format_string<Values...> text, Values&&... val
     mistakes.push_back(fmt::format(text, std::forward<Values>(values)...));
 }
 
-bool has_tensor(const std::vector<TensorSpec>& tensors, const std::string& name) {
-    return std::ranges::count(tensors, name, &TensorSpec::name) > 0;
-}
-
 /// The default problem, and the same with each parameter in turn, and all of them, a little larger.
 std::vector<Problem> probes_of(const Operator& op) {
     std::vector<Problem> probes{Problem(op.space, op.space.rank_max())};
@@ -91,7 +87,7 @@ void check_names(const Operator& op, Mistakes& mistakes) {
         }
     for (const auto& product : op.products)
         for (const std::string& name : product)
-            if (!has_tensor(op.inputs, name))
+            if (!find_named(op.inputs, name))
                 add(mistakes, "sum_of_products names '{}', which is no input", name);
 }
 
@@ -229,8 +225,8 @@ void check_ranges(const Operator& op, Mistakes& mistakes) {
 
 void check_shapes(const Operator& op, const std::string& tensor, const std::vector<Extent>& extents,
                   const std::string& below, Mistakes& mistakes) {
-    std::vector<std::string> known, named{below};
-    for (const ParameterSpec& spec : op.space.parameters()) known.push_back(spec.name);
+    const std::vector<std::string> known = names_of(op.space.parameters());
+    std::vector<std::string> named{below};
     for (const Extent& extent : extents) named.push_back(extent.parameter());
     for (const std::string& name : named)
         if (!name.empty() && std::ranges::find(known, name) == known.end())
@@ -326,11 +322,11 @@ void OperatorDeclaration::find_mistakes(const Operator& op, Mistakes& mistakes) 
         check_steps(op, pass, exists, steps, mistakes);
     }
     for (const Layouts& layouts : layouts_)
-        if (!has_tensor(op.inputs, layouts.tensor) && !has_tensor(op.outputs, layouts.tensor))
+        if (!find_named(op.inputs, layouts.tensor) && !find_named(op.outputs, layouts.tensor))
             add(mistakes, "layouts names '{}', which is no input and no output", layouts.tensor);
     for (const std::string& name : defined_for_nan_)
-        if (const auto of = std::ranges::find(op.inputs, name, &TensorSpec::name);
-            of == op.inputs.end() || of->holds_whole_numbers() || of->domain)
+        if (const TensorSpec* of = find_named(op.inputs, name);
+            !of || of->holds_whole_numbers() || of->domain)
             add(mistakes, "defined_for_nan names '{}', which is no input of numbers of any size",
                 name);
     if (!defined_for_nan_.empty() && op.algebra == Algebra::products)

@@ -90,8 +90,7 @@ TEST_CASE("the largest of some values is the first of equal ones; within roundin
     const auto bounded = [](std::initializer_list<double> values, double error) {
         LargestOf<Bounded> largest;
         std::int64_t position = 0;
-        for (const double value : values)
-            largest.see(Bounded(Bounded::Sum{value, error, value, 0.0}), position++);
+        for (const double value : values) largest.see(Bounded::within(value, error), position++);
         return largest.position();
     };
     CHECK(bounded({1.0, 4.0, 4.0, 2.0}, 0.0).value() == 1.0);
@@ -106,17 +105,17 @@ TEST_CASE("a ReLU's gradient is the cotangent or zero, and near zero either") {
     CHECK(where_positive(2.0, 5.0) == 5.0);
     CHECK(where_positive(0.0, 5.0) == 0.0);
     CHECK(where_positive(-1.0, 5.0) == 0.0);
-    const auto off_by = [](double value, double error) {
-        return Bounded(Bounded::Sum{value, error, std::abs(value), 0.0});
+    const auto check = [](double x, double x_error, double value, double error) {
+        const Bounded cotangent = Bounded::within(-5.0, 0.5);
+        const Bounded gradient = where_positive(Bounded::within(x, x_error), cotangent);
+        CHECK(gradient.value() == value);
+        CHECK(gradient.error() == error);
     };
-    const Bounded cotangent = off_by(-5.0, 0.5);
-    CHECK(where_positive(off_by(2.0, 1.0), cotangent).error() == 0.5);
-    CHECK(where_positive(off_by(-2.0, 1.0), cotangent).error() == 0.0);
-    CHECK(where_positive(Bounded(0.0), cotangent).error() == 0.0);
-    CHECK(where_positive(off_by(0.5, 0.5), cotangent).value() == -5.0);
-    CHECK(where_positive(off_by(0.5, 0.5), cotangent).error() == 5.5);
-    CHECK(where_positive(off_by(-0.5, 0.75), cotangent).value() == 0.0);
-    CHECK(where_positive(off_by(-0.5, 0.75), cotangent).error() == 5.5);
+    check(2.0, 1.0, -5.0, 0.5);
+    check(-2.0, 1.0, 0.0, 0.0);
+    check(0.0, 0.0, 0.0, 0.0);
+    check(0.5, 0.5, -5.0, 5.5);
+    check(-0.5, 0.75, 0.0, 5.5);
 }
 
 }  // namespace gradverify

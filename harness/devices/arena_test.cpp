@@ -14,32 +14,60 @@ namespace gradverify {
 
 namespace {
 
-using testing::FakeDevice;
-
-/// An input x of 5 floats and an output y of 3.
+/// Buffers on a device of host memory, uploaded; `values` are the first one's.
 struct Rig {
-    FakeDevice device;
+    testing::FakeDevice device;
     Arena arena;
-    explicit Rig(Surroundings surroundings = {}, std::int64_t offset = 0,
-                 std::int64_t alignment = 256)
-        : arena(device,
-                {{.name = "x", .sizes = {5}, .offset = offset, .alignment_bytes = alignment},
-                 {.name = "y", .role = BufferRole::output, .sizes = {3}, .offset = offset}},
-                surroundings) {
-        arena.write(0, std::vector<double>{1, 2, 3, 4, 5});
+    explicit Rig(std::vector<BufferSpec> buffers, const std::vector<double>& values = {},
+                 Surroundings surroundings = {}, bool has_unmapped_edges = false)
+        : device(has_unmapped_edges), arena(device, std::move(buffers), surroundings) {
+        if (!values.empty()) arena.write(0, values);
         arena.upload();
     }
-    float* x() { return arena.view(0).as<float>(); }
-    float* y() { return arena.view(1).as<float>(); }
+    float* data(std::size_t buffer) { return arena.view(buffer).as<float>(); }
+    float* x() { return data(0); }
+    float* y() { return data(1); }
+    std::vector<StrayWrite> stray_writes() {
+        arena.download();
+        return arena.stray_writes();
+    }
 };
+
+BufferSpec output(Sizes sizes) {
+    return {.name = "y", .role = BufferRole::output, .sizes = std::move(sizes)};
+}
+
+/// An input x of 5 floats and an output y of 3.
+Rig dense(Surroundings surroundings = {}, std::int64_t offset = 0, std::int64_t alignment = 256) {
+    BufferSpec y = output({3});
+    y.offset = offset;
+    return Rig(
+        {{.name = "x", .sizes = {5}, .offset = offset, .alignment_bytes = alignment}, std::move(y)},
+        {1, 2, 3, 4, 5}, surroundings);
+}
+
+/// An input x of 2 x 3 floats whose rows are padded by one, and an output y of 2 x 2 in columns.
+Rig strided() {
+    BufferSpec y = output({2, 2});
+    y.strides = {1, 3};
+    return Rig({{.name = "x", .sizes = {2, 3}, .strides = {4, 1}}, std::move(y)},
+               {1, 2, 3, 4, 5, 6});
+}
+
+/// An output y of 3 floats, one gap away from an unmapped page.
+Rig beside_gap(Edge edge) {
+    BufferSpec y = output({3});
+    y.offset = edge == Edge::end ? 0 : 2;
+    y.alignment_bytes = 16;
+    return Rig({std::move(y)}, {}, {.edge = edge}, true);
+}
 
 }  // namespace
 
 TEST_CASE("writing the outputs is no stray write; what comes back, and what was left, is told") {
-    Rig rig;
+    Rig rig = dense();
     for (const int i : {0, 2}) rig.y()[i] = static_cast<float>(i) + 0.5f;
-    rig.arena.download();
-    CHECK(rig.arena.stray_writes().empty());
+    CHECK(rig.stray_writes().empty());
     CHECK(rig.arena.untouched(1) == std::vector<std::int64_t>{1});
     rig.y()[1] = 1.5f;
     rig.arena.download();
@@ -47,28 +75,8 @@ TEST_CASE("writing the outputs is no stray write; what comes back, and what was 
     CHECK(rig.arena.read(1) == std::vector<double>{0.5, 1.5, 2.5});
 }
 
-namespace {
-
-/// An input x of 2 x 3 floats whose rows are padded by one, and an output y of 2 x 2 in columns.
-struct StridedRig {
-    FakeDevice device;
-    Arena arena;
-    StridedRig()
-        : arena(device,
-                {{.name = "x", .sizes = {2, 3}, .strides = {4, 1}},
-                 {.name = "y", .role = BufferRole::output, .sizes = {2, 2}, .strides = {1, 3}}},
-                {}) {
-        arena.write(0, std::vector<double>{1, 2, 3, 4, 5, 6});
-        arena.upload();
-    }
-    float* x() { return arena.view(0).as<float>(); }
-    float* y() { return arena.view(1).as<float>(); }
-};
-
-}  // namespace
-
 TEST_CASE("elements lie by their strides, and between them guards") {
-    StridedRig rig;
+    Rig rig = strided();
     const TensorView view = rig.arena.view(0);
     CHECK(view.stride(0) == 4);
     CHECK(view.stride(1) == 1);
@@ -79,59 +87,72 @@ TEST_CASE("elements lie by their strides, and between them guards") {
     CHECK(rig.x()[3] == 0.71875f);  // odd, as a guard is
     // The places of y are 0, 1, 3 and 4.
     for (const int i : {0, 1, 3, 4}) rig.y()[i] = static_cast<float>(i);
-    rig.arena.download();
+    CHECK(rig.stray_writes().empty());
     CHECK(rig.arena.read(1) == std::vector<double>{0, 3, 1, 4});
-    CHECK(rig.arena.stray_writes().empty());
     CHECK(rig.arena.untouched(1).empty());
     CHECK(rig.arena.bytes(1).size() == 5 * sizeof(float));
 }
 
-TEST_CASE("what is not written, and what is written between elements, is found") {
-    StridedRig rig;
-    for (const int i : {0, 2, 3}) rig.y()[i] = 1.0f;
+TEST_CASE("what is not written is found") {
+    Rig rig = strided();
+    for (const int i : {0, 3}) rig.y()[i] = 1.0f;
     rig.arena.download();
     // Logical elements (1,0) and (1,1).
     CHECK(rig.arena.untouched(1) == std::vector<std::int64_t>{2, 3});
-    const auto found = rig.arena.stray_writes();
-    REQUIRE(found.size() == 1);
-    CHECK(found[0].print(4) ==
-          "wrote 1 element between the elements of y, whose rows are padded, the first 2 elements "
-          "behind its begin");
 }
 
 TEST_CASE("along an expanded axis all elements are one") {
-    FakeDevice device;
-    Arena arena(device, {{.name = "dy", .sizes = {2, 3}, .strides = {0, 1}}}, {});
-    arena.write(0, std::vector<double>{1, 2, 3, 1, 2, 3});
-    arena.upload();
-    CHECK(arena.bytes(0).size() == 3 * sizeof(float));
-    CHECK(arena.view(0).stride(0) == 0);
-    CHECK(arena.view(0).as<float>()[2] == 3.0f);
-    arena.download();
-    CHECK(arena.read(0) == std::vector<double>{1, 2, 3, 1, 2, 3});
+    Rig rig({{.name = "dy", .sizes = {2, 3}, .strides = {0, 1}}}, {1, 2, 3, 1, 2, 3});
+    CHECK(rig.arena.bytes(0).size() == 3 * sizeof(float));
+    CHECK(rig.arena.view(0).stride(0) == 0);
+    CHECK(rig.x()[2] == 3.0f);
+    rig.arena.download();
+    CHECK(rig.arena.read(0) == std::vector<double>{1, 2, 3, 1, 2, 3});
 }
 
-TEST_CASE("a write beside a buffer or to an input is found, with its element") {
+TEST_CASE("a write to a guard or an input is found, with its element") {
     struct Sample {
-        void (*write)(Rig&);
+        Rig rig;
+        std::size_t buffer;
+        std::vector<int> elements;
         const char* says;
     };
-    const Sample samples[] = {
-        {[](Rig& rig) { rig.y()[3] = 7.0f; },
+    Sample samples[] = {
+        {dense(), 1, {3}, "wrote 1 element past the end of y, the first at y[3] of 3"},
+        {dense(), 1, {-2}, "wrote 1 element before the start of y, the first at y[-2]"},
+        {dense(), 0, {4}, "changed its input x (1 element, first x[4])"},
+        {dense(), 0, {5, 6}, "wrote 2 elements past the end of x, the first at x[5] of 5"},
+        {strided(),
+         1,
+         {2},
+         "wrote 1 element between the elements of y, whose rows are padded, the first 2 elements "
+         "behind its begin"},
+        {Rig({output({0, 4})}),
+         0,
+         {0},
+         "wrote 1 element past the end of y, the first at y[0] of 0"},
+        {beside_gap(Edge::end),
+         0,
+         {3},
          "wrote 1 element past the end of y, the first at y[3] of 3"},
-        {[](Rig& rig) { rig.y()[-2] = 7.0f; },
-         "wrote 1 element before the start of y, the first at y[-2]"},
-        {[](Rig& rig) { rig.x()[4] = 7.0f; }, "changed its input x (1 element, first x[4])"},
-        {[](Rig& rig) { rig.x()[5] = rig.x()[6] = 7.0f; },
-         "wrote 2 elements past the end of x, the first at x[5] of 5"},
+        {beside_gap(Edge::begin),
+         0,
+         {-1},
+         "wrote 1 element before the start of y, the first at y[-1]"},
     };
-    for (const Sample& sample : samples) {
-        Rig rig;
-        sample.write(rig);
-        rig.arena.download();
-        const auto found = rig.arena.stray_writes();
+    for (Sample& sample : samples) {
+        CAPTURE(sample.says);
+        float* const data = sample.rig.data(sample.buffer);
+        for (const int i : sample.elements) {
+            // An even element of a guard is NaN, an odd one is not.
+            if (std::string_view(sample.says).starts_with("wrote"))
+                CHECK(std::isnan(data[i]) == (i % 2 == 0));
+            data[i] = 7.0f;
+        }
+        const auto found = sample.rig.stray_writes();
         REQUIRE(found.size() == 1);
-        CHECK(found[0].print(found[0].buffer == "x" ? 5 : 3) == sample.says);
+        const Sizes& sizes = sample.rig.arena.buffers()[sample.buffer].sizes;
+        CHECK(found[0].print(element_count(sizes)) == sample.says);
     }
 }
 
@@ -139,10 +160,9 @@ TEST_CASE("an accumulating write to a guard is found in one of the two parities,
     for (const int at : {-3, -2, -1, 3, 4, 5}) {
         bool found = false;
         for (const int parity : {0, 1}) {
-            Rig rig({.poison = Poison::nan, .guard_parity = parity});
+            Rig rig = dense({.guard_parity = parity});
             rig.y()[at] += 1.0f;
-            rig.arena.download();
-            found |= !rig.arena.stray_writes().empty();
+            found |= !rig.stray_writes().empty();
         }
         CHECK(found);
     }
@@ -150,23 +170,14 @@ TEST_CASE("an accumulating write to a guard is found in one of the two parities,
 
 TEST_CASE("a buffer starts as many elements behind an aligned address as was asked for") {
     for (const int offset : {0, 1, 3}) {
-        Rig rig({}, offset, 16);
+        Rig rig = dense({}, offset, 16);
         CHECK(reinterpret_cast<std::uintptr_t>(rig.x()) % 256 ==
               static_cast<std::uintptr_t>(4 * offset));
         rig.x()[-1] = 9.0f;
-        rig.arena.download();
-        REQUIRE(rig.arena.stray_writes().size() == 1);
-        CHECK(rig.arena.stray_writes()[0].first_element == -1);
+        const auto found = rig.stray_writes();
+        REQUIRE(found.size() == 1);
+        CHECK(found[0].first_element == -1);
     }
-}
-
-TEST_CASE("a buffer without elements still has guards") {
-    FakeDevice device;
-    Arena arena(device, {{.name = "y", .role = BufferRole::output, .sizes = {0, 4}}}, {});
-    arena.upload();
-    arena.view(0).as<float>()[0] = 1.0f;
-    arena.download();
-    CHECK(arena.stray_writes().size() == 1);
 }
 
 TEST_CASE("in every type: values, poison, guards by turns, and what was written where") {
@@ -175,19 +186,12 @@ TEST_CASE("in every type: values, poison, guards by turns, and what was written 
         for (const Poison poison : {Poison::nan, Poison::positive_huge, Poison::negative_huge})
             for (const std::int64_t elements : {1, 5, 8, 1000})
                 for (const std::int64_t offset : {0, 1}) {
-                    FakeDevice device;
                     const auto bytes = static_cast<std::int64_t>(traits_of(dtype).bytes);
-                    Arena arena(device,
-                                {{.name = "x", .dtype = dtype, .sizes = {2}},
-                                 {.name = "y",
-                                  .role = BufferRole::output,
-                                  .dtype = dtype,
-                                  .sizes = {elements},
-                                  .offset = offset,
-                                  .alignment_bytes = bytes}},
-                                {.poison = poison, .guard_parity = 1});
-                    arena.write(0, std::vector{1.0 / 3.0, -2.5});
-                    arena.upload();
+                    BufferSpec spec = output({elements});
+                    spec.dtype = dtype, spec.offset = offset, spec.alignment_bytes = bytes;
+                    Rig rig({{.name = "x", .dtype = dtype, .sizes = {2}}, spec}, {1.0 / 3.0, -2.5},
+                            {.poison = poison, .guard_parity = 1});
+                    Arena& arena = rig.arena;
                     auto* y = static_cast<std::byte*>(arena.view(1).data);
                     const auto is_nan = [&](std::int64_t i) {
                         return std::isnan(value_of(dtype, y + i * bytes));
@@ -208,13 +212,13 @@ TEST_CASE("in every type: values, poison, guards by turns, and what was written 
                     // What a NaN of CUDA's conversions leaves in a guard is a change.
                     put(elements, bits_of(dtype, NAN));
                     put(elements + 1, bits_of(dtype, NAN));
-                    arena.download();
+                    const auto found = rig.stray_writes();
                     CHECK(arena.read(0) == std::vector{rounded_to(dtype, 1.0 / 3.0), -2.5});
                     CHECK(arena.read(1)[0] == 1.5);
                     CHECK(static_cast<std::int64_t>(arena.untouched(1).size()) == elements - 1);
-                    REQUIRE(arena.stray_writes().size() == 1);
-                    CHECK(arena.stray_writes()[0].first_element == elements);
-                    CHECK(arena.stray_writes()[0].elements == 2);
+                    REQUIRE(found.size() == 1);
+                    CHECK(found[0].first_element == elements);
+                    CHECK(found[0].elements == 2);
                     CHECK(guard_bits(dtype, true) != poison_bits(dtype, Poison::nan));
                 }
 }
@@ -225,19 +229,18 @@ TEST_CASE("at an unmapped end the data ends as near to it as the declared alignm
             for (const std::int64_t alignment : {2, 4, 16, 256, 1024})
                 for (const std::int64_t offset : {0, 1, 3})
                     for (const Edge edge : {Edge::begin, Edge::end}) {
-                        FakeDevice device(true);
-                        const Arena arena(device,
-                                          {{.name = "x",
-                                            .dtype = dtype,
-                                            .sizes = {elements},
-                                            .offset = offset,
-                                            .alignment_bytes = alignment}},
-                                          {.edge = edge});
+                        const Rig rig({{.name = "x",
+                                        .dtype = dtype,
+                                        .sizes = {elements},
+                                        .offset = offset,
+                                        .alignment_bytes = alignment}},
+                                      {}, {.edge = edge}, true);
+                        const testing::FakeDevice& device = rig.device;
                         CHECK(device.edge == edge);
                         const std::size_t element = traits_of(dtype).bytes;
                         const std::size_t bytes = static_cast<std::size_t>(elements) * element;
                         const auto aligned = std::max(static_cast<std::size_t>(alignment), element);
-                        const auto* data = static_cast<const std::byte*>(arena.view(0).data);
+                        const auto* data = static_cast<const std::byte*>(rig.arena.view(0).data);
                         const std::size_t skipped = static_cast<std::size_t>(offset) * element;
                         CHECK((reinterpret_cast<std::uintptr_t>(data) - skipped) % aligned == 0);
                         const auto before = static_cast<std::size_t>(data - device.begins[0]);
@@ -251,29 +254,6 @@ TEST_CASE("at an unmapped end the data ends as near to it as the declared alignm
                         CHECK(device.described[0].end == data + bytes);
                         CHECK(device.described[0].element_bytes == element);
                     }
-}
-
-TEST_CASE("a gap at an unmapped edge is a guard, and a write to it is found") {
-    for (const Edge edge : {Edge::end, Edge::begin}) {
-        FakeDevice device(true);
-        Arena arena(device,
-                    {{.name = "y",
-                      .role = BufferRole::output,
-                      .sizes = {3},
-                      .offset = edge == Edge::end ? 0 : 2,
-                      .alignment_bytes = 16}},
-                    {.edge = edge});
-        arena.upload();
-        auto* y = arena.view(0).as<float>();
-        const int beyond = edge == Edge::end ? 3 : -1;
-        CHECK(std::isnan(y[beyond]) == (beyond % 2 == 0));
-        y[beyond] = 1.0f;
-        arena.download();
-        REQUIRE(arena.stray_writes().size() == 1);
-        CHECK(arena.stray_writes()[0].print(3) ==
-              (edge == Edge::end ? "wrote 1 element past the end of y, the first at y[3] of 3"
-                                 : "wrote 1 element before the start of y, the first at y[-1]"));
-    }
 }
 
 }  // namespace gradverify

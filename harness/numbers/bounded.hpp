@@ -107,7 +107,7 @@ class ScopedRounding {
     Rounding before_;
 };
 
-class Bounded {
+class Bounded : public detail::ScalarOperators<Bounded> {
   public:
     Bounded() = default;
     /// Data, which is exact, or a constant of the formula, which is rounded if it must be.
@@ -122,6 +122,10 @@ class Bounded {
           error_(sum.error),
           magnitude_(sum.magnitude),
           additions_(sum.additions) {}
+    /// One number that is off by at most this error.
+    static Bounded within(double value, double error) {
+        return Bounded(Sum{value, error, std::abs(value), 0.0});
+    }
 
     double value() const { return value_; }
     /// A bound on |computed - value|, the running sum's roundings included.
@@ -147,16 +151,13 @@ class Bounded {
         additions_ += other.additions_ + 1.0;
         return *this;
     }
-    Bounded& operator-=(const Bounded& other) { return *this += -other; }
-
     friend Bounded operator+(Bounded a, const Bounded& b) { return a += b; }
-    friend Bounded operator-(Bounded a, const Bounded& b) { return a -= b; }
+    friend Bounded operator-(Bounded a, const Bounded& b) { return a += -b; }
 
     friend Bounded operator*(const Bounded& a, const Bounded& b) {
         if (current_rounding.factor_truncation == 0.0) return multiplied(a, b);
         return multiplied(a.as_factor(), b.as_factor());
     }
-    Bounded& operator*=(const Bounded& other) { return *this = *this * other; }
     /// As it is multiplied: cut to the digits that a factor has.
     Bounded as_factor() const {
         if (error() == 0.0 && !current_rounding.cuts(value_)) return *this;
@@ -169,22 +170,16 @@ class Bounded {
     friend Bounded operator/(const Bounded& a, const Bounded& b) {
         const double value = a.value_ / b.value_;
         const double eb = b.error(), smallest_divisor = std::abs(b.value_) - eb;
-        if (!(smallest_divisor > 0.0)) return Bounded(Sum{value, INFINITY, std::abs(value), 0.0});
+        if (!(smallest_divisor > 0.0)) return within(value, INFINITY);
         return after_operation(
             value, (a.error_of_terms() + std::abs(value) * eb) / smallest_divisor,
             current_rounding.is_fast ? 5.0 : 3.0,
             {.magnitude = a.magnitude_ / std::abs(b.value_), .additions = a.additions_to_keep()});
     }
-    friend Bounded& operator/=(Bounded& a, const Bounded& b) { return a = a / b; }
 
-    // Defined in bounded_functions.hpp.
+    // bounded_functions.hpp defines them.
     friend bool operator<(const Bounded& a, const Bounded& b);
-    friend bool operator>(const Bounded& a, const Bounded& b);
-    friend bool operator<=(const Bounded& a, const Bounded& b);
-    friend bool operator>=(const Bounded& a, const Bounded& b);
     friend bool operator==(const Bounded& a, const Bounded& b);
-
-    GRADVERIFY_DETAIL_PLAIN_NUMBERS(Bounded)
 
     /// The terms that a kernel may do an operation on one by one, and how often it then adds.
     struct Terms {
@@ -205,8 +200,7 @@ class Bounded {
 
     /// Once it has been stored in a type, by one rounding of what was computed.
     Bounded stored_in(DType dtype) const {
-        return Bounded(
-            Sum{value_, error_once_stored(dtype, value_, error()), std::abs(value_), 0.0});
+        return within(value_, error_once_stored(dtype, value_, error()));
     }
 
   private:

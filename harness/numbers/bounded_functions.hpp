@@ -17,20 +17,13 @@ namespace detail {
 template <class F>
 double reach_of(double x, double error) {
     if (error == 0.0) return 0.0;
+    if constexpr (std::same_as<F, functions::Sin> || std::same_as<F, functions::Cos>)
+        return std::min(error, 2.0);  // their slope is at most one, and so is their size
     const double at = F::value(x);
     const double below = std::abs(F::value(x - error) - at);
     const double above = std::abs(F::value(x + error) - at);
     // Not a number where the argument may leave the domain.
     return below <= above || below > above ? std::max(below, above) : INFINITY;
-}
-/// Their slope is at most one, and so is their size.
-template <>
-inline double reach_of<functions::Sin>(double, double error) {
-    return std::min(error, 2.0);
-}
-template <>
-inline double reach_of<functions::Cos>(double, double error) {
-    return std::min(error, 2.0);
 }
 
 template <class F, class... X>
@@ -69,17 +62,12 @@ inline bool operator<(const Bounded& a, const Bounded& b) {
     if (reach > 0.0 && !(std::abs(a.value() - b.value()) > reach)) ++current_decisions.undecided;
     return a.value() < b.value();
 }
-inline bool operator>(const Bounded& a, const Bounded& b) { return b < a; }
-inline bool operator<=(const Bounded& a, const Bounded& b) { return !(b < a); }
-inline bool operator>=(const Bounded& a, const Bounded& b) { return !(a < b); }
 inline bool operator==(const Bounded& a, const Bounded& b) {
     static_cast<void>(a < b);
     return a.value() == b.value();
 }
 
-inline Bounded abs(const Bounded& x) {
-    return Bounded(Bounded::Sum{std::abs(x.value()), x.error(), std::abs(x.value()), 0.0});
-}
+inline Bounded abs(const Bounded& x) { return Bounded::within(std::abs(x.value()), x.error()); }
 /// Either operand may be chosen where their errors overlap; the result is then off by no more than
 /// the larger error, else by that of the larger operand.
 inline Bounded max(const Bounded& a, const Bounded& b) {
@@ -87,7 +75,7 @@ inline Bounded max(const Bounded& a, const Bounded& b) {
     double error = std::max(ea, eb);
     if (a.value() - b.value() > ea + eb) error = ea;
     if (b.value() - a.value() > ea + eb) error = eb;
-    return Bounded(Bounded::Sum{value, error, std::abs(value), 0.0});
+    return Bounded::within(value, error);
 }
 inline Bounded min(const Bounded& a, const Bounded& b) { return -max(-a, -b); }
 
@@ -105,7 +93,5 @@ inline Bounded pow(const Bounded& x, const Bounded& y) {
     if (x.error() >= std::abs(x.value()) && y.value() < 0.0) propagated = INFINITY;
     return detail::with_accuracy<F>(value, propagated, x.value(), y.value());
 }
-
-GRADVERIFY_DETAIL_DEFINE_FUNCTIONS(Bounded)
 
 }  // namespace gradverify

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
+#include <type_traits>
 
 // CUDA's, of cuda_fp16.h, cuda_bf16.h and cuda_fp8.h, so that this header needs none of them.
 struct __half;         // NOLINT(bugprone-reserved-identifier)
@@ -73,42 +74,24 @@ constexpr bool holds_all_of(DType dtype, DType other) {
            outer.smallest_normal <= inner.smallest_normal;
 }
 
-/// The element type that a C++ type is; to be specialised for a type of one's own, of the same
-/// bits.
+/// The element type that a C++ type is; specialise it for a type of your own with the same bits.
 template <class T>
 struct DTypeOf;
 template <>
-struct DTypeOf<float> {
-    static constexpr DType value = DType::f32;
-};
+struct DTypeOf<float> : std::integral_constant<DType, DType::f32> {};
 template <>
-struct DTypeOf<double> {
-    static constexpr DType value = DType::f64;
-};
+struct DTypeOf<double> : std::integral_constant<DType, DType::f64> {};
 template <>
-struct DTypeOf<std::int32_t> {
-    static constexpr DType value = DType::i32;
-};
+struct DTypeOf<std::int32_t> : std::integral_constant<DType, DType::i32> {};
 template <>
-struct DTypeOf<std::int64_t> {
-    static constexpr DType value = DType::i64;
-};
-
+struct DTypeOf<std::int64_t> : std::integral_constant<DType, DType::i64> {};
 template <>
-struct DTypeOf<__half> {
-    static constexpr DType value = DType::f16;
-};
+struct DTypeOf<__half> : std::integral_constant<DType, DType::f16> {};
 template <>
-struct DTypeOf<__nv_bfloat16> {
-    static constexpr DType value = DType::bf16;
-};
+struct DTypeOf<__nv_bfloat16> : std::integral_constant<DType, DType::bf16> {};
 template <>
-struct DTypeOf<__nv_fp8_e4m3> {
-    static constexpr DType value = DType::f8e4m3;
-};
+struct DTypeOf<__nv_fp8_e4m3> : std::integral_constant<DType, DType::f8e4m3> {};
 template <>
-struct DTypeOf<__nv_fp8_e5m2> {
-    static constexpr DType value = DType::f8e5m2;
-};
+struct DTypeOf<__nv_fp8_e5m2> : std::integral_constant<DType, DType::f8e5m2> {};
 
 }  // namespace gradverify

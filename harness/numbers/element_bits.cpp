@@ -5,17 +5,21 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
-#include <stdexcept>
 
 namespace gradverify {
 
 namespace {
 
 /// The bits of a type of 8 or 16: a sign, the exponent, and the significand without its first
-/// digit. What has no infinities has numbers of the largest exponent too, and a NaN of all ones.
+/// digit. A type without infinities has numbers of the largest exponent too, and a NaN of all ones.
 struct Narrow {
-    int exponent_bits, fraction_bits;
-    bool has_infinities = true;
+    explicit Narrow(DType dtype)
+        : fraction_bits(traits_of(dtype).exact_bits - 1),
+          exponent_bits(8 * static_cast<int>(traits_of(dtype).bytes) - 1 - fraction_bits),
+          has_infinities(dtype != DType::f8e4m3) {}
+
+    int fraction_bits, exponent_bits;
+    bool has_infinities;
 
     int bias() const { return (1 << (exponent_bits - 1)) - 1; }
     std::uint32_t all_ones() const { return (1u << exponent_bits) - 1u; }
@@ -26,25 +30,6 @@ struct Narrow {
     }
     std::uint32_t nan() const { return infinity() | 1u << (fraction_bits - 1); }
 };
-
-Narrow narrow(DType dtype) {
-    switch (dtype) {
-        case DType::f8e4m3:
-            return {4, 3, false};
-        case DType::f8e5m2:
-            return {5, 2};
-        case DType::f16:
-            return {5, 10};
-        case DType::bf16:
-            return {8, 7};
-        case DType::f32:
-        case DType::f64:
-        case DType::i32:
-        case DType::i64:
-            break;
-    }
-    throw std::logic_error("a type of 32 bits or more is not narrow");
-}
 
 /// Rounds to a type of fewer digits than a double has.
 double rounded_to_narrow(const DTypeTraits& traits, double value) {
@@ -64,14 +49,8 @@ double rounded_to_narrow(const DTypeTraits& traits, double value) {
     return std::abs(rounded) <= traits.largest ? rounded : std::copysign(INFINITY, value);
 }
 
-/// The same in a type that may have no infinities.
-double rounded_to_eight_bits(DType dtype, double value) {
-    const double rounded = rounded_to_narrow(traits_of(dtype), value);
-    return dtype == DType::f8e4m3 && std::isinf(rounded) ? NAN : rounded;
-}
-
 std::uint32_t bits_of_narrow(DType dtype, double value) {
-    const Narrow format = narrow(dtype);
+    const Narrow format(dtype);
     const std::uint32_t sign = std::signbit(value) ? format.sign() : 0u;
     const double rounded = std::abs(rounded_to(dtype, value));
     if (std::isnan(rounded)) return sign | format.nan();
@@ -89,21 +68,10 @@ std::uint32_t bits_of_narrow(DType dtype, double value) {
 }  // namespace
 
 double rounded_to(DType dtype, double value) {
-    switch (dtype) {
-        case DType::f8e4m3:
-        case DType::f8e5m2:
-            return rounded_to_eight_bits(dtype, value);
-        case DType::f16:
-        case DType::bf16:
-            return rounded_to_narrow(traits_of(dtype), value);
-        case DType::f32:
-            return static_cast<double>(static_cast<float>(value));
-        case DType::f64:
-        case DType::i32:
-        case DType::i64:
-            break;
-    }
-    return value;
+    if (!is_floating(dtype) || dtype == DType::f64) return value;
+    if (dtype == DType::f32) return static_cast<double>(static_cast<float>(value));
+    const double rounded = rounded_to_narrow(traits_of(dtype), value);
+    return std::isinf(rounded) && !Narrow(dtype).has_infinities ? NAN : rounded;
 }
 
 bool are_numbers_of(DType dtype, std::span<const double> values) {

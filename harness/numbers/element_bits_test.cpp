@@ -34,29 +34,19 @@ struct NarrowType {
 };
 
 template <class Format>
-NarrowType of_16_bits(DType dtype) {
-    return {dtype,
-            [](std::uint32_t bits) {
-                return static_cast<double>(Format::to_float(static_cast<std::uint16_t>(bits)));
-            },
-            [](double value, bool) -> std::uint32_t {
-                return Format::from_float(static_cast<float>(value));
-            }};
-}
-template <class Format>
-NarrowType of_8_bits(DType dtype) {
-    return {dtype,
-            [](std::uint32_t bits) {
-                return static_cast<double>(Format::to_float(static_cast<std::uint8_t>(bits)));
-            },
+NarrowType made_by(DType dtype) {
+    return {dtype, [](std::uint32_t bits) { return static_cast<double>(Format::to_float(bits)); },
             [](double value, bool saturates) -> std::uint32_t {
-                return Format::from_double(value, saturates);
+                if constexpr (requires { Format::from_double(value, saturates); })
+                    return Format::from_double(value, saturates);
+                else
+                    return Format::from_float(static_cast<float>(value));
             }};
 }
 
 const NarrowType narrow_types[] = {
-    of_16_bits<device::HalfFormat>(DType::f16), of_16_bits<device::Bfloat16Format>(DType::bf16),
-    of_8_bits<device::E4m3Format>(DType::f8e4m3), of_8_bits<device::E5m2Format>(DType::f8e5m2)};
+    made_by<device::HalfFormat>(DType::f16), made_by<device::Bfloat16Format>(DType::bf16),
+    made_by<device::E4m3Format>(DType::f8e4m3), made_by<device::E5m2Format>(DType::f8e5m2)};
 
 }  // namespace
 

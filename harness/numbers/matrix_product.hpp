@@ -11,12 +11,7 @@
 namespace Eigen {
 template <>
 struct NumTraits<gradverify::Bounded> : GenericNumTraits<gradverify::Bounded> {
-    using Real = gradverify::Bounded;
-    using NonInteger = gradverify::Bounded;
-    using Literal = gradverify::Bounded;
-    using Nested = gradverify::Bounded;
-    enum { IsInteger = 0, IsSigned = 1, IsComplex = 0, RequireInitialization = 1 };
-    enum { ReadCost = 4, AddCost = 8, MulCost = 16 };
+    enum { IsSigned = 1, ReadCost = 4, AddCost = 8, MulCost = 16 };
 };
 }  // namespace Eigen
 

@@ -58,14 +58,11 @@ struct Sum {
 }  // namespace
 
 const SeparableSpec* find_separable(const Operator& op, std::string_view name) {
-    const auto found = std::ranges::find(op.separable, name, &SeparableSpec::name);
-    return found == op.separable.end() ? nullptr : &*found;
+    return find_named(op.separable, name);
 }
 
 std::string print_separable(const Operator& op) {
-    std::vector<std::string> names;
-    for (const SeparableSpec& spec : op.separable) names.push_back(spec.name);
-    return names.empty() ? "nothing" : joined(names);
+    return op.separable.empty() ? "nothing" : joined(names_of(op.separable));
 }
 
 std::vector<std::string> mistakes_in_separable(const Operator& op) {

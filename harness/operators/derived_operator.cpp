@@ -30,11 +30,9 @@ std::size_t offset_in(const std::string& tensor, const Sizes& sizes,
 
 std::size_t position_of(std::string_view name, const std::vector<TensorSpec>& tensors,
                         std::string_view kind) {
-    const auto found = std::ranges::find(tensors, name, &TensorSpec::name);
-    if (found != tensors.end()) return static_cast<std::size_t>(found - tensors.begin());
-    std::vector<std::string> names;
-    names.reserve(tensors.size());
-    for (const TensorSpec& tensor : tensors) names.push_back(tensor.name);
+    if (const TensorSpec* found = find_named(tensors, name))
+        return static_cast<std::size_t>(found - tensors.data());
+    const std::vector<std::string> names = names_of(tensors);
     throw std::invalid_argument(fmt::format(
         "the forward function asks for the {0} '{1}', but there is no such {0}{2}; there are {3}",
         kind, name, did_you_mean(name, names), joined(names)));
@@ -66,9 +64,7 @@ void take_bounds(Array<Bounded>& output, const Array<Dual>& others) {
             std::isnan(here.value())
                 ? std::isnan(there)
                 : there == here.value() || off <= here.error() + of_double * std::abs(there);
-        if (!are_alike)
-            output.data[j] =
-                Bounded(Bounded::Sum{here.value(), INFINITY, std::abs(here.value()), 0.0});
+        if (!are_alike) output.data[j] = Bounded::within(here.value(), INFINITY);
     }
 }
 
@@ -116,6 +112,18 @@ void admit_all_branches(const Operator& op, const ForwardFunctions& functions,
     }
 }
 
+/// Calls the function with each element of the outputs that have a cotangent, and with that.
+template <class T, class Function>
+void for_each_cotangent(const Operator& op, Inputs<T> outputs, Inputs<double> cotangents,
+                        Function function) {
+    std::size_t cotangent = 0;
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+        if (!op.outputs[i].differentiable) continue;
+        const std::vector<double>& dy = cotangents[cotangent++].data;
+        for (std::size_t j = 0; j < dy.size(); ++j) function(outputs[i].data[j], dy[j]);
+    }
+}
+
 std::string undecided_text(const Operator& op) {
     return fmt::format(
         "a comparison in the forward function of {} lies within rounding, or is a tie: either "
@@ -145,16 +153,11 @@ struct Recording {
             throw OpenTie(undecided_text(op));
     }
 
-    std::vector<Tape::Seed> seeds(const Operator& op,
-                                  std::span<const Array<double>> cotangents) const {
+    std::vector<Tape::Seed> seeds(const Operator& op, Inputs<double> cotangents) const {
         std::vector<Tape::Seed> all;
-        std::size_t cotangent = 0;
-        for (std::size_t i = 0; i < outputs.size(); ++i) {
-            if (!op.outputs[i].differentiable) continue;
-            const auto& dy = cotangents[cotangent++].data;
-            for (std::size_t j = 0; j < dy.size(); ++j)
-                all.push_back({outputs[i].data[j].node(), dy[j]});
-        }
+        for_each_cotangent<Traced>(op, outputs, cotangents, [&](const Traced& y, double dy) {
+            all.push_back({y.node(), dy});
+        });
         return all;
     }
 };
@@ -167,8 +170,8 @@ DerivedPasses::DerivedPasses(Operator op, ForwardFunctions functions, DerivedOpt
 PassSpec DerivedPasses::forward() const {
     PassSpec pass;
     pass.name = "forward";
-    for (const TensorSpec& tensor : parts_->op.inputs) pass.inputs.push_back(tensor.name);
-    for (const TensorSpec& tensor : parts_->op.outputs) pass.outputs.push_back(tensor.name);
+    pass.inputs = names_of(parts_->op.inputs);
+    pass.outputs = names_of(parts_->op.outputs);
     pass.reference = [parts = parts_](const Problem& problem, Inputs<double> inputs,
                                       Outputs<double> outputs) {
         parts->functions.values(ForwardCall<double>(parts->op, problem, inputs, outputs));
@@ -249,18 +252,13 @@ ValueAlong DerivedPasses::along(const Problem& problem, Inputs<double> inputs, s
     const ScopedDecisions decisions;
     parts_->functions.directions(ForwardCall<Dual>(op, problem, moving, outputs));
     ValueAlong result{.branches = decisions.made().trace, .is_kink = decisions.made().ties > 0};
-    std::size_t cotangent = 0;
-    for (std::size_t i = 0; i < outputs.size(); ++i) {
-        if (!op.outputs[i].differentiable) continue;
-        const auto& dy = cotangents[cotangent++].data;
-        for (std::size_t j = 0; j < dy.size(); ++j) {
-            const double term = dy[j] * outputs[i].data[j].value();
-            result.value += term;
-            result.magnitude += std::abs(term);
-            result.derivative += dy[j] * outputs[i].data[j].tangent();
-            if (result.is_kink) result.terms.push_back(dy[j] * outputs[i].data[j].tangent());
-        }
-    }
+    for_each_cotangent<Dual>(op, outputs, cotangents, [&](const Dual& y, double dy) {
+        const double term = dy * y.value(), change = dy * y.tangent();
+        result.value += term;
+        result.magnitude += std::abs(term);
+        result.derivative += change;
+        if (result.is_kink) result.terms.push_back(change);
+    });
     return result;
 }
 

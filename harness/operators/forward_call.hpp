@@ -54,7 +54,7 @@ template <class T>
 T not_a_number() {
     constexpr double nan = std::numeric_limits<double>::quiet_NaN();
     if constexpr (std::same_as<T, Bounded>)
-        return Bounded(Bounded::Sum{nan, 0.0, nan, 0.0});
+        return Bounded::within(nan, 0.0);
     else
         return T(nan);
 }
@@ -88,9 +88,9 @@ T where_positive(const T& x, const T& cotangent) {
     return taken_or_zero(cotangent, value > 0.0, error == 0.0 || std::abs(value) > error);
 }
 
-/// The largest of some values and where it is, the first of equal ones: what a maximum saves for
+/// The largest of some numbers and where it is, the first of equal ones: what a maximum saves for
 /// its gradient. Decides no branch; where rounding may choose another value, its place, and what
-/// lies between the two, is within the bound of `position`. Of numbers: NaN is not looked for.
+/// lies between the two, is within the bound of `position`. Does not look for NaN.
 template <class T>
 class LargestOf {
   public:
@@ -110,7 +110,7 @@ class LargestOf {
                 if (errors > 0.0 && !(best->value - other.value > errors))
                     reach = std::max(reach, std::abs(best->position - other.position));
             }
-            return Bounded(Bounded::Sum{best->position, reach, best->position, 0.0});
+            return Bounded::within(best->position, reach);
         } else {
             return T(best->position);
         }

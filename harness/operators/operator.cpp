@@ -26,11 +26,6 @@ namespace {
 // of elements of all tensors together, overflows.
 constexpr std::int64_t elements_maximum = std::int64_t{1} << 36;
 
-const TensorSpec* find_in(std::span<const TensorSpec> tensors, std::string_view name) {
-    const auto found = std::ranges::find(tensors, name, &TensorSpec::name);
-    return found == tensors.end() ? nullptr : &*found;
-}
-
 }  // namespace
 
 const std::string& Step::tensor(std::string_view of_part) const {
@@ -45,13 +40,12 @@ bool Operator::is_chain() const {
 }
 
 bool Operator::is_gradient(std::string_view tensor) const {
-    return tensor.starts_with('d') && !find_in(inputs, tensor) && !find_in(outputs, tensor) &&
-           find_in(inputs, tensor.substr(1));
+    return tensor.starts_with('d') && !find_named(inputs, tensor) && !find_named(outputs, tensor) &&
+           find_named(inputs, tensor.substr(1));
 }
 
 const PassSpec* Operator::find_pass(std::string_view pass_name) const {
-    const auto found = std::ranges::find(passes, pass_name, &PassSpec::name);
-    return found == passes.end() ? nullptr : &*found;
+    return find_named(passes, pass_name);
 }
 
 bool TensorSpec::admits(double value, const Problem& problem) const {
@@ -73,11 +67,11 @@ double TensorSpec::simplest_value(const Problem& problem) const {
 
 const TensorSpec* Operator::find_tensor(std::string_view tensor) const {
     for (const auto* group : {&inputs, &outputs})
-        if (const TensorSpec* found = find_in(*group, tensor)) return found;
+        if (const TensorSpec* found = find_named(*group, tensor)) return found;
     // "dy" has the sizes of y, and "dw" those of w.
     if (!tensor.starts_with('d')) return nullptr;
-    const TensorSpec* const input = find_in(inputs, tensor.substr(1));
-    return input ? input : find_in(outputs, tensor.substr(1));
+    const TensorSpec* const input = find_named(inputs, tensor.substr(1));
+    return input ? input : find_named(outputs, tensor.substr(1));
 }
 
 const TensorSpec& Operator::tensor_named(std::string_view tensor) const {
@@ -86,7 +80,7 @@ const TensorSpec& Operator::tensor_named(std::string_view tensor) const {
 }
 
 bool Operator::is_output(std::string_view tensor) const {
-    return find_in(outputs, tensor) != nullptr;
+    return find_named(outputs, tensor) != nullptr;
 }
 
 std::vector<std::string> Operator::differentiable_outputs() const {

@@ -4,6 +4,7 @@
 // and no Eigen.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <limits>
@@ -21,6 +22,19 @@
 #include "harness/problems/problem.hpp"
 
 namespace gradverify {
+
+/// The one of this name among things that have a `name`; null when there is none.
+template <class Named>
+const Named* find_named(const std::vector<Named>& all, std::string_view name) {
+    const auto found = std::ranges::find(all, name, &Named::name);
+    return found == all.end() ? nullptr : &*found;
+}
+template <class Named>
+std::vector<std::string> names_of(const std::vector<Named>& all) {
+    std::vector<std::string> names(all.size());
+    std::ranges::transform(all, names.begin(), &Named::name);
+    return names;
+}
 
 using Sizes = std::vector<std::int64_t>;
 

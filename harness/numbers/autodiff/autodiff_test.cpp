@@ -118,7 +118,7 @@ TEST_CASE("an argument's error moves the result as far as the function can") {
         for (int i = 0; i < 300; ++i) {
             const double x = uniform(random, entry.low + 0.02, entry.high - 0.02);
             const double error = uniform(random, 0.0, 0.01);
-            const Bounded result = entry.bounded(Bounded(Bounded::Sum{x, error, std::abs(x), 0.0}));
+            const Bounded result = entry.bounded(Bounded::within(x, error));
             CAPTURE(entry.name);
             for (const double share : {-1.0, -0.6, 0.3, 1.0})
                 CHECK(std::abs(entry.value(x + share * error) - entry.value(x)) <=

@@ -10,7 +10,7 @@
 
 namespace gradverify {
 
-class Dual {
+class Dual : public detail::ScalarOperators<Dual> {
   public:
     Dual() = default;
     Dual(double value) : value_(value) {}
@@ -25,11 +25,8 @@ class Dual {
         value_ += b.value_, tangent_ += b.tangent_, is_constant_ &= b.is_constant_;
         return *this;
     }
-    Dual& operator-=(const Dual& b) { return *this += -b; }
-    Dual& operator*=(const Dual& b) { return *this = *this * b; }
-    Dual& operator/=(const Dual& b) { return *this = *this / b; }
     friend Dual operator+(Dual a, const Dual& b) { return a += b; }
-    friend Dual operator-(Dual a, const Dual& b) { return a -= b; }
+    friend Dual operator-(Dual a, const Dual& b) { return a += -b; }
     friend Dual operator*(const Dual& a, const Dual& b) {
         return {a.value_ * b.value_, along(a.tangent_, b.value_) + along(b.tangent_, a.value_),
                 a.is_constant_ && b.is_constant_};
@@ -49,9 +46,6 @@ class Dual {
         current_decisions.note(less);
         return less;
     }
-    friend bool operator>(const Dual& a, const Dual& b) { return b < a; }
-    friend bool operator<=(const Dual& a, const Dual& b) { return !(b < a); }
-    friend bool operator>=(const Dual& a, const Dual& b) { return !(a < b); }
     friend bool operator==(const Dual& a, const Dual& b) {
         const bool tie = a.value_ == b.value_, equal = tie && a.tangent_ == b.tangent_;
         current_decisions.ties += tie && !equal;
@@ -62,8 +56,6 @@ class Dual {
     friend Dual max(const Dual& a, const Dual& b) { return a < b ? b : a; }
     friend Dual min(const Dual& a, const Dual& b) { return b < a ? b : a; }
     friend Dual abs(const Dual& x) { return x < Dual() ? -x : x; }
-
-    GRADVERIFY_DETAIL_PLAIN_NUMBERS(Dual)
 
     /// A function of x. A tangent of zero stays zero where the slope is infinite, or none.
     static Dual with_slope(double value, double slope, const Dual& x) {
@@ -98,7 +90,5 @@ inline Dual pow(const Dual& x, const Dual& y) {
     if (y.tangent() != 0.0) result += Dual(0.0, value * std::log(x.value()) * y.tangent());
     return result;
 }
-
-GRADVERIFY_DETAIL_DEFINE_FUNCTIONS(Dual)
 
 }  // namespace gradverify

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decides what is known of each elementary function that a forward function may call: its value,
-// its derivative, and how far CUDA's float implementation may be off. A scalar is derived from this
-// table; see DEFINE_FUNCTIONS at the end.
+// its derivative, and how far CUDA's float implementation may be off. A scalar has every function
+// of this table through its `detail::apply_function`, which lies in the namespace of its base.
 //
 // Errors are in units of the last place of the correctly rounded result, as in the tables of the
 // CUDA C++ Programming Guide, "Mathematical Functions": the second column is what --use_fast_math
@@ -11,6 +11,8 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+
+#include "harness/numbers/autodiff/plain_numbers.hpp"
 
 namespace gradverify {
 
@@ -26,9 +28,7 @@ inline double sigmoid(double x) {
 inline double max(double a, double b) { return a < b ? b : a; }
 inline double min(double a, double b) { return b < a ? b : a; }
 
-}  // namespace gradverify
-
-namespace gradverify::functions {
+namespace functions {
 
 /// What an implementation of a function may be off by: `ulps` of the result, and an absolute part.
 struct Accuracy {
@@ -38,68 +38,6 @@ struct Accuracy {
 
 // The fast logarithms and sines have an absolute error near their zeros.
 constexpr double fast_absolute = 0x1p-21;
-
-/// A function of x: its value y, its derivative, and its error in units of the last place; behind
-/// these, where it has them, a fast form and what other formulas for it may be off by.
-#define GRADVERIFY_DETAIL_FUNCTION(NAME, VALUE, DERIVATIVE, ULPS, ...)                  \
-    struct NAME {                                                                       \
-        static double value(double x) { return VALUE; }                                 \
-        template <class S>                                                              \
-        static S derivative([[maybe_unused]] const S& x, [[maybe_unused]] const S& y) { \
-            return DERIVATIVE;                                                          \
-        }                                                                               \
-        static constexpr double ulps = ULPS;                                            \
-        __VA_ARGS__                                                                     \
-    }
-#define GRADVERIFY_DETAIL_FAST(ULPS, ABSOLUTE) \
-    static Accuracy fast([[maybe_unused]] double x) { return {ULPS, ABSOLUTE}; }
-/// Kernels compute the function by way of another base, as exp(x) by exp2(x log2(e)): the argument
-/// is rounded twice more, the constant and the product.
-#define GRADVERIFY_DETAIL_ANY_BASE static constexpr double argument_roundings = 2.0;
-/// Kernels compute the function as a sum of a constant of about 1, whose rounding it then has.
-#define GRADVERIFY_DETAIL_BESIDE_ONE static constexpr double absolute_roundings = 4.0;
-
-/// Counts two more roundings: hardware may multiply by a reciprocal.
-GRADVERIFY_DETAIL_FUNCTION(Sqrt, std::sqrt(x), S(0.5) / y, 1.0, GRADVERIFY_DETAIL_FAST(3.0, 0.0));
-GRADVERIFY_DETAIL_FUNCTION(Rsqrt, rsqrt(x), S(-0.5) * y * y * y, 2.0);
-GRADVERIFY_DETAIL_FUNCTION(Cbrt, std::cbrt(x), S(1.0) / (S(3.0) * y * y), 1.0);
-GRADVERIFY_DETAIL_FUNCTION(Exp, std::exp(x), y, 1.0,
-                           GRADVERIFY_DETAIL_FAST(2.0 + std::floor(std::abs(1.173 * x)), 0.0)
-                               GRADVERIFY_DETAIL_ANY_BASE);
-GRADVERIFY_DETAIL_FUNCTION(Exp2, std::exp2(x), S(std::numbers::ln2) * y, 2.0,
-                           GRADVERIFY_DETAIL_FAST(2.0 + std::floor(std::abs(x)), 0.0)
-                               GRADVERIFY_DETAIL_ANY_BASE);
-GRADVERIFY_DETAIL_FUNCTION(Expm1, std::expm1(x), exp(x), 1.0);
-/// Log and Log2 count two more roundings: a logarithm of another base times a constant.
-GRADVERIFY_DETAIL_FUNCTION(Log, std::log(x), S(1.0) / x, 2.0,
-                           GRADVERIFY_DETAIL_FAST(3.0, fast_absolute));
-GRADVERIFY_DETAIL_FUNCTION(Log2, std::log2(x), S(1.0 / std::numbers::ln2) / x, 2.0,
-                           GRADVERIFY_DETAIL_FAST(2.0, fast_absolute));
-GRADVERIFY_DETAIL_FUNCTION(Log1p, std::log1p(x), S(1.0) / (S(1.0) + x), 1.0);
-/// The fast sines are stated for [-pi, pi]; beyond, the reduction of the argument loses what x has
-/// in integer bits.
-#define GRADVERIFY_DETAIL_FAST_SINE \
-    GRADVERIFY_DETAIL_FAST(2.0, fast_absolute* std::max(1.0, std::abs(x)))
-GRADVERIFY_DETAIL_FUNCTION(Sin, std::sin(x), cos(x), 2.0, GRADVERIFY_DETAIL_FAST_SINE);
-GRADVERIFY_DETAIL_FUNCTION(Cos, std::cos(x), -sin(x), 2.0, GRADVERIFY_DETAIL_FAST_SINE);
-GRADVERIFY_DETAIL_FUNCTION(Sinh, std::sinh(x), cosh(x), 3.0);
-GRADVERIFY_DETAIL_FUNCTION(Cosh, std::cosh(x), sinh(x), 2.0);
-/// Kernels compute it as 1 - 2 / (exp(2 x) + 1) too, which has the accuracy of the 1. The fast form
-/// is tanh.approx, with a relative error of 2^-10.987.
-GRADVERIFY_DETAIL_FUNCTION(Tanh, std::tanh(x), S(1.0) - y * y, 2.0,
-                           GRADVERIFY_DETAIL_FAST(0x1.02p+13, 0.0) GRADVERIFY_DETAIL_BESIDE_ONE);
-/// Kernels compute it as 0.5 + 0.5 tanh(x / 2) too, which has the accuracy of the 0.5; and its
-/// derivative from the result, which loses what 1 - y cancels. The fast form is by the fast exp, as
-/// far as it is seen beside the 1, and a fast division; or by tanh.approx.
-GRADVERIFY_DETAIL_FUNCTION(
-    Sigmoid, sigmoid(x), y*(S(1.0) - y), 4.0,
-    GRADVERIFY_DETAIL_FAST(6.0 + std::floor(std::abs(1.173 * std::min(x, 0.0))), 0x1.02p-12)
-        GRADVERIFY_DETAIL_ANY_BASE GRADVERIFY_DETAIL_BESIDE_ONE);
-GRADVERIFY_DETAIL_FUNCTION(Atan, std::atan(x), S(1.0) / (S(1.0) + x * x), 2.0);
-GRADVERIFY_DETAIL_FUNCTION(Erf, std::erf(x), S(2.0 * std::numbers::inv_sqrtpi) * exp(-(x * x)),
-                           2.0);
-GRADVERIFY_DETAIL_FUNCTION(Erfc, std::erfc(x), S(-2.0 * std::numbers::inv_sqrtpi) * exp(-(x * x)),
-                           4.0);
 
 /// x to the power of y, for a positive x, or a whole constant y.
 struct Pow {
@@ -112,28 +50,76 @@ struct Pow {
     }
 };
 
-}  // namespace gradverify::functions
+}  // namespace functions
 
-/// Defines every function of one argument for a scalar S through `apply_function<F>(x)`.
-#define GRADVERIFY_DETAIL_DEFINE_FUNCTIONS(S)                                              \
-    inline S sqrt(const S& x) { return detail::apply_function<functions::Sqrt>(x); }       \
-    inline S rsqrt(const S& x) { return detail::apply_function<functions::Rsqrt>(x); }     \
-    inline S cbrt(const S& x) { return detail::apply_function<functions::Cbrt>(x); }       \
-    inline S exp(const S& x) { return detail::apply_function<functions::Exp>(x); }         \
-    inline S exp2(const S& x) { return detail::apply_function<functions::Exp2>(x); }       \
-    inline S expm1(const S& x) { return detail::apply_function<functions::Expm1>(x); }     \
-    inline S log(const S& x) { return detail::apply_function<functions::Log>(x); }         \
-    inline S log2(const S& x) { return detail::apply_function<functions::Log2>(x); }       \
-    inline S log1p(const S& x) { return detail::apply_function<functions::Log1p>(x); }     \
-    inline S sin(const S& x) { return detail::apply_function<functions::Sin>(x); }         \
-    inline S cos(const S& x) { return detail::apply_function<functions::Cos>(x); }         \
-    inline S sinh(const S& x) { return detail::apply_function<functions::Sinh>(x); }       \
-    inline S cosh(const S& x) { return detail::apply_function<functions::Cosh>(x); }       \
-    inline S tanh(const S& x) { return detail::apply_function<functions::Tanh>(x); }       \
-    inline S sigmoid(const S& x) { return detail::apply_function<functions::Sigmoid>(x); } \
-    inline S atan(const S& x) { return detail::apply_function<functions::Atan>(x); }       \
-    inline S erf(const S& x) { return detail::apply_function<functions::Erf>(x); }         \
-    inline S erfc(const S& x) { return detail::apply_function<functions::Erfc>(x); }       \
-    inline S fabs(const S& x) { return abs(x); }                                           \
-    inline S fmax(const S& a, const S& b) { return max(a, b); }                            \
-    inline S fmin(const S& a, const S& b) { return min(a, b); }
+/// A function of x, called NAME: its value y, its derivative, and its error in units of the last
+/// place; behind these, where it has them, a fast form and what other formulas for it may be off
+/// by.
+#define GRADVERIFY_DETAIL_FUNCTION(NAME, TYPE, VALUE, DERIVATIVE, ULPS, ...)            \
+    namespace functions {                                                               \
+    struct TYPE {                                                                       \
+        static double value(double x) { return VALUE; }                                 \
+        template <class S>                                                              \
+        static S derivative([[maybe_unused]] const S& x, [[maybe_unused]] const S& y) { \
+            return DERIVATIVE;                                                          \
+        }                                                                               \
+        static constexpr double ulps = ULPS;                                            \
+        __VA_ARGS__                                                                     \
+    };                                                                                  \
+    }                                                                                   \
+    template <detail::Scalar S>                                                         \
+    S NAME(const S& x) {                                                                \
+        return apply_function<functions::TYPE>(x);                                      \
+    }
+#define GRADVERIFY_DETAIL_FAST(ULPS, ABSOLUTE) \
+    static Accuracy fast([[maybe_unused]] double x) { return {ULPS, ABSOLUTE}; }
+/// Kernels compute the function by way of another base, as exp(x) by exp2(x log2(e)): the argument
+/// is rounded twice more, the constant and the product.
+#define GRADVERIFY_DETAIL_ANY_BASE static constexpr double argument_roundings = 2.0;
+/// Kernels compute the function as a sum of a constant of about 1, whose rounding it then has.
+#define GRADVERIFY_DETAIL_BESIDE_ONE static constexpr double absolute_roundings = 4.0;
+
+/// Counts two more roundings: hardware may multiply by a reciprocal.
+GRADVERIFY_DETAIL_FUNCTION(sqrt, Sqrt, std::sqrt(x), S(0.5) / y, 1.0,
+                           GRADVERIFY_DETAIL_FAST(3.0, 0.0))
+GRADVERIFY_DETAIL_FUNCTION(rsqrt, Rsqrt, rsqrt(x), S(-0.5) * y * y * y, 2.0)
+GRADVERIFY_DETAIL_FUNCTION(cbrt, Cbrt, std::cbrt(x), S(1.0) / (S(3.0) * y * y), 1.0)
+GRADVERIFY_DETAIL_FUNCTION(exp, Exp, std::exp(x), y, 1.0,
+                           GRADVERIFY_DETAIL_FAST(2.0 + std::floor(std::abs(1.173 * x)), 0.0)
+                               GRADVERIFY_DETAIL_ANY_BASE)
+GRADVERIFY_DETAIL_FUNCTION(exp2, Exp2, std::exp2(x), S(std::numbers::ln2) * y, 2.0,
+                           GRADVERIFY_DETAIL_FAST(2.0 + std::floor(std::abs(x)), 0.0)
+                               GRADVERIFY_DETAIL_ANY_BASE)
+GRADVERIFY_DETAIL_FUNCTION(expm1, Expm1, std::expm1(x), exp(x), 1.0)
+/// Log and Log2 count two more roundings: a logarithm of another base times a constant.
+GRADVERIFY_DETAIL_FUNCTION(log, Log, std::log(x), S(1.0) / x, 2.0,
+                           GRADVERIFY_DETAIL_FAST(3.0, fast_absolute))
+GRADVERIFY_DETAIL_FUNCTION(log2, Log2, std::log2(x), S(1.0 / std::numbers::ln2) / x, 2.0,
+                           GRADVERIFY_DETAIL_FAST(2.0, fast_absolute))
+GRADVERIFY_DETAIL_FUNCTION(log1p, Log1p, std::log1p(x), S(1.0) / (S(1.0) + x), 1.0)
+/// The fast sines are stated for [-pi, pi]; beyond, the reduction of the argument loses what x has
+/// in integer bits.
+#define GRADVERIFY_DETAIL_FAST_SINE \
+    GRADVERIFY_DETAIL_FAST(2.0, fast_absolute* std::max(1.0, std::abs(x)))
+GRADVERIFY_DETAIL_FUNCTION(sin, Sin, std::sin(x), cos(x), 2.0, GRADVERIFY_DETAIL_FAST_SINE)
+GRADVERIFY_DETAIL_FUNCTION(cos, Cos, std::cos(x), -sin(x), 2.0, GRADVERIFY_DETAIL_FAST_SINE)
+GRADVERIFY_DETAIL_FUNCTION(sinh, Sinh, std::sinh(x), cosh(x), 3.0)
+GRADVERIFY_DETAIL_FUNCTION(cosh, Cosh, std::cosh(x), sinh(x), 2.0)
+/// Kernels compute it as 1 - 2 / (exp(2 x) + 1) too, which has the accuracy of the 1. The fast form
+/// is tanh.approx, with a relative error of 2^-10.987.
+GRADVERIFY_DETAIL_FUNCTION(tanh, Tanh, std::tanh(x), S(1.0) - y * y, 2.0,
+                           GRADVERIFY_DETAIL_FAST(0x1.02p+13, 0.0) GRADVERIFY_DETAIL_BESIDE_ONE)
+/// Kernels compute it as 0.5 + 0.5 tanh(x / 2) too, which has the accuracy of the 0.5; and its
+/// derivative from the result, which loses what 1 - y cancels. The fast form is by the fast exp, as
+/// far as it is seen beside the 1, and a fast division; or by tanh.approx.
+GRADVERIFY_DETAIL_FUNCTION(
+    sigmoid, Sigmoid, sigmoid(x), y*(S(1.0) - y), 4.0,
+    GRADVERIFY_DETAIL_FAST(6.0 + std::floor(std::abs(1.173 * std::min(x, 0.0))), 0x1.02p-12)
+        GRADVERIFY_DETAIL_ANY_BASE GRADVERIFY_DETAIL_BESIDE_ONE)
+GRADVERIFY_DETAIL_FUNCTION(atan, Atan, std::atan(x), S(1.0) / (S(1.0) + x * x), 2.0)
+GRADVERIFY_DETAIL_FUNCTION(erf, Erf, std::erf(x), S(2.0 * std::numbers::inv_sqrtpi) * exp(-(x * x)),
+                           2.0)
+GRADVERIFY_DETAIL_FUNCTION(erfc, Erfc, std::erfc(x),
+                           S(-2.0 * std::numbers::inv_sqrtpi) * exp(-(x * x)), 4.0)
+
+}  // namespace gradverify

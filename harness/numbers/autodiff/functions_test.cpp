@@ -16,9 +16,7 @@ namespace gradverify {
 
 namespace {
 
-Bounded off(double value, double error) {
-    return Bounded(Bounded::Sum{value, error, std::abs(value), 0.0});
-}
+constexpr auto off = &Bounded::within;
 
 /// The error of a result whose function is off by `ulps` of it, and absolutely.
 doctest::Approx error_of(double value, double ulps, double propagated) {

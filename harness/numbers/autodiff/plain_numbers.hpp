@@ -23,34 +23,48 @@ constexpr void refuse_plain() {
                   "doubles");
 }
 
+/// The base of a scalar S: what follows from its `+ - * / < ==`, `abs`, `max` and `min`; the
+/// operators with a plain number on one side, exact matches that the conversion can't rival; and
+/// that conversion, which is not to be used.
+template <class S>
+class ScalarOperators {
+  public:
+    friend S& operator-=(S& a, const S& b) { return a = a - b; }
+    friend S& operator*=(S& a, const S& b) { return a = a * b; }
+    friend S& operator/=(S& a, const S& b) { return a = a / b; }
+    friend bool operator>(const S& a, const S& b) { return b < a; }
+    friend bool operator<=(const S& a, const S& b) { return !(b < a); }
+    friend bool operator>=(const S& a, const S& b) { return !(a < b); }
+    friend S fabs(const S& x) { return abs(x); }
+    friend S fmax(const S& a, const S& b) { return max(a, b); }
+    friend S fmin(const S& a, const S& b) { return min(a, b); }
+
+#define GRADVERIFY_DETAIL_WITH_PLAIN(R, OP)                \
+    friend R operator OP(const S& a, PlainNumber auto b) { \
+        return a OP S(static_cast<double>(b));             \
+    }                                                      \
+    friend R operator OP(PlainNumber auto a, const S& b) { return S(static_cast<double>(a)) OP b; }
+    GRADVERIFY_DETAIL_WITH_PLAIN(S, +)
+    GRADVERIFY_DETAIL_WITH_PLAIN(S, -)
+    GRADVERIFY_DETAIL_WITH_PLAIN(S, *)
+    GRADVERIFY_DETAIL_WITH_PLAIN(S, /)
+    GRADVERIFY_DETAIL_WITH_PLAIN(bool, <)
+    GRADVERIFY_DETAIL_WITH_PLAIN(bool, >)
+    GRADVERIFY_DETAIL_WITH_PLAIN(bool, <=)
+    GRADVERIFY_DETAIL_WITH_PLAIN(bool, >=)
+    GRADVERIFY_DETAIL_WITH_PLAIN(bool, ==)
+#undef GRADVERIFY_DETAIL_WITH_PLAIN
+
+    template <std::same_as<double> Plain>
+    operator Plain() const {
+        refuse_plain<Plain>();
+        return 0.0;
+    }
+};
+
+template <class S>
+concept Scalar = std::derived_from<S, ScalarOperators<S>>;
+
 }  // namespace detail
 
 }  // namespace gradverify
-
-#define GRADVERIFY_DETAIL_WITH_PLAIN(S, R, OP) \
-    template <PlainNumber N>                   \
-    friend R operator OP(const S& a, N b) {    \
-        return a OP S(static_cast<double>(b)); \
-    }                                          \
-    template <PlainNumber N>                   \
-    friend R operator OP(N a, const S& b) {    \
-        return S(static_cast<double>(a)) OP b; \
-    }
-
-/// Members of a scalar S: operators with a plain number on one side, exact matches that the
-/// conversion can't rival; and that conversion, which is not to be used.
-#define GRADVERIFY_DETAIL_PLAIN_NUMBERS(S)    \
-    GRADVERIFY_DETAIL_WITH_PLAIN(S, S, +)     \
-    GRADVERIFY_DETAIL_WITH_PLAIN(S, S, -)     \
-    GRADVERIFY_DETAIL_WITH_PLAIN(S, S, *)     \
-    GRADVERIFY_DETAIL_WITH_PLAIN(S, S, /)     \
-    GRADVERIFY_DETAIL_WITH_PLAIN(S, bool, <)  \
-    GRADVERIFY_DETAIL_WITH_PLAIN(S, bool, >)  \
-    GRADVERIFY_DETAIL_WITH_PLAIN(S, bool, <=) \
-    GRADVERIFY_DETAIL_WITH_PLAIN(S, bool, >=) \
-    GRADVERIFY_DETAIL_WITH_PLAIN(S, bool, ==) \
-    template <std::same_as<double> Plain>     \
-    operator Plain() const {                  \
-        detail::refuse_plain<Plain>();        \
-        return 0.0;                           \
-    }

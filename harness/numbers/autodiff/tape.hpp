@@ -75,7 +75,7 @@ class Tape {
 };
 
 /// A value that knows how it was computed.
-class Traced {
+class Traced : public detail::ScalarOperators<Traced> {
   public:
     Traced() = default;
     Traced(double constant) : value_(constant) {}
@@ -87,9 +87,6 @@ class Traced {
 
     Traced operator-() const { return made(-value_, {node_, -1.0, 0.0}); }
     Traced& operator+=(const Traced& b) { return *this = *this + b; }
-    Traced& operator-=(const Traced& b) { return *this = *this - b; }
-    Traced& operator*=(const Traced& b) { return *this = *this * b; }
-    Traced& operator/=(const Traced& b) { return *this = *this / b; }
     friend Traced operator+(const Traced& a, const Traced& b) {
         return made(a.value_ + b.value_, {a.node_, 1.0, 0.0}, {b.node_, 1.0, 0.0});
     }
@@ -113,9 +110,6 @@ class Traced {
         }
         return a.value_.value() < b.value_.value();
     }
-    friend bool operator>(const Traced& a, const Traced& b) { return b < a; }
-    friend bool operator<=(const Traced& a, const Traced& b) { return !(b < a); }
-    friend bool operator>=(const Traced& a, const Traced& b) { return !(a < b); }
     friend bool operator==(const Traced& a, const Traced& b) {
         return !(a < b) && a.value_.value() == b.value_.value();
     }
@@ -137,8 +131,6 @@ class Traced {
                                                 : 1.0,
                                     is_kink ? 1.0 : 0.0});
     }
-
-    GRADVERIFY_DETAIL_PLAIN_NUMBERS(Traced)
 
     static Tape::Link link(const Traced& operand, const Bounded& slope) {
         return {operand.node_, slope.value(), slope.error()};
@@ -179,7 +171,5 @@ inline Traced pow(const Traced& x, const Traced& y) {
     if (y.is_constant()) return Traced::made(value, Traced::link(x, by_x));
     return Traced::made(value, Traced::link(x, by_x), Traced::link(y, value * log(x.value())));
 }
-
-GRADVERIFY_DETAIL_DEFINE_FUNCTIONS(Traced)
 
 }  // namespace gradverify

@@ -16,9 +16,7 @@ namespace {
 // gamma(1) = 1/3, gamma(2) = 1.
 const Rounding coarse{.unit_roundoff = 0.25, .smallest_normal = 0.5};
 
-Bounded off(double value, double error) {
-    return Bounded(Bounded::Sum{value, error, std::abs(value), 0.0});
-}
+constexpr auto off = &Bounded::within;
 Traced constant(double value, double error = 0.0) { return {off(value, error), Tape::constant}; }
 
 /// The gradient by `x` when `y` has this cotangent.
