@@ -6,8 +6,6 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "harness/base/setters.hpp"
-
 namespace gradverify {
 
 std::function<Sizes(const Problem&)> Shape::function() const {
@@ -17,110 +15,6 @@ std::function<Sizes(const Problem&)> Shape::function() const {
         for (const Extent& extent : extents) sizes.push_back(extent.at(problem));
         return sizes;
     };
-}
-
-OperatorDeclaration::OperatorDeclaration(std::string name)
-    : declared_{.name = std::move(name), .space = ParameterSpace({}, 0, 0)} {}
-
-OperatorDeclaration& OperatorDeclaration::parameter(std::string name, ParameterRange range) {
-    return parameter({.name = std::move(name),
-                      .default_value = range.default_value,
-                      .minimum = range.minimum,
-                      .maximum = range.maximum});
-}
-OperatorDeclaration& OperatorDeclaration::parameter(ParameterSpec spec) {
-    return detail::add(*this, parameters_, std::move(spec));
-}
-OperatorDeclaration& OperatorDeclaration::spatial_axes(int rank_min, int rank_max) {
-    rank_min_ = rank_min, rank_max_ = rank_max;
-    return *this;
-}
-OperatorDeclaration& OperatorDeclaration::attribute(std::string name, std::vector<double> values) {
-    return parameter(real_parameter(std::move(name), std::move(values)));
-}
-OperatorDeclaration& OperatorDeclaration::where(std::string parameter, Condition condition) {
-    condition.parameter = std::move(parameter);
-    declared_.constraints.push_back(std::move(condition));
-    return *this;
-}
-OperatorDeclaration& OperatorDeclaration::valid_if(std::string text,
-                                                   bool (*valid)(const Problem&)) {
-    return detail::add(*this, valid_if_, {std::move(text), valid});
-}
-OperatorDeclaration& OperatorDeclaration::factors(std::vector<FactorSpec> specs) {
-    return detail::set(*this, declared_.factors, std::move(specs));
-}
-OperatorDeclaration& OperatorDeclaration::separable_along(std::string parameter) {
-    return separable_along({.name = parameter, .parameters = {parameter}});
-}
-OperatorDeclaration& OperatorDeclaration::separable_along(SeparableSpec spec) {
-    return detail::add(*this, declared_.separable, std::move(spec));
-}
-OperatorDeclaration& OperatorDeclaration::input(std::string name, Shape shape, Holds holds) {
-    return detail::add(*this, inputs_, {std::move(name), std::move(shape), std::move(holds)});
-}
-OperatorDeclaration& OperatorDeclaration::defined_for_nan(std::string input) {
-    return detail::add(*this, defined_for_nan_, std::move(input));
-}
-OperatorDeclaration& OperatorDeclaration::layouts(std::string tensor,
-                                                  std::vector<AxisOrder> orders) {
-    return detail::add(*this, layouts_, {std::move(tensor), std::move(orders)});
-}
-OperatorDeclaration& OperatorDeclaration::output(std::string name, Shape shape) {
-    return detail::add(*this, outputs_, {std::move(name), std::move(shape), {}});
-}
-OperatorDeclaration& OperatorDeclaration::saved(std::string name, Shape shape, Holds holds) {
-    return detail::add(*this, outputs_,
-                       {std::move(name), std::move(shape), constant(std::move(holds))});
-}
-OperatorDeclaration& OperatorDeclaration::branches_decide() {
-    return detail::set(*this, options_.branches_decide, true);
-}
-OperatorDeclaration& OperatorDeclaration::gradient(std::string name,
-                                                   std::vector<std::string> inputs,
-                                                   std::vector<std::string> outputs) {
-    return detail::add(*this, gradients_, {std::move(name), std::move(inputs), std::move(outputs)});
-}
-OperatorDeclaration& OperatorDeclaration::sum_of_products(
-    std::vector<std::vector<std::string>> products) {
-    declared_.products = std::move(products);
-    if (!declared_.products.empty()) algebras_.insert(Algebra::products);
-    return *this;
-}
-OperatorDeclaration& OperatorDeclaration::piecewise_linear() {
-    algebras_.insert(Algebra::piecewise_linear);
-    return *this;
-}
-OperatorDeclaration& OperatorDeclaration::piecewise_polynomial() {
-    algebras_.insert(Algebra::piecewise_polynomial);
-    return *this;
-}
-OperatorDeclaration& OperatorDeclaration::steps(std::string pass, std::vector<Step> steps) {
-    return detail::add(*this, steps_, {std::move(pass), std::move(steps)});
-}
-OperatorDeclaration& OperatorDeclaration::exact_if(std::string text,
-                                                   bool (*exact)(const Problem&)) {
-    declared_.exact_if_text = std::move(text);
-    declared_.exact_if = exact;
-    return *this;
-}
-OperatorDeclaration& OperatorDeclaration::reduction_length(
-    std::function<std::int64_t(const Problem&)> length) {
-    return detail::set(*this, reduction_length_, std::move(length));
-}
-OperatorDeclaration& OperatorDeclaration::work(
-    std::function<double(const Problem&)> multiply_adds) {
-    return detail::set(*this, work_, std::move(multiply_adds));
-}
-OperatorDeclaration& OperatorDeclaration::typical(std::string parameter, std::int64_t minimum,
-                                                  std::int64_t maximum) {
-    Constraint range = between(minimum, maximum);
-    range.parameter = std::move(parameter);
-    declared_.typical.push_back(std::move(range));
-    return *this;
-}
-OperatorDeclaration& OperatorDeclaration::benchmark(std::string problem) {
-    return detail::set(*this, declared_.benchmark, std::move(problem));
 }
 
 TensorSpec OperatorDeclaration::tensor_of(const TensorDeclaration& declared) const {

@@ -28,6 +28,7 @@
 #include <utility>
 #include <vector>
 
+#include "harness/base/setters.hpp"
 #include "harness/operators/derived_operator.hpp"
 #include "harness/registry/registry.hpp"
 
@@ -130,91 +131,187 @@ concept ForwardOn = std::invocable<const Function&, const ForwardCall<T>&>;
 /// What is wrong is collected, and said by the registry when the program starts.
 class OperatorDeclaration {
   public:
-    explicit OperatorDeclaration(std::string name);
+    explicit OperatorDeclaration(std::string name)
+        : declared_{.name = std::move(name), .space = ParameterSpace({}, 0, 0)} {}
 
     /// A whole number: a size, a count.
-    OperatorDeclaration& parameter(std::string name, ParameterRange range = {});
+    OperatorDeclaration& parameter(std::string name, ParameterRange range = {}) {
+        return parameter({.name = std::move(name),
+                          .default_value = range.default_value,
+                          .minimum = range.minimum,
+                          .maximum = range.maximum});
+    }
     /// Any other kind of parameter, such as one per axis.
-    OperatorDeclaration& parameter(ParameterSpec spec);
+    OperatorDeclaration& parameter(ParameterSpec spec) {
+        return detail::add(*this, parameters_, std::move(spec));
+    }
     /// The number of spatial axes, for parameters per axis.
-    OperatorDeclaration& spatial_axes(int rank_min, int rank_max);
+    OperatorDeclaration& spatial_axes(int rank_min, int rank_max) {
+        rank_min_ = rank_min, rank_max_ = rank_max;
+        return *this;
+    }
     /// A real number, one of a few; the first is the default.
-    OperatorDeclaration& attribute(std::string name, std::vector<double> values);
+    OperatorDeclaration& attribute(std::string name, std::vector<double> values) {
+        return parameter(real_parameter(std::move(name), std::move(values)));
+    }
     /// What every problem satisfies: `where("c", multiple_of("groups"))`.
-    OperatorDeclaration& where(std::string parameter, Condition condition);
+    OperatorDeclaration& where(std::string parameter, Condition condition) {
+        condition.parameter = std::move(parameter);
+        declared_.constraints.push_back(std::move(condition));
+        return *this;
+    }
     /// What no condition can express, with the text that a refusal says.
-    OperatorDeclaration& valid_if(std::string text, bool (*valid)(const Problem&));
+    OperatorDeclaration& valid_if(std::string text, bool (*valid)(const Problem&)) {
+        return detail::add(*this, valid_if_, {std::move(text), valid});
+    }
 
     /// Levels of several parameters together, such as window against stride, beside those that each
     /// parameter has: every two levels meet in some of the problems that are drawn.
-    OperatorDeclaration& factors(std::vector<FactorSpec> specs);
+    OperatorDeclaration& factors(std::vector<FactorSpec> specs) {
+        return detail::set(*this, declared_.factors, std::move(specs));
+    }
 
     /// Copies of a problem along this parameter do not touch each other, as samples of a batch;
     /// see SeparableSpec. Then kernels are run on tensors of more than 2^31 elements too.
-    OperatorDeclaration& separable_along(std::string parameter);
+    OperatorDeclaration& separable_along(std::string parameter) {
+        return separable_along({.name = parameter, .parameters = {parameter}});
+    }
     /// The same of several parameters together, or of some problems.
-    OperatorDeclaration& separable_along(SeparableSpec spec);
+    OperatorDeclaration& separable_along(SeparableSpec spec) {
+        return detail::add(*this, declared_.separable, std::move(spec));
+    }
 
-    OperatorDeclaration& input(std::string name, Shape shape, Holds holds = {});
+    OperatorDeclaration& input(std::string name, Shape shape, Holds holds = {}) {
+        return detail::add(*this, inputs_, {std::move(name), std::move(shape), std::move(holds)});
+    }
     /// The forward function defines the results where this input holds NaN or infinities, and they
     /// are drawn: where it gives NaN, a kernel must.
-    OperatorDeclaration& defined_for_nan(std::string input);
-    OperatorDeclaration& output(std::string name, Shape shape);
+    OperatorDeclaration& defined_for_nan(std::string input) {
+        return detail::add(*this, defined_for_nan_, std::move(input));
+    }
+    OperatorDeclaration& output(std::string name, Shape shape) {
+        return detail::add(*this, outputs_, {std::move(name), std::move(shape), {}});
+    }
     /// The layouts that kernels may declare of a tensor, row-major first; without this row-major
     /// alone.
-    OperatorDeclaration& layouts(std::string tensor, std::vector<AxisOrder> orders);
+    OperatorDeclaration& layouts(std::string tensor, std::vector<AxisOrder> orders) {
+        return detail::add(*this, layouts_, {std::move(tensor), std::move(orders)});
+    }
     /// An output without a cotangent: saved for the gradient, or a by-product.
-    OperatorDeclaration& saved(std::string name, Shape shape, Holds holds = {});
+    OperatorDeclaration& saved(std::string name, Shape shape, Holds holds = {}) {
+        return detail::add(*this, outputs_,
+                           {std::move(name), std::move(shape), constant(std::move(holds))});
+    }
 
     /// The forward function: a template over the scalar, `[]<class T>(const ForwardCall<T>& call)`.
     template <class Function>
-    OperatorDeclaration& forward(Function function);
+    OperatorDeclaration& forward(Function function) {
+        constexpr bool is_template =
+            detail::ForwardOn<Function, Dual> && detail::ForwardOn<Function, Traced> &&
+            detail::ForwardOn<Function, Bounded> && detail::ForwardOn<Function, double>;
+        static_assert(
+            is_template,
+            "gradverify: the forward function must be a template over the scalar, so that "
+            "bounds and gradients can be derived from it: "
+            ".forward([]<class T>(const ForwardCall<T>& call) { ... })");
+        if constexpr (is_template) {
+            functions_.directions = function;
+            functions_.gradients = function;
+            functions_.bounds = function;
+            functions_.values = function;
+        }
+        return *this;
+    }
     /// At a tie of compared values the branch that the forward function takes is the definition of
     /// the gradient.
-    OperatorDeclaration& branches_decide();
+    OperatorDeclaration& branches_decide() {
+        return detail::set(*this, options_.branches_decide, true);
+    }
 
     /// A pass that yields gradients: "dx" for the input x. It takes cotangents ("dy"), inputs, and
     /// outputs of the forward pass that were saved. Without any, there is one for all gradients,
     /// `grad_x` or `backward`, that takes all cotangents and all inputs.
     OperatorDeclaration& gradient(std::string name, std::vector<std::string> inputs,
-                                  std::vector<std::string> outputs);
+                                  std::vector<std::string> outputs) {
+        return detail::add(*this, gradients_,
+                           {std::move(name), std::move(inputs), std::move(outputs)});
+    }
     /// The same with a reference of one's own, which is checked against the derived one: a template
     /// like the forward function, whose `input` and `output` are the pass's. It may yield more than
     /// gradients by inputs: those by saved outputs ("dy" for the saved y), and outputs.
     template <class Function>
     OperatorDeclaration& gradient(std::string name, std::vector<std::string> inputs,
-                                  std::vector<std::string> outputs, Function reference);
+                                  std::vector<std::string> outputs, Function reference) {
+        constexpr bool is_template =
+            detail::ForwardOn<Function, Bounded> && detail::ForwardOn<Function, double>;
+        static_assert(
+            is_template,
+            "gradverify: a reference must be a template over the scalar, so that its rounding "
+            "bound can be derived: []<class T>(const ForwardCall<T>& call) { ... }");
+        if constexpr (is_template)
+            gradients_.push_back(
+                {std::move(name), std::move(inputs), std::move(outputs), reference, reference});
+        return *this;
+    }
 
     /// A pass is made of passes of other operators, in this order: kernels may be a Chain of
     /// theirs, and where a kernel is wrong, each step is held to its own reference on what flowed
     /// through the kernel, and the first that departs is named.
-    OperatorDeclaration& steps(std::string pass, std::vector<Step> steps);
+    OperatorDeclaration& steps(std::string pass, std::vector<Step> steps) {
+        return detail::add(*this, steps_, {std::move(pass), std::move(steps)});
+    }
 
     /// The outputs are sums of products of these inputs, `{{"x", "w"}, {"b"}}`: then kernels are
     /// compared exactly, on integers.
-    OperatorDeclaration& sum_of_products(std::vector<std::vector<std::string>> products);
+    OperatorDeclaration& sum_of_products(std::vector<std::vector<std::string>> products) {
+        declared_.products = std::move(products);
+        if (!declared_.products.empty()) algebras_.insert(Algebra::products);
+        return *this;
+    }
     /// On each of some pieces the outputs are sums of inputs, each times a whole number, as of a
     /// maximum or a ReLU: then kernels are compared exactly as well, on integers with many ties.
     /// What the gradient is where pieces meet is for the forward function to say, by
     /// `branches_decide`, or for a reference of one's own.
-    OperatorDeclaration& piecewise_linear();
+    OperatorDeclaration& piecewise_linear() {
+        algebras_.insert(Algebra::piecewise_linear);
+        return *this;
+    }
     /// On each of some pieces the outputs are sums of products of inputs, each times a whole
     /// number, as of layers behind each other with ReLUs between them. As `piecewise_linear`, on
     /// integers so few and small that every number of every pass is exact.
-    OperatorDeclaration& piecewise_polynomial();
+    OperatorDeclaration& piecewise_polynomial() {
+        algebras_.insert(Algebra::piecewise_polynomial);
+        return *this;
+    }
     /// Results on integers are exact only on problems that `exact` is true of, as a mean is of
     /// a number of elements that is a power of two. Elsewhere rounding is allowed for.
-    OperatorDeclaration& exact_if(std::string text, bool (*exact)(const Problem&));
+    OperatorDeclaration& exact_if(std::string text, bool (*exact)(const Problem&)) {
+        declared_.exact_if_text = std::move(text);
+        declared_.exact_if = exact;
+        return *this;
+    }
     /// The largest number of terms in one element of an output or gradient; with `sum_of_products`
     /// or `piecewise_linear`. Default: the elements of the largest tensor.
-    OperatorDeclaration& reduction_length(std::function<std::int64_t(const Problem&)> length);
+    OperatorDeclaration& reduction_length(std::function<std::int64_t(const Problem&)> length) {
+        return detail::set(*this, reduction_length_, std::move(length));
+    }
     /// Multiply-adds of a pass, to keep problems quick. Default: 32 for each element of a tensor.
-    OperatorDeclaration& work(std::function<double(const Problem&)> multiply_adds);
+    OperatorDeclaration& work(std::function<double(const Problem&)> multiply_adds) {
+        return detail::set(*this, work_, std::move(multiply_adds));
+    }
     /// The range of a parameter in a typical problem, for `bench --harness`.
-    OperatorDeclaration& typical(std::string parameter, std::int64_t minimum, std::int64_t maximum);
+    OperatorDeclaration& typical(std::string parameter, std::int64_t minimum,
+                                 std::int64_t maximum) {
+        Constraint range = between(minimum, maximum);
+        range.parameter = std::move(parameter);
+        declared_.typical.push_back(std::move(range));
+        return *this;
+    }
 
     /// A problem as large as its kernels are used on, as `--problem` takes it, for `bench`.
-    OperatorDeclaration& benchmark(std::string problem);
+    OperatorDeclaration& benchmark(std::string problem) {
+        return detail::set(*this, declared_.benchmark, std::move(problem));
+    }
 
     /// The operator; its `mistakes` say what is wrong.
     operator Operator() const;
@@ -262,41 +359,6 @@ class OperatorDeclaration {
 
 inline OperatorDeclaration declare_operator(std::string name) {
     return OperatorDeclaration(std::move(name));
-}
-
-template <class Function>
-OperatorDeclaration& OperatorDeclaration::forward(Function function) {
-    constexpr bool is_template =
-        detail::ForwardOn<Function, Dual> && detail::ForwardOn<Function, Traced> &&
-        detail::ForwardOn<Function, Bounded> && detail::ForwardOn<Function, double>;
-    static_assert(is_template,
-                  "gradverify: the forward function must be a template over the scalar, so that "
-                  "bounds and gradients can be derived from it: "
-                  ".forward([]<class T>(const ForwardCall<T>& call) { ... })");
-    if constexpr (is_template) {
-        functions_.directions = function;
-        functions_.gradients = function;
-        functions_.bounds = function;
-        functions_.values = function;
-    }
-    return *this;
-}
-
-template <class Function>
-OperatorDeclaration& OperatorDeclaration::gradient(std::string name,
-                                                   std::vector<std::string> inputs,
-                                                   std::vector<std::string> outputs,
-                                                   Function reference) {
-    constexpr bool is_template =
-        detail::ForwardOn<Function, Bounded> && detail::ForwardOn<Function, double>;
-    static_assert(
-        is_template,
-        "gradverify: a reference must be a template over the scalar, so that its rounding "
-        "bound can be derived: []<class T>(const ForwardCall<T>& call) { ... }");
-    if constexpr (is_template)
-        gradients_.push_back(
-            {std::move(name), std::move(inputs), std::move(outputs), reference, reference});
-    return *this;
 }
 
 }  // namespace gradverify
