@@ -291,7 +291,7 @@ std::string mistake_in_algebra(const Operator& op, const DerivedPasses& derived,
 
 void check_algebra(const Operator& op, const ForwardFunctions& functions, Mistakes& mistakes) {
     if (op.algebra == Algebra::smooth) return;
-    const DerivedPasses derived(op, functions, {});
+    const DerivedPasses derived(op, functions);
     for (const Problem& problem : probes_of(op)) {
         if (op.validate(problem) || op.is_empty(problem)) continue;
         for (std::size_t i = 0; i < op.inputs.size(); ++i) {
@@ -315,7 +315,7 @@ void OperatorDeclaration::find_mistakes(const Operator& op, Mistakes& mistakes) 
     check_differentiable(op, mistakes);
     for (const PassDeclaration& declared : gradients_)
         check_gradient(op, declared.name, declared.inputs, declared.outputs,
-                       declared.reference != nullptr, mistakes);
+                       declared.reference.values != nullptr, mistakes);
     for (const auto& [pass, steps] : steps_) {
         const bool exists =
             pass == "forward" || std::ranges::count(gradients_, pass, &PassDeclaration::name) > 0;

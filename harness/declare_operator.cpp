@@ -90,7 +90,7 @@ PassSpec OperatorDeclaration::pass_of(const PassDeclaration& declared, const Der
     std::vector<std::string> gradients = declared.outputs;
     std::erase_if(gradients, [&](const std::string& output) { return !op.is_gradient(output); });
     PassSpec pass = derived.gradient(declared.name, declared.inputs, gradients);
-    if (!declared.reference) return pass;
+    if (!declared.reference.values) return pass;
     PassSpec by_hand = pass;
     by_hand.outputs = declared.outputs;
     by_hand.derived = std::make_shared<const PassSpec>(std::move(pass));
@@ -103,20 +103,9 @@ PassSpec OperatorDeclaration::pass_of(const PassDeclaration& declared, const Der
             specs->push_back(op.tensor_named(name));
             specs->back().name = name;
         }
-    const auto shared = std::make_shared<const Operator>(std::move(tensors));
-    by_hand.reference = [shared, function = declared.reference](
-                            const Problem& problem, Inputs<double> in, Outputs<double> out) {
-        function(ForwardCall<double>(*shared, problem, in, out));
-    };
-    by_hand.bounded_reference = [shared, function = declared.bounded_reference](
-                                    const Problem& problem, Inputs<Bounded> in,
-                                    Outputs<Bounded> out) {
-        const ScopedDecisions decisions;
-        function(ForwardCall<Bounded>(*shared, problem, in, out));
-        if (decisions.made().undecided > 0)
-            throw UndecidedComparison("a comparison in a reference of " + shared->name +
-                                      " lies within rounding");
-    };
+    set_references(by_hand, std::make_shared<const Operator>(std::move(tensors)),
+                   declared.reference,
+                   "a comparison in a reference of " + op.name + " lies within rounding");
     return by_hand;
 }
 
@@ -140,7 +129,7 @@ void OperatorDeclaration::add_work(PassSpec& pass, const Operator& op) const {
 }
 
 void OperatorDeclaration::add_passes(Operator& op) const {
-    const DerivedPasses derived(op, functions_, options_);
+    const DerivedPasses derived(op, functions_);
     op.passes.push_back(derived.forward());
     for (const PassDeclaration& declared : gradients_or_default(op))
         op.passes.push_back(pass_of(declared, derived, op));

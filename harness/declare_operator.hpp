@@ -225,7 +225,7 @@ class OperatorDeclaration {
     /// At a tie of compared values the branch that the forward function takes is the definition of
     /// the gradient.
     OperatorDeclaration& branches_decide() {
-        return detail::set(*this, options_.branches_decide, true);
+        return detail::set(*this, functions_.branches_decide, true);
     }
 
     /// A pass that yields gradients: "dx" for the input x. It takes cotangents ("dy"), inputs, and
@@ -249,8 +249,10 @@ class OperatorDeclaration {
             "gradverify: a reference must be a template over the scalar, so that its rounding "
             "bound can be derived: []<class T>(const ForwardCall<T>& call) { ... }");
         if constexpr (is_template)
-            gradients_.push_back(
-                {std::move(name), std::move(inputs), std::move(outputs), reference, reference});
+            gradients_.push_back({std::move(name),
+                                  std::move(inputs),
+                                  std::move(outputs),
+                                  {.values = reference, .bounds = reference}});
         return *this;
     }
 
@@ -320,8 +322,7 @@ class OperatorDeclaration {
     struct PassDeclaration {
         std::string name;
         std::vector<std::string> inputs, outputs;
-        std::function<void(const ForwardCall<double>&)> reference{};
-        std::function<void(const ForwardCall<Bounded>&)> bounded_reference{};
+        ForwardFunctions reference{};  ///< `values` and `bounds`, or none
     };
     void find_mistakes(const Operator& op, std::vector<std::string>& mistakes) const;
     std::vector<PassDeclaration> gradients_or_default(const Operator& op) const;
@@ -349,7 +350,6 @@ class OperatorDeclaration {
     };
     std::vector<Layouts> layouts_;
     ForwardFunctions functions_{};
-    DerivedOptions options_{};
     std::vector<PassDeclaration> gradients_;
     std::vector<std::pair<std::string, std::vector<Step>>> steps_;
     std::set<Algebra> algebras_;

@@ -17,7 +17,6 @@ namespace {
 
 using testing::contains;
 using testing::elementwise;
-using testing::run;
 
 /// y = slope x for each of n numbers.
 OperatorDeclaration scaled() {
@@ -33,16 +32,20 @@ OperatorDeclaration scaled() {
         });
 }
 
-/// The declaration without its forward function's reading of the attribute.
 OperatorDeclaration copying() {
-    return declare_operator("copying")
-        .parameter("n")
-        .input("x", {"n"})
-        .output("y", {"n"})
-        .forward([]<class T>(const ForwardCall<T>& call) {
-            for (std::int64_t i = 0; i < call.input("x").elements(); ++i)
-                call.output("y").flat(i) = call.input("x").flat(i);
-        });
+    return elementwise([]<class T>(const T& x) { return x; });
+}
+
+const auto ramp = []<class T>(const T& x) { return max(x, T(0.0)); };
+
+/// What the registry says of an operator and a kernel of its forward pass.
+std::string refusal_of(const Operator& op, const KernelDeclaration& declared) {
+    Registry registry;
+    registry.add(op);
+    KernelDeclaration kernel = declared;
+    kernel.operator_name = op.name;
+    registry.add(std::move(kernel));
+    return testing::refusal([&] { registry.check(); });
 }
 
 }  // namespace
@@ -59,16 +62,11 @@ TEST_CASE("without gradient passes there is one for all differentiable inputs") 
     CHECK(two.passes[1].name == "backward");
     CHECK(two.passes[1].outputs == std::vector<std::string>{"dx", "dw"});
     const Problem problem = Problem::parse(op.space, "n=2,slope=-2");
-    CHECK(run(op.forward(), op, problem, {{{2}, {1, 3}}})[0].data == std::vector<double>{-2, -6});
+    const std::vector<Array<double>> x{{{2}, {1, 3}}};
+    CHECK(reference_outputs(op, op.forward(), problem, x)[0].data == std::vector<double>{-2, -6});
     CHECK(op.forward().multiply_adds(problem) > 0.0);
     CHECK(op.forward().reduction_length(problem) == 2);
 }
-
-namespace {
-
-const auto ramp = []<class T>(const T& x) { return max(x, T(0.0)); };
-
-}  // namespace
 
 TEST_CASE("exact_if says on which problems results are exact, if they are on any") {
     const auto is_even = [](const Problem& problem) { return problem.scalar("n") % 2 == 0; };
@@ -117,24 +115,10 @@ TEST_CASE("isnan is told of every scalar, and is no comparison") {
     CHECK(decisions.made().ties == 0);
 }
 
-namespace {
-
-/// What the registry says of an operator and a kernel of its forward pass.
-std::string refusal_of(const Operator& op, const KernelDeclaration& declared) {
-    Registry registry;
-    registry.add(op);
-    KernelDeclaration kernel = declared;
-    kernel.operator_name = op.name;
-    registry.add(std::move(kernel));
-    return testing::refusal([&] { registry.check(); });
-}
-
-}  // namespace
-
 TEST_CASE("the registry says what is wrong with an operator, and with a kernel beside it") {
     const KernelDeclaration kernel = testing::toy_kernel("some");
     const std::string refusal = refusal_of(copying().parameter("k"), kernel);
-    CHECK(refusal.starts_with("operator copying: nothing reads the parameter k"));
+    CHECK(refusal.starts_with("operator o: nothing reads the parameter k"));
     CHECK_FALSE(contains(refusal, "has no pass"));
     CHECK(contains(refusal_of(scaled(), KernelDeclaration(kernel).where("slope", equals(0))),
                    "it names a real parameter; use only_if with Problem::real"));
@@ -150,21 +134,20 @@ TEST_CASE("values outside of a tensor's domain are not admitted, and the simples
                             .input("c", {"n"}, constant(numbers_between(2.0, 4.0)))
                             .input("i", {"n"}, whole_numbers(3, 5));
     const Problem problem = Problem::parse(op.space, "n=1");
-    const auto simplest = [&](const char* name) {
-        return op.tensor_named(name).simplest_value(problem);
+    struct Tensor {
+        const char* name;
+        double simplest;
+        std::vector<double> inside, outside;
     };
-    CHECK(simplest("x") == 0.0);
-    CHECK(simplest("p") == 0.5);
-    CHECK(simplest("s") == 1.0);
-    CHECK(simplest("c") == 3.0);
-    CHECK(simplest("i") == 3.0);
-    CHECK(op.tensor_named("p").admits(0.25, problem));
-    CHECK_FALSE(op.tensor_named("p").admits(1.0, problem));
-    CHECK_FALSE(op.tensor_named("s").admits(0.0, problem));
-    CHECK(op.tensor_named("i").admits(5.0, problem));
-    CHECK_FALSE(op.tensor_named("i").admits(6.0, problem));
-    CHECK_FALSE(op.tensor_named("i").admits(3.5, problem));
-    CHECK_FALSE(op.tensor_named("x").admits(INFINITY, problem));
+    for (const Tensor& tensor : {Tensor{"x", 0.0, {}, {INFINITY}}, Tensor{"p", 0.5, {0.25}, {1.0}},
+                                 Tensor{"s", 1.0, {}, {0.0}}, Tensor{"c", 3.0, {}, {}},
+                                 Tensor{"i", 3.0, {5.0}, {6.0, 3.5}}}) {
+        CAPTURE(tensor.name);
+        const TensorSpec& spec = op.tensor_named(tensor.name);
+        CHECK(spec.simplest_value(problem) == tensor.simplest);
+        for (const double value : tensor.inside) CHECK(spec.admits(value, problem));
+        for (const double value : tensor.outside) CHECK_FALSE(spec.admits(value, problem));
+    }
 }
 
 TEST_CASE("numbers_below gives a tensor a domain by the problem") {

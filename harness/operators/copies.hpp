@@ -43,8 +43,8 @@ std::optional<std::size_t> axis_of_copies(const Operator& op, std::string_view t
 Array<double> slice(const Array<double>& all, std::size_t axis, std::int64_t copies,
                     std::int64_t which);
 
-/// Why a pass is not what its copies are, by its reference on these inputs of it: nothing where the
-/// copies' results, one behind the other or summed, are those of the whole.
+/// Why a pass is not what its copies are, by its reference on these inputs: nothing where the
+/// copies' results, one behind the other or summed, are the whole's.
 ///
 /// **Shapes** `taken`: what the pass's reference takes, of `copies` copies of `one`.
 std::optional<std::string> why_not_separable(const Operator& op, const PassSpec& pass,

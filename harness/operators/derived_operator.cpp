@@ -76,11 +76,10 @@ void open_whole_numbers(const Array<Bounded>& output, Array<Dual>& others) {
 
 /// A saved output may be what any branch at a tie gives, such as the place of the largest of equal
 /// numbers, when a kernel's comparisons come in another order: its elements have no bound then.
-/// Runs move all inputs apart by next to nothing, each at random and then the other way round. Of
-/// two numbers that tie each is the larger in one of the two; and of an order of more, none stays
-/// in all runs. Where equal numbers of inputs do not move, as squares of zeros, every whole number
-/// that is saved is open: places are whole numbers, and what is no place is what it is in any
-/// order.
+/// Runs move all inputs apart by next to nothing, each at random and then the other way round.
+/// Where two numbers tie, each is the larger in one of the two runs; no order of more stays in all
+/// runs. Where equal numbers of inputs do not move, as squares of zeros, every whole number that is
+/// saved is open: places are whole numbers, and any other number is the same in any order.
 void admit_all_branches(const Operator& op, const ForwardFunctions& functions,
                         const Problem& problem, Inputs<Bounded> inputs, Outputs<Bounded> outputs) {
     constexpr std::uint64_t rounds = 16;
@@ -136,8 +135,8 @@ struct Recording {
     Tape tape;
     std::vector<Array<Traced>> inputs, outputs;
 
-    Recording(const Operator& op, const ForwardFunctions& functions, const DerivedOptions& options,
-              const Problem& problem, std::span<const Array<double>> values) {
+    Recording(const Operator& op, const ForwardFunctions& functions, const Problem& problem,
+              std::span<const Array<double>> values) {
         const ScopedDecisions decisions;
         for (std::size_t i = 0; i < op.inputs.size(); ++i) {
             Array<Traced>& input = inputs.emplace_back(Array<Traced>{values[i].sizes, {}});
@@ -149,7 +148,7 @@ struct Recording {
         outputs = outputs_of<Traced>(op, problem);
         functions.gradients(ForwardCall<Traced>(op, problem, inputs, outputs));
         if (decisions.made().undecided > 0) throw UndecidedComparison(undecided_text(op));
-        if (decisions.made().ties > 0 && !options.branches_decide)
+        if (decisions.made().ties > 0 && !functions.branches_decide)
             throw OpenTie(undecided_text(op));
     }
 
@@ -164,27 +163,33 @@ struct Recording {
 
 }  // namespace
 
-DerivedPasses::DerivedPasses(Operator op, ForwardFunctions functions, DerivedOptions options)
-    : parts_(std::make_shared<const Parts>(Parts{std::move(op), std::move(functions), options})) {}
+void set_references(PassSpec& pass, const std::shared_ptr<const Operator>& tensors,
+                    const ForwardFunctions& functions, const std::string& undecided) {
+    pass.reference = [tensors, function = functions.values](
+                         const Problem& problem, Inputs<double> in, Outputs<double> out) {
+        function(ForwardCall<double>(*tensors, problem, in, out));
+    };
+    pass.bounded_reference = [tensors, function = functions.bounds, undecided](
+                                 const Problem& problem, Inputs<Bounded> in, Outputs<Bounded> out) {
+        const ScopedDecisions decisions;
+        function(ForwardCall<Bounded>(*tensors, problem, in, out));
+        if (decisions.made().undecided > 0) throw UndecidedComparison(undecided);
+    };
+}
+
+DerivedPasses::DerivedPasses(Operator op, ForwardFunctions functions)
+    : parts_(std::make_shared<const Parts>(Parts{std::move(op), std::move(functions)})) {}
 
 PassSpec DerivedPasses::forward() const {
     PassSpec pass;
     pass.name = "forward";
     pass.inputs = names_of(parts_->op.inputs);
     pass.outputs = names_of(parts_->op.outputs);
-    pass.reference = [parts = parts_](const Problem& problem, Inputs<double> inputs,
-                                      Outputs<double> outputs) {
-        parts->functions.values(ForwardCall<double>(parts->op, problem, inputs, outputs));
-    };
-    pass.bounded_reference = [parts = parts_](const Problem& problem, Inputs<Bounded> inputs,
-                                              Outputs<Bounded> outputs) {
-        const ScopedDecisions decisions;
-        parts->functions.bounds(ForwardCall<Bounded>(parts->op, problem, inputs, outputs));
-        if (decisions.made().undecided > 0) throw UndecidedComparison(undecided_text(parts->op));
-    };
+    // The operator lives as long as all parts.
+    set_references(pass, {parts_, &parts_->op}, parts_->functions, undecided_text(parts_->op));
     const bool has_saved = std::ranges::any_of(
         parts_->op.outputs, [](const TensorSpec& y) { return !y.differentiable; });
-    if (has_saved && !parts_->options.branches_decide)
+    if (has_saved && !parts_->functions.branches_decide)
         pass.admit_branches = [parts = parts_](const Problem& problem, Inputs<Bounded> inputs,
                                                Outputs<Bounded> outputs) {
             admit_all_branches(parts->op, parts->functions, problem, inputs, outputs);
@@ -211,7 +216,7 @@ PassSpec DerivedPasses::gradient(std::string name, std::vector<std::string> inpu
     const auto run = [parts = parts_, wanted]<class T>(const Problem& problem,
                                                        std::span<const Array<double>> given,
                                                        Outputs<T> results, auto sweep) {
-        const Recording recording(parts->op, parts->functions, parts->options, problem,
+        const Recording recording(parts->op, parts->functions, problem,
                                   forward_inputs(parts->op, given));
         const auto gradients = sweep(recording.tape, recording.seeds(parts->op, given));
         for (std::size_t i = 0; i < wanted.size(); ++i)

@@ -19,19 +19,22 @@ struct ForwardFunctions {
     std::function<void(const ForwardCall<Bounded>&)> bounds;
     std::function<void(const ForwardCall<Dual>&)> directions;
     std::function<void(const ForwardCall<Traced>&)> gradients;
-};
-
-struct DerivedOptions {
     /// Where compared values are equal, the branch that the forward function takes defines the
     /// gradient.
     bool branches_decide = false;
 };
 
+/// Gives a pass the references that a function of its tensors computes: `tensors` has these as its
+/// inputs and outputs. The bounded one throws UndecidedComparison with the text `undecided` where
+/// rounding could turn a comparison.
+void set_references(PassSpec& pass, const std::shared_ptr<const Operator>& tensors,
+                    const ForwardFunctions& functions, const std::string& undecided);
+
 /// The passes of an operator whose tensors are known, from its forward function.
 class DerivedPasses {
   public:
     /// **Ranges** `op` has its name, space, inputs and outputs; they are copied.
-    DerivedPasses(Operator op, ForwardFunctions functions, DerivedOptions options);
+    DerivedPasses(Operator op, ForwardFunctions functions);
 
     PassSpec forward() const;
     /// The gradients by some inputs. **Ranges** `outputs` are "dx" for differentiable inputs x.
@@ -45,7 +48,6 @@ class DerivedPasses {
     struct Parts {
         Operator op;
         ForwardFunctions functions;
-        DerivedOptions options;
     };
     std::shared_ptr<const Parts> parts_;
 };

@@ -45,24 +45,18 @@ Problem of_two(const Operator& op) { return Problem::parse(op.space, "n=2"); }
 const Array<double> k{{2}, {1, 2}}, x{{2}, {5, -7}}, w{{2}, {11, 13}};
 const Array<double> dy{{2}, {2, -3}}, dz{{2}, {17, 0.5}};
 
-template <class T>
-std::vector<Array<T>> zeros(std::size_t outputs) {
-    return std::vector<Array<T>>(outputs, Array<T>{{2}, std::vector<T>(2)});
+/// The outputs of a pass whose tensors all have two elements.
+Arrays run(const Operator& op, const char* pass, const Arrays& inputs) {
+    return reference_outputs(op, *op.find_pass(pass), of_two(op), inputs);
 }
 
-Arrays run(const PassSpec& pass, const Problem& problem, const Arrays& inputs) {
-    auto outputs = zeros<double>(pass.outputs.size());
-    pass.reference(problem, inputs, outputs);
-    return outputs;
-}
-
-std::vector<Array<Bounded>> run_bounded(const PassSpec& pass, const Problem& problem,
+std::vector<Array<Bounded>> run_bounded(const Operator& op, const char* name,
                                         const Arrays& inputs) {
-    std::vector<Array<Bounded>> exact;
+    const PassSpec& pass = *op.find_pass(name);
+    std::vector<Array<Bounded>> exact, outputs(pass.outputs.size(), filled<Bounded>({2}));
     for (const Array<double>& input : inputs)
         exact.push_back({input.sizes, {input.data.begin(), input.data.end()}});
-    auto outputs = zeros<Bounded>(pass.outputs.size());
-    pass.bounded_reference(problem, exact, outputs);
+    pass.bounded_reference(of_two(op), exact, outputs);
     return outputs;
 }
 
@@ -77,19 +71,13 @@ void check_values(const std::vector<Array<Bounded>>& got, const Arrays& want) {
 Operator branching(bool on_product, bool branches_decide) {
     OperatorDeclaration declared = declare_operator("branching");
     declared.parameter("n").input("x", {"n"}).input("w", {"n"}).output("y", {"n"});
-    if (on_product)
-        declared.forward([]<class T>(const ForwardCall<T>& call) {
-            for (std::int64_t i = 0; i < call.input("x").size(0); ++i) {
-                const T product = call.input("x")(i) * call.input("w")(i);
-                if (product < 15.0) call.output("y")(i) = product;
-            }
-        });
-    else
-        declared.forward([]<class T>(const ForwardCall<T>& call) {
-            for (std::int64_t i = 0; i < call.input("x").size(0); ++i)
-                if (call.input("x")(i) > 0.0)
-                    call.output("y")(i) = call.input("x")(i) * call.input("w")(i);
-        });
+    declared.forward([on_product]<class T>(const ForwardCall<T>& call) {
+        const auto a = call.input("x"), b = call.input("w");
+        for (std::int64_t i = 0; i < a.size(0); ++i) {
+            const T product = a(i) * b(i);
+            if (on_product ? product < 15.0 : a(i) > 0.0) call.output("y")(i) = product;
+        }
+    });
     if (branches_decide) declared.branches_decide();
     return declared;
 }
@@ -103,33 +91,31 @@ const char* const refusal =
 TEST_CASE("the forward pass takes all inputs and yields all outputs, with a bound") {
     const Operator op = mixed();
     REQUIRE(op.mistakes.empty());
-    const Problem problem = of_two(op);
     const PassSpec& forward = op.forward();
     CHECK(forward.inputs == std::vector<std::string>{"k", "x", "w"});
     CHECK(forward.outputs == std::vector<std::string>{"s", "y", "z"});
-    const Arrays want = run(forward, problem, {k, x, w});
+    const Arrays want = run(op, "forward", {k, x, w});
     CHECK(want[0].data == std::vector<double>{25, 49});
     CHECK(want[1].data == std::vector<double>{55, -91});
     CHECK(want[2].data == std::vector<double>{5, -32});
-    const auto bounded = run_bounded(forward, problem, {k, x, w});
+    const auto bounded = run_bounded(op, "forward", {k, x, w});
     check_values(bounded, want);
     CHECK(bounded[1].data[0].error() == (Bounded(5.0) * Bounded(11.0)).error());
 }
 
 TEST_CASE("a gradient is by the inputs that a pass names, in its order, of all cotangents") {
     const Operator op = mixed();
-    const Problem problem = of_two(op);
-    const PassSpec& backward = *op.find_pass("backward");
-    CHECK(backward.reference_inputs == std::vector<std::string>{"dy", "dz", "k", "x", "w"});
+    CHECK(op.find_pass("backward")->reference_inputs ==
+          std::vector<std::string>{"dy", "dz", "k", "x", "w"});
     const Arrays given{dy, dz, k, x, w};
-    const Arrays want = run(backward, problem, given);
+    const Arrays want = run(op, "backward", given);
     CHECK(want[0].data == std::vector<double>{2 * 5 - 17, -3 * -7 - 0.5});
     CHECK(want[1].data == std::vector<double>{2 * 11 + 3 * 17, -3 * 13 + 3 * 0.5});
-    const auto bounded = run_bounded(backward, problem, given);
+    const auto bounded = run_bounded(op, "backward", given);
     check_values(bounded, want);
     CHECK(bounded[0].data[0].error() > 10.0 * 0x1p-24);
     CHECK(bounded[0].data[0].error() < 60.0 * 0x1p-24);
-    const Arrays by_w = run(*op.find_pass("grad_w"), problem, given);
+    const Arrays by_w = run(op, "grad_w", given);
     REQUIRE(by_w.size() == 1);
     CHECK(by_w[0].data == want[0].data);
 }
@@ -156,38 +142,35 @@ TEST_CASE("a comparison that rounding could turn has no bound, and no gradient e
     const Array<double> threes{{2}, {1, 3}}, fives{{2}, {1, 5}}, fours{{2}, {1, 4}};
     for (const bool branches_decide : {false, true}) {
         const Operator op = branching(true, branches_decide);
-        const Problem problem = of_two(op);
         // 3 * 5 may be rounded to less than 15, for all that is known.
-        CHECK_THROWS_WITH_AS(run_bounded(op.forward(), problem, {threes, fives}), refusal,
+        CHECK_THROWS_WITH_AS(run_bounded(op, "forward", {threes, fives}), refusal,
                              UndecidedComparison);
-        CHECK_THROWS_WITH_AS(run(op.passes[1], problem, {dy, threes, fives}), refusal,
+        CHECK_THROWS_WITH_AS(run(op, "backward", {dy, threes, fives}), refusal,
                              UndecidedComparison);
-        CHECK(run(op.forward(), problem, {threes, fives})[0].data == std::vector<double>{1, 0});
-        check_values(run_bounded(op.forward(), problem, {threes, fours}), {{{2}, {1, 12}}});
-        CHECK(run(op.passes[1], problem, {dy, threes, fours})[0].data ==
-              std::vector<double>{2, -12});
+        CHECK(run(op, "forward", {threes, fives})[0].data == std::vector<double>{1, 0});
+        check_values(run_bounded(op, "forward", {threes, fours}), {{{2}, {1, 12}}});
+        CHECK(run(op, "backward", {dy, threes, fours})[0].data == std::vector<double>{2, -12});
     }
 }
 
 TEST_CASE("at a tie of exact values there is a gradient only where the branches define it") {
     const Array<double> at_kink{{2}, {0, 3}}, away{{2}, {-1, 3}}, ones{{2}, {1, 1}};
     const Operator open = branching(false, false), decided = branching(false, true);
-    const Problem problem = of_two(open);
-    CHECK_THROWS_WITH_AS(run(open.passes[1], problem, {dy, at_kink, w}), refusal,
-                         UndecidedComparison);
-    CHECK(run(decided.passes[1], problem, {dy, at_kink, w})[0].data == std::vector<double>{0, -39});
-    CHECK(run(open.passes[1], problem, {dy, away, w})[0].data == std::vector<double>{0, -39});
+    CHECK_THROWS_WITH_AS(run(open, "backward", {dy, at_kink, w}), refusal, UndecidedComparison);
+    CHECK(run(decided, "backward", {dy, at_kink, w})[0].data == std::vector<double>{0, -39});
+    CHECK(run(open, "backward", {dy, away, w})[0].data == std::vector<double>{0, -39});
     // The forward values are the same on both sides.
-    check_values(run_bounded(open.forward(), problem, {at_kink, w}), {{{2}, {0, 39}}});
-    CHECK(open.along(problem, Arrays{at_kink, w}, 0, ones, Arrays{dy}).is_kink);
-    CHECK(open.along(problem, Arrays{at_kink, w}, 0, ones, Arrays{dy}).derivative == 22 - 39);
+    check_values(run_bounded(open, "forward", {at_kink, w}), {{{2}, {0, 39}}});
+    const auto along = [&](const Array<double>& at) {
+        return open.along(of_two(open), Arrays{at, w}, 0, ones, Arrays{dy});
+    };
+    CHECK(along(at_kink).is_kink);
+    CHECK(along(at_kink).derivative == 22 - 39);
     // One for each element of the outputs, and only there.
-    CHECK(open.along(problem, Arrays{at_kink, w}, 0, ones, Arrays{dy}).terms ==
-          std::vector<double>{22, -39});
-    CHECK(open.along(problem, Arrays{away, w}, 0, ones, Arrays{dy}).terms.empty());
-    CHECK_FALSE(open.along(problem, Arrays{away, w}, 0, ones, Arrays{dy}).is_kink);
-    CHECK(open.along(problem, Arrays{away, w}, 0, ones, Arrays{dy}).branches !=
-          open.along(problem, Arrays{ones, w}, 0, ones, Arrays{dy}).branches);
+    CHECK(along(at_kink).terms == std::vector<double>{22, -39});
+    CHECK(along(away).terms.empty());
+    CHECK_FALSE(along(away).is_kink);
+    CHECK(along(away).branches != along(ones).branches);
 }
 
 TEST_CASE("values that no gradient is asked for are constants: to compare two is no tie") {
@@ -202,7 +185,7 @@ TEST_CASE("values that no gradient is asked for are constants: to compare two is
                                     call.output("y")(i) = by(i) > 2.0 ? in(i) : 3.0 * in(i);
                             });
     const Array<double> c{{2}, {2, 3}};
-    CHECK(run(op.passes[1], of_two(op), {dy, x, c})[0].data == std::vector<double>{6, -3});
+    CHECK(run(op, "grad_x", {dy, x, c})[0].data == std::vector<double>{6, -3});
 }
 
 TEST_CASE("an index is the row-major offset, and refused outside of the tensor") {

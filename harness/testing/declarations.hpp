@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tests of declared operators share: a small one, its mistake, results of a pass.
+// What the tests of declared operators share: a small one, the mistake that a declaration has.
 #pragma once
 
 #include <doctest/doctest.h>
 
 #include <string>
-#include <vector>
 
 #include "harness/declare_operator.hpp"
 #include "harness/operators/operator.hpp"
@@ -17,19 +16,6 @@ inline std::string mistake_of(const Operator& op) {
     REQUIRE(op.mistakes.size() == 1);
     CHECK(op.passes.empty());
     return op.mistakes.front();
-}
-
-/// What a pass makes of these inputs.
-inline std::vector<Array<double>> run(const PassSpec& pass, const Operator& op,
-                                      const Problem& problem,
-                                      const std::vector<Array<double>>& inputs) {
-    std::vector<Array<double>> outputs;
-    for (const std::string& name : pass.outputs) {
-        outputs.push_back({op.sizes_of(name, problem), {}});
-        outputs.back().data.resize(static_cast<std::size_t>(element_count(outputs.back().sizes)));
-    }
-    pass.reference(problem, inputs, outputs);
-    return outputs;
 }
 
 /// y = f(x), element by element.
