@@ -3,10 +3,8 @@
 // by the kernel of one's choice. Every buffer between two steps is a tensor of the pass.
 //
 //   static void launch(const gradverify::lenet5::Backward& call) {
-//       static const gradverify::Chain chain({"fc.grad_weight/naive", "relu.grad_input/naive",
-//       ...},
-//                                            GRADVERIFY_UNIT_DEVICE);
-//       chain(call);
+//       static const gradverify::Chain chain({"fc.grad_weight/naive", ...},
+//       GRADVERIFY_UNIT_DEVICE); chain(call);
 //   }
 //
 // Each kernel file is a unit of its own, so a launcher of another file is reached by its name; it

@@ -40,7 +40,7 @@ std::size_t guard_bytes(std::size_t data_bytes) {
 
 }  // namespace
 
-std::string StrayWrite::print(std::int64_t buffer_elements) const {
+std::string StrayWrite::print() const {
     const std::string count = fmt::format("{} element{}", elements, elements == 1 ? "" : "s");
     switch (where) {
         case Where::input:
@@ -251,7 +251,9 @@ void Arena::find_changes(std::size_t buffer, std::size_t begin, std::size_t end,
                 static_cast<std::int64_t>(placements_[buffer].data_begin)) /
                static_cast<std::int64_t>(traits_of(buffers_[buffer].dtype).bytes);
     };
-    StrayWrite stray{.buffer = buffers_[buffer].name, .where = where};
+    StrayWrite stray{.buffer = buffers_[buffer].name,
+                     .buffer_elements = element_count(buffers_[buffer].sizes),
+                     .where = where};
     for (std::int64_t element = element_of(begin); element < element_of(end); ++element) {
         const bool is_expected = where == StrayWrite::Where::gap &&
                                  scatters_[buffer].is_used[static_cast<std::size_t>(element)];

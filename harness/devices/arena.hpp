@@ -5,8 +5,7 @@
 // results.
 //
 // Where the device has unmapped pages, one side of every buffer lies at one: its begin, or its end
-// as near as the declared alignment lets it. The gap that is left there, less than the alignment,
-// is a guard zone like that of the other side.
+// as near as the declared alignment lets it. The gap that is left there is a guard zone, too.
 //
 // Guards alternate a NaN with a small finite number: a read of a guard shows as NaN in a result,
 // and an accumulating stray write, which leaves a NaN's bits as they are, changes the finite one.
@@ -60,13 +59,14 @@ struct Surroundings {
 /// Memory that a run changed and should not have.
 struct StrayWrite {
     std::string buffer;
+    std::int64_t buffer_elements = 0;
     /// Elements relative to the buffer's first; negative or past the end for a guard.
     std::int64_t first_element = 0;
     std::int64_t elements = 0;
     enum class Where { before, input, unwanted, gap, after } where = Where::after;
 
     /// `wrote 2 elements after the end of dw, the first at dw[6] of 6`
-    std::string print(std::int64_t buffer_elements) const;
+    std::string print() const;
 };
 
 /// The buffers of one call in device memory.

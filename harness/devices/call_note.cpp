@@ -15,26 +15,18 @@ namespace gradverify {
 
 namespace {
 
-WorkerNote& private_note() {
-    static WorkerNote note;
-    return note;
-}
-
-WorkerNote* shared_note = nullptr;
-
-std::set<std::string, std::less<>>& distrusted() {
-    static std::set<std::string, std::less<>> kernels;
-    return kernels;
-}
+WorkerNote private_note;
+WorkerNote* note = &private_note;
+std::set<std::string, std::less<>> distrusted;
 
 }  // namespace
 
-WorkerNote& worker_note() { return shared_note ? *shared_note : private_note(); }
+WorkerNote& worker_note() { return *note; }
 
 bool share_worker_note(int fd) {
     void* page = mmap(nullptr, sizeof(WorkerNote), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (page == MAP_FAILED) return false;
-    shared_note = new (page) WorkerNote;
+    note = new (page) WorkerNote;
     return true;
 }
 
@@ -51,13 +43,13 @@ void note_partner(std::string_view kernel) {
 }
 
 void end_without_device(const std::string& why) {
-    if (!shared_note) throw EnvironmentError(why);
+    if (note == &private_note) throw EnvironmentError(why);
     std::fprintf(stderr, "%s\n", why.c_str());
     _exit(worker_exit_device_lost);
 }
 
-void distrust(std::string_view kernel) { distrusted().emplace(kernel); }
+void distrust(std::string_view kernel) { distrusted.emplace(kernel); }
 
-bool is_distrusted(std::string_view kernel) { return distrusted().contains(kernel); }
+bool is_distrusted(std::string_view kernel) { return distrusted.contains(kernel); }
 
 }  // namespace gradverify

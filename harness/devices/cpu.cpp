@@ -34,15 +34,19 @@ simt::Schedule schedule_of(const Setting& setting) {
     return {.threads = order, .blocks = order, .seed = setting.order_seed};
 }
 
+template <class Work>
+double seconds_of(const Work& work) {
+    const auto start = std::chrono::steady_clock::now();
+    work();
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
 /// The fastest of a few.
 template <class Work>
 double least_seconds(const Work& work) {
     double least = 0.0;
     for (int i = 0; i < 6; ++i) {
-        const auto start = std::chrono::steady_clock::now();
-        work();
-        const double seconds =
-            std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+        const double seconds = seconds_of(work);
         if (i < 2 || seconds < least) least = seconds;  // the first meets new memory
     }
     return least;
@@ -142,10 +146,7 @@ class CpuDevice final : public Device {
         simt::set_schedule(schedule_of(setting));
         simt::begin_call(call.launch.stream);
         RunStatus status;
-        const auto start = std::chrono::steady_clock::now();
-        status.call(kernel, call);
-        status.seconds =
-            std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+        status.seconds = seconds_of([&] { status.call(kernel, call); });
         const bool is_cuda_only = simt::error_is_cuda_only();
         if (const std::string error = simt::take_error(); !error.empty()) {
             status.error = error;

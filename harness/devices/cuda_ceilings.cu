@@ -10,8 +10,8 @@ namespace gradverify::detail {
 namespace {
 
 constexpr int threads = 256, blocks_per_multiprocessor = 8, rounds = 4096;
-// Independent sums of a thread, or of a warp, so that one need not wait for another: the latency of
-// an fma is four cycles, that of a matrix product some thirty.
+// Independent sums of a thread, or of a warp, so that one need not wait for another: an fma takes
+// four cycles, a matrix product some thirty.
 constexpr int chains = 8, tiles = 4;
 constexpr int tile = 16;
 

@@ -144,10 +144,7 @@ class Rig {
                                                     : std::vector<std::int64_t>());
         }
         for (const StrayWrite& stray : arena_.stray_writes())
-            for (std::size_t i = 0; i < arena_.buffers().size(); ++i)
-                if (arena_.buffers()[i].name == stray.buffer)
-                    result.stray_writes.push_back(
-                        stray.print(element_count(arena_.buffers()[i].sizes)));
+            result.stray_writes.push_back(stray.print());
     }
 
     const Call& call_;

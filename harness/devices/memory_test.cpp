@@ -107,7 +107,7 @@ TEST_CASE("a write to the gap that the alignment leaves is found after the call"
     const Ran ran = run("write_past_end_f32", buffer_of(DType::f32, 6, 256, 0), Edge::end);
     CHECK(ran.error == "");
     REQUIRE(ran.stray_writes.size() == 1);
-    CHECK(ran.stray_writes[0].print(6) ==
+    CHECK(ran.stray_writes[0].print() ==
           "wrote 1 element past the end of dw, the first at dw[6] of 6");
     // None is left where the size is a multiple of the alignment.
     const Ran full = run("write_past_end_f32", buffer_of(DType::f32, 64, 256, 0), Edge::end);

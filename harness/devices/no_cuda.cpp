@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stands in for device_cuda.cpp in a build without a CUDA toolkit.
+// Stands in for cuda.cpp in a build without a CUDA toolkit.
 #include "harness/devices/device.hpp"
 
 namespace gradverify::detail {

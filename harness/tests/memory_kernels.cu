@@ -17,31 +17,24 @@ __global__ void write_element(T* data, long long i) {
     data[i] = T(7);  // line 17
 }
 
-template <class T>
-void read_past_end(const PassCall& call) {
-    read_element<<<1, 1>>>(call.tensors[0].as<const T>(), call.tensors[0].elements());
-}
-template <class T>
-void read_before_begin(const PassCall& call) {
-    read_element<<<1, 1>>>(call.tensors[0].as<const T>(), -1);
-}
-template <class T>
-void write_past_end(const PassCall& call) {
-    write_element<<<1, 1>>>(call.tensors[0].as<T>(), call.tensors[0].elements());
-}
-template <class T>
-void write_before_begin(const PassCall& call) {
-    write_element<<<1, 1>>>(call.tensors[0].as<T>(), -1);
+template <class T, bool writes, bool past_end>
+void access_beside(const PassCall& call) {
+    T* const data = call.tensors[0].as<T>();
+    const long long i = past_end ? call.tensors[0].elements() : -1;
+    if (writes)
+        write_element<<<1, 1>>>(data, i);
+    else
+        read_element<<<1, 1>>>(data, i);
 }
 
 template <class T>
 bool add_all(const std::string& type) {
     using gradverify::testing::add_launcher;
     const char* device = GRADVERIFY_UNIT_DEVICE;
-    return add_launcher(device, "read_past_end_" + type, &read_past_end<T>) &&
-           add_launcher(device, "read_before_begin_" + type, &read_before_begin<T>) &&
-           add_launcher(device, "write_past_end_" + type, &write_past_end<T>) &&
-           add_launcher(device, "write_before_begin_" + type, &write_before_begin<T>);
+    return add_launcher(device, "read_past_end_" + type, &access_beside<T, false, true>) &&
+           add_launcher(device, "read_before_begin_" + type, &access_beside<T, false, false>) &&
+           add_launcher(device, "write_past_end_" + type, &access_beside<T, true, true>) &&
+           add_launcher(device, "write_before_begin_" + type, &access_beside<T, true, false>);
 }
 [[maybe_unused]] const bool added = add_all<float>("f32") && add_all<double>("f64");
 
