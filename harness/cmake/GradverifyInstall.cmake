@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # What `cmake --install` puts where: the executable, the libraries that it is made of, the headers
 # that kernel and operator files include, and all that gradverify_add_kernels needs to build a .cu
-# file for the cpu device. The layout is that of the repository below include/gradverify.
+# file for the cpu device. Below include/gradverify the layout is the repository's.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 

@@ -216,7 +216,7 @@ function(gradverify_checked_flags variable)
         # Vectors would make one access of several elements' accesses.
         list(APPEND flags -fno-tree-vectorize -Wno-tsan --param=tsan-distinguish-volatile=1
             --param=tsan-instrument-func-entry-exit=0)
-        # Of a constant size they would be expanded in place, which reports no access.
+        # The compiler expands calls of a constant size in place, which reports no access.
         list(APPEND flags -fno-builtin-memset -fno-builtin-memcpy -fno-builtin-memmove)
     else()
         # clang drops a read that is directly followed by a write to the same address.

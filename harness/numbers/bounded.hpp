@@ -186,8 +186,8 @@ class Bounded : public detail::ScalarOperators<Bounded> {
         double magnitude, additions;
     };
 
-    /// The result of one operation whose operands' errors come to `propagated`, with so many
-    /// roundings of its own. 0 stays exact; beyond the largest number there is no bound.
+    /// The result of one operation whose operands' errors come to `propagated`, with `roundings` of
+    /// its own. 0 stays exact; beyond the largest number there is no bound.
     static Bounded after_operation(double value, double propagated, double roundings = 1.0,
                                    Terms terms = {0.0, 0.0}) {
         if (value == 0.0 && propagated == 0.0 && terms.magnitude == 0.0) return Bounded();

@@ -20,6 +20,13 @@ Bounded made(double value, double error, double additions = 0.0) {
     return Bounded(Bounded::Sum{value, error, std::abs(value), additions});
 }
 
+void check(const Bounded& got, double value, double error, double magnitude, double additions) {
+    CHECK(got.value() == value);
+    CHECK(got.error() == doctest::Approx(error).epsilon(1e-12));
+    CHECK(got.magnitude() == doctest::Approx(magnitude).epsilon(1e-12));
+    CHECK(got.additions() == additions);
+}
+
 }  // namespace
 
 TEST_CASE("gamma is m u / (1 - m u), and infinite from m u = 1 on") {
@@ -33,20 +40,12 @@ TEST_CASE("gamma is m u / (1 - m u), and infinite from m u = 1 on") {
 TEST_CASE("a sum's bound has the terms' errors, gamma of the magnitudes, and underflows") {
     const ScopedRounding rounding(coarse);
     const Bounded a = made(4.0, 1.0), b = made(-2.0, 3.0, 1.0);
-    for (const Bounded& sum : {a + b, a - -b, b + a}) {
-        CHECK(sum.value() == 2.0);
-        CHECK(sum.magnitude() == 6.0);
-        CHECK(sum.additions() == 2.0);
-        CHECK(sum.error() == 4.0 * (1.0 + 1.0) + 1.0 * 6.0 + 2 * 0.5);
-    }
-    CHECK((a - b).value() == 6.0);
-    CHECK((a - b).error() == 15.0);
+    const double error = 4.0 * (1.0 + 1.0) + 1.0 * 6.0 + 2 * 0.5;
+    for (const Bounded& sum : {a + b, a - -b, b + a}) check(sum, 2.0, error, 6.0, 2.0);
     Bounded subtracted = a;
     subtracted -= b;
-    CHECK(subtracted.value() == 6.0);
-    CHECK((-b).value() == 2.0);
-    CHECK((-b).error() == b.error());
-    CHECK((-b).additions() == 1.0);
+    for (const Bounded& difference : {a - b, subtracted}) check(difference, 6.0, error, 6.0, 2.0);
+    check(-b, 2.0, b.error(), 2.0, 1.0);
     // An exact value has no error, were it infinite.
     CHECK(Bounded(INFINITY).error() == 0.0);
     CHECK(Bounded(-3.0).magnitude() == 3.0);
@@ -56,11 +55,8 @@ TEST_CASE("a sum's bound has the terms' errors, gamma of the magnitudes, and und
 TEST_CASE("a zero with an error is not exact, and counts as a term in either place") {
     const ScopedRounding rounding(coarse);
     const Bounded zero = made(0.0, 1.0);
-    for (const Bounded& sum : {zero + Bounded(3.0), Bounded(3.0) + zero}) {
-        CHECK(sum.value() == 3.0);
-        CHECK(sum.additions() == 1.0);
-        CHECK(sum.error() == doctest::Approx(4.0 / 3 + 3.0 / 3 + 0.5));
-    }
+    for (const Bounded& sum : {zero + Bounded(3.0), Bounded(3.0) + zero})
+        check(sum, 3.0, 4.0 / 3 + 3.0 / 3 + 0.5, 3.0, 1.0);
     // Terms that cancel are not exact either.
     const Bounded cancelled = Bounded(1.0) + Bounded(-1.0);
     CHECK((cancelled + Bounded(3.0)).additions() == 2.0);
@@ -71,12 +67,8 @@ TEST_CASE("a product's bound is first-order propagation, both errors' product, a
     const double propagated = 3.0 * 2.0 + 5.0 * 1.0 + 2.0, reach = 15.0 + propagated;
     Bounded assigned = made(3.0, 1.0);
     assigned *= made(-5.0, 2.0);
-    for (const Bounded& product : {made(3.0, 1.0) * made(-5.0, 2.0), assigned}) {
-        CHECK(product.value() == -15.0);
-        CHECK(product.magnitude() == reach);
-        CHECK(product.additions() == 0.0);
-        CHECK(product.error() == doctest::Approx(propagated + reach / 3 + 0.5));
-    }
+    for (const Bounded& product : {made(3.0, 1.0) * made(-5.0, 2.0), assigned})
+        check(product, -15.0, propagated + reach / 3 + 0.5, reach, 0.0);
     CHECK((made(-3.0, 1.0) * made(5.0, 2.0)).error() ==
           doctest::Approx(propagated + reach / 3 + 0.5));
     // A long sum is a factor of its value and its error.
@@ -144,12 +136,8 @@ TEST_CASE("a sum of three goes on as one: its additions' roundings are not count
 
 TEST_CASE("a result reaches as far as its size and what it was off by before, on either side") {
     const ScopedRounding rounding(coarse);
-    for (const double value : {2.0, -2.0}) {
-        const Bounded result = Bounded::after_operation(value, 1.0);
-        CHECK(result.value() == value);
-        CHECK(result.magnitude() == 3.0);
-        CHECK(result.error() == doctest::Approx(1.0 + 3.0 / 3 + 0.5));
-    }
+    for (const double value : {2.0, -2.0})
+        check(Bounded::after_operation(value, 1.0), value, 1.0 + 3.0 / 3 + 0.5, 3.0, 0.0);
 }
 
 TEST_CASE("a long sum is multiplied whole, or in a few parts") {
@@ -164,12 +152,9 @@ TEST_CASE("a long sum is multiplied whole, or in a few parts") {
 TEST_CASE("a quotient's bound divides by the smallest divisor that there may be") {
     const ScopedRounding rounding(coarse);
     const double propagated = (1.0 + 3.0 * 0.5) / 1.5, reach = 3.0 + propagated;
-    for (const double sign : {1.0, -1.0}) {
-        const Bounded quotient = made(6.0 * sign, 1.0) / made(-2.0, 0.5);
-        CHECK(quotient.value() == -3.0 * sign);
-        CHECK(quotient.error() == doctest::Approx(propagated + 3.0 * reach + 3 * 0.5));
-        CHECK(quotient.magnitude() == doctest::Approx(reach));
-    }
+    for (const double sign : {1.0, -1.0})
+        check(made(6.0 * sign, 1.0) / made(-2.0, 0.5), -3.0 * sign,
+              propagated + 3.0 * reach + 3 * 0.5, reach, 0.0);
     const Bounded lost = made(-6.0, 0.0) / made(2.0, 2.0);
     CHECK(std::isinf(lost.error()));
     CHECK(lost.value() == -3.0);

@@ -69,7 +69,7 @@ inline bool operator==(const Bounded& a, const Bounded& b) {
 
 inline Bounded abs(const Bounded& x) { return Bounded::within(std::abs(x.value()), x.error()); }
 /// Either operand may be chosen where their errors overlap; the result is then off by no more than
-/// the larger error, else by that of the larger operand.
+/// the larger error, else by the larger operand's.
 inline Bounded max(const Bounded& a, const Bounded& b) {
     const double value = max(a.value(), b.value()), ea = a.error(), eb = b.error();
     double error = std::max(ea, eb);

@@ -32,8 +32,8 @@ requires std::same_as<typename A::Scalar, double>
     return result;
 }
 
-/// The same with a bound: each product rounds once and may underflow, and the sum's magnitudes and
-/// additions are those of the terms that are not exactly zero.
+/// The same with a bound: each product rounds once and may underflow; terms that are exactly zero
+/// do not count.
 template <class A, class B>
 Matrix<Bounded> product(const Eigen::MatrixBase<A>& a, const Eigen::MatrixBase<B>& b)
 requires std::same_as<typename A::Scalar, Bounded>

@@ -13,16 +13,6 @@ concept PlainNumber = std::is_arithmetic_v<N>;
 
 namespace detail {
 
-/// What the compiler says of a forward function that does not compute with its scalar alone.
-template <class Plain>
-constexpr void refuse_plain() {
-    static_assert(!std::same_as<Plain, double>,
-                  "gradverify: the forward function turns one of its numbers into a double, which "
-                  "loses its error and its gradient; declare variables as T, and call exp(x), not "
-                  "std::exp(x), with `using namespace gradverify` for rsqrt, max and min of "
-                  "doubles");
-}
-
 /// The base of a scalar S: what follows from its `+ - * / < ==`, `abs`, `max` and `min`; the
 /// operators with a plain number on one side, exact matches that the conversion can't rival; and
 /// that conversion, which is not to be used.
@@ -57,7 +47,11 @@ class ScalarOperators {
 
     template <std::same_as<double> Plain>
     operator Plain() const {
-        refuse_plain<Plain>();
+        static_assert(!std::same_as<Plain, double>,
+                      "gradverify: the forward function turns one of its numbers into a double, "
+                      "which loses its error and its gradient; declare variables as T, and call "
+                      "exp(x), not std::exp(x), with `using namespace gradverify` for rsqrt, max "
+                      "and min of doubles");
         return 0.0;
     }
 };

@@ -15,6 +15,7 @@ namespace {
 
 // gamma(1) = 1/3, gamma(2) = 1.
 const Rounding coarse{.unit_roundoff = 0.25, .smallest_normal = 0.5};
+const Rounding up_to_8{.unit_roundoff = 0.25, .smallest_normal = 0.5, .largest = 8.0};
 
 constexpr auto off = &Bounded::within;
 Traced constant(double value, double error = 0.0) { return {off(value, error), Tape::constant}; }
@@ -113,9 +114,7 @@ TEST_CASE("a slope of zero is no path") {
 }
 
 TEST_CASE("where zero meets a factor that may be infinite, kernels' product may be anything") {
-    Rounding small = coarse;
-    small.largest = 8.0;
-    const ScopedRounding rounding(small);
+    const ScopedRounding rounding(up_to_8);
     Tape tape;
     const Traced x = tape.input(0.0), unused = sqrt(x) * constant(2.0), other = -x;
     const auto has_bound = [&](const Traced& y, double cotangent) {
@@ -141,9 +140,7 @@ TEST_CASE("where zero meets a factor that may be infinite, kernels' product may 
 }
 
 TEST_CASE("a gradient that may be beyond the largest number has no bound") {
-    Rounding small = coarse;
-    small.largest = 8.0;
-    const ScopedRounding rounding(small);
+    const ScopedRounding rounding(up_to_8);
     Tape tape;
     const Traced x = tape.input(1.0);
     CHECK(gradient(tape, x, -x, 8.0).error() == 0.0);
@@ -223,16 +220,14 @@ TEST_CASE("a maximum, a minimum and an absolute value hand the gradient to what 
     const ScopedRounding rounding(coarse);
     Tape tape;
     const Traced less = tape.input(-2.0), more = tape.input(3.0);
-    for (const Traced& chosen : {max(less, more), max(more, less)}) {
-        CHECK(chosen.value().value() == 3.0);
-        check(gradient(tape, more, chosen, 2.0), 2.0, 0.0, 2.0, 0.0);
-        CHECK(gradient(tape, less, chosen, 2.0).magnitude() == 0.0);
-    }
-    for (const Traced& chosen : {min(less, more), min(more, less)}) {
-        CHECK(chosen.value().value() == -2.0);
-        check(gradient(tape, less, chosen, 2.0), 2.0, 0.0, 2.0, 0.0);
-        CHECK(gradient(tape, more, chosen, 2.0).magnitude() == 0.0);
-    }
+    const auto check_choice = [&](const Traced& result, const Traced& chosen, const Traced& other) {
+        CHECK(result.value().value() == chosen.value().value());
+        check(gradient(tape, chosen, result, 2.0), 2.0, 0.0, 2.0, 0.0);
+        CHECK(gradient(tape, other, result, 2.0).magnitude() == 0.0);
+    };
+    for (const Traced& largest : {max(less, more), max(more, less)})
+        check_choice(largest, more, less);
+    for (const Traced& least : {min(less, more), min(more, less)}) check_choice(least, less, more);
     check(gradient(tape, less, abs(less), 2.0), -2.0, 0.0, 2.0, 0.0);
     check(gradient(tape, more, abs(more), 2.0), 2.0, 0.0, 2.0, 0.0);
     CHECK(abs(less).value().value() == 2.0);
