@@ -17,9 +17,6 @@ namespace gradverify {
 
 namespace {
 
-// Each element is perturbed alone up to this many elements and multiply-adds in total.
-constexpr std::size_t elementwise_elements_maximum = 24;
-constexpr double elementwise_work_maximum = 1 << 16;
 // A wrong element escapes a random direction of integers only where errors cancel. Along the
 // forward kernel each direction costs a launch, and the reference's have been tried before.
 constexpr int directions_of_reference = 2, directions_of_kernel = 1;
@@ -46,7 +43,7 @@ class ForwardAlong {
 
     /// Spares the call at step zero where its outputs are known.
     void know_at_zero(const std::vector<Array<double>>& outputs) {
-        value_at_zero_ = with_cotangent(outputs);
+        value_at_zero_ = with_cotangents(context_, outputs);
     }
 
   private:
@@ -57,16 +54,7 @@ class ForwardAlong {
             if (forward.inputs[i] == tensor_)
                 for (std::size_t j = 0; j < direction.data.size(); ++j)
                     inputs[i].data[j] += step * direction.data[j];
-        return with_cotangent(map_(inputs));
-    }
-
-    double with_cotangent(const std::vector<Array<double>>& outputs) const {
-        const PassSpec& forward = context_.op().forward();
-        double sum = 0.0;
-        for (std::size_t i = 0; i < outputs.size(); ++i)
-            if (context_.op().outputs[i].differentiable)
-                sum += inner_product(context_.inputs["d" + forward.outputs[i]], outputs[i]);
-        return sum;
+        return with_cotangents(context_, map_(inputs));
     }
 
     CaseContext& context_;
@@ -96,8 +84,7 @@ Comparison compare_elements(const BoundedGradient& gradient, ForwardAlong& forwa
                       .sizes = gradient.values.sizes,
                       .values = {},
                       .bounds = {}};
-    Array<double> direction{gradient.values.sizes,
-                            std::vector<double>(gradient.values.data.size(), 0.0)};
+    auto direction = filled<double>(gradient.values.sizes);
     for (std::size_t i = 0; i < direction.data.size(); ++i) {
         direction.data[i] = 1.0;
         const Derivative derivative = forward.derivative(direction);
@@ -107,13 +94,6 @@ Comparison compare_elements(const BoundedGradient& gradient, ForwardAlong& forwa
         direction.data[i] = 0.0;
     }
     return compare(gradient.values.data, expected);
-}
-
-bool is_small(CaseContext& context, const BoundedGradient& gradient) {
-    const auto elements = static_cast<double>(gradient.values.data.size());
-    return gradient.values.data.size() <= elementwise_elements_maximum &&
-           elements * context.op().forward().multiply_adds(context.problem()) <=
-               elementwise_work_maximum;
 }
 
 /// One gradient along random directions, of the reference or, where there is one, a kernel.
@@ -130,13 +110,6 @@ std::vector<Comparison> compare_directions(CaseContext& context, const BoundedGr
         comparisons.push_back(compare_along(gradient, direction, forward.derivative(direction)));
     }
     return comparisons;
-}
-
-/// A kernel that agrees with the reference's gradient is not at fault.
-bool agrees_with_reference(CaseContext& context, const CallResult& result) {
-    return std::ranges::all_of(
-        compare_outputs(result, context.oracle.expected(), context.checked().setting),
-        &Comparison::ok);
 }
 
 /// The derived gradient of this output of the pass; null where none was derived, as where a pass
@@ -231,7 +204,7 @@ Outcome matches_finite_differences(CaseContext& context) {
         ForwardAlong reference(context, gradient.tensor, [&](const auto& at) {
             return context.oracle.reference(context.op().forward(), at);
         });
-        if (is_small(context, gradient))
+        if (moves_each_element(context, gradient))
             by_reference.push_back(compare_elements(gradient, reference));
         if (by_reference.empty() || by_reference.back().ok)
             std::ranges::move(
@@ -253,8 +226,7 @@ Outcome matches_finite_differences(CaseContext& context) {
             by_kernel, "is not the derivative of the forward kernel " + partner.kernel->name);
         if (along_kernel.verdict == Verdict::failed) outcome = std::move(along_kernel);
     }
-    if (outcome.verdict != Verdict::failed || !multilinear ||
-        !agrees_with_reference(context, as_returned))
+    if (outcome.verdict != Verdict::failed || !multilinear || !is_right(context, as_returned))
         return outcome;
     // Not this kernel's fault. A forward kernel that is right at one point and wrong at another
     // fails on its own row.

@@ -11,18 +11,20 @@ namespace gradverify {
 
 namespace {
 
+std::vector<Expected> same_as(const CaseContext& context, const CallResult& first) {
+    auto expected = all_exactly(context.pass(), first.outputs);
+    for (Expected& one : expected) one.admits_nan = true;  // the same again, though it may be wrong
+    return expected;
+}
+
 /// The first call's outputs; both results lie within the bound of the exact value, so they differ
 /// by at most twice that.
-std::vector<Expected> near_first(CaseContext& context, const CallResult& first,
+std::vector<Expected> near_first(const CaseContext& context, const CallResult& first,
                                  const std::vector<Array<Bounded>>& bounded) {
-    std::vector<Expected> expected;
-    for (std::size_t i = 0; i < first.outputs.size(); ++i) {
-        Expected one = Expected::exactly(context.pass().outputs[i], first.outputs[i]);
+    auto expected = same_as(context, first);
+    for (std::size_t i = 0; i < expected.size(); ++i)
         for (const Bounded& element : bounded[i].data)
-            one.bounds.push_back(bound_of(element) + bound_of(element));
-        one.admits_nan = true;  // the same again, though it may be wrong
-        expected.push_back(std::move(one));
-    }
+            expected[i].bounds.push_back(bound_of(element) + bound_of(element));
     return expected;
 }
 
@@ -50,14 +52,9 @@ Outcome repeatable(CaseContext& context) {
     for (const CallResult* result : {&first, &second})
         if (const std::string complaint = result->complaint(); !complaint.empty())
             return Outcome::failed(complaint);
-    std::vector<Expected> same;
-    for (std::size_t i = 0; i < first.outputs.size(); ++i) {
-        same.push_back(Expected::exactly(context.pass().outputs[i], first.outputs[i]));
-        same.back().admits_nan = true;
-    }
     if (bitwise && second.output_bits != first.output_bits) {
         Outcome outcome = combine(
-            compare_outputs(second, same, Setting{}),
+            compare_outputs(second, same_as(context, first)),
             "two calls on the same buffers differ; a kernel that sums in a varying order, as "
             "with atomics, declares .not_deterministic()");
         // Bits may differ where values do not (a zero's sign, a NaN's payload): still a failure.

@@ -39,10 +39,9 @@ std::vector<Expected> same_as(CaseContext& context, const CallResult& first,
     const bool needs_bounds =
         !is_exact || has_outputs_of_8_bits(context) || have_nan(first, second);
     const auto bounded = needs_bounds ? context.oracle.bounded() : std::vector<Array<Bounded>>();
-    std::vector<Expected> expected;
-    for (std::size_t i = 0; i < first.outputs.size(); ++i) {
-        expected.push_back(Expected::exactly(context.pass().outputs[i], first.outputs[i]));
-        expected.back().admits_nan = context.inputs.admit_nan();
+    auto expected = all_exactly(context.pass(), first.outputs);
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+        expected[i].admits_nan = context.inputs.admit_nan();
         if (bounded.empty()) continue;
         for (const Bounded& element : bounded[i].data) {
             const Bound bound = bound_of(element);

@@ -116,14 +116,7 @@ TEST_CASE("every parameter of LeNet-5 by itself: central differences of the loss
     values["dloss"].data = {1.0};
     const PassSpec& pass = *op().find_pass("backward");
     const auto run_on_values = [&](const PassSpec& of) {
-        std::vector<Array<double>> results;
-        for (const std::string& name : of.outputs) {
-            results.push_back({op().sizes_of(name, problem), {}});
-            results.back().data.resize(
-                static_cast<std::size_t>(element_count(results.back().sizes)));
-        }
-        of.reference(problem, pick(op(), problem, values, of.inputs, types), results);
-        return results;
+        return reference_outputs(op(), of, problem, pick(op(), problem, values, of.inputs, types));
     };
     const auto loss_and_masks = [&] {
         const auto outputs = run_on_values(op().forward());

@@ -31,7 +31,10 @@ TEST_CASE("values of each parameter are counted once, by rank") {
     const RankCoverage& one = coverage.ranks().at(1);
     CHECK(one.slots()[0].values == std::set<std::int64_t>{0, 1, 2});
     CHECK(one.slots()[1].values == std::set<std::int64_t>{3, 40});
-    CHECK(coverage.ranks().at(2).slots()[2].values == std::set<std::int64_t>{1, 5});
+    const RankCoverage& two = coverage.ranks().at(2);
+    CHECK(two.slots()[0].values == std::set<std::int64_t>{1, 2});
+    CHECK(two.slots()[1].values == std::set<std::int64_t>{3});
+    CHECK(two.slots()[2].values == std::set<std::int64_t>{1, 5});
 }
 
 TEST_CASE("remainders are counted by each block size") {

@@ -53,10 +53,8 @@ Arrays run(const Operator& op, const char* pass, const Arrays& inputs) {
 std::vector<Array<Bounded>> run_bounded(const Operator& op, const char* name,
                                         const Arrays& inputs) {
     const PassSpec& pass = *op.find_pass(name);
-    std::vector<Array<Bounded>> exact, outputs(pass.outputs.size(), filled<Bounded>({2}));
-    for (const Array<double>& input : inputs)
-        exact.push_back({input.sizes, {input.data.begin(), input.data.end()}});
-    pass.bounded_reference(of_two(op), exact, outputs);
+    std::vector<Array<Bounded>> outputs(pass.outputs.size(), filled<Bounded>({2}));
+    pass.bounded_reference(of_two(op), as_bounded(inputs), outputs);
     return outputs;
 }
 

@@ -135,13 +135,31 @@ bool Operator::is_linear_in(std::string_view input) const {
            });
 }
 
+template <class T>
+static std::vector<Array<T>> run(const Reference<T>& reference, const Operator& op,
+                                 const PassSpec& pass, const Problem& problem, Inputs<T> taken) {
+    std::vector<Array<T>> outputs;
+    for (const std::string& name : pass.outputs)
+        outputs.push_back(filled<T>(op.sizes_of(name, problem)));
+    reference(problem, taken, outputs);
+    return outputs;
+}
+
 std::vector<Array<double>> reference_outputs(const Operator& op, const PassSpec& pass,
                                              const Problem& problem, Inputs<double> taken) {
-    std::vector<Array<double>> outputs;
-    for (const std::string& name : pass.outputs)
-        outputs.push_back(filled<double>(op.sizes_of(name, problem)));
-    pass.reference(problem, taken, outputs);
-    return outputs;
+    return run(pass.reference, op, pass, problem, taken);
+}
+
+std::vector<Array<Bounded>> bounded_outputs(const Operator& op, const PassSpec& pass,
+                                            const Problem& problem, Inputs<double> taken) {
+    return run<Bounded>(pass.bounded_reference, op, pass, problem, as_bounded(taken));
+}
+
+std::vector<Array<Bounded>> as_bounded(Inputs<double> exact) {
+    std::vector<Array<Bounded>> bounded;
+    for (const Array<double>& array : exact)
+        bounded.push_back({array.sizes, {array.data.begin(), array.data.end()}});
+    return bounded;
 }
 
 }  // namespace gradverify

@@ -292,5 +292,10 @@ struct Operator {
 /// The outputs of a pass by its reference, on what that takes.
 std::vector<Array<double>> reference_outputs(const Operator& op, const PassSpec& pass,
                                              const Problem& problem, Inputs<double> taken);
+/// The same with a bound on the rounding of each element.
+std::vector<Array<Bounded>> bounded_outputs(const Operator& op, const PassSpec& pass,
+                                            const Problem& problem, Inputs<double> taken);
+/// The same numbers, without an error.
+std::vector<Array<Bounded>> as_bounded(Inputs<double> exact);
 
 }  // namespace gradverify

@@ -22,6 +22,12 @@ std::vector<Comparison> compare_outputs(const CallResult& result,
     return comparisons;
 }
 
+bool is_right(CaseContext& context, const CallResult& result) {
+    return std::ranges::all_of(
+        compare_outputs(result, context.oracle.expected(), context.checked().setting),
+        &Comparison::ok);
+}
+
 SoundForward sound_forward(CaseContext& context, const std::set<const Kernel*>& unsound) {
     const PassSpec& forward = context.op().forward();
     const auto inputs = context.inputs.of(forward);
@@ -33,15 +39,11 @@ SoundForward sound_forward(CaseContext& context, const std::set<const Kernel*>& 
             candidate.why_unsupported(context.problem()))
             continue;
         if (!can_take(candidate, inputs)) continue;
-        if (expected.empty()) {
-            const auto results = context.oracle.reference(forward, inputs);
-            for (std::size_t i = 0; i < results.size(); ++i)
-                expected.push_back(Expected::exactly(forward.outputs[i], results[i]));
-        }
+        if (expected.empty())
+            expected = all_exactly(forward, context.oracle.reference(forward, inputs));
         CallResult result = context.caller.call(candidate, inputs);
         if (!result.complaint().empty()) continue;
-        const auto comparisons = compare_outputs(result, expected, Setting{});
-        if (std::ranges::all_of(comparisons, &Comparison::ok))
+        if (std::ranges::all_of(compare_outputs(result, expected), &Comparison::ok))
             return {.kernel = &candidate, .outputs = std::move(result.outputs)};
     }
     return {};
@@ -49,6 +51,14 @@ SoundForward sound_forward(CaseContext& context, const std::set<const Kernel*>& 
 
 double inner_product(const Array<double>& a, const Array<double>& b) {
     return std::inner_product(a.data.begin(), a.data.end(), b.data.begin(), 0.0);
+}
+
+double with_cotangents(CaseContext& context, const std::vector<Array<double>>& outputs) {
+    double sum = 0.0;
+    for (std::size_t i = 0; i < outputs.size(); ++i)
+        if (const TensorSpec& y = context.op().outputs[i]; y.differentiable)
+            sum += inner_product(context.inputs["d" + y.name], outputs[i]);
+    return sum;
 }
 
 }  // namespace gradverify

@@ -33,6 +33,9 @@ std::vector<Comparison> compare_outputs(const CallResult& result,
                                         const std::vector<Expected>& expected,
                                         const Setting& setting = {});
 
+/// Whether the case's kernel gave what it must, on the case's own inputs and in its setting.
+bool is_right(CaseContext& context, const CallResult& result);
+
 /// A registered forward kernel that gave the reference's very numbers on the case's values.
 struct SoundForward {
     const Kernel* kernel = nullptr;  ///< null when there is none
@@ -44,5 +47,7 @@ SoundForward sound_forward(CaseContext& context, const std::set<const Kernel*>& 
 
 /// Sum of products of two arrays of the same size.
 double inner_product(const Array<double>& a, const Array<double>& b);
+/// The same of the forward pass's outputs and their cotangents, of those that have one.
+double with_cotangents(CaseContext& context, const std::vector<Array<double>>& outputs);
 
 }  // namespace gradverify

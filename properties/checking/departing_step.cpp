@@ -56,29 +56,18 @@ bool are_integers(const std::vector<Array<double>>& arrays) {
 /// exact, else within the bound of one layer's rounding.
 std::vector<Expected> expected_of(const CaseContext& context, const Step& step, const Part& part,
                                   const std::vector<Array<double>>& taken) {
-    std::vector<Expected> expected;
-    const auto name = [&] { return part.pass.outputs[expected.size()]; };
-    if (context.sums_integers_exactly() && part.op.is_exact_at(part.problem) &&
-        are_integers(taken)) {
-        auto outputs = zero_outputs<double>(part.op, part.pass, part.problem);
-        part.pass.reference(part.problem, taken, outputs);
-        for (const auto& output : outputs) expected.push_back(Expected::exactly(name(), output));
-        return expected;
-    }
+    if (context.sums_integers_exactly() && part.op.is_exact_at(part.problem) && are_integers(taken))
+        return all_exactly(part.pass, reference_outputs(part.op, part.pass, part.problem, taken));
     const ScopedRounding rounding(
         rounding_of(context.declaration(), context.declaration().accumulator()));
-    std::vector<Array<Bounded>> exact;
-    for (const Array<double>& array : taken)
-        exact.push_back({array.sizes, {array.data.begin(), array.data.end()}});
-    auto outputs = zero_outputs<Bounded>(part.op, part.pass, part.problem);
-    part.pass.bounded_reference(part.problem, exact, outputs);
-    for (auto& output : outputs) {
-        const std::string tensor = step.tensor(name());
-        const DType stored = context.types().of(context.op(), tensor);
-        const bool is_index = context.op().tensor_named(tensor).holds_whole_numbers();
-        if (!is_index && !holds_all_of(stored, context.declaration().accumulator()))
-            for (Bounded& element : output.data) element = element.stored_in(stored);
-        expected.push_back(Expected::within(name(), output));
+    std::vector<Expected> expected;
+    for (auto& output : bounded_outputs(part.op, part.pass, part.problem, taken)) {
+        const std::string& name = part.pass.outputs[expected.size()];
+        const std::string& tensor = step.tensor(name);
+        if (context.rounds_when_stored(tensor))
+            for (Bounded& element : output.data)
+                element = element.stored_in(context.types().of(context.op(), tensor));
+        expected.push_back(Expected::within(name, output));
     }
     return expected;
 }

@@ -214,8 +214,7 @@ std::optional<Outcome> contradiction(const Line& line, const std::string& tensor
 }
 
 Comparison compare_elements(const Line& line, const BoundedGradient& gradient) {
-    Array<double> direction{gradient.values.sizes,
-                            std::vector<double>(gradient.values.data.size(), 0.0)};
+    auto direction = filled<double>(gradient.values.sizes);
     Expected expected{"d" + gradient.tensor, gradient.values.sizes, {}, {}};
     for (double& element : direction.data) {
         element = 1.0;
@@ -249,21 +248,24 @@ void leave_out_unbounded(const std::vector<Bound>& bounds, Array<double>& values
         if (!bounds[i].is_limited()) values.data[i] = 0.0;
 }
 
+bool moves_each_element(const CaseContext& context, const BoundedGradient& gradient) {
+    const std::size_t elements = gradient.values.data.size();
+    const double work = context.op().forward().multiply_adds(context.problem());
+    return elements <= elementwise_maximum &&
+           static_cast<double>(elements) * work <= elementwise_work_maximum;
+}
+
 Outcome matches_derivatives_along(CaseContext& context,
                                   const std::vector<BoundedGradient>& gradients) {
     std::vector<Comparison> comparisons;
     const std::size_t first_by_values =
         context.seed_for("by values") % std::max<std::size_t>(gradients.size(), 1);
-    const double work = context.op().forward().multiply_adds(context.problem());
     for (std::size_t which = 0; which < gradients.size(); ++which) {
         const BoundedGradient& gradient = gradients[which];
         const bool is_by_values =
             (which + gradients.size() - first_by_values) % gradients.size() < gradients_by_values;
         const Line line(context, gradient.tensor);
-        const std::size_t elements = gradient.values.data.size();
-        const bool is_elementwise =
-            elements <= elementwise_maximum &&
-            static_cast<double>(elements) * work <= elementwise_work_maximum;
+        const bool is_elementwise = moves_each_element(context, gradient);
         const int directions = random_directions + (is_elementwise ? 0 : 1);
         for (int i = 0; i < directions; ++i) {
             const std::uint64_t seed = context.seed_for(gradient.tensor + std::to_string(i));

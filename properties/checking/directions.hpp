@@ -27,6 +27,9 @@ struct BoundedGradient {
 /// value nor a step along it is asked for. Without bounds nothing changes.
 void leave_out_unbounded(const std::vector<Bound>& bounds, Array<double>& values);
 
+/// Whether the problem is small enough for a direction along each of the gradient's elements.
+bool moves_each_element(const CaseContext& context, const BoundedGradient& gradient);
+
 /// Along random directions, and along each element where the problem is small. Errored where the
 /// forward function's derivative contradicts its values.
 Outcome matches_derivatives_along(CaseContext& context,

@@ -10,6 +10,20 @@
 
 namespace gradverify {
 
+namespace {
+
+/// Whether all numbers are integers. Makes NaN and infinities zero, to which nothing is added.
+bool have_only_integers(std::vector<Array<double>>& arrays) {
+    for (Array<double>& array : arrays)
+        for (double& value : array.data) {
+            if (!std::isfinite(value)) value = 0.0;
+            if (value != std::round(value)) return false;
+        }
+    return true;
+}
+
+}  // namespace
+
 CaseInputs::CaseInputs(const Subject& subject) : subject_(subject) {
     const Case& checked = subject_.checked();
     if (checked.setting.copies) return;  // whose values no host holds
@@ -21,30 +35,18 @@ CaseInputs::CaseInputs(const Subject& subject) : subject_(subject) {
     }
     if (subject_.declaration().write_mode != WriteMode::accumulates) return;
     for (const std::string& name : subject_.pass().outputs) {
-        Array<double> initial{.sizes = subject_.op().sizes_of(name, subject_.problem()),
-                              .data = {}};
-        initial.data.resize(static_cast<std::size_t>(element_count(initial.sizes)));
+        const auto like = filled<double>(subject_.op().sizes_of(name, subject_.problem()));
         initial_outputs_.push_back(draw_direction(
-            initial, subject_.seed_for("initial " + name), subject_.exact_bits(),
+            like, subject_.seed_for("initial " + name), subject_.exact_bits(),
             longest_reduction(subject_.op(), subject_.problem()), subject_.largest_step(name)));
     }
 }
 
 // Where sums round, a comparison that tolerates nothing would blame a correct kernel.
 void CaseInputs::require_exact() {
-    auto taken = values(subject_.pass().taken_by_reference());
-    for (std::size_t i = 0; i < taken.size(); ++i) {
-        if (subject_.op()
-                .tensor_named(subject_.pass().taken_by_reference()[i])
-                .holds_whole_numbers())
-            continue;
-        for (double& value : taken[i].data) {
-            if (std::isfinite(value) && value != std::round(value))
-                throw std::invalid_argument("data: " + subject_.checked().property +
-                                            " needs integers");
-            if (!std::isfinite(value)) value = 0.0;
-        }
-    }
+    auto taken = of_reference(subject_.pass());
+    if (!have_only_integers(taken))
+        throw std::invalid_argument("data: " + subject_.checked().property + " needs integers");
     if (!sums_stay_exact(subject_.op(), subject_.pass(), subject_.problem(), taken,
                          subject_.exact_bits()))
         throw std::invalid_argument("data: its sums go beyond 2^" +
@@ -140,13 +142,9 @@ bool CaseInputs::have_domains() const {
 
 bool CaseInputs::stay_integers() {
     if (!have_domains()) return true;
-    auto taken = values(subject_.pass().taken_by_reference());
-    for (Array<double>& array : taken)
-        for (double& value : array.data) {
-            if (std::isfinite(value) && value != std::round(value)) return false;
-            if (!std::isfinite(value)) value = 0.0;
-        }
-    return sums_stay_exact(subject_.op(), subject_.pass(), subject_.problem(), taken,
+    auto taken = of_reference(subject_.pass());
+    return have_only_integers(taken) &&
+           sums_stay_exact(subject_.op(), subject_.pass(), subject_.problem(), taken,
                            subject_.exact_bits());
 }
 

@@ -26,13 +26,6 @@ class Stopwatch {
     std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
-std::vector<Array<Bounded>> in_bounds(const std::vector<Array<double>>& exact) {
-    std::vector<Array<Bounded>> bounded;
-    for (const Array<double>& array : exact)
-        bounded.push_back({array.sizes, {array.data.begin(), array.data.end()}});
-    return bounded;
-}
-
 /// Ends the sums in the arithmetic that they were formed in. The reference computes in double:
 /// where the kernel does as well, its own error is as large.
 void close_sums(std::vector<Array<Bounded>>& outputs) {
@@ -109,6 +102,13 @@ Rounding rounding_of(const KernelDeclaration& kernel, DType computed) {
                                    : rounding;
 }
 
+std::vector<Expected> all_exactly(const PassSpec& pass, const std::vector<Array<double>>& outputs) {
+    std::vector<Expected> expected;
+    for (const Array<double>& output : outputs)
+        expected.push_back(Expected::exactly(pass.outputs[expected.size()], output));
+    return expected;
+}
+
 std::vector<Array<double>> Oracle::reference(const PassSpec& pass) {
     return reference(pass, inputs_.of_reference(pass));
 }
@@ -116,18 +116,14 @@ std::vector<Array<double>> Oracle::reference(const PassSpec& pass) {
 std::vector<Array<double>> Oracle::reference(const PassSpec& pass,
                                              const std::vector<Array<double>>& taken) {
     const Stopwatch watch(seconds_);
-    auto outputs = zero_outputs<double>(subject_.op(), pass, subject_.problem());
-    pass.reference(subject_.problem(), taken, outputs);
-    return outputs;
+    return reference_outputs(subject_.op(), pass, subject_.problem(), taken);
 }
 
 /// Sums are left open, so the rounding must stay as it is until they are closed.
 std::vector<Array<Bounded>> Oracle::open_sums(const PassSpec& pass,
                                               const std::vector<Array<double>>& taken) {
     const Stopwatch watch(seconds_);
-    auto outputs = zero_outputs<Bounded>(subject_.op(), pass, subject_.problem());
-    pass.bounded_reference(subject_.problem(), in_bounds(taken), outputs);
-    return outputs;
+    return bounded_outputs(subject_.op(), pass, subject_.problem(), taken);
 }
 
 std::vector<Array<Bounded>> Oracle::bounded(const PassSpec& pass) {
@@ -142,7 +138,7 @@ void Oracle::admit_branches(const std::vector<Array<double>>& taken,
                             std::vector<Array<Bounded>>& outputs) {
     if (subject_.pass().admit_branches) {
         const Stopwatch watch(seconds_);
-        subject_.pass().admit_branches(subject_.problem(), in_bounds(taken), outputs);
+        subject_.pass().admit_branches(subject_.problem(), as_bounded(taken), outputs);
     }
 }
 
@@ -169,10 +165,7 @@ std::vector<Array<Bounded>> Oracle::computed() {
 void Oracle::store(std::vector<Array<Bounded>>& outputs, bool saturates) const {
     for (std::size_t i = 0; i < outputs.size(); ++i) {
         const DType stored = subject_.types().of(subject_.op(), subject_.pass().outputs[i]);
-        const bool is_index =
-            subject_.op().tensor_named(subject_.pass().outputs[i]).holds_whole_numbers();
-        const bool is_stored_as_is = holds_all_of(stored, subject_.declaration().accumulator());
-        if (is_index || is_stored_as_is) continue;
+        if (!subject_.rounds_when_stored(subject_.pass().outputs[i])) continue;
         for (Bounded& element : outputs[i].data)
             if (!std::isnan(element.value()))
                 element = saturates && is_of_8_bits(stored) ? saturated_in(stored, element)
@@ -205,12 +198,10 @@ Exactness Oracle::exactness() {
 
 /// Whether each result on integers is a number of the type that it is stored in.
 bool Oracle::are_numbers_of_their_types() {
-    const auto stored = [&](std::size_t i) {
-        return subject_.types().of(subject_.op(), subject_.pass().outputs[i]);
-    };
     std::vector<Array<double>> results;
     for (std::size_t i = 0; i < subject_.pass().outputs.size(); ++i) {
-        if (!is_of_8_bits(stored(i))) continue;
+        const DType stored = subject_.types().of(subject_.op(), subject_.pass().outputs[i]);
+        if (!is_of_8_bits(stored)) continue;
         if (results.empty()) results = reference(subject_.pass());
         if (i < inputs_.initial_outputs().size())
             for (std::size_t j = 0; j < results[i].data.size(); ++j)
@@ -218,7 +209,7 @@ bool Oracle::are_numbers_of_their_types() {
         const bool are_numbers = std::ranges::all_of(results[i].data, [&](double value) {
             // Infinities are beyond the range of 8 bits, even of those that have them.
             if (std::isinf(value)) return false;
-            return std::isnan(value) || rounded_to(stored(i), value) == value;
+            return std::isnan(value) || rounded_to(stored, value) == value;
         });
         if (!are_numbers) return false;
     }
@@ -227,18 +218,17 @@ bool Oracle::are_numbers_of_their_types() {
 
 std::vector<Expected> Oracle::expected() {
     if (exactness() != Exactness::exact) return within_rounding();
-    std::vector<Expected> expected;
     const auto results = reference(subject_.pass());
+    auto expected = all_exactly(subject_.pass(), results);
     auto admitted =
-        in_bounds(subject_.pass().admit_branches ? results : std::vector<Array<double>>());
+        as_bounded(subject_.pass().admit_branches ? results : std::vector<Array<double>>());
     admit_branches(inputs_.of_reference(subject_.pass()), admitted);
     for (std::size_t i = 0; i < results.size(); ++i) {
-        expected.push_back(Expected::exactly(subject_.pass().outputs[i], results[i]));
         if (i < admitted.size())
             for (const Bounded& element : admitted[i].data)
                 expected[i].bounds.push_back(bound_of(element).is_limited() ? Bound()
                                                                             : Bound::none());
-        expected.back().admits_nan = inputs_.admit_nan();
+        expected[i].admits_nan = inputs_.admit_nan();
         if (i < inputs_.initial_outputs().size())
             for (std::size_t j = 0; j < expected[i].values.size(); ++j)
                 expected[i].values[j] += inputs_.initial_outputs()[i].data[j];

@@ -63,18 +63,8 @@ class Oracle {
     double seconds_ = 0.0;
 };
 
-/// The outputs of a pass before its reference has run.
-template <class T>
-std::vector<Array<T>> zero_outputs(const Operator& op, const PassSpec& pass,
-                                   const Problem& problem) {
-    std::vector<Array<T>> outputs;
-    for (const std::string& name : pass.outputs) {
-        outputs.push_back({op.sizes_of(name, problem), {}});
-        outputs.back().data.assign(static_cast<std::size_t>(element_count(outputs.back().sizes)),
-                                   T(0.0));
-    }
-    return outputs;
-}
+/// A pass's outputs, to be given exactly.
+std::vector<Expected> all_exactly(const PassSpec& pass, const std::vector<Array<double>>& outputs);
 
 /// The rounding of a kernel that computes in this type, as its declaration has it.
 Rounding rounding_of(const KernelDeclaration& kernel, DType computed);

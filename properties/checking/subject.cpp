@@ -50,6 +50,11 @@ std::int64_t Subject::largest_step(std::string_view tensor, const Kernel* other)
                  : largest;
 }
 
+bool Subject::rounds_when_stored(std::string_view tensor) const {
+    return !op().tensor_named(tensor).holds_whole_numbers() &&
+           !holds_all_of(types().of(op(), tensor), declaration_.accumulator());
+}
+
 bool Subject::sums_integers_exactly() const {
     return !declaration_.norm_wise_growth && op().is_exact_at(problem()) && !adds_up_expanded();
 }

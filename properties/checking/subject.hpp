@@ -35,6 +35,8 @@ class Subject {
     /// The largest of the integers that a direction of a tensor has, which this kernel and, unless
     /// it is null, another one must hold.
     std::int64_t largest_step(std::string_view tensor, const Kernel* other = nullptr) const;
+    /// Whether this tensor holds less than what its elements are computed in.
+    bool rounds_when_stored(std::string_view tensor) const;
     /// Whether sums of integers that fit the kernel's types have one right result.
     bool sums_integers_exactly() const;
 

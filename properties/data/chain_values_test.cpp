@@ -4,15 +4,16 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
 
 #include "harness/declare_operator.hpp"
 #include "properties/data/dense.hpp"
 #include "properties/data/thinned.hpp"
-#include "properties/data/values.hpp"
+#include "properties/tests/drawn_values.hpp"
 #include "properties/tests/shrinking.hpp"
 
 namespace gradverify {
+
+using namespace testing;
 
 namespace {
 
@@ -48,13 +49,7 @@ Operator layer(bool is_chain) {
     return op;
 }
 
-Problem wide(const Operator& op) { return Problem::parse(op.space, "n=64,k=5"); }
-
-Array<double> drawn(const Operator& op, const Data& data, const char* tensor) {
-    return draw_tensor(op, wide(op), data, ValueKind::mantissas, ElementTypes(24), tensor);
-}
-
-Data dense(std::uint64_t seed) { return {.seed = seed, .is_dense = true}; }
+const std::string wide = "n=64,k=5";
 
 }  // namespace
 
@@ -68,14 +63,16 @@ TEST_CASE("every fourth dense draw of layers meets kinks, and of others all afte
 }
 
 TEST_CASE("the inputs of layers are positive in every second draw") {
-    int positive = 0;
+    const Operator layers = layer(true), plain = layer(false);
     for (std::uint64_t seed = 1; seed <= 400; ++seed) {
-        CHECK(inputs_are_positive(layer(true), dense(seed)) == (seed % 2 == 1));
-        CHECK_FALSE(inputs_are_positive(layer(false), dense(seed)));
-        CHECK_FALSE(inputs_are_positive(layer(false), {.seed = seed}));
-        positive += inputs_are_positive(layer(true), {.seed = seed});
+        CHECK(inputs_are_positive(layers, dense(seed)) == (seed % 2 == 1));
+        CHECK_FALSE(inputs_are_positive(plain, dense(seed)));
     }
-    CHECK(std::abs(positive - 200) < 50);
+    const auto positive = [](const Operator& op) {
+        return count_draws(400, [&](const Data& data) { return inputs_are_positive(op, data); });
+    };
+    CHECK(positive(plain) == 0);
+    CHECK(std::abs(positive(layers) - 200) < 50);
 }
 
 TEST_CASE(
@@ -84,44 +81,38 @@ TEST_CASE(
     for (const std::uint64_t seed : {1, 2, 5, 6}) {
         CAPTURE(seed);
         const bool is_positive = seed % 2 == 1;
-        const auto x = drawn(op, dense(seed), "x").data, w = drawn(op, dense(seed), "w").data;
-        const auto plain_x = drawn(plain, dense(seed), "x").data;
-        const auto plain_w = drawn(plain, dense(seed), "w").data;
-        for (std::size_t i = 0; i < x.size(); ++i)
-            CHECK(x[i] == (is_positive ? std::abs(plain_x[i]) : plain_x[i]));
-        for (std::size_t i = 0; i < w.size(); ++i)
-            CHECK(w[i] == (is_positive ? std::abs(plain_w[i]) / 8.0 : plain_w[i]));
-        const auto images = drawn(op, dense(seed), "images").data;
-        const auto plain_images = drawn(plain, dense(seed), "images").data;
-        for (std::size_t i = 0; i < images.size(); ++i)
-            CHECK(images[i] == (is_positive ? std::abs(plain_images[i]) : plain_images[i]));
+        for (const auto& [tensor, divisor] :
+             {std::pair("x", 1.0), std::pair("images", 1.0), std::pair("w", 8.0)}) {
+            CAPTURE(tensor);
+            auto expected = drawn(plain, wide, tensor, dense(seed));
+            for (double& value : expected)
+                if (is_positive) value = std::abs(value) / divisor;
+            CHECK(drawn(op, wide, tensor, dense(seed)) == expected);
+        }
         for (const char* tensor : {"above", "below", "uneven", "dy"})
-            CHECK(drawn(op, dense(seed), tensor).data == drawn(plain, dense(seed), tensor).data);
+            CHECK(drawn(op, wide, tensor, dense(seed)) == drawn(plain, wide, tensor, dense(seed)));
     }
 }
 
 TEST_CASE("integers of layers are thinned, all tensors together; other data is not") {
     const Operator op = layer(true);
-    const ElementTypes types(24);
-    const Values thinned = draw_thinned(op, wide(op), dense(2), types);
-    const Values values = draw_values(op, wide(op), dense(2), ValueKind::integers, types);
+    constexpr auto integers = ValueKind::integers;
+    const Values thinned = draw_thinned(op, Problem::parse(op.space, wide), dense(2), 24);
+    const Values values = all_drawn(op, wide, dense(2), integers);
     CHECK(values.size() == 8);
     for (const auto& [name, array] : values) {
         CAPTURE(name);
         CHECK(array.data == thinned.at(name).data);
-        CHECK(draw_tensor(op, wide(op), dense(2), ValueKind::integers, types, name).data ==
-              array.data);
+        CHECK(drawn(op, wide, name.c_str(), dense(2), integers) == array.data);
     }
-    CHECK(draw_values(op, wide(op), dense(2), ValueKind::mantissas, types).at("x").data ==
-          drawn(op, dense(2), "x").data);
-    const Data listed{.is_explicit = true, .elements = {{"x", 3, 5.0}}};
-    CHECK(draw_values(op, wide(op), listed, ValueKind::integers, types).at("x").data[3] == 5.0);
-    CHECK(std::ranges::count(
-              draw_tensor(op, wide(op), listed, ValueKind::integers, types, "x").data, 0.0) == 64);
+    CHECK(all_drawn(op, wide, dense(2)).at("x").data == drawn(op, wide, "x", dense(2)));
+    const Data listed = listing({{"x", 3, 5.0}});
+    CHECK(all_drawn(op, wide, listed, integers).at("x").data[3] == 5.0);
+    CHECK(std::ranges::count(drawn(op, wide, "x", listed, integers), 0.0) == 64);
 }
 
 TEST_CASE("layers have 24 dense draws") {
-    testing::TestKernel kernel(testing::test_kernel());
+    TestKernel kernel(test_kernel());
     Operator op = *kernel.kernel.op;
     kernel.kernel.op = &op;
     CHECK(dense_draw_count(kernel.kernel, "repeatable") == 3);

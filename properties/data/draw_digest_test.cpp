@@ -5,13 +5,10 @@
 // expected one. Whole cases are in gen_test.cpp, thinned integers in thinned_test.cpp.
 #include <doctest/doctest.h>
 
-#include <bit>
-
-#include "harness/base/random.hpp"
 #include "properties/data/numbers.hpp"
 #include "properties/data/setting.hpp"
-#include "properties/data/values.hpp"
 #include "properties/problems/generator.hpp"
+#include "properties/tests/drawn_values.hpp"
 #include "properties/tests/operator.hpp"
 
 namespace {
@@ -28,11 +25,6 @@ std::uint64_t digest_of_problems(const KernelDeclaration& kernel, int rank_min, 
     for (int i = 0; i < 1000; ++i)
         digest = mix_seed(digest, generator.draw(static_cast<std::uint64_t>(i), i)->print());
     return digest;
-}
-
-void add(std::uint64_t& digest, const Array<double>& values) {
-    for (const double value : values.data)
-        digest = SplitMix64(digest ^ std::bit_cast<std::uint64_t>(value)).next();
 }
 
 /// The test operator with sums of (n * c)^2 products.
@@ -97,8 +89,7 @@ TEST_CASE("the values of a seed are the same everywhere") {
 TEST_CASE("the numbers that fill an array are the same everywhere") {
     std::uint64_t integers = 0, mantissas = 0, dense = 0, indices = 0, domains = 0, special = 0;
     const auto filled = [](const Sizes& sizes, auto fill) {
-        Array<double> array{sizes, std::vector<double>(static_cast<std::size_t>(
-                                       sizes.empty() ? 1 : element_count(sizes)))};
+        auto array = gradverify::filled<double>(sizes);
         fill(array);
         return array;
     };

@@ -11,16 +11,9 @@ bool sums_stay_exact(const Operator& op, const PassSpec& pass, const Problem& pr
                      const std::vector<Array<double>>& taken, int exact_bits) {
     const ScopedRounding integers(
         {.unit_roundoff = 0.0, .smallest_normal = 0.0, .largest = std::ldexp(1.0, exact_bits)});
-    std::vector<Array<Bounded>> exact, results;
-    for (const Array<double>& array : taken)
-        exact.push_back({array.sizes, {array.data.begin(), array.data.end()}});
-    for (const std::string& name : pass.outputs) {
-        results.push_back({op.sizes_of(name, problem), {}});
-        results.back().data.resize(static_cast<std::size_t>(element_count(results.back().sizes)),
-                                   Bounded(0.0));
-    }
+    std::vector<Array<Bounded>> results;
     try {
-        pass.bounded_reference(problem, exact, results);
+        results = bounded_outputs(op, pass, problem, taken);
     } catch (const OpenTie&) {
         return true;  // no case compares it
     } catch (const UndecidedComparison&) {

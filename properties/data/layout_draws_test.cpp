@@ -14,39 +14,48 @@
 
 namespace gradverify {
 
+using namespace testing;
+
 namespace {
 
-using testing::case_on;
-using testing::parsed;
-using testing::test_kernel;
-using testing::test_operator;
+const Problem problem = parsed("c=2,in=3x4");
 
 /// The test operator's grad_weight, whose x and y may lie with their axes the other way round.
 struct LayoutKernel {
     Operator op = test_operator();
-    testing::TestKernel kernel;
+    TestKernel kernel;
 
     explicit LayoutKernel(KernelDeclaration declared) : kernel(std::move(declared)) {
-        const auto axes = [](bool turned) {
-            return [turned](int rank) {
-                std::vector<int> order;
-                for (int axis = 0; axis < rank; ++axis)
-                    order.push_back(turned ? rank - 1 - axis : axis);
-                return order;
-            };
-        };
-        for (TensorSpec* tensor : {&op.inputs[0], &op.outputs[0]})
-            tensor->orders = {{"as_is", axes(false)}, {"turned", axes(true)}};
+        add_order("as_is", [](int position, int) { return position; });
+        add_order("turned", [](int position, int rank) { return rank - 1 - position; });
         kernel.kernel.op = &op;
         kernel.kernel.pass = op.find_pass("grad_weight");
     }
     LayoutKernel(const LayoutKernel&) = delete;
     LayoutKernel& operator=(const LayoutKernel&) = delete;
 
+    /// `axis_at(position, rank)`: the axis that lies there.
+    template <class AxisAt>
+    void add_order(const std::string& name, AxisAt axis_at) {
+        for (TensorSpec* tensor : {&op.inputs[0], &op.outputs[0]})
+            tensor->orders.push_back({name, [=](int rank) {
+                                          std::vector<int> order;
+                                          for (int i = 0; i < rank; ++i)
+                                              order.push_back(axis_at(i, rank));
+                                          return order;
+                                      }});
+    }
     Setting drawn(std::uint64_t seed) const {
         Setting setting;
-        draw_layouts(kernel.kernel, parsed("c=2,in=3x4"), seed, setting);
+        draw_layouts(kernel.kernel, problem, seed, setting);
         return setting;
+    }
+    int dense_draws() const { return dense_draw_count(kernel.kernel, "repeatable"); }
+    Setting dense(int draw) const {
+        return dense_case(kernel.kernel, "repeatable", "cpu", problem, draw).setting;
+    }
+    std::size_t rank_of(const std::string& tensor) const {
+        return op.sizes_of(tensor, problem).size();
     }
 };
 
@@ -57,12 +66,11 @@ constexpr int draws = 6000;
 }  // namespace
 
 TEST_CASE("a kernel that declares no layouts is given none") {
-    const LayoutKernel plain(test_kernel());
-    for (std::uint64_t seed = 0; seed < 200; ++seed) CHECK(plain.drawn(seed).layouts.empty());
-    CHECK(dense_draw_count(plain.kernel.kernel, "repeatable") == 3);
-    const LayoutKernel fixed(test_kernel().layout("x", "turned"));
-    for (std::uint64_t seed = 0; seed < 200; ++seed) CHECK(fixed.drawn(seed).layouts.empty());
-    CHECK(dense_draw_count(fixed.kernel.kernel, "repeatable") == 3);
+    const LayoutKernel plain(test_kernel()), fixed(test_kernel().layout("x", "turned"));
+    for (const LayoutKernel* kernel : {&plain, &fixed}) {
+        for (std::uint64_t seed = 0; seed < 200; ++seed) CHECK(kernel->drawn(seed).layouts.empty());
+        CHECK(kernel->dense_draws() == 3);
+    }
 }
 
 TEST_CASE("of any strides rows are padded in a third, and cotangents expanded in a sixth") {
@@ -77,9 +85,9 @@ TEST_CASE("of any strides rows are padded in a third, and cotangents expanded in
             paddings.insert(layout.row_padding);
             expanded[tensor] += layout.expanded != 0;
             axes.insert(layout.expanded);
-            const std::size_t rank = any.op.sizes_of(tensor, parsed("c=2,in=3x4")).size();
-            CHECK(layout.expanded < (1u << rank));
-            wholly[tensor] += layout.expanded == (1u << rank) - 1;
+            const std::uint32_t whole = (1u << any.rank_of(tensor)) - 1;
+            CHECK(layout.expanded <= whole);
+            wholly[tensor] += layout.expanded == whole;
         }
     for (const char* tensor : {"x", "dy"}) {
         CAPTURE(tensor);
@@ -91,25 +99,23 @@ TEST_CASE("of any strides rows are padded in a third, and cotangents expanded in
     CHECK(expanded["x"] == 0);
     CHECK(is_about(expanded["dy"], draws / 6));
     CHECK(wholly["dy"] > draws / 12 - 100);
-    const std::size_t rank_of_dy = any.op.sizes_of("dy", parsed("c=2,in=3x4")).size();
-    CHECK(axes.size() == std::size_t{1} << rank_of_dy);
+    CHECK(axes.size() == std::size_t{1} << any.rank_of("dy"));
 }
 
 TEST_CASE("dense draws go through the layouts by turns") {
     const LayoutKernel any(test_kernel().strided("x").strided("y"));
-    CHECK(dense_draw_count(any.kernel.kernel, "repeatable") == 6);
-    const std::size_t rank = any.op.sizes_of("dy", parsed("c=2,in=3x4")).size();
+    CHECK(any.dense_draws() == 6);
+    const std::size_t rank = any.rank_of("dy");
     const std::uint32_t last = 1u << (rank - 1), whole = (1u << rank) - 1;
     const TensorLayout of_x[] = {{}, {"turned", 1}, {"turned"}, {}, {"", 2}, {"turned"}};
     const TensorLayout of_dy[] = {{},         {"turned", 1}, {},
                                   {"turned"}, {"", 2, last}, {"turned", 0, whole}};
     for (int draw = 0; draw < 6; ++draw) {
         CAPTURE(draw);
-        const Case dense =
-            dense_case(any.kernel.kernel, "repeatable", "cpu", parsed("c=2,in=3x4"), draw);
-        CHECK(dense.setting.layout_of("x") == of_x[draw]);
-        CHECK(dense.setting.layout_of("dy") == of_dy[draw]);
-        CHECK(dense.setting.layouts.size() == std::array{0, 2, 1, 1, 2, 2}[draw]);
+        const Setting dense = any.dense(draw);
+        CHECK(dense.layout_of("x") == of_x[draw]);
+        CHECK(dense.layout_of("dy") == of_dy[draw]);
+        CHECK(dense.layouts.size() == std::array{0, 2, 1, 1, 2, 2}[draw]);
     }
 }
 
@@ -117,14 +123,9 @@ TEST_CASE("each of four orders is drawn as often, and goes by turns") {
     LayoutKernel named(test_kernel()
                            .layout_of("x", {"from_1", "as_is", "from_2", "turned"})
                            .layout_of("y", {"from_2", "from_1"}));
-    for (TensorSpec* tensor : {&named.op.inputs[0], &named.op.outputs[0]})
-        for (const int first : {1, 2})
-            tensor->orders.push_back({"from_" + std::to_string(first), [first](int rank) {
-                                          std::vector<int> order;
-                                          for (int axis = 0; axis < rank; ++axis)
-                                              order.push_back((first + axis) % rank);
-                                          return order;
-                                      }});
+    for (const int first : {1, 2})
+        named.add_order("from_" + std::to_string(first),
+                        [first](int position, int rank) { return (first + position) % rank; });
     std::map<std::string, int> drawn;
     for (std::uint64_t seed = 0; seed < draws; ++seed)
         for (const auto& [tensor, layout] : named.drawn(seed).layouts) {
@@ -133,17 +134,13 @@ TEST_CASE("each of four orders is drawn as often, and goes by turns") {
             ++drawn[tensor + "." + layout.order];
         }
     CHECK(drawn.size() == 4);  // the first ones are no part of the case
-    CHECK(is_about(drawn["x.as_is"], draws / 4));
-    CHECK(is_about(drawn["x.from_2"], draws / 4));
-    CHECK(is_about(drawn["x.turned"], draws / 4));
+    for (const char* order : {"x.as_is", "x.from_2", "x.turned"})
+        CHECK(is_about(drawn[order], draws / 4));
     CHECK(is_about(drawn["dy.from_1"], draws / 2));
     // Each of the four twice.
-    CHECK(dense_draw_count(named.kernel.kernel, "repeatable") == 8);
+    CHECK(named.dense_draws() == 8);
     std::map<std::string, int> dense;
-    for (int draw = 0; draw < 8; ++draw)
-        ++dense[dense_case(named.kernel.kernel, "repeatable", "cpu", parsed("c=2,in=3x4"), draw)
-                    .setting.layout_of("x")
-                    .order];
+    for (int draw = 0; draw < 8; ++draw) ++dense[named.dense(draw).layout_of("x").order];
     CHECK(dense == std::map<std::string, int>{{"", 2}, {"as_is", 2}, {"from_2", 2}, {"turned", 2}});
 }
 
@@ -151,16 +148,15 @@ TEST_CASE("dense draws bring each order of a tensor together with each of the ot
     const LayoutKernel both(
         test_kernel().layout_of("x", {"turned", "as_is"}).layout_of("y", {"as_is", "turned"}));
     std::set<std::pair<std::string, std::string>> met;
-    for (int draw = 0; draw < dense_draw_count(both.kernel.kernel, "repeatable"); ++draw) {
-        const Setting setting =
-            dense_case(both.kernel.kernel, "repeatable", "cpu", parsed("c=2,in=3x4"), draw).setting;
+    for (int draw = 0; draw < both.dense_draws(); ++draw) {
+        const Setting setting = both.dense(draw);
         met.emplace(setting.layout_of("x").order, setting.layout_of("dy").order);
     }
     CHECK(met.size() == 4);
 }
 
 TEST_CASE("of a layout what does not matter is set back") {
-    const testing::TestKernel kernel(test_kernel());
+    const TestKernel kernel(test_kernel());
     Case found = case_on(kernel, parsed("in=1x1"));
     found.setting.layouts = {{"x", {"turned", 3}}, {"dy", {"turned", 4, 3}}};
     const auto shrink = [&](const std::function<bool(const Setting&)>& fails) {

@@ -10,11 +10,12 @@
 
 #include "harness/declare_operator.hpp"
 #include "properties/data/numbers.hpp"
-#include "properties/data/values.hpp"
+#include "properties/tests/drawn_values.hpp"
 
 namespace {
 
 using namespace gradverify;
+using namespace gradverify::testing;
 
 /// s = x / p and t = 3 x, saved for the gradient; y = p x, for whole numbers k that nothing needs.
 Operator dividing() {
@@ -45,20 +46,17 @@ Operator with_positive_output() {
     return op;
 }
 
-Problem of_size(const Operator& op, int n) {
-    return Problem::parse(op.space, "n=" + std::to_string(n));
-}
+Problem of_two(const Operator& op) { return Problem::parse(op.space, "n=2"); }
 
-std::vector<double> drawn(const Operator& op, const char* name, const Data& data, int n = 40,
+std::vector<double> forty(const Operator& op, const char* name, const Data& data,
                           ValueKind kind = ValueKind::mantissas) {
-    return draw_tensor(op, of_size(op, n), data, kind, 24, name).data;
+    return drawn(op, "n=40", name, data, kind);
 }
 
 Values listed(const Operator& op, std::vector<DataElement> elements, DType dtype = DType::f32) {
     const KernelDeclaration kernel = KernelDeclaration().storage(dtype);
-    return draw_values(op, of_size(op, 2),
-                       {.seed = 0, .is_explicit = true, .elements = std::move(elements)},
-                       ValueKind::mantissas, ElementTypes(kernel));
+    return all_drawn(op, "n=2", listing(std::move(elements)), ValueKind::mantissas,
+                     ElementTypes(kernel));
 }
 
 }  // namespace
@@ -74,11 +72,10 @@ TEST_CASE("where sums are exact, integers stay so in a domain that holds three o
     };
     const auto integers = [](const Operator& op) {
         std::set<double> all;
-        for (const bool is_dense : {false, true})
-            for (std::uint64_t seed = 1; seed <= 20; ++seed)
-                for (const double value :
-                     drawn(op, "p", {.seed = seed, .is_dense = is_dense}, 40, ValueKind::integers))
-                    all.insert(value);
+        for_each_draw(20, [&](ValueKind kind, const Data& data) {
+            if (kind == ValueKind::integers)
+                for (const double value : forty(op, "p", data, kind)) all.insert(value);
+        });
         return all;
     };
     CHECK(integers(with_domain(-1.5, 1.5, 9)) == std::set<double>{-1, 0, 1});
@@ -90,36 +87,30 @@ TEST_CASE("where sums are exact, integers stay so in a domain that holds three o
     CHECK(*integers(with_domain(-INFINITY, -3.0, 9)).rbegin() == -4.0);
     // What already lies inside stays.
     const Operator any = with_domain(-INFINITY, INFINITY, 9), wide = with_domain(-200, 200, 9);
-    CHECK(drawn(any, "p", {.seed = 3}, 40, ValueKind::integers) ==
-          drawn(wide, "p", {.seed = 3}, 40, ValueKind::integers));
+    CHECK(forty(any, "p", {.seed = 3}, ValueKind::integers) ==
+          forty(wide, "p", {.seed = 3}, ValueKind::integers));
     // Fewer than three are no use.
     const auto fractions = integers(with_domain(-1.0, 1.0, 9));
     CHECK(std::ranges::any_of(fractions, [](double v) { return v != std::round(v); }));
 }
 
 TEST_CASE("whole numbers are drawn from all of their range") {
-    const Operator op = dividing();
-    for (const bool is_dense : {false, true})
-        for (const ValueKind kind : {ValueKind::mantissas, ValueKind::integers}) {
-            const auto values = drawn(op, "k", {.seed = 3, .is_dense = is_dense}, 100, kind);
-            CHECK(std::set<double>(values.begin(), values.end()) ==
-                  std::set<double>{2, 3, 4, 5, 6});
-        }
+    for_each_draw(3, [](ValueKind kind, const Data& data) {
+        const auto values = drawn(dividing(), "n=100", "k", data, kind);
+        CHECK(std::set<double>(values.begin(), values.end()) == std::set<double>{2, 3, 4, 5, 6});
+    });
 }
 
 TEST_CASE("an input keeps to its domain, and a cotangent to none") {
     const Operator op = with_positive_output();
-    int with_negative_dy = 0, with_negative_x = 0;
-    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
-        for (const double value : drawn(op, "p", {.seed = seed})) {
-            CHECK(value > 1.0);
-            CHECK(value < 9.0);
-        }
-        with_negative_dy += std::ranges::min(drawn(op, "dy", {.seed = seed})) < 0.0;
-        with_negative_x += std::ranges::min(drawn(op, "x", {.seed = seed})) < 0.0;
-    }
-    CHECK(with_negative_dy > 12);
-    CHECK(with_negative_x > 12);
+    const auto with_outside = [&](const char* name, double lowest, double highest) {
+        return count_draws(20, [&](const Data& data) {
+            const auto [least, most] = std::ranges::minmax(forty(op, name, data));
+            return least <= lowest || most >= highest;
+        });
+    };
+    CHECK(with_outside("p", 1.0, 9.0) == 0);
+    for (const char* name : {"dy", "x"}) CHECK(with_outside(name, 0.0, INFINITY) > 12);
 }
 
 TEST_CASE("what is not listed is as simple as its domain allows") {
@@ -143,18 +134,11 @@ TEST_CASE("an element outside of its tensor, its type or its domain is refused")
 TEST_CASE("the elements that are listed are those that are not as simple as can be") {
     const Operator op = with_positive_output();
     Values values = listed(op, {});
-    values["p"].data[1] = 1.5;
-    values["x"].data[0] = 4.0;
-    values["k"].data[0] = 6.0;
-    values["dy"].data[1] = -1.0;
-    using Elements = std::vector<DataElement>;
-    const auto elements = [&](const char* name) {
-        return list_elements(op, of_size(op, 2), values, {name}, 24);
-    };
-    CHECK(elements("p") == Elements{{"p", 1, 1.5}});
-    CHECK(elements("x") == Elements{{"x", 0, 4.0}});
-    CHECK(elements("k") == Elements{{"k", 0, 6.0}});
-    CHECK(elements("dy") == Elements{{"dy", 1, -1.0}});
+    for (const DataElement& element :
+         std::vector<DataElement>{{"p", 1, 1.5}, {"x", 0, 4.0}, {"k", 0, 6.0}, {"dy", 1, -1.0}}) {
+        values[element.tensor].data[static_cast<std::size_t>(element.index)] = element.value;
+        CHECK(list_elements(op, of_two(op), values, {element.tensor}, 24) == std::vector{element});
+    }
 }
 
 TEST_CASE("numbers of what is no sum of products have an offset, or outliers, in some draws") {
@@ -162,28 +146,25 @@ TEST_CASE("numbers of what is no sum of products have an offset, or outliers, in
     Operator linear = curved;
     linear.algebra = Algebra::products;
     const auto differ = [&](const Data& data, ValueKind kind) {
-        return drawn(curved, "x", data, 40, kind) != drawn(linear, "x", data, 40, kind);
+        return forty(curved, "x", data, kind) != forty(linear, "x", data, kind);
     };
     // All of them, and so no outliers.
     const auto has_offset = [&](const Data& data) {
-        return std::ranges::all_of(drawn(curved, "x", data),
+        return std::ranges::all_of(forty(curved, "x", data),
                                    [](double v) { return std::abs(v) > 600.0; });
     };
-    int with_offset = 0, with_outlier = 0;
-    for (std::uint64_t seed = 1; seed <= 600; ++seed) {
-        CHECK_FALSE(differ({.seed = seed}, ValueKind::integers));
-        with_offset += has_offset({.seed = seed});
-        with_outlier += !has_offset({.seed = seed}) && differ({.seed = seed}, ValueKind::mantissas);
-    }
-    CHECK(with_offset > 40);
-    CHECK(with_outlier > 40);
+    CHECK(count_draws(600, has_offset) > 40);
+    CHECK(count_draws(600, [&](const Data& data) {
+              return !has_offset(data) && differ(data, ValueKind::mantissas);
+          }) > 40);
+    CHECK(count_draws(600, [&](const Data& d) { return differ(d, ValueKind::integers); }) == 0);
     for (std::uint64_t seed = 1; seed <= 12; ++seed) {
-        const Data dense{.seed = seed, .is_dense = true};
-        CHECK(has_offset(dense) == (seed % 3 == 0));
-        Array<double> expected{{40}, drawn(linear, "x", dense)};
+        const Data data = dense(seed);
+        CHECK(has_offset(data) == (seed % 3 == 0));
+        Array<double> expected{{40}, forty(linear, "x", data)};
         if (seed % 3 == 2) add_dense_outliers(expected, seed / 3, DType::f32);
-        CHECK((drawn(curved, "x", dense) == expected.data) == (seed % 3 != 0));
-        CHECK_FALSE(differ(dense, ValueKind::integers));
+        CHECK((forty(curved, "x", data) == expected.data) == (seed % 3 != 0));
+        CHECK_FALSE(differ(data, ValueKind::integers));
     }
 }
 
@@ -192,8 +173,7 @@ TEST_CASE("what is saved for the gradient takes no numbers from those that dense
     Operator without = op;
     std::erase_if(without.outputs, [](const TensorSpec& tensor) { return !tensor.differentiable; });
     for (const char* name : {"x", "dy"})
-        CHECK(drawn(op, name, {.seed = 1, .is_dense = true}) ==
-              drawn(without, name, {.seed = 1, .is_dense = true}));
+        CHECK(forty(op, name, dense(1)) == forty(without, name, dense(1)));
 }
 
 TEST_CASE("saved outputs are the forward pass's, rounded to the kernel's types") {
@@ -201,7 +181,7 @@ TEST_CASE("saved outputs are the forward pass's, rounded to the kernel's types")
     const KernelDeclaration kernel =
         KernelDeclaration().storage(DType::f16).storage("s", DType::f16);
     const std::vector<Array<double>> inputs{{{2}, {2, 2}}, {{2}, {1, 1000}}, {{2}, {3, 1}}};
-    const auto saved = saved_values(op, of_size(op, 2), inputs, ElementTypes(kernel));
+    const auto saved = saved_values(op, of_two(op), inputs, ElementTypes(kernel));
     REQUIRE(saved.size() == 3);
     // A half has 11 digits of 1/3.
     CHECK(saved[0].data == std::vector<double>{0x1.554p-2, 1000.0});
@@ -218,7 +198,7 @@ TEST_CASE("a pass is given drawn tensors and saved ones by name, computed once")
         run(problem, inputs, outputs);
     };
     const Values values = listed(op, {{"x", 0, 4.0}, {"x", 1, -8.0}, {"dy", 0, 6.0}});
-    const auto given = pick(op, of_size(op, 2), values, {"t", "dy", "s", "x"}, 24);
+    const auto given = pick(op, of_two(op), values, {"t", "dy", "s", "x"}, 24);
     REQUIRE(given.size() == 4);
     CHECK(given[0].data == std::vector<double>{12.0, -24.0});
     CHECK(given[1].data == std::vector<double>{6.0, 0.0});
@@ -226,7 +206,7 @@ TEST_CASE("a pass is given drawn tensors and saved ones by name, computed once")
           std::vector<double>{static_cast<double>(0.8f), static_cast<double>(-1.6f)});
     CHECK(given[3].data == std::vector<double>{4.0, -8.0});
     CHECK(runs == 1);
-    CHECK(pick(op, of_size(op, 2), values, {"x"}, 24).size() == 1);
+    CHECK(pick(op, of_two(op), values, {"x"}, 24).size() == 1);
     CHECK(runs == 1);
 }
 
@@ -244,9 +224,9 @@ TEST_CASE("the longest reduction of an operator is its longest pass's, and one a
     Operator op = dividing();
     for (PassSpec& pass : op.passes)
         pass.reduction_length = [](const Problem&) { return std::int64_t{0}; };
-    CHECK(longest_reduction(op, of_size(op, 2)) == 1);
+    CHECK(longest_reduction(op, of_two(op)) == 1);
     op.passes[1].reduction_length = [](const Problem&) { return std::int64_t{7}; };
-    CHECK(longest_reduction(op, of_size(op, 2)) == 7);
+    CHECK(longest_reduction(op, of_two(op)) == 7);
 }
 
 TEST_CASE("a smooth direction has no zero, and a seed its own; of nothing there is none") {

@@ -46,10 +46,10 @@ bool fits(const Operator& op, const Problem& problem, const Values& values,
 }
 
 /// One tensor of a level. Cotangents have both signs, and no ties.
-Array<double> draw(const Operator& op, Sizes sizes, const std::string& name, bool is_input,
+Array<double> draw(const Operator& op, const Problem& problem, const std::string& name,
                    const Data& data, const Level& level, const DenseRange& range) {
-    Array<double> array{std::move(sizes), {}};
-    array.data.resize(static_cast<std::size_t>(element_count(array.sizes)));
+    const bool is_input = op.tensor_named(name).name == name;
+    auto array = filled<double>(op.sizes_of(name, problem));
     SplitMix64 random(mix_seed(data.seed, name));
     if (is_input && meets_kinks(op, data, ValueKind::integers)) {
         // Sums of ones are often zero. What is a factor, as a matrix is, is not: behind it there
@@ -79,23 +79,21 @@ Array<double> draw(const Operator& op, Sizes sizes, const std::string& name, boo
 Values draw_thinned(const Operator& op, const Problem& problem, const Data& data,
                     const ElementTypes& types) {
     Values values;
-    std::vector<std::pair<std::string, bool>> numbers;  // and whether it is an input
-    for (const TensorSpec& tensor : op.inputs) {
-        if (tensor.holds_whole_numbers())
-            values[tensor.name] =
-                draw_tensor(op, problem, data, ValueKind::integers, types, tensor.name);
-        else
-            numbers.emplace_back(tensor.name, true);
-    }
-    for (const std::string& y : op.differentiable_outputs()) numbers.emplace_back("d" + y, false);
+    std::vector<std::string> numbers;
+    std::int64_t total = 0;
+    for (const std::string& name : drawn_tensors(op))
+        if (op.tensor_named(name).holds_whole_numbers()) {
+            values[name] = draw_tensor(op, problem, data, ValueKind::integers, types, name);
+        } else {
+            numbers.push_back(name);
+            total += element_count(op.sizes_of(name, problem));
+        }
     for (const Level& level : levels_of(data)) {
-        DenseRange range;
-        for (const auto& [name, is_input] : numbers)
-            range.total += element_count(op.sizes_of(name, problem));
-        for (const auto& [name, is_input] : numbers) {
+        DenseRange range{.total = total};
+        for (const std::string& name : numbers) {
             const Level held{std::min(level.amplitude, types.largest_integer(op, name)),
                              level.share};
-            values[name] = draw(op, op.sizes_of(name, problem), name, is_input, data, held, range);
+            values[name] = draw(op, problem, name, data, held, range);
             range.first += static_cast<std::int64_t>(values[name].data.size());
         }
         if (fits(op, problem, values, types)) return values;

@@ -4,14 +4,15 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <set>
 
-#include "harness/base/random.hpp"
 #include "harness/declare_operator.hpp"
+#include "properties/tests/drawn_values.hpp"
 
 namespace gradverify {
+
+using namespace testing;
 
 namespace {
 
@@ -43,8 +44,6 @@ Values thinned(const char* problem, const Data& data, int bits = 24) {
     const Operator op = layer();
     return draw_thinned(op, Problem::parse(op.space, problem), data, bits);
 }
-
-Data dense(std::uint64_t seed) { return {.seed = seed, .is_dense = true}; }
 
 std::int64_t count(const Array<double>& array, double value) {
     return std::ranges::count(array.data, value);
@@ -123,8 +122,7 @@ TEST_CASE("the thinned integers of a seed are the same everywhere") {
             for (std::uint64_t seed = 1; seed <= 40; ++seed)
                 for (const auto& [name, array] :
                      thinned(problem, {.seed = seed, .is_dense = seed % 3 == 0}, bits))
-                    for (const double value : array.data)
-                        digest = SplitMix64(digest ^ std::bit_cast<std::uint64_t>(value)).next();
+                    add(digest, array);
     CHECK(digest == 7854576076520056521u);
 }
 

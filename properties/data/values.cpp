@@ -18,13 +18,10 @@ namespace {
 
 DenseRange dense_range(const Operator& op, const Problem& problem, const std::string& name) {
     DenseRange range;
-    const auto count = [&](const TensorSpec& tensor, const std::string& tensor_name) {
-        if (tensor_name == name) range.first = range.total;
-        range.total += element_count(tensor.sizes(problem));
-    };
-    for (const TensorSpec& tensor : op.inputs) count(tensor, tensor.name);
-    for (const TensorSpec& tensor : op.outputs)
-        if (tensor.differentiable) count(tensor, "d" + tensor.name);
+    for (const std::string& tensor : drawn_tensors(op)) {
+        if (tensor == name) range.first = range.total;
+        range.total += element_count(op.sizes_of(tensor, problem));
+    }
     return range;
 }
 
@@ -84,28 +81,22 @@ bool has_whole_range(const Operator& op, const Data& data, ValueKind kind,
 void fill_numbers(Array<double>& array, const Operator& op, const Problem& problem,
                   const Data& data, ValueKind kind, const ElementTypes& types,
                   const std::string& name) {
-    const int exact_bits = types.exact_bits();
     const DType dtype = types.of(op, name);
+    const std::int64_t longest = longest_reduction(op, problem);
     const std::int64_t largest = types.largest_integer(op, name);
+    const std::int64_t amplitude = std::min(largest, exact_amplitude(longest, types.exact_bits()));
     const SplitMix64 random(mix_seed(data.seed, name));
-    if (has_whole_range(op, data, kind, types, name)) {
+    if (has_whole_range(op, data, kind, types, name))
         fill_whole_range(array, random, dtype);
-        return;
-    }
-    if (data.is_dense) {
-        const DenseRange range = dense_range(op, problem, name);
-        const std::int64_t amplitude =
-            std::min(largest, exact_amplitude(longest_reduction(op, problem), exact_bits));
-        if (kind == ValueKind::mantissas) fill_dense_mantissas(array, range, data.seed, dtype);
-        if (kind == ValueKind::integers && amplitude > 0)
-            fill_dense_integers(array, range, data.seed, amplitude);
-        if (kind == ValueKind::mantissas || amplitude > 0) return;
-    }
-    if (kind == ValueKind::integers)
-        fill_integers(array, random, longest_reduction(op, problem), exact_bits,
-                      std::min<std::int64_t>(largest, 64));
-    else
+    else if (kind == ValueKind::mantissas && data.is_dense)
+        fill_dense_mantissas(array, dense_range(op, problem, name), data.seed, dtype);
+    else if (kind == ValueKind::mantissas)
         fill_mantissas(array, random, dtype);
+    else if (data.is_dense && amplitude > 0)
+        fill_dense_integers(array, dense_range(op, problem, name), data.seed, amplitude);
+    else
+        fill_integers(array, random, longest, types.exact_bits(),
+                      std::min<std::int64_t>(largest, 64));
 }
 
 /// The largest integer that leaves sums exact, or one where only zeros beside it do.
@@ -124,32 +115,37 @@ bool holds_nan(const Data& data) {
                          : SplitMix64(mix_seed(data.seed, "nan")).one_in(8);
 }
 
-/// An offset matters only to what is not linear; every third dense draw has one.
-bool has_offset(const Operator& op, const Data& data, ValueKind kind, SplitMix64& random) {
-    if (op.algebra == Algebra::products || kind != ValueKind::mantissas) return false;
-    return data.is_dense ? data.seed % 3 == 0 : random.one_in(8);
-}
-
-/// So do numbers far larger than their neighbours: functions overflow, underflow or saturate there.
-bool has_outliers(const Operator& op, const Data& data, ValueKind kind, SplitMix64& random) {
-    if (op.algebra == Algebra::products || kind != ValueKind::mantissas) return false;
-    return data.is_dense ? data.seed % 3 == 2 : random.one_in(8);
+/// Whether it is this draw's turn: one dense draw of three, one random draw of eight.
+bool has_turn(const Data& data, std::uint64_t turn, SplitMix64& random) {
+    return data.is_dense ? data.seed % 3 == turn : random.one_in(8);
 }
 
 /// One draw in six has a special case in about half of its tensors. Layers behind each other would
 /// carry it to everything that follows.
-bool is_special(const Operator& op, const Data& data, ValueKind kind, SplitMix64& random) {
-    if (op.algebra == Algebra::products || op.is_chain() || kind != ValueKind::mantissas ||
-        data.is_dense)
-        return false;
+bool is_special(const Operator& op, const Data& data, SplitMix64& random) {
+    if (op.is_chain() || data.is_dense) return false;
     return SplitMix64(mix_seed(data.seed, "special")).one_in(6) && random.one_in(2);
 }
 
-/// Every third dense draw has invalid indices, where the operator and the kernel allow for them.
-bool has_invalid(const TensorSpec& tensor, const Data& data, const ElementTypes& types,
-                 SplitMix64& random) {
-    if (!types.may_be_invalid(tensor)) return false;
-    return data.is_dense ? data.seed % 3 == 0 : random.one_in(8);
+/// What is not linear is given an offset, or numbers far larger than their neighbours, where
+/// functions overflow, underflow or saturate.
+void change_sizes(Array<double>& array, const Operator& op, const Data& data, DType dtype,
+                  const std::string& name, SplitMix64& random) {
+    SplitMix64 special(mix_seed(data.seed, "special " + name));
+    if (has_turn(data, 0, random)) {
+        add_offset(array, random, dtype);
+    } else if (has_turn(data, 2, random)) {
+        if (data.is_dense)
+            add_dense_outliers(array, data.seed / 3, dtype);
+        else
+            add_outliers(array, random, dtype);
+    } else if (is_special(op, data, special)) {
+        // Where pieces meet is drawn by fill_ties.
+        if (op.has_pieces() || special.one_in(4))
+            make_large(array, special, dtype);
+        else
+            make_special(array, special);
+    }
 }
 
 }  // namespace
@@ -165,6 +161,13 @@ bool inputs_are_positive(const Operator& op, const Data& data) {
     return data.is_dense ? data.seed % 2 == 1 : SplitMix64(mix_seed(data.seed, "sign")).one_in(2);
 }
 
+std::vector<std::string> drawn_tensors(const Operator& op) {
+    std::vector<std::string> names;
+    for (const TensorSpec& tensor : op.inputs) names.push_back(tensor.name);
+    for (const std::string& y : op.differentiable_outputs()) names.push_back("d" + y);
+    return names;
+}
+
 std::int64_t longest_reduction(const Operator& op, const Problem& problem) {
     std::int64_t longest = 1;
     for (const PassSpec& pass : op.passes)
@@ -178,8 +181,7 @@ Array<double> draw_tensor(const Operator& op, const Problem& problem, const Data
     if (op.algebra == Algebra::piecewise_polynomial && kind == ValueKind::integers &&
         !data.is_explicit && !tensor.holds_whole_numbers())
         return draw_thinned(op, problem, data, types).at(name);
-    Array<double> array{.sizes = tensor.sizes(problem), .data = {}};
-    array.data.resize(static_cast<std::size_t>(element_count(array.sizes)));
+    auto array = filled<double>(tensor.sizes(problem));
     const bool is_input = tensor.name == name;  // not a cotangent, which may be any number
     if (data.is_explicit) {
         if (is_input && tensor.domain)
@@ -190,7 +192,7 @@ Array<double> draw_tensor(const Operator& op, const Problem& problem, const Data
     if (tensor.holds_whole_numbers()) {
         fill_indices(array, tensor.domain_at(problem), data.is_dense, shape);
         SplitMix64 invalid(mix_seed(data.seed, "invalid " + name));
-        if (has_invalid(tensor, data, types, invalid))
+        if (types.may_be_invalid(tensor) && has_turn(data, 0, invalid))
             put_invalid(array, tensor.domain_at(problem), tensor.dtype, invalid);
         return array;
     }
@@ -198,21 +200,8 @@ Array<double> draw_tensor(const Operator& op, const Problem& problem, const Data
     if (is_input && meets_kinks(op, data, kind)) fill_ties(array, data.seed, shape);
     if (is_input && tensor.may_be_nan && holds_nan(data)) fill_nan(array, data.seed, shape);
     const DType dtype = types.of(op, name);
-    SplitMix64 special(mix_seed(data.seed, "special " + name));
-    if (has_offset(op, data, kind, shape))
-        add_offset(array, shape, dtype);
-    else if (has_outliers(op, data, kind, shape)) {
-        if (data.is_dense)
-            add_dense_outliers(array, data.seed / 3, dtype);
-        else
-            add_outliers(array, shape, dtype);
-    } else if (is_special(op, data, kind, special)) {
-        // Where pieces meet is drawn by fill_ties.
-        if (op.has_pieces() || special.one_in(4))
-            make_large(array, special, dtype);
-        else
-            make_special(array, special);
-    }
+    if (op.algebra != Algebra::products && kind == ValueKind::mantissas)
+        change_sizes(array, op, data, dtype, name, shape);
     if (is_input && tensor.domain && kind == ValueKind::integers && op.is_exact_on_integers())
         move_integers_inside(array, tensor.domain_at(problem), dtype,
                              amplitude_of(op, problem, types, name));
@@ -237,10 +226,8 @@ Values draw_values(const Operator& op, const Problem& problem, const Data& data,
         !data.is_explicit)
         return draw_thinned(op, problem, data, types);
     Values values;
-    for (const TensorSpec& tensor : op.inputs)
-        values[tensor.name] = draw_tensor(op, problem, data, kind, types, tensor.name);
-    for (const std::string& y : op.differentiable_outputs())
-        values["d" + y] = draw_tensor(op, problem, data, kind, types, "d" + y);
+    for (const std::string& tensor : drawn_tensors(op))
+        values[tensor] = draw_tensor(op, problem, data, kind, types, tensor);
     set_listed(op, problem, values, data.elements, types);
     return values;
 }
@@ -265,13 +252,7 @@ Array<double> draw_smooth_direction(const Array<double>& like, std::uint64_t see
 std::vector<Array<double>> saved_values(const Operator& op, const Problem& problem,
                                         const std::vector<Array<double>>& inputs,
                                         const ElementTypes& types) {
-    std::vector<Array<double>> outputs;
-    for (const TensorSpec& tensor : op.outputs) {
-        outputs.push_back({tensor.sizes(problem), {}});
-        outputs.back().data.resize(static_cast<std::size_t>(element_count(outputs.back().sizes)),
-                                   0.0);
-    }
-    op.forward().reference(problem, inputs, outputs);
+    auto outputs = reference_outputs(op, op.forward(), problem, inputs);
     for (std::size_t i = 0; i < outputs.size(); ++i) {
         const DType dtype = types.of(op, op.outputs[i].name);
         for (double& element : outputs[i].data) element = rounded_to(dtype, element);

@@ -28,6 +28,9 @@ enum class ValueKind {
 /// name.
 using Values = std::map<std::string, Array<double>, std::less<>>;
 
+/// Their names, in the operator's order.
+std::vector<std::string> drawn_tensors(const Operator& op);
+
 /// Draws the values of a case, each a number of its tensor's type. Dense ones have no zero and all
 /// differ, over all tensors, as long as there are as many numbers of the kind; then over as many
 /// neighbours as there are. Integers of a sum that is exact only with zeros in it keep them. Inputs

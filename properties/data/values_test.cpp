@@ -9,70 +9,63 @@
 #include <stdexcept>
 
 #include "harness/numbers/element_bits.hpp"
-#include "harness/registry/registry.hpp"
 #include "properties/data/numbers.hpp"
+#include "properties/tests/drawn_values.hpp"
 
 namespace gradverify {
 
+using namespace testing;
+
 namespace {
 
-const Operator& conv_operator() { return *Registry::instance().find_operator("conv"); }
-
-Problem problem_of(const char* text) { return Problem::parse(conv_operator().space, text); }
-
-Values draw(const Problem& problem, std::uint64_t seed, ValueKind kind, int exact_bits = 24) {
-    return draw_values(conv_operator(), problem,
-                       {.seed = seed, .is_explicit = false, .elements = {}}, kind, exact_bits);
-}
+const Operator& conv() { return operator_named("conv"); }
 
 /// The largest sum of magnitudes in any output of the pass.
 double largest_sum(const char* pass_name, const Problem& problem, Values values) {
-    const PassSpec& pass = *conv_operator().find_pass(pass_name);
+    const PassSpec& pass = *conv().find_pass(pass_name);
     for (auto& [name, array] : values)
         for (double& element : array.data) element = std::abs(element);
-    std::vector<Array<double>> outputs;
-    for (const std::string& name : pass.outputs) {
-        const Sizes sizes = conv_operator().sizes_of(name, problem);
-        outputs.push_back(
-            {sizes, std::vector<double>(static_cast<std::size_t>(element_count(sizes)), 0.0)});
-    }
-    pass.reference(problem, pick(conv_operator(), problem, values, pass.inputs, 24), outputs);
-    return outputs[0].data.empty() ? 0.0 : *std::ranges::max_element(outputs[0].data);
+    const auto outputs =
+        reference_outputs(conv(), pass, problem, pick(conv(), problem, values, pass.inputs, 24));
+    return outputs[0].data.empty() ? 0.0 : std::ranges::max(outputs[0].data);
+}
+
+std::set<double> different(const Values& values) {
+    std::set<double> numbers;
+    for (const auto& [name, array] : values) numbers.insert(array.data.begin(), array.data.end());
+    return numbers;
+}
+
+std::size_t total(const Values& values) {
+    std::size_t elements = 0;
+    for (const auto& [name, array] : values) elements += array.data.size();
+    return elements;
 }
 
 }  // namespace
 
 TEST_CASE("every sum of products of integers stays within 2^p, with room for a step") {
-    const char* problems[] = {
-        "in=1x1",          "c=2,k=2,groups=2,in=1x1",      "n=3,c=4,k=4,in=9x9,filter=3x3",
-        "n=2000,in=10x10", "c=64,k=2,in=12x12,filter=5x5", "n=65536,in=2x2"};
-    for (const char* text : problems)
+    for (const std::string text :
+         {"in=1x1", "c=2,k=2,groups=2,in=1x1", "n=3,c=4,k=4,in=9x9,filter=3x3", "n=2000,in=10x10",
+          "c=64,k=2,in=12x12,filter=5x5", "n=65536,in=2x2"})
         for (const int bits : {24, 11, 8})
             for (std::uint64_t seed = 1; seed <= 6; ++seed) {
-                CAPTURE(std::string(text));
+                CAPTURE(text);
                 CAPTURE(bits);
-                const Problem problem = problem_of(text);
+                const Problem problem = Problem::parse(conv().space, text);
                 const bool is_dense = seed % 2 == 0;
-                const Values values =
-                    draw_values(conv_operator(), problem, {.seed = seed, .is_dense = is_dense},
-                                ValueKind::integers, bits);
+                const Values values = all_drawn(conv(), text, {.seed = seed, .is_dense = is_dense},
+                                                ValueKind::integers, bits);
                 // A step of the values' own size in one factor doubles a sum at most. Reductions
                 // without a second factor are long sums of single values.
                 for (const char* pass : {"forward", "grad_input", "grad_weight"})
                     CHECK(2.0 * largest_sum(pass, problem, values) <= std::ldexp(1.0, bits));
-                const bool has_zeros =
-                    !is_dense || longest_reduction(conv_operator(), problem) > (1 << (bits - 1));
-                std::set<double> different;
-                std::size_t total = 0;
-                for (const auto& [name, array] : values) {
-                    CAPTURE(name);
-                    CHECK((has_zeros || std::ranges::count(array.data, 0.0) == 0));
-                    CHECK(std::ranges::all_of(array.data,
-                                              [](double v) { return v == std::round(v); }));
-                    different.insert(array.data.begin(), array.data.end());
-                    total += array.data.size();
-                }
-                if (is_dense && bits == 24 && total < 1000) CHECK(different.size() == total);
+                const std::set<double> numbers = different(values);
+                if (is_dense && longest_reduction(conv(), problem) <= 1 << (bits - 1))
+                    CHECK_FALSE(numbers.contains(0.0));
+                CHECK(std::ranges::all_of(numbers, [](double v) { return v == std::round(v); }));
+                if (is_dense && bits == 24 && total(values) < 1000)
+                    CHECK(numbers.size() == total(values));
             }
 }
 
@@ -105,25 +98,22 @@ TEST_CASE("values are numbers of their tensor's type, with all of its digits") {
         const KernelDeclaration kernel = KernelDeclaration().storage(dtype);
         const auto digits = static_cast<int>(traits_of(dtype).exact_bits);
         CAPTURE(digits);
-        for (const ValueKind kind : {ValueKind::mantissas, ValueKind::integers})
-            for (std::uint64_t seed = 0; seed < 40; ++seed)
-                for (const bool is_dense : {false, true}) {
-                    const Values values = draw_values(
-                        conv_operator(), problem_of("n=3,c=3,in=9x9,filter=2x2"),
-                        {.seed = seed, .is_dense = is_dense}, kind, ElementTypes(kernel));
-                    for (const auto& [name, array] : values) {
-                        CHECK(are_numbers_of(dtype, array.data));
-                        // Sums of products of halves must not overflow.
-                        if (dtype != DType::f16) continue;
-                        for (const double value : array.data) CHECK(std::abs(value) < 0x1p+6);
-                    }
-                    if (kind != ValueKind::mantissas) continue;
-                    for (const double element : values.at("x").data) {
-                        int exponent = 0;
-                        const double all = std::ldexp(std::frexp(element, &exponent), digits);
-                        REQUIRE(std::fmod(std::abs(all), 2.0) == 1.0);
-                    }
-                }
+        for_each_draw(40, [&](ValueKind kind, const Data& data) {
+            const Values values =
+                all_drawn(conv(), "n=3,c=3,in=9x9,filter=2x2", data, kind, ElementTypes(kernel));
+            for (const auto& [name, array] : values) {
+                CHECK(are_numbers_of(dtype, array.data));
+                // Sums of products of halves must not overflow.
+                if (dtype != DType::f16) continue;
+                for (const double value : array.data) CHECK(std::abs(value) < 0x1p+6);
+            }
+            if (kind != ValueKind::mantissas) return;
+            for (const double element : values.at("x").data) {
+                int exponent = 0;
+                const double all = std::ldexp(std::frexp(element, &exponent), digits);
+                REQUIRE(std::fmod(std::abs(all), 2.0) == 1.0);
+            }
+        });
     }
 }
 
@@ -131,29 +121,25 @@ TEST_CASE("values of 8 bits are numbers of their type, of its whole range where 
     for (const DType dtype : {DType::f8e4m3, DType::f8e5m2}) {
         const KernelDeclaration kernel =
             KernelDeclaration().storage(dtype).storage("y", DType::f32).storage("b", DType::f32);
-        const Operator op = conv_operator();
         const DTypeTraits traits = traits_of(dtype);
-        const ElementTypes types(kernel, op);
+        const ElementTypes types(kernel, conv());
+        const auto most = static_cast<double>(types.largest_integer(conv(), "x"));
         int least = 0, largest = 0, integers = 0;
-        for (const ValueKind kind : {ValueKind::mantissas, ValueKind::integers})
-            for (std::uint64_t seed = 1; seed < 41; ++seed)
-                for (const bool is_dense : {false, true}) {
-                    const auto x =
-                        draw_tensor(op, problem_of("n=3,c=3,in=9x9,filter=2x2"),
-                                    {.seed = seed, .is_dense = is_dense}, kind, types, "x");
-                    CHECK(are_numbers_of(dtype, x.data));
-                    if (is_dense) CHECK(std::ranges::count(x.data, 0.0) == 0);
-                    for (const double value : x.data) {
-                        const double size = std::abs(value);
-                        if (kind == ValueKind::mantissas) {
-                            least += size > 0.0 && size < traits.smallest_normal;
-                            largest += 2.0 * size > traits.largest;
-                            continue;
-                        }
-                        CHECK(size <= static_cast<double>(types.largest_integer(op, "x")));
-                        integers += size > 1.0;
-                    }
+        for_each_draw(40, [&](ValueKind kind, const Data& data) {
+            const auto x = drawn(conv(), "n=3,c=3,in=9x9,filter=2x2", "x", data, kind, types);
+            CHECK(are_numbers_of(dtype, x));
+            if (data.is_dense) CHECK(std::ranges::count(x, 0.0) == 0);
+            for (const double value : x) {
+                const double size = std::abs(value);
+                if (kind == ValueKind::mantissas) {
+                    least += size > 0.0 && size < traits.smallest_normal;
+                    largest += 2.0 * size > traits.largest;
+                    continue;
                 }
+                CHECK(size <= most);
+                integers += size > 1.0;
+            }
+        });
         CHECK(least > 200);
         CHECK(largest > 200);
         CHECK(integers > 5000);
@@ -161,14 +147,13 @@ TEST_CASE("values of 8 bits are numbers of their type, of its whole range where 
 }
 
 TEST_CASE("a type that has no infinities is given none where NaN is drawn") {
-    Operator op = conv_operator();
+    Operator op = conv();
     op.inputs[0].may_be_nan = true;
     const KernelDeclaration kernel = KernelDeclaration().storage(DType::f8e4m3);
     int no_numbers = 0;
     for (std::uint64_t seed = 0; seed < 40; ++seed)
-        for (const double value : draw_tensor(op, problem_of("in=9x9"), {.seed = seed},
-                                              ValueKind::integers, ElementTypes(kernel), "x")
-                                      .data) {
+        for (const double value :
+             drawn(op, "in=9x9", "x", {.seed = seed}, ValueKind::integers, ElementTypes(kernel))) {
             CHECK_FALSE(std::isinf(value));
             no_numbers += std::isnan(value);
         }
@@ -176,49 +161,42 @@ TEST_CASE("a type that has no infinities is given none where NaN is drawn") {
 }
 
 TEST_CASE("a domain holds once its values are numbers of a narrow type") {
-    const auto domain = [](double lowest, double highest) {
-        return [=](const Problem&) { return ValueDomain{lowest, highest}; };
-    };
+    constexpr double inf = INFINITY;
     for (const DType dtype : {DType::f8e5m2, DType::f16, DType::bf16})
-        for (const auto& [lowest, highest] :
-             {std::pair{1000.0, static_cast<double>(INFINITY)}, std::pair{0.0, 1.0},
-              std::pair{-static_cast<double>(INFINITY), -1000.0}}) {
-            Operator op = conv_operator();
-            op.inputs[0].domain = domain(lowest, highest);
+        for (const ValueDomain domain :
+             {ValueDomain{1000.0, inf}, ValueDomain{0.0, 1.0}, ValueDomain{-inf, -1000.0}}) {
+            Operator op = conv();
+            op.inputs[0].domain = [=](const Problem&) { return domain; };
             const KernelDeclaration kernel = KernelDeclaration().storage(dtype);
-            const Problem problem = problem_of("in=9x9");
             for (const bool is_explicit : {false, true})
                 for (std::uint64_t seed = 0; seed < 20; ++seed) {
-                    const auto array =
-                        draw_tensor(op, problem, {.seed = seed, .is_explicit = is_explicit},
-                                    ValueKind::mantissas, ElementTypes(kernel), "x");
-                    CHECK(are_numbers_of(dtype, array.data));
-                    for (const double value : array.data)
-                        CHECK(op.inputs[0].admits(value, problem));
+                    const auto x =
+                        drawn(op, "in=9x9", "x", {.seed = seed, .is_explicit = is_explicit},
+                              ValueKind::mantissas, ElementTypes(kernel));
+                    CHECK(are_numbers_of(dtype, x));
+                    for (const double value : x)
+                        CHECK(op.inputs[0].admits(value, Problem::parse(op.space, "in=9x9")));
                 }
         }
 }
 
 TEST_CASE("integer data is neither constant nor all of one sign, and small tensors have no zero") {
-    const Values values = draw(problem_of("n=2,c=3,k=2,in=4x4"), 5, ValueKind::integers);
-    for (const auto& [name, array] : values) {
+    for (const auto& [name, array] :
+         all_drawn(conv(), "n=2,c=3,k=2,in=4x4", {.seed = 5}, ValueKind::integers)) {
         CAPTURE(name);
         if (array.data.size() < 8) continue;
         CHECK(std::set<double>(array.data.begin(), array.data.end()).size() > 4);
-        CHECK(*std::ranges::min_element(array.data) < 0.0);
-        CHECK(*std::ranges::max_element(array.data) > 0.0);
+        CHECK(std::ranges::min(array.data) < 0.0);
+        CHECK(std::ranges::max(array.data) > 0.0);
     }
     for (std::uint64_t seed = 0; seed < 200; ++seed)
-        for (const auto& [name, array] : draw(problem_of("in=2x2"), seed, ValueKind::integers))
-            CHECK(std::ranges::count(array.data, 0.0) == 0);
+        CHECK_FALSE(different(all_drawn(conv(), "in=2x2", {.seed = seed}, ValueKind::integers))
+                        .contains(0.0));
 }
 
 TEST_CASE("explicit data is what is listed and zero elsewhere; a bad element is named") {
-    const Problem problem = problem_of("in=1x2");
     const auto listed = [&](std::vector<DataElement> elements) {
-        return draw_values(conv_operator(), problem,
-                           {.seed = 0, .is_explicit = true, .elements = std::move(elements)},
-                           ValueKind::integers, 24);
+        return all_drawn(conv(), "in=1x2", listing(std::move(elements)), ValueKind::integers);
     };
     CHECK(listed({{"x", 1, 3.0}}).at("x").data == std::vector<double>{0.0, 3.0});
     CHECK(listed({}).at("dy").data == std::vector<double>{0.0, 0.0});
@@ -229,15 +207,13 @@ TEST_CASE("explicit data is what is listed and zero elsewhere; a bad element is 
 }
 
 TEST_CASE("listing a case's elements and setting them gives the same values") {
-    const Problem problem = problem_of("c=2,in=3x3,filter=2x2");
-    const Values values = draw(problem, 3, ValueKind::integers);
+    const char* const text = "c=2,in=3x3,filter=2x2";
+    const Values values = all_drawn(conv(), text, {.seed = 3}, ValueKind::integers);
     const std::vector<std::string> names{"x", "w", "b", "dy"};
-    const Values again =
-        draw_values(conv_operator(), problem,
-                    {.seed = 0,
-                     .is_explicit = true,
-                     .elements = list_elements(conv_operator(), problem, values, names, 24)},
-                    ValueKind::integers, 24);
+    const Values again = all_drawn(
+        conv(), text,
+        listing(list_elements(conv(), Problem::parse(conv().space, text), values, names, 24)),
+        ValueKind::integers);
     for (const std::string& name : names) CHECK(again.at(name).data == values.at(name).data);
 }
 
@@ -249,36 +225,25 @@ TEST_CASE("a direction is never zero where there is an element") {
 
 TEST_CASE(
     "data of one seed is the same whichever tensor is drawn first; seeds and tensors differ") {
-    const Problem problem = problem_of("c=2,in=3x3,filter=3x3");
-    for (const ValueKind kind : {ValueKind::integers, ValueKind::mantissas})
-        for (const bool is_dense : {false, true}) {
-            const auto tensor = [&](std::uint64_t seed, const char* name) {
-                return draw_tensor(conv_operator(), problem, {.seed = seed, .is_dense = is_dense},
-                                   kind, 24, name)
-                    .data;
-            };
-            const Values all =
-                draw_values(conv_operator(), problem, {.seed = 1, .is_dense = is_dense}, kind, 24);
-            for (const char* name : {"x", "w", "b", "dy"}) {
-                CHECK(tensor(1, name) == all.at(name).data);
-                CHECK(tensor(1, name) != tensor(2, name));
-            }
-            CHECK(tensor(1, "x") != tensor(1, "w"));
+    for_each_draw(1, [](ValueKind kind, const Data& data) {
+        const std::string text = "c=2,in=3x3,filter=3x3";
+        const Data other{.seed = 2, .is_dense = data.is_dense};
+        const Values all = all_drawn(conv(), text, data, kind);
+        for (const char* name : {"x", "w", "b", "dy"}) {
+            CHECK(drawn(conv(), text, name, data, kind) == all.at(name).data);
+            CHECK(drawn(conv(), text, name, other, kind) != all.at(name).data);
         }
+        CHECK(all.at("x").data != all.at("w").data);
+    });
 }
 
 TEST_CASE("no two numbers of dense real data are alike") {
-    const Values values =
-        draw_values(conv_operator(), problem_of("n=2,c=8,k=3,in=64x64,filter=2x2"),
-                    {.seed = 3, .is_dense = true}, ValueKind::mantissas, 24);
-    std::set<double> different;
-    std::size_t total = 0;
-    for (const auto& [name, array] : values) {
-        total += array.data.size();
+    const Values values = all_drawn(conv(), "n=2,c=8,k=3,in=64x64,filter=2x2", dense(3));
+    std::set<double> significands;
+    for (const auto& [name, array] : values)
         for (const double element : array.data)
-            different.insert(std::abs(std::ldexp(element, std::abs(element) < 1.0 ? 1 : 0)));
-    }
-    CHECK(different.size() == total);
+            significands.insert(std::abs(std::ldexp(element, std::abs(element) < 1.0 ? 1 : 0)));
+    CHECK(significands.size() == total(values));
 }
 
 }  // namespace gradverify

@@ -118,11 +118,7 @@ class Hearing {
     }
 
     double with_cotangent(const Arrays& outputs) const {
-        double sum = 0.0;
-        for (std::size_t i = 0; i < outputs.size(); ++i)
-            if (context_.op().outputs[i].differentiable)
-                sum += inner_product(context_.inputs["d" + forward_.outputs[i]], outputs[i]);
-        return sum;
+        return with_cotangents(context_, outputs);
     }
 
     static Slopes slopes_of(const Arrays& gradients, const std::vector<Direction>& all) {

@@ -62,10 +62,7 @@ Case small_case(const Case& checked, const Problem& problem) {
 Data shared_data(CaseContext& drawn, const LargeShape& shape) {
     const Operator& op = drawn.op();
     Data data{.is_explicit = true};
-    std::vector<std::string> names;
-    for (const TensorSpec& tensor : op.inputs) names.push_back(tensor.name);
-    for (const std::string& y : op.differentiable_outputs()) names.push_back("d" + y);
-    for (const std::string& name : names) {
+    for (const std::string& name : drawn_tensors(op)) {
         if (axis_of_copies(op, name, shape.one, *shape.along)) continue;
         const auto& values = drawn.inputs[name].data;
         for (std::size_t i = 0; i < values.size(); ++i)
@@ -201,12 +198,7 @@ bool gives_only_zeros(const Kernel& kernel, const Problem& one, ValueKind kind) 
     const ElementTypes types(kernel.any(), *kernel.op);
     const Values values = draw_values(*kernel.op, one, {.seed = 1, .is_dense = true}, kind, types);
     const auto taken = pick(*kernel.op, one, values, kernel.pass->taken_by_reference(), types);
-    std::vector<Array<double>> outputs;
-    for (const std::string& name : kernel.pass->outputs) {
-        outputs.push_back({kernel.op->sizes_of(name, one), {}});
-        outputs.back().data.resize(static_cast<std::size_t>(element_count(outputs.back().sizes)));
-    }
-    kernel.pass->reference(one, taken, outputs);
+    const auto outputs = reference_outputs(*kernel.op, *kernel.pass, one, taken);
     return std::ranges::all_of(outputs, [](const Array<double>& output) {
         return std::ranges::all_of(output.data, [](double value) { return value == 0.0; });
     });

@@ -33,14 +33,6 @@ std::string message_of(const std::string& variant, const std::string& property,
     return "passed";
 }
 
-std::vector<Array<double>> results_of(const Operator& op, const PassSpec& pass,
-                                      const Problem& problem,
-                                      const std::vector<Array<double>>& taken) {
-    auto results = zero_outputs<double>(op, pass, problem);
-    pass.reference(problem, taken, results);
-    return results;
-}
-
 /// The largest sum of magnitudes in any step of a pass, each step on what flows through the chain.
 double largest_sum(const Operator& op, const PassSpec& pass, const Problem& problem,
                    const Values& values, const ElementTypes& types) {
@@ -53,7 +45,7 @@ double largest_sum(const Operator& op, const PassSpec& pass, const Problem& prob
     name_all(saved, pick(op, problem, values, saved, types));
     const auto taken = pick(op, problem, values, pass.taken_by_reference(), types);
     name_all(pass.taken_by_reference(), taken);
-    name_all(pass.outputs, results_of(op, pass, problem, taken));
+    name_all(pass.outputs, reference_outputs(op, pass, problem, taken));
     double largest = 0.0;
     REQUIRE(!pass.steps.empty());
     for (const Step& step : pass.steps) {
@@ -67,7 +59,7 @@ double largest_sum(const Operator& op, const PassSpec& pass, const Problem& prob
                 {layer.sizes_of(name, part_problem), flow.at(step.tensor(name)).data});
             for (double& value : magnitudes.back().data) value = std::abs(value);
         }
-        for (const Array<double>& sums : results_of(layer, part, part_problem, magnitudes))
+        for (const Array<double>& sums : reference_outputs(layer, part, part_problem, magnitudes))
             for (const double sum : sums.data) largest = std::max(largest, sum);
     }
     return largest;

@@ -41,8 +41,7 @@ Array<double> gradient(const std::string& kernel, const std::string& device, con
 double loss(const Problem& problem, const Array<double>& x, const Array<double>& w,
             const Array<double>& b, const Array<double>& dy) {
     std::vector<Array<double>> inputs{x, w, b};
-    std::vector<Array<double>> outputs{{dy.sizes, std::vector<double>(dy.data.size(), 0.0)}};
-    conv().forward().reference(problem, inputs, outputs);
+    const auto outputs = reference_outputs(conv(), conv().forward(), problem, inputs);
     double sum = 0.0;
     for (std::size_t i = 0; i < dy.data.size(); ++i) sum += dy.data[i] * outputs[0].data[i];
     return sum;

@@ -37,8 +37,7 @@ std::vector<Array<double>> picked(const Values& values, const std::vector<std::s
 }
 
 void run_reference(const PassSpec& pass, const Problem& problem, Values& values) {
-    auto outputs = zero_outputs<double>(lenet5(), pass, problem);
-    pass.reference(problem, picked(values, pass.inputs), outputs);
+    auto outputs = reference_outputs(lenet5(), pass, problem, picked(values, pass.inputs));
     for (std::size_t i = 0; i < outputs.size(); ++i)
         values[pass.outputs[i]] = std::move(outputs[i]);
 }
@@ -154,11 +153,7 @@ Trained train(const Training& training, const RunPass& run, bool in_float) {
 /// What a kernel gave of a pass, against the bound on what it was given.
 Outcome held_to_bound(const PassSpec& pass, const Problem& problem, const Values& values) {
     const ScopedRounding rounding(Rounding::of(DType::f32));
-    std::vector<Array<Bounded>> exact;
-    for (const Array<double>& input : picked(values, pass.inputs))
-        exact.push_back({input.sizes, {input.data.begin(), input.data.end()}});
-    auto outputs = zero_outputs<Bounded>(lenet5(), pass, problem);
-    pass.bounded_reference(problem, exact, outputs);
+    const auto outputs = bounded_outputs(lenet5(), pass, problem, picked(values, pass.inputs));
     std::vector<Comparison> comparisons;
     for (std::size_t i = 0; i < outputs.size(); ++i)
         comparisons.push_back(compare(values.at(pass.outputs[i]).data,
