@@ -7,7 +7,6 @@
 #include <optional>
 #include <set>
 
-#include "properties/checking/tangent.hpp"
 #include "properties/properties.hpp"
 
 namespace gradverify {

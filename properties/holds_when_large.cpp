@@ -41,41 +41,33 @@ std::string size_of(const LargeShape& shape) {
 }
 
 /// The call of a plan, and what it came to.
-class LargeRun {
-  public:
-    LargeRun(CaseContext& context, LargePlan plan) : context_(context), plan_(std::move(plan)) {}
-
-    const std::string& why_inapplicable() const { return plan_.why_inapplicable; }
+struct LargeRun {
+    CaseContext& context;
+    LargePlan plan;
+    LargeResult result{};
 
     /// Nothing where all is well.
     std::optional<Outcome> failure() {
-        const Surroundings surroundings = context_.caller.surroundings();
-        Device& device = device_named(context_.checked().device);
-        result_ = call_on_large({.kernel = context_.kernel(),
-                                 .device = device,
-                                 .problem = plan_.shape.large,
-                                 .setting = context_.checked().setting,
-                                 .tensors = plan_.shape.tensors,
-                                 .poison = surroundings.poison,
-                                 .guard_parity = surroundings.guard_parity});
-        context_.caller.spend(result_.seconds);
-        if (!result_.lacks_memory.empty()) return Outcome::skipped(result_.lacks_memory);
-        if (!result_.complaint.empty())
-            return Outcome::failed(result_.complaint + " (" + size_of(plan_.shape) + ")");
+        const Surroundings surroundings = context.caller.surroundings();
+        result = call_on_large({.kernel = context.kernel(),
+                                .device = context.device(),
+                                .problem = plan.shape.large,
+                                .setting = context.checked().setting,
+                                .tensors = plan.shape.tensors,
+                                .poison = surroundings.poison,
+                                .guard_parity = surroundings.guard_parity});
+        context.caller.spend(result.seconds);
+        if (!result.lacks_memory.empty()) return Outcome::skipped(result.lacks_memory);
+        if (!result.complaint.empty())
+            return Outcome::failed(result.complaint + " (" + size_of(plan.shape) + ")");
         Outcome outcome = verdict();
         if (outcome.verdict != Verdict::failed) return std::nullopt;
-        outcome.message += ": " + result_.places + " (" + size_of(plan_.shape) + ")";
+        outcome.message += ": " + result.places + " (" + size_of(plan.shape) + ")";
         return outcome;
     }
     Outcome verdict() const {
-        return combine(result_.comparisons, "differs from what the copies of a small problem give");
+        return combine(result.comparisons, "differs from what the copies of a small problem give");
     }
-    double seconds() const { return result_.seconds; }
-
-  private:
-    CaseContext& context_;
-    LargePlan plan_;
-    LargeResult result_;
 };
 
 /// The same with fewer copies; nothing where there are too few, or the kernel is not for them.
@@ -97,7 +89,7 @@ std::optional<Outcome> rehearse(LargeRun& rehearsal, std::int64_t copies, bool i
             failure->message = "with " + std::to_string(copies) + " copies: " + failure->message;
             return failure;
         }
-        expected = static_cast<double>(rehearsal_share) * rehearsal.seconds();
+        expected = static_cast<double>(rehearsal_share) * rehearsal.result.seconds;
         if (!is_timed || expected <= most_seconds) return std::nullopt;
     }
     return Outcome::skipped("too slow at this size: a call would take about " +
@@ -124,10 +116,11 @@ Outcome holds_when_large(CaseContext& context) {
     const auto plan = [&](LargeShape of) {
         return plan_large(checked, context.registry(), context.kind(), std::move(of));
     };
-    LargeRun large(context, plan(shape));
-    if (!large.why_inapplicable().empty()) return Outcome::skipped(large.why_inapplicable());
+    LargeRun large{context, plan(shape)};
+    if (!large.plan.why_inapplicable.empty()) return Outcome::skipped(large.plan.why_inapplicable);
     std::optional<LargeRun> rehearsal;
-    if (auto fewer = smaller(context, shape)) rehearsal.emplace(context, plan(std::move(*fewer)));
+    if (auto fewer = smaller(context, shape))
+        rehearsal.emplace(LargeRun{context, plan(std::move(*fewer))});
     const LargeLock lock(checked.device);
     if (rehearsal)
         if (auto outcome = rehearse(*rehearsal, copies / rehearsal_share, checked.device != "cpu"))

@@ -18,15 +18,15 @@ namespace gradverify {
 struct DefinedProperty : Property {
     ValueKind (*values)(const Operator&);
     Outcome (*check)(CaseContext&);
-    double work_share = 1.0;  ///< of what the problems of other properties may cost
+    double work_share = 1.0;  ///< its problems' cost, as a share of other properties'
 };
 
 /// The outputs on small integers are the reference's, bit for bit.
 Outcome matches_reference(CaseContext& context);
 /// The outputs on full mantissas are within the rounding that any order of operations may cause.
 Outcome within_rounding_bound(CaseContext& context);
-/// The gradient is that of the forward map, by differences of the reference's and of a registered
-/// kernel's forward values.
+/// The gradient is the forward map's, by differences of forward values of the reference and of a
+/// registered kernel.
 Outcome matches_finite_differences(CaseContext& context);
 /// <dy, J v> = <J^T dy, v> between a registered forward kernel and this gradient kernel.
 Outcome adjoint_identity(CaseContext& context);

@@ -6,34 +6,28 @@
 #include <doctest/doctest.h>
 
 #include "harness/bench/bench.hpp"
+#include "harness/testing/operator.hpp"
 #include "properties/suite/suite.hpp"
 #include "properties/tests/devices.hpp"
 
 namespace {
 
 using namespace gradverify;
+using gradverify::testing::contains;
 
 Outcome ask(const MeasureRequest& request) { return measure(Registry::instance(), request); }
-
-BenchGroup group_of(const std::string& kernel, const std::string& problem) {
-    const Kernel& found = *Registry::instance().find_kernel(kernel);
-    return {.op = found.op,
-            .pass = found.pass,
-            .problem = Problem::parse(found.op->space, problem),
-            .items = {}};
-}
 
 /// How a kernel is verified where the reference is asked up to `largest` multiply-adds.
 Verification verified(const std::string& device, const std::string& kernel,
                       const std::string& problem, double largest, const char* data = "integers") {
     WorkerPool pool({.command = suite_worker_command()});
     const BenchArguments arguments{.seed = 3, .data = data};
-    return verify(pool, {.arguments = arguments, .device = device}, group_of(kernel, problem),
-                  *Registry::instance().find_kernel(kernel), largest);
-}
-
-bool contains(const std::string& text, const std::string& part) {
-    return text.find(part) != std::string::npos;
+    const Kernel& found = *Registry::instance().find_kernel(kernel);
+    const BenchGroup group{.op = found.op,
+                           .pass = found.pass,
+                           .problem = Problem::parse(found.op->space, problem),
+                           .items = {}};
+    return verify(pool, {.arguments = arguments, .device = device}, group, found, largest);
 }
 
 constexpr double always = 1e300, never = 0.0;

@@ -91,20 +91,21 @@ std::string Caller::call_before() {
 
 CallResult Caller::call(const Kernel& kernel, const std::vector<Array<double>>& inputs,
                         const Setting& setting, const Surroundings& surroundings) {
-    if (&kernel == &subject_.kernel())
-        if (std::string lost = call_before(); !lost.empty()) return {.error = std::move(lost)};
-    // If the partner kills this process, the case is run again without it.
-    if (&kernel != &subject_.kernel()) note_partner(kernel.name);
+    const bool is_partner = &kernel != &subject_.kernel();
+    if (is_partner)
+        note_partner(kernel.name);  // if it kills this process, the case is run again without it
+    else if (std::string lost = call_before(); !lost.empty())
+        return {.error = std::move(lost)};
     CallResult result;
     try {
         result = call_kernel(make_call(kernel, inputs, setting, surroundings));
     } catch (const NotServed& reason) {
         // A partner that is not served is only one witness less.
-        if (&kernel == &subject_.kernel()) throw;
+        if (!is_partner) throw;
         result.error = reason.what();
     }
     seconds_ += result.seconds;
-    if (&kernel != &subject_.kernel() && device_was_lost())
+    if (is_partner && device_was_lost())
         end_without_device(kernel.name +
                            ", called for its result, lost the device: " + result.error);
     return result;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <set>
+#include <string>
 #include <vector>
 
 #include "properties/checking/caller.hpp"
@@ -44,6 +45,12 @@ struct SoundForward {
 
 /// The first such kernel of the case's operator on its device that is not known to be `unsound`.
 SoundForward sound_forward(CaseContext& context, const std::set<const Kernel*>& unsound = {});
+
+/// Inputs with which a forward kernel computes its own derivative J v, of an operator that is a sum
+/// of products: `tensor` is replaced by the direction, and every tensor that is in no product with
+/// it is zero, so that the forward map becomes linear in the direction.
+std::vector<Array<double>> tangent_inputs(CaseContext& context, const std::string& tensor,
+                                          const Array<double>& direction);
 
 /// Sum of products of two arrays of the same size.
 double inner_product(const Array<double>& a, const Array<double>& b);

@@ -13,23 +13,15 @@ namespace gradverify {
 
 namespace {
 
-/// The tensors that flowed: what the kernel gave, and for the rest what it was given.
-class Flow {
-  public:
-    Flow(CaseContext& context, const CallResult& result) : context_(context), result_(result) {}
-
-    const Array<double>& operator[](const std::string& name) const {
-        const auto& outputs = context_.pass().outputs;
-        const auto at = std::ranges::find(outputs, name);
-        return at == outputs.end()
-                   ? context_.inputs[name]
-                   : result_.outputs[static_cast<std::size_t>(at - outputs.begin())];
-    }
-
-  private:
-    CaseContext& context_;
-    const CallResult& result_;
-};
+/// A tensor that flowed: what the kernel gave, or else what it was given.
+const std::vector<double>& flowed(CaseContext& context, const CallResult& result,
+                                  const std::string& name) {
+    const auto& outputs = context.pass().outputs;
+    const auto at = std::ranges::find(outputs, name);
+    return at == outputs.end()
+               ? context.inputs[name].data
+               : result.outputs[static_cast<std::size_t>(at - outputs.begin())].data;
+}
 
 struct Part {
     const Operator& op;
@@ -73,18 +65,20 @@ std::vector<Expected> expected_of(const CaseContext& context, const Step& step, 
 }
 
 /// The outcome of one step; nothing where it has none, as where a comparison lies within rounding.
-std::optional<Outcome> outcome_of(const CaseContext& context, const Step& step, const Flow& flow) {
+std::optional<Outcome> outcome_of(CaseContext& context, const Step& step,
+                                  const CallResult& result) {
     const auto part = part_of(context, step);
     if (!part) return std::nullopt;
     std::vector<Array<double>> taken;
     for (const std::string& name : part->pass.taken_by_reference())
-        taken.push_back({part->op.sizes_of(name, part->problem), flow[step.tensor(name)].data});
+        taken.push_back(
+            {part->op.sizes_of(name, part->problem), flowed(context, result, step.tensor(name))});
     try {
         const auto expected = expected_of(context, step, *part, taken);
         std::vector<Comparison> comparisons;
         for (std::size_t i = 0; i < expected.size(); ++i) {
             const std::string& whole = step.tensor(part->pass.outputs[i]);
-            comparisons.push_back(compare(flow[whole].data, expected[i]));
+            comparisons.push_back(compare(flowed(context, result, whole), expected[i]));
             for (WrongElement& wrong : comparisons.back().worst) wrong.tensor = whole;
         }
         return combine(comparisons, "departs");
@@ -102,10 +96,9 @@ std::string departing_step(CaseContext& context, const CallResult& result) {
     if (steps.empty() || declared.takes_output_mask || declared.norm_wise_growth ||
         declared.write_mode == WriteMode::accumulates)
         return {};
-    const Flow flow(context, result);
     std::size_t undecided = 0;
     for (std::size_t i = 0; i < steps.size(); ++i) {
-        const auto outcome = outcome_of(context, steps[i], flow);
+        const auto outcome = outcome_of(context, steps[i], result);
         undecided += !outcome;
         if (!outcome || outcome->verdict != Verdict::failed) continue;
         return "; the first tensor that departs is " + outcome->worst.front().tensor +

@@ -116,9 +116,10 @@ TEST_CASE("a maximum's gradient passes at ties, and a ReLU's at zero, among NaN 
 
 TEST_CASE("where a division rounds, integers are compared within that, and no identity is asked") {
     const std::string thirds = "in=1x3,window=1x3:seed=1", halves = "in=1x2,window=1x2:seed=1";
-    for (const char* kernel : {"avgpool.forward/naive", "avgpool.grad_input/naive"})
-        for (const std::string& rest : {thirds, halves})
-            check_verdict(Verdict::passed, kernel, exactly, rest);
+    for (const std::string& rest : {thirds, halves}) {
+        check_verdict(Verdict::passed, "avgpool.forward/naive", exactly, rest);
+        check_verdict(Verdict::passed, "avgpool.grad_input/naive", exactly, rest);
+    }
     check_verdict(Verdict::failed, "avgpool.grad_input/bug_swapped_strides", exactly,
                   "in=3x4,window=1x3,stride=2x1:seed=1");
     check_verdict(Verdict::passed, "avgpool.grad_input/naive", differences, thirds);

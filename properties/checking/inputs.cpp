@@ -72,11 +72,9 @@ const Array<double>& CaseInputs::operator[](const std::string& name) {
             values_.emplace(tensor, std::move(array));
         }
     } else {
-        Array<double> array =
-            draw_tensor(subject_.op(), subject_.problem(), subject_.checked().data, subject_.kind(),
-                        subject_.types(), name);
-        expand(name, array);
-        values_.emplace(name, std::move(array));
+        expand(name, values_[name] =
+                         draw_tensor(subject_.op(), subject_.problem(), subject_.checked().data,
+                                     subject_.kind(), subject_.types(), name));
     }
     return values_.at(name);
 }

@@ -33,7 +33,7 @@ class CaseInputs {
     /// Whether results may be NaN by definition: of an input that holds NaN, of invalid indices, or
     /// of an empty batch.
     bool admit_nan();
-    /// Whether domains left the inputs integers, of which sums stay exact.
+    /// Whether domains left the inputs integers whose sums stay exact.
     bool stay_integers();
 
   private:

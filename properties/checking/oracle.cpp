@@ -49,8 +49,8 @@ Bounded stored_in(DType dtype, const Bounded& element) {
                                 stored.magnitude(), 0.0});
 }
 
-/// The same where what lies beyond the type's ends becomes one of them. Of a sum without a bound,
-/// beyond what it was computed in, nothing is said all the same: it may be NaN.
+/// The same where what lies beyond the type's ends becomes one of them. A sum without a bound may
+/// be NaN all the same.
 Bounded saturated_in(DType dtype, const Bounded& element) {
     if (!std::isfinite(element.error())) return element;
     const auto cut = [&](double value) {

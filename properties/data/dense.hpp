@@ -14,12 +14,11 @@
 
 namespace gradverify {
 
-/// Dense cases of a problem: three, or as many as the kernel declares block sizes, or as there are
-/// subsets of the outputs that it can be asked for, or twice as many as places for an output; eight
-/// of an operator with ties or NaN, and 24 of a chain of layers; nine where indices choose among
-/// other numbers of no sum of products. Ten times as many where an output of half or bfloat16 is
-/// compared within its rounding, which hides most errors of most draws, or where factors are of 8
-/// bits, of which two have few digits that could get lost.
+/// How many dense cases a problem has: at least three, and enough for each block size, each subset
+/// of the outputs, each place of an output in two draws, each layout, and for ties, NaN, outliers
+/// and chains where the operator has these. Ten times as many where an output of half or bfloat16
+/// is compared within its rounding, which hides most errors of most draws, or where factors are of
+/// 8 bits, since two of them have few digits that could get lost.
 int dense_draw_count(const Kernel& kernel, std::string_view property);
 
 /// One of them. On the CPU device threads run ascending, descending and by random warps, in turn;

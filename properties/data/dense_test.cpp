@@ -23,16 +23,17 @@ std::vector<Case> dense_cases(const TestKernel& kernel, const char* device = "cp
 }  // namespace
 
 TEST_CASE("rounding to a narrow type hides errors from most draws, so there are more") {
-    const TestKernel half(test_kernel().storage(DType::f16));
-    const TestKernel sums_in_half(test_kernel().storage(DType::f16).accumulates_in(DType::f16));
-    const TestKernel plain(test_kernel());
-    CHECK(dense_draw_count(half.kernel, "within_rounding_bound") == 30);
-    CHECK(dense_draw_count(half.kernel, "matches_reference") == 3);
-    CHECK(dense_draw_count(sums_in_half.kernel, "within_rounding_bound") == 3);
-    CHECK(dense_draw_count(plain.kernel, "within_rounding_bound") == 3);
+    const auto draws = [](const KernelDeclaration& kernel,
+                          const char* property = "within_rounding_bound") {
+        return dense_draw_count(TestKernel(kernel).kernel, property);
+    };
+    const KernelDeclaration half = test_kernel().storage(DType::f16);
+    CHECK(draws(half) == 30);
+    CHECK(draws(half, "matches_reference") == 3);
+    CHECK(draws(KernelDeclaration(half).accumulates_in(DType::f16)) == 3);
+    CHECK(draws(test_kernel()) == 3);
     // Two factors of few digits lose none in much less than a float.
-    const TestKernel factors(test_kernel().storage("x", DType::f8e4m3));
-    CHECK(dense_draw_count(factors.kernel, "within_rounding_bound") == 30);
+    CHECK(draws(test_kernel().storage("x", DType::f8e4m3)) == 30);
     // An output of integers hides no rounding.
     Operator of_integers = make_test_operator();
     of_integers.outputs.front().dtype = DType::i32;
@@ -85,45 +86,25 @@ TEST_CASE("orders of threads, blocks, streams and offsets take turns over many d
 }
 
 TEST_CASE("all outputs and each subset of up to three take turns, where the kernel takes a mask") {
-    const auto masks = [](std::vector<std::string> outputs, bool takes_mask) {
-        KernelDeclaration declared = test_kernel();
-        declared.takes_output_mask = takes_mask;
-        TestKernel kernel(declared);
-        const PassSpec pass = [&] {
-            PassSpec several = *kernel.kernel.pass;
-            several.outputs = outputs;
-            return several;
-        }();
-        kernel.kernel.pass = &pass;
+    TestKernel kernel(test_kernel());
+    PassSpec pass = *kernel.kernel.pass;
+    kernel.kernel.pass = &pass;
+    const auto masks = [&](std::vector<std::string> outputs) {
+        pass.outputs = std::move(outputs);
         std::vector<std::uint32_t> drawn;
         for (const Case& one : dense_cases(kernel)) drawn.push_back(one.setting.output_mask);
         return drawn;
     };
     using Masks = std::vector<std::uint32_t>;
     constexpr std::uint32_t all = Setting::every_output;
-    CHECK(masks({"dw"}, true) == Masks{all, 0, all});
-    CHECK(masks({"dx", "dw"}, true) == Masks{all, 1, 2, 0});
-    CHECK(masks({"dx", "dw", "db"}, true) == Masks{all, 1, 2, 3, 4, 5, 6, 0});
-    CHECK(masks({"dx", "dw", "db", "y"}, true) == Masks{all, 1, 2, 3, 4, 5, 6, 7});
-    CHECK(masks({"dx", "dw", "db"}, false) == Masks{all, all, all});
-}
-
-TEST_CASE("pointers change where a kernel needs less than the alignment of cudaMalloc, 256 bytes") {
-    for (const int bytes : {128, 255, 256, 512}) {
-        const TestKernel kernel(test_kernel().aligned_to(bytes));
-        CHECK(dense_cases(kernel)[1].setting.offsets.empty() == (bytes >= 256));
-    }
-}
-
-TEST_CASE("of more outputs than a mask's subsets can take turns, the first sixteen do") {
-    TestKernel kernel([] {
-        KernelDeclaration declared = test_kernel();
-        declared.takes_output_mask = true;
-        return declared;
-    }());
-    PassSpec pass = *kernel.kernel.pass;
+    CHECK(masks({"dx", "dw", "db"}) == Masks{all, all, all});
+    kernel.declaration.takes_output_mask = true;
+    CHECK(masks({"dw"}) == Masks{all, 0, all});
+    CHECK(masks({"dx", "dw"}) == Masks{all, 1, 2, 0});
+    CHECK(masks({"dx", "dw", "db"}) == Masks{all, 1, 2, 3, 4, 5, 6, 0});
+    CHECK(masks({"dx", "dw", "db", "y"}) == Masks{all, 1, 2, 3, 4, 5, 6, 7});
+    // The first sixteen of more outputs take turns.
     pass.outputs.assign(40, "dw");
-    kernel.kernel.pass = &pass;
     const auto mask = [&](int draw) {
         return dense_case(kernel.kernel, "repeatable", "cpu", parsed("in=1x1"), draw)
             .setting.output_mask;
@@ -131,7 +112,14 @@ TEST_CASE("of more outputs than a mask's subsets can take turns, the first sixte
     CHECK(mask(255) == 255);
     CHECK(mask(65534) == 65534);
     CHECK(mask(65535) == 0);
-    CHECK(mask(65536) == Setting::every_output);
+    CHECK(mask(65536) == all);
+}
+
+TEST_CASE("pointers change where a kernel needs less than the alignment of cudaMalloc, 256 bytes") {
+    for (const int bytes : {128, 255, 256, 512}) {
+        const TestKernel kernel(test_kernel().aligned_to(bytes));
+        CHECK(dense_cases(kernel)[1].setting.offsets.empty() == (bytes >= 256));
+    }
 }
 
 TEST_CASE("every other dense case is in place, at each place that is the caller's choice") {
@@ -151,27 +139,24 @@ TEST_CASE("every other dense case is in place, at each place that is the caller'
     CHECK(places(declared.in_place("dw", "w")) == std::vector{0, 1, 0, 2, 0, 3});
 }
 
-TEST_CASE("where ties or NaN are defined there are eight dense cases") {
+TEST_CASE("an operator's ties, NaN and indices have more dense cases") {
     TestKernel kernel(test_kernel());
-    Operator defined = *kernel.kernel.op;
-    kernel.kernel.op = &defined;
-    defined.algebra = Algebra::piecewise_linear;
-    CHECK(dense_cases(kernel).size() == 8);
-    defined.algebra = Algebra::products;
-    defined.inputs[0].may_be_nan = true;
-    CHECK(dense_cases(kernel).size() == 8);
-}
-
-TEST_CASE("where indices choose among numbers of no sum of products there are nine dense cases") {
-    TestKernel kernel(test_kernel());
-    Operator op = *kernel.kernel.op;
+    Operator op = make_test_operator();
     kernel.kernel.op = &op;
-    for (const bool chooses : {false, true})
-        for (const bool has_products : {false, true}) {
-            op.inputs[0].dtype = chooses ? DType::i32 : DType::f32;
-            op.algebra = has_products ? Algebra::products : Algebra::smooth;
-            CHECK(dense_cases(kernel).size() == (chooses && !has_products ? 9 : 3));
-        }
+    const auto cases_of = [&](Algebra algebra, bool may_be_nan = false, bool chooses = false) {
+        op = make_test_operator();
+        op.algebra = algebra;
+        op.inputs[0].may_be_nan = may_be_nan;
+        op.inputs[0].dtype = chooses ? DType::i32 : DType::f32;
+        return dense_cases(kernel).size();
+    };
+    CHECK(cases_of(Algebra::piecewise_linear) == 8);
+    CHECK(cases_of(Algebra::products, true) == 8);
+    CHECK(cases_of(Algebra::smooth) == 3);
+    CHECK(cases_of(Algebra::products) == 3);
+    // Indices choose among numbers of no sum of products.
+    CHECK(cases_of(Algebra::smooth, false, true) == 9);
+    CHECK(cases_of(Algebra::products, false, true) == 3);
 }
 
 TEST_CASE("a dense case prints and parses as one word") {

@@ -27,17 +27,6 @@ std::uint64_t digest_of_problems(const KernelDeclaration& kernel, int rank_min, 
     return digest;
 }
 
-/// The test operator with sums of (n * c)^2 products.
-Operator operator_that_reduces() {
-    Operator op = make_test_operator();
-    for (PassSpec& pass : op.passes)
-        pass.reduction_length = [](const Problem& p) {
-            const std::int64_t factor = p.scalar("n") * p.scalar("c");
-            return factor * factor;
-        };
-    return op;
-}
-
 }  // namespace
 
 TEST_CASE("the problems of a seed are the same everywhere") {
@@ -58,7 +47,10 @@ TEST_CASE("the problems of a seed are the same everywhere") {
 }
 
 TEST_CASE("the values of a seed are the same everywhere") {
-    const Operator op = operator_that_reduces();
+    const Operator op = operator_with_sums_of([](const Problem& p) {
+        const std::int64_t factor = p.scalar("n") * p.scalar("c");
+        return factor * factor;
+    });
     std::uint64_t integers = 0, mantissas = 0, dense_integers = 0, dense_mantissas = 0;
     for (const char* text : {"in=1x1", "n=2,c=3,in=5x4,filter=3x2", "n=8,c=8,in=1x2",
                              "n=64,c=16,k=3,in=1x1", "n=128,c=64,in=1x1"})
@@ -66,14 +58,14 @@ TEST_CASE("the values of a seed are the same everywhere") {
             for (std::uint64_t seed = 1; seed <= 10; ++seed) {
                 const Problem problem = Problem::parse(op.space, text);
                 for (const char* name : {"x", "w", "b", "dy"}) {
-                    const auto draw = [&](ValueKind kind, bool is_dense) {
-                        return draw_tensor(op, problem, {.seed = seed, .is_dense = is_dense}, kind,
-                                           bits, name);
+                    const auto add_to = [&](std::uint64_t& digest, ValueKind kind, bool is_dense) {
+                        const Data data{.seed = seed, .is_dense = is_dense};
+                        add(digest, draw_tensor(op, problem, data, kind, bits, name));
                     };
-                    add(integers, draw(ValueKind::integers, false));
-                    add(mantissas, draw(ValueKind::mantissas, false));
-                    add(dense_integers, draw(ValueKind::integers, true));
-                    add(dense_mantissas, draw(ValueKind::mantissas, true));
+                    add_to(integers, ValueKind::integers, false);
+                    add_to(mantissas, ValueKind::mantissas, false);
+                    add_to(dense_integers, ValueKind::integers, true);
+                    add_to(dense_mantissas, ValueKind::mantissas, true);
                 }
             }
     CHECK(integers == 11278861969642219894u);
@@ -88,24 +80,21 @@ TEST_CASE("the values of a seed are the same everywhere") {
 
 TEST_CASE("the numbers that fill an array are the same everywhere") {
     std::uint64_t integers = 0, mantissas = 0, dense = 0, indices = 0, domains = 0, special = 0;
-    const auto filled = [](const Sizes& sizes, auto fill) {
-        auto array = gradverify::filled<double>(sizes);
-        fill(array);
-        return array;
-    };
     for (const Sizes& sizes : {Sizes{}, {0}, {1}, {16}, {17}, {3, 5, 2}, {40, 3}})
         for (std::uint64_t seed = 1; seed <= 30; ++seed) {
             const SplitMix64 random(seed);
+            const auto add_filled = [&](std::uint64_t& digest, auto fill, auto... how) {
+                auto array = filled<double>(sizes);
+                fill(array, how...);
+                add(digest, array);
+                return array;
+            };
             for (const std::int64_t length : {1, 3, 100, 1 << 20})
                 for (const int bits : {8, 11, 24})
-                    add(integers, filled(sizes, [&](auto& array) {
-                            fill_integers(array, random, length, bits);
-                        }));
-            add(mantissas, filled(sizes, [&](auto& array) { fill_smooth(array, random); }));
+                    add_filled(integers, fill_integers, random, length, bits, 64);
+            add_filled(mantissas, fill_smooth, random);
             for (const DType dtype : {DType::f16, DType::bf16, DType::f32, DType::f64}) {
-                Array<double> drawn =
-                    filled(sizes, [&](auto& array) { fill_mantissas(array, random, dtype); });
-                add(mantissas, drawn);
+                Array<double> drawn = add_filled(mantissas, fill_mantissas, random, dtype);
                 for (const auto& [lowest, highest] :
                      {std::pair(-INFINITY, INFINITY), std::pair(0.0f, 1.0f),
                       std::pair(-8.0f, INFINITY), std::pair(-INFINITY, -1000.0f),
@@ -126,28 +115,22 @@ TEST_CASE("the numbers that fill an array are the same everywhere") {
                 add_offset(drawn, random, dtype);
                 add(mantissas, drawn);
                 for (const std::int64_t first : {0, 5})
-                    add(dense, filled(sizes, [&](auto& array) {
-                            fill_dense_mantissas(array, {first, 200}, seed, dtype);
-                        }));
+                    add_filled(dense, fill_dense_mantissas, DenseRange{first, 200}, seed, dtype);
             }
+            const auto first = static_cast<std::int64_t>(seed % 2) * 6;
             for (const std::int64_t amplitude : {1, 3, 4, 63, 64, 1000})
                 for (const std::int64_t total : {120, 126, 128, 1000})
-                    add(dense, filled(sizes, [&](auto& array) {
-                            fill_dense_integers(array,
-                                                {static_cast<std::int64_t>(seed % 2) * 6, total},
-                                                seed, amplitude);
-                        }));
-            for (const auto& range :
-                 {std::pair(0.0, 0.0), std::pair(2.0, 6.0), std::pair(-3.0, 1e6)})
+                    add_filled(dense, fill_dense_integers, DenseRange{first, total}, seed,
+                               amplitude);
+            for (const ValueDomain range :
+                 {ValueDomain{0.0, 0.0}, ValueDomain{2.0, 6.0}, ValueDomain{-3.0, 1e6}})
                 for (const bool is_dense : {false, true})
-                    add(indices, filled(sizes, [&](auto& array) {
-                            fill_indices(array, {range.first, range.second}, is_dense, random);
-                        }));
+                    add_filled(indices, fill_indices, range, is_dense, random);
         }
     for (std::uint64_t seed = 1; seed <= 60; ++seed)
         for (const Sizes& sizes : {Sizes{}, {0, 0}, {1}, {2}, {4, 3}, {30, 2}}) {
-            Array<double> made = filled(
-                sizes, [&](auto& array) { fill_dense_mantissas(array, {0, 1}, seed, DType::f32); });
+            auto made = filled<double>(sizes);
+            fill_dense_mantissas(made, {0, 1}, seed, DType::f32);
             make_averaging(made);
             add(special, made);
             make_special(made, SplitMix64(seed));
@@ -160,9 +143,11 @@ TEST_CASE("the numbers that fill an array are the same everywhere") {
                 add(special, made);
             }
         }
-    for (std::uint64_t seed = 1; seed <= 500; ++seed)
-        add(mantissas,
-            filled({3}, [&](auto& array) { fill_mantissas(array, SplitMix64(seed), DType::f32); }));
+    for (std::uint64_t seed = 1; seed <= 500; ++seed) {
+        auto three = filled<double>({3});
+        fill_mantissas(three, SplitMix64(seed), DType::f32);
+        add(mantissas, three);
+    }
     CHECK(integers == 7231532447624728654u);
     CHECK(mantissas == 7454687963074483055u);
     CHECK(dense == 6169069438910174403u);

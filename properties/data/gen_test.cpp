@@ -21,27 +21,15 @@ namespace {
 using namespace gradverify;
 using namespace gradverify::testing;
 
-/// The test operator with sums of n products.
-const Operator& operator_that_reduces() {
-    static const Operator op = [] {
-        Operator made = make_test_operator();
-        for (PassSpec& pass : made.passes)
-            pass.reduction_length = [](const Problem& p) { return p.scalar("n"); };
-        return made;
-    }();
-    return op;
-}
-
 /// A kernel with much to set, and its cases.
 struct Drawn {
+    Operator op = operator_with_sums_of([](const Problem& p) { return p.scalar("n"); });
     TestKernel kernel{test_kernel().where("c", multiple_of(2)).aligned_to(4).blocks_of({64, 32})};
-    ProblemGenerator generator;
+    ProblemGenerator generator{op, *op.find_pass("grad_weight"), kernel.declaration};
 
-    Drawn()
-        : generator(operator_that_reduces(), *operator_that_reduces().find_pass("grad_weight"),
-                    kernel.declaration) {
-        kernel.kernel.op = &operator_that_reduces();
-        kernel.kernel.pass = operator_that_reduces().find_pass("grad_weight");
+    Drawn() {
+        kernel.kernel.op = &op;
+        kernel.kernel.pass = op.find_pass("grad_weight");
     }
 
     rc::Gen<Case> cases(const std::string& property = "matches_reference") const {

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,6 +21,9 @@ double density_for(std::int64_t reduction_length, int exact_bits) {
     return std::sqrt(capacity / static_cast<double>(reduction_length));
 }
 
+// Looked up by random bits, which would mispredict branches.
+constexpr double signed_scales[] = {1.0, 0.5, -1.0, -0.5};
+
 /// Turns random bits into numbers of a type with all of its digits in use.
 class Significands {
   public:
@@ -36,9 +38,7 @@ class Significands {
     /// A number of either sign, from 1/2 to 2.
     double draw(SplitMix64& random) const {
         const std::uint64_t bits = random.next();
-        // Without branches, which random bits would mispredict.
-        constexpr double scales[] = {1.0, 0.5, -1.0, -0.5};
-        return from(bits) * scales[(bits >> (digits_ > 24 ? 62 : 24)) & 3];
+        return from(bits) * signed_scales[(bits >> (digits_ > 24 ? 62 : 24)) & 3];
     }
 
   private:
@@ -142,8 +142,7 @@ void fill_dense_mantissas(Array<double>& array, const DenseRange& range, std::ui
     auto position = static_cast<std::uint64_t>(range.first);
     for (double& element : array.data) {
         const std::uint64_t bits = (start + position++ * step) << 1;
-        constexpr double scales[] = {1.0, 0.5, -1.0, -0.5};
-        element = significands.from(bits) * scales[random.below(4)];
+        element = significands.from(bits) * signed_scales[random.below(4)];
     }
 }
 
@@ -177,12 +176,10 @@ void fill_ties(Array<double>& array, std::uint64_t seed, SplitMix64 random) {
 
 void fill_nan(Array<double>& array, std::uint64_t seed, SplitMix64 random) {
     if (array.data.empty()) return;
-    constexpr double inf = std::numeric_limits<double>::infinity();
-    constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-    constexpr double specials[] = {nan, inf, -inf};
+    constexpr double specials[] = {NAN, INFINITY, -INFINITY};
     for (double& element : array.data)
         if (const std::uint64_t roll = random.below(12); roll < 3) element = specials[roll];
-    array.data[random.below(array.data.size())] = seed % 2 == 0 ? -inf : nan;
+    array.data[random.below(array.data.size())] = seed % 2 == 0 ? specials[2] : specials[0];
 }
 
 void put_invalid(Array<double>& array, const ValueDomain& range, DType dtype, SplitMix64 random) {

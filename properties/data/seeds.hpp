@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "harness/base/random.hpp"
+
 namespace gradverify {
 
 /// What tells one case of a run from another.
@@ -18,9 +20,17 @@ struct CaseKey {
 };
 
 /// The seed of a case; the same on every machine and in every version that keeps this function.
-std::uint64_t draw_seed(const CaseKey& key);
+inline std::uint64_t draw_seed(const CaseKey& key) {
+    // A mix between the fields, so that neither "a" + "bc" and "ab" + "c" nor seed and index can
+    // be exchanged.
+    std::uint64_t hash = mix_seed(SplitMix64(key.seed).next(), key.kernel);
+    hash = mix_seed(hash, key.property);
+    return SplitMix64(hash ^ SplitMix64(static_cast<std::uint64_t>(key.index)).next()).next();
+}
 
 /// The seed of one of several purposes within a case: problem, data, setting.
-std::uint64_t draw_seed(std::uint64_t case_seed, std::string_view purpose);
+inline std::uint64_t draw_seed(std::uint64_t case_seed, std::string_view purpose) {
+    return mix_seed(case_seed, purpose);
+}
 
 }  // namespace gradverify

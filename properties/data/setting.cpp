@@ -14,17 +14,10 @@ namespace {
 constexpr std::int64_t steps_maximum = 3;
 
 ThreadOrder draw_order(SplitMix64& random) {
-    switch (random.below(6)) {
-        case 0:
-        case 1:
-            return ThreadOrder::ascending;
-        case 2:
-            return ThreadOrder::descending;
-        case 3:
-            return ThreadOrder::random_threads;
-        default:
-            return ThreadOrder::random_warps;
-    }
+    using enum ThreadOrder;
+    constexpr ThreadOrder orders[] = {ascending,      ascending,    descending,
+                                      random_threads, random_warps, random_warps};
+    return orders[random.below(std::size(orders))];
 }
 
 /// Moves each buffer by a multiple of the declared alignment; a kernel that relies on

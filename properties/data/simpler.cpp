@@ -153,52 +153,39 @@ rc::Shrinkable<Data> reduced(Reduction state) {
 
 using Change = std::function<void(Setting&)>;
 
-std::vector<Change> changes_of_order() {
-    return {[](Setting& setting) {
-                setting.order = ThreadOrder::ascending;
-                setting.order_seed = 0;
-            },
-            [](Setting& setting) {
-                if (setting.order == ThreadOrder::ascending) return;
-                setting.order = ThreadOrder::descending;
-                setting.order_seed = 0;
-            }};
-}
-
-void add_changes_of_offsets(const Setting& of, std::vector<Change>& changes) {
-    changes.push_back([](Setting& setting) { setting.offsets.clear(); });
-    for (std::size_t i = 0; i < of.offsets.size(); ++i)
+/// What is tried on a setting, each once, in order.
+std::vector<Change> changes_of(const Setting& setting) {
+    std::vector<Change> changes{[](Setting& any) { any = {}; },
+                                [](Setting& any) {
+                                    any.order = ThreadOrder::ascending;
+                                    any.order_seed = 0;
+                                },
+                                [](Setting& any) {
+                                    if (any.order == ThreadOrder::ascending) return;
+                                    any.order = ThreadOrder::descending;
+                                    any.order_seed = 0;
+                                },
+                                [](Setting& any) { any.offsets.clear(); }};
+    for (std::size_t i = 0; i < setting.offsets.size(); ++i)
         for (const int offset : {0, 1})
-            changes.push_back([=](Setting& setting) {
-                if (i < setting.offsets.size() && setting.offsets[i] > offset)
-                    setting.offsets[i] = offset;
+            changes.push_back([=](Setting& any) {
+                if (i < any.offsets.size() && any.offsets[i] > offset) any.offsets[i] = offset;
             });
-}
-
-void add_changes_of_layouts(const Setting& of, std::vector<Change>& changes) {
-    changes.push_back([](Setting& setting) { setting.layouts.clear(); });
-    for (const auto& named : of.layouts) {
+    changes.push_back([](Setting& any) { any.layouts.clear(); });
+    for (const auto& named : setting.layouts) {
         const std::string& tensor = named.first;
         const auto change = [&](auto field) {
-            changes.push_back([=](Setting& setting) {
-                const auto found = setting.layouts.find(tensor);
-                if (found != setting.layouts.end()) field(found->second);
+            changes.push_back([=](Setting& any) {
+                const auto found = any.layouts.find(tensor);
+                if (found != any.layouts.end()) field(found->second);
             });
         };
-        changes.push_back([=](Setting& setting) { setting.layouts.erase(tensor); });
+        changes.push_back([=](Setting& any) { any.layouts.erase(tensor); });
         change([](TensorLayout& layout) { layout.expanded = 0; });
         change([](TensorLayout& layout) { layout.order.clear(); });
         change([](TensorLayout& layout) { layout.row_padding = 0; });
         change([](TensorLayout& layout) { layout.row_padding = std::min(layout.row_padding, 1); });
     }
-}
-
-/// What is tried on a setting, each once, in order.
-std::vector<Change> changes_of(const Setting& setting) {
-    std::vector<Change> changes{[](Setting& any) { any = {}; }};
-    for (Change& change : changes_of_order()) changes.push_back(std::move(change));
-    add_changes_of_offsets(setting, changes);
-    add_changes_of_layouts(setting, changes);
     changes.push_back([](Setting& any) { any.before.reset(); });
     changes.push_back([](Setting& any) { any.own_stream = false; });
     changes.push_back([](Setting& any) { any.place = 0; });

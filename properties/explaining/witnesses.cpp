@@ -5,7 +5,6 @@
 #include <array>
 
 #include "harness/devices/call_note.hpp"
-#include "properties/checking/tangent.hpp"
 #include "properties/explaining/testimony.hpp"
 
 namespace gradverify {

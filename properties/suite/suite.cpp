@@ -12,7 +12,6 @@
 #include "harness/devices/launch.hpp"
 #include "harness/numbers/autodiff/decisions.hpp"
 #include "properties/bench/measure.hpp"
-#include "properties/data/calls_before.hpp"
 #include "properties/data/dense.hpp"
 #include "properties/data/gen.hpp"
 #include "properties/data/seeds.hpp"
@@ -57,6 +56,10 @@ class KernelSuite::Generators {
 };
 
 namespace {
+
+// A call before a failing case is tried on this many. Some differ from any problem in whatever a
+// kernel may keep: the number of pixels, of channels, a stride.
+constexpr std::size_t smallest_problems = 12;
 
 /// The case of this seed on such problems. A kernel that keeps something of its first call is wrong
 /// on the next one of another shape: only properties that know the right values can tell.
@@ -106,9 +109,7 @@ struct Enumeration {
 KernelSuite::KernelSuite(const Registry& registry, const SuiteOptions& options)
     : registry_(registry),
       options_(options),
-      generators_(std::make_unique<Generators>(registry, options.edge_problems)) {}
-
-KernelSuite::~KernelSuite() = default;
+      generators_(std::make_shared<Generators>(registry, options.edge_problems)) {}
 
 const Kernel& KernelSuite::kernel_of(const Case& checked) const {
     return *registry_.find_kernel(checked.kernel);
@@ -194,7 +195,19 @@ Outcome KernelSuite::measure(const MeasureRequest& request) const {
 }
 
 std::vector<Case> KernelSuite::with_calls_before(const Case& failing) const {
-    return gradverify::with_calls_before(kernel_of(failing), failing);
+    if (failing.setting.copies) return {};
+    Enumeration smallest(kernel_of(failing));
+    std::vector<Problem> problems;
+    while (problems.size() < smallest_problems) {
+        const auto problem = smallest.enumerator.next();
+        if (!problem) break;
+        problems.push_back(*problem);
+    }
+    problems.push_back(failing.problem);
+    if (failing.setting.before) problems.push_back(*failing.setting.before);
+    std::vector<Case> cases(problems.size(), failing);
+    for (std::size_t i = 0; i < cases.size(); ++i) cases[i].setting.before = problems[i];
+    return cases;
 }
 
 Shrunk KernelSuite::shrink(const Case& found, const Outcome& outcome,

@@ -22,9 +22,6 @@ class KernelSuite final : public Suite {
   public:
     /// **Ranges** the registry must outlive the suite and have been checked.
     explicit KernelSuite(const Registry& registry, const SuiteOptions& options = {});
-    ~KernelSuite() override;
-    KernelSuite(const KernelSuite&) = delete;
-    KernelSuite& operator=(const KernelSuite&) = delete;
 
     std::vector<const Property*> properties() const override;
     Draw draw(const Row& row, std::uint64_t seed, std::int64_t index) const override;
@@ -46,7 +43,7 @@ class KernelSuite final : public Suite {
     class Generators;
     const Registry& registry_;
     SuiteOptions options_;
-    std::unique_ptr<Generators> generators_;
+    std::shared_ptr<Generators> generators_;
 };
 
 }  // namespace gradverify

@@ -105,6 +105,13 @@ inline Operator make_test_operator(int rank_min = 2, int rank_max = 2) {
             .products = {{"x", "w"}, {"b"}}};
 }
 
+/// The test operator with sums of this many products.
+inline Operator operator_with_sums_of(std::int64_t (*length)(const Problem&)) {
+    Operator op = make_test_operator();
+    for (PassSpec& pass : op.passes) pass.reduction_length = length;
+    return op;
+}
+
 inline const Operator& test_operator() {
     static const Operator op = make_test_operator();
     return op;
