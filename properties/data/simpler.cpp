@@ -85,70 +85,61 @@ class OneHot {
     std::vector<TensorSize> tensors_;
 };
 
-/// How far the reduction of a listing has come.
+/// How far the reduction of a listing has come, and what one more step leads to, in order: chunks
+/// are left out, of half the length each time all were tried, as long as the rest fails (Zeller and
+/// Hildebrandt, Simplifying and isolating failure-inducing input, 2002, without its complements);
+/// then elements get simpler values. Who accepts a step goes on behind it.
 struct Reduction {
     Elements elements;
     /// The chunk that is left out next; of no length once all were tried.
     std::size_t length, begin = 0;
     /// What is made simple next.
     std::size_t element = 0, value = 0;
-};
 
-rc::Shrinkable<Data> reduced(Reduction state);
+    rc::Maybe<rc::Shrinkable<Data>> operator()();
 
-/// What one more step leads to, in order: chunks are left out, of half the length each time all
-/// were tried, as long as the rest fails (Zeller and Hildebrandt, Simplifying and isolating
-/// failure-inducing input, 2002, without its complements); then elements get simpler values. Who
-/// accepts a step goes on behind it.
-class Reductions {
-  public:
-    explicit Reductions(Reduction state) : state_(std::move(state)) {}
-
-    rc::Maybe<rc::Shrinkable<Data>> operator()() {
-        if (auto fewer = leave_out()) return reduced(std::move(*fewer));
-        if (auto simpler = simplify()) return reduced(std::move(*simpler));
-        return rc::Nothing;
-    }
-
-  private:
     std::optional<Reduction> leave_out() {
-        for (; state_.length > 0; state_.length /= 2, state_.begin = 0) {
-            if (state_.begin >= state_.elements.size()) continue;
-            Reduction rest = state_;
-            const std::size_t end = std::min(state_.begin + state_.length, rest.elements.size());
+        for (; length > 0; length /= 2, begin = 0) {
+            if (begin >= elements.size()) continue;
+            Reduction rest = *this;
+            const std::size_t end = std::min(begin + length, elements.size());
             const auto first = rest.elements.begin();
-            rest.elements.erase(first + static_cast<std::ptrdiff_t>(state_.begin),
+            rest.elements.erase(first + static_cast<std::ptrdiff_t>(begin),
                                 first + static_cast<std::ptrdiff_t>(end));
-            state_.begin = end;
+            begin = end;
             return rest;
         }
         return std::nullopt;
     }
 
     std::optional<Reduction> simplify() {
-        if (state_.elements.size() > most_elements) return std::nullopt;
-        for (; state_.element < state_.elements.size(); ++state_.element, state_.value = 0) {
-            if (state_.value == simple_values.size()) continue;
-            const double value = simple_values[state_.value++];
-            if (state_.elements[state_.element].value == value) {
-                state_.value = simple_values.size();
+        if (elements.size() > most_elements) return std::nullopt;
+        for (; element < elements.size(); ++element, value = 0) {
+            if (value == simple_values.size()) continue;
+            const double simple = simple_values[value++];
+            if (elements[element].value == simple) {
+                value = simple_values.size();
                 continue;
             }
-            Reduction simpler = state_;
-            simpler.elements[simpler.element++].value = value;
+            Reduction simpler = *this;
+            simpler.elements[simpler.element++].value = simple;
             simpler.value = 0;
             return simpler;
         }
         return std::nullopt;
     }
-
-    Reduction state_;
 };
 
 rc::Shrinkable<Data> reduced(Reduction state) {
     const auto shared = std::make_shared<const Reduction>(std::move(state));
     return rc::shrinkable::lambda([=] { return explicit_data(shared->elements); },
-                                  [=] { return rc::makeSeq<Reductions>(*shared); });
+                                  [=] { return rc::makeSeq<Reduction>(*shared); });
+}
+
+rc::Maybe<rc::Shrinkable<Data>> Reduction::operator()() {
+    if (auto fewer = leave_out()) return reduced(std::move(*fewer));
+    if (auto simpler = simplify()) return reduced(std::move(*simpler));
+    return rc::Nothing;
 }
 
 using Change = std::function<void(Setting&)>;

@@ -42,22 +42,17 @@ inline Numbers random_numbers(const Operator& op, const std::string& tensor,
 /// A pass on named values; what its reference takes and is not named is zero.
 inline std::vector<Numbers> run(const Operator& op, const PassSpec& pass, const Problem& problem,
                                 const Named& named) {
-    std::vector<Array<double>> taken, results;
-    const auto zeros = [&](const std::string& name) {
-        return Array<double>{op.sizes_of(name, problem), Numbers(count_of(op, name, problem))};
-    };
+    std::vector<Array<double>> taken;
     for (const std::string& name : pass.taken_by_reference()) {
-        taken.push_back(zeros(name));
+        taken.push_back(filled<double>(op.sizes_of(name, problem)));
         for (const auto& [given, numbers] : named)
             if (given == name) {
                 REQUIRE(numbers.size() == taken.back().data.size());
                 taken.back().data = numbers;
             }
     }
-    for (const std::string& name : pass.outputs) results.push_back(zeros(name));
-    pass.reference(problem, taken, results);
     std::vector<Numbers> numbers;
-    for (auto& result : results) numbers.push_back(std::move(result.data));
+    for (auto& result : reference_outputs(op, pass, problem, taken)) numbers.push_back(std::move(result.data));
     return numbers;
 }
 
