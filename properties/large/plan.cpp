@@ -124,13 +124,6 @@ class Tables {
     CaseContext& context_;
 };
 
-std::vector<Array<double>> taken_by(CaseContext& context) {
-    std::vector<Array<double>> taken;
-    for (const std::string& name : context.pass().taken_by_reference())
-        taken.push_back(context.inputs[name]);
-    return taken;
-}
-
 /// Why the copies without data of their own would change what is summed over all.
 std::string why_others_add(CaseContext& others, const LargeShape& shape) {
     const auto results = others.oracle.reference(others.pass());
@@ -212,7 +205,7 @@ LargePlan plan_large(const Case& checked, const Registry& registry, ValueKind ki
     CaseContext drawn(drawn_case, registry, kind);
     const Kernel& kernel = drawn.kernel();
     if (auto why = why_not_separable(*kernel.op, *kernel.pass, made.one, *made.along,
-                                     taken_by(drawn), made.drawn.count)) {
+                                     drawn.inputs.of_reference(drawn.pass()), made.drawn.count)) {
         plan.why_inapplicable = *why;
         return plan;
     }
