@@ -52,7 +52,8 @@ inline std::vector<Numbers> run(const Operator& op, const PassSpec& pass, const 
             }
     }
     std::vector<Numbers> numbers;
-    for (auto& result : reference_outputs(op, pass, problem, taken)) numbers.push_back(std::move(result.data));
+    for (auto& result : reference_outputs(op, pass, problem, taken))
+        numbers.push_back(std::move(result.data));
     return numbers;
 }
 
