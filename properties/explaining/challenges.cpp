@@ -8,10 +8,10 @@ namespace gradverify {
 
 namespace {
 
-// Beyond the lower limit of a rule, so far.
+// How far beyond the lower limit of a rule.
 constexpr std::int64_t length_inside = 15;
-// Of a kernel that takes whole tiles alone hardly any other problem passes. The long one only where
-// few multiply-adds come of it.
+// A kernel that takes whole tiles alone passes hardly any other problem. The long one is only for
+// where few multiply-adds come of it.
 constexpr std::int64_t long_tile = 64, short_tile = 16;
 
 /// What a clause allows of a parameter, without what is far beyond.
@@ -41,11 +41,9 @@ std::optional<RuleChallenges::Values> RuleChallenges::joint(const FittedRule& ru
                                                             std::size_t clause) {
     Values now = values_.base();
     const std::uint64_t keep = 1 + random_.below(3);
-    for (int which = 0; which < values_.class_count(); ++which) {
-        if (values_.class_at(which).is_fixed() || random_.below(4) < keep) continue;
-        now[static_cast<std::size_t>(which)] = std::clamp(
-            any_value(which), values_.class_at(which).lowest, values_.class_at(which).highest);
-    }
+    for (int which = 0; which < values_.class_count(); ++which)
+        if (!values_.class_at(which).is_fixed() && random_.below(4) >= keep)
+            put(any_value(which), which, now);
     // Elsewhere the other clauses would hide what this one says.
     for (std::size_t other = 0; other < rule.clauses.size(); ++other)
         if (other != clause && random_.one_in(2)) leave(rule.clauses[other], now);
@@ -54,22 +52,24 @@ std::optional<RuleChallenges::Values> RuleChallenges::joint(const FittedRule& ru
     return values_.with(values_.changed_in(now));
 }
 
+void RuleChallenges::put(std::int64_t value, int which, Values& now) const {
+    const SlotClass& allowed = values_.class_at(which);
+    at(now, which) = std::clamp(value, allowed.lowest, allowed.highest);
+}
+
 void RuleChallenges::leave(const std::vector<Term>& clause, Values& now) {
     const Term& term = clause[random_.below(clause.size())];
     const int of = term.parameters.front();
     if (of >= values_.class_count()) return;
-    const auto further = static_cast<std::int64_t>(random_.below(3));
-    const std::int64_t value =
-        term.kind == Term::Kind::at_least ? term.value - 1 - further : term.value + 1 + further;
-    now[static_cast<std::size_t>(of)] =
-        std::clamp(value, values_.class_at(of).lowest, values_.class_at(of).highest);
+    const std::int64_t beyond = random_.between(1, 3);
+    put(term.kind == Term::Kind::at_least ? term.value - beyond : term.value + beyond, of, now);
 }
 
 std::int64_t RuleChallenges::any_value(int which) {
     if (random_.one_in(12)) return telling_lengths[random_.below(std::size(telling_lengths))];
     const std::int64_t from =
         random_.one_in(2) ? values_.base(which) - 1 : values_.class_at(which).smallest;
-    return from + static_cast<std::int64_t>(random_.below(random_.one_in(4) ? 12 : 5));
+    return from + random_.between(0, random_.one_in(4) ? 11 : 4);
 }
 
 void RuleChallenges::challenge(const Term& term, Values& now, bool exactly) {
@@ -79,32 +79,29 @@ void RuleChallenges::challenge(const Term& term, Values& now, bool exactly) {
         return;
     std::int64_t edge = term.value;
     if (term.modulus > 0) {
-        edge = static_cast<std::int64_t>(random_.below(4)) * term.modulus + term.value;
+        edge = random_.between(0, 3) * term.modulus + term.value;
     } else if (term.kind == Term::Kind::product_at_least) {
         double others = 1.0;
         for (const int other : term.parameters) {
             if (other == a) continue;
             // A limit that is prime shows only beside ones.
-            std::int64_t& factor = now[static_cast<std::size_t>(other)];
+            std::int64_t& factor = at(now, other);
             if (random_.one_in(2)) factor = values_.class_at(other).smallest;
             others *= static_cast<double>(factor);
         }
         edge = others > 0.0 ? static_cast<std::int64_t>(static_cast<double>(edge) / others) : 1;
     } else if (term.parameters.size() == 2) {
         const int b = term.parameters[0] == a ? term.parameters[1] : term.parameters[0];
-        edge = now[static_cast<std::size_t>(b)] *
-               (random_.one_in(4) ? 1 + static_cast<std::int64_t>(random_.below(3)) : 1);
+        edge = at(now, b) * (random_.one_in(4) ? random_.between(1, 3) : 1);
     } else if (random_.one_in(3)) {
         edge = inside_gap(a, edge);
     }
-    now[static_cast<std::size_t>(a)] =
-        std::clamp(exactly ? edge : edge + static_cast<std::int64_t>(random_.below(4)) - 1,
-                   values_.class_at(a).lowest, values_.class_at(a).highest);
+    put(exactly ? edge : edge + random_.between(-1, 2), a, now);
 }
 
 std::int64_t RuleChallenges::inside_gap(int which, std::int64_t edge) {
     std::set<std::int64_t> values;
-    for (const Observation& one : seen_) values.insert(one.values[static_cast<std::size_t>(which)]);
+    for (const Observation& one : seen_) values.insert(at(one.values, which));
     const auto above = values.upper_bound(edge), here = values.lower_bound(edge);
     const bool up = random_.one_in(2);
     if (up && above != values.end()) return edge + (*above - edge) / 2;
@@ -150,20 +147,16 @@ std::optional<RuleChallenges::Values> RuleChallenges::inside(const std::vector<T
     std::map<int, std::int64_t> wanted;
     for (const auto& [of, between] : limits)
         if (between.lowest <= between.highest)
-            wanted[of] = between.lowest + static_cast<std::int64_t>(random_of_tests_.below(
-                                              static_cast<std::uint64_t>(between.length()) + 1));
+            wanted[of] = between.lowest + random_of_tests_.between(0, between.length());
     for (int which = 0; which < values_.class_count(); ++which)
         if (!limits.contains(which) && random_of_tests_.one_in(4))
-            wanted[which] =
-                values_.base(which) + static_cast<std::int64_t>(random_of_tests_.below(3));
+            wanted[which] = values_.base(which) + random_of_tests_.between(0, 2);
     return values_.with(wanted);
 }
 
 std::optional<RuleChallenges::Values> RuleChallenges::in_part(const Values& surprise) {
-    std::map<int, std::int64_t> wanted;
-    for (int which = 0; which < values_.class_count(); ++which)
-        if (surprise[static_cast<std::size_t>(which)] != values_.base(which) && random_.one_in(2))
-            wanted[which] = surprise[static_cast<std::size_t>(which)];
+    std::map<int, std::int64_t> wanted = values_.changed_in(surprise);
+    std::erase_if(wanted, [&](const auto&) { return !random_.one_in(2); });
     return values_.with(wanted);
 }
 
@@ -173,10 +166,9 @@ std::optional<RuleChallenges::Values> RuleChallenges::near(
     for (int which = 0; which < values_.class_count(); ++which) {
         const auto of = needed.find(which);
         if (of != needed.end())
-            wanted[which] = of->second / (1 + static_cast<std::int64_t>(random_of_tests_.below(2)));
+            wanted[which] = of->second / random_of_tests_.between(1, 2);
         else if (random_of_tests_.one_in(3))
-            wanted[which] =
-                values_.base(which) + static_cast<std::int64_t>(random_of_tests_.below(4));
+            wanted[which] = values_.base(which) + random_of_tests_.between(0, 3);
     }
     return values_.with(wanted);
 }

@@ -39,6 +39,8 @@ class RuleChallenges {
     std::vector<std::map<int, std::int64_t>> whole_tiles() const;
 
   private:
+    /// Gives a class the value, or the nearest in its range.
+    void put(std::int64_t value, int which, Values& now) const;
     /// Moves a value beyond one of the limits.
     void leave(const std::vector<Term>& clause, Values& now);
     /// Moves a value to the edge of the term, or over it; exactly, where chance would hardly meet

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "properties/explaining/generalize.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <set>
@@ -28,28 +30,25 @@ constexpr int looks_around = 12;
 // With fewer, it is the parameters changed alone that are told.
 constexpr std::size_t problems_of_rule = 12;
 
-// What is larger than one that is dear itself costs more, and is run all the same.
-constexpr double times_smallest = 4.0;
+// The most that one problem may cost: a share of what a drawn one may, or some times the smallest
+// failing one, as what is larger than one that is dear itself costs more.
+constexpr double work_share = 0x1p-4, times_smallest = 4.0;
 
 const FittedRule no_rule{{{}}};
 
 class Generalizer {
   public:
     Generalizer(const SupportedProblems& supported, const Problem& smallest,
-                ProblemTrials& problems, ShrinkTrials& trials, const GeneralizeOptions& options)
+                ProblemTrials& problems, ShrinkTrials& trials, const RunBudget& budget)
         : supported_(supported),
           values_(supported, smallest),
           problems_(problems),
           trials_(trials),
           cost_of_(supported),
+          share_maximum_(std::max(work_share, times_smallest * cost_of_(smallest).share_of({}))),
+          half_{.runs = budget.runs / 2, .seconds = budget.seconds / 2.0},
           challenges_(values_, seen_, smallest),
-          lines_(values_.domain().classes.size()) {
-        budget_.multiply_adds *= options.work_share;
-        budget_.thread_barriers *= options.work_share;
-        budget_.bytes *= options.work_share;
-        base_share_ = cost_of_(smallest).share_of(budget_);
-        half_ = {.runs = options.budget.runs / 2, .seconds = options.budget.seconds / 2.0};
-    }
+          lines_(values_.domain().classes.size()) {}
 
     Generality generalize() {
         add(values_.base(), true);
@@ -59,10 +58,9 @@ class Generalizer {
         trials_.start(half_);
         try_joint_problems(joint_problems, no_rule);
         const auto rule = find_rule();
-        Generality found{.text = rule ? text_of(*rule) : text_of_lines(),
-                         .is_rule = rule.has_value(),
-                         .problems = static_cast<std::int64_t>(seen_.size())};
-        return found;
+        return {.text = rule ? text_of(*rule) : text_of_lines(),
+                .is_rule = rule.has_value(),
+                .problems = std::ssize(seen_)};
     }
 
   private:
@@ -70,7 +68,6 @@ class Generalizer {
 
     bool may_go_on() const { return trials_.may_go_on(); }
     std::int64_t base(int which) const { return values_.base(which); }
-    const SlotClass& class_at(int which) const { return values_.class_at(which); }
     int class_count() const { return values_.class_count(); }
 
     void add(const Values& values, bool fails) {
@@ -82,11 +79,10 @@ class Generalizer {
     bool shapes(int which, const std::set<int>& spoken_of) const {
         return std::ranges::any_of(seen_, [&](const Observation& one) {
             Values values(one.values.begin(), one.values.begin() + class_count());
-            values[static_cast<std::size_t>(which)] = base(which);
+            at(values, which) = base(which);
             values = values_.with_sizes(std::move(values));
             return std::ranges::any_of(spoken_of, [&](int of) {
-                return of >= class_count() && values[static_cast<std::size_t>(of)] !=
-                                                  one.values[static_cast<std::size_t>(of)];
+                return of >= class_count() && at(values, of) != at(one.values, of);
             });
         });
     }
@@ -97,8 +93,7 @@ class Generalizer {
         if (!values) return std::nullopt;
         if (const auto known = known_.find(*values); known != known_.end()) return known->second;
         const Problem problem = values_.problem_of(*values);
-        if (!supported_.contains(problem) ||
-            cost_of_(problem).share_of(budget_) > std::max(1.0, times_smallest * base_share_) ||
+        if (!supported_.contains(problem) || cost_of_(problem).share_of({}) > share_maximum_ ||
             !may_go_on())
             return std::nullopt;
         problems_.fails(problem);
@@ -112,13 +107,13 @@ class Generalizer {
         std::vector<std::vector<std::int64_t>> spreads;
         std::size_t longest = 0;
         for (int which = 0; which < class_count(); ++which) {
-            lines_[static_cast<std::size_t>(which)][base(which)] = true;
+            at(lines_, which)[base(which)] = true;
             spreads.push_back(values_.spread(which));
             longest = std::max(longest, spreads.back().size());
         }
         for (std::size_t i = 0; i < longest; ++i)
             for (int which = 0; which < class_count(); ++which) {
-                const auto& values = spreads[static_cast<std::size_t>(which)];
+                const auto& values = at(spreads, which);
                 if (i < values.size()) change_one(which, values[i]);
             }
     }
@@ -129,12 +124,12 @@ class Generalizer {
         if (!fails) return;
         // Where something else had to change too, only the rule makes use of it.
         Values alone = values_.base();
-        alone[static_cast<std::size_t>(which)] = value;
-        if (*values == alone) lines_[static_cast<std::size_t>(which)][value] = *fails;
+        at(alone, which) = value;
+        if (*values == alone) at(lines_, which)[value] = *fails;
     }
 
-    /// So many that say something and were not run before, if they are found; by turns for each
-    /// clause.
+    /// Runs `count` problems that say something and were not run before, if they are found; by
+    /// turns for each clause.
     void try_joint_problems(int count, const FittedRule& rule) {
         const std::size_t wanted = seen_.size() + static_cast<std::size_t>(count);
         for (int i = 0; i < count * draws_per_problem; ++i) {
@@ -149,7 +144,7 @@ class Generalizer {
             try_problem(challenges_.inside(rule.clauses[i % rule.clauses.size()]));
     }
 
-    /// A rule that agrees with all that was run, the last problems of which were there to break it.
+    /// A rule that agrees with all that was run. The last problems were there to break it.
     std::optional<FittedRule> find_rule() {
         int unfit = 0;
         for (int round = 0; round < rounds_maximum && may_go_on(); ++round) {
@@ -173,8 +168,8 @@ class Generalizer {
         return std::nullopt;
     }
 
-    /// Two or three parameters of whole tiles, and no others, which is what chance hardly ever
-    /// draws. Whether one contradicts the rule; what it takes to pass is then looked at.
+    /// Whether two or three parameters of whole tiles, and no others, contradict the rule: chance
+    /// hardly ever draws them. What it takes to pass is then looked at.
     bool try_whole_tiles(const FittedRule& rule) {
         std::size_t surprises = 0;
         for (const std::map<int, std::int64_t>& wanted : challenges_.whole_tiles()) {
@@ -239,7 +234,7 @@ class Generalizer {
                 const bool is_limit =
                     term.kind == Term::Kind::at_least || term.kind == Term::Kind::at_most;
                 if (!is_limit || of >= class_count()) continue;
-                std::int64_t near = surprise[static_cast<std::size_t>(of)];
+                std::int64_t near = at(surprise, of);
                 auto far = next_that(!fails, of, near, term.kind == Term::Kind::at_most);
                 while (far && std::abs(*far - near) > 1) {
                     const std::int64_t middle = near + (*far - near) / 2;
@@ -256,7 +251,7 @@ class Generalizer {
     std::optional<std::int64_t> next_that(bool fails, int which, std::int64_t from, bool up) const {
         std::optional<std::int64_t> next;
         for (const Observation& one : seen_) {
-            const std::int64_t value = one.values[static_cast<std::size_t>(which)];
+            const std::int64_t value = at(one.values, which);
             if (one.fails != fails || (up ? value <= from : value >= from)) continue;
             if (!next || (up ? value < *next : value > *next)) next = value;
         }
@@ -265,29 +260,31 @@ class Generalizer {
 
     /// A parameter was seen at another value than the base's.
     bool was_varied(int which) const {
-        return std::ranges::any_of(seen_, [&](const Observation& one) {
-            return one.values[static_cast<std::size_t>(which)] != base(which);
-        });
+        return std::ranges::any_of(
+            seen_, [&](const Observation& one) { return at(one.values, which) != base(which); });
     }
 
     std::string text_of(const FittedRule& rule) const {
-        std::set<int> idle;
-        for (int which = 0; which < class_count(); ++which)
-            if (was_varied(which)) idle.insert(which);
-        std::set<int> spoken_of;
+        std::set<int> spoken_of, idle;
         for (const auto& clause : rule.clauses)
             for (const Term& term : clause)
                 spoken_of.insert(term.parameters.begin(), term.parameters.end());
-        std::erase_if(
-            idle, [&](int which) { return spoken_of.contains(which) || shapes(which, spoken_of); });
+        for (int which = 0; which < class_count(); ++which)
+            if (was_varied(which) && !spoken_of.contains(which) && !shapes(which, spoken_of))
+                idle.insert(which);
         const std::string when = rule.print(values_.names(), values_.value_texts());
         std::string text = when.empty()            ? "fails everywhere"
                            : rule.is_of_exceptions ? "fails everywhere but where " + when
                                                    : "fails wherever " + when;
-        if (!rule.is_complete) text += ", and in some other problems";
-        if (idle.empty()) return text;
-        return text + "; " + values_.names_of(idle) + (idle.size() == 1 ? " doesn't" : " don't") +
-               " matter" + (rule.is_complete ? "" : " there");
+        if (rule.is_complete) return text + text_of_idle(idle, "", "");
+        return text + ", and in some other problems" + text_of_idle(idle, "", " there");
+    }
+
+    std::string text_of_idle(const std::set<int>& idle, const char* alone,
+                             const char* there) const {
+        if (idle.empty()) return {};
+        return fmt::format("; {}{} {} matter{}", values_.names_of(idle), alone,
+                           idle.size() == 1 ? "doesn't" : "don't", there);
     }
 
     /// `k >= 2`, or the values where they follow no rule.
@@ -295,13 +292,11 @@ class Generalizer {
         std::vector<Observation> seen;
         std::vector<std::string> fails, passes;
         const ValueTexts texts = values_.value_texts().subspan(static_cast<std::size_t>(which), 1);
-        for (const auto& [value, failed] : lines_[static_cast<std::size_t>(which)]) {
+        for (const auto& [value, failed] : at(lines_, which)) {
             seen.push_back({{value}, failed});
-            (failed ? fails : passes)
-                .push_back(is_number(texts, 0) ? std::to_string(value)
-                                               : texts[0].at(static_cast<std::size_t>(value)));
+            (failed ? fails : passes).push_back(print_value(texts, 0, value));
         }
-        const std::string& name = values_.names()[static_cast<std::size_t>(which)];
+        const std::string& name = at(values_.names(), which);
         const auto rule =
             fit_rule(seen, {.failing_minimum = 1, .terms_maximum = 1, .texts = texts});
         if (rule) return rule->print({&name, 1}, texts);
@@ -312,7 +307,7 @@ class Generalizer {
         std::set<int> idle;
         std::vector<std::string> matter;
         for (int which = 0; which < class_count(); ++which) {
-            const auto& line = lines_[static_cast<std::size_t>(which)];
+            const auto& line = at(lines_, which);
             const bool always =
                 std::ranges::all_of(line, [](const auto& entry) { return entry.second; });
             if (!always) matter.push_back(text_of_line(which));
@@ -322,9 +317,7 @@ class Generalizer {
         std::string text = may_go_on() ? "no simple rule fits" : "no rule was found in time";
         if (!matter.empty())
             text += "; with one parameter changed it fails where " + joined(matter, ", where ");
-        if (idle.empty()) return text;
-        return text + "; " + values_.names_of(idle) +
-               (idle.size() == 1 ? " alone doesn't" : " alone don't") + " matter";
+        return text + text_of_idle(idle, " alone", "");
     }
 
     const SupportedProblems& supported_;
@@ -332,9 +325,8 @@ class Generalizer {
     ProblemTrials& problems_;
     ShrinkTrials& trials_;
     CostModel cost_of_;
-    WorkBudget budget_{};
-    RunBudget half_{};
-    double base_share_ = 0.0;
+    double share_maximum_;
+    RunBudget half_;
     bool tiles_were_tried_ = false;
     std::map<Values, bool> known_;
     std::vector<Observation> seen_;
@@ -346,9 +338,8 @@ class Generalizer {
 }  // namespace
 
 Generality generalize(const SupportedProblems& supported, const Problem& smallest,
-                      ProblemTrials& problems, ShrinkTrials& trials,
-                      const GeneralizeOptions& options) {
-    return Generalizer(supported, smallest, problems, trials, options).generalize();
+                      ProblemTrials& problems, ShrinkTrials& trials, const RunBudget& budget) {
+    return Generalizer(supported, smallest, problems, trials, budget).generalize();
 }
 
 }  // namespace gradverify

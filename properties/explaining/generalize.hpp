@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decides what to run to tell what failed in general: the smallest failing problem with one
 // parameter changed, over a spread of values, then with many changed at once, until a rule has
-// stood up to problems that were chosen to break it. Fitting a rule is failure_rule's business.
+// stood up to problems that were chosen to break it. Fitting a rule is rule.hpp's business.
 #pragma once
 
 #include "properties/problems/solver.hpp"
@@ -9,19 +9,14 @@
 
 namespace gradverify {
 
-struct GeneralizeOptions {
-    /// A problem that fails takes one run, one that passes each dense draw.
-    RunBudget budget{.runs = 1500, .seconds = 2.0};
-    /// The most that one problem may cost, if not four times the smallest failing one: a share of
-    /// what a drawn one may.
-    double work_share = 0x1p-4;
-};
+/// A problem that fails takes one run, one that passes each dense draw.
+inline constexpr RunBudget generalize_budget{.runs = 1500, .seconds = 2.0};
 
 /// What failed in general, beginning at the smallest failing problem. Says what was seen where no
 /// rule fits, or where the budget ended first. Problems on which nothing could be compared, such as
 /// empty ones, say nothing.
 Generality generalize(const SupportedProblems& supported, const Problem& smallest,
                       ProblemTrials& problems, ShrinkTrials& trials,
-                      const GeneralizeOptions& options = {});
+                      const RunBudget& budget = generalize_budget);
 
 }  // namespace gradverify

@@ -9,17 +9,15 @@ namespace gradverify {
 
 namespace {
 
-// Of each parameter: these many steps beyond its smallest value, and around the failing one.
+// How many steps of each parameter are told apart beyond its smallest value, and its failing one.
 constexpr std::int64_t steps_above_smallest = 5, steps_above_failing = 3;
 
 /// The shortest name of a class of slots.
 std::string name_of(const ParameterSpace& space, int rank, const SlotClass& slot_class) {
-    const auto& slots = space.slots(rank);
-    std::string name = slots[static_cast<std::size_t>(slot_class.slots.front())].name;
-    for (const std::string& candidate : space.names(rank)) {
-        const bool same = space.find(candidate, rank) == slot_class.slots;
-        if (same && candidate.size() < name.size()) name = candidate;
-    }
+    std::string name = at(space.slots(rank), slot_class.slots.front()).name;
+    for (const std::string& candidate : space.names(rank))
+        if (space.find(candidate, rank) == slot_class.slots && candidate.size() < name.size())
+            name = candidate;
     return name;
 }
 
@@ -30,40 +28,37 @@ ProblemValues::ProblemValues(const SupportedProblems& supported, const Problem& 
     for (const SlotClass& slot_class : domain_.classes) {
         names_.push_back(name_of(base.space(), base.rank(), slot_class));
         base_.push_back(base[slot_class.slots.front()]);
-        const Slot& first = base.slots()[static_cast<std::size_t>(slot_class.slots.front())];
         value_texts_.emplace_back();
-        for (const double value : base.space().spec(first).values)
+        for (const double value :
+             base.space().spec(at(base.slots(), slot_class.slots.front())).values)
             value_texts_.back().push_back(print_exactly(value));
     }
     find_sizes();
 }
 
 int ProblemValues::parameter_of(int which) const {
-    const int slot = class_at(which).slots.front();
-    return supported_.op().space.slots(domain_.rank)[static_cast<std::size_t>(slot)].parameter;
+    return at(supported_.op().space.slots(domain_.rank), class_at(which).slots.front()).parameter;
 }
 
 bool ProblemValues::has_axis(int which) const {
-    const ParameterSpace& space = supported_.op().space;
-    const auto parameter = static_cast<std::size_t>(parameter_of(which));
-    return space.parameters()[parameter].kind != ParameterKind::scalar;
+    return at(supported_.op().space.parameters(), parameter_of(which)).kind !=
+           ParameterKind::scalar;
 }
 
 std::string ProblemValues::names_of(const std::set<int>& classes) const {
     std::vector<std::string> names;
     const ParameterSpace& space = supported_.op().space;
     const auto& slots = space.slots(domain_.rank);
-    for (std::size_t parameter = 0; parameter < space.parameters().size(); ++parameter) {
+    for (int parameter = 0; parameter < std::ssize(space.parameters()); ++parameter) {
         std::set<int> mine;
         for (std::size_t slot = 0; slot < slots.size(); ++slot)
-            if (slots[slot].parameter == static_cast<int>(parameter))
-                mine.insert(domain_.class_of[slot]);
+            if (slots[slot].parameter == parameter) mine.insert(domain_.class_of[slot]);
         if (std::ranges::includes(classes, mine)) {
-            names.push_back(space.parameters()[parameter].name);
+            names.push_back(at(space.parameters(), parameter).name);
             continue;
         }
         for (const int which : mine)
-            if (classes.contains(which)) names.push_back(names_[static_cast<std::size_t>(which)]);
+            if (classes.contains(which)) names.push_back(at(names_, which));
     }
     if (names.size() < 2) return joined(names);
     const std::string last = names.back();
@@ -73,8 +68,7 @@ std::string ProblemValues::names_of(const std::set<int>& classes) const {
 
 Problem ProblemValues::problem_of(const Row& values) const {
     Assignment assigned(domain_);
-    for (int which = 0; which < class_count(); ++which)
-        assigned.set(which, values[static_cast<std::size_t>(which)]);
+    for (int which = 0; which < class_count(); ++which) assigned.set(which, at(values, which));
     return assigned.problem(supported_.op().space);
 }
 
@@ -82,7 +76,7 @@ ProblemValues::Row ProblemValues::with_sizes(Row values) const {
     if (sizes_.empty()) return values;
     const Problem problem = problem_of(values);
     for (const OutputSize& size : sizes_)
-        values.push_back(size.tensor->sizes(problem)[static_cast<std::size_t>(size.axis)]);
+        values.push_back(at(size.tensor->sizes(problem), size.axis));
     return values;
 }
 
@@ -107,22 +101,20 @@ std::optional<ProblemValues::Row> ProblemValues::with(
 std::map<int, std::int64_t> ProblemValues::changed_in(const Row& values) const {
     std::map<int, std::int64_t> changed;
     for (int which = 0; which < class_count(); ++which)
-        if (values[static_cast<std::size_t>(which)] != base(which))
-            changed[which] = values[static_cast<std::size_t>(which)];
+        if (at(values, which) != base(which)) changed[which] = at(values, which);
     return changed;
 }
 
 std::vector<std::int64_t> ProblemValues::spread(int which) const {
     const SlotClass& slot_class = class_at(which);
     const std::int64_t step = std::max<std::int64_t>(slot_class.step, 1);
-    std::vector<std::int64_t> values{base(which) + step, slot_class.smallest, base(which) - step};
-    for (std::int64_t i = 2; i <= steps_above_failing; ++i)
-        values.push_back(base(which) + i * step);
-    for (std::int64_t i = 1; i <= steps_above_smallest; ++i)
-        values.push_back(slot_class.smallest + i * step);
-    for (const std::int64_t length : telling_lengths) values.push_back(length);
-    values.push_back(2 * base(which));
-    std::set<std::int64_t> once{base(which)};
+    const std::int64_t failing = base(which), smallest = slot_class.smallest;
+    std::vector<std::int64_t> values{failing + step, smallest, failing - step};
+    for (std::int64_t i = 2; i <= steps_above_failing; ++i) values.push_back(failing + i * step);
+    for (std::int64_t i = 1; i <= steps_above_smallest; ++i) values.push_back(smallest + i * step);
+    values.insert(values.end(), std::begin(telling_lengths), std::end(telling_lengths));
+    values.push_back(2 * failing);
+    std::set<std::int64_t> once{failing};
     std::erase_if(values, [&](std::int64_t value) {
         return value < slot_class.lowest || value > slot_class.highest ||
                !once.insert(value).second;

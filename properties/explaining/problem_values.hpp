@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "harness/operators/operator.hpp"
+#include "properties/explaining/term.hpp"
 #include "properties/problems/solver.hpp"
 
 namespace gradverify {
@@ -29,21 +30,19 @@ class ProblemValues {
 
     const RankDomain& domain() const { return domain_; }
     int class_count() const { return static_cast<int>(domain_.classes.size()); }
-    const SlotClass& class_at(int which) const {
-        return domain_.classes[static_cast<std::size_t>(which)];
-    }
+    const SlotClass& class_at(int which) const { return domain_.at(which); }
     const Row& base() const { return base_; }
     /// Its place among the operator's parameters, the first one's where several are tied.
     int parameter_of(int which) const;
-    /// Of parameters for each axis, such as filters and strides.
+    /// Whether the parameter has a value for each axis, as filters and strides do.
     bool has_axis(int which) const;
-    std::int64_t base(int which) const { return base_[static_cast<std::size_t>(which)]; }
+    std::int64_t base(int which) const { return at(base_, which); }
 
-    /// Of each number of a row with its sizes: `stride_w`, `size 2 of y`
+    /// The name of each number of a row with its sizes: `stride_w`, `size 2 of y`
     std::span<const std::string> names() const { return names_; }
     /// By class, the values that an attribute takes, as a problem prints them; empty for a number.
-    std::span<const std::vector<std::string>> value_texts() const { return value_texts_; }
-    /// `n, c and filter`: the whole parameter where all of its classes are among these.
+    ValueTexts value_texts() const { return value_texts_; }
+    /// `n, c and filter`: the whole parameter where all its classes are among these.
     std::string names_of(const std::set<int>& classes) const;
 
     Problem problem_of(const Row& values) const;

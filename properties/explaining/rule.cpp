@@ -6,6 +6,7 @@
 #include "properties/explaining/rule.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <functional>
 #include <set>
@@ -16,15 +17,12 @@ namespace {
 
 using Values = std::span<const std::int64_t>;
 using Kind = Term::Kind;
+using Clause = std::vector<Term>;
 
 constexpr std::size_t clauses_maximum = 2;
 // A residue that fewer different values share is no pattern.
-constexpr std::size_t values_of_residue = 3;
+constexpr std::ptrdiff_t values_of_residue = 3;
 constexpr std::int64_t moduli[] = {2, 3, 4, 5, 8, 16, 32, 64};
-
-std::int64_t at(Values values, int parameter) {
-    return values[static_cast<std::size_t>(parameter)];
-}
 
 /// Observations by reference, those that fail or those that pass.
 using Some = std::vector<const Observation*>;
@@ -36,16 +34,18 @@ Some those(std::span<const Observation> seen, bool fails) {
     return some;
 }
 
-std::size_t count_in(const Some& some, const Term& term) {
+/// On how many of these a term, or a rule, holds.
+template <class Condition>
+std::size_t count_in(const Some& some, const Condition& condition) {
     return static_cast<std::size_t>(std::ranges::count_if(
-        some, [&](const Observation* one) { return term.holds(one->values); }));
+        some, [&](const Observation* one) { return condition.holds(one->values); }));
+}
+std::size_t count_in(const Some& some, const Clause& clause) {
+    return count_in(some, FittedRule{{clause}});
 }
 
-Some where(const Some& some, const Term& term, bool holds) {
-    Some kept;
-    for (const Observation* one : some)
-        if (term.holds(one->values) == holds) kept.push_back(one);
-    return kept;
+void keep_where(const Term& term, Some& some) {
+    std::erase_if(some, [&](const Observation* one) { return !term.holds(one->values); });
 }
 
 std::set<std::int64_t> values_of(const Some& some, int parameter) {
@@ -69,15 +69,16 @@ class Candidates {
     }
 
     /// Those that hold on every failing one, thresholds as near to them as can be.
-    std::vector<Term> necessary() {
+    Clause necessary() {
         for (int a = 0; a < parameters_; ++a) {
-            add(Kind::equal, {a}, *failing_values(a).begin());
-            for (const std::int64_t value : passing_values(a)) add(Kind::unequal, {a}, value);
+            const auto &failing = at(failing_values_, a), &passing = at(passing_values_, a);
+            add(Kind::equal, {a}, *failing.begin());
+            for (const std::int64_t value : passing) add(Kind::unequal, {a}, value);
             if (!is_number(texts_, a)) continue;
             numbers_.push_back(a);
-            add(Kind::at_least, {a}, *failing_values(a).begin());
-            add(Kind::at_most, {a}, *failing_values(a).rbegin());
-            add_residues(a);
+            add(Kind::at_least, {a}, *failing.begin());
+            add(Kind::at_most, {a}, *failing.rbegin());
+            add_residues(a, failing, passing);
         }
         add_relations();
         add_products();
@@ -90,15 +91,13 @@ class Candidates {
 
     /// Limits of one parameter that hold on this one. Where a clause need not hold on all that
     /// fail, a relation that does so by chance is always found.
-    std::vector<Term> limits_of(const Observation& seed) {
+    Clause limits_of(const Observation& seed) {
         for (int a = 0; a < parameters_; ++a) {
-            std::set<std::int64_t> values = failing_values(a);
-            values.insert(passing_values(a).begin(), passing_values(a).end());
+            std::set<std::int64_t> values = at(failing_values_, a);
+            values.merge(std::set(at(passing_values_, a)));
             if (!is_number(texts_, a)) values.clear();
-            for (const std::int64_t value : values) {
-                add(Kind::at_least, {a}, value);
-                add(Kind::at_most, {a}, value);
-            }
+            for (const std::int64_t value : values)
+                for (const Kind kind : {Kind::at_least, Kind::at_most}) add(kind, {a}, value);
             add(Kind::equal, {a}, at(seed.values, a));
         }
         std::erase_if(terms_, [&](const Term& term) {
@@ -108,13 +107,6 @@ class Candidates {
     }
 
   private:
-    const std::set<std::int64_t>& failing_values(int a) const {
-        return failing_values_[static_cast<std::size_t>(a)];
-    }
-    const std::set<std::int64_t>& passing_values(int a) const {
-        return passing_values_[static_cast<std::size_t>(a)];
-    }
-
     void add(Kind kind, std::vector<int> parameters, std::int64_t value = 0,
              std::int64_t modulus = 0) {
         terms_.push_back({.kind = kind,
@@ -123,19 +115,18 @@ class Candidates {
                           .modulus = modulus});
     }
 
-    void add_residues(int a) {
-        const auto with_residue = [](const std::set<std::int64_t>& values, std::int64_t modulus,
-                                     std::int64_t residue) {
-            return static_cast<std::size_t>(std::ranges::count_if(
-                values, [&](std::int64_t value) { return value % modulus == residue; }));
-        };
+    void add_residues(int a, const std::set<std::int64_t>& failing,
+                      const std::set<std::int64_t>& passing) {
         for (const std::int64_t modulus : moduli)
             for (std::int64_t residue = 0; residue < modulus; ++residue) {
-                if (with_residue(failing_values(a), modulus, residue) >= values_of_residue)
-                    add(Kind::residue, {a}, residue, modulus);
-                // Of two residues the other one is said instead.
-                if (modulus > 2 &&
-                    with_residue(passing_values(a), modulus, residue) >= values_of_residue)
+                const auto is_pattern_of = [&](const std::set<std::int64_t>& values) {
+                    return std::ranges::count(values, residue, [&](std::int64_t value) {
+                               return value % modulus;
+                           }) >= values_of_residue;
+                };
+                if (is_pattern_of(failing)) add(Kind::residue, {a}, residue, modulus);
+                // With two residues the other one is said instead.
+                if (modulus > 2 && is_pattern_of(passing))
                     add(Kind::other_residue, {a}, residue, modulus);
             }
     }
@@ -175,76 +166,60 @@ class Candidates {
     int parameters_;
     std::vector<int> numbers_;
     std::vector<std::set<std::int64_t>> failing_values_, passing_values_;
-    std::vector<Term> terms_;
+    Clause terms_;
 };
 
-/// One or two terms, in positions; the same twice for one.
-struct TermPair {
-    std::size_t first = 0, second = 0;
-};
-
-/// Which of some observations each term holds on.
-class Table {
+/// On how many of some observations two terms hold, by their positions.
+class BothHold {
   public:
-    Table(const std::vector<Term>& terms, const Some& some) {
+    BothHold(const Clause& terms, const Some& some) {
         for (const Term& term : terms) {
-            holds_.emplace_back();
-            for (const Observation* one : some) holds_.back().push_back(term.holds(one->values));
+            auto& bits = holds_.emplace_back(some.size() / 64 + 1);
+            for (std::size_t i = 0; i < some.size(); ++i)
+                bits[i / 64] |= std::uint64_t{term.holds(some[i]->values)} << i % 64;
         }
     }
-    bool both_on_any(TermPair pair) const {
-        const auto &a = holds_[pair.first], &b = holds_[pair.second];
-        for (std::size_t i = 0; i < a.size(); ++i)
-            if (a[i] && b[i]) return true;
-        return false;
-    }
-    std::size_t count_of_both(TermPair pair) const {
-        const auto &a = holds_[pair.first], &b = holds_[pair.second];
-        std::size_t count = 0;
-        for (std::size_t i = 0; i < a.size(); ++i) count += a[i] && b[i];
-        return count;
+    int count(std::size_t first, std::size_t second) const {
+        const auto &a = holds_[first], &b = holds_[second];
+        int both = 0;
+        for (std::size_t i = 0; i < a.size(); ++i) both += std::popcount(a[i] & b[i]);
+        return both;
     }
 
   private:
-    std::vector<std::vector<char>> holds_;
+    std::vector<std::vector<std::uint64_t>> holds_;  ///< by term, a bit for each observation
 };
 
-/// The one or two terms that hold on no passing problem and are worth most.
-template <class Worth>
-std::optional<std::vector<Term>> best_two(const std::vector<Term>& terms, const Some& passing,
-                                          const Worth& worth_of) {
-    const Table on_passing(terms, passing);
+/// The one or two terms that hold on no passing problem and are worth most: the failing ones that
+/// they hold on, as far as these count, less what they cost.
+std::optional<Clause> best_two(const Clause& terms, const Some& counting, const Some& passing) {
+    const BothHold on_counting(terms, counting), on_passing(terms, passing);
     double most = -HUGE_VAL;
-    std::optional<TermPair> best;
+    std::optional<Clause> best;
     for (std::size_t i = 0; i < terms.size(); ++i)
         for (std::size_t j = i; j < terms.size(); ++j) {
             const double cost = terms[i].cost() + (i == j ? 0.0 : terms[j].cost());
-            const double worth = worth_of({i, j}, cost);
-            if (worth <= most || on_passing.both_on_any({i, j})) continue;
+            const double worth = on_counting.count(i, j) - cost;
+            if (worth <= most || on_passing.count(i, j) > 0) continue;
             most = worth;
-            best = {i, j};
+            best = i == j ? Clause{terms[i]} : Clause{terms[i], terms[j]};
         }
-    if (!best) return std::nullopt;
-    if (best->first == best->second) return std::vector{terms[best->first]};
-    return std::vector{terms[best->first], terms[best->second]};
+    return best;
 }
 
-/// As their parameters come.
-std::vector<Term> in_order(std::vector<Term> clause) {
+/// The terms in the order of their parameters.
+Clause in_order(Clause clause) {
     std::ranges::stable_sort(clause, {}, &Term::parameters);
     return clause;
 }
 
 /// Without the terms, dearest first, that leave out nothing which the others don't.
-std::vector<Term> without_idle(std::vector<Term> clause, const Some& passing) {
+Clause without_idle(Clause clause, const Some& passing) {
     std::ranges::stable_sort(clause, std::greater<>(), &Term::cost);
     for (std::size_t i = 0; i < clause.size();) {
-        std::vector<Term> fewer = clause;
+        Clause fewer = clause;
         fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(i));
-        const FittedRule rule{{fewer}};
-        const bool is_idle = std::ranges::none_of(
-            passing, [&](const Observation* one) { return rule.holds(one->values); });
-        if (is_idle)
+        if (count_in(passing, fewer) == 0)
             clause = std::move(fewer);
         else
             ++i;
@@ -255,10 +230,10 @@ std::vector<Term> without_idle(std::vector<Term> clause, const Some& passing) {
 enum class Worth { for_its_cost, alone };
 
 /// Takes the term that leaves out most, for its cost or alone, until none passes.
-std::optional<std::vector<Term>> greedily(const std::vector<Term>& terms, const Some& all_passing,
-                                          std::size_t terms_maximum, Worth kind) {
+std::optional<Clause> greedily(const Clause& terms, const Some& all_passing,
+                               std::size_t terms_maximum, Worth kind) {
     Some passing = all_passing;
-    std::vector<Term> taken;
+    Clause taken;
     while (!passing.empty() && taken.size() < terms_maximum) {
         const auto worth = [&](const Term& term) {
             const auto left_out = static_cast<double>(passing.size() - count_in(passing, term));
@@ -267,7 +242,7 @@ std::optional<std::vector<Term>> greedily(const std::vector<Term>& terms, const 
         const auto best = std::ranges::max_element(terms, {}, worth);
         if (best == terms.end() || worth(*best) <= 0.0) return std::nullopt;
         taken.push_back(*best);
-        passing = where(passing, *best, true);
+        keep_where(*best, passing);
     }
     if (!passing.empty()) return std::nullopt;
     return in_order(without_idle(std::move(taken), all_passing));
@@ -276,8 +251,9 @@ std::optional<std::vector<Term>> greedily(const std::vector<Term>& terms, const 
 std::optional<FittedRule> one_clause(const Some& failing, const Some& passing,
                                      const FitOptions& options) {
     const std::size_t terms_maximum = options.terms_maximum;
-    const std::vector<Term> terms = Candidates(failing, passing, options.texts).necessary();
-    auto clause = best_two(terms, passing, [](TermPair, double cost) { return -cost; });
+    const Clause terms = Candidates(failing, passing, options.texts).necessary();
+    // They hold on all that fails.
+    auto clause = best_two(terms, {}, passing);
     if (clause && clause->size() > terms_maximum) clause.reset();
     if (!clause) clause = greedily(terms, passing, terms_maximum, Worth::for_its_cost);
     // Cheap limits may use up the terms where a few residues do.
@@ -288,48 +264,39 @@ std::optional<FittedRule> one_clause(const Some& failing, const Some& passing,
 
 /// A clause of one or two terms that holds on the first of the failing ones, on no passing one, and
 /// on as many others as can be.
-std::optional<std::vector<Term>> widest(const Some& failing, const Some& passing,
-                                        const FitOptions& options) {
-    const std::vector<Term> terms =
-        Candidates(failing, passing, options.texts).limits_of(*failing.front());
-    const Table on_failing(terms, failing);
-    const auto worth = [&](TermPair pair, double cost) {
-        return static_cast<double>(on_failing.count_of_both(pair)) - cost;
-    };
-    auto clause = best_two(terms, passing, worth);
-    if (!clause || static_cast<std::size_t>(std::ranges::count_if(failing, [&](const auto* one) {
-                       return FittedRule{{*clause}}.holds(one->values);
-                   })) < options.failing_minimum)
-        return std::nullopt;
+std::optional<Clause> widest(const Some& failing, const Some& passing, const FitOptions& options) {
+    const Clause terms = Candidates(failing, passing, options.texts).limits_of(*failing.front());
+    auto clause = best_two(terms, failing, passing);
+    if (clause && count_in(failing, *clause) < options.failing_minimum) clause.reset();
     return clause;
 }
 
 /// The same with more terms, one at a time.
-std::optional<std::vector<Term>> grow(Some failing, Some passing, const FitOptions& options) {
-    std::vector<Term> clause;
+std::optional<Clause> grow(Some failing, Some passing, const FitOptions& options) {
+    Clause clause;
     const Observation& seed = *failing.front();
     const auto bits = [](std::size_t fails, std::size_t passes) {
         return std::log2(static_cast<double>(fails) / static_cast<double>(fails + passes));
     };
     while (!passing.empty()) {
         if (clause.size() + 1 == options.terms_maximum) return std::nullopt;
-        const std::vector<Term> terms = Candidates(failing, passing, options.texts).limits_of(seed);
+        const Clause terms = Candidates(failing, passing, options.texts).limits_of(seed);
         if (terms.empty()) return std::nullopt;
         const double before = bits(failing.size(), passing.size());
         const auto best = std::ranges::max_element(terms, {}, [&](const Term& term) {
             const std::size_t fails = count_in(failing, term), passes = count_in(passing, term);
             return static_cast<double>(fails) * (bits(fails, passes) - before) / term.cost();
         });
-        failing = where(failing, *best, true);
-        passing = where(passing, *best, true);
+        keep_where(*best, failing);
+        keep_where(*best, passing);
         clause.push_back(*best);
     }
     if (failing.size() < options.failing_minimum) return std::nullopt;
     return in_order(std::move(clause));
 }
 
-std::optional<std::vector<Term>> some_clause(const Some& failing, const Some& passing,
-                                             const FitOptions& options) {
+std::optional<Clause> some_clause(const Some& failing, const Some& passing,
+                                  const FitOptions& options) {
     if (auto clause = widest(failing, passing, options)) return clause;
     return grow(failing, passing, options);
 }
@@ -341,9 +308,8 @@ std::optional<FittedRule> incomplete(const Some& failing, const Some& passing,
     const auto is_value = [](const Term& term) { return term.kind == Kind::equal; };
     if (!clause || std::ranges::all_of(*clause, is_value)) return std::nullopt;
     FittedRule rule{{*std::move(clause)}, false};
-    const auto held = std::ranges::count_if(
-        failing, [&](const Observation* one) { return rule.holds(one->values); });
-    if (static_cast<double>(held) < options.share_minimum * static_cast<double>(failing.size()))
+    if (static_cast<double>(count_in(failing, rule)) <
+        options.share_minimum * static_cast<double>(failing.size()))
         return std::nullopt;
     return rule;
 }
@@ -364,14 +330,14 @@ std::optional<FittedRule> two_clauses(Some failing, const Some& passing,
 }  // namespace
 
 bool FittedRule::holds(Values values) const {
-    return std::ranges::any_of(clauses, [&](const std::vector<Term>& clause) {
+    return std::ranges::any_of(clauses, [&](const Clause& clause) {
         return std::ranges::all_of(clause, [&](const Term& term) { return term.holds(values); });
     });
 }
 
 std::string FittedRule::print(std::span<const std::string> names, ValueTexts texts) const {
     std::string text;
-    for (const std::vector<Term>& clause : clauses) {
+    for (const Clause& clause : clauses) {
         if (!text.empty()) text += ", or wherever ";
         for (std::size_t i = 0; i < clause.size(); ++i)
             text += (i == 0 ? "" : " and ") + clause[i].print(names, texts);

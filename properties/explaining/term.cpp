@@ -1,127 +1,90 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "properties/explaining/term.hpp"
 
+#include <fmt/format.h>
+
+#include "harness/base/text.hpp"
+
 namespace gradverify {
 
 namespace {
 
+using Int = std::int64_t;
 using Kind = Term::Kind;
 
-std::int64_t at(std::span<const std::int64_t> values, int parameter) {
-    return values[static_cast<std::size_t>(parameter)];
-}
+bool is_multiple(Int a, Int b) { return b == 0 ? a == 0 : a % b == 0; }
 
-bool is_multiple(std::int64_t a, std::int64_t b) { return b == 0 ? a == 0 : a % b == 0; }
+/// A kind of term: how it reads, whether it holds of a and b, and its cost.
+struct Form {
+    const char* text;
+    bool (*holds)(Int a, Int b, const Term& term);
+    double cost;
+};
+
+/// By kind. Of a product and of residues `text_of` and `Term::cost` know more.
+constexpr Form forms[] = {
+    {"{a} >= {v}", [](Int a, Int, const Term& t) { return a >= t.value; }, 1.0},
+    {"{a} <= {v}", [](Int a, Int, const Term& t) { return a <= t.value; }, 1.1},
+    {"{a} = {v}", [](Int a, Int, const Term& t) { return a == t.value; }, 1.05},
+    {"{a} != {v}", [](Int a, Int, const Term& t) { return a != t.value; }, 1.2},
+    {"{a} mod {m} = {v}", [](Int a, Int, const Term& t) { return a % t.modulus == t.value; }, 1.6},
+    {"{a} mod {m} != {v}", [](Int a, Int, const Term& t) { return a % t.modulus != t.value; }, 1.8},
+    {"{a} = {b}", [](Int a, Int b, const Term&) { return a == b; }, 1.7},
+    {"{a} != {b}", [](Int a, Int b, const Term&) { return a != b; }, 1.7},
+    {"{a} < {b}", [](Int a, Int b, const Term&) { return a < b; }, 1.7},
+    {"{a} <= {b}", [](Int a, Int b, const Term&) { return a <= b; }, 1.7},
+    {"{a} is a multiple of {b}", [](Int a, Int b, const Term&) { return is_multiple(a, b); }, 1.9},
+    {"{a} is no multiple of {b}", [](Int a, Int b, const Term&) { return !is_multiple(a, b); },
+     1.9},
+    {"{product} >= {v}", nullptr, 0.0},
+};
+
+const Form& form_of(const Term& term) { return forms[static_cast<std::size_t>(term.kind)]; }
+
+const char* text_of(const Term& term) {
+    if (term.modulus == 2 && term.kind == Kind::residue)
+        return term.value == 0 ? "{a} is even" : "{a} is odd";
+    if (term.modulus > 0 && term.value == 0)
+        return term.kind == Kind::residue ? "{a} is a multiple of {m}"
+                                          : "{a} is no multiple of {m}";
+    return form_of(term).text;
+}
 
 }  // namespace
 
-double product_of(std::span<const std::int64_t> values, const std::vector<int>& parameters) {
+std::string print_value(ValueTexts texts, int parameter, Int value) {
+    if (is_number(texts, parameter)) return std::to_string(value);
+    return at(texts, parameter).at(static_cast<std::size_t>(value));
+}
+
+double product_of(std::span<const Int> values, const std::vector<int>& parameters) {
     double product = 1.0;
     for (const int parameter : parameters) product *= static_cast<double>(at(values, parameter));
     return product;
 }
 
-bool Term::holds(std::span<const std::int64_t> values) const {
-    const std::int64_t a = at(values, parameters.front());
-    const std::int64_t b = parameters.size() > 1 ? at(values, parameters[1]) : 0;
-    switch (kind) {
-        case Kind::at_least:
-            return a >= value;
-        case Kind::at_most:
-            return a <= value;
-        case Kind::equal:
-            return a == value;
-        case Kind::unequal:
-            return a != value;
-        case Kind::residue:
-            return a % modulus == value;
-        case Kind::other_residue:
-            return a % modulus != value;
-        case Kind::same:
-            return a == b;
-        case Kind::different:
-            return a != b;
-        case Kind::less:
-            return a < b;
-        case Kind::no_more:
-            return a <= b;
-        case Kind::multiple:
-            return is_multiple(a, b);
-        case Kind::no_multiple:
-            return !is_multiple(a, b);
-        case Kind::product_at_least:
-            return product_of(values, parameters) >= static_cast<double>(value);
-    }
-    return false;
+bool Term::holds(std::span<const Int> values) const {
+    if (kind == Kind::product_at_least)
+        return product_of(values, parameters) >= static_cast<double>(value);
+    const Int b = parameters.size() > 1 ? at(values, parameters[1]) : 0;
+    return form_of(*this).holds(at(values, parameters.front()), b, *this);
 }
 
 std::string Term::print(std::span<const std::string> names, ValueTexts texts) const {
-    const auto name = [&](std::size_t i) { return names[static_cast<std::size_t>(parameters[i])]; };
-    const std::string a = name(0), m = std::to_string(modulus);
-    const std::string v = is_number(texts, parameters.front())
-                              ? std::to_string(value)
-                              : texts[static_cast<std::size_t>(parameters.front())].at(
-                                    static_cast<std::size_t>(value));
-    switch (kind) {
-        case Kind::at_least:
-            return a + " >= " + v;
-        case Kind::at_most:
-            return a + " <= " + v;
-        case Kind::equal:
-            return a + " = " + v;
-        case Kind::unequal:
-            return a + " != " + v;
-        case Kind::residue:
-            if (modulus == 2) return a + (value == 0 ? " is even" : " is odd");
-            return value == 0 ? a + " is a multiple of " + m : a + " mod " + m + " = " + v;
-        case Kind::other_residue:
-            return value == 0 ? a + " is no multiple of " + m : a + " mod " + m + " != " + v;
-        case Kind::same:
-            return a + " = " + name(1);
-        case Kind::different:
-            return a + " != " + name(1);
-        case Kind::less:
-            return a + " < " + name(1);
-        case Kind::no_more:
-            return a + " <= " + name(1);
-        case Kind::multiple:
-            return a + " is a multiple of " + name(1);
-        case Kind::no_multiple:
-            return a + " is no multiple of " + name(1);
-        case Kind::product_at_least:
-            break;
-    }
-    std::string text = a;
-    for (std::size_t i = 1; i < parameters.size(); ++i) text += " * " + name(i);
-    return text + " >= " + v;
+    std::vector<std::string> mine;
+    for (const int parameter : parameters) mine.push_back(at(names, parameter));
+    return fmt::format(fmt::runtime(text_of(*this)), fmt::arg("a", mine.front()),
+                       fmt::arg("b", mine.back()), fmt::arg("m", modulus),
+                       fmt::arg("v", print_value(texts, parameters.front(), value)),
+                       fmt::arg("product", joined(mine, " * ")));
 }
 
 double Term::cost() const {
-    switch (kind) {
-        case Kind::at_least:
-            return 1.0;
-        case Kind::equal:
-            return 1.05;
-        case Kind::at_most:
-            return 1.1;
-        case Kind::unequal:
-            return 1.2;
-        case Kind::residue:
-            return modulus == 2 || value == 0 ? 1.5 : 1.6;
-        case Kind::other_residue:
-            return value == 0 ? 1.6 : 1.8;
-        case Kind::same:
-        case Kind::different:
-        case Kind::less:
-        case Kind::no_more:
-            return 1.7;
-        case Kind::multiple:
-        case Kind::no_multiple:
-            return 1.9;
-        case Kind::product_at_least:
-            break;
-    }
-    return 1.8 + 0.3 * static_cast<double>(parameters.size() - 1);
+    if (kind == Kind::product_at_least)
+        return 1.8 + 0.3 * static_cast<double>(parameters.size() - 1);
+    if (kind == Kind::residue && (modulus == 2 || value == 0)) return 1.5;
+    if (kind == Kind::other_residue && value == 0) return 1.6;
+    return form_of(*this).cost;
 }
 
 }  // namespace gradverify

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <iterator>
 #include <span>
 #include <string>
 #include <vector>
@@ -14,10 +15,17 @@ namespace gradverify {
 /// list: an attribute's. Empty, or none at all, for numbers.
 using ValueTexts = std::span<const std::vector<std::string>>;
 
-inline bool is_number(ValueTexts texts, int parameter) {
-    const auto at = static_cast<std::size_t>(parameter);
-    return at >= texts.size() || texts[at].empty();
+/// An element of a list by its position, an int as parameters have.
+template <class List>
+auto& at(List&& list, int position) {
+    return list[static_cast<std::size_t>(position)];
 }
+
+inline bool is_number(ValueTexts texts, int parameter) {
+    return parameter >= std::ssize(texts) || at(texts, parameter).empty();
+}
+/// `3`, or the text of the value where it is no number.
+std::string print_value(ValueTexts texts, int parameter, std::int64_t value);
 
 /// A condition on one parameter a, on two (a, b), or on the product of several.
 struct Term {

@@ -18,7 +18,6 @@ using namespace gradverify::testing;
 
 /// Trials of problems with a runner that notes what it runs.
 struct Trials {
-    TestKernel kernel{test_kernel()};
     std::vector<Case> runs;
     std::function<Outcome(const Case&)> outcome;
     CaseRunner runner = [this](const Case& candidate) {
@@ -31,28 +30,24 @@ struct Trials {
     Trials(const Case& found, std::function<Outcome(const Case&)> outcome_of)
         : outcome(std::move(outcome_of)),
           trials(found, Outcome::failed("first"), runner),
-          problems(kernel.kernel, found, trials) {}
+          problems(any_kernel().kernel, found, trials) {}
 
     std::vector<Case> dense_cases(std::string_view problem) const {
         std::vector<Case> cases;
         for (int draw = 0; draw < 3; ++draw)
             cases.push_back(
-                dense_case(kernel.kernel, "matches_reference", "cpu", parsed(problem), draw));
+                dense_case(any_kernel().kernel, "matches_reference", "cpu", parsed(problem), draw));
         return cases;
     }
 };
 
 Case found_at(std::string_view problem) {
-    const TestKernel kernel(test_kernel());
-    Case found = case_on(kernel, parsed(problem), 77);
-    found.setting.order = ThreadOrder::random_threads;
-    found.setting.order_seed = 5;
+    Case found = case_on(any_kernel(), parsed(problem), 77);
+    found.setting = {.order = ThreadOrder::random_threads, .order_seed = 5};
     return found;
 }
 
 Outcome passed(const Case&) { return Outcome::passed(); }
-
-Outcome failed_if(bool fails) { return fails ? Outcome::failed("wrong") : Outcome::passed(); }
 
 }  // namespace
 

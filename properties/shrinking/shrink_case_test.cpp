@@ -17,13 +17,6 @@ namespace {
 using namespace gradverify;
 using namespace gradverify::testing;
 
-/// A bug, and the smallest problem known for it.
-struct Planted {
-    const char* name;
-    Fails fails;
-    const char* smallest;
-};
-
 bool has_output(const Problem& p) {
     return p.scalar("n") > 0 && TestAxis(p, 0).out() > 0 && TestAxis(p, 1).out() > 0;
 }
@@ -48,63 +41,14 @@ bool swaps_bounds(const Problem& p) {
     return false;
 }
 
-bool on_some_axis(const Problem& p, bool (*shows)(const TestAxis&)) {
-    return shows(TestAxis(p, 0)) || shows(TestAxis(p, 1));
-}
-
-/// All of them on problems that have an output alone.
-const std::vector<Planted>& planted_bugs() {
-    static const std::vector<Planted> bugs{
-        {"A01", swaps_bounds, "in=1x2"},
-        {"A02",
-         [](const Problem& p) {
-             return on_some_axis(p,
-                                 [](const TestAxis& a) { return a.dilation > 1 && a.out() > 1; });
-         },
-         "in=1x2,dilation=1x2"},
-        {"A03",
-         [](const Problem& p) {
-             return on_some_axis(p, [](const TestAxis& a) {
-                 return (a.padded() - a.reach()) % a.stride > a.right;
-             });
-         },
-         "in=1x2,stride=1x2"},
-        {"A04", [](const Problem& p) { return p.scalar("groups") > 1; }, "c=2,k=2,groups=2,in=1x1"},
-        {"A05",
-         [](const Problem& p) { return *reads(TestAxis(p, 0)).rbegin() >= TestAxis(p, 0).in; },
-         "in=1x1,padding=1x0"},
-        {"A06", [](const Problem&) { return true; }, "in=1x1"},
-        {"A07", [](const Problem& p) { return p.scalar("k") > 1; }, "k=2,in=1x1"},
-        {"a stride and an odd filter",
-         [](const Problem& p) {
-             const TestAxis w(p, 1);
-             return TestAxis(p, 0).stride >= 2 && w.filter % 2 == 1 && w.filter > 1;
-         },
-         "in=1x1,filter=1x3,stride=2x1,padding=0x1"},
-        {"an image in two groups",
-         [](const Problem& p) {
-             return TestAxis(p, 0).in * TestAxis(p, 1).in > 1 && p.scalar("groups") == 2;
-         },
-         "c=2,k=2,groups=2,in=1x2"},
-        {"as many channels in as out",
-         [](const Problem& p) { return p.scalar("c") == p.scalar("k") && p.scalar("c") > 2; },
-         "c=3,k=3,in=1x1"},
-        {"a count", [](const Problem& p) { return p.scalar("n") * p.scalar("k") > 6; },
-         "n=2,k=4,in=1x1"},
-        {"two ways to fail",
-         [](const Problem& p) {
-             return p.scalar("n") >= 5 || (p.scalar("c") >= 3 && TestAxis(p, 0).dilation >= 2);
-         },
-         "c=3,in=1x1,dilation=2x1"},
-        {"padding or a larger image",
-         [](const Problem& p) { return TestAxis(p, 1).padded() >= 4 && TestAxis(p, 1).out() > 1; },
-         "in=1x2,padding=0x1"}};
-    return bugs;
+/// Whether an axis fails.
+bool on_some_axis(const Problem& p, bool (*fails)(const TestAxis&)) {
+    return fails(TestAxis(p, 0)) || fails(TestAxis(p, 1));
 }
 
 /// Failing problems drawn from different seeds.
-std::vector<Problem> failing_starts(const TestKernel& kernel, const Fails& fails,
-                                    std::size_t count) {
+std::vector<Problem> failing_starts(const Fails& fails, std::size_t count) {
+    const TestKernel& kernel = any_kernel();
     const ProblemGenerator generator(test_operator(), *kernel.kernel.pass, kernel.declaration,
                                      {.edge_problems = false});
     std::vector<Problem> starts;
@@ -130,69 +74,102 @@ bool forgets_17th(const Problem& p) {
 }  // namespace
 
 TEST_CASE("each bug shrinks to the smallest problem known for it, from any start") {
-    const TestKernel kernel(test_kernel());
+    struct Planted {
+        std::string name, smallest;
+        Fails fails;
+        std::vector<const char*> starts{};  ///< empty: drawn
+    };
+    const std::vector<Planted> bugs{
+        {"A01", "in=1x2", swaps_bounds},
+        {"A02", "in=1x2,dilation=1x2",
+         [](const Problem& p) {
+             return on_some_axis(p,
+                                 [](const TestAxis& a) { return a.dilation > 1 && a.out() > 1; });
+         }},
+        {"A03", "in=1x2,stride=1x2",
+         [](const Problem& p) {
+             return on_some_axis(p, [](const TestAxis& a) {
+                 return (a.padded() - a.reach()) % a.stride > a.right;
+             });
+         }},
+        {"A04", "c=2,k=2,groups=2,in=1x1", [](const Problem& p) { return p.scalar("groups") > 1; }},
+        {"A05", "in=1x1,padding=1x0",
+         [](const Problem& p) { return *reads(TestAxis(p, 0)).rbegin() >= TestAxis(p, 0).in; }},
+        {"A06", "in=1x1", [](const Problem&) { return true; }},
+        {"A07", "k=2,in=1x1", [](const Problem& p) { return p.scalar("k") > 1; }},
+        {"a stride and an odd filter", "in=1x1,filter=1x3,stride=2x1,padding=0x1",
+         [](const Problem& p) {
+             const TestAxis w(p, 1);
+             return TestAxis(p, 0).stride >= 2 && w.filter % 2 == 1 && w.filter > 1;
+         }},
+        {"an image in two groups", "c=2,k=2,groups=2,in=1x2",
+         [](const Problem& p) {
+             return TestAxis(p, 0).in * TestAxis(p, 1).in > 1 && p.scalar("groups") == 2;
+         }},
+        {"as many channels in as out", "c=3,k=3,in=1x1",
+         [](const Problem& p) { return p.scalar("c") == p.scalar("k") && p.scalar("c") > 2; }},
+        {"a count", "n=2,k=4,in=1x1",
+         [](const Problem& p) { return p.scalar("n") * p.scalar("k") > 6; }},
+        {"two ways to fail", "c=3,in=1x1,dilation=2x1",
+         [](const Problem& p) {
+             return p.scalar("n") >= 5 || (p.scalar("c") >= 3 && TestAxis(p, 0).dilation >= 2);
+         }},
+        {"padding or a larger image", "in=1x2,padding=0x1",
+         [](const Problem& p) { return TestAxis(p, 1).padded() >= 4 && TestAxis(p, 1).out() > 1; }},
+        {"many elements",
+         "c=2,k=2,groups=2,in=6x7",
+         [](const Problem& p) {
+             return TestAxis(p, 0).in * TestAxis(p, 1).in > 40 && p.scalar("groups") == 2;
+         },
+         {"c=2,k=2,groups=2,in=1x41", "n=2,c=6,k=4,groups=2,in=43x1,padding=1",
+          "c=2,k=2,groups=2,in=3x17,stride=2"}},
+        {"every 16th output",
+         "in=1x17",
+         forgets_17th,
+         {"in=1x49", "n=3,in=5x33,filter=2x1", "in=1x65,stride=1x2",
+          "in=2x99,filter=1x3,stride=1x6", "in=1x13,filter=1x3,dilation=1x2,padding=0x4",
+          "in=1x50,filter=1x4,stride=1x3,padding=0x1", "c=2,k=2,in=3x16,filter=1x2,padding=0x1"}},
+        // No other pair with the sum 28 + 36 has a smaller n, and none of a smaller sum fails.
+        {"a product",
+         "n=28,k=36,in=1x1",
+         [](const Problem& p) { return p.scalar("n") * p.scalar("k") >= 1000; },
+         {"n=2,k=500,in=1x1", "n=1000,in=4x4,filter=3", "k=1024,in=1x2", "n=7,c=3,k=150,in=3x1",
+          "n=100,k=100,in=1x1"}},
+        {"several at once",
+         "c=33,in=1x4,filter=1x3",
+         [](const Problem& p) {
+             const TestAxis w(p, 1);
+             return w.filter > 2 && w.in == w.filter + 1 && p.scalar("c") >= 33 &&
+                    p.scalar("groups") == 1;
+         },
+         {"n=3,c=70,k=4,in=5x9,filter=2x8,padding=1x0"}}};
     ShrinkOptions tree_alone = descent_only();
     tree_alone.problem.certification.runs = 0;
-    for (const Planted& bug : planted_bugs()) {
+    for (const Planted& bug : bugs) {
         const auto fails = [&](const Problem& p) { return has_output(p) && bug.fails(p); };
-        for (const Problem& start : failing_starts(kernel, fails, 12)) {
-            CAPTURE(std::string(bug.name));
+        const CaseRunner runner = failing_where(fails);
+        std::vector<Problem> starts;
+        for (const char* start : bug.starts) starts.push_back(parsed(start));
+        const bool is_drawn = starts.empty();
+        if (is_drawn) starts = failing_starts(fails, 12);
+        for (const Problem& start : starts) {
+            CAPTURE(bug.name);
             CAPTURE(start.print());
-            const Shrunk shrunk = shrink_from(kernel, start, failing_where(fails));
+            const Shrunk shrunk = shrink_from(start, runner);
             CHECK(shrunk.smallest.problem.print() == bug.smallest);
+            CHECK(shrunk.minimality.passed == shrunk.minimality.of);
+            if (!is_drawn) continue;
             CHECK(shrunk.minimal());
             CHECK(shrunk.runs < 5000);
-            if (*bug.name != 'A') continue;
-            CHECK(shrink_from(kernel, start, failing_where(fails), {}, tree_alone)
-                      .smallest.problem.print() == bug.smallest);
+            if (bug.name[0] == 'A')
+                CHECK(shrink_from(start, runner, tree_alone).smallest.problem.print() ==
+                      bug.smallest);
         }
     }
 }
 
-TEST_CASE("large values shrink to the problem of least distance") {
-    struct Line {
-        Planted bug;
-        std::vector<const char*> starts;
-    };
-    const std::vector<Line> lines{
-        {{"so many elements",
-          [](const Problem& p) {
-              return TestAxis(p, 0).in * TestAxis(p, 1).in > 40 && p.scalar("groups") == 2;
-          },
-          "c=2,k=2,groups=2,in=6x7"},
-         {"c=2,k=2,groups=2,in=1x41", "n=2,c=6,k=4,groups=2,in=43x1,padding=1",
-          "c=2,k=2,groups=2,in=3x17,stride=2"}},
-        {{"every 16th output", forgets_17th, "in=1x17"},
-         {"in=1x49", "n=3,in=5x33,filter=2x1", "in=1x65,stride=1x2",
-          "in=2x99,filter=1x3,stride=1x6", "in=1x13,filter=1x3,dilation=1x2,padding=0x4",
-          "in=1x50,filter=1x4,stride=1x3,padding=0x1", "c=2,k=2,in=3x16,filter=1x2,padding=0x1"}},
-        // No other pair of the sum of 28 and 36 has a smaller n, and none of a smaller sum fails.
-        {{"a product", [](const Problem& p) { return p.scalar("n") * p.scalar("k") >= 1000; },
-          "n=28,k=36,in=1x1"},
-         {"n=2,k=500,in=1x1", "n=1000,in=4x4,filter=3", "k=1024,in=1x2", "n=7,c=3,k=150,in=3x1",
-          "n=100,k=100,in=1x1"}},
-        {{"several at once",
-          [](const Problem& p) {
-              const TestAxis w(p, 1);
-              return w.filter > 2 && w.in == w.filter + 1 && p.scalar("c") >= 33 &&
-                     p.scalar("groups") == 1;
-          },
-          "c=33,in=1x4,filter=1x3"},
-         {"n=3,c=70,k=4,in=5x9,filter=2x8,padding=1x0"}}};
-    const TestKernel kernel(test_kernel());
-    for (const Line& line : lines)
-        for (const char* start : line.starts) {
-            CAPTURE(std::string(start));
-            const auto fails = [&](const Problem& p) { return has_output(p) && line.bug.fails(p); };
-            const Shrunk shrunk = shrink_from(kernel, parsed(start), failing_where(fails));
-            CHECK(shrunk.smallest.problem.print() == line.bug.smallest);
-            CHECK(shrunk.minimality.passed == shrunk.minimality.of);
-        }
-}
-
 TEST_CASE("the tree is descended for as long as there may be runs") {
-    const TestKernel kernel(test_kernel());
-    const SupportedProblems supported(test_operator(), *kernel.kernel.pass, kernel.declaration);
+    const SupportedProblems supported = any_kernel().supported();
     int runs = 0;
     const auto fails = [&](const Problem&) { return ++runs == 0; };
     const Problem problem = parsed("n=5,in=2x3");
@@ -203,28 +180,25 @@ TEST_CASE("the tree is descended for as long as there may be runs") {
 }
 
 TEST_CASE("shrinking never ends at a case that errored or was skipped, nor calls it passed") {
-    const TestKernel kernel(test_kernel());
     const auto runner = [](const Case& candidate) {
         const std::int64_t n = candidate.problem.scalar("n");
         if (n >= 3) return Outcome::failed("wrong");
         return n == 2 ? Outcome::errored("worker lost") : Outcome::skipped("no forward");
     };
-    const Shrunk shrunk = shrink_from(kernel, parsed("n=9,c=2,in=2x3"), runner);
+    const Shrunk shrunk = shrink_from(parsed("n=9,c=2,in=2x3"), runner);
     CHECK(shrunk.smallest.problem.print() == "n=3,in=1x1");
     CHECK(shrunk.outcome.verdict == Verdict::failed);
     CHECK_FALSE(shrunk.minimal());
 }
 
 TEST_CASE("a bug that one draw of data hides is found by another") {
-    const TestKernel kernel(test_kernel());
     int draws_seen = 0;
     const auto runner = [&](const Case& candidate) {
-        draws_seen |= candidate.setting.order == ThreadOrder::random_warps ? 2 : 1;
         const bool shows = candidate.setting.order == ThreadOrder::random_warps;
-        return candidate.problem.scalar("n") >= 2 && shows ? Outcome::failed("race")
-                                                           : Outcome::passed();
+        draws_seen |= shows ? 2 : 1;
+        return failed_if(candidate.problem.scalar("n") >= 2 && shows);
     };
-    const Shrunk shrunk = shrink_from(kernel, parsed("n=9,in=2x3"), runner);
+    const Shrunk shrunk = shrink_from(parsed("n=9,in=2x3"), runner);
     CHECK(shrunk.smallest.problem.print() == "n=2,in=1x1");
     CHECK(shrunk.smallest.setting.order == ThreadOrder::random_warps);
     CHECK(draws_seen == 3);
@@ -233,22 +207,22 @@ TEST_CASE("a bug that one draw of data hides is found by another") {
 
 TEST_CASE("candidates satisfy the kernel's constraints") {
     const TestKernel kernel(plain_kernel().where("c", multiple_of(4)));
-    const SupportedProblems supported(test_operator(), *kernel.kernel.pass, kernel.declaration);
+    const SupportedProblems supported = kernel.supported();
     const auto runner = [&](const Case& candidate) {
         CHECK(supported.contains(candidate.problem));
         const TestAxis w(candidate.problem, 1);
-        return w.filter > 1 && w.in > 2 ? Outcome::failed("wrong") : Outcome::passed();
+        return failed_if(w.filter > 1 && w.in > 2);
     };
-    const Shrunk shrunk = shrink_from(kernel, parsed("n=2,c=12,k=5,in=7x9,filter=3x3"), runner);
+    const Shrunk shrunk =
+        shrink_from(parsed("n=2,c=12,k=5,in=7x9,filter=3x3"), runner, patient(), kernel);
     CHECK(shrunk.smallest.problem.print() == "c=4,in=2x3,filter=2x2");
     CHECK(shrunk.minimal());
 }
 
 TEST_CASE("shrinking keeps the kind of failure") {
-    const TestKernel kernel(test_kernel());
     // A wrong value from n = 5 on, and a hang for n = 2 and 3.
     const auto outcome = [](std::int64_t n) {
-        if (n != 2 && n != 3) return n >= 5 ? Outcome::failed("wrong") : Outcome::passed();
+        if (n != 2 && n != 3) return failed_if(n >= 5);
         Outcome hang = Outcome::failed("no end");
         hang.discovery = Discovery::overstepped;
         return hang;
@@ -256,49 +230,43 @@ TEST_CASE("shrinking keeps the kind of failure") {
     const auto runner = [&](const Case& candidate) {
         return outcome(candidate.problem.scalar("n"));
     };
-    const Shrunk wrong = shrink_from(kernel, parsed("n=9,in=2x3"), runner);
+    const Shrunk wrong = shrink_from(parsed("n=9,in=2x3"), runner);
     CHECK(wrong.smallest.problem.print() == "n=5,in=1x1");
     CHECK(wrong.outcome.message == "wrong");
     // Something smaller fails too, if otherwise.
     CHECK_FALSE(wrong.minimal());
-    const Shrunk hang =
-        shrink_case(kernel.kernel, case_on(kernel, parsed("n=3,in=2x3")), outcome(3), runner);
+    const Shrunk hang = shrink_case(
+        any_kernel().kernel, case_on(any_kernel(), parsed("n=3,in=2x3")), outcome(3), runner);
     CHECK(hang.smallest.problem.print() == "n=2,in=1x1");
     CHECK(hang.minimal());
 }
 
 TEST_CASE("a call before that is not needed is left out first, or it was that call that failed") {
-    const TestKernel kernel(test_kernel());
-    Case found = case_on(kernel, parsed("n=5,in=2x3"));
+    Case found = case_on(any_kernel(), parsed("n=5,in=2x3"));
     found.setting.before = parsed("n=7,in=1x1");
     std::vector<Case> runs;
     const auto shrink = [&](const std::function<bool(const Case&)>& fails) {
         runs.clear();
-        return shrink_case(kernel.kernel, found, Outcome::failed("first"),
-                           [&](const Case& candidate) {
-                               runs.push_back(candidate);
-                               return fails(candidate) ? Outcome::failed("wrong")
-                                                       : Outcome::passed();
-                           })
-            .smallest;
+        const auto runner = [&](const Case& candidate) {
+            runs.push_back(candidate);
+            return failed_if(fails(candidate));
+        };
+        return shrink_case(any_kernel().kernel, found, Outcome::failed("first"), runner).smallest;
     };
-    const Case alone =
-        shrink([](const Case& candidate) { return candidate.problem.scalar("n") >= 3; });
+    const Case alone = shrink([](const Case& c) { return c.problem.scalar("n") >= 3; });
     CHECK(alone.problem == parsed("n=3,in=1x1"));
     CHECK_FALSE(alone.setting.before.has_value());
     CHECK(runs.front().problem == found.problem);
     CHECK_FALSE(runs[1].problem == *found.setting.before);
     for (const Case& run : runs) CHECK_FALSE(run.setting.before.has_value());
 
-    const Case before =
-        shrink([](const Case& candidate) { return candidate.problem.scalar("n") >= 6; });
+    const Case before = shrink([](const Case& c) { return c.problem.scalar("n") >= 6; });
     CHECK(runs[1].problem == *found.setting.before);
     CHECK(before.problem == parsed("n=6,in=1x1"));
     CHECK_FALSE(before.setting.before.has_value());
 
-    const Case needed = shrink([](const Case& candidate) {
-        return candidate.problem.scalar("n") >= 3 && candidate.setting.before;
-    });
+    const Case needed =
+        shrink([](const Case& c) { return c.problem.scalar("n") >= 3 && c.setting.before; });
     CHECK(needed.problem == parsed("n=3,in=1x1"));
     CHECK(needed.setting.before == found.setting.before);
 }

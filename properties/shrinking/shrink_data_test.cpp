@@ -24,14 +24,13 @@ double value_at(const Elements& data, std::string_view tensor, std::int64_t inde
 
 /// Shrinks listed data of a problem, and notes the data that is run, in order.
 struct Trace {
-    TestKernel kernel{test_kernel()};
     std::vector<std::string> runs;
     Case smallest;
     std::int64_t counted = 0;
 
     Trace(std::string_view problem, const Elements& listed,
           const std::function<bool(const Elements&)>& fails, std::int64_t budget = 100'000)
-        : smallest(case_on(kernel, parsed(problem))) {
+        : smallest(case_on(any_kernel(), parsed(problem))) {
         const CaseRunner runner = [&](const Case& candidate) {
             const Elements& elements = candidate.data.elements;
             std::string text;
@@ -39,7 +38,7 @@ struct Trace {
                 text += (text.empty() ? "" : " ") + e.tensor + std::to_string(e.index) + "=" +
                         std::to_string(static_cast<int>(e.value));
             runs.push_back(text);
-            return fails(elements) ? Outcome::failed("wrong") : Outcome::passed();
+            return failed_if(fails(elements));
         };
         ShrinkTrials trials(smallest, Outcome::failed("first"), runner);
         trials.start({.runs = budget, .seconds = 100.0});
@@ -143,17 +142,16 @@ TEST_CASE("data shrinks to the elements that matter, of small values") {
 }
 
 TEST_CASE("a case's data are listed before they are shrunk") {
-    const TestKernel kernel(test_kernel());
     const CaseRunner runner = [](const Case& candidate) {
         const Data& data = candidate.data;
-        const bool fails = !data.is_explicit || value_at(data.elements, "x", 2) > 0.0;
-        return fails ? Outcome::failed("wrong") : Outcome::passed();
+        return failed_if(!data.is_explicit || value_at(data.elements, "x", 2) > 0.0);
     };
     ShrinkOptions options = descent_only();
     options.problem.descent.runs = options.problem.certification.runs = 0;
     options.problem.box.runs = 0;
     const auto list_data = [](const Case&) { return nines(4, "x"); };
-    const Shrunk shrunk = shrink_from(kernel, parsed("in=1x4"), runner, list_data, options);
+    const Shrunk shrunk = shrink_case(any_kernel().kernel, case_on(any_kernel(), parsed("in=1x4")),
+                                      Outcome::failed("first"), runner, list_data, options);
     CHECK(shrunk.smallest.data.elements == Elements{{"x", 2, 1.0}});
 }
 
@@ -181,8 +179,7 @@ TEST_CASE("data is shrunk within its budget of runs") {
 }
 
 TEST_CASE("each field of a setting that does not matter is set back") {
-    const TestKernel kernel(test_kernel());
-    Case found = case_on(kernel, parsed("in=1x1"));
+    Case found = case_on(any_kernel(), parsed("in=1x1"));
     found.setting = {.order = ThreadOrder::random_warps,
                      .order_seed = 9,
                      .offsets = {3, 0, 1},
@@ -196,7 +193,7 @@ TEST_CASE("each field of a setting that does not matter is set back") {
         runs.clear();
         const CaseRunner runner = [&](const Case& candidate) {
             runs.push_back(candidate.setting);
-            return fails(candidate.setting) ? Outcome::failed("wrong") : Outcome::passed();
+            return failed_if(fails(candidate.setting));
         };
         ShrinkTrials trials(found, Outcome::failed("first"), runner);
         shrink_setting(trials);

@@ -16,14 +16,24 @@ namespace {
 using namespace gradverify;
 using namespace gradverify::testing;
 
+/// Options with budgets for these phases alone, in runs.
+ShrinkOptions budgets(std::int64_t near, std::int64_t descent, std::int64_t certification,
+                      std::int64_t box) {
+    ShrinkOptions options = patient();
+    options.problem.near.runs = near;
+    options.problem.descent.runs = descent;
+    options.problem.certification.runs = certification;
+    options.problem.box.runs = box;
+    return options;
+}
+
 }  // namespace
 
 TEST_CASE("a smaller failing problem that no step leads to is found by running all before it") {
-    const TestKernel kernel(test_kernel());
     const Problem island = parsed("n=2,k=2,in=1x1,stride=2x1");
     const Problem found = parsed("c=3,in=3x1,padding=0x1");
     const auto fails = [&](const Problem& p) { return p == island || p == found; };
-    const Shrunk shrunk = shrink_from(kernel, found, failing_where(fails), {}, descent_only());
+    const Shrunk shrunk = shrink_from(found, failing_where(fails), descent_only());
     CHECK(shrunk.smallest.problem == island);
     CHECK(shrunk.minimal());
 }
@@ -42,31 +52,27 @@ TEST_CASE("what fails along one axis is shrunk to as few axes as the kernel take
                                            {3, "n=5,c=4,in=1x1x9,filter=1x1x4,stride=1x1x3"}})
         for (const char* found : {"n=6,c=5,k=2,in=4x10x3,filter=2x5x1,stride=1x4x2,padding=1x0x1",
                                   "n=5,c=4,in=9x1x1,filter=4x1x1,stride=3x1x1"}) {
-            TestKernel kernel(test_kernel().spatial_axes(fewest, 3));
-            kernel.kernel.op = &op;
-            kernel.kernel.pass = op.find_pass("grad_weight");
-            const Shrunk shrunk =
-                shrink_from(kernel, Problem::parse(op.space, found), failing_where(fails));
+            const TestKernel kernel(test_kernel().spatial_axes(fewest, 3), op);
+            const Shrunk shrunk = shrink_from(Problem::parse(op.space, found), failing_where(fails),
+                                              patient(), kernel);
             CHECK(shrunk.smallest.problem.print() == smallest);
         }
 }
 
 TEST_CASE("the budget's seconds are those that runs take of a processor") {
-    const TestKernel kernel(test_kernel());
     const Problem found = parsed("c=4,in=4x4");
     // Each run takes as long as all phases may together, by its own account alone.
     const CaseRunner runner = [&](const Case& candidate) {
-        Outcome outcome = candidate.problem == found ? Outcome::failed("wrong") : Outcome::passed();
+        Outcome outcome = failed_if(candidate.problem == found);
         outcome.seconds_cpu = 100.0;
         return outcome;
     };
-    const Shrunk shrunk = shrink_from(kernel, found, runner, {}, ShrinkOptions{});
+    const Shrunk shrunk = shrink_from(found, runner, ShrinkOptions{});
     CHECK_FALSE(shrunk.minimal());
     CHECK(shrunk.runs < 100);
 }
 
 TEST_CASE("no case is run twice, and each run is counted") {
-    const TestKernel kernel(test_kernel());
     const Problem found = parsed("c=2,k=2,in=2x3");
     std::set<std::string> seen;
     std::int64_t runs = 0;
@@ -74,9 +80,9 @@ TEST_CASE("no case is run twice, and each run is counted") {
         ++runs;
         const std::string text = candidate.problem.print() + std::to_string(candidate.data.seed);
         CHECK_MESSAGE(seen.insert(text).second, text);
-        return candidate.problem == found ? Outcome::failed("wrong") : Outcome::passed();
+        return failed_if(candidate.problem == found);
     };
-    CHECK(shrink_from(kernel, found, runner).runs == runs);
+    CHECK(shrink_from(found, runner).runs == runs);
     CHECK(runs > 100);
 }
 
@@ -86,22 +92,21 @@ TEST_CASE("a search for smaller problems that gave up proves nothing") {
     ShrinkOptions options = patient();
     options.problem.enumeration_steps = 1000;
     const CaseRunner runner = failing_where([](const Problem&) { return true; });
-    const Shrunk shrunk = shrink_from(kernel, parsed("n=30,in=1x1"), runner, {}, options);
+    const Shrunk shrunk = shrink_from(parsed("n=30,in=1x1"), runner, options, kernel);
     CHECK(shrunk.smallest.problem.scalar("n") >= 20);
     CHECK_FALSE(shrunk.minimal());
 }
 
 TEST_CASE("certified says how many problems are smaller, and runs each with every dense draw") {
-    const TestKernel kernel(test_kernel());
-    const SupportedProblems supported(test_operator(), *kernel.kernel.pass, kernel.declaration);
+    const SupportedProblems supported = any_kernel().supported();
     const Problem found = parsed("c=2,k=2,groups=2,in=1x2");
     std::map<std::string, std::set<std::uint64_t>> draws;
     const CaseRunner runner = [&](const Case& candidate) {
         CHECK(candidate.data.is_dense);
         draws[candidate.problem.print()].insert(candidate.data.seed);
-        return candidate.problem == found ? Outcome::failed("wrong") : Outcome::passed();
+        return failed_if(candidate.problem == found);
     };
-    const Shrunk shrunk = shrink_from(kernel, found, runner);
+    const Shrunk shrunk = shrink_from(found, runner);
     const std::int64_t smaller = count_before(supported, found, 100'000);
     CHECK(shrunk.minimality.kind == Minimality::Kind::certified);
     CHECK(shrunk.minimality.passed == smaller);
@@ -113,19 +118,17 @@ TEST_CASE("certified says how many problems are smaller, and runs each with ever
 }
 
 TEST_CASE("where smaller problems are too many, those in the box are run") {
-    const TestKernel kernel(test_kernel());
     const Problem found = parsed("n=4,c=3,k=3,in=5x6,filter=2x2");
     std::set<std::string> passed;
     const CaseRunner runner = [&](const Case& candidate) {
-        if (candidate.problem == found) return Outcome::failed("wrong");
-        passed.insert(candidate.problem.print());
-        return Outcome::passed();
+        if (candidate.problem != found) passed.insert(candidate.problem.print());
+        return failed_if(candidate.problem == found);
     };
     ShrinkOptions options = descent_only();
     options.problem.certification.runs = 3000;
-    const Shrunk shrunk = shrink_from(kernel, found, runner, {}, options);
+    const Shrunk shrunk = shrink_from(found, runner, options);
     std::int64_t in_box = 0;
-    const SupportedProblems supported(test_operator(), *kernel.kernel.pass, kernel.declaration);
+    const SupportedProblems supported = any_kernel().supported();
     ProblemEnumerator box(supported, {.distance = found.distance(), .box = &found});
     for (auto next = box.next(); next && *next < found; next = box.next(), ++in_box)
         CHECK(passed.contains(next->print()));
@@ -138,18 +141,17 @@ TEST_CASE("where smaller problems are too many, those in the box are run") {
 
     options.problem.box.runs = 300;
     options.problem.descent.runs = 0;
-    const Minimality cut = shrink_from(kernel, found, runner, {}, options).minimality;
+    const Minimality cut = shrink_from(found, runner, options).minimality;
     CHECK(cut.kind == Minimality::Kind::boxed);
     CHECK(cut.of == in_box);
     CHECK(cut.passed == 100);
     options.problem.box_counted = 500;
-    const Minimality least = shrink_from(kernel, found, runner, {}, options).minimality;
+    const Minimality least = shrink_from(found, runner, options).minimality;
     CHECK(least.of == 500);
     CHECK(least.of_is_least);
 }
 
 TEST_CASE("what dense data does not show at the smallest problem is shrunk, but not certified") {
-    const TestKernel kernel(test_kernel());
     struct Line {
         std::function<bool(const Case&)> shows;
         Minimality::Kind kind;
@@ -162,53 +164,30 @@ TEST_CASE("what dense data does not show at the smallest problem is shrunk, but 
                return c.data.seed == 77 || (c.data.is_dense && c.problem.scalar("n") < 6);
            },
            Minimality::Kind::certified}}) {
-        Case found = case_on(kernel, parsed("n=9,in=2x3"), 77);
+        Case found = case_on(any_kernel(), parsed("n=9,in=2x3"), 77);
         found.setting = {.order = ThreadOrder::random_threads, .order_seed = 5};
         const CaseRunner runner = [&](const Case& candidate) {
-            const bool fails = candidate.problem.scalar("n") >= 3 && line.shows(candidate);
-            return fails ? Outcome::failed("wrong") : Outcome::passed();
+            return failed_if(candidate.problem.scalar("n") >= 3 && line.shows(candidate));
         };
-        const Shrunk shrunk =
-            shrink_case(kernel.kernel, found, Outcome::failed("first"), runner, {}, patient());
+        const Shrunk shrunk = shrink_case(any_kernel().kernel, found, Outcome::failed("first"),
+                                          runner, {}, patient());
         CHECK(shrunk.smallest.problem.print() == "n=3,in=1x1");
         CHECK(shrunk.minimality.kind == line.kind);
     }
 }
 
-namespace {
-
-/// Options with budgets for these phases alone, in runs.
-ShrinkOptions budgets(std::int64_t near, std::int64_t descent, std::int64_t certification,
-                      std::int64_t box) {
-    ShrinkOptions options = patient();
-    options.problem.near.runs = near;
-    options.problem.descent.runs = descent;
-    options.problem.certification.runs = certification;
-    options.problem.box.runs = box;
-    return options;
-}
-
-/// The supported problems up to a distance from the default one.
-std::vector<Problem> problems_up_to(const TestKernel& kernel, std::int64_t distance) {
-    const SupportedProblems supported(test_operator(), *kernel.kernel.pass, kernel.declaration);
-    ProblemEnumerator enumerator(supported, {.distance = distance});
-    std::vector<Problem> problems;
-    while (auto next = enumerator.next()) problems.push_back(*next);
-    return problems;
-}
-
-}  // namespace
-
 TEST_CASE("the nearest problems are run first, up to a distance of two and no farther") {
-    const TestKernel kernel(test_kernel());
     const Problem found = parsed("n=9,in=4x3");
     std::set<std::string> seen;
     const CaseRunner runner = [&](const Case& candidate) {
         seen.insert(candidate.problem.print());
-        return candidate.problem == found ? Outcome::failed("wrong") : Outcome::passed();
+        return failed_if(candidate.problem == found);
     };
-    const Shrunk shrunk = shrink_from(kernel, found, runner, {}, budgets(10'000, 0, 0, 0));
-    const std::vector<Problem> near = problems_up_to(kernel, 2);
+    const Shrunk shrunk = shrink_from(found, runner, budgets(10'000, 0, 0, 0));
+    const SupportedProblems supported = any_kernel().supported();
+    ProblemEnumerator nearest(supported, {.distance = 2});
+    std::vector<Problem> near;
+    while (auto next = nearest.next()) near.push_back(*next);
     CHECK(seen.size() == near.size() + 1);
     for (const Problem& problem : near) CHECK(seen.contains(problem.print()));
     CHECK(shrunk.runs == static_cast<std::int64_t>(3 * near.size() + 1));
@@ -220,13 +199,12 @@ TEST_CASE("the nearest problems are run first, up to a distance of two and no fa
 }
 
 TEST_CASE("every smaller problem is run if the budget has three runs for each, and not if less") {
-    const TestKernel kernel(test_kernel());
     const Problem found = parsed("c=2,in=2x1,stride=1x2");
     const CaseRunner runner = failing_where([&](const Problem& p) { return p == found; });
-    const SupportedProblems supported(test_operator(), *kernel.kernel.pass, kernel.declaration);
+    const SupportedProblems supported = any_kernel().supported();
     const std::int64_t smaller = count_before(supported, found, 100'000);
     const auto shrink = [&](std::int64_t near, std::int64_t certification) {
-        return shrink_from(kernel, found, runner, {}, budgets(near, 0, certification, 0));
+        return shrink_from(found, runner, budgets(near, 0, certification, 0));
     };
     const Shrunk enough = shrink(0, 3 * smaller);
     CHECK(enough.minimal());
@@ -240,7 +218,6 @@ TEST_CASE("every smaller problem is run if the budget has three runs for each, a
 }
 
 TEST_CASE("the box is gone through again from what was found in it, four times at most") {
-    const TestKernel kernel(test_kernel());
     // By turns found in the box of the one before, and by one step out of it: n down and k up.
     const std::vector<Problem> chain{
         parsed("n=60,k=60,in=1x1"), parsed("n=41,k=60,in=1x1"), parsed("n=40,k=61,in=1x1"),
@@ -248,11 +225,11 @@ TEST_CASE("the box is gone through again from what was found in it, four times a
         parsed("n=14,k=63,in=1x1"), parsed("n=9,k=63,in=1x1"),  parsed("n=8,k=64,in=1x1")};
     const CaseRunner runner =
         failing_where([&](const Problem& p) { return std::ranges::find(chain, p) != chain.end(); });
-    const Shrunk shrunk =
-        shrink_from(kernel, chain.front(), runner, {}, budgets(0, 10'000, 0, 100'000));
+    const ShrinkOptions options = budgets(0, 10'000, 0, 100'000);
+    const Shrunk shrunk = shrink_from(chain.front(), runner, options);
     CHECK(shrunk.smallest.problem == chain[7]);
     CHECK(shrunk.minimality.kind == Minimality::Kind::none);
-    const Shrunk later = shrink_from(kernel, chain[6], runner, {}, budgets(0, 10'000, 0, 100'000));
+    const Shrunk later = shrink_from(chain[6], runner, options);
     CHECK(later.smallest.problem == chain[8]);
     CHECK(later.minimality.kind == Minimality::Kind::boxed);
 }

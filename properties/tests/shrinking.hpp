@@ -17,15 +17,24 @@ struct TestKernel {
     KernelDeclaration declaration;
     Kernel kernel;
 
-    explicit TestKernel(KernelDeclaration declared) : declaration(std::move(declared)) {
+    explicit TestKernel(KernelDeclaration declared, const Operator& op = test_operator())
+        : declaration(std::move(declared)) {
         kernel.name = declaration.full_name();
-        kernel.op = &test_operator();
-        kernel.pass = test_operator().find_pass("grad_weight");
+        kernel.op = &op;
+        kernel.pass = op.find_pass("grad_weight");
         kernel.by_device["cpu"] = &declaration;
     }
     TestKernel(const TestKernel&) = delete;
     TestKernel& operator=(const TestKernel&) = delete;
+
+    SupportedProblems supported() const { return {*kernel.op, *kernel.pass, declaration}; }
 };
+
+/// A kernel that supports everything but empty problems.
+inline const TestKernel& any_kernel() {
+    static const TestKernel kernel(test_kernel());
+    return kernel;
+}
 
 inline Problem parsed(std::string_view text) { return Problem::parse(test_operator().space, text); }
 
@@ -47,20 +56,22 @@ inline ShrinkOptions patient() {
     return options;
 }
 
-inline Shrunk shrink_from(const TestKernel& kernel, const Problem& problem,
-                          const CaseRunner& runner, const ListData& list_data = {},
-                          const ShrinkOptions& options = patient()) {
+inline Shrunk shrink_from(const Problem& problem, const CaseRunner& runner,
+                          const ShrinkOptions& options = patient(),
+                          const TestKernel& kernel = any_kernel()) {
     return shrink_case(kernel.kernel, case_on(kernel, problem), Outcome::failed("first"), runner,
-                       list_data, options);
+                       {}, options);
+}
+
+inline Outcome failed_if(bool fails) {
+    return fails ? Outcome::failed("wrong") : Outcome::passed();
 }
 
 using Fails = std::function<bool(const Problem&)>;
 
 /// Fails where the problem does, whatever the data.
 inline CaseRunner failing_where(const Fails& fails) {
-    return [fails](const Case& candidate) {
-        return fails(candidate.problem) ? Outcome::failed("wrong") : Outcome::passed();
-    };
+    return [fails](const Case& candidate) { return failed_if(fails(candidate.problem)); };
 }
 
 /// Options without the shortcut through the nearest problems, so that the descent must do it.
