@@ -38,10 +38,6 @@ std::string elements_text(std::int64_t count) {
     return fmt::format("{} element{}", count, count == 1 ? "" : "s");
 }
 
-std::int64_t element_bytes(DType dtype) {
-    return static_cast<std::int64_t>(traits_of(dtype).bytes);
-}
-
 class LargeRig {
   public:
     explicit LargeRig(const LargeCall& call)
@@ -116,7 +112,9 @@ class LargeRig {
         const bool even_is_nan = call_.guard_parity == 0;
         return pattern(dtype, at, guard_bits(dtype, even_is_nan), guard_bits(dtype, !even_is_nan));
     }
-    static std::int64_t guard_elements(DType dtype) { return guard_bytes / element_bytes(dtype); }
+    static std::int64_t guard_elements(DType dtype) {
+        return guard_bytes / static_cast<std::int64_t>(traits_of(dtype).bytes);
+    }
 
     /// A buffer between two guards: where its elements begin.
     std::byte* place(DType dtype, std::int64_t bytes) {
@@ -136,8 +134,8 @@ class LargeRig {
             }
             std::byte* const data = place(tensor.dtype, tensor.bytes());
             data_.push_back(data);
-            copies_.push_back({data, static_cast<int>(traits_of(tensor.dtype).bytes), tensor.layout,
-                               tensor.drawn, nullptr, nullptr});
+            copies_.push_back(
+                {data, tensor.element_bytes(), tensor.layout, tensor.drawn, nullptr, nullptr});
             if (tensor.bits_of_drawn.empty()) {
                 memory_.fill(poison(tensor.dtype, data), tensor.elements());
                 continue;
@@ -221,7 +219,7 @@ class LargeRig {
         std::byte* const data = data_[inputs() + i];
         const CopiedValues wanted{data,
                                   tensor.dtype,
-                                  static_cast<int>(traits_of(tensor.dtype).bytes),
+                                  tensor.element_bytes(),
                                   tensor.admits_nan,
                                   tensor.layout,
                                   tensor.drawn,
@@ -249,7 +247,7 @@ class LargeRig {
 
     WrongElement element_at(const LargeTensor& tensor, const std::byte* data,
                             std::int64_t element) {
-        const std::int64_t bytes = element_bytes(tensor.dtype);
+        const int bytes = tensor.element_bytes();
         std::uint64_t bits = 0;
         memory_.download(
             data + element * bytes,
@@ -266,7 +264,7 @@ class LargeRig {
     }
 
     static std::string place_of(const LargeTensor& tensor, const Differences& wrong) {
-        const std::int64_t bytes = element_bytes(tensor.dtype);
+        const int bytes = tensor.element_bytes();
         std::string text = fmt::format(
             "{} is wrong from element {} to {} in memory, bytes {} to {}", tensor.name, wrong.first,
             wrong.last, wrong.first * bytes, wrong.last * bytes + bytes - 1);

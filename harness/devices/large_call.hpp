@@ -33,9 +33,8 @@ struct LargeTensor {
     std::optional<std::size_t> lies_in;
 
     std::int64_t elements() const { return element_count(sizes); }
-    std::int64_t bytes() const {
-        return elements() * static_cast<std::int64_t>(traits_of(dtype).bytes);
-    }
+    int element_bytes() const { return static_cast<int>(traits_of(dtype).bytes); }
+    std::int64_t bytes() const { return elements() * element_bytes(); }
 };
 
 struct LargeCall {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// One clause: of the terms that hold wherever it fails, the cheapest few that leave out all that
-// passes; one or two by trying all, more by taking the best each time; of exceptions, the same with
-// what passes. Two clauses: each from a failing problem, of two terms by trying all, or by the term
-// of the highest gain each time (FOIL; Quinlan, Machine Learning 5, 1990).
+// One clause is the cheapest few of the terms that hold wherever it fails, if they leave out all
+// that passes: one or two by trying all, more by taking the best each time. A clause of exceptions
+// is the same of what passes. Each of two clauses is made from a failing problem: two terms by
+// trying all, or more by the highest gain (FOIL; Quinlan, Machine Learning 5, 1990).
 #include "properties/explaining/rule.hpp"
 
 #include <algorithm>
@@ -190,16 +190,16 @@ class BothHold {
     std::vector<std::vector<std::uint64_t>> holds_;  ///< by term, a bit for each observation
 };
 
-/// The one or two terms that hold on no passing problem and are worth most: the failing ones that
-/// they hold on, as far as these count, less what they cost.
-std::optional<Clause> best_two(const Clause& terms, const Some& counting, const Some& passing) {
-    const BothHold on_counting(terms, counting), on_passing(terms, passing);
+/// The one or two terms that hold on no passing problem and are worth most: as many as they hold on
+/// of `worthwhile`, less what they cost.
+std::optional<Clause> best_two(const Clause& terms, const Some& worthwhile, const Some& passing) {
+    const BothHold on_worthwhile(terms, worthwhile), on_passing(terms, passing);
     double most = -HUGE_VAL;
     std::optional<Clause> best;
     for (std::size_t i = 0; i < terms.size(); ++i)
         for (std::size_t j = i; j < terms.size(); ++j) {
             const double cost = terms[i].cost() + (i == j ? 0.0 : terms[j].cost());
-            const double worth = on_counting.count(i, j) - cost;
+            const double worth = on_worthwhile.count(i, j) - cost;
             if (worth <= most || on_passing.count(i, j) > 0) continue;
             most = worth;
             best = i == j ? Clause{terms[i]} : Clause{terms[i], terms[j]};
@@ -252,7 +252,7 @@ std::optional<FittedRule> one_clause(const Some& failing, const Some& passing,
                                      const FitOptions& options) {
     const std::size_t terms_maximum = options.terms_maximum;
     const Clause terms = Candidates(failing, passing, options.texts).necessary();
-    // They hold on all that fails.
+    // All of them hold wherever it fails, so that the cheapest are worth most.
     auto clause = best_two(terms, {}, passing);
     if (clause && clause->size() > terms_maximum) clause.reset();
     if (!clause) clause = greedily(terms, passing, terms_maximum, Worth::for_its_cost);

@@ -14,7 +14,7 @@
 
 namespace gradverify {
 
-/// A problem that was run: a value for each parameter, and what came of it.
+/// A problem that was run: a value for each parameter, and whether it fails.
 struct Observation {
     std::vector<std::int64_t> values;
     bool fails = false;
@@ -44,7 +44,7 @@ struct FitOptions {
     std::size_t terms_maximum = 4;
     /// A rule that is not complete must still hold on this share of what fails.
     double share_minimum = 0.25;
-    /// Of a value that is no number nothing is said but which one it is, or is not.
+    /// A value that is no number is said to be one of these, or not to be one, and nothing more.
     ValueTexts texts{};
 };
 

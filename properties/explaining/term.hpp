@@ -11,8 +11,8 @@
 
 namespace gradverify {
 
-/// By parameter, the texts of its values, of one whose values are no numbers but positions in a
-/// list: an attribute's. Empty, or none at all, for numbers.
+/// The texts of each parameter's values, where these are no numbers but positions in a list: an
+/// attribute's. Empty, or none at all, for numbers.
 using ValueTexts = std::span<const std::vector<std::string>>;
 
 /// An element of a list by its position, an int as parameters have.
@@ -51,7 +51,7 @@ struct Term {
     bool holds(std::span<const std::int64_t> values) const;
     /// `k >= 2`, `in_w is even`, `filter_w < in_w`
     std::string print(std::span<const std::string> names, ValueTexts texts = {}) const;
-    /// Of terms that explain the same, the one of least cost is taken.
+    /// The cheapest of the terms that explain the same is taken.
     double cost() const;
     bool operator==(const Term&) const = default;
 };

@@ -103,19 +103,23 @@ class LargeDraw {
         if (!copies) return std::nullopt;
         LargeShape shape =
             large_shape(kernel_, *kernel_.on(row_.device), one, along, *copies, setting_);
-        if (!fits(shape, attempt < attempts / 2)) return std::nullopt;
-        if (const auto why = why_unsupported(kernel_, shape)) {
-            why_ = *why;
-            return std::nullopt;
+        if (!fits(shape, attempt < attempts / 2))
+            return refuse("more work, or memory, than a case may take");
+        if (const auto why = why_unsupported(kernel_, shape)) return refuse(*why);
+        if (const auto why = why_law_fails(kernel_, one, along, values_)) {
+            // By an experiment: a pass that does not obey the law once is not asked again.
+            lawless_.insert(&along);
+            return refuse(*why);
         }
-        if (!obeys_law(one, along)) return std::nullopt;
-        if (gives_only_zeros(kernel_, shape.of_drawn(), values_)) {
-            why_ = "nothing but zeros comes of any";
-            return std::nullopt;
-        }
+        if (gives_only_zeros(kernel_, shape.of_drawn(), values_))
+            return refuse("nothing but zeros comes of any");
         return shape;
     } catch (const std::invalid_argument& wrong) {
-        why_ = wrong.what();
+        return refuse(wrong.what());
+    }
+
+    std::nullopt_t refuse(std::string why) {
+        why_ = std::move(why);
         return std::nullopt;
     }
 
@@ -138,15 +142,14 @@ class LargeDraw {
         if (copied.empty()) return std::nullopt;
         const LargeTensor& target = *copied[random_.below(copied.size())];
         const bool in_bytes = kind == 1;
-        const std::int64_t threshold =
-            (std::int64_t{1} << (kind == 3 ? bits_ : bits_ - 1)) /
-            (in_bytes ? static_cast<std::int64_t>(traits_of(target.dtype).bytes) : 1);
+        const std::int64_t threshold = (std::int64_t{1} << (kind == 3 ? bits_ : bits_ - 1)) /
+                                       (in_bytes ? target.element_bytes() : 1);
         const std::int64_t copies = threshold / target.elements() + random_.between(1, 3);
         if (copies < fewest_copies) return std::nullopt;
         return copies;
     }
 
-    bool fits(const LargeShape& shape, bool is_choosy) {
+    bool fits(const LargeShape& shape, bool is_choosy) const {
         const auto workspace = kernel_.any().workspace_bytes;
         double bytes = workspace ? static_cast<double>(workspace(shape.large)) : 0.0;
         double fewest_outputs = std::numeric_limits<double>::infinity();
@@ -157,7 +160,6 @@ class LargeDraw {
                     std::min(fewest_outputs, static_cast<double>(shape.tensors[i].elements()));
         }
         const double work = kernel_.pass->multiply_adds(shape.large);
-        why_ = "more work, or memory, than a case may take";
         return bytes <= budget_.bytes && work <= budget_.multiply_adds &&
                (!is_choosy || (work / fewest_outputs <= budget_.multiply_adds_of_output &&
                                is_telling(shape.of_drawn()))) &&
@@ -181,15 +183,6 @@ class LargeDraw {
                std::max(kernel_.pass->multiply_adds(problem),
                         op_.forward().multiply_adds(problem)) <=
                    LargeBudget::multiply_adds_of_drawn;
-    }
-
-    /// By an experiment; a pass that does not obey it once is not asked again.
-    bool obeys_law(const Problem& one, const SeparableSpec& along) {
-        const auto why = why_law_fails(kernel_, one, along, values_);
-        if (!why) return true;
-        lawless_.insert(&along);
-        why_ = *why;
-        return false;
     }
 
     const Row& row_;

@@ -2,6 +2,7 @@
 #include "properties/large/plan.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 #include "harness/numbers/element_bits.hpp"
 #include "harness/registry/element_types.hpp"
@@ -16,7 +17,11 @@ static_assert(most_drawn <= DrawnCopies::most);
 
 constexpr int offset_bits[] = {32, 31, 16, 15};
 
-/// Copies of a tensor along an axis of it; of a tensor that all share along none.
+bool is_zero(const Array<double>& array) {
+    return std::ranges::all_of(array.data, [](double value) { return value == 0.0; });
+}
+
+/// Copies of a tensor along this axis; without one, a tensor that all share.
 CopyLayout layout_of(const LargeTensor& tensor, std::optional<std::size_t> axis,
                      std::int64_t copies) {
     if (!axis) return {.inner = std::max<std::int64_t>(tensor.elements(), 1)};
@@ -37,9 +42,8 @@ DrawnCopies drawn_copies(const std::vector<LargeTensor>& tensors, std::int64_t c
     for (const int bits : offset_bits)
         for (const bool in_bytes : {false, true})
             for (const LargeTensor& tensor : tensors) {
-                const auto unit =
-                    in_bytes ? static_cast<std::int64_t>(traits_of(tensor.dtype).bytes) : 1;
-                const std::int64_t first = (std::int64_t{1} << bits) / unit;
+                const std::int64_t first =
+                    (std::int64_t{1} << bits) / (in_bytes ? tensor.element_bytes() : 1);
                 if (tensor.layout.copies == 1 || first >= tensor.elements()) continue;
                 choose(copy_of(tensor.layout, first));
                 choose(copy_of(tensor.layout, first - 1));
@@ -71,15 +75,13 @@ Data shared_data(CaseContext& drawn, const LargeShape& shape) {
     return data;
 }
 
-/// The tables of one of the small problems.
+/// The tables of one of the small problems, in the layouts of the large call.
 class Tables {
   public:
-    Tables(const Kernel& kernel, const KernelDeclaration& declaration, const Setting& setting,
-           CaseContext& context)
-        : kernel_(kernel), declaration_(declaration), setting_(setting), context_(context) {}
+    Tables(const Setting& setting, CaseContext& context) : setting_(setting), context_(context) {}
 
     std::vector<std::uint64_t> bits(const std::string& name, const Array<double>& values) const {
-        const DType dtype = dtype_of(declaration_, *kernel_.op, name);
+        const DType dtype = dtype_of(context_.declaration(), context_.op(), name);
         std::vector<std::uint64_t> table(values.data.size());
         for_each_offset(name, [&](std::size_t i, std::size_t offset) {
             table[offset] = bits_of(dtype, values.data[i]);
@@ -92,7 +94,7 @@ class Tables {
     /// What an output holds before a call that adds to it.
     std::vector<std::uint64_t> initial(std::size_t output) const {
         if (context_.inputs.initial_outputs().empty()) return {};
-        return bits(kernel_.pass->outputs[output], context_.inputs.initial_outputs()[output]);
+        return bits(context_.pass().outputs[output], context_.inputs.initial_outputs()[output]);
     }
     std::vector<WantedValue> wanted(const Expected& expected) const {
         std::vector<WantedValue> table(expected.values.size());
@@ -106,20 +108,18 @@ class Tables {
     /// Calls `visit(position in the array, offset in memory)` for each element.
     template <class Visit>
     void for_each_offset(const std::string& name, Visit visit) const {
-        const Sizes sizes = kernel_.op->sizes_of(name, context_.problem());
-        const Strides strides =
-            strides_of(*kernel_.op, declaration_, name, sizes, setting_.layout_of(name));
+        const Sizes sizes = context_.op().sizes_of(name, context_.problem());
+        const Strides strides = strides_of(context_.op(), context_.declaration(), name, sizes,
+                                           setting_.layout_of(name));
         const std::int64_t count = element_count(sizes);
         for (std::int64_t i = 0; i < count; ++i) {
-            std::int64_t rest = i, offset = 0;
-            for (std::size_t axis = sizes.size(); axis-- > 0; rest /= sizes[axis])
-                offset += rest % sizes[axis] * strides[axis];
+            const Sizes index = unflatten(i, sizes);
+            const std::int64_t offset =
+                std::inner_product(index.begin(), index.end(), strides.begin(), std::int64_t{0});
             visit(static_cast<std::size_t>(i), static_cast<std::size_t>(offset));
         }
     }
 
-    const Kernel& kernel_;
-    const KernelDeclaration& declaration_;
     const Setting& setting_;
     CaseContext& context_;
 };
@@ -129,8 +129,7 @@ std::string why_others_add(CaseContext& others, const LargeShape& shape) {
     const auto results = others.oracle.reference(others.pass());
     for (std::size_t i = 0; i < results.size(); ++i) {
         const std::string& name = others.pass().outputs[i];
-        if (axis_of_copies(others.op(), name, shape.one, *shape.along)) continue;
-        if (!std::ranges::all_of(results[i].data, [](double value) { return value == 0.0; }))
+        if (!axis_of_copies(others.op(), name, shape.one, *shape.along) && !is_zero(results[i]))
             return "along " + shape.along->name + ", copies without data add to " + name;
     }
     return {};
@@ -191,10 +190,7 @@ bool gives_only_zeros(const Kernel& kernel, const Problem& one, ValueKind kind) 
     const ElementTypes types(kernel.any(), *kernel.op);
     const Values values = draw_values(*kernel.op, one, {.seed = 1, .is_dense = true}, kind, types);
     const auto taken = pick(*kernel.op, one, values, kernel.pass->taken_by_reference(), types);
-    const auto outputs = reference_outputs(*kernel.op, *kernel.pass, one, taken);
-    return std::ranges::all_of(outputs, [](const Array<double>& output) {
-        return std::ranges::all_of(output.data, [](double value) { return value == 0.0; });
-    });
+    return std::ranges::all_of(reference_outputs(*kernel.op, *kernel.pass, one, taken), is_zero);
 }
 
 LargePlan plan_large(const Case& checked, const Registry& registry, ValueKind kind,
@@ -215,8 +211,7 @@ LargePlan plan_large(const Case& checked, const Registry& registry, ValueKind ki
     plan.why_inapplicable = why_others_add(others, made);
     if (!plan.why_inapplicable.empty()) return plan;
 
-    const Tables of_drawn(kernel, drawn.declaration(), checked.setting, drawn);
-    const Tables of_others(kernel, drawn.declaration(), checked.setting, others);
+    const Tables of_drawn(checked.setting, drawn), of_others(checked.setting, others);
     const std::size_t inputs = kernel.pass->inputs.size();
     for (std::size_t i = 0; i < inputs; ++i) {
         made.tensors[i].bits_of_drawn = of_drawn.input(made.tensors[i].name);

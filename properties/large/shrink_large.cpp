@@ -9,6 +9,8 @@ namespace gradverify {
 
 namespace {
 
+constexpr RunBudget budget{.runs = 80, .seconds = 120.0};
+
 class LargeShrinking {
   public:
     LargeShrinking(const Kernel& kernel, const Case& found, ShrinkTrials& trials)
@@ -107,7 +109,7 @@ class LargeShrinking {
 }  // namespace
 
 Shrunk shrink_large(const Kernel& kernel, const Case& found, const Outcome& outcome,
-                    const CaseRunner& runner, const RunBudget& budget) {
+                    const CaseRunner& runner) {
     ShrinkTrials trials(found, outcome, runner);
     trials.start(budget);
     LargeShrinking(kernel, found, trials).run();

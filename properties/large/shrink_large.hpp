@@ -9,9 +9,7 @@
 
 namespace gradverify {
 
-inline constexpr RunBudget large_shrink_budget{.runs = 80, .seconds = 120.0};
-
 Shrunk shrink_large(const Kernel& kernel, const Case& found, const Outcome& outcome,
-                    const CaseRunner& runner, const RunBudget& budget = large_shrink_budget);
+                    const CaseRunner& runner);
 
 }  // namespace gradverify

@@ -5,18 +5,10 @@
 
 namespace gradverify {
 
-namespace {
-
-std::vector<std::int64_t> key_of(const Problem& problem) {
-    return {problem.values().begin(), problem.values().end()};
-}
-
-}  // namespace
-
 ProblemTrials::ProblemTrials(const Kernel& kernel, const Case& found, ShrinkTrials& trials)
     : kernel_(kernel), found_(found), trials_(trials) {
     is_canonical_ = fails_canonically(found.problem);
-    seen_[key_of(found.problem)] = Seen::failed;
+    seen_[found.problem] = Seen::failed;
 }
 
 Case ProblemTrials::dense(const Problem& problem, int draw) const {
@@ -36,7 +28,7 @@ bool ProblemTrials::fails_canonically(const Problem& problem) {
 }
 
 bool ProblemTrials::fails(const Problem& problem) {
-    const auto [known, is_new] = seen_.try_emplace(key_of(problem), Seen::nothing);
+    const auto [known, is_new] = seen_.try_emplace(problem, Seen::nothing);
     if (!is_new) return known->second == Seen::failed;
     Seen& state = known->second;
     const auto fails = [&](const Case& candidate) {
@@ -60,14 +52,14 @@ bool ProblemTrials::fails(const Problem& problem) {
 }
 
 std::optional<bool> ProblemTrials::known(const Problem& problem) const {
-    const auto found = seen_.find(key_of(problem));
+    const auto found = seen_.find(problem);
     if (found == seen_.end() || found->second == Seen::errored) return std::nullopt;
     return found->second == Seen::failed;
 }
 
 std::optional<bool> ProblemTrials::shown(const Problem& problem) const {
     const std::optional<bool> fails = known(problem);
-    if (fails && seen_.at(key_of(problem)) == Seen::nothing) return std::nullopt;
+    if (fails && seen_.at(problem) == Seen::nothing) return std::nullopt;
     return fails;
 }
 

@@ -7,7 +7,6 @@
 
 #include <map>
 #include <optional>
-#include <vector>
 
 #include "properties/shrinking/trials.hpp"
 
@@ -23,7 +22,6 @@ class ProblemTrials {
     bool fails(const Problem& problem);
     /// Whether it fails; nothing when it was not run, or when a run of it errored.
     std::optional<bool> known(const Problem& problem) const;
-
     /// Whether it was seen to fail or to pass; nothing when it was not run, errored, or when no run
     /// of it compared a value other than zero.
     std::optional<bool> shown(const Problem& problem) const;
@@ -38,7 +36,6 @@ class ProblemTrials {
     bool fails_canonically(const Problem& problem);
 
   private:
-    using Key = std::vector<std::int64_t>;
     enum class Seen { nothing, passed, failed, errored };
 
     Case dense(const Problem& problem, int draw) const;
@@ -46,7 +43,7 @@ class ProblemTrials {
     const Kernel& kernel_;
     const Case found_;
     ShrinkTrials& trials_;
-    std::map<Key, Seen> seen_;
+    std::map<Problem, Seen> seen_;
     bool is_canonical_ = false;
     bool is_clean_ = true;
 };

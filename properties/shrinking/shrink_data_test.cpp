@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "harness/base/text.hpp"
 #include "properties/tests/shrinking.hpp"
 
 namespace {
@@ -22,6 +23,15 @@ double value_at(const Elements& data, std::string_view tensor, std::int64_t inde
     return 0.0;
 }
 
+/// `x2=1 dy3=-1`
+std::string text_of(const Elements& elements) {
+    std::string text;
+    for (const DataElement& e : elements)
+        text += (text.empty() ? "" : " ") + e.tensor + std::to_string(e.index) + "=" +
+                print_exactly(e.value);
+    return text;
+}
+
 /// Shrinks listed data of a problem, and notes the data that is run, in order.
 struct Trace {
     std::vector<std::string> runs;
@@ -32,13 +42,8 @@ struct Trace {
           const std::function<bool(const Elements&)>& fails, std::int64_t budget = 100'000)
         : smallest(case_on(any_kernel(), parsed(problem))) {
         const CaseRunner runner = [&](const Case& candidate) {
-            const Elements& elements = candidate.data.elements;
-            std::string text;
-            for (const DataElement& e : elements)
-                text += (text.empty() ? "" : " ") + e.tensor + std::to_string(e.index) + "=" +
-                        std::to_string(static_cast<int>(e.value));
-            runs.push_back(text);
-            return failed_if(fails(elements));
+            runs.push_back(text_of(candidate.data.elements));
+            return failed_if(fails(candidate.data.elements));
         };
         ShrinkTrials trials(smallest, Outcome::failed("first"), runner);
         trials.start({.runs = budget, .seconds = 100.0});
@@ -86,8 +91,8 @@ TEST_CASE("zeros come first, then one element, one of each of two, then chunks, 
     expected.insert(expected.end(), reducing.begin(), reducing.end());
     CHECK(trace.runs == expected);
     CHECK(trace.counted == static_cast<std::int64_t>(expected.size()));
-    CHECK(trace.smallest.data ==
-          Data{.is_explicit = true, .elements = {{"x", 0, 7.0}, {"dy", 0, 1.0}, {"dy", 1, 1.0}}});
+    CHECK(trace.smallest.data.is_explicit);
+    CHECK(text_of(trace.smallest.data.elements) == "x0=7 dy0=1 dy1=1");
 }
 
 TEST_CASE("data shrinks to the elements that matter, of small values") {
@@ -98,45 +103,38 @@ TEST_CASE("data shrinks to the elements that matter, of small values") {
     struct Line {
         const char* problem;
         Elements listed;
+        std::string smallest;
         Fails fails;
-        Elements smallest;
     };
-    Elements image = nines(20, "x"), gradient = nines(20, "dy");
-    image.insert(image.end(), gradient.begin(), gradient.end());
+    Elements both = nines(20, "x");
+    std::ranges::copy(nines(20, "dy"), std::back_inserter(both));
+    const Elements fives{{"x", 2, 5.0}, {"x", 1, 5.0}};
+    const Elements unknown{{"v", 2, 5.0}, {"v", 4, 5.0}, {"v", 3, 5.0}};
     const std::vector<Line> lines{
-        {"in=1x2", nines(4, "x"), [](const Elements&) { return true; }, {}},
-        {"in=4x5",
-         image,
-         [](const Elements& data) { return value_at(data, "x", 2) > 0.0; },
-         {{"x", 2, 1.0}}},
-        {"in=4x5",
-         image,
-         [](const Elements& data) { return value_at(data, "x", 1) * value_at(data, "dy", 3) != 0; },
-         {{"x", 1, 1.0}, {"dy", 3, 1.0}}},
-        {"in=4x5", image, at("x", 0, -1.0), {{"x", 0, -1.0}}},
-        {"in=4x5", image, at("x", 0, 2.0), {{"x", 0, 2.0}}},
+        {"in=1x2", nines(4, "x"), "", [](const Elements&) { return true; }},
+        {"in=4x5", both, "x2=1", [](const Elements& data) { return value_at(data, "x", 2) > 0.0; }},
+        {"in=4x5", both, "x1=1 dy3=1",
+         [](const Elements& data) {
+             return value_at(data, "x", 1) * value_at(data, "dy", 3) != 0;
+         }},
+        {"in=4x5", both, "x0=-1", at("x", 0, -1.0)},
+        {"in=4x5", both, "x0=2", at("x", 0, 2.0)},
         // Where several elements of a tensor are needed, the others are removed.
-        {"in=4x5",
-         image,
+        {"in=4x5", both, "x3=1 x17=1 dy5=9",
          [](const Elements& data) {
              return value_at(data, "x", 3) != 0.0 && value_at(data, "x", 17) != 0.0 &&
                     value_at(data, "dy", 5) > 8.0;
-         },
-         {{"x", 3, 1.0}, {"x", 17, 1.0}, {"dy", 5, 9.0}}},
+         }},
         // The last chunk of an odd number of elements is a shorter one.
-        {"in=1x5",
-         nines(5, "x"),
-         [](const Elements& data) { return data.size() > 1 && data.back().index == 4; },
-         {{"x", 3, 1.0}, {"x", 4, 1.0}}},
+        {"in=1x5", nines(5, "x"), "x3=1 x4=1",
+         [](const Elements& data) { return data.size() > 1 && data.back().index == 4; }},
         // A tensor is as long as the operator says, and data of another name as it is listed.
-        {"in=2x4", {{"x", 2, 5.0}, {"x", 1, 5.0}}, at("x", 7, 1.0), {{"x", 7, 1.0}}},
-        {"in=1x1",
-         {{"v", 2, 5.0}, {"v", 4, 5.0}, {"v", 3, 5.0}},
-         at("v", 4, 1.0),
-         {{"v", 4, 1.0}}}};
+        {"in=2x4", fives, "x7=1", at("x", 7, 1.0)},
+        {"in=1x1", unknown, "v4=1", at("v", 4, 1.0)}};
     for (const Line& line : lines) {
-        const Trace trace(line.problem, line.listed, line.fails);
-        CHECK(trace.smallest.data == Data{.is_explicit = true, .elements = line.smallest});
+        const Data smallest = Trace(line.problem, line.listed, line.fails).smallest.data;
+        CHECK(smallest.is_explicit);
+        CHECK(text_of(smallest.elements) == line.smallest);
     }
     CHECK_FALSE(Trace("in=1x1", nines(2), at("v", 2, 1.0)).has_run("v2=1"));
 }
