@@ -176,10 +176,6 @@ void declare_product(KernelDeclaration& kernel) {
         kernel.layout("x", "nhwc").layout("w", "ohwi").layout("y", "nhwc");
 }
 
-/// Without three dimensions, in which cuDNN 9 was found to get passes of tensor cores wrong:
-/// docs/results.md has them.
-inline void declare_flat(KernelDeclaration& kernel) { kernel.spatial_axes(1, 2); }
-
 /// The same of half and bfloat16, without the problems that cuDNN 9 was found to get wrong in them:
 /// with groups or dilation, and forward, in three dimensions, where the sum is rounded before the
 /// bias is added however few the channels. docs/results.md has them.
@@ -201,10 +197,18 @@ constexpr auto nchw = CUDNN_TENSOR_NCHW, nhwc = CUDNN_TENSOR_NHWC;
 /// The same of floats whose products may be TF32, as they are by default.
 constexpr cudnnMathType_t tf32 = CUDNN_TENSOR_OP_MATH;
 
-template <cudnnTensorFormat_t format = CUDNN_TENSOR_NCHW>
+template <class T, cudnnTensorFormat_t format>
 void declare_tf32(KernelDeclaration& kernel) {
-    declare_product<float, format>(kernel);
+    declare_product<T, format>(kernel);
     kernel.on_tensor_cores();
+}
+
+/// Without three dimensions, in which cuDNN 9 was found to get passes of tensor cores wrong:
+/// docs/results.md has them.
+template <class T, cudnnTensorFormat_t format>
+void declare_flat_tf32(KernelDeclaration& kernel) {
+    declare_tf32<T, format>(kernel);
+    kernel.spatial_axes(1, 2);
 }
 
 // The growths of norm_wise(): the transform of a tile of 4x4 results of a 3x3 filter for
