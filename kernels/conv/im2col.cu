@@ -84,28 +84,18 @@ void grad_weight(const GradWeight& call) {
 
 }  // namespace
 
-GRADVERIFY_KERNEL(Forward, "im2col", forward<float, whole>).with(declare_patches<float, whole>);
-GRADVERIFY_KERNEL(Forward, "im2col_f64", forward<double, whole>)
-    .with(declare_patches<double, whole>);
-GRADVERIFY_KERNEL(Forward, "im2col_chunked", forward<float, chunked>)
-    .with(declare_patches<float, chunked>);
-GRADVERIFY_KERNEL(Forward, "im2col_chunked_f64", forward<double, chunked>)
-    .with(declare_patches<double, chunked>);
-GRADVERIFY_KERNEL(GradInput, "col2im", grad_input<float, whole>)
-    .with(declare_patches<float, whole>);
-GRADVERIFY_KERNEL(GradInput, "col2im_f64", grad_input<double, whole>)
-    .with(declare_patches<double, whole>);
-GRADVERIFY_KERNEL(GradInput, "col2im_chunked", grad_input<float, chunked>)
-    .with(declare_patches<float, chunked>);
-GRADVERIFY_KERNEL(GradInput, "col2im_chunked_f64", grad_input<double, chunked>)
-    .with(declare_patches<double, chunked>);
-GRADVERIFY_KERNEL(GradWeight, "im2col", grad_weight<float, whole>)
-    .with(declare_patches<float, whole>);
-GRADVERIFY_KERNEL(GradWeight, "im2col_f64", grad_weight<double, whole>)
-    .with(declare_patches<double, whole>);
-GRADVERIFY_KERNEL(GradWeight, "im2col_chunked", grad_weight<float, chunked>)
-    .with(declare_patches<float, chunked>);
-GRADVERIFY_KERNEL(GradWeight, "im2col_chunked_f64", grad_weight<double, chunked>)
-    .with(declare_patches<double, chunked>);
+/// A kernel for each type that cuBLAS multiplies, with patches of the whole batch and of chunks.
+#define GRADVERIFY_PATCHES(PASS, NAME, LAUNCH)                                               \
+    GRADVERIFY_KERNEL(PASS, NAME, LAUNCH<float, whole>).with(declare_patches<float, whole>); \
+    GRADVERIFY_KERNEL(PASS, NAME "_f64", LAUNCH<double, whole>)                              \
+        .with(declare_patches<double, whole>);                                               \
+    GRADVERIFY_KERNEL(PASS, NAME "_chunked", LAUNCH<float, chunked>)                         \
+        .with(declare_patches<float, chunked>);                                              \
+    GRADVERIFY_KERNEL(PASS, NAME "_chunked_f64", LAUNCH<double, chunked>)                    \
+        .with(declare_patches<double, chunked>)
+
+GRADVERIFY_PATCHES(Forward, "im2col", forward);
+GRADVERIFY_PATCHES(GradInput, "col2im", grad_input);
+GRADVERIFY_PATCHES(GradWeight, "im2col", grad_weight);
 
 #endif

@@ -148,3 +148,15 @@ void gemm_to_filter(const Parameters& p, const TensorView& features, const Tenso
 }
 
 }  // namespace gradverify::conv
+
+/// Registers the kernels of one type of a file with the launchers `forward`, `grad_input` and
+/// `grad_weight`, and with `declare_split` for the workspace of the last.
+#define GRADVERIFY_IMPLICIT_GEMM(SUFFIX, T)                                                        \
+    GRADVERIFY_KERNEL(Forward, "implicit_gemm" SUFFIX, forward<T>).with(declare_implicit_gemm<T>); \
+    GRADVERIFY_KERNEL(GradInput, "implicit_gemm" SUFFIX, grad_input<T>)                            \
+        .with(declare_implicit_gemm<T>);                                                           \
+    GRADVERIFY_KERNEL(GradWeight, "implicit_gemm" SUFFIX, grad_weight<T, partial>)                 \
+        .with(declare_split<T>);                                                                   \
+    GRADVERIFY_KERNEL(GradWeight, "implicit_gemm_atomics" SUFFIX, grad_weight<T, added>)           \
+        .with(declare_implicit_gemm<T>)                                                            \
+        .not_deterministic()

@@ -218,35 +218,16 @@ void declare_nhwc(KernelDeclaration& kernel) {
 
 }  // namespace
 
-GRADVERIFY_KERNEL(Forward, "tensor_core_f16", forward<__half>).with(declare_tensor_core<__half>);
-GRADVERIFY_KERNEL(Forward, "tensor_core_bf16", forward<__nv_bfloat16>)
-    .with(declare_tensor_core<__nv_bfloat16>);
-GRADVERIFY_KERNEL(Forward, "tensor_core_tf32", forward<float>).with(declare_tensor_core<float>);
-GRADVERIFY_KERNEL(Forward, "tensor_core_f16_nhwc", forward<__half>)
-    .with(declare_tensor_core_nhwc<__half>);
-GRADVERIFY_KERNEL(Forward, "tensor_core_bf16_nhwc", forward<__nv_bfloat16>)
-    .with(declare_tensor_core_nhwc<__nv_bfloat16>);
-GRADVERIFY_KERNEL(Forward, "tensor_core_tf32_nhwc", forward<float>)
-    .with(declare_tensor_core_nhwc<float>);
-GRADVERIFY_KERNEL(GradInput, "tensor_core_f16", grad_input<__half>)
-    .with(declare_tensor_core<__half>);
-GRADVERIFY_KERNEL(GradInput, "tensor_core_bf16", grad_input<__nv_bfloat16>)
-    .with(declare_tensor_core<__nv_bfloat16>);
-GRADVERIFY_KERNEL(GradInput, "tensor_core_tf32", grad_input<float>)
-    .with(declare_tensor_core<float>);
-GRADVERIFY_KERNEL(GradInput, "tensor_core_f16_nhwc", grad_input<__half>)
-    .with(declare_tensor_core_nhwc<__half>);
-GRADVERIFY_KERNEL(GradInput, "tensor_core_bf16_nhwc", grad_input<__nv_bfloat16>)
-    .with(declare_tensor_core_nhwc<__nv_bfloat16>);
-GRADVERIFY_KERNEL(GradInput, "tensor_core_tf32_nhwc", grad_input<float>)
-    .with(declare_tensor_core_nhwc<float>);
-GRADVERIFY_KERNEL(GradWeight, "tensor_core_f16", grad_weight<__half>).with(declare<__half>);
-GRADVERIFY_KERNEL(GradWeight, "tensor_core_bf16", grad_weight<__nv_bfloat16>)
-    .with(declare<__nv_bfloat16>);
-GRADVERIFY_KERNEL(GradWeight, "tensor_core_tf32", grad_weight<float>).with(declare<float>);
-GRADVERIFY_KERNEL(GradWeight, "tensor_core_f16_nhwc", grad_weight<__half>)
-    .with(declare_nhwc<__half>);
-GRADVERIFY_KERNEL(GradWeight, "tensor_core_bf16_nhwc", grad_weight<__nv_bfloat16>)
-    .with(declare_nhwc<__nv_bfloat16>);
-GRADVERIFY_KERNEL(GradWeight, "tensor_core_tf32_nhwc", grad_weight<float>)
-    .with(declare_nhwc<float>);
+/// A kernel for each type that tensor cores multiply.
+#define GRADVERIFY_TENSOR_CORE(PASS, LAYOUT, LAUNCH, DECLARE)                                \
+    GRADVERIFY_KERNEL(PASS, "tensor_core_f16" LAYOUT, LAUNCH<__half>).with(DECLARE<__half>); \
+    GRADVERIFY_KERNEL(PASS, "tensor_core_bf16" LAYOUT, LAUNCH<__nv_bfloat16>)                \
+        .with(DECLARE<__nv_bfloat16>);                                                       \
+    GRADVERIFY_KERNEL(PASS, "tensor_core_tf32" LAYOUT, LAUNCH<float>).with(DECLARE<float>)
+
+GRADVERIFY_TENSOR_CORE(Forward, "", forward, declare_tensor_core);
+GRADVERIFY_TENSOR_CORE(Forward, "_nhwc", forward, declare_tensor_core_nhwc);
+GRADVERIFY_TENSOR_CORE(GradInput, "", grad_input, declare_tensor_core);
+GRADVERIFY_TENSOR_CORE(GradInput, "_nhwc", grad_input, declare_tensor_core_nhwc);
+GRADVERIFY_TENSOR_CORE(GradWeight, "", grad_weight, declare);
+GRADVERIFY_TENSOR_CORE(GradWeight, "_nhwc", grad_weight, declare_nhwc);

@@ -44,19 +44,5 @@ void declare_split(KernelDeclaration& kernel) {
 
 }  // namespace
 
-GRADVERIFY_KERNEL(Forward, "implicit_gemm", forward<float>).with(declare_implicit_gemm<float>);
-GRADVERIFY_KERNEL(Forward, "implicit_gemm_f64", forward<double>)
-    .with(declare_implicit_gemm<double>);
-GRADVERIFY_KERNEL(GradInput, "implicit_gemm", grad_input<float>).with(declare_implicit_gemm<float>);
-GRADVERIFY_KERNEL(GradInput, "implicit_gemm_f64", grad_input<double>)
-    .with(declare_implicit_gemm<double>);
-GRADVERIFY_KERNEL(GradWeight, "implicit_gemm", grad_weight<float, partial>)
-    .with(declare_split<float>);
-GRADVERIFY_KERNEL(GradWeight, "implicit_gemm_f64", grad_weight<double, partial>)
-    .with(declare_split<double>);
-GRADVERIFY_KERNEL(GradWeight, "implicit_gemm_atomics", grad_weight<float, added>)
-    .with(declare_implicit_gemm<float>)
-    .not_deterministic();
-GRADVERIFY_KERNEL(GradWeight, "implicit_gemm_atomics_f64", grad_weight<double, added>)
-    .with(declare_implicit_gemm<double>)
-    .not_deterministic();
+GRADVERIFY_IMPLICIT_GEMM("", float);
+GRADVERIFY_IMPLICIT_GEMM("_f64", double);
