@@ -10,6 +10,18 @@ namespace gradverify::conv {
 
 struct DeviceAxis {
     long long in, filter, stride, dilation, padding, out;
+
+    /// The pixel that an output reads through a tap; negative where there is none.
+    __device__ long long pixel(long long output, long long tap) const {
+        const long long at = output * stride + tap * dilation - padding;
+        return at < in ? at : -1;
+    }
+    /// The output that reads a pixel through a tap, or -1.
+    __device__ long long output(long long pixel, long long tap) const {
+        const long long shifted = pixel + padding - tap * dilation;
+        if (shifted < 0 || shifted % stride != 0) return -1;
+        return shifted / stride < out ? shifted / stride : -1;
+    }
 };
 
 struct DeviceGeometry {

@@ -29,9 +29,8 @@ __global__ void reduce_filter_element(const float* dy, const float* x, float* dw
     float sum = 0.0f;
     for (long long i = threadIdx.x; i < g.n * pixels; i += threads) {
         const long long n = i / pixels, oh = i % pixels / g.w.out, ow = i % pixels % g.w.out;
-        const long long ih = oh * g.h.stride + fh - g.h.padding;
-        const long long iw = ow * g.w.stride + fw - g.w.padding;
-        if (ih < 0 || ih >= g.h.in || iw < 0 || iw >= g.w.in) continue;
+        const long long ih = g.h.pixel(oh, fh), iw = g.w.pixel(ow, fw);
+        if (ih < 0 || iw < 0) continue;
         sum += dy[(n * g.k + k) * pixels + oh * g.w.out + ow] *
                x[((n * g.c + c) * g.h.in + ih) * g.w.in + iw];
     }
