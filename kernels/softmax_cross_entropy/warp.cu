@@ -3,6 +3,8 @@
 // logit and the sum together: a sum relative to the largest so far is scaled whenever a larger one
 // comes. Of float, and of bfloat16 logits with all else in float; the mean through the workspace,
 // or by atomics, in an order that varies.
+// softmax_cross_entropy.backward/warp and /warp_float4: a warp for each row, one number or four at
+// once for each thread.
 #include <cuda_bf16.h>
 
 #include <cmath>
@@ -38,7 +40,7 @@ __global__ void clear_loss(float* loss, long long n) { *loss = n > 0 ? 0.0f : NA
 template <class T, bool atomics>
 __global__ void rows_by_warps(const T* logits, const int* labels, float* probs, float* loss,
                               long long n, long long v) {
-    const long long warp = (thread_in_grid()) / 32;
+    const long long warp = thread_in_grid() / 32;
     const int lane = threadIdx.x % 32;
     if (warp >= n) return;  // the whole warp
     const T* row = logits + warp * v;
@@ -62,7 +64,7 @@ __global__ void rows_by_warps(const T* logits, const int* labels, float* probs, 
 }
 
 template <class T, bool atomics>
-void launch(const softmax_cross_entropy::Forward& call) {
+void forward(const softmax_cross_entropy::Forward& call) {
     auto* const loss = call.loss.as<float>();
     auto* const loss_of = atomics ? loss : static_cast<float*>(call.launch.workspace);
     if constexpr (atomics) clear_loss<<<1, 1, 0, call.launch.stream>>>(loss, call.n);
@@ -76,26 +78,82 @@ void launch(const softmax_cross_entropy::Forward& call) {
         softmax_cross_entropy::launch_mean(loss_of, loss, call.n, call.launch.stream);
 }
 
-void declare(KernelDeclaration& kernel) {
-    const auto threads = [](const Problem& problem) { return 32 * problem.scalar("n"); };
+template <class Vector>
+constexpr long long width_of = sizeof(Vector) / sizeof(float);
+
+__device__ void subtract_at(float& value, long long column, long long label) {
+    if (column == label) value -= 1.0f;
+}
+__device__ void subtract_at(float4& values, long long column, long long label) {
+    subtract_at(values.x, column * 4, label);
+    subtract_at(values.y, column * 4 + 1, label);
+    subtract_at(values.z, column * 4 + 2, label);
+    subtract_at(values.w, column * 4 + 3, label);
+}
+__device__ float times(float value, float scale) { return value * scale; }
+__device__ float4 times(const float4& values, float scale) {
+    return {values.x * scale, values.y * scale, values.z * scale, values.w * scale};
+}
+
+// probs, dlogits: n rows of `columns` vectors; labels: n; dloss: a single number.
+template <class Vector>
+__global__ void gradients_by_warps(const Vector* probs, const int* labels, const float* dloss,
+                                   Vector* dlogits, long long n, long long columns) {
+    const long long row = thread_in_grid() / 32;
+    if (row >= n) return;
+    const long long label = labels[row];
+    const bool is_valid = label >= 0 && label < columns * width_of<Vector>;
+    const float scale = is_valid ? *dloss / static_cast<float>(n) : NAN;
+    for (long long j = threadIdx.x % 32; j < columns; j += 32) {
+        Vector value = probs[row * columns + j];
+        subtract_at(value, j, label);
+        dlogits[row * columns + j] = times(value, scale);
+    }
+}
+
+template <class Vector>
+void backward(const softmax_cross_entropy::Backward& call) {
+    const int threads = call.launch.block_size;
+    const unsigned blocks = blocks_of(call.n * 32, threads);
+    if (blocks == 0) return;
+    gradients_by_warps<<<blocks, threads, 0, call.launch.stream>>>(
+        reinterpret_cast<const Vector*>(call.probs.as<const float>()),
+        call.labels.as<const std::int32_t>(), call.dloss.as<const float>(),
+        reinterpret_cast<Vector*>(call.dlogits.as<float>()), call.n, call.v / width_of<Vector>);
+}
+
+std::int64_t threads_of_rows(const Problem& problem) { return 32 * problem.scalar("n"); }
+
+void declare_rows(KernelDeclaration& kernel) {
     kernel.blocks_of({128, 32, 256})
-        .aligned_to(sizeof(float))
         .on_given_stream()
-        .costs({.barriers_per_thread = 1, .threads = threads})
+        .costs({.threads = threads_of_rows})
         .with_empty_problems()
         .with_invalid_indices();
 }
 
+void declare_forward(KernelDeclaration& kernel) {
+    declare_rows(kernel);
+    kernel.aligned_to(sizeof(float)).costs({.barriers_per_thread = 1, .threads = threads_of_rows});
+}
+
 }  // namespace
 
-GRADVERIFY_KERNEL(softmax_cross_entropy::Forward, "warp", (launch<float, false>))
-    .with(declare)
+GRADVERIFY_KERNEL(softmax_cross_entropy::Forward, "warp", (forward<float, false>))
+    .with(declare_forward)
     .workspace(softmax_cross_entropy::float_for_each_row);
-GRADVERIFY_KERNEL(softmax_cross_entropy::Forward, "warp_bf16", (launch<__nv_bfloat16, false>))
-    .with(declare)
+GRADVERIFY_KERNEL(softmax_cross_entropy::Forward, "warp_bf16", (forward<__nv_bfloat16, false>))
+    .with(declare_forward)
     .storage(DType::bf16)
     .storage("loss", DType::f32)
     .workspace(softmax_cross_entropy::float_for_each_row);
-GRADVERIFY_KERNEL(softmax_cross_entropy::Forward, "warp_atomics", (launch<float, true>))
-    .with(declare)
+GRADVERIFY_KERNEL(softmax_cross_entropy::Forward, "warp_atomics", (forward<float, true>))
+    .with(declare_forward)
     .not_deterministic();
+GRADVERIFY_KERNEL(softmax_cross_entropy::Backward, "warp", backward<float>)
+    .with(declare_rows)
+    .aligned_to(sizeof(float));
+GRADVERIFY_KERNEL(softmax_cross_entropy::Backward, "warp_float4", backward<float4>)
+    .with(declare_rows)
+    .where("v", multiple_of(4))
+    .aligned_to(sizeof(float4));

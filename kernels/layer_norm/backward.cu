@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// layer_norm.backward/atomics: one thread for each row, which adds its share to dgamma and dbeta.
 // layer_norm.backward/columns: a block for each row of dx, and a thread for each column of dgamma
 // and dbeta; of float, and of bfloat16 with the saved mean and 1 / standard deviation in float.
 //
@@ -13,11 +14,21 @@
 
 namespace {
 
+using gradverify::layer_norm::Backward;
+
 template <class T>
 struct Inputs {
     const T *of_dy, *of_x, *of_gamma;
     const float *mean, *rstd;
     int width;
+
+    explicit Inputs(const Backward& call)
+        : of_dy(call.dy.as<const T>()),
+          of_x(call.x.as<const T>()),
+          of_gamma(call.gamma.as<const T>()),
+          mean(call.mean.as<const float>()),
+          rstd(call.rstd.as<const float>()),
+          width(static_cast<int>(call.width)) {}
 
     __device__ float dy(long long r, int j) const {
         return static_cast<float>(of_dy[r * width + j]);
@@ -29,6 +40,42 @@ struct Inputs {
         return static_cast<float>(of_x[r * width + j]) - mean[r];
     }
 };
+
+__global__ void clear(float* dgamma, float* dbeta, int width) {
+    const int j = blockIdx.x * blockDim.x + threadIdx.x;
+    if (j >= width) return;
+    dgamma[j] = 0.0f;
+    dbeta[j] = 0.0f;
+}
+
+__global__ void rows_of_all(Inputs<float> in, float* dx, float* dgamma, float* dbeta,
+                            long long rows) {
+    const long long r = thread_in_grid();
+    if (r >= rows) return;
+    const int width = in.width;
+    const float rstd = in.rstd[r];
+    float sum = 0.0f, sum_xhat = 0.0f;
+    for (int j = 0; j < width; ++j) {
+        const float xhat = in.from_mean(r, j) * rstd;
+        sum += in.g(r, j);
+        sum_xhat += in.g(r, j) * xhat;
+        atomicAdd(&dgamma[j], in.dy(r, j) * xhat);
+        atomicAdd(&dbeta[j], in.dy(r, j));
+    }
+    for (int j = 0; j < width; ++j) {
+        const float xhat = in.from_mean(r, j) * rstd;
+        dx[r * width + j] = rstd * (in.g(r, j) - (sum + xhat * sum_xhat) / width);
+    }
+}
+
+void atomics(const Backward& call) {
+    const Inputs<float> in(call);
+    float *const dgamma = call.dgamma.as<float>(), *const dbeta = call.dbeta.as<float>();
+    clear<<<blocks_of(in.width, 64), 64, 0, call.launch.stream>>>(dgamma, dbeta, in.width);
+    if (call.rows == 0) return;
+    rows_of_all<<<blocks_of(call.rows, 64), 64, 0, call.launch.stream>>>(in, call.dx.as<float>(),
+                                                                         dgamma, dbeta, call.rows);
+}
 
 template <class T>
 __global__ void row_of_dx(Inputs<T> in, T* dx) {
@@ -51,7 +98,7 @@ __global__ void row_of_dx(Inputs<T> in, T* dx) {
 }
 
 template <class T>
-__global__ void columns(Inputs<T> in, T* dgamma, T* dbeta, long long rows) {
+__global__ void columns_of_all(Inputs<T> in, T* dgamma, T* dbeta, long long rows) {
     const int j = blockIdx.x * blockDim.x + threadIdx.x;
     if (j >= in.width) return;
     float gamma = 0.0f, beta = 0.0f;
@@ -65,35 +112,35 @@ __global__ void columns(Inputs<T> in, T* dgamma, T* dbeta, long long rows) {
 }
 
 template <class T>
-void launch(const gradverify::layer_norm::Backward& call) {
-    const Inputs<T> in{call.dy.as<const T>(),       call.x.as<const T>(),
-                       call.gamma.as<const T>(),    call.mean.as<const float>(),
-                       call.rstd.as<const float>(), static_cast<int>(call.width)};
-    const int width = static_cast<int>(call.width), threads = call.launch.block_size;
+void columns(const Backward& call) {
+    const Inputs<T> in(call);
+    const int threads = call.launch.block_size;
     T* const dgamma = call.wants("dgamma") ? call.dgamma.as<T>() : nullptr;
     T* const dbeta = call.wants("dbeta") ? call.dbeta.as<T>() : nullptr;
     if (call.wants("dx") && call.rows > 0)
         row_of_dx<<<static_cast<unsigned>(call.rows), threads, threads * sizeof(float),
                     call.launch.stream>>>(in, call.dx.as<T>());
     if (dgamma || dbeta)
-        columns<<<blocks_of(width, 64), 64, 0, call.launch.stream>>>(in, dgamma, dbeta, call.rows);
+        columns_of_all<<<blocks_of(in.width, 64), 64, 0, call.launch.stream>>>(in, dgamma, dbeta,
+                                                                               call.rows);
 }
 
 std::int64_t threads_of_all(const gradverify::Problem& problem) {
     return 64 * problem.scalar("rows") + problem.scalar("width");
 }
 
-void declare(gradverify::KernelDeclaration& kernel) {
+template <class T>
+void declare_columns(gradverify::KernelDeclaration& kernel) {
+    declare_elements<T>(kernel);
     kernel.takes_mask()
         .blocks_of({64, 32, 256})
         .aligned_to(sizeof(float))
-        .costs({.barriers_per_thread = 18, .threads = threads_of_all})
-        .with_empty_problems();
+        .costs({.barriers_per_thread = 18, .threads = threads_of_all});
 }
 
 }  // namespace
 
-GRADVERIFY_KERNEL(gradverify::layer_norm::Backward, "columns", launch<float>).with(declare);
-GRADVERIFY_KERNEL(gradverify::layer_norm::Backward, "columns_bf16", launch<__nv_bfloat16>)
-    .storage(gradverify::DType::bf16)
-    .with(declare);
+GRADVERIFY_KERNEL(Backward, "atomics", atomics).with(declare_elements<float>).not_deterministic();
+GRADVERIFY_KERNEL(Backward, "columns", columns<float>).with(declare_columns<float>);
+GRADVERIFY_KERNEL(Backward, "columns_bf16", columns<__nv_bfloat16>)
+    .with(declare_columns<__nv_bfloat16>);
