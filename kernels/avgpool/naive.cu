@@ -5,6 +5,7 @@
 
 #include "harness/kernel.hpp"
 #include "kernels/avgpool/window.cuh"
+#include "kernels/element.cuh"
 #include "reference/avgpool.hpp"
 
 namespace {
@@ -52,9 +53,5 @@ void grad_input(const gradverify::avgpool::GradInput& call) {
 
 }  // namespace
 
-GRADVERIFY_KERNEL(gradverify::avgpool::Forward, "naive", forward)
-    .aligned_to(sizeof(float))
-    .with_empty_problems();
-GRADVERIFY_KERNEL(gradverify::avgpool::GradInput, "naive", grad_input)
-    .aligned_to(sizeof(float))
-    .with_empty_problems();
+GRADVERIFY_KERNEL(gradverify::avgpool::Forward, "naive", forward).with(declare_elements<float>);
+GRADVERIFY_KERNEL(gradverify::avgpool::GradInput, "naive", grad_input).with(declare_elements<float>);

@@ -5,6 +5,7 @@
 #include <cuda_runtime.h>
 
 #include "harness/kernel.hpp"
+#include "kernels/element.cuh"
 #include "kernels/grids.cuh"
 #include "reference/bias_gelu.hpp"
 
@@ -64,11 +65,9 @@ void backward(const gradverify::bias_gelu::Backward& call) {
 }  // namespace
 
 GRADVERIFY_KERNEL(gradverify::bias_gelu::Forward, "naive", forward)
-    .in_place("y", "x")
-    .aligned_to(sizeof(float))
-    .with_empty_problems();
+    .with(declare_elements<float>)
+    .in_place("y", "x");
 GRADVERIFY_KERNEL(gradverify::bias_gelu::Backward, "naive", backward)
+    .with(declare_elements<float>)
     .takes_mask()
-    .in_place("dx", "dy")
-    .aligned_to(sizeof(float))
-    .with_empty_problems();
+    .in_place("dx", "dy");

@@ -4,6 +4,7 @@
 #include <cuda_runtime.h>
 
 #include "harness/kernel.hpp"
+#include "kernels/element.cuh"
 #include "reference/conv.hpp"
 
 namespace {
@@ -46,8 +47,6 @@ void launch(const gradverify::conv::GradBias& call) {
 }  // namespace
 
 GRADVERIFY_KERNEL(gradverify::conv::GradBias, "block_reduction", launch)
+    .with(declare_elements_on_stream<float>)
     .blocks_of({256, 32, 96, 1024})
-    .aligned_to(sizeof(float))
-    .on_given_stream()
-    .costs({.threads_per_output = 256, .barriers_per_thread = 11})
-    .with_empty_problems();
+    .costs({.threads_per_output = 256, .barriers_per_thread = 11});

@@ -2,12 +2,13 @@
 // conv.grad_weight/tree_reduction: a block of 256 threads for each filter element. Threads take
 // strided shares of batch x output, then a tree in shared memory adds them up. Any filter, stride
 // and padding; dilation 1, one group.
-#include <cstdint>
-
 #include <cuda_runtime.h>
+
+#include <cstdint>
 
 #include "harness/kernel.hpp"
 #include "kernels/conv/geometry.cuh"
+#include "kernels/element.cuh"
 
 namespace {
 
@@ -53,10 +54,8 @@ void launch(const gradverify::conv::GradWeight& call) {
 }  // namespace
 
 GRADVERIFY_KERNEL(gradverify::conv::GradWeight, "tree_reduction", launch)
+    .with(declare_elements_on_stream<float>)
     .where("dilation", gradverify::equals(1))
     .where("groups", gradverify::equals(1))
-    .aligned_to(sizeof(float))
-    .on_given_stream()
     .up_to_elements(INT32_MAX)
-    .costs({.threads_per_output = threads, .barriers_per_thread = 9})
-    .with_empty_problems();
+    .costs({.threads_per_output = threads, .barriers_per_thread = 9});

@@ -4,6 +4,7 @@
 #include <cuda_runtime.h>
 
 #include "harness/kernel.hpp"
+#include "kernels/element.cuh"
 #include "reference/fc.hpp"
 
 namespace {
@@ -34,8 +35,6 @@ void launch(const gradverify::fc::GradBias& call) {
 }  // namespace
 
 GRADVERIFY_KERNEL(gradverify::fc::GradBias, "block_reduction", launch)
+    .with(declare_elements_on_stream<float>)
     .blocks_of({256, 32, 96, 1024})
-    .aligned_to(sizeof(float))
-    .on_given_stream()
-    .costs({.threads_per_output = 32, .barriers_per_thread = 1})
-    .with_empty_problems();
+    .costs({.threads_per_output = 32, .barriers_per_thread = 1});
