@@ -3,14 +3,17 @@
 // a block for each row of a tensor of more than 2^31 elements may need.
 #pragma once
 
+#include <algorithm>
+
+constexpr long long divided_up(long long a, long long b) { return (a + b - 1) / b; }
+
 /// Enough blocks for one thread each.
 inline unsigned blocks_of(long long threads, int block_size) {
-    return static_cast<unsigned>((threads + block_size - 1) / block_size);
+    return static_cast<unsigned>(divided_up(threads, block_size));
 }
 /// The same, but no more than a loop over the grid needs to fill a GPU.
 inline unsigned blocks_of_loop(long long elements, int block_size) {
-    const long long blocks = (elements + block_size - 1) / block_size;
-    return static_cast<unsigned>(blocks < 65536 ? blocks : 65536);
+    return static_cast<unsigned>(std::min(divided_up(elements, block_size), 65536LL));
 }
 
 /// What a grid has room for along x.
@@ -21,5 +24,5 @@ constexpr long long most_blocks_of_grid = 2147483647;
 template <class Launch>
 void in_grids(long long blocks, Launch launch, long long most = most_blocks_of_grid) {
     for (long long first = 0; first < blocks; first += most)
-        launch(first, static_cast<unsigned>(blocks - first < most ? blocks - first : most));
+        launch(first, static_cast<unsigned>(std::min(blocks - first, most)));
 }

@@ -12,6 +12,8 @@
 #include <cuda_runtime.h>
 #include <mma.h>
 
+#include "kernels/grids.hpp"
+
 namespace gradverify::tensor_core {
 
 namespace wmma = nvcuda::wmma;
@@ -58,7 +60,6 @@ struct TileGrid {
 
 template <class Shape, class T>
 TileGrid tile_grid(long long m, long long n, long long depth, long long groups, long long splits) {
-    const auto divided_up = [](long long a, long long b) { return (a + b - 1) / b; };
     const long long steps = divided_up(depth, step_depth<T>);
     return {m,
             n,

@@ -80,6 +80,14 @@ DirectGeometry direct_geometry(const Parameters& p, const TensorView& image,
     return g;
 }
 
+/// Positions of a filter along an axis.
+template <class Axis>
+long long positions_along(const Axis& axis) {
+    const long long padded = axis.in + axis.padding_left + axis.padding_right;
+    const long long reach = (axis.filter - 1) * axis.dilation + 1;
+    return padded < reach ? 0 : (padded - reach) / axis.stride + 1;
+}
+
 /// Splits a flat index into positions on three axes of these sizes, the last one innermost; what
 /// is left counts what lies outside of them.
 __device__ inline long long split(long long index, long long size0, long long size1,

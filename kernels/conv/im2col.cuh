@@ -5,6 +5,8 @@
 // Tensors row-major.
 #pragma once
 
+#include <algorithm>
+
 #include "kernels/conv/direct.cuh"
 #include "kernels/cublas.cuh"
 #include "reference/conv.hpp"
@@ -16,13 +18,6 @@ enum class Batches { whole, chunked };
 
 /// A chunk: as many samples as fit, at least one, and no more than keep a GPU busy.
 constexpr long long chunk_samples = 4, chunk_bytes = 1ll << 28;
-
-/// Positions of a filter along an axis.
-inline long long positions_along(const Axis& axis) {
-    const long long padded = axis.in + axis.padding_left + axis.padding_right;
-    const long long reach = (axis.filter - 1) * axis.dilation + 1;
-    return padded < reach ? 0 : (padded - reach) / axis.stride + 1;
-}
 
 /// Sizes of the matrices, all of them of one sample.
 struct PatchSizes {
@@ -49,9 +44,8 @@ template <class T, Batches batches>
 long long samples_at_once(const Parameters& p, const PatchSizes& sizes) {
     if (batches == Batches::whole) return p.n;
     const long long bytes = sizes.patches() * static_cast<long long>(sizeof(T));
-    long long samples = bytes == 0 ? chunk_samples : chunk_bytes / bytes;
-    samples = samples < 1 ? 1 : samples < chunk_samples ? samples : chunk_samples;
-    return samples < p.n ? samples : p.n;
+    const long long samples = bytes == 0 ? chunk_samples : chunk_bytes / bytes;
+    return std::min<long long>(std::clamp(samples, 1LL, chunk_samples), p.n);
 }
 
 template <class T, Batches batches>
@@ -163,7 +157,7 @@ template <class T, Batches batches, class Run>
 void for_each_chunk(const Parameters& p, const PatchSizes& sizes, Run run) {
     const long long chunk = samples_at_once<T, batches>(p, sizes);
     for (long long first = 0; first < p.n; first += chunk)
-        run(first, first + chunk <= p.n ? chunk : p.n - first);
+        run(first, std::min<long long>(chunk, p.n - first));
 }
 
 /// What all of them support and promise, and their workspace.

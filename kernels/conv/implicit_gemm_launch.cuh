@@ -32,8 +32,6 @@ struct GemmTiles<double> {
 template <class T>
 constexpr bool always_wide = sizeof(T) == 8;
 
-inline long long tiles_of(long long size, int tile) { return (size + tile - 1) / tile; }
-
 template <class T, class Parameters>
 GemmOperands<T> gemm_operands(const Parameters& p, const TensorView& image,
                               const TensorView& features, const TensorView& w) {
@@ -49,8 +47,8 @@ struct GemmShape {
 template <GemmResult result, class Tile, class T, class Index, class Walk>
 void launch_tiles(const GemmTensors<T, Index>& of, const Walk& walk, GemmGrid grid,
                   const GemmShape& shape, T* partials, cudaStream_t stream) {
-    grid.row_tiles = tiles_of(shape.rows, Tile::rows);
-    grid.column_tiles = tiles_of(shape.columns, Tile::columns);
+    grid.row_tiles = divided_up(shape.rows, Tile::rows);
+    grid.column_tiles = divided_up(shape.columns, Tile::columns);
     grid.groups = of.groups;
     implicit_gemm<result, T, Index, Tile>
         <<<static_cast<unsigned>(grid.blocks()), Tile::threads, 0, stream>>>(of, walk, grid,
@@ -116,34 +114,6 @@ GemmTensors<T, Index> gemm_tensors(const GemmCounts& counts, const GemmSide<cons
             .groups = counts.groups};
 }
 
-/// Columns or terms along an axis.
-struct GemmPositions {
-    long long count, start, step;
-};
-
-/// An axis of b with this size, and the strides of the three tensors along it.
-struct GemmAxisOf {
-    long long b_size, b_stride, a_stride, d_stride;
-};
-
-template <class Index>
-GemmAxis<Index> whole_axis(const GemmPositions& columns, const GemmPositions& terms,
-                           const GemmAxisOf& of) {
-    const auto index = [](long long value) { return static_cast<Index>(value); };
-    return {.columns = index(columns.count),
-            .column_start = index(columns.start),
-            .column_step = index(columns.step),
-            .terms = index(terms.count),
-            .term_start = index(terms.start),
-            .term_step = index(terms.step),
-            .b_size = index(of.b_size),
-            .b_stride = index(of.b_stride),
-            .a_start = 0,
-            .a_step = index(of.a_stride),
-            .d_start = 0,
-            .d_step = index(of.d_stride)};
-}
-
 template <class Index, class T>
 GemmTensors<T, Index> features_tensors(const GemmOperands<T>& of, const T* bias) {
     const DirectGeometry& g = of.g;
@@ -159,18 +129,25 @@ GemmTensors<T, Index> features_tensors(const GemmOperands<T>& of, const T* bias)
         bias);
 }
 
+/// Columns are positions of the features, terms are taps.
 template <class Index, class T>
 WholeWalk<Index> features_walk(const GemmOperands<T>& of) {
+    const auto index = [](long long value) { return static_cast<Index>(value); };
     WholeWalk<Index> walk;
     for (int i = 0; i < 3; ++i) {
         const DirectAxis& axis = of.g.axes[i];
-        const GemmPositions positions{axis.features, -axis.padding, axis.stride};
-        const GemmPositions taps{axis.filter, 0, axis.dilation};
-        walk.axes[i] = whole_axis<Index>(positions, taps,
-                                         {.b_size = axis.image,
-                                          .b_stride = of.image.axes[i],
-                                          .a_stride = of.w.axes[i],
-                                          .d_stride = of.features.axes[i]});
+        walk.axes[i] = {.columns = index(axis.features),
+                        .column_start = index(-axis.padding),
+                        .column_step = index(axis.stride),
+                        .terms = index(axis.filter),
+                        .term_start = 0,
+                        .term_step = index(axis.dilation),
+                        .b_size = index(axis.image),
+                        .b_stride = index(of.image.axes[i]),
+                        .a_start = 0,
+                        .a_step = index(of.w.axes[i]),
+                        .d_start = 0,
+                        .d_step = index(of.features.axes[i])};
     }
     return walk;
 }

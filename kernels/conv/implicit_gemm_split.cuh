@@ -4,6 +4,9 @@
 // are added up either in a fixed order, from a workspace, or atomically.
 #pragma once
 
+#include <algorithm>
+#include <utility>
+
 #include "kernels/conv/implicit_gemm_launch.cuh"
 
 namespace gradverify::conv {
@@ -18,7 +21,7 @@ constexpr long long split_terms = 64;
 template <class Tile>
 long long most_shares(const GemmShape& shape, long long groups) {
     const long long tiles =
-        tiles_of(shape.rows, Tile::rows) * tiles_of(shape.columns, Tile::columns) * groups;
+        divided_up(shape.rows, Tile::rows) * divided_up(shape.columns, Tile::columns) * groups;
     // One block more than run at once would take as long again.
     return tiles < split_blocks ? split_blocks / tiles : 1;
 }
@@ -27,8 +30,8 @@ long long most_shares(const GemmShape& shape, long long groups) {
 template <class Tile>
 long long terms_of_share(const GemmShape& shape, long long groups, long long terms) {
     const long long shares = most_shares<Tile>(shape, groups);
-    const long long least = (terms + shares - 1) / shares;
-    return tiles_of(least > split_terms ? least : split_terms, Tile::depth) * Tile::depth;
+    const long long least = std::max(divided_up(terms, shares), split_terms);
+    return divided_up(least, Tile::depth) * Tile::depth;
 }
 
 /// Bytes for a pass whose filter joins `features` channels, in groups, with `image` ones.
@@ -37,9 +40,8 @@ std::int64_t split_workspace(const Parameters& p, long long features, long long 
     using Tiles = GemmTiles<T>;
     GemmShape shape{.rows = features / p.groups, .columns = image / p.groups};
     for (const auto& axis : p.spatial()) shape.columns *= axis.filter;
-    const long long small = most_shares<typename Tiles::Small>(shape, p.groups);
-    const long long large = most_shares<typename Tiles::Large>(shape, p.groups);
-    const long long shares = small > large ? small : large;
+    const long long shares = std::max(most_shares<typename Tiles::Small>(shape, p.groups),
+                                      most_shares<typename Tiles::Large>(shape, p.groups));
     if (shares == 1) return 0;
     return static_cast<std::int64_t>(sizeof(T)) * shares * p.groups * shape.rows * shape.columns;
 }
@@ -85,18 +87,16 @@ GemmTensors<T, Index> filter_tensors(const GemmOperands<T>& of) {
         {of.w.data, of.w.outer, of.w.channel, g.group_features * of.w.outer}, nullptr);
 }
 
+/// The walk of the features with columns and terms in each other's place, and so filter and
+/// features.
 template <class Index, class T>
 WholeWalk<Index> filter_walk(const GemmOperands<T>& of) {
-    WholeWalk<Index> walk;
-    for (int i = 0; i < 3; ++i) {
-        const DirectAxis& axis = of.g.axes[i];
-        const GemmPositions positions{axis.features, -axis.padding, axis.stride};
-        const GemmPositions taps{axis.filter, 0, axis.dilation};
-        walk.axes[i] = whole_axis<Index>(taps, positions,
-                                         {.b_size = axis.image,
-                                          .b_stride = of.image.axes[i],
-                                          .a_stride = of.features.axes[i],
-                                          .d_stride = of.w.axes[i]});
+    WholeWalk<Index> walk = features_walk<Index>(of);
+    for (GemmAxis<Index>& axis : walk.axes) {
+        std::swap(axis.columns, axis.terms);
+        std::swap(axis.column_start, axis.term_start);
+        std::swap(axis.column_step, axis.term_step);
+        std::swap(axis.a_step, axis.d_step);
     }
     return walk;
 }
@@ -105,7 +105,7 @@ WholeWalk<Index> filter_walk(const GemmOperands<T>& of) {
 struct Shares {
     long long terms, terms_of_share;
 
-    long long count() const { return (terms + terms_of_share - 1) / terms_of_share; }
+    long long count() const { return divided_up(terms, terms_of_share); }
 };
 
 template <class T>

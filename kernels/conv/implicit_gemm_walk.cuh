@@ -9,6 +9,8 @@
 // where elements are loaded. The geometry only; the product itself is in implicit_gemm.cuh.
 #pragma once
 
+#include <numeric>
+
 #include "kernels/conv/direct.cuh"
 
 namespace gradverify::conv {
@@ -87,15 +89,6 @@ struct PhasedWalk {
     }
 };
 
-inline long long greatest_common_divisor(long long x, long long y) {
-    while (y != 0) {
-        const long long rest = x % y;
-        x = y;
-        y = rest;
-    }
-    return x;
-}
-
 /// `value * inverse = 1` modulo `modulus`, by Euclid's algorithm. **Ranges** without a common
 /// divisor; 0 modulo 1.
 inline long long inverse_modulo(long long value, long long modulus) {
@@ -114,7 +107,7 @@ inline long long inverse_modulo(long long value, long long modulus) {
 
 inline PhasedAxis phased_axis(const DirectAxis& of, long long w_stride, long long features_stride,
                               long long image_stride) {
-    const long long divisor = greatest_common_divisor(of.stride, of.dilation);
+    const long long divisor = std::gcd(of.stride, of.dilation);
     const long long period = of.stride / divisor;
     return {.image = of.image,
             .features = of.features,

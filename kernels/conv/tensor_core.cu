@@ -148,14 +148,6 @@ void grad_input(const GradInput& call) {
 // pixels. There are few of the former and many pixels, so that these are split: each part leaves
 // its sums in the workspace, and a second kernel adds them, always in the same order.
 
-long long divided_up(long long a, long long b) { return (a + b - 1) / b; }
-
-long long out_size(const Axis& axis) {
-    const long long reach = axis.dilation * (axis.filter - 1) + 1;
-    const long long room = axis.in + axis.padding_left + axis.padding_right - reach;
-    return room < 0 ? 0 : room / axis.stride + 1;
-}
-
 /// In how many parts the pixels are added up: enough blocks for two on each of a GPU's
 /// multiprocessors, but a part is some steps long.
 long long splits_of(const Parameters& p) {
@@ -163,15 +155,14 @@ long long splits_of(const Parameters& p) {
     long long taps = p.c / p.groups, pixels = p.n;
     for (const Axis& axis : p.spatial()) {
         taps *= axis.filter;
-        pixels *= out_size(axis);
+        pixels *= positions_along(axis);
     }
     const long long tiles = p.groups * divided_up(p.k / p.groups, tensor_core::LargeTile::m) *
                             divided_up(taps, tensor_core::LargeTile::n);
     const long long most =
         pixels < 4096 ? divided_up(pixels, step_pixels) : pixels / (step_pixels * steps_at_least);
-    const long long wanted = divided_up(blocks, tiles < 1 ? 1 : tiles);
-    const long long splits = wanted < most ? wanted : most;
-    return splits < 1 ? 1 : splits;
+    const long long wanted = divided_up(blocks, std::max(tiles, 1LL));
+    return std::max(std::min(wanted, most), 1LL);
 }
 
 std::int64_t workspace_bytes(const Problem& problem) {
