@@ -3,7 +3,7 @@
 // The gradient is derived.
 #include <algorithm>
 
-#include "harness/declare_operator.hpp"
+#include "reference/pool_operator.hpp"
 #include "reference/window_factors.hpp"
 
 namespace gradverify {
@@ -64,11 +64,6 @@ void forward(const ForwardCall<T>& call) {
                 }
 }
 
-Sizes output_sizes(const Problem& problem) {
-    return {problem.scalar("n"), problem.scalar("c"), Axis(problem, 0).windows(),
-            Axis(problem, 1).windows()};
-}
-
 std::vector<FactorSpec> factors() {
     std::vector<FactorSpec> factors = window_factors("window", "padding");
     factors.push_back(rest_factor("window", {"padding"}, [](std::span<const std::int64_t> v) {
@@ -102,60 +97,24 @@ std::int64_t reduction_length(const Problem& problem) {
     return static_cast<std::int64_t>(std::min(area * area, 0x1p+60));
 }
 
-/// An addition on the scalar that records costs about as much as eight multiply-adds.
 double work(const Problem& problem) {
-    double outputs = 1.0;
-    for (const std::int64_t size : output_sizes(problem)) outputs *= static_cast<double>(size);
-    double pixels = 1.0, taps = 1.0;
-    for (const char* parameter : {"n", "c"})
-        pixels *= static_cast<double>(problem.scalar(parameter));
-    for (const int axis : {0, 1}) {
-        const Axis on(problem, axis);
-        pixels *= static_cast<double>(on.in);
-        taps *= static_cast<double>(std::min(on.window, on.in));
-    }
-    return 32.0 * pixels + outputs * (32.0 + 8.0 * taps);
+    double taps = 1.0;
+    for (const Axis& axis : {Axis(problem, 0), Axis(problem, 1)})
+        taps *= static_cast<double>(std::min(axis.window, axis.in));
+    return pooling_work(problem, pooled_sizes<Axis>(problem), taps);
 }
 
 Operator describe() {
-    const auto per_axis = [](const char* name) {
-        return ParameterSpec{.name = name, .kind = ParameterKind::per_axis};
-    };
-    ParameterSpec in = per_axis("in"), padding = per_axis("padding");
-    in.carries_rank = true;
-    padding.default_value = padding.minimum = 0;
-    padding.is_padding = true;
-    const auto image = [](const Problem& problem) {
-        return Sizes{problem.scalar("n"), problem.scalar("c"), problem.on_axis("in", 0),
-                     problem.on_axis("in", 1)};
-    };
     const ParameterRange no_or_yes{.default_value = 0, .minimum = 0, .maximum = 1};
-    return declare_operator("avgpool")
-        .parameter("n", {.minimum = 0})
-        .parameter("c")
-        .parameter(in)
-        .parameter(per_axis("window"))
-        .parameter(per_axis("stride"))
-        .parameter(padding)
+    return declare_pooling("avgpool", {}, pooled_sizes<Axis>)
         .parameter("include_pad", no_or_yes)
         .parameter("ceil", no_or_yes)
-        .spatial_axes(2, 2)
         .valid_if("a padding of at most half of the window", is_padded_by_half)
         .factors(factors())
-        .separable_along("n")
-        .separable_along("c")
-        .input("x", image)
-        .output("y", output_sizes)
         .sum_of_products({{"x"}})
         .exact_if("every divisor is a power of two, of at most 2048 pixels", divides_exactly)
         .reduction_length(reduction_length)
         .work(work)
-        .typical("n", 1, 4)
-        .typical("c", 1, 8)
-        .typical("in", 1, 32)
-        .typical("window", 1, 3)
-        .typical("stride", 1, 3)
-        .benchmark("n=64,c=64,in=112x112,window=2,stride=2")
         .forward([]<class T>(const ForwardCall<T>& call) { forward(call); })
         .gradient("grad_input", {"dy"}, {"dx"});
 }

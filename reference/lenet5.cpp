@@ -180,18 +180,21 @@ auto of_problem(const Shaped& tensor) {
 
 // ---- operators
 
+/// The products that an element of a layer's result is the sum of, by the layer's matrix.
+double terms_of(const Shaped& matrix, const Network& net) {
+    const Sizes sizes = matrix.sizes(net);
+    return static_cast<double>(element_count(sizes) / sizes.front());
+}
+
 /// Multiply-adds of the forward pass.
 double multiply_adds(const Network& net) {
-    const auto product = [](std::initializer_list<std::int64_t> sizes) {
-        double all = 1.0;
-        for (const std::int64_t size : sizes) all *= static_cast<double>(size);
-        return all;
-    };
-    const std::int64_t taps = net.filter[0] * net.filter[1];
-    return product({net.n, net.k1, net.conv1[0], net.conv1[1], net.c, taps}) +
-           product({net.n, net.k2, net.conv2[0], net.conv2[1], net.k1, taps}) +
-           product({net.n, net.hidden1, net.features()}) +
-           product({net.n, net.hidden2, net.hidden1}) + product({net.n, net.classes, net.hidden2});
+    const Sizes results[] = {conv1_sizes(net), conv2_sizes(net), fc1_sizes(net), fc2_sizes(net),
+                             logits_sizes(net)};
+    double all = 0.0;
+    for (std::size_t layer = 0; layer < std::size(results); ++layer)
+        all += static_cast<double>(element_count(results[layer])) *
+               terms_of(parameters[2 * layer], net);
+    return all;
 }
 
 /// Both ways, and what the checks of a tensor's elements cost beside them.
@@ -230,19 +233,12 @@ std::vector<Step> in_order(std::initializer_list<std::vector<Step>> all) {
     return steps;
 }
 
-/// Weights of a layer that sums `terms` products keep activations at their size.
-Holds weights(std::int64_t (*terms)(const Network&)) {
-    return numbers_below([terms](const Problem& problem) {
-        return 6.0 / std::sqrt(static_cast<double>(terms(Network::of(problem))));
+/// Weights that keep activations at their size, for the layer of this matrix.
+Holds weights(const Shaped& matrix) {
+    return numbers_below([matrix](const Problem& problem) {
+        return 6.0 / std::sqrt(terms_of(matrix, Network::of(problem)));
     });
 }
-std::int64_t conv1_terms(const Network& net) { return net.c * net.filter[0] * net.filter[1]; }
-std::int64_t conv2_terms(const Network& net) { return net.k1 * net.filter[0] * net.filter[1]; }
-std::int64_t fc1_terms(const Network& net) { return net.features(); }
-std::int64_t fc2_terms(const Network& net) { return net.hidden1; }
-std::int64_t fc3_terms(const Network& net) { return net.hidden2; }
-constexpr std::int64_t (*terms_of_layers[])(const Network&) = {conv1_terms, conv2_terms, fc1_terms,
-                                                               fc2_terms, fc3_terms};
 
 /// Parameters, inputs and saved activations, which the two operators have alike.
 OperatorDeclaration network(const char* name, bool to_loss) {
@@ -261,10 +257,9 @@ OperatorDeclaration network(const char* name, bool to_loss) {
     op.valid_if("a pixel in each layer",
                 [](const Problem& problem) { return Network::of(problem).is_valid(); });
     op.input("image", of_problem({"image", image_sizes}));
-    int at = 0;
-    for (const Shaped& tensor : parameters)
-        op.input(tensor.name, of_problem(tensor),
-                 to_loss ? weights(terms_of_layers[at++ / 2]) : Holds{});
+    for (std::size_t i = 0; i < std::size(parameters); ++i)
+        op.input(parameters[i].name, of_problem(parameters[i]),
+                 to_loss ? weights(parameters[i / 2 * 2]) : Holds{});
     for (const Shaped& tensor : std::span(activations).first(std::size(activations) - 1))
         op.saved(tensor.name, of_problem(tensor));
     for (const Shaped& tensor : indices)

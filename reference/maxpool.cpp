@@ -3,7 +3,7 @@
 // branch that the forward function takes is the definition. The gradient is derived.
 #include <algorithm>
 
-#include "harness/declare_operator.hpp"
+#include "reference/pool_operator.hpp"
 #include "reference/window_factors.hpp"
 
 namespace gradverify {
@@ -56,11 +56,6 @@ void forward(const ForwardCall<T>& call) {
                 }
 }
 
-Sizes output_sizes(const Problem& problem) {
-    return {problem.scalar("n"), problem.scalar("c"), Axis(problem, 0).windows(),
-            Axis(problem, 1).windows()};
-}
-
 std::vector<FactorSpec> factors() {
     std::vector<FactorSpec> factors = window_factors("window", "padding");
     factors.push_back(
@@ -87,62 +82,25 @@ bool has_pixels_in_windows(const Problem& problem) {
     return true;
 }
 
-/// Comparing on the scalar that records costs about as much as eight multiply-adds.
 double work(const Problem& problem) {
-    double outputs = 1.0, pixels = 1.0;
-    for (const std::int64_t size : output_sizes(problem)) outputs *= static_cast<double>(size);
-    for (const char* parameter : {"n", "c"})
-        pixels *= static_cast<double>(problem.scalar(parameter));
-    double taps = 1.0;
-    for (const int axis : {0, 1}) {
-        pixels *= static_cast<double>(problem.on_axis("in", axis));
-        taps *= static_cast<double>(problem.on_axis("window", axis));
-    }
-    return 32.0 * pixels + outputs * (32.0 + 8.0 * taps);
+    const double taps = static_cast<double>(problem.on_axis("window", 0)) *
+                        static_cast<double>(problem.on_axis("window", 1));
+    return pooling_work(problem, pooled_sizes<Axis>(problem), taps);
 }
 
 Operator describe() {
-    const auto per_axis = [](const char* name) {
-        return ParameterSpec{.name = name, .kind = ParameterKind::per_axis};
-    };
-    ParameterSpec in = per_axis("in"), padding = per_axis("padding");
-    in.carries_rank = true;
-    padding.default_value = padding.minimum = 0;
-    padding.is_padding = true;
-    const auto image = [](const Problem& problem) {
-        return Sizes{problem.scalar("n"), problem.scalar("c"), problem.on_axis("in", 0),
-                     problem.on_axis("in", 1)};
-    };
-    return declare_operator("maxpool")
-        .parameter("n", {.minimum = 0})
-        .parameter("c")
-        .parameter(in)
-        .parameter(per_axis("window"))
-        .parameter(per_axis("stride"))
-        .parameter(per_axis("dilation"))
-        .parameter(padding)
-        .spatial_axes(2, 2)
+    return declare_pooling("maxpool", {"dilation"}, pooled_sizes<Axis>)
         .valid_if("a padding of at most half of what the window spans", is_padded_by_half)
         .valid_if("a pixel of the image in every window", has_pixels_in_windows)
         .factors(factors())
-        .separable_along("n")
-        .separable_along("c")
-        .input("x", image)
         .defined_for_nan("x")
-        .output("y", output_sizes)
-        .saved("index", output_sizes, {.dtype = DType::i32})
+        .saved("index", pooled_sizes<Axis>, {.dtype = DType::i32})
         .piecewise_linear()
         .branches_decide()
         .reduction_length([](const Problem& problem) {
             return problem.on_axis("window", 0) * problem.on_axis("window", 1);
         })
         .work(work)
-        .typical("n", 1, 4)
-        .typical("c", 1, 8)
-        .typical("in", 1, 32)
-        .typical("window", 1, 3)
-        .typical("stride", 1, 3)
-        .benchmark("n=64,c=64,in=112x112,window=2,stride=2")
         .forward([]<class T>(const ForwardCall<T>& call) { forward(call); })
         .gradient("grad_input", {"dy", "index"}, {"dx"});
 }

@@ -54,4 +54,5 @@ void grad_input(const gradverify::avgpool::GradInput& call) {
 }  // namespace
 
 GRADVERIFY_KERNEL(gradverify::avgpool::Forward, "naive", forward).with(declare_elements<float>);
-GRADVERIFY_KERNEL(gradverify::avgpool::GradInput, "naive", grad_input).with(declare_elements<float>);
+GRADVERIFY_KERNEL(gradverify::avgpool::GradInput, "naive", grad_input)
+    .with(declare_elements<float>);

@@ -6,7 +6,7 @@
 #include <cuda_runtime.h>
 
 #include "harness/kernel.hpp"
-#include "kernels/avgpool/tile.cuh"
+#include "kernels/avgpool/window.cuh"
 #include "kernels/element.cuh"
 #include "reference/avgpool.hpp"
 
@@ -14,6 +14,33 @@ namespace {
 
 using gradverify::avgpool::Forward;
 using gradverify::avgpool::GradInput;
+
+constexpr int tile_columns = 32, tile_threads_y = 8, sum_rows_maximum = 384;
+
+/// How a plane is cut into tiles: a block for each, a column for each lane, and as many rows as
+/// leave room in shared memory for the rows of sums that they need.
+struct PoolTiles {
+    long long rows, columns;  ///< of a plane that is cut
+    int tile_rows;            ///< of a tile
+
+    __host__ __device__ long long tiles_down() const { return (rows + tile_rows - 1) / tile_rows; }
+    __host__ __device__ long long tiles_across() const {
+        return (columns + tile_columns - 1) / tile_columns;
+    }
+    /// The tile of a block, numbered row by row, plane by plane.
+    __device__ long long plane(long long block) const {
+        return block / (tiles_down() * tiles_across());
+    }
+    __device__ long long first_row(long long block) const {
+        return block / tiles_across() % tiles_down() * tile_rows;
+    }
+    __device__ long long column(long long block) const {
+        return block % tiles_across() * tile_columns + threadIdx.x;
+    }
+    __device__ long long end_row(long long first) const {
+        return first + tile_rows < rows ? first + tile_rows : rows;
+    }
+};
 
 __global__ void pool(const float* x, float* y, PoolGeometry g, PoolTiles tiles, bool include_pad,
                      long long first_tile) {

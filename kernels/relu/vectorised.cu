@@ -5,12 +5,43 @@
 // ones elsewhere; dx may lie where dy or the saved x does.
 #include <cuda_runtime.h>
 
+#include <cstdint>
+#include <initializer_list>
+
 #include "harness/kernel.hpp"
-#include "kernels/float4_span.cuh"
+#include "kernels/element.cuh"
 #include "kernels/grids.cuh"
 #include "reference/relu.hpp"
 
 namespace {
+
+/// Elements of a tensor of floats: `head` single ones, `vectors` of four, and single ones.
+struct Float4Span {
+    long long head, vectors, elements;
+
+    long long items() const { return head + vectors + (elements - head - 4 * vectors); }
+    /// Whether an item is a vector, and the element that it is or begins at.
+    __host__ __device__ bool is_vector(long long item) const {
+        return item >= head && item < head + vectors;
+    }
+    __host__ __device__ long long element(long long item) const {
+        if (item < head) return item;
+        return item < head + vectors ? head + 4 * (item - head) : item + 3 * vectors;
+    }
+};
+
+/// Vectors from the first aligned address on, if the tensors are aligned alike.
+Float4Span float4_span(std::initializer_list<const void*> tensors, long long elements) {
+    const auto misaligned = [](const void* tensor) {
+        return static_cast<long long>(reinterpret_cast<std::uintptr_t>(tensor) % sizeof(float4) /
+                                      sizeof(float));
+    };
+    for (const void* tensor : tensors)
+        if (misaligned(tensor) != misaligned(*tensors.begin())) return {elements, 0, elements};
+    const long long head = (4 - misaligned(*tensors.begin())) % 4;
+    if (head >= elements) return {elements, 0, elements};
+    return {head, (elements - head) / 4, elements};
+}
 
 // So that a NaN stays one.
 __device__ float rectified(float x) { return x <= 0.0f ? 0.0f : x; }
@@ -70,13 +101,11 @@ void grad_input(const gradverify::relu::GradInput& call) {
 }  // namespace
 
 GRADVERIFY_KERNEL(gradverify::relu::Forward, "vectorised", forward)
+    .with(declare_elements<float>)
     .in_place("y", "x")
-    .blocks_of({256, 64, 1024})
-    .aligned_to(sizeof(float))
-    .with_empty_problems();
+    .blocks_of({256, 64, 1024});
 GRADVERIFY_KERNEL(gradverify::relu::GradInput, "vectorised", grad_input)
+    .with(declare_elements<float>)
     .in_place("dx", "dy")
     .in_place("dx", "x")
-    .blocks_of({256, 64, 1024})
-    .aligned_to(sizeof(float))
-    .with_empty_problems();
+    .blocks_of({256, 64, 1024});
