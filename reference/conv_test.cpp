@@ -139,9 +139,7 @@ TEST_CASE("conv's empty problems have zero gradients") {
 }
 
 TEST_CASE("conv refuses groups that do not divide the channels") {
-    const auto why = [](const char* text) {
-        return op().validate(Problem::parse(op().space, text)).value_or("");
-    };
+    const auto why = [](const char* text) { return why_invalid(op(), text); };
     CHECK(why("c=3,k=2,groups=2,in=1x1") == "conv needs c multiple of groups");
     CHECK(why("c=2,k=3,groups=2,in=1x1") == "conv needs k multiple of groups");
     CHECK(why("in=3x3,padding=1+0x0+0") == "");

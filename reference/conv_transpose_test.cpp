@@ -114,9 +114,7 @@ TEST_CASE("the backward pass of conv and conv_transpose is their three gradients
 }
 
 TEST_CASE("conv_transpose refuses an output padding that no problem of conv has") {
-    const auto why = [](const char* text) {
-        return transposed().validate(Problem::parse(transposed().space, text)).value_or("");
-    };
+    const auto why = [](const char* text) { return why_invalid(transposed(), text); };
     CHECK(why("in=3,output_padding=1") ==
           "conv_transpose needs output_padding below the stride or the dilation of its axis");
     CHECK(why("in=3x3,stride=2x1,output_padding=0x1") != "");

@@ -47,11 +47,6 @@ AveragePooled average_pooled(const std::string& problem, const Numbers& x, const
             run("avgpool", "grad_input", problem, {{"x", x}, {"dy", dy}})[0]};
 }
 
-std::string why_invalid(const std::string& op_name, const std::string& problem) {
-    const Operator& op = operator_of(op_name);
-    return op.validate(Problem::parse(op.space, problem)).value_or("");
-}
-
 }  // namespace
 
 TEST_CASE("relu cuts off below zero, and its gradient is zero at zero and at NaN") {
@@ -101,13 +96,14 @@ TEST_CASE("maxpool of NaN is NaN, from the last one; of -inf alone it is the fir
 }
 
 TEST_CASE("maxpool has no window without a pixel") {
-    CHECK(why_invalid("maxpool", "in=2x2,window=2x2,padding=1x1") == "");
-    CHECK(why_invalid("maxpool", "in=2x2,window=2x1,padding=1x1") ==
+    const auto why = [](const char* text) { return why_invalid(operator_of("maxpool"), text); };
+    CHECK(why("in=2x2,window=2x2,padding=1x1") == "");
+    CHECK(why("in=2x2,window=2x1,padding=1x1") ==
           "maxpool needs a padding of at most half of what the window spans");
     // Taps at -1 and 4 of four pixels.
-    CHECK(why_invalid("maxpool", "in=1x4,window=1x2,dilation=1x5,padding=0x1") ==
+    CHECK(why("in=1x4,window=1x2,dilation=1x5,padding=0x1") ==
           "maxpool needs a pixel of the image in every window");
-    CHECK(why_invalid("maxpool", "in=1x5,window=1x2,dilation=1x5,padding=0x1") == "");
+    CHECK(why("in=1x5,window=1x2,dilation=1x5,padding=0x1") == "");
     CHECK(max_pooled("in=2x2,window=3x1", {1, 2, 3, 4}, {}).y.empty());
 }
 

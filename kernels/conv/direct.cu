@@ -66,8 +66,8 @@ GRADVERIFY_KERNEL(Forward, "direct_f8", forward_f8<float>)
     .with(declare_direct_product<float>)
     .storage("x", DType::f8e4m3)
     .storage("w", DType::f8e4m3);
-GRADVERIFY_KERNEL(Forward, "direct_f8_all", forward_f8<__nv_fp8_e4m3>)
-    .with(declare_direct_product<__nv_fp8_e4m3>)
+GRADVERIFY_KERNEL(Forward, "direct_f8_all", forward_f8<e4m3>)
+    .with(declare_direct_product<e4m3>)
     .saturates();
 GRADVERIFY_KERNEL(GradInput, "direct_f8", grad_input_f8)
     .with(declare_direct_product<__half>)

@@ -89,20 +89,13 @@ struct PhasedWalk {
     }
 };
 
-/// `value * inverse = 1` modulo `modulus`, by Euclid's algorithm. **Ranges** without a common
-/// divisor; 0 modulo 1.
+/// `value * inverse = 1` modulo `modulus`, by Euclid's algorithm: from the inverse of the rest of
+/// `modulus` modulo `value` follows the one that is wanted. **Ranges** without a common divisor; 0
+/// modulo 1.
 inline long long inverse_modulo(long long value, long long modulus) {
-    long long rest = modulus, next = value % modulus, factor = 0, next_factor = 1;
-    while (next != 0) {
-        const long long quotient = rest / next;
-        const long long rest_after = rest - quotient * next;
-        const long long factor_after = factor - quotient * next_factor;
-        rest = next;
-        next = rest_after;
-        factor = next_factor;
-        next_factor = factor_after;
-    }
-    return ((factor % modulus) + modulus) % modulus;
+    value %= modulus;
+    if (value <= 1) return value;
+    return modulus - inverse_modulo(modulus, value) * modulus / value;
 }
 
 inline PhasedAxis phased_axis(const DirectAxis& of, long long w_stride, long long features_stride,

@@ -9,9 +9,10 @@
 
 #include "harness/kernel.hpp"
 #include "kernels/lenet5/simple_chain.cuh"
-#include "reference/lenet5.hpp"
 
 namespace {
+
+using namespace gradverify::lenet5;
 
 void require(cudaError_t status) {
     if (status != cudaSuccess)
@@ -38,10 +39,6 @@ void launch(const Pass& call) {
 
 }  // namespace
 
-GRADVERIFY_KERNEL(gradverify::lenet5::Forward, "graph", launch<gradverify::lenet5::Forward>)
-    .workspace([](const gradverify::Problem& problem) {
-        return simple_chain().workspace_bytes<gradverify::lenet5::Forward>(problem);
-    });
-GRADVERIFY_KERNEL(gradverify::lenet5::Backward, "graph", launch<gradverify::lenet5::Backward>);
-GRADVERIFY_KERNEL(gradverify::lenet5::BackwardToImage, "graph",
-                  launch<gradverify::lenet5::BackwardToImage>);
+GRADVERIFY_KERNEL(Forward, "graph", launch<Forward>).workspace(forward_workspace);
+GRADVERIFY_KERNEL(Backward, "graph", launch<Backward>);
+GRADVERIFY_KERNEL(BackwardToImage, "graph", launch<BackwardToImage>);

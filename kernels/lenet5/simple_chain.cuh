@@ -3,6 +3,7 @@
 #pragma once
 
 #include "harness/chain.hpp"
+#include "reference/lenet5.hpp"
 
 /// The chain of these kernels; those of `instead` come before the ones of their passes.
 inline gradverify::Chain simple_chain_with(std::vector<std::string> instead) {
@@ -19,4 +20,8 @@ inline gradverify::Chain simple_chain_with(std::vector<std::string> instead) {
 inline const gradverify::Chain& simple_chain() {
     static const gradverify::Chain chain = simple_chain_with({});
     return chain;
+}
+
+inline std::int64_t forward_workspace(const gradverify::Problem& problem) {
+    return simple_chain().workspace_bytes<gradverify::lenet5::Forward>(problem);
 }

@@ -36,22 +36,35 @@ __device__ Largest largest_of(float2 above, float2 below, int at, int width) {
     return largest;
 }
 
-struct Outputs {
-    long long rows;  // of outputs, of all planes
+struct Images {
+    long long planes;
     int out_h, out_w, in_h, in_w;
 
-    /// The position in the plane of the first pixel of an output's window.
+    template <class Call>
+    Images(const Call& call, const TensorView& y)
+        : planes(call.n * call.c),
+          out_h(static_cast<int>(y.size(2))),
+          out_w(static_cast<int>(y.size(3))),
+          in_h(static_cast<int>(call.h.in)),
+          in_w(static_cast<int>(call.w.in)) {}
+
+    __host__ __device__ long long outputs() const { return planes * out_h * out_w; }
+    /// The position in the plane of the first pixel of an output's window; rows are of all planes.
     __device__ int position(long long row, int column) const {
         return static_cast<int>(row % out_h) * 2 * in_w + 2 * column;
     }
     __device__ long long plane(long long row) const {
         return row / out_h * (static_cast<long long>(in_h) * in_w);
     }
+    /// Blocks of 2x2 pixels, those cut off by the edge included.
+    __host__ __device__ int rows() const { return (in_h + 1) / 2; }
+    __host__ __device__ int columns() const { return (in_w + 1) / 2; }
+    __host__ __device__ long long blocks() const { return planes * rows() * columns(); }
 };
 
-__global__ void one_each(const float* x, float* y, int* index, Outputs g) {
+__global__ void one_each(const float* x, float* y, int* index, Images g) {
     const long long i = thread_in_grid();
-    if (i >= g.rows * g.out_w) return;
+    if (i >= g.outputs()) return;
     const long long row = i / g.out_w;
     const int at = g.position(row, static_cast<int>(i % g.out_w));
     const float *const above = x + g.plane(row) + at, *const below = above + g.in_w;
@@ -61,10 +74,10 @@ __global__ void one_each(const float* x, float* y, int* index, Outputs g) {
     index[i] = largest.at;
 }
 
-__global__ void two_each(const float* x, float* y, int* index, Outputs g) {
+__global__ void two_each(const float* x, float* y, int* index, Images g) {
     const long long pair = thread_in_grid();
     const long long i = 2 * pair;
-    if (i >= g.rows * g.out_w) return;
+    if (i >= g.outputs()) return;
     const long long row = i / g.out_w;
     const int at = g.position(row, static_cast<int>(i % g.out_w));
     const float* const from = x + g.plane(row) + at;
@@ -81,10 +94,8 @@ __global__ void two_each(const float* x, float* y, int* index, Outputs g) {
 }
 
 void forward(const Forward& call) {
-    const Outputs g{call.n * call.c * call.y.size(2), static_cast<int>(call.y.size(2)),
-                    static_cast<int>(call.y.size(3)), static_cast<int>(call.h.in),
-                    static_cast<int>(call.w.in)};
-    const long long outputs = g.rows * g.out_w;
+    const Images g(call, call.y);
+    const long long outputs = g.outputs();
     if (outputs == 0) return;
     const auto* x = call.x.as<const float>();
     auto* const y = call.y.as<float>();
@@ -95,18 +106,8 @@ void forward(const Forward& call) {
         one_each<<<blocks_of(outputs, 256), 256, 0, call.launch.stream>>>(x, y, index, g);
 }
 
-struct Image {
-    long long planes;
-    int out_h, out_w, in_h, in_w;
-
-    /// Blocks of 2x2 pixels, those cut off by the edge included.
-    __host__ __device__ int rows() const { return (in_h + 1) / 2; }
-    __host__ __device__ int columns() const { return (in_w + 1) / 2; }
-    __host__ __device__ long long blocks() const { return planes * rows() * columns(); }
-};
-
 template <bool in_pairs>
-__global__ void spread(const float* dy, const int* index, float* dx, Image g) {
+__global__ void spread(const float* dy, const int* index, float* dx, Images g) {
     const long long i = thread_in_grid();
     if (i >= g.blocks()) return;
     const int column = static_cast<int>(i % g.columns());
@@ -133,9 +134,7 @@ __global__ void spread(const float* dy, const int* index, float* dx, Image g) {
 }
 
 void grad_input(const GradInput& call) {
-    const Image g{call.n * call.c, static_cast<int>(call.dy.size(2)),
-                  static_cast<int>(call.dy.size(3)), static_cast<int>(call.h.in),
-                  static_cast<int>(call.w.in)};
+    const Images g(call, call.dy);
     if (g.blocks() == 0) return;
     const auto* dy = call.dy.as<const float>();
     const auto* index = call.index.as<const std::int32_t>();

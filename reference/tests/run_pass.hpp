@@ -26,6 +26,11 @@ inline Problem valid_problem(const Operator& op, const std::string& text) {
     return problem;
 }
 
+/// Empty for a valid problem.
+inline std::string why_invalid(const Operator& op, const std::string& text) {
+    return op.validate(Problem::parse(op.space, text)).value_or("");
+}
+
 inline std::size_t count_of(const Operator& op, const std::string& tensor, const Problem& problem) {
     return static_cast<std::size_t>(element_count(op.sizes_of(tensor, problem)));
 }
