@@ -28,23 +28,14 @@ void check_same(const Numbers& got, const Numbers& want) {
     }
 }
 
-struct MaxPooled {
+/// The index is that of maxpool.
+struct Pooled {
     Numbers y, index, dx;
 };
 
-MaxPooled max_pooled(const std::string& problem, const Numbers& x, const Numbers& dy) {
-    const auto out = run("maxpool", "forward", problem, {{"x", x}});
-    const auto gradient = run("maxpool", "grad_input", problem, {{"x", x}, {"dy", dy}});
-    return {out[0], out[1], gradient[0]};
-}
-
-struct AveragePooled {
-    Numbers y, dx;
-};
-
-AveragePooled average_pooled(const std::string& problem, const Numbers& x, const Numbers& dy) {
-    return {run("avgpool", "forward", problem, {{"x", x}})[0],
-            run("avgpool", "grad_input", problem, {{"x", x}, {"dy", dy}})[0]};
+Pooled pooled(const char* op, const std::string& problem, const Numbers& x, const Numbers& dy) {
+    const auto out = run(op, "forward", problem, {{"x", x}});
+    return {out.front(), out.back(), run(op, "grad_input", problem, {{"x", x}, {"dy", dy}})[0]};
 }
 
 }  // namespace
@@ -60,8 +51,8 @@ TEST_CASE("maxpool takes the first of ties in window order, and adds up what win
     // 1 5 2
     // 5 0 7
     // 7 7 3
-    const MaxPooled all =
-        max_pooled("in=3x3,window=2x2", {1, 5, 2, 5, 0, 7, 7, 7, 3}, {1, 2, 3, 4});
+    const Pooled all =
+        pooled("maxpool", "in=3x3,window=2x2", {1, 5, 2, 5, 0, 7, 7, 7, 3}, {1, 2, 3, 4});
     check_same(all.y, {5, 7, 7, 7});
     check_same(all.index, {1, 5, 6, 5});
     check_same(all.dx, {0, 1, 0, 0, 0, 6, 3, 0, 0});
@@ -70,29 +61,28 @@ TEST_CASE("maxpool takes the first of ties in window order, and adds up what win
 TEST_CASE("maxpool passes over the padding, and its index is the position in the plane") {
     // Two planes of 2x3; both rows lie in windows of 3 rows from -1 and 0, column 0 in a window of
     // 2 columns from -1, the others in one from 1.
-    const MaxPooled all =
-        max_pooled("c=2,in=2x3,window=3x2,stride=1x2,padding=1x1",
-                   {-1, -2, -3, -4, -5, -6, 1, 2, 3, 4, 5, 6}, {1, 2, 3, 4, 5, 6, 7, 8});
+    const Pooled all = pooled("maxpool", "c=2,in=2x3,window=3x2,stride=1x2,padding=1x1",
+                              {-1, -2, -3, -4, -5, -6, 1, 2, 3, 4, 5, 6}, {1, 2, 3, 4, 5, 6, 7, 8});
     check_same(all.y, {-1, -2, -1, -2, 4, 6, 4, 6});
     check_same(all.index, {0, 1, 0, 1, 3, 5, 3, 5});
     check_same(all.dx, {4, 6, 0, 0, 0, 0, 0, 0, 0, 12, 0, 14});
     // Taps 0 and 2 of an axis: 9 lies between them.
-    const MaxPooled dilated =
-        max_pooled("in=3x3,window=2x2,dilation=2x2", {1, 9, 2, 9, 9, 9, 4, 9, 3}, {5});
+    const Pooled dilated =
+        pooled("maxpool", "in=3x3,window=2x2,dilation=2x2", {1, 9, 2, 9, 9, 9, 4, 9, 3}, {5});
     check_same(dilated.y, {4});
     check_same(dilated.index, {6});
 }
 
 TEST_CASE("maxpool of NaN is NaN, from the last one; of -inf alone it is the first") {
-    const MaxPooled all = max_pooled("in=1x5,window=1x3", {nan, 1, nan, inf, 2}, {1, 2, 4});
+    const Pooled all = pooled("maxpool", "in=1x5,window=1x3", {nan, 1, nan, inf, 2}, {1, 2, 4});
     check_same(all.y, {nan, nan, nan});
     check_same(all.index, {2, 2, 2});
     check_same(all.dx, {0, 0, 7, 0, 0});
-    const MaxPooled least = max_pooled("in=1x3,window=1x3", {-inf, -inf, -inf}, {1});
+    const Pooled least = pooled("maxpool", "in=1x3,window=1x3", {-inf, -inf, -inf}, {1});
     check_same(least.y, {-inf});
     check_same(least.index, {0});
     // NaN with its sign set is one like any other.
-    check_same(max_pooled("in=1x2,window=1x2", {-nan, inf}, {1}).index, {0});
+    check_same(pooled("maxpool", "in=1x2,window=1x2", {-nan, inf}, {1}).index, {0});
 }
 
 TEST_CASE("maxpool has no window without a pixel") {
@@ -104,21 +94,20 @@ TEST_CASE("maxpool has no window without a pixel") {
     CHECK(why("in=1x4,window=1x2,dilation=1x5,padding=0x1") ==
           "maxpool needs a pixel of the image in every window");
     CHECK(why("in=1x5,window=1x2,dilation=1x5,padding=0x1") == "");
-    CHECK(max_pooled("in=2x2,window=3x1", {1, 2, 3, 4}, {}).y.empty());
+    CHECK(pooled("maxpool", "in=2x2,window=3x1", {1, 2, 3, 4}, {}).y.empty());
 }
 
 TEST_CASE("avgpool divides by what is left of a window inside the image, or by its positions") {
     // Windows of three from -1, 1 and 3 of four pixels; the image with its padding ends at 5.
     const std::string problem = "in=1x4,window=1x3,stride=1x2,padding=0x1,ceil=1";
     const Numbers x{6, 12, 18, 24}, dy{6, 6, 6};
-    const AveragePooled excluded = average_pooled(problem, x, dy);
+    const Pooled excluded = pooled("avgpool", problem, x, dy);
     check_same(excluded.y, {9, 18, 24});
     check_same(excluded.dx, {3, 5, 2, 8});
-    const AveragePooled included = average_pooled(problem + ",include_pad=1", x, dy);
+    const Pooled included = pooled("avgpool", problem + ",include_pad=1", x, dy);
     check_same(included.y, {6, 18, 12});
     check_same(included.dx, {2, 4, 2, 5});
-    const AveragePooled fewer =
-        average_pooled("in=1x4,window=1x3,stride=1x2,padding=0x1", x, {6, 6});
+    const Pooled fewer = pooled("avgpool", "in=1x4,window=1x3,stride=1x2,padding=0x1", x, {6, 6});
     check_same(fewer.y, {9, 18});
     check_same(fewer.dx, {3, 5, 2, 2});
 }
@@ -126,12 +115,12 @@ TEST_CASE("avgpool divides by what is left of a window inside the image, or by i
 TEST_CASE("avgpool's axes have windows, strides and paddings of their own") {
     // 1 2 3
     // 4 5 6
-    const AveragePooled all =
-        average_pooled("in=2x3,window=2x1,stride=1x2", {1, 2, 3, 4, 5, 6}, {2, 4});
+    const Pooled all =
+        pooled("avgpool", "in=2x3,window=2x1,stride=1x2", {1, 2, 3, 4, 5, 6}, {2, 4});
     check_same(all.y, {2.5, 4.5});
     check_same(all.dx, {1, 0, 2, 1, 0, 2});
-    const AveragePooled planes = average_pooled("n=2,in=1x2,window=1x2,padding=0x1,include_pad=1",
-                                                {2, 4, 6, 8}, {2, 4, 6, 8, 10, 12});
+    const Pooled planes = pooled("avgpool", "n=2,in=1x2,window=1x2,padding=0x1,include_pad=1",
+                                 {2, 4, 6, 8}, {2, 4, 6, 8, 10, 12});
     check_same(planes.y, {1, 3, 2, 3, 7, 4});
     check_same(planes.dx, {3, 5, 9, 11});
 }
@@ -154,8 +143,8 @@ TEST_CASE("avgpool's last window starts inside the image or its left padding") {
     CHECK(windows("in=1x1,window=1x9,stride=1x2,ceil=1") == 0);
     CHECK(windows("in=1x5,window=1x2,stride=1x2") == 2);
     CHECK(windows("in=1x5,window=1x2,stride=1x2,ceil=1") == 3);
-    check_same(average_pooled("in=1x5,window=1x2,stride=1x2,ceil=1,include_pad=1", {1, 2, 3, 4, 5},
-                              {2, 4, 6})
+    check_same(pooled("avgpool", "in=1x5,window=1x2,stride=1x2,ceil=1,include_pad=1",
+                      {1, 2, 3, 4, 5}, {2, 4, 6})
                    .y,
                {1.5, 3.5, 5});
 }
