@@ -68,13 +68,9 @@ void launch_gemm(const GemmTensors<T, Index>& of, const Walk& walk, const GemmGr
 /// Calls `run` with an index of the type that the offsets need.
 template <class T, class Run>
 void with_index(const GemmOperands<T>& of, Run run) {
-    if constexpr (!always_wide<T>) {
-        if (fits_32_bits(of)) {
-            run(int());
-            return;
-        }
-    }
-    run(static_cast<long long>(0));
+    if constexpr (!always_wide<T>)
+        if (fits_32_bits(of)) return run(0);
+    run(0LL);
 }
 
 /// How many rows, and of terms and columns how many there are outside of the three axes.
