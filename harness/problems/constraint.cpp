@@ -120,7 +120,7 @@ void check_names(std::span<const Constraint> constraints, const ParameterSpace& 
         for (int rank = ranks.least; rank <= ranks.most; ++rank)
             for (const auto& [slot, other] : slots_of(constraint, space, rank))
                 for (const int named : {slot, other < 0 ? slot : other})
-                    if (space.spec(space.slots(rank)[static_cast<std::size_t>(named)]).is_real())
+                    if (space.spec(rank, named).is_real())
                         refuse(constraint,
                                "conditions are on whole numbers, and it names a real parameter; "
                                "use only_if with Problem::real");

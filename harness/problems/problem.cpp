@@ -144,43 +144,20 @@ namespace {
 
 thread_local std::set<std::string, std::less<>>* reads = nullptr;
 
-/// The first slot of the parameter with this name, or -1.
-int search_first_slot(const Problem& problem, std::string_view name) {
-    const std::vector<Slot>& slots = problem.slots();
-    for (std::size_t i = 0; i < slots.size(); ++i)
-        if (problem.space().spec(slots[i]).name == name) return static_cast<int>(i);
-    return -1;
+int slot_count(const ParameterSpec& spec, int rank) {
+    if (spec.kind == ParameterKind::scalar) return 1;
+    return spec.kind == ParameterKind::per_axis ? rank : 2 * rank;
 }
 
-/// Names are so short that the call of a function would take longer.
-bool are_equal(std::string_view a, std::string_view b) {
-    if (a.size() != b.size()) return false;
-    for (std::size_t i = 0; i < a.size(); ++i)
-        if (a[i] != b[i]) return false;
-    return true;
-}
-
-bool is_first_slot(const Problem& problem, std::size_t i, std::string_view name) {
-    const std::vector<Slot>& slots = problem.slots();
-    return i < slots.size() && slots[i].axis <= 0 && slots[i].side != Side::right &&
-           are_equal(problem.space().spec(slots[i]).name, name);
-}
-
-/// The same. Names are asked for millions of times, by the same literals: where one was last found
-/// is looked at first. A guess that does not hold, as of another space at that address, costs time
-/// alone.
+/// The first slot of the parameter with this name, or -1. As append_slots lays them out.
 int first_slot(const Problem& problem, std::string_view name) {
-    thread_local std::array<std::uint8_t, 1024> guesses{};
-    const auto number = [](const void* at) { return reinterpret_cast<std::uintptr_t>(at); };
-    const std::uint64_t mixed = (number(name.data()) ^ number(&problem.space()) << 20 ^
-                                 static_cast<std::uint64_t>(problem.rank())) *
-                                0x9e3779b97f4a7c15ULL;
-    std::uint8_t& guess = guesses[mixed >> 54];
-    if (is_first_slot(problem, guess, name)) [[likely]]
-        return guess;
-    const int found = search_first_slot(problem, name);
-    if (found >= 0) guess = static_cast<std::uint8_t>(found);
-    return found;
+    int slot = 0;
+    for (const ParameterSpec& spec : problem.space().parameters()) {
+        const int count = slot_count(spec, problem.rank());
+        if (count > 0 && spec.name == name) return slot;
+        slot += count;
+    }
+    return -1;
 }
 
 void note_read(std::string_view name) {
@@ -193,7 +170,7 @@ int position(const Problem& problem, std::string_view name, int axis, Side side)
     note_read(name);
     const int first = first_slot(problem, name);
     if (first < 0) return -1;
-    const Slot& slot = problem.slots()[static_cast<std::size_t>(first)];
+    const Slot& slot = problem.space().slot(problem.rank(), first);
     const bool is_scalar = slot.axis < 0, has_sides = slot.side != Side::none;
     if (is_scalar != (axis < 0) || axis >= problem.rank() || has_sides != (side != Side::none))
         return -1;
@@ -203,7 +180,7 @@ int position(const Problem& problem, std::string_view name, int axis, Side side)
 
 /// What slot i adds to the distance from the default problem.
 std::int64_t slot_distance(const Problem& problem, int slot) {
-    const Slot& which = problem.slots()[static_cast<std::size_t>(slot)];
+    const Slot& which = problem.space().slot(problem.rank(), slot);
     const std::int64_t from =
         which.side == Side::right ? problem[slot - 1] : problem.space().spec(which).default_value;
     return std::abs(problem[slot] - from);
@@ -219,10 +196,9 @@ std::int64_t Problem::scalar(std::string_view name) const {
 
 double Problem::real(std::string_view name) const {
     const int slot = position(*this, name, -1, Side::none);
-    if (slot < 0 || !space_->spec(slots()[static_cast<std::size_t>(slot)]).is_real())
+    if (slot < 0 || !space_->spec(rank_, slot).is_real())
         refuse("no real parameter is called {}", name);
-    const ParameterSpec& spec = space_->spec(slots()[static_cast<std::size_t>(slot)]);
-    return spec.values.at(static_cast<std::size_t>((*this)[slot]));
+    return space_->spec(rank_, slot).values.at(static_cast<std::size_t>((*this)[slot]));
 }
 
 std::int64_t Problem::on_axis(std::string_view name, int axis, Side side) const {
@@ -237,10 +213,8 @@ std::span<const std::int64_t> Problem::all_of(std::string_view name) const {
     note_read(name);
     const int first = first_slot(*this, name);
     if (first < 0) refuse("no parameter is called {}", name);
-    const auto begin = static_cast<std::size_t>(first);
-    std::size_t end = begin + 1;
-    while (end < slots().size() && slots()[end].parameter == slots()[begin].parameter) ++end;
-    return values().subspan(begin, end - begin);
+    const int count = slot_count(space_->spec(rank_, first), rank_);
+    return values().subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(count));
 }
 
 std::int64_t Problem::distance() const {
@@ -253,8 +227,7 @@ std::int64_t Problem::distance() const {
 std::int64_t Problem::total_padding() const {
     std::int64_t sum = 0;
     for (int slot = 0; slot < static_cast<int>(values_.size()); ++slot)
-        if (space_->spec(slots()[static_cast<std::size_t>(slot)]).is_padding)
-            sum += slot_distance(*this, slot);
+        if (space_->spec(rank_, slot).is_padding) sum += slot_distance(*this, slot);
     return sum;
 }
 

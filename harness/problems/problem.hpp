@@ -73,10 +73,13 @@ class ParameterSpace {
 
     /// The slots of a problem of this rank, in order.
     const std::vector<Slot>& slots(int rank) const;
+    const Slot& slot(int rank, int at) const { return slots(rank)[static_cast<std::size_t>(at)]; }
 
     const ParameterSpec& spec(const Slot& slot) const {
         return parameters_[static_cast<std::size_t>(slot.parameter)];
     }
+    /// The parameter that a problem's value at this position belongs to.
+    const ParameterSpec& spec(int rank, int at) const { return spec(slot(rank, at)); }
 
     /// The slots that a name means: a parameter (`stride`: every axis), a parameter on an axis
     /// (`padding_h`: both sides), on a side (`padding_left`: every axis) or a single slot

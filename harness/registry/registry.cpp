@@ -16,6 +16,7 @@
 #include "harness/operators/copies.hpp"
 #include "harness/registry/element_types.hpp"
 #include "harness/registry/layout.hpp"
+#include "harness/registry/not_supported.hpp"
 
 namespace gradverify {
 
@@ -113,6 +114,8 @@ std::optional<std::string> Kernel::why_unsupported(const Problem& problem) const
                "declared)";
     return std::nullopt;
 }
+
+NotSupported::~NotSupported() = default;
 
 Registry& Registry::instance() {
     static Registry registry;
