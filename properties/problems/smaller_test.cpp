@@ -6,8 +6,10 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <set>
 
-#include "properties/tests/shrinking.hpp"
+#include "harness/testing/operator.hpp"
+#include "properties/tests/operator.hpp"
 
 namespace {
 
@@ -15,28 +17,21 @@ using namespace gradverify;
 using namespace gradverify::testing;
 
 /// Problems of these parameters, none of them empty.
-struct Space {
-    Operator op;
-    KernelDeclaration kernel;
-    SupportedProblems supported;
-
+struct Space : Supported {
     explicit Space(std::vector<ParameterSpec> parameters, std::vector<Constraint> constraints = {},
-                   int rank = 0, KernelDeclaration declared = test_kernel())
-        : op{.name = "space",
-             .space = ParameterSpace(std::move(parameters), rank, rank),
-             .constraints = std::move(constraints),
-             .why_invalid = {},
-             .inputs = {{.name = "x", .sizes = [](const Problem&) { return Sizes{1}; }}},
-             .passes = {test_pass("grad_weight", {"x"}, "dx")}},
-          kernel(std::move(declared)),
-          supported(op, op.passes.front(), kernel) {}
+                   int rank = 0)
+        : Supported(test_kernel(), small_operator(ParameterSpace(std::move(parameters), rank, rank),
+                                                  std::move(constraints))) {}
 
     /// What is offered, in order, as text; the default problem as -.
     std::string smaller_than(std::string_view text) const {
         std::string offers;
-        for (const Problem& problem : smaller_problems(supported, Problem::parse(op.space, text)))
+        for (const Problem& problem : smaller_problems(problems, parse(text)))
             offers += " " + (problem.distance() == 0 ? "-" : problem.print());
         return offers;
+    }
+    bool offers(std::string_view text, const std::string& offer) const {
+        return contains(smaller_than(text) + " ", " " + offer + " ");
     }
 };
 
@@ -45,54 +40,54 @@ const ParameterSpec a{.name = "a"}, b{.name = "b"}, c{.name = "c"};
 }  // namespace
 
 TEST_CASE("smaller problems are smaller, supported, and each is offered once") {
-    const TestKernel kernel(test_kernel());
-    const SupportedProblems supported(test_operator(), *kernel.kernel.pass, kernel.declaration);
-    const Problem problem = parsed("n=4,c=12,k=18,groups=6,in=9x8,filter=3x2,stride=2,padding=1x3");
+    const Supported supported;
+    const Problem problem =
+        supported.parse("n=4,c=12,k=18,groups=6,in=9x8,filter=3x2,stride=2,padding=1x3");
     const std::vector<Problem> smaller = smaller_problems(supported, problem);
     CHECK(smaller.size() > 100);
     for (std::size_t i = 0; i < smaller.size(); ++i) {
         CHECK(smaller[i] < problem);
-        CHECK(supported.contains(smaller[i]));
+        CHECK(supported.problems.contains(smaller[i]));
         for (std::size_t j = 0; j < i; ++j) CHECK_FALSE(smaller[i] == smaller[j]);
     }
-    const auto offers = [&](std::string_view text) {
-        return std::ranges::find(smaller, parsed(text)) != smaller.end();
-    };
-    CHECK(offers("in=1x1"));
-    CHECK(offers("n=4,c=4,k=6,groups=2,in=9x8,filter=3x2,stride=2,padding=1x3"));
-    CHECK(offers("n=4,c=12,k=18,groups=6,in=8x8,filter=2x2,stride=2,padding=1x3"));
-    CHECK(offers("in=9x1,filter=3x1"));
-    CHECK(offers("c=6,k=6,groups=6,in=1x1"));
-    CHECK(smaller_problems(supported, parsed("in=1x1")).empty());
+    for (const char* text :
+         {"in=1x1", "n=4,c=4,k=6,groups=2,in=9x8,filter=3x2,stride=2,padding=1x3",
+          "n=4,c=12,k=18,groups=6,in=8x8,filter=2x2,stride=2,padding=1x3", "in=9x1,filter=3x1",
+          "c=6,k=6,groups=6,in=1x1"})
+        CHECK_MESSAGE(std::ranges::count(smaller, supported.parse(text)) == 1, text);
+    CHECK(smaller_problems(supported, supported.parse("in=1x1")).empty());
 }
 
 TEST_CASE("some axes are left out where the kernel takes fewer, and keep their order") {
-    const Operator op = make_test_operator(1, 3);
-    const std::string text = "n=2,in=5x1x4,filter=3x1x2,stride=1x3x1,padding=2x0x1";
-    const auto offered = [&](const KernelDeclaration& kernel) {
-        const SupportedProblems supported(op, *op.find_pass("grad_weight"), kernel);
-        std::vector<Problem> all = smaller_problems(supported, Problem::parse(op.space, text));
-        for (const Problem& problem : all) CHECK(supported.contains(problem));
-        return [all](std::string_view wanted) {
-            return std::ranges::any_of(all, [&](const Problem& p) { return p.print() == wanted; });
-        };
+    struct Line {
+        KernelDeclaration kernel;
+        std::vector<std::string> offered, not_offered;
     };
-    const auto any = offered(test_kernel().spatial_axes(1, 3));
-    CHECK(any("n=2,in=5x4,filter=3x2,padding=2x1"));
-    CHECK(any("n=2,in=5x1,filter=3x1,stride=1x3,padding=2x0"));
-    CHECK(any("n=2,in=1x4,filter=1x2,stride=3x1,padding=0x1"));
-    CHECK(any("n=2,in=5,filter=3,padding=2"));
-    CHECK(any("n=2,in=1,stride=3"));
-    CHECK(any("n=2,in=4,filter=2,padding=1"));
-    const auto two = offered(test_kernel().spatial_axes(2, 3));
-    CHECK(two("n=2,in=5x4,filter=3x2,padding=2x1"));
-    CHECK_FALSE(two("n=2,in=5,filter=3,padding=2"));
-    // Another constraint along the axis that is left.
-    const auto odd = offered(test_kernel().spatial_axes(1, 3).where("in_w", multiple_of(4)));
-    CHECK(odd("n=2,in=4,filter=3,padding=2"));
-    CHECK_FALSE(odd("n=2,in=5,filter=3,padding=2"));
-    const auto three = offered(test_kernel().spatial_axes(3, 3));
-    CHECK_FALSE(three("n=2,in=5x4,filter=3x2,padding=2x1"));
+    const std::string two_axes = "n=2,in=5x4,filter=3x2,padding=2x1",
+                      first_axis = "n=2,in=5,filter=3,padding=2";
+    for (const Line& line : {Line{test_kernel().spatial_axes(1, 3),
+                                  {two_axes, "n=2,in=5x1,filter=3x1,stride=1x3,padding=2x0",
+                                   "n=2,in=1x4,filter=1x2,stride=3x1,padding=0x1", first_axis,
+                                   "n=2,in=1,stride=3", "n=2,in=4,filter=2,padding=1"},
+                                  {}},
+                             {test_kernel().spatial_axes(2, 3), {two_axes}, {first_axis}},
+                             // Another constraint along the axis that is left.
+                             {test_kernel().spatial_axes(1, 3).where("in_w", multiple_of(4)),
+                              {"n=2,in=4,filter=3,padding=2"},
+                              {first_axis}},
+                             {test_kernel().spatial_axes(3, 3), {}, {two_axes}}}) {
+        CAPTURE(line.kernel.ranks->print());
+        const Supported supported(line.kernel, make_test_operator(1, 3));
+        std::set<std::string> all;
+        for (const Problem& problem : smaller_problems(
+                 supported,
+                 supported.parse("n=2,in=5x1x4,filter=3x1x2,stride=1x3x1,padding=2x0x1"))) {
+            CHECK(supported.problems.contains(problem));
+            all.insert(problem.print());
+        }
+        for (const std::string& text : line.offered) CHECK_MESSAGE(all.contains(text), text);
+        for (const std::string& text : line.not_offered) CHECK_MESSAGE(!all.contains(text), text);
+    }
 }
 
 TEST_CASE("one parameter alone: halves, near ends, remainders of powers of two, then all others") {
@@ -110,15 +105,13 @@ TEST_CASE("one parameter alone: halves, near ends, remainders of powers of two, 
 }
 
 TEST_CASE("remainders are kept up to a period of 1024, and 64 values of a parameter alone tried") {
-    const std::string large = Space({a}).smaller_than("a=5001") + " ";
     for (const char* value : {"a=905", "a=1929", "a=3977", "a=4489", "a=2", "a=4937", "a=4938"})
-        CHECK(large.find(std::string(" ") + value + " ") != std::string::npos);
+        CHECK_MESSAGE(Space({a}).offers("a=5001", value), value);
     for (const char* value : {"a=2953", "a=4936", "a=4935"})
-        CHECK(large.find(std::string(" ") + value + " ") == std::string::npos);
-    const std::string two = Space({a, b}).smaller_than("a=80,b=22") + " ";
-    CHECK(two.find(" a=37 ") != std::string::npos);
-    CHECK(two.find(" b=37 ") != std::string::npos);
-    CHECK(two.find(" a=36 ") == std::string::npos);
+        CHECK_MESSAGE(!Space({a}).offers("a=5001", value), value);
+    CHECK(Space({a, b}).offers("a=80,b=22", "a=37"));
+    CHECK(Space({a, b}).offers("a=80,b=22", "b=37"));
+    CHECK_FALSE(Space({a, b}).offers("a=80,b=22", "a=36"));
 }
 
 TEST_CASE("two parameters: one kept, one down, both down, one for the other, as a square") {
@@ -142,29 +135,26 @@ TEST_CASE("a parameter of zero is kept, and no product is made from it") {
 }
 
 TEST_CASE("what divides others goes down with them, and without them as far as they allow") {
-    CHECK(Space({a, b}, {where("b", multiple_of("a"))}).smaller_than("a=6,b=12") ==
+    const Space pair({a, b}, {where("b", multiple_of("a"))});
+    CHECK(pair.smaller_than("a=6,b=12") ==
           " - a=3,b=6 a=6,b=6 b=12"
           " b=2 a=2,b=2 a=2,b=4 a=4,b=4 b=11 a=4,b=8 a=2,b=12 a=3,b=12 a=5,b=10 a=4,b=12"
           " b=3 b=4 b=5 a=3,b=3 b=6 b=7 b=8 b=9 a=5,b=5 b=10 b=13 a=7,b=7 b=14 b=15 a=8,b=8 b=16"
           " b=17");
-    CHECK(Space({a, b}, {where("b", multiple_of("a"))}).smaller_than("a=4,b=8") ==
+    CHECK(pair.smaller_than("a=4,b=8") ==
           " - a=2,b=4 a=4,b=4 b=8 b=2 a=2,b=2 b=7 a=3,b=6 a=2,b=8 a=3,b=9"
           " b=3 b=4 b=5 a=3,b=3 b=6 b=9 a=5,b=5 b=10 b=11");
 }
 
 TEST_CASE("divisor and multiples are divided together by up to 64") {
     const Space pair({a, b}, {where("b", multiple_of("a"))});
-    const auto offers = [&](std::string_view text, const std::string& offer) {
-        return (pair.smaller_than(text) + " ").find(" " + offer + " ") != std::string::npos;
-    };
-    CHECK(offers("a=128,b=640", "a=2,b=10"));
-    CHECK_FALSE(offers("a=130,b=650", "a=2,b=10"));
-    CHECK(offers("a=126,b=630", "a=2,b=10"));
+    CHECK(pair.offers("a=128,b=640", "a=2,b=10"));
+    CHECK_FALSE(pair.offers("a=130,b=650", "a=2,b=10"));
+    CHECK(pair.offers("a=126,b=630", "a=2,b=10"));
     const Space five(
         {a, b, c, {.name = "d"}, {.name = "e"}},
         {where("b", multiple_of("a")), where("c", multiple_of("a")), where("d", multiple_of("a"))});
-    CHECK(five.smaller_than("a=6,b=12,c=18,d=24,e=5").find(" a=3,b=6,c=9,d=12,e=5 ") !=
-          std::string::npos);
+    CHECK(five.offers("a=6,b=12,c=18,d=24,e=5", "a=3,b=6,c=9,d=12,e=5"));
     // A divisor alone comes before pairs, with what is a multiple of it.
     const std::string alone = pair.smaller_than("a=6,b=24");
     CHECK(alone.find(" a=5,b=25 ") < alone.find(" b=3 "));
@@ -177,16 +167,13 @@ TEST_CASE("axes change places") {
                                 .default_value = 0,
                                 .minimum = 0,
                                 .is_padding = true};
-    CHECK(Space({in, padding}, {}, 2).smaller_than("in=3x1,p=2+1x0").find(" in=1x3,p=0+0x2+1") !=
-          std::string::npos);
+    CHECK(Space({in, padding}, {}, 2).offers("in=3x1,p=2+1x0", "in=1x3,p=0+0x2+1"));
     CHECK(Space({in}, {}, 3).smaller_than("in=3x1x2") ==
           " - in=1x1x2 in=2x1x1 in=3x1x1 in=2x1x2 in=1x3x2 in=2x1x3"
           " in=1x2x1 in=1x1x3 in=1x2x2 in=1x3x1 in=1x1x4 in=1x4x1 in=2x2x2");
     const ParameterSpec filter{.name = "f", .kind = ParameterKind::per_axis};
-    CHECK(Space({in, filter}, {}, 2).smaller_than("in=4x2,f=3x1").find(" in=2x4,f=1x3") !=
-          std::string::npos);
-    CHECK(Space({in, filter}, {}, 2).smaller_than("in=3x1,f=2x1").find(" in=2x3,f=1x1") ==
-          std::string::npos);
+    CHECK(Space({in, filter}, {}, 2).offers("in=4x2,f=3x1", "in=2x4,f=1x3"));
+    CHECK_FALSE(Space({in, filter}, {}, 2).offers("in=3x1,f=2x1", "in=2x3,f=1x1"));
     // Not where only one of the two has the constraint.
     const Space one_even({in}, {where("in_h", multiple_of(2))}, 2);
     CHECK(one_even.smaller_than("in=4x3") == " in=2x1 in=2x2 in=2x3 in=4x1 in=4x2 in=2x4 in=2x5");

@@ -9,6 +9,7 @@
 
 #include "harness/operators/operator.hpp"
 #include "harness/registry/kernel_declaration.hpp"
+#include "properties/problems/solver.hpp"
 
 namespace gradverify::testing {
 
@@ -117,6 +118,19 @@ inline const Operator& test_operator() {
     return op;
 }
 
+/// An operator of these parameters whose one pass is a gradient; its tensor has one element unless
+/// `sizes` says otherwise.
+inline Operator small_operator(
+    ParameterSpace space, std::vector<Constraint> constraints = {},
+    std::function<Sizes(const Problem&)> sizes = [](const Problem&) { return Sizes{1}; }) {
+    return {.name = "small",
+            .space = std::move(space),
+            .constraints = std::move(constraints),
+            .why_invalid = {},
+            .inputs = {{.name = "x", .sizes = std::move(sizes)}},
+            .passes = {test_pass("grad_weight", {"x"}, "dx")}};
+}
+
 /// A kernel of the test operator that supports everything but empty problems.
 inline KernelDeclaration test_kernel() {
     KernelDeclaration kernel;
@@ -137,5 +151,29 @@ inline KernelDeclaration plain_kernel() {
         .where("filter_h", same_as("filter_w"));
     return kernel;
 }
+
+/// The problems that a kernel of an operator's last pass supports, and what they refer to.
+struct Supported {
+    Operator op;
+    KernelDeclaration kernel;
+    SupportedProblems problems;
+
+    explicit Supported(KernelDeclaration declared = test_kernel(),
+                       Operator described = make_test_operator())
+        : op(std::move(described)),
+          kernel(std::move(declared)),
+          problems(op, op.passes.back(), kernel) {}
+    Supported(const Supported&) = delete;
+    Supported& operator=(const Supported&) = delete;
+
+    operator const SupportedProblems&() const { return problems; }
+    /// The domain of the lowest rank, and its class of a slot, by position or by name.
+    const RankDomain& domain() const { return problems.domains().front(); }
+    const SlotClass& of(int slot) const { return domain().at(domain().index_of(slot)); }
+    const SlotClass& of(std::string_view slot) const {
+        return of(op.space.find(slot, domain().rank).front());
+    }
+    Problem parse(std::string_view text) const { return Problem::parse(op.space, text); }
+};
 
 }  // namespace gradverify::testing
