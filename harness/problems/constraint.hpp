@@ -20,8 +20,8 @@ struct Constraint {
     enum class Kind {
         range,                  ///< minimum <= value <= maximum
         multiple_of,            ///< value is a multiple of `factor`
-        same_as,                ///< value equals that of the parameter `other`
-        multiple_of_parameter,  ///< value is a multiple of that of the parameter `other`
+        same_as,                ///< value equals the parameter `other`
+        multiple_of_parameter,  ///< value is a multiple of the parameter `other`
     };
     std::string parameter;
     Kind kind = Kind::range;

@@ -111,16 +111,14 @@ std::vector<int> ParameterSpace::find(std::string_view name, int rank) const {
 std::vector<std::string> ParameterSpace::names(int rank) const {
     std::vector<std::string> all;
     for (const ParameterSpec& spec : parameters_) {
-        all.push_back(spec.name);
-        if (spec.kind == ParameterKind::scalar) continue;
-        for (int axis = 0; axis < rank; ++axis)
-            all.push_back(spec.name + "_" + std::string(axis_name(axis, rank)));
-        if (spec.kind != ParameterKind::per_axis_pair) continue;
-        for (const Side side : {Side::left, Side::right}) {
-            const std::string sided = spec.name + "_" + std::string(side_name(side));
-            all.push_back(sided);
-            for (int axis = 0; axis < rank; ++axis)
-                all.push_back(sided + "_" + std::string(axis_name(axis, rank)));
+        std::vector<std::string> whole{spec.name};
+        if (spec.kind == ParameterKind::per_axis_pair)
+            for (const Side side : {Side::left, Side::right})
+                whole.push_back(fmt::format("{}_{}", spec.name, side_name(side)));
+        for (const std::string& name : whole) {
+            all.push_back(name);
+            for (int axis = 0; spec.kind != ParameterKind::scalar && axis < rank; ++axis)
+                all.push_back(fmt::format("{}_{}", name, axis_name(axis, rank)));
         }
     }
     return all;
@@ -144,16 +142,11 @@ namespace {
 
 thread_local std::set<std::string, std::less<>>* reads = nullptr;
 
-int slot_count(const ParameterSpec& spec, int rank) {
-    if (spec.kind == ParameterKind::scalar) return 1;
-    return spec.kind == ParameterKind::per_axis ? rank : 2 * rank;
-}
-
-/// The first slot of the parameter with this name, or -1. As append_slots lays them out.
+/// The first slot of the parameter with this name, or -1.
 int first_slot(const Problem& problem, std::string_view name) {
     int slot = 0;
     for (const ParameterSpec& spec : problem.space().parameters()) {
-        const int count = slot_count(spec, problem.rank());
+        const auto count = static_cast<int>(spec.slot_count(problem.rank()));
         if (count > 0 && spec.name == name) return slot;
         slot += count;
     }
@@ -213,8 +206,8 @@ std::span<const std::int64_t> Problem::all_of(std::string_view name) const {
     note_read(name);
     const int first = first_slot(*this, name);
     if (first < 0) refuse("no parameter is called {}", name);
-    const int count = slot_count(space_->spec(rank_, first), rank_);
-    return values().subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(count));
+    return values().subspan(static_cast<std::size_t>(first),
+                            space_->spec(rank_, first).slot_count(rank_));
 }
 
 std::int64_t Problem::distance() const {

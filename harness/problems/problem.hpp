@@ -5,6 +5,7 @@
 #pragma once
 
 #include <compare>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -28,11 +29,16 @@ struct ParameterSpec {
     bool carries_rank = false;
     /// Counts towards the total padding of the problem order.
     bool is_padding = false;
-    /// Of a real parameter: the values that it may have, the default first. A problem holds the
-    /// position of the value, and prints and parses the value itself.
+    /// The values that a real parameter may have, the default first. A problem holds the position
+    /// of the value, and prints and parses the value itself.
     std::vector<double> values{};
 
     bool is_real() const { return !values.empty(); }
+    /// How many slots it has in a problem of this rank, one behind the other.
+    std::size_t slot_count(int rank) const {
+        if (kind == ParameterKind::scalar) return 1;
+        return static_cast<std::size_t>(kind == ParameterKind::per_axis ? rank : 2 * rank);
+    }
 };
 
 /// A scalar parameter that is one of a few real numbers, such as an epsilon or a slope.

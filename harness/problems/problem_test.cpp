@@ -17,10 +17,7 @@
 
 namespace {
 
-using gradverify::ParameterKind;
-using gradverify::ParameterSpace;
-using gradverify::Problem;
-using gradverify::Side;
+using namespace gradverify;
 using gradverify::testing::contains;
 
 /// Parameters of every kind, in the order of a convolution's.
@@ -54,15 +51,13 @@ std::string refusal(const ParameterSpace& space, std::string_view text) {
     return gradverify::testing::refusal([&] { Problem::parse(space, text); });
 }
 
-std::vector<std::string> slot_names(const ParameterSpace& space, const std::vector<int>& slots) {
-    std::vector<std::string> names;
-    names.reserve(slots.size());
-    for (const int slot : slots)
-        names.push_back(space.slots(2)[static_cast<std::size_t>(slot)].name);
+using Names = std::vector<std::string>;
+
+Names slot_names(const ParameterSpace& space, const std::vector<int>& slots) {
+    Names names;
+    for (const int slot : slots) names.push_back(space.slot(2, slot).name);
     return names;
 }
-
-using Names = std::vector<std::string>;
 
 }  // namespace
 
@@ -198,7 +193,7 @@ TEST_CASE("all values of a parameter lie beside each other, left before right") 
     CHECK(are(problem.all_of("in"), {5, 4}));
     CHECK(are(problem.all_of("padding"), {1, 2, 3, 4}));
     CHECK_THROWS_AS(problem.all_of("m"), std::invalid_argument);
-    const gradverify::ParameterReads reads;
+    const ParameterReads reads;
     problem.all_of("in");
     CHECK(reads.names() == std::set<std::string, std::less<>>{"in"});
 }
@@ -215,7 +210,7 @@ TEST_CASE("asking for a parameter in the wrong way is an error") {
 
 TEST_CASE("a space that contradicts itself is an error") {
     struct Contradiction {
-        std::vector<gradverify::ParameterSpec> specs;
+        std::vector<ParameterSpec> specs;
         int rank_min, rank_max;
     };
     const auto axes = ParameterKind::per_axis;

@@ -131,13 +131,11 @@ std::string print_values(const ParameterSpec& spec, std::span<const std::int64_t
     bool two_sided = false;
     for (std::size_t i = 0; in_pairs && i < values.size(); i += 2)
         two_sided |= values[i] != values[i + 1];
-    std::string text;
-    for (std::size_t i = 0; i < values.size(); i += in_pairs ? 2 : 1) {
-        if (i > 0) text += 'x';
-        text += std::to_string(values[i]);
-        if (two_sided) text += '+' + std::to_string(values[i + 1]);
-    }
-    return text;
+    std::vector<std::string> axes;
+    for (std::size_t i = 0; i < values.size(); i += in_pairs ? 2 : 1)
+        axes.push_back(two_sided ? fmt::format("{}+{}", values[i], values[i + 1])
+                                 : std::to_string(values[i]));
+    return joined(axes, "x");
 }
 
 }  // namespace
@@ -145,35 +143,27 @@ std::string print_values(const ParameterSpec& spec, std::span<const std::int64_t
 Problem Problem::parse(const ParameterSpace& space, std::string_view text) {
     const auto by_parameter = assignments(space, text);
     Problem problem(space, find_rank(space, by_parameter));
-    // The slots of a parameter lie beside each other, in the order of the parameters.
-    std::size_t slot = 0;
+    auto slot = problem.values_.begin();
     for (std::size_t p = 0; p < by_parameter.size(); ++p) {
+        const ParameterSpec& spec = space.parameters()[p];
         if (by_parameter[p])
-            std::ranges::copy(parse_values(space.parameters()[p], *by_parameter[p], problem.rank()),
-                              problem.values_.begin() + static_cast<std::ptrdiff_t>(slot));
-        while (slot < problem.slots().size() &&
-               problem.slots()[slot].parameter == static_cast<int>(p))
-            ++slot;
+            std::ranges::copy(parse_values(spec, *by_parameter[p], problem.rank()), slot);
+        slot += static_cast<std::ptrdiff_t>(spec.slot_count(problem.rank()));
     }
     return problem;
 }
 
 std::string Problem::print() const {
-    std::string text;
+    std::vector<std::string> parts;
     std::size_t begin = 0;
-    while (begin < slots().size()) {
-        const ParameterSpec& spec = space_->spec(slots()[begin]);
-        std::size_t end = begin;
-        bool is_default = true;
-        for (; end < slots().size() && slots()[end].parameter == slots()[begin].parameter; ++end)
-            is_default &= values_[end] == spec.default_value;
-        if (!is_default || spec.carries_rank) {
-            if (!text.empty()) text += ',';
-            text += spec.name + '=' + print_values(spec, values().subspan(begin, end - begin));
-        }
-        begin = end;
+    for (const ParameterSpec& spec : space_->parameters()) {
+        const auto its = values().subspan(begin, spec.slot_count(rank_));
+        begin += its.size();
+        const bool is_default = std::ranges::count(its, spec.default_value) == std::ssize(its);
+        if (!is_default || (spec.carries_rank && !its.empty()))
+            parts.push_back(spec.name + '=' + print_values(spec, its));
     }
-    return text;
+    return joined(parts, ",");
 }
 
 }  // namespace gradverify

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <ranges>
 
 #include "harness/base/text.hpp"
 
@@ -21,10 +22,10 @@ std::vector<std::string> floating_tensors_of(const Operator& op, const PassSpec&
 }
 
 const DType* declared_for(const KernelDeclaration& kernel, std::string_view tensor) {
-    // The last one holds, as of any other declaration.
-    const auto found = std::find_if(kernel.storage_types.rbegin(), kernel.storage_types.rend(),
-                                    [&](const auto& one) { return one.first == tensor; });
-    return found == kernel.storage_types.rend() ? nullptr : &found->second;
+    // The last declaration holds.
+    for (const auto& [name, dtype] : std::views::reverse(kernel.storage_types))
+        if (name == tensor) return &dtype;
+    return nullptr;
 }
 
 }  // namespace

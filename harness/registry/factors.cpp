@@ -43,10 +43,9 @@ int step_level(Values values) {
 }
 
 Factor of_slot(const ParameterSpace& space, int rank, int slot) {
-    const Slot& at = space.slots(rank)[static_cast<std::size_t>(slot)];
-    const ParameterSpec& spec = space.spec(at);
+    const ParameterSpec& spec = space.spec(rank, slot);
     const bool is_size = spec.kind == ParameterKind::scalar || spec.carries_rank;
-    return {.name = at.name,
+    return {.name = space.slot(rank, slot).name,
             .levels = is_size ? size_levels : step_levels,
             .slots = {slot},
             .level_of_nothing = is_size && spec.default_value > 0 ? 0 : -1,
@@ -58,7 +57,7 @@ std::vector<int> slots_on(const ParameterSpace& space, int rank, const std::stri
                           int axis) {
     std::vector<int> slots = space.find(parameter, rank);
     std::erase_if(slots, [&](int slot) {
-        const int of = space.slots(rank)[static_cast<std::size_t>(slot)].axis;
+        const int of = space.slot(rank, slot).axis;
         return of >= 0 && of != axis;
     });
     return slots;
@@ -68,8 +67,7 @@ void add_declared(const FactorSpec& spec, const ParameterSpace& space, int rank,
                   std::vector<Factor>& factors) {
     const bool has_axes = std::ranges::any_of(spec.parameters, [&](const std::string& parameter) {
         const std::vector<int> slots = space.find(parameter, rank);
-        return !slots.empty() &&
-               space.slots(rank)[static_cast<std::size_t>(slots.front())].axis >= 0;
+        return !slots.empty() && space.slot(rank, slots.front()).axis >= 0;
     });
     for (int axis = 0; axis < (has_axes ? rank : 1); ++axis) {
         Factor factor{.name = spec.name,

@@ -106,7 +106,7 @@ TEST_CASE("pairs of levels are counted once, and nothing is met by an empty tens
     CHECK(add("n=2,in=4") == 3);
     CHECK(add("n=3,in=8") == 0);
     CHECK(add("n=3,in=3") == 3);
-    // Smaller and a power of two met before, but not with so many.
+    // `n` smaller than `in` and `in` a power of two were met before, but not with five.
     CHECK(add("n=5,in=8") == 2);
     CHECK(add("n=0,in=8") == 2);
     CHECK(pairs.count() == 10);

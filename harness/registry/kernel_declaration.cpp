@@ -46,19 +46,4 @@ const Alias* KernelDeclaration::alias_of(std::string_view output, int place) con
     return choices[static_cast<std::size_t>(place - 1) % choices.size()];
 }
 
-KernelDeclaration& KernelDeclaration::where(std::string_view parameter, Condition condition) {
-    condition.parameter = std::string(parameter);
-    constraints.push_back(std::move(condition));
-    return *this;
-}
-KernelDeclaration& KernelDeclaration::only_if(std::string_view text, Predicate supported) {
-    predicate_text = std::string(text);
-    predicate = supported;
-    return *this;
-}
-KernelDeclaration& KernelDeclaration::with(void (*declare)(KernelDeclaration&)) {
-    declare(*this);
-    return *this;
-}
-
 }  // namespace gradverify

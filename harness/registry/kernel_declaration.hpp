@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -117,136 +118,136 @@ class KernelDeclaration {
     std::string full_name() const { return operator_name + "." + pass_name + "/" + variant; }
 
     /// A condition on a parameter: `where("stride", equals(1))`.
-    KernelDeclaration& where(std::string_view parameter, Condition condition);
-    /// Problems with so many spatial axes. Without this those that are usual for the operator: two
-    /// for conv.
+    KernelDeclaration& where(std::string_view parameter, Condition condition) {
+        condition.parameter = std::string(parameter);
+        return add(constraints, std::move(condition));
+    }
+    /// The numbers of spatial axes that problems may have. Without this those that are usual for
+    /// the operator: two for conv.
     KernelDeclaration& spatial_axes(int least, int most) {
-        return detail::set(*this, ranks, RankRange{least, most});
+        return set(ranks, RankRange{least, most});
     }
     /// A feature of the operator that ordinary kernels do without:
     /// `supports("asymmetric_padding")`.
     KernelDeclaration& supports(std::string_view feature) {
-        return detail::add(*this, features, std::string(feature));
+        return add(features, std::string(feature));
     }
     /// A condition that no constraint can express, and its text for `list`. Draws that it rejects
     /// are drawn again: express what you can as constraints.
-    KernelDeclaration& only_if(std::string_view text, Predicate supported);
-    /// Device memory that the launcher wants beside its tensors.
-    KernelDeclaration& workspace(WorkspaceBytes bytes) {
-        return detail::set(*this, workspace_bytes, bytes);
+    KernelDeclaration& only_if(std::string_view text, Predicate supported) {
+        predicate_text = std::string(text);
+        return set(predicate, supported);
     }
+    /// Device memory that the launcher wants beside its tensors.
+    KernelDeclaration& workspace(WorkspaceBytes bytes) { return set(workspace_bytes, bytes); }
     /// The block sizes that the launcher takes from `Launch::block_size`.
     KernelDeclaration& blocks_of(std::vector<int> threads) {
-        return detail::set(*this, block_sizes, std::move(threads));
+        return set(block_sizes, std::move(threads));
     }
     /// The element type of the floating tensors, their gradients and cotangents: f8e4m3, f8e5m2,
     /// f16, bf16, f32 or f64; without this what the operator declares, float. What the forward pass
     /// saves stays f32 where `dtype` is narrower. The launcher reads `call.x.as<const __half>()`.
-    KernelDeclaration& storage(DType dtype) { return detail::set(*this, storage_type, dtype); }
+    KernelDeclaration& storage(DType dtype) { return set(storage_type, dtype); }
     /// The same of one tensor, and of its gradient and cotangent where these are not named.
     KernelDeclaration& storage(std::string_view tensor, DType dtype) {
-        return detail::add(*this, storage_types, {std::string(tensor), dtype});
+        return add(storage_types, {std::string(tensor), dtype});
     }
     /// The layout that the kernel takes a tensor in, and its gradient and cotangent where these are
     /// not named: `layout("x", "nhwc")`. Without this row-major, in the order of the sizes.
     KernelDeclaration& layout(std::string_view tensor, std::string_view order) {
-        return detail::add(*this, layouts, {std::string(tensor), {std::string(order)}, false});
+        return add(layouts, {std::string(tensor), {std::string(order)}, false});
     }
     /// The same of a kernel that takes several, and tells them by `call.x.stride(1)`; all of them
     /// are drawn.
     KernelDeclaration& layout_of(std::string_view tensor, std::vector<std::string> orders) {
-        return detail::add(*this, layouts, {std::string(tensor), std::move(orders), false});
+        return add(layouts, {std::string(tensor), std::move(orders), false});
     }
     /// The kernel takes the tensor by its strides, whatever they are: every layout that the
     /// operator names, rows that are padded, and of a cotangent axes of stride 0.
     KernelDeclaration& strided(std::string_view tensor) {
-        return detail::add(*this, layouts, {std::string(tensor), {}, true});
+        return add(layouts, {std::string(tensor), {}, true});
     }
     /// The type that the kernel computes and sums in: f32, or f64 where all tensors are. A result
     /// is rounded to its tensor's type once, at the end.
-    KernelDeclaration& accumulates_in(DType dtype) {
-        return detail::set(*this, accumulation_type, dtype);
-    }
+    KernelDeclaration& accumulates_in(DType dtype) { return set(accumulation_type, dtype); }
     /// The kernel is compiled with fast math.
-    KernelDeclaration& fast_math() { return detail::set(*this, arithmetic, Arithmetic::fast); }
+    KernelDeclaration& fast_math() { return set(arithmetic, Arithmetic::fast); }
     /// Products are formed and summed by tensor cores (wmma, mma, wgmma). A sum may be cut off at
     /// each addition where IEEE would round it; and factors that are stored as f32 are rounded, or
     /// cut, to tf32, whose integers are exact up to 2^11. Those of doubles are IEEE's.
-    KernelDeclaration& on_tensor_cores() { return detail::set(*this, uses_tensor_cores, true); }
+    KernelDeclaration& on_tensor_cores() { return set(uses_tensor_cores, true); }
     /// The kernel works on transformed data, as Winograd's and Fourier's convolutions do: an
     /// element is not off by a share of its own terms but by one of the tensor's largest, and
     /// integers are not exact. An element's bound is then the largest of its tensor, were all
     /// inputs as large as their largest element, times `growth`, at least 1: what the transforms
     /// may make of magnitudes, the product of their matrices' largest row sums of absolute values;
     /// about 80 for Winograd's F(2x2, 3x3), 36,000 for F(4x4, 3x3).
-    KernelDeclaration& norm_wise(double growth) {
-        return detail::set(*this, norm_wise_growth, growth);
-    }
+    KernelDeclaration& norm_wise(double growth) { return set(norm_wise_growth, growth); }
     /// A result of 8 bits that is beyond its type's range, or infinite, is the type's largest or
     /// least number, as of CUDA's conversions. Without this it may be anything.
-    KernelDeclaration& saturates() { return detail::set(*this, saturates_results, true); }
+    KernelDeclaration& saturates() { return set(saturates_results, true); }
     /// The alignment that every tensor's first element must have; the default is cudaMalloc's.
-    KernelDeclaration& aligned_to(std::int64_t bytes) {
-        return detail::set(*this, base_alignment_bytes, bytes);
-    }
+    KernelDeclaration& aligned_to(std::int64_t bytes) { return set(base_alignment_bytes, bytes); }
     /// All work is ordered by the stream that the launcher is given. Without this, work that is all
     /// on the default stream passes as well.
-    KernelDeclaration& on_given_stream() {
-        return detail::set(*this, stream_use, StreamUse::given_only);
-    }
+    KernelDeclaration& on_given_stream() { return set(stream_use, StreamUse::given_only); }
     /// The launcher ignores the stream that it is given and uses the default one.
-    KernelDeclaration& on_default_stream() {
-        return detail::set(*this, stream_use, StreamUse::default_stream);
-    }
+    KernelDeclaration& on_default_stream() { return set(stream_use, StreamUse::default_stream); }
     /// The launcher may be called with n = 0 and with an output of no elements.
-    KernelDeclaration& with_empty_problems() { return detail::set(*this, accepts_empty, true); }
-    /// The launcher may be given indices outside of their range; the operator says what must come
-    /// of them.
-    KernelDeclaration& with_invalid_indices() {
-        return detail::set(*this, accepts_invalid_indices, true);
-    }
+    KernelDeclaration& with_empty_problems() { return set(accepts_empty, true); }
+    /// The launcher may be given indices outside of their range; the operator says what they give.
+    KernelDeclaration& with_invalid_indices() { return set(accepts_invalid_indices, true); }
     /// The outputs are added to, not written over.
-    KernelDeclaration& adds_to_outputs() {
-        return detail::set(*this, write_mode, WriteMode::accumulates);
-    }
+    KernelDeclaration& adds_to_outputs() { return set(write_mode, WriteMode::accumulates); }
     /// The output may lie where the input does, and is then written over it; both ways are drawn,
     /// and each of several inputs.
     KernelDeclaration& in_place(std::string_view output, std::string_view input) {
-        return detail::add(*this, aliases, {std::string(output), std::string(input), false});
+        return add(aliases, {std::string(output), std::string(input), false});
     }
     /// The output always lies where the input does, as running statistics do.
     KernelDeclaration& updates(std::string_view output, std::string_view input) {
-        return detail::add(*this, aliases, {std::string(output), std::string(input), true});
+        return add(aliases, {std::string(output), std::string(input), true});
     }
     /// The launcher asks `Launch::output_mask` which outputs are wanted, and leaves the others
     /// alone; each subset is drawn.
-    KernelDeclaration& takes_mask() { return detail::set(*this, takes_output_mask, true); }
+    KernelDeclaration& takes_mask() { return set(takes_output_mask, true); }
     /// Two calls may differ in the last bits, as sums with atomics do.
-    KernelDeclaration& not_deterministic() {
-        return detail::set(*this, determinism, Determinism::varies);
-    }
+    KernelDeclaration& not_deterministic() { return set(determinism, Determinism::varies); }
     /// The launcher calls a library that decides by itself which problems it takes, and throws
-    /// NotSupported for the others. Such a case is skipped, and a row of which nine in ten are is
-    /// an error: declare all that is known.
-    KernelDeclaration& may_refuse() { return detail::set(*this, may_refuse_problems, true); }
+    /// NotSupported for the others. Such a case is skipped, and a row in which nine cases in ten
+    /// are skipped is an error: declare all that is known.
+    KernelDeclaration& may_refuse() { return set(may_refuse_problems, true); }
     /// The kernel needs something that a machine may lack, such as a library that is loaded when it
     /// is first used: a function that says why it is not here, empty when it is. Where it is not,
     /// there are no rows of the kernel, and `check` names it and the reason.
-    KernelDeclaration& needs(WhyAbsent why) { return detail::set(*this, why_absent, why); }
+    KernelDeclaration& needs(WhyAbsent why) { return set(why_absent, why); }
     /// Kernels that everybody knows, such as a vendor's: `bench` says of the others how many times
     /// as long as the fastest of these they take. `yardstick("cuDNN")`.
     KernelDeclaration& yardstick(std::string_view name) {
-        return detail::set(*this, yardstick_name, std::string(name));
+        return set(yardstick_name, std::string(name));
     }
     /// No tensor has more elements than this, as where offsets are of 32 bits on purpose:
     /// `up_to_elements(INT32_MAX)`. Without this tensors may be as large as a device's memory.
     KernelDeclaration& up_to_elements(std::int64_t elements) {
-        return detail::set(*this, most_elements, elements);
+        return set(most_elements, elements);
     }
     /// What several kernels say alike: `.with(declare_general)`.
-    KernelDeclaration& with(void (*declare)(KernelDeclaration&));
+    KernelDeclaration& with(void (*declare)(KernelDeclaration&)) {
+        declare(*this);
+        return *this;
+    }
     /// What a launch costs beside its multiply-adds.
-    KernelDeclaration& costs(LaunchCost cost) { return detail::set(*this, launch_cost, cost); }
+    KernelDeclaration& costs(LaunchCost cost) { return set(launch_cost, cost); }
+
+  private:
+    template <class T>
+    KernelDeclaration& set(T& field, std::type_identity_t<T> value) {
+        return detail::set(*this, field, std::move(value));
+    }
+    template <class T>
+    KernelDeclaration& add(std::vector<T>& list, std::type_identity_t<T> element) {
+        return detail::add(*this, list, std::move(element));
+    }
 };
 
 }  // namespace gradverify

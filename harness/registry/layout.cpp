@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <ranges>
 #include <stdexcept>
 
 #include "harness/base/text.hpp"
@@ -26,12 +27,10 @@ std::vector<std::string> names_of(const std::vector<AxisOrder>& orders) {
 /// What is declared of "dx" itself, else of x; null when nothing is.
 const LayoutSupport* support_of(const Operator& op, const KernelDeclaration& kernel,
                                 std::string_view tensor) {
-    for (const std::string_view name : {tensor, std::string_view(op.tensor_named(tensor).name)}) {
-        // The last one holds, as of any other declaration.
-        const auto found = std::find_if(kernel.layouts.rbegin(), kernel.layouts.rend(),
-                                        [&](const auto& one) { return one.tensor == name; });
-        if (found != kernel.layouts.rend()) return &*found;
-    }
+    for (const std::string_view name : {tensor, std::string_view(op.tensor_named(tensor).name)})
+        // The last declaration holds.
+        for (const LayoutSupport& support : std::views::reverse(kernel.layouts))
+            if (support.tensor == name) return &support;
     return nullptr;
 }
 
@@ -60,6 +59,13 @@ const AxisOrder* order_meant(const Operator& op, const KernelDeclaration& kernel
     const AxisOrder* const order = find_order(spec, name);
     if (!order) throw std::invalid_argument(why_no_order(spec, name));
     return order;
+}
+
+bool is_row_major_by_default(const Operator& op, const KernelDeclaration& kernel,
+                             std::string_view tensor) {
+    const auto& all = op.tensor_named(tensor).orders;
+    const auto orders = orders_of(op, kernel, tensor);
+    return orders.empty() || (!all.empty() && orders.front() == all.front().name);
 }
 
 }  // namespace
@@ -123,9 +129,7 @@ bool may_be_expanded(const Operator& op, const PassSpec& pass, std::string_view 
 
 bool takes_row_major(const Operator& op, const PassSpec& pass, const KernelDeclaration& kernel) {
     return std::ranges::all_of(pass.tensors(), [&](const std::string& tensor) {
-        const auto& all = op.tensor_named(tensor).orders;
-        const auto orders = orders_of(op, kernel, tensor);
-        return orders.empty() || (!all.empty() && orders.front() == all.front().name);
+        return is_row_major_by_default(op, kernel, tensor);
     });
 }
 
@@ -220,11 +224,9 @@ std::string print_layouts(const KernelDeclaration& kernel, const Operator& op,
     std::map<std::string, std::vector<std::string>> tensors;
     for (const std::string& name : pass.tensors()) {
         const auto orders = orders_of(op, kernel, name);
-        const auto& named = op.tensor_named(name).orders;
-        const bool is_first = orders.empty() || (!named.empty() && orders[0] == named[0].name);
         if (takes_any_strides(op, kernel, name))
             tensors["any strides"].push_back(name);
-        else if (orders.size() > 1 || !is_first)
+        else if (orders.size() > 1 || !is_row_major_by_default(op, kernel, name))
             tensors[joined(orders, " or ")].push_back(name);
     }
     std::vector<std::string> parts;

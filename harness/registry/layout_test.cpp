@@ -44,10 +44,7 @@ std::string why(const KernelDeclaration& kernel, const char* tensor, const char*
 }
 
 std::string complaint(const KernelDeclaration& kernel) {
-    Registry registry;
-    registry.add(toy_with_orders());
-    registry.add(kernel);
-    return refusal([&] { registry.check(); });
+    return complaint_of({kernel}, toy_with_orders());
 }
 
 }  // namespace

@@ -13,14 +13,6 @@ namespace {
 using namespace gradverify;
 using namespace gradverify::testing;
 
-/// What `check` says of these kernels beside the operator `toy`.
-std::string complaint(const std::vector<KernelDeclaration>& kernels) {
-    Registry registry;
-    registry.add(toy_operator());
-    for (const KernelDeclaration& kernel : kernels) registry.add(kernel);
-    return refusal([&] { registry.check(); });
-}
-
 KernelDeclaration at(KernelDeclaration kernel, std::string file, int line) {
     kernel.file = std::move(file);
     kernel.line = line;
@@ -81,8 +73,7 @@ TEST_CASE("a mistake in a registration is said with its place and what is right"
     const char* const saturates = "saturates() needs a result of 8 bits; say which by storage()";
     const char* const tensor_cores =
         "on_tensor_cores() sums in f64 only where all tensors are of f64: there are no tensor "
-        "cores "
-        "for wider sums of narrower factors";
+        "cores for wider sums of narrower factors";
     const char* const growth = "norm_wise(growth) needs a finite growth of at least 1";
     const Mistaken table[] = {
         {named("tyo", "forward"), "there is no operator 'tyo'; there are: toy"},
@@ -116,7 +107,7 @@ TEST_CASE("a mistake in a registration is said with its place and what is right"
         // What is compiled for two devices has its mistakes once.
         KernelDeclaration again = one.kernel;
         again.device = "cuda";
-        CHECK(complaint({one.kernel, again}) ==
+        CHECK(complaint_of({one.kernel, again}) ==
               "kernel " + one.kernel.full_name() + " (kernels/plain.cu:7): " + one.says);
     }
     for (const KernelDeclaration& right :
@@ -124,7 +115,7 @@ TEST_CASE("a mistake in a registration is said with its place and what is right"
           plain().storage("y", DType::f8e4m3).saturates(), plain().norm_wise(1.0),
           plain().storage(DType::f64).on_tensor_cores(),
           plain().storage(DType::bf16).on_tensor_cores()})
-        CHECK(complaint({right}).empty());
+        CHECK(complaint_of({right}).empty());
     Registry empty;
     empty.add(plain());
     CHECK(contains(refusal([&] { empty.check(); }), "there is no operator 'toy'; there are: none"));
@@ -132,22 +123,22 @@ TEST_CASE("a mistake in a registration is said with its place and what is right"
 
 TEST_CASE("a name registered twice, or in two files, is an error that names both places") {
     const auto first = at(toy_kernel("plain"), "a.cu", 3);
-    CHECK(complaint({first, at(toy_kernel("plain"), "b.cu", 90)}) ==
+    CHECK(complaint_of({first, at(toy_kernel("plain"), "b.cu", 90)}) ==
           "kernel toy.forward/plain is registered twice for cpu: a.cu:3 and b.cu:90; give one of "
           "them another variant name");
-    CHECK(complaint({first, at(toy_kernel("plain", "cuda"), "b.cu", 90)}) ==
+    CHECK(complaint_of({first, at(toy_kernel("plain", "cuda"), "b.cu", 90)}) ==
           "kernel toy.forward/plain is registered twice: a.cu:3 and b.cu:90; give one of them "
           "another variant name");
     // One file compiled for both devices, seen through two paths.
-    CHECK(complaint({first, at(toy_kernel("plain", "cuda"), "/source/a.cu", 3)}).empty());
+    CHECK(complaint_of({first, at(toy_kernel("plain", "cuda"), "/source/a.cu", 3)}).empty());
 }
 
 TEST_CASE("an unknown parameter in a constraint names the kernel, the place and the parameters") {
-    const std::string text = complaint({toy_kernel("plain").where("stride", equals(1))});
+    const std::string text = complaint_of({toy_kernel("plain").where("stride", equals(1))});
     CHECK(contains(text, "kernel toy.forward/plain (kernels/plain.cu:7): "));
     CHECK(contains(text, "stride"));
     CHECK(contains(text, "n, in"));
-    const std::string other = complaint({toy_kernel("plain").where("n", same_as("m"))});
+    const std::string other = complaint_of({toy_kernel("plain").where("n", same_as("m"))});
     CHECK(contains(other, "kernel toy.forward/plain (kernels/plain.cu:7): "));
     CHECK(contains(other, "n, in"));
 }
@@ -177,10 +168,7 @@ std::string why_unsupported_of(const KernelDeclaration& kernel, const char* prob
 }
 
 std::string complaint_with_features(const KernelDeclaration& kernel) {
-    Registry registry;
-    registry.add(toy_with_features());
-    registry.add(kernel);
-    return refusal([&] { registry.check(); });
+    return complaint_of({kernel}, toy_with_features());
 }
 
 }  // namespace
@@ -208,11 +196,9 @@ TEST_CASE("what ordinary kernels do without is asked of those that declare it") 
 
 TEST_CASE("an operator's benchmark is a problem of its own") {
     const auto said_of = [](const char* problem) {
-        Registry registry;
         Operator op = toy_operator();
         op.benchmark = problem;
-        registry.add(std::move(op));
-        return refusal([&] { registry.check(); });
+        return complaint_of({}, op);
     };
     CHECK(said_of("n=4,in=3").empty());
     CHECK(said_of("").empty());
@@ -223,15 +209,15 @@ TEST_CASE("an operator's benchmark is a problem of its own") {
 
 TEST_CASE("a variant's name that can't stand in a printed case is refused") {
     for (const char* name : {"", "a:b", "a*", "a b", "a/b", "a[0]"})
-        CHECK_MESSAGE(contains(complaint({toy_kernel(name)}), "a variant's name holds letters"),
+        CHECK_MESSAGE(contains(complaint_of({toy_kernel(name)}), "a variant's name holds letters"),
                       name);
-    CHECK(complaint({toy_kernel("Tree-Reduction_f16.nhwc")}).empty());
+    CHECK(complaint_of({toy_kernel("Tree-Reduction_f16.nhwc")}).empty());
 }
 
 TEST_CASE("everything that is wrong is said at once, a line each") {
     const std::string text =
-        complaint({toy_kernel("one").saturates(), toy_kernel("two").where("k", equals(1)),
-                   toy_kernel("three"), toy_kernel("three")});
+        complaint_of({toy_kernel("one").saturates(), toy_kernel("two").where("k", equals(1)),
+                      toy_kernel("three"), toy_kernel("three")});
     CHECK(contains(text, "saturates() needs a result of 8 bits"));
     CHECK(contains(text, "\nkernel toy.forward/two (kernels/two.cu:7): "));
     CHECK(contains(text, "\nkernel toy.forward/three is registered twice"));

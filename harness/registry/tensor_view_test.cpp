@@ -12,15 +12,13 @@ namespace gradverify {
 
 namespace {
 
-struct Float2 {
-    float x, y;
+template <class T>
+struct Two {
+    T x, y;
 };
-struct Double2 {
-    double x, y;
-};
-struct Long2 {
-    std::int64_t x, y;
-};
+using Float2 = Two<float>;
+using Double2 = Two<double>;
+using Long2 = Two<std::int64_t>;
 struct Float3 {
     float x, y, z;
 };

@@ -54,6 +54,11 @@ inline Registry registry_of(const std::vector<KernelDeclaration>& kernels,
     return registry;
 }
 
+inline Constraint where(std::string parameter, Condition condition) {
+    condition.parameter = std::move(parameter);
+    return condition;
+}
+
 inline bool contains(const std::string& text, const std::string& part) {
     return text.find(part) != std::string::npos;
 }
@@ -72,6 +77,15 @@ std::string refusal(Call call) {
         return wrong.what();
     }
     return {};
+}
+
+/// What the registry says of these kernels of an operator.
+inline std::string complaint_of(const std::vector<KernelDeclaration>& kernels,
+                                Operator op = toy_operator()) {
+    Registry registry;
+    registry.add(std::move(op));
+    for (const KernelDeclaration& kernel : kernels) registry.add(kernel);
+    return refusal([&] { registry.check(); });
 }
 
 }  // namespace gradverify::testing

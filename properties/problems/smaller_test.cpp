@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <set>
 
-#include "harness/testing/operator.hpp"
 #include "properties/tests/operator.hpp"
 
 namespace {

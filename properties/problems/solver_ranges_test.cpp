@@ -3,9 +3,6 @@
 // they contradict each other.
 #include <doctest/doctest.h>
 
-#include <algorithm>
-#include <stdexcept>
-
 #include "properties/problems/solver.hpp"
 #include "properties/tests/operator.hpp"
 
@@ -20,43 +17,18 @@ Operator operator_of(
     std::int64_t (*size)(const Problem&) = [](const Problem&) { return std::int64_t{1}; }) {
     char name = 'a';
     for (ParameterSpec& parameter : parameters) parameter.name = name++;
-    return {.name = "ranges",
-            .space = ParameterSpace(std::move(parameters), 0, 0),
-            .constraints = std::move(constraints),
-            .why_invalid = {},
-            .inputs = {{.name = "x", .sizes = [size](const Problem& p) { return Sizes{size(p)}; }}},
-            .passes = {test_pass("grad_weight", {"x"}, "dx")}};
+    return small_operator(ParameterSpace(std::move(parameters), 0, 0), std::move(constraints),
+                          [size](const Problem& p) { return Sizes{size(p)}; });
 }
 
 ParameterSpec range(std::int64_t minimum, std::int64_t maximum = ParameterSpec{}.maximum) {
     return {.name = "", .default_value = minimum, .minimum = minimum, .maximum = maximum};
 }
 
-/// The domain of such an operator.
-struct Solved {
-    Operator op;
-    KernelDeclaration kernel = test_kernel();
-    SupportedProblems problems;
-
-    explicit Solved(Operator described)
-        : op(std::move(described)), problems(op, op.passes.front(), kernel) {}
-
-    const RankDomain& domain() const { return problems.domains().front(); }
-    const SlotClass& of(int slot) const { return domain().at(domain().index_of(slot)); }
-};
-
-std::string contradiction(const Operator& op, const KernelDeclaration& kernel = test_kernel()) {
-    try {
-        SupportedProblems(op, op.passes.back(), kernel);
-    } catch (const std::invalid_argument& error) {
-        return error.what();
-    }
-    return "";
+std::string contradiction(const KernelDeclaration& kernel, const Operator& op = test_operator()) {
+    return refusal([&] { SupportedProblems(op, op.passes.back(), kernel); });
 }
-
-std::string contradiction(const KernelDeclaration& kernel) {
-    return contradiction(test_operator(), kernel);
-}
+std::string contradiction(const Operator& op) { return contradiction(test_kernel(), op); }
 
 enum : int { a, b, c, d };
 
@@ -91,23 +63,22 @@ TEST_CASE("ranges narrow each other, and are never widened") {
                              {{zero, zero, zero}, chain("c", "a"), c, 8, 48},
                              {{zero, zero}, with(multiple, where("b", equals(0))), a, 0, 0},
                              {{zero, zero}, with(multiple, where("a", between(4, 5))), b, 1, 5}}) {
-        const Solved solved(operator_of(line.parameters, line.constraints));
+        const Operator op = operator_of(line.parameters, line.constraints);
+        const Supported solved(test_kernel(), op),
+            with_empty(test_kernel().with_empty_problems(), op);
         CHECK(solved.of(line.slot).lowest == line.lowest);
         CHECK(solved.of(line.slot).highest == line.highest);
-        const KernelDeclaration empty = test_kernel().with_empty_problems();
-        const SupportedProblems with_empty(solved.op, solved.op.passes.front(), empty);
-        const RankDomain& domain = with_empty.domains().front();
-        CHECK(domain.at(domain.index_of(line.slot)).lowest == line.lowest);
+        CHECK(with_empty.of(line.slot).lowest == line.lowest);
     }
 }
 
 TEST_CASE("a divisor of a divisor is a divisor, in whatever order they are declared") {
     for (const auto& [first, second, third] :
          {std::tuple{"a", "b", "c"}, {"c", "b", "a"}, {"b", "a", "c"}}) {
-        const Solved solved(
-            operator_of({range(1), range(1), range(1), range(1)},
-                        {where(first, multiple_of(second)), where(second, multiple_of(third)),
-                         where(third, multiple_of("d"))}));
+        const Supported solved(test_kernel(), operator_of({range(1), range(1), range(1), range(1)},
+                                                          {where(first, multiple_of(second)),
+                                                           where(second, multiple_of(third)),
+                                                           where(third, multiple_of("d"))}));
         const int most = *first - 'a';
         CHECK(solved.of(most).divisors.size() == 3);
         CHECK(solved.of(d).multiples.size() == 3);
@@ -120,15 +91,15 @@ TEST_CASE("a divisor of a divisor is a divisor, in whatever order they are decla
 
 TEST_CASE("zero is left out of a size, and not where the smallest problem is empty anyway") {
     const auto product = [](const Problem& p) { return p.scalar("a") * p.scalar("b"); };
-    const Solved both(operator_of({range(1), {.name = "", .minimum = 0}}, {}, product));
-    CHECK(both.of(b).lowest == 1);
-    const auto with_default = [&](std::int64_t value) {
-        ParameterSpec first = range(0);
-        first.default_value = value;
-        return operator_of({first, {.name = "", .minimum = 0}}, {}, product);
+    const auto lowest = [&](const ParameterSpec& first, int slot) {
+        return Supported(test_kernel(),
+                         operator_of({first, {.name = "", .minimum = 0}}, {}, product))
+            .of(slot)
+            .lowest;
     };
-    CHECK(Solved(with_default(1)).of(a).lowest == 1);
-    CHECK(Solved(with_default(0)).of(b).lowest == 0);
+    CHECK(lowest(range(1), b) == 1);
+    CHECK(lowest({.name = "", .minimum = 0}, a) == 1);
+    CHECK(lowest(range(0), b) == 0);
 }
 
 TEST_CASE("a contradiction names the parameters, what is said of them, and their ranges") {
@@ -159,18 +130,14 @@ TEST_CASE("where no values fit together, all that are related are named, and no 
 
 TEST_CASE("a condition that can't be meant is refused, of the operator and of the kernel") {
     const std::string mistake = "the factor must be at least 1";
-    CHECK(contradiction(operator_of({range(1)}, {where("a", multiple_of(0))})).find(mistake) !=
-          std::string::npos);
-    CHECK(contradiction(test_kernel().where("n", multiple_of(0))).find(mistake) !=
-          std::string::npos);
-    CHECK(contradiction(test_kernel().where("batch", equals(1)))
-              .find("no parameter is called batch") != std::string::npos);
+    CHECK(contains(contradiction(operator_of({range(1)}, {where("a", multiple_of(0))})), mistake));
+    CHECK(contains(contradiction(test_kernel().where("n", multiple_of(0))), mistake));
+    CHECK(contains(contradiction(test_kernel().where("batch", equals(1))),
+                   "no parameter is called batch"));
 }
 
 TEST_CASE("a problem with another number of axes is not supported") {
-    const KernelDeclaration kernel = test_kernel();
-    const Operator flat = make_test_operator(1, 1);
-    const SupportedProblems problems(test_operator(), test_operator().passes.back(), kernel);
-    CHECK(problems.contains(Problem::parse(test_operator().space, "in=3x3")));
-    CHECK_FALSE(problems.satisfies_constraints(Problem::parse(flat.space, "in=3")));
+    const Supported planar, flat(test_kernel(), make_test_operator(1, 1));
+    CHECK(planar.problems.contains(planar.parse("in=3x3")));
+    CHECK_FALSE(planar.problems.satisfies_constraints(flat.parse("in=3")));
 }

@@ -9,14 +9,10 @@
 
 #include "harness/operators/operator.hpp"
 #include "harness/registry/kernel_declaration.hpp"
+#include "harness/testing/operator.hpp"
 #include "properties/problems/solver.hpp"
 
 namespace gradverify::testing {
-
-inline Constraint where(std::string parameter, Condition condition) {
-    condition.parameter = std::move(parameter);
-    return condition;
-}
 
 /// One spatial axis of a problem of the test operator.
 struct TestAxis {
