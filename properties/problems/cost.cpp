@@ -11,27 +11,27 @@ double ProblemCost::share_of(const WorkBudget& budget) const {
 }
 
 CostModel::CostModel(const SupportedProblems& problems) : problems_(&problems) {
-    const KernelDeclaration& kernel = problems.kernel();
-    for (const TensorSpec& tensor : problems.op().inputs) tensors_.push_back(&tensor);
-    for (const TensorSpec& tensor : problems.op().outputs) tensors_.push_back(&tensor);
-    for (const std::string& output : problems.pass().outputs)
-        for (std::size_t i = 0; i < tensors_.size(); ++i)
-            if (output == tensors_[i]->name || output == "d" + tensors_[i]->name)
-                outputs_of_pass_.push_back(static_cast<int>(i));
-    bytes_per_element_ = static_cast<double>(traits_of(kernel.accumulator()).bytes);
+    for (const auto* tensors : {&problems.op().inputs, &problems.op().outputs})
+        for (const TensorSpec& tensor : *tensors) {
+            const auto is_it = [&](const std::string& output) {
+                return output == tensor.name || output == "d" + tensor.name;
+            };
+            tensors_.emplace_back(&tensor, std::ranges::any_of(problems.pass().outputs, is_it));
+        }
+    bytes_per_element_ = static_cast<double>(traits_of(problems.kernel().accumulator()).bytes);
 }
 
 ProblemCost CostModel::operator()(const Problem& problem) const {
     ProblemCost cost;
     double outputs = 0.0;
-    for (std::size_t i = 0; i < tensors_.size(); ++i) {
+    for (const auto& [tensor, is_output] : tensors_) {
         double elements = 1.0;
-        for (const std::int64_t size : tensors_[i]->sizes(problem)) {
+        for (const std::int64_t size : tensor->sizes(problem)) {
             elements *= static_cast<double>(size);
             cost.empty_axes += size == 0;
         }
         cost.bytes += elements * bytes_per_element_;
-        if (std::ranges::count(outputs_of_pass_, static_cast<int>(i)) > 0) outputs += elements;
+        if (is_output) outputs += elements;
     }
     const LaunchCost& launch = problems_->kernel().launch_cost;
     const double threads = launch.threads

@@ -2,7 +2,7 @@
 // Decides what a problem costs to verify, and how much a draw may cost. Does not draw.
 #pragma once
 
-#include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "properties/problems/solver.hpp"
@@ -38,8 +38,7 @@ class CostModel {
 
   private:
     const SupportedProblems* problems_;
-    std::vector<const TensorSpec*> tensors_;
-    std::vector<int> outputs_of_pass_;  ///< positions in tensors_
+    std::vector<std::pair<const TensorSpec*, bool>> tensors_;  ///< and whether the pass writes it
     double bytes_per_element_;
 };
 

@@ -29,9 +29,14 @@ constexpr std::uint64_t search_seed = 0x70616972;
 constexpr std::array<std::int64_t, 26> usual_values{
     0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 15, 16, 17, 20, 24, 31, 32, 33, 63, 64, 65, 96, 128};
 
-/// Whether nothing would be compared on the problem.
-bool reads_nothing(const Operator& op, const Problem& problem) {
-    return op.reads_nothing && op.reads_nothing(problem);
+/// Whether the kernel may be given the problem, and something would be compared on it.
+bool may_be_member(const SupportedProblems& supported, const WorkBudget& budget,
+                   const Problem& problem, const ProblemCost& cost) {
+    const auto reads_nothing = supported.op().reads_nothing;
+    return cost.share_of(budget) <= 1.0 &&
+           (cost.empty_axes == 0 ? !reads_nothing || !reads_nothing(problem)
+                                 : supported.kernel().accepts_empty) &&
+           supported.satisfies_predicates(problem);
 }
 
 struct Target {
@@ -85,10 +90,10 @@ class RankSearch {
         for (int i = 0; i < free_draws; ++i)
             if (const auto drawn = drawer.of_rank(random_, domain_.rank)) offer(*drawn);
         if (found_.empty()) return;
-        for_every_level([&](int factor, int level) {
-            for (int i = 0; i < tries_for_level && having(factor, level).empty(); ++i)
-                try_values({factor, level, factor, level}, random_member());
-        });
+        for (int factor = 0; factor < count(); ++factor)
+            for (int level = 0; level < level_count(factor); ++level)
+                for (int i = 0; i < tries_for_level && having(factor, level).empty(); ++i)
+                    try_values({factor, level, factor, level}, random_member());
         for (int factor = 0; factor < count(); ++factor)
             for (int other = factor + 1; other < count(); ++other) search(factor, other);
     }
@@ -127,12 +132,7 @@ class RankSearch {
     std::vector<std::size_t>& having(int factor, int level) {
         return having_[static_cast<std::size_t>(factor)][static_cast<std::size_t>(level)];
     }
-    template <class Visit>
-    void for_every_level(Visit visit) {
-        for (int factor = 0; factor < count(); ++factor)
-            for (int level = 0; level < static_cast<int>(factor_at(factor).levels.size()); ++level)
-                visit(factor, level);
-    }
+    int level_count(int factor) const { return static_cast<int>(factor_at(factor).levels.size()); }
     /// The smallest comes more often: what a large one is brought together with is soon too dear.
     const Problem& random_of(const std::vector<std::size_t>& members) {
         return found_[random_.one_in(4) ? members.front() : members[random_.below(members.size())]]
@@ -143,7 +143,7 @@ class RankSearch {
     /// Keeps a problem that meets a new pair.
     void offer(const Problem& problem) {
         const ProblemCost cost = cost_(problem);
-        if (!may_be(problem, cost)) return;
+        if (!may_be_member(supported_, budget_, problem, cost)) return;
         Found found{problem, pairs_.levels_of(problem), cost.empty_axes > 0};
         if (pairs_.add(found.levels, found.is_empty) == 0) return;
         found_.push_back(std::move(found));
@@ -153,12 +153,6 @@ class RankSearch {
             if (found_.back().problem < found_[members.front()].problem)
                 std::swap(members.front(), members.back());
         }
-    }
-    bool may_be(const Problem& problem, const ProblemCost& cost) const {
-        return cost.share_of(budget_) <= 1.0 &&
-               (cost.empty_axes == 0 ? !reads_nothing(supported_.op(), problem)
-                                     : supported_.kernel().accepts_empty) &&
-               supported_.satisfies_predicates(problem);
     }
 
     /// A problem that meets more pairs that are not covered than this one, if moves of single
@@ -175,7 +169,7 @@ class RankSearch {
             const ProblemCost cost = cost_(problem);
             const bool is_empty = cost.empty_axes > 0;
             const std::int64_t more = covered.count_new(levels, is_empty);
-            if (more <= gain || !may_be(problem, cost)) continue;
+            if (more <= gain || !may_be_member(supported_, budget_, problem, cost)) continue;
             gain = more;
             best = {std::move(problem), std::move(levels), is_empty};
         }
@@ -183,8 +177,8 @@ class RankSearch {
     }
 
     void search(int factor, int other) {
-        for (int a = 0; a < static_cast<int>(factor_at(factor).levels.size()); ++a)
-            for (int b = 0; b < static_cast<int>(factor_at(other).levels.size()); ++b) {
+        for (int a = 0; a < level_count(factor); ++a)
+            for (int b = 0; b < level_count(other); ++b) {
                 if (having(factor, a).empty() || having(other, b).empty()) continue;
                 const Target target{factor, a, other, b}, swapped{other, b, factor, a};
                 for (int i = 0; i < tries_for_pair && !is_met(target); ++i)
@@ -315,16 +309,6 @@ const PassSpec& pass_that_matters(const SupportedProblems& problems) {
     return is_plain ? problems.op().forward() : problems.pass();
 }
 
-KernelDeclaration what_matters_of(const KernelDeclaration& kernel) {
-    KernelDeclaration copy;
-    copy.constraints = kernel.constraints;
-    copy.ranks = kernel.ranks;
-    copy.predicate = kernel.predicate;
-    copy.accepts_empty = kernel.accepts_empty;
-    copy.launch_cost = kernel.launch_cost;
-    return copy;
-}
-
 }  // namespace
 
 CoveringArray::CoveringArray(const SupportedProblems& problems, WorkBudget budget)
@@ -357,17 +341,15 @@ Problem CoveringArray::varied(std::size_t index, SplitMix64& random) const {
         const Problem moved = values.problem(supported_->op().space);
         if (moved == varied || pairs.levels_of(moved) != levels) continue;
         const ProblemCost cost = cost_(moved);
-        if (cost.share_of(budget_) <= 1.0 && (cost.empty_axes > 0) == is_empty &&
-            !(cost.empty_axes == 0 && reads_nothing(supported_->op(), moved)) &&
-            supported_->satisfies_predicates(moved))
+        if ((cost.empty_axes > 0) == is_empty && may_be_member(*supported_, budget_, moved, cost))
             varied = moved;
     }
     return varied;
 }
 
-CoveringArrays::Entry::Entry(const Operator& op, const PassSpec& pass,
-                             const KernelDeclaration& declared)
-    : kernel(what_matters_of(declared)), problems(op, pass, kernel), array(problems) {}
+// Whichever kernel asks first, tensors count as of floats.
+CoveringArrays::Entry::Entry(const Operator& op, const PassSpec& pass, KernelDeclaration declared)
+    : kernel(declared.accumulates_in(DType::f32)), problems(op, pass, kernel), array(problems) {}
 
 const CoveringArray& CoveringArrays::of(const SupportedProblems& problems) {
     const PassSpec& pass = pass_that_matters(problems);

@@ -59,7 +59,7 @@ class CoveringArrays {
         SupportedProblems problems;
         CoveringArray array;
 
-        Entry(const Operator& op, const PassSpec& pass, const KernelDeclaration& declared);
+        Entry(const Operator& op, const PassSpec& pass, KernelDeclaration declared);
         Entry(const Entry&) = delete;
         Entry& operator=(const Entry&) = delete;
     };

@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "properties/problems/usual_values.hpp"
-
 namespace gradverify {
 namespace {
 
@@ -53,9 +51,8 @@ class ProblemDrawer::Attempt {
     Attempt(const ProblemDrawer& drawer, SplitMix64& random, std::size_t domain, Plan plan)
         : drawer_(drawer),
           random_(random),
-          at_(domain),
-          domain_(drawer.problems_->domains()[at_]),
-          levels_(drawer.levels_[at_]),
+          domain_(drawer.problems_->domains()[domain]),
+          levels_(drawer.levels_[domain]),
           values_(domain_),
           plan_(plan),
           most_(drawer.budget_),
@@ -122,11 +119,8 @@ class ProblemDrawer::Attempt {
     }
 
     void choose_zero() {
-        for (int which = 0; which < class_count(); ++which)
-            if (levels(which).takes_zero) {
-                values_.set(which, 0);
-                return;
-            }
+        const auto zero = std::ranges::find(levels_, true, &ClassLevels::takes_zero);
+        if (zero != levels_.end()) values_.set(static_cast<int>(zero - levels_.begin()), 0);
     }
 
     /// Decides what a usual problem is like: which parameters of the geometry are not plain, and
@@ -341,7 +335,6 @@ class ProblemDrawer::Attempt {
 
     const ProblemDrawer& drawer_;
     SplitMix64& random_;
-    std::size_t at_;
     const RankDomain& domain_;
     const std::vector<ClassLevels>& levels_;
     Assignment values_;

@@ -2,8 +2,8 @@
 // Decides how one problem is drawn: small independent values most of the time, one large parameter
 // among small ones otherwise, equal neighbours now and then; in some draws values as networks have
 // them, or a few sizes of several tiles. Then repaired until no tensor is empty, and reduced until
-// it costs no more than its budget. Knows neither seeds of cases nor
-// rapidcheck nor an operator: values depend on a parameter's kind and its relations alone.
+// it costs no more than its budget. Knows neither seeds of cases nor rapidcheck nor an operator:
+// values depend on a parameter's kind and its relations alone.
 #pragma once
 
 #include <optional>

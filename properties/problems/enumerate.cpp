@@ -15,7 +15,6 @@ ProblemEnumerator::ProblemEnumerator(const SupportedProblems& problems, Enumerat
     : problems_(&problems), limits_(limits) {
     for (const RankDomain& domain : problems.domains())
         if (!limits.box || limits.box->rank() == domain.rank) walks_.push_back(make_walk(domain));
-    limits_.box = nullptr;
     distance_ = std::ranges::min_element(walks_, {}, &Walk::nearest)->nearest;
     farthest_ = std::ranges::max_element(walks_, {}, &Walk::farthest)->farthest;
     farthest_ = std::min(farthest_, limits.distance);
@@ -35,9 +34,8 @@ ProblemEnumerator::Budget ProblemEnumerator::class_cost(const RankDomain& domain
     const ParameterSpace& space = problems_->op().space;
     Budget sum{};
     for (const int slot : domain.at(which).slots) {
-        const Slot& named = space.slots(domain.rank)[static_cast<std::size_t>(slot)];
-        const ParameterSpec& spec = space.spec(named);
-        if (named.side == Side::right) continue;
+        const ParameterSpec& spec = space.spec(domain.rank, slot);
+        if (space.slot(domain.rank, slot).side == Side::right) continue;
         sum[spec.is_padding ? padding : other] += std::abs(value - spec.default_value);
     }
     return sum;
@@ -45,23 +43,20 @@ ProblemEnumerator::Budget ProblemEnumerator::class_cost(const RankDomain& domain
 
 ProblemEnumerator::Level ProblemEnumerator::make_level(const RankDomain& domain, int slot) const {
     const ParameterSpace& space = problems_->op().space;
-    const Slot& named = space.slots(domain.rank)[static_cast<std::size_t>(slot)];
-    const auto spec_of = [&](int of) -> const ParameterSpec& {
-        return space.spec(space.slots(domain.rank)[static_cast<std::size_t>(of)]);
-    };
+    const ParameterSpec& spec = space.spec(domain.rank, slot);
     const int which = domain.index_of(slot);
     const SlotClass& slot_class = domain.at(which);
     Level level{.which = which,
                 .is_first = slot_class.slots.front() == slot,
-                .is_right = named.side == Side::right,
-                .kind = spec_of(slot).is_padding ? padding : other,
-                .usual = spec_of(slot).default_value,
+                .is_right = space.slot(domain.rank, slot).side == Side::right,
+                .kind = spec.is_padding ? padding : other,
+                .usual = spec.default_value,
                 .lowest = slot_class.lowest,
                 .highest = slot_class.highest};
     if (limits_.box)
         for (const int member : slot_class.slots) {
             const std::int64_t value = (*limits_.box)[member];
-            const std::int64_t usual = spec_of(member).default_value;
+            const std::int64_t usual = space.spec(domain.rank, member).default_value;
             level.lowest = std::max(level.lowest, std::min(value, usual));
             level.highest = std::min(level.highest, std::max(value, usual));
         }
@@ -70,11 +65,11 @@ ProblemEnumerator::Level ProblemEnumerator::make_level(const RankDomain& domain,
         level.least = class_cost(domain, which, is_fixed ? level.lowest : slot_class.smallest);
         for (const int member : slot_class.slots) {
             if (is_fixed) break;
-            const ParameterSpec& spec = spec_of(member);
-            // Slots of one class with different defaults: the nearest value of one need not be
-            // that of the other, so nothing is known.
-            if (spec.default_value != level.usual) level.least = {};
-            level.can_grow[spec.is_padding ? padding : other] = true;
+            const ParameterSpec& its = space.spec(domain.rank, member);
+            // Where defaults differ, the value nearest to one need not be nearest to the other, so
+            // nothing is known.
+            if (its.default_value != level.usual) level.least = {};
+            level.can_grow[its.is_padding ? padding : other] = true;
         }
     }
     // A right side that is not bound to its left one costs what it differs by.

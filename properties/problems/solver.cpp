@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Merges slots into classes (union-find), narrows their ranges to a fixed point, and orders them.
+// Merges slots into classes, narrows their ranges to a fixed point, and orders them.
 #include "properties/problems/solver.hpp"
 
 #include <fmt/format.h>
@@ -21,15 +21,17 @@ using Kind = Constraint::Kind;
 class DomainBuilder {
   public:
     DomainBuilder(const Operator& op, const KernelDeclaration& kernel, int rank)
-        : op_(op), kernel_(kernel), rank_(rank), parent_(op.space.slots(rank).size()) {
-        std::iota(parent_.begin(), parent_.end(), 0);
+        : op_(op), kernel_(kernel), rank_(rank), leader_(op.space.slots(rank).size()) {
+        std::iota(leader_.begin(), leader_.end(), 0);
         for (const Constraint& constraint : op.constraints) statements_.push_back(&constraint);
         for (const Constraint& constraint : kernel.constraints) statements_.push_back(&constraint);
     }
 
     RankDomain build() {
         for (const Constraint* constraint : statements_)
-            if (constraint->kind == Kind::same_as) merge(*constraint);
+            if (constraint->kind == Kind::same_as)
+                for (const auto& [slot, other] : slots_of(*constraint, op_.space, rank_))
+                    unite(slot, other);
         // Two that are multiples of each other are equal: merging them may close another circle.
         do make_classes();
         while (merge_circles());
@@ -42,31 +44,22 @@ class DomainBuilder {
     }
 
   private:
-    int find(int slot) const {
-        while (parent_[static_cast<std::size_t>(slot)] != slot)
-            slot = parent_[static_cast<std::size_t>(slot)];
-        return slot;
-    }
-    /// The lower slot becomes the root, so that classes are found in the order of slots.
+    int leader(int slot) const { return leader_[static_cast<std::size_t>(slot)]; }
+    /// The lowest slot leads, so that classes are found in the order of slots.
     void unite(int a, int b) {
-        a = find(a), b = find(b);
-        parent_[static_cast<std::size_t>(std::max(a, b))] = std::min(a, b);
-    }
-    void merge(const Constraint& constraint) {
-        for (const auto& [slot, other] : slots_of(constraint, op_.space, rank_)) unite(slot, other);
+        const auto [first, other] = std::minmax({leader(a), leader(b)});
+        std::ranges::replace(leader_, other, first);
     }
     SlotClass& class_at(int slot) { return domain_.at(domain_.index_of(slot)); }
 
     void make_classes() {
-        domain_ = {.rank = rank_, .class_of = std::vector<int>(parent_.size())};
-        for (int slot = 0; slot < static_cast<int>(parent_.size()); ++slot) {
-            const auto at = static_cast<std::size_t>(slot);
-            const ParameterSpec& spec = op_.space.spec(op_.space.slots(rank_)[at]);
-            if (find(slot) == slot) {
-                domain_.class_of[at] = static_cast<int>(domain_.classes.size());
-                domain_.classes.push_back({.lowest = spec.minimum, .highest = spec.maximum});
-            }
-            domain_.class_of[at] = domain_.index_of(find(slot));
+        domain_ = {.rank = rank_};
+        for (int slot = 0; slot < static_cast<int>(leader_.size()); ++slot) {
+            const ParameterSpec& spec = op_.space.spec(rank_, slot);
+            const bool leads = leader(slot) == slot;
+            domain_.class_of.push_back(leads ? static_cast<int>(domain_.classes.size())
+                                             : domain_.index_of(leader(slot)));
+            if (leads) domain_.classes.push_back({.lowest = spec.minimum, .highest = spec.maximum});
             SlotClass& slot_class = class_at(slot);
             slot_class.slots.push_back(slot);
             slot_class.lowest = std::max(slot_class.lowest, spec.minimum);
@@ -153,10 +146,8 @@ class DomainBuilder {
     }
 
     std::int64_t smallest_of(const SlotClass& slot_class) const {
-        const Slot& first =
-            op_.space.slots(rank_)[static_cast<std::size_t>(slot_class.slots.front())];
         return nearest_in({slot_class.lowest, slot_class.highest, slot_class.step},
-                          op_.space.spec(first).default_value);
+                          op_.space.spec(rank_, slot_class.slots.front()).default_value);
     }
 
     /// A size of zero empties its tensor whatever the other parameters are, so a kernel that is
@@ -198,11 +189,10 @@ class DomainBuilder {
         std::vector<std::string> names, ranges;
         bool is_of_empty = false;
         for (const int slot : slots) {
-            const Slot& named = op_.space.slots(rank_)[static_cast<std::size_t>(slot)];
-            const ParameterSpec& spec = op_.space.spec(named);
+            const ParameterSpec& spec = op_.space.spec(rank_, slot);
             is_of_empty |= empty_excluded_.contains(slot);
-            names.push_back(named.name);
-            ranges.push_back(fmt::format("{} is {} or more", named.name, spec.minimum));
+            names.push_back(op_.space.slot(rank_, slot).name);
+            ranges.push_back(fmt::format("{} is {} or more", names.back(), spec.minimum));
             if (spec.maximum < ParameterSpec{}.maximum)
                 ranges.back() += fmt::format(", at most {}", spec.maximum);
         }
@@ -233,7 +223,7 @@ class DomainBuilder {
     const Operator& op_;
     const KernelDeclaration& kernel_;
     int rank_;
-    std::vector<int> parent_;
+    std::vector<int> leader_;  ///< by slot: the lowest of its class
     std::vector<const Constraint*> statements_;
     std::set<int> empty_excluded_;
     RankDomain domain_;

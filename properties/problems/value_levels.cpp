@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "properties/problems/value_range.hpp"
 
@@ -37,18 +38,8 @@ Role role_of(const ParameterSpec& spec, const SlotClass& slot_class) {
 
 /// Long reductions and large grids come from sizes and counts more than from geometry.
 int weight_of(Role role) {
-    switch (role) {
-        case Role::scalar:
-            return 6;
-        case Role::size:
-        case Role::multiple:
-            return 3;
-        case Role::geometry:
-        case Role::padding:
-        case Role::divisor:
-            break;
-    }
-    return 1;
+    if (role == Role::scalar) return 6;
+    return enlarges(role) ? 3 : 1;
 }
 
 void add_large(const ClassLevels& levels, const SlotClass& slot_class, std::int64_t value,
@@ -80,6 +71,20 @@ std::uint64_t small_offset(Role role, SplitMix64& random) {
     return roll < 8 ? random.below(3) : random.below(8);
 }
 
+template <std::size_t count>
+std::int64_t one_of(const std::array<std::int64_t, count>& values, SplitMix64& random) {
+    return values[random.below(count)];
+}
+
+// A value that comes more often stands there more than once.
+constexpr std::array<std::int64_t, 14> steps_above_one{3, 3, 3, 3, 3, 2, 2, 2, 2, 5, 5, 7, 7, 4};
+constexpr std::array<std::int64_t, 12> images{3, 4, 4, 5, 6, 7, 8, 8, 10, 14, 16, 28};
+constexpr std::array<std::int64_t, 14> counts{1, 1, 1, 1, 1, 2, 2, 2, 3, 4, 4, 8, 16, 64};
+constexpr std::array<std::int64_t, 16> channels{1,  2,  3,  4,  8,  8,  12, 16,
+                                                16, 16, 24, 32, 32, 48, 64, 64};
+constexpr std::array<std::int64_t, 6> group_counts{2, 3, 4, 4, 8, 16};
+constexpr std::array<std::int64_t, 6> channels_of_group{1, 1, 1, 2, 4, 8};
+
 }  // namespace
 
 bool enlarges(Role role) {
@@ -88,13 +93,11 @@ bool enlarges(Role role) {
 
 ClassLevels levels_of(const ParameterSpace& space, const RankDomain& domain, int which) {
     const SlotClass& slot_class = domain.at(which);
-    const auto slot_at = [&](int slot) -> const Slot& {
-        return space.slots(domain.rank)[static_cast<std::size_t>(slot)];
-    };
-    const Slot& first = slot_at(slot_class.slots.front());
+    const Slot& first = space.slot(domain.rank, slot_class.slots.front());
     const ParameterSpec& spec = space.spec(first);
-    const bool one_axis = std::ranges::all_of(
-        slot_class.slots, [&](int slot) { return slot_at(slot).axis == first.axis; });
+    const bool one_axis = std::ranges::all_of(slot_class.slots, [&](int slot) {
+        return space.slot(domain.rank, slot).axis == first.axis;
+    });
     ClassLevels levels{.role = role_of(spec, slot_class),
                        .parameter = first.parameter,
                        .axis = one_axis ? first.axis : -1,
@@ -130,6 +133,67 @@ std::int64_t small_value(const ClassLevels& levels, std::int64_t unit, bool gene
             offset = random.between(0, std::min(count, std::int64_t{64}) - 1);
     }
     return levels.smallest + offset * unit;
+}
+
+std::int64_t usual_step(const ClassLevels& levels, GeometryPart part, SplitMix64& random) {
+    if (part == GeometryPart::plain) return levels.smallest;
+    if (part == GeometryPart::second && !random.one_in(4)) return levels.smallest + 1;
+    return levels.smallest - 1 + one_of(steps_above_one, random);
+}
+
+std::int64_t usual_count(const ClassLevels& levels, std::int64_t unit, SplitMix64& random) {
+    switch (levels.role) {
+        case Role::scalar:
+            return random.one_in(4) ? one_of(channels, random) : one_of(counts, random);
+        case Role::size:
+            return one_of(images, random);
+        case Role::divisor:
+            return !random.one_in(3) ? levels.smallest : one_of(group_counts, random);
+        case Role::multiple:
+            return unit > 1 ? unit * one_of(channels_of_group, random) : one_of(channels, random);
+        case Role::geometry:
+        case Role::padding:
+            break;
+    }
+    return levels.smallest;
+}
+
+std::int64_t usual_padding(std::span<const std::int64_t> geometry, SplitMix64& random) {
+    std::int64_t largest = 1, other = 1;
+    for (const std::int64_t value : geometry) {
+        if (value > largest)
+            other = std::exchange(largest, value);
+        else
+            other = std::max(other, value);
+    }
+    switch (random.below(8)) {
+        case 0:
+            return largest - 1;
+        case 1:
+            return (largest - 1) * other / 2;
+        case 2:
+        case 3:
+        case 4:
+            return 0;
+        default:
+            return largest / 2;
+    }
+}
+
+std::int64_t tiled_value(SplitMix64& random) {
+    constexpr std::int64_t most = 160;
+    constexpr std::array<std::int64_t, 4> tiles{8, 16, 32, 64};
+    const std::int64_t tile = one_of(tiles, random);
+    const std::int64_t value =
+        tile * random.between(std::max<std::int64_t>(16 / tile, 1), most / tile);
+    switch (random.below(8)) {
+        case 0:
+            return value - 1;
+        case 1:
+            return value + 1;
+        default:
+            return value;
+    }
 }
 
 }  // namespace gradverify
