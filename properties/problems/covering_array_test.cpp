@@ -16,7 +16,7 @@ namespace {
 using namespace gradverify;
 using namespace gradverify::testing;
 
-const PassSpec& pass() { return *test_operator().find_pass("grad_weight"); }
+const PassSpec& pass() { return test_operator().passes.back(); }
 
 bool is_odd(const Problem& problem) { return problem.scalar("k") % 2 == 1; }
 
@@ -48,13 +48,13 @@ LevelPairs pairs_in_box(const SupportedProblems& problems, const Problem& box) {
 
 TEST_CASE("problems of a covering array are supported, within its budget, and each adds a pair") {
     for (const KernelDeclaration& kernel : kernels()) {
-        const SupportedProblems problems(test_operator(), pass(), kernel);
-        const CoveringArray array(problems);
-        const CostModel cost(problems);
+        const Supported supported(kernel);
+        const CoveringArray array(supported);
+        const CostModel cost(supported);
         LevelPairs met(array.pairs().at(2).factors());
         for (const Problem& problem : array.problems()) {
             CAPTURE(problem.print());
-            CHECK(problems.contains(problem));
+            CHECK(supported.problems.contains(problem));
             const ProblemCost of = cost(problem);
             CHECK(of.share_of(covering_budget) <= 1.0);
             CHECK((of.empty_axes == 0 || kernel.accepts_empty));
@@ -67,9 +67,8 @@ TEST_CASE("problems of a covering array are supported, within its budget, and ea
 TEST_CASE("no member of a covering array reads nothing, varied or not") {
     Operator op = make_test_operator(2, 2);
     op.reads_nothing = is_odd;
-    const KernelDeclaration kernel = kernels().front();
-    const SupportedProblems problems(op, op.forward(), kernel);
-    const CoveringArray array(problems);
+    const Supported supported(kernels().front(), op);
+    const CoveringArray array(supported);
     SplitMix64 random(1);
     std::size_t empty = 0;
     for (std::size_t i = 0; i < array.problems().size(); ++i) {
@@ -86,10 +85,8 @@ TEST_CASE("no member of a covering array reads nothing, varied or not") {
 }
 
 TEST_CASE("problems of all ranks take turns") {
-    const Operator op = make_test_operator(1, 3);
-    const KernelDeclaration kernel = test_kernel();
-    const SupportedProblems problems(op, op.forward(), kernel);
-    const CoveringArray array(problems);
+    const Supported supported(test_kernel(), make_test_operator(1, 3));
+    const CoveringArray array(supported);
     const auto count = [](std::span<const Problem> of, int rank) {
         return std::ranges::count(of, rank, &Problem::rank);
     };
@@ -107,11 +104,10 @@ TEST_CASE("what the array does not bring together no supported problem does") {
     narrow.where("stride", between(1, 3)).where("padding", between(0, 2)).with_empty_problems();
     narrow.where("in_h", same_as("in_w")).where("padding_h", same_as("padding_w"));
     narrow.where("stride_w", equals(2));
-    const SupportedProblems problems(test_operator(), pass(), narrow);
-    const Problem box = Problem::parse(test_operator().space,
-                                       "n=3,c=4,groups=4,in=5x5,filter=3x3,stride=3x2,padding=2");
-    const LevelPairs all = pairs_in_box(problems, box);
-    const CoveringArray array(problems);
+    const Supported supported(narrow);
+    const LevelPairs all = pairs_in_box(
+        supported, supported.parse("n=3,c=4,groups=4,in=5x5,filter=3x3,stride=3x2,padding=2"));
+    const CoveringArray array(supported);
     const LevelPairs::Missing missing = array.pairs().at(2).missing_of(all, 3);
     CHECK_MESSAGE(missing.count == 0, joined(missing.first));
     CHECK(all.missing_of(array.pairs().at(2), 3).count == 0);
@@ -133,16 +129,15 @@ TEST_CASE("a row's first thousand cases bring every two levels together, whateve
 }
 
 TEST_CASE("a member is varied within its levels, differently with every seed") {
-    const KernelDeclaration kernel = kernels().front();
-    const SupportedProblems problems(test_operator(), pass(), kernel);
-    const CoveringArray array(problems);
+    const Supported supported(kernels().front());
+    const CoveringArray array(supported);
     const LevelPairs& pairs = array.pairs().at(2);
     int varied = 0;
     for (std::size_t i = 0; i < array.problems().size(); ++i) {
         SplitMix64 first(1), second(2), again(1);
         const Problem one = array.varied(i, first), other = array.varied(i, second);
         CHECK(pairs.levels_of(one) == pairs.levels_of(array.problems()[i]));
-        CHECK(problems.contains(one));
+        CHECK(supported.problems.contains(one));
         CHECK(one == array.varied(i, again));
         varied += one != other;
     }

@@ -18,6 +18,15 @@ std::int64_t count_of(const std::vector<Problem>& problems, const Predicate& pre
     return std::ranges::count_if(problems, predicate);
 }
 
+/// Draws of a kernel, checked that it supports them all.
+std::vector<Problem> supported_draws(const KernelDeclaration& kernel, int count) {
+    const Supported supported(kernel);
+    std::vector<Problem> problems = draws(kernel, count);
+    for (const Problem& p : problems)
+        if (!supported.problems.contains(p)) FAIL_CHECK(p.print());
+    return problems;
+}
+
 /// Whether the predicate holds on some axis.
 Predicate on_some_axis(const std::function<bool(const TestAxis&)>& predicate) {
     return [predicate](const Problem& p) {
@@ -31,8 +40,7 @@ const std::vector<std::int64_t> lengths{31,  32,  33,  63,  64,  65,  127, 128, 
 }  // namespace
 
 TEST_CASE("axes are drawn independently, and every relation between them comes up") {
-    const KernelDeclaration kernel = test_kernel().with_empty_problems();
-    const std::vector<Problem> problems = draws(generator_for(kernel), 3000);
+    const std::vector<Problem> problems = draws(test_kernel().with_empty_problems(), 3000);
     const auto differs = [](const std::string& name) {
         return [name](const Problem& p) { return p.on_axis(name, 0) != p.on_axis(name, 1); };
     };
@@ -48,8 +56,7 @@ TEST_CASE("axes are drawn independently, and every relation between them comes u
                      }}}) == "");
     CHECK(too_rare(
               problems, 40,
-              {{"square",
-                [](const Problem& p) { return !(p.on_axis("in", 0) != p.on_axis("in", 1)); }},
+              {{"square", [&](const Problem& p) { return !differs("in")(p); }},
                {"S > F", on_some_axis([](const TestAxis& a) { return a.stride > a.filter; })},
                {"S > H", on_some_axis([](const TestAxis& a) { return a.stride > a.in; })},
                {"D > 1, F > 1",
@@ -68,8 +75,7 @@ TEST_CASE("axes are drawn independently, and every relation between them comes u
 }
 
 TEST_CASE("every residue of the stride comes up") {
-    const KernelDeclaration kernel = test_kernel();
-    const std::vector<Problem> problems = draws(generator_for(kernel), 10000);
+    const std::vector<Problem> problems = draws(test_kernel(), 10000);
     std::map<std::string, Predicate> residues;
     for (std::int64_t stride = 2; stride <= 6; ++stride)
         for (std::int64_t residue = 0; residue < stride; ++residue)
@@ -84,14 +90,12 @@ TEST_CASE("every residue of the stride comes up") {
 }
 
 TEST_CASE("batches are drawn at nothing, at one, around a chunk, and beyond a grid's limit") {
-    const KernelDeclaration kernel = test_kernel().with_empty_problems();
-    const std::vector<Problem> problems = draws(generator_for(kernel), 10000);
-    CHECK(too_rare(problems, 4, each_value("n", {0, 1, 2, 3, 255, 256, 257, 65535, 65536})) == "");
+    CHECK(too_rare(draws(test_kernel().with_empty_problems(), 10000), 4,
+                   each_value("n", {0, 1, 2, 3, 255, 256, 257, 65535, 65536})) == "");
 }
 
 TEST_CASE("groups are drawn at one, at all channels and at a proper divisor") {
-    const KernelDeclaration kernel = test_kernel();
-    const std::vector<Problem> problems = draws(generator_for(kernel), 1000);
+    const std::vector<Problem> problems = draws(test_kernel(), 1000);
     const auto c = [](const Problem& p) { return p.scalar("c"); };
     const auto g = [](const Problem& p) { return p.scalar("groups"); };
     std::map<std::string, Predicate> groups{
@@ -106,8 +110,7 @@ TEST_CASE("groups are drawn at one, at all channels and at a proper divisor") {
 }
 
 TEST_CASE("every power of two and its neighbours come up as a length") {
-    const KernelDeclaration kernel = test_kernel();
-    const std::vector<Problem> problems = draws(generator_for(kernel), 30000);
+    const std::vector<Problem> problems = draws(test_kernel(), 30000);
     std::map<std::string, Predicate> edges;
     for (const char* name : {"n", "c", "k"}) edges.merge(each_value(name, lengths));
     for (const std::int64_t length : lengths) {
@@ -121,12 +124,7 @@ TEST_CASE("every power of two and its neighbours come up as a length") {
 }
 
 TEST_CASE("constraints are solved, so that a plain kernel draws as much as any other") {
-    const KernelDeclaration kernel = plain_kernel();
-    const ProblemGenerator generator = generator_for(kernel);
-    REQUIRE(generator.why_none() == "");
-    const std::vector<Problem> problems = draws(generator, 15000);
-    CHECK(std::ranges::all_of(
-        problems, [&](const Problem& p) { return generator.supported()->contains(p); }));
+    const std::vector<Problem> problems = supported_draws(plain_kernel(), 15000);
     std::map<std::string, Predicate> edges{
         {"F = H", on_some_axis([](const TestAxis& a) { return a.filter == a.in && a.in > 1; })},
         {"F = 3", on_some_axis([](const TestAxis& a) { return a.filter == 3; })},
@@ -142,14 +140,10 @@ TEST_CASE("a kernel's own ranges and multiples are drawn to their ends") {
     KernelDeclaration kernel = test_kernel();
     kernel.where("c", multiple_of(4)).where("c", between(8, 40)).where("n", between(3, 2000));
     kernel.where("k", equals(6)).where("stride", same_as("dilation"));
-    const ProblemGenerator generator = generator_for(kernel);
-    REQUIRE(generator.why_none() == "");
-    const std::vector<Problem> problems = draws(generator, 2000);
+    const std::vector<Problem> problems = supported_draws(kernel, 2000);
     CHECK(too_rare(problems, 1, each_value("c", {8, 12, 16, 20, 24, 28, 32, 36, 40})) == "");
     CHECK(too_rare(problems, 1, each_value("n", {3, 4, 256, 1024, 2000})) == "");
     CHECK(too_rare(problems, 1, each_value("groups", {1, 2, 3, 6})) == "");
-    CHECK(std::ranges::all_of(
-        problems, [&](const Problem& p) { return generator.supported()->contains(p); }));
 }
 
 TEST_CASE("draws are supported, hold something, and stay within the budget") {
@@ -209,8 +203,7 @@ TEST_CASE("a problem costs its products, its threads' barriers and its tensors' 
 }
 
 TEST_CASE("a large parameter comes with small others, and stays large") {
-    const KernelDeclaration kernel = test_kernel();
-    const std::vector<Problem> problems = draws(generator_for(kernel), 6000);
+    const std::vector<Problem> problems = draws(test_kernel(), 6000);
     const auto largest = [](const Problem& p) { return *std::ranges::max_element(p.values()); };
     const std::int64_t large =
         count_of(problems, [&](const Problem& p) { return largest(p) > 161; });
@@ -253,46 +246,40 @@ TEST_CASE("a draw stays what it is from version to version and machine to machin
     CHECK(generator.draw(2, 0)->print() == "n=3,c=7,k=5,in=23x1,dilation=2x1,padding=0x3");
 }
 
-TEST_CASE("constraints that contradict each other leave nothing to draw, and say why") {
-    KernelDeclaration kernel = plain_kernel();
-    kernel.where("stride", equals(2));
-    const ProblemGenerator generator = generator_for(kernel);
-    CHECK(generator.why_none().find("`stride = 1`, `stride = 2`") != std::string::npos);
-    CHECK_FALSE(generator.draw(1, 0).has_value());
-    CHECK(generator.supported() == nullptr);
-}
-
-TEST_CASE("constraints that only empty problems satisfy leave nothing to draw, and say so") {
-    KernelDeclaration kernel = plain_kernel();
-    kernel.where("filter_h", equals(5)).where("in_h", between(1, 4));
-    const ProblemGenerator none = generator_for(kernel);
-    CHECK(none.why_none().find("hardly a problem without empty tensors") != std::string::npos);
-    kernel.with_empty_problems();
-    CHECK(generator_for(kernel).why_none() == "");
-}
-
-TEST_CASE("a predicate that rejects more than nine draws in ten is an error that says so") {
-    KernelDeclaration kernel = test_kernel();
-    kernel.only_if("everything is one", [](const Problem& p) { return p.distance() <= 9; });
-    const ProblemGenerator rejected = generator_for(kernel);
-    CHECK(rejected.why_none().find("only_if `everything is one` rejects 9") != std::string::npos);
-    CHECK_FALSE(rejected.draw(1, 0).has_value());
-    kernel.only_if("n is even", [](const Problem& p) { return p.scalar("n") % 2 == 0; });
-    for (const Problem& p : draws(generator_for(kernel), 500)) CHECK(p.scalar("n") % 2 == 0);
+TEST_CASE("a kernel for which nothing can be drawn is told why") {
+    struct Line {
+        KernelDeclaration kernel;
+        const char* says;
+    };
+    const KernelDeclaration only_empty =
+        plain_kernel().where("filter_h", equals(5)).where("in_h", between(1, 4));
+    for (const Line& line :
+         {Line{plain_kernel().where("stride", equals(2)), "`stride = 1`, `stride = 2`"},
+          {only_empty, "hardly a problem without empty tensors"},
+          {test_kernel().only_if("everything is one",
+                                 [](const Problem& p) { return p.distance() <= 9; }),
+           "only_if `everything is one` rejects 9"}}) {
+        const ProblemGenerator generator = generator_for(line.kernel);
+        CHECK(contains(generator.why_none(), line.says));
+        CHECK_FALSE(generator.draw(1, 0).has_value());
+    }
+    const KernelDeclaration contradictory = plain_kernel().where("stride", equals(2));
+    CHECK(generator_for(contradictory).supported() == nullptr);
+    CHECK(generator_for(KernelDeclaration(only_empty).with_empty_problems()).why_none() == "");
+    const auto is_even = [](const Problem& p) { return p.scalar("n") % 2 == 0; };
+    for (const Problem& p : draws(test_kernel().only_if("n is even", is_even), 500))
+        CHECK(is_even(p));
     Operator op = make_test_operator();
     op.why_invalid = [](const Problem& p) -> std::optional<std::string> {
         return p.scalar("n") * p.scalar("c") == 1 ? std::nullopt : std::optional("many");
     };
-    const KernelDeclaration any = test_kernel();
-    CHECK(generator_for(any, {}, op).why_none().find("the operator's validity rejects 9") !=
-          std::string::npos);
+    CHECK(contains(generator_for(test_kernel(), {}, op).why_none(),
+                   "the operator's validity rejects 9"));
 }
 
 TEST_CASE("problems of several ranks are drawn") {
     const Operator op = make_test_operator(1, 3);
-    const KernelDeclaration kernel = test_kernel();
-    const ProblemGenerator generator(op, *op.find_pass("forward"), kernel);
-    const std::vector<Problem> problems = draws(generator, 300);
+    const std::vector<Problem> problems = draws(generator_for(test_kernel(), {}, op), 300);
     for (const int rank : {1, 2, 3})
         CHECK(count_of(problems, [=](const Problem& p) { return p.rank() == rank; }) > 50);
 }

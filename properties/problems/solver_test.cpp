@@ -8,33 +8,15 @@
 #include "properties/problems/value_range.hpp"
 #include "properties/tests/operator.hpp"
 
-namespace {
-
 using namespace gradverify;
 using namespace gradverify::testing;
 
-SupportedProblems supported_by(const KernelDeclaration& kernel) {
-    return SupportedProblems(test_operator(), *test_operator().find_pass("grad_weight"), kernel);
-}
-
-/// The class that a slot of rank 2 belongs to.
-const SlotClass& class_of(const SupportedProblems& problems, std::string_view slot) {
-    const RankDomain& domain = problems.domains().front();
-    const int at = test_operator().space.find(slot, domain.rank).front();
-    return domain.at(domain.index_of(at));
-}
-
-Problem parsed(std::string_view text) { return Problem::parse(test_operator().space, text); }
-
-}  // namespace
-
 TEST_CASE("slots that must be equal become one class, slot by slot") {
-    const KernelDeclaration kernel = test_kernel();
-    const SupportedProblems problems = supported_by(kernel);
-    CHECK(problems.domains().front().classes.size() == 14);
-    CHECK(class_of(problems, "padding_left_h").slots.size() == 2);
-    CHECK(&class_of(problems, "padding_left_h") == &class_of(problems, "padding_right_h"));
-    CHECK(&class_of(problems, "padding_left_h") != &class_of(problems, "padding_left_w"));
+    const Supported supported;
+    CHECK(supported.domain().classes.size() == 14);
+    CHECK(supported.of("padding_left_h").slots.size() == 2);
+    CHECK(&supported.of("padding_left_h") == &supported.of("padding_right_h"));
+    CHECK(&supported.of("padding_left_h") != &supported.of("padding_left_w"));
 }
 
 TEST_CASE("equalities, ranges and multiples are solved, and narrow each other") {
@@ -72,8 +54,8 @@ TEST_CASE("equalities, ranges and multiples are solved, and narrow each other") 
                              {empty, "n", 1, 0, most, 1},
                              {test_kernel(), "padding_left_h", 2, 0, most, 1}}) {
         CAPTURE(std::string(line.slot));
-        const SupportedProblems problems = supported_by(line.kernel);
-        const SlotClass& one = class_of(problems, line.slot);
+        const Supported supported(line.kernel);
+        const SlotClass& one = supported.of(line.slot);
         CHECK(one.slots.size() == line.slots);
         CHECK(one.lowest == line.lowest);
         CHECK(one.highest == line.highest);
@@ -84,16 +66,15 @@ TEST_CASE("equalities, ranges and multiples are solved, and narrow each other") 
 }
 
 TEST_CASE("two parameters that are multiples of each other are one") {
-    KernelDeclaration kernel = test_kernel();
-    kernel.where("groups", multiple_of("c"));
-    const SupportedProblems problems = supported_by(kernel);
-    CHECK(&class_of(problems, "groups") == &class_of(problems, "c"));
-    CHECK(&class_of(problems, "groups") != &class_of(problems, "k"));
-    CHECK(class_of(problems, "k").divisors.size() == 1);
-    KernelDeclaration circle = test_kernel();
-    circle.where("stride_h", multiple_of("in_w")).where("in_w", multiple_of("dilation_w"));
-    circle.where("dilation_w", multiple_of("stride_h"));
-    CHECK(class_of(supported_by(circle), "in_w").slots.size() == 3);
+    const Supported supported(test_kernel().where("groups", multiple_of("c")));
+    CHECK(&supported.of("groups") == &supported.of("c"));
+    CHECK(&supported.of("groups") != &supported.of("k"));
+    CHECK(supported.of("k").divisors.size() == 1);
+    const Supported circle(test_kernel()
+                               .where("stride_h", multiple_of("in_w"))
+                               .where("in_w", multiple_of("dilation_w"))
+                               .where("dilation_w", multiple_of("stride_h")));
+    CHECK(circle.of("in_w").slots.size() == 3);
 }
 
 TEST_CASE("a problem is supported exactly if constraints, predicates and emptiness allow it") {
@@ -101,18 +82,22 @@ TEST_CASE("a problem is supported exactly if constraints, predicates and emptine
     kernel.where("stride_h", same_as("stride_w")).only_if("n is not 3", [](const Problem& p) {
         return p.scalar("n") != 3;
     });
-    const SupportedProblems problems = supported_by(kernel);
-    CHECK(problems.contains(parsed("c=4,k=6,groups=2,in=5x4,stride=2")));
-    CHECK_FALSE(problems.contains(parsed("c=4,k=5,groups=2,in=5x4")));
-    CHECK_FALSE(problems.contains(parsed("in=5x4,stride=2x1")));
-    CHECK_FALSE(problems.contains(parsed("in=5x4,padding=1+0x0")));
-    CHECK_FALSE(problems.contains(parsed("n=3,in=5x4")));
-    CHECK_FALSE(problems.contains(parsed("n=0,in=5x4")));
-    CHECK_FALSE(problems.contains(parsed("in=5x4,filter=6x1")));
-    kernel.with_empty_problems();
-    const SupportedProblems with_empty = supported_by(kernel);
-    CHECK(with_empty.contains(parsed("n=0,in=5x4")));
-    CHECK(with_empty.contains(parsed("in=5x4,filter=6x1")));
+    const Supported supported(kernel), with_empty(kernel.with_empty_problems());
+    struct Line {
+        const char* problem;
+        bool is_supported, is_with_empty;
+    };
+    for (const Line& line : {Line{"c=4,k=6,groups=2,in=5x4,stride=2", true, true},
+                             {"c=4,k=5,groups=2,in=5x4", false, false},
+                             {"in=5x4,stride=2x1", false, false},
+                             {"in=5x4,padding=1+0x0", false, false},
+                             {"n=3,in=5x4", false, false},
+                             {"n=0,in=5x4", false, true},
+                             {"in=5x4,filter=6x1", false, true}}) {
+        CAPTURE(line.problem);
+        CHECK(supported.problems.contains(supported.parse(line.problem)) == line.is_supported);
+        CHECK(with_empty.problems.contains(with_empty.parse(line.problem)) == line.is_with_empty);
+    }
 }
 
 TEST_CASE("what the operator calls invalid is not supported") {
@@ -121,16 +106,15 @@ TEST_CASE("what the operator calls invalid is not supported") {
         if (p.on_axis("filter", 0) > p.on_axis("in", 0)) return "the filter is too high";
         return std::nullopt;
     };
-    const KernelDeclaration kernel = test_kernel();
-    const SupportedProblems problems(op, op.forward(), kernel);
-    CHECK(problems.contains(Problem::parse(op.space, "in=3x3,filter=3x3")));
-    CHECK_FALSE(problems.contains(Problem::parse(op.space, "in=3x3,filter=4x3,padding=1")));
+    const Supported supported(test_kernel(), op);
+    CHECK(supported.problems.contains(supported.parse("in=3x3,filter=3x3")));
+    CHECK_FALSE(supported.problems.contains(supported.parse("in=3x3,filter=4x3,padding=1")));
 }
 
 TEST_CASE("membership agrees with the constraints on every small problem") {
     KernelDeclaration kernel = test_kernel();
     kernel.where("n", multiple_of(2)).where("c", between(2, 4)).where("k", same_as("in_w"));
-    const SupportedProblems problems = supported_by(kernel);
+    const Supported supported(kernel);
     int inside = 0;
     for (int i = 0; i < 4 * 5 * 5 * 5 * 4; ++i) {
         Problem problem(test_operator().space, 2);
@@ -138,26 +122,26 @@ TEST_CASE("membership agrees with the constraints on every small problem") {
         problem[3] = i / 100 % 5 + 1, problem[5] = i / 500 % 4 + 1;
         const bool expected = first_violated(kernel.constraints, problem) == nullptr &&
                               first_violated(test_operator().constraints, problem) == nullptr;
-        CHECK(problems.satisfies_constraints(problem) == expected);
+        CHECK(supported.problems.satisfies_constraints(problem) == expected);
         inside += expected;
     }
     CHECK(inside > 20);
 }
 
 TEST_CASE("rounding to multiples does not overflow, and a common multiple saturates") {
+    constexpr std::int64_t most = std::int64_t{1} << 41;
     CHECK(least_common_multiple(4, 6) == 12);
-    CHECK(least_common_multiple(std::int64_t{1} << 40, 3) == std::int64_t{1} << 41);
+    CHECK(least_common_multiple(most / 2, 3) == most);
     // The largest that does not saturate, and the first that does.
     CHECK(least_common_multiple(733007751850, 3) == 2199023255550);
-    CHECK(least_common_multiple(733007751851, 3) == std::int64_t{1} << 41);
+    CHECK(least_common_multiple(733007751851, 3) == most);
     CHECK(least_common_multiple(6, 4) == 12);
     CHECK(round_up(9, 4) == 12);
     CHECK(round_up(12, 4) == 12);
     CHECK(round_down(11, 4) == 8);
     CHECK(round_down(12, 4) == 12);
-    CHECK(nearest_in({0, 100, 10}, 15) == 10);
-    CHECK(nearest_in({0, 100, 10}, 14) == 10);
-    CHECK(nearest_in({0, 100, 10}, 16) == 20);
+    for (const auto& [target, nearest] : {std::pair{14, 10}, {15, 10}, {16, 20}})
+        CHECK(nearest_in({0, 100, 10}, target) == nearest);
     CHECK(nearest_in({10, 20, 10}, -5) == 10);
     CHECK(nearest_in({10, 20, 10}, 99) == 20);
 }

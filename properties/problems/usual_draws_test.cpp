@@ -12,12 +12,6 @@ namespace {
 using namespace gradverify;
 using namespace gradverify::testing;
 
-std::vector<Problem> draws_for(const KernelDeclaration& kernel, int count) {
-    const ProblemGenerator generator = generator_for(kernel);
-    REQUIRE(generator.why_none() == "");
-    return draws(generator, count);
-}
-
 bool on_both(const Problem& p, std::int64_t filter, std::int64_t stride, std::int64_t padding,
              std::int64_t dilation = 1) {
     const auto is_so = [&](const TestAxis& a) {
@@ -34,8 +28,7 @@ bool are_multiples(const Problem& p, std::initializer_list<const char*> names, s
 }  // namespace
 
 TEST_CASE("the filters of networks come up with the strides and paddings that they have there") {
-    const KernelDeclaration kernel = test_kernel();
-    const std::vector<Problem> problems = draws_for(kernel, 8000);
+    const std::vector<Problem> problems = draws(test_kernel(), 8000);
     const auto with = [](std::int64_t filter, std::int64_t stride, std::int64_t padding,
                          std::int64_t dilation = 1) {
         return [=](const Problem& p) { return on_both(p, filter, stride, padding, dilation); };
@@ -56,8 +49,7 @@ TEST_CASE("the filters of networks come up with the strides and paddings that th
 }
 
 TEST_CASE("channels that fill vectors and tiles come with the filters of networks") {
-    const KernelDeclaration kernel = test_kernel();
-    const std::vector<Problem> problems = draws_for(kernel, 12'000);
+    const std::vector<Problem> problems = draws(test_kernel(), 12'000);
     const auto full = [](std::int64_t filter, std::int64_t of) {
         return [=](const Problem& p) {
             return on_both(p, filter, 1, filter / 2) && p.scalar("groups") == 1 &&
@@ -81,8 +73,7 @@ TEST_CASE("channels that fill vectors and tiles come with the filters of network
 }
 
 TEST_CASE("full tiles come with several steps of depth") {
-    const KernelDeclaration kernel = test_kernel();
-    const std::vector<Problem> problems = draws_for(kernel, 12'000);
+    const std::vector<Problem> problems = draws(test_kernel(), 12'000);
     const auto tiles = [](std::int64_t tile, std::int64_t depth) {
         return [=](const Problem& p) {
             return are_multiples(p, {"n", "k"}, tile) &&
@@ -97,9 +88,8 @@ TEST_CASE("full tiles come with several steps of depth") {
 }
 
 TEST_CASE("rows beyond shared memory and a grid's second round come up") {
-    const KernelDeclaration kernel = test_kernel();
-    const std::vector<Problem> problems = draws_for(kernel, 40'000);
-    CHECK(too_rare(problems, 3, each_value("n", {2049, 4097, 12289, 32000, 262145, 300001})) == "");
+    CHECK(too_rare(draws(test_kernel(), 40'000), 3,
+                   each_value("n", {2049, 4097, 12289, 32000, 262145, 300001})) == "");
 }
 
 TEST_CASE("an operator whose work nobody declared has long rows and many elements now and then") {
@@ -127,7 +117,7 @@ TEST_CASE("the threads of a block for each row cost by row, however long it is")
     by_row.costs({.barriers_per_thread = 9,
                   .threads = [](const Problem& p) { return 256 * p.scalar("n"); }});
     const auto long_rows = [](const KernelDeclaration& kernel) {
-        const std::vector<Problem> problems = draws_for(kernel, 4000);
+        const std::vector<Problem> problems = draws(kernel, 4000);
         return std::ranges::count_if(problems,
                                      [](const Problem& p) { return p.scalar("c") > 4000; });
     };

@@ -5,7 +5,6 @@
 #include <doctest/doctest.h>
 
 #include <map>
-#include <set>
 
 #include "properties/tests/operator.hpp"
 
@@ -17,11 +16,9 @@ using Role = ClassLevels::Role;
 
 /// The levels of the class of a parameter.
 ClassLevels levels_for(const KernelDeclaration& kernel, std::string_view slot) {
-    const Operator& op = test_operator();
-    const SupportedProblems supported(op, op.passes.back(), kernel);
-    const RankDomain& domain = supported.domains().front();
-    const int at = op.space.find(slot, domain.rank).front();
-    return levels_of(op.space, domain, domain.index_of(at));
+    const Supported supported(kernel);
+    const RankDomain& domain = supported.domain();
+    return levels_of(supported.op.space, domain, domain.index_of(supported.of(slot).slots.front()));
 }
 
 /// How often each value is drawn in 20,000.

@@ -25,8 +25,11 @@ inline ProblemGenerator generator_for(
 inline std::vector<Problem> draws(const ProblemGenerator& generator, int count) {
     std::vector<Problem> drawn;
     for (int i = 0; i < count; ++i)
-        drawn.push_back(*generator.draw(draw_seed({1, "kernel", "property", i}), i));
+        drawn.push_back(generator.draw(draw_seed({1, "kernel", "property", i}), i).value());
     return drawn;
+}
+inline std::vector<Problem> draws(const KernelDeclaration& kernel, int count) {
+    return draws(generator_for(kernel), count);
 }
 
 using Predicate = std::function<bool(const Problem&)>;
