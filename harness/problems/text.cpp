@@ -74,28 +74,23 @@ std::vector<std::optional<std::string_view>> assignments(const ParameterSpace& s
 }
 
 /// The rank that the carrying parameter's number of values means.
-int parse_rank(const ParameterSpace& space, const ParameterSpec& spec, std::string_view value) {
-    const int axes = static_cast<int>(split(value, 'x').size());
-    if (axes == 1 && space.rank_min() == space.rank_max()) return space.rank_min();
+int find_rank(const ParameterSpace& space,
+              const std::vector<std::optional<std::string_view>>& by_parameter) {
+    const auto& all = space.parameters();
+    const auto carrier = std::ranges::find(all, true, &ParameterSpec::carries_rank);
     const auto [least, most] = space.ranks();
+    if (carrier == all.end() || most == 0) return least;
+    const auto& value = by_parameter[static_cast<std::size_t>(carrier - all.begin())];
+    if (!value)
+        refuse("{}= is missing: its number of values is the number of axes; {}", carrier->name,
+               accepted(space));
+    const int axes = static_cast<int>(split(*value, 'x').size());
+    if (axes == 1 && least == most) return least;
     if (!space.ranks().contains(axes))
-        refuse("{}={} has {} {}; accepted: {} numbers joined by x", spec.name, value, axes,
+        refuse("{}={} has {} {}; accepted: {} numbers joined by x", carrier->name, *value, axes,
                axes == 1 ? "axis" : "axes",
                least == most ? std::to_string(least) : fmt::format("{} to {}", least, most));
     return axes;
-}
-
-int find_rank(const ParameterSpace& space,
-              const std::vector<std::optional<std::string_view>>& by_parameter) {
-    for (std::size_t p = 0; p < by_parameter.size(); ++p) {
-        const ParameterSpec& spec = space.parameters()[p];
-        if (!spec.carries_rank || space.rank_max() == 0) continue;
-        if (!by_parameter[p])
-            refuse("{}= is missing: its number of values is the number of axes; {}", spec.name,
-                   accepted(space));
-        return parse_rank(space, spec, *by_parameter[p]);
-    }
-    return space.rank_min();
 }
 
 /// One parameter's numbers, in the order of its slots.
