@@ -10,6 +10,7 @@ original, in which the others lie. Does not run anything.
 """
 
 import dataclasses
+import itertools
 import re
 
 from clang.cindex import CursorKind, Index, TranslationUnit, TypeKind
@@ -48,8 +49,18 @@ DECLARATIONS = FUNCTION_KINDS | {
 LITERALS = {
     CursorKind.INTEGER_LITERAL, CursorKind.FLOATING_LITERAL, CursorKind.CXX_BOOL_LITERAL_EXPR,
 }  # fmt: skip
+CONSTANT = {
+    CursorKind.STATIC_ASSERT, CursorKind.ENUM_DECL, CursorKind.TEMPLATE_REF, CursorKind.TYPE_REF,
+}  # fmt: skip
 LOOPS = {CursorKind.WHILE_STMT, CursorKind.DO_STMT, CursorKind.FOR_STMT}
+DROPPED = {
+    CursorKind.BREAK_STMT, CursorKind.CONTINUE_STMT, CursorKind.UNARY_OPERATOR,
+    CursorKind.BINARY_OPERATOR, CursorKind.COMPOUND_ASSIGNMENT_OPERATOR,
+}  # fmt: skip
 WRAPPERS = {CursorKind.UNEXPOSED_EXPR, CursorKind.PAREN_EXPR}
+
+
+EDIT = re.compile("«(.*) => (.*)»")
 
 
 @dataclasses.dataclass
@@ -57,12 +68,16 @@ class Mutant:
     file: str
     function: str
     line: int
-    was: str  # the source line or lines that it changes, as one
-    now: str
-    number: int = 0
+    edit: str  # the source line or lines that it changes, as one: ...«old text => new text»...
+    number: int
 
     def key(self):
-        return (self.file, self.function, self.was, self.now)
+        return (self.file, self.function, *ends_of(self.edit))
+
+
+def ends_of(edit):
+    """The line of an edit as it was, and as it is changed."""
+    return tuple(one_line(EDIT.sub(end, edit)) for end in (r"\1", r"\2"))
 
 
 class Finder:
@@ -100,12 +115,9 @@ class Finder:
         """A mutant that replaces this text; its number."""
         first = self.bytes.rfind(b"\n", 0, start) + 1
         last = self.bytes.find(b"\n", end)
-        line = self.text(first, last)
-        changed = self.text(first, start) + new_text + self.text(end, last)
-        self.mutants.append(
-            Mutant(self.path, self.function, self.bytes.count(b"\n", 0, start) + 1,
-                   one_line(line), one_line(changed), self.number)
-        )  # fmt: skip
+        edit = f"{self.text(first, start)}«{self.text(start, end)} => {new_text}»{self.text(end, last)}"
+        line = self.bytes.count(b"\n", 0, start) + 1
+        self.mutants.append(Mutant(self.path, self.function, line, one_line(edit), self.number))
         self.number += 1
         return self.number - 1
 
@@ -157,30 +169,12 @@ class Finder:
 
     def visit(self, cursor, parent, literals=True):
         kind = cursor.kind
-        if kind in (CursorKind.STATIC_ASSERT, CursorKind.ENUM_DECL, CursorKind.TEMPLATE_REF,
-                    CursorKind.TYPE_REF):  # fmt: skip
-            return
-        if span(cursor) in self.constant:
+        if kind in CONSTANT or span(cursor) in self.constant or not self.may_vary(cursor):
             return
         if kind == CursorKind.SWITCH_STMT:
             self.note_last_break(cursor)
-        if kind == CursorKind.VAR_DECL and not self.may_vary(cursor):
-            return
-        if kind in (CursorKind.VAR_DECL, CursorKind.FIELD_DECL) and (
-            cursor.type.get_canonical().kind == TypeKind.CONSTANTARRAY
-        ):
-            return
-        if kind == CursorKind.FIELD_DECL and any(
-            c.kind == CursorKind.CONSTRUCTOR and is_constexpr(c)
-            for c in cursor.semantic_parent.get_children()
-        ):
-            return
         outer_function = self.function
         if kind in FUNCTION_KINDS:
-            if span(cursor) in self.macro_uses:  # its text is the macro's
-                return
-            if is_constexpr(cursor):
-                return
             self.function = cursor.spelling
         children = list(cursor.get_children())
         handler = HANDLERS.get(kind)
@@ -189,7 +183,7 @@ class Finder:
             literals_below = handler(self, cursor, children, parent, literals) is not False
         elif kind in WRAPPERS:
             literals_below = literals
-        statements = statement_children(cursor, children, self)
+        statements = statement_children(kind, children, self)
         for child in children:
             if kind == CursorKind.CASE_STMT and child == children[0]:
                 continue
@@ -201,19 +195,29 @@ class Finder:
         self.function = outer_function
 
     def may_vary(self, cursor):
-        """Whether a variable's initialiser may be mutated; a constexpr number becomes const."""
-        tokens = first_tokens(cursor)
-        constexpr = [t for t in tokens if t.spelling == "constexpr"]
+        """Whether a declaration's value or body may be mutated; a constexpr number becomes const."""
+        if cursor.kind in FUNCTION_KINDS:
+            from_macro = span(cursor) in self.macro_uses  # its text is the macro's
+            return not from_macro and not constexpr_of(cursor)
+        if cursor.kind not in (CursorKind.VAR_DECL, CursorKind.FIELD_DECL):
+            return True
+        kind, owner = cursor.type.get_canonical().kind, cursor.semantic_parent
+        if kind == TypeKind.CONSTANTARRAY:
+            return False
+        if cursor.kind == CursorKind.FIELD_DECL:
+            constructors = [c for c in owner.get_children() if c.kind == CursorKind.CONSTRUCTOR]
+            return not any(map(constexpr_of, constructors))
+        constexpr = constexpr_of(cursor)
         if not constexpr:
             return True
-        if cursor.type.get_canonical().kind not in NUMBERS or cursor.spelling in ONLY_TIME:
+        is_needed = rf"[<,]\s*{cursor.spelling}\s*>|\[{cursor.spelling}\]"
+        if (
+            kind not in NUMBERS or cursor.spelling in ONLY_TIME
+            or owner.kind in (CursorKind.CLASS_DECL, CursorKind.STRUCT_DECL)  # a static member
+            or re.search(is_needed, self.bytes.decode())
+        ):  # fmt: skip
             return False
-        if cursor.semantic_parent.kind in (CursorKind.CLASS_DECL, CursorKind.STRUCT_DECL):
-            return False  # a static member's initialiser must be constant
-        is_needed = re.compile(rf"[<,]\s*{cursor.spelling}\s*>|\[{cursor.spelling}\]")
-        if is_needed.search(self.bytes.decode()):
-            return False
-        self.constexprs.add(span(constexpr[0]))
+        self.constexprs.add(span(constexpr))
         return True
 
     def note_last_break(self, switch):
@@ -233,15 +237,9 @@ class Finder:
 
     def is_droppable(self, cursor):
         inner = unwrapped(cursor)
-        if cursor.kind in (CursorKind.BREAK_STMT, CursorKind.CONTINUE_STMT):
-            return True
         if inner.kind == CursorKind.CALL_EXPR:
             return inner.spelling not in ONLY_FASTER
-        if inner.kind == CursorKind.UNARY_OPERATOR:
-            return True
-        return inner.kind in (
-            CursorKind.BINARY_OPERATOR, CursorKind.COMPOUND_ASSIGNMENT_OPERATOR,
-        )  # fmt: skip
+        return cursor.kind in DROPPED or inner.kind in DROPPED
 
     # ---- expressions
 
@@ -303,7 +301,7 @@ class Finder:
 
     def call(self, cursor, children, parent, literals):
         if cursor.spelling.startswith("operator"):
-            if len(children) == 3 and self.of(children[1]) in COMPARISONS:
+            if self.is_comparison(cursor):
                 left, operator, right = children
                 if span(left)[1] <= span(operator)[0] and span(operator)[1] <= span(right)[0]:
                     self.exchange(left, right, COMPARISONS[self.of(operator)])
@@ -341,10 +339,7 @@ class Finder:
     # ---- conditions and results
 
     def if_statement(self, cursor, children, parent, literals):
-        has_else = len(children) > 2 and "else" in self.text(
-            span(children[-2])[1], span(children[-1])[0]
-        )
-        body = children[-2] if has_else else children[-1]
+        body = self.branches(children)[0]
         condition = children[children.index(body) - 1]
         if re.match(r"if\s+constexpr\b", self.of(cursor)):
             self.constant.add(span(condition))
@@ -352,10 +347,15 @@ class Finder:
         if declares_variable(children, condition):
             return
         # As if false is what dropping the body comes to.
-        texts = ("false",) if has_else or not self.is_droppable(body) else ()
+        texts = ("false",) if body != children[-1] or not self.is_droppable(body) else ()
         if not self.is_mutated(condition):
             texts += ("true",)
         self.choose_condition(condition, texts)
+
+    def branches(self, children):
+        """Those of an `if`: one, or two where there is an `else`."""
+        between = self.text(span(children[-2])[1], span(children[-1])[0])
+        return children[-2:] if "else" in between else children[-1:]
 
     def choose_condition(self, condition, texts):
         if self.of(condition) not in texts:
@@ -389,22 +389,25 @@ class Finder:
     def is_mutated(self, cursor):
         """Whether an expression has mutants of its own that change its value."""
         inner = unwrapped(cursor)
-        if inner.kind == CursorKind.BINARY_OPERATOR:
-            return True
-        if inner.kind in LITERALS:
-            return True
         if inner.kind == CursorKind.UNARY_OPERATOR:
             return self.of(inner)[0] in "!-"
         if inner.kind == CursorKind.CALL_EXPR:
-            if inner.spelling in FUNCTIONS:
-                return True
-            children = list(inner.get_children())
-            return inner.spelling.startswith("operator") and (
-                len(children) == 3 and self.of(children[1]) in COMPARISONS
-            )
-        return False
+            return inner.spelling in FUNCTIONS or self.is_comparison(inner)
+        return inner.kind == CursorKind.BINARY_OPERATOR or inner.kind in LITERALS
+
+    def is_comparison(self, call):
+        """Whether a call is one of an operator that compares."""
+        children = list(call.get_children())
+        return (
+            call.spelling.startswith("operator") and len(children) == 3
+            and self.of(children[1]) in COMPARISONS
+        )  # fmt: skip
 
 
+BODY_LAST = {
+    CursorKind.FOR_STMT, CursorKind.WHILE_STMT, CursorKind.CXX_FOR_RANGE_STMT, CursorKind.CASE_STMT,
+    CursorKind.DEFAULT_STMT,
+}  # fmt: skip
 HANDLERS = {
     CursorKind.BINARY_OPERATOR: Finder.binary,
     CursorKind.COMPOUND_ASSIGNMENT_OPERATOR: Finder.compound,
@@ -442,18 +445,10 @@ def float_of(text):
     return float.fromhex(text) if text.lower().startswith("0x") else float(text.rstrip("fFlL"))
 
 
-def first_tokens(cursor):
-    """The tokens of a declaration up to its value or body, with those before its name."""
-    tokens = []
-    for token in cursor.get_tokens():
-        if token.spelling in ("{", "="):
-            break
-        tokens.append(token)
-    return tokens
-
-
-def is_constexpr(cursor):
-    return any(token.spelling == "constexpr" for token in first_tokens(cursor))
+def constexpr_of(cursor):
+    """The token `constexpr` of a declaration before its value or body, or None."""
+    before = itertools.takewhile(lambda token: token.spelling not in "{=", cursor.get_tokens())
+    return next((token for token in before if token.spelling == "constexpr"), None)
 
 
 def unwrapped(cursor, parentheses=True):
@@ -466,19 +461,14 @@ def unwrapped(cursor, parentheses=True):
     return cursor
 
 
-def statement_children(cursor, children, finder):
-    kind = cursor.kind
+def statement_children(kind, children, finder):
     if kind == CursorKind.COMPOUND_STMT:
         return children
-    if kind in (CursorKind.FOR_STMT, CursorKind.WHILE_STMT, CursorKind.CXX_FOR_RANGE_STMT,
-                CursorKind.CASE_STMT, CursorKind.DEFAULT_STMT):  # fmt: skip
-        return children[-1:]
+    if kind == CursorKind.IF_STMT:
+        return finder.branches(children)
     if kind == CursorKind.DO_STMT:
         return children[:1]
-    if kind == CursorKind.IF_STMT:
-        has_else = "else" in finder.text(span(children[-2])[1], span(children[-1])[0])
-        return children[-2:] if has_else else children[-1:]
-    return []
+    return children[-1:] if kind in BODY_LAST else []
 
 
 def find_mutants(root, path, first_number):

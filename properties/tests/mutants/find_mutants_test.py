@@ -5,7 +5,7 @@ import pathlib
 import tempfile
 import unittest
 
-from find_mutants import find_mutants
+from find_mutants import ends_of, find_mutants
 
 
 class FindMutants(unittest.TestCase):
@@ -15,7 +15,7 @@ class FindMutants(unittest.TestCase):
             root = pathlib.Path(directory)
             (root / name).write_text(source + "\n")
             self.mutants, self.text = find_mutants(root, name, 1)
-        return [mutant.now for mutant in self.mutants]
+        return [ends_of(mutant.edit)[1] for mutant in self.mutants]
 
     def in_body(self, line, parameters="int a, int b, bool p, bool q"):
         return self.mutants_of(f"void use(int);\nvoid f({parameters}) {{\n{line}\n}}\n")
@@ -98,8 +98,8 @@ class FindMutants(unittest.TestCase):
     def test_a_mutant_names_its_place(self):
         self.mutants_of("int one() {\n    return 1;\n}\n")
         first = self.mutants[0]
-        self.assertEqual((first.file, first.function, first.line, first.was, first.number),
-                         ("source.cpp", "one", 2, "return 1;", 1))  # fmt: skip
+        self.assertEqual((first.file, first.function, first.line, first.edit, first.number),
+                         ("source.cpp", "one", 2, "return «1 => 2»;", 1))  # fmt: skip
         self.assertIn("return (::gradverify::mutants::on(1) ? 2 : "
                       "::gradverify::mutants::on(2) ? 0 : 1);", self.text)  # fmt: skip
         self.assertTrue(self.text.startswith('#include "properties/tests/mutants/switch.hpp"\n'))

@@ -18,7 +18,6 @@ import argparse
 import concurrent.futures
 import dataclasses
 import fnmatch
-import itertools
 import math
 import multiprocessing
 import os
@@ -31,7 +30,7 @@ import tempfile
 import time
 import xml.etree.ElementTree
 
-from find_mutants import find_mutants, one_line
+from find_mutants import EDIT, ends_of, find_mutants, one_line
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 BUILD = ROOT / "build-mutants"
@@ -218,39 +217,36 @@ def is_killed(mutant, tests, unit_alone):
 
 
 def read_equivalent(path):
-    """The listed mutants: file: function / - line / + lines / reason, between empty lines."""
-    listed = {}
-    for block in path.read_text().split("\n\n"):
-        lines = [line for line in block.splitlines() if not line.startswith("#")]
-        if not lines:
-            continue
-        file, _, function = lines[0].partition(":")
-        was = [one_line(line[1:]) for line in lines if line.startswith("-")]
-        now = [one_line(line[1:]) for line in lines if line.startswith("+")]
-        reason = one_line(" ".join(line for line in lines[1:] if line[0] not in "-+"))
-        if len(was) != 1 or not now or not reason:
-            fail(1, f"{path.name}: needs a - line, + lines and a reason:\n{block}")
-        for line in now:
-            listed[(file.strip(), function.strip(), was[0], line)] = reason
+    """The listed mutants. Blocks between empty lines begin with the file; a line for each mutant,
+    `function: edit`, is followed by an indented reason."""
+    listed = set()
+    for block in path.read_text(encoding="utf-8").split("\n\n"):
+        file, *lines = [line for line in block.splitlines() if not line.startswith("#")] or [""]
+        if file and (not lines or not lines[-1].startswith("    ")):
+            fail(1, f"{path.name}: needs a file, mutants and a reason:\n{block}")
+        for line in lines:
+            function, _, edit = line.partition(": ")
+            if line.startswith("    "):
+                continue
+            if not EDIT.search(edit):
+                fail(1, f"{path.name}: there is no «old => new» in\n{line}")
+            listed.add((file, function, *ends_of(edit)))
     return listed
 
 
 def print_mutant(mutant, why):
-    print(f"{mutant.file}: {mutant.function}   (line {mutant.line}; {why})")
-    print(f"- {mutant.was}\n+ {mutant.now}\n", flush=True)
+    print(f"{mutant.file}, line {mutant.line}: {why}\n{mutant.function}: {mutant.edit}\n", flush=True)
 
 
-def judge(results, listed, selected):
-    """Prints the listed mutants that are no survivors; how many those and the unlisted ones are."""
-    keys = {mutant.key() for mutant, killed in results if not killed}
-    wrong = sum(1 for mutant, killed in results if not killed and mutant.key() not in listed)
-    for (file, function, was, now) in listed:
-        if file in selected and (file, function, was, now) not in keys:
-            exists = any(m.key() == (file, function, was, now) for m, _ in results)
-            print(f"{file}: {function}   (listed, but {'killed' if exists else 'not there'})")
-            print(f"- {was}\n+ {now}\n")
-            wrong += 1
-    return wrong
+def stale_of(listed, mutants, survivors, selected):
+    """Prints the listed mutants that are no survivors, and returns their number."""
+    exist = {mutant.key() for mutant in mutants}
+    stale = {key for key in listed if key[0] in selected} - {m.key() for m in survivors}
+    for key in sorted(stale):
+        file, function, was, now = key
+        print(f"{file}: {function}   (listed, but {'killed' if key in exist else 'not there'})")
+        print(f"- {was}\n+ {now}\n")
+    return len(stale)
 
 
 def main():
@@ -272,23 +268,26 @@ def main():
     build()
     print(f"{len(mutants)} mutants, built after {time.monotonic() - start:.0f} s", flush=True)
     tests = list_tests()
+    unlisted, survivors = 0, []
     with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
         numbers = len(files) * NUMBERS_PER_FILE
-        broken = [name for name in pool.map(run_unmutated, tests, itertools.repeat(numbers)) if name]
+        broken = [name for name in pool.map(lambda test: run_unmutated(test, numbers), tests) if name]
         if broken:
             fail(1, "these tests fail without a mutant:\n" + "\n".join(broken))
-        results = []
-        unit_alone = [arguments.quick or mutant.key() in listed for mutant in mutants]
-        verdicts = pool.map(is_killed, mutants, itertools.repeat(tests), unit_alone)
-        for mutant, killed in zip(mutants, verdicts):
-            results.append((mutant, killed))
-            if not killed and mutant.key() not in listed:
-                reached = any(test.reached[mutant.number] for test in tests)
-                print_mutant(mutant, "survives, not listed" if reached else "no test reaches it")
-    wrong = judge(results, listed, selected)
-    survivors = sum(not killed for _, killed in results)
-    share = survivors / len(results)
-    print(f"{survivors} of {len(results)} survive ({100 * share:.1f} %), "
+        killed = pool.map(
+            lambda mutant: is_killed(mutant, tests, arguments.quick or mutant.key() in listed),
+            mutants,
+        )
+        for mutant in (mutant for mutant, is_dead in zip(mutants, killed) if not is_dead):
+            survivors.append(mutant)
+            if mutant.key() in listed:
+                continue
+            unlisted += 1
+            reached = any(test.reached[mutant.number] for test in tests)
+            print_mutant(mutant, "survives, not listed" if reached else "no test reaches it")
+    wrong = unlisted + stale_of(listed, mutants, survivors, selected)
+    share = len(survivors) / len(mutants)
+    print(f"{len(survivors)} of {len(mutants)} survive ({100 * share:.1f} %), "
           f"after {time.monotonic() - start:.0f} s")  # fmt: skip
     if not arguments.files and share > SURVIVORS_MOST:
         fail(1, f"more than {100 * SURVIVORS_MOST:.0f} % survive")
