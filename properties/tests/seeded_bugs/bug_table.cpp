@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <fstream>
 #include <iostream>
@@ -73,31 +74,38 @@ Measured measure(const SeededBug& bug, const Row& row, int seeds) {
     return measured;
 }
 
-/// A line of the table, and those of its cells that are asked for.
+/// A line of the table; where a device has not measured the bug its cell is empty.
 struct TableRow {
-    std::string line, device, bug, property, smallest;
-    double seconds = 0.0;
+    std::string_view bug, property, smallest;
+    std::array<std::string, 2> cells{};
 
-    bool is_of(const SeededBug& seeded, std::string_view on) const {
-        return device == on && bug == seeded.kernel && property == seeded.property;
+    bool is_of(std::string_view kernel, std::string_view by, std::string_view at) const {
+        return bug == kernel && property == by && smallest == at;
+    }
+    bool is_empty() const { return cells[0].empty() && cells[1].empty(); }
+    std::string line() const {
+        return fmt::format("| `{}` | {} | `{}` | {} | {} |", bug, property, smallest, cells[0],
+                           cells[1]);
     }
 };
 using Rows = std::vector<TableRow>;
 
-std::string line_of(const SeededBug& bug, const std::string& device, const Measured& measured) {
+std::string cell_of(const Measured& measured) {
     const auto most_frequent = std::ranges::max_element(
         measured.claims, {}, [](const auto& claim) { return claim.second; });
-    return fmt::format("| {} | `{}` | {} | {}/{} | {:.0f} | `{}` | {}/{} | {} | {:.2f} |", device,
-                       bug.kernel, bug.property, measured.killed, measured.seeds,
-                       median(measured.cases), bug.smallest, measured.at_smallest, measured.killed,
+    return fmt::format("{}/{}, {:.0f}, {}/{}, {}, {:.2f}", measured.killed, measured.seeds,
+                       median(measured.cases), measured.at_smallest, measured.killed,
                        most_frequent == measured.claims.end() ? "" : most_frequent->first,
                        median(measured.seconds));
 }
 
+std::size_t column_of(std::string_view device) { return device == "cpu" ? 0 : 1; }
+
 /// Whether there is a row of the bug, with the smallest problem that it has by now.
-bool is_measured(const Rows& rows, const SeededBug& bug, const std::string& device) {
+bool is_measured(const Rows& rows, const SeededBug& bug, std::string_view device) {
     return std::ranges::any_of(rows, [&](const TableRow& row) {
-        return row.is_of(bug, device) && row.smallest == bug.smallest;
+        return row.is_of(bug.kernel, bug.property, bug.smallest) &&
+               !row.cells[column_of(device)].empty();
     });
 }
 
@@ -117,7 +125,9 @@ int measure_all(const Selection& selection) {
             const auto row = row_of(bug, device);
             if (!row || is_measured(selection.known, bug, device)) continue;
             const Measured measured = measure(bug, *row, selection.seeds);
-            std::cout << line_of(bug, device, measured) << std::endl;
+            TableRow line{bug.kernel, bug.property, bug.smallest};
+            line.cells[column_of(device)] = cell_of(measured);
+            std::cout << line.line() << std::endl;
             if (!measured.elsewhere.empty())
                 std::cerr << bug.kernel << " also ended at " << measured.elsewhere << "\n";
             all_well &= measured.killed * 20 >= selection.seeds * 19 &&
@@ -126,27 +136,26 @@ int measure_all(const Selection& selection) {
     return all_well ? 0 : 1;
 }
 
-/// The rows of a stream, the last of each bug, property and device, in the lists' order.
+/// The rows of a stream, with the last cell of each bug, property and device, in the lists' order.
+/// What was measured for another smallest problem than the bug has by now is left out.
 Rows read_rows(std::istream& from) {
-    Rows rows, ordered;
+    Rows rows;
+    for (const SeededBug& bug : every_seeded_bug())
+        rows.push_back({bug.kernel, bug.property, bug.smallest});
     for (std::string line; std::getline(from, line);) {
-        if (!line.starts_with("| cpu |") && !line.starts_with("| cuda |")) continue;
-        std::vector<std::string> cells;  // without blanks and backquotes
+        if (!line.starts_with("| `")) continue;
+        std::vector<std::string_view> cells;  // without blanks and backquotes
         for (std::string_view cell : split(line, '|')) {
             cell.remove_prefix(std::min(cell.find_first_not_of(" `"), cell.size()));
-            cells.emplace_back(cell.substr(0, cell.find_last_not_of(" `") + 1));
+            cells.push_back(cell.substr(0, cell.find_last_not_of(" `") + 1));
         }
-        if (cells.size() != 11) throw std::runtime_error("the row has not nine cells: " + line);
-        rows.push_back({line, cells[1], cells[2], cells[3], cells[6], std::stod(cells[9])});
+        if (cells.size() != 7) throw std::runtime_error("the row has not five cells: " + line);
+        for (TableRow& row : rows)
+            for (std::size_t i = 0; i < 2 && row.is_of(cells[1], cells[2], cells[3]); ++i)
+                if (!cells[4 + i].empty()) row.cells[i] = cells[4 + i];
     }
-    for (const char* device : {"cpu", "cuda"})
-        for (const SeededBug& bug : every_seeded_bug())
-            if (const auto row = std::ranges::find_if(
-                    rows.rbegin(), rows.rend(),
-                    [&](const TableRow& one) { return one.is_of(bug, device); });
-                row != rows.rend())
-                ordered.push_back(*row);
-    return ordered;
+    std::erase_if(rows, [](const TableRow& row) { return row.is_empty(); });
+    return rows;
 }
 
 void print_markdown(const Rows& rows) {
@@ -159,16 +168,19 @@ void print_markdown(const Rows& rows) {
            "the same GPU. `killed` counts the seeds, `at it` those of them that ended at the "
            "problem. Made by\n`./run bug-table`. A18, offsets that overflow beyond 2^31 "
            "elements, is hunted by\n`gradverify_large_tests`.\n\n"
-           "| device | bug | property | killed | cases | smallest problem | at it | proof | "
-           "seconds |\n| --- | --- | --- | --- | --- | --- | --- | --- | --- |\n";
-    std::map<std::string, std::vector<double>> seconds;
-    for (const TableRow& row : rows) {
-        std::cout << row.line << "\n";
-        seconds[row.device].push_back(row.seconds);
+           "| bug | property | smallest problem | on `cpu`: killed, cases, at it, proof, seconds | "
+           "on `cuda` |\n| --- | --- | --- | --- | --- |\n";
+    for (const TableRow& row : rows) std::cout << row.line() << "\n";
+    for (const std::string_view device : {"cpu", "cuda"}) {
+        std::vector<double> seconds;
+        for (const TableRow& row : rows)
+            if (const std::string& cell = row.cells[column_of(device)]; !cell.empty())
+                seconds.push_back(std::stod(cell.substr(cell.rfind(' '))));
+        if (!seconds.empty())
+            std::cout << fmt::format(
+                "\nOn `{}`, the median of the seconds is {:.2f}, of {} rows.\n", device,
+                median(seconds), seconds.size());
     }
-    for (const auto& [device, of_rows] : seconds)
-        std::cout << fmt::format("\nOn `{}`, the median of the seconds is {:.2f}, of {} rows.\n",
-                                 device, median(of_rows), of_rows.size());
 }
 
 /// Tells each seeded bug that has no row for the cpu device, which every machine can measure, or
