@@ -2,8 +2,6 @@
 // Kernels that do to their process what no kernel should, from three output channels on; below
 // that, and but for it, they are right. Linked into a test only; misbehaving_test.cpp says what
 // must be said of each.
-#include <cuda_runtime.h>
-
 #include <cfenv>
 #include <chrono>
 #include <csignal>
@@ -11,7 +9,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "harness/kernel.hpp"
+#include "properties/tests/launches.cuh"
 #include "reference/conv.hpp"
 
 namespace {
@@ -27,10 +25,8 @@ __global__ void sum_channels(const float* dy, float* db, int n, int k, int pixel
 }
 
 void sum(const GradBias& call) {
-    const int n = static_cast<int>(call.problem.n), k = static_cast<int>(call.problem.k);
-    const int pixels = static_cast<int>(call.dy.size(2) * call.dy.size(3));
-    sum_channels<<<(k + 63) / 64, 64, 0, call.launch.stream>>>(call.dy.as<const float>(),
-                                                               call.db.as<float>(), n, k, pixels);
+    launch_threads(call.launch, sum_channels, call.problem.k, call.dy, call.db, call.problem.n,
+                   call.problem.k, call.dy.size(2) * call.dy.size(3));
 }
 
 /// The right result, and on enough channels the mischief.
@@ -108,9 +104,7 @@ __global__ void never_end(float* db) {
     while (odd != 0) odd = odd * 3;
     db[0] = static_cast<float>(odd);
 }
-void spin_in_kernel(const GradBias& call) {
-    never_end<<<1, 1, 0, call.launch.stream>>>(call.db.as<float>());
-}
+void spin_in_kernel(const GradBias& call) { launch_blocks(call.launch, never_end, 1, 1, call.db); }
 
 __device__ __noinline__ float descend(const float* dy, int depth) {
     if (depth < 0) return 0.0f;
@@ -120,8 +114,7 @@ __device__ __noinline__ float descend(const float* dy, int depth) {
 }
 __global__ void descend_for_ever(const float* dy, float* db) { db[0] = descend(dy, 1); }
 void recurse_in_kernel(const GradBias& call) {
-    descend_for_ever<<<1, 1, 0, call.launch.stream>>>(call.dy.as<const float>(),
-                                                      call.db.as<float>());
+    launch_blocks(call.launch, descend_for_ever, 1, 1, call.dy, call.db);
 }
 
 __global__ void store(float* at, float value) { *at = value; }

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Correct kernels that reach an operator's result by another formula than its reference, as real
 // ones do; and beside each a wrong one that no formula excuses.
-#include <cuda_runtime.h>
-
-#include "harness/kernel.hpp"
+#include "properties/tests/launches.cuh"
 #include "properties/tests/rewritings/operators.hpp"
 #include "reference/batch_norm.hpp"
 #include "reference/conv.hpp"
@@ -13,44 +11,37 @@ namespace {
 
 // ---- normalisation as y = x scale + shift
 
-struct BatchNorm {
-    const float *x, *gamma, *beta, *running_mean, *running_var;
-    float *y, *mean, *rstd, *new_running_mean, *new_running_var;
-    int n, c, pixels;
-    float eps, momentum;
-};
-
 /// A thread for each channel. The wrong one folds the mean without the scale.
 template <bool is_wrong>
-__global__ void fold_batch_norm(BatchNorm a) {
+__global__ void fold_batch_norm(const float* x, const float* gamma, const float* beta,
+                                const float* running_mean, const float* running_var, float* y,
+                                float* means, float* rstds, float* new_mean, float* new_var, int n,
+                                int channels, int pixels, float eps, float momentum) {
     const int c = blockIdx.x * blockDim.x + threadIdx.x;
-    if (c >= a.c) return;
-    const int count = a.n * a.pixels;
-    const auto at = [&](int i) { return (i / a.pixels * a.c + c) * a.pixels + i % a.pixels; };
+    if (c >= channels) return;
+    const int count = n * pixels;
+    const auto at = [&](int i) { return (i / pixels * channels + c) * pixels + i % pixels; };
     float sum = 0.0f, squares = 0.0f;
-    for (int i = 0; i < count; ++i) sum += a.x[at(i)];
+    for (int i = 0; i < count; ++i) sum += x[at(i)];
     const float mean = sum / count;
-    for (int i = 0; i < count; ++i) squares += (a.x[at(i)] - mean) * (a.x[at(i)] - mean);
-    const float rstd = rsqrtf(squares / count + a.eps);
-    a.mean[c] = mean;
-    a.rstd[c] = rstd;
-    a.new_running_mean[c] = fmaf(a.momentum, mean - a.running_mean[c], a.running_mean[c]);
-    a.new_running_var[c] =
-        (1.0f - a.momentum) * a.running_var[c] + a.momentum * (squares / fmaxf(count - 1.0f, 1.0f));
-    const float scale = a.gamma[c] * rstd;
-    const float shift = a.beta[c] - mean * (is_wrong ? rstd : scale);
-    for (int i = 0; i < count; ++i) a.y[at(i)] = fmaf(a.x[at(i)], scale, shift);
+    for (int i = 0; i < count; ++i) squares += (x[at(i)] - mean) * (x[at(i)] - mean);
+    const float rstd = rsqrtf(squares / count + eps);
+    means[c] = mean;
+    rstds[c] = rstd;
+    new_mean[c] = fmaf(momentum, mean - running_mean[c], running_mean[c]);
+    new_var[c] =
+        (1.0f - momentum) * running_var[c] + momentum * (squares / fmaxf(count - 1.0f, 1.0f));
+    const float scale = gamma[c] * rstd;
+    const float shift = beta[c] - mean * (is_wrong ? rstd : scale);
+    for (int i = 0; i < count; ++i) y[at(i)] = fmaf(x[at(i)], scale, shift);
 }
 
 template <bool is_wrong>
 void batch_norm(const gradverify::batch_norm::Forward& call) {
-    const int c = static_cast<int>(call.c);
-    fold_batch_norm<is_wrong><<<(c + 31) / 32, 32, 0, call.launch.stream>>>(
-        {call.x.as<const float>(), call.gamma.as<const float>(), call.beta.as<const float>(),
-         call.running_mean.as<const float>(), call.running_var.as<const float>(),
-         call.y.as<float>(), call.mean.as<float>(), call.rstd.as<float>(),
-         call.new_running_mean.as<float>(), call.new_running_var.as<float>(),
-         static_cast<int>(call.n), c, static_cast<int>(call.pixels), call.eps, call.momentum});
+    launch_threads(call.launch, fold_batch_norm<is_wrong>, call.c, call.x, call.gamma, call.beta,
+                   call.running_mean, call.running_var, call.y, call.mean, call.rstd,
+                   call.new_running_mean, call.new_running_var, call.n, call.c, call.pixels,
+                   call.eps, call.momentum);
 }
 
 /// A thread for each row, whose mean is a sum of shares.
@@ -70,10 +61,8 @@ __global__ void fold_layer_norm(const float* x, const float* gamma, const float*
 }
 
 void layer_norm(const gradverify::layer_norm::Forward& call) {
-    const int rows = static_cast<int>(call.rows), width = static_cast<int>(call.width);
-    fold_layer_norm<<<(rows + 31) / 32, 32, 0, call.launch.stream>>>(
-        call.x.as<const float>(), call.gamma.as<const float>(), call.beta.as<const float>(),
-        call.y.as<float>(), call.mean.as<float>(), call.rstd.as<float>(), rows, width, call.eps);
+    launch_threads(call.launch, fold_layer_norm, call.rows, call.x, call.gamma, call.beta, call.y,
+                   call.mean, call.rstd, call.rows, call.width, call.eps);
 }
 
 // ---- exponentials by way of base two
@@ -100,9 +89,8 @@ __global__ void online_softmax(const float* x, float* y, int rows, int width) {
 
 template <bool is_wrong>
 void softmax(const gradverify::rewritings::Softmax& call) {
-    const int rows = static_cast<int>(call.rows);
-    online_softmax<is_wrong><<<(rows + 31) / 32, 32, 0, call.launch.stream>>>(
-        call.x.as<const float>(), call.y.as<float>(), rows, static_cast<int>(call.width));
+    launch_threads(call.launch, online_softmax<is_wrong>, call.rows, call.x, call.y, call.rows,
+                   call.width);
 }
 
 /// The wrong one takes the cubic of tanh's series for it, below 1.
@@ -117,9 +105,8 @@ __global__ void squash_by_exponentials(const float* x, float* bent, float* bits,
 
 template <bool is_wrong>
 void squash(const gradverify::rewritings::Squash& call) {
-    const int n = static_cast<int>(call.n);
-    squash_by_exponentials<is_wrong><<<(n + 31) / 32, 32, 0, call.launch.stream>>>(
-        call.x.as<const float>(), call.bent.as<float>(), call.bits.as<float>(), n);
+    launch_threads(call.launch, squash_by_exponentials<is_wrong>, call.n, call.x, call.bent,
+                   call.bits, call.n);
 }
 
 // ---- Winograd's F(2x2, 3x3): Lavin and Gray, Fast Algorithms for Convolutional Neural Networks,
@@ -192,7 +179,7 @@ __global__ void winograd(const float* x, const float* w, const float* b, float* 
 template <bool is_wrong>
 void convolve(const gradverify::TensorView& x, const gradverify::TensorView& w, const float* b,
               const gradverify::TensorView& y, long long pad_h, long long pad_w,
-              cudaStream_t stream) {
+              const gradverify::Launch& on) {
     const auto size = [](const gradverify::TensorView& tensor, int axis) {
         return static_cast<int>(tensor.size(axis));
     };
@@ -206,21 +193,19 @@ void convolve(const gradverify::TensorView& x, const gradverify::TensorView& w, 
                   .pad_h = static_cast<int>(pad_h),
                   .pad_w = static_cast<int>(pad_w)};
     const int tiles = s.n * s.k * ((s.out_h + 1) / 2) * ((s.out_w + 1) / 2);
-    winograd<is_wrong><<<(tiles + 63) / 64, 64, 0, stream>>>(
-        x.as<const float>(), w.as<const float>(), b, y.as<float>(), s);
+    launch_threads(on, winograd<is_wrong>, tiles, x, w, b, y, s);
 }
 
 template <bool is_wrong>
 void convolve_forward(const gradverify::conv::Forward& call) {
     convolve<is_wrong>(call.x, call.w, call.b.as<const float>(), call.y,
-                       call.problem.h().padding_left, call.problem.w().padding_left,
-                       call.launch.stream);
+                       call.problem.h().padding_left, call.problem.w().padding_left, call.launch);
 }
 
 template <bool is_wrong>
 void convolve_gradient(const gradverify::conv::GradInput& call) {
     convolve<is_wrong>(call.dy, call.w, nullptr, call.dx, 2 - call.problem.h().padding_left,
-                       2 - call.problem.w().padding_left, call.launch.stream);
+                       2 - call.problem.w().padding_left, call.launch);
 }
 
 }  // namespace

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Seeded bugs of avgpool, each a mistake that shipped somewhere. Linked into the tests only;
 // lists.hpp says which property must kill each, and at which problem.
-#include <cuda_runtime.h>
-
 #include <utility>
 
-#include "harness/kernel.hpp"
 #include "kernels/avgpool/window.cuh"
+#include "properties/tests/launches.cuh"
 #include "reference/avgpool.hpp"
 
 namespace {
@@ -31,8 +29,7 @@ __global__ void pool(const float* x, float* y, PoolGeometry g, bool include_pad)
 
 void launch_forward(const Forward& call) {
     const PoolGeometry g = pool_geometry(call, call.y);
-    pool<<<blocks_of(g.outputs(), 128), 128, 0, call.launch.stream>>>(
-        call.x.as<const float>(), call.y.as<float>(), g, call.include_pad);
+    launch_threads(call.launch, pool, g.outputs(), call.x, call.y, g, call.include_pad);
 }
 
 enum class Bug { whole_window, swapped_strides };
@@ -60,8 +57,7 @@ template <Bug bug>
 void launch(const GradInput& call) {
     PoolGeometry g = pool_geometry(call, call.dy);
     if (bug == Bug::swapped_strides) std::swap(g.h.stride, g.w.stride);
-    gather<bug><<<blocks_of(g.pixels(), 128), 128, 0, call.launch.stream>>>(
-        call.dy.as<const float>(), call.dx.as<float>(), g, call.include_pad);
+    launch_threads(call.launch, gather<bug>, g.pixels(), call.dy, call.dx, g, call.include_pad);
 }
 
 }  // namespace

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Seeded bugs of batch_norm. Linked into the tests only; lists.hpp says which property must kill
 // each, and at which problem.
-#include <cuda_runtime.h>
-
-#include "harness/kernel.hpp"
+#include "properties/tests/launches.cuh"
 #include "reference/batch_norm.hpp"
 
 namespace {
@@ -13,13 +11,8 @@ using gradverify::batch_norm::Forward;
 
 enum class Bug { unbiased_rstd, biased_running_var, momentum_swapped };
 
-struct Tensors {
-    const float *x, *gamma, *beta, *running_mean, *running_var;
-    float *y, *mean, *rstd, *new_running_mean, *new_running_var;
-};
 struct Sizes {
     int n, c, pixels;
-    float eps = 0.0f, momentum = 0.0f;
 
     __device__ int at(int channel, int i) const {
         return (i / pixels * c + channel) * pixels + i % pixels;
@@ -27,75 +20,61 @@ struct Sizes {
 };
 
 template <Bug bug>
-__global__ void normalise(Tensors t, Sizes s) {
+__global__ void normalise(const float* x, const float* gamma, const float* beta,
+                          const float* running_mean, const float* running_var, float* y,
+                          float* means, float* rstds, float* new_mean, float* new_var, Sizes s,
+                          float eps, float momentum) {
     const int c = blockIdx.x * blockDim.x + threadIdx.x, count = s.n * s.pixels;
     if (c >= s.c) return;
     float mean = 0.0f, squares = 0.0f;
-    for (int i = 0; i < count; ++i) mean += t.x[s.at(c, i)];
+    for (int i = 0; i < count; ++i) mean += x[s.at(c, i)];
     mean /= count;
-    for (int i = 0; i < count; ++i) squares += (t.x[s.at(c, i)] - mean) * (t.x[s.at(c, i)] - mean);
+    for (int i = 0; i < count; ++i) squares += (x[s.at(c, i)] - mean) * (x[s.at(c, i)] - mean);
     const int unbiased = count > 1 ? count - 1 : 1;
-    const float rstd = rsqrtf(squares / (bug == Bug::unbiased_rstd ? unbiased : count) + s.eps);
+    const float rstd = rsqrtf(squares / (bug == Bug::unbiased_rstd ? unbiased : count) + eps);
     for (int i = 0; i < count; ++i)
-        t.y[s.at(c, i)] = (t.x[s.at(c, i)] - mean) * rstd * t.gamma[c] + t.beta[c];
-    t.mean[c] = mean, t.rstd[c] = rstd;
-    const float kept = bug == Bug::momentum_swapped ? s.momentum : 1.0f - s.momentum;
+        y[s.at(c, i)] = (x[s.at(c, i)] - mean) * rstd * gamma[c] + beta[c];
+    means[c] = mean, rstds[c] = rstd;
+    const float kept = bug == Bug::momentum_swapped ? momentum : 1.0f - momentum;
     const float variance = squares / (bug == Bug::biased_running_var ? count : unbiased);
-    t.new_running_mean[c] = kept * t.running_mean[c] + (1.0f - kept) * mean;
-    t.new_running_var[c] = kept * t.running_var[c] + (1.0f - kept) * variance;
+    new_mean[c] = kept * running_mean[c] + (1.0f - kept) * mean;
+    new_var[c] = kept * running_var[c] + (1.0f - kept) * variance;
 }
 
-struct Gradients {
-    const float *dy, *x, *gamma, *mean, *rstd;
-    float *dx, *dgamma, *dbeta;
-};
-
 // The mean of dy is taken over each image, not over the batch.
-__global__ void differentiate(Gradients g, Sizes s) {
+__global__ void differentiate(const float* dy, const float* x, const float* gamma,
+                              const float* mean, const float* rstd, float* dx, float* dgamma,
+                              float* dbeta, Sizes s) {
     const int c = blockIdx.x * blockDim.x + threadIdx.x, count = s.n * s.pixels;
     if (c >= s.c) return;
-    const auto xhat = [&](int i) { return (g.x[s.at(c, i)] - g.mean[c]) * g.rstd[c]; };
+    const auto xhat = [&](int i) { return (x[s.at(c, i)] - mean[c]) * rstd[c]; };
     float sum = 0.0f, sum_xhat = 0.0f;
-    for (int i = 0; i < count; ++i) sum += g.dy[s.at(c, i)], sum_xhat += g.dy[s.at(c, i)] * xhat(i);
-    g.dgamma[c] = sum_xhat, g.dbeta[c] = sum;
+    for (int i = 0; i < count; ++i) sum += dy[s.at(c, i)], sum_xhat += dy[s.at(c, i)] * xhat(i);
+    dgamma[c] = sum_xhat, dbeta[c] = sum;
     for (int i = 0; i < count; ++i) {
         float sum_of_image = 0.0f;
-        for (int p = 0; p < s.pixels; ++p)
-            sum_of_image += g.dy[s.at(c, i / s.pixels * s.pixels + p)];
-        g.dx[s.at(c, i)] =
-            g.gamma[c] * g.rstd[c] *
-            (g.dy[s.at(c, i)] - sum_of_image / s.pixels - xhat(i) * sum_xhat / count);
+        for (int p = 0; p < s.pixels; ++p) sum_of_image += dy[s.at(c, i / s.pixels * s.pixels + p)];
+        dx[s.at(c, i)] = gamma[c] * rstd[c] *
+                         (dy[s.at(c, i)] - sum_of_image / s.pixels - xhat(i) * sum_xhat / count);
     }
 }
 
-Sizes sizes_of(std::int64_t n, std::int64_t c, std::int64_t pixels) {
-    return {static_cast<int>(n), static_cast<int>(c), static_cast<int>(pixels)};
+template <class Call>
+Sizes sizes_of(const Call& call) {
+    return {static_cast<int>(call.n), static_cast<int>(call.c), static_cast<int>(call.pixels)};
 }
 
 template <Bug bug>
 void launch_forward(const Forward& call) {
-    const Tensors tensors{call.x.as<const float>(),
-                          call.gamma.as<const float>(),
-                          call.beta.as<const float>(),
-                          call.running_mean.as<const float>(),
-                          call.running_var.as<const float>(),
-                          call.y.as<float>(),
-                          call.mean.as<float>(),
-                          call.rstd.as<float>(),
-                          call.new_running_mean.as<float>(),
-                          call.new_running_var.as<float>()};
-    Sizes sizes = sizes_of(call.n, call.c, call.pixels);
-    sizes.eps = call.eps, sizes.momentum = call.momentum;
-    normalise<bug><<<(sizes.c + 31) / 32, 32, 0, call.launch.stream>>>(tensors, sizes);
+    launch_threads(call.launch, normalise<bug>, call.c, call.x, call.gamma, call.beta,
+                   call.running_mean, call.running_var, call.y, call.mean, call.rstd,
+                   call.new_running_mean, call.new_running_var, sizes_of(call), call.eps,
+                   call.momentum);
 }
 
 void launch_backward(const Backward& call) {
-    const Gradients gradients{call.dy.as<const float>(),    call.x.as<const float>(),
-                              call.gamma.as<const float>(), call.mean.as<const float>(),
-                              call.rstd.as<const float>(),  call.dx.as<float>(),
-                              call.dgamma.as<float>(),      call.dbeta.as<float>()};
-    const Sizes sizes = sizes_of(call.n, call.c, call.pixels);
-    differentiate<<<(sizes.c + 31) / 32, 32, 0, call.launch.stream>>>(gradients, sizes);
+    launch_threads(call.launch, differentiate, call.c, call.dy, call.x, call.gamma, call.mean,
+                   call.rstd, call.dx, call.dgamma, call.dbeta, sizes_of(call));
 }
 
 }  // namespace

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Seeded bugs of bias_gelu. Linked into the tests only; lists.hpp says which property must kill
 // each, and at which problem.
-#include <cuda_runtime.h>
-
-#include "harness/kernel.hpp"
-#include "kernels/grids.cuh"
+#include "properties/tests/launches.cuh"
 #include "reference/bias_gelu.hpp"
 
 namespace {
@@ -50,27 +47,21 @@ __global__ void multiply(const float* dy, const float* x, const float* bias, flo
 
 template <Bug bug>
 void launch_forward(const Forward& call) {
-    const int elements = static_cast<int>(call.y.elements());
-    bias_gelu<bug><<<blocks_of(elements, 128), 128, 0, call.launch.stream>>>(
-        call.x.as<const float>(), call.bias.as<const float>(), call.y.as<float>(), elements,
-        static_cast<int>(call.width));
+    launch_threads(call.launch, bias_gelu<bug>, call.y.elements(), call.x, call.bias, call.y,
+                   call.y.elements(), call.width);
 }
 
 template <Bug bug>
 void launch_backward(const Backward& call) {
-    const auto *dy = call.dy.as<const float>(), *x = call.x.as<const float>();
-    const auto* bias = call.bias.as<const float>();
-    const int elements = static_cast<int>(call.dx.elements());
-    const int width = static_cast<int>(call.width);
     const auto launch_dx = [&] {
         if (call.wants("dx"))
-            multiply<bug><<<blocks_of(elements, 128), 128, 0, call.launch.stream>>>(
-                dy, x, bias, call.dx.as<float>(), elements, width);
+            launch_threads(call.launch, multiply<bug>, call.dx.elements(), call.dy, call.x,
+                           call.bias, call.dx, call.dx.elements(), call.width);
     };
     if (bug == Bug::dx_before_dbias) launch_dx();
     if (bug == Bug::ignores_mask || call.wants("dbias"))
-        sum_columns<bug><<<blocks_of(width, 128), 128, 0, call.launch.stream>>>(
-            dy, x, bias, call.dbias.as<float>(), static_cast<int>(call.rows), width);
+        launch_threads(call.launch, sum_columns<bug>, call.width, call.dy, call.x, call.bias,
+                       call.dbias, call.rows, call.width);
     if (bug != Bug::dx_before_dbias) launch_dx();
 }
 

@@ -4,8 +4,8 @@
 // kill each, and at which problem.
 #include <cuda_fp16.h>
 #include <cuda_fp8.h>
-#include <cuda_runtime.h>
 
+#include "properties/tests/launches.cuh"
 #include "properties/tests/seeded_bugs/plain_conv.cuh"
 #include "reference/layer_norm.hpp"
 #include "reference/relu.hpp"
@@ -93,43 +93,35 @@ __global__ void sum_channels(const float* dy, e5m2* db, int n, int k, int pixels
     db[c] = e5m2(sum);
 }
 void launch_sums(const GradBias& call) {
-    const int k = static_cast<int>(call.problem.k);
-    sum_channels<<<blocks_of(k, 64), 64, 0, call.launch.stream>>>(
-        call.dy.as<const float>(), call.db.as<e5m2>(), static_cast<int>(call.problem.n), k,
-        static_cast<int>(call.dy.size(2) * call.dy.size(3)));
+    launch_threads(call.launch, sum_channels, call.problem.k, call.dy, call.db, call.problem.n,
+                   call.problem.k, call.dy.size(2) * call.dy.size(3));
 }
 
-struct Rows {
-    const float *dy, *x, *gamma, *mean, *rstd;
-    e4m3* dx;
-    float *dgamma, *dbeta;
-};
 // Right: what little is left of a gradient is stored as 0, and what is beyond 448 as 448 or NaN.
 template <__nv_saturation_t saturation>
-__global__ void normalise_backward(Rows t, int rows, int width) {
+__global__ void normalise_backward(const float* all_dy, const float* x, const float* gamma,
+                                   const float* mean, const float* rstd, e4m3* dx, float* dgamma,
+                                   float* dbeta, int rows, int width) {
     if (blockIdx.x + threadIdx.x > 0) return;
-    for (int j = 0; j < width; ++j) t.dgamma[j] = t.dbeta[j] = 0.0f;
+    for (int j = 0; j < width; ++j) dgamma[j] = dbeta[j] = 0.0f;
     for (int r = 0; r < rows; ++r) {
-        const auto dy = [&](int j) { return t.dy[r * width + j]; };
-        const auto xhat = [&](int j) { return (t.x[r * width + j] - t.mean[r]) * t.rstd[r]; };
+        const auto dy = [&](int j) { return all_dy[r * width + j]; };
+        const auto xhat = [&](int j) { return (x[r * width + j] - mean[r]) * rstd[r]; };
         float sum = 0.0f, sum_xhat = 0.0f;
         for (int j = 0; j < width; ++j) {
-            sum += dy(j) * t.gamma[j], sum_xhat += dy(j) * t.gamma[j] * xhat(j);
-            t.dgamma[j] += dy(j) * xhat(j), t.dbeta[j] += dy(j);
+            sum += dy(j) * gamma[j], sum_xhat += dy(j) * gamma[j] * xhat(j);
+            dgamma[j] += dy(j) * xhat(j), dbeta[j] += dy(j);
         }
         for (int j = 0; j < width; ++j)
-            t.dx[r * width + j] = of_bits<e4m3>(__nv_cvt_float_to_fp8(
-                t.rstd[r] * (dy(j) * t.gamma[j] - sum / width - xhat(j) * (sum_xhat / width)),
+            dx[r * width + j] = of_bits<e4m3>(__nv_cvt_float_to_fp8(
+                rstd[r] * (dy(j) * gamma[j] - sum / width - xhat(j) * (sum_xhat / width)),
                 saturation, __NV_E4M3));
     }
 }
 template <__nv_saturation_t saturation>
 void launch_normalise(const gradverify::layer_norm::Backward& call) {
-    normalise_backward<saturation><<<1, 1, 0, call.launch.stream>>>(
-        {call.dy.as<const float>(), call.x.as<const float>(), call.gamma.as<const float>(),
-         call.mean.as<const float>(), call.rstd.as<const float>(), call.dx.as<e4m3>(),
-         call.dgamma.as<float>(), call.dbeta.as<float>()},
-        static_cast<int>(call.rows), static_cast<int>(call.width));
+    launch_blocks(call.launch, normalise_backward<saturation>, 1, 1, call.dy, call.x, call.gamma,
+                  call.mean, call.rstd, call.dx, call.dgamma, call.dbeta, call.rows, call.width);
 }
 
 // Infinities stay, or saturate.
@@ -142,8 +134,7 @@ __global__ void rectify(const float* x, e5m2* y, long long n) {
 }
 template <__nv_saturation_t saturation>
 void launch_rectify(const gradverify::relu::Forward& call) {
-    rectify<saturation><<<blocks_of(call.y.elements(), 64), 64, 0, call.launch.stream>>>(
-        call.x.as<const float>(), call.y.as<e5m2>(), call.y.elements());
+    launch_threads(call.launch, rectify<saturation>, call.n, call.x, call.y, call.n);
 }
 
 void declare_correlate(gradverify::KernelDeclaration& kernel) {

@@ -3,8 +3,8 @@
 // tests only; lists.hpp says which property must kill each, and at which problem.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
-#include <cuda_runtime.h>
 
+#include "properties/tests/launches.cuh"
 #include "properties/tests/seeded_bugs/plain_conv.cuh"
 #include "reference/layer_norm.hpp"
 
@@ -60,61 +60,47 @@ struct BiasAddedToHalf : RightInHalf {
 
 __device__ float rounded(float value) { return __bfloat162float(__float2bfloat16(value)); }
 
-struct Rows {
-    const __nv_bfloat16 *x, *gamma, *beta;
-    __nv_bfloat16* y;
-    float *mean, *rstd;
-};
-
 // The mean that is taken off is rounded to the tensors' type; the one that is saved is not.
-__global__ void normalise_by_rounded_mean(Rows t, int rows, int width, float eps) {
+__global__ void normalise_by_rounded_mean(const __nv_bfloat16* all_x, const __nv_bfloat16* gamma,
+                                          const __nv_bfloat16* beta, __nv_bfloat16* y, float* means,
+                                          float* rstds, int rows, int width, float eps) {
     const int r = blockIdx.x * blockDim.x + threadIdx.x;
     if (r >= rows) return;
-    const auto x = [&](int j) { return __bfloat162float(t.x[r * width + j]); };
+    const auto x = [&](int j) { return __bfloat162float(all_x[r * width + j]); };
     float sum = 0.0f, squares = 0.0f;
     for (int j = 0; j < width; ++j) sum += x(j);
     const float mean = sum / width;
     for (int j = 0; j < width; ++j) squares += (x(j) - mean) * (x(j) - mean);
     const float rstd = rsqrtf(squares / width + eps);
     for (int j = 0; j < width; ++j)
-        t.y[r * width + j] =
-            __float2bfloat16((x(j) - rounded(mean)) * rstd * __bfloat162float(t.gamma[j]) +
-                             __bfloat162float(t.beta[j]));
-    t.mean[r] = mean, t.rstd[r] = rstd;
+        y[r * width + j] = __float2bfloat16(
+            (x(j) - rounded(mean)) * rstd * __bfloat162float(gamma[j]) + __bfloat162float(beta[j]));
+    means[r] = mean, rstds[r] = rstd;
 }
 
 void launch_norm_forward(const NormForward& call) {
-    const Rows tensors{call.x.as<const __nv_bfloat16>(),
-                       call.gamma.as<const __nv_bfloat16>(),
-                       call.beta.as<const __nv_bfloat16>(),
-                       call.y.as<__nv_bfloat16>(),
-                       call.mean.as<float>(),
-                       call.rstd.as<float>()};
-    normalise_by_rounded_mean<<<blocks_of(call.rows, 64), 64, 0, call.launch.stream>>>(
-        tensors, static_cast<int>(call.rows), static_cast<int>(call.width), call.eps);
+    launch_threads(call.launch, normalise_by_rounded_mean, call.rows, call.x, call.gamma, call.beta,
+                   call.y, call.mean, call.rstd, call.rows, call.width, call.eps);
 }
 
-struct Cotangents {
-    const __nv_bfloat16 *dy, *x, *gamma;
-    const float *mean, *rstd;
-};
-
 // dgamma and dbeta are added up in the memory that they are stored in.
-__global__ void sums_in_outputs(Cotangents in, __nv_bfloat16* dx, __nv_bfloat16* dgamma,
-                                __nv_bfloat16* dbeta, int rows, int width) {
+__global__ void sums_in_outputs(const __nv_bfloat16* all_dy, const __nv_bfloat16* x,
+                                const __nv_bfloat16* gamma, const float* mean, const float* rstd,
+                                __nv_bfloat16* dx, __nv_bfloat16* dgamma, __nv_bfloat16* dbeta,
+                                int rows, int width) {
     if (blockIdx.x + threadIdx.x > 0) return;
     for (int j = 0; j < width; ++j) dgamma[j] = dbeta[j] = __float2bfloat16(0.0f);
     for (int r = 0; r < rows; ++r) {
-        const auto dy = [&](int j) { return __bfloat162float(in.dy[r * width + j]); };
-        const auto g = [&](int j) { return dy(j) * __bfloat162float(in.gamma[j]); };
+        const auto dy = [&](int j) { return __bfloat162float(all_dy[r * width + j]); };
+        const auto g = [&](int j) { return dy(j) * __bfloat162float(gamma[j]); };
         const auto xhat = [&](int j) {
-            return (__bfloat162float(in.x[r * width + j]) - in.mean[r]) * in.rstd[r];
+            return (__bfloat162float(x[r * width + j]) - mean[r]) * rstd[r];
         };
         float sum = 0.0f, sum_xhat = 0.0f;
         for (int j = 0; j < width; ++j) sum += g(j), sum_xhat += g(j) * xhat(j);
         for (int j = 0; j < width; ++j) {
             dx[r * width + j] =
-                __float2bfloat16(in.rstd[r] * (g(j) - sum / width - xhat(j) * sum_xhat / width));
+                __float2bfloat16(rstd[r] * (g(j) - sum / width - xhat(j) * sum_xhat / width));
             dgamma[j] = __float2bfloat16(__bfloat162float(dgamma[j]) + dy(j) * xhat(j));
             dbeta[j] = __float2bfloat16(__bfloat162float(dbeta[j]) + dy(j));
         }
@@ -122,12 +108,8 @@ __global__ void sums_in_outputs(Cotangents in, __nv_bfloat16* dx, __nv_bfloat16*
 }
 
 void launch_norm_backward(const NormBackward& call) {
-    const Cotangents in{call.dy.as<const __nv_bfloat16>(), call.x.as<const __nv_bfloat16>(),
-                        call.gamma.as<const __nv_bfloat16>(), call.mean.as<const float>(),
-                        call.rstd.as<const float>()};
-    sums_in_outputs<<<1, 1, 0, call.launch.stream>>>(
-        in, call.dx.as<__nv_bfloat16>(), call.dgamma.as<__nv_bfloat16>(),
-        call.dbeta.as<__nv_bfloat16>(), static_cast<int>(call.rows), static_cast<int>(call.width));
+    launch_blocks(call.launch, sums_in_outputs, 1, 1, call.dy, call.x, call.gamma, call.mean,
+                  call.rstd, call.dx, call.dgamma, call.dbeta, call.rows, call.width);
 }
 
 // What the launcher reads is not what the registration says.

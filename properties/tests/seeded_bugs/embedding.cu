@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Seeded bugs of embedding. Linked into the tests only; lists.hpp says which property must kill
 // each, and at which problem.
-#include <cuda_runtime.h>
-
-#include "harness/kernel.hpp"
-#include "kernels/grids.cuh"
+#include "properties/tests/launches.cuh"
 #include "reference/embedding.hpp"
 
 namespace {
@@ -26,19 +23,16 @@ __global__ void clear(float* dweight, int elements) {
     if (i < elements) dweight[i] = 0.0f;
 }
 
-struct Sizes {
-    int tokens, width, padding;
-};
-
 template <Bug bug>
-__global__ void add_elements(const float* dy, const int* index, float* dweight, Sizes s) {
+__global__ void add_elements(const float* dy, const int* index, float* dweight, int tokens,
+                             int width, int padding) {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i >= s.tokens * s.width) return;
-    const int row = index[i / s.width];
+    if (i >= tokens * width) return;
+    const int row = index[i / width];
     // A15: the path for many tokens forgets the padding.
-    const bool looks = bug != Bug::padding_of_many_tokens || s.tokens <= 768;
-    if (looks && row == s.padding) return;
-    float* const to = &dweight[row * s.width + i % s.width];
+    const bool looks = bug != Bug::padding_of_many_tokens || tokens <= 768;
+    if (looks && row == padding) return;
+    float* const to = &dweight[row * width + i % width];
     if (bug == Bug::no_atomics)
         *to += dy[i];
     else
@@ -46,22 +40,16 @@ __global__ void add_elements(const float* dy, const int* index, float* dweight, 
 }
 
 void launch_forward(const Forward& call) {
-    const int elements = static_cast<int>(call.y.elements());
-    look_up_all<<<blocks_of(elements, 128), 128, 0, call.launch.stream>>>(
-        call.index.as<const std::int32_t>(), call.weight.as<const float>(), call.y.as<float>(),
-        elements, static_cast<int>(call.width));
+    launch_threads(call.launch, look_up_all, call.y.elements(), call.index, call.weight, call.y,
+                   call.y.elements(), call.width);
 }
 
 template <Bug bug>
 void launch(const GradWeight& call) {
-    const int table = static_cast<int>(call.dweight.elements());
-    if (bug != Bug::not_cleared)
-        clear<<<blocks_of(table, 128), 128, 0, call.launch.stream>>>(call.dweight.as<float>(),
-                                                                     table);
-    add_elements<bug><<<blocks_of(call.dy.elements(), 128), 128, 0, call.launch.stream>>>(
-        call.dy.as<const float>(), call.index.as<const std::int32_t>(), call.dweight.as<float>(),
-        {static_cast<int>(call.tokens), static_cast<int>(call.width),
-         static_cast<int>(call.padding)});
+    const auto table = call.dweight.elements();
+    if (bug != Bug::not_cleared) launch_threads(call.launch, clear, table, call.dweight, table);
+    launch_threads(call.launch, add_elements<bug>, call.dy.elements(), call.dy, call.index,
+                   call.dweight, call.tokens, call.width, call.padding);
 }
 
 }  // namespace

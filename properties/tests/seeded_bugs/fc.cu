@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Seeded bugs of fc, each a mistake that shipped somewhere. Linked into the tests only; lists.hpp
 // says which property must kill each, and at which problem.
-#include <cuda_runtime.h>
-
-#include "harness/kernel.hpp"
-#include "kernels/grids.cuh"
+#include "properties/tests/launches.cuh"
 #include "reference/fc.hpp"
 
 namespace {
@@ -83,41 +80,40 @@ __global__ void grad_bias_one_round(const float* dy, float* db, int n, int k) {
 
 template <Bug bug>
 void launch_forward(const Forward& call) {
-    const int n = static_cast<int>(call.n), k = static_cast<int>(call.k);
-    const int blocks = (n + tile - 1) / tile * ((k + tile - 1) / tile);
-    forward_tiled<bug><<<blocks, dim3(tile, tile), 0, call.launch.stream>>>(
-        call.x.as<const float>(), call.w.as<const float>(), call.b.as<const float>(),
-        call.y.as<float>(), n, static_cast<int>(call.c), k);
+    const unsigned blocks = blocks_of(call.n, tile) * blocks_of(call.k, tile);
+    launch_blocks(call.launch, forward_tiled<bug>, blocks, dim3(tile, tile), call.x, call.w, call.b,
+                  call.y, call.n, call.c, call.k);
 }
 
 void launch_grad_input(const GradInput& call) {
-    grad_input_square<<<blocks_of(call.dx.elements(), 128), 128, 0, call.launch.stream>>>(
-        call.dy.as<const float>(), call.w.as<const float>(), call.dx.as<float>(),
-        static_cast<int>(call.n), static_cast<int>(call.c), static_cast<int>(call.k));
+    launch_threads(call.launch, grad_input_square, call.dx.elements(), call.dy, call.w, call.dx,
+                   call.n, call.c, call.k);
 }
 
 void launch_grad_weight(const GradWeight& call) {
-    grad_weight_transposed<<<blocks_of(call.dw.elements(), 128), 128, 0, call.launch.stream>>>(
-        call.dy.as<const float>(), call.x.as<const float>(), call.dw.as<float>(),
-        static_cast<int>(call.n), static_cast<int>(call.c), static_cast<int>(call.k));
+    launch_threads(call.launch, grad_weight_transposed, call.dw.elements(), call.dy, call.x,
+                   call.dw, call.n, call.c, call.k);
 }
 
 void launch_grad_bias(const GradBias& call) {
-    grad_bias_one_round<<<static_cast<unsigned>(call.k), tile, 0, call.launch.stream>>>(
-        call.dy.as<const float>(), call.db.as<float>(), static_cast<int>(call.n),
-        static_cast<int>(call.k));
+    launch_blocks(call.launch, grad_bias_one_round, static_cast<unsigned>(call.k), tile, call.dy,
+                  call.db, call.n, call.k);
+}
+
+void declare_tiles(gradverify::KernelDeclaration& kernel) {
+    kernel.costs({.threads_per_output = tile, .barriers_per_thread = 4});
 }
 
 }  // namespace
 
 GRADVERIFY_KERNEL(Forward, "bug_a12_tail_of_tile", launch_forward<Bug::tail_of_tile>)
-    .costs({.threads_per_output = tile, .barriers_per_thread = 4});
+    .with(declare_tiles);
 GRADVERIFY_KERNEL(Forward, "bug_a12_tail_within_buffer", launch_forward<Bug::tail_within_buffer>)
-    .costs({.threads_per_output = tile, .barriers_per_thread = 4});
+    .with(declare_tiles);
 GRADVERIFY_KERNEL(Forward, "bug_bias_of_each_tile", launch_forward<Bug::bias_of_each_tile>)
-    .costs({.threads_per_output = tile, .barriers_per_thread = 4});
+    .with(declare_tiles);
 GRADVERIFY_KERNEL(Forward, "bug_no_barrier_after_tile", launch_forward<Bug::no_barrier>)
-    .costs({.threads_per_output = tile, .barriers_per_thread = 4});
+    .with(declare_tiles);
 GRADVERIFY_KERNEL(GradInput, "bug_square_weights", launch_grad_input);
 GRADVERIFY_KERNEL(GradWeight, "bug_transposed", launch_grad_weight);
 GRADVERIFY_KERNEL(GradBias, "bug_one_round", launch_grad_bias)

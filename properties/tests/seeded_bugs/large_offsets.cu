@@ -4,6 +4,7 @@
 // the tests of large problems only.
 #include <cstdint>
 
+#include "properties/tests/launches.cuh"
 #include "properties/tests/seeded_bugs/plain_conv.cuh"
 #include "reference/relu.hpp"
 
@@ -27,17 +28,14 @@ __global__ void rectify(const float* x, float* y, long long n) {
 
 template <class Offset>
 void launch_relu(const gradverify::relu::Forward& call) {
-    rectify<Offset><<<blocks_of(call.n, 128), 128, 0, call.launch.stream>>>(
-        call.x.as<const float>(), call.y.as<float>(), call.n);
+    launch_threads(call.launch, rectify<Offset>, call.n, call.x, call.y, call.n);
 }
 
 // There seems to be nothing to do.
 template <class Count>
 void launch_relu_of_narrow_count(const gradverify::relu::Forward& call) {
     const auto count = static_cast<Count>(call.n);
-    if (count <= 0) return;
-    rectify<long long><<<blocks_of(count, 128), 128, 0, call.launch.stream>>>(
-        call.x.as<const float>(), call.y.as<float>(), count);
+    if (count > 0) launch_threads(call.launch, rectify<long long>, count, call.x, call.y, count);
 }
 
 template <class Offset>

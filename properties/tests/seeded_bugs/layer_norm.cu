@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Seeded bugs of layer_norm. Linked into the tests only; lists.hpp says which property must kill
 // each, and at which problem.
-#include <cuda_runtime.h>
-
-#include "harness/kernel.hpp"
-#include "kernels/grids.cuh"
+#include "properties/tests/launches.cuh"
 #include "reference/layer_norm.hpp"
 
 namespace {
@@ -14,13 +11,9 @@ using gradverify::layer_norm::Forward;
 
 enum class Bug { difference_of_squares, eps_outside_root, no_mean_of_g, no_gamma, first_row_only };
 
-struct Outputs {
-    float *y, *mean, *rstd;
-};
-
 template <Bug bug>
-__global__ void normalise(const float* all_x, const float* gamma, const float* beta, Outputs out,
-                          int rows, int width, float eps) {
+__global__ void normalise(const float* all_x, const float* gamma, const float* beta, float* y,
+                          float* all_means, float* all_rstds, int rows, int width, float eps) {
     const int r = blockIdx.x * blockDim.x + threadIdx.x;
     if (r >= rows) return;
     const float* x = all_x + r * width;
@@ -35,59 +28,50 @@ __global__ void normalise(const float* all_x, const float* gamma, const float* b
                                : from_mean / width;
     const float rstd =
         bug == Bug::eps_outside_root ? 1.0f / (sqrtf(variance) + eps) : rsqrtf(variance + eps);
-    for (int j = 0; j < width; ++j)
-        out.y[r * width + j] = (x[j] - mean) * rstd * gamma[j] + beta[j];
-    out.mean[r] = mean, out.rstd[r] = rstd;
+    for (int j = 0; j < width; ++j) y[r * width + j] = (x[j] - mean) * rstd * gamma[j] + beta[j];
+    all_means[r] = mean, all_rstds[r] = rstd;
 }
 
-struct Inputs {
-    const float *dy, *x, *gamma, *mean, *rstd;
-};
-
 template <Bug bug>
-__global__ void rows_of_dx(Inputs in, float* dx, int rows, int width) {
+__global__ void rows_of_dx(const float* dy, const float* x, const float* gamma, const float* mean,
+                           const float* rstd, float* dx, int rows, int width) {
     const int r = blockIdx.x * blockDim.x + threadIdx.x;
     if (r >= rows) return;
     const auto g = [&](int j) {
-        return in.dy[r * width + j] * (bug == Bug::no_gamma ? 1.0f : in.gamma[j]);
+        return dy[r * width + j] * (bug == Bug::no_gamma ? 1.0f : gamma[j]);
     };
-    const auto xhat = [&](int j) { return (in.x[r * width + j] - in.mean[r]) * in.rstd[r]; };
+    const auto xhat = [&](int j) { return (x[r * width + j] - mean[r]) * rstd[r]; };
     float sum = 0.0f, sum_xhat = 0.0f;
     for (int j = 0; j < width; ++j) sum += g(j), sum_xhat += g(j) * xhat(j);
     if (bug == Bug::no_mean_of_g) sum = 0.0f;
     for (int j = 0; j < width; ++j)
-        dx[r * width + j] = in.rstd[r] * (g(j) - (sum + xhat(j) * sum_xhat) / width);
+        dx[r * width + j] = rstd[r] * (g(j) - (sum + xhat(j) * sum_xhat) / width);
 }
 
 template <Bug bug>
-__global__ void columns(Inputs in, float* dgamma, float* dbeta, int rows, int width) {
+__global__ void columns(const float* dy, const float* x, const float* mean, const float* rstd,
+                        float* dgamma, float* dbeta, int rows, int width) {
     const int j = blockIdx.x * blockDim.x + threadIdx.x;
     if (j >= width) return;
     dgamma[j] = dbeta[j] = 0.0f;
     for (int r = 0; r < (bug == Bug::first_row_only ? 1 : rows); ++r) {
-        dgamma[j] += in.dy[r * width + j] * (in.x[r * width + j] - in.mean[r]) * in.rstd[r];
-        dbeta[j] += in.dy[r * width + j];
+        dgamma[j] += dy[r * width + j] * (x[r * width + j] - mean[r]) * rstd[r];
+        dbeta[j] += dy[r * width + j];
     }
 }
 
 template <Bug bug>
 void launch_forward(const Forward& call) {
-    normalise<bug><<<blocks_of(call.rows, 64), 64, 0, call.launch.stream>>>(
-        call.x.as<const float>(), call.gamma.as<const float>(), call.beta.as<const float>(),
-        {call.y.as<float>(), call.mean.as<float>(), call.rstd.as<float>()},
-        static_cast<int>(call.rows), static_cast<int>(call.width), call.eps);
+    launch_threads(call.launch, normalise<bug>, call.rows, call.x, call.gamma, call.beta, call.y,
+                   call.mean, call.rstd, call.rows, call.width, call.eps);
 }
 
 template <Bug bug>
 void launch_backward(const Backward& call) {
-    const Inputs in{call.dy.as<const float>(), call.x.as<const float>(),
-                    call.gamma.as<const float>(), call.mean.as<const float>(),
-                    call.rstd.as<const float>()};
-    const int rows = static_cast<int>(call.rows), width = static_cast<int>(call.width);
-    rows_of_dx<bug>
-        <<<blocks_of(rows, 64), 64, 0, call.launch.stream>>>(in, call.dx.as<float>(), rows, width);
-    columns<bug><<<blocks_of(width, 64), 64, 0, call.launch.stream>>>(
-        in, call.dgamma.as<float>(), call.dbeta.as<float>(), rows, width);
+    launch_threads(call.launch, rows_of_dx<bug>, call.rows, call.dy, call.x, call.gamma, call.mean,
+                   call.rstd, call.dx, call.rows, call.width);
+    launch_threads(call.launch, columns<bug>, call.width, call.dy, call.x, call.mean, call.rstd,
+                   call.dgamma, call.dbeta, call.rows, call.width);
 }
 
 }  // namespace

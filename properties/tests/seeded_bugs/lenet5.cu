@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Seeded bugs of a chain of layers: one layer is wrong, or the layers are joined wrongly. Linked
 // into the tests only; lists.hpp says which property must kill each, and at which problem.
-#include <cuda_runtime.h>
-
 #include <string_view>
 
-#include "harness/kernel.hpp"
-#include "kernels/grids.cuh"
 #include "kernels/lenet5/simple_chain.cuh"
+#include "properties/tests/launches.cuh"
 #include "reference/fc.hpp"
 #include "reference/lenet5.hpp"
 
@@ -27,11 +24,10 @@ __global__ void grad_input_of_first_sample(const float* dy, const float* w, floa
 }
 
 void launch_first_sample(const gradverify::fc::GradInput& call) {
-    const auto n = static_cast<int>(call.dx.size(0)), c = static_cast<int>(call.dx.size(1));
-    if (n * c == 0) return;
-    grad_input_of_first_sample<<<blocks_of(n * c, 128), 128, 0, call.launch.stream>>>(
-        call.dy.as<const float>(), call.w.as<const float>(), call.dx.as<float>(), n, c,
-        static_cast<int>(call.dy.size(1)));
+    const auto n = call.dx.size(0), c = call.dx.size(1);
+    if (n * c > 0)
+        launch_threads(call.launch, grad_input_of_first_sample, n * c, call.dy, call.w, call.dx, n,
+                       c, call.dy.size(1));
 }
 
 /// The simple chain with one of its kernels replaced.
@@ -63,15 +59,14 @@ __global__ void scaled(float* values, int count, float factor) {
     if (i < count) values[i] *= factor;
 }
 
-void scale(const TensorView& tensor, float factor, cudaStream_t stream) {
-    const auto count = static_cast<int>(tensor.elements());
-    scaled<<<blocks_of(count, 128), 128, 0, stream>>>(tensor.as<float>(), count, factor);
+void scale(const TensorView& tensor, float factor, const gradverify::Launch& on) {
+    launch_threads(on, scaled, tensor.elements(), tensor, tensor.elements(), factor);
 }
 
 // All layers are right, and one result is touched again.
 void counted_twice(const LogitsBackward& call) {
     simple_chain()(call);
-    scale(call.tensor("dconv2_b"), 2.0f, call.launch.stream);
+    scale(call.tensor("dconv2_b"), 2.0f, call.launch);
 }
 
 void right_forward(const gradverify::lenet5::Forward& call) { simple_chain()(call); }
@@ -79,7 +74,7 @@ void right_forward(const gradverify::lenet5::Forward& call) { simple_chain()(cal
 // For training: the sign of one gradient.
 void sign_of_bias(const gradverify::lenet5::Backward& call) {
     simple_chain()(call);
-    scale(call.tensor("dfc2_b"), -1.0f, call.launch.stream);
+    scale(call.tensor("dfc2_b"), -1.0f, call.launch);
 }
 
 }  // namespace

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Seeded bugs of maxpool, each a mistake that shipped somewhere. Linked into the tests only;
 // lists.hpp says which property must kill each, and at which problem.
-#include <cuda_runtime.h>
-
-#include "harness/kernel.hpp"
 #include "kernels/pool_geometry.cuh"
+#include "properties/tests/launches.cuh"
 #include "reference/maxpool.hpp"
 
 namespace {
@@ -49,8 +47,7 @@ __global__ void pool(const float* x, float* y, int* index, PoolGeometry g) {
 template <Bug bug>
 void launch(const Forward& call) {
     const PoolGeometry g = pool_geometry(call, call.y, call.dilation_h, call.dilation_w);
-    pool<bug><<<blocks_of(g.outputs(), 128), 128, 0, call.launch.stream>>>(
-        call.x.as<const float>(), call.y.as<float>(), call.index.as<std::int32_t>(), g);
+    launch_threads(call.launch, pool<bug>, g.outputs(), call.x, call.y, call.index, g);
 }
 
 template <bool adds>
@@ -67,12 +64,10 @@ __global__ void scatter(const float* dy, const int* index, float* dx, PoolGeomet
 template <bool clears, bool adds>
 void launch_scatter(const GradInput& call) {
     const PoolGeometry g = pool_geometry(call, call.dy);
-    auto* const dx = call.dx.as<float>();
     if (clears)
-        cudaMemsetAsync(dx, 0, static_cast<std::size_t>(g.pixels()) * sizeof(float),
+        cudaMemsetAsync(call.dx.data, 0, static_cast<std::size_t>(g.pixels()) * sizeof(float),
                         call.launch.stream);
-    scatter<adds><<<blocks_of(g.outputs(), 128), 128, 0, call.launch.stream>>>(
-        call.dy.as<const float>(), call.index.as<const std::int32_t>(), dx, g);
+    launch_threads(call.launch, scatter<adds>, g.outputs(), call.dy, call.index, call.dx, g);
 }
 
 }  // namespace

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Seeded bugs of relu, each a mistake that shipped somewhere. Linked into the tests only; lists.hpp
 // says which property must kill each, and at which problem.
-#include <cuda_runtime.h>
-
-#include "harness/kernel.hpp"
-#include "kernels/grids.cuh"
+#include "properties/tests/launches.cuh"
 #include "reference/relu.hpp"
 
 namespace {
@@ -24,11 +21,8 @@ __global__ void clear_where_negative(const float* x, float* dx, int n) {
 
 // A11: the second pass reads x, which is dy by now where dx lies in its place.
 void two_passes(const GradInput& call) {
-    const int n = static_cast<int>(call.n);
-    copy<<<blocks_of(n, 128), 128, 0, call.launch.stream>>>(call.dy.as<const float>(),
-                                                            call.dx.as<float>(), n);
-    clear_where_negative<<<blocks_of(n, 128), 128, 0, call.launch.stream>>>(
-        call.x.as<const float>(), call.dx.as<float>(), n);
+    launch_threads(call.launch, copy, call.n, call.dy, call.dx, call.n);
+    launch_threads(call.launch, clear_where_negative, call.n, call.x, call.dx, call.n);
 }
 
 // Lets the cotangent pass at zero, where the forward pass has cut off.
@@ -38,9 +32,7 @@ __global__ void mask_from_zero(const float* dy, const float* x, float* dx, int n
 }
 
 void launch_mask_from_zero(const GradInput& call) {
-    mask_from_zero<<<blocks_of(call.n, 128), 128, 0, call.launch.stream>>>(
-        call.dy.as<const float>(), call.x.as<const float>(), call.dx.as<float>(),
-        static_cast<int>(call.n));
+    launch_threads(call.launch, mask_from_zero, call.n, call.dy, call.x, call.dx, call.n);
 }
 
 // fmaxf has no use for a NaN.
@@ -59,21 +51,18 @@ __global__ void four_each(const float4* x, float4* y, int quarters) {
 }
 
 void launch_maximum(const Forward& call) {
-    maximum<<<blocks_of(call.n, 128), 128, 0, call.launch.stream>>>(
-        call.x.as<const float>(), call.y.as<float>(), static_cast<int>(call.n));
+    launch_threads(call.launch, maximum, call.n, call.x, call.y, call.n);
 }
 
 // Takes four at a time where the length allows it, wherever the tensors begin.
 void float4_by_length(const Forward& call) {
-    const int n = static_cast<int>(call.n);
-    const auto* x = call.x.as<const float>();
-    auto* const y = call.y.as<float>();
-    if (n % 4 == 0)
-        four_each<<<blocks_of(n / 4, 128), 128, 0, call.launch.stream>>>(
-            reinterpret_cast<const float4*>(x), reinterpret_cast<float4*>(y), n / 4);
-    else {
-        copy<<<blocks_of(n, 128), 128, 0, call.launch.stream>>>(x, y, n);
-        clear_where_negative<<<blocks_of(n, 128), 128, 0, call.launch.stream>>>(x, y, n);
+    if (call.n % 4 == 0) {
+        launch_threads(call.launch, four_each, call.n / 4,
+                       reinterpret_cast<const float4*>(call.x.as<const float>()),
+                       reinterpret_cast<float4*>(call.y.as<float>()), call.n / 4);
+    } else {
+        launch_threads(call.launch, copy, call.n, call.x, call.y, call.n);
+        launch_threads(call.launch, clear_where_negative, call.n, call.x, call.y, call.n);
     }
 }
 

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Seeded bugs of softmax_cross_entropy, each a mistake that shipped somewhere. Linked into the
 // tests only; lists.hpp says which property must kill each, and at which problem.
-#include <cuda_runtime.h>
-
-#include "harness/kernel.hpp"
+#include "properties/tests/launches.cuh"
 #include "reference/softmax_cross_entropy.hpp"
 
 namespace {
@@ -54,17 +52,14 @@ __global__ void backward(const float* probs, const int* labels, const float* dlo
 
 template <Bug bug>
 void launch_forward(const Forward& call) {
-    forward<bug><<<1, 1, 0, call.launch.stream>>>(
-        call.logits.as<const float>(), call.labels.as<const std::int32_t>(), call.probs.as<float>(),
-        call.loss.as<float>(), static_cast<int>(call.n), static_cast<int>(call.v));
+    launch_blocks(call.launch, forward<bug>, 1, 1, call.logits, call.labels, call.probs, call.loss,
+                  call.n, call.v);
 }
 
 template <GradientBug bug>
 void launch_backward(const Backward& call) {
-    const int n = static_cast<int>(call.n), v = static_cast<int>(call.v);
-    backward<bug><<<(n * v + 127) / 128, 128, 0, call.launch.stream>>>(
-        call.probs.as<const float>(), call.labels.as<const std::int32_t>(),
-        call.dloss.as<const float>(), call.dlogits.as<float>(), n, v);
+    launch_threads(call.launch, backward<bug>, call.n * call.v, call.probs, call.labels, call.dloss,
+                   call.dlogits, call.n, call.v);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "kernels/conv/tensor_core.cuh"
+#include "properties/tests/launches.cuh"
 #include "reference/fc.hpp"
 
 namespace {
@@ -152,9 +153,8 @@ __global__ void connect(const float* x, const float* w, const float* b, float* y
 }
 template <class Cut, int dropped>
 void launch_connect(const fc::Forward& call) {
-    connect<Cut><<<blocks_of(call.n * call.k, 64), 64, 0, call.launch.stream>>>(
-        call.x.as<const float>(), call.w.as<const float>(), call.b.as<const float>(),
-        call.y.as<float>(), call.n, call.c, call.k, call.c > 1 ? call.c - dropped : call.c);
+    launch_threads(call.launch, connect<Cut>, call.n * call.k, call.x, call.w, call.b, call.y,
+                   call.n, call.c, call.k, call.c > 1 ? call.c - dropped : call.c);
 }
 template <class Cut>
 __global__ void correlate(const float* dy, const float* x, float* dw, long long n, long long c,
@@ -167,9 +167,8 @@ __global__ void correlate(const float* dy, const float* x, float* dw, long long 
 }
 template <class Cut>
 void launch_correlate(const fc::GradWeight& call) {
-    correlate<Cut><<<blocks_of(call.k * call.c, 64), 64, 0, call.launch.stream>>>(
-        call.dy.as<const float>(), call.x.as<const float>(), call.dw.as<float>(), call.n, call.c,
-        call.k);
+    launch_threads(call.launch, correlate<Cut>, call.k * call.c, call.dy, call.x, call.dw, call.n,
+                   call.c, call.k);
 }
 
 template <class T>
