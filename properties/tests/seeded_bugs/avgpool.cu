@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Seeded bugs of avgpool, each a mistake that shipped somewhere. Linked into the tests only;
-// lists.hpp says which property must kill each, and at which problem.
+// Seeded bugs of avgpool.
 #include <utility>
 
 #include "kernels/avgpool/window.cuh"

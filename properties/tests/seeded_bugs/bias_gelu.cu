@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Seeded bugs of bias_gelu. Linked into the tests only; lists.hpp says which property must kill
-// each, and at which problem.
+// Seeded bugs of bias_gelu.
 #include "properties/tests/launches.cuh"
 #include "reference/bias_gelu.hpp"
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Seeded bugs of conv.forward and of its gradients by x and w, each a mistake that shipped
-// somewhere. Linked into the tests only; lists.hpp says which property must kill each, and at which
-// problem.
+// Seeded bugs of conv.forward and of its gradients by x and w.
 #include "properties/tests/seeded_bugs/plain_conv.cuh"
 
 namespace {
@@ -52,9 +50,8 @@ void launch_by_sample(const Forward& call) {
     if (of_a_sample == 0) return;
     // Small blocks: the tests run it on 65536 samples again and again.
     const dim3 grid(blocks_of(of_a_sample, 32), static_cast<unsigned>(call.problem.n));
-    forward_by_sample<<<grid, 32, 0, call.launch.stream>>>(
-        call.x.as<const float>(), call.w.as<const float>(), call.b.as<const float>(),
-        call.y.as<float>(), gradverify::conv::device_geometry(call.problem, call.y));
+    launch_blocks(call.launch, forward_by_sample, grid, 32, call.x, call.w, call.b, call.y,
+                  gradverify::conv::device_geometry(call.problem, call.y));
 }
 
 // The end of the pixels of an axis that some output reads: what a kernel tiled by the output
@@ -91,25 +88,17 @@ struct Accumulates : RightConv {
 
 }  // namespace
 
-GRADVERIFY_KERNEL(Forward, "bug_a01_swapped_extents", launch_forward<SwappedExtents>)
-    .with(declare_elements<float>);
-GRADVERIFY_KERNEL(Forward, "bug_a02_dilated_position", launch_forward<DilatedPosition>)
-    .with(declare_elements<float>);
-GRADVERIFY_KERNEL(Forward, "bug_a17_grid_of_samples", launch_by_sample)
-    .with(declare_elements<float>);
+#define SEEDED_BUG(PASS, VARIANT, LAUNCHER) \
+    GRADVERIFY_KERNEL(PASS, VARIANT, LAUNCHER).with(declare_elements<float>)
+SEEDED_BUG(Forward, "bug_a01_swapped_extents", launch_forward<SwappedExtents>);
+SEEDED_BUG(Forward, "bug_a02_dilated_position", launch_forward<DilatedPosition>);
+SEEDED_BUG(Forward, "bug_a17_grid_of_samples", launch_by_sample);
 GRADVERIFY_KERNEL(Forward, "bug_a17_grid_of_many_samples", launch_by_sample)
     .aligned_to(sizeof(float));
-GRADVERIFY_KERNEL(Forward, "bug_unroll_bound", launch_forward<UnrollBound>)
-    .with(declare_elements<float>);
-GRADVERIFY_KERNEL(Forward, "bug_needs_bias", launch_forward<NeedsBias>)
-    .with(declare_elements<float>);
-GRADVERIFY_KERNEL(GradInput, "bug_a03_remainder_unwritten", launch_grad_input<RemainderUnwritten>)
-    .with(declare_elements<float>);
-GRADVERIFY_KERNEL(GradInput, "bug_a04_group_weight_offset", launch_grad_input<FirstGroupsFilters>)
-    .with(declare_elements<float>);
-GRADVERIFY_KERNEL(GradWeight, "bug_a02_dilated_position", launch_grad_weight<DilatedPosition>)
-    .with(declare_elements<float>);
-GRADVERIFY_KERNEL(GradWeight, "bug_a05_bottom_edge", launch_grad_weight<BottomEdge>)
-    .with(declare_elements<float>);
-GRADVERIFY_KERNEL(GradWeight, "bug_a06_accumulates", launch_grad_weight<Accumulates>)
-    .with(declare_elements<float>);
+SEEDED_BUG(Forward, "bug_unroll_bound", launch_forward<UnrollBound>);
+SEEDED_BUG(Forward, "bug_needs_bias", launch_forward<NeedsBias>);
+SEEDED_BUG(GradInput, "bug_a03_remainder_unwritten", launch_grad_input<RemainderUnwritten>);
+SEEDED_BUG(GradInput, "bug_a04_group_weight_offset", launch_grad_input<FirstGroupsFilters>);
+SEEDED_BUG(GradWeight, "bug_a02_dilated_position", launch_grad_weight<DilatedPosition>);
+SEEDED_BUG(GradWeight, "bug_a05_bottom_edge", launch_grad_weight<BottomEdge>);
+SEEDED_BUG(GradWeight, "bug_a06_accumulates", launch_grad_weight<Accumulates>);

@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Seeded bugs of conv's gradient by the bias: of reductions, of launches and of streams, each a
-// mistake that shipped somewhere. Linked into the tests only; lists.hpp says which property must
-// kill each, and at which problem.
-#include <cuda_runtime.h>
-
-#include "harness/kernel.hpp"
+// Seeded bugs of conv's gradient by the bias: of reductions, of launches and of streams.
 #include "kernels/conv/geometry.cuh"
 #include "kernels/element.cuh"
+#include "properties/tests/launches.cuh"
 
 namespace {
 
@@ -157,41 +153,40 @@ __global__ void add_channel(const float* dy, float* db, DeviceGeometry g) {
         db[k] += dy[(at / pixels * g.k + k) * pixels + at % pixels];
 }
 
+DeviceGeometry geometry_of(const GradBias& call) {
+    return gradverify::conv::device_geometry(call.problem, call.dy);
+}
+
 using Kernel = void (*)(const float*, float*, DeviceGeometry);
 
 /// With a thread for each channel.
 template <Kernel kernel>
-void launch_threads(const GradBias& call) {
-    kernel<<<blocks_of(call.problem.k, 128), 128, 0, call.launch.stream>>>(
-        call.dy.as<const float>(), call.db.as<float>(),
-        gradverify::conv::device_geometry(call.problem, call.dy));
+void by_threads(const GradBias& call) {
+    launch_threads(call.launch, kernel, call.problem.k, call.dy, call.db, geometry_of(call));
 }
 
 /// With a block for each channel.
 template <Kernel kernel>
-void launch_blocks(const GradBias& call) {
+void by_blocks(const GradBias& call) {
     const int block = call.launch.block_size > 0 ? call.launch.block_size : threads;
-    kernel<<<static_cast<unsigned>(call.problem.k), block, 0, call.launch.stream>>>(
-        call.dy.as<const float>(), call.db.as<float>(),
-        gradverify::conv::device_geometry(call.problem, call.dy));
+    launch_blocks(call.launch, kernel, static_cast<unsigned>(call.problem.k),
+                  static_cast<unsigned>(block), call.dy, call.db, geometry_of(call));
 }
 
 // Keeps the number of pixels of its first call.
 void launch_cached_geometry(const GradBias& call) {
-    DeviceGeometry g = gradverify::conv::device_geometry(call.problem, call.dy);
+    DeviceGeometry g = geometry_of(call);
     static const DeviceGeometry first = g;
     g.h.out = first.h.out;
     g.w.out = first.w.out;
-    sum_of_channel<<<static_cast<unsigned>(g.k), 1, 0, call.launch.stream>>>(
-        call.dy.as<const float>(), call.db.as<float>(), g);
+    launch_blocks(call.launch, sum_of_channel, static_cast<unsigned>(g.k), 1, call.dy, call.db, g);
 }
 
 void launch_on(const GradBias& call, cudaStream_t first, cudaStream_t second) {
     const unsigned blocks = blocks_of(call.problem.k, 128);
     set_to_zero<<<blocks, 128, 0, first>>>(call.db.as<float>(), call.problem.k);
-    add_channel<<<blocks, 128, 0, second>>>(
-        call.dy.as<const float>(), call.db.as<float>(),
-        gradverify::conv::device_geometry(call.problem, call.dy));
+    add_channel<<<blocks, 128, 0, second>>>(call.dy.as<const float>(), call.db.as<float>(),
+                                            geometry_of(call));
 }
 
 void launch_first_stage_on_default(const GradBias& call) {
@@ -219,35 +214,24 @@ void launch_and_leave(const GradBias& call) {
 
 }  // namespace
 
-GRADVERIFY_KERNEL(GradBias, "bug_a07_next_channel", launch_threads<running_sum>)
-    .with(declare_elements<float>);
-GRADVERIFY_KERNEL(GradBias, "bug_cached_geometry", launch_cached_geometry)
-    .with(declare_elements<float>);
-GRADVERIFY_KERNEL(GradBias, "bug_read_ahead", launch_threads<sum_read_ahead>)
-    .with(declare_elements<float>);
-GRADVERIFY_KERNEL(GradBias, "bug_a19_float4", launch_threads<sum_by_fours>)
-    .with(declare_elements<float>);
-GRADVERIFY_KERNEL(GradBias, "bug_a16_last_warp", launch_blocks<last_warp>)
-    .aligned_to(sizeof(float))
+#define SEEDED_BUG(VARIANT, LAUNCHER) \
+    GRADVERIFY_KERNEL(GradBias, VARIANT, LAUNCHER).aligned_to(sizeof(float))
+SEEDED_BUG("bug_a07_next_channel", by_threads<running_sum>).with_empty_problems();
+SEEDED_BUG("bug_cached_geometry", launch_cached_geometry).with_empty_problems();
+SEEDED_BUG("bug_read_ahead", by_threads<sum_read_ahead>).with_empty_problems();
+SEEDED_BUG("bug_a19_float4", by_threads<sum_by_fours>).with_empty_problems();
+SEEDED_BUG("bug_a16_last_warp", by_blocks<last_warp>)
     .costs({.threads_per_output = threads, .barriers_per_thread = 1});
-GRADVERIFY_KERNEL(GradBias, "bug_scratch_used_again", launch_blocks<scratch_used_again>)
-    .aligned_to(sizeof(float))
+SEEDED_BUG("bug_scratch_used_again", by_blocks<scratch_used_again>)
     .costs({.threads_per_output = threads, .barriers_per_thread = 7});
-GRADVERIFY_KERNEL(GradBias, "bug_return_before_barrier", launch_blocks<return_before_barrier>)
-    .aligned_to(sizeof(float))
+SEEDED_BUG("bug_return_before_barrier", by_blocks<return_before_barrier>)
     .costs({.threads_per_output = threads, .barriers_per_thread = 1});
-GRADVERIFY_KERNEL(GradBias, "bug_halved_block", launch_blocks<halve_block>)
-    .aligned_to(sizeof(float))
+SEEDED_BUG("bug_halved_block", by_blocks<halve_block>)
     .blocks_of({64, 96})
     .costs({.threads_per_output = 96, .barriers_per_thread = 7});
-GRADVERIFY_KERNEL(GradBias, "bug_first_stage_on_default_stream", launch_first_stage_on_default)
-    .aligned_to(sizeof(float));
-GRADVERIFY_KERNEL(GradBias, "bug_last_stage_on_default_stream", launch_last_stage_on_default)
-    .aligned_to(sizeof(float));
-GRADVERIFY_KERNEL(GradBias, "bug_ignores_given_stream", launch_all_on_default)
-    .aligned_to(sizeof(float))
-    .on_given_stream();
-GRADVERIFY_KERNEL(GradBias, "bug_left_on_own_stream", launch_and_leave).aligned_to(sizeof(float));
+SEEDED_BUG("bug_first_stage_on_default_stream", launch_first_stage_on_default);
+SEEDED_BUG("bug_last_stage_on_default_stream", launch_last_stage_on_default);
+SEEDED_BUG("bug_ignores_given_stream", launch_all_on_default).on_given_stream();
+SEEDED_BUG("bug_left_on_own_stream", launch_and_leave);
 // No bug: what ordinary code does, which passes without a declaration.
-GRADVERIFY_KERNEL(GradBias, "right_on_default_stream", launch_all_on_default)
-    .aligned_to(sizeof(float));
+SEEDED_BUG("right_on_default_stream", launch_all_on_default);

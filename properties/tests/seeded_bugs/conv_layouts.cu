@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Seeded bugs of layouts, of what is different left and right, of dimensions beyond two and of
-// output masks. Linked into the tests only; lists.hpp says which property must kill each, and at
-// which problem.
+// output masks.
 #include "kernels/conv/direct.cuh"
 #include "reference/conv.hpp"
 #include "reference/conv_transpose.hpp"

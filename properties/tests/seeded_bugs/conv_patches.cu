@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Seeded bugs of convolutions by a matrix of patches, and of depthwise ones. Linked into the tests
-// only; lists.hpp says which property must kill each, and at which problem. Left out for the device
-// cuda where there is no cuBLAS.
+// Seeded bugs of convolutions by a matrix of patches, and of depthwise ones. Left out for the
+// device cuda where there is no cuBLAS.
 #if !defined(GRADVERIFY_NO_CUBLAS) || !defined(__NVCC__)
 #include "kernels/conv/depthwise.cuh"
 #include "kernels/conv/im2col.cuh"

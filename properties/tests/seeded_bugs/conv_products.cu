@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Seeded bugs of convolutions as products: groups, dilation, split sums, phases of the stride.
-// Linked into the tests only; lists.hpp says which property must kill each, and at which problem.
 // Those of im2col and of depthwise kernels are in conv_patches.cu.
 #include "kernels/conv/implicit_gemm_split.cuh"
 #include "reference/conv.hpp"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Seeded bugs of floats of 8 bits: a format taken for another, sums in less than float, numbers at
-// the ends of the range, rounding. Linked into the tests only; lists.hpp says which property must
-// kill each, and at which problem.
+// the ends of the range, rounding.
 #include <cuda_fp16.h>
 #include <cuda_fp8.h>
 
@@ -137,13 +136,6 @@ void launch_rectify(const gradverify::relu::Forward& call) {
     launch_threads(call.launch, rectify<saturation>, call.n, call.x, call.y, call.n);
 }
 
-void declare_correlate(gradverify::KernelDeclaration& kernel) {
-    kernel.storage("dy", DType::f8e5m2).storage("x", DType::f8e4m3);
-}
-void declare_convolve(gradverify::KernelDeclaration& kernel) {
-    kernel.storage("x", DType::f8e4m3).storage("w", DType::f8e4m3);
-}
-
 }  // namespace
 
 GRADVERIFY_KERNEL(GradBias, "right_f8_sums", launch_sums).storage("db", DType::f8e5m2);
@@ -161,31 +153,27 @@ GRADVERIFY_KERNEL(gradverify::relu::Forward, "right_f8_saturates", launch_rectif
 GRADVERIFY_KERNEL(gradverify::relu::Forward, "bug_f8_inf_kept", launch_rectify<__NV_NOSAT>)
     .storage("y", DType::f8e5m2)
     .saturates();
-GRADVERIFY_KERNEL(Forward, "right_f8_sums_in_half", launch_forward<SumsInHalf, e4m3>)
-    .storage(DType::f8e4m3)
-    .accumulates_in(DType::f16)
-    .saturates();
-GRADVERIFY_KERNEL(GradWeight, "bug_f8_e4m3_read_as_e5m2",
-                  launch_grad_weight<ReadsE4m3AsE5m2, e5m2, e4m3, float>)
-    .with(declare_correlate);
-GRADVERIFY_KERNEL(GradWeight, "bug_f8_sums_in_half",
-                  launch_grad_weight<SumsInHalf, e5m2, e4m3, float>)
-    .with(declare_correlate);
-GRADVERIFY_KERNEL(Forward, "bug_f8_saturates_sums", launch_forward<SaturatesSums, e4m3, float>)
-    .with(declare_convolve);
-GRADVERIFY_KERNEL(Forward, "bug_f8_flushes_smallest", launch_forward<FlushesSmallest, e4m3, float>)
-    .with(declare_convolve);
-GRADVERIFY_KERNEL(Forward, "bug_f8_largest_is_infinite",
-                  launch_forward<LargestIsInfinite, e4m3, float>)
-    .with(declare_convolve);
-GRADVERIFY_KERNEL(Forward, "bug_f8_sums_in_e4m3", launch_forward<SumsInE4m3, e4m3>)
-    .storage(DType::f8e4m3);
-GRADVERIFY_KERNEL(Forward, "bug_f8_truncates", launch_forward<Truncates, e4m3>)
-    .storage(DType::f8e4m3);
-GRADVERIFY_KERNEL(Forward, "right_f8_nan", launch_forward<GivesNan, e4m3>).storage(DType::f8e4m3);
-GRADVERIFY_KERNEL(Forward, "bug_f8_nan_beyond", launch_forward<GivesNan, e4m3>)
-    .storage(DType::f8e4m3)
-    .saturates();
-GRADVERIFY_KERNEL(Forward, "bug_f8_largest_is_nan", launch_forward<GivesNanForLargest, e4m3>)
-    .storage(DType::f8e4m3)
-    .saturates();
+
+// Factors of 8 bits whose sums are floats.
+#define OF_FACTORS(VARIANT, POLICY)                                            \
+    GRADVERIFY_KERNEL(Forward, VARIANT, (launch_forward<POLICY, e4m3, float>)) \
+        .storage("x", DType::f8e4m3)                                           \
+        .storage("w", DType::f8e4m3)
+OF_FACTORS("bug_f8_saturates_sums", SaturatesSums);
+OF_FACTORS("bug_f8_flushes_smallest", FlushesSmallest);
+OF_FACTORS("bug_f8_largest_is_infinite", LargestIsInfinite);
+#define OF_BOTH_FORMATS(VARIANT, POLICY)                                                    \
+    GRADVERIFY_KERNEL(GradWeight, VARIANT, (launch_grad_weight<POLICY, e5m2, e4m3, float>)) \
+        .storage("dy", DType::f8e5m2)                                                       \
+        .storage("x", DType::f8e4m3)
+OF_BOTH_FORMATS("bug_f8_e4m3_read_as_e5m2", ReadsE4m3AsE5m2);
+OF_BOTH_FORMATS("bug_f8_sums_in_half", SumsInHalf);
+
+#define OF_8_BITS(VARIANT, POLICY) \
+    GRADVERIFY_KERNEL(Forward, VARIANT, (launch_forward<POLICY, e4m3>)).storage(DType::f8e4m3)
+OF_8_BITS("right_f8_sums_in_half", SumsInHalf).accumulates_in(DType::f16).saturates();
+OF_8_BITS("bug_f8_sums_in_e4m3", SumsInE4m3);
+OF_8_BITS("bug_f8_truncates", Truncates);
+OF_8_BITS("right_f8_nan", GivesNan);
+OF_8_BITS("bug_f8_nan_beyond", GivesNan).saturates();
+OF_8_BITS("bug_f8_largest_is_nan", GivesNanForLargest).saturates();

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Seeded bugs of element types: each computes or stores in less than it declares. Linked into the
-// tests only; lists.hpp says which property must kill each, and at which problem.
+// Seeded bugs of element types: each computes or stores in less than it declares.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
@@ -117,28 +116,19 @@ void launch_as_float(const GradWeight& call) { call.dy.as<const float>(); }
 
 }  // namespace
 
-GRADVERIFY_KERNEL(GradWeight, "bug_f16_sums_in_half", launch_grad_weight<SumsInHalf, __half>)
-    .storage(DType::f16);
-GRADVERIFY_KERNEL(GradWeight, "bug_f16_rounds_products", launch_grad_weight<RoundsProducts, __half>)
-    .storage(DType::f16);
-GRADVERIFY_KERNEL(GradWeight, "bug_f16_through_integer", launch_grad_weight<ThroughInteger, __half>)
-    .storage(DType::f16);
-GRADVERIFY_KERNEL(GradWeight, "bug_f16_taken_for_bf16",
-                  launch_grad_weight<TakenForBfloat16, __half>)
-    .storage(DType::f16);
-GRADVERIFY_KERNEL(GradWeight, "bug_f16_read_as_float", launch_as_float).storage(DType::f16);
-GRADVERIFY_KERNEL(GradWeight, "bug_bf16_truncates", launch_grad_weight<Truncates, __nv_bfloat16>)
-    .storage(DType::bf16);
-GRADVERIFY_KERNEL(GradWeight, "bug_f64_sums_in_float", launch_grad_weight<SumsInFloat, double>)
-    .storage(DType::f64);
+#define SEEDED_BUG(VARIANT, POLICY, TYPE, DTYPE) \
+    GRADVERIFY_KERNEL(GradWeight, VARIANT, (launch_grad_weight<POLICY, TYPE>)).storage(DTYPE)
+SEEDED_BUG("bug_f16_sums_in_half", SumsInHalf, __half, DType::f16);
+SEEDED_BUG("bug_f16_rounds_products", RoundsProducts, __half, DType::f16);
+SEEDED_BUG("bug_f16_through_integer", ThroughInteger, __half, DType::f16);
+SEEDED_BUG("bug_f16_taken_for_bf16", TakenForBfloat16, __half, DType::f16);
+SEEDED_BUG("bug_bf16_truncates", Truncates, __nv_bfloat16, DType::bf16);
+SEEDED_BUG("bug_f64_sums_in_float", SumsInFloat, double, DType::f64);
 // Right: the same kernels, which promise no more than they do.
-GRADVERIFY_KERNEL(GradWeight, "right_f16_sums_in_half", launch_grad_weight<SumsInHalf, __half>)
-    .storage(DType::f16)
-    .accumulates_in(DType::f16);
-GRADVERIFY_KERNEL(GradWeight, "right_f64_sums_in_float", launch_grad_weight<SumsInFloat, double>)
-    .storage(DType::f64)
-    .accumulates_in(DType::f32);
-GRADVERIFY_KERNEL(Forward, "bug_f16_bias_added_to_half", launch_forward<BiasAddedToHalf, __half>)
+SEEDED_BUG("right_f16_sums_in_half", SumsInHalf, __half, DType::f16).accumulates_in(DType::f16);
+SEEDED_BUG("right_f64_sums_in_float", SumsInFloat, double, DType::f64).accumulates_in(DType::f32);
+GRADVERIFY_KERNEL(GradWeight, "bug_f16_read_as_float", launch_as_float).storage(DType::f16);
+GRADVERIFY_KERNEL(Forward, "bug_f16_bias_added_to_half", (launch_forward<BiasAddedToHalf, __half>))
     .storage(DType::f16);
 GRADVERIFY_KERNEL(NormForward, "bug_bf16_rounded_mean", launch_norm_forward).storage(DType::bf16);
 GRADVERIFY_KERNEL(NormBackward, "bug_bf16_sums_in_outputs", launch_norm_backward)

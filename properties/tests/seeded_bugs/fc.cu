@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Seeded bugs of fc, each a mistake that shipped somewhere. Linked into the tests only; lists.hpp
-// says which property must kill each, and at which problem.
+// Seeded bugs of fc.
 #include "properties/tests/launches.cuh"
 #include "reference/fc.hpp"
 

@@ -45,32 +45,20 @@ struct NarrowOffset : RightConv {
 
 }  // namespace
 
-GRADVERIFY_KERNEL(gradverify::relu::Forward, "bug_a18_offset_32", launch_relu<std::int32_t>);
-GRADVERIFY_KERNEL(gradverify::relu::Forward, "bug_a18_offset_16", launch_relu<std::int16_t>);
-GRADVERIFY_KERNEL(gradverify::relu::Forward, "bug_a18_unsigned_offset_32",
-                  launch_relu<std::uint32_t>);
-GRADVERIFY_KERNEL(gradverify::relu::Forward, "bug_a18_unsigned_offset_16",
-                  launch_relu<std::uint16_t>);
-GRADVERIFY_KERNEL(gradverify::relu::Forward, "bug_a18_count_32",
-                  launch_relu_of_narrow_count<std::int32_t>);
-GRADVERIFY_KERNEL(gradverify::relu::Forward, "bug_a18_count_16",
-                  launch_relu_of_narrow_count<std::int16_t>);
-GRADVERIFY_KERNEL(gradverify::relu::Forward, "right_up_to_32_bits", launch_relu<std::int32_t>)
-    .up_to_elements(INT32_MAX);
-GRADVERIFY_KERNEL(gradverify::relu::Forward, "right_up_to_16_bits", launch_relu<std::int16_t>)
-    .up_to_elements(INT16_MAX);
-GRADVERIFY_KERNEL(gradverify::conv::Forward, "bug_a18_offset_32",
-                  launch_forward<NarrowOffset<std::int32_t>>);
-GRADVERIFY_KERNEL(gradverify::conv::Forward, "bug_a18_offset_16",
-                  launch_forward<NarrowOffset<std::int16_t>>);
-GRADVERIFY_KERNEL(gradverify::conv::GradInput, "bug_a18_offset_32",
-                  launch_grad_input<NarrowOffset<std::int32_t>>);
-GRADVERIFY_KERNEL(gradverify::conv::GradInput, "bug_a18_offset_16",
-                  launch_grad_input<NarrowOffset<std::int16_t>>);
-GRADVERIFY_KERNEL(gradverify::conv::GradWeight, "bug_a18_offset_32",
-                  launch_grad_weight<NarrowOffset<std::int32_t>>);
-GRADVERIFY_KERNEL(gradverify::conv::GradWeight, "bug_a18_offset_16",
-                  launch_grad_weight<NarrowOffset<std::int16_t>>);
-GRADVERIFY_KERNEL(gradverify::conv::Forward, "right_offset_64", launch_forward<RightConv>);
-GRADVERIFY_KERNEL(gradverify::conv::GradInput, "right_offset_64", launch_grad_input<RightConv>);
-GRADVERIFY_KERNEL(gradverify::conv::GradWeight, "right_offset_64", launch_grad_weight<RightConv>);
+#define RELU(VARIANT, LAUNCHER) GRADVERIFY_KERNEL(gradverify::relu::Forward, VARIANT, LAUNCHER)
+RELU("bug_a18_offset_32", launch_relu<std::int32_t>);
+RELU("bug_a18_offset_16", launch_relu<std::int16_t>);
+RELU("bug_a18_unsigned_offset_32", launch_relu<std::uint32_t>);
+RELU("bug_a18_unsigned_offset_16", launch_relu<std::uint16_t>);
+RELU("bug_a18_count_32", launch_relu_of_narrow_count<std::int32_t>);
+RELU("bug_a18_count_16", launch_relu_of_narrow_count<std::int16_t>);
+RELU("right_up_to_32_bits", launch_relu<std::int32_t>).up_to_elements(INT32_MAX);
+RELU("right_up_to_16_bits", launch_relu<std::int16_t>).up_to_elements(INT16_MAX);
+
+#define CONV(PASS, LAUNCHER)                                                            \
+    GRADVERIFY_KERNEL(PASS, "bug_a18_offset_32", LAUNCHER<NarrowOffset<std::int32_t>>); \
+    GRADVERIFY_KERNEL(PASS, "bug_a18_offset_16", LAUNCHER<NarrowOffset<std::int16_t>>); \
+    GRADVERIFY_KERNEL(PASS, "right_offset_64", LAUNCHER<RightConv>)
+CONV(Forward, launch_forward);
+CONV(GradInput, launch_grad_input);
+CONV(GradWeight, launch_grad_weight);

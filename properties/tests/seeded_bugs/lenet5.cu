@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Seeded bugs of a chain of layers: one layer is wrong, or the layers are joined wrongly. Linked
-// into the tests only; lists.hpp says which property must kill each, and at which problem.
+// Seeded bugs of a chain of layers: one layer is wrong, or the layers are joined wrongly.
 #include <string_view>
 
 #include "kernels/lenet5/simple_chain.cuh"

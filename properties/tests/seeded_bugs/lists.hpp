@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The seeded bugs by subject: which property must kill each, and at which problem. Knows nothing of
-// how.
+// The seeded bugs by subject, most of them mistakes that shipped somewhere: which property must
+// kill each, and at which problem.
 #pragma once
 
 #include <string_view>

@@ -3,11 +3,9 @@
 // result. Where seeded bugs differ from it is a policy: a bug replaces members of RightConv.
 #pragma once
 
-#include <cuda_runtime.h>
-
-#include "harness/kernel.hpp"
 #include "kernels/conv/geometry.cuh"
 #include "kernels/element.cuh"
+#include "properties/tests/launches.cuh"
 
 namespace gradverify::plain_conv {
 
@@ -128,25 +126,20 @@ __global__ void grad_weight(const Dy* dy, const X* x, Dw* dw, DeviceGeometry g) 
 /// Launchers: the types are those of the tensors.
 template <class Policy, class X = float, class Y = X>
 void launch_forward(const Forward& call) {
-    if (call.y.elements() == 0) return;
-    forward<Policy><<<blocks_of(call.y.elements(), 128), 128, 0, call.launch.stream>>>(
-        call.x.as<const X>(), call.w.as<const X>(), call.b.as<const Y>(), call.y.as<Y>(),
-        conv::device_geometry(call.problem, call.y));
+    launch_threads(call.launch, forward<Policy, X, Y>, call.y.elements(), call.x, call.w, call.b,
+                   call.y, conv::device_geometry(call.problem, call.y));
 }
 
 template <class Policy>
 void launch_grad_input(const GradInput& call) {
-    if (call.dx.elements() == 0) return;
-    grad_input<Policy><<<blocks_of(call.dx.elements(), 128), 128, 0, call.launch.stream>>>(
-        call.dy.as<const float>(), call.w.as<const float>(), call.dx.as<float>(),
-        conv::device_geometry(call.problem, call.dy));
+    launch_threads(call.launch, grad_input<Policy>, call.dx.elements(), call.dy, call.w, call.dx,
+                   conv::device_geometry(call.problem, call.dy));
 }
 
 template <class Policy, class Dy = float, class X = Dy, class Dw = X>
 void launch_grad_weight(const GradWeight& call) {
-    grad_weight<Policy><<<blocks_of(call.dw.elements(), 128), 128, 0, call.launch.stream>>>(
-        call.dy.as<const Dy>(), call.x.as<const X>(), call.dw.as<Dw>(),
-        conv::device_geometry(call.problem, call.dy));
+    launch_threads(call.launch, grad_weight<Policy, Dy, X, Dw>, call.dw.elements(), call.dy, call.x,
+                   call.dw, conv::device_geometry(call.problem, call.dy));
 }
 
 }  // namespace gradverify::plain_conv

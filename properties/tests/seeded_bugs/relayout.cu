@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Seeded bugs of kernels that copy a tensor into another layout. Linked into the tests only;
-// lists.hpp says which property must kill each, and at which problem.
+// Seeded bugs of kernels that copy a tensor into another layout.
 #include "kernels/relayout/naive.cuh"
+#include "properties/tests/launches.cuh"
 #include "reference/relayout.hpp"
 
 namespace {
@@ -29,8 +29,8 @@ void tail_of_tile(const relayout::Forward& call) {
     const int pixels = static_cast<int>(call.x.elements() / call.x.size(0) / channels);
     const dim3 grid((pixels + side - 1) / side, (channels + side - 1) / side,
                     static_cast<unsigned>(call.x.size(0)));
-    copy_tiles_without_tail<<<grid, dim3(side, side), 0, call.launch.stream>>>(
-        call.x.as<const float>(), call.y.as<float>(), channels, pixels);
+    launch_blocks(call.launch, copy_tiles_without_tail, grid, dim3(side, side), call.x, call.y,
+                  channels, pixels);
 }
 
 // The last two axes change places.

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Seeded bugs of softmax_cross_entropy, each a mistake that shipped somewhere. Linked into the
-// tests only; lists.hpp says which property must kill each, and at which problem.
+// Seeded bugs of softmax_cross_entropy.
 #include "properties/tests/launches.cuh"
 #include "reference/softmax_cross_entropy.hpp"
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Seeded bugs of tensor cores: tiles whose edges are not watched, and sums and factors of fewer
-// digits than the kernel declares. Linked into the tests only; lists.hpp says which property must
-// kill each, and at which problem.
+// digits than the kernel declares.
 #include <cstdint>
 
 #include "kernels/conv/tensor_core.cuh"
