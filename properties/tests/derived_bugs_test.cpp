@@ -6,18 +6,13 @@
 
 #include <string>
 
-#include "properties/properties.hpp"
-#include "properties/suite/suite.hpp"
 #include "properties/tests/seeded_bugs/hunt.hpp"
+#include "properties/tests/verdicts.hpp"
 
 namespace gradverify {
 
-namespace {
-
 // One draw in about a hundred has more than 768 tokens, which one of the bugs needs.
-constexpr std::int64_t cases_maximum = 1500;
-
-}  // namespace
+static constexpr std::int64_t cases_maximum = 1500;
 
 TEST_CASE("each seeded bug of a derived operator is killed and shrunk to its smallest problem") {
     hunt_down_all(derived_bugs, {.cases_maximum = cases_maximum});
@@ -26,8 +21,7 @@ TEST_CASE("each seeded bug of a derived operator is killed and shrunk to its sma
 TEST_CASE("a bug of one length in a hundred is found, with one row and one column") {
     const KernelSuite suite(Registry::instance(), {.edge_problems = false});
     const std::string kernel = "embedding.grad_weight/bug_a15_padding_of_many_tokens";
-    const Row row{Registry::instance().find_kernel(kernel), find_property("matches_reference"),
-                  "cpu"};
+    const Row row = testing::row_named(kernel, "matches_reference");
     for (const std::uint64_t seed : {1, 2}) {
         WorkerPool pool(one_suite_worker());
         const auto failure = first_failure(suite, row, seed, pool, cases_maximum);
@@ -42,12 +36,8 @@ TEST_CASE("a bug of one length in a hundred is found, with one row and one colum
         CHECK(problem.scalar("tokens") <= failure->found.problem.scalar("tokens"));
         CHECK(shrunk.smallest.data.elements.size() == 1);
     }
-    const auto verdict = [&](const char* tokens) {
-        return suite.run("v1:" + kernel + ":matches_reference:cpu:tokens=" + tokens + ":dense=1")
-            .verdict;
-    };
-    CHECK(verdict("769") == Verdict::failed);
-    CHECK(verdict("768") != Verdict::failed);
+    testing::check_verdict(Verdict::failed, kernel, "matches_reference", "tokens=769:dense=1");
+    testing::check_no_alarm(kernel, "matches_reference", "tokens=768:dense=1");
 }
 
 }  // namespace gradverify

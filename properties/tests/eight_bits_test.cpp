@@ -92,9 +92,7 @@ TEST_CASE("a derivative that is stored as 0 is as far off as it is large, and no
 
 TEST_CASE("integers of 8-bit factors add up to what a float holds, where sums are floats") {
     const KernelSuite suite(Registry::instance());
-    const Registry& registry = Registry::instance();
-    const Row row{registry.find_kernel("conv.grad_weight/direct_f8"),
-                  find_property("matches_reference"), "cpu"};
+    const Row row = row_named("conv.grad_weight/direct_f8", "matches_reference");
     int many = 0;
     for (std::int64_t i = 0; i < 100; ++i) {
         const Case drawn = suite.draw(row, 1, i).drawn.value();

@@ -12,9 +12,8 @@
 #include "properties/data/seeds.hpp"
 #include "properties/large/plan.hpp"
 #include "properties/problems/generator.hpp"
-#include "properties/properties.hpp"
-#include "properties/suite/suite.hpp"
 #include "properties/tests/devices.hpp"
+#include "properties/tests/verdicts.hpp"
 
 namespace gradverify {
 
@@ -28,9 +27,9 @@ KernelSuite suite_of_16_bits() {
 }
 
 Row row_of(const std::string& kernel, const std::string& device) {
-    const Kernel* found = Registry::instance().find_kernel(kernel);
-    REQUIRE_MESSAGE(found, kernel);
-    return {found, find_property(property), device};
+    const Row row = testing::row_named(kernel, property, device);
+    REQUIRE_MESSAGE(row.kernel, kernel);
+    return row;
 }
 
 Case drawn_case(const Suite& suite, const Row& row, std::uint64_t seed, std::int64_t index) {

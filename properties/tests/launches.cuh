@@ -26,11 +26,30 @@ void launch_blocks(const Launch& on, void (*kernel)(Taken...), dim3 blocks, dim3
     kernel<<<blocks, block, 0, on.stream>>>(argument<Taken>(arguments)...);
 }
 
+/// Calls a device function for each number below `count`, which is its first argument.
+template <auto function, class Index, class... Taken>
+__global__ void for_each_below(Index count, Taken... taken) {
+    const Index i = static_cast<Index>(blockIdx.x) * static_cast<Index>(blockDim.x) +
+                    static_cast<Index>(threadIdx.x);
+    if (i < count) function(i, taken...);
+}
+
 /// Launches a kernel with so many threads, in blocks of 64.
 template <class... Taken, class... Given>
 void launch_threads(const Launch& on, void (*kernel)(Taken...), long long threads,
                     const Given&... arguments) {
     launch_blocks(on, kernel, blocks_of(threads, 64), 64, arguments...);
+}
+
+template <auto function, class Index, class... Taken, class... Given>
+void launch_each_of(std::type_identity<void (*)(Index, Taken...)>, const Launch& on,
+                    long long count, const Given&... arguments) {
+    launch_threads(on, for_each_below<function, Index, Taken...>, count, count, arguments...);
+}
+/// Launches a thread for each number below `count`, which calls a device function with it.
+template <auto function, class... Given>
+void launch_each(const Launch& on, long long count, const Given&... arguments) {
+    launch_each_of<function>(std::type_identity<decltype(function)>{}, on, count, arguments...);
 }
 
 }  // namespace gradverify

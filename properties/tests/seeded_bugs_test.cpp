@@ -5,27 +5,21 @@
 
 #include <string>
 
-#include "harness/cli/verbs.hpp"
 #include "harness/run/shrink_in_workers.hpp"
 #include "harness/workers/pool.hpp"
-#include "properties/properties.hpp"
-#include "properties/suite/suite.hpp"
 #include "properties/tests/devices.hpp"
 #include "properties/tests/seeded_bugs/hunt.hpp"
+#include "properties/tests/verdicts.hpp"
 
 namespace gradverify {
 
-namespace {
-
-constexpr std::int64_t cases_maximum = 1000;
-
-}  // namespace
+static constexpr std::int64_t cases_maximum = 1000;
 
 TEST_CASE("a kernel that keeps its first geometry is replayed with the call before it") {
     const KernelSuite suite(Registry::instance());
     for (const std::string& device : test_devices()) {
-        const Row row{Registry::instance().find_kernel("conv.grad_bias/bug_cached_geometry"),
-                      find_property("matches_reference"), device};
+        const Row row =
+            testing::row_named("conv.grad_bias/bug_cached_geometry", "matches_reference", device);
         for (const std::uint64_t seed : {1, 2, 3}) {
             CAPTURE(device);
             CAPTURE(seed);
@@ -55,8 +49,8 @@ TEST_CASE("a kernel that keeps its first geometry is replayed with the call befo
 TEST_CASE("a kernel that keeps to the default stream passes without a declaration") {
     const KernelSuite suite(Registry::instance());
     for (const std::string& device : test_devices()) {
-        const Row row{Registry::instance().find_kernel("conv.grad_bias/right_on_default_stream"),
-                      find_property("repeatable"), device};
+        const Row row =
+            testing::row_named("conv.grad_bias/right_on_default_stream", "repeatable", device);
         WorkerPool pool(one_suite_worker());
         const auto failure = first_failure(suite, row, 1, pool, cases_maximum);
         CAPTURE(device);
@@ -67,15 +61,15 @@ TEST_CASE("a kernel that keeps to the default stream passes without a declaratio
 
 TEST_CASE("some cases have a call on another problem before theirs, where values can tell") {
     const KernelSuite suite(Registry::instance());
-    const Kernel* kernel = Registry::instance().find_kernel("conv.grad_weight/naive");
     const auto share = [&](const char* property) {
+        const Row row = testing::row_named("conv.grad_weight/naive", property);
         int count = 0;
         for (std::int64_t i = 0; i < 200; ++i) {
-            const auto drawn = suite.draw({kernel, find_property(property), "cpu"}, 1, i).drawn;
+            const auto drawn = suite.draw(row, 1, i).drawn;
             REQUIRE(drawn);
             if (!drawn->setting.before) continue;
             ++count;
-            CHECK_FALSE(kernel->why_unsupported(*drawn->setting.before));
+            CHECK_FALSE(row.kernel->why_unsupported(*drawn->setting.before));
         }
         return count;
     };

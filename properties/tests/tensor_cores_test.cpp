@@ -52,13 +52,11 @@ TEST_CASE("a kernel on tensor cores that loses more than they do is wrong") {
 
 TEST_CASE("integers of a kernel on tensor cores, and their sums, have at most 11 digits") {
     const KernelSuite suite(Registry::instance());
-    const Registry& registry = Registry::instance();
-    const Row row{registry.find_kernel("fc.forward/right_tf32"), find_property("matches_reference"),
-                  "cpu"};
+    const Row row = row_named("fc.forward/right_tf32", "matches_reference");
     double largest = 0.0;
     for (std::int64_t i = 0; i < 500; ++i) {
         const Case drawn = suite.draw(row, 7, i).drawn.value();
-        CaseContext context(drawn, registry, ValueKind::integers);
+        CaseContext context(drawn, Registry::instance(), ValueKind::integers);
         const PassSpec& pass = context.pass();
         const auto see = [&](const std::vector<Array<double>>& arrays) {
             for (const Array<double>& array : arrays)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Correct kernels that reach an operator's result by another formula than its reference, as real
 // ones do; and beside each a wrong one that no formula excuses.
+#include "harness/pass.hpp"
 #include "properties/tests/launches.cuh"
-#include "properties/tests/rewritings/operators.hpp"
 #include "reference/batch_norm.hpp"
 #include "reference/conv.hpp"
 #include "reference/layer_norm.hpp"
@@ -13,12 +13,10 @@ namespace {
 
 /// A thread for each channel. The wrong one folds the mean without the scale.
 template <bool is_wrong>
-__global__ void fold_batch_norm(const float* x, const float* gamma, const float* beta,
+__device__ void fold_batch_norm(int c, const float* x, const float* gamma, const float* beta,
                                 const float* running_mean, const float* running_var, float* y,
                                 float* means, float* rstds, float* new_mean, float* new_var, int n,
                                 int channels, int pixels, float eps, float momentum) {
-    const int c = blockIdx.x * blockDim.x + threadIdx.x;
-    if (c >= channels) return;
     const int count = n * pixels;
     const auto at = [&](int i) { return (i / pixels * channels + c) * pixels + i % pixels; };
     float sum = 0.0f, squares = 0.0f;
@@ -38,17 +36,15 @@ __global__ void fold_batch_norm(const float* x, const float* gamma, const float*
 
 template <bool is_wrong>
 void batch_norm(const gradverify::batch_norm::Forward& call) {
-    launch_threads(call.launch, fold_batch_norm<is_wrong>, call.c, call.x, call.gamma, call.beta,
-                   call.running_mean, call.running_var, call.y, call.mean, call.rstd,
-                   call.new_running_mean, call.new_running_var, call.n, call.c, call.pixels,
-                   call.eps, call.momentum);
+    launch_each<fold_batch_norm<is_wrong>>(call.launch, call.c, call.x, call.gamma, call.beta,
+                                           call.running_mean, call.running_var, call.y, call.mean,
+                                           call.rstd, call.new_running_mean, call.new_running_var,
+                                           call.n, call.c, call.pixels, call.eps, call.momentum);
 }
 
 /// A thread for each row, whose mean is a sum of shares.
-__global__ void fold_layer_norm(const float* x, const float* gamma, const float* beta, float* y,
-                                float* mean, float* rstd, int rows, int width, float eps) {
-    const int r = blockIdx.x * blockDim.x + threadIdx.x;
-    if (r >= rows) return;
+__device__ void fold_layer_norm(int r, const float* x, const float* gamma, const float* beta,
+                                float* y, float* mean, float* rstd, int width, float eps) {
     const float* row = x + r * width;
     const float share = 1.0f / width;
     float m = 0.0f, variance = 0.0f;
@@ -61,20 +57,32 @@ __global__ void fold_layer_norm(const float* x, const float* gamma, const float*
 }
 
 void layer_norm(const gradverify::layer_norm::Forward& call) {
-    launch_threads(call.launch, fold_layer_norm, call.rows, call.x, call.gamma, call.beta, call.y,
-                   call.mean, call.rstd, call.rows, call.width, call.eps);
+    launch_each<fold_layer_norm>(call.launch, call.rows, call.x, call.gamma, call.beta, call.y,
+                                 call.mean, call.rstd, call.width, call.eps);
 }
 
 // ---- exponentials by way of base two
+
+/// **Shapes** x, y `rows, width`.
+struct Softmax : gradverify::Pass<"rewritten_softmax", "forward"> {
+    using Pass::Pass;
+    TensorView x = tensor("x"), y = tensor("y");
+    std::int64_t rows = size("rows"), width = size("width");
+};
+
+/// **Shapes** x, bent, bits `n`.
+struct Squash : gradverify::Pass<"rewritten_squash", "forward"> {
+    using Pass::Pass;
+    TensorView x = tensor("x"), bent = tensor("bent"), bits = tensor("bits");
+    std::int64_t n = size("n");
+};
 
 constexpr float log2_of_e = 1.44269504f;
 
 /// A thread for each row, in one pass over it that rescales what it has when the maximum grows. The
 /// wrong one has a base of two in one of three places only.
 template <bool is_wrong>
-__global__ void online_softmax(const float* x, float* y, int rows, int width) {
-    const int r = blockIdx.x * blockDim.x + threadIdx.x;
-    if (r >= rows) return;
+__device__ void online_softmax(int r, const float* x, float* y, int width) {
     const float* row = x + r * width;
     float largest = row[0], sum = 1.0f;
     for (int j = 1; j < width; ++j) {
@@ -88,25 +96,22 @@ __global__ void online_softmax(const float* x, float* y, int rows, int width) {
 }
 
 template <bool is_wrong>
-void softmax(const gradverify::rewritings::Softmax& call) {
-    launch_threads(call.launch, online_softmax<is_wrong>, call.rows, call.x, call.y, call.rows,
-                   call.width);
+void softmax(const Softmax& call) {
+    launch_each<online_softmax<is_wrong>>(call.launch, call.rows, call.x, call.y, call.width);
 }
 
 /// The wrong one takes the cubic of tanh's series for it, below 1.
 template <bool is_wrong>
-__global__ void squash_by_exponentials(const float* x, float* bent, float* bits, int n) {
-    const int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i >= n) return;
+__device__ void squash_by_exponentials(int i, const float* x, float* bent, float* bits) {
     bent[i] = 1.0f - 2.0f / (expf(2.0f * x[i]) + 1.0f);
     if (is_wrong && fabsf(x[i]) < 1.0f) bent[i] = x[i] - x[i] * x[i] * x[i] / 3.0f;
     bits[i] = 0.693147182f * log2f(exp2f(x[i] * log2_of_e) + 1.0f);
 }
 
 template <bool is_wrong>
-void squash(const gradverify::rewritings::Squash& call) {
-    launch_threads(call.launch, squash_by_exponentials<is_wrong>, call.n, call.x, call.bent,
-                   call.bits, call.n);
+void squash(const Squash& call) {
+    launch_each<squash_by_exponentials<is_wrong>>(call.launch, call.n, call.x, call.bent,
+                                                  call.bits);
 }
 
 // ---- Winograd's F(2x2, 3x3): Lavin and Gray, Fast Algorithms for Convolutional Neural Networks,
@@ -141,10 +146,9 @@ constexpr float scale = 6.0f;
 /// A thread for each tile of two by two outputs; without a bias b, of the gradient by the input:
 /// the same of dy, with the filter's two channels and its ends exchanged.
 template <bool is_wrong>
-__global__ void winograd(const float* x, const float* w, const float* b, float* y, Image s) {
+__device__ void winograd(int tile, const float* x, const float* w, const float* b, float* y,
+                         Image s) {
     const int tiles_h = (s.out_h + 1) / 2, tiles_w = (s.out_w + 1) / 2;
-    const int tile = blockIdx.x * blockDim.x + threadIdx.x;
-    if (tile >= s.n * s.k * tiles_h * tiles_w) return;
     const int left = tile % tiles_w * 2, top = tile / tiles_w % tiles_h * 2;
     const int k = tile / (tiles_w * tiles_h) % s.k, n = tile / (tiles_w * tiles_h * s.k);
     float sums[16] = {};
@@ -193,7 +197,7 @@ void convolve(const gradverify::TensorView& x, const gradverify::TensorView& w, 
                   .pad_h = static_cast<int>(pad_h),
                   .pad_w = static_cast<int>(pad_w)};
     const int tiles = s.n * s.k * ((s.out_h + 1) / 2) * ((s.out_w + 1) / 2);
-    launch_threads(on, winograd<is_wrong>, tiles, x, w, b, y, s);
+    launch_each<winograd<is_wrong>>(on, tiles, x, w, b, y, s);
 }
 
 template <bool is_wrong>
@@ -221,11 +225,11 @@ GRADVERIFY_KERNEL(gradverify::layer_norm::Forward, "folded", layer_norm);
 GRADVERIFY_KERNEL(gradverify::layer_norm::Forward, "folded_many_rows", layer_norm)
     .where("rows", gradverify::multiple_of(64));
 
-GRADVERIFY_KERNEL(gradverify::rewritings::Softmax, "online_in_base_two", softmax<false>);
-GRADVERIFY_KERNEL(gradverify::rewritings::Softmax, "bug_rescaled_in_base_e", softmax<true>);
+GRADVERIFY_KERNEL(Softmax, "online_in_base_two", softmax<false>);
+GRADVERIFY_KERNEL(Softmax, "bug_rescaled_in_base_e", softmax<true>);
 
-GRADVERIFY_KERNEL(gradverify::rewritings::Squash, "by_exponentials", squash<false>);
-GRADVERIFY_KERNEL(gradverify::rewritings::Squash, "bug_cubic", squash<true>);
+GRADVERIFY_KERNEL(Squash, "by_exponentials", squash<false>);
+GRADVERIFY_KERNEL(Squash, "bug_cubic", squash<true>);
 
 #define REWRITTEN_CONV(PASS, VARIANT, LAUNCHER)                  \
     GRADVERIFY_KERNEL(gradverify::conv::PASS, VARIANT, LAUNCHER) \

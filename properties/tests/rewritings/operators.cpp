@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Operators whose kernels are often written by another formula: softmax over rows, and
+// bent = tanh(x), bits = log(exp(x) + 1).
 #include "harness/declare_operator.hpp"
 
 namespace gradverify {

@@ -12,9 +12,7 @@ using gradverify::avgpool::Forward;
 using gradverify::avgpool::GradInput;
 
 // With padding counted, divides by the whole window where rounding up lets it reach beyond.
-__global__ void pool(const float* x, float* y, PoolGeometry g, bool include_pad) {
-    const long long i = thread_in_grid();
-    if (i >= g.outputs()) return;
+__device__ void pool(long long i, const float* x, float* y, PoolGeometry g, bool include_pad) {
     const AverageWindow rows(g.h, i / g.w.out % g.h.out, include_pad);
     const AverageWindow columns(g.w, i % g.w.out, include_pad);
     const float* const plane = x + i / (g.h.out * g.w.out) * g.h.in * g.w.in;
@@ -28,15 +26,13 @@ __global__ void pool(const float* x, float* y, PoolGeometry g, bool include_pad)
 
 void launch_forward(const Forward& call) {
     const PoolGeometry g = pool_geometry(call, call.y);
-    launch_threads(call.launch, pool, g.outputs(), call.x, call.y, g, call.include_pad);
+    launch_each<pool>(call.launch, g.outputs(), call.x, call.y, g, call.include_pad);
 }
 
 enum class Bug { whole_window, swapped_strides };
 
 template <Bug bug>
-__global__ void gather(const float* dy, float* dx, PoolGeometry g, bool include_pad) {
-    const long long i = thread_in_grid();
-    if (i >= g.pixels()) return;
+__device__ void gather(long long i, const float* dy, float* dx, PoolGeometry g, bool include_pad) {
     const long long w = i % g.w.in, h = i / g.w.in % g.h.in;
     const float* const plane = dy + i / (g.h.in * g.w.in) * g.h.out * g.w.out;
     float sum = 0.0f;
@@ -56,7 +52,7 @@ template <Bug bug>
 void launch(const GradInput& call) {
     PoolGeometry g = pool_geometry(call, call.dy);
     if (bug == Bug::swapped_strides) std::swap(g.h.stride, g.w.stride);
-    launch_threads(call.launch, gather<bug>, g.pixels(), call.dy, call.dx, g, call.include_pad);
+    launch_each<gather<bug>>(call.launch, g.pixels(), call.dy, call.dx, g, call.include_pad);
 }
 
 }  // namespace

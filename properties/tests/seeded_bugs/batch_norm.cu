@@ -19,12 +19,11 @@ struct Sizes {
 };
 
 template <Bug bug>
-__global__ void normalise(const float* x, const float* gamma, const float* beta,
+__device__ void normalise(int c, const float* x, const float* gamma, const float* beta,
                           const float* running_mean, const float* running_var, float* y,
                           float* means, float* rstds, float* new_mean, float* new_var, Sizes s,
                           float eps, float momentum) {
-    const int c = blockIdx.x * blockDim.x + threadIdx.x, count = s.n * s.pixels;
-    if (c >= s.c) return;
+    const int count = s.n * s.pixels;
     float mean = 0.0f, squares = 0.0f;
     for (int i = 0; i < count; ++i) mean += x[s.at(c, i)];
     mean /= count;
@@ -41,11 +40,10 @@ __global__ void normalise(const float* x, const float* gamma, const float* beta,
 }
 
 // The mean of dy is taken over each image, not over the batch.
-__global__ void differentiate(const float* dy, const float* x, const float* gamma,
+__device__ void differentiate(int c, const float* dy, const float* x, const float* gamma,
                               const float* mean, const float* rstd, float* dx, float* dgamma,
                               float* dbeta, Sizes s) {
-    const int c = blockIdx.x * blockDim.x + threadIdx.x, count = s.n * s.pixels;
-    if (c >= s.c) return;
+    const int count = s.n * s.pixels;
     const auto xhat = [&](int i) { return (x[s.at(c, i)] - mean[c]) * rstd[c]; };
     float sum = 0.0f, sum_xhat = 0.0f;
     for (int i = 0; i < count; ++i) sum += dy[s.at(c, i)], sum_xhat += dy[s.at(c, i)] * xhat(i);
@@ -65,15 +63,15 @@ Sizes sizes_of(const Call& call) {
 
 template <Bug bug>
 void launch_forward(const Forward& call) {
-    launch_threads(call.launch, normalise<bug>, call.c, call.x, call.gamma, call.beta,
-                   call.running_mean, call.running_var, call.y, call.mean, call.rstd,
-                   call.new_running_mean, call.new_running_var, sizes_of(call), call.eps,
-                   call.momentum);
+    launch_each<normalise<bug>>(call.launch, call.c, call.x, call.gamma, call.beta,
+                                call.running_mean, call.running_var, call.y, call.mean, call.rstd,
+                                call.new_running_mean, call.new_running_var, sizes_of(call),
+                                call.eps, call.momentum);
 }
 
 void launch_backward(const Backward& call) {
-    launch_threads(call.launch, differentiate, call.c, call.dy, call.x, call.gamma, call.mean,
-                   call.rstd, call.dx, call.dgamma, call.dbeta, sizes_of(call));
+    launch_each<differentiate>(call.launch, call.c, call.dy, call.x, call.gamma, call.mean,
+                               call.rstd, call.dx, call.dgamma, call.dbeta, sizes_of(call));
 }
 
 }  // namespace

@@ -11,9 +11,7 @@ using gradverify::bias_gelu::Forward;
 enum class Bug { tanh_form, bias_by_row, no_density, ignores_mask, dx_before_dbias };
 
 template <Bug bug>
-__global__ void bias_gelu(const float* x, const float* bias, float* y, int elements, int width) {
-    const int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i >= elements) return;
+__device__ void bias_gelu(int i, const float* x, const float* bias, float* y, int width) {
     const float z = x[i] + bias[bug == Bug::bias_by_row ? i / width % width : i % width];
     const float bent = bug == Bug::tanh_form ? tanhf(0.79788456f * (z + 0.044715f * z * z * z))
                                              : erff(z * 0.70710678f);
@@ -27,10 +25,8 @@ __device__ float slope(float z) {
 }
 
 template <Bug bug>
-__global__ void sum_columns(const float* dy, const float* x, const float* bias, float* dbias,
+__device__ void sum_columns(int j, const float* dy, const float* x, const float* bias, float* dbias,
                             int rows, int width) {
-    const int j = blockIdx.x * blockDim.x + threadIdx.x;
-    if (j >= width) return;
     float sum = 0.0f;
     for (int r = 0; r < rows; ++r)
         sum += dy[r * width + j] * slope<bug>(x[r * width + j] + bias[j]);
@@ -38,29 +34,28 @@ __global__ void sum_columns(const float* dy, const float* x, const float* bias, 
 }
 
 template <Bug bug>
-__global__ void multiply(const float* dy, const float* x, const float* bias, float* dx,
-                         int elements, int width) {
-    const int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < elements) dx[i] = dy[i] * slope<bug>(x[i] + bias[i % width]);
+__device__ void multiply(int i, const float* dy, const float* x, const float* bias, float* dx,
+                         int width) {
+    dx[i] = dy[i] * slope<bug>(x[i] + bias[i % width]);
 }
 
 template <Bug bug>
 void launch_forward(const Forward& call) {
-    launch_threads(call.launch, bias_gelu<bug>, call.y.elements(), call.x, call.bias, call.y,
-                   call.y.elements(), call.width);
+    launch_each<bias_gelu<bug>>(call.launch, call.y.elements(), call.x, call.bias, call.y,
+                                call.width);
 }
 
 template <Bug bug>
 void launch_backward(const Backward& call) {
     const auto launch_dx = [&] {
         if (call.wants("dx"))
-            launch_threads(call.launch, multiply<bug>, call.dx.elements(), call.dy, call.x,
-                           call.bias, call.dx, call.dx.elements(), call.width);
+            launch_each<multiply<bug>>(call.launch, call.dx.elements(), call.dy, call.x, call.bias,
+                                       call.dx, call.width);
     };
     if (bug == Bug::dx_before_dbias) launch_dx();
     if (bug == Bug::ignores_mask || call.wants("dbias"))
-        launch_threads(call.launch, sum_columns<bug>, call.width, call.dy, call.x, call.bias,
-                       call.dbias, call.rows, call.width);
+        launch_each<sum_columns<bug>>(call.launch, call.width, call.dy, call.x, call.bias,
+                                      call.dbias, call.rows, call.width);
     if (bug != Bug::dx_before_dbias) launch_dx();
 }
 

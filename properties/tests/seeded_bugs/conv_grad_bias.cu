@@ -21,17 +21,12 @@ __device__ float share_of(const float* dy, const DeviceGeometry& g, long long k)
 }
 
 __global__ void sum_of_channel(const float* dy, float* db, DeviceGeometry g) {
-    if (threadIdx.x > 0) return;
-    float sum = 0.0f;
-    const long long pixels = g.h.out * g.w.out;
-    for (long long at = 0; at < g.n * pixels; ++at)
-        sum += dy[(at / pixels * g.k + blockIdx.x) * pixels + at % pixels];
-    db[blockIdx.x] = sum;
+    db[blockIdx.x] = share_of(dy, g, blockIdx.x);
 }
 
 // A07 walks dy once with a running sum, and flushes it into the channel that comes next.
-__global__ void running_sum(const float* dy, float* db, DeviceGeometry g) {
-    if (thread_in_grid() > 0) return;
+__device__ void running_sum(long long thread, const float* dy, float* db, DeviceGeometry g) {
+    if (thread > 0) return;
     const long long pixels = g.h.out * g.w.out;
     float sum = 0.0f;
     for (long long k = 0; k < g.k; ++k) {
@@ -47,9 +42,8 @@ __global__ void running_sum(const float* dy, float* db, DeviceGeometry g) {
 
 // Loads one element ahead of the sum, behind the last one too. What lies there is multiplied by
 // zero and goes through a maximum, which drops a NaN: no value shows it.
-__global__ void sum_read_ahead(const float* dy, float* db, DeviceGeometry g) {
-    const long long k = thread_in_grid(), pixels = g.h.out * g.w.out;
-    if (k >= g.k) return;
+__device__ void sum_read_ahead(long long k, const float* dy, float* db, DeviceGeometry g) {
+    const long long pixels = g.h.out * g.w.out;
     float sum = 0.0f;
     for (long long n = 0; n < g.n && pixels > 0; ++n) {
         const float* row = dy + (n * g.k + k) * pixels;
@@ -65,9 +59,8 @@ __global__ void sum_read_ahead(const float* dy, float* db, DeviceGeometry g) {
 
 // A19 loads four pixels at once wherever their number is a multiple of four, also from an address
 // that is not one of sixteen bytes.
-__global__ void sum_by_fours(const float* dy, float* db, DeviceGeometry g) {
-    const long long k = thread_in_grid(), pixels = g.h.out * g.w.out;
-    if (k >= g.k) return;
+__device__ void sum_by_fours(long long k, const float* dy, float* db, DeviceGeometry g) {
+    const long long pixels = g.h.out * g.w.out;
     float sum = 0.0f;
     for (long long n = 0; n < g.n; ++n) {
         const float* row = dy + (n * g.k + k) * pixels;
@@ -142,13 +135,10 @@ __global__ void halve_block(const float* dy, float* db, DeviceGeometry g) {
     if (i == 0) db[blockIdx.x] = sums[0];
 }
 
-__global__ void set_to_zero(float* db, long long k) {
-    if (thread_in_grid() < k) db[thread_in_grid()] = 0.0f;
-}
+__device__ void set_to_zero(long long k, float* db) { db[k] = 0.0f; }
 
-__global__ void add_channel(const float* dy, float* db, DeviceGeometry g) {
-    const long long k = thread_in_grid(), pixels = g.h.out * g.w.out;
-    if (k >= g.k) return;
+__device__ void add_channel(long long k, const float* dy, float* db, DeviceGeometry g) {
+    const long long pixels = g.h.out * g.w.out;
     for (long long at = 0; at < g.n * pixels; ++at)
         db[k] += dy[(at / pixels * g.k + k) * pixels + at % pixels];
 }
@@ -157,16 +147,14 @@ DeviceGeometry geometry_of(const GradBias& call) {
     return gradverify::conv::device_geometry(call.problem, call.dy);
 }
 
-using Kernel = void (*)(const float*, float*, DeviceGeometry);
-
 /// With a thread for each channel.
-template <Kernel kernel>
+template <auto function>
 void by_threads(const GradBias& call) {
-    launch_threads(call.launch, kernel, call.problem.k, call.dy, call.db, geometry_of(call));
+    launch_each<function>(call.launch, call.problem.k, call.dy, call.db, geometry_of(call));
 }
 
 /// With a block for each channel.
-template <Kernel kernel>
+template <auto kernel>
 void by_blocks(const GradBias& call) {
     const int block = call.launch.block_size > 0 ? call.launch.block_size : threads;
     launch_blocks(call.launch, kernel, static_cast<unsigned>(call.problem.k),
@@ -183,10 +171,11 @@ void launch_cached_geometry(const GradBias& call) {
 }
 
 void launch_on(const GradBias& call, cudaStream_t first, cudaStream_t second) {
-    const unsigned blocks = blocks_of(call.problem.k, 128);
-    set_to_zero<<<blocks, 128, 0, first>>>(call.db.as<float>(), call.problem.k);
-    add_channel<<<blocks, 128, 0, second>>>(call.dy.as<const float>(), call.db.as<float>(),
-                                            geometry_of(call));
+    gradverify::Launch on = call.launch;
+    on.stream = first;
+    launch_each<set_to_zero>(on, call.problem.k, call.db);
+    on.stream = second;
+    launch_each<add_channel>(on, call.problem.k, call.dy, call.db, geometry_of(call));
 }
 
 void launch_first_stage_on_default(const GradBias& call) {

@@ -84,16 +84,14 @@ struct LargestIsInfinite : Right {
 };
 
 // Right: sums of many integers, stored in a type that has few.
-__global__ void sum_channels(const float* dy, e5m2* db, int n, int k, int pixels) {
-    const long long c = thread_in_grid();
-    if (c >= k) return;
+__device__ void sum_channels(long long c, const float* dy, e5m2* db, int n, int k, int pixels) {
     float sum = 0.0f;
     for (int i = 0; i < n * pixels; ++i) sum += dy[(i / pixels * k + c) * pixels + i % pixels];
     db[c] = e5m2(sum);
 }
 void launch_sums(const GradBias& call) {
-    launch_threads(call.launch, sum_channels, call.problem.k, call.dy, call.db, call.problem.n,
-                   call.problem.k, call.dy.size(2) * call.dy.size(3));
+    launch_each<sum_channels>(call.launch, call.problem.k, call.dy, call.db, call.problem.n,
+                              call.problem.k, call.dy.size(2) * call.dy.size(3));
 }
 
 // Right: what little is left of a gradient is stored as 0, and what is beyond 448 as 448 or NaN.
@@ -125,15 +123,12 @@ void launch_normalise(const gradverify::layer_norm::Backward& call) {
 
 // Infinities stay, or saturate.
 template <__nv_saturation_t saturation>
-__global__ void rectify(const float* x, e5m2* y, long long n) {
-    const long long i = thread_in_grid();
-    if (i < n)
-        y[i] =
-            of_bits<e5m2>(__nv_cvt_float_to_fp8(x[i] <= 0.0f ? 0.0f : x[i], saturation, __NV_E5M2));
+__device__ void rectify(long long i, const float* x, e5m2* y) {
+    y[i] = of_bits<e5m2>(__nv_cvt_float_to_fp8(x[i] <= 0.0f ? 0.0f : x[i], saturation, __NV_E5M2));
 }
 template <__nv_saturation_t saturation>
 void launch_rectify(const gradverify::relu::Forward& call) {
-    launch_threads(call.launch, rectify<saturation>, call.n, call.x, call.y, call.n);
+    launch_each<rectify<saturation>>(call.launch, call.n, call.x, call.y);
 }
 
 }  // namespace

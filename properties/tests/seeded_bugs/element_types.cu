@@ -60,11 +60,10 @@ struct BiasAddedToHalf : RightInHalf {
 __device__ float rounded(float value) { return __bfloat162float(__float2bfloat16(value)); }
 
 // The mean that is taken off is rounded to the tensors' type; the one that is saved is not.
-__global__ void normalise_by_rounded_mean(const __nv_bfloat16* all_x, const __nv_bfloat16* gamma,
-                                          const __nv_bfloat16* beta, __nv_bfloat16* y, float* means,
-                                          float* rstds, int rows, int width, float eps) {
-    const int r = blockIdx.x * blockDim.x + threadIdx.x;
-    if (r >= rows) return;
+__device__ void normalise_by_rounded_mean(int r, const __nv_bfloat16* all_x,
+                                          const __nv_bfloat16* gamma, const __nv_bfloat16* beta,
+                                          __nv_bfloat16* y, float* means, float* rstds, int width,
+                                          float eps) {
     const auto x = [&](int j) { return __bfloat162float(all_x[r * width + j]); };
     float sum = 0.0f, squares = 0.0f;
     for (int j = 0; j < width; ++j) sum += x(j);
@@ -78,8 +77,8 @@ __global__ void normalise_by_rounded_mean(const __nv_bfloat16* all_x, const __nv
 }
 
 void launch_norm_forward(const NormForward& call) {
-    launch_threads(call.launch, normalise_by_rounded_mean, call.rows, call.x, call.gamma, call.beta,
-                   call.y, call.mean, call.rstd, call.rows, call.width, call.eps);
+    launch_each<normalise_by_rounded_mean>(call.launch, call.rows, call.x, call.gamma, call.beta,
+                                           call.y, call.mean, call.rstd, call.width, call.eps);
 }
 
 // dgamma and dbeta are added up in the memory that they are stored in.

@@ -11,22 +11,15 @@ using gradverify::embedding::GradWeight;
 enum class Bug { padding_of_many_tokens, no_atomics, not_cleared };
 
 // Looks the padding row up like any other.
-__global__ void look_up_all(const int* index, const float* weight, float* y, int elements,
-                            int width) {
-    const int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < elements) y[i] = weight[index[i / width] * width + i % width];
+__device__ void look_up_all(int i, const int* index, const float* weight, float* y, int width) {
+    y[i] = weight[index[i / width] * width + i % width];
 }
 
-__global__ void clear(float* dweight, int elements) {
-    const int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < elements) dweight[i] = 0.0f;
-}
+__device__ void clear(int i, float* dweight) { dweight[i] = 0.0f; }
 
 template <Bug bug>
-__global__ void add_elements(const float* dy, const int* index, float* dweight, int tokens,
+__device__ void add_elements(int i, const float* dy, const int* index, float* dweight, int tokens,
                              int width, int padding) {
-    const int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i >= tokens * width) return;
     const int row = index[i / width];
     // A15: the path for many tokens forgets the padding.
     const bool looks = bug != Bug::padding_of_many_tokens || tokens <= 768;
@@ -39,16 +32,16 @@ __global__ void add_elements(const float* dy, const int* index, float* dweight, 
 }
 
 void launch_forward(const Forward& call) {
-    launch_threads(call.launch, look_up_all, call.y.elements(), call.index, call.weight, call.y,
-                   call.y.elements(), call.width);
+    launch_each<look_up_all>(call.launch, call.y.elements(), call.index, call.weight, call.y,
+                             call.width);
 }
 
 template <Bug bug>
 void launch(const GradWeight& call) {
     const auto table = call.dweight.elements();
-    if (bug != Bug::not_cleared) launch_threads(call.launch, clear, table, call.dweight, table);
-    launch_threads(call.launch, add_elements<bug>, call.dy.elements(), call.dy, call.index,
-                   call.dweight, call.tokens, call.width, call.padding);
+    if (bug != Bug::not_cleared) launch_each<clear>(call.launch, table, call.dweight);
+    launch_each<add_elements<bug>>(call.launch, call.dy.elements(), call.dy, call.index,
+                                   call.dweight, call.tokens, call.width, call.padding);
 }
 
 }  // namespace

@@ -48,19 +48,15 @@ __global__ void forward_tiled(const float* x, const float* w, const float* b, fl
 }
 
 // The rows of w are taken to be as long as they are many: right where c == k.
-__global__ void grad_input_square(const float* dy, const float* w, float* dx, int n, int c, int k) {
-    const int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i >= n * c) return;
+__device__ void grad_input_square(int i, const float* dy, const float* w, float* dx, int c, int k) {
     float sum = 0.0f;
     for (int out = 0; out < k; ++out) sum += dy[i / c * k + out] * w[out * k + i % c];
     dx[i] = sum;
 }
 
 // Written as x^T dy: the gradient of a weight that is stored the other way around.
-__global__ void grad_weight_transposed(const float* dy, const float* x, float* dw, int n, int c,
-                                       int k) {
-    const int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i >= c * k) return;
+__device__ void grad_weight_transposed(int i, const float* dy, const float* x, float* dw, int n,
+                                       int c, int k) {
     float sum = 0.0f;
     for (int row = 0; row < n; ++row) sum += x[row * c + i / k] * dy[row * k + i % k];
     dw[i] = sum;
@@ -85,13 +81,13 @@ void launch_forward(const Forward& call) {
 }
 
 void launch_grad_input(const GradInput& call) {
-    launch_threads(call.launch, grad_input_square, call.dx.elements(), call.dy, call.w, call.dx,
-                   call.n, call.c, call.k);
+    launch_each<grad_input_square>(call.launch, call.dx.elements(), call.dy, call.w, call.dx,
+                                   call.c, call.k);
 }
 
 void launch_grad_weight(const GradWeight& call) {
-    launch_threads(call.launch, grad_weight_transposed, call.dw.elements(), call.dy, call.x,
-                   call.dw, call.n, call.c, call.k);
+    launch_each<grad_weight_transposed>(call.launch, call.dw.elements(), call.dy, call.x, call.dw,
+                                        call.n, call.c, call.k);
 }
 
 void launch_grad_bias(const GradBias& call) {

@@ -19,23 +19,21 @@ __device__ long long narrowed(long long offset) {
 }
 
 template <class Offset>
-__global__ void rectify(const float* x, float* y, long long n) {
-    const long long i = thread_in_grid();
-    if (i >= n) return;
+__device__ void rectify(long long i, const float* x, float* y) {
     const long long at = narrowed<Offset>(i);
     y[at] = x[at] <= 0.0f ? 0.0f : x[at];
 }
 
 template <class Offset>
 void launch_relu(const gradverify::relu::Forward& call) {
-    launch_threads(call.launch, rectify<Offset>, call.n, call.x, call.y, call.n);
+    launch_each<rectify<Offset>>(call.launch, call.n, call.x, call.y);
 }
 
 // There seems to be nothing to do.
 template <class Count>
 void launch_relu_of_narrow_count(const gradverify::relu::Forward& call) {
     const auto count = static_cast<Count>(call.n);
-    if (count > 0) launch_threads(call.launch, rectify<long long>, count, call.x, call.y, count);
+    if (count > 0) launch_each<rectify<long long>>(call.launch, count, call.x, call.y);
 }
 
 template <class Offset>

@@ -11,10 +11,8 @@ using gradverify::layer_norm::Forward;
 enum class Bug { difference_of_squares, eps_outside_root, no_mean_of_g, no_gamma, first_row_only };
 
 template <Bug bug>
-__global__ void normalise(const float* all_x, const float* gamma, const float* beta, float* y,
-                          float* all_means, float* all_rstds, int rows, int width, float eps) {
-    const int r = blockIdx.x * blockDim.x + threadIdx.x;
-    if (r >= rows) return;
+__device__ void normalise(int r, const float* all_x, const float* gamma, const float* beta,
+                          float* y, float* all_means, float* all_rstds, int width, float eps) {
     const float* x = all_x + r * width;
     float sum = 0.0f, squares = 0.0f, from_mean = 0.0f;
     for (int j = 0; j < width; ++j) sum += x[j], squares += __fmul_rn(x[j], x[j]);
@@ -32,10 +30,8 @@ __global__ void normalise(const float* all_x, const float* gamma, const float* b
 }
 
 template <Bug bug>
-__global__ void rows_of_dx(const float* dy, const float* x, const float* gamma, const float* mean,
-                           const float* rstd, float* dx, int rows, int width) {
-    const int r = blockIdx.x * blockDim.x + threadIdx.x;
-    if (r >= rows) return;
+__device__ void rows_of_dx(int r, const float* dy, const float* x, const float* gamma,
+                           const float* mean, const float* rstd, float* dx, int width) {
     const auto g = [&](int j) {
         return dy[r * width + j] * (bug == Bug::no_gamma ? 1.0f : gamma[j]);
     };
@@ -48,10 +44,8 @@ __global__ void rows_of_dx(const float* dy, const float* x, const float* gamma, 
 }
 
 template <Bug bug>
-__global__ void columns(const float* dy, const float* x, const float* mean, const float* rstd,
-                        float* dgamma, float* dbeta, int rows, int width) {
-    const int j = blockIdx.x * blockDim.x + threadIdx.x;
-    if (j >= width) return;
+__device__ void columns(int j, const float* dy, const float* x, const float* mean,
+                        const float* rstd, float* dgamma, float* dbeta, int rows, int width) {
     dgamma[j] = dbeta[j] = 0.0f;
     for (int r = 0; r < (bug == Bug::first_row_only ? 1 : rows); ++r) {
         dgamma[j] += dy[r * width + j] * (x[r * width + j] - mean[r]) * rstd[r];
@@ -61,16 +55,16 @@ __global__ void columns(const float* dy, const float* x, const float* mean, cons
 
 template <Bug bug>
 void launch_forward(const Forward& call) {
-    launch_threads(call.launch, normalise<bug>, call.rows, call.x, call.gamma, call.beta, call.y,
-                   call.mean, call.rstd, call.rows, call.width, call.eps);
+    launch_each<normalise<bug>>(call.launch, call.rows, call.x, call.gamma, call.beta, call.y,
+                                call.mean, call.rstd, call.width, call.eps);
 }
 
 template <Bug bug>
 void launch_backward(const Backward& call) {
-    launch_threads(call.launch, rows_of_dx<bug>, call.rows, call.dy, call.x, call.gamma, call.mean,
-                   call.rstd, call.dx, call.rows, call.width);
-    launch_threads(call.launch, columns<bug>, call.width, call.dy, call.x, call.mean, call.rstd,
-                   call.dgamma, call.dbeta, call.rows, call.width);
+    launch_each<rows_of_dx<bug>>(call.launch, call.rows, call.dy, call.x, call.gamma, call.mean,
+                                 call.rstd, call.dx, call.width);
+    launch_each<columns<bug>>(call.launch, call.width, call.dy, call.x, call.mean, call.rstd,
+                              call.dgamma, call.dbeta, call.rows, call.width);
 }
 
 }  // namespace

@@ -13,10 +13,8 @@ using gradverify::TensorView;
 using gradverify::lenet5::LogitsBackward;
 
 // A20: the cotangent of each sample is read where the first one's lies.
-__global__ void grad_input_of_first_sample(const float* dy, const float* w, float* dx, int n, int c,
+__device__ void grad_input_of_first_sample(int i, const float* dy, const float* w, float* dx, int c,
                                            int k) {
-    const int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i >= n * c) return;
     float sum = 0.0f;
     for (int out = 0; out < k; ++out) sum += dy[out] * w[out * c + i % c];
     dx[i] = sum;
@@ -25,8 +23,8 @@ __global__ void grad_input_of_first_sample(const float* dy, const float* w, floa
 void launch_first_sample(const gradverify::fc::GradInput& call) {
     const auto n = call.dx.size(0), c = call.dx.size(1);
     if (n * c > 0)
-        launch_threads(call.launch, grad_input_of_first_sample, n * c, call.dy, call.w, call.dx, n,
-                       c, call.dy.size(1));
+        launch_each<grad_input_of_first_sample>(call.launch, n * c, call.dy, call.w, call.dx, c,
+                                                call.dy.size(1));
 }
 
 /// The simple chain with one of its kernels replaced.
@@ -53,13 +51,10 @@ void pre_activation(const LogitsBackward& call) {
     simple_chain()(Rejoined(call, "relu3_out", "fc1_out"));
 }
 
-__global__ void scaled(float* values, int count, float factor) {
-    const int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < count) values[i] *= factor;
-}
+__device__ void scaled(int i, float* values, float factor) { values[i] *= factor; }
 
 void scale(const TensorView& tensor, float factor, const gradverify::Launch& on) {
-    launch_threads(on, scaled, tensor.elements(), tensor, tensor.elements(), factor);
+    launch_each<scaled>(on, tensor.elements(), tensor, factor);
 }
 
 // All layers are right, and one result is touched again.

@@ -19,9 +19,7 @@ __device__ bool is_larger(float pixel, float largest) {
 }
 
 template <Bug bug>
-__global__ void pool(const float* x, float* y, int* index, PoolGeometry g) {
-    const long long i = thread_in_grid();
-    if (i >= g.outputs()) return;
+__device__ void pool(long long i, const float* x, float* y, int* index, PoolGeometry g) {
     const long long plane = i / (g.h.out * g.w.out) * g.h.in * g.w.in;
     const long long h_begin = g.h.begin(i / g.w.out % g.h.out), w_begin = g.w.begin(i % g.w.out);
     // A08: pixels below zero are never the largest.
@@ -46,13 +44,11 @@ __global__ void pool(const float* x, float* y, int* index, PoolGeometry g) {
 template <Bug bug>
 void launch(const Forward& call) {
     const PoolGeometry g = pool_geometry(call, call.y, call.dilation_h, call.dilation_w);
-    launch_threads(call.launch, pool<bug>, g.outputs(), call.x, call.y, call.index, g);
+    launch_each<pool<bug>>(call.launch, g.outputs(), call.x, call.y, call.index, g);
 }
 
 template <bool adds>
-__global__ void scatter(const float* dy, const int* index, float* dx, PoolGeometry g) {
-    const long long i = thread_in_grid();
-    if (i >= g.outputs()) return;
+__device__ void scatter(long long i, const float* dy, const int* index, float* dx, PoolGeometry g) {
     float* const to = &dx[i / (g.h.out * g.w.out) * g.h.in * g.w.in + index[i]];
     if (adds)
         atomicAdd(to, dy[i]);
@@ -66,7 +62,7 @@ void launch_scatter(const GradInput& call) {
     if (clears)
         cudaMemsetAsync(call.dx.data, 0, static_cast<std::size_t>(g.pixels()) * sizeof(float),
                         call.launch.stream);
-    launch_threads(call.launch, scatter<adds>, g.outputs(), call.dy, call.index, call.dx, g);
+    launch_each<scatter<adds>>(call.launch, g.outputs(), call.dy, call.index, call.dx, g);
 }
 
 }  // namespace

@@ -74,16 +74,13 @@ __device__ Policy output_sum(const X* x, const X* w, const Y* b, const DeviceGeo
 }
 
 template <class Policy, class X, class Y>
-__global__ void forward(const X* x, const X* w, const Y* b, Y* y, DeviceGeometry g) {
-    const long long i = thread_in_grid();
-    if (i >= g.n * g.k * g.h.out * g.w.out) return;
+__device__ void forward(long long i, const X* x, const X* w, const Y* b, Y* y, DeviceGeometry g) {
     output_sum<Policy>(x, w, b, g, i).store(y[Policy::offset(i)]);
 }
 
 template <class Policy>
-__global__ void grad_input(const float* dy, const float* w, float* dx, DeviceGeometry g) {
-    const long long i = thread_in_grid();
-    if (i >= g.n * g.c * g.h.in * g.w.in) return;
+__device__ void grad_input(long long i, const float* dy, const float* w, float* dx,
+                           DeviceGeometry g) {
     const long long iw = i % g.w.in, ih = i / g.w.in % g.h.in;
     const long long c = i / (g.w.in * g.h.in) % g.c, n = i / (g.w.in * g.h.in * g.c);
     if (!Policy::is_written(g, ih, iw)) return;
@@ -103,9 +100,7 @@ __global__ void grad_input(const float* dy, const float* w, float* dx, DeviceGeo
 }
 
 template <class Policy, class Dy, class X, class Dw>
-__global__ void grad_weight(const Dy* dy, const X* x, Dw* dw, DeviceGeometry g) {
-    const long long i = thread_in_grid();
-    if (i >= g.k * g.group_c * g.h.filter * g.w.filter) return;
+__device__ void grad_weight(long long i, const Dy* dy, const X* x, Dw* dw, DeviceGeometry g) {
     const long long fw = i % g.w.filter, fh = i / g.w.filter % g.h.filter;
     const long long c = i / (g.w.filter * g.h.filter) % g.group_c;
     const long long k = i / (g.w.filter * g.h.filter * g.group_c);
@@ -126,20 +121,21 @@ __global__ void grad_weight(const Dy* dy, const X* x, Dw* dw, DeviceGeometry g) 
 /// Launchers: the types are those of the tensors.
 template <class Policy, class X = float, class Y = X>
 void launch_forward(const Forward& call) {
-    launch_threads(call.launch, forward<Policy, X, Y>, call.y.elements(), call.x, call.w, call.b,
-                   call.y, conv::device_geometry(call.problem, call.y));
+    launch_each<forward<Policy, X, Y>>(call.launch, call.y.elements(), call.x, call.w, call.b,
+                                       call.y, conv::device_geometry(call.problem, call.y));
 }
 
 template <class Policy>
 void launch_grad_input(const GradInput& call) {
-    launch_threads(call.launch, grad_input<Policy>, call.dx.elements(), call.dy, call.w, call.dx,
-                   conv::device_geometry(call.problem, call.dy));
+    launch_each<grad_input<Policy>>(call.launch, call.dx.elements(), call.dy, call.w, call.dx,
+                                    conv::device_geometry(call.problem, call.dy));
 }
 
 template <class Policy, class Dy = float, class X = Dy, class Dw = X>
 void launch_grad_weight(const GradWeight& call) {
-    launch_threads(call.launch, grad_weight<Policy, Dy, X, Dw>, call.dw.elements(), call.dy, call.x,
-                   call.dw, conv::device_geometry(call.problem, call.dy));
+    launch_each<grad_weight<Policy, Dy, X, Dw>>(call.launch, call.dw.elements(), call.dy, call.x,
+                                                call.dw,
+                                                conv::device_geometry(call.problem, call.dy));
 }
 
 }  // namespace gradverify::plain_conv

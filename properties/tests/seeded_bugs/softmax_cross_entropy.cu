@@ -39,10 +39,8 @@ enum class GradientBug { none, upstream, mean, first_label };
 
 // A13 leaves the upstream gradient out.
 template <GradientBug bug>
-__global__ void backward(const float* probs, const int* labels, const float* dloss, float* dlogits,
-                         int n, int v) {
-    const int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i >= n * v) return;
+__device__ void backward(int i, const float* probs, const int* labels, const float* dloss,
+                         float* dlogits, int n, int v) {
     const int label = labels[bug == GradientBug::first_label ? 0 : i / v];
     const float upstream = bug == GradientBug::upstream ? 1.0f : *dloss;
     const float batch = bug == GradientBug::mean ? 1.0f : static_cast<float>(n);
@@ -57,8 +55,8 @@ void launch_forward(const Forward& call) {
 
 template <GradientBug bug>
 void launch_backward(const Backward& call) {
-    launch_threads(call.launch, backward<bug>, call.n * call.v, call.probs, call.labels, call.dloss,
-                   call.dlogits, call.n, call.v);
+    launch_each<backward<bug>>(call.launch, call.n * call.v, call.probs, call.labels, call.dloss,
+                               call.dlogits, call.n, call.v);
 }
 
 }  // namespace

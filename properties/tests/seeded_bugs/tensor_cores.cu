@@ -141,10 +141,8 @@ struct ToBfloat16 {
     __device__ static float of(float value) { return __bfloat162float(__float2bfloat16(value)); }
 };
 template <class Cut>
-__global__ void connect(const float* x, const float* w, const float* b, float* y, long long n,
+__device__ void connect(long long i, const float* x, const float* w, const float* b, float* y,
                         long long c, long long k, long long terms) {
-    const long long i = thread_in_grid();
-    if (i >= n * k) return;
     float sum = b[i % k];
     for (long long j = 0; j < terms; ++j)
         sum += Cut::of(x[i / k * c + j]) * Cut::of(w[i % k * c + j]);
@@ -152,22 +150,20 @@ __global__ void connect(const float* x, const float* w, const float* b, float* y
 }
 template <class Cut, int dropped>
 void launch_connect(const fc::Forward& call) {
-    launch_threads(call.launch, connect<Cut>, call.n * call.k, call.x, call.w, call.b, call.y,
-                   call.n, call.c, call.k, call.c > 1 ? call.c - dropped : call.c);
+    launch_each<connect<Cut>>(call.launch, call.n * call.k, call.x, call.w, call.b, call.y, call.c,
+                              call.k, call.c > 1 ? call.c - dropped : call.c);
 }
 template <class Cut>
-__global__ void correlate(const float* dy, const float* x, float* dw, long long n, long long c,
-                          long long k) {
-    const long long i = thread_in_grid();
-    if (i >= k * c) return;
+__device__ void correlate(long long i, const float* dy, const float* x, float* dw, long long n,
+                          long long c, long long k) {
     float sum = 0.0f;
     for (long long j = 0; j < n; ++j) sum += Cut::of(dy[j * k + i / c]) * Cut::of(x[j * c + i % c]);
     dw[i] = sum;
 }
 template <class Cut>
 void launch_correlate(const fc::GradWeight& call) {
-    launch_threads(call.launch, correlate<Cut>, call.k * call.c, call.dy, call.x, call.dw, call.n,
-                   call.c, call.k);
+    launch_each<correlate<Cut>>(call.launch, call.k * call.c, call.dy, call.x, call.dw, call.n,
+                                call.c, call.k);
 }
 
 template <class T>

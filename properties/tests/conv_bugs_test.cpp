@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels that are wrong in one layout, one dimension, on one side or for one output mask: each is
-// killed by the property that claims it and shrunk to the smallest problem known for it.
+// Convolutions that are wrong in one layout, one dimension, on one side or for one output mask, or
+// as products: each is killed by the property that claims it and shrunk to the smallest problem
+// known for it.
 #include <doctest/doctest.h>
 
 #include <string>
@@ -15,6 +16,10 @@ using namespace testing;
 TEST_CASE(
     "a kernel that is wrong in one layout, dimension or mask is killed where it is smallest") {
     hunt_down_all(layout_bugs, {.cases_maximum = 400});
+}
+
+TEST_CASE("a kernel that multiplies wrongly is killed where it is smallest") {
+    hunt_down_all(product_bugs, {.cases_maximum = 400});
 }
 
 // The sum of an expanded cotangent is all of one sign: 273 ones are no number of bfloat16.
