@@ -34,17 +34,11 @@ __global__ void for_each_below(Index count, Taken... taken) {
     if (i < count) function(i, taken...);
 }
 
-/// Launches a kernel with so many threads, in blocks of 64.
-template <class... Taken, class... Given>
-void launch_threads(const Launch& on, void (*kernel)(Taken...), long long threads,
-                    const Given&... arguments) {
-    launch_blocks(on, kernel, blocks_of(threads, 64), 64, arguments...);
-}
-
 template <auto function, class Index, class... Taken, class... Given>
 void launch_each_of(std::type_identity<void (*)(Index, Taken...)>, const Launch& on,
                     long long count, const Given&... arguments) {
-    launch_threads(on, for_each_below<function, Index, Taken...>, count, count, arguments...);
+    launch_blocks(on, for_each_below<function, Index, Taken...>, blocks_of(count, 64), 64, count,
+                  arguments...);
 }
 /// Launches a thread for each number below `count`, which calls a device function with it.
 template <auto function, class... Given>

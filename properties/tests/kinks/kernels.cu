@@ -12,6 +12,25 @@ template <FixedText operator_text>
 using Forward = gradverify::Pass<operator_text, "forward">;
 template <FixedText operator_text>
 using GradX = gradverify::Pass<operator_text, "grad_x">;
+using Torn = GradX<"torn">;
+using Median = GradX<"median">;
+using Spread = GradX<"spread">;
+using Forgetful = GradX<"ramp_forgetful">;
+using SlightlyForgetful = GradX<"ramp_slightly_forgetful">;
+using ByMax = GradX<"ramp_by_max">;
+using ByBranch = GradX<"ramp_by_branch">;
+using ByDefinition = GradX<"ramp_by_definition">;
+using WrongByHand = GradX<"ramp_wrong_by_hand">;
+using RightByHand = GradX<"ramp_right_by_hand">;
+using Masked = Forward<"masked">;
+using Quotient = Forward<"quotient">;
+using Largest = Forward<"largest">;
+using LargestPiecewise = Forward<"largest_piecewise">;
+using LargestSize = Forward<"largest_size">;
+using LargestSquare = Forward<"largest_square">;
+using SecondLargest = Forward<"second_largest">;
+using MeanOfFirst = Forward<"mean_of_first">;
+using LargestOfFirst = Forward<"largest_of_first">;
 using QuotientBackward = gradverify::Pass<"quotient", "backward">;
 
 /// A thread for each row; the function gets its number, the row length of the first tensor, and the
@@ -42,7 +61,7 @@ __device__ void gather(int from, int n, const float* dy, float* dx) {
     for (int i = 0; i < n; ++i)
         if (min(static_cast<int>(i * 0.33333f), 2) == from) dx[from] += dy[i];
 }
-void rounded_down(const GradX<"spread">& call) {
+void rounded_down(const Spread& call) {
     const gradverify::TensorView dy = call.tensor("dy");
     launch_each<gather>(call.launch, 3, dy.size(0), dy, call.tensor("dx"));
 }
@@ -123,47 +142,46 @@ __device__ void second_largest(int i, int c, const float* x, float* y, float* at
 }  // namespace
 
 #define ROWS(PASS, VARIANT, ...) GRADVERIFY_KERNEL(PASS, VARIANT, (rows<PASS, __VA_ARGS__>))
-#define GRADIENT(OPERATOR, VARIANT, ...) \
-    ROWS(GradX<OPERATOR>, VARIANT, __VA_ARGS__, "dy", "x", "dx")
-GRADIENT("torn", "copy", copy);
-GRADVERIFY_KERNEL(GradX<"spread">, "rounded_down", rounded_down);
-GRADIENT("median", "by_branches", to_middle<1>);
-GRADIENT("median", "bug_twice", to_middle<2>);
-GRADIENT("ramp_forgetful", "bug_no_fault_of_its_own", slope<0>);
-GRADIENT("ramp_slightly_forgetful", "bug_no_fault_of_its_own", slope<0>);
-GRADIENT("ramp_by_max", "zero", slope<0>);
-GRADIENT("ramp_by_max", "half", slope<5>);
-GRADIENT("ramp_by_max", "one", slope<10>);
-GRADIENT("ramp_by_max", "bug_two", slope<20>);
-GRADIENT("ramp_by_max", "bug_reads_old_at_zero", slope_and_old);
-GRADIENT("ramp_by_branch", "bug_two", slope<20>);
-GRADIENT("ramp_by_branch", "bug_reads_old_at_zero", slope_and_old);
-GRADIENT("ramp_by_definition", "zero", slope<0>);
-GRADIENT("ramp_by_definition", "bug_one", slope<10>);
-GRADIENT("ramp_right_by_hand", "zero", slope<0>);
-GRADIENT("ramp_wrong_by_hand", "bug_no_fault_of_its_own", slope<0>);
+#define GRADIENT(CALL, VARIANT, ...) ROWS(CALL, VARIANT, __VA_ARGS__, "dy", "x", "dx")
+GRADIENT(Torn, "copy", copy);
+GRADVERIFY_KERNEL(Spread, "rounded_down", rounded_down);
+GRADIENT(Median, "by_branches", to_middle<1>);
+GRADIENT(Median, "bug_twice", to_middle<2>);
+GRADIENT(Forgetful, "bug_no_fault_of_its_own", slope<0>);
+GRADIENT(SlightlyForgetful, "bug_no_fault_of_its_own", slope<0>);
+GRADIENT(ByMax, "zero", slope<0>);
+GRADIENT(ByMax, "half", slope<5>);
+GRADIENT(ByMax, "one", slope<10>);
+GRADIENT(ByMax, "bug_two", slope<20>);
+GRADIENT(ByMax, "bug_reads_old_at_zero", slope_and_old);
+GRADIENT(ByBranch, "bug_two", slope<20>);
+GRADIENT(ByBranch, "bug_reads_old_at_zero", slope_and_old);
+GRADIENT(ByDefinition, "zero", slope<0>);
+GRADIENT(ByDefinition, "bug_one", slope<10>);
+GRADIENT(RightByHand, "zero", slope<0>);
+GRADIENT(WrongByHand, "bug_no_fault_of_its_own", slope<0>);
 
-ROWS(Forward<"masked">, "plain", multiply, "x", "w", "y");
-ROWS(Forward<"quotient">, "plain", divide, "a", "b", "y");
+ROWS(Masked, "plain", multiply, "x", "w", "y");
+ROWS(Quotient, "plain", divide, "a", "b", "y");
 ROWS(QuotientBackward, "plain", divide_backward<-1>, "dy", "a", "b", "da", "db");
 ROWS(QuotientBackward, "bug_sign", divide_backward<1>, "dy", "a", "b", "da", "db");
 
-#define OF_FIRST(OPERATOR, VARIANT, SAVED, ...) \
-    ROWS(Forward<OPERATOR>, VARIANT, __VA_ARGS__, "x", "y", SAVED, "count")
-OF_FIRST("mean_of_first", "naive", "total", average<true>);
-OF_FIRST("mean_of_first", "bug_saves_mean", "total", average<false>);
-OF_FIRST("largest_of_first", "last", "at", largest_of_first<Tie::last>);
-OF_FIRST("largest_of_first", "bug_off_by_one", "at", largest_of_first<Tie::off_by_one>);
+#define OF_FIRST(CALL, VARIANT, SAVED, ...) \
+    ROWS(CALL, VARIANT, __VA_ARGS__, "x", "y", SAVED, "count")
+OF_FIRST(MeanOfFirst, "naive", "total", average<true>);
+OF_FIRST(MeanOfFirst, "bug_saves_mean", "total", average<false>);
+OF_FIRST(LargestOfFirst, "last", "at", largest_of_first<Tie::last>);
+OF_FIRST(LargestOfFirst, "bug_off_by_one", "at", largest_of_first<Tie::off_by_one>);
 
-#define PLACE(OPERATOR, VARIANT, ...) ROWS(Forward<OPERATOR>, VARIANT, __VA_ARGS__, "x", "y", "at")
-PLACE("largest", "first", largest<Of::themselves, Tie::first>);
-PLACE("largest", "last", largest<Of::themselves, Tie::last>);
-PLACE("largest", "bug_off_by_one", largest<Of::themselves, Tie::off_by_one>);
-PLACE("largest_piecewise", "last", largest<Of::themselves, Tie::last>);
-PLACE("largest_piecewise", "bug_off_by_one", largest<Of::themselves, Tie::off_by_one>);
-PLACE("largest_size", "last", largest<Of::sizes, Tie::last>);
-PLACE("largest_size", "bug_off_by_one", largest<Of::sizes, Tie::off_by_one>);
-PLACE("largest_square", "last", largest<Of::squares, Tie::last>);
-PLACE("largest_square", "bug_off_by_one", largest<Of::squares, Tie::off_by_one>);
-PLACE("second_largest", "last_set_aside", second_largest<0>);
-PLACE("second_largest", "bug_off_by_one", second_largest<1>);
+#define PLACE(CALL, VARIANT, ...) ROWS(CALL, VARIANT, __VA_ARGS__, "x", "y", "at")
+PLACE(Largest, "first", largest<Of::themselves, Tie::first>);
+PLACE(Largest, "last", largest<Of::themselves, Tie::last>);
+PLACE(Largest, "bug_off_by_one", largest<Of::themselves, Tie::off_by_one>);
+PLACE(LargestPiecewise, "last", largest<Of::themselves, Tie::last>);
+PLACE(LargestPiecewise, "bug_off_by_one", largest<Of::themselves, Tie::off_by_one>);
+PLACE(LargestSize, "last", largest<Of::sizes, Tie::last>);
+PLACE(LargestSize, "bug_off_by_one", largest<Of::sizes, Tie::off_by_one>);
+PLACE(LargestSquare, "last", largest<Of::squares, Tie::last>);
+PLACE(LargestSquare, "bug_off_by_one", largest<Of::squares, Tie::off_by_one>);
+PLACE(SecondLargest, "last_set_aside", second_largest<0>);
+PLACE(SecondLargest, "bug_off_by_one", second_largest<1>);

@@ -16,17 +16,15 @@ namespace {
 
 using gradverify::conv::GradBias;
 
-__global__ void sum_channels(const float* dy, float* db, int n, int k, int pixels) {
-    const int c = blockIdx.x * blockDim.x + threadIdx.x;
-    if (c >= k) return;
+__device__ void sum_channel(int c, const float* dy, float* db, int n, int k, int pixels) {
     float sum = 0.0f;
     for (int i = 0; i < n * pixels; ++i) sum += dy[(i / pixels * k + c) * pixels + i % pixels];
     db[c] = sum;
 }
 
 void sum(const GradBias& call) {
-    launch_threads(call.launch, sum_channels, call.problem.k, call.dy, call.db, call.problem.n,
-                   call.problem.k, call.dy.size(2) * call.dy.size(3));
+    launch_each<sum_channel>(call.launch, call.problem.k, call.dy, call.db, call.problem.n,
+                             call.problem.k, call.dy.size(2) * call.dy.size(3));
 }
 
 /// The right result, and on enough channels the mischief.
