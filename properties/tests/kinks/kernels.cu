@@ -1,45 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gradients of a ramp that differ at its kink. What is no derivative there is a bug; where the
 // operator defines the gradient, so is every other value. A thread serves a row of each tensor.
-#include "harness/pass.hpp"
+#include "properties/tests/kinks/operator.hpp"
 #include "properties/tests/launches.cuh"
 
 namespace {
 
-using gradverify::FixedText;
-
-template <FixedText operator_text>
-using Forward = gradverify::Pass<operator_text, "forward">;
-template <FixedText operator_text>
-using GradX = gradverify::Pass<operator_text, "grad_x">;
-using Torn = GradX<"torn">;
-using Median = GradX<"median">;
-using Spread = GradX<"spread">;
-using Forgetful = GradX<"ramp_forgetful">;
-using SlightlyForgetful = GradX<"ramp_slightly_forgetful">;
-using ByMax = GradX<"ramp_by_max">;
-using ByBranch = GradX<"ramp_by_branch">;
-using ByDefinition = GradX<"ramp_by_definition">;
-using WrongByHand = GradX<"ramp_wrong_by_hand">;
-using RightByHand = GradX<"ramp_right_by_hand">;
-using Masked = Forward<"masked">;
-using Quotient = Forward<"quotient">;
-using Largest = Forward<"largest">;
-using LargestPiecewise = Forward<"largest_piecewise">;
-using LargestSize = Forward<"largest_size">;
-using LargestSquare = Forward<"largest_square">;
-using SecondLargest = Forward<"second_largest">;
-using MeanOfFirst = Forward<"mean_of_first">;
-using LargestOfFirst = Forward<"largest_of_first">;
-using QuotientBackward = gradverify::Pass<"quotient", "backward">;
+using namespace gradverify::kinks;
 
 /// A thread for each row; the function gets its number, the row length of the first tensor, and the
 /// tensors.
-template <class Call, auto function, FixedText first, FixedText... others>
+template <class Call, auto function, auto first, auto... tensors>
 void rows(const Call& call) {
-    const gradverify::TensorView tensor = call.tensor(first.text);
+    const gradverify::TensorView& tensor = call.*first;
     launch_each<function>(call.launch, tensor.size(0), tensor.elements() / tensor.size(0), tensor,
-                          call.tensor(others.text)...);
+                          call.*tensors...);
 }
 
 /// The slope at zero is given in tenths.
@@ -62,8 +37,7 @@ __device__ void gather(int from, int n, const float* dy, float* dx) {
         if (min(static_cast<int>(i * 0.33333f), 2) == from) dx[from] += dy[i];
 }
 void rounded_down(const Spread& call) {
-    const gradverify::TensorView dy = call.tensor("dy");
-    launch_each<gather>(call.launch, 3, dy.size(0), dy, call.tensor("dx"));
+    launch_each<gather>(call.launch, 3, call.dy.size(0), call.dy, call.dx);
 }
 
 /// Where all three are alike the last gets it.
@@ -141,8 +115,8 @@ __device__ void second_largest(int i, int c, const float* x, float* y, float* at
 
 }  // namespace
 
-#define ROWS(PASS, VARIANT, ...) GRADVERIFY_KERNEL(PASS, VARIANT, (rows<PASS, __VA_ARGS__>))
-#define GRADIENT(CALL, VARIANT, ...) ROWS(CALL, VARIANT, __VA_ARGS__, "dy", "x", "dx")
+#define GRADIENT(CALL, VARIANT, ...) \
+    GRADVERIFY_KERNEL(CALL, VARIANT, (rows<CALL, __VA_ARGS__, &CALL::dy, &CALL::x, &CALL::dx>))
 GRADIENT(Torn, "copy", copy);
 GRADVERIFY_KERNEL(Spread, "rounded_down", rounded_down);
 GRADIENT(Median, "by_branches", to_middle<1>);
@@ -161,19 +135,27 @@ GRADIENT(ByDefinition, "bug_one", slope<10>);
 GRADIENT(RightByHand, "zero", slope<0>);
 GRADIENT(WrongByHand, "bug_no_fault_of_its_own", slope<0>);
 
-ROWS(Masked, "plain", multiply, "x", "w", "y");
-ROWS(Quotient, "plain", divide, "a", "b", "y");
-ROWS(QuotientBackward, "plain", divide_backward<-1>, "dy", "a", "b", "da", "db");
-ROWS(QuotientBackward, "bug_sign", divide_backward<1>, "dy", "a", "b", "da", "db");
+GRADVERIFY_KERNEL(Masked, "plain", (rows<Masked, multiply, &Masked::x, &Masked::w, &Masked::y>));
+GRADVERIFY_KERNEL(Quotient, "plain",
+                  (rows<Quotient, divide, &Quotient::a, &Quotient::b, &Quotient::y>));
+#define QUOTIENT_BACKWARD(VARIANT, SIGN)                                                       \
+    GRADVERIFY_KERNEL(QuotientBackward, VARIANT,                                               \
+                      (rows<QuotientBackward, divide_backward<SIGN>, &QuotientBackward::dy,    \
+                            &QuotientBackward::a, &QuotientBackward::b, &QuotientBackward::da, \
+                            &QuotientBackward::db>))
+QUOTIENT_BACKWARD("plain", -1);
+QUOTIENT_BACKWARD("bug_sign", 1);
 
 #define OF_FIRST(CALL, VARIANT, SAVED, ...) \
-    ROWS(CALL, VARIANT, __VA_ARGS__, "x", "y", SAVED, "count")
-OF_FIRST(MeanOfFirst, "naive", "total", average<true>);
-OF_FIRST(MeanOfFirst, "bug_saves_mean", "total", average<false>);
-OF_FIRST(LargestOfFirst, "last", "at", largest_of_first<Tie::last>);
-OF_FIRST(LargestOfFirst, "bug_off_by_one", "at", largest_of_first<Tie::off_by_one>);
+    GRADVERIFY_KERNEL(CALL, VARIANT,        \
+                      (rows<CALL, __VA_ARGS__, &CALL::x, &CALL::y, &CALL::SAVED, &CALL::count>))
+OF_FIRST(MeanOfFirst, "naive", total, average<true>);
+OF_FIRST(MeanOfFirst, "bug_saves_mean", total, average<false>);
+OF_FIRST(LargestOfFirst, "last", at, largest_of_first<Tie::last>);
+OF_FIRST(LargestOfFirst, "bug_off_by_one", at, largest_of_first<Tie::off_by_one>);
 
-#define PLACE(CALL, VARIANT, ...) ROWS(CALL, VARIANT, __VA_ARGS__, "x", "y", "at")
+#define PLACE(CALL, VARIANT, ...) \
+    GRADVERIFY_KERNEL(CALL, VARIANT, (rows<CALL, __VA_ARGS__, &CALL::x, &CALL::y, &CALL::at>))
 PLACE(Largest, "first", largest<Of::themselves, Tie::first>);
 PLACE(Largest, "last", largest<Of::themselves, Tie::last>);
 PLACE(Largest, "bug_off_by_one", largest<Of::themselves, Tie::off_by_one>);

@@ -1,8 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators with a kink at zero, and others that kernels are tested on: y = max(x, 0), written with
-// max, and with a comparison whose branch may or may not define the gradient at zero; with a wrong
-// reference of its gradient; forward functions that are no templates in earnest; a maximum and
-// others whose place is saved.
 #include <concepts>
 
 #include "harness/declare_operator.hpp"

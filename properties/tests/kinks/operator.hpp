@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operators with a kink at zero, for the tests: y = max(x, 0), written with max, and with a
+// comparison whose branch may or may not define the gradient at zero. The last has a reference of
+// its gradient that was written by hand, and is wrong. And two whose forward functions are no
+// templates in earnest. Beside them the median of three, by comparisons, a product whose factors
+// have ranges, a quotient whose divisor has none, and a maximum and others whose place is saved,
+// and a mean whose sum is.
+#pragma once
+
+#include "harness/pass.hpp"
+
+namespace gradverify::kinks {
+
+template <FixedText operator_text>
+struct GradX : Pass<operator_text, "grad_x"> {
+    using Base = Pass<operator_text, "grad_x">;
+    using Base::Base;
+    TensorView dy = Base::tensor("dy"), x = Base::tensor("x"), dx = Base::tensor("dx");
+};
+
+/// y = x w of numbers in a range.
+struct Masked : Pass<"masked", "forward"> {
+    using Pass::Pass;
+    TensorView x = tensor("x"), w = tensor("w"), y = tensor("y");
+};
+
+struct Quotient : Pass<"quotient", "forward"> {
+    using Pass::Pass;
+    TensorView a = tensor("a"), b = tensor("b"), y = tensor("y");
+};
+
+struct QuotientBackward : Pass<"quotient", "backward"> {
+    using Pass::Pass;
+    TensorView dy = tensor("dy"), a = tensor("a"), b = tensor("b"), da = tensor("da"),
+               db = tensor("db");
+};
+
+/// `at` is where in its row of x each number of y was found.
+template <FixedText operator_text>
+struct Place : Pass<operator_text, "forward"> {
+    using Base = Pass<operator_text, "forward">;
+    using Base::Base;
+    TensorView x = Base::tensor("x"), y = Base::tensor("y"), at = Base::tensor("at");
+};
+using Largest = Place<"largest">;
+using LargestPiecewise = Place<"largest_piecewise">;
+using LargestSize = Place<"largest_size">;
+using LargestSquare = Place<"largest_square">;
+using SecondLargest = Place<"second_largest">;
+
+struct LargestOfFirst : Pass<"largest_of_first", "forward"> {
+    using Pass::Pass;
+    TensorView x = tensor("x"), count = tensor("count"), y = tensor("y"), at = tensor("at");
+};
+
+struct MeanOfFirst : Pass<"mean_of_first", "forward"> {
+    using Pass::Pass;
+    TensorView x = tensor("x"), count = tensor("count"), y = tensor("y"), total = tensor("total");
+};
+
+using Median = GradX<"median">;
+using Torn = GradX<"torn">;
+using Spread = GradX<"spread">;
+using Forgetful = GradX<"ramp_forgetful">;
+using SlightlyForgetful = GradX<"ramp_slightly_forgetful">;
+using ByMax = GradX<"ramp_by_max">;
+using ByBranch = GradX<"ramp_by_branch">;
+using ByDefinition = GradX<"ramp_by_definition">;
+using WrongByHand = GradX<"ramp_wrong_by_hand">;
+using RightByHand = GradX<"ramp_right_by_hand">;
+
+}  // namespace gradverify::kinks
