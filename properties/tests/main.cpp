@@ -13,7 +13,6 @@
 #include "properties/suite/suite.hpp"
 #ifdef GRADVERIFY_HAS_BUG_TABLE
 #include "properties/tests/seeded_bugs/bug_table.hpp"
-#include "properties/tests/training/lenet5_training.hpp"
 #endif
 
 int main(int argc, char** argv) {
@@ -30,8 +29,6 @@ int main(int argc, char** argv) {
     const std::vector<std::string> arguments(argv + 1, argv + argc);
     if (!arguments.empty() && arguments.front() == "bug-table")
         return gradverify::bug_table_main(std::span(arguments).subspan(1));
-    if (!arguments.empty() && arguments.front() == "train-lenet5")
-        return gradverify::training_main(std::span(arguments).subspan(1));
 #endif
     return gradverify::run_tests(argc, argv);
 }
