@@ -121,12 +121,14 @@ __device__ void grad_weight(long long i, const Dy* dy, const X* x, Dw* dw, Devic
 /// Launchers: the types are those of the tensors.
 template <class Policy, class X = float, class Y = X>
 void launch_forward(const Forward& call) {
+    if (call.y.elements() == 0) return;
     launch_each<forward<Policy, X, Y>>(call.launch, call.y.elements(), call.x, call.w, call.b,
                                        call.y, conv::device_geometry(call.problem, call.y));
 }
 
 template <class Policy>
 void launch_grad_input(const GradInput& call) {
+    if (call.dx.elements() == 0) return;
     launch_each<grad_input<Policy>>(call.launch, call.dx.elements(), call.dy, call.w, call.dx,
                                     conv::device_geometry(call.problem, call.dy));
 }
