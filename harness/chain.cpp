@@ -21,15 +21,6 @@ template <class... Values>
         fmt::format("the step {} {}", step, fmt::format(why, std::forward<Values>(values)...)));
 }
 
-/// The buffer in the shape that the part's tensor has.
-TensorView shaped(const TensorView& buffer, const Sizes& sizes) {
-    TensorView view{
-        .data = buffer.data, .dtype = buffer.dtype, .rank = static_cast<int>(sizes.size())};
-    std::ranges::copy(sizes, view.sizes.begin());
-    std::ranges::copy(row_major_strides(sizes), view.strides.begin());
-    return view;
-}
-
 const Kernel& kernel_for(const Step& step, const std::vector<std::string>& kernels) {
     for (const std::string& name : kernels) {
         if (!name.starts_with(step.pass + "/")) continue;
@@ -60,23 +51,19 @@ void call_step(const Step& step, const Kernel& kernel, const std::string& device
                    element_count(sizes), name, buffer.elements(), step.tensor(name));
         if (buffer.dtype != dtype_of(*declaration, *kernel.op, name))
             refuse(kernel.name, "is given {} of another element type", step.tensor(name));
-        views.push_back(shaped(buffer, sizes));
+        views.push_back(view_of(buffer.data, buffer.dtype, sizes, row_major_strides(sizes)));
     }
-    if (const auto bytes = declaration->workspace_bytes ? declaration->workspace_bytes(problem) : 0;
-        bytes > launch.workspace_bytes)
+    if (const auto bytes = declaration->workspace_at(problem); bytes > launch.workspace_bytes)
         refuse(kernel.name, "needs a workspace of {} bytes, and the chain has {}", bytes,
                launch.workspace_bytes);
-    PassCall call{.problem = problem,
-                  .tensors = views,
-                  .launch = {},
-                  .names = names,
-                  .outputs = kernel.pass->outputs.size()};
-    call.launch.stream = launch.stream;
-    call.launch.workspace = launch.workspace;
-    call.launch.workspace_bytes = launch.workspace_bytes;
-    if (!declaration->block_sizes.empty())
-        call.launch.block_size = declaration->block_sizes.front();
-    declaration->thunk(call);
+    declaration->thunk({.problem = problem,
+                        .tensors = views,
+                        .launch = {.stream = launch.stream,
+                                   .block_size = declaration->usual_block_size(),
+                                   .workspace = launch.workspace,
+                                   .workspace_bytes = launch.workspace_bytes},
+                        .names = names,
+                        .outputs = kernel.pass->outputs.size()});
 }
 
 const std::vector<Step>& steps_of(std::string_view operator_name, std::string_view pass_name) {
@@ -100,9 +87,8 @@ std::int64_t Chain::largest_workspace(std::string_view operator_name, std::strin
     std::int64_t most = 0;
     for (const Step& step : steps_of(operator_name, pass_name)) {
         const Kernel& kernel = kernel_for(step, kernels_);
-        const auto bytes_of = kernel.any().workspace_bytes;
-        if (bytes_of)
-            most = std::max(most, bytes_of(Problem::parse(kernel.op->space, step.problem(whole))));
+        const Problem problem = Problem::parse(kernel.op->space, step.problem(whole));
+        most = std::max(most, kernel.any().workspace_at(problem));
     }
     return most;
 }

@@ -3,13 +3,12 @@
 // by the kernel of one's choice. Every buffer between two steps is a tensor of the pass.
 //
 //   static void launch(const gradverify::lenet5::Backward& call) {
-//       static const gradverify::Chain chain({"fc.grad_weight/naive", ...},
-//       GRADVERIFY_UNIT_DEVICE); chain(call);
+//       static const gradverify::Chain chain({"fc.grad_weight/naive"}, GRADVERIFY_UNIT_DEVICE);
+//       chain(call);
 //   }
 //
-// Each kernel file is a unit of its own, so a launcher of another file is reached by its name; it
-// runs on the same device, in the same build of it, as the launcher that calls. Included by CUDA
-// units.
+// Each kernel is found by its name, and runs on the caller's device, in the same build. CUDA units
+// include this file.
 #pragma once
 
 #include <cstdint>
@@ -24,13 +23,13 @@ namespace gradverify {
 
 class Chain {
   public:
-    /// For each step the first of the kernels that implements its pass is called. `device` is the
-    /// caller's: GRADVERIFY_UNIT_DEVICE.
+    /// Each step calls the first of the kernels that implements its pass. `device` is the caller's:
+    /// GRADVERIFY_UNIT_DEVICE.
     Chain(std::vector<std::string> kernels, std::string device)
         : kernels_(std::move(kernels)), device_(std::move(device)) {}
 
-    /// Calls the steps of the pass in their order, on its stream. A buffer has as many elements as
-    /// the part's tensor, in whatever shape: nothing is copied.
+    /// Calls the steps of the pass in their order, on its stream. A buffer may have another shape
+    /// than the step's tensor, but as many elements: nothing is copied.
     ///
     /// **Errors** std::invalid_argument for a pass without steps, a step that none of the kernels
     /// implements, a kernel that does not support its problem or needs more workspace than there
@@ -41,7 +40,7 @@ class Chain {
             [&call](std::string_view name) { return call.tensor(name); });
     }
 
-    /// What the steps need one after the other, for the chain's own registration:
+    /// The largest workspace of the steps, for the chain's own registration:
     /// `.workspace([](const Problem& problem) { return chain().workspace_bytes<Pass>(problem); })`.
     template <class Pass>
     std::int64_t workspace_bytes(const Problem& problem) const {

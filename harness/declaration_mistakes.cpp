@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decides what is a mistake in the declaration of an operator, and the sentence that says what is
-// right: names, ranges, and, found by running the shape functions and the forward function on a few
-// small problems, whatever would otherwise show as a wrong verdict.
+// right. The shape functions and the forward function are run on a few small problems, so that
+// their mistakes do not show as wrong verdicts.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "harness/base/text.hpp"
 #include "harness/declare_operator.hpp"
@@ -23,15 +24,13 @@ void add(Mistakes& mistakes, fmt::format_string<Values...> text, Values&&... val
     mistakes.push_back(fmt::format(text, std::forward<Values>(values)...));
 }
 
-/// The default problem, and the same with each parameter in turn, and all of them, a little larger.
+/// The default problem; the same with one parameter a little larger, for each; and with all larger.
 std::vector<Problem> probes_of(const Operator& op) {
     std::vector<Problem> probes{Problem(op.space, op.space.rank_max())};
     const Problem usual = probes.front();
     const int count = static_cast<int>(usual.slots().size());
     const auto raised = [&](Problem& problem, int slot, std::int64_t by) {
-        problem[slot] =
-            std::min(problem[slot] + by,
-                     op.space.spec(problem.slots()[static_cast<std::size_t>(slot)]).maximum);
+        problem[slot] = std::min(problem[slot] + by, op.space.spec(usual.rank(), slot).maximum);
     };
     for (int slot = 0; slot < count; ++slot) {
         probes.push_back(usual);
@@ -47,11 +46,10 @@ std::vector<Problem> probes_of(const Operator& op) {
     return probes;
 }
 
-/// Whole numbers of a probe: the simplest, or all sorts, so that what a forward function does for
-/// some of them only is done.
+/// Which whole numbers a probe has. A forward function may read a parameter for some of them only.
 enum class WholeNumbers { simplest, varied };
 
-/// Inputs of a probe: numbers around one and a half that all differ, and indices.
+/// Inputs of a probe: numbers around one and a half, neighbours apart, and indices.
 Arrays probe_inputs(const Operator& op, const Problem& problem, double shift,
                     WholeNumbers whole = WholeNumbers::simplest) {
     Arrays inputs;
@@ -76,15 +74,13 @@ Arrays probe_inputs(const Operator& op, const Problem& problem, double shift,
 }
 
 void check_names(const Operator& op, Mistakes& mistakes) {
-    std::vector<std::string> seen;
+    std::set<std::string> taken{""};
     for (const auto& group : {op.inputs, op.outputs})
-        for (const TensorSpec& tensor : group) {
-            if (tensor.name.empty() || std::ranges::find(seen, tensor.name) != seen.end())
+        for (const TensorSpec& tensor : group)
+            if (!taken.insert(tensor.name).second)
                 add(mistakes,
                     "the tensor name '{}' is empty or given twice; each tensor needs its own",
                     tensor.name);
-            seen.push_back(tensor.name);
-        }
     for (const auto& product : op.products)
         for (const std::string& name : product)
             if (!find_named(op.inputs, name))
@@ -100,9 +96,9 @@ void check_factors(const Operator& op, Mistakes& mistakes) {
             if (slots.empty())
                 add(mistakes, "the factor '{}' names '{}', which is no parameter; there are {}",
                     factor.name, parameter, joined(op.space.names(op.space.rank_max())));
-            // The values on one axis, as the factor is given them.
+            // A factor is given the values on one axis.
             for (const int slot : slots)
-                if (smallest.slots()[static_cast<std::size_t>(slot)].axis <= 0)
+                if (op.space.slot(smallest.rank(), slot).axis <= 0)
                     values.push_back(smallest[slot]);
         }
         if (values.empty() || values.size() > most_factor_values)
@@ -137,8 +133,8 @@ void check_differentiable(const Operator& op, Mistakes& mistakes) {
                 tensor.name);
 }
 
-/// Whether a pass may yield this. One with a reference of its own, which says what they are, may
-/// also yield gradients by saved outputs, and outputs.
+/// Whether a pass may yield this output. One with a reference of its own may also yield gradients
+/// by saved outputs, and outputs.
 bool may_yield(const Operator& op, const std::string& output, bool has_reference) {
     const TensorSpec* of = op.find_tensor(output);
     if (op.is_gradient(output)) return of->differentiable;
@@ -183,7 +179,7 @@ void check_steps(const Operator& op, const std::string& pass, bool exists,
                     step.pass, pass, whole);
 }
 
-/// Runs the forward function on the probes; one at a time, so that the first failure is told.
+/// Runs the forward function on the probes until the first failure.
 void run_probes(const Operator& op, const ForwardFunctions& functions, Mistakes& mistakes) {
     int valid = 0;
     const ParameterReads reads;
@@ -225,14 +221,14 @@ void check_ranges(const Operator& op, Mistakes& mistakes) {
 
 void check_shapes(const Operator& op, const std::string& tensor, const std::vector<Extent>& extents,
                   const std::string& below, Mistakes& mistakes) {
-    const std::vector<std::string> known = names_of(op.space.parameters());
+    const std::vector<ParameterSpec>& known = op.space.parameters();
     std::vector<std::string> named{below};
     for (const Extent& extent : extents) named.push_back(extent.parameter());
     for (const std::string& name : named)
-        if (!name.empty() && std::ranges::find(known, name) == known.end())
+        if (!name.empty() && !find_named(known, name))
             add(mistakes,
                 "the tensor {} names the parameter '{}', which does not exist; there are {}",
-                tensor, name, known.empty() ? "none" : joined(known));
+                tensor, name, joined_or_none(names_of(known)));
     if (extents.size() > static_cast<std::size_t>(max_tensor_rank))
         add(mistakes, "the tensor {} has more than {} axes", tensor, max_tensor_rank);
 }
@@ -245,7 +241,7 @@ Array<double> whole_numbers_like(Array<double> array) {
 
 bool is_whole(double value) { return value == std::round(value); }
 
-/// What is wrong with what is declared of the forward function, where an input moves; else empty.
+/// Why the forward function has not the declared algebra, as one input moves; empty when it has.
 std::string mistake_in_algebra(const Operator& op, const DerivedPasses& derived,
                                const Problem& problem, std::size_t input) {
     Arrays cotangents;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Declared gradients and chains: passes with a reference of their own, steps, results that are
-// exact on integers, and what a forward function and a gradient choose by: the largest of some
-// values, the sign.
+// Declared gradients: passes with a reference by hand, steps, and what gradients choose by: the
+// largest of some values, the sign.
 #include "harness/declare_operator.hpp"
 
 #include <doctest/doctest.h>

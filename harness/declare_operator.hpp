@@ -17,8 +17,7 @@
 //   }
 //   GRADVERIFY_OPERATOR(describe);
 //
-// Decides what is accepted and how a mistake is said; what follows from the forward function is
-// decided in derived_operator.hpp. Included by the operator's own unit, not by CUDA units.
+// The operator's own unit includes this file, CUDA units do not.
 #pragma once
 
 #include <concepts>
@@ -73,19 +72,19 @@ class Shape {
     std::function<Sizes(const Problem&)> function_{};
 };
 
-/// What a tensor holds. Float32 numbers of any size when nothing is said.
+/// What a tensor holds; by default float32 numbers of any size.
 struct Holds {
     DType dtype = DType::f32;
     bool differentiable = true;
     ValueDomain domain{};
-    /// Where not null: numbers of either sign, smaller than this.
+    /// Unless null: numbers of either sign, of a magnitude below this.
     std::function<double(const Problem&)> smaller_than{};
     /// For indices: the parameter that they lie below.
     std::string below{};
     bool may_be_invalid = false;
 
-    /// Whole numbers: the forward function says what any other value gives, too, as
-    /// `not_a_number`, and kernels that declare `with_invalid_indices()` are given some.
+    /// For whole numbers: the forward function also defines the results of values outside of the
+    /// range, as `not_a_number`, and kernels that declare `with_invalid_indices()` are given some.
     Holds or_invalid() const {
         Holds holds = *this;
         holds.may_be_invalid = true;
@@ -107,14 +106,14 @@ inline Holds whole_numbers(std::int64_t lowest, std::int64_t highest, DType dtyp
 inline Holds numbers_between(double lowest, double highest) {
     return {.domain = {lowest, highest}};
 }
-/// Numbers of either sign that are smaller than a function of the problem: weights, by the number
+/// Numbers of either sign, of a magnitude below a function of the problem: weights, by the number
 /// of terms that a layer sums.
 inline Holds numbers_below(std::function<double(const Problem&)> size) {
     return {.smaller_than = std::move(size)};
 }
 inline Holds positive_numbers() { return {.domain = {.lowest = 0.0}}; }
 inline Holds probabilities() { return numbers_between(0.0, 1.0); }
-/// No gradient by these is asked for.
+/// Numbers that no gradient is asked for.
 inline Holds constant(Holds numbers = {}) {
     numbers.differentiable = false;
     return numbers;
@@ -127,8 +126,7 @@ concept ForwardOn = std::invocable<const Function&, const ForwardCall<T>&>;
 
 }  // namespace detail
 
-/// An operator in the making. A member returns the declaration, so that it reads as one sentence.
-/// What is wrong is collected, and said by the registry when the program starts.
+/// An operator in the making. The registry says all mistakes when the program starts.
 class OperatorDeclaration {
   public:
     explicit OperatorDeclaration(std::string name)
@@ -154,29 +152,29 @@ class OperatorDeclaration {
     OperatorDeclaration& attribute(std::string name, std::vector<double> values) {
         return parameter(real_parameter(std::move(name), std::move(values)));
     }
-    /// What every problem satisfies: `where("c", multiple_of("groups"))`.
+    /// A condition that every problem satisfies: `where("c", multiple_of("groups"))`.
     OperatorDeclaration& where(std::string parameter, Condition condition) {
         condition.parameter = std::move(parameter);
         declared_.constraints.push_back(std::move(condition));
         return *this;
     }
-    /// What no condition can express, with the text that a refusal says.
+    /// The same as a function, where no condition can express it, with the text of a refusal.
     OperatorDeclaration& valid_if(std::string text, bool (*valid)(const Problem&)) {
         return detail::add(*this, valid_if_, {std::move(text), valid});
     }
 
-    /// Levels of several parameters together, such as window against stride, beside those that each
-    /// parameter has: every two levels meet in some of the problems that are drawn.
+    /// Levels of several parameters together, such as window against stride: in the drawn problems
+    /// each meets each level of every other parameter.
     OperatorDeclaration& factors(std::vector<FactorSpec> specs) {
         return detail::set(*this, declared_.factors, std::move(specs));
     }
 
-    /// Copies of a problem along this parameter do not touch each other, as samples of a batch;
-    /// see SeparableSpec. Then kernels are run on tensors of more than 2^31 elements too.
+    /// Copies of a problem along this parameter do not touch each other, like samples of a batch;
+    /// see SeparableSpec. Kernels are then also run on tensors of more than 2^31 elements.
     OperatorDeclaration& separable_along(std::string parameter) {
         return separable_along({.name = parameter, .parameters = {parameter}});
     }
-    /// The same of several parameters together, or of some problems.
+    /// The same for several parameters together, or for some problems.
     OperatorDeclaration& separable_along(SeparableSpec spec) {
         return detail::add(*this, declared_.separable, std::move(spec));
     }
@@ -184,16 +182,15 @@ class OperatorDeclaration {
     OperatorDeclaration& input(std::string name, Shape shape, Holds holds = {}) {
         return detail::add(*this, inputs_, {std::move(name), std::move(shape), std::move(holds)});
     }
-    /// The forward function defines the results where this input holds NaN or infinities, and they
-    /// are drawn: where it gives NaN, a kernel must.
+    /// The forward function defines the results where this input holds NaN or infinities, which are
+    /// drawn: where it gives NaN, a kernel must.
     OperatorDeclaration& defined_for_nan(std::string input) {
         return detail::add(*this, defined_for_nan_, std::move(input));
     }
     OperatorDeclaration& output(std::string name, Shape shape) {
         return detail::add(*this, outputs_, {std::move(name), std::move(shape), {}});
     }
-    /// The layouts that kernels may declare of a tensor, row-major first; without this row-major
-    /// alone.
+    /// The layouts that kernels may declare for a tensor, row-major first; by default row-major.
     OperatorDeclaration& layouts(std::string tensor, std::vector<AxisOrder> orders) {
         return detail::add(*this, layouts_, {std::move(tensor), std::move(orders)});
     }
@@ -222,23 +219,22 @@ class OperatorDeclaration {
         }
         return *this;
     }
-    /// At a tie of compared values the branch that the forward function takes is the definition of
-    /// the gradient.
+    /// At a tie of compared values the branch that the forward function takes defines the gradient.
     OperatorDeclaration& branches_decide() {
         return detail::set(*this, functions_.branches_decide, true);
     }
 
     /// A pass that yields gradients: "dx" for the input x. It takes cotangents ("dy"), inputs, and
-    /// outputs of the forward pass that were saved. Without any, there is one for all gradients,
+    /// saved outputs of the forward pass. If none is declared, there is one for all gradients,
     /// `grad_x` or `backward`, that takes all cotangents and all inputs.
     OperatorDeclaration& gradient(std::string name, std::vector<std::string> inputs,
                                   std::vector<std::string> outputs) {
         return detail::add(*this, gradients_,
                            {std::move(name), std::move(inputs), std::move(outputs)});
     }
-    /// The same with a reference of one's own, which is checked against the derived one: a template
-    /// like the forward function, whose `input` and `output` are the pass's. It may yield more than
-    /// gradients by inputs: those by saved outputs ("dy" for the saved y), and outputs.
+    /// The same with a reference by hand, which is checked against the derived one: a template like
+    /// the forward function, whose `input` and `output` are the pass's. It may also yield gradients
+    /// by saved outputs ("dy" for the saved y), and outputs.
     template <class Function>
     OperatorDeclaration& gradient(std::string name, std::vector<std::string> inputs,
                                   std::vector<std::string> outputs, Function reference) {
@@ -256,44 +252,43 @@ class OperatorDeclaration {
         return *this;
     }
 
-    /// A pass is made of passes of other operators, in this order: kernels may be a Chain of
-    /// theirs, and where a kernel is wrong, each step is held to its own reference on what flowed
-    /// through the kernel, and the first that departs is named.
+    /// A pass is made of passes of other operators, in this order. A kernel may be a Chain of their
+    /// kernels. Where one is wrong, each step is compared with its own reference on the kernel's
+    /// own tensors, and the first that departs is named.
     OperatorDeclaration& steps(std::string pass, std::vector<Step> steps) {
         return detail::add(*this, steps_, {std::move(pass), std::move(steps)});
     }
 
-    /// The outputs are sums of products of these inputs, `{{"x", "w"}, {"b"}}`: then kernels are
+    /// The outputs are sums of products of these inputs, `{{"x", "w"}, {"b"}}`: kernels are
     /// compared exactly, on integers.
     OperatorDeclaration& sum_of_products(std::vector<std::vector<std::string>> products) {
         declared_.products = std::move(products);
         if (!declared_.products.empty()) algebras_.insert(Algebra::products);
         return *this;
     }
-    /// On each of some pieces the outputs are sums of inputs, each times a whole number, as of a
-    /// maximum or a ReLU: then kernels are compared exactly as well, on integers with many ties.
-    /// What the gradient is where pieces meet is for the forward function to say, by
-    /// `branches_decide`, or for a reference of one's own.
+    /// The outputs are piecewise sums of inputs, each times a whole number, as those of a maximum
+    /// or a ReLU: kernels are compared exactly, on integers with many ties. `branches_decide` or a
+    /// reference by hand defines the gradient where pieces meet.
     OperatorDeclaration& piecewise_linear() {
         algebras_.insert(Algebra::piecewise_linear);
         return *this;
     }
-    /// On each of some pieces the outputs are sums of products of inputs, each times a whole
-    /// number, as of layers behind each other with ReLUs between them. As `piecewise_linear`, on
-    /// integers so few and small that every number of every pass is exact.
+    /// The outputs are piecewise sums of products of inputs, each times a whole number, as those of
+    /// layers with ReLUs between them. As `piecewise_linear`, on integers so few and small that all
+    /// numbers of all passes are exact.
     OperatorDeclaration& piecewise_polynomial() {
         algebras_.insert(Algebra::piecewise_polynomial);
         return *this;
     }
-    /// Results on integers are exact only on problems that `exact` is true of, as a mean is of
-    /// a number of elements that is a power of two. Elsewhere rounding is allowed for.
+    /// Results on integers are exact only where `exact` is true, as a mean is over a power of two
+    /// of elements. Elsewhere rounding is allowed for.
     OperatorDeclaration& exact_if(std::string text, bool (*exact)(const Problem&)) {
         declared_.exact_if_text = std::move(text);
         declared_.exact_if = exact;
         return *this;
     }
-    /// The largest number of terms in one element of an output or gradient; with `sum_of_products`
-    /// or `piecewise_linear`. Default: the elements of the largest tensor.
+    /// The largest number of terms in one element of an output or gradient. Default: the elements
+    /// of the largest tensor.
     OperatorDeclaration& reduction_length(std::function<std::int64_t(const Problem&)> length) {
         return detail::set(*this, reduction_length_, std::move(length));
     }
@@ -331,8 +326,7 @@ class OperatorDeclaration {
     void add_passes(Operator& op) const;
     void add_work(PassSpec& pass, const Operator& op) const;
 
-    /// What is declared as the operator has it; the members behind it are what is not.
-    Operator declared_;
+    Operator declared_;  ///< holds what an Operator can hold of the declaration
     std::vector<ParameterSpec> parameters_;
     int rank_min_ = 0, rank_max_ = 0;
     std::vector<std::pair<std::string, bool (*)(const Problem&)>> valid_if_;

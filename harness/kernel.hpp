@@ -6,12 +6,11 @@
 //   GRADVERIFY_KERNEL(gradverify::conv::GradBias, "naive", launch)
 //       .where("stride", gradverify::equals(1));
 //
-// Registration touches no device. Kept light on purpose, since every kernel file pays for it
-// several times: no Eigen, rapidcheck or doctest, few headers, and no code that could stand
-// elsewhere.
+// Registration touches no device. Every kernel file pays for this header several times, so it has
+// few includes and no code that could stand elsewhere.
 #pragma once
 
-// First, so that it is the first thing said.
+// This comes first, so that the compiler says it first.
 static_assert(__cplusplus >= 202002L,
               "gradverify: kernel files need C++20; pass -std=c++20 to nvcc (CMake 3.25 drops it "
               "silently: use gradverify_add_kernels)");
@@ -71,12 +70,9 @@ KernelDeclaration& register_kernel(const char* variant, const char* device, cons
 #define GRADVERIFY_UNIT_DEVICE "cpu"
 #endif
 
-#define GRADVERIFY_DETAIL_JOIN2(a, b) a##b
-#define GRADVERIFY_DETAIL_JOIN(a, b) GRADVERIFY_DETAIL_JOIN2(a, b)
-
-/// Registers a kernel: a pass of an operator, the variant's name, and the launcher, which may be a
-/// template's instance with commas of its own: `launch<float, 16>`. What the kernel supports and
-/// promises is chained behind; see KernelDeclaration.
+/// Registers a kernel: a pass of an operator, the variant's name, and the launcher, which may be an
+/// instance of a template, such as `launch<float, 16>`. What the kernel supports and promises
+/// follows behind; see KernelDeclaration.
 #define GRADVERIFY_KERNEL(PASS, VARIANT, ...)                                                     \
     [[maybe_unused]] static ::gradverify::KernelDeclaration& GRADVERIFY_DETAIL_JOIN(              \
         gradverify_kernel_, __COUNTER__) =                                                        \

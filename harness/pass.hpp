@@ -7,7 +7,7 @@
 //       std::int64_t rows = size("rows");
 //   };
 //
-// Knows no operator: the names are looked up when a launcher is called. Included by CUDA units.
+// The names are looked up when a launcher is called. CUDA units include this file.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,7 @@ namespace gradverify {
 template <std::size_t length>
 struct FixedText {
     char text[length]{};
-    // Implicit, so that a literal is one.
+    // Implicit, so that a literal converts to it.
     constexpr FixedText(const char (&literal)[length]) {
         for (std::size_t i = 0; i < length; ++i) text[i] = literal[i];
     }

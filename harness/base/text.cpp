@@ -78,6 +78,10 @@ std::string joined(std::span<const std::string> words, std::string_view separato
     return fmt::format("{}", fmt::join(words, separator));
 }
 
+std::string joined_or_none(std::span<const std::string> words) {
+    return words.empty() ? "none" : joined(words);
+}
+
 std::vector<std::string_view> split(std::string_view text, char separator) {
     std::vector<std::string_view> parts;
     for (;;) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small questions about text that several files ask: numbers that read back exactly, lists for
-// error messages, names close to a misspelt one, globs, shell words. Knows nothing of verdicts.
+// Small functions on text: numbers that read back exactly, lists for error messages, names close to
+// a misspelt one, globs, shell words.
 #pragma once
 
 #include <cstdint>
@@ -28,11 +28,13 @@ std::string print_grouped(std::int64_t value);
 
 /// `a, b, c`
 std::string joined(std::span<const std::string> words, std::string_view separator = ", ");
+/// `a, b, c`; `none` when there are no words.
+std::string joined_or_none(std::span<const std::string> words);
 /// The parts between separators, empty ones included; one part when there is no separator.
 std::vector<std::string_view> split(std::string_view text, char separator);
 
-/// `; did you mean A or B?`, with at most three of the names that a misspelling of `name` could
-/// have meant, best first; nothing when no name is close.
+/// `; did you mean A or B?`, with at most three names that are close to `name`, the closest first;
+/// nothing when none is.
 std::string did_you_mean(std::string_view name, std::span<const std::string> names);
 
 /// `*` is any text, dots and slashes included, `?` one character, `[ab]` one of these.
@@ -42,7 +44,7 @@ bool glob_matches(const std::string& pattern, const std::string& name);
 std::string shell_quoted(std::string_view text);
 
 /// Words set into lines of at most `width` columns; every line but the first begins with `indent`
-/// blanks, and the first is taken to begin there already.
+/// blanks, and the first has them already.
 std::string wrapped(std::string_view words, int indent, int width = 100);
 
 }  // namespace gradverify

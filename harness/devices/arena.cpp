@@ -203,14 +203,8 @@ void Arena::download() { device_.download(after_); }
 
 TensorView Arena::view(std::size_t buffer) const {
     const BufferSpec& spec = buffers_[buffer];
-    TensorView view;
-    view.data = placements_[buffer].data;
-    view.dtype = spec.dtype;
-    view.rank = static_cast<int>(spec.sizes.size());
-    const Strides strides = spec.strides.empty() ? row_major_strides(spec.sizes) : spec.strides;
-    std::ranges::copy(spec.sizes, view.sizes.begin());
-    std::ranges::copy(strides, view.strides.begin());
-    return view;
+    return view_of(placements_[buffer].data, spec.dtype, spec.sizes,
+                   spec.strides.empty() ? row_major_strides(spec.sizes) : spec.strides);
 }
 
 std::span<const std::byte> Arena::bytes(std::size_t buffer) const {

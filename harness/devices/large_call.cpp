@@ -15,10 +15,9 @@ namespace gradverify {
 
 namespace {
 
-// What a wrapped offset of 16 bits reaches; one of 32 leaves any guard, and meets another tensor or
-// nothing.
+// An offset that wraps in 16 bits stays within this; one that wraps in 32 leaves any guard.
 constexpr std::int64_t guard_bytes = std::int64_t{1} << 20;
-// For what the driver and the kernel's own module take.
+// The driver and the kernel's own module take some, too.
 constexpr double spare_bytes = 0x1p28;
 
 template <class T>
@@ -26,7 +25,7 @@ std::span<const std::byte> bytes_of(const std::vector<T>& values) {
     return std::as_bytes(std::span(values));
 }
 
-/// Memory that is given back.
+/// Memory that is released with it.
 using Block = std::unique_ptr<std::byte, std::function<void(std::byte*)>>;
 
 /// There is not enough memory.
@@ -70,12 +69,8 @@ class LargeRig {
     std::size_t outputs() const { return call_.kernel.pass->outputs.size(); }
     const LargeTensor& output(std::size_t i) const { return call_.tensors[inputs() + i]; }
 
-    std::int64_t workspace_bytes() const {
-        return declaration_.workspace_bytes ? declaration_.workspace_bytes(call_.problem) : 0;
-    }
-
     double bytes_needed() const {
-        double bytes = static_cast<double>(workspace_bytes());
+        double bytes = static_cast<double>(declaration_.workspace_at(call_.problem));
         for (const LargeTensor& tensor : call_.tensors) {
             if (!tensor.lies_in) bytes += static_cast<double>(tensor.bytes() + 2 * guard_bytes);
             bytes += 8.0 * static_cast<double>(
@@ -144,7 +139,7 @@ class LargeRig {
             copies_.back().of_others = upload(tensor.bits_of_others);
             memory_.fill(copies_.back(), tensor.elements());
         }
-        if (const std::int64_t bytes = workspace_bytes(); bytes > 0) {
+        if (const auto bytes = declaration_.workspace_at(call_.problem); bytes > 0) {
             const std::int64_t floats = (bytes + 3) / 4;
             workspace_ = place(DType::f32, 4 * floats);
             memory_.fill(poison(DType::f32, workspace_), floats);
@@ -155,24 +150,15 @@ class LargeRig {
         std::vector<TensorView> views;
         for (std::size_t i = 0; i < call_.tensors.size(); ++i) {
             const LargeTensor& tensor = call_.tensors[i];
-            TensorView view{.data = data_[i],
-                            .dtype = tensor.dtype,
-                            .rank = static_cast<int>(tensor.sizes.size())};
-            std::ranges::copy(tensor.sizes, view.sizes.begin());
-            std::ranges::copy(tensor.strides, view.strides.begin());
-            views.push_back(view);
+            views.push_back(view_of(data_[i], tensor.dtype, tensor.sizes, tensor.strides));
         }
         const std::vector<std::string> names = call_.kernel.pass->tensors();
-        PassCall pass_call{.problem = call_.problem,
-                           .tensors = views,
-                           .launch = {},
-                           .names = names,
-                           .outputs = outputs()};
-        pass_call.launch.output_mask = call_.setting.output_mask;
-        pass_call.launch.stream = call_.device.stream(call_.setting.own_stream);
-        pass_call.launch.block_size = block_size_of(call_.setting, declaration_);
-        pass_call.launch.workspace = workspace_;
-        pass_call.launch.workspace_bytes = workspace_bytes();
+        const PassCall pass_call{.problem = call_.problem,
+                                 .tensors = views,
+                                 .launch = launch_of(call_.device, declaration_, call_.problem,
+                                                     call_.setting, workspace_),
+                                 .names = names,
+                                 .outputs = outputs()};
         return run_launcher(call_.device, declaration_, pass_call, call_.setting,
                             DelayedStream::none);
     }

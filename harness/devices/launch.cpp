@@ -19,8 +19,7 @@ std::int64_t offset_of(const Setting& setting, std::size_t buffer) {
     return buffer < setting.offsets.size() ? setting.offsets[buffer] : 0;
 }
 
-/// The input that an output of the pass is written over in this call; nothing when it has a buffer
-/// of its own.
+/// The input that this call writes an output over; nothing when the output has its own buffer.
 std::optional<std::size_t> written_over(const Call& call, const KernelDeclaration& declaration,
                                         const std::string& output) {
     const Alias* const alias = declaration.alias_of(output, call.setting.place);
@@ -29,10 +28,10 @@ std::optional<std::size_t> written_over(const Call& call, const KernelDeclaratio
     return static_cast<std::size_t>(std::ranges::find(inputs, alias->input) - inputs.begin());
 }
 
-/// The buffers of a call, and which of them each tensor of the pass lies in.
+/// The buffers of a call, and the one that each tensor of the pass lies in.
 struct Buffers {
-    std::vector<BufferSpec>
-        buffers;  ///< the inputs, the other outputs, the workspace if there is one
+    /// The inputs, the outputs that lie over none, the workspace if there is one.
+    std::vector<BufferSpec> buffers;
     std::vector<std::size_t> buffer_of;  ///< inputs, then outputs
     bool has_workspace = false;
 
@@ -62,8 +61,7 @@ struct Buffers {
                 add(pass.outputs[i], role);
             }
         }
-        if (!declaration.workspace_bytes) return;
-        if (const std::int64_t bytes = declaration.workspace_bytes(call.problem); bytes > 0) {
+        if (const std::int64_t bytes = declaration.workspace_at(call.problem); bytes > 0) {
             has_workspace = true;
             buffers.push_back({.name = "workspace",
                                .role = BufferRole::workspace,
@@ -114,19 +112,14 @@ class Rig {
 
   private:
     PassCall pass_call() const {
-        PassCall pass_call{.problem = call_.problem,
-                           .tensors = tensors_,
-                           .launch = {},
-                           .names = names_,
-                           .outputs = call_.kernel.pass->outputs.size()};
-        pass_call.launch.output_mask = call_.setting.output_mask;
-        pass_call.launch.stream = call_.device.stream(call_.setting.own_stream);
-        pass_call.launch.block_size = block_size_of(call_.setting, declaration_);
-        if (buffers_.has_workspace) {
-            pass_call.launch.workspace = arena_.view(buffers_.buffers.size() - 1).data;
-            pass_call.launch.workspace_bytes = declaration_.workspace_bytes(call_.problem);
-        }
-        return pass_call;
+        void* const workspace =
+            buffers_.has_workspace ? arena_.view(buffers_.buffers.size() - 1).data : nullptr;
+        return {.problem = call_.problem,
+                .tensors = tensors_,
+                .launch =
+                    launch_of(call_.device, declaration_, call_.problem, call_.setting, workspace),
+                .names = names_,
+                .outputs = call_.kernel.pass->outputs.size()};
     }
 
     void collect(CallResult& result) {
@@ -157,9 +150,13 @@ class Rig {
 
 }  // namespace
 
-int block_size_of(const Setting& setting, const KernelDeclaration& declaration) {
-    if (setting.block_size != 0 || declaration.block_sizes.empty()) return setting.block_size;
-    return declaration.block_sizes.front();
+Launch launch_of(Device& device, const KernelDeclaration& kernel, const Problem& problem,
+                 const Setting& setting, void* workspace) {
+    return {.stream = device.stream(setting.own_stream),
+            .block_size = setting.block_size != 0 ? setting.block_size : kernel.usual_block_size(),
+            .output_mask = setting.output_mask,
+            .workspace = workspace,
+            .workspace_bytes = workspace ? kernel.workspace_at(problem) : 0};
 }
 
 RunStatus run_launcher(Device& device, const KernelDeclaration& kernel, const PassCall& call,

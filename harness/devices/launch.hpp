@@ -84,8 +84,9 @@ std::pair<CallResult, CallResult> call_kernel_twice(const Call& call);
 RunStatus run_launcher(Device& device, const KernelDeclaration& kernel, const PassCall& call,
                        const Setting& setting, DelayedStream delayed);
 
-/// The block size that a launcher is given.
-int block_size_of(const Setting& setting, const KernelDeclaration& declaration);
+/// How a launcher is told to launch. `workspace` is null when the kernel wants none.
+Launch launch_of(Device& device, const KernelDeclaration& kernel, const Problem& problem,
+                 const Setting& setting, void* workspace);
 
 /// Times the kernel on these inputs, in this setting; knows nothing of what it computes.
 ///

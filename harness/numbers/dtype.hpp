@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides which element types tensors may have, and the numbers of each type's arithmetic.
-// Does not convert values: storage conversion lives with the buffers. Included by CUDA units: no
-// Eigen, no rapidcheck, no doctest.
+// Decides which element types tensors may have, and the numbers of each type's arithmetic; converts
+// no values. CUDA units include this file.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +8,7 @@
 #include <string_view>
 #include <type_traits>
 
-// CUDA's, of cuda_fp16.h, cuda_bf16.h and cuda_fp8.h, so that this header needs none of them.
+// CUDA's types are declared here, so that this header needs none of CUDA's.
 struct __half;         // NOLINT(bugprone-reserved-identifier)
 struct __nv_bfloat16;  // NOLINT(bugprone-reserved-identifier)
 struct __nv_fp8_e4m3;  // NOLINT(bugprone-reserved-identifier)
@@ -27,6 +26,7 @@ constexpr DType all_dtypes[] = {DType::f32, DType::f64,  DType::i32,    DType::i
 /// The arithmetic of an element type.
 struct DTypeTraits {
     std::string_view name;
+    std::string_view cpp_name;
     std::size_t bytes;
     /// Integers of magnitude up to 2^exact_bits are represented exactly.
     int exact_bits;
@@ -40,41 +40,41 @@ struct DTypeTraits {
 constexpr DTypeTraits traits_of(DType dtype) {
     switch (dtype) {
         case DType::f32:
-            return {"f32", 4, 24, 0x1p-24, 0x1p-126, 0x1.fffffep+127};
+            return {"f32", "float", 4, 24, 0x1p-24, 0x1p-126, 0x1.fffffep+127};
         case DType::f64:
-            return {"f64", 8, 53, 0x1p-53, 0x1p-1022, 0x1.fffffffffffffp+1023};
+            return {"f64", "double", 8, 53, 0x1p-53, 0x1p-1022, 0x1.fffffffffffffp+1023};
         case DType::i32:
-            return {"i32", 4, 30, 0.0, 0.0, 0x1.fffffffcp+30};
+            return {"i32", "std::int32_t", 4, 30, 0.0, 0.0, 0x1.fffffffcp+30};
         case DType::i64:
-            return {"i64", 8, 63, 0.0, 0.0, 0x1p+63};
+            return {"i64", "std::int64_t", 8, 63, 0.0, 0.0, 0x1p+63};
         case DType::f16:
-            return {"f16", 2, 11, 0x1p-11, 0x1p-14, 0x1.ffcp+15};
+            return {"f16", "__half", 2, 11, 0x1p-11, 0x1p-14, 0x1.ffcp+15};
         case DType::bf16:
-            return {"bf16", 2, 8, 0x1p-8, 0x1p-126, 0x1.fep+127};
+            return {"bf16", "__nv_bfloat16", 2, 8, 0x1p-8, 0x1p-126, 0x1.fep+127};
         case DType::f8e4m3:
-            return {"f8e4m3", 1, 4, 0x1p-4, 0x1p-6, 448.0};
+            return {"f8e4m3", "__nv_fp8_e4m3", 1, 4, 0x1p-4, 0x1p-6, 448.0};
         case DType::f8e5m2:
-            return {"f8e5m2", 1, 3, 0x1p-3, 0x1p-14, 57344.0};
+            return {"f8e5m2", "__nv_fp8_e5m2", 1, 3, 0x1p-3, 0x1p-14, 57344.0};
     }
-    return {"?", 0, 0, 0.0, 0.0, 0.0};
+    return {"?", "?", 0, 0, 0.0, 0.0, 0.0};
 }
 
-/// Tensor cores multiply f32 as tf32: its exponents, and 11 significant bits. A factor is rounded
-/// to these, or what is beyond them is not looked at.
+/// Tensor cores multiply f32 as tf32, which has its exponents and 11 significant bits: they round a
+/// factor to these, or cut off the others.
 constexpr int tf32_exact_bits = 11;
 constexpr double tf32_unit_truncation = 0x1p-10;
 
 constexpr bool is_floating(DType dtype) { return traits_of(dtype).unit_roundoff > 0.0; }
 constexpr bool is_of_8_bits(DType dtype) { return traits_of(dtype).bytes == 1; }
 
-/// Whether every number of one type is one of another, of two floating types or two of integers.
+/// Whether `dtype` has every number that `other` has; both are floating types, or both integers.
 constexpr bool holds_all_of(DType dtype, DType other) {
     const DTypeTraits outer = traits_of(dtype), inner = traits_of(other);
     return outer.exact_bits >= inner.exact_bits && outer.largest >= inner.largest &&
            outer.smallest_normal <= inner.smallest_normal;
 }
 
-/// The element type that a C++ type is; specialise it for a type of your own with the same bits.
+/// The element type of a C++ type; specialise it for a type of your own with the same bits.
 template <class T>
 struct DTypeOf;
 template <>

@@ -24,19 +24,18 @@ std::vector<int> slots_of(const SeparableSpec& along, const Problem& problem) {
     return slots;
 }
 
-/// Apart by no more than another order of summing in double makes of these terms.
+/// Whether two sums of these terms, in double, may differ by the order of summing alone.
 bool is_same(double a, double b, double magnitude) {
     constexpr double rounding = 1e-9;
     return a == b || (std::isnan(a) && std::isnan(b)) || std::abs(a - b) <= rounding * magnitude;
 }
 
 bool are_same(const Array<double>& a, const Array<double>& b) {
-    for (std::size_t i = 0; i < a.data.size(); ++i)
-        if (!is_same(a.data[i], b.data[i], std::abs(a.data[i]))) return false;
-    return a.sizes == b.sizes;
+    const auto same = [](double x, double y) { return is_same(x, y, std::abs(x)); };
+    return a.sizes == b.sizes && std::ranges::equal(a.data, b.data, same);
 }
 
-/// What the copies add up to, and how much they would without signs.
+/// The sum of the copies, and of their magnitudes.
 struct Sum {
     std::vector<double> values, magnitudes;
 
@@ -75,10 +74,7 @@ std::vector<std::string> mistakes_in_separable(const Operator& op) {
             bool is_known = false;
             for (int rank = ranks.least; rank <= ranks.most; ++rank) {
                 const auto slots = op.space.find(parameter, rank);
-                is_known |=
-                    slots.size() == 1 &&
-                    !op.space.spec(op.space.slots(rank)[static_cast<std::size_t>(slots.front())])
-                         .is_real();
+                is_known |= slots.size() == 1 && !op.space.spec(rank, slots.front()).is_real();
             }
             if (!is_known)
                 mistakes.push_back(fmt::format(

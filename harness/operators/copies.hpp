@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides what a problem is that was made of copies of a small one, along what an operator says it
-// is separable along: its parameters, the axis of each tensor that the copies lie along, and
-// whether a pass obeys the law. Knows no device and draws nothing.
+// Decides what a problem of many copies of a small one is, along parameters that the operator
+// declares to be separable: its parameters, the axis of each tensor that the copies lie along, and
+// whether a pass gives for the whole what it gives for the copies.
 #pragma once
 
 #include <cstdint>
@@ -14,12 +14,12 @@
 
 namespace gradverify {
 
-/// Null when the operator is not separable along anything of this name.
+/// Null when the operator is not separable along this name.
 const SeparableSpec* find_separable(const Operator& op, std::string_view name);
 /// `n, channels`; `nothing`.
 std::string print_separable(const Operator& op);
 
-/// What is wrong with what an operator declares to be separable along, and what would be right.
+/// The mistakes in what an operator declares as separable, and what would be right.
 std::vector<std::string> mistakes_in_separable(const Operator& op);
 
 /// Why no copies can be made of this problem; nothing when they can.
@@ -43,10 +43,10 @@ std::optional<std::size_t> axis_of_copies(const Operator& op, std::string_view t
 Array<double> slice(const Array<double>& all, std::size_t axis, std::int64_t copies,
                     std::int64_t which);
 
-/// Why a pass is not what its copies are, by its reference on these inputs: nothing where the
-/// copies' results, one behind the other or summed, are the whole's.
+/// Why a pass's reference gives for the copies' whole something else than their results, one behind
+/// the other or summed; nothing where it gives the same.
 ///
-/// **Shapes** `taken`: what the pass's reference takes, of `copies` copies of `one`.
+/// **Shapes** `taken`: what the pass's reference takes, for `copies` copies of `one`.
 std::optional<std::string> why_not_separable(const Operator& op, const PassSpec& pass,
                                              const Problem& one, const SeparableSpec& along,
                                              const std::vector<Array<double>>& taken,

@@ -47,6 +47,20 @@ std::vector<Array<double>> forward_inputs(const Operator& op, Inputs<double> giv
     return {given.end() - static_cast<std::ptrdiff_t>(op.inputs.size()), given.end()};
 }
 
+/// The arrays with what the function gives for each element: it takes the array's position, the
+/// element's, and the element.
+template <class T, class From, class Function>
+std::vector<Array<T>> mapped(std::span<const Array<From>> arrays, Function function) {
+    std::vector<Array<T>> results;
+    for (std::size_t i = 0; i < arrays.size(); ++i) {
+        Array<T>& result = results.emplace_back(Array<T>{arrays[i].sizes, {}});
+        result.data.reserve(arrays[i].data.size());
+        for (std::size_t j = 0; j < arrays[i].data.size(); ++j)
+            result.data.push_back(function(i, j, arrays[i].data[j]));
+    }
+    return results;
+}
+
 template <class T>
 std::vector<Array<T>> outputs_of(const Operator& op, const Problem& problem) {
     std::vector<Array<T>> outputs;
@@ -54,9 +68,9 @@ std::vector<Array<T>> outputs_of(const Operator& op, const Problem& problem) {
     return outputs;
 }
 
-/// Where `other` is another number, or a number where this is none, the element has no bound.
+/// Takes the bound from each element that is another number among `others`, or NaN in one alone.
 void take_bounds(Array<Bounded>& output, const Array<Dual>& others) {
-    constexpr double of_double = 0x1p-40;  // what the two scalars' own arithmetic loses
+    constexpr double of_double = 0x1p-40;  // the two scalars' own arithmetic loses less
     for (std::size_t j = 0; j < output.data.size(); ++j) {
         const Bounded& here = output.data[j];
         const double there = others.data[j].value(), off = std::abs(there - here.value());
@@ -74,28 +88,23 @@ void open_whole_numbers(const Array<Bounded>& output, Array<Dual>& others) {
             others.data[j] = Dual(NAN);
 }
 
-/// A saved output may be what any branch at a tie gives, such as the place of the largest of equal
-/// numbers, when a kernel's comparisons come in another order: its elements have no bound then.
-/// Runs move all inputs apart by next to nothing, each at random and then the other way round.
-/// Where two numbers tie, each is the larger in one of the two runs; no order of more stays in all
-/// runs. Where equal numbers of inputs do not move, as squares of zeros, every whole number that is
-/// saved is open: places are whole numbers, and any other number is the same in any order.
+/// Takes the bound from saved outputs that depend on the branch at a tie, such as the place of the
+/// largest of equal numbers: a kernel may compare in another order. Each pair of runs moves all
+/// inputs apart by next to nothing, at random and the other way round, so that of two equal numbers
+/// each is the larger once. Where equal numbers do not move, as squares of zeros, every saved whole
+/// number is open: places are whole numbers, and any other number is the same in any order.
 void admit_all_branches(const Operator& op, const ForwardFunctions& functions,
                         const Problem& problem, Inputs<Bounded> inputs, Outputs<Bounded> outputs) {
     constexpr std::uint64_t rounds = 16;
     for (std::uint64_t round = 0; round < 2 * rounds; ++round) {
         SplitMix64 random(round / 2);
-        std::vector<Array<Dual>> moving;
-        for (std::size_t i = 0; i < inputs.size(); ++i) {
-            Array<Dual>& moved = moving.emplace_back(Array<Dual>{inputs[i].sizes, {}});
+        const auto move = [&](std::size_t i, std::size_t, const Bounded& element) {
+            const auto apart = static_cast<double>(random.between(-(1 << 30), 1 << 30));
             // No kernel takes a whole number for another.
-            const bool moves = !op.inputs[i].holds_whole_numbers();
-            for (const Bounded& element : inputs[i].data) {
-                const auto apart = static_cast<double>(random.between(-(1 << 30), 1 << 30));
-                moved.data.push_back(moves ? Dual(element.value(), round % 2 == 0 ? apart : -apart)
-                                           : Dual(element.value()));
-            }
-        }
+            if (op.inputs[i].holds_whole_numbers()) return Dual(element.value());
+            return Dual(element.value(), round % 2 == 0 ? apart : -apart);
+        };
+        const auto moving = mapped<Dual>(inputs, move);
         auto others = outputs_of<Dual>(op, problem);
         const ScopedDecisions decisions;
         functions.directions(ForwardCall<Dual>(op, problem, moving, others));
@@ -111,7 +120,7 @@ void admit_all_branches(const Operator& op, const ForwardFunctions& functions,
     }
 }
 
-/// Calls the function with each element of the outputs that have a cotangent, and with that.
+/// Calls the function with each element of an output and its cotangent.
 template <class T, class Function>
 void for_each_cotangent(const Operator& op, Inputs<T> outputs, Inputs<double> cotangents,
                         Function function) {
@@ -138,13 +147,9 @@ struct Recording {
     Recording(const Operator& op, const ForwardFunctions& functions, const Problem& problem,
               std::span<const Array<double>> values) {
         const ScopedDecisions decisions;
-        for (std::size_t i = 0; i < op.inputs.size(); ++i) {
-            Array<Traced>& input = inputs.emplace_back(Array<Traced>{values[i].sizes, {}});
-            input.data.reserve(values[i].data.size());
-            for (const double value : values[i].data)
-                input.data.push_back(op.inputs[i].differentiable ? tape.input(value)
-                                                                 : Traced(value));
-        }
+        inputs = mapped<Traced>(values, [&](std::size_t i, std::size_t, double value) {
+            return op.inputs[i].differentiable ? tape.input(value) : Traced(value);
+        });
         outputs = outputs_of<Traced>(op, problem);
         functions.gradients(ForwardCall<Traced>(op, problem, inputs, outputs));
         if (decisions.made().undecided > 0) throw UndecidedComparison(undecided_text(op));
@@ -231,12 +236,9 @@ PassSpec DerivedPasses::gradient(std::string name, std::vector<std::string> inpu
     };
     pass.bounded_reference = [run](const Problem& problem, Inputs<Bounded> given,
                                    Outputs<Bounded> results) {
-        std::vector<Array<double>> values;
-        for (const Array<Bounded>& array : given) {
-            Array<double>& plain = values.emplace_back(Array<double>{array.sizes, {}});
-            plain.data.reserve(array.data.size());
-            for (const Bounded& element : array.data) plain.data.push_back(element.value());
-        }
+        const auto values = mapped<double>(
+            given,
+            [](std::size_t, std::size_t, const Bounded& element) { return element.value(); });
         run(problem, values, results, [](const Tape& tape, const std::vector<Tape::Seed>& seeds) {
             return tape.bounded_gradients(seeds);
         });
@@ -247,12 +249,9 @@ PassSpec DerivedPasses::gradient(std::string name, std::vector<std::string> inpu
 ValueAlong DerivedPasses::along(const Problem& problem, Inputs<double> inputs, std::size_t which,
                                 const Array<double>& direction, Inputs<double> cotangents) const {
     const Operator& op = parts_->op;
-    std::vector<Array<Dual>> moving;
-    for (std::size_t i = 0; i < inputs.size(); ++i) {
-        Array<Dual>& input = moving.emplace_back(Array<Dual>{inputs[i].sizes, {}});
-        for (std::size_t j = 0; j < inputs[i].data.size(); ++j)
-            input.data.emplace_back(inputs[i].data[j], i == which ? direction.data[j] : 0.0);
-    }
+    const auto moving = mapped<Dual>(inputs, [&](std::size_t i, std::size_t j, double value) {
+        return Dual(value, i == which ? direction.data[j] : 0.0);
+    });
     auto outputs = outputs_of<Dual>(op, problem);
     const ScopedDecisions decisions;
     parts_->functions.directions(ForwardCall<Dual>(op, problem, moving, outputs));

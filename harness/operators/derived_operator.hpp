@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decides what follows from an operator's forward function alone: the reference of each pass, its
-// rounding bound, and exact derivatives along directions. The function is one template; here it has
-// been instantiated on the harness's scalars. Knows no operator, and not how one is declared.
+// rounding bound, and exact derivatives along directions. The function is a template, instantiated
+// here on the harness's scalars.
 #pragma once
 
 #include <functional>
@@ -24,8 +24,8 @@ struct ForwardFunctions {
     bool branches_decide = false;
 };
 
-/// Gives a pass the references that a function of its tensors computes: `tensors` has these as its
-/// inputs and outputs. The bounded one throws UndecidedComparison with the text `undecided` where
+/// Sets a pass's references to a function of the pass's tensors, which are the inputs and outputs
+/// of `tensors`. The bounded one throws UndecidedComparison with the text `undecided` where
 /// rounding could turn a comparison.
 void set_references(PassSpec& pass, const std::shared_ptr<const Operator>& tensors,
                     const ForwardFunctions& functions, const std::string& undecided);

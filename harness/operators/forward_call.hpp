@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decides what an operator's forward function is given: the problem's parameters and its tensors by
-// name, on whatever scalar the harness runs it. Checks every access, so that a mistake in a forward
-// function is a sentence and not a wrong reference. Knows no operator and no scalar.
+// name, on any scalar of the harness. Checks every access, so that a mistake in a forward function
+// is a sentence and not a wrong reference.
 #pragma once
 
 #include <algorithm>
@@ -42,14 +42,14 @@ double plain_value(const T& value) {
 
 }  // namespace detail
 
-/// Whether a value is NaN, on every scalar. No comparison: it decides no branch of the gradient.
+/// Whether a value is NaN, on every scalar. It is not counted as a comparison.
 template <class T>
 bool isnan(const T& value) {
     return std::isnan(detail::plain_value(value));
 }
 
-/// A result that is NaN by definition, on every scalar: a kernel must give NaN there. A NaN that
-/// arithmetic comes to, as by infinity less itself, has no bound instead, and anything passes.
+/// A result that is NaN by definition: a kernel must give NaN there. A NaN from arithmetic, such as
+/// infinity less itself, has no bound instead, and any result passes.
 template <class T>
 T not_a_number() {
     constexpr double nan = std::numeric_limits<double>::quiet_NaN();
@@ -59,7 +59,7 @@ T not_a_number() {
         return T(nan);
 }
 
-/// How far a value may be off, on the scalar that knows.
+/// How far a value may be off; 0 on scalars that do not know.
 template <class T>
 double error_of(const T& value) {
     if constexpr (std::same_as<T, Bounded>)
@@ -68,7 +68,7 @@ double error_of(const T& value) {
         return 0.0;
 }
 
-/// The value if `is_taken`, else zero; where it is not sure which, a kernel may have either.
+/// The value if `is_taken`, else zero; unless `is_sure`, a kernel may have either.
 template <class T>
 T taken_or_zero(const T& value, bool is_taken, bool is_sure) {
     if constexpr (std::same_as<T, Bounded>)
@@ -80,17 +80,17 @@ T taken_or_zero(const T& value, bool is_taken, bool is_sure) {
     return is_taken ? value : T(0.0);
 }
 
-/// The gradient of a ReLU: the cotangent where `x` is above zero, else zero. Decides no branch;
-/// where rounding may turn the sign of x, either is within the bound.
+/// The gradient of a ReLU: the cotangent where `x` is above zero, else zero. It is not counted as a
+/// comparison; where rounding may turn the sign of x, either is within the bound.
 template <class T>
 T where_positive(const T& x, const T& cotangent) {
     const double value = detail::plain_value(x), error = error_of(x);
     return taken_or_zero(cotangent, value > 0.0, error == 0.0 || std::abs(value) > error);
 }
 
-/// The largest of some numbers and where it is, the first of equal ones: what a maximum saves for
-/// its gradient. Decides no branch; where rounding may choose another value, its place, and what
-/// lies between the two, is within the bound of `position`. Does not look for NaN.
+/// The largest of some numbers and its position, the first of equal ones, as a maximum saves it for
+/// its gradient. It is not counted as a comparison: where rounding may choose another value, the
+/// bound of `position` reaches to it. Does not look for NaN.
 template <class T>
 class LargestOf {
   public:

@@ -22,8 +22,7 @@ std::int64_t element_count(const Sizes& sizes) {
 
 namespace {
 
-// The reference computes in double: such a tensor takes 512 GiB. Below it no number of bytes, nor
-// of elements of all tensors together, overflows.
+// In double such a tensor takes 512 GiB. Below it no sum of elements or bytes overflows.
 constexpr std::int64_t elements_maximum = std::int64_t{1} << 36;
 
 }  // namespace

@@ -47,9 +47,9 @@ ElementTypes::ElementTypes(const KernelDeclaration& kernel, const Operator& op)
     if (kernel.multiplies_in_tf32()) exact_bits_ = std::min(exact_bits_, tf32_exact_bits);
     const PassSpec* const pass = op.find_pass(kernel.pass_name);
     for (const std::string& name : pass ? pass->tensors() : std::vector<std::string>()) {
-        // What the forward pass saved are sums as well. Beside factors of 16 bits there often is a
-        // forward kernel that stores sums in them, which the identities of gradients need; 8 bits
-        // would leave too few integers, so their factors have a limit of their own.
+        // Saved outputs of the forward pass are sums as well. Factors of 16 bits count, since the
+        // identities of gradients need a forward kernel, which often stores sums in the same type;
+        // 8 bits would leave too few integers, so their factors have a limit of their own.
         const bool holds_sums =
             op.is_output(name) || std::ranges::find(pass->outputs, name) != pass->outputs.end();
         const DType dtype = of(op, name);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides which element type each tensor of a kernel has: as the kernel's registration says, and
-// else as the operator does; and whether its indices may lie outside of their range. Knows no
-// values.
+// Decides which element type each tensor of a kernel has, by the kernel's registration or else by
+// the operator; and whether its indices may lie outside of their range.
 #pragma once
 
 #include <string>
@@ -13,28 +12,28 @@
 
 namespace gradverify {
 
-/// The type of a tensor, a cotangent or a gradient of the operator as this kernel has it.
+/// The type of a tensor, a cotangent or a gradient for this kernel.
 DType dtype_of(const KernelDeclaration& kernel, const Operator& op, std::string_view tensor);
 
 /// The element types that values are drawn for, and compared in.
 class ElementTypes {
   public:
-    /// Those that the operator declares, and integers up to 2^exact_bits. Implicit, for the many
-    /// that need no more.
+    /// The operator's types, and integers up to 2^exact_bits. Implicit, for the many callers that
+    /// need no more.
     ElementTypes(int exact_bits) : exact_bits_(exact_bits) {}
-    /// Those of a kernel, which must outlive this.
+    /// A kernel's types; the kernel must outlive this.
     explicit ElementTypes(const KernelDeclaration& kernel)
         : exact_bits_(kernel.exact_bits()), kernel_(&kernel) {}
     /// The same, where tensors that are only read may hold smaller numbers than sums do.
     ElementTypes(const KernelDeclaration& kernel, const Operator& op);
 
-    /// Integers up to 2^exact_bits keep their value in every sum and in what sums are stored in.
+    /// Integers up to 2^exact_bits keep their value in every sum and in every tensor of sums.
     int exact_bits() const { return exact_bits_; }
     /// The largest integer to draw for a tensor, which holds twice as much exactly.
     std::int64_t largest_integer(const Operator& op, std::string_view tensor) const;
     /// The type of a tensor, a cotangent or a gradient.
     DType of(const Operator& op, std::string_view tensor) const;
-    /// Whether the tensor may hold numbers outside of its range, for this kernel as well.
+    /// Whether both operator and kernel allow the tensor to hold numbers outside of its range.
     bool may_be_invalid(const TensorSpec& tensor) const {
         return tensor.may_be_invalid && kernel_ && kernel_->accepts_invalid_indices;
     }
@@ -48,7 +47,7 @@ class ElementTypes {
 std::int64_t smallest_element_bytes(const KernelDeclaration& kernel, const Operator& op,
                                     const PassSpec& pass);
 
-/// What is wrong with the types that a kernel declares, and what would be right; empty for none.
+/// The mistakes in the types that a kernel declares, and what would be right.
 std::vector<std::string> mistakes_in_types(const KernelDeclaration& kernel, const Operator& op,
                                            const PassSpec& pass);
 

@@ -15,11 +15,10 @@ namespace {
 
 using Values = std::span<const std::int64_t>;
 
-/// From here on a value is large, whatever else it is: two warps, or a block's side.
+/// Two warps, or a block's side.
 constexpr std::int64_t large_from = 63;
 
-// Images and counts: one; too few to fill anything; a power of two and what lies beside one, where
-// tails of tiles, vectors and warps begin and end; the others; and the large ones.
+// For images and counts. Tails of tiles, vectors and warps begin and end beside powers of two.
 const std::vector<std::string> size_levels{"0",       "1",       "2 or 3", "2^i",
                                            "2^i - 1", "2^i + 1", "other",  "63 or more"};
 
@@ -34,7 +33,7 @@ int size_level(Values values) {
     return 6;
 }
 
-// Filters, strides, dilations and paddings: what a kernel takes special paths for.
+// For filters, strides, dilations and paddings: kernels have special paths for small ones.
 const std::vector<std::string> step_levels{"0", "1", "2", "3", "4 to 7", "8 or more"};
 
 int step_level(Values values) {
@@ -52,7 +51,7 @@ Factor of_slot(const ParameterSpace& space, int rank, int slot) {
             .level_of_values = is_size ? size_level : step_level};
 }
 
-/// A parameter's slots on one axis; the one that it has, where it has none for each axis.
+/// A parameter's slots on one axis, or its only slot.
 std::vector<int> slots_on(const ParameterSpace& space, int rank, const std::string& parameter,
                           int axis) {
     std::vector<int> slots = space.find(parameter, rank);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides on which counts problems differ in kind, and into which levels each count falls: every
-// free parameter by its neighbourhood of powers of two, and what the operator says of parameters
-// together, as stride against filter. Pairs of levels are what coverage counts and what the
-// generator sees to; it draws nothing itself.
+// Decides by which factors problems differ in kind, and the levels of each: a free parameter's
+// neighbourhood of powers of two, and what the operator declares for parameters together, such as
+// stride against filter. Coverage counts pairs of levels, and the generator draws for them.
 #pragma once
 
 #include <cstdint>
@@ -15,20 +14,20 @@
 
 namespace gradverify {
 
-/// One count on which problems of a rank differ, such as a parameter's value.
+/// One thing by which problems of a rank differ, such as a parameter's value.
 struct Factor {
     std::string name;                 ///< `in_h`, `stride against filter, w`
     std::vector<std::string> levels;  ///< what each level is called
-    std::vector<int> slots;           ///< that it depends on
-    int level_of_nothing = -1;        ///< where a tensor has no elements, if one says that
+    std::vector<int> slots;           ///< of the values that it depends on
+    int level_of_nothing = -1;        ///< the level that makes a tensor empty, or -1
     int (*level_of_values)(std::span<const std::int64_t> values) = nullptr;
 
     /// The position of a problem's level in `levels`.
     int level_of(const Problem& problem) const;
 };
 
-/// The factors of a kernel's problems of a rank: one for each parameter that is free, on each axis
-/// and side, then those that the operator declares, axis by axis.
+/// The factors of a kernel's problems of a rank: one for each free slot, then those that the
+/// operator declares, axis by axis.
 std::vector<Factor> factors_of(const Operator& op, const KernelDeclaration& kernel, int rank);
 
 /// The slots that the operator's and the kernel's constraints leave free: neither held at one
@@ -40,10 +39,10 @@ class LevelPairs {
   public:
     explicit LevelPairs(std::vector<Factor> factors);
 
-    /// The pairs of a problem that were not met before. One with an empty tensor shows what empty
-    /// tensors give alone: its pairs are those with a level of nothing.
+    /// The number of a problem's pairs that were not met before. A problem with an empty tensor
+    /// only shows what empty tensors give: its pairs are those with a level of nothing.
     std::int64_t count_new(std::span<const int> levels, bool is_empty) const;
-    /// The same, and they are met from now on.
+    /// The same; the pairs are met from now on.
     std::int64_t add(std::span<const int> levels, bool is_empty);
 
     const std::vector<Factor>& factors() const { return factors_; }

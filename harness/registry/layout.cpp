@@ -17,13 +17,6 @@ namespace {
 
 constexpr int row_padding_maximum = 4096;
 
-std::vector<std::string> names_of(const std::vector<AxisOrder>& orders) {
-    std::vector<std::string> names;
-    names.reserve(orders.size());
-    for (const AxisOrder& order : orders) names.push_back(order.name);
-    return names;
-}
-
 /// What is declared of "dx" itself, else of x; null when nothing is.
 const LayoutSupport* support_of(const Operator& op, const KernelDeclaration& kernel,
                                 std::string_view tensor) {
@@ -34,19 +27,12 @@ const LayoutSupport* support_of(const Operator& op, const KernelDeclaration& ker
     return nullptr;
 }
 
-/// One of a tensor's orders, by its name; null when there is none.
-const AxisOrder* find_order(const TensorSpec& spec, const std::string& name) {
-    const auto found = std::ranges::find(spec.orders, name, &AxisOrder::name);
-    return found == spec.orders.end() ? nullptr : &*found;
-}
-
 std::string why_no_order(const TensorSpec& spec, const std::string& name) {
-    const auto known = names_of(spec.orders);
     return fmt::format("{} has no layout '{}'; there are: {}", spec.name, name,
-                       known.empty() ? "none" : joined(known));
+                       joined_or_none(names_of(spec.orders)));
 }
 
-/// The order that a layout means, the kernel's first where it names none; null for row-major.
+/// The order that a layout names, or the kernel's first; null for row-major.
 ///
 /// **Errors** std::invalid_argument, which says what there is.
 const AxisOrder* order_meant(const Operator& op, const KernelDeclaration& kernel,
@@ -56,7 +42,7 @@ const AxisOrder* order_meant(const Operator& op, const KernelDeclaration& kernel
         layout.order.empty() && !orders.empty() ? orders.front() : layout.order;
     if (name.empty()) return nullptr;
     const TensorSpec& spec = op.tensor_named(tensor);
-    const AxisOrder* const order = find_order(spec, name);
+    const AxisOrder* const order = find_named(spec.orders, name);
     if (!order) throw std::invalid_argument(why_no_order(spec, name));
     return order;
 }
@@ -68,8 +54,7 @@ bool is_row_major_by_default(const Operator& op, const KernelDeclaration& kernel
     return orders.empty() || (!all.empty() && orders.front() == all.front().name);
 }
 
-}  // namespace
-
+/// The strides of an array without gaps whose axes lie in this order, the innermost last.
 Strides dense_strides(const Sizes& sizes, const std::vector<int>& order) {
     Strides strides(sizes.size());
     std::int64_t stride = 1;
@@ -81,18 +66,30 @@ Strides dense_strides(const Sizes& sizes, const std::vector<int>& order) {
     return strides;
 }
 
-Strides row_major_strides(const Sizes& sizes) {
+std::vector<int> row_major_order(const Sizes& sizes) {
     std::vector<int> order(sizes.size());
     std::iota(order.begin(), order.end(), 0);
-    return dense_strides(sizes, order);
+    return order;
+}
+
+}  // namespace
+
+Strides row_major_strides(const Sizes& sizes) {
+    return dense_strides(sizes, row_major_order(sizes));
+}
+
+TensorView view_of(void* data, DType dtype, const Sizes& sizes, const Strides& strides) {
+    TensorView view{.data = data, .dtype = dtype, .rank = static_cast<int>(sizes.size())};
+    std::ranges::copy(sizes, view.sizes.begin());
+    std::ranges::copy(strides, view.strides.begin());
+    return view;
 }
 
 Strides strides_of(const Operator& op, const KernelDeclaration& kernel, std::string_view tensor,
                    const Sizes& sizes, const TensorLayout& layout) {
     const AxisOrder* const meant = order_meant(op, kernel, tensor, layout);
-    std::vector<int> order(sizes.size());
-    std::iota(order.begin(), order.end(), 0);
-    if (meant) order = meant->axes(static_cast<int>(sizes.size()));
+    const std::vector<int> order =
+        meant ? meant->axes(static_cast<int>(sizes.size())) : row_major_order(sizes);
     // An expanded axis has one element in memory; a padded row is longer than its elements.
     Sizes in_memory = sizes;
     for (std::size_t axis = 0; axis < sizes.size(); ++axis)
@@ -207,7 +204,7 @@ std::vector<std::string> mistakes_in_layouts(const KernelDeclaration& kernel, co
         }
         const TensorSpec& spec = op.tensor_named(support.tensor);
         for (const std::string& order : support.orders)
-            if (!find_order(spec, order)) mistakes.push_back(why_no_order(spec, order));
+            if (!find_named(spec.orders, order)) mistakes.push_back(why_no_order(spec, order));
     }
     for (const Alias& alias : kernel.aliases)
         for (const std::string& tensor : {alias.output, alias.input}) {
@@ -230,7 +227,6 @@ std::string print_layouts(const KernelDeclaration& kernel, const Operator& op,
             tensors[joined(orders, " or ")].push_back(name);
     }
     std::vector<std::string> parts;
-    parts.reserve(tensors.size());
     for (const auto& [layout, names] : tensors) parts.push_back(joined(names) + ": " + layout);
     return joined(parts, "; ");
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decides where the elements of a tensor lie in its buffer: the order of its axes, rows that are
-// padded, axes of stride 0. What an operator names, what a kernel supports, what a case asks for.
-// Owns no memory and knows no device.
+// padded, axes of stride 0. An operator names layouts, a kernel supports some, a case asks for one.
 #pragma once
 
 #include <cstdint>
@@ -29,35 +28,35 @@ struct TensorLayout {
 /// Elements from one to the next along each axis.
 using Strides = std::vector<std::int64_t>;
 
-/// The strides of an array without gaps whose axes lie in this order, the innermost last.
-Strides dense_strides(const Sizes& sizes, const std::vector<int>& order);
-/// The same in the order of the sizes: row-major.
+/// The strides of an array without gaps whose axes lie in the order of the sizes.
 Strides row_major_strides(const Sizes& sizes);
+/// A tensor as a launcher gets it.
+TensorView view_of(void* data, DType dtype, const Sizes& sizes, const Strides& strides);
 
-/// Where a tensor of these sizes lies for this kernel: `layout_of` of a setting.
+/// The strides of a tensor of these sizes that a kernel is given in this layout.
 ///
 /// **Errors** std::invalid_argument when the operator has no such order.
 Strides strides_of(const Operator& op, const KernelDeclaration& kernel, std::string_view tensor,
                    const Sizes& sizes, const TensorLayout& layout);
 
-/// The orders that the kernel takes a tensor in, the one that it is given by default first; empty
-/// when neither the operator nor the kernel says more than row-major.
+/// The orders that the kernel takes a tensor in, its default first; empty when neither the operator
+/// nor the kernel declares any.
 std::vector<std::string> orders_of(const Operator& op, const KernelDeclaration& kernel,
                                    std::string_view tensor);
-/// Whether it takes a tensor by its strides, whatever they are.
+/// Whether the kernel takes a tensor by its strides, whatever they are.
 bool takes_any_strides(const Operator& op, const KernelDeclaration& kernel,
                        std::string_view tensor);
-/// A cotangent that a pass takes may be expanded: its elements along an axis are one.
+/// Whether the tensor is a cotangent that the pass takes: it may have stride 0 along an axis.
 bool may_be_expanded(const Operator& op, const PassSpec& pass, std::string_view tensor);
-/// Whether every tensor of the pass may be given row-major: what a chain of kernels does.
+/// Whether every tensor of the pass may be row-major, as in a chain of kernels.
 bool takes_row_major(const Operator& op, const PassSpec& pass, const KernelDeclaration& kernel);
 
-/// Why the kernel must not be given a tensor so; nothing if it may.
+/// Why the kernel must not be given a tensor in this layout; nothing if it may.
 std::optional<std::string> why_unsupported(const Operator& op, const PassSpec& pass,
                                            const KernelDeclaration& kernel,
                                            const std::string& tensor, const TensorLayout& layout);
 
-/// `nhwc`, `pad3`, `nhwc.pad1.expand023`: what is as the kernel's default is left out.
+/// `nhwc`, `pad3`, `nhwc.pad1.expand023`, without the parts that are the kernel's default.
 std::string print(const TensorLayout& layout);
 /// **Errors** std::invalid_argument.
 TensorLayout parse_layout(std::string_view text);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a launcher says that it does not take a problem, where no declaration could: the library that
-// it calls decides that. Included by CUDA units.
+// How a launcher refuses a problem where the library that it calls decides, so that no declaration
+// can. CUDA units include this file.
 #pragma once
 
 #include <stdexcept>
 
 namespace gradverify {
 
-/// Thrown by a launcher before it has launched anything. The kernel declares `may_refuse()`: then
-/// the case is skipped, with the text as the reason; without that the case has failed.
+/// Thrown by a launcher before it has launched anything. The case is skipped, with the text as the
+/// reason, if the kernel declares `may_refuse()`; else it has failed.
 class NotSupported : public std::runtime_error {
   public:
     using std::runtime_error::runtime_error;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides what a launcher is given: the problem, the tensors, and how to launch. An operator's
-// header turns a PassCall into one struct per pass, so a field added here breaks no launcher.
-// Included by CUDA units.
+// Decides what a launcher is given: the problem, the tensors, and how to launch. Launchers take one
+// struct per pass, made from a PassCall. CUDA units include this file.
 #pragma once
 
 #include <cstddef>
@@ -22,14 +21,14 @@ struct Launch {
     CUstream_st* stream = nullptr;  ///< a cudaStream_t
     /// Threads in a block, one of those that the kernel declares; 0 when it declares none.
     int block_size = 0;
-    /// Bit i: output i of the pass is asked for. All ones for a pass with one output.
+    /// Bit i: output i of the pass is wanted.
     std::uint32_t output_mask = ~std::uint32_t{0};
     void* workspace = nullptr;  ///< poisoned; as many bytes as the kernel declares
     std::int64_t workspace_bytes = 0;
 };
 
-/// One call of a kernel: tensors are the pass's inputs, then its outputs, in the order that the
-/// operator declares.
+/// One call of a kernel. The tensors are the pass's inputs, then its outputs, in the declared
+/// order.
 struct PassCall {
     const Problem& problem;
     std::span<const TensorView> tensors;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How declarations become kernels: every registration is resolved at once, and everything that is
-// wrong is said at once.
+// All declarations become kernels at once, and all that is wrong with them is said at once.
 #include "harness/registry/registry.hpp"
 
 #include <fmt/format.h>
@@ -30,7 +29,7 @@ std::string file_name(const KernelDeclaration& declaration) {
     return std::filesystem::path(declaration.file).filename().string();
 }
 
-/// A name is a field of a printed case and a target of globs, so it holds no `:` and no `*`.
+/// Whether a name can be a field of a printed case and be found by a glob: without `:` and `*`.
 bool is_name(std::string_view name) {
     const auto allowed = [](char c) {
         return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
@@ -39,15 +38,7 @@ bool is_name(std::string_view name) {
     return !name.empty() && std::ranges::all_of(name, allowed);
 }
 
-/// `forward, grad_x`, or `none`.
-template <class Named>
-std::string print_names(const std::vector<Named>& all) {
-    std::vector<std::string> names;
-    std::ranges::transform(all, std::back_inserter(names), &Named::name);
-    return names.empty() ? "none" : joined(names);
-}
-
-/// Why the operator's problem for benchmarks is none; empty when it is one, or none is declared.
+/// What is wrong with the operator's problem for benchmarks; empty for nothing.
 std::string mistake_in_benchmark(const Operator& op) {
     if (op.benchmark.empty() || !op.mistakes.empty()) return {};
     std::string why;
@@ -151,7 +142,7 @@ class Resolver {
             const std::string error =
                 fmt::format("kernel {} ({}): {}", name, place_of(declaration),
                             fmt::format(what, std::forward<Values>(values)...));
-            // What is compiled for two devices has its mistakes twice.
+            // A file that is compiled for two devices makes each mistake twice.
             if (std::ranges::find(errors, error) == errors.end()) errors.push_back(error);
         };
         if (!is_name(declaration.variant))
@@ -160,16 +151,16 @@ class Resolver {
         const Operator* op = registry_.find_operator(declaration.operator_name);
         if (!op)
             return wrong("there is no operator '{}'; there are: {}", declaration.operator_name,
-                         operator_names_.empty() ? "none" : joined(operator_names_));
+                         joined_or_none(operator_names_));
         if (!op->mistakes.empty()) return;  // said once, for the operator
         const PassSpec* pass = op->find_pass(declaration.pass_name);
         if (!pass)
             return wrong("operator {} has no pass '{}'; it has: {}", op->name,
-                         declaration.pass_name, print_names(op->passes));
+                         declaration.pass_name, joined_or_none(names_of(op->passes)));
         for (const std::string& feature : declaration.features)
-            if (std::ranges::find(op->features, feature, &Feature::name) == op->features.end())
+            if (!find_named(op->features, feature))
                 wrong("there is no feature '{}' of {}; there are: {}", feature, op->name,
-                      print_names(op->features));
+                      joined_or_none(names_of(op->features)));
         if (declaration.ranks && (declaration.ranks->least > declaration.ranks->most ||
                                   !op->space.ranks().contains(declaration.ranks->least) ||
                                   !op->space.ranks().contains(declaration.ranks->most)))
@@ -219,7 +210,7 @@ class Resolver {
     std::vector<std::string> errors;
 
   private:
-    /// Adds what follows from what the declaration leaves out.
+    /// Adds the ranks and constraints of ordinary kernels where the declaration says nothing else.
     static void complete(KernelDeclaration& declaration, const Operator& op) {
         if (std::exchange(declaration.is_complete, true)) return;
         if (!declaration.ranks) declaration.ranks = op.usual_ranks;
@@ -280,9 +271,7 @@ const std::vector<Kernel>& Registry::kernels() const {
 }
 
 const Kernel* Registry::find_kernel(std::string_view full_name) const {
-    const std::vector<Kernel>& all = kernels();
-    const auto found = std::ranges::find(all, full_name, &Kernel::name);
-    return found == all.end() ? nullptr : &*found;
+    return find_named(kernels(), full_name);
 }
 
 const Operator* Registry::find_operator(std::string_view name) const {

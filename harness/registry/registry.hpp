@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides which operators and kernels this executable knows. Filled by static initialisers before
-// main, checked once by `check()`; touches no device.
+// Decides which operators and kernels this executable knows. Static initialisers fill the registry
+// before main, and `check()` checks it; it touches no device.
 #pragma once
 
 #include <map>
@@ -14,12 +14,11 @@
 
 namespace gradverify {
 
-/// The variant of a kernel that the cpu device's race detector sees: built like a device's, but no
-/// device that a user could name.
+/// The build of a kernel for the cpu device's race detector; no device that a user could name.
 constexpr const char* checked_variant = "cpu-checked";
 
-/// A kernel on all its devices. The declarations come from the same source file, so whatever one
-/// says of support and promises holds on every device.
+/// A kernel on all its devices. The declarations come from the same source file, so any of them
+/// holds for all devices.
 struct Kernel {
     std::string name;  ///< `conv.grad_weight/naive`
     const Operator* op = nullptr;
@@ -32,12 +31,12 @@ struct Kernel {
     std::vector<std::string> devices() const;
     /// Null when the kernel does not exist on this device, or not on this machine.
     const KernelDeclaration* on(std::string_view device) const;
-    /// Why that is; the sentence begins with the kernel.
+    /// Why `on` is null, as the rest of a sentence that begins with the kernel.
     std::string why_not_on(std::string_view device) const;
     const KernelDeclaration& any() const { return *by_device.begin()->second; }
-    /// What it needs of a problem beyond what its operator does, as `list` prints it.
+    /// Its conditions on a problem beyond its operator's, as `list` prints them.
     std::vector<std::string> conditions() const;
-    /// Why this kernel must not be given the problem, valid for its operator; nothing if it may.
+    /// Why it must not be given a problem that is valid for its operator; nothing if it may.
     std::optional<std::string> why_unsupported(const Problem& problem) const;
 };
 
@@ -52,9 +51,7 @@ class Registry {
 
     /// Resolves every declaration; to be called once, before any other question.
     ///
-    /// **Errors** std::invalid_argument that says what is wrong and what is right: a duplicate
-    /// name with both places, an operator or pass that does not exist, an unknown parameter in a
-    /// constraint.
+    /// **Errors** std::invalid_argument that says everything that is wrong, and what is right.
     void check();
 
     /// Sorted by name. **Errors** std::logic_error before `check`.
@@ -71,10 +68,7 @@ class Registry {
 
 }  // namespace gradverify
 
-#define GRADVERIFY_DETAIL_OPERATOR_JOIN2(a, b) a##b
-#define GRADVERIFY_DETAIL_OPERATOR_JOIN(a, b) GRADVERIFY_DETAIL_OPERATOR_JOIN2(a, b)
-
 /// Registers an operator: a function that returns its description.
-#define GRADVERIFY_OPERATOR(DESCRIBE)                                                      \
-    [[maybe_unused]] static const ::gradverify::Operator& GRADVERIFY_DETAIL_OPERATOR_JOIN( \
+#define GRADVERIFY_OPERATOR(DESCRIBE)                                             \
+    [[maybe_unused]] static const ::gradverify::Operator& GRADVERIFY_DETAIL_JOIN( \
         gradverify_operator_, __COUNTER__) = ::gradverify::Registry::instance().add(DESCRIBE())

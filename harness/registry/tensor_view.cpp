@@ -6,39 +6,13 @@
 #include <stdexcept>
 
 namespace gradverify {
-namespace {
-
-/// What C++ calls an element type.
-constexpr const char* cpp_name_of(DType dtype) {
-    switch (dtype) {
-        case DType::f32:
-            return "float";
-        case DType::f64:
-            return "double";
-        case DType::i32:
-            return "std::int32_t";
-        case DType::i64:
-            return "std::int64_t";
-        case DType::f16:
-            return "__half";
-        case DType::bf16:
-            return "__nv_bfloat16";
-        case DType::f8e4m3:
-            return "__nv_fp8_e4m3";
-        case DType::f8e5m2:
-            return "__nv_fp8_e5m2";
-    }
-    return "?";
-}
-
-}  // namespace
 
 void TensorView::require_pairs(DType wanted) const {
     if (dtype != wanted)
         throw std::invalid_argument(
             fmt::format("the launcher reads a tensor of {0} as pairs of {1}; name a pair of {2}, "
                         "or declare .storage(gradverify::DType::{1})",
-                        traits_of(dtype).name, traits_of(wanted).name, cpp_name_of(dtype)));
+                        traits_of(dtype).name, traits_of(wanted).name, traits_of(dtype).cpp_name));
     bool are_pairs = rank > 0 && size(rank - 1) == 2 && stride(rank - 1) == 1;
     for (int axis = 0; axis + 1 < rank; ++axis) are_pairs = are_pairs && stride(axis) % 2 == 0;
     if (!are_pairs)
@@ -51,7 +25,7 @@ void TensorView::refuse(DType wanted) const {
     const std::string_view read = traits_of(wanted).name;
     throw std::invalid_argument(
         fmt::format("the launcher reads a tensor of {} as {}; write as<{}>(){}",
-                    traits_of(dtype).name, read, cpp_name_of(dtype),
+                    traits_of(dtype).name, read, traits_of(dtype).cpp_name,
                     is_floating(dtype) && is_floating(wanted)
                         ? fmt::format(", or declare .storage(gradverify::DType::{})", read)
                         : ""));

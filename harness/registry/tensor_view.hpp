@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides how a launcher sees a tensor: device pointer, element type, sizes and strides. Owns
-// nothing and knows no device. Included by CUDA units.
+// Decides how a launcher sees a tensor: device pointer, element type, sizes and strides. CUDA units
+// include this file.
 #pragma once
 
 #include <array>
@@ -12,7 +12,7 @@
 
 namespace gradverify {
 
-/// At most: batch, channel, three spatial axes, and the two numbers of a pair.
+/// Batch, channel, three spatial axes, and the two numbers of a pair.
 inline constexpr int max_tensor_rank = 6;
 
 namespace detail {
@@ -21,7 +21,7 @@ concept HasDType = requires {
     { DTypeOf<T>::value } -> std::convertible_to<DType>;
 };
 
-/// What a pair consists of: std::complex<T> and its like name it, float2 and its like have x and y.
+/// The type of a pair's numbers: std::complex<T> names it, float2 has them as x and y.
 template <class Pair>
 constexpr auto number_of_pair() {
     if constexpr (requires { typename Pair::value_type; })
@@ -45,8 +45,7 @@ constexpr bool is_pair() {
 
 /// A tensor in device memory, as a launcher gets it.
 ///
-/// **Units** `sizes` and `strides` count elements; axis 0 is the outermost (for conv the batch). An
-/// element lies at the sum of `i * stride(axis)` over all axes.
+/// **Units** `sizes` and `strides` count elements; axis 0 is the outermost (for conv the batch).
 struct TensorView {
     void* data = nullptr;
     DType dtype = DType::f32;
@@ -79,8 +78,8 @@ struct TensorView {
         return static_cast<T*>(data);
     }
 
-    /// The data as pairs, which are the last axis: complex numbers as `as_pairs<const float2>()`.
-    /// `stride` counts numbers still: half of it is one of pairs.
+    /// The data as pairs along the last axis: complex numbers as `as_pairs<const float2>()`.
+    /// `stride` still counts numbers, two for each pair.
     ///
     /// **Errors** std::invalid_argument when the numbers are of another type, or do not lie in
     /// pairs.
