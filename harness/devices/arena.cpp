@@ -16,13 +16,12 @@ namespace gradverify {
 
 namespace {
 
-// A zone as large as the tensor catches an index that is off by a whole channel or image; beyond
-// this size filling and comparing would cost more than the kernel, and a write that jumps farther
-// lands in another buffer, which is watched as well.
+// A zone as large as the tensor catches an index that is off by a whole channel or image. A larger
+// one would cost more than the kernel, and writes beyond it meet other buffers' guards.
 constexpr std::size_t guard_bytes_minimum = 512;
 constexpr std::size_t guard_bytes_maximum = std::size_t{16} * 1024;
 
-// What a device gives, as cudaMalloc does: of regions' addresses and sizes.
+// Addresses and sizes of regions are multiples of it, as cudaMalloc's addresses are.
 constexpr std::size_t base_alignment = 256;
 
 std::size_t round_up(std::size_t value, std::size_t factor) {
@@ -111,8 +110,8 @@ Arena::Scatter Arena::scatter_of(const BufferSpec& buffer) {
     return scatter;
 }
 
-/// What a pointer to the first element is aligned to when the offset is 0. At an unmapped page no
-/// more than declared, so that the gap is small; elsewhere as cudaMalloc aligns.
+/// The alignment of the first element when the offset is 0: no more than declared at an unmapped
+/// page, so that the gap is small; elsewhere also cudaMalloc's.
 std::size_t Arena::alignment_of(const BufferSpec& buffer) const {
     const auto declared = static_cast<std::size_t>(buffer.alignment_bytes);
     return std::lcm(declared,
@@ -236,7 +235,7 @@ std::vector<std::int64_t> Arena::untouched(std::size_t buffer) const {
     return found;
 }
 
-/// Changes from one place in the copies on the host to another, both between elements.
+/// Finds changes between two places in the copies on the host, each at an element's begin.
 void Arena::find_changes(std::size_t buffer, std::size_t begin, std::size_t end,
                          StrayWrite::Where where, std::vector<StrayWrite>& found) const {
     if (std::memcmp(before_ + begin, after_ + begin, end - begin) == 0) return;

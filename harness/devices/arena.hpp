@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decides where tensors lie in device memory and what lies around them: guard zones on both sides
 // of every buffer, and poison in everything that a kernel should write before it reads. After a
-// run it says what was changed that should not have been. Knows no operator and compares no
-// results.
+// run it says what was changed that should not have been.
 //
 // Where the device has unmapped pages, one side of every buffer lies at one: its begin, or its end
-// as near as the declared alignment lets it. The gap that is left there is a guard zone, too.
+// as near as the declared alignment allows. The gap that is left is a guard zone, too.
 //
-// Guards alternate a NaN with a small finite number: a read of a guard shows as NaN in a result,
-// and an accumulating stray write, which leaves a NaN's bits as they are, changes the finite one.
-// Two runs with the two parities cover every element both ways.
+// Guards alternate between NaN and a small finite number: a read of a guard shows as NaN in a
+// result, and an accumulating stray write changes the finite number, though it may leave a NaN's
+// bits as they are. Two runs with the two parities cover every element both ways.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +24,7 @@
 
 namespace gradverify {
 
-/// `unwanted`: an output that is not asked for; poisoned like one, and watched like an input.
+/// `unwanted`: an output that is not asked for; poisoned like an output, watched like an input.
 enum class BufferRole { input, output, workspace, unwanted };
 
 /// One buffer of a call.
@@ -34,8 +33,7 @@ struct BufferSpec {
     BufferRole role = BufferRole::input;
     DType dtype = DType::f32;
     Sizes sizes;
-    /// Elements from one to the next along each axis, 0 where all of an axis are one; empty:
-    /// row-major.
+    /// Elements from one to the next along each axis, 0 along an expanded axis; empty: row-major.
     std::vector<std::int64_t> strides{};
     /// Elements between an address aligned to `alignment_bytes` and the first element.
     std::int64_t offset = 0;
@@ -72,8 +70,8 @@ struct StrayWrite {
 /// The buffers of one call in device memory.
 class Arena {
   public:
-    /// Lays the buffers out and fills all but the inputs. Memory is kept by the device and taken
-    /// over by the next arena.
+    /// Lays the buffers out and fills all but the inputs. The device keeps the memory for the next
+    /// arena.
     Arena(Device& device, std::vector<BufferSpec> buffers, const Surroundings& surroundings);
 
     /// Sets a buffer's elements, in the order of its sizes, each rounded to its type.
@@ -101,10 +99,10 @@ class Arena {
         std::size_t region_begin = 0, data_begin = 0, data_end = 0, region_end = 0;
         std::byte* data = nullptr;  ///< on the device
     };
-    /// Where the elements of a buffer lie that is not row-major.
+    /// Where the elements lie in a buffer that is not row-major.
     struct Scatter {
-        std::vector<std::size_t> element;  ///< of each, in elements from the first
-        std::vector<bool> is_used;         ///< of each place, whether an element lies there
+        std::vector<std::size_t> element;  ///< the place of each, in elements from the first
+        std::vector<bool> is_used;         ///< for each place, whether an element lies there
     };
     std::size_t element_at(std::size_t buffer, std::size_t index) const {
         return scatters_[buffer].element.empty() ? index : scatters_[buffer].element[index];
@@ -115,7 +113,7 @@ class Arena {
     }
     std::size_t bytes_of(std::size_t buffer) const;
     std::vector<std::size_t> region_sizes() const;
-    /// Bytes from a region's begin on the device to the buffer's first element.
+    /// Bytes from the region's begin to the buffer's first element.
     std::size_t data_offset(std::size_t buffer, const std::byte* region, std::size_t region_bytes,
                             Edge edge) const;
     std::size_t alignment_of(const BufferSpec& buffer) const;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a worker leaves for its driver to read: how many blocks of threads it has begun, as a sign
-// of life; and, if it dies, whether a launcher was running, and which kernels beside the case's own
-// were called. A page of memory that both share: writing to it costs nothing, and it outlives the
-// worker. Also the kernels that a worker has been told not to call.
+// A page of memory that a worker shares with its driver. It tells how many blocks of threads the
+// worker has begun, as a sign of life; and, if it dies, whether a launcher was running, and which
+// kernels beside the case's own were called. Also the kernels that a worker must not call.
 #pragma once
 
 #include <array>
@@ -20,8 +19,7 @@ struct WorkerNote {
     std::atomic<bool> in_launcher{false};
     /// Blocks of threads that kernels have begun on the CPU device since the process began.
     std::atomic<std::uint64_t> blocks{0};
-    /// Names of other kernels that the case in hand has called, each with a space behind it; ends
-    /// at a zero byte.
+    /// The other kernels that the case in hand has called, each with a space behind its name.
     std::array<char, 2000> partners{};
 };
 
@@ -47,11 +45,11 @@ class NotedLaunch {
     NotedLaunch& operator=(const NotedLaunch&) = delete;
 };
 
-/// How a worker ends that answered its last case but has lost its device.
+/// The exit code of a worker that answered its last case but has lost its device.
 inline constexpr int worker_exit_device_lost = 75;
 
-/// For a property that has called another kernel than its own, which cost the process its device:
-/// ends a worker as that kernel's crash would, and the pool runs the case again without it.
+/// Ends a worker that lost its device in a kernel that is not its case's, as that kernel's crash
+/// would: the pool runs the case again without it.
 ///
 /// **Errors** EnvironmentError with `why` where this process is no worker.
 [[noreturn]] void end_without_device(const std::string& why);

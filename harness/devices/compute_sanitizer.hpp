@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether NVIDIA's compute-sanitizer watches this process. There every buffer is an allocation of
-// its own, so that the tool knows where each ends. How a worker comes to run under it is
-// workers/compute_sanitizer.hpp's business.
+// Whether NVIDIA's compute-sanitizer watches this process. If it does, every buffer is an
+// allocation of its own, so that the tool knows where each ends.
 #pragma once
 
 #include <cstdlib>

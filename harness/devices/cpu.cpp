@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The CPU device: launchers compiled for the host, their threads run by the SIMT executor in the
-// order that the setting asks for.
+// The CPU device: the SIMT executor runs the threads of launchers that are compiled for the host,
+// in the order that the setting asks for.
 #include <array>
 #include <chrono>
 #include <cstring>
@@ -60,7 +60,7 @@ std::string processor_name() {
     return "one core";
 }
 
-/// Ceilings of one core, as the compiler makes plain loops.
+/// Ceilings of one core with plain loops.
 Ceilings measure_cpu_ceilings() {
     Ceilings ceilings{.device_name = processor_name()};
     const std::vector<std::byte> from(std::size_t{64} << 20);
@@ -153,7 +153,7 @@ class CpuDevice final : public Device {
             status.not_served = is_cuda_only;
             status.is_refusal = false;
         }
-        // What a launch error keeps from being launched is not to be missed.
+        // After an error, work that was never launched would be missing.
         if (status.ok())
             status.error = simt::why_unordered(kernel.stream_use == StreamUse::given_only);
         status.accesses_checked = simt::take_accesses_checked();

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The CUDA device. Compiled by the host compiler against the CUDA runtime; with cuda_timer.cpp and
-// cuda_ceilings.cu the only place in the harness that calls it. After a sticky error this process
-// can't use the device any more: the status says so, and the worker ends.
+// The CUDA device. After a sticky error this process can't use the device any more: the status says
+// so, and the worker ends.
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
@@ -22,7 +21,7 @@ namespace {
 class CudaDevice final : public Device {
   public:
     ~CudaDevice() override {
-        // The process ends: errors of a lost device have nobody to be told to.
+        // The process ends, so errors of a lost device don't matter.
         cudaFree(block_.data);
         for (const DeviceBlock& region : regions_) cudaFree(region.data);
         for (auto& block : host_) cudaFreeHost(block.data);
@@ -130,7 +129,7 @@ class CudaDevice final : public Device {
         return block.data;
     }
 
-    // So that one copy does for all regions.
+    /// In one block, a single copy does for all regions.
     std::vector<std::byte*> place_in_one_block(std::span<const std::size_t> region_bytes) {
         const std::size_t total =
             std::accumulate(region_bytes.begin(), region_bytes.end(), std::size_t{0});

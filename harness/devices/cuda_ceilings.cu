@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels that do nothing but multiply and add in registers: what the device reaches with them is
-// the ceiling that `bench` tells a kernel's share of. No kernel of these is verified.
+// Kernels that only multiply and add in registers: their speed is the ceiling that `bench` relates
+// a kernel's speed to.
 #include <mma.h>
 
 #include "harness/devices/cuda_timer.hpp"
@@ -10,8 +10,8 @@ namespace gradverify::detail {
 namespace {
 
 constexpr int threads = 256, blocks_per_multiprocessor = 8, rounds = 4096;
-// Independent sums of a thread, or of a warp, so that one need not wait for another: an fma takes
-// four cycles, a matrix product some thirty.
+// Each thread, or warp, has independent sums, so that none waits for another: an fma takes four
+// cycles, a matrix product some thirty.
 constexpr int chains = 8, tiles = 4;
 constexpr int tile = 16;
 
@@ -24,11 +24,11 @@ __global__ void multiply_and_add(T* sink, T factor) {
         for (int i = 0; i < chains; ++i) sums[i] = fma(sums[i], factor, factor);
     T sum = 0;
     for (int i = 0; i < chains; ++i) sum += sums[i];
-    // Never so, which the compiler can't know.
+    // This is never true, but the compiler can't know.
     if (sum == T(-1)) *sink = sum;
 }
 
-// Factors of half, tiles 16 deep, from sm_70 on; of tf32, 8 deep, from sm_80 on.
+// Tiles of half exist from sm_70 on, tiles of tf32 from sm_80 on.
 constexpr int half_depth = 16, tf32_depth = 8;
 
 template <class T, int depth>
@@ -50,7 +50,7 @@ __global__ void multiply_tiles(float* sink) {
 #endif
 }
 
-/// Whether the code that this device runs was compiled for one with matrix units of both types.
+/// Whether the code for this device was compiled with matrix units of both types.
 bool has_matrix_units() {
     cudaFuncAttributes attributes{};
     return cudaFuncGetAttributes(&attributes, multiply_tiles<half, half_depth>) == cudaSuccess &&

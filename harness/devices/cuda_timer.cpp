@@ -21,11 +21,11 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Clocks rise and caches of the driver fill within it.
+// Within it clocks rise and the driver's caches fill.
 constexpr double warm_up_seconds = 0.05;
-// An event is good to half a microsecond: a sample of this length to a quarter of a per cent.
+// Events are exact to half a microsecond, so a sample of this length to a quarter of a per cent.
 constexpr double sample_seconds = 200e-6;
-// As many calls as a launcher of one kernel makes while the stream is held back.
+// A launcher of one kernel makes about this many calls while the stream is held back.
 constexpr std::int64_t calls_most = 50;
 
 double seconds_since(Clock::time_point start) {
@@ -51,7 +51,7 @@ DeviceMemory device_memory(std::size_t bytes) {
 /// Runs `work`, which launches on the stream, between two events; seconds.
 double time_once(cudaStream_t stream, const std::function<void()>& work) {
     const Event start = make_event(), stop = make_event();
-    // While the stream is held back the launches queue up: what is timed is the device.
+    // While the stream is held back the launches queue up, so the device is timed, not the host.
     delay_stream(stream);
     GRADVERIFY_CUDA_CHECK(cudaEventRecord(start.get(), stream));
     work();
@@ -72,7 +72,7 @@ struct MovedCall {
         call.tensors = tensors;
         call.launch.stream = stream;
     }
-    // It moves alone: a copy's call would have the tensors of the original.
+    // Not copied: a copy's call would have the original's tensors.
     MovedCall(MovedCall&&) noexcept = default;
 
     std::vector<TensorView> tensors;
@@ -129,7 +129,7 @@ class Calls {
         GRADVERIFY_CUDA_CHECK(cudaGraphLaunch(graphs_[next()], stream_));
     }
 
-    /// Once the launcher has run: what it does at its first call alone may not be captured.
+    /// To be called after a launch: what a launcher does at its first call may not be captured.
     void capture() {
         for (const MovedCall& call : calls_) graphs_.push_back(captured(call));
     }
@@ -213,7 +213,7 @@ void take_samples(Calls& calls, const TimingOptions& options, Timing& timing) {
 }  // namespace
 
 void delay_stream(CUstream_st* stream) {
-    // Correct work is only late by it.
+    // The delay does no harm to correct work.
     GRADVERIFY_CUDA_CHECK(cudaLaunchHostFunc(
         stream, [](void*) { std::this_thread::sleep_for(std::chrono::microseconds(500)); },
         nullptr));
@@ -267,7 +267,7 @@ Ceilings measure_cuda_ceilings() {
                       .cache_bytes = static_cast<double>(properties.l2CacheSize)};
     const auto bytes = static_cast<std::size_t>(std::min(0x1p30, free_memory() / 4));
     const DeviceMemory from = device_memory(bytes), to = device_memory(bytes);
-    // What was never written may be read as a page that is not there.
+    // Memory that was never written may have no pages to read.
     GRADVERIFY_CUDA_CHECK(cudaMemset(from.get(), 1, bytes));
     const double copy = fastest([&] {
         GRADVERIFY_CUDA_CHECK(

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides what the harness needs of a device: memory for the buffers of a call, copies to and from
-// it, a launcher's run whose status is read, and its time. One implementation per device; nothing
-// else in the project calls the CUDA runtime or the SIMT executor.
+// Decides what the harness needs from a device: memory for the buffers of a call, copies, a
+// launcher's run whose status is read, and its time. Only the implementations call the CUDA runtime
+// or the SIMT executor.
 #pragma once
 
 #include <cstddef>
@@ -22,20 +22,18 @@ namespace gradverify {
 struct RunStatus {
     std::string error;  ///< empty: every launch succeeded and the device is idle again
     double seconds = 0.0;
-    /// A sentence for each thing that a launcher of the checked variant was found to do, and how
-    /// many accesses were looked at.
+    /// For the checked variant: a sentence for each finding, and the number of accesses checked.
     std::vector<std::string> findings;
     std::uint64_t accesses_checked = 0;
-    /// The error is that the device does not serve what the kernel does, or that the kernel refuses
-    /// the problem and may: no kernel is to blame for it.
+    /// The device does not serve what the kernel does, or the kernel refuses the problem and may:
+    /// no kernel is to blame for the error.
     bool not_served = false;
-    bool is_refusal = false;  ///< not served since the kernel refuses
-    /// The device can't be used by this process any more (a sticky CUDA error).
-    bool device_lost = false;
+    bool is_refusal = false;   ///< not served since the kernel refuses
+    bool device_lost = false;  ///< this process can't use the device any more (a sticky CUDA error)
 
     bool ok() const { return error.empty(); }
-    /// Calls the launcher. What it throws is the error; NotSupported is the kernel's right if it
-    /// declares so.
+    /// Calls the launcher. An exception is the error; NotSupported is no fault if the kernel
+    /// declares `may_refuse()`.
     void call(const KernelDeclaration& kernel, const PassCall& call);
 };
 
@@ -50,8 +48,7 @@ struct PlacedBuffer {
     std::size_t element_bytes = 1;
 };
 
-/// A stream that is busy when a launcher is called, so that work which nothing orders with it
-/// overtakes what is on it.
+/// The stream that is busy when a launcher is called, so that unordered work overtakes its work.
 enum class DelayedStream { none, given, default_stream };
 
 class LargeMemory;
@@ -63,39 +60,38 @@ class Device {
 
     virtual std::string_view name() const = 0;
 
-    /// Whether a region's edge lies at an unmapped page, or at what comes to the same: an access
-    /// beyond it is an error.
+    /// Whether an access beyond a region's edge is an error, as at an unmapped page.
     virtual bool has_unmapped_edges() const = 0;
     /// Device memory for the buffers of one call: a region of this size for each, in place of the
     /// regions of the call before. Sizes are multiples of 256, and so are the addresses; the
-    /// contents are undefined. Where edges are unmapped, all regions have that one.
+    /// contents are undefined. `edge` is the unmapped one, where the device has unmapped edges.
     ///
     /// **Errors** std::runtime_error when there is not enough.
     virtual std::vector<std::byte*> place(std::span<const std::size_t> region_bytes, Edge edge) = 0;
-    /// Host memory from which copies are fast; `which` is 0 or 1. The same block every time until
-    /// a larger one is asked for; its contents are then undefined.
+    /// Host memory from which copies are fast; `which` is 0 or 1. The block and its contents stay
+    /// until a larger one is asked for.
     virtual std::byte* host_memory(int which, std::size_t bytes) = 0;
 
     /// Copies all regions, which lie one behind the other in host memory.
     virtual void upload(const std::byte* host) = 0;
     virtual void download(std::byte* host) = 0;
 
-    /// What lies in the regions, for the messages of a device that sees accesses. Launchers of the
-    /// checked variant may touch nothing else there.
+    /// Tells a device that sees accesses what lies in the regions, for its messages. Launchers of
+    /// the checked variant may touch nothing else there.
     virtual void describe(std::span<const PlacedBuffer>) {}
 
     /// The default stream, or one of this device's own.
     virtual CUstream_st* stream(bool own) = 0;
 
-    /// Whether work on different streams may overlap; else what is not ordered is an error of
-    /// `run`, and nothing need be delayed.
+    /// Whether work on different streams may overlap; otherwise `run` reports unordered work
+    /// itself, and ignores `delayed`.
     virtual bool overlaps_streams() const = 0;
     /// Runs a kernel's launcher, waits, and reads the status of every launch.
     virtual RunStatus run(const KernelDeclaration& kernel, const PassCall& call,
                           const Setting& setting, DelayedStream delayed) = 0;
 
-    /// Times calls of a kernel's launcher on the buffers placed last, after a warm-up. What the
-    /// outputs hold then is undefined.
+    /// Times calls of a kernel's launcher on the buffers placed last, after a warm-up. The outputs
+    /// are undefined afterwards.
     virtual Timing time(const KernelDeclaration& kernel, const PassCall& call,
                         const Setting& setting, const TimingOptions& options) = 0;
     /// For tensors that have no image on the host.
@@ -110,8 +106,8 @@ class Device {
 
 /// The device of this name in this process, made at the first call.
 ///
-/// **Errors** std::invalid_argument when there is no such device, EnvironmentError when this build
-/// or the machine has none, or the process can't reach it.
+/// **Errors** std::invalid_argument for an unknown name, EnvironmentError for a device that
+/// `why_unavailable`.
 Device& device_named(std::string_view name);
 
 /// Why a device can't be used on this machine; empty when it can. Touches the CUDA runtime when

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decides how a kernel is called on tensors too large for the host: they are filled on the device
-// from small tables, and every element of outputs, inputs and guards is compared there. Says where
-// in memory the first wrong element lies. Does not know where the tables come from.
+// from small tables, and every element of outputs, inputs and guards is compared there.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +25,6 @@ struct LargeTensor {
     DrawnCopies drawn;
     /// The bits of an input, and of an output that is added to; any other tensor is poisoned.
     std::vector<std::uint64_t> bits_of_drawn, bits_of_others;
-    /// What an output must be.
     std::vector<WantedValue> want_of_drawn, want_of_others;
     bool admits_nan = false;
     /// The input that this output is written over, by position.
@@ -48,14 +46,10 @@ struct LargeCall {
 };
 
 struct LargeResult {
-    /// Not called: there is not enough memory. A sentence.
-    std::string lacks_memory;
-    /// The launch error, or the first stray write.
-    std::string complaint;
-    /// A comparison for each output, where there is neither.
-    std::vector<Comparison> comparisons;
-    /// Where each wrong output is first wrong: in memory, and in which copy.
-    std::string places;
+    std::string lacks_memory;  ///< a sentence, if there is not enough memory for the call
+    std::string complaint;     ///< the launch error, or the first stray write
+    std::vector<Comparison> comparisons;  ///< for each output, where there is no complaint
+    std::string places;  ///< where each wrong output is wrong: in memory, and in which copy
     double seconds = 0.0;
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is done with each element of a tensor that has no image on the host, as functions that both
-// the host and a GPU run: fill it from a small table, compare it with one. A large tensor is copies
-// of a small one along an axis; few of the copies hold drawn data, all others the same.
+// How the host or a GPU fills each element of a tensor that has no image on the host from a small
+// table, and compares it with one. A large tensor is copies of a small one along an axis; few of
+// the copies hold drawn data, all others the same.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace gradverify {
 
-/// Where the copies of a tensor lie in memory. One that all copies share is a single one.
+/// Where the copies of a tensor lie in memory. A tensor that all copies share is one copy.
 struct CopyLayout {
     std::int64_t inner = 1;     ///< elements from one step along the axis to the next
     std::int64_t per_copy = 1;  ///< steps along the axis that one copy takes
@@ -27,8 +27,8 @@ struct DrawnCopies {
     int count = 0;
 };
 
-/// An element of a large tensor in the tables that it is made from: that of the drawn copies, all
-/// behind each other, or that of one other copy.
+/// The place of a large tensor's element in its tables: one of all drawn copies, behind each other,
+/// and one of a single other copy.
 struct TableEntry {
     bool is_drawn = false;
     std::int64_t index = 0;

@@ -17,13 +17,13 @@ LargeLock::LargeLock(std::string_view device) {
     const auto folder = std::filesystem::temp_directory_path(none);
     if (none) return;
     const std::string path = (folder / ("gradverify-large-" + std::string(device))).string();
-    // Others' processes lock it too; it holds nothing, and a link is not followed.
+    // Other users' processes lock the file too. It is empty, and a link is not followed.
     file_ = open(path.c_str(), O_RDONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
     while (file_ >= 0 && flock(file_, LOCK_EX) != 0 && errno == EINTR) {
     }
 }
 
-// The lock ends with the descriptor, also that of a process that is killed.
+// The lock ends with the descriptor, also when the process is killed.
 LargeLock::~LargeLock() {
     if (file_ >= 0) close(file_);
 }

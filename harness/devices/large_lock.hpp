@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides which process of a machine may use a device's memory for large tensors: one at a time, so
-// that workers don't take it from each other. Counts no memory.
+// Lets one process of a machine at a time use a device's memory for large tensors, so that workers
+// don't take it from each other.
 #pragma once
 
 #include <string_view>

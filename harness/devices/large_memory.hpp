@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Device memory for tensors that have no image on the host: allocated one by one, filled and
-// compared where they lie. One implementation per device; knows no operator and no kernel.
+// Device memory for tensors that have no image on the host: they are filled and compared on the
+// device.
 #pragma once
 
 #include <cstddef>

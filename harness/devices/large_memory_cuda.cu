@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Large tensors of the CUDA device: kernels of the harness's own fill and compare them. With
-// cuda_ceilings.cu the only unit of the harness that nvcc compiles.
+// Large tensors of the CUDA device: the harness's own kernels fill and compare them.
 #include <cuda_runtime.h>
 
 #include <algorithm>
@@ -14,7 +13,7 @@ namespace {
 
 constexpr int threads = 256, blocks = 132 * 32;
 
-/// The first is kept as its distance from the end, so that zero bits mean none of all three.
+/// The first is kept as its distance from the end, and the last plus one, so that 0 means none.
 struct Found {
     unsigned long long count, from_end, last;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Large tensors of the CPU device: memory of the process, filled and compared by plain loops. There
-// for the tests, which lower what counts as large.
+// Large tensors of the CPU device, filled and compared by plain loops. Only tests use them, which
+// lower the size that counts as large.
 #include <unistd.h>
 
 #include <algorithm>

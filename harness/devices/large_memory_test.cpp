@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Large tensors by small ones: where elements of copies come from, what their bits are worth, and
-// what differs. The arithmetic beyond 32 bits needs no memory.
+// Large tensors by small ones: where elements of copies come from, and which differ.
 #include "harness/devices/large_memory.hpp"
 
 #include <doctest/doctest.h>

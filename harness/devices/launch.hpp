@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides how a kernel is called on host arrays: buffers, surroundings, setting, run, and what
-// came back. Every property calls kernels through this, so every launch has guards, poison and a
-// read status. Compares nothing with a reference.
+// Decides how a kernel is called on host arrays. Every property calls kernels through this, so
+// every launch has guards, poison and a status that is read.
 #pragma once
 
 #include <span>
@@ -31,8 +30,7 @@ struct Call {
 
 /// What came back.
 struct CallResult {
-    /// Empty when the launcher ran and every launch succeeded; otherwise why not, and nothing
-    /// below holds.
+    /// Why the launcher or a launch failed; then only the findings below hold. Empty for success.
     std::string error;
     std::vector<Array<double>> outputs;
     std::vector<DType> output_types;
@@ -43,7 +41,7 @@ struct CallResult {
     /// One sentence for each buffer that was written where it must not be.
     std::vector<std::string> stray_writes;
     double seconds = 0.0;
-    /// What a checked call found, also when there is an error; see RunStatus.
+    /// See RunStatus.
     std::vector<std::string> findings;
     std::uint64_t accesses_checked = 0;
 
@@ -52,14 +50,14 @@ struct CallResult {
     std::string complaint() const;
 };
 
-/// The device does not serve what a kernel does, inline PTX on the cpu device for example; or the
-/// kernel refuses the problem, as it may.
+/// The device does not serve what a kernel does, such as inline PTX on the cpu device; or the
+/// kernel refuses the problem, and may.
 class NotServed : public std::runtime_error {
   public:
     explicit NotServed(const std::string& why, bool is_refusal = false)
         : std::runtime_error(why), is_refusal_(is_refusal) {}
 
-    /// What the case comes to whose kernel it is: skipped.
+    /// The outcome of a case of this kernel: skipped.
     Outcome outcome() const {
         return is_refusal_ ? Outcome::refused(what()) : Outcome::skipped(what());
     }
@@ -73,12 +71,11 @@ class NotServed : public std::runtime_error {
 /// **Errors** NotServed, also from the call below.
 CallResult call_kernel(const Call& call);
 
-/// Calls the kernel twice on the same buffers: the second call finds what the first one left
-/// (an overwriting kernel must not care), unless the kernel accumulates or works in place: then the
-/// buffers are as before the first.
+/// Calls the kernel twice on the same buffers. The second call finds what the first one left, or,
+/// if the kernel accumulates or works in place, the buffers as before the first.
 std::pair<CallResult, CallResult> call_kernel_twice(const Call& call);
 
-/// Runs a launcher on what lies on the device, noted so that a death is charged to it.
+/// Runs a launcher on the placed buffers, noted so that a death is charged to it.
 ///
 /// **Errors** NotServed.
 RunStatus run_launcher(Device& device, const KernelDeclaration& kernel, const PassCall& call,
@@ -88,13 +85,13 @@ RunStatus run_launcher(Device& device, const KernelDeclaration& kernel, const Pa
 Launch launch_of(Device& device, const KernelDeclaration& kernel, const Problem& problem,
                  const Setting& setting, void* workspace);
 
-/// Times the kernel on these inputs, in this setting; knows nothing of what it computes.
+/// Times the kernel on these inputs, in this setting.
 ///
 /// **Errors** NotServed.
 Timing time_kernel(const Call& call, TimingOptions options);
 
-/// Set once this process can't run further cases (a sticky CUDA error): a worker answers the case
-/// in hand and ends.
+/// Whether this process can't run further cases (a sticky CUDA error): a worker then answers the
+/// case in hand and ends.
 bool device_was_lost();
 
 }  // namespace gradverify

@@ -9,8 +9,8 @@ namespace gradverify {
 
 namespace {
 
-// NaNs with payloads of their own, so that poison, guards and results can be told apart; the
-// finite guard is small, so that adding any integer to it changes its bits.
+// The NaNs have payloads of their own, so that poison, guards and results can be told apart. The
+// finite guard is small, so that adding any integer changes its bits.
 struct Patterns {
     std::uint64_t guard_nan, poison_nan;
     double huge;  ///< three eighths of what overflows
@@ -23,8 +23,8 @@ Patterns patterns_of(DType dtype) {
             return {0x7ea5, 0x7ed1, 0x1.8p+14};
         case DType::bf16:
             return {0x7fe5, 0x7fd1, 0x1.8p+126};
-        // 8 bits have few NaNs. A conversion to e4m3 gives 0x7f, the poison's own bits:
-        // what was left unwritten is told by the second call, which has another poison.
+        // 8 bits have few NaNs. Conversions to e4m3 give 0x7f, the poison's own bits: the second
+        // call, with another poison, tells what was left unwritten.
         case DType::f8e4m3:
             return {0xff, 0x7f, 0x1.8p+7};
         case DType::f8e5m2:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decides what lies in memory that a kernel has not written: in outputs and workspace, and in the
-// guards around every buffer. Places nothing.
+// guards around every buffer.
 #pragma once
 
 #include <cstdint>

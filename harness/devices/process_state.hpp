@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides what of the process a launcher may not change for those after it, and restores it:
-// rounding mode, flush to zero and traps of the floating-point unit, locale, signal mask. What a
-// process can't take back (handlers, threads, descriptors) is left: the worker's own affairs.
+// Restores what a launcher may change of the process but not for later ones: rounding mode, flush
+// to zero and traps of the floating-point unit, locale, signal mask. Handlers, threads and
+// descriptors can't be restored.
 #pragma once
 
 #include <cfenv>

@@ -152,10 +152,8 @@ TEST_CASE("layouts that an operator does not have, and those of two tensors in o
 }
 
 TEST_CASE("the layouts of a case are part of it") {
-    Registry registry;
-    registry.add(toy_with_orders());
-    registry.add(of_gradient().strided("x").strided("y"));
-    registry.check();
+    const Registry registry =
+        registry_of({of_gradient().strided("x").strided("y")}, toy_with_orders());
     const std::string start = "v1:toy.grad_x/plain:repeatable:cpu:in=3:seed=1";
     const std::string text = start + ":layout=dx.hwn.pad1+dy.expand0";
     const Case parsed = Case::parse(text, registry);

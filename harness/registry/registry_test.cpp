@@ -43,11 +43,9 @@ TEST_CASE("kernels are listed by full name, with their devices and their pass") 
 }
 
 TEST_CASE("a kernel that needs what this machine lacks is there, but on no device") {
-    Registry registry;
-    registry.add(toy_operator());
-    registry.add(toy_kernel("here")).needs([] { return std::string(); });
-    registry.add(toy_kernel("lost")).needs([] { return std::string("no libvendor.so.1"); });
-    registry.check();
+    const Registry registry =
+        registry_of({toy_kernel("here").needs([] { return std::string(); }),
+                     toy_kernel("lost").needs([] { return std::string("no libvendor.so.1"); })});
     const Kernel& here = *registry.find_kernel("toy.forward/here");
     CHECK(here.on("cpu"));
     CHECK(here.why_not_on("cuda") == "is not built for the device cuda");
@@ -244,19 +242,16 @@ TEST_CASE("kernels can't be asked for before the check, nor after a registration
 }
 
 TEST_CASE("a kernel says why it must not be given a problem") {
-    Registry registry;
-    const Operator& op = registry.add(toy_operator());
-    registry.add(toy_kernel("plain").where("in", between(1, 4)).only_if("n is not 3", [](auto& p) {
-        return p.scalar("n") != 3;
-    }));
-    registry.add(toy_kernel("empty").with_empty_problems());
-    registry.add(toy_kernel("small").up_to_elements(100));
-    registry.check();
+    const auto is_not_3 = [](const Problem& p) { return p.scalar("n") != 3; };
+    const Registry registry = registry_of(
+        {toy_kernel("plain").where("in", between(1, 4)).only_if("n is not 3", is_not_3),
+         toy_kernel("empty").with_empty_problems(), toy_kernel("small").up_to_elements(100)});
     const auto kernel = [&](const char* variant) -> const Kernel& {
         return *registry.find_kernel(std::string("toy.forward/") + variant);
     };
     const auto why = [&](const char* variant, const char* problem) {
-        return kernel(variant).why_unsupported(Problem::parse(op.space, problem)).value_or("");
+        const Kernel& asked = kernel(variant);
+        return asked.why_unsupported(Problem::parse(asked.op->space, problem)).value_or("");
     };
     CHECK(why("plain", "in=4") == "");
     CHECK(why("plain", "in=5") == "needs 1 <= in <= 4");
