@@ -29,7 +29,7 @@ InterruptScope::InterruptScope() {
     action.sa_handler = gradverify_remember_signal;  // without SA_RESTART: poll must return
     for (std::size_t i = 0; i < signals.size(); ++i) {
         sigaction(signals[i], nullptr, &before[i]);
-        // What is ignored stays so, as nohup wants.
+        // An ignored signal stays ignored, as nohup wants.
         if (before[i].sa_handler != SIG_IGN) sigaction(signals[i], &action, nullptr);
     }
 }

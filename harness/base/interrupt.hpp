@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides what Ctrl-C and a request to end do to a run: the first is remembered, so that results
-// are closed in good order; the second ends the process as if nobody had asked.
+// Decides what Ctrl-C and a request to end do to a run: the first is remembered, so that result
+// files are closed; the second ends the process at once.
 #pragma once
 
 #include <exception>
@@ -21,7 +21,7 @@ class InterruptScope {
     InterruptScope& operator=(const InterruptScope&) = delete;
 };
 
-/// The signal that came; 0 when none did.
+/// The signal that came, or 0.
 int interrupt_signal();
 /// **Errors** Interrupted when one came.
 void throw_if_interrupted();

@@ -23,7 +23,7 @@ std::optional<ProcessUsage> usage_of(pid_t pid) {
     std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
     std::string text;
     std::getline(file, text);
-    // The name may hold anything, so fields are found from behind it, the third of all on.
+    // The second field, a name in parentheses, may hold anything: fields are counted behind it.
     const std::size_t name_end = text.rfind(')');
     if (name_end == std::string::npos) return std::nullopt;
     const std::vector<std::string_view> from_third =
@@ -44,7 +44,7 @@ std::size_t physical_memory_bytes() {
     for (const char* path :
          {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"}) {
         std::size_t limit = 0;
-        // No limit reads as `max`, or as more than there is.
+        // Without a limit the file says `max`, or a number above the machine's memory.
         if (std::ifstream file(path); file >> limit && limit > 0) bytes = std::min(bytes, limit);
     }
     return bytes;

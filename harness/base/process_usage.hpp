@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a process uses and what the machine has, as Linux tells it.
+// The time and memory of a process, and the machine's memory, from Linux.
 #pragma once
 
 #include <sys/types.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What Linux tells of a process that runs, and of one that does no more.
+// A process that runs, and one that has ended.
 #include "harness/base/process_usage.hpp"
 
 #include <doctest/doctest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reproducible numbers for data: a 64-bit generator (SplitMix64; Steele, Lea, Flood, OOPSLA 2014),
-// and draws from it that do not depend on a standard library's distributions.
+// Reproducible random numbers: a 64-bit generator (SplitMix64; Steele, Lea, Flood, OOPSLA 2014),
+// and draws that do not depend on the standard library's distributions.
 #pragma once
 
 #include <cstdint>

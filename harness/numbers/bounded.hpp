@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides how far a correct kernel may be from the exact value: a scalar that carries the value
-// (in double), a bound on the absolute error made so far, and, for a running sum only, the sum of
-// the terms' magnitudes and the number of additions.
+// Decides how far a correct kernel may be from the exact value, by a scalar that carries the value
+// (in double), a bound on the absolute error so far, and, for a running sum, the sum of the terms'
+// magnitudes and the number of additions.
 //
 //   running sum of terms t_i:   |computed - exact| <= gamma(depth) * sum|t_i| + sum error(t_i)
 //   gamma(m) = m u / (1 - m u)
@@ -9,9 +9,9 @@
 // holds for any order of summation (Higham, Accuracy and Stability of Numerical Algorithms, 2nd
 // ed., section 4.2). `+` and `-` extend the sum; every other operation first collapses it into the
 // error, then propagates the errors and adds its own rounding and a possible underflow. A kernel
-// may give a sum's factor or divisor to each of its terms, (x - m) s + b as x s + (b - m s): then
-// its rounding is one of each term, and a short sum goes on as one. Does not know operators; a
-// reference is a template and runs on this scalar unchanged.
+// may multiply or divide each term instead of the sum, (x - m) s + b as x s + (b - m s): so each
+// term is rounded, and a short sum remains a sum. A reference is a template that runs on this
+// scalar unchanged.
 #pragma once
 
 #include <algorithm>
@@ -29,16 +29,13 @@ struct Rounding {
     double unit_roundoff = traits_of(DType::f32).unit_roundoff;
     double smallest_normal = traits_of(DType::f32).smallest_normal;
     double largest = traits_of(DType::f32).largest;
-    /// The fast forms of functions and of the division.
-    bool is_fast = false;
-    /// Unit roundoffs that an addition may be off by: 2 where it is cut off.
-    double units_of_addition = 1.0;
-    /// Relative error of a factor that is cut to fewer digits when it is multiplied; one that has
-    /// no more digits is exact.
+    bool is_fast = false;            ///< with the fast forms of functions and division
+    double units_of_addition = 1.0;  ///< the error of an addition: 2 unit roundoffs if it cuts off
+    /// Relative error of a factor that is cut to fewer digits when it is multiplied; 0: never cut.
     double factor_truncation = 0.0;
 
-    /// Whether a number of this magnitude may be infinite in this arithmetic. In the exact one of
-    /// integers what is too large to be exact is a number still.
+    /// Whether a number of this magnitude may be infinite. In the exact arithmetic of integers only
+    /// an infinite one is.
     bool may_overflow(double magnitude) const {
         return !(magnitude <= (unit_roundoff > 0.0 ? largest : std::numeric_limits<double>::max()));
     }
@@ -47,7 +44,7 @@ struct Rounding {
         const DTypeTraits traits = traits_of(dtype);
         return {traits.unit_roundoff, traits.smallest_normal, traits.largest, is_fast};
     }
-    /// What tensor cores make of it.
+    /// The same arithmetic on tensor cores.
     Rounding on_tensor_cores(bool multiplies_in_tf32) const {
         Rounding rounding = *this;
         rounding.units_of_addition = 2.0;
@@ -55,14 +52,13 @@ struct Rounding {
         return rounding;
     }
 
-    /// What a constant of a formula is off by once it is a number of this arithmetic.
+    /// The error of a constant of a formula, rounded to this arithmetic.
     double of_constant(double value) const {
         if (unit_roundoff < 0x1p-24 || has_digits_of(value)) return 0.0;
         return unit_roundoff * std::max(std::abs(value), smallest_normal);
     }
-    /// Whether the value needs no more digits than there are.
+    /// Whether the arithmetic has all digits of the value. NaN and infinities are copied exactly.
     bool has_digits_of(double value) const {
-        // Data may be no number: that is copied as it is.
         if (unit_roundoff == 0x1p-24)
             return static_cast<double>(static_cast<float>(value)) == value || std::isnan(value);
         if (std::abs(value) < smallest_normal || !std::isfinite(value))
@@ -85,13 +81,13 @@ struct Rounding {
   private:
     /// Whether a value has no more digits than numbers of this unit roundoff.
     static bool fits(double value, double unit) {
-        // Split in two (Dekker 1971): the upper part is what this arithmetic has of it.
+        // The value is split in two (Dekker 1971); its upper part is a number of this arithmetic.
         const double shifted = value * (0x1p+53 * unit + 1.0);
         return shifted - (shifted - value) == value;
     }
 };
 
-/// The rounding that this thread's Bounded values count; set it around a reference's run.
+/// The rounding of this thread's Bounded values, which ScopedRounding sets for a reference's run.
 inline thread_local Rounding current_rounding{};
 
 class ScopedRounding {
@@ -110,7 +106,7 @@ class ScopedRounding {
 class Bounded : public detail::ScalarOperators<Bounded> {
   public:
     Bounded() = default;
-    /// Data, which is exact, or a constant of the formula, which is rounded if it must be.
+    /// Data, or a constant of the formula, which is rounded if the arithmetic lacks it.
     Bounded(double value)
         : value_(value), error_(current_rounding.of_constant(value)), magnitude_(std::abs(value)) {}
     /// A sum that was formed elsewhere, term by term or as a matrix product.
@@ -158,7 +154,7 @@ class Bounded : public detail::ScalarOperators<Bounded> {
         if (current_rounding.factor_truncation == 0.0) return multiplied(a, b);
         return multiplied(a.as_factor(), b.as_factor());
     }
-    /// As it is multiplied: cut to the digits that a factor has.
+    /// As tensor cores multiply it: cut to the digits of a factor.
     Bounded as_factor() const {
         if (error() == 0.0 && !current_rounding.cuts(value_)) return *this;
         const double reach = additions_ <= short_sum_additions ? magnitude_ : std::abs(value_);
@@ -181,13 +177,13 @@ class Bounded : public detail::ScalarOperators<Bounded> {
     friend bool operator<(const Bounded& a, const Bounded& b);
     friend bool operator==(const Bounded& a, const Bounded& b);
 
-    /// The terms that a kernel may do an operation on one by one, and how often it then adds.
+    /// Terms that a kernel may operate on one by one, and the additions that follow.
     struct Terms {
         double magnitude, additions;
     };
 
-    /// The result of one operation whose operands' errors come to `propagated`, with `roundings` of
-    /// its own. 0 stays exact; beyond the largest number there is no bound.
+    /// The result of one operation: `propagated` is the operands' errors, `roundings` are its own.
+    /// An exact 0 stays exact; beyond the largest number there is no bound.
     static Bounded after_operation(double value, double propagated, double roundings = 1.0,
                                    Terms terms = {0.0, 0.0}) {
         if (value == 0.0 && propagated == 0.0 && terms.magnitude == 0.0) return Bounded();
@@ -198,25 +194,25 @@ class Bounded : public detail::ScalarOperators<Bounded> {
         return Bounded(Sum{value, propagated + own, reach, terms.additions});
     }
 
-    /// Once it has been stored in a type, by one rounding of what was computed.
+    /// The computed value, rounded once to a type.
     Bounded stored_in(DType dtype) const {
         return within(value_, error_once_stored(dtype, value_, error()));
     }
 
   private:
-    // A kernel may give a factor to a sum's terms as long as they are few, or to the parts of a
-    // longer one: to x and to the mean of x - mean.
+    // A kernel may multiply each of a few terms, or a few parts of a longer sum, such as x and the
+    // mean in x - mean.
     static constexpr double short_sum_additions = 2.0;
 
     bool is_exact_zero() const { return magnitude_ == 0.0 && error_ == 0.0; }
     /// Whether this is one number, or a sum in which nothing cancels.
     bool is_one_term() const { return magnitude_ <= std::abs(value_) + error_; }
     double additions_to_keep() const { return std::min(additions_, short_sum_additions); }
-    /// Without the roundings of the additions, where all of them are kept.
+    /// The error without the additions' roundings, if the result keeps all additions.
     double error_of_terms() const { return additions_ <= short_sum_additions ? error_ : error(); }
     static Bounded multiplied(const Bounded& a, const Bounded& b) {
-        // To multiply out two sums is another formula, and a worse one: a variance from the mean
-        // square. So one of the two is a single number.
+        // One of the two is a single number: to multiply out two sums is another, worse formula,
+        // such as a variance from the mean square.
         const bool is_sum_a = !a.is_one_term() || (b.is_one_term() && a.additions_ >= b.additions_);
         const Bounded &sum = is_sum_a ? a : b, &factor = is_sum_a ? b : a;
         if (!factor.is_one_term())
@@ -226,7 +222,7 @@ class Bounded : public detail::ScalarOperators<Bounded> {
                                {.magnitude = sum.magnitude_ * std::abs(factor.value_),
                                 .additions = sum.additions_to_keep()});
     }
-    /// What a product is off by for its factors' errors, of a as given.
+    /// The error of a product from its factors' errors; the error of a is given.
     static double propagated(const Bounded& a, double error_of_a, const Bounded& b) {
         const double eb = b.error();
         return std::abs(a.value_) * eb + std::abs(b.value_) * error_of_a + error_of_a * eb;

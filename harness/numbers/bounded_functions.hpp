@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides what elementary functions, comparisons and choices do to a Bounded. A function's
-// propagated error is the largest change of its value when the argument moves by its error: at one
-// of the two ends, since the functions are monotone or convex there. Its own error is what CUDA's
-// implementation may be off by; see functions.hpp.
+// Elementary functions, comparisons and choices of a Bounded. A function's propagated error is the
+// largest change of its value when the argument moves by its error, at one of the two ends, since
+// the functions are monotone or convex there. Its own error is in functions.hpp.
 #pragma once
 
 #include "harness/numbers/autodiff/decisions.hpp"
@@ -22,7 +21,7 @@ double reach_of(double x, double error) {
     const double at = F::value(x);
     const double below = std::abs(F::value(x - error) - at);
     const double above = std::abs(F::value(x + error) - at);
-    // Not a number where the argument may leave the domain.
+    // An end outside of the domain gives NaN.
     return below <= above || below > above ? std::max(below, above) : INFINITY;
 }
 
@@ -37,7 +36,7 @@ Bounded with_accuracy(double value, double propagated, X... x) {
                                     2.0 * accuracy.ulps + 1.0);
 }
 
-/// The error of an argument, of whose terms each may be scaled for a function of another base.
+/// The error of an argument, which a kernel may scale term by term for a function of another base.
 template <class F>
 double argument_error(const Bounded& x) {
     if constexpr (requires { F::argument_roundings; })
@@ -56,7 +55,7 @@ Bounded apply_function(const Bounded& x) {
 
 }  // namespace detail
 
-/// Whether a is less than b; noted as undecided where the errors could turn it.
+/// Whether a is less than b; counted as undecided where the errors could turn it.
 inline bool operator<(const Bounded& a, const Bounded& b) {
     const double reach = a.error() + b.error();
     if (reach > 0.0 && !(std::abs(a.value() - b.value()) > reach)) ++current_decisions.undecided;
@@ -68,8 +67,7 @@ inline bool operator==(const Bounded& a, const Bounded& b) {
 }
 
 inline Bounded abs(const Bounded& x) { return Bounded::within(std::abs(x.value()), x.error()); }
-/// Either operand may be chosen where their errors overlap; the result is then off by no more than
-/// the larger error, else by the larger operand's.
+/// The error is that of the larger operand, or the larger error where either operand may be chosen.
 inline Bounded max(const Bounded& a, const Bounded& b) {
     const double value = max(a.value(), b.value()), ea = a.error(), eb = b.error();
     double error = std::max(ea, eb);

@@ -19,7 +19,7 @@ Derivative smooth_derivative(const FunctionOfStep& function, double step) {
     constexpr double give_up = 2.0;
 
     const auto central = [&](double h) {
-        // The step really taken: h as it is after rounding when added to a number of size one.
+        // The step really taken is h as it is rounded beside one.
         const volatile double up = 1.0 + h;
         const double taken = up - 1.0;
         return (function(taken) - function(-taken)) / (2.0 * taken);

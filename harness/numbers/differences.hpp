@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decides how a derivative is estimated from values of a function of one real step, and how far
-// the estimate may be off. Knows no tensors: a caller turns a direction into a function of a step.
+// the estimate may be off.
 #pragma once
 
 #include <functional>
@@ -15,8 +15,8 @@ struct Derivative {
 
 using FunctionOfStep = std::function<double(double step)>;
 
-/// The derivative of a function that is linear in the step: one large step, no truncation. Exact
-/// when the function's values are.
+/// The derivative of a function that is linear in the step, by one large step; exact when the
+/// function's values are.
 Derivative linear_derivative(const FunctionOfStep& function);
 
 /// The derivative of a smooth function: central differences at shrinking steps, extrapolated to

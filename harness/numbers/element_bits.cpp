@@ -10,8 +10,8 @@ namespace gradverify {
 
 namespace {
 
-/// The bits of a type of 8 or 16: a sign, the exponent, and the significand without its first
-/// digit. A type without infinities has numbers of the largest exponent too, and a NaN of all ones.
+/// A type of 8 or 16 bits: a sign, the exponent, and the significand without its first digit. A
+/// type without infinities has numbers of the largest exponent too, and a NaN of all ones.
 struct Narrow {
     explicit Narrow(DType dtype)
         : fraction_bits(traits_of(dtype).exact_bits - 1),
@@ -35,8 +35,8 @@ struct Narrow {
 double rounded_to_narrow(const DTypeTraits& traits, double value) {
     if (!std::isfinite(value)) return value;
     if (std::abs(value) < traits.smallest_normal) {
-        // Below it neighbours are equally far apart; a double of this size has that as its last
-        // digit, so the addition rounds to it.
+        // Neighbours are equally far apart here; the distance is the last digit of a double of the
+        // shift's size, so the addition rounds to it.
         const double shift = 0x1.8p+52 * (2.0 * traits.unit_roundoff * traits.smallest_normal);
         return std::copysign((value + shift) - shift, value);
     }
@@ -59,7 +59,7 @@ std::uint32_t bits_of_narrow(DType dtype, double value) {
     const int exponent = std::ilogb(std::max(rounded, smallest_normal));
     const auto significand =
         static_cast<std::uint32_t>(std::ldexp(rounded, format.fraction_bits - exponent));
-    // A number that is not normal has the exponent 0, and its first digit is no hidden one.
+    // A number that is not normal has the exponent 0 and no hidden digit.
     const int encoded = rounded < smallest_normal ? 0 : exponent + format.bias();
     return sign | static_cast<std::uint32_t>(encoded) << format.fraction_bits |
            (significand & format.fraction_mask());

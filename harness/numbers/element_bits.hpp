@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides how a number is held in an element of a tensor: its bits in each type, and the number
-// that is left after rounding to nearest, ties to even, as CUDA's conversions round. Written for
-// the harness alone: the cpu device has its own, and each checks the other. What reads and writes
-// bits runs on a GPU too.
+// Decides how an element of a tensor holds a number: its bits in each type, and rounding to
+// nearest, ties to even, as CUDA's conversions round. The cpu device has conversions of its own,
+// and tests compare the two.
 #pragma once
 
 #include <cstddef>
@@ -14,10 +13,8 @@
 
 namespace gradverify {
 
-/// The number of the type that is nearest to the value; beyond the largest one infinity, and NaN in
-/// a type that has none.
-///
-/// **Ranges** floating types; of an integer type the value itself.
+/// The number of the type that is nearest to the value; beyond the largest one infinity, or NaN in
+/// a type without infinities. For an integer type the value itself.
 double rounded_to(DType dtype, double value);
 
 /// Whether every value is a number of the type.
@@ -26,15 +23,14 @@ bool are_numbers_of(DType dtype, std::span<const double> values);
 /// Whether tensor cores multiply a number of f32 as it is.
 bool is_number_of_tf32(double value);
 
-/// The number of the type that follows in the direction of `towards`.
+/// The next number of the type in the direction of `towards`.
 ///
 /// **Ranges** `value` is a finite number of a floating type.
 double next_number_of(DType dtype, double value, double towards);
 
-/// How far from `value` a result can be once it is stored, when it was off by at most `error`
-/// before: rounding is monotone, so one of the two ends is the farthest. Infinite where it may
-/// overflow; in a type of 8 bits wherever it may be beyond the largest number, since conversions
-/// saturate, or give NaN or infinity, some of them before others.
+/// How far from `value` a result can be once it is stored, if its error was at most `error` before.
+/// Infinite where it may overflow, and in a type of 8 bits where it may be beyond the largest
+/// number: some conversions saturate there, others give NaN or infinity.
 double error_once_stored(DType dtype, double value, double error);
 
 /// The bits of one element, in the low bytes; the value is rounded to the type.
@@ -96,7 +92,7 @@ GRADVERIFY_ON_BOTH inline void store_bits(void* data, std::int64_t i, int bytes,
         static_cast<std::uint64_t*>(data)[i] = bits;
 }
 
-/// The number that an element's bits are.
+/// The number of an element's bits.
 GRADVERIFY_ON_BOTH inline double number_of(DType dtype, std::uint64_t bits) {
     const auto low = static_cast<std::uint32_t>(bits);
     switch (dtype) {

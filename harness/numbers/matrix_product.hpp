@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides how a reference multiplies matrices: Eigen's blocked product for double, and for the
-// error-carrying scalar the same sum of products formed from several double products, so that a
-// bound costs a handful of matrix products instead of a scalar loop. Knows no operator.
+// Decides how a reference multiplies matrices: by Eigen's product for double, and by several of
+// these for Bounded, so that a bound costs a few matrix products instead of a scalar loop.
 #pragma once
 
 #include <Eigen/Core>
@@ -32,8 +31,7 @@ requires std::same_as<typename A::Scalar, double>
     return result;
 }
 
-/// The same with a bound: each product rounds once and may underflow; terms that are exactly zero
-/// do not count.
+/// The same with a bound: each product rounds once and may underflow, but exact zeros.
 template <class A, class B>
 Matrix<Bounded> product(const Eigen::MatrixBase<A>& a, const Eigen::MatrixBase<B>& b)
 requires std::same_as<typename A::Scalar, Bounded>
@@ -50,7 +48,7 @@ requires std::same_as<typename A::Scalar, Bounded>
     const Matrix<double> value = product(va, vb);
     const Matrix<double> terms =
         product(Matrix<double>(a.unaryExpr(is_term)), Matrix<double>(b.unaryExpr(is_term)));
-    // |a||b|, and what the operands' own errors add to each product.
+    // |a||b| and the operands' own errors.
     Matrix<double> reach = product(abs_a, abs_b);
     Matrix<double> error = Matrix<double>::Zero(reach.rows(), reach.cols());
     const bool exact_operands = ea.isZero(0.0) && eb.isZero(0.0);

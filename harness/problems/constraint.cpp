@@ -11,7 +11,7 @@
 namespace gradverify {
 namespace {
 
-/// As large as a parameter may be: a range that reaches this far has no upper end.
+/// A range that reaches the largest value of a parameter has no upper end.
 constexpr std::int64_t unbounded = std::int64_t{1} << 30;
 
 bool relates_two(const Constraint& constraint) {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides how a kernel or an operator says which problems it supports: conditions on named
-// parameters that a generator can solve. Does not solve them (properties/problems/solver.hpp) and
-// does not know which parameters exist until it is resolved against a ParameterSpace. Included by
-// CUDA units.
+// Decides how a kernel or an operator says which problems it supports: by conditions on named
+// parameters, which properties/problems/solver.hpp solves. CUDA units include this file.
 #pragma once
 
 #include <cstdint>
@@ -46,20 +44,19 @@ Condition same_as(std::string_view other);
 /// The parameter is a multiple of another one: `where("c", multiple_of("groups"))`.
 Condition multiple_of(std::string_view other);
 
-/// A slot that a constraint speaks of, and the one that it is related to, if any.
+/// A slot that a constraint restricts, and the slot that it is related to, or -1.
 struct SlotPair {
     int slot = 0;
     int other = -1;
 };
 
-/// The slots that a constraint speaks of: pairs slot by slot, or each with the single one.
+/// The slots that a constraint restricts. Two parameters are paired slot by slot, or each slot of
+/// one with the other's only slot.
 ///
 /// **Errors** std::invalid_argument when a name is unknown or the numbers of slots do not match.
 std::vector<SlotPair> slots_of(const Constraint& constraint, const ParameterSpace& space, int rank);
 
 /// The first constraint that the problem violates, or null.
-///
-/// A `same_as` or `multiple_of` between two parameters of several slots holds slot by slot.
 const Constraint* first_violated(std::span<const Constraint> constraints, const Problem& problem);
 
 /// Checks that every name in the constraints exists at each of these ranks of the space.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides which parameters a function of a problem has looked at. Problem's accessors report here.
+// Which parameters a function of a problem has read; Problem's accessors report them.
 #pragma once
 
 #include <functional>
@@ -8,7 +8,7 @@
 
 namespace gradverify {
 
-/// Notes which parameters this thread reads from problems, by name, until the end of the scope.
+/// Notes the names of the parameters that this thread reads until the end of the scope.
 class ParameterReads {
   public:
     ParameterReads();

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parameter spaces and problems: slots by rank, names, the order. How problems are written as
-// text is decided in text.cpp.
+// Parameter spaces and problems: slots by rank, names, the order. Their text: text.cpp.
 #include "harness/problems/problem.hpp"
 
 #include <fmt/format.h>
@@ -158,7 +157,7 @@ void note_read(std::string_view name) {
         reads->emplace(name);
 }
 
-/// The position of the slot, or -1. As append_slots lays them out.
+/// The position of the slot, as append_slots lays them out, or -1.
 int position(const Problem& problem, std::string_view name, int axis, Side side) {
     note_read(name);
     const int first = first_slot(problem, name);
@@ -171,7 +170,7 @@ int position(const Problem& problem, std::string_view name, int axis, Side side)
     return has_sides ? first + 2 * axis + (side == Side::right ? 1 : 0) : first + axis;
 }
 
-/// What slot i adds to the distance from the default problem.
+/// The slot's part of the distance from the default problem.
 std::int64_t slot_distance(const Problem& problem, int slot) {
     const Slot& which = problem.space().slot(problem.rank(), slot);
     const std::int64_t from =

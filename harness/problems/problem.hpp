@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decides what a problem is: a point of an operator's parameter space, how it prints and parses,
-// and the order that makes "smallest" mean one thing. Knows no operator: the parameters come from
-// a ParameterSpace. Does not draw problems. Included by CUDA units.
+// and the order that defines the smallest. CUDA units include this file.
 #pragma once
 
 #include <compare>
@@ -14,7 +13,7 @@
 
 namespace gradverify {
 
-/// How many values a parameter has: one, one for each spatial axis, or a left and a right one.
+/// Whether a parameter has one value, one for each spatial axis, or two for each: left and right.
 enum class ParameterKind { scalar, per_axis, per_axis_pair };
 
 /// One named parameter of an operator.
@@ -25,23 +24,21 @@ struct ParameterSpec {
     std::int64_t minimum = 1;
     /// The product of two, such as dilation times filter, must stay inside 64 bits.
     std::int64_t maximum = std::int64_t{1} << 30;
-    /// Always printed, since its number of values is the problem's rank.
-    bool carries_rank = false;
-    /// Counts towards the total padding of the problem order.
-    bool is_padding = false;
-    /// The values that a real parameter may have, the default first. A problem holds the position
-    /// of the value, and prints and parses the value itself.
+    bool carries_rank = false;  ///< always printed: its number of values is the problem's rank
+    bool is_padding = false;    ///< counts towards the problem's total padding
+    /// The values of a real parameter, the default first. A problem holds the value's position, and
+    /// prints and parses the value itself.
     std::vector<double> values{};
 
     bool is_real() const { return !values.empty(); }
-    /// How many slots it has in a problem of this rank, one behind the other.
+    /// The number of its slots in a problem of this rank; they lie one behind the other.
     std::size_t slot_count(int rank) const {
         if (kind == ParameterKind::scalar) return 1;
         return static_cast<std::size_t>(kind == ParameterKind::per_axis ? rank : 2 * rank);
     }
 };
 
-/// A scalar parameter that is one of a few real numbers, such as an epsilon or a slope.
+/// A parameter that is one of a few real numbers, such as an epsilon or a slope.
 ParameterSpec real_parameter(std::string name, std::vector<double> values);
 
 /// Numbers of spatial axes, from one to another.
@@ -68,8 +65,8 @@ struct Slot {
 /// An operator's parameters, in the order in which problems print and compare.
 class ParameterSpace {
   public:
-    /// **Ranges** the number of spatial axes is in `[rank_min, rank_max]`, 0 for operators
-    /// without any.
+    /// **Ranges** the number of spatial axes is in `[rank_min, rank_max]`, which is `[0, 0]` for
+    /// operators without any. **Errors** std::invalid_argument.
     ParameterSpace(std::vector<ParameterSpec> parameters, int rank_min, int rank_max);
 
     const std::vector<ParameterSpec>& parameters() const { return parameters_; }
@@ -87,12 +84,11 @@ class ParameterSpace {
     /// The parameter that a problem's value at this position belongs to.
     const ParameterSpec& spec(int rank, int at) const { return spec(slot(rank, at)); }
 
-    /// The slots that a name means: a parameter (`stride`: every axis), a parameter on an axis
-    /// (`padding_h`: both sides), on a side (`padding_left`: every axis) or a single slot
-    /// (`padding_left_h`). Empty if there is none.
+    /// The slots of a parameter (`stride`: on every axis), of a parameter on an axis (`padding_h`:
+    /// on both sides), on a side (`padding_left`: on every axis), or a single slot
+    /// (`padding_left_h`). Empty for any other name.
     std::vector<int> find(std::string_view name, int rank) const;
-
-    /// Every name that `find` accepts at this rank, for error messages.
+    /// Every name that `find` accepts at this rank.
     std::vector<std::string> names(int rank) const;
 
   private:
@@ -107,13 +103,13 @@ class Problem {
     /// The smallest problem of this rank: every parameter at its default.
     explicit Problem(const ParameterSpace& space, int rank);
 
-    /// Reads `n=2,in=5x4,filter=3x2,padding=1+0x0+0`. What is left out is at its default. One
-    /// value for a parameter with axes means every axis.
+    /// Reads `n=2,in=5x4,filter=3x2,padding=1+0x0+0`. A parameter that is left out is at its
+    /// default. One value for a parameter with axes means every axis.
     ///
     /// **Errors** std::invalid_argument that says what is accepted.
     static Problem parse(const ParameterSpace& space, std::string_view text);
 
-    /// Parameters at their default are left out, but for the one that carries the rank.
+    /// Leaves out parameters at their default, except the one that carries the rank.
     std::string print() const;
 
     const ParameterSpace& space() const { return *space_; }
@@ -134,13 +130,13 @@ class Problem {
     /// axis. **Errors** std::invalid_argument for an unknown name.
     std::span<const std::int64_t> all_of(std::string_view name) const;
 
-    /// Sum over the parameters of |value - default|; a right side counts by its difference from
-    /// the left one, so that symmetric padding counts once.
+    /// The sum of |value - default|, for a right side of its difference from the left one, so that
+    /// symmetric padding counts once.
     std::int64_t distance() const;
-    /// Sum of the parameters that are padding, counted as in `distance`.
+    /// The same for the parameters that are padding.
     std::int64_t total_padding() const;
 
-    /// The order of problems: distance, total padding, then the values one after the other.
+    /// Orders problems by distance, total padding, rank, then their values from the left.
     std::strong_ordering operator<=>(const Problem& other) const;
     bool operator==(const Problem& other) const {
         return rank_ == other.rank_ && values_ == other.values_;

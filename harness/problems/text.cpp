@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decides how a problem is written: `n=2,in=5x4,padding=1+0x2+0`. Numbers of axes are joined by
-// `x`; two different sides by `+`. Does not decide whether a problem makes sense for its operator.
+// `x`, two different sides by `+`.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -73,7 +73,7 @@ std::vector<std::optional<std::string_view>> assignments(const ParameterSpace& s
     return by_parameter;
 }
 
-/// The rank that the carrying parameter's number of values means.
+/// The rank: the number of values of the parameter that carries it.
 int find_rank(const ParameterSpace& space,
               const std::vector<std::optional<std::string_view>>& by_parameter) {
     const auto& all = space.parameters();

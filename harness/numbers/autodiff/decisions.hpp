@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keeps account of what a forward function's comparisons came to while it ran on one of the
-// harness's scalars: which way they went, which were ties, and which rounding could turn. Knows no
-// scalar and no operator.
+// Counts a forward function's comparisons while it runs on one of the harness's scalars: which way
+// they went, which were ties, and which rounding could turn.
 #pragma once
 
 #include <cmath>
@@ -14,9 +13,9 @@ namespace gradverify {
 struct Decisions {
     /// A hash of all outcomes in order: two runs with one trace took the same branches.
     std::uint64_t trace = 0xcbf29ce484222325u;
-    std::int64_t ties = 0;       ///< of equal values that move apart
-    std::int64_t open = 0;       ///< orders of equal values that inputs do not move here
-    std::int64_t undecided = 0;  ///< of values closer to each other than their errors
+    std::int64_t ties = 0;       ///< equal values that move apart
+    std::int64_t open = 0;       ///< equal values that do not move at this point
+    std::int64_t undecided = 0;  ///< values closer to each other than their errors
 
     void note(bool outcome) { trace = (trace ^ (outcome ? 2u : 1u)) * 0x100000001b3u; }
 };
@@ -37,15 +36,13 @@ class ScopedDecisions {
     Decisions before_;
 };
 
-/// Rounding may turn a comparison of the forward function, so there is no bound: a correct kernel
-/// may take either branch.
+/// Rounding may turn a comparison, so a correct kernel may take either branch, and has no bound.
 class UndecidedComparison : public std::runtime_error {
   public:
     using std::runtime_error::runtime_error;
 };
 
-/// Equal values were compared, whatever the rounding, and the operator leaves open which branch its
-/// gradient follows.
+/// Exactly equal values were compared, and the operator leaves the branch of its gradient open.
 class OpenTie : public UndecidedComparison {
   public:
     using UndecidedComparison::UndecidedComparison;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decides the exact derivative of a forward function along one direction: a scalar that carries a
 // value and its tangent (forward mode). Equal values are ordered by their tangents, so that at a
-// kink the result is the one-sided derivative, that for a small step forwards.
+// kink the result is the derivative for a small step forwards.
 #pragma once
 
 #include "harness/numbers/autodiff/decisions.hpp"
@@ -14,7 +14,7 @@ class Dual : public detail::ScalarOperators<Dual> {
   public:
     Dual() = default;
     Dual(double value) : value_(value) {}
-    /// An input's element, or what depends on one: its tangent may be zero all the same.
+    /// A value that depends on an input; its tangent may be zero.
     Dual(double value, double tangent) : value_(value), tangent_(tangent), is_constant_(false) {}
 
     double value() const { return value_; }
@@ -71,7 +71,7 @@ class Dual : public detail::ScalarOperators<Dual> {
     }
 
     double value_ = 0.0, tangent_ = 0.0;
-    bool is_constant_ = true;  ///< no input that moves has a part in it
+    bool is_constant_ = true;  ///< depends on no input
 };
 
 namespace detail {

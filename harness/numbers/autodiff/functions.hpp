@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides what is known of each elementary function that a forward function may call: its value,
-// its derivative, and how far CUDA's float implementation may be off. A scalar has every function
-// of this table through its `detail::apply_function`, which lies in the namespace of its base.
+// The table of elementary functions that a forward function may call: the value, the derivative,
+// and how far CUDA's float implementation may be off. A scalar has every function of the table
+// through its `detail::apply_function`.
 //
 // Errors are in units of the last place of the correctly rounded result, as in the tables of the
-// CUDA C++ Programming Guide, "Mathematical Functions": the second column is what --use_fast_math
-// or the intrinsic with two underscores gives, where that differs.
+// CUDA C++ Programming Guide, "Mathematical Functions". The fast form is that of --use_fast_math or
+// of the intrinsic with two underscores, where it differs.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 
 namespace gradverify {
 
-// Beside the scalars' own, for double; rsqrt, sigmoid, max and min it lacks.
+// The functions for double; the standard library lacks rsqrt, sigmoid, max and min.
 using std::abs, std::fabs, std::fmax, std::fmin, std::pow;
 using std::atan, std::cbrt, std::cos, std::cosh, std::erf, std::erfc, std::exp, std::exp2,
     std::expm1, std::log, std::log1p, std::log2, std::sin, std::sinh, std::sqrt, std::tanh;
@@ -30,7 +30,7 @@ inline double min(double a, double b) { return b < a ? b : a; }
 
 namespace functions {
 
-/// What an implementation of a function may be off by: `ulps` of the result, and an absolute part.
+/// The error of an implementation of a function: `ulps` of the result, and an absolute part.
 struct Accuracy {
     double ulps;
     double absolute;
@@ -53,8 +53,7 @@ struct Pow {
 }  // namespace functions
 
 /// A function of x, called NAME: its value y, its derivative, and its error in units of the last
-/// place; behind these, where it has them, a fast form and what other formulas for it may be off
-/// by.
+/// place; then its fast form and the errors of other formulas for it, if it has any.
 #define GRADVERIFY_DETAIL_FUNCTION(NAME, TYPE, VALUE, DERIVATIVE, ULPS, ...)            \
     namespace functions {                                                               \
     struct TYPE {                                                                       \
@@ -73,10 +72,10 @@ struct Pow {
     }
 #define GRADVERIFY_DETAIL_FAST(ULPS, ABSOLUTE) \
     static Accuracy fast([[maybe_unused]] double x) { return {ULPS, ABSOLUTE}; }
-/// Kernels compute the function by way of another base, as exp(x) by exp2(x log2(e)): the argument
-/// is rounded twice more, the constant and the product.
+/// Kernels may compute the function by another base, as exp(x) by exp2(x log2(e)): the argument is
+/// rounded twice more, the constant and the product.
 #define GRADVERIFY_DETAIL_ANY_BASE static constexpr double argument_roundings = 2.0;
-/// Kernels compute the function as a sum of a constant of about 1, whose rounding it then has.
+/// Kernels may compute the function as a sum with a constant of about 1, and have its rounding.
 #define GRADVERIFY_DETAIL_BESIDE_ONE static constexpr double absolute_roundings = 4.0;
 
 /// Counts two more roundings: hardware may multiply by a reciprocal.
@@ -105,13 +104,13 @@ GRADVERIFY_DETAIL_FUNCTION(sin, Sin, std::sin(x), cos(x), 2.0, GRADVERIFY_DETAIL
 GRADVERIFY_DETAIL_FUNCTION(cos, Cos, std::cos(x), -sin(x), 2.0, GRADVERIFY_DETAIL_FAST_SINE)
 GRADVERIFY_DETAIL_FUNCTION(sinh, Sinh, std::sinh(x), cosh(x), 3.0)
 GRADVERIFY_DETAIL_FUNCTION(cosh, Cosh, std::cosh(x), sinh(x), 2.0)
-/// Kernels compute it as 1 - 2 / (exp(2 x) + 1) too, which has the accuracy of the 1. The fast form
+/// Kernels may compute it as 1 - 2 / (exp(2 x) + 1), which has the accuracy of the 1. The fast form
 /// is tanh.approx, with a relative error of 2^-10.987.
 GRADVERIFY_DETAIL_FUNCTION(tanh, Tanh, std::tanh(x), S(1.0) - y * y, 2.0,
                            GRADVERIFY_DETAIL_FAST(0x1.02p+13, 0.0) GRADVERIFY_DETAIL_BESIDE_ONE)
-/// Kernels compute it as 0.5 + 0.5 tanh(x / 2) too, which has the accuracy of the 0.5; and its
-/// derivative from the result, which loses what 1 - y cancels. The fast form is by the fast exp, as
-/// far as it is seen beside the 1, and a fast division; or by tanh.approx.
+/// Kernels may compute it as 0.5 + 0.5 tanh(x / 2), which has the accuracy of the 0.5; and its
+/// derivative from the result, which loses what 1 - y cancels. The fast form has the fast exp's
+/// error, as far as it shows beside the 1, and a fast division's; or tanh.approx's.
 GRADVERIFY_DETAIL_FUNCTION(
     sigmoid, Sigmoid, sigmoid(x), y*(S(1.0) - y), 4.0,
     GRADVERIFY_DETAIL_FAST(6.0 + std::floor(std::abs(1.173 * std::min(x, 0.0))), 0x1.02p-12)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides how a scalar of the harness meets plain numbers: it takes them as operands, and refuses
-// to become one with a sentence that says what to do.
+// A scalar of the harness takes plain numbers as operands, and refuses to become one with a
+// sentence that says what to do.
 #pragma once
 
 #include <concepts>
@@ -13,9 +13,9 @@ concept PlainNumber = std::is_arithmetic_v<N>;
 
 namespace detail {
 
-/// The base of a scalar S: what follows from its `+ - * / < ==`, `abs`, `max` and `min`; the
-/// operators with a plain number on one side, exact matches that the conversion can't rival; and
-/// that conversion, which is not to be used.
+/// The base of a scalar S: all that follows from its `+ - * / < ==`, `abs`, `max` and `min`; the
+/// operators with a plain number on one side, which match exactly and so win over the conversion;
+/// and that conversion, which does not compile.
 template <class S>
 class ScalarOperators {
   public:

@@ -39,9 +39,9 @@ struct Paths {
     double sum = 0.0, magnitude = 0.0, error = 0.0;
     double roundings = 0.0;   ///< of the longest chain
     double links = 0.0;       ///< that ended here
-    bool is_reached = false;  ///< also where all that came is zero
-    /// A factor of zero met one that is, or may be, no finite number: kernels' product of the two
-    /// is NaN, though it is no path.
+    bool is_reached = false;  ///< by any link, if only with zeros
+    /// A factor of zero met one that may be infinite or NaN: it is no path, but a kernel's product
+    /// may be NaN.
     bool is_open = false;
 
     void add(double value, double reach, double off, double chain) {
@@ -57,10 +57,10 @@ struct Paths {
     bool has_bound() const { return !is_open && magnitude + error <= current_rounding.largest; }
 };
 
-/// Zero times infinity is nothing here: no path.
+/// The product, where zero times infinity is 0: no path.
 double times(double a, double b) { return a == 0.0 || b == 0.0 ? 0.0 : a * b; }
 
-/// What a step back along a link is off by where tensor cores multiply what came by its slope.
+/// The error of a step back along a link where tensor cores multiply the path by the slope.
 template <class Link>
 double error_of_cut(const Paths& from, const Link& link) {
     const auto share = [](double value, bool is_data) {
@@ -113,7 +113,7 @@ std::vector<Bounded> Tape::bounded_gradients(std::span<const Seed> seeds) const 
     std::vector<Bounded> gradients;
     gradients.reserve(paths.size());
     for (const Paths& at : paths) {
-        // Left open as a running sum: a kernel that accumulates adds what was there before to it.
+        // The running sum stays open: a kernel that accumulates adds the former value to it.
         gradients.emplace_back(Bounded::Sum{at.sum, at.has_bound() ? at.error : INFINITY,
                                             at.magnitude + at.error, at.chain()});
     }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decides the gradient of a forward function, and how far a correct kernel may be from it. The
 // forward function runs on a scalar that records each operation with its local derivatives; one
-// sweep backwards over the record then gives all gradients (reverse mode). Knows no operator.
+// sweep backwards over the record then gives all gradients (reverse mode).
 //
-// The bound is made for any kernel whose gradient is the sum over all paths from an output to the
-// input of the products of local derivatives, summed and factored in any order. The sweep carries,
-// beside the sum A of the paths, the sum M of their magnitudes, the error E that the local
-// derivatives' own errors make, and the longest chain K of roundings:
+// The bound holds for any kernel that sums the products of local derivatives over all paths from an
+// output to the input, summed and factored in any order. The sweep carries the sum A of the paths,
+// the sum M of their magnitudes, the error E from the local derivatives' errors, and the longest
+// chain K of roundings:
 //
 //   link with derivative p +- e:   A p,  M (|p| + e),  E (|p| + e) + M e,  K + 1 unless p is +-1
 //   n links into one value:        sums of A, M, E;  largest K, plus n - 1 additions
@@ -14,10 +14,8 @@
 //   |computed - exact| <= (1 + gamma(K)) E + gamma(K) (M + E) + K * smallest normal number
 //
 // There is no bound behind a product that may be beyond the largest number, nor where zero meets a
-// factor that may be: what a kernel makes of those, and in which order it multiplies, is open.
-//
-// The derivatives' errors come from the forward values' errors, which the scalar carries as a
-// Bounded.
+// factor that may be, since a kernel may multiply in any order. The derivatives' errors come from
+// the forward values' errors, which the scalar carries as a Bounded.
 #pragma once
 
 #include <array>
@@ -59,8 +57,7 @@ class Tape {
         Node node;
         double cotangent;
     };
-    /// The gradient of the sum of cotangent times value, by every node: by an input at the position
-    /// of its node.
+    /// The gradient of the sum of cotangent times value by every node, at the node's position.
     std::vector<double> gradients(std::span<const Seed> seeds) const;
     /// The same with the rounding bound above, for the arithmetic of `current_rounding`.
     std::vector<Bounded> bounded_gradients(std::span<const Seed> seeds) const;
@@ -101,8 +98,8 @@ class Traced : public detail::ScalarOperators<Traced> {
         return made(value, link(a, inverse), link(b, -(value * inverse)));
     }
 
-    /// At a tie, and where rounding may turn the comparison, the branches may have different
-    /// derivatives: both are noted.
+    /// Ties, and comparisons that rounding may turn, are counted: the branches may have different
+    /// derivatives.
     friend bool operator<(const Traced& a, const Traced& b) {
         if (may_be_equal(a, b)) {
             const bool is_tie = a.value_.error() + b.value_.error() == 0.0;
@@ -114,7 +111,7 @@ class Traced : public detail::ScalarOperators<Traced> {
         return !(a < b) && a.value_.value() == b.value_.value();
     }
 
-    /// At a tie the gradient is anything between the two sides'.
+    /// At a tie any gradient between the two sides' is within the bound.
     friend Traced max(const Traced& a, const Traced& b) {
         const Bounded value = max(a.value_, b.value_);
         if (may_be_equal(a, b)) return made(value, {a.node_, 0.5, 0.5}, {b.node_, 0.5, 0.5});
@@ -146,7 +143,7 @@ class Traced : public detail::ScalarOperators<Traced> {
   private:
     static bool may_be_equal(const Traced& a, const Traced& b) {
         const double error = a.value_.error() + b.value_.error();
-        // What is exact, and has no gradient, compares alike in every kernel.
+        // Exact constants compare alike in every kernel.
         if (a.is_constant() && b.is_constant() && error == 0.0) return false;
         return !(std::abs(a.value_.value() - b.value_.value()) > error);
     }
