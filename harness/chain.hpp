@@ -7,8 +7,7 @@
 //       chain(call);
 //   }
 //
-// Each kernel is found by its name, and runs on the caller's device, in the same build. CUDA units
-// include this file.
+// Each kernel is found by its name, and runs on the caller's device, in the same build.
 #pragma once
 
 #include <cstdint>
@@ -23,8 +22,7 @@ namespace gradverify {
 
 class Chain {
   public:
-    /// Each step calls the first of the kernels that implements its pass. `device` is the caller's:
-    /// GRADVERIFY_UNIT_DEVICE.
+    /// Each step calls the first kernel that implements its pass. `device`: GRADVERIFY_UNIT_DEVICE.
     Chain(std::vector<std::string> kernels, std::string device)
         : kernels_(std::move(kernels)), device_(std::move(device)) {}
 

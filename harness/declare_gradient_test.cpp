@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Declared gradients: passes with a reference by hand, steps, and what gradients choose by: the
-// largest of some values, the sign.
+// Declared gradients with a reference by hand, steps, and choices by the largest value or the sign.
 #include "harness/declare_operator.hpp"
 
 #include <doctest/doctest.h>

@@ -106,8 +106,7 @@ inline Holds whole_numbers(std::int64_t lowest, std::int64_t highest, DType dtyp
 inline Holds numbers_between(double lowest, double highest) {
     return {.domain = {lowest, highest}};
 }
-/// Numbers of either sign, of a magnitude below a function of the problem: weights, by the number
-/// of terms that a layer sums.
+/// Numbers of either sign, of a magnitude below a function of the problem, as a layer's weights.
 inline Holds numbers_below(std::function<double(const Problem&)> size) {
     return {.smaller_than = std::move(size)};
 }
@@ -182,8 +181,7 @@ class OperatorDeclaration {
     OperatorDeclaration& input(std::string name, Shape shape, Holds holds = {}) {
         return detail::add(*this, inputs_, {std::move(name), std::move(shape), std::move(holds)});
     }
-    /// The forward function defines the results where this input holds NaN or infinities, which are
-    /// drawn: where it gives NaN, a kernel must.
+    /// This input may hold NaN and infinities: where the forward function gives NaN, a kernel must.
     OperatorDeclaration& defined_for_nan(std::string input) {
         return detail::add(*this, defined_for_nan_, std::move(input));
     }
@@ -259,8 +257,7 @@ class OperatorDeclaration {
         return detail::add(*this, steps_, {std::move(pass), std::move(steps)});
     }
 
-    /// The outputs are sums of products of these inputs, `{{"x", "w"}, {"b"}}`: kernels are
-    /// compared exactly, on integers.
+    /// The outputs are sums of products of inputs, `{{"x", "w"}, {"b"}}`: integers are exact.
     OperatorDeclaration& sum_of_products(std::vector<std::vector<std::string>> products) {
         declared_.products = std::move(products);
         if (!declared_.products.empty()) algebras_.insert(Algebra::products);
@@ -274,8 +271,7 @@ class OperatorDeclaration {
         return *this;
     }
     /// The outputs are piecewise sums of products of inputs, each times a whole number, as those of
-    /// layers with ReLUs between them. As `piecewise_linear`, on integers so few and small that all
-    /// numbers of all passes are exact.
+    /// layers with ReLUs between them. Integers are drawn so small that all results are exact.
     OperatorDeclaration& piecewise_polynomial() {
         algebras_.insert(Algebra::piecewise_polynomial);
         return *this;
@@ -287,8 +283,7 @@ class OperatorDeclaration {
         declared_.exact_if = exact;
         return *this;
     }
-    /// The largest number of terms in one element of an output or gradient. Default: the elements
-    /// of the largest tensor.
+    /// The most terms in one element of a result. Default: the elements of the largest tensor.
     OperatorDeclaration& reduction_length(std::function<std::int64_t(const Problem&)> length) {
         return detail::set(*this, reduction_length_, std::move(length));
     }

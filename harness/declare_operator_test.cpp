@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a declaration becomes.
 #include "harness/declare_operator.hpp"
 
 #include <doctest/doctest.h>

@@ -71,8 +71,7 @@ KernelDeclaration& register_kernel(const char* variant, const char* device, cons
 #endif
 
 /// Registers a kernel: a pass of an operator, the variant's name, and the launcher, which may be an
-/// instance of a template, such as `launch<float, 16>`. What the kernel supports and promises
-/// follows behind; see KernelDeclaration.
+/// instance of a template, such as `launch<float, 16>`. The setters of KernelDeclaration follow.
 #define GRADVERIFY_KERNEL(PASS, VARIANT, ...)                                                     \
     [[maybe_unused]] static ::gradverify::KernelDeclaration& GRADVERIFY_DETAIL_JOIN(              \
         gradverify_kernel_, __COUNTER__) =                                                        \

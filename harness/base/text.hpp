@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small functions on text: numbers that read back exactly, lists for error messages, names close to
-// a misspelt one, globs, shell words.
+// Small functions on text: numbers, lists for messages, names close to a misspelt one, globs.
 #pragma once
 
 #include <cstdint>
@@ -33,8 +32,8 @@ std::string joined_or_none(std::span<const std::string> words);
 /// The parts between separators, empty ones included; one part when there is no separator.
 std::vector<std::string_view> split(std::string_view text, char separator);
 
-/// `; did you mean A or B?`, with at most three names that are close to `name`, the closest first;
-/// nothing when none is.
+/// `; did you mean A or B?`, with at most three names close to `name`, the closest first; or
+/// nothing.
 std::string did_you_mean(std::string_view name, std::span<const std::string> names);
 
 /// `*` is any text, dots and slashes included, `?` one character, `[ab]` one of these.

@@ -23,8 +23,7 @@ function(gradverify_tests executable)
     endforeach()
 endfunction()
 
-# gradverify_precompile(<target> [<header>...]): the standard headers that most files include, and
-# these, are read once for the target.
+# gradverify_precompile(<target> [<header>...]): reads common headers and these once for a target.
 function(gradverify_precompile target)
     if(GRADVERIFY_PRECOMPILE)
         target_precompile_headers(${target} PRIVATE <algorithm> <array> <chrono> <cmath> <cstdint>

@@ -70,8 +70,7 @@ struct StrayWrite {
 /// The buffers of one call in device memory.
 class Arena {
   public:
-    /// Lays the buffers out and fills all but the inputs. The device keeps the memory for the next
-    /// arena.
+    /// Lays the buffers out and fills all but the inputs. The next arena has the same memory.
     Arena(Device& device, std::vector<BufferSpec> buffers, const Surroundings& surroundings);
 
     /// Sets a buffer's elements, in the order of its sizes, each rounded to its type.

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The CPU device: the SIMT executor runs the threads of launchers that are compiled for the host,
-// in the order that the setting asks for.
+// The CPU device: the SIMT executor runs a kernel's threads in the order that the setting asks for.
 #include <array>
 #include <chrono>
 #include <cstring>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The CUDA device. After a sticky error this process can't use the device any more: the status says
-// so, and the worker ends.
+// The CUDA device. After a sticky error the device is lost for this process, and the worker ends.
 #include <cuda_runtime_api.h>
 
 #include <algorithm>

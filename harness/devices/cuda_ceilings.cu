@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels that only multiply and add in registers: their speed is the ceiling that `bench` relates
-// a kernel's speed to.
+// Kernels that only multiply and add in registers: their speed is the ceiling for `bench`.
 #include <mma.h>
 
 #include "harness/devices/cuda_timer.hpp"
@@ -10,8 +9,7 @@ namespace gradverify::detail {
 namespace {
 
 constexpr int threads = 256, blocks_per_multiprocessor = 8, rounds = 4096;
-// Each thread, or warp, has independent sums, so that none waits for another: an fma takes four
-// cycles, a matrix product some thirty.
+// Independent sums of a thread, or of a warp: an fma takes 4 cycles, a matrix product some 30.
 constexpr int chains = 8, tiles = 4;
 constexpr int tile = 16;
 

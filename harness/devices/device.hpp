@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides what the harness needs from a device: memory for the buffers of a call, copies, a
-// launcher's run whose status is read, and its time. Only the implementations call the CUDA runtime
-// or the SIMT executor.
+// Decides what the harness needs from a device: memory, copies, a launcher's run and its time. Only
+// the implementations call the CUDA runtime or the SIMT executor.
 #pragma once
 
 #include <cstddef>
@@ -25,15 +24,13 @@ struct RunStatus {
     /// For the checked variant: a sentence for each finding, and the number of accesses checked.
     std::vector<std::string> findings;
     std::uint64_t accesses_checked = 0;
-    /// The device does not serve what the kernel does, or the kernel refuses the problem and may:
-    /// no kernel is to blame for the error.
+    /// The error is no kernel's fault: the device can't run it, or it refuses the problem and may.
     bool not_served = false;
     bool is_refusal = false;   ///< not served since the kernel refuses
     bool device_lost = false;  ///< this process can't use the device any more (a sticky CUDA error)
 
     bool ok() const { return error.empty(); }
-    /// Calls the launcher. An exception is the error; NotSupported is no fault if the kernel
-    /// declares `may_refuse()`.
+    /// Calls the launcher; an exception becomes the error, or a refusal.
     void call(const KernelDeclaration& kernel, const PassCall& call);
 };
 
@@ -68,8 +65,7 @@ class Device {
     ///
     /// **Errors** std::runtime_error when there is not enough.
     virtual std::vector<std::byte*> place(std::span<const std::size_t> region_bytes, Edge edge) = 0;
-    /// Host memory from which copies are fast; `which` is 0 or 1. The block and its contents stay
-    /// until a larger one is asked for.
+    /// Host memory for fast copies, kept until a larger block is asked for; `which` is 0 or 1.
     virtual std::byte* host_memory(int which, std::size_t bytes) = 0;
 
     /// Copies all regions, which lie one behind the other in host memory.
@@ -83,15 +79,13 @@ class Device {
     /// The default stream, or one of this device's own.
     virtual CUstream_st* stream(bool own) = 0;
 
-    /// Whether work on different streams may overlap; otherwise `run` reports unordered work
-    /// itself, and ignores `delayed`.
+    /// Whether work on different streams may overlap; otherwise `run` itself finds unordered work.
     virtual bool overlaps_streams() const = 0;
     /// Runs a kernel's launcher, waits, and reads the status of every launch.
     virtual RunStatus run(const KernelDeclaration& kernel, const PassCall& call,
                           const Setting& setting, DelayedStream delayed) = 0;
 
-    /// Times calls of a kernel's launcher on the buffers placed last, after a warm-up. The outputs
-    /// are undefined afterwards.
+    /// Times a launcher on the buffers placed last; the outputs are undefined afterwards.
     virtual Timing time(const KernelDeclaration& kernel, const PassCall& call,
                         const Setting& setting, const TimingOptions& options) = 0;
     /// For tensors that have no image on the host.
@@ -106,12 +100,10 @@ class Device {
 
 /// The device of this name in this process, made at the first call.
 ///
-/// **Errors** std::invalid_argument for an unknown name, EnvironmentError for a device that
-/// `why_unavailable`.
+/// **Errors** std::invalid_argument for an unknown name, EnvironmentError where unavailable.
 Device& device_named(std::string_view name);
 
-/// Why a device can't be used on this machine; empty when it can. Touches the CUDA runtime when
-/// asked for "cuda": call it in a worker.
+/// Why a device can't be used; empty when it can. Call it in a worker: "cuda" touches the runtime.
 std::string why_unavailable(std::string_view name);
 
 /// The devices that this build knows, whether or not the machine has them.

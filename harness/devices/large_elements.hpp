@@ -27,8 +27,7 @@ struct DrawnCopies {
     int count = 0;
 };
 
-/// The place of a large tensor's element in its tables: one of all drawn copies, behind each other,
-/// and one of a single other copy.
+/// The place of an element in the table of all drawn copies, or in the table of one other copy.
 struct TableEntry {
     bool is_drawn = false;
     std::int64_t index = 0;

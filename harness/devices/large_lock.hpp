@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lets one process of a machine at a time use a device's memory for large tensors, so that workers
-// don't take it from each other.
+// Lets one process of a machine at a time use a device's memory for large tensors.
 #pragma once
 
 #include <string_view>
 
 namespace gradverify {
 
-/// Waits until no other process holds the lock of this device. Where a lock can't be made, none is
-/// held.
+/// Waits until no other process holds the device's lock; does nothing where none can be made.
 class LargeLock {
   public:
     explicit LargeLock(std::string_view device);

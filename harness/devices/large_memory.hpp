@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Device memory for tensors that have no image on the host: they are filled and compared on the
-// device.
+// Device memory for tensors without an image on the host: the device fills and compares them.
 #pragma once
 
 #include <cstddef>

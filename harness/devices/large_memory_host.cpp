@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Large tensors of the CPU device, filled and compared by plain loops. Only tests use them, which
-// lower the size that counts as large.
+// Large tensors of the CPU device, for tests that lower the size that counts as large.
 #include <unistd.h>
 
 #include <algorithm>

@@ -50,8 +50,7 @@ struct CallResult {
     std::string complaint() const;
 };
 
-/// The device does not serve what a kernel does, such as inline PTX on the cpu device; or the
-/// kernel refuses the problem, and may.
+/// The device can't run a kernel (inline PTX on the cpu device), or it refuses the problem and may.
 class NotServed : public std::runtime_error {
   public:
     explicit NotServed(const std::string& why, bool is_refusal = false)
@@ -90,8 +89,7 @@ Launch launch_of(Device& device, const KernelDeclaration& kernel, const Problem&
 /// **Errors** NotServed.
 Timing time_kernel(const Call& call, TimingOptions options);
 
-/// Whether this process can't run further cases (a sticky CUDA error): a worker then answers the
-/// case in hand and ends.
+/// Whether this process can't run further cases, so that a worker must end.
 bool device_was_lost();
 
 }  // namespace gradverify

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The arena on the real CPU device: an access beyond a buffer is an error, or, within the gap that
-// the alignment leaves, a stray write.
+// The arena on the real CPU device: an access beyond a buffer is an error, or a stray write.
 #include <doctest/doctest.h>
 
 #include "harness/devices/arena.hpp"

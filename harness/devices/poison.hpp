@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides what lies in memory that a kernel has not written: in outputs and workspace, and in the
-// guards around every buffer.
+// Decides what lies in outputs and workspace before a call, and in the guards around buffers.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Restores what a launcher may change of the process but not for later ones: rounding mode, flush
-// to zero and traps of the floating-point unit, locale, signal mask. Handlers, threads and
-// descriptors can't be restored.
+// Restores what a launcher may have changed: rounding mode, flush to zero and traps of the
+// floating-point unit, locale, signal mask. Handlers, threads and descriptors can't be restored.
 #pragma once
 
 #include <cfenv>

@@ -10,8 +10,7 @@
 // ed., section 4.2). `+` and `-` extend the sum; every other operation first collapses it into the
 // error, then propagates the errors and adds its own rounding and a possible underflow. A kernel
 // may multiply or divide each term instead of the sum, (x - m) s + b as x s + (b - m s): so each
-// term is rounded, and a short sum remains a sum. A reference is a template that runs on this
-// scalar unchanged.
+// term is rounded, and a short sum remains a sum.
 #pragma once
 
 #include <algorithm>
@@ -34,8 +33,7 @@ struct Rounding {
     /// Relative error of a factor that is cut to fewer digits when it is multiplied; 0: never cut.
     double factor_truncation = 0.0;
 
-    /// Whether a number of this magnitude may be infinite. In the exact arithmetic of integers only
-    /// an infinite one is.
+    /// Whether a number of this magnitude may be infinite; on exact integers only infinity is.
     bool may_overflow(double magnitude) const {
         return !(magnitude <= (unit_roundoff > 0.0 ? largest : std::numeric_limits<double>::max()));
     }
@@ -200,8 +198,8 @@ class Bounded : public detail::ScalarOperators<Bounded> {
     }
 
   private:
-    // A kernel may multiply each of a few terms, or a few parts of a longer sum, such as x and the
-    // mean in x - mean.
+    // A kernel may multiply each of a few terms or parts of a sum, such as x and the mean in x -
+    // mean.
     static constexpr double short_sum_additions = 2.0;
 
     bool is_exact_zero() const { return magnitude_ == 0.0 && error_ == 0.0; }
@@ -211,8 +209,7 @@ class Bounded : public detail::ScalarOperators<Bounded> {
     /// The error without the additions' roundings, if the result keeps all additions.
     double error_of_terms() const { return additions_ <= short_sum_additions ? error_ : error(); }
     static Bounded multiplied(const Bounded& a, const Bounded& b) {
-        // One of the two is a single number: to multiply out two sums is another, worse formula,
-        // such as a variance from the mean square.
+        // No kernel multiplies out two sums: that is a worse formula, as for the mean square.
         const bool is_sum_a = !a.is_one_term() || (b.is_one_term() && a.additions_ >= b.additions_);
         const Bounded &sum = is_sum_a ? a : b, &factor = is_sum_a ? b : a;
         if (!factor.is_one_term())

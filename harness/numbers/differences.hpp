@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides how a derivative is estimated from values of a function of one real step, and how far
-// the estimate may be off.
+// Decides how a derivative and its error are estimated from values of a function of one real step.
 #pragma once
 
 #include <functional>
@@ -15,8 +14,7 @@ struct Derivative {
 
 using FunctionOfStep = std::function<double(double step)>;
 
-/// The derivative of a function that is linear in the step, by one large step; exact when the
-/// function's values are.
+/// The derivative of a linear function, by one large step; exact when the function's values are.
 Derivative linear_derivative(const FunctionOfStep& function);
 
 /// The derivative of a smooth function: central differences at shrinking steps, extrapolated to

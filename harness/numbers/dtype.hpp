@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides which element types tensors may have, and the numbers of each type's arithmetic; converts
-// no values. CUDA units include this file.
+// Decides which element types tensors may have, and the numbers of each type's arithmetic.
 #pragma once
 
 #include <cstddef>
@@ -59,8 +58,7 @@ constexpr DTypeTraits traits_of(DType dtype) {
     return {"?", "?", 0, 0, 0.0, 0.0, 0.0};
 }
 
-/// Tensor cores multiply f32 as tf32, which has its exponents and 11 significant bits: they round a
-/// factor to these, or cut off the others.
+/// Tensor cores round or cut f32 to tf32, which has the same exponents and 11 significant bits.
 constexpr int tf32_exact_bits = 11;
 constexpr double tf32_unit_truncation = 0x1p-10;
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decides how an element of a tensor holds a number: its bits in each type, and rounding to
-// nearest, ties to even, as CUDA's conversions round. The cpu device has conversions of its own,
-// and tests compare the two.
+// nearest, ties to even, as CUDA's conversions round. Tests compare it with the cpu device's own.
 #pragma once
 
 #include <cstddef>

@@ -47,8 +47,7 @@ std::vector<Array<double>> forward_inputs(const Operator& op, Inputs<double> giv
     return {given.end() - static_cast<std::ptrdiff_t>(op.inputs.size()), given.end()};
 }
 
-/// The arrays with what the function gives for each element: it takes the array's position, the
-/// element's, and the element.
+/// The arrays with each element replaced by `function(array's position, element's, element)`.
 template <class T, class From, class Function>
 std::vector<Array<T>> mapped(std::span<const Array<From>> arrays, Function function) {
     std::vector<Array<T>> results;

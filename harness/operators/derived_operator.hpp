@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decides what follows from an operator's forward function alone: the reference of each pass, its
-// rounding bound, and exact derivatives along directions. The function is a template, instantiated
-// here on the harness's scalars.
+// rounding bound, and exact derivatives along directions.
 #pragma once
 
 #include <functional>
@@ -19,14 +18,12 @@ struct ForwardFunctions {
     std::function<void(const ForwardCall<Bounded>&)> bounds;
     std::function<void(const ForwardCall<Dual>&)> directions;
     std::function<void(const ForwardCall<Traced>&)> gradients;
-    /// Where compared values are equal, the branch that the forward function takes defines the
-    /// gradient.
+    /// At a tie the branch that the forward function takes defines the gradient.
     bool branches_decide = false;
 };
 
 /// Sets a pass's references to a function of the pass's tensors, which are the inputs and outputs
-/// of `tensors`. The bounded one throws UndecidedComparison with the text `undecided` where
-/// rounding could turn a comparison.
+/// of `tensors`. The bounded one throws UndecidedComparison(undecided).
 void set_references(PassSpec& pass, const std::shared_ptr<const Operator>& tensors,
                     const ForwardFunctions& functions, const std::string& undecided);
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decides what an operator's forward function is given: the problem's parameters and its tensors by
-// name, on any scalar of the harness. Checks every access, so that a mistake in a forward function
-// is a sentence and not a wrong reference.
+// name, on any scalar of the harness. Checks every access of the forward function.
 #pragma once
 
 #include <algorithm>

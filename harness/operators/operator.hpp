@@ -61,13 +61,11 @@ using Inputs = std::span<const Array<T>>;
 template <class T>
 using Outputs = std::span<Array<T>>;
 
-/// Computes a pass on the host. Arrays come in the pass's order; outputs have their sizes and
-/// hold zeros.
+/// Computes a pass on the host, with arrays in the pass's order; outputs hold zeros at first.
 template <class T>
 using Reference = std::function<void(const Problem&, Inputs<T>, Outputs<T>)>;
 
-/// The values that a tensor may hold: strictly between the two in a floating type, from the lowest
-/// to the highest in an integer type.
+/// The values that a tensor may hold: between the two, which only an integer type includes.
 struct ValueDomain {
     double lowest = -std::numeric_limits<double>::infinity();
     double highest = std::numeric_limits<double>::infinity();
@@ -112,8 +110,7 @@ struct Step {
     std::string pass;  ///< "fc.grad_weight"
     /// The step's problem, as text, from the whole's.
     std::function<std::string(const Problem&)> problem;
-    /// The step's tensors, and their names in the whole: {"dy", "dfc3_out"}; also those that the
-    /// step's reference alone takes.
+    /// The step's tensors, also its reference's, and their names in the whole: {"dy", "dfc3_out"}.
     std::vector<std::pair<std::string, std::string>> tensors;
 
     /// **Errors** std::invalid_argument for a tensor that is not named.
@@ -133,8 +130,7 @@ struct PassSpec {
     /// The tensors that the references take where they are not `inputs`: a derived gradient runs
     /// the forward function, whose inputs a kernel need not take.
     std::vector<std::string> reference_inputs{};
-    /// For a reference that was written by hand: the same pass with the derived one, to check it
-    /// against. Null when there is none.
+    /// The same pass with a derived reference, to check one by hand against; null for none.
     std::shared_ptr<const PassSpec> derived{};
     /// The passes of other operators that it is made of, in their order; usually none.
     std::vector<Step> steps{};
@@ -202,9 +198,8 @@ enum class Algebra {
     smooth,
     /// A sum of products of its inputs, linear in each: integers are exact.
     products,
-    /// Linear on each of some pieces, with slopes that are whole numbers, and the forward function
-    /// decides what its gradient is where pieces meet: integers are exact, and many elements lie
-    /// where pieces meet.
+    /// Piecewise linear with whole slopes, and a defined gradient where pieces meet: integers are
+    /// exact, and many elements lie where pieces meet.
     piecewise_linear,
     /// A sum of products on each piece, as layers with ReLUs between them are: sums grow from layer
     /// to layer, so data is thinned until all are exact.
@@ -225,8 +220,7 @@ struct Operator {
     /// Whether every window lies in the padding, so that gradients are zero whatever the data:
     /// other problems must meet the levels. Null when there are no such problems.
     bool (*reads_nothing)(const Problem&) = nullptr;
-    /// How a problem may be multiplied so that a small copy tells the large one's results; not used
-    /// for a pass that does not obey it.
+    /// How a problem may be multiplied so that a small copy tells the large one's results.
     std::vector<SeparableSpec> separable{};
     /// Why a problem is not valid where no constraint can express it.
     std::function<std::optional<std::string>(const Problem&)> why_invalid;

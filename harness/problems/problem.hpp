@@ -26,8 +26,7 @@ struct ParameterSpec {
     std::int64_t maximum = std::int64_t{1} << 30;
     bool carries_rank = false;  ///< always printed: its number of values is the problem's rank
     bool is_padding = false;    ///< counts towards the problem's total padding
-    /// The values of a real parameter, the default first. A problem holds the value's position, and
-    /// prints and parses the value itself.
+    /// The values of a real parameter, the default first; a problem holds a value's position.
     std::vector<double> values{};
 
     bool is_real() const { return !values.empty(); }
@@ -130,8 +129,7 @@ class Problem {
     /// axis. **Errors** std::invalid_argument for an unknown name.
     std::span<const std::int64_t> all_of(std::string_view name) const;
 
-    /// The sum of |value - default|, for a right side of its difference from the left one, so that
-    /// symmetric padding counts once.
+    /// The sum of |value - default|; a right side counts by its difference from the left one.
     std::int64_t distance() const;
     /// The same for the parameters that are padding.
     std::int64_t total_padding() const;

@@ -18,8 +18,7 @@ DType dtype_of(const KernelDeclaration& kernel, const Operator& op, std::string_
 /// The element types that values are drawn for, and compared in.
 class ElementTypes {
   public:
-    /// The operator's types, and integers up to 2^exact_bits. Implicit, for the many callers that
-    /// need no more.
+    /// The operator's types, and integers up to 2^exact_bits. Implicit: many callers need no more.
     ElementTypes(int exact_bits) : exact_bits_(exact_bits) {}
     /// A kernel's types; the kernel must outlive this.
     explicit ElementTypes(const KernelDeclaration& kernel)

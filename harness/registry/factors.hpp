@@ -26,12 +26,10 @@ struct Factor {
     int level_of(const Problem& problem) const;
 };
 
-/// The factors of a kernel's problems of a rank: one for each free slot, then those that the
-/// operator declares, axis by axis.
+/// One factor for each free slot, then those that the operator declares, axis by axis.
 std::vector<Factor> factors_of(const Operator& op, const KernelDeclaration& kernel, int rank);
 
-/// The slots that the operator's and the kernel's constraints leave free: neither held at one
-/// value nor equal to a slot before.
+/// The slots that no constraint holds at one value or equal to a slot before.
 std::vector<int> free_slots(const Operator& op, const KernelDeclaration& kernel, int rank);
 
 /// Which levels of two factors were met in one problem, for every two factors of a rank.
@@ -49,8 +47,7 @@ class LevelPairs {
     std::vector<int> levels_of(const Problem& problem) const;
     bool is_met(int factor, int level, int other, int level_of_other) const;
     std::int64_t count() const { return count_; }
-    /// How many of the pairs of another set are not met here, and the names of the first few:
-    /// `groups all with stride_h 2`.
+    /// The pairs of another set that are not met here: how many, and names such as `n 1 with c 2`.
     struct Missing {
         std::int64_t count = 0;
         std::vector<std::string> first;

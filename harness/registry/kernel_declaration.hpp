@@ -18,8 +18,7 @@
 
 namespace gradverify {
 
-/// Which stream orders all of the launcher's work: either of the two; the given one; or the default
-/// one, and no other is ever given.
+/// The stream that orders all of a launcher's work; with `default_stream` no other is ever given.
 enum class StreamUse { given_or_default, given_only, default_stream };
 /// Whether the outputs are written over or added to.
 enum class WriteMode { overwrites, accumulates };
@@ -45,8 +44,7 @@ struct LayoutSupport {
 struct LaunchCost {
     std::int64_t threads_per_output = 1;
     std::int64_t barriers_per_thread = 0;
-    /// Replaces `threads_per_output` where the threads of all blocks don't follow the outputs, as
-    /// with a block for each row.
+    /// The threads of all blocks where they don't follow the outputs, as with a block for each row.
     std::int64_t (*threads)(const Problem&) = nullptr;
 };
 
@@ -105,8 +103,7 @@ class KernelDeclaration {
 
     /// The number of inputs that one output may be written over, of the output with most.
     int places() const;
-    /// The input that an output is written over, at a place from 1 on or always; null when the
-    /// output has a buffer of its own.
+    /// The input that an output is written over at a place from 1 on, or always; null for none.
     const Alias* alias_of(std::string_view output, int place) const;
 
     std::int64_t workspace_at(const Problem& problem) const {
@@ -123,13 +120,11 @@ class KernelDeclaration {
         condition.parameter = std::string(parameter);
         return add(constraints, std::move(condition));
     }
-    /// The numbers of spatial axes that problems may have; by default those that are usual for the
-    /// operator: two for conv.
+    /// The numbers of spatial axes that problems may have; by default the usual ones, two for conv.
     KernelDeclaration& spatial_axes(int least, int most) {
         return set(ranks, RankRange{least, most});
     }
-    /// A feature of the operator that ordinary kernels do without:
-    /// `supports("asymmetric_padding")`.
+    /// A feature that ordinary kernels do without: `supports("asymmetric_padding")`.
     KernelDeclaration& supports(std::string_view feature) {
         return add(features, std::string(feature));
     }
@@ -158,8 +153,8 @@ class KernelDeclaration {
     KernelDeclaration& layout(std::string_view tensor, std::string_view order) {
         return add(layouts, {std::string(tensor), {std::string(order)}, false});
     }
-    /// The same with several layouts, which the launcher tells apart by `call.x.stride(1)`; all are
-    /// drawn.
+    /// The same with several layouts, all drawn; the launcher tells them apart by
+    /// `call.x.stride(1)`.
     KernelDeclaration& layout_of(std::string_view tensor, std::vector<std::string> orders) {
         return add(layouts, {std::string(tensor), std::move(orders), false});
     }
@@ -211,8 +206,7 @@ class KernelDeclaration {
     /// Two calls may differ in the last bits, as sums with atomics do.
     KernelDeclaration& not_deterministic() { return set(determinism, Determinism::varies); }
     /// The launcher calls a library that decides which problems it takes, and throws NotSupported
-    /// for the others. Such a case is skipped, and a row in which nine cases in ten are skipped is
-    /// an error: declare all that is known.
+    /// for the others. Such a case is skipped, but a row that skips nine cases in ten is an error.
     KernelDeclaration& may_refuse() { return set(may_refuse_problems, true); }
     /// The kernel needs something that a machine may lack, such as a library that is loaded at the
     /// first use. The function says why it is absent, empty when it is not. Where it is, the kernel

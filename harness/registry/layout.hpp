@@ -39,8 +39,7 @@ TensorView view_of(void* data, DType dtype, const Sizes& sizes, const Strides& s
 Strides strides_of(const Operator& op, const KernelDeclaration& kernel, std::string_view tensor,
                    const Sizes& sizes, const TensorLayout& layout);
 
-/// The orders that the kernel takes a tensor in, its default first; empty when neither the operator
-/// nor the kernel declares any.
+/// The orders that the kernel takes a tensor in, its default first; empty when none is declared.
 std::vector<std::string> orders_of(const Operator& op, const KernelDeclaration& kernel,
                                    std::string_view tensor);
 /// Whether the kernel takes a tensor by its strides, whatever they are.

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a launcher refuses a problem where the library that it calls decides, so that no declaration
-// can. CUDA units include this file.
+// How a launcher refuses a problem where the library that it calls decides which it takes.
 #pragma once
 
 #include <stdexcept>

@@ -27,8 +27,7 @@ struct Launch {
     std::int64_t workspace_bytes = 0;
 };
 
-/// One call of a kernel. The tensors are the pass's inputs, then its outputs, in the declared
-/// order.
+/// One call of a kernel. The tensors are the pass's inputs, then its outputs, as declared.
 struct PassCall {
     const Problem& problem;
     std::span<const TensorView> tensors;

@@ -17,8 +17,7 @@ namespace gradverify {
 /// The build of a kernel for the cpu device's race detector; no device that a user could name.
 constexpr const char* checked_variant = "cpu-checked";
 
-/// A kernel on all its devices. The declarations come from the same source file, so any of them
-/// holds for all devices.
+/// A kernel on all its devices. Its declarations are of one source file, so any holds for all.
 struct Kernel {
     std::string name;  ///< `conv.grad_weight/naive`
     const Operator* op = nullptr;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides how a launcher sees a tensor: device pointer, element type, sizes and strides. CUDA units
-// include this file.
+// Decides how a launcher sees a tensor: device pointer, element type, sizes and strides.
 #pragma once
 
 #include <array>
@@ -81,8 +80,7 @@ struct TensorView {
     /// The data as pairs along the last axis: complex numbers as `as_pairs<const float2>()`.
     /// `stride` still counts numbers, two for each pair.
     ///
-    /// **Errors** std::invalid_argument when the numbers are of another type, or do not lie in
-    /// pairs.
+    /// **Errors** std::invalid_argument for numbers of another type, or not in pairs.
     template <class Pair>
     Pair* as_pairs() const {
         using Plain = std::remove_const_t<Pair>;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Dual numbers and the tape against differences and against each other, and the bounds of functions
-// and of gradients against float arithmetic.
+// Dual numbers and the tape against differences and each other, and bounds against float
+// arithmetic.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -32,8 +32,7 @@ struct Entry {
     std::function<Traced(const Traced&)> traced;
     std::function<Bounded(const Bounded&)> bounded;
     double low, high;
-    /// By what other formulas the bound may exceed a few roundings, in roundings: of the argument,
-    /// and of 1.
+    /// Other formulas may add this many roundings of the argument, and of 1, to the bound.
     double of_argument = 0.0, of_one = 0.0;
 };
 

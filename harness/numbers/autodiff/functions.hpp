@@ -96,8 +96,7 @@ GRADVERIFY_DETAIL_FUNCTION(log, Log, std::log(x), S(1.0) / x, 2.0,
 GRADVERIFY_DETAIL_FUNCTION(log2, Log2, std::log2(x), S(1.0 / std::numbers::ln2) / x, 2.0,
                            GRADVERIFY_DETAIL_FAST(2.0, fast_absolute))
 GRADVERIFY_DETAIL_FUNCTION(log1p, Log1p, std::log1p(x), S(1.0) / (S(1.0) + x), 1.0)
-/// The fast sines are stated for [-pi, pi]; beyond, the reduction of the argument loses what x has
-/// in integer bits.
+/// The fast sines are stated for [-pi, pi]; beyond, reducing the argument loses its integer bits.
 #define GRADVERIFY_DETAIL_FAST_SINE \
     GRADVERIFY_DETAIL_FAST(2.0, fast_absolute* std::max(1.0, std::abs(x)))
 GRADVERIFY_DETAIL_FUNCTION(sin, Sin, std::sin(x), cos(x), 2.0, GRADVERIFY_DETAIL_FAST_SINE)

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A scalar of the harness takes plain numbers as operands, and refuses to become one with a
-// sentence that says what to do.
+// The harness's scalars take plain numbers as operands, and refuse to become one.
 #pragma once
 
 #include <concepts>

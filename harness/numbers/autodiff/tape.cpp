@@ -40,8 +40,7 @@ struct Paths {
     double roundings = 0.0;   ///< of the longest chain
     double links = 0.0;       ///< that ended here
     bool is_reached = false;  ///< by any link, if only with zeros
-    /// A factor of zero met one that may be infinite or NaN: it is no path, but a kernel's product
-    /// may be NaN.
+    /// Zero met a factor that may be infinite or NaN: no path, but a kernel's product may be NaN.
     bool is_open = false;
 
     void add(double value, double reach, double off, double chain) {

@@ -98,8 +98,7 @@ class Traced : public detail::ScalarOperators<Traced> {
         return made(value, link(a, inverse), link(b, -(value * inverse)));
     }
 
-    /// Ties, and comparisons that rounding may turn, are counted: the branches may have different
-    /// derivatives.
+    /// Counts ties, and comparisons that rounding may turn: the branches' derivatives may differ.
     friend bool operator<(const Traced& a, const Traced& b) {
         if (may_be_equal(a, b)) {
             const bool is_tie = a.value_.error() + b.value_.error() == 0.0;
