@@ -133,8 +133,7 @@ void check_differentiable(const Operator& op, Mistakes& mistakes) {
                 tensor.name);
 }
 
-/// Whether a pass may yield this: with a reference by hand also outputs, and gradients by saved
-/// ones.
+/// Whether a pass may yield this; with a reference by hand also outputs and their gradients.
 bool may_yield(const Operator& op, const std::string& output, bool has_reference) {
     const TensorSpec* of = op.find_tensor(output);
     if (op.is_gradient(output)) return of->differentiable;

@@ -16,8 +16,6 @@
 //           });
 //   }
 //   GRADVERIFY_OPERATOR(describe);
-//
-// The operator's own unit includes this file, CUDA units do not.
 #pragma once
 
 #include <concepts>
@@ -56,8 +54,7 @@ class Extent {
     std::int64_t size_ = 0;
 };
 
-/// The sizes of a tensor as a function of the parameters: `{"rows", "width"}`, or any function of
-/// the problem. `{}` is a single number.
+/// The sizes of a tensor: `{"rows", "width"}`, a function of the problem, or `{}` for one number.
 class Shape {
   public:
     Shape(std::initializer_list<Extent> extents) : extents_(extents) {}

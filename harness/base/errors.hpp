@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decides how a command ends: its exit code, and the errors that end a run before a verdict.
-// Verdicts never travel as exceptions.
 #pragma once
 
 #include <stdexcept>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides what Ctrl-C and a request to end do to a run: the first is remembered, so that result
-// files are closed; the second ends the process at once.
+// Remembers the first Ctrl-C or request to end, so that result files are closed; a second one ends
+// the process at once.
 #pragma once
 
 #include <exception>

@@ -32,8 +32,7 @@ std::string joined_or_none(std::span<const std::string> words);
 /// The parts between separators, empty ones included; one part when there is no separator.
 std::vector<std::string_view> split(std::string_view text, char separator);
 
-/// `; did you mean A or B?`, with at most three names close to `name`, the closest first; or
-/// nothing.
+/// `; did you mean A or B?`, with at most three names, the closest first; or nothing.
 std::string did_you_mean(std::string_view name, std::span<const std::string> names);
 
 /// `*` is any text, dots and slashes included, `?` one character, `[ab]` one of these.
@@ -42,8 +41,7 @@ bool glob_matches(const std::string& pattern, const std::string& name);
 /// The text as one word of a POSIX shell, in single quotes.
 std::string shell_quoted(std::string_view text);
 
-/// Words set into lines of at most `width` columns; every line but the first begins with `indent`
-/// blanks, and the first has them already.
+/// Words in lines of at most `width` columns, indented; the first line has its blanks already.
 std::string wrapped(std::string_view words, int indent, int width = 100);
 
 }  // namespace gradverify

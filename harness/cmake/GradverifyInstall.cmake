@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# What `cmake --install` puts where: the executable, the libraries that it is made of, the headers
-# that kernel and operator files include, and all that gradverify_add_kernels needs to build a .cu
-# file for the cpu device. Below include/gradverify the layout is the repository's.
+# `cmake --install` installs the executable, its libraries, the headers for kernel and operator files,
+# and the tools of gradverify_add_kernels. include/gradverify has the repository's layout.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 

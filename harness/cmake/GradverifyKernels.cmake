@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-# gradverify_add_executable(<target> <file>... [CUDA_ONLY <file.cu>...]): an executable that is
-# gradverify over these files: .cu files are kernels, as in one call of gradverify_add_kernels, others
-# (operators) are sources. Operators alone do as well.
+# gradverify_add_executable(<target> <file>... [CUDA_ONLY <file.cu>...]): makes gradverify over these
+# files: .cu files are kernels, as in one call of gradverify_add_kernels, others (operators) sources.
 #
 # gradverify_add_kernels(<target> <file.cu>... [CUDA_ONLY <file.cu>...]): builds each file for every
-# device, those behind CUDA_ONLY for the device cuda alone, and adds it to the target. All files of
-# one call make one closed unit per device: whatever they define is local to the unit, so the variants
-# of an inline helper can be neither merged nor reported as duplicates.
+# device, those behind CUDA_ONLY for the device cuda alone, and adds it to the target. The files of
+# one call make one unit per device with local definitions alone, so variants of an inline helper are
+# neither merged nor reported as duplicates.
 #
 # The files see the target's include directories and definitions (but not its compile options), and
 # GRADVERIFY_UNIT_DEVICE as "cpu", "cpu-checked" (the cpu device again, with every memory access
@@ -21,10 +20,10 @@ option(GRADVERIFY_PRECOMPILE "Precompile the headers that most files begin with"
 option(GRADVERIFY_CHECKED_VARIANT "Build kernels for the cpu device's race detector too" ON)
 find_program(GRADVERIFY_LD NAMES ld.bfd ld REQUIRED)
 find_program(GRADVERIFY_OBJCOPY NAMES objcopy REQUIRED)
-# Set by harness/simt/CMakeLists.txt, or by the installed package. In the cache, like all that the
-# functions read: they are called in directories that ours are below of.
+# harness/simt/CMakeLists.txt or the installed package sets this. All variables that the functions
+# read are in the cache, since they are called from directories above ours.
 set(GRADVERIFY_SIMT_INCLUDE "" CACHE INTERNAL "Folders of CUDA's headers on the cpu")
-# Where our headers are, if no file of the user's is below: they are not to be warned of there.
+# The folder of our headers, if it has none of the user's: then there are no warnings from it.
 set(GRADVERIFY_SYSTEM_INCLUDE "" CACHE INTERNAL "Headers of an installed gradverify")
 set(GRADVERIFY_CPU_STEP "${CMAKE_CURRENT_LIST_DIR}/cpu_step.sh" CACHE INTERNAL
     "Names the file in what a compiler says of it")
@@ -106,7 +105,7 @@ function(gradverify_add_kernels target)
     endforeach()
 endfunction()
 
-# After its first file, so that a unit more does not build the others anew.
+# Names a unit by its first file, so that another unit does not rebuild this one.
 function(gradverify_name_unit variable target first)
     get_filename_component(first "${first}" ABSOLUTE)
     file(RELATIVE_PATH first "${CMAKE_CURRENT_SOURCE_DIR}" "${first}")
@@ -136,9 +135,8 @@ macro(gradverify_target_flags target)
     separate_arguments(cxx_flags UNIX_COMMAND "${CMAKE_CXX_FLAGS}")
 endmacro()
 
-# What every kernel file begins with is most of what the compiler reads of it (75,000 lines), so it
-# is read once for each set of flags. g++ says of a precompiled header that does not fit a file's
-# definitions that it takes the text instead. Sets `include_flags` and `dependencies`.
+# Most of a kernel file is the same 75,000 lines of headers, so they are compiled once for each set of
+# flags. g++ reads their text instead where a file's definitions do not fit.
 function(gradverify_precompile_prefix include_variable dependencies_variable flags device)
     if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU" OR NOT GRADVERIFY_PRECOMPILE)
         set(${include_variable} -include gradverify_simt/forced.hpp PARENT_SCOPE)
@@ -173,8 +171,7 @@ function(gradverify_compile_cpu target source stem device)
     # -fno-strict-aliasing: kernels view shared memory as several types, and nvcc lets them.
     # -ffp-contract=off: a product and a sum round as written, on every machine.
     # -fstack-clash-protection: a large local array touches each page, so it meets the guard.
-    # The warnings that are off are about CUDA's own pragmas and what nvcc does not diagnose in
-    # device code (`threadIdx.x < n` compares signs).
+    # The warnings are off that nvcc does not give for device code (`threadIdx.x < n`).
     set(flags ${cxx_flags} -std=c++20 -O2 -g1 -fPIC -fvisibility=hidden -fno-strict-aliasing
         -ffp-contract=off -fstack-clash-protection ${more_flags} -Wno-unknown-pragmas
         -Wno-unused-function -Wno-sign-compare)
@@ -248,8 +245,8 @@ function(gradverify_compile_cuda target source stem)
         COMMAND_EXPAND_LISTS VERBATIM)
 endfunction()
 
-# One relocatable object in which every definition is local; only what it needs stays visible.
-# Static initialisers still run, and they register the kernels.
+# Makes one relocatable object with local definitions alone; its static initialisers still run, and
+# register the kernels.
 function(gradverify_close_unit target stem objects device)
     set(renamed)
     if(device STREQUAL "cpu-checked")
@@ -269,8 +266,7 @@ function(gradverify_close_unit target stem objects device)
         COMMENT "Closing ${target}'s unit ${stem}.o"
         VERBATIM)
     set_source_files_properties("${stem}.o" PROPERTIES EXTERNAL_OBJECT TRUE GENERATED TRUE)
-    # $<TARGET_OBJECTS> leaves external objects out, so an object library hands its units on to
-    # what links it.
+    # $<TARGET_OBJECTS> leaves external objects out, so an object library hands its units on.
     get_target_property(type ${target} TYPE)
     if(type STREQUAL "OBJECT_LIBRARY")
         target_sources(${target} PUBLIC "${stem}.o")

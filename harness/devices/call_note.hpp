@@ -50,7 +50,6 @@ inline constexpr int worker_exit_device_lost = 75;
 
 /// Ends a worker that lost its device in a kernel that is not its case's, as that kernel's crash
 /// would: the pool runs the case again without it.
-///
 /// **Errors** EnvironmentError with `why` where this process is no worker.
 [[noreturn]] void end_without_device(const std::string& why);
 

@@ -22,8 +22,8 @@ class CudaDevice final : public Device {
     ~CudaDevice() override {
         // The process ends, so errors of a lost device don't matter.
         cudaFree(block_.data);
-        for (const DeviceBlock& region : regions_) cudaFree(region.data);
-        for (auto& block : host_) cudaFreeHost(block.data);
+        for (const Block& region : regions_) cudaFree(region.data);
+        for (const Block& block : host_) cudaFreeHost(block.data);
         if (stream_) cudaStreamDestroy(stream_);
     }
 
@@ -37,7 +37,7 @@ class CudaDevice final : public Device {
     }
 
     std::byte* host_memory(int which, std::size_t bytes) override {
-        HostBlock& block = host_[which];
+        Block& block = host_[which];
         if (block.bytes < bytes) {
             GRADVERIFY_CUDA_CHECK(cudaFreeHost(block.data));
             block = {};
@@ -108,34 +108,28 @@ class CudaDevice final : public Device {
     Ceilings measure_ceilings() override { return measure_cuda_ceilings(); }
 
   private:
-    struct HostBlock {
+    struct Block {
         void* data = nullptr;
         std::size_t bytes = 0;
     };
 
-    struct DeviceBlock {
-        std::byte* data = nullptr;
-        std::size_t bytes = 0;
-    };
-
-    static std::byte* exactly(DeviceBlock& block, std::size_t bytes) {
-        if (bytes == block.bytes) return block.data;
-        GRADVERIFY_CUDA_CHECK(cudaFree(block.data));
-        block = {};
-        void* fresh = nullptr;
-        GRADVERIFY_CUDA_CHECK(cudaMalloc(&fresh, bytes));
-        block = {static_cast<std::byte*>(fresh), bytes};
-        return block.data;
+    static std::byte* exactly(Block& block, std::size_t bytes) {
+        if (bytes != block.bytes) {
+            GRADVERIFY_CUDA_CHECK(cudaFree(block.data));
+            block = {};
+            GRADVERIFY_CUDA_CHECK(cudaMalloc(&block.data, bytes));
+            block.bytes = bytes;
+        }
+        return static_cast<std::byte*>(block.data);
     }
 
     /// In one block, a single copy does for all regions.
     std::vector<std::byte*> place_in_one_block(std::span<const std::size_t> region_bytes) {
         const std::size_t total =
             std::accumulate(region_bytes.begin(), region_bytes.end(), std::size_t{0});
-        if (total > block_.bytes) exactly(block_, total);
-        copied_ = {{block_.data, total}};
+        std::byte* begin = exactly(block_, std::max(total, block_.bytes));
+        copied_ = {{begin, total}};
         std::vector<std::byte*> begins;
-        std::byte* begin = block_.data;
         for (const std::size_t bytes : region_bytes) {
             begins.push_back(begin);
             begin += bytes;
@@ -155,10 +149,10 @@ class CudaDevice final : public Device {
     }
 
     const bool regions_are_apart_ = is_under_compute_sanitizer();
-    DeviceBlock block_;                 ///< of all regions
-    std::vector<DeviceBlock> regions_;  ///< where they are apart
+    Block block_;                 ///< of all regions
+    std::vector<Block> regions_;  ///< where they are apart
     std::vector<std::span<std::byte>> copied_;
-    HostBlock host_[2];
+    Block host_[2];
     std::unique_ptr<LargeMemory> large_memory_;
     cudaStream_t stream_ = nullptr;
 };

@@ -13,9 +13,8 @@ namespace gradverify::detail {
 /// Makes a stream wait for longer than a launcher takes to launch what it launches.
 void delay_stream(CUstream_st* stream);
 
-/// Calls go by turns to the block in which the call's buffers lie and to copies of it. Without
-/// graphs they are put on the default stream, which orders the work of every launcher.
-///
+/// Times calls by turns on the block of the call's buffers and on copies of it. Without graphs they
+/// are put on the default stream, which orders the work of every launcher.
 /// **Errors** none: the timing says what went wrong.
 Timing time_on_cuda(const KernelDeclaration& kernel, const PassCall& call,
                     std::span<std::byte> block, const TimingOptions& options);

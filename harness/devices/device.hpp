@@ -89,17 +89,14 @@ class Device {
     virtual Timing time(const KernelDeclaration& kernel, const PassCall& call,
                         const Setting& setting, const TimingOptions& options) = 0;
     /// For tensors that have no image on the host.
-    ///
     /// **Errors** std::logic_error of a device that has none.
     virtual LargeMemory& large_memory();
     /// Measures how fast this device copies and multiplies; takes a fraction of a second.
-    ///
     /// **Errors** std::runtime_error.
     virtual Ceilings measure_ceilings() = 0;
 };
 
 /// The device of this name in this process, made at the first call.
-///
 /// **Errors** std::invalid_argument for an unknown name, EnvironmentError where unavailable.
 Device& device_named(std::string_view name);
 

@@ -71,7 +71,7 @@ struct Buffers {
     }
 };
 
-/// One call's buffers, filled, and the calls on them.
+/// One call's buffers, filled and uploaded, and the calls on them.
 class Rig {
   public:
     explicit Rig(const Call& call)
@@ -85,6 +85,7 @@ class Rig {
         for (std::size_t i = 0; i < inputs; ++i) arena_.write(i, call.inputs[i].data);
         for (std::size_t i = 0; i < call.initial_outputs.size(); ++i)
             arena_.write(buffers_.buffer_of[inputs + i], call.initial_outputs[i].data);
+        upload();
     }
 
     void upload() { arena_.upload(); }
@@ -177,15 +178,10 @@ std::string CallResult::complaint() const {
     return stray_writes.empty() ? std::string() : stray_writes.front();
 }
 
-CallResult call_kernel(const Call& call) {
-    Rig rig(call);
-    rig.upload();
-    return rig.run();
-}
+CallResult call_kernel(const Call& call) { return Rig(call).run(); }
 
 std::pair<CallResult, CallResult> call_kernel_twice(const Call& call) {
     Rig rig(call);
-    rig.upload();
     CallResult first = rig.run();
     if (!first.ran()) return {first, first};
     const KernelDeclaration& declaration = *call.kernel.on(call.device.name());
@@ -194,11 +190,7 @@ std::pair<CallResult, CallResult> call_kernel_twice(const Call& call) {
     return {std::move(first), rig.run()};
 }
 
-Timing time_kernel(const Call& call, TimingOptions options) {
-    Rig rig(call);
-    rig.upload();
-    return rig.time(options);
-}
+Timing time_kernel(const Call& call, TimingOptions options) { return Rig(call).time(options); }
 
 bool device_was_lost() { return lost; }
 

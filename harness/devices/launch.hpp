@@ -65,9 +65,7 @@ class NotServed : public std::runtime_error {
     bool is_refusal_;
 };
 
-/// Calls the kernel once.
-///
-/// **Errors** NotServed, also from the call below.
+/// Calls the kernel once. **Errors** NotServed, also from the call below.
 CallResult call_kernel(const Call& call);
 
 /// Calls the kernel twice on the same buffers. The second call finds what the first one left, or,
@@ -75,7 +73,6 @@ CallResult call_kernel(const Call& call);
 std::pair<CallResult, CallResult> call_kernel_twice(const Call& call);
 
 /// Runs a launcher on the placed buffers, noted so that a death is charged to it.
-///
 /// **Errors** NotServed.
 RunStatus run_launcher(Device& device, const KernelDeclaration& kernel, const PassCall& call,
                        const Setting& setting, DelayedStream delayed);
@@ -84,9 +81,7 @@ RunStatus run_launcher(Device& device, const KernelDeclaration& kernel, const Pa
 Launch launch_of(Device& device, const KernelDeclaration& kernel, const Problem& problem,
                  const Setting& setting, void* workspace);
 
-/// Times the kernel on these inputs, in this setting.
-///
-/// **Errors** NotServed.
+/// Times the kernel on these inputs, in this setting. **Errors** NotServed.
 Timing time_kernel(const Call& call, TimingOptions options);
 
 /// Whether this process can't run further cases, so that a worker must end.

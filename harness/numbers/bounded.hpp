@@ -198,8 +198,7 @@ class Bounded : public detail::ScalarOperators<Bounded> {
     }
 
   private:
-    // A kernel may multiply each of a few terms or parts of a sum, such as x and the mean in x -
-    // mean.
+    // A kernel may multiply each of a few terms or parts of a sum: both of x - mean.
     static constexpr double short_sum_additions = 2.0;
 
     bool is_exact_zero() const { return magnitude_ == 0.0 && error_ == 0.0; }

@@ -12,8 +12,7 @@ namespace {
 
 constexpr double u = 0x1p-24;
 
-// In an arithmetic so coarse that each part of a formula shows: gamma(1) = 1/3, gamma(2) = 1,
-// gamma(3) = 3, gamma(4) is infinite.
+// Every part of a formula shows here: gamma(1) = 1/3, gamma(2) = 1, gamma(3) = 3, gamma(4) = inf.
 const Rounding coarse{.unit_roundoff = 0.25, .smallest_normal = 0.5};
 
 Bounded made(double value, double error, double additions = 0.0) {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bounds against arithmetic in float, at the ends of each type's range, and on tensor cores, whose
-// sums are cut off and whose factors are cut to tf32.
+// Bounds against arithmetic in float, at the ends of each type's range, and on tensor cores.
 #include "harness/numbers/bounded_functions.hpp"
 
 #include <doctest/doctest.h>

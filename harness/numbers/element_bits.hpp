@@ -23,7 +23,6 @@ bool are_numbers_of(DType dtype, std::span<const double> values);
 bool is_number_of_tf32(double value);
 
 /// The next number of the type in the direction of `towards`.
-///
 /// **Ranges** `value` is a finite number of a floating type.
 double next_number_of(DType dtype, double value, double towards);
 

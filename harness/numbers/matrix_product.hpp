@@ -19,9 +19,7 @@ namespace gradverify {
 template <class T>
 using Matrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
-/// a times b.
-///
-/// **Shapes** a `m, l`; b `l, n`; result `m, n`.
+/// a times b. **Shapes** a `m, l`; b `l, n`; result `m, n`.
 template <class A, class B>
 Matrix<double> product(const Eigen::MatrixBase<A>& a, const Eigen::MatrixBase<B>& b)
 requires std::same_as<typename A::Scalar, double>

@@ -26,7 +26,6 @@ std::vector<std::string> mistakes_in_separable(const Operator& op);
 std::optional<std::string> why_not_multiplied(const SeparableSpec& along, const Problem& problem);
 
 /// Copies of a problem, as one problem.
-///
 /// **Ranges** not `why_not_multiplied`; the values stay within 64 bits.
 Problem multiplied(const Problem& one, const SeparableSpec& along, std::int64_t copies);
 /// The problem that a large one is copies of; nothing where it is not.
@@ -34,7 +33,6 @@ std::optional<Problem> one_copy(const Problem& large, const SeparableSpec& along
                                 std::int64_t copies);
 
 /// The axis of a tensor that its copies lie along, or none: the tensor is shared, or summed.
-///
 /// **Errors** std::invalid_argument when sizes change in any other way.
 std::optional<std::size_t> axis_of_copies(const Operator& op, std::string_view tensor,
                                           const Problem& one, const SeparableSpec& along);
@@ -45,7 +43,6 @@ Array<double> slice(const Array<double>& all, std::size_t axis, std::int64_t cop
 
 /// Why a pass's reference gives for the copies' whole something else than their results, one behind
 /// the other or summed; nothing where it gives the same.
-///
 /// **Shapes** `taken`: what the pass's reference takes, for `copies` copies of `one`.
 std::optional<std::string> why_not_separable(const Operator& op, const PassSpec& pass,
                                              const Problem& one, const SeparableSpec& along,

@@ -42,11 +42,6 @@ std::size_t position_of(std::string_view name, const std::vector<TensorSpec>& te
 
 namespace {
 
-/// The forward function's inputs among what a pass's reference was given.
-std::vector<Array<double>> forward_inputs(const Operator& op, Inputs<double> given) {
-    return {given.end() - static_cast<std::ptrdiff_t>(op.inputs.size()), given.end()};
-}
-
 /// The arrays with each element replaced by `function(array's position, element's, element)`.
 template <class T, class From, class Function>
 std::vector<Array<T>> mapped(std::span<const Array<From>> arrays, Function function) {
@@ -216,31 +211,28 @@ PassSpec DerivedPasses::gradient(std::string name, std::vector<std::string> inpu
     for (const std::string& output : outputs)
         wanted.push_back(
             detail::position_of(std::string_view(output).substr(1), parts_->op.inputs, "input"));
-    // `sweep` gives the gradient by every node of a recording.
+    // `sweep` is the Tape's member that gives the gradient by every node.
     const auto run = [parts = parts_, wanted]<class T>(const Problem& problem,
                                                        std::span<const Array<double>> given,
                                                        Outputs<T> results, auto sweep) {
+        // The cotangents come first, then the forward function's inputs.
         const Recording recording(parts->op, parts->functions, problem,
-                                  forward_inputs(parts->op, given));
-        const auto gradients = sweep(recording.tape, recording.seeds(parts->op, given));
+                                  given.last(parts->op.inputs.size()));
+        const auto gradients = (recording.tape.*sweep)(recording.seeds(parts->op, given));
         for (std::size_t i = 0; i < wanted.size(); ++i)
             for (std::size_t j = 0; j < results[i].data.size(); ++j)
                 results[i].data[j] =
                     gradients[static_cast<std::size_t>(recording.inputs[wanted[i]].data[j].node())];
     };
     pass.reference = [run](const Problem& problem, Inputs<double> given, Outputs<double> results) {
-        run(problem, given, results, [](const Tape& tape, const std::vector<Tape::Seed>& seeds) {
-            return tape.gradients(seeds);
-        });
+        run(problem, given, results, &Tape::gradients);
     };
     pass.bounded_reference = [run](const Problem& problem, Inputs<Bounded> given,
                                    Outputs<Bounded> results) {
         const auto values = mapped<double>(
             given,
             [](std::size_t, std::size_t, const Bounded& element) { return element.value(); });
-        run(problem, values, results, [](const Tape& tape, const std::vector<Tape::Seed>& seeds) {
-            return tape.bounded_gradients(seeds);
-        });
+        run(problem, values, results, &Tape::bounded_gradients);
     };
     return pass;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a forward function of several inputs and outputs gives: references, gradients, derivatives
-// along directions, and refusals where a branch is undecided.
+// References, gradients and derivatives along directions of forward functions, and undecided
+// branches.
 #include "harness/operators/derived_operator.hpp"
 
 #include <doctest/doctest.h>

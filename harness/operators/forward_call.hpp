@@ -22,7 +22,6 @@ namespace gradverify {
 namespace detail {
 
 /// The flat offset of an index.
-///
 /// **Errors** std::out_of_range that names the tensor, the index and the sizes.
 std::size_t offset_in(const std::string& tensor, const Sizes& sizes,
                       std::span<const std::int64_t> index);

@@ -43,10 +43,6 @@ bool Operator::is_gradient(std::string_view tensor) const {
            find_named(inputs, tensor.substr(1));
 }
 
-const PassSpec* Operator::find_pass(std::string_view pass_name) const {
-    return find_named(passes, pass_name);
-}
-
 bool TensorSpec::admits(double value, const Problem& problem) const {
     const ValueDomain values = domain_at(problem);
     if (is_floating(dtype) && !std::isfinite(value)) return may_be_nan;
@@ -78,19 +74,11 @@ const TensorSpec& Operator::tensor_named(std::string_view tensor) const {
     throw std::invalid_argument(fmt::format("operator {} has no tensor {}", name, tensor));
 }
 
-bool Operator::is_output(std::string_view tensor) const {
-    return find_named(outputs, tensor) != nullptr;
-}
-
 std::vector<std::string> Operator::differentiable_outputs() const {
     std::vector<std::string> names;
     for (const TensorSpec& tensor : outputs)
         if (tensor.differentiable) names.push_back(tensor.name);
     return names;
-}
-
-Sizes Operator::sizes_of(std::string_view tensor, const Problem& problem) const {
-    return tensor_named(tensor).sizes(problem);
 }
 
 std::optional<std::string> Operator::validate(const Problem& problem) const {

@@ -247,17 +247,21 @@ struct Operator {
 
     const PassSpec& forward() const { return passes.front(); }
     /// Null when there is none.
-    const PassSpec* find_pass(std::string_view pass_name) const;
+    const PassSpec* find_pass(std::string_view pass_name) const {
+        return find_named(passes, pass_name);
+    }
     /// The description of a tensor, for "dx" that of x. Null when there is none.
     const TensorSpec* find_tensor(std::string_view tensor) const;
     const TensorSpec& tensor_named(std::string_view tensor) const;
-    bool is_output(std::string_view tensor) const;
+    bool is_output(std::string_view tensor) const { return find_named(outputs, tensor) != nullptr; }
     /// Whether this is the gradient by an input: "dx".
     bool is_gradient(std::string_view tensor) const;
     /// The outputs that have a cotangent, by name.
     std::vector<std::string> differentiable_outputs() const;
     /// The sizes of a tensor, a cotangent or a gradient.
-    Sizes sizes_of(std::string_view tensor, const Problem& problem) const;
+    Sizes sizes_of(std::string_view tensor, const Problem& problem) const {
+        return tensor_named(tensor).sizes(problem);
+    }
     /// Why the problem is invalid, or larger than any machine's memory; nothing when it is valid.
     std::optional<std::string> validate(const Problem& problem) const;
     /// Whether an output of the forward pass, or an input, has no elements.

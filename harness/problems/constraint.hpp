@@ -52,7 +52,6 @@ struct SlotPair {
 
 /// The slots that a constraint restricts. Two parameters are paired slot by slot, or each slot of
 /// one with the other's only slot.
-///
 /// **Errors** std::invalid_argument when a name is unknown or the numbers of slots do not match.
 std::vector<SlotPair> slots_of(const Constraint& constraint, const ParameterSpace& space, int rank);
 
@@ -60,7 +59,6 @@ std::vector<SlotPair> slots_of(const Constraint& constraint, const ParameterSpac
 const Constraint* first_violated(std::span<const Constraint> constraints, const Problem& problem);
 
 /// Checks that every name in the constraints exists at each of these ranks of the space.
-///
 /// **Errors** std::invalid_argument naming the constraint, the unknown parameter and those known.
 void check_names(std::span<const Constraint> constraints, const ParameterSpace& space,
                  RankRange ranks);

@@ -104,7 +104,6 @@ class Problem {
 
     /// Reads `n=2,in=5x4,filter=3x2,padding=1+0x0+0`. A parameter that is left out is at its
     /// default. One value for a parameter with axes means every axis.
-    ///
     /// **Errors** std::invalid_argument that says what is accepted.
     static Problem parse(const ParameterSpace& space, std::string_view text);
 

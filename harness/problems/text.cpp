@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides how a problem is written: `n=2,in=5x4,padding=1+0x2+0`. Numbers of axes are joined by
-// `x`, two different sides by `+`.
+// Decides how a problem is written: `n=2,in=5x4,padding=1+0x2+0`, with `x` for axes, `+` for sides.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -153,8 +153,7 @@ class KernelDeclaration {
     KernelDeclaration& layout(std::string_view tensor, std::string_view order) {
         return add(layouts, {std::string(tensor), {std::string(order)}, false});
     }
-    /// The same with several layouts, all drawn; the launcher tells them apart by
-    /// `call.x.stride(1)`.
+    /// The same with several layouts, all drawn; the launcher looks at `call.x.stride(1)`.
     KernelDeclaration& layout_of(std::string_view tensor, std::vector<std::string> orders) {
         return add(layouts, {std::string(tensor), std::move(orders), false});
     }

@@ -33,7 +33,6 @@ std::string why_no_order(const TensorSpec& spec, const std::string& name) {
 }
 
 /// The order that a layout names, or the kernel's first; null for row-major.
-///
 /// **Errors** std::invalid_argument, which says what there is.
 const AxisOrder* order_meant(const Operator& op, const KernelDeclaration& kernel,
                              std::string_view tensor, const TensorLayout& layout) {

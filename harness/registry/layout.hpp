@@ -34,7 +34,6 @@ Strides row_major_strides(const Sizes& sizes);
 TensorView view_of(void* data, DType dtype, const Sizes& sizes, const Strides& strides);
 
 /// The strides of a tensor of these sizes that a kernel is given in this layout.
-///
 /// **Errors** std::invalid_argument when the operator has no such order.
 Strides strides_of(const Operator& op, const KernelDeclaration& kernel, std::string_view tensor,
                    const Sizes& sizes, const TensorLayout& layout);

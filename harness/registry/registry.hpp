@@ -49,7 +49,6 @@ class Registry {
     KernelDeclaration& add(KernelDeclaration declaration);
 
     /// Resolves every declaration; to be called once, before any other question.
-    ///
     /// **Errors** std::invalid_argument that says everything that is wrong, and what is right.
     void check();
 

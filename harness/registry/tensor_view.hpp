@@ -43,7 +43,6 @@ constexpr bool is_pair() {
 }  // namespace detail
 
 /// A tensor in device memory, as a launcher gets it.
-///
 /// **Units** `sizes` and `strides` count elements; axis 0 is the outermost (for conv the batch).
 struct TensorView {
     void* data = nullptr;
@@ -61,7 +60,6 @@ struct TensorView {
         return count;
     }
     /// The data as `T*`: `as<const float>()`, `as<__half>()`.
-    ///
     /// **Errors** std::invalid_argument when `T` is not the tensor's element type.
     template <class T>
     T* as() const {
@@ -79,7 +77,6 @@ struct TensorView {
 
     /// The data as pairs along the last axis: complex numbers as `as_pairs<const float2>()`.
     /// `stride` still counts numbers, two for each pair.
-    ///
     /// **Errors** std::invalid_argument for numbers of another type, or not in pairs.
     template <class Pair>
     Pair* as_pairs() const {

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Compiles SOURCE with MISTAKE defined, and checks that the compiler says what the source's line
-# `// MISTAKE: text` expects; where there is no such line the source must compile. Called with
-# COMPILER, SOURCE, ROOT, STANDARD and MISTAKE.
+# Compiles SOURCE by COMPILER with MISTAKE defined, and checks that the compiler says the text of the
+# source's line `// MISTAKE: text`; without such a line the source must compile.
 execute_process(
     COMMAND ${COMPILER} -std=${STANDARD} -D${MISTAKE} -DGRADVERIFY_UNIT_DEVICE="cpu" -I${ROOT}
         -fsyntax-only ${SOURCE}

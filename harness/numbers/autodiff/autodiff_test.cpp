@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Dual numbers and the tape against differences and each other, and bounds against float
-// arithmetic.
+// Dual numbers and the tape against differences and each other, and bounds against floats.
 #include <doctest/doctest.h>
 
 #include <cmath>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rules by which dual numbers are computed and compared, and the account of comparisons, each
-// for itself; autodiff_test.cpp has the derivatives of whole functions.
+// The rules by which dual numbers are computed and compared, and comparisons are counted.
 #include "harness/numbers/autodiff/dual.hpp"
 
 #include <doctest/doctest.h>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the table of functions says of CUDA's implementations, and how far an argument's error takes
-// a function, in bounds that can be written down.
+// The table's errors of CUDA's implementations, and how far an argument's error takes a function.
 #include "harness/numbers/autodiff/functions.hpp"
 
 #include <doctest/doctest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tape's gradients and their bounds, link by link, in an arithmetic so coarse that each part of
-// the formula in tape.hpp shows; and how values on the tape are compared and chosen.
+// The tape's gradients and their bounds, link by link, and how values are compared and chosen. The
+// arithmetic is so coarse that each part of the formula in tape.hpp shows.
 #include "harness/numbers/autodiff/tape.hpp"
 
 #include <doctest/doctest.h>
