@@ -316,9 +316,9 @@ void OperatorDeclaration::find_mistakes(const Operator& op, Mistakes& mistakes) 
             pass == "forward" || std::ranges::count(gradients_, pass, &PassDeclaration::name) > 0;
         check_steps(op, pass, exists, steps, mistakes);
     }
-    for (const Layouts& layouts : layouts_)
-        if (!find_named(op.inputs, layouts.tensor) && !find_named(op.outputs, layouts.tensor))
-            add(mistakes, "layouts names '{}', which is no input and no output", layouts.tensor);
+    for (const auto& [tensor, orders] : layouts_)
+        if (!find_named(op.inputs, tensor) && !find_named(op.outputs, tensor))
+            add(mistakes, "layouts names '{}', which is no input and no output", tensor);
     for (const std::string& name : defined_for_nan_)
         if (const TensorSpec* of = find_named(op.inputs, name);
             !of || of->holds_whole_numbers() || of->domain)

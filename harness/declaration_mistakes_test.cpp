@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each mistake in a declaration is a sentence that says what is right.
 #include <doctest/doctest.h>
 
 #include "harness/base/text.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a declaration to an operator. What can be wrong with one: declaration_mistakes.cpp.
+// Turns a declaration into an operator; declaration_mistakes.cpp finds the mistakes.
 #include "harness/declare_operator.hpp"
 
 #include <algorithm>
@@ -62,8 +62,8 @@ OperatorDeclaration::operator Operator() const {
     for (const TensorDeclaration& output : outputs_) op.outputs.push_back(tensor_of(output));
     for (std::vector<TensorSpec>* tensors : {&op.inputs, &op.outputs})
         for (TensorSpec& tensor : *tensors)
-            for (const Layouts& layouts : layouts_)
-                if (layouts.tensor == tensor.name) tensor.orders = layouts.orders;
+            for (const auto& [name, orders] : layouts_)
+                if (name == tensor.name) tensor.orders = orders;
     if (!algebras_.empty()) op.algebra = *algebras_.begin();
     find_mistakes(op, op.mistakes);
     if (op.mistakes.empty()) add_passes(op);

@@ -69,7 +69,7 @@ class Shape {
     std::function<Sizes(const Problem&)> function_{};
 };
 
-/// What a tensor holds; by default float32 numbers of any size.
+/// The values of a tensor; by default float32 numbers of any size.
 struct Holds {
     DType dtype = DType::f32;
     bool differentiable = true;
@@ -330,11 +330,7 @@ class OperatorDeclaration {
     TensorSpec tensor_of(const TensorDeclaration& declared) const;
     std::vector<TensorDeclaration> inputs_, outputs_;
     std::vector<std::string> defined_for_nan_;
-    struct Layouts {
-        std::string tensor;
-        std::vector<AxisOrder> orders;
-    };
-    std::vector<Layouts> layouts_;
+    std::vector<std::pair<std::string, std::vector<AxisOrder>>> layouts_;  ///< by tensor
     ForwardFunctions functions_{};
     std::vector<PassDeclaration> gradients_;
     std::vector<std::pair<std::string, std::vector<Step>>> steps_;

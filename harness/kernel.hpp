@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a kernel file includes: the registration macro and the words that its declaration uses.
+// Kernel files include this: the registration macro, and the words that declarations use.
 //
 //   static void launch(const gradverify::conv::GradBias& call) { ...<<<...>>>(...); }
 //

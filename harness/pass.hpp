@@ -29,7 +29,7 @@ struct FixedText {
 };
 
 namespace detail {
-/// Where a call holds the tensor of this name. **Errors** std::invalid_argument that lists them.
+/// The position of a call's tensor of this name. **Errors** std::invalid_argument that lists them.
 std::size_t position_of(const PassCall& call, std::string_view operator_name,
                         std::string_view pass_name, std::string_view tensor);
 }  // namespace detail

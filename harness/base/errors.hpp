@@ -10,7 +10,7 @@ namespace gradverify {
 /// not verified. 2: bad usage. 3: the environment can't do it.
 inline constexpr int exit_ok = 0, exit_failed = 1, exit_usage = 2, exit_environment = 3;
 
-/// What was asked for does not exist or can't be read; the text says what is accepted.
+/// A request that does not exist or can't be read; the text says what is accepted.
 struct UsageError : std::invalid_argument {
     using std::invalid_argument::invalid_argument;
 };

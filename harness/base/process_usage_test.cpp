@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// A process that runs, and one that has ended.
 #include "harness/base/process_usage.hpp"
 
 #include <doctest/doctest.h>

@@ -40,7 +40,6 @@ struct BufferSpec {
     std::int64_t alignment_bytes = 256;
 };
 
-/// What surrounds the data in one run.
 struct Surroundings {
     Poison poison = Poison::nan;
     int guard_parity = 0;  ///< 0: even guard elements are NaN; 1: odd ones

@@ -208,7 +208,7 @@ TEST_CASE("in every type: values, poison, guards by turns, and what was written 
                         CHECK((held > 0.0) == (poison == Poison::positive_huge));
                     }
                     put(0, bits_of(dtype, 1.5));
-                    // What a NaN of CUDA's conversions leaves in a guard is a change.
+                    // A NaN of CUDA's conversions in a guard is a change.
                     put(elements, bits_of(dtype, NAN));
                     put(elements + 1, bits_of(dtype, NAN));
                     const auto found = rig.stray_writes();

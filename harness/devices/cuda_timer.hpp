@@ -22,7 +22,7 @@ Timing time_on_cuda(const KernelDeclaration& kernel, const PassCall& call,
 /// **Errors** std::runtime_error.
 Ceilings measure_cuda_ceilings();
 
-/// What a kernel does that only multiplies and adds.
+/// The operation of a kernel that only multiplies and adds.
 enum class CeilingKernel { f32_fma, f64_fma, f16_mma, tf32_mma };
 
 /// Launches one on every multiprocessor and returns its floating-point operations; 0 where the

@@ -17,7 +17,7 @@
 
 namespace gradverify {
 
-/// What became of one call of a launcher.
+/// The result of one call of a launcher.
 struct RunStatus {
     std::string error;  ///< empty: every launch succeeded and the device is idle again
     double seconds = 0.0;
@@ -50,7 +50,7 @@ enum class DelayedStream { none, given, default_stream };
 
 class LargeMemory;
 
-/// Where kernels run. One per process; used from one thread.
+/// Runs kernels. One of each kind per process; used from one thread.
 class Device {
   public:
     virtual ~Device() = default;
@@ -88,7 +88,7 @@ class Device {
     /// Times a launcher on the buffers placed last; the outputs are undefined afterwards.
     virtual Timing time(const KernelDeclaration& kernel, const PassCall& call,
                         const Setting& setting, const TimingOptions& options) = 0;
-    /// For tensors that have no image on the host.
+    /// Memory for tensors that have no image on the host.
     /// **Errors** std::logic_error of a device that has none.
     virtual LargeMemory& large_memory();
     /// Measures how fast this device copies and multiplies; takes a fraction of a second.

@@ -80,7 +80,7 @@ struct CopiedBits {
     }
 };
 
-/// What an element must be, and how far it may be off.
+/// The value that an element must have, and how far it may be off.
 struct WantedValue {
     double value = 0.0;
     Bound bound;

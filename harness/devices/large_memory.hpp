@@ -22,13 +22,13 @@ class LargeMemory {
     virtual std::size_t free_bytes() = 0;
     /// An address that is a multiple of 256; null when there is not enough.
     virtual std::byte* allocate(std::size_t bytes) = 0;
-    /// Also after the device was lost.
+    /// May be called after the device was lost.
     virtual void release(std::byte* memory) = 0;
     virtual void upload(std::byte* to, std::span<const std::byte> from) = 0;
     virtual void download(const std::byte* from, std::span<std::byte> to) = 0;
 
     virtual void fill(const Content& content, std::int64_t elements) = 0;
-    /// Where elements are not as the content says.
+    /// The elements that differ from the content.
     virtual Differences differences(const ComparedContent& content, std::int64_t elements) = 0;
 };
 

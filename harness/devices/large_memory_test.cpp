@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Large tensors by small ones: where elements of copies come from, and which differ.
 #include "harness/devices/large_memory.hpp"
 
 #include <doctest/doctest.h>

@@ -15,7 +15,6 @@
 
 namespace gradverify {
 
-/// What to call a kernel with.
 struct Call {
     const Kernel& kernel;
     Device& device;
@@ -23,12 +22,11 @@ struct Call {
     std::span<const Array<double>> inputs;  ///< in the pass's order
     Setting setting;
     Surroundings surroundings;
-    /// For a kernel that adds to its outputs: what they hold before.
+    /// The outputs before the call, of a kernel that adds to them.
     std::span<const Array<double>> initial_outputs;
     bool checked = false;  ///< by the kernel's checked variant, which must exist
 };
 
-/// What came back.
 struct CallResult {
     /// Why the launcher or a launch failed; then only the findings below hold. Empty for success.
     std::string error;

@@ -8,7 +8,7 @@
 
 namespace gradverify {
 
-/// What a buffer that the kernel must write holds before the run.
+/// The content of a buffer that the kernel must write, before the run.
 enum class Poison { nan, positive_huge, negative_huge };
 
 std::uint64_t poison_bits(DType dtype, Poison poison);

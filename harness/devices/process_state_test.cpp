@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a launcher changes of the process does not last.
 #include "harness/devices/process_state.hpp"
 
 #include <doctest/doctest.h>

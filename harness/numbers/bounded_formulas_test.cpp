@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// The formulas of the bounds of sums, products and quotients, part by part.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -115,7 +114,7 @@ TEST_CASE("of two factors the one with more terms is the sum, and the first of t
     const Bounded four = made(3.0, 0.0) + made(1.0, 0.0);
     CHECK((two * four).magnitude() == doctest::Approx(3.0 * 4.0 + 3.0 * four.error()));
     CHECK((four * two).magnitude() == doctest::Approx(3.0 * 4.0 + 4.0 * two.error()));
-    // What a product is off by is no term that cancels.
+    // A product's error is no term that cancels.
     const Bounded rounded = made(3.0, 1.0) * made(5.0, 2.0);
     CHECK((difference * rounded).magnitude() ==
           doctest::Approx(8.0 * 15.0 + 2.0 * rounded.error()));

@@ -67,7 +67,7 @@ inline bool operator==(const Bounded& a, const Bounded& b) {
 }
 
 inline Bounded abs(const Bounded& x) { return Bounded::within(std::abs(x.value()), x.error()); }
-/// The error is that of the larger operand, or the larger error where either operand may be chosen.
+/// The error is the larger operand's, or the larger one where either operand may be chosen.
 inline Bounded max(const Bounded& a, const Bounded& b) {
     const double value = max(a.value(), b.value()), ea = a.error(), eb = b.error();
     double error = std::max(ea, eb);

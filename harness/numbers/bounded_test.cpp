@@ -167,7 +167,7 @@ TEST_CASE("tensor cores cut a sum at each addition: twice the unit, and products
     CHECK(error_of(f32.on_tensor_cores(true)) == cut);
     const ScopedRounding scope(f32.on_tensor_cores(false));
     CHECK((Bounded(0.1f) * Bounded(0.3f)).error() < 1.001 * u * 0.03f);
-    // What is data stays exact: it is the sums that are cut.
+    // Data stays exact: only sums are cut.
     CHECK(Bounded(0x1.fffffep0).error() == 0.0);
 }
 
@@ -183,7 +183,7 @@ TEST_CASE("a factor of more digits than tf32 may be off by its last one, and oth
     // Only where it is multiplied.
     CHECK((cut + other).error() <= 2.001 * 2 * u * 4.1);
     CHECK((cut / other).error() <= 1.001 * 4 * u);
-    // What was computed has any digits, also where its value has few.
+    // A computed value may have any digits, even if its value here has few.
     const Bounded computed = Bounded(0.5) * Bounded(0.5);
     CHECK((computed * exact).error() >= unit * 0.25);
 }

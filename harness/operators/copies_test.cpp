@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Problems that are copies of small ones: their parameters, the axes of their tensors, the law.
 #include "harness/operators/copies.hpp"
 
 #include <doctest/doctest.h>

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// References, gradients and derivatives along directions of forward functions, and undecided
-// branches.
 #include "harness/operators/derived_operator.hpp"
 
 #include <doctest/doctest.h>

@@ -162,8 +162,8 @@ struct ValueAlong {
     std::vector<double> terms{};
 };
 
-/// What an operator has and ordinary kernels do without. A kernel that does not declare
-/// `.supports(name)` is given problems that satisfy these constraints.
+/// A feature that ordinary kernels do without: unless they declare `.supports(name)`, problems
+/// satisfy these constraints.
 struct Feature {
     std::string name;  ///< "asymmetric_padding"
     std::vector<Constraint> without;
@@ -188,11 +188,11 @@ struct FactorSpec {
 struct SeparableSpec {
     std::string name;                     ///< as a case calls it: "n"
     std::vector<std::string> parameters;  ///< of one value each: {"c", "k", "groups"}, {"in_h"}
-    /// For which problems this is true; null: all.
+    /// The problems for which this is true; null: all.
     std::function<bool(const Problem&)> holds_if{};
 };
 
-/// What the forward function is made of.
+/// The kind of function that the forward function is.
 enum class Algebra {
     /// Any differentiable function: results are held to rounding bounds.
     smooth,
@@ -210,7 +210,7 @@ enum class Algebra {
 struct Operator {
     std::string name;
     ParameterSpace space;
-    /// What every problem satisfies, solved by the generator.
+    /// Conditions that every problem satisfies; the generator solves them.
     std::vector<Constraint> constraints;
     std::vector<Feature> features{};
     /// The numbers of spatial axes that a kernel supports if it declares none; null: all.
@@ -230,7 +230,7 @@ struct Operator {
     Algebra algebra = Algebra::smooth;
     /// For Algebra::products the inputs that are multiplied: for conv {{"x","w"},{"b"}}.
     std::vector<std::vector<std::string>> products{};
-    /// Where integers give exact results, if not on every problem, and its text.
+    /// The problems on which integers give exact results, if not on all, and a text for them.
     std::function<bool(const Problem&)> exact_if{};
     std::string exact_if_text{};
     /// <cotangents, f(inputs)> and its derivative as one input moves along a direction; null for an
@@ -250,7 +250,7 @@ struct Operator {
     const PassSpec* find_pass(std::string_view pass_name) const {
         return find_named(passes, pass_name);
     }
-    /// The description of a tensor, for "dx" that of x. Null when there is none.
+    /// The description of a tensor, where "dx" means x. Null when there is none.
     const TensorSpec* find_tensor(std::string_view tensor) const;
     const TensorSpec& tensor_named(std::string_view tensor) const;
     bool is_output(std::string_view tensor) const { return find_named(outputs, tensor) != nullptr; }

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// What constraints accept and print, and how wrong names are reported.
 #include "harness/problems/constraint.hpp"
 
 #include <doctest/doctest.h>
@@ -75,7 +74,7 @@ TEST_CASE("a constraint holds of some problems, and of others not") {
              {of_groups, "c=6,groups=4,in=1", false},
              {of_groups, "c=6,groups=0,in=1", false},
              {where("n", multiple_of("groups")), "n=0,groups=0,in=1", true},
-             // What is said of a parameter with axes holds on every axis and side.
+             // A condition on a parameter with axes holds on every axis and side.
              {where("stride", equals(1)), "in=3x4", true},
              {where("stride", equals(1)), "in=3x4,stride=1x2", false},
              {where("stride", equals(1)), "in=3x4,stride=2x1", false},
@@ -137,7 +136,7 @@ TEST_CASE("a constraint that cannot be meant is an error") {
                    "padding has 4 values and stride has 2"));
     CHECK(complaint(where("c", multiple_of(1))).empty());
     CHECK(complaint(where("c", between(3, 3))).empty());
-    // What a kind does not use does not matter.
+    // A kind ignores the numbers that it does not use.
     using Kind = Constraint::Kind;
     CHECK(complaint({"c", Kind::range, 1, 2, 0, ""}).empty());
     CHECK(complaint({"c", Kind::multiple_of, 3, 2, 1, ""}).empty());

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// What problems print, what they accept, and which of two is smaller.
 #include "harness/problems/problem.hpp"
 
 #include <doctest/doctest.h>

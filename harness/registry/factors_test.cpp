@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Into which levels problems fall, and which pairs of them count as met.
 #include "harness/registry/factors.hpp"
 
 #include <doctest/doctest.h>
@@ -30,7 +29,7 @@ Problem parse(const Kernel& kernel, const std::string& text) {
     return Problem::parse(kernel.op->space, text);
 }
 
-/// What the level of the factor at a position is called, by the value of its one parameter.
+/// The name of a factor's level for the value of its one parameter.
 std::string level_of(const Factor& factor, std::int64_t value) {
     const std::array<std::int64_t, 1> values{value};
     return factor.levels.at(static_cast<std::size_t>(factor.level_of_values(values)));

@@ -17,7 +17,7 @@ namespace {
 
 constexpr int row_padding_maximum = 4096;
 
-/// What is declared of "dx" itself, else of x; null when nothing is.
+/// The declaration for "dx" itself, else for x; null when there is none.
 const LayoutSupport* support_of(const Operator& op, const KernelDeclaration& kernel,
                                 std::string_view tensor) {
     for (const std::string_view name : {tensor, std::string_view(op.tensor_named(tensor).name)})
@@ -226,6 +226,7 @@ std::string print_layouts(const KernelDeclaration& kernel, const Operator& op,
             tensors[joined(orders, " or ")].push_back(name);
     }
     std::vector<std::string> parts;
+    parts.reserve(tensors.size());
     for (const auto& [layout, names] : tensors) parts.push_back(joined(names) + ": " + layout);
     return joined(parts, "; ");
 }

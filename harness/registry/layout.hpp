@@ -59,7 +59,7 @@ std::string print(const TensorLayout& layout);
 /// **Errors** std::invalid_argument.
 TensorLayout parse_layout(std::string_view text);
 
-/// What is wrong with the layouts that a kernel declares, and what would be right.
+/// The mistakes in the layouts that a kernel declares, and what would be right.
 std::vector<std::string> mistakes_in_layouts(const KernelDeclaration& kernel, const Operator& op,
                                              const PassSpec& pass);
 

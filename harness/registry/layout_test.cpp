@@ -62,7 +62,7 @@ TEST_CASE("strides follow the order of the axes, padded rows and expanded axes")
     CHECK(strides(kernel, "dy", "hwn.pad1.expand0") == Strides{0, 10, 2});
     CHECK_THROWS_WITH_AS(strides(kernel, "dx", "wide"),
                          "x has no layout 'wide'; there are: nhw, hwn", std::invalid_argument);
-    // What lies beyond a tensor's axes changes no stride.
+    // Axes beyond the tensor's change no stride.
     CHECK(strides(kernel, "dx", "expand3") == Strides{15, 5, 1});
     const Operator plain = toy_operator();
     CHECK(strides_of(plain, of_gradient(), "x", {2, 3}, {}) == Strides{3, 1});

@@ -38,7 +38,7 @@ bool is_name(std::string_view name) {
     return !name.empty() && std::ranges::all_of(name, allowed);
 }
 
-/// What is wrong with the operator's problem for benchmarks; empty for nothing.
+/// The mistake in the operator's problem for benchmarks; empty for none.
 std::string mistake_in_benchmark(const Operator& op) {
     if (op.benchmark.empty() || !op.mistakes.empty()) return {};
     std::string why;

@@ -23,8 +23,7 @@ struct Kernel {
     const Operator* op = nullptr;
     const PassSpec* pass = nullptr;
     std::map<std::string, const KernelDeclaration*> by_device;  ///< and by `checked_variant`
-    /// What the kernel needs and this machine lacks; empty: nothing.
-    std::string why_absent{};
+    std::string why_absent{};  ///< what the kernel needs and this machine lacks; or empty
 
     /// The devices that it exists on, without the checked variant.
     std::vector<std::string> devices() const;

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a registry accepts, and what it says of wrong registrations.
 #include "harness/registry/registry.hpp"
 
 #include <doctest/doctest.h>
@@ -102,7 +101,7 @@ TEST_CASE("a mistake in a registration is said with its place and what is right"
          "or_invalid()"},
     };
     for (const Mistaken& one : table) {
-        // What is compiled for two devices has its mistakes once.
+        // A file that is compiled for two devices has its mistakes said once.
         KernelDeclaration again = one.kernel;
         again.device = "cuda";
         CHECK(complaint_of({one.kernel, again}) ==

@@ -100,7 +100,7 @@ TEST_CASE("equal numbers that do not move have an order that is open, but are eq
     CHECK_FALSE(square > zero);
     CHECK(decisions.made().open == 1);
     CHECK(decisions.made().ties == 2);
-    // What no input has a part in compares alike in every kernel.
+    // Constants compare alike in every kernel.
     CHECK_FALSE(sqrt(zero) + zero * zero < zero / Dual(2.0) - zero);
     CHECK(decisions.made().open == 1);
     for (const Dual& moved : {-square, square + zero, zero - square, square * zero,

@@ -43,7 +43,7 @@ constexpr double fast_absolute = 0x1p-21;
 struct Pow {
     static double value(double x, double y) { return std::pow(x, y); }
     static constexpr double ulps = 4.0;
-    /// As 2 to the power of y * log2(x).
+    /// Computed as 2 to the power of y * log2(x).
     static Accuracy fast(double x, double y) {
         const double exponent = std::abs(y * std::log2(std::abs(x)));
         return {4.0 + 3.0 * std::floor(exponent), fast_absolute * std::abs(y * value(x, y))};

@@ -255,9 +255,9 @@ TEST_CASE("on tensor cores what came and the slope are cut where they are multip
     const double both = 2 * 0.25 + 0.25 * 0.25;
     check(gradient(tape, x, constant(9.0) * x, 9.0), 81.0, both * 81.0 + 0.5,
           (1.0 + both) * 81.0 + 0.5, 1.0);
-    // Where nothing is multiplied nothing is cut.
+    // Nothing is cut unless it is multiplied.
     check(gradient(tape, x, -x, 9.0), -9.0, 0.0, 9.0, 0.0);
-    // What a link gave has any digits.
+    // A link's result has any digits.
     const Traced twice = (constant(2.0) * x) * constant(3.0);
     const double second = 3.0 * 0.0 + 0.5, path = 6.0 + second;
     check(gradient(tape, x, twice, 2.0), 12.0, second * 2.0 + 0.5 + 0.25 * path * 2.0,
