@@ -125,8 +125,7 @@ concept ForwardOn = std::invocable<const Function&, const ForwardCall<T>&>;
 /// An operator in the making. The registry says all mistakes when the program starts.
 class OperatorDeclaration {
   public:
-    explicit OperatorDeclaration(std::string name)
-        : declared_{.name = std::move(name), .space = ParameterSpace({}, 0, 0)} {}
+    explicit OperatorDeclaration(std::string name);
 
     /// A whole number: a size, a count.
     OperatorDeclaration& parameter(std::string name, ParameterRange range = {}) {
