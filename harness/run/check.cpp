@@ -17,9 +17,9 @@ namespace gradverify {
 namespace {
 
 const std::string drawing_threw = "drawing a problem threw: ";
-// A row whose cases compared nothing but zeros is given this many.
+// A row that has compared nothing but zeros is given this many cases.
 constexpr std::int64_t cases_to_tell = 100;
-// A kernel's other rows have run this many before a failure is told of.
+// The other rows of a kernel run this many cases before its failure is reported.
 constexpr std::int64_t cases_to_join = 20;
 
 /// What ends a row: a case that failed or errored, or one that could not be drawn.
@@ -31,13 +31,13 @@ struct Stop {
 /// A row that is being served.
 struct Serving {
     RowResult result;
-    std::vector<Problem> problems;  ///< the user's, as far as the kernel supports them
+    std::vector<Problem> problems;  ///< the user's that the kernel supports
     std::int64_t cases = 0;         ///< at most, over all shards
     std::int64_t next_index = 0;
     std::int64_t in_flight = 0;
     std::optional<ExhaustiveWalk> walk;
-    bool open = true;         ///< takes more cases
-    bool runs_alone = false;  ///< no case while one of another such row runs
+    bool open = false;        ///< takes more cases
+    bool runs_alone = false;  ///< its cases never run beside one of another such row
     bool ended = false;
     /// By index: the first one decides the row, whatever the order of the answers.
     std::map<std::int64_t, Stop> stops;
@@ -66,7 +66,7 @@ class Check {
                 if (!unreported_.empty()) report_bugs(false);
                 if (observer_.progressed) observer_.progressed(done_, most(), failed_);
             }
-            // What a worker dies of at its end is charged too.
+            // A worker that dies at its end is charged to a case too.
             pool_.finish();
             while (const auto late = pool_.wait(0.0)) take(*late);
             shrink_some();
@@ -75,9 +75,8 @@ class Check {
         }
         is_finishing_ = true;
         std::vector<RowResult> results;
-        for (Serving& serving : rows_) {
+        for (Serving& serving : rows_)
             if (!serving.ended) end(serving);  // also those that only wait to be shrunk
-        }
         report_bugs(true);
         for (Serving& serving : rows_) results.push_back(std::move(serving.result));
         return results;
@@ -100,20 +99,17 @@ class Check {
         if (options_.cases_per_problem)
             serving.cases =
                 *options_.cases_per_problem * static_cast<std::int64_t>(serving.problems.size());
-        serving.open = false;
         serving.runs_alone = row.property->own_cases > 0;
         if (serving.runs_alone) serving.cases = std::min(serving.cases, row.property->own_cases);
-        if (serving.runs_alone && (options_.exhaustive || !options_.problems.empty())) {
+        if (serving.runs_alone && (options_.exhaustive || !options_.problems.empty()))
             ++serving.skips["draws problems of its own"];
-        } else if (options_.exhaustive) {
+        else if (options_.exhaustive)
             serving.walk.emplace(suite_, row, *options_.exhaustive);
-            serving.open = true;
-        } else if (!options_.problems.empty() && serving.problems.empty())
+        else if (!options_.problems.empty() && serving.problems.empty())
             ++serving.skips["supports none of the given problems"];
         else if (serving.next_index >= serving.cases)
             ++serving.skips["no case in this shard"];
-        else
-            serving.open = true;
+        serving.open = serving.skips.empty();
         return serving;
     }
 
@@ -132,10 +128,10 @@ class Check {
         return serving.open && (serving.walk || serving.next_index < serving.cases);
     }
 
-    /// Also late, while it has not got the cases that it is due, or nothing but zeros, as on small
-    /// problems. Each case beyond its due waits for the one before, so that their number is the
-    /// seed's and not the machine's. Rows that run one at a time are too dear to be due any.
-    bool takes_more(const Serving& serving, bool is_late) const {
+    /// When time is up, a row still takes the cases that it is due, and more while it has compared
+    /// nothing but zeros; each of these waits for the one before, so that their number depends on
+    /// the seed alone. Rows that run one at a time are too dear to be due any.
+    bool takes_more(const Serving& serving) const {
         const Shard& shard = options_.shard;
         const std::int64_t given = (serving.next_index - shard.index) / shard.count;
         const RowResult& got = serving.result;
@@ -146,22 +142,19 @@ class Check {
         if (options_.seconds && given >= std::max(cases_beside_a_failure, options_.at_least) &&
             failing_problems_.contains(got.row.kernel))
             return false;
-        return has_more(serving) && (!is_late || (may_be_due && is_due));
+        return has_more(serving) && (!time_.is_up() || (may_be_due && is_due));
     }
 
     /// Whether a time limit is on and rows still take cases: shrinking would keep them waiting.
     bool is_detecting() const {
-        const bool is_late = time_.is_up();
         return options_.seconds && !is_finishing_ &&
-               std::ranges::any_of(rows_,
-                                   [&](const Serving& row) { return takes_more(row, is_late); });
+               std::ranges::any_of(rows_, [&](const Serving& row) { return takes_more(row); });
     }
 
     /// Fills the pipes, a case per row in turn; false when there is nothing more to submit.
     bool submit_some() {
-        const bool is_late = time_.is_up();
-        const auto is_open = [&](const Serving& row) { return takes_more(row, is_late); };
-        const auto is_next = [&](const Serving& row) { return is_open(row) && may_run(row); };
+        const auto is_open = [&](const Serving& row) { return takes_more(row); };
+        const auto is_next = [&](const Serving& row) { return takes_more(row) && may_run(row); };
         while (std::ranges::any_of(rows_, is_next) && pool_.has_room()) {
             const std::size_t which = order_[turn_];
             if (is_next(rows_[which])) {
@@ -173,7 +166,7 @@ class Check {
         return std::ranges::any_of(rows_, is_open);
     }
 
-    /// A case of those that run one at a time would keep a worker waiting, and all that is behind.
+    /// Where two rows that run one at a time had a case each, one worker would wait for the other.
     bool may_run(const Serving& serving) const {
         return !serving.runs_alone || std::ranges::none_of(rows_, [](const Serving& row) {
             return row.runs_alone && row.in_flight > 0;
@@ -185,31 +178,26 @@ class Check {
         const std::int64_t index = serving.next_index;
         serving.next_index += options_.shard.count;
         Suite::Draw draw = this->draw(serving, index);
-        if (draw.drawn)
-            submit(which, index, *draw.drawn);
-        else if (draw.is_skip)
-            skip(serving, draw.why_none);
-        else
-            stop(serving, index, {{}, Outcome::errored(draw.why_none)});
+        if (draw.drawn) return submit(which, index, *draw.drawn);
+        if (!draw.is_skip) return stop(serving, index, {{}, Outcome::errored(draw.why_none)});
+        ++serving.skips[draw.why_none];
+        close(serving);
     }
 
-    /// There is nothing to draw for this row.
-    void skip(Serving& serving, const std::string& why) {
+    /// The row takes no more cases, and ends if none is running.
+    void close(Serving& serving) {
         serving.open = false;
-        ++serving.skips[why];
         if (serving.in_flight == 0 && serving.stops.empty()) end(serving);
     }
 
-    /// Whether there is a next one shows only here.
     void submit_next_of_walk(std::size_t which, Serving& serving) try {
         if (auto step = serving.walk->next()) {
             serving.next_index = step->index + 1;
             return submit(which, step->index, step->dense);
         }
-        serving.open = false;
         if (serving.next_index == options_.shard.index)
             ++serving.skips["supports no problem up to this distance in this shard"];
-        if (serving.in_flight == 0 && serving.stops.empty()) end(serving);
+        close(serving);
     } catch (const std::exception& wrong) {
         stop(serving, serving.next_index, {{}, Outcome::errored(drawing_threw + wrong.what())});
     }
@@ -222,7 +210,7 @@ class Check {
         pool_.submit(ticket, drawn);
     }
 
-    /// What throws is a user's predicate or shape function: the row's error, not the run's.
+    /// Where a user's predicate or shape function throws, that is the row's error, not the run's.
     Suite::Draw draw(const Serving& serving, std::int64_t index) const try {
         const Row& row = serving.result.row;
         if (serving.problems.empty()) return suite_.draw(row, options_.seed, index);
@@ -239,7 +227,7 @@ class Check {
         any_stopped_ = true;
     }
 
-    /// Cases behind the one that decides the row need not be run: each might take its time to hang.
+    /// Takes back the cases behind the one that decides the row: each might hang.
     void withdraw_behind(std::size_t row, std::int64_t index) {
         std::erase_if(running_, [&](std::int64_t ticket) {
             const Given& given = given_[static_cast<std::size_t>(ticket)];
@@ -249,7 +237,7 @@ class Check {
         });
     }
 
-    /// A case that was answered proved to have damaged its worker: its row has failed after all.
+    /// An answered case has proved to have damaged its worker: its row has failed after all.
     void take_back(const WorkerPool::Answer& late) {
         const Given& given = given_[static_cast<std::size_t>(late.ticket)];
         Serving& serving = rows_[given.row];
@@ -280,12 +268,12 @@ class Check {
         return !has_more(serving) && serving.in_flight == 0;
     }
 
-    /// Ends the rows that something stopped, once every row has had its first case: shrinking takes
-    /// long, and under --time a row behind it would get none.
+    /// Ends the rows that something stopped, once every row has had its first case: under --time a
+    /// row that waited for shrinking would get none.
     void shrink_some() {
         if (!any_stopped_) return;
         const auto waits_for_a_case = [&](const Serving& serving) {
-            return takes_more(serving, time_.is_up()) && !serving.runs_alone &&
+            return takes_more(serving) && !serving.runs_alone &&
                    serving.next_index == options_.shard.index;
         };
         if (std::ranges::any_of(rows_, waits_for_a_case)) return;
@@ -308,8 +296,7 @@ class Check {
         });
     }
 
-    /// Tells of new failures, a bug at a time; before the end only where they wait for no other
-    /// row.
+    /// Reports new failures, a bug at a time; before the end only those that wait for no other row.
     void report_bugs(bool is_end) {
         const auto first_ready = std::stable_partition(
             unreported_.begin(), unreported_.end(),
@@ -343,7 +330,7 @@ class Check {
         switch (outcome.verdict) {
             case Verdict::passed:
                 ++result.passed;
-                if (serving.runs_alone) break;  // far from what the others are like
+                if (serving.runs_alone) break;  // its problems are unlike all others
                 result.error_over_bound.push_back(outcome.error_over_bound);
                 result.multiply_adds.push_back(outcome.multiply_adds);
                 if (outcome.sensitivity) result.sensitivity.push_back(*outcome.sensitivity);
@@ -393,12 +380,12 @@ class Check {
         if (observer_.row_ended) observer_.row_ended(result);
     }
 
-    /// False where it takes longer than rows that still take cases can wait: it goes on after them.
+    /// False where shrinking takes longer than other rows can wait: it goes on after their cases.
     bool shrink(Serving& serving, const Case& found, const Outcome& outcome) {
         RowResult& result = serving.result;
         if (!serving.begun) ++failed_;
         const Shrunk start = serving.begun.value_or(Shrunk{found, outcome, {}, 0});
-        // Problems of a row's own are none of another's.
+        // A row with problems of its own shares none with others.
         std::vector<Problem> own;
         std::vector<Problem>& known =
             serving.runs_alone ? own : failing_problems_[result.row.kernel];
@@ -441,7 +428,7 @@ class Check {
     std::vector<std::size_t> order_;  ///< in which rows take their turns
     std::map<const Kernel*, std::vector<Problem>> failing_problems_;  ///< as shrunk
     std::map<std::pair<const Kernel*, std::string>, std::vector<Problem>> explained_;
-    /// Failures whose bug is not told of yet, and one of each that is.
+    /// Failures whose bug is not reported yet, and one failure of each bug that is.
     std::vector<const RowResult*> unreported_, reported_;
     std::vector<Given> given_;  ///< by ticket
     std::int64_t done_ = 0, failed_ = 0;

@@ -23,7 +23,7 @@ struct Shard {
 
 struct RowResult;
 
-/// Under a time limit, the cases of a failed kernel's other rows: enough to see if they fail alike.
+/// Cases of a failed kernel's other rows under a time limit: enough to see if they fail alike.
 inline constexpr std::int64_t cases_beside_a_failure = 100;
 
 struct CheckOptions {
@@ -42,7 +42,6 @@ struct CheckOptions {
     std::function<bool(const RowResult&)> is_known;
 };
 
-/// What became of a row.
 struct RowResult {
     Row row;
     Verdict verdict = Verdict::vacuous;
@@ -52,8 +51,8 @@ struct RowResult {
     std::int64_t passed = 0;        ///< cases with a non-zero expected value
     std::int64_t refused = 0;       ///< cases whose problem the launcher did not take
     std::optional<Shrunk> failure;  ///< for failed
-    std::vector<double> error_over_bound, multiply_adds;  ///< those of passed cases
-    std::vector<Sensitivity> sensitivity;                 ///< those of comparisons within bounds
+    std::vector<double> error_over_bound, multiply_adds;  ///< of passed cases
+    std::vector<Sensitivity> sensitivity;                 ///< of comparisons within bounds
     Coverage coverage;  ///< the problems that passed, or are empty
     /// What the `coverage` of a passed row is held against.
     std::shared_ptr<const PairsByRank> within_reach{};
@@ -67,8 +66,8 @@ struct RowResult {
 /// What the user sees while the run goes on.
 struct CheckObserver {
     std::function<void(const RowResult&)> row_ended;
-    /// Rows of a kernel on a device that fail at one smallest problem, in the rows' order: one bug,
-    /// as far as that tells. Again for rows that fail there later, with `is_more`.
+    /// The rows of one bug, in their order: those of a kernel on a device that fail at one smallest
+    /// problem. Rows that fail there later come with `is_more`.
     std::function<void(const std::vector<const RowResult*>&, bool is_more)> bug_found;
     /// Cases done, of how many at most (0: not known), and rows that failed so far.
     std::function<void(std::int64_t done, std::int64_t most, std::int64_t failed)> progressed;

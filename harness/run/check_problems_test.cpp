@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which problems a row is served, beside those that are drawn for it: the user's own, and those of
-// a property that draws its own, few and large ones.
+// The problems of a row that are not drawn for it: the user's, and a property's own large ones.
 #include <doctest/doctest.h>
 
 #include "harness/testing/check.hpp"

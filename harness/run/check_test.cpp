@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How rows are served and what becomes of them: a fake suite draws cases whose seed is their index,
-// and a fake worker does what the property's name says; see testing/worker.cpp.
+// How rows are served: a fake suite draws cases whose seed is their index, and a fake worker does
+// what the property's name says; see testing/worker.cpp.
 #include <doctest/doctest.h>
 
 #include <algorithm>

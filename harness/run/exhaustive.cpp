@@ -16,7 +16,7 @@ ExhaustiveWalk::ExhaustiveWalk(const Suite& suite, Row row, const ExhaustiveLimi
 std::optional<ExhaustiveWalk::Step> ExhaustiveWalk::next() {
     if (handed_out_ == cases_.size() && !start_next_problem()) return std::nullopt;
     const std::int64_t index = problem_index_ * draws_ + static_cast<std::int64_t>(handed_out_);
-    // The problem stays open, and counts for nothing.
+    // A problem that is cut off here stays open, and is not counted.
     if (limits_.cases && index >= *limits_.cases) {
         at_end_ = true;
         cases_.clear();

@@ -15,11 +15,9 @@ namespace gradverify {
 
 /// How far an exhaustive row goes, and which problems are its own.
 struct ExhaustiveLimits {
-    /// No problem farther from the default one than this.
-    std::optional<std::int64_t> distance;
-    /// No more cases than this, over all shards.
-    std::optional<std::int64_t> cases;
-    /// The problems, in their order, with index % shards == shard are this run's.
+    std::optional<std::int64_t> distance;  ///< of a problem from the default one, at most
+    std::optional<std::int64_t> cases;     ///< at most, over all shards
+    /// This run's problems are those with index % shards == shard, in their order.
     std::int64_t shard = 0, shards = 1;
 };
 
@@ -44,8 +42,7 @@ class ExhaustiveWalk {
   public:
     struct Step {
         Case dense;
-        /// The case's number over all shards; ascending.
-        std::int64_t index = 0;
+        std::int64_t index = 0;  ///< of the case over all shards; ascending
     };
 
     ExhaustiveWalk(const Suite& suite, Row row, const ExhaustiveLimits& limits);
@@ -60,7 +57,7 @@ class ExhaustiveWalk {
     ExhaustiveCover cover() const;
 
   private:
-    /// A problem some of whose cases are to come.
+    /// A problem whose cases are not all answered.
     struct Open {
         std::int64_t distance = 0, answers = 0;
         bool compared = false;
@@ -78,17 +75,16 @@ class ExhaustiveWalk {
     Suite::ProblemsInOrder problems_;
     std::int64_t problem_index_ = -1;  ///< the problem that is being handed out
     std::vector<Case> cases_;          ///< its cases
-    std::size_t handed_out_ = 0;       ///< cases that were handed out
+    std::size_t handed_out_ = 0;       ///< how many of them were handed out
     std::int64_t draws_ = 1;           ///< cases of each problem
+    std::int64_t reached_ = 0;         ///< every problem nearer than this was handed out
     bool at_end_ = false, is_all_ = false, gave_up_ = false;
-    /// Every problem that is nearer than this was handed out.
-    std::int64_t reached_ = 0;
     std::map<std::int64_t, Open> open_;  ///< by the problem's index
     std::map<std::int64_t, Ring> rings_;
 };
 
-/// Certifies a failure that a walk found, and that shrinking had no time to certify: the walk has
-/// run all smaller problems.
+/// Certifies a failure that shrinking had no time to certify: the walk that found it has run all
+/// smaller problems.
 ///
 /// **Ranges** `index` is the case's; no shard was left out.
 void certify(Shrunk& failure, const Case& found, const ExhaustiveWalk& walk, std::int64_t index);

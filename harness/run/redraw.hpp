@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides which cases are run once more with other data: those that chance left with nothing to
-// compare, as where the few numbers of a small problem were drawn as zeros. Knows no worker.
+// Decides which cases are run again with other data: chance left them with nothing to compare, such
+// as a small problem whose few numbers were all drawn as zeros.
 #pragma once
 
 #include "harness/base/random.hpp"
@@ -9,7 +9,7 @@
 
 namespace gradverify {
 
-/// Whether a case that came to this should be drawn again, after this many `times` before.
+/// Whether a case with this outcome should be drawn again, after it was `times` times before.
 inline bool is_worth_redrawing(const Case& drawn, const Operator& op, const Outcome& outcome,
                                int times) {
     constexpr int times_most = 4;  // a problem whose results are always zero is not run for ever

@@ -17,7 +17,7 @@ namespace {
 
 std::string first_word_of_command = "gradverify";
 
-/// The number of a problem's parameters, by name, that an operator has.
+/// How many of a problem's parameters an operator has.
 std::ptrdiff_t count_known(const ParameterSpace& space, const std::string& problem) {
     return std::ranges::count_if(split(problem, ','), [&](std::string_view setting) {
         const auto name = setting.substr(0, setting.find('='));
@@ -100,7 +100,7 @@ std::vector<UserProblem> read_user_problem(const std::string& text, const std::s
 void remember_program(const char* first_word) { first_word_of_command = first_word; }
 
 std::string program_to_paste() {
-    // Found on PATH: as it is.
+    // A word without a slash is found on PATH.
     if (first_word_of_command.find('/') == std::string::npos) return first_word_of_command;
     const auto near = std::filesystem::proximate(first_word_of_command).string();
     const bool below = !near.starts_with("..");

@@ -28,7 +28,7 @@ std::vector<Row> select_rows(const Suite& suite, const Registry& registry,
                              const std::string& property_glob,
                              const std::vector<std::string>& devices);
 
-/// A problem as one operator reads it.
+/// A problem, as one operator reads it.
 struct UserProblem {
     const Operator* op;
     Problem problem;
@@ -37,15 +37,15 @@ struct UserProblem {
 /// Why an operator's selected kernels don't take a valid problem; nothing where one does.
 using WhyNot = std::function<std::optional<std::string>(const Operator&, const Problem&)>;
 
-/// The problem as each of the operators reads it that takes it.
+/// The problem, for each operator that takes it.
 ///
-/// **Errors** UsageError when none does. It begins with `place` and tells what the operator says
-/// that the text was most likely meant for: the first that knows most of its parameters.
+/// **Errors** UsageError when none does. It begins with `place` and gives the reason of the
+/// operator that knows most of the text's parameters.
 std::vector<UserProblem> read_user_problem(const std::string& text, const std::string& place,
                                            std::span<const Operator* const> operators,
                                            const WhyNot& why_not);
 
-/// How this executable was called, as a line to paste from this folder begins.
+/// The word that begins a command to paste in this folder.
 std::string program_to_paste();
 /// Remembers the first word of the command line for `program_to_paste`.
 void remember_program(const char* first_word);
@@ -58,9 +58,8 @@ WorkerPoolOptions worker_options(int jobs, const SanitizerRun* sanitizer = nullp
 /// **Errors** UsageError for another device than cuda, EnvironmentError when it is not installed.
 std::unique_ptr<SanitizerRun> sanitizer_run(const std::string& tool, const std::string& device);
 
-/// The devices that `cpu`, `cuda`, `auto` or `all` means on this machine: `auto` is cuda if it
-/// answers, else cpu; `all` is every one that answers. A worker is asked, so that this process
-/// never touches the CUDA runtime.
+/// The devices that `cpu`, `cuda`, `auto` (cuda if it answers, else cpu) or `all` means here. A
+/// worker is asked, so that this process never touches the CUDA runtime.
 ///
 /// **Errors** UsageError for another word, EnvironmentError when `cuda` does not answer.
 std::vector<std::string> choose_devices(const std::string& wanted, WorkerPool& pool);

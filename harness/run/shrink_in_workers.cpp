@@ -27,7 +27,7 @@ class Shrinking {
         Shrunk shrunk = shrink(found, outcome, false);
         // One more run of a kernel that hangs would take all the time of a hang.
         if (is_late() && shrunk.outcome.discovery == Discovery::overstepped) return shrunk;
-        // Nothing ran before it there: what `repro` will see.
+        // In a fresh process, as in `repro`.
         const Outcome again = run_alone(shrunk.smallest);
         if (again.verdict == Verdict::failed) return explained(std::move(shrunk), false);
         return shrink_with_state(shrunk, found);

@@ -17,23 +17,24 @@ class TimeBudget {
     explicit TimeBudget(std::optional<double> seconds) : seconds_(seconds) {}
 
     bool is_up() const { return seconds_ && since_start(Clock::now()) >= *seconds_; }
-    /// Also when time is up: rows may be due more cases.
+    /// Rows may be due cases even when time is up.
     void case_is_submitted() { last_case_ = Clock::now(); }
 
-    /// When a row's shrinking must let go while other rows still take cases: after a twentieth of
-    /// the time, and not before there was enough for a simple bug. There must be an end.
+    /// When shrinking must pause while other rows still take cases: after a twentieth of the time,
+    /// but not before there was enough for a simple bug.
+    ///
+    /// **Ranges** of a budget with seconds.
     std::optional<Clock::time_point> first_shrink_deadline() const {
         return in_seconds(std::max(*seconds_ / 20.0, least_seconds));
     }
 
-    /// When the shrinking of the next of `waiting` rows must end; nothing without an end. They
-    /// share what is left and a quarter of the time, or a few seconds; each gets enough for a
-    /// simple bug.
+    /// When the shrinking of the next of `waiting` rows must end; nothing without seconds. They
+    /// share what is left and a quarter more, or a few seconds; each has enough for a simple bug.
     std::optional<Clock::time_point> shrink_deadline(std::int64_t waiting) const {
         if (!seconds_) return std::nullopt;
         const double end =
             std::max(*seconds_, since_start(last_case_)) + std::max(overrun_seconds, *seconds_ / 4);
-        // A half is for those that are yet to fail.
+        // Half of it is kept for rows that are yet to fail.
         const double share =
             (end - since_start(Clock::now())) / (2.0 + static_cast<double>(waiting));
         return in_seconds(std::max(share, least_seconds));

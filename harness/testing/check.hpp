@@ -111,4 +111,28 @@ class Bench {
     std::int64_t done = 0, most = 0;
 };
 
+/// Makes a suite enumerate these problems of a row's operator, with two cases each: at in=N with
+/// the seeds 2 N and 2 N + 1.
+inline void enumerate(FakeSuite& suite, const std::vector<std::string>& problems,
+                      bool gives_up = false) {
+    suite.on_problems_in_order = [=](const Row& row) -> Suite::ProblemsInOrder {
+        if (row.property->name == "throws") throw std::runtime_error("no such size");
+        return [=, space = &row.kernel->op->space, at = std::size_t{0}]() mutable {
+            if (at == problems.size()) return Suite::NextProblem{{}, gives_up};
+            return Suite::NextProblem{Problem::parse(*space, problems[at++])};
+        };
+    };
+    suite.on_dense_cases = [](const Row& row, const Problem& problem) {
+        const auto in = static_cast<std::uint64_t>(problem.on_axis("in", 0));
+        std::vector<Case> cases;
+        for (const std::uint64_t seed : {2 * in, 2 * in + 1})
+            cases.push_back({.kernel = row.kernel->name,
+                             .property = row.property_name(),
+                             .device = row.device,
+                             .problem = problem,
+                             .data = {.seed = seed}});
+        return cases;
+    };
+}
+
 }  // namespace gradverify::testing
