@@ -12,8 +12,8 @@ namespace gradverify {
 
 namespace {
 
-// Looking for a culprit among the cases that a dead worker has answered.
-constexpr double search_seconds = 60.0;
+// The search for a culprit among the cases that a dead worker has answered ends after this.
+constexpr std::chrono::seconds search_time{60};
 
 /// Whether the case's kernel declares no block sizes, so that Launch::block_size is 0.
 bool has_no_block_size(const Work& work) {
@@ -21,7 +21,7 @@ bool has_no_block_size(const Work& work) {
     return declared && declared->block_sizes.empty();
 }
 
-/// What a case has come to that killed its worker without help.
+/// The outcome of a case that killed its worker by itself.
 Outcome charged(const WorkerEnd& end, const Work& work, const std::string& slowest) {
     std::string cause = end.cause();
     if (end.killed_by() == SIGFPE && end.in_launcher && has_no_block_size(work))
@@ -29,7 +29,7 @@ Outcome charged(const WorkerEnd& end, const Work& work, const std::string& slowe
     const bool too_much = !end.overstepped.empty();
     if (cause.starts_with("no end")) cause += " (" + slowest + ")";
     Outcome outcome = Outcome::failed(cause);
-    // A kernel does not answer for what came before a launcher was called, or took long outside it.
+    // A kernel is not charged before its launcher is called, nor for time that is spent outside it.
     if (!end.launched)
         outcome = Outcome::errored("before the kernel was called: " + cause);
     else if (too_much && !end.in_launcher)
@@ -52,16 +52,16 @@ LoneResult WorkerPool::alone(const std::vector<Work>& works, Patience patience,
 
 Outcome WorkerPool::judge(const WorkerHistory& history, const Task& task, const WorkerEnd& end) {
     if (history.empty()) return blame(task, end);
-    // After it took too long once, a tenth of that is enough to tell whether it does so by itself.
+    // For a case that took too long once, a tenth of that tells whether it does so by itself.
     const bool too_much = !end.overstepped.empty();
     LoneResult again = alone({task.work}, too_much ? Patience::trial : task.patience);
     if (again.death) {
-        // What it first took is the better evidence.
+        // The full limit that it overstepped first is the better evidence.
         if (too_much && !again.death->overstepped.empty())
             again.death->overstepped = end.overstepped;
         return blame(task, *again.death);
     }
-    // This worker had been started before the pool knew what the partner does.
+    // This worker was started before the pool distrusted the partner.
     const bool known = std::ranges::any_of(end.partners, [&](const std::string& partner) {
         return crew_.distrusted().contains(partner);
     });
@@ -89,7 +89,7 @@ Outcome WorkerPool::blame(const Task& task, WorkerEnd end) {
 
 bool WorkerPool::find_culprit(const WorkerHistory& history) {
     using Clock = std::chrono::steady_clock;
-    const auto until = Clock::now() + std::chrono::duration<double>(search_seconds);
+    const auto until = Clock::now() + search_time;
     for (Task& suspect : history.suspects()) {
         if (Clock::now() > until) return false;
         suspect.patience = Patience::full;
@@ -98,7 +98,7 @@ bool WorkerPool::find_culprit(const WorkerHistory& history) {
         Outcome outcome = blame(suspect, *result.death);
         if (outcome.verdict != Verdict::failed) continue;
         outcome.discovery = Discovery::damaged;
-        // A trial of shrinking belongs to a kernel that has failed already.
+        // A trial of shrinking is of a kernel that has failed already.
         if (suspect.ticket >= 0)
             answers_.push_back({.ticket = suspect.ticket,
                                 .drawn = suspect.work.drawn,

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which case is charged with a worker's death, and what is said of it; see testing/worker.cpp for
-// the words that the fake worker obeys.
+// Which case is charged with a worker's death. testing/worker.cpp has the fake worker's words.
 #include <doctest/doctest.h>
 
 #include <set>
@@ -8,7 +7,6 @@
 #include "harness/base/errors.hpp"
 #include "harness/devices/call_note.hpp"
 #include "harness/testing/pool.hpp"
-#include "harness/workers/worker.hpp"
 
 using namespace gradverify;
 using namespace gradverify::testing;

@@ -22,9 +22,9 @@ namespace gradverify {
 
 namespace {
 
-// The file beside a log that holds the number of its bytes that have been charged to cases.
+// A file beside each log has this suffix, and holds how many of its bytes were charged to cases.
 constexpr const char* charged_suffix = ".charged";
-// Beyond these a finding holds the host's call stack, which is ours.
+// Behind these lines of a finding stands the harness's own call stack.
 constexpr int details_maximum = 4;
 
 std::string find_program() {
@@ -46,7 +46,7 @@ std::string read_from(const std::string& path, std::uintmax_t offset) {
     return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// What follows the mark of a line of the tool's: nothing for another line.
+/// What follows the mark in a line of the tool; nothing for another line.
 std::optional<std::string_view> after_mark(std::string_view line) {
     constexpr std::string_view mark = "=========";
     if (!line.starts_with(mark)) return std::nullopt;
@@ -124,7 +124,7 @@ void enter_compute_sanitizer(const SanitizerOptions& options, char** argv) {
     std::error_code error;
     std::string self = std::filesystem::read_symlink("/proc/self/exe", error).string();
     std::string log = fmt::format("{}/{}.log", options.folder, getpid());
-    // Refused launches and the like are in the launch's status.
+    // Errors of the API, such as a refused launch, are in the launch's status.
     std::vector<std::string> words{options.program,       "--tool", options.tool, "--log-file", log,
                                    "--report-api-errors", "no",     self};
     for (char** word = argv + 1; *word != nullptr; ++word) words.emplace_back(*word);

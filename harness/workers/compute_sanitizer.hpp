@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides how workers run under NVIDIA's compute-sanitizer, and which case a finding is charged to:
-// the one whose run wrote it into the worker's log. A worker starts as usual, becomes
-// compute-sanitizer by exec, and that starts the worker proper, on the same pipes.
+// Runs workers under NVIDIA's compute-sanitizer, and charges a finding to the case whose run wrote
+// it into the worker's log. A worker starts as usual and becomes compute-sanitizer by exec, which
+// starts the worker proper, on the same pipes.
 #pragma once
 
 #include <cstdint>
@@ -15,9 +15,8 @@ namespace gradverify {
 
 /// A finding of a log.
 struct SanitizerFinding {
-    std::string text;  ///< its first lines, joined; empty: there is none
-    /// It is about the tool, as when that does not support the GPU.
-    bool is_of_the_tool = false;
+    std::string text;             ///< its first lines, joined; empty: there is none
+    bool is_of_the_tool = false;  ///< as when the tool does not support the GPU
 };
 /// The first in some lines of a log.
 SanitizerFinding first_finding(std::string_view lines);
@@ -38,8 +37,9 @@ class SanitizerRun {
 
     /// A worker's command, such that it runs under the tool.
     std::vector<std::string> watched(std::vector<std::string> worker_command) const;
-    /// The first finding that was written after its worker's last answer, so that it is charged to
-    /// no case; "" when there is none. To be asked once the workers have ended.
+    /// The first finding that was written after its worker's last answer, and is charged to no
+    /// case;
+    /// "" without one. To be asked once the workers have ended.
     std::string late_finding() const;
 
   private:

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// compute-sanitizer's logs, and workers that run under a script which plays it: it takes the
-// tool's options, writes a log as the tool does, and runs the worker.
+// compute-sanitizer's logs, and workers that run under a script in its place.
 #include "harness/workers/compute_sanitizer.hpp"
 
 #include <doctest/doctest.h>

@@ -21,18 +21,15 @@
 namespace gradverify {
 
 struct WorkerPoolOptions {
-    /// Program and arguments of a worker, such as {"/proc/self/exe", "worker"}.
-    std::vector<std::string> command;
+    std::vector<std::string> command;  ///< of a worker, such as {"/proc/self/exe", "worker"}
     int jobs = 1;
-    /// Cases in a worker's pipe; more than one hides the latency of the pipe.
-    std::size_t depth = 6;
-    /// A case that takes longer has failed, and its worker is ended.
+    std::size_t depth = 6;  ///< cases in a worker's pipe; more than one hides its latency
+    /// A case that takes more time, or resident memory, has failed, and its worker is ended.
     TimeLimitOptions time{};
-    /// The same for memory that is resident; 0 is this machine's, shared by the jobs.
-    std::size_t memory_bytes = 0;
+    std::size_t memory_bytes = 0;  ///< 0: a share of this machine's
     double start_seconds = 60.0;
-    /// The first cases of a worker run with a heap that is checked: most kernels that damage it do
-    /// so always, and this finds them at once. Its end is checked too; then it is replaced.
+    /// A worker's first cases run with a checked heap, since most kernels that damage it always do.
+    /// Then the worker's end is checked too, and it is replaced.
     std::int64_t strict_cases = 200;
 };
 
@@ -51,31 +48,28 @@ class Crew {
     };
     using Event = std::variant<Answered, Ended>;
 
-    /// The limits must outlive the crew, which reads them when a task is watched. Of the options
-    /// it leaves `time` alone.
+    /// **Ranges** the limits must outlive the crew; it does not read `options.time`.
     ///
-    /// **Errors** EnvironmentError when a worker can't be started. So do `give` and `next`, the
-    /// latter also when several workers in a row can't reach their device, and Interrupted.
+    /// **Errors** EnvironmentError when a worker can't be started, in `give` and `next` as well;
+    /// `next` also when several workers in a row can't reach their device, and Interrupted.
     Crew(WorkerPoolOptions options, const TimeLimits& limits,
          std::set<std::string> distrusted = {});
     ~Crew();
     Crew(const Crew&) = delete;
     Crew& operator=(const Crew&) = delete;
 
-    /// With the memory that there is for each worker.
+    /// With the memory of each worker filled in.
     const WorkerPoolOptions& options() const { return options_; }
-    /// Whether some worker's pipe has room.
     bool has_room() const;
     /// Gives a task to the worker with the fewest.
     void give(Task task);
-    /// Takes a task back that no worker has yet been given; false when one has.
     bool withdraw(std::int64_t ticket);
     /// Kernels that all workers are told not to call on another's behalf.
     const std::set<std::string>& distrusted() const { return distrusted_; }
     void distrust(const std::vector<std::string>& kernels);
-    /// What happened next; nothing when nothing did for so long, or a little while.
+    /// What happened next; nothing when nothing did for these seconds, or a little while.
     std::optional<Event> next(double seconds);
-    /// Ends the workers, which have nothing in hand; those that do so badly.
+    /// Ends the workers, which must be idle; returns those that did not end in good order.
     std::vector<Ended> finish();
 
   private:
@@ -85,7 +79,7 @@ class Crew {
     void start(Worker& worker);
     void send(Worker& worker);
     void receive(Worker& worker);
-    /// Whether the line is one that a worker says here.
+    /// False for a line that a worker does not say at this point.
     bool take(Worker& worker, const std::string& line);
     void await_device(const std::string& why);
     void watch(Worker& worker);
@@ -102,14 +96,12 @@ class Crew {
 };
 
 struct LoneResult {
-    /// What the last work came to, unless the worker died.
-    Outcome outcome;
-    /// How the worker died, at some work or at its exit.
-    std::optional<WorkerEnd> death;
+    Outcome outcome;                 ///< of the last work, unless the worker died
+    std::optional<WorkerEnd> death;  ///< of the worker, at some work or at its exit
 };
 
-/// Runs work in this order in a crew of one, which serves nothing else, checks its heap and must
-/// end in good order: what goes wrong there is the doing of this work.
+/// Runs work, in this order, in a fresh worker whose heap and end are checked: what goes wrong
+/// there is this work's doing.
 LoneResult run_alone(WorkerPoolOptions options, const TimeLimits& limits,
                      const std::vector<Work>& works, Patience patience = Patience::full,
                      std::set<std::string> distrusted = {});

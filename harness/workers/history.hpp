@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The tasks of one worker process that may be to blame for its death: the latest, since a damaged
-// heap is mostly noticed soon, and of each row one before, since any may end it at its exit.
+// heap is mostly noticed soon, and one older task of each row, since any may kill it at its exit.
 #pragma once
 
 #include <deque>
@@ -26,7 +26,7 @@ class WorkerHistory {
         latest_.pop_front();
     }
 
-    /// The most suspicious first: the latest of each row, since a kernel mostly does it always.
+    /// The latest task of each row first, since a kernel that does damage mostly always does.
     std::vector<Task> suspects() const {
         std::vector<Task> firsts, others;
         std::set<Row> rows;

@@ -8,13 +8,6 @@
 
 namespace gradverify {
 
-namespace {
-
-// A ticket of the pool's own.
-constexpr std::int64_t ticket_of_run = -1;
-
-}  // namespace
-
 WorkerPool::WorkerPool(WorkerPoolOptions options)
     : limits_(options.time), crew_(std::move(options), limits_) {}
 

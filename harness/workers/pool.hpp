@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gives cases to a crew of workers, and decides which case is to blame for the death of one:
 //
-//   - the case that it was running, if that was its first, or if the case kills a worker that runs
-//     nothing else;
-//   - else an earlier case of that worker that does so (it has damaged the heap, say), whose
+//   - the case that it was running, if it was its first or kills a fresh worker as well;
+//   - else an earlier case of that worker that kills a fresh one (it damages the heap, say): its
 //     answer is taken back;
 //   - a kernel that the case only borrowed is blamed on its own rows: the case is run without it.
 #pragma once
@@ -21,17 +20,16 @@ namespace gradverify {
 /// How `WorkerPool::run` runs a case.
 struct RunOptions {
     Patience patience = Patience::full;
-    /// In a worker of its own whose heap and end are checked, as `run_alone` does.
-    bool alone = false;
+    bool alone = false;  ///< in a worker of its own, by `run_alone`
 };
 
 class WorkerPool {
   public:
     struct Answer {
         std::int64_t ticket = 0;
-        std::optional<Case> drawn;  ///< what was answered
+        std::optional<Case> drawn;
         Outcome outcome;
-        /// A failure of a case that was answered before: it killed its worker after its answer.
+        /// The case was answered before, and is a failure after all: it killed its worker later.
         bool late = false;
     };
 
@@ -58,18 +56,20 @@ class WorkerPool {
     std::string probe(const std::string& device);
 
   private:
-    /// Waits for what the crew tells next, and takes note of it.
+    static constexpr std::int64_t ticket_of_run = -1;
+
+    /// Waits for the crew's next event, and takes note of it.
     void attend(double seconds);
     void take(const Crew::Answered& answered);
     void take(const Crew::Ended& ended);
 
     LoneResult alone(const std::vector<Work>& works, Patience patience,
                      const std::vector<std::string>& without = {}) const;
-    /// The outcome of a case whose worker died of it or of an earlier one.
+    /// The outcome of a case whose worker died, of it or of an earlier one.
     Outcome judge(const WorkerHistory& history, const Task& task, const WorkerEnd& end);
     /// The outcome of a case that alone has killed its worker.
     Outcome blame(const Task& task, WorkerEnd end);
-    /// Whether an answered case was found to be to blame, which then has its late answer.
+    /// Looks for an answered case that is to blame, and gives it a late answer; false without one.
     bool find_culprit(const WorkerHistory& history);
     Outcome unexplained(const WorkerHistory& history, const Work& work, const WorkerEnd& end) const;
     void end_without_a_case(const WorkerHistory& history, const WorkerEnd& end);

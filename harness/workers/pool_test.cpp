@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// That every case gets exactly one answer, its own, whatever the workers do; see testing/worker.cpp
-// for the words that the fake worker obeys.
+// Every case gets exactly one answer, its own, whatever the workers do. testing/worker.cpp has the
+// fake worker's words.
 #include "harness/workers/pool.hpp"
 
 #include <doctest/doctest.h>

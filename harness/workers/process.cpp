@@ -18,16 +18,14 @@
 #include "harness/base/process_usage.hpp"
 #include "harness/base/text.hpp"
 #include "harness/devices/call_note.hpp"
-#include "harness/workers/worker.hpp"
 
 namespace gradverify {
 
 namespace {
 
-// The last lines are evidence; a message of the C library or of an assert is one.
+// Enough for a message of the C library or of an assert.
 constexpr std::size_t last_words_bytes = 400;
-// What kernels print may be passed on up to this much in a run: a kernel that prints at each of a
-// million cases must not fill a log.
+// A kernel that prints at each of a million cases must not fill a log.
 constexpr std::size_t prints_passed_on_bytes = std::size_t{1} << 20;
 
 void hang_up(int& fd) {
@@ -80,7 +78,7 @@ int WorkerEnd::killed_by() const {
 }
 
 bool WorkerEnd::by_others() const {
-    // What a wrong program gets for an instruction of its own, or raises by abort.
+    // Signals of a wrong program's own instructions, and of abort.
     constexpr std::array own{SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS};
     const int signal = killed_by();
     return signal != 0 && std::ranges::find(own, signal) == own.end();
@@ -122,7 +120,7 @@ void WorkerProcess::send(const std::string& line) {
 void WorkerProcess::flush() {
     while (!unsent_.empty() && worker_.request_fd >= 0) {
         const ssize_t count = write(worker_.request_fd, unsent_.data(), unsent_.size());
-        if (count <= 0) return;  // it is full; or the worker died, as its answers' end says too
+        if (count <= 0) return;  // the pipe is full, or the worker has died
         unsent_.erase(0, static_cast<std::size_t>(count));
     }
 }
@@ -170,7 +168,7 @@ std::optional<std::string> WorkerProcess::why_kill(const WorkerAllowance& allowe
 
 bool WorkerProcess::has_ended() const {
     siginfo_t info{};
-    // WNOWAIT: while it is not reaped its number, and its group's, can't be another's.
+    // WNOWAIT: until it is reaped, no other process or group gets its number.
     const int failed =
         waitid(P_PID, static_cast<id_t>(worker_.pid), &info, WEXITED | WNOHANG | WNOWAIT);
     return failed != 0 || info.si_pid != 0;
@@ -202,13 +200,6 @@ WorkerEnd WorkerProcess::end(double grace_seconds, const std::string& oversteppe
     for (const std::string_view partner : split(partners, ' '))
         if (!partner.empty()) ended.partners.emplace_back(partner);
     close_all();
-    return ended;
-}
-
-std::optional<WorkerEnd> WorkerProcess::end_idle(double grace_seconds) {
-    WorkerEnd ended = end(grace_seconds);
-    // One that takes long to leave, on a busy machine or under a tool, has done nothing wrong.
-    if (ended.closed_pipe || ended.in_good_order()) return std::nullopt;
     return ended;
 }
 

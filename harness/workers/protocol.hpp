@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides what travels between a driver and its workers: the kinds of requests and answers, and how
-// each is one line of text. Both sides read and write with these functions alone.
+// Decides what travels between a driver and its workers: requests and answers, each one line of
+// text.
 #pragma once
 
 #include <string>
@@ -16,12 +16,12 @@ struct RunCase {
     std::string printed_case;
 };
 
-/// Is this device there? Answered by a Probed.
+/// Asks whether this device is there; answered by a Probed.
 struct Probe {
     std::string device;
 };
 
-/// Not answered: a kernel that is not to be called on another's behalf; see call_note.hpp.
+/// A kernel that must not be called on another's behalf (see call_note.hpp); not answered.
 struct Distrust {
     std::string kernel;
 };

@@ -96,12 +96,11 @@ std::vector<std::string> environment(bool strict_heap) {
 template <class T>
 using Released = std::unique_ptr<T, int (*)(T*)>;
 
-/// Moves the descriptors to where the worker looks for them: requests, answers, note, and one pipe
-/// for all prints. There is nothing to read on its stdin.
+/// Moves the descriptors to where the worker looks for them; its stdin is empty.
 void place_descriptors(posix_spawn_file_actions_t* actions, int requests, int answers, int note,
                        int prints) {
     posix_spawn_file_actions_addopen(actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    // Through numbers that are surely none of the ends, since one may itself be 3, 4 or 5.
+    // First to numbers above all of them, since one of them may itself be 3, 4 or 5.
     int free = std::max({requests, answers, note, prints, worker_note_fd}) + 1;
     const std::array<std::pair<int, int>, 4> moves{{{requests, worker_request_fd},
                                                     {answers, worker_answer_fd},
@@ -116,8 +115,8 @@ void place_descriptors(posix_spawn_file_actions_t* actions, int requests, int an
     }
 }
 
-/// A group of its own, so that what a kernel forks is ended with it, and so that Ctrl-C reaches the
-/// driver alone; and no signal blocked or ignored, whatever the driver does.
+/// The worker's group is its own, so that what a kernel forks ends with it and Ctrl-C reaches the
+/// driver alone. No signal is blocked or ignored, whatever the driver does.
 void set_group_and_signals(posix_spawnattr_t* attributes) {
     sigset_t all, none;
     sigfillset(&all);
@@ -162,7 +161,8 @@ SpawnedWorker spawn_worker(const std::vector<std::string>& command, bool strict_
     if (error != 0) refuse("can't start a worker (" + command.front() + ")", error);
     worker.note = mmap(nullptr, note_bytes, PROT_READ, MAP_SHARED, note.get(), 0);
     if (worker.note == MAP_FAILED) refuse("can't map shared memory", errno);
-    // No pipe may stop the driver, though a worker never reads on, or what it forked holds an end.
+    // No pipe may block the driver, even if a worker stops reading or a forked process holds an
+    // end.
     for (const int fd : {requests.write.get(), answers.read.get(), prints.read.get()})
         fcntl(fd, F_SETFL, O_NONBLOCK);
     worker.request_fd = requests.write.release();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a worker is started: its descriptors, environment and process group. No more than that.
+// Starts a worker: its descriptors, environment and process group.
 #pragma once
 
 #include <sys/types.h>

@@ -12,11 +12,11 @@ namespace {
 // The CPU device takes up to 50 ns for a multiply-add of a kernel with 64-bit index arithmetic,
 // launches it four times, and the bound costs as much again; the rest is for slow machines.
 constexpr double seconds_per_multiply_add = 2e-6;
-// How much slower than all before it a case may be.
+// A case may be this much slower than all before it.
 constexpr double factor = 20.0;
 constexpr double sleep_factor = 6.0;
-// How much slower than one that hangs a case may be that begins block after block: the work of a
-// launch that leaves most of its threads idle is not in the estimate above.
+// A case that goes on beginning blocks may take this much longer: the estimate above leaves out the
+// work of threads that stay idle.
 constexpr double progress_factor = 20.0;
 constexpr double trial_share = 0.1;
 

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides how long a case may take before it counts as one that does not end, in seconds of its
-// worker's processor time, so that a loaded machine raises no alarm:
+// Decides after how many seconds of its worker's processor time a case counts as one without end; a
+// loaded machine raises no alarm:
 //
 //   limit = (floor + work * seconds_per_multiply_add) * max(1, factor * r)
 //
 // with r the largest share of its own parenthesis that a case of this run has taken on the device.
-// A case on a large problem, made of copies, has a limit of its own instead of the parenthesis: it
-// measures first how long its kernel takes, and is skipped where that is too long. Such cases are
-// compared with each other alone.
+// Cases on large problems, made of copies, have `large_seconds` for the parenthesis and an r of
+// their own: they measure first how long the kernel takes, and are skipped where that is too long.
 // On the CPU device the time counts from the last block of threads that was begun; all blocks have
 // `progress_factor` times the limit. A worker may sleep for `sleep_factor` times the limit.
 #pragma once
@@ -22,25 +21,22 @@
 namespace gradverify {
 
 struct TimeLimitOptions {
-    /// A thousand times a typical case; covers a slow start of the process too.
-    double floor_seconds = 10.0;
-    /// On a GPU the process spins in the driver while others use the device, and making a context
-    /// takes seconds.
+    double floor_seconds = 10.0;  ///< a thousand times a typical case, and a slow start
+    /// On a GPU making a context takes seconds, and the process spins while others use the device.
     double cuda_factor = 3.0;
-    /// Many times what a case on a large problem may take.
-    double large_seconds = 120.0;
+    double large_seconds = 120.0;  ///< many times what a case on a large problem takes
 };
 
 class TimeLimits {
   public:
     explicit TimeLimits(TimeLimitOptions options) : options_(options) {}
 
-    /// Takes note of how long a case took. The first one of a process opens the device and loads
-    /// libraries, which the floor allows for: it lengthens no later limit.
+    /// Takes note of how long a case took. The first one of a process also opens the device and
+    /// loads libraries, so it lengthens no later limit.
     void completed(const Work& work, const Outcome& outcome, bool is_first_of_process = false);
 
-    /// In all, a trial of shrinking has no more than without a sign of life: a candidate that takes
-    /// long is no smaller problem. Says nothing of memory.
+    /// Leaves `memory_bytes` alone. A trial of shrinking gets no more time for all its blocks than
+    /// for one: a candidate that takes long is no smaller problem.
     WorkerAllowance allowance(const Work& work, Patience patience) const;
     /// `the slowest case of this run took 0.04 s`.
     std::string history(const Work& work) const;

@@ -34,7 +34,7 @@ std::optional<std::string> Watchdog::why_kill(pid_t worker, std::uint64_t blocks
     }
     const double looked =
         std::min(std::chrono::duration<double>(now - last_look_).count(), longest_look_seconds);
-    // One that wants a core or a page and gets none is starved: that is not its fault.
+    // A worker that waits for a core or a page does not sleep.
     if (!usage->wants_to_run && usage->cpu_seconds - cpu_last_ < 0.2 * looked) slept_ += looked;
     cpu_last_ = usage->cpu_seconds;
     last_look_ = now;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides when a worker is to be killed: when the case in hand, a kernel that hangs say, takes more
-// than it may. How much that is, time_limit.hpp decides; the crew looks, and has it killed.
+// Decides when a worker is to be killed: when its case takes more time or memory than is allowed.
 #pragma once
 
 #include <sys/types.h>
@@ -23,10 +22,10 @@ struct WorkerAllowance {
 
 class Watchdog {
   public:
-    /// A case begins: what its worker uses counts from the next look on.
+    /// A case begins: its worker's use counts from the next look on.
     void case_begins() { has_looked_ = false; }
-    /// Looks at a worker, which has begun `blocks` blocks of threads. Why it is to be killed, as a
-    /// clause (`no end after 12 s of CPU time`); nothing while it may go on.
+    /// Why a worker that has begun this many blocks of threads is to be killed, as a clause (`no
+    /// end after 12 s of CPU time`); nothing while it may go on.
     std::optional<std::string> why_kill(pid_t worker, std::uint64_t blocks,
                                         const WorkerAllowance& allowed);
 

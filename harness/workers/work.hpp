@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is to be done in a worker, with all that the driver's side needs to know of it.
+// A worker's work, and what the driver must know of it.
 #pragma once
 
 #include <cstdint>
@@ -25,8 +25,8 @@ struct Work {
     explicit Work(Request asked) : request(std::move(asked)) {}
 
     Request request;
-    std::optional<Case> drawn;       ///< nothing for what is no case
-    const Kernel* kernel = nullptr;  ///< null where none is registered by the case's name
+    std::optional<Case> drawn;       ///< nothing where the request is none for a case
+    const Kernel* kernel = nullptr;  ///< null where the case's kernel is not registered
     std::string property, device;
     double multiply_adds = 0.0;
     bool is_large = false;  ///< a case on a large problem, made of copies

@@ -87,22 +87,21 @@ std::optional<Answer> answer(const CaseServer& server, const Request& request) {
     return std::nullopt;
 }
 
-/// What a process that runs foreign code should not do to the machine.
+/// Keeps a process that runs foreign code from harming the machine.
 void keep_modest() {
-    // A crash is a result here, found many times while it is shrunk; `repro --in-process` dumps.
+    // A crash is a result, and is repeated while it is shrunk: no core dumps.
     const rlimit none{.rlim_cur = 0, .rlim_max = 0};
     setrlimit(RLIMIT_CORE, &none);
-    // If memory runs out all the same, a worker goes, and neither the driver nor a neighbour.
+    // If memory runs out, a worker is killed, and neither the driver nor a neighbour.
     std::ofstream("/proc/self/oom_score_adj") << 1000;
 }
 
-/// This process only runs kernels.
-bool serves = false;
+bool serves = false;  ///< this process only runs kernels
 
 }  // namespace
 
-/// Asked by the leak sanitizer, where there is one, at the end of a process: what a kernel still
-/// holds then is no verdict, and walking its memory may end this process in disorder.
+/// The leak sanitizer asks this at the end of a process. A kernel's leaks are no verdict, and
+/// walking its memory may crash this process.
 // NOLINTBEGIN(bugprone-reserved-identifier, readability-identifier-naming)
 extern "C" __attribute__((visibility("default"))) int __lsan_is_turned_off() {
     return serves ? 1 : 0;
@@ -115,10 +114,10 @@ Outcome run_guarded(const CaseServer& server, const std::string& printed_case) {
 
 int worker_main(const CaseServer& server) {
     serves = true;
-    // No worker outlives its driver. If that has died before this line, the greeting finds nobody.
+    // No worker outlives its driver. If it has died before this line, the greeting below fails.
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     std::signal(SIGPIPE, SIG_IGN);
-    // What a kernel prints is no answer and no result of the driver's, and no crash swallows it.
+    // A kernel's prints go to stderr, line by line, so that a crash does not swallow them.
     dup2(STDERR_FILENO, STDOUT_FILENO);
     std::setvbuf(stdout, nullptr, _IOLBF, 0);
     for (const int fd : {worker_request_fd, worker_answer_fd, worker_note_fd})

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides what a worker process does: it reads requests and answers them in order, on two pipes of
-// its own. The kernel's code runs here and nowhere else, so a crash ends a worker and not the run.
+// A worker process reads requests and answers them in order, on two pipes of its own. Kernels run
+// here and nowhere else, so a crash ends a worker and not the run.
 #pragma once
 
 #include <string>
