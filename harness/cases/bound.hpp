@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides whether one element of an output is right. The host and a GPU ask the same function, so
-// there is one comparison. Does not know where expected values and bounds come from.
+// Decides whether one element of an output is right, on the host and on a GPU.
 #pragma once
 
 #include "harness/base/on_both.hpp"
 
 namespace gradverify {
 
-/// How far an element may be from what is expected. There may be no limit, as where the arithmetic
-/// may overflow: any value passes then, a NaN too, and nothing has been compared.
+/// How far an element may be from what is expected. Without a limit, as where the arithmetic may
+/// overflow, any value passes, a NaN too, and nothing has been compared.
 class Bound {
   public:
     constexpr Bound(double most = 0.0) : most_(most) {}  // NOLINT: a number is a bound
@@ -22,14 +21,14 @@ class Bound {
     /// **Ranges** of a bound with a limit.
     constexpr double most() const { return most_; }
 
-    /// What two results may differ by that are each within one of the bounds.
+    /// How far two results may differ that are each within one of the bounds.
     Bound operator+(const Bound& other) const {
         return is_limited_ && other.is_limited_ ? Bound(most_ + other.most_) : none();
     }
     constexpr bool operator==(const Bound&) const = default;
 
-    /// In the accepting form, so that a NaN is wrong, and one in the bound accepts nothing. Equal
-    /// infinities are equal; their difference is no number.
+    /// In the accepting form: a NaN is wrong, and a NaN as the bound accepts nothing. Equal
+    /// infinities are compared by ==, since their difference is no number.
     GRADVERIFY_ON_BOTH bool accepts(double got, double want) const {
         if (!is_limited_ || got == want) return true;
         const double error = got < want ? want - got : got - want;

@@ -120,7 +120,6 @@ void parse_layouts(std::string_view value, Setting& setting) {
     }
 }
 
-/// Fewer copies than this say nothing of a large problem, and more no tensor holds.
 constexpr std::int64_t fewest_copies = 2, most_copies = std::int64_t{1} << 40;
 
 void parse_copies(std::string_view value, Setting& setting) {
@@ -136,7 +135,7 @@ std::string print_copies(const Copies& copies) {
     return fmt::format("copies={}*{}", copies.along, copies.count);
 }
 
-/// What is printed is the large problem; that it is made of copies can be wrong.
+/// Throws unless the printed problem is a large one that is made of these copies.
 void require_copies(const Operator& op, const Case& parsed) {
     const Copies& copies = *parsed.setting.copies;
     const std::string text = print_copies(copies);
@@ -269,7 +268,7 @@ std::string Case::print() const {
         std::string(format_version), kernel, property, device, problem.print(), print_data(data)};
     if (setting.order != ThreadOrder::ascending) fields.push_back("order=" + print_order(setting));
     std::vector<int> offsets = setting.offsets;
-    // As if left out, so that one case has one text.
+    // Zeros at the end are left out, so that one case has one text.
     while (!offsets.empty() && offsets.back() == 0) offsets.pop_back();
     if (!offsets.empty()) fields.push_back(fmt::format("offset={}", fmt::join(offsets, ".")));
     if (setting.block_size != 0) fields.push_back(fmt::format("block={}", setting.block_size));

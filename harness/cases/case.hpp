@@ -3,8 +3,8 @@
 //
 //   v1:conv.grad_weight/naive:matches_reference:cpu:in=2x1,filter=1x1:seed=7:block=64
 //
-// Five positional fields (version, kernel, property, device, problem), then data, then whatever
-// setting is not at its default. An unknown field is an error. Does not run anything.
+// Five positional fields (version, kernel, property, device, problem), then data, then each setting
+// that is not at its default.
 #pragma once
 
 #include <cstdint>
@@ -31,8 +31,7 @@ struct DataElement {
 /// The values of the tensors: drawn from a seed, or listed, all others zero.
 struct Data {
     std::uint64_t seed = 0;
-    /// Drawn with no zero, and with all values different as far as the arithmetic has room.
-    bool is_dense = false;
+    bool is_dense = false;  ///< drawn without zeros and, as far as there is room, all different
     bool is_explicit = false;
     std::vector<DataElement> elements;
     bool operator==(const Data&) const = default;
@@ -41,9 +40,9 @@ struct Data {
 /// The order in which the CPU device runs threads and blocks.
 enum class ThreadOrder { ascending, descending, random_threads, random_warps };
 
-/// The copies of a small problem that a large one is, along what its operator is separable along.
+/// The copies of a small problem that a large one is made of.
 struct Copies {
-    std::string along;  ///< the name of a SeparableSpec
+    std::string along;  ///< the name of a SeparableSpec of the operator
     std::int64_t count = 0;
     bool operator==(const Copies&) const = default;
 };
@@ -56,17 +55,13 @@ struct Setting {
     std::vector<int> offsets;
     int block_size = 0;       ///< 0: the first that the kernel declares
     bool own_stream = false;  ///< a stream made for the call, not the default one
-    /// Outputs lie where an input does, the first that the kernel allows, or the second; 0: in
-    /// buffers of their own.
+    /// Outputs lie where the first or second input that the kernel allows does; 0: apart.
     int place = 0;
-    /// Tensors of the pass that do not lie as the kernel takes them by default.
-    std::map<std::string, TensorLayout> layouts{};
-    /// Bit i: output i is asked for.
-    std::uint32_t output_mask = every_output;
+    std::map<std::string, TensorLayout> layouts{};  ///< of tensors that are not in the first one
+    std::uint32_t output_mask = every_output;       ///< bit i: output i is asked for
     /// The kernel is called on this problem first, in the same process, which shows what it keeps.
     std::optional<Problem> before{};
-    /// The problem is a large one, whose tensors are made on the device.
-    std::optional<Copies> copies{};
+    std::optional<Copies> copies{};  ///< of a large problem, whose tensors are made on the device
     static constexpr std::uint32_t every_output = ~std::uint32_t{0};
     TensorLayout layout_of(const std::string& tensor) const {
         const auto found = layouts.find(tensor);

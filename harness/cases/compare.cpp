@@ -70,7 +70,7 @@ Comparison compare(std::span<const double> got, const Expected& expected) {
         if (!bound.accepts(got[i], want))
             wrong.push_back(i);
         else if (bound.is_limited())
-            // max passes over what is no number: 0 of a bound of 0, or of infinite ones
+            // std::max ignores a quotient that is no number, such as 0 / 0.
             result.error_over_bound =
                 std::max(result.error_over_bound, std::abs(got[i] - want) / bound.most());
     }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one place that decides whether a kernel's output is right: sizes first, then each element
-// against its own bound, in the accepting form `error <= bound`, so that no NaN passes that is not
-// expected. The worst element decides, never a mean.
+// Decides whether a kernel's output is right: each element against its own bound, in the accepting
+// form `error <= bound`, so that only a NaN that is expected passes.
 #pragma once
 
 #include <cmath>
@@ -21,19 +20,17 @@ inline Bound bound_of(const Bounded& value) {
     return std::isfinite(error) ? Bound(error) : Bound::none();
 }
 
-/// What an output must be: values, and how far each may be off. An empty `bounds` means exactly.
+/// What an output must be: values, and how far each may be off; exactly these without `bounds`.
 struct Expected {
     std::string tensor;
     Sizes sizes;
     std::vector<double> values;
     std::vector<Bound> bounds;
-    /// Where NaN is expected it is right: the data hold NaN, and the operator says what follows.
-    bool admits_nan = false;
+    bool admits_nan = false;  ///< a NaN that is expected is right: the data hold NaN
 
     Bound bound_at(std::size_t i) const { return bounds.empty() ? Bound() : bounds[i]; }
 
     static Expected exactly(std::string tensor, const Array<double>& values);
-    /// The bound of each element, plus the rounding of the result to its storage type.
     static Expected within(std::string tensor, const Array<Bounded>& values);
 };
 

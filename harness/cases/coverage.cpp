@@ -41,7 +41,6 @@ void RankCoverage::add(const Problem& problem, bool is_empty) {
 }
 
 void Coverage::add(const Kernel& kernel, const Problem& problem) {
-    // What was met before adds nothing.
     if (!seen_.insert(hash_of(problem)).second) return;
     ranks_.try_emplace(problem.rank(), kernel, problem)
         .first->second.add(problem, kernel.op->is_empty(problem));

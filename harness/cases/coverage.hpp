@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides what is told of the problems that a row has run, so that one sees what it could have
-// missed: values of each parameter, their remainders by the usual block sizes, and pairs of levels.
+// Counts what a row's problems have covered: values of each parameter, their remainders by the
+// usual block sizes, and pairs of levels.
 #pragma once
 
 #include <array>
@@ -19,7 +19,7 @@ namespace gradverify {
 /// Remainders are counted modulo these.
 inline constexpr std::array<int, 5> block_sizes_of_interest{2, 4, 8, 16, 32};
 
-/// What was met of one parameter of one rank (on an axis, on a side).
+/// The values of one parameter (on an axis, on a side) at one rank.
 struct SlotCoverage {
     std::set<std::int64_t> values;
     std::uint32_t remainders = 0;  ///< bit r: some value was r modulo 32
@@ -59,8 +59,8 @@ class Coverage {
 /// Pairs of levels of two factors, by rank.
 using PairsByRank = std::map<int, LevelPairs>;
 
-/// How many pairs of levels were met of those within reach, and the first few that were not:
-/// `groups 3 with dilation_h 2`.
+/// How many of the pairs of levels within reach were met, and the first few that were not: `groups
+/// 3 with dilation_h 2`.
 struct PairsCovered {
     std::int64_t met = 0, of = 0;
     std::vector<std::string> missed;

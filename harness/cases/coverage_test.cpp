@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is counted of the problems that were run, and what is said to have been missed.
+// What is counted of a row's problems, and what is said to have been missed.
 #include "harness/cases/coverage.hpp"
 
 #include <doctest/doctest.h>

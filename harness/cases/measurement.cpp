@@ -12,9 +12,9 @@ using nlohmann::json;
 
 namespace {
 
-// A cache keeps what was used last, but not strictly: twice its size leaves nothing of a copy.
+// Caches don't keep strictly what was used last; after twice their size nothing of a copy is left.
 constexpr double caches_touched = 2.0;
-// What a smaller call would need is not worth the time to make the copies.
+// More copies, for a tiny call, are not worth the time to make them.
 constexpr double copies_most = 1000.0;
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides what `bench` asks of a worker beside cases, how a question is JSON, and what is answered,
-// in an outcome's `measured`: a kernel's timing, or what a device itself reaches. Measures nothing.
+// Decides what `bench` asks of a worker beside cases, and what is answered in an outcome's
+// `measured`: a kernel's timing, or what a device itself reaches.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@
 namespace gradverify {
 
 /// What the floating tensors hold: zeros, small integers, or numbers with full mantissas. Indices
-/// and labels are drawn in each.
+/// and labels are drawn in any case.
 enum class BenchData { zeros, integers, decimals };
 
 inline constexpr const char* bench_data_names[] = {"zeros", "integers", "decimals"};
@@ -45,15 +45,13 @@ struct MeasureRequest {
 struct TimingOptions {
     /// Samples to take; 0: as many as fit `automatic_seconds`, within the two limits.
     std::int64_t repetitions = 0;
-    /// The calls are captured into CUDA graphs, which are replayed.
-    bool graph = false;
+    bool graph = false;  ///< calls are captured into CUDA graphs, which are replayed
     double bytes = 0.0;  ///< of the call's tensors
 };
 
 inline constexpr double automatic_seconds = 2.0;
 inline constexpr std::int64_t automatic_least = 10, automatic_most = 100;
 
-/// What timing a kernel found.
 struct Timing {
     std::string error;            ///< why there are no samples; empty when there are
     std::vector<double> samples;  ///< seconds of one call, each the mean of `calls_per_sample`
@@ -98,14 +96,13 @@ struct CopiesWanted {
     double free_bytes = 0.0;   ///< of memory beside the first copy
 };
 
-/// Copies so that one is used again only after twice the cache has been touched; fewer where they
-/// would take more than half of the free memory, and at most a thousand.
+/// Copies enough that twice the cache is touched before one is used again; fewer where they would
+/// take more than half of the free memory, and at most a thousand.
 std::int64_t buffer_copies(const CopiesWanted& wanted);
 
-/// Whether that many copies are too large for the cache.
+/// Whether the copies together are too large for the cache.
 bool outgrows_cache(const CopiesWanted& wanted, std::int64_t copies);
 
-/// Whether another sample is to be taken.
 bool wants_another_sample(const TimingOptions& options, std::size_t taken, double seconds);
 
 }  // namespace gradverify

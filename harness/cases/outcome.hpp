@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides what running one case can come to, and how it travels from a worker to the driver as
-// one line of JSON. A sum type in spirit: "nothing was compared" is never "passed".
+// Decides what running one case can come to, and how that travels from a worker to the driver as
+// one line of JSON. A case that compared nothing has never passed.
 #pragma once
 
 #include <cstdint>
@@ -24,8 +24,7 @@ struct WrongElement {
     std::string tensor;
     std::vector<std::int64_t> index;
     double got = 0.0, want = 0.0, bound = 0.0;
-    /// The type of the tensor; nothing where the element is of none, as an inner product is.
-    std::optional<DType> dtype{};
+    std::optional<DType> dtype{};  ///< of the tensor; nothing for an inner product
 };
 
 /// Where a tensor is wrong.
@@ -33,8 +32,7 @@ struct WrongMap {
     std::string tensor;
     std::vector<std::int64_t> sizes;
     std::int64_t wrong = 0, total = 0;
-    /// '#' for wrong or '.' for right, per element, row-major; empty where that are too many to
-    /// draw.
+    /// '#' for wrong or '.' for right, per element, row-major; empty where there are too many.
     std::string marks;
 };
 
@@ -43,7 +41,7 @@ enum class Discovery {
     answered,     ///< the worker said so
     died,         ///< its worker ended while it ran
     overstepped,  ///< its worker took too much time or memory and was ended
-    damaged,      ///< its worker's memory was damaged, or it ended later: shows surely only alone
+    damaged,      ///< its worker's memory was damaged, or it ended later: only a run alone shows it
 };
 
 /// How small an error of one element its bound still shows, in ulps of what is expected there.
@@ -54,30 +52,20 @@ struct Sensitivity {
 
 /// What running one case came to.
 struct Outcome {
-    /// For a single case vacuous means: every expected value was zero.
-    Verdict verdict = Verdict::vacuous;
-    /// For failed: what is wrong in one sentence. For skipped and errored: the reason.
-    std::string message;
-    /// Skipped since the launcher refused the problem, as its kernel declares that it may.
-    bool is_refusal = false;
-    /// For failed, where elements can be named: the worst first.
-    std::vector<WrongElement> worst;
+    Verdict verdict = Verdict::vacuous;  ///< vacuous: every expected value was zero
+    std::string message;                 ///< of failed, skipped and errored: the reason
+    bool is_refusal = false;          ///< skipped, since the launcher refused the problem as it may
+    std::vector<WrongElement> worst;  ///< of failed, where elements can be named: the worst first
     std::vector<WrongMap> maps;
-    /// Largest error as a share of its bound; 0 where the comparison was exact.
-    double error_over_bound = 0.0;
+    double error_over_bound = 0.0;  ///< the largest; 0 where the comparison was exact
     /// Where outputs were compared within bounds, and a value other than zero was expected.
     std::optional<Sensitivity> sensitivity;
     double multiply_adds = 0.0;
-    /// Seconds that the case took in the worker: in the kernel, in the reference, in total.
+    /// Seconds in the worker: of the kernel, of the reference, of the whole case.
     double seconds_kernel = 0.0, seconds_reference = 0.0, seconds_total = 0.0;
-    /// Processor time of the whole case, which a loaded machine does not stretch.
-    double seconds_cpu = 0.0;
-
-    /// What a request of `bench` found.
-    std::variant<std::monostate, Timing, Ceilings> measured;
-
-    /// The driver's own note, which does not travel.
-    Discovery discovery = Discovery::answered;
+    double seconds_cpu = 0.0;                                 ///< processor time of the whole case
+    std::variant<std::monostate, Timing, Ceilings> measured;  ///< for a request of `bench`
+    Discovery discovery = Discovery::answered;  ///< the driver's note; does not travel
 
     static Outcome passed() { return {.verdict = Verdict::passed}; }
     static Outcome failed(std::string text) {
@@ -98,7 +86,7 @@ struct Outcome {
     static Outcome from_json(std::string_view line);
 };
 
-/// Whether two failures may be one: both answered, both a worker's end, or both time or memory.
+/// Whether two failures may be one: both were answered, ended a worker, or overstepped a limit.
 bool is_of_one_kind(const Outcome& a, const Outcome& b);
 
 }  // namespace gradverify

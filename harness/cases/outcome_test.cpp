@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// That an outcome survives its way through the pipe, and that nothing else is taken for one.
+// An outcome survives its way through the pipe, and nothing else is taken for one.
 #include "harness/cases/outcome.hpp"
 
 #include <doctest/doctest.h>
@@ -90,7 +90,7 @@ TEST_CASE("every part of an outcome travels") {
           R"("worst":[{"dtype":5,"index":[1,2],"numbers":[0.1,"-inf",0.3333333333333333],)"
           R"("tensor":"dw"},{"index":[],"numbers":[1.0,2.0,0.0],"tensor":"y"}]})");
     CHECK(Outcome::from_json(in.to_json()).to_json() == in.to_json());
-    // What a worker writes and a driver reads by the same mistake would go unnoticed above.
+    // A mistake that writing and reading share would go unnoticed above.
     const Outcome out = Outcome::from_json(in.to_json());
     CHECK(out.worst.at(0).got == 0.1);
     CHECK(out.worst.at(0).want == -inf);

@@ -95,7 +95,7 @@ class Shrinking {
     std::pair<Case, Outcome> smallest_known(const Case& found, const Outcome& outcome,
                                             const CaseRunner& runner) const {
         std::vector<Problem> known = limits_.known;
-        std::ranges::sort(known, [](const Problem& a, const Problem& b) { return a < b; });
+        std::ranges::sort(known);
         for (const Problem& problem : known) {
             if (!(problem < found.problem)) break;
             Case candidate = found;
