@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The verb `bench` for kernels: each is verified on the problem, then timed in a worker of its own,
-// so that this process never touches the CUDA runtime and a crash is a result.
+// The verb `bench` for kernels: each is verified on the problem, then timed in a worker of its own.
 #include "harness/bench/bench.hpp"
 
 #include <algorithm>
@@ -82,7 +81,7 @@ void bench_group(WorkerPool& pool, const BenchRun& run, const BenchGroup& group,
                 result.yardstick = fastest->item.kernel;
                 result.ratio_to_yardstick = result.seconds.median / fastest->seconds.median;
             }
-            // They differ by the kernel's types.
+            // Tensors differ by the kernel's types.
             if (std::string own = print_tensors(*group.pass, result.timing); own != tensors)
                 std::fputs((tensors = std::move(own)).c_str(), stdout);
         }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the parts of the verb `bench` for kernels hand to each other: what is to be timed, how each
-// kernel was verified on the problem, and what came out.
+// What the parts of the verb `bench` share: what is to be timed, how each kernel was verified on
+// the problem, and the results.
 #pragma once
 
 #include <cstdint>
@@ -41,7 +41,7 @@ int run_bench_harness(const Suite& suite, const BenchArguments& arguments);
 struct BenchItem {
     const Kernel* kernel = nullptr;
     std::string why_not;        ///< why it can't be timed; empty when it can
-    bool is_yardstick = false;  ///< not selected, but what the others are compared with
+    bool is_yardstick = false;  ///< it is not selected; others are compared with it
 };
 
 /// A pass on a problem.
@@ -52,19 +52,18 @@ struct BenchGroup {
     std::vector<BenchItem> items;  ///< those of the same types together, yardsticks first
 };
 
-/// What `bench` is to time: the given problems, or the operators' own, with every selected kernel;
-/// and to compare with, yardsticks.
+/// The given problems, or the operators' own, each with the selected kernels and with yardsticks.
 ///
-/// **Errors** UsageError when there is nothing that can be timed; the text says why.
+/// **Errors** UsageError, with the reason, when nothing can be timed.
 std::vector<BenchGroup> plan_bench(const BenchArguments& arguments, const std::string& device);
 
-/// Whether the multiply-adds of the operator's passes are those that its formula has: it multiplies
-/// tensors. Otherwise they are an estimate of the reference's work.
+/// Whether the operator multiplies tensors, so that multiply-adds are its formula's. Otherwise they
+/// are an estimate of the reference's work.
 bool counts_multiply_adds(const Operator& op);
 
 /// Beyond this the reference, which carries errors along, takes minutes.
 inline constexpr double reference_multiply_adds = 3e8;
-/// Beyond this the calls of a timing on the cpu device, of a second each, do so too.
+/// Beyond this timing on the cpu device takes minutes.
 inline constexpr double emulated_multiply_adds = 3e7;
 
 /// How a kernel fared on the problem before it was timed.
@@ -82,7 +81,7 @@ struct BenchRun {
     Ceilings ceilings{};
 };
 
-/// Verifies a kernel on the very problem that it is timed on: by the reference up to `largest`
+/// Verifies a kernel on the problem that it is timed on: by the reference up to `largest`
 /// multiply-adds, beyond as copies of a small problem.
 Verification verify(WorkerPool& pool, const BenchRun& run, const BenchGroup& group,
                     const Kernel& kernel, double largest = reference_multiply_adds);
@@ -95,13 +94,12 @@ Outcome ask_alone(const MeasureRequest& request, double limit_seconds);
 /// Time for calls of a pass on a device, with much to spare.
 double generous_seconds(double multiply_adds, double calls, const std::string& device);
 
-/// What became of an item.
 struct BenchResult {
     const BenchGroup& group;
     const BenchItem& item;
     enum class State { timed, failed, not_timed };
     State state = State::not_timed;
-    std::string why_not;  ///< for the two others
+    std::string why_not;  ///< unless it was timed
     Verification verification{};
     Timing timing{};
     Spread seconds{};
@@ -117,13 +115,12 @@ struct BenchResult {
 /// The kernel's types, by which kernels are grouped.
 std::string types_of(const Kernel& kernel);
 
-/// The fastest timed yardstick that the kernel compares with; null when there is no other than it.
+/// The fastest other yardstick of the kernel's types that was timed; null without one.
 const BenchResult* fastest_yardstick(const std::vector<BenchResult>& results, const Kernel& kernel);
 
-/// The ceiling that a kernel's arithmetic is told a share of, by its types.
+/// The name of the ceiling of a kernel's arithmetic, by its types.
 const char* ceiling_of(const Kernel& kernel);
 
-/// What `bench` prints, text alone.
 std::string print_bench_head(const BenchRun& run);
 std::string print_group(const BenchGroup& group);
 /// The tensors as launchers get them.
@@ -134,8 +131,8 @@ std::string print_comparison(const std::vector<BenchResult>& results);
 /// `31.2 ms`; three digits that count.
 std::string print_time(double seconds);
 
-/// The medians and samples of two files that `--json` wrote, and a verdict on each pair; prints
-/// them and returns the exit code: 1 when a kernel is slower.
+/// Compares two files that `--json` wrote, prints a verdict on each kernel, and returns the exit
+/// code: 1 when a kernel is slower.
 ///
 /// **Errors** UsageError.
 int compare_benches(const std::string& before, const std::string& after,

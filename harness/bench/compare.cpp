@@ -33,7 +33,7 @@ std::string print_record(const BenchRecord& record) {
                        record.verified ? "" : ", not verified");
 }
 
-/// Why an interval says nothing yet; nothing where it does.
+/// What would decide an undecided difference; empty for others.
 std::string advice(Difference difference, std::size_t samples) {
     if (difference != Difference::undecided) return {};
     if (samples < samples_to_compare)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The verb `bench --harness`: how many problems a second one worker verifies with every property
-// on, and where the time goes. Problems are the operator's typical ones, the same for a seed.
-// Kernels with barriers are measured apart: one costs the CPU device far more than a multiply-add.
+// The verb `bench --harness`: how many of an operator's typical problems one worker verifies in a
+// second, and where the time goes. Kernels with barriers, which cost the CPU device much, are
+// measured apart.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,14 +20,15 @@ namespace gradverify {
 
 namespace {
 
-/// A problem with every parameter uniform in its typical range; valid and not empty.
+/// A valid problem with every parameter uniform in its typical range, not empty.
 Problem typical_problem(const Operator& op, SplitMix64& random) {
     for (;;) {
         Problem problem(op.space, op.usual_ranks.value_or(op.space.ranks()).most);
         for (const Constraint& range : op.typical)
             for (const int slot : op.space.find(range.parameter, problem.rank()))
                 problem[slot] = random.between(range.minimum, range.maximum);
-        // Both sides of a padding, say: what must be equal takes the first one's value.
+        // Parameters that must be equal, such as both sides of a padding, take the first one's
+        // value.
         for (const Constraint& constraint : op.constraints)
             if (constraint.kind == Constraint::Kind::same_as) {
                 const auto to = op.space.find(constraint.parameter, problem.rank());
@@ -38,7 +39,7 @@ Problem typical_problem(const Operator& op, SplitMix64& random) {
     }
 }
 
-/// For each pass the first kernel of the kind that supports the problem.
+/// For each pass the first kernel, with or without barriers, that supports the problem.
 std::vector<const Kernel*> kernels_for(const Operator& op, const Problem& problem, bool barriers,
                                        const BenchArguments& arguments, const std::string& device) {
     std::vector<const Kernel*> kernels;

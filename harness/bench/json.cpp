@@ -68,7 +68,6 @@ BenchRecord record_of(const ordered_json& object) {
             .samples = object.at("samples").get<std::vector<double>>()};
 }
 
-/// Takes a line up.
 void read_line(const std::string& line, BenchFile& read) {
     const ordered_json object = ordered_json::parse(line);
     const auto kind = object.at("kind").get<std::string>();

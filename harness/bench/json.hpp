@@ -10,7 +10,7 @@
 
 namespace gradverify {
 
-/// How many kernels came to what.
+/// How many kernels are in each state.
 struct BenchCounts {
     int timed = 0, failed = 0, not_timed = 0;
 };

@@ -19,7 +19,7 @@ namespace {
 
 bool is_yardstick(const Kernel& kernel) { return !kernel.any().yardstick_name.empty(); }
 
-/// Whether times of the two say which is better: they store and sum the same types.
+/// Whether the two store and sum the same types, so that their times can be compared.
 bool are_comparable(const Kernel& a, const Kernel& b) {
     return a.pass == b.pass && a.any().accumulator() == b.any().accumulator() &&
            a.any().multiplies_in_tf32() == b.any().multiplies_in_tf32() &&
@@ -61,8 +61,8 @@ std::string why_not(const Kernel& kernel, const Problem& problem, const std::str
         print_rounded(multiply_adds), print_rounded(emulated_multiply_adds));
 }
 
-/// Kernels of the same types together, so that their tensors are printed once; of these yardsticks
-/// first, unless there is nothing to compare with it.
+/// Puts kernels of the same types together, so that their tensors are printed once, yardsticks
+/// first, and drops yardsticks that nothing is compared with.
 void arrange(BenchGroup& group) {
     const auto types = [](const BenchItem& item) { return types_of(*item.kernel); };
     std::set<std::string> compared;

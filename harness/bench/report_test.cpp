@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `bench` prints of results made by hand, to the letter, and how requests and results travel.
+// What `bench` prints, to the letter, and how requests and results travel.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -222,7 +222,6 @@ TEST_CASE("what was timed is compared in a table, and with a yardstick of its ow
   toy.forward/vendor  4.00 ms  1.00 TFLOP/s  2.00 GB/s
   toy.forward/f16     1.00 ms  4.00 TFLOP/s  8.00 GB/s                not verified
 )");
-    // A yardstick that was not timed is none.
     results[0].state = BenchResult::State::failed;
     CHECK(fastest_yardstick(results, kernel("plain")) == nullptr);
     results[2].state = BenchResult::State::not_timed;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides what samples of a time say: their median and quartiles, and whether two kernels' times
-// differ. Means are not used: one interrupted sample would move them.
+// Decides what samples of a time say: their median and quartiles, and whether two times differ.
+// Means are not used: one interrupted sample would move them.
 #pragma once
 
 #include <cstddef>
@@ -22,8 +22,8 @@ struct Ratio {
     double value = 1.0, low = 1.0, high = 1.0;
 };
 
-/// The interval is the percentile bootstrap's (Efron, 1979): both sets of samples are drawn anew
-/// from themselves, 2,000 times, by the same numbers in every run.
+/// The interval is the percentile bootstrap's (Efron, 1979), of 2,000 resamples that are the same
+/// in every run.
 ///
 /// **Errors** std::logic_error when there is no sample.
 Ratio ratio_of_medians(std::span<const double> before, std::span<const double> after);
@@ -32,7 +32,7 @@ enum class Difference { faster, slower, none, undecided };
 
 std::string_view name_of(Difference difference);
 
-/// Two runs differ by about as much in clocks and placement, which samples of one don't show.
+/// Two runs differ by about this much anyway, in clocks and placement.
 inline constexpr double margin_between_runs = 0.02;
 /// Fewer samples say too little of the spread.
 inline constexpr std::size_t samples_to_compare = 8;

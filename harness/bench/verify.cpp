@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides how a kernel is verified on the very problem that it is timed on: up to
-// `reference_multiply_adds` by the reference, beyond by what copies of a small problem must give.
+// Decides how a kernel is verified on the problem that it is timed on.
 #include <fmt/format.h>
 
 #include <set>
@@ -18,9 +17,9 @@ namespace {
 
 using State = Verification::State;
 
-// An unlucky draw expects zeros alone, as of a tensor of one element.
+// Data are drawn again where chance leaves nothing but zeros to expect.
 constexpr std::uint64_t draws_most = 8;
-// The copies that hold drawn data are computed one by one as well, and with their bounds.
+// Copies with drawn data may take this share of the work: the reference computes each of them.
 constexpr double share_of_drawn_copies = 1.0 / 16.0;
 
 std::string output_elements(const BenchGroup& group) {
@@ -30,7 +29,7 @@ std::string output_elements(const BenchGroup& group) {
     return count == 1 ? "its one element" : fmt::format("all {} elements", print_grouped(count));
 }
 
-/// Integers have one right result here, and the kernel's outputs hold that and nothing else.
+/// Whether integers have one right result here, and the kernel must give it.
 bool is_exact(const Kernel& kernel, const Problem& problem) {
     return kernel.op->is_exact_at(problem) && !kernel.pass->admit_branches &&
            kernel.any().write_mode == WriteMode::overwrites && !kernel.any().norm_wise_growth;
@@ -44,8 +43,8 @@ std::set<std::int64_t> divisors_of(std::int64_t number) {
     return divisors;
 }
 
-/// The fewest copies along something that a problem is, where those that hold drawn data are so
-/// much work at most; nothing where it is not.
+/// The fewest copies that the problem is made of, so that those with drawn data take at most this
+/// work; nothing where there are none.
 std::optional<std::int64_t> fewest_copies(const BenchGroup& group, const SeparableSpec& along,
                                           double most_drawn) {
     const Problem& problem = group.problem;
@@ -59,14 +58,14 @@ std::optional<std::int64_t> fewest_copies(const BenchGroup& group, const Separab
     return std::nullopt;
 }
 
-/// What is told of a case that any run of its own shows to fail.
+/// How a failed case is told, with the line that replays it.
 Verification failed(const Case& checked, const Outcome& outcome) {
     return {State::failed, outcome.message,
             fmt::format("{}  replay     {} repro {}\n", report_case(checked, outcome),
                         program_to_paste(), shell_quoted(checked.print()))};
 }
 
-/// What a worker of its own answers.
+/// The answer of a worker of its own.
 Outcome answer_to(const Work& work, double limit_seconds) {
     const TimeLimits limits({.floor_seconds = limit_seconds, .large_seconds = limit_seconds});
     const LoneResult result = run_alone(worker_options(1), limits, {work});
@@ -115,7 +114,7 @@ Verification by_copies(const BenchRun& run, const BenchGroup& group, const Kerne
         // A rehearsal, and the call.
         const Outcome outcome = answer_to(
             checked, generous_seconds(group.pass->multiply_adds(group.problem), 2.0, run.device));
-        // An error is no kernel's doing: it may not take the small problem.
+        // An error is not the kernel's fault: it may not support the small problem.
         if (outcome.verdict == Verdict::failed) return failed(checked, outcome);
         if (outcome.verdict == Verdict::passed)
             return {State::verified,
@@ -141,7 +140,7 @@ Outcome ask_alone(const MeasureRequest& request, double limit_seconds) {
 }
 
 double generous_seconds(double multiply_adds, double calls, const std::string& device) {
-    // A thread that does all of the work of a GPU kernel; as for cases on the cpu device.
+    // On a GPU one thread may do all of the work; on the cpu device cases have the same rate.
     const double seconds_per_multiply_add = device == "cpu" ? 2e-6 : 1e-9;
     return 120.0 + calls * multiply_adds * seconds_per_multiply_add;
 }

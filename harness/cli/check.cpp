@@ -36,10 +36,7 @@ constexpr std::int64_t default_cases = 1000;
 constexpr double default_seconds = 60.0;
 constexpr std::int64_t default_cases_per_problem = 10;
 constexpr std::int64_t default_distance = 4;
-// No run gets as far.
-constexpr std::int64_t distance_maximum = 1'000'000;
-// More machines than anyone has; an index plus this does not overflow.
-constexpr std::int64_t shards_maximum = 1'000'000;
+constexpr std::int64_t distance_maximum = 1'000'000, shards_maximum = 1'000'000;
 
 Shard parse_shard(const std::string& text) {
     if (text.empty()) return {};
@@ -52,7 +49,7 @@ Shard parse_shard(const std::string& text) {
     return {.index = index - 1, .count = count};
 }
 
-/// Whether the run ends by itself, after `default_seconds`.
+/// Whether no option but --time says how much to run.
 bool says_nothing_of_how_much(const CheckArguments& arguments) {
     return !arguments.cases && arguments.problems.empty() && arguments.problems_file.empty() &&
            arguments.exhaustive.empty() && arguments.shard.empty();
@@ -141,7 +138,7 @@ std::vector<Problem> read_problems(const CheckArguments& arguments, const std::v
         wrapped(joined(properties), 12)));
 }
 
-/// Selected kernels that no used device has, or that need what is not here: a sentence a reason.
+/// Selected kernels that can't run here, a sentence for each reason.
 std::vector<std::string> absent_kernels(const CheckArguments& arguments,
                                         const std::vector<std::string>& devices) {
     std::map<std::string, std::vector<std::string>> by_reason;
@@ -165,7 +162,7 @@ void say(const std::string& text) {
     std::fflush(stdout);
 }
 
-/// A line on the terminal that is written over; nothing where stderr is not one.
+/// A line on the terminal that is written over; nothing where stderr is no terminal.
 class Progress {
   public:
     void show(std::int64_t done, std::int64_t most, std::int64_t failed) {
@@ -269,7 +266,7 @@ int check(const Suite& suite, const CheckArguments& arguments) {
         say(fmt::format("compute-sanitizer says, of no one case: {}\n", late));
         return exit_failed;
     }
-    // Kernels for another device alone are no mistake, but a run without a row verified nothing.
+    // Kernels for another device are no mistake, but a run without a row verified nothing.
     return !rows.empty() && all_well(results) && gone.empty() ? exit_ok : exit_failed;
 }
 
@@ -281,7 +278,7 @@ int run_check(const Suite& suite, const CheckArguments& arguments) {
     try {
         code = check(suite, arguments);
     } catch (const Interrupted&) {
-        // Before the first case: there is nothing to sum up.
+        // It came before the first case: there is nothing to sum up.
     }
     // As a shell says of a command that a signal has ended.
     return interrupt_signal() != 0 ? 128 + interrupt_signal() : code;

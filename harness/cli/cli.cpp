@@ -21,15 +21,13 @@ namespace gradverify {
 
 namespace {
 
-// For each of a thousand rows a sum of them stays inside 64 bits.
+// The sum over a million rows fits 64 bits.
 constexpr std::uint64_t cases_maximum = 1'000'000'000'000;
-
-// More than any machine has cores; each worker takes a few file descriptors.
 constexpr std::uint64_t jobs_maximum = 1024;
 constexpr std::uint64_t repetitions_maximum = 100'000;
 constexpr std::uint64_t seed_maximum = std::numeric_limits<std::uint64_t>::max();
 
-/// CLI11's own would take -1 for the largest number, and prints its ranges with six decimals.
+/// CLI11's own validator would take -1 for the largest number, and prints six decimals.
 CLI::Validator whole_number(std::uint64_t minimum, std::uint64_t maximum) {
     const auto complaint = [minimum, maximum](const std::string& text) {
         const auto value = parse_uint(text);
@@ -104,7 +102,7 @@ struct CommandLine {
     }
 
   private:
-    /// Only with `=`: a word behind it is a FILTER.
+    /// A flag, since a word behind it is a FILTER: the tool is given with `=`.
     static void add_sanitizer_option(CLI::App& verb, std::string& tool) {
         verb.add_flag("--compute-sanitizer{memcheck}", tool,
                       "run cuda's kernels under compute-sanitizer; =racecheck, =initcheck or "
@@ -168,7 +166,7 @@ struct CommandLine {
             ->needs(time);
         check->add_option("--seed", a.seed, "decides every case; drawn and printed if not given")
             ->check(whole_number(0, seed_maximum));
-        // Only with `=`: a word behind it is a FILTER.
+        // A flag for the same reason.
         check->add_flag("--exhaustive{" + std::string(exhaustive_without_distance) + "}",
                         a.exhaustive,
                         "every supported problem up to a distance, =7, with dense data; without a "
@@ -242,7 +240,7 @@ int gradverify_main(int argc, char** argv, const Suite& suite) {
         std::fprintf(stderr, "gradverify: %s\n", wrong.what());
         return exit_environment;
     } catch (const std::exception& wrong) {
-        // No verdict travels so: the machine ran out of something, or this is a bug of gradverify.
+        // The machine ran out of something, or this is a bug of gradverify.
         std::fprintf(stderr, "gradverify: unexpected: %s\n", wrong.what());
         return exit_environment;
     }

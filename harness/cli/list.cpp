@@ -83,7 +83,6 @@ struct TensorRow {
     std::int64_t bytes = 0;
 };
 
-/// Which sum a tensor belongs to.
 std::string role_of(const Operator& op, const PassSpec& pass, const std::string& name) {
     const bool is_input = std::ranges::find(pass.inputs, name) != pass.inputs.end();
     if (is_input) return op.is_output(name) ? "saved" : "input";
@@ -108,7 +107,7 @@ void print(const TensorRow& row) {
                row.elements, row.bytes);
 }
 
-/// Prints a call's tensors and their memory, from what the harness itself allocates buffers by.
+/// Prints a call's tensors, their memory, and its sum for each role.
 void print_tensors(const Kernel& kernel, const Problem& problem) {
     fmt::print("  on {}\n  {:<16} {:<24} {:<22} {:>12} {:>14}\n", problem.print(), "tensor", "",
                "type and sizes", "elements", "bytes");
@@ -126,12 +125,12 @@ void print_tensors(const Kernel& kernel, const Problem& problem) {
         print({.name = "workspace", .bytes = bytes_of(problem)});
 }
 
-/// What a case asks for can be wrong in itself; a worker would call all of it an error.
+/// Throws a UsageError where a case asks for what there is not: a worker would call it an error.
 void require_runnable(const Suite& suite, const Case& checked) {
     const Kernel& kernel = *Registry::instance().find_kernel(checked.kernel);
     std::vector<std::string> properties;
     for (const Property* const property : suite.properties()) {
-        // What draws problems of its own does so for one device, but runs on any.
+        // A property with cases of its own draws them for one device, but runs on any.
         const bool runs_anywhere = property->own_cases > 0 && property->applies_to(kernel);
         if (runs_anywhere || property->applies(kernel, checked.device))
             properties.emplace_back(property->name);
@@ -222,7 +221,6 @@ int run_repro(const Suite& suite, const ReproArguments& arguments) {
         outcome = pool.run(checked, {.alone = true});
     }
     fmt::print("{}", report_case(checked, outcome));
-    // As for a row: a case that compared nothing has not passed.
     return outcome.verdict == Verdict::passed ? exit_ok : exit_failed;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the verbs `list`, `check` and `repro` do once their options are read. Errors are thrown:
-// UsageError (exit code 2) and EnvironmentError (3).
+// The verbs `list`, `check` and `repro` once their options are read. They throw UsageError (exit
+// code 2) and EnvironmentError (3).
 #pragma once
 
 #include <cstdint>
@@ -9,11 +9,10 @@
 #include <vector>
 
 #include "harness/cases/suite.hpp"
-#include "harness/registry/registry.hpp"
 
 namespace gradverify {
 
-/// What `--exhaustive` is when no distance was given.
+/// The value of `--exhaustive` without a distance.
 constexpr const char* exhaustive_without_distance = "far";
 
 struct CheckArguments {

@@ -54,7 +54,6 @@ std::vector<std::string> Baseline::gone(const std::vector<RowResult>& results) c
     std::vector<std::string> sentences;
     for (const RowResult& result : results) {
         const auto found = known_.find(key_of(result));
-        // A row that did not run says nothing.
         if (found == known_.end() || result.verdict == Verdict::skipped || knows(result)) continue;
         const std::string row = print_row(result.row);
         const Known& known = found->second;

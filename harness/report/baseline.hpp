@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides which failures of a run are known: those that an earlier run's result file lists. A known
-// failure is accepted; one that is listed and does not show any more is a mistake of the list.
+// Decides which failures are known: those that an earlier run's result file lists. They are
+// accepted; a listed failure that does not show any more is a mistake of the list.
 #pragma once
 
 #include <map>
@@ -14,16 +14,15 @@ namespace gradverify {
 
 class Baseline {
   public:
-    /// No known failures.
+    /// Knows no failure.
     Baseline() = default;
-    /// Reads what `check --json FILE` wrote: each verdict that is failed, vacuous or errored. Lines
-    /// of other kinds and passed rows are passed over, so that a whole result file will do.
+    /// Takes the failed, vacuous and errored rows of a file that `check --json` wrote.
     ///
     /// **Errors** UsageError that names the file and the line.
     static Baseline read(const std::string& path);
 
-    /// Whether the row failed as the list says: the same kernel, property, device and verdict, and,
-    /// where both shrunk problems are certified, the same problem. Anything else is a new failure.
+    /// Whether the list has the row's kernel, property, device and verdict and, where both smallest
+    /// problems are certified, its problem.
     bool knows(const RowResult& result) const;
 
     /// One sentence for each listed failure whose row passed in this run, or failed in another way.

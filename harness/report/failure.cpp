@@ -14,17 +14,14 @@ namespace gradverify {
 
 namespace {
 
-// A slice of more columns than this is cut; a terminal has about as many.
-constexpr std::int64_t columns_maximum = 24;
-constexpr std::int64_t rows_maximum = 16;
+// What fits a terminal.
+constexpr std::int64_t columns_maximum = 24, rows_maximum = 16;
 constexpr int slices_maximum = 3;
-
-// What a float needs to be read back, and what a double does.
+// Digits that tell every float, or double, from all others.
 constexpr int digits_of_float = 9, digits_of_double = 17;
 
 std::string number(double value, int digits = digits_of_float) {
     if (std::isnan(value)) return "nan";  // without its sign
-    // Integers as they are.
     const bool whole = value == std::round(value) && std::abs(value) < 1e9;
     return whole ? fmt::format("{:.0f}", value) : fmt::format("{:.{}g}", value, digits);
 }
@@ -35,7 +32,7 @@ std::string print_index(std::span<const std::int64_t> index) {
     return text;
 }
 
-/// `, 3 ulps of f16`: how far off, in what the last place of the expected value is worth.
+/// `, 3 ulps of f16`: how far off an element is, in ulps of its expected value.
 std::string in_ulps(const WrongElement& element) {
     if (!element.dtype || !is_floating(*element.dtype)) return {};
     const double ulps =
@@ -72,7 +69,7 @@ struct Slice {
     std::string marks;
 };
 
-/// The part of a slice's axis that is drawn: the whole, or as much as fits, with `wrong` in it.
+/// The part of a slice's axis that is drawn: as much as fits, with the index `wrong` in it.
 struct Window {
     std::int64_t begin = 0, end = 0;
 
@@ -174,7 +171,7 @@ std::string header(const Case& checked, const Outcome& outcome) {
            line("property", wrapped(checked.property + ": " + outcome.message, 13));
 }
 
-/// The properties that fail at the same problem as `told`: first those that say the same.
+/// The other properties that fail at a problem: first those whose message is `told` as well.
 std::string also(const std::vector<const RowResult*>& rows, const std::string& told) {
     std::vector<std::string> same, lines;
     for (const RowResult* const row : rows) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides how a failure reads: kernel, property, problem, the worst element with got, want and
-// bound, how much else is wrong and where, and the line to paste. Text only.
+// Decides how a failure reads: kernel, property, problem, the worst elements, a map of all that is
+// wrong, and the line to paste.
 #pragma once
 
 #include <string>
@@ -12,10 +12,10 @@
 
 namespace gradverify {
 
-/// A bug: rows of a kernel on a device that failed at one smallest problem; what the first found is
-/// told in full. `program` begins the line to paste.
+/// A bug: rows of a kernel on a device that failed at one smallest problem, the first in full.
+/// `program` begins the line to paste.
 std::string report_bug(const std::vector<const RowResult*>& rows, const std::string& program);
-/// The same of rows that failed at the problem of a bug that has been told of.
+/// More rows that failed at the problem of a bug that was reported.
 std::string report_more(const std::vector<const RowResult*>& rows);
 /// A failed row by itself.
 std::string report_failure(const RowResult& result, const std::string& program = "gradverify");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a failure, a case and a map of wrong elements look like, to the letter.
+// How a failure, a case and a map of wrong elements read, to the letter.
 #include "harness/report/failure.hpp"
 
 #include <doctest/doctest.h>

@@ -24,7 +24,7 @@ void add_minimality(ordered_json& object, const Shrunk& failure) {
     if (minimality.of_is_least) object["smaller_is_least"] = true;
 }
 
-/// A rule that every run agrees with is `rule`; what else was seen is told in `seen`.
+/// A rule that every problem agrees with is `rule`; anything less is `seen`.
 void add_explanation(ordered_json& object, const Shrunk& failure) {
     const Generality& generality = failure.generality;
     if (!generality.text.empty()) {

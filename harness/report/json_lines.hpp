@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A result file of one JSON object a line, which is flushed, so that a killed run keeps what it
-// had.
+// A result file of one JSON object a line, each flushed, so that a killed run keeps what it had.
 #pragma once
 
 #include <fstream>

@@ -27,7 +27,7 @@ std::string escaped(const std::string& text) {
     return out;
 }
 
-/// The failure in one sentence, and what is known of it in general.
+/// The failure in one sentence, and what fails in general.
 std::string message_of(const RowResult& result) {
     if (!result.failure) return result.message;
     std::string message = result.message;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides what `--junit` writes: a test case for each row, named after kernel, property and
-// device, in the XML that CI systems read.
+// Decides what `--junit` writes, in the XML that CI systems read: a test case for each row.
 #pragma once
 
 #include <string>
@@ -14,7 +13,7 @@ namespace gradverify {
 std::string junit_xml(const std::vector<RowResult>& results, double seconds,
                       const std::string& program = "gradverify");
 
-/// Empties the file, so that a killed run leaves none that a CI system would read as passed.
+/// Empties the file, so that a killed run leaves none that reads as passed.
 ///
 /// **Errors** EnvironmentError when the file can't be written.
 void open_junit(const std::string& path);

@@ -14,7 +14,7 @@ namespace gradverify {
 
 namespace {
 
-/// What the passed rows of a kernel on a device say together.
+/// The passed rows of a kernel on a device together.
 struct OfKernel {
     const RowResult* narrowest = nullptr;
     std::vector<Sensitivity> sensitivity;
@@ -26,7 +26,7 @@ std::int64_t pairs_met(const Coverage& coverage) {
     return sum;
 }
 
-/// The largest block size by which every parameter that reaches it left every remainder; 1: none.
+/// The largest block size by which every parameter that is as large left every remainder; 1: none.
 int complete_remainders(const Kernel& kernel, const Coverage& coverage) {
     int complete = 1;
     for (const int block : block_sizes_of_interest) {

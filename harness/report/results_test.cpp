@@ -191,7 +191,7 @@ TEST_CASE("a result file that can't be written is the environment's fault") {
     CHECK_THROWS_WITH_AS(open_junit(path), "can't write /no/such/folder/results", EnvironmentError);
     CHECK_THROWS_WITH_AS(write_junit(path, {}, 0.0), "can't write /no/such/folder/results",
                          EnvironmentError);
-    // A disk that is full is noticed when it is written to.
+    // A full disk is noticed when it is written to.
     CHECK_THROWS_AS(JsonResults("/dev/full", 1, {"cpu"}), EnvironmentError);
     CHECK_THROWS_AS(write_junit("/dev/full", {}, 0.0), EnvironmentError);
 }

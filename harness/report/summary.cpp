@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::size_t column_width = 12;
 
-/// A property's name as lines that fit a column: matches / reference.
+/// A property's name, as lines that fit a column.
 std::vector<std::string> stacked(const std::string& name) {
     std::vector<std::string> lines;
     for (const std::string_view word : split(name, '_')) {
@@ -45,8 +45,8 @@ std::string rstripped(std::string text) {
     return text;
 }
 
-/// Kernels down, properties across; a cell is the number of cases, with those of them that compared
-/// a value other than zero before it where that is not all, or the verdict.
+/// Kernels down, properties across. A cell is the number of cases, as in 17/20 where only 17
+/// compared a value other than zero, or the verdict.
 std::string table(const Suite& suite, const std::vector<RowResult>& results,
                   const std::string& device) {
     std::map<std::string, std::map<std::string, std::string>> cells;
@@ -86,7 +86,7 @@ std::string table(const Suite& suite, const std::vector<RowResult>& results,
     return text + "\n";
 }
 
-/// How close the errors of a kernel came to what rounding may cause.
+/// How close each kernel's errors came to their bounds.
 std::string error_lines(const std::vector<RowResult>& results) {
     std::map<std::string, std::vector<double>> shares;
     for (const RowResult& result : results)
@@ -104,7 +104,7 @@ std::string error_lines(const std::vector<RowResult>& results) {
     return text + "\n";
 }
 
-/// Rows of a kernel that got equally far.
+/// Exhaustive rows of a kernel that got equally far.
 struct EquallyFar {
     std::vector<std::string> properties;
     std::int64_t problems = 0, fewest_compared = 0;
@@ -117,7 +117,7 @@ struct EquallyFar {
     }
 };
 
-/// How far the rows of each kernel got.
+/// How far the exhaustive rows of each kernel got.
 std::string exhaustive_lines(const std::vector<RowResult>& results) {
     std::map<std::string, std::map<std::string, EquallyFar>> covers;
     std::size_t name_width = 0;
@@ -176,7 +176,7 @@ Counts count(const std::vector<RowResult>& results) {
     for (const RowResult& result : results) {
         counts.cases += result.cases;
         counts.known += result.known ? 1 : 0;
-        ++counts.rows[result.verdict];
+        ++counts.rows[static_cast<std::size_t>(result.verdict)];
     }
     return counts;
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides how a whole run reads: a table of kernels and properties for each device, why rows were
-// skipped, which kernels are not verified, how close errors came to their bounds, and the counts.
+// Decides how a whole run reads: a table for each device, how close errors came to their bounds,
+// notes on rows and kernels, and the counts.
 #pragma once
 
-#include <map>
+#include <array>
 #include <string>
 #include <vector>
 
@@ -12,14 +12,11 @@
 namespace gradverify {
 
 struct Counts {
-    std::map<Verdict, std::int64_t> rows;
-    std::int64_t known = 0;  ///< rows that did not pass, as the user knew
+    std::array<std::int64_t, 5> rows{};  ///< by verdict
+    std::int64_t known = 0;              ///< rows that did not pass, as the user knew
     std::int64_t cases = 0;
 
-    std::int64_t of(Verdict verdict) const {
-        const auto found = rows.find(verdict);
-        return found == rows.end() ? 0 : found->second;
-    }
+    std::int64_t of(Verdict verdict) const { return rows[static_cast<std::size_t>(verdict)]; }
 };
 
 /// `conv.forward/naive, repeatable on cpu`
@@ -27,15 +24,13 @@ std::string print_row(const Row& row);
 
 Counts count(const std::vector<RowResult>& results);
 
-/// Kernels without a row that passed on some device, or that is known not to.
+/// Kernels without a row that passed, or is known not to, on any device.
 std::vector<std::string> not_verified(const std::vector<RowResult>& results);
 
-/// Whether nothing failed, was vacuous or errored but what is known to, and each kernel is
-/// verified.
+/// Whether every kernel is verified, and all rows that failed, were vacuous or errored are known.
 bool all_well(const std::vector<RowResult>& results);
 
-/// The end of `check`'s output. `absent` says which kernels were not run and why: they are for
-/// a device that was not selected, or need what is not there.
+/// The end of `check`'s output. `absent` says which kernels were not run, and why.
 std::string summarize(const Suite& suite, const std::vector<RowResult>& results,
                       const std::vector<std::string>& absent, double seconds);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a run's summary looks like, to the letter, and what it counts as well.
+// How a run's summary reads, to the letter, and when all is well.
 #include "harness/report/summary.hpp"
 
 #include <doctest/doctest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A bench for tests of how rows are served: a fake suite that draws cases whose seed is their index
-// and records what it is asked, and a pool of fake workers.
+// For tests of how rows are served: a fake suite that draws cases whose seed is their index, and a
+// pool of fake workers.
 #pragma once
 
 #include <cstdint>

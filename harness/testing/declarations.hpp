@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tests of declared operators share: a small one, the mistake that a declaration has.
+// A small declared operator, and a declaration's mistake.
 #pragma once
 
 #include <doctest/doctest.h>

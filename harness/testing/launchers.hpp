@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the .cu file of the harness's tests reaches them: launchers by name, of the cpu device only.
+// The launchers of the harness tests' .cu file by name, for the cpu device.
 #pragma once
 
 #include <map>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An operator and kernels for the driver's tests, which never run anything, in a registry of the
-// test's own; and what tests say of results.
+// An operator and kernels for tests that run none, in registries of their own; and words for
+// results.
 #pragma once
 
 #include <stdexcept>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Results of rows made by hand, for the tests of what is printed and written of them.
+// Results of rows, made by hand.
 #pragma once
 
 #include <unistd.h>

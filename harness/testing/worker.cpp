@@ -26,13 +26,13 @@ namespace gradverify {
 
 namespace {
 
-/// What a request asks for: the property of a printed case, or the first word of any other text.
+/// The property of a printed case, or the first word of any other text.
 std::string behaviour_of(std::string_view text) {
     const auto fields = split(text, ':');
     return std::string(fields.size() > 2 ? fields[2] : split(text, ' ').front());
 }
 
-/// The seed of a printed case, which the fake suite sets to the case's index; -1 without one.
+/// The seed of a printed case, which is the case's index; -1 without one.
 std::int64_t index_of(std::string_view text) {
     for (const std::string_view field : split(text, ':'))
         if (field.starts_with("seed=")) return parse_int(field.substr(5)).value_or(-1);
@@ -44,7 +44,7 @@ void sleep_ms(int milliseconds) {
 }
 
 void die_of(int signal) {
-    // Not the handler of a sanitizer, which would call exit.
+    // A sanitizer's handler would call exit.
     std::signal(signal, SIG_DFL);
     raise(signal);
 }
@@ -69,7 +69,7 @@ void spin_ms(double milliseconds) {
         continue;
 }
 
-/// As a slow kernel of many blocks, or of blocks without end.
+/// Plays a slow kernel of many blocks.
 void begin_blocks(int count) {
     for (int i = 0; i < count; ++i) {
         ++worker_note().blocks;
@@ -81,14 +81,14 @@ Outcome eat_memory() {
     for (std::vector<std::string> eaten;;) eaten.emplace_back(std::size_t{1} << 20, 'x');
 }
 
-/// What a heap that was damaged comes to, whoever is to pay: a death at a later case, or at exit.
+/// Stands for a damaged heap, of which the process dies at a later case, or at its exit.
 bool damaged = false;
 void die_at_exit() {
     if (damaged) die_of(SIGSEGV);
 }
 
 Outcome damage() {
-    // As a checked heap would, it shows at the end of the process.
+    // A checked heap shows it at the end of the process.
     static const bool registered = std::atexit(die_at_exit) == 0;
     damaged = registered;
     return Outcome::passed();
@@ -115,7 +115,7 @@ std::optional<Outcome> leave(const std::string& word) {
     if (word == "begin_20_blocks") begin_blocks(20);
     if (word == "begin_blocks_without_end") begin_blocks(std::numeric_limits<int>::max());
     if (word == "eat_memory") return eat_memory();
-    // As by the operator of the machine, and only the first time.
+    // Somebody else kills it, the first time alone.
     if (word == "be_killed" && cases_before > 0) raise(SIGKILL);
     if (word == "die_if_damaged" && damaged) die_of(SIGABRT);
     if (word == "die_in_company" && cases_before > 0) die_of(SIGABRT);
@@ -188,7 +188,7 @@ Outcome obey(std::string_view text) {
     if (word == "sleep_20") sleep_ms(20);
     if (word == "sleep_300") sleep_ms(300);
     const bool errs = word == "err_at_2_fail_at_4" && index == 2;
-    // What ends a row is slower than the cases after it, whose answers overtake it.
+    // The case that ends a row is slow, so that the answers behind it overtake it.
     if (errs || (word == "fail_from_3" && index == 3)) sleep_ms(50);
     if (errs) return Outcome::errored("no memory");
     if (fails(word, index)) return Outcome::failed("case " + std::to_string(index));

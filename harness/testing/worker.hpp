@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A worker for the tests of the pool and of the driver: it speaks the real protocol, but instead of
-// running a kernel it does what the case's property says ("pass", "crash", "hang"...).
+// A fake worker: it speaks the real protocol, but instead of running a kernel it does what the
+// case's property says ("pass", "crash", "hang"...).
 #pragma once
 
 #include <optional>
