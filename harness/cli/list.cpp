@@ -67,11 +67,10 @@ std::string steps(const PassSpec& pass) {
     return joined(words);
 }
 
-Problem problem_of(const Operator& op, const std::string& text) {
+/// What the call reads; words that it refuses are bad usage.
+auto read_words(const auto& call) {
     try {
-        Problem problem = Problem::parse(op.space, text);
-        if (const auto why = op.validate(problem)) throw std::invalid_argument(*why);
-        return problem;
+        return call();
     } catch (const std::invalid_argument& wrong) {
         throw UsageError(wrong.what());
     }
@@ -125,7 +124,7 @@ void print_tensors(const Kernel& kernel, const Problem& problem) {
         print({.name = "workspace", .bytes = bytes_of(problem)});
 }
 
-/// Throws a UsageError where a case asks for what there is not: a worker would call it an error.
+/// Refuses a case that can't be run as it is printed; a worker would call it errored.
 void require_runnable(const Suite& suite, const Case& checked) {
     const Kernel& kernel = *Registry::instance().find_kernel(checked.kernel);
     std::vector<std::string> properties;
@@ -171,8 +170,9 @@ int run_list(const Suite&, const std::vector<std::string>& filters, const std::s
                             whose->name, kernel.name));
         whose = kernel.op;
     }
-    const std::optional<Problem> at =
-        whose ? std::optional(problem_of(*whose, problem)) : std::nullopt;
+    std::optional<Problem> at;
+    if (whose) at = read_words([&] { return Problem::parse(whose->space, problem); });
+    if (const auto why = at ? whose->validate(*at) : std::nullopt) throw UsageError(*why);
     for (const Kernel& kernel : Registry::instance().kernels()) {
         if (!is_selected(kernel.name, filters)) continue;
         fmt::print("{}\n  devices   {}\n  supports  {}\n  promises  {}\n", kernel.name,
@@ -194,17 +194,12 @@ int run_list(const Suite&, const std::vector<std::string>& filters, const std::s
 int run_repro(const Suite& suite, const ReproArguments& arguments) {
     if (!arguments.device.empty() && arguments.device != "cpu" && arguments.device != "cuda")
         throw UsageError("--device " + arguments.device + " is unknown; there are cpu, cuda");
-    const auto read = [&] {
-        try {
-            Case checked = Case::parse(arguments.printed_case, Registry::instance());
-            if (!arguments.device.empty()) checked.device = arguments.device;
-            require_runnable(suite, checked);
-            return checked;
-        } catch (const std::invalid_argument& wrong) {
-            throw UsageError(wrong.what());
-        }
-    };
-    const Case checked = read();
+    const Case checked = read_words([&] {
+        Case read = Case::parse(arguments.printed_case, Registry::instance());
+        if (!arguments.device.empty()) read.device = arguments.device;
+        require_runnable(suite, read);
+        return read;
+    });
     Outcome outcome;
     if (arguments.in_process && !arguments.compute_sanitizer.empty())
         throw UsageError("--compute-sanitizer needs a worker; leave out --in-process");
