@@ -55,6 +55,11 @@ def read_blocks(text):
     return blocks
 
 
+def prose_of(text):
+    """A Markdown text without its blocks."""
+    return re.sub(r"^ *```.*?^ *```$", "", text, flags=re.MULTILINE | re.DOTALL)
+
+
 def tokens_of_output(text):
     """Words of an output, without numbers and the folders of .cu files: lines may be wrapped
     elsewhere."""
@@ -62,8 +67,9 @@ def tokens_of_output(text):
     return [re.sub(r"#/#", "#", re.sub(r"\d+([.,]\d+)*", "#", word)) for word in text.split()]
 
 
-def find_in_order(parts, words):
-    """Whether the parts, each a run of words, occur in `words` one after another."""
+def missing_in_order(parts, words):
+    """The first of the parts, each a run of words, that does not follow the others in `words`, or
+    None."""
     at = 0
     for part in parts:
         spots = range(at, len(words) - len(part) + 1)
@@ -85,7 +91,7 @@ def missing_of_output(expected, output):
             parts.append(part)
             part = []
     parts.append(part)
-    return find_in_order([one for one in parts if one], tokens_of_output(output))
+    return missing_in_order([one for one in parts if one], tokens_of_output(output))
 
 
 def lines_of_code(text):

@@ -8,11 +8,9 @@ import re
 import sys
 from pathlib import Path
 
+from blocks import prose_of
+
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
-
-
-def prose_of(path):
-    return re.sub(r"^ *```.*?^ *```$", "", path.read_text(), flags=re.MULTILINE | re.DOTALL)
 
 
 def anchor_of(heading):
@@ -22,7 +20,7 @@ def anchor_of(heading):
 
 
 def anchors_of(path):
-    prose = prose_of(path)
+    prose = prose_of(path.read_text())
     named = re.findall(r'id="([^"]+)"', prose)
     return {*map(anchor_of, re.findall(r"^#+ (.*)$", prose, re.MULTILINE)), *named}
 
@@ -32,7 +30,7 @@ def main():
     pages = [*root.glob("*.md"), *root.glob("docs/**/*.md")]
     links = dead = 0
     for page in pages:
-        for link in LINK.findall(prose_of(page)):
+        for link in LINK.findall(prose_of(page.read_text())):
             if "://" in link:
                 continue
             links += 1

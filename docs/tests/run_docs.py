@@ -24,7 +24,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from blocks import missing_of_output, missing_of_quote, read_blocks
+from blocks import missing_of_output, missing_of_quote, prose_of, read_blocks
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
@@ -47,11 +47,6 @@ def parse_arguments():
     return parser.parse_args()
 
 
-def copy_of_repository(to):
-    skipped = shutil.ignore_patterns("build*", ".git", "__pycache__", ".cache")
-    shutil.copytree(ROOT, to, ignore=skipped, symlinks=True)
-
-
 def last_lines(text, count=60):
     return "\n".join(text.split("\n")[-count:])
 
@@ -67,7 +62,8 @@ class Runner:
                             dirs_exist_ok=True)
         else:
             shutil.rmtree(arguments.work, ignore_errors=True)
-            copy_of_repository(arguments.work)
+            skipped = shutil.ignore_patterns("build*", ".git", "__pycache__", ".cache")
+            shutil.copytree(ROOT, arguments.work, ignore=skipped, symlinks=True)
             (arguments.work / "build").mkdir()
             (arguments.work / "properties/tests/mutants/mutants.py").write_text("")  # takes an hour
         self.environment = self.make_environment()
@@ -85,8 +81,8 @@ class Runner:
             "HOME": str(a.work.resolve() / "home"),
             "PYTHONDONTWRITEBYTECODE": "1",
         }
-        stand_ins = [HERE / "stand_ins" / ("consumer" if self.is_example else "repository")]
-        path = os.pathsep.join([*map(str, stand_ins), os.environ["PATH"]])
+        stand_ins = HERE / "stand_ins" / ("consumer" if self.is_example else "repository")
+        path = os.pathsep.join([str(stand_ins), os.environ["PATH"]])
         unset = {"GRADVERIFY_PRESET", "GRADVERIFY_BINARY_DIR", "CXXFLAGS"}
         kept = {name: value for name, value in os.environ.items() if name not in unset}
         return {**kept, **names, "PATH": path}
@@ -121,7 +117,8 @@ class Runner:
 
     def run_cmake(self, block):
         if "quotes" in block.rules:
-            return self.compare_quote(block)
+            self.compare_quote(block)
+            return
         folder = self.arguments.work / "configured"
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir()
@@ -129,14 +126,11 @@ class Runner:
                 "find_package(gradverify 0.1 REQUIRED)"]
         if "gradverify_add_kernels(my_checks" in block.text:
             head.append("add_executable(my_checks main.cpp)")
-        text = re.sub(r"^(cmake_minimum_required|project|find_package)\(.*\n", "", block.text,
-                      flags=re.MULTILINE)
-        (folder / "CMakeLists.txt").write_text("\n".join(head) + "\n" + text)
-        for name in re.findall(r"[\w.]+\.(?:cu|cpp)\b", text) + ["main.cpp"]:
+        (folder / "CMakeLists.txt").write_text("\n".join(head) + "\n" + block.text)
+        for name in re.findall(r"[\w.]+\.(?:cu|cpp)\b", block.text) + ["main.cpp"]:
             (folder / name).touch()
         defines = " ".join(f"'-D{one}'" for one in self.defines())
         self.bash(f"cmake -S configured -B configured/build {defines}", {})
-        return None
 
     def compare_quote(self, block):
         if "quotes" not in block.rules:
@@ -170,9 +164,8 @@ class Runner:
             raise Failure(f"it is built from {strangers[:5]}")
 
     def check_options_of_prose(self, text):
-        prose = re.sub(r"^ *```.*?^ *```$", "", text, flags=re.MULTILINE | re.DOTALL)
         mentioned = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", " ".join(
-            re.findall(r"`([^`\n]+)`", prose))))
+            re.findall(r"`([^`\n]+)`", prose_of(text)))))
         real = self.arguments.build / "gradverify"
         helps = [[real, verb, "--help"] for verb in ("check", "repro", "list", "bench")]
         known = "".join(subprocess.run(command, capture_output=True, text=True).stdout
