@@ -61,8 +61,7 @@ std::optional<ExhaustiveLimits> exhaustive_limits(const CheckArguments& argument
     if (text.empty()) return std::nullopt;
     if (!arguments.problems.empty() || !arguments.problems_file.empty())
         throw UsageError(
-            "--exhaustive runs every supported problem; leave out --problem and "
-            "--problems");
+            "--exhaustive runs every supported problem; leave out --problem and --problems");
     if (arguments.at_least > 0)
         throw UsageError("--at-least counts drawn cases; --exhaustive draws none");
     const Shard shard = parse_shard(arguments.shard);

@@ -60,11 +60,7 @@ TEST_CASE("a case is drawn again where it had data to draw, and not for ever") {
     Bench bench;
     const Operator& op = *bench.row("vacuous").kernel->op;
     const Outcome nothing{.verdict = Verdict::vacuous};
-    Case drawn{.kernel = "toy.forward/any",
-               .property = "vacuous",
-               .device = "cpu",
-               .problem = Problem::parse(op.space, "in=3"),
-               .data = {.seed = 7}};
+    Case drawn = case_on(bench.row("vacuous"), Problem::parse(op.space, "in=3"), 7);
     CHECK(is_worth_redrawing(drawn, op, nothing, 0));
     CHECK_FALSE(is_worth_redrawing(drawn, op, Outcome::passed(), 0));
     CHECK_FALSE(is_worth_redrawing(drawn, op, nothing, 4));

@@ -17,9 +17,7 @@ using namespace gradverify::testing;
 class Failing : public Bench {
   public:
     Case at(const std::string& problem) const {
-        Case drawn = *suite.draw(row("fail"), 1, 0).drawn;
-        drawn.problem = Problem::parse(drawn.problem.space(), problem);
-        return drawn;
+        return case_on(row("fail"), problems({problem}).front(), 0);
     }
     Shrunk shrink(const ShrinkLimits& limits) {
         WorkerPool pool({.command = test_worker_command(), .jobs = 1});

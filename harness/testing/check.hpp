@@ -24,6 +24,15 @@ struct Asked {
     auto operator<=>(const Asked&) const = default;
 };
 
+/// A row's case on a problem, with data of this seed.
+inline Case case_on(const Row& row, const Problem& problem, std::uint64_t seed) {
+    return {.kernel = row.kernel->name,
+            .property = row.property_name(),
+            .device = row.device,
+            .problem = problem,
+            .data = {.seed = seed}};
+}
+
 /// Two operators, kernels that support different problems, and a suite that records what is asked.
 class Bench {
   public:
@@ -39,11 +48,7 @@ class Bench {
         const auto make = [this](const Row& row, std::uint64_t seed, std::int64_t index,
                                  const Problem& problem) {
             asked.push_back({row.kernel->name, row.property_name(), seed, index, problem.print()});
-            return Case{.kernel = row.kernel->name,
-                        .property = row.property_name(),
-                        .device = row.device,
-                        .problem = problem,
-                        .data = {.seed = static_cast<std::uint64_t>(index)}};
+            return case_on(row, problem, static_cast<std::uint64_t>(index));
         };
         suite.on_draw = [make](const Row& row, std::uint64_t seed, std::int64_t index) {
             if (row.property->name == "undrawable") return Suite::Draw{{}, "no problem is left"};
@@ -124,14 +129,7 @@ inline void enumerate(FakeSuite& suite, const std::vector<std::string>& problems
     };
     suite.on_dense_cases = [](const Row& row, const Problem& problem) {
         const auto in = static_cast<std::uint64_t>(problem.on_axis("in", 0));
-        std::vector<Case> cases;
-        for (const std::uint64_t seed : {2 * in, 2 * in + 1})
-            cases.push_back({.kernel = row.kernel->name,
-                             .property = row.property_name(),
-                             .device = row.device,
-                             .problem = problem,
-                             .data = {.seed = seed}});
-        return cases;
+        return std::vector{case_on(row, problem, 2 * in), case_on(row, problem, 2 * in + 1)};
     };
 }
 

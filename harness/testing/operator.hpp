@@ -82,10 +82,7 @@ std::string refusal(Call call) {
 /// What the registry says of these kernels of an operator.
 inline std::string complaint_of(const std::vector<KernelDeclaration>& kernels,
                                 Operator op = toy_operator()) {
-    Registry registry;
-    registry.add(std::move(op));
-    for (const KernelDeclaration& kernel : kernels) registry.add(kernel);
-    return refusal([&] { registry.check(); });
+    return refusal([&] { registry_of(kernels, std::move(op)); });
 }
 
 }  // namespace gradverify::testing

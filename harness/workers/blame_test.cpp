@@ -65,10 +65,10 @@ TEST_CASE("a death that nothing repeats is an error that gives the evidence") {
     const auto outcomes = outcomes_of(pool, {"pass", "echo", "die_in_company", "pass"});
     for (const std::int64_t ticket : {0, 1, 3})
         CHECK(outcomes.at(ticket).verdict == Verdict::passed);
-    CHECK(said(outcomes.at(2)) ==
-          "errored: its worker died at this case: the kernel's process called abort(); alone it "
-          "does not, "
-          "nor does any of the 2 cases run before it; all of them in this order do again");
+    CHECK(
+        said(outcomes.at(2)) ==
+        "errored: its worker died at this case: the kernel's process called abort(); alone it "
+        "does not, nor does any of the 2 cases run before it; all of them in this order do again");
 }
 
 TEST_CASE("a worker that somebody else killed costs its case nothing") {

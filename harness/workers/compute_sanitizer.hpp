@@ -38,8 +38,7 @@ class SanitizerRun {
     /// A worker's command, such that it runs under the tool.
     std::vector<std::string> watched(std::vector<std::string> worker_command) const;
     /// The first finding that was written after its worker's last answer, and is charged to no
-    /// case;
-    /// "" without one. To be asked once the workers have ended.
+    /// case; "" without one. To be asked once the workers have ended.
     std::string late_finding() const;
 
   private:

@@ -129,8 +129,7 @@ TEST_CASE("a finding fails the case that wrote it, and no other") {
         const Outcome found = pool.run(told("sanitizer_finds"));
         CHECK(said(found) ==
               "failed: compute-sanitizer says: Invalid __shared__ write of size 8 bytes; at k in "
-              "k.cu:3 "
-              "(replay with --compute-sanitizer=memcheck)");
+              "k.cu:3 (replay with --compute-sanitizer=memcheck)");
         CHECK(pool.run(told("pass")).verdict == Verdict::passed);
         CHECK(pool.run(told("fail")).message == "case -1");
         const Outcome unfit = pool.run(told("sanitizer_unfit"));
