@@ -64,8 +64,7 @@ std::optional<ExhaustiveLimits> exhaustive_limits(const CheckArguments& argument
             "--exhaustive runs every supported problem; leave out --problem and --problems");
     if (arguments.at_least > 0)
         throw UsageError("--at-least counts drawn cases; --exhaustive draws none");
-    const Shard shard = parse_shard(arguments.shard);
-    ExhaustiveLimits limits{.cases = arguments.cases, .shard = shard.index, .shards = shard.count};
+    ExhaustiveLimits limits{.cases = arguments.cases, .shard = parse_shard(arguments.shard)};
     if (text != exhaustive_without_distance) {
         limits.distance = parse_int(text);
         if (!limits.distance || *limits.distance < 0 || *limits.distance > distance_maximum)

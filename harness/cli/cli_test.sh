@@ -18,16 +18,12 @@ complain() {
     sed 's/^/  err: /' err | head -20
 }
 
-run() {
-    "$exe" "$@" >out 2>err </dev/null
-    code=$?
-}
-
 # expect CODE FILE PATTERN ARGUMENTS...: the exit code, and a line of `out` or `err` that matches.
 expect() {
     local want=$1 file=$2 pattern=$3
     shift 3
-    run "$@"
+    "$exe" "$@" >out 2>err </dev/null
+    code=$?
     checks=$((checks + 1))
     if [ "$code" -ne "$want" ]; then complain "'$*' must end with exit code $want"; fi
     grep -qE -e "$pattern" "$file" || complain "'$*' must say '$pattern' in $file"
@@ -177,8 +173,8 @@ refused 'baseline: line 1 of r.xml is not a line that' check "$kernel" --baselin
 for shard in 0/2 3/2 1 1/0 a/b 1/2/3 1/9223372036854775807; do
     refused 'is not i/n with 1 <= i <= n' check --shard $shard
 done
-for time in 0 -1 5x s inf nan ''; do
-    if [ -n "$time" ]; then refused 'is not a time such as 60s, 5m or 2h' check --time $time; fi
+for time in 0 -1 5x s inf nan; do
+    refused 'is not a time such as 60s, 5m or 2h' check --time $time
 done
 for number in 0 -1 x 1.5 99999999999999999999; do
     refused 'is not a whole number from 1 to' check --cases $number

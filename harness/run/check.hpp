@@ -16,11 +16,6 @@
 
 namespace gradverify {
 
-/// Cases with index % count == index_of_shard, of every row.
-struct Shard {
-    std::int64_t index = 0, count = 1;
-};
-
 struct RowResult;
 
 /// Cases of a failed kernel's other rows under a time limit: enough to see if they fail alike.

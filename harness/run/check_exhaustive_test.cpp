@@ -54,9 +54,7 @@ TEST_CASE("an exhaustive row ends at its smallest failing problem, which a whole
             return Shrunk{found, outcome, {kind, 1, 2}, 1};
         };
         const RowResult result = bench.check_one(
-            "fail_from_3",
-            {.shard = shard,
-             .exhaustive = ExhaustiveLimits{.shard = shard.index, .shards = shard.count}});
+            "fail_from_3", {.shard = shard, .exhaustive = ExhaustiveLimits{.shard = shard}});
         CHECK(result.verdict == Verdict::failed);
         REQUIRE(result.failure);
         CHECK(result.failure->smallest.problem.print() == smallest);
@@ -70,9 +68,9 @@ TEST_CASE("an exhaustive row without a problem, or whose search throws, says so"
     Bench bench;
     enumerate(bench.suite, in_up_to(1));
     const Shard shard{.index = 1, .count = 2};
-    const auto results = bench.check(
-        {bench.row("pass"), bench.row("throws")},
-        {.shard = shard, .exhaustive = ExhaustiveLimits{.shard = shard.index, .shards = 2}});
+    const auto results =
+        bench.check({bench.row("pass"), bench.row("throws")},
+                    {.shard = shard, .exhaustive = ExhaustiveLimits{.shard = shard}});
     CHECK(said(results[0]) == "skipped: supports no problem up to this distance in this shard");
     CHECK(said(results[1]) == "errored: drawing a problem threw: no such size");
 }

@@ -48,7 +48,7 @@ bool ExhaustiveWalk::start_next_problem() {
             at_end_ = true;
             return false;
         }
-        if (problem_index_ % limits_.shards != limits_.shard) continue;
+        if (problem_index_ % limits_.shard.count != limits_.shard.index) continue;
         cases_ = suite_->dense_cases(row_, *next.problem);
         draws_ = static_cast<std::int64_t>(cases_.size());
         open_[problem_index_].distance = distance;
@@ -69,7 +69,7 @@ void ExhaustiveWalk::answered(std::int64_t index, Verdict verdict) {
 }
 
 ExhaustiveCover ExhaustiveWalk::cover() const {
-    ExhaustiveCover cover{.gave_up = gave_up_, .shards = limits_.shards};
+    ExhaustiveCover cover{.gave_up = gave_up_, .shards = limits_.shard.count};
     bool all_so_far = true;
     cover.distance = is_all_ && !rings_.empty() ? rings_.rbegin()->first : reached_ - 1;
     for (const auto& [distance, ring] : rings_) {

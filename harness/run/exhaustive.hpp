@@ -13,12 +13,16 @@
 
 namespace gradverify {
 
+/// The share of every row that one machine takes: cases with i % count == index.
+struct Shard {
+    std::int64_t index = 0, count = 1;
+};
+
 /// How far an exhaustive row goes, and which problems are its own.
 struct ExhaustiveLimits {
     std::optional<std::int64_t> distance;  ///< of a problem from the default one, at most
     std::optional<std::int64_t> cases;     ///< at most, over all shards
-    /// This run's problems are those with index % shards == shard, in their order.
-    std::int64_t shard = 0, shards = 1;
+    Shard shard;                           ///< of the problems in their order
 };
 
 /// How far an exhaustive row got.

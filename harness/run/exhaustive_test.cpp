@@ -80,7 +80,7 @@ TEST_CASE("a limit on cases ends inside a distance, and half a problem counts fo
 TEST_CASE("the shards of an exhaustive run partition the problems") {
     std::vector<std::string> all;
     for (const std::int64_t shard : {0, 1}) {
-        Walk walk(six, {.distance = 2, .shard = shard, .shards = 2});
+        Walk walk(six, {.distance = 2, .shard = {shard, 2}});
         const auto handed_out = walk_through(walk, pass);
         CHECK(handed_out.size() == 6);
         CHECK(handed_out.front() == (shard == 0 ? "0: in=1 2" : "2: in=2 4"));
@@ -93,7 +93,7 @@ TEST_CASE("the shards of an exhaustive run partition the problems") {
     auto expected = walk_through(whole, pass);
     std::ranges::sort(expected);
     CHECK(all == expected);
-    CHECK(cover_within({.distance = 1, .shard = 1, .shards = 2}) ==
+    CHECK(cover_within({.distance = 1, .shard = {1, 2}}) ==
           "the one problem of this shard up to distance 1");
 }
 
