@@ -70,11 +70,10 @@ inline constexpr double emulated_multiply_adds = 3e7;
 struct Verification {
     enum class State { verified, not_verified, failed };
     State state = State::not_verified;
-    std::string text;    ///< what it was verified by, or why it was not
-    std::string report;  ///< the lines that tell a failure
+    std::string text;      ///< what it was verified by, or why it was not
+    std::string report{};  ///< the lines that tell a failure
 };
 
-/// Where `bench` measures, and how.
 struct BenchRun {
     const BenchArguments& arguments;
     std::string device;

@@ -27,8 +27,7 @@ Problem typical_problem(const Operator& op, SplitMix64& random) {
         for (const Constraint& range : op.typical)
             for (const int slot : op.space.find(range.parameter, problem.rank()))
                 problem[slot] = random.between(range.minimum, range.maximum);
-        // Parameters that must be equal, such as both sides of a padding, take the first one's
-        // value.
+        // Parameters that must be equal, as both sides of a padding, take the first one's value.
         for (const Constraint& constraint : op.constraints)
             if (constraint.kind == Constraint::Kind::same_as) {
                 const auto to = op.space.find(constraint.parameter, problem.rank());

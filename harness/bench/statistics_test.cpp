@@ -78,7 +78,7 @@ TEST_CASE("times differ where the whole interval is beyond what two runs differ 
     CHECK(verdict(before, around(0.9, 0.005, 50, 2)) == Difference::faster);
     CHECK(verdict(before, around(1.1, 0.005, 50, 2)) == Difference::slower);
     CHECK(verdict(before, around(1.0, 0.005, 50, 2)) == Difference::none);
-    // Surely one per cent slower, which says nothing of the kernel.
+    // One per cent is within what two runs differ by.
     CHECK(verdict(before, around(1.01, 0.005, 50, 2)) == Difference::none);
     CHECK(verdict(around(1.0, 0.4, 20, 1), around(1.02, 0.4, 20, 2)) == Difference::undecided);
     CHECK(verdict(before, around(2.0, 0.005, samples_to_compare - 1, 2)) == Difference::undecided);

@@ -91,12 +91,11 @@ Verification by_reference(WorkerPool& pool, const BenchRun& run, const BenchGrou
         if (outcome.verdict != Verdict::vacuous) break;
     }
     if (outcome.verdict == Verdict::vacuous)
-        return {State::not_verified, "nothing but zeros is expected on this problem", {}};
-    if (outcome.verdict != Verdict::passed) return {State::not_verified, outcome.message, {}};
+        return {State::not_verified, "nothing but zeros is expected on this problem"};
+    if (outcome.verdict != Verdict::passed) return {State::not_verified, outcome.message};
     return {State::verified,
             output_elements(group) + (exactly ? " equal the reference, on integers"
-                                              : " are within their rounding bounds, on decimals"),
-            {}};
+                                              : " are within their rounding bounds, on decimals")};
 }
 
 Verification by_copies(const BenchRun& run, const BenchGroup& group, const Kernel& kernel,
@@ -111,7 +110,7 @@ Verification by_copies(const BenchRun& run, const BenchGroup& group, const Kerne
                            .problem = group.problem,
                            .data = {.seed = run.arguments.seed},
                            .setting = {.copies = Copies{along.name, *copies}}};
-        // A rehearsal, and the call.
+        // Two calls: a rehearsal, and the one that is compared.
         const Outcome outcome = answer_to(
             checked, generous_seconds(group.pass->multiply_adds(group.problem), 2.0, run.device));
         // An error is not the kernel's fault: it may not support the small problem.
@@ -120,8 +119,7 @@ Verification by_copies(const BenchRun& run, const BenchGroup& group, const Kerne
             return {State::verified,
                     fmt::format("{} are right, of {} copies along {}, most of them without data "
                                 "of their own",
-                                output_elements(group), print_grouped(*copies), along.name),
-                    {}};
+                                output_elements(group), print_grouped(*copies), along.name)};
         why_not += fmt::format("; as copies along {}: {}", along.name, outcome.message);
     }
     if (why_not.empty()) why_not = ", nor is it made of copies of one that is small enough";
@@ -129,8 +127,7 @@ Verification by_copies(const BenchRun& run, const BenchGroup& group, const Kerne
         State::not_verified,
         fmt::format("the problem is too large for the reference ({} multiply-adds, at most {}){}",
                     print_rounded(group.pass->multiply_adds(group.problem)), print_rounded(largest),
-                    why_not),
-        {}};
+                    why_not)};
 }
 
 }  // namespace
@@ -147,7 +144,7 @@ double generous_seconds(double multiply_adds, double calls, const std::string& d
 
 Verification verify(WorkerPool& pool, const BenchRun& run, const BenchGroup& group,
                     const Kernel& kernel, double largest) {
-    if (!run.arguments.verify) return {State::not_verified, "--no-verify", {}};
+    if (!run.arguments.verify) return {State::not_verified, "--no-verify"};
     return group.pass->multiply_adds(group.problem) <= largest
                ? by_reference(pool, run, group, kernel)
                : by_copies(run, group, kernel, largest);

@@ -84,8 +84,6 @@ struct Case {
 
     std::string print() const;
 
-    /// Reads what `print` wrote.
-    ///
     /// **Errors** std::invalid_argument that names the field and says what is accepted, also when
     /// the registry has no such kernel.
     static Case parse(std::string_view text, const Registry& registry);

@@ -34,7 +34,6 @@ struct Expected {
     static Expected within(std::string tensor, const Array<Bounded>& values);
 };
 
-/// What comparing found.
 struct Comparison {
     bool ok = true;
     /// A kernel that writes zeros would have failed: an expected value was beyond its bound from 0.

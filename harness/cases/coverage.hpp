@@ -28,7 +28,6 @@ struct SlotCoverage {
     int remainders_of(int block) const;
 };
 
-/// The problems of one rank.
 class RankCoverage {
   public:
     RankCoverage(const Kernel& kernel, const Problem& like);
@@ -43,7 +42,6 @@ class RankCoverage {
     LevelPairs pairs_;
 };
 
-/// The problems of a row.
 class Coverage {
   public:
     void add(const Kernel& kernel, const Problem& problem);

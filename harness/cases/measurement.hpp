@@ -63,7 +63,6 @@ struct Timing {
     std::vector<TensorView> tensors{};  ///< as the launcher gets them
 };
 
-/// A speed of arithmetic, as measured.
 struct ArithmeticCeiling {
     std::string name;  ///< `f32 fma`
     double flops = 0.0;

@@ -9,7 +9,6 @@
 
 namespace gradverify {
 
-/// The whole document.
 std::string junit_xml(const std::vector<RowResult>& results, double seconds,
                       const std::string& program = "gradverify");
 

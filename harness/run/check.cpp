@@ -8,7 +8,6 @@
 
 #include "harness/base/interrupt.hpp"
 #include "harness/run/redraw.hpp"
-#include "harness/run/row_verdict.hpp"
 #include "harness/run/shrink_in_workers.hpp"
 #include "harness/run/time_budget.hpp"
 

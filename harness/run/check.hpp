@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -58,7 +59,6 @@ struct RowResult {
     double seconds = 0.0;                       ///< in workers
 };
 
-/// What the user sees while the run goes on.
 struct CheckObserver {
     std::function<void(const RowResult&)> row_ended;
     /// The rows of one bug, in their order: those of a kernel on a device that fail at one smallest
@@ -67,6 +67,10 @@ struct CheckObserver {
     /// Cases done, of how many at most (0: not known), and rows that failed so far.
     std::function<void(std::int64_t done, std::int64_t most, std::int64_t failed)> progressed;
 };
+
+/// Sets verdict and message of a row that neither a failure nor an error has ended. `skips`: how
+/// many cases were skipped, by reason.
+void decide_verdict(RowResult& result, const std::map<std::string, std::int64_t>& skips);
 
 /// Serves the rows round robin, one case each first, the suite's first property before the second;
 /// a row ends at its first failure or error, the one of lowest index. A failure is shrunk as soon

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "harness/run/row_verdict.hpp"
-
+// The verdict of a row that neither a failure nor an error has ended.
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "harness/base/interrupt.hpp"
+#include "harness/run/check.hpp"
 
 namespace gradverify {
 

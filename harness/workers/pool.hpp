@@ -17,7 +17,6 @@
 
 namespace gradverify {
 
-/// How `WorkerPool::run` runs a case.
 struct RunOptions {
     Patience patience = Patience::full;
     bool alone = false;  ///< in a worker of its own, by `run_alone`

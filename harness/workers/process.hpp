@@ -14,7 +14,6 @@
 
 namespace gradverify {
 
-/// How a worker ended.
 struct WorkerEnd {
     int status = 0;            ///< as waitpid gives it
     bool closed_pipe = false;  ///< it lived on after it had closed its pipe, and was killed

@@ -161,8 +161,7 @@ SpawnedWorker spawn_worker(const std::vector<std::string>& command, bool strict_
     if (error != 0) refuse("can't start a worker (" + command.front() + ")", error);
     worker.note = mmap(nullptr, note_bytes, PROT_READ, MAP_SHARED, note.get(), 0);
     if (worker.note == MAP_FAILED) refuse("can't map shared memory", errno);
-    // No pipe may block the driver, even if a worker stops reading or a forked process holds an
-    // end.
+    // No pipe may block the driver, even if a worker stops reading or a fork holds an end.
     for (const int fd : {requests.write.get(), answers.read.get(), prints.read.get()})
         fcntl(fd, F_SETFL, O_NONBLOCK);
     worker.request_fd = requests.write.release();
