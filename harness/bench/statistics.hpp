@@ -12,6 +12,7 @@ namespace gradverify {
 /// The median and the quartiles around it, by linear interpolation between the sorted samples.
 struct Spread {
     double median = 0.0, low = 0.0, high = 0.0;
+    bool operator==(const Spread&) const = default;
 };
 
 /// **Errors** std::logic_error when there is no sample.
@@ -20,6 +21,7 @@ Spread spread_of(std::span<const double> samples);
 /// The ratio of two medians, `after` divided by `before`, and its 95 % interval.
 struct Ratio {
     double value = 1.0, low = 1.0, high = 1.0;
+    bool operator==(const Ratio&) const = default;
 };
 
 /// The interval is the percentile bootstrap's (Efron, 1979), of 2,000 resamples that are the same

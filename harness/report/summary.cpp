@@ -40,11 +40,6 @@ std::string cell(const RowResult& result) {
     return word;
 }
 
-std::string rstripped(std::string text) {
-    text.erase(text.find_last_not_of(' ') + 1);
-    return text;
-}
-
 /// Kernels down, properties across. A cell is the number of cases, as in 17/20 where only 17
 /// compared a value other than zero, or the verdict.
 std::string table(const Suite& suite, const std::vector<RowResult>& results,
@@ -66,23 +61,22 @@ std::string table(const Suite& suite, const std::vector<RowResult>& results,
             height = std::max(height, stacked(name).size());
         }
     std::string text;
-    for (std::size_t i = 0; i < height; ++i) {
-        std::string row = fmt::format("{:<{}}", i == 0 ? "cases on " + device : "", name_width);
-        for (const std::string& column : columns) {
+    const auto add_line = [&](const std::string& name, const auto& cell_of) {
+        std::string line = fmt::format("{:<{}}", name, name_width);
+        for (const std::string& column : columns)
+            line += fmt::format("{:<{}}", cell_of(column), column_width);
+        text += line.erase(line.find_last_not_of(' ') + 1) + "\n";
+    };
+    for (std::size_t i = 0; i < height; ++i)
+        add_line(i == 0 ? "cases on " + device : "", [&](const std::string& column) {
             const auto lines = stacked(column);
-            row += fmt::format("{:<{}}", i < lines.size() ? lines[i] : "", column_width);
-        }
-        text += rstripped(row) + "\n";
-    }
-    for (auto& [kernel, by_property] : cells) {
-        std::string row = fmt::format("{:<{}}", kernel, name_width);
-        for (const std::string& column : columns) {
+            return i < lines.size() ? lines[i] : "";
+        });
+    for (const auto& [kernel, by_property] : cells)
+        add_line(kernel, [&](const std::string& column) {
             const auto found = by_property.find(column);
-            row += fmt::format("{:<{}}", found == by_property.end() ? "-" : found->second,
-                               column_width);
-        }
-        text += rstripped(row) + "\n";
-    }
+            return found == by_property.end() ? "-" : found->second;
+        });
     return text + "\n";
 }
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "harness/base/text.hpp"
@@ -14,24 +15,23 @@ ExhaustiveWalk::ExhaustiveWalk(const Suite& suite, Row row, const ExhaustiveLimi
     : suite_(&suite), row_(std::move(row)), limits_(limits) {}
 
 std::optional<ExhaustiveWalk::Step> ExhaustiveWalk::next() {
-    if (handed_out_ == cases_.size() && !start_next_problem()) return std::nullopt;
-    const std::int64_t index = problem_index_ * draws_ + static_cast<std::int64_t>(handed_out_);
+    if (cases_.empty() && !start_next_problem()) return std::nullopt;
+    const std::int64_t index = (problem_index_ + 1) * draws_ - std::ssize(cases_);
     // A problem that is cut off here stays open, and is not counted.
     if (limits_.cases && index >= *limits_.cases) {
         at_end_ = true;
         cases_.clear();
-        handed_out_ = 0;
         return std::nullopt;
     }
-    return Step{.dense = std::move(cases_[handed_out_++]), .index = index};
+    Step step{.dense = std::move(cases_.front()), .index = index};
+    cases_.pop_front();
+    return step;
 }
 
 /// Moves on to the next problem of this shard; false when there is none within the limits.
 bool ExhaustiveWalk::start_next_problem() {
     if (at_end_) return false;
     if (!problems_) problems_ = suite_->problems_in_order(row_);
-    cases_.clear();
-    handed_out_ = 0;
     for (;;) {
         Suite::NextProblem next = problems_();
         if (!next.problem) {
@@ -49,8 +49,8 @@ bool ExhaustiveWalk::start_next_problem() {
             return false;
         }
         if (problem_index_ % limits_.shard.count != limits_.shard.index) continue;
-        cases_ = suite_->dense_cases(row_, *next.problem);
-        draws_ = static_cast<std::int64_t>(cases_.size());
+        std::ranges::move(suite_->dense_cases(row_, *next.problem), std::back_inserter(cases_));
+        draws_ = std::ssize(cases_);
         open_[problem_index_].distance = distance;
         ++rings_[distance].handed_out;
         return true;

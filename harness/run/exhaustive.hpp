@@ -4,10 +4,10 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "harness/cases/suite.hpp"
 
@@ -78,8 +78,7 @@ class ExhaustiveWalk {
     ExhaustiveLimits limits_;
     Suite::ProblemsInOrder problems_;
     std::int64_t problem_index_ = -1;  ///< the problem that is being handed out
-    std::vector<Case> cases_;          ///< its cases
-    std::size_t handed_out_ = 0;       ///< how many of them were handed out
+    std::deque<Case> cases_;           ///< its cases that are yet to be handed out
     std::int64_t draws_ = 1;           ///< cases of each problem
     std::int64_t reached_ = 0;         ///< every problem nearer than this was handed out
     bool at_end_ = false, is_all_ = false, gave_up_ = false;
