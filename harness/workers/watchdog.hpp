@@ -18,6 +18,7 @@ struct WorkerAllowance {
     double cpu_seconds = 0.0, cpu_seconds_in_all = 0.0;
     double sleep_seconds = 0.0;
     std::size_t memory_bytes = 0;
+    bool operator==(const WorkerAllowance&) const = default;
 };
 
 class Watchdog {
