@@ -11,9 +11,9 @@
 A block of any other kind, or without its rule, is an error. Options that the prose mentions must be
 options of gradverify or of ./run.
 
-The copy's build/ holds stand-ins, since ctest has built everything already: build/gradverify is
-this build's executable, or the one that the rule `executable` names, on the cpu device, with fewer
-cases; the tools that ./run calls are those of tests/stand_ins.
+The copy's build/ holds stand-ins, since ctest has built everything already: build/gradverify runs
+this build's executable, or the one that the rule `executable` names, on the cpu device, with few
+cases; ./run calls the tools of tests/stand_ins.
 """
 
 import argparse
