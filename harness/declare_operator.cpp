@@ -37,10 +37,8 @@ TensorSpec OperatorDeclaration::tensor_of(const TensorDeclaration& declared) con
     return tensor;
 }
 
-OperatorDeclaration::OperatorDeclaration(std::string name) {
-    declared_.name = std::move(name);
-    declared_.space = ParameterSpace({}, 0, 0);
-}
+OperatorDeclaration::OperatorDeclaration(std::string name)
+    : declared_{.name = std::move(name), .space = ParameterSpace({}, 0, 0)} {}
 
 OperatorDeclaration::operator Operator() const {
     Operator op = declared_;

@@ -78,8 +78,7 @@ auto read_words(const auto& call) {
 
 struct TensorRow {
     std::string name, role, sizes;
-    std::int64_t elements = 0;
-    std::int64_t bytes = 0;
+    std::int64_t elements = 0, bytes = 0;
 };
 
 std::string role_of(const Operator& op, const PassSpec& pass, const std::string& name) {

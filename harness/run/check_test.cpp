@@ -100,7 +100,7 @@ TEST_CASE("an error ends a row and tells the case") {
     CHECK(said(thrown) == "errored: thrown (v1:toy.forward/any:throw:cpu:in=3:seed=0)");
 }
 
-TEST_CASE("a row of which no case can be drawn is an error that says why, and of that row alone") {
+TEST_CASE("a row that has no case to draw is an error that says why, and no other row is") {
     Bench bench;
     const auto results = bench.check(
         {bench.row("undrawable"), bench.row("throws"), bench.row("pass")}, {.cases = 2});
