@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // conv.forward/im2col and /im2col_chunked: y = w patches + b, sample by sample and group by group.
-// conv.grad_input/col2im and /col2im_chunked: patches = w^T dy, folded back: each pixel is the sum
-// of what its patches hold of it.
+// conv.grad_input/col2im and /col2im_chunked: patches = w^T dy, added up for each pixel.
 // conv.grad_weight/im2col and /im2col_chunked: dw = sum over samples of dy patches^T.
 // Left out for the device cuda where there is no cuBLAS; see CMakeLists.txt.
 #if !defined(GRADVERIFY_NO_CUBLAS) || !defined(__NVCC__)
@@ -16,48 +15,24 @@ using enum Batches;
 
 template <class T, Batches batches>
 void forward(const Forward& call) {
-    if (call.y.elements() == 0) return;
-    const auto patches = patches_of<T>(call.problem, call.x, call.y, call.launch);
-    const PatchSizes& sizes = patches.sizes;
-    const auto *const x = call.x.as<const T>(), *const w = call.w.as<const T>();
-    auto* const y = call.y.as<T>();
-    const Launch& on = call.launch;
-    fill_with_bias<T>
-        <<<blocks_of_loop(call.y.elements(), on.block_size), on.block_size, 0, on.stream>>>(
-            call.b.as<const T>(), y, call.problem.k, sizes.positions, call.y.elements());
-    for_each_chunk<T, batches>(call.problem, sizes, [&](long long first, long long samples) {
-        patches.unfold_from(x + first * sizes.x(), samples);
-        for (long long group = 0; group < sizes.groups; ++group)
-            cublas_product<T>({sizes.group_k, sizes.positions, sizes.group_rows(), samples},
-                              {w + group * sizes.group_w(), sizes.group_rows()},
-                              patches.factor(group, false),
-                              {y + first * sizes.y() + group * sizes.group_k * sizes.positions,
-                               sizes.positions, sizes.y()},
-                              T(1), on.stream);
-    });
+    patches_to_features<T, batches>(call, call.problem.n);
 }
 
 template <class T, Batches batches>
 void grad_input(const GradInput& call) {
     if (call.dx.elements() == 0) return;
     const auto patches = patches_of<T>(call.problem, call.dx, call.dy, call.launch);
-    const PatchSizes& sizes = patches.sizes;
-    const auto *const dy = call.dy.as<const T>(), *const w = call.w.as<const T>();
-    auto* const dx = call.dx.as<T>();
-    for_each_chunk<T, batches>(call.problem, sizes, [&](long long first, long long samples) {
-        for (long long group = 0; group < sizes.groups && sizes.positions > 0; ++group)
-            cublas_product<T>({sizes.group_rows(), sizes.positions, sizes.group_k, samples},
-                              {w + group * sizes.group_w(), sizes.group_rows(), 0, true},
-                              {dy + first * sizes.y() + group * sizes.group_k * sizes.positions,
-                               sizes.positions, sizes.y()},
-                              patches.of_group(group), T(0), call.launch.stream);
-        patches.fold_into(dx + first * sizes.x(), samples);
+    const Parameters& p = call.problem;
+    for_each_chunk<T, batches>(p, patches.sizes, p.n, [&](long long first, long long samples) {
+        features_to_patches(call, patches, first, samples);
+        patches.fold_into(call.dx.as<T>() + first * patches.sizes.x(), samples);
     });
 }
 
 template <class T, Batches batches>
 void grad_weight(const GradWeight& call) {
     const auto patches = patches_of<T>(call.problem, call.x, call.dy, call.launch);
+    const Parameters& p = call.problem;
     const PatchSizes& sizes = patches.sizes;
     const auto *const x = call.x.as<const T>(), *const dy = call.dy.as<const T>();
     auto* const dw = call.dw.as<T>();
@@ -66,7 +41,7 @@ void grad_weight(const GradWeight& call) {
         GRADVERIFY_CUDA_CHECK(cudaMemsetAsync(dw, 0, call.dw.elements() * sizeof(T), stream));
         return;
     }
-    for_each_chunk<T, batches>(call.problem, sizes, [&](long long first, long long samples) {
+    for_each_chunk<T, batches>(p, sizes, p.n, [&](long long first, long long samples) {
         patches.unfold_from(x + first * sizes.x(), samples);
         for (long long i = 0; i < samples; ++i)
             for (long long group = 0; group < sizes.groups; ++group) {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolution by way of a matrix of patches in a workspace and cuBLAS's product: for each sample
-// `channels * taps, positions`, a copy of the pixel that each position reads through each tap.
-// Either for the whole batch, or for a few samples at a time, so that the workspace is bounded.
-// Tensors row-major.
+// Convolution by cuBLAS and a matrix of patches in a workspace: for each sample `channels * taps,
+// positions`, a copy of the pixel that each position reads through each tap. The workspace holds
+// the whole batch, or a few samples at a time. Tensors are row-major.
 #pragma once
 
 #include <algorithm>
@@ -13,13 +12,12 @@
 
 namespace gradverify::conv {
 
-/// Whether the patches of a whole batch are in the workspace, or those of a few samples.
 enum class Batches { whole, chunked };
 
-/// A chunk: as many samples as fit, at least one, and no more than keep a GPU busy.
+/// A chunk has as many samples as fit, at least one, and no more than keep a GPU busy.
 constexpr long long chunk_samples = 4, chunk_bytes = 1ll << 28;
 
-/// Sizes of the matrices, all of them of one sample.
+/// Sizes of the matrices of one sample.
 struct PatchSizes {
     long long pixels = 1, positions = 1, taps = 1;
     long long groups, group_c, group_k;
@@ -152,12 +150,50 @@ Patches<T> patches_of(const Parameters& p, const TensorView& x, const TensorView
     return {direct_geometry(p, x, y), PatchSizes(p), static_cast<T*>(launch.workspace), launch};
 }
 
-/// Calls `run` with the first sample of each chunk and how many it has.
+/// Calls `run(first sample, samples)` for each chunk of the samples before `end`.
 template <class T, Batches batches, class Run>
-void for_each_chunk(const Parameters& p, const PatchSizes& sizes, Run run) {
+void for_each_chunk(const Parameters& p, const PatchSizes& sizes, long long end, Run run) {
     const long long chunk = samples_at_once<T, batches>(p, sizes);
-    for (long long first = 0; first < p.n; first += chunk)
-        run(first, std::min<long long>(chunk, p.n - first));
+    for (long long first = 0; first < end; first += chunk)
+        run(first, std::min<long long>(chunk, end - first));
+}
+
+/// y = w patches + b for the samples before `end`, and b alone for the others.
+template <class T, Batches batches>
+void patches_to_features(const Forward& call, long long end) {
+    if (call.y.elements() == 0) return;
+    const auto patches = patches_of<T>(call.problem, call.x, call.y, call.launch);
+    const PatchSizes& sizes = patches.sizes;
+    const auto *const x = call.x.as<const T>(), *const w = call.w.as<const T>();
+    auto* const y = call.y.as<T>();
+    const Launch& on = call.launch;
+    fill_with_bias<T>
+        <<<blocks_of_loop(call.y.elements(), on.block_size), on.block_size, 0, on.stream>>>(
+            call.b.as<const T>(), y, call.problem.k, sizes.positions, call.y.elements());
+    for_each_chunk<T, batches>(call.problem, sizes, end, [&](long long first, long long samples) {
+        patches.unfold_from(x + first * sizes.x(), samples);
+        for (long long group = 0; group < sizes.groups; ++group)
+            cublas_product<T>({sizes.group_k, sizes.positions, sizes.group_rows(), samples},
+                              {w + group * sizes.group_w(), sizes.group_rows()},
+                              patches.factor(group, false),
+                              {y + first * sizes.y() + group * sizes.group_k * sizes.positions,
+                               sizes.positions, sizes.y()},
+                              T(1), on.stream);
+    });
+}
+
+/// patches = w^T dy of `samples` samples from `first` on.
+template <class T>
+void features_to_patches(const GradInput& call, const Patches<T>& patches, long long first,
+                         long long samples) {
+    const PatchSizes& sizes = patches.sizes;
+    const auto *const dy = call.dy.as<const T>(), *const w = call.w.as<const T>();
+    for (long long group = 0; group < sizes.groups && sizes.positions > 0; ++group)
+        cublas_product<T>({sizes.group_rows(), sizes.positions, sizes.group_k, samples},
+                          {w + group * sizes.group_w(), sizes.group_rows(), 0, true},
+                          {dy + first * sizes.y() + group * sizes.group_k * sizes.positions,
+                           sizes.positions, sizes.y()},
+                          patches.of_group(group), T(0), call.launch.stream);
 }
 
 /// What all of them support and promise, and their workspace.

@@ -11,30 +11,19 @@ namespace {
 using namespace gradverify;
 using namespace gradverify::conv;
 
-// y as a product of matrices on tensor cores, pixels by output channels over taps and input
-// channels.
-
+// y: pixels by output channels over taps and input channels.
 template <class T>
 void forward(const Forward& call) {
-    const TensorCoreGeometry g(call.problem, call.x, call.y);
-    const auto pixels = g.window<T, true>(call.x);
-    const FilterByFeature<T> filter{strided<const T>(call.w), g.group_features, pixels.taps,
-                                    has_chunks<T>(call.w, g.group_image)};
-    const ToPixels<T> y{strided<T>(call.y), g.over_features(), call.b.as<const T>(),
-                        g.group_features, has_chunks<T>(call.y, g.group_features)};
+    const ForwardProduct<T> of(call);
     with_tile(call.launch.block_size, [&](auto shape) {
         using Shape = decltype(shape);
-        tensor_core::launch_tiles<Shape>(
-            pixels, filter, y,
-            tensor_core::tile_grid<Shape, T>(g.feature_positions, g.group_features,
-                                             pixels.taps.count, g.groups, 1),
-            call.launch.stream);
+        tensor_core::launch_tiles<Shape>(of.pixels, of.filter, of.y, of.template tiles<Shape>(),
+                                         call.launch.stream);
     });
 }
 
-// dx as products of matrices on tensor cores, pixels by input channels over taps and output
-// channels. Pixels of one residue modulo the stride are reached by the same taps, so that each
-// residue is a product of its own: none multiplies the zeros between what a stride reads.
+// dx: pixels by input channels over taps and output channels. Pixels of one residue modulo the
+// stride are reached by the same taps: each residue is a product of its own, without zeros.
 
 /// Along one axis, the pixels of a residue and the taps that reach them.
 struct Phase {
@@ -144,12 +133,10 @@ void grad_input(const GradInput& call) {
                 launch_phase<T>(call, g, {&depth, &height, &width});
 }
 
-// dw as a product of matrices on tensor cores, output channels by taps and input channels over
-// pixels. There are few of the former and many pixels, so that these are split: each part leaves
-// its sums in the workspace, and a second kernel adds them, always in the same order.
+// dw: output channels by taps and input channels over pixels. There are many pixels, so they are
+// split: each part leaves its sums in the workspace, and a second kernel adds them in one order.
 
-/// In how many parts the pixels are added up: enough blocks for two on each of a GPU's
-/// multiprocessors, but a part is some steps long.
+/// The number of parts: enough for two blocks on each multiprocessor, each some steps long.
 long long splits_of(const Parameters& p) {
     constexpr long long blocks = 264, steps_at_least = 4, step_pixels = 32;
     long long taps = p.c / p.groups, pixels = p.n;
@@ -176,24 +163,13 @@ template <class T>
 void grad_weight(const GradWeight& call) {
     const TensorCoreGeometry g(call.problem, call.x, call.dy);
     const long long splits = splits_of(call.problem);
-    const ByChannel<T, Positions> features{strided<const T>(call.dy), g.over_features(),
-                                           g.group_features, g.group_features * call.dy.stride(1),
-                                           has_chunks<T>(call.dy, g.group_features)};
-    const auto pixels = g.window<T, false>(call.x);
-    const ToPartialSums sums{static_cast<float*>(call.launch.workspace), g.group_features,
-                             pixels.taps.count, g.groups};
-    with_tile(call.launch.block_size, [&](auto shape) {
-        using Shape = decltype(shape);
-        tensor_core::launch_tiles<Shape>(
-            features, pixels, sums,
-            tensor_core::tile_grid<Shape, T>(g.group_features, pixels.taps.count,
-                                             g.feature_positions, g.groups, splits),
-            call.launch.stream);
-    });
+    with_tile(call.launch.block_size,
+              [&](auto shape) { launch_partial_sums<T, decltype(shape)>(call, g, splits); });
     const long long elements = call.dw.elements();
     const int threads = call.launch.block_size;
     add_partial_sums<T><<<blocks_of_loop(elements, threads), threads, 0, call.launch.stream>>>(
-        sums.sums, strided<T>(call.dw), pixels.taps, elements, splits);
+        static_cast<const float*>(call.launch.workspace), strided<T>(call.dw),
+        g.taps(g.group_image), elements, splits);
 }
 
 template <class T>

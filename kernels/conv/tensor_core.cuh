@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolution as a product of matrices that are never formed (implicit GEMM), on tensor cores: what
-// conv's three products read as factors, and where they write. Tensors go by their strides; where
-// channels are consecutive in memory (nhwc, ohwi) and come in eights, 16 bytes are read at once.
-// Written for the kernels alone: the references have their own geometry.
+// Implicit GEMM on tensor cores: what conv's three products read as factors, and where they write.
+// Tensors have any strides; where channels are consecutive (nhwc, ohwi) and come in eights, 16
+// bytes are read at once. The references have a geometry of their own.
 #pragma once
 
 #include <climits>
@@ -49,7 +48,7 @@ struct Positions {
     }
 };
 
-/// A tap of the filter and a channel: what the depth of a product counts, the channel innermost.
+/// A tap of the filter and a channel. The depth of a product counts these, the channel innermost.
 struct Tap {
     int channel, of[3];
     bool is_there;
@@ -106,8 +105,7 @@ struct WindowAxis {
     int stride = 1, dilation = 1, padding = 0;
 };
 
-/// The elements that pixels read through the taps of a filter: rows are pixels, and along them are
-/// taps and channels.
+/// What pixels read through a filter: a row for each pixel, with taps and channels along it.
 template <class T, bool is_depth_inner>
 struct Window {
     using Element = T;
@@ -179,8 +177,8 @@ struct FilterByFeature {
     }
 };
 
-/// What has channels along its rows, without a window: rows of the filter for the gradient by the
-/// image, one for each tap and feature; or of features, one for each pixel.
+/// A factor with channels along its rows, and no window: the filter, with a row for each tap and
+/// feature, or the features, with a row for each pixel.
 template <class T, class Rows>
 struct ByChannel {
     using Element = T;
@@ -287,7 +285,7 @@ __global__ void add_partial_sums(const float* sums, Strided<T> dw, Taps taps, lo
     }
 }
 
-/// The numbers of a call that its operands are made of.
+/// The sizes of a call.
 struct TensorCoreGeometry {
     long long groups, group_image, group_features;
     Extents filter{{1, 1, 1}}, image{{1, 1, 1}}, features{{1, 1, 1}};
@@ -332,6 +330,45 @@ struct TensorCoreGeometry {
     }
 };
 
+/// The factors of the forward pass, and its output.
+template <class T>
+struct ForwardProduct {
+    TensorCoreGeometry geometry;
+    Window<T, true> pixels;
+    FilterByFeature<T> filter;
+    ToPixels<T> y;
+
+    explicit ForwardProduct(const Forward& call)
+        : geometry(call.problem, call.x, call.y),
+          pixels(geometry.window<T, true>(call.x)),
+          filter{strided<const T>(call.w), geometry.group_features, pixels.taps,
+                 has_chunks<T>(call.w, geometry.group_image)},
+          y{strided<T>(call.y), geometry.over_features(), call.b.as<const T>(),
+            geometry.group_features, has_chunks<T>(call.y, geometry.group_features)} {}
+
+    template <class Shape>
+    tensor_core::TileGrid tiles() const {
+        return tensor_core::tile_grid<Shape, T>(geometry.feature_positions, geometry.group_features,
+                                                pixels.taps.count, geometry.groups, 1);
+    }
+};
+
+/// Leaves the partial sums of dw's splits in the workspace.
+template <class T, class Shape>
+void launch_partial_sums(const GradWeight& call, const TensorCoreGeometry& g, long long splits) {
+    const ByChannel<T, Positions> features{strided<const T>(call.dy), g.over_features(),
+                                           g.group_features, g.group_features * call.dy.stride(1),
+                                           has_chunks<T>(call.dy, g.group_features)};
+    const auto pixels = g.window<T, false>(call.x);
+    const ToPartialSums sums{static_cast<float*>(call.launch.workspace), g.group_features,
+                             pixels.taps.count, g.groups};
+    tensor_core::launch_tiles<Shape>(
+        features, pixels, sums,
+        tensor_core::tile_grid<Shape, T>(g.group_features, pixels.taps.count, g.feature_positions,
+                                         g.groups, splits),
+        call.launch.stream);
+}
+
 /// Calls `launch` with the tile that the block size stands for.
 template <class Launcher>
 void with_tile(int block_size, Launcher launch) {
@@ -353,8 +390,7 @@ void declare_tensor_core(KernelDeclaration& kernel) {
         .costs({.barriers_per_thread = 8, .threads = threads_of_steps});
 }
 
-/// The same where channels are consecutive and fill chunks, which random problems seldom do: what a
-/// network's inner layers have, and what is fast.
+/// The same for channels that are consecutive and fill chunks, which random problems seldom have.
 template <class T>
 void declare_tensor_core_nhwc(KernelDeclaration& kernel) {
     declare_tensor_core<T>(kernel);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Seeded bugs of convolutions by a matrix of patches, and of depthwise ones. Left out for the
-// device cuda where there is no cuBLAS.
+// Seeded bugs of convolutions by patches, and of depthwise ones. Left out for cuda without cuBLAS.
 #if !defined(GRADVERIFY_NO_CUBLAS) || !defined(__NVCC__)
 #include "kernels/conv/depthwise.cuh"
 #include "kernels/conv/im2col.cuh"
@@ -12,37 +11,15 @@ using namespace gradverify::conv;
 
 constexpr auto chunked = Batches::chunked;
 
-/// Calls `run` for whole chunks only: what is left of the batch is forgotten.
-template <class Run>
-void for_each_whole_chunk(const Parameters& p, const PatchSizes& sizes, Run run) {
-    const long long chunk = samples_at_once<float, chunked>(p, sizes);
-    for (long long first = 0; first + chunk <= p.n; first += chunk) run(first, chunk);
-}
-
 // Samples behind the last whole chunk get the bias alone.
 void remainder_skipped(const Forward& call) {
     if (call.y.elements() == 0) return;
-    const auto patches = patches_of<float>(call.problem, call.x, call.y, call.launch);
-    const PatchSizes& sizes = patches.sizes;
-    const auto *const x = call.x.as<const float>(), *const w = call.w.as<const float>();
-    auto* const y = call.y.as<float>();
-    const Launch& on = call.launch;
-    fill_with_bias<float>
-        <<<blocks_of_loop(call.y.elements(), on.block_size), on.block_size, 0, on.stream>>>(
-            call.b.as<const float>(), y, call.problem.k, sizes.positions, call.y.elements());
-    for_each_whole_chunk(call.problem, sizes, [&](long long first, long long samples) {
-        patches.unfold_from(x + first * sizes.x(), samples);
-        for (long long group = 0; group < sizes.groups; ++group)
-            cublas_product<float>({sizes.group_k, sizes.positions, sizes.group_rows(), samples},
-                                  {w + group * sizes.group_w(), sizes.group_rows()},
-                                  patches.factor(group, false),
-                                  {y + first * sizes.y() + group * sizes.group_k * sizes.positions,
-                                   sizes.positions, sizes.y()},
-                                  1.0f, on.stream);
-    });
+    const Parameters& p = call.problem;
+    const long long chunk = samples_at_once<float, chunked>(p, PatchSizes(p));
+    patches_to_features<float, chunked>(call, p.n / chunk * chunk);
 }
 
-/// A thread for each pixel, which keeps the last of the patches that hold it.
+/// Keeps the last of the patches that hold a pixel.
 __global__ void fold_last(const float* patches, float* dx, DirectGeometry g, long long elements) {
     const DirectAxis &d = g.axes[0], &h = g.axes[1], &v = g.axes[2];
     const long long positions = d.features * h.features * v.features;
@@ -67,20 +44,13 @@ __global__ void fold_last(const float* patches, float* dx, DirectGeometry g, lon
 void overlaps_overwritten(const GradInput& call) {
     if (call.dx.elements() == 0) return;
     const auto patches = patches_of<float>(call.problem, call.dx, call.dy, call.launch);
-    const PatchSizes& sizes = patches.sizes;
-    const auto *const dy = call.dy.as<const float>(), *const w = call.w.as<const float>();
     const Launch& on = call.launch;
-    for (long long group = 0; group < sizes.groups && sizes.positions > 0; ++group)
-        cublas_product<float>(
-            {sizes.group_rows(), sizes.positions, sizes.group_k, call.problem.n},
-            {w + group * sizes.group_w(), sizes.group_rows(), 0, true},
-            {dy + group * sizes.group_k * sizes.positions, sizes.positions, sizes.y()},
-            patches.of_group(group), 0.0f, on.stream);
+    features_to_patches(call, patches, 0, call.problem.n);
     fold_last<<<blocks_of_loop(call.dx.elements(), on.block_size), on.block_size, 0, on.stream>>>(
         patches.data, call.dx.as<float>(), patches.g, call.dx.elements());
 }
 
-// Channel k of y is taken to read channel k of x, or one of those if there are fewer.
+// Channel k of y reads channel k of x, modulo their number.
 void multiplier_ignored(const Forward& call) {
     if (call.y.elements() == 0) return;
     Parameters p = call.problem;
@@ -97,7 +67,7 @@ void multiplier_ignored(const Forward& call) {
     }
 }
 
-// The gradient of the first alone arrives of the channels of y that read a channel of x.
+// Only the first of the channels of y that read a channel of x adds to its gradient.
 void first_of_multiplier(const GradInput& call) {
     if (call.dx.elements() == 0) return;
     TensorView dy = call.dy, w = call.w;

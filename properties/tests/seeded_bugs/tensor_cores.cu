@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Seeded bugs of tensor cores: tiles whose edges are not watched, and sums and factors of fewer
-// digits than the kernel declares.
+// Seeded bugs of tensor cores: edges of tiles, and sums and factors of fewer digits than declared.
 #include <cstdint>
 
 #include "kernels/conv/tensor_core.cuh"
@@ -15,36 +14,24 @@ using tensor_core::SmallTile;
 
 /// The forward pass as it should be; each bug changes a part of it.
 template <class T>
-struct Parts {
-    TensorCoreGeometry geometry;
-    Window<T, true> pixels;
-    FilterByFeature<T> filter;
-    ToPixels<T> y;
+struct Parts : ForwardProduct<T> {
     tensor_core::TileGrid grid;
 
     explicit Parts(const Forward& call)
-        : geometry(call.problem, call.x, call.y),
-          pixels(geometry.window<T, true>(call.x)),
-          filter{strided<const T>(call.w), geometry.group_features, pixels.taps,
-                 has_chunks<T>(call.w, geometry.group_image)},
-          y{strided<T>(call.y), geometry.over_features(), call.b.as<const T>(),
-            geometry.group_features, has_chunks<T>(call.y, geometry.group_features)},
-          grid(tensor_core::tile_grid<SmallTile, T>(geometry.feature_positions,
-                                                    geometry.group_features, pixels.taps.count,
-                                                    geometry.groups, 1)) {}
+        : ForwardProduct<T>(call), grid(this->template tiles<SmallTile>()) {}
     template <class Output>
     void launch(const Forward& call, const Output& output) const {
-        tensor_core::launch_tiles<SmallTile>(pixels, filter, output, grid, call.launch.stream);
+        tensor_core::launch_tiles<SmallTile>(this->pixels, this->filter, output, grid,
+                                             call.launch.stream);
     }
 };
 
-// Right: what the bugs are changes of.
 void right(const Forward& call) {
     const Parts<float> parts(call);
     parts.launch(call, parts.y);
 }
 
-// What is left of the depth after whole steps is forgotten, where there is one.
+// The rest of the depth after whole steps is forgotten.
 void tail_of_depth_dropped(const Forward& call) {
     Parts<float> parts(call);
     const auto whole = static_cast<int>(parts.grid.depth / tensor_core::step_depth<float>);
@@ -52,7 +39,7 @@ void tail_of_depth_dropped(const Forward& call) {
     parts.launch(call, parts.y);
 }
 
-// The depth is taken for whole steps, in which the taps begin again.
+// The depth is padded to whole steps, in which the taps begin again.
 void tail_of_depth_unmasked(const Forward& call) {
     Parts<float> parts(call);
     const long long padded = (parts.pixels.taps.count + 15) / 16 * 16;
@@ -114,24 +101,14 @@ std::int64_t workspace_bytes(const Problem& problem) {
 void last_part_dropped(const GradWeight& call) {
     const TensorCoreGeometry g(call.problem, call.x, call.dy);
     const long long splits = splits_of(g.feature_positions);
-    const ByChannel<float, Positions> features{strided<const float>(call.dy), g.over_features(),
-                                               g.group_features,
-                                               g.group_features * call.dy.stride(1), false};
-    const auto pixels = g.window<float, false>(call.x);
-    const ToPartialSums sums{static_cast<float*>(call.launch.workspace), g.group_features,
-                             pixels.taps.count, g.groups};
-    tensor_core::launch_tiles<SmallTile>(
-        features, pixels, sums,
-        tensor_core::tile_grid<SmallTile, float>(g.group_features, pixels.taps.count,
-                                                 g.feature_positions, g.groups, splits),
-        call.launch.stream);
+    launch_partial_sums<float, SmallTile>(call, g, splits);
     const long long elements = call.dw.elements(), added = splits > 1 ? splits - 1 : 1;
     add_partial_sums<float><<<blocks_of(elements, 64), 64, 0, call.launch.stream>>>(
-        sums.sums, strided<float>(call.dw), pixels.taps, elements, added);
+        static_cast<const float*>(call.launch.workspace), strided<float>(call.dw),
+        g.taps(g.group_image), elements, added);
 }
 
-// Fully connected, with its factors cut as tensor cores cut them, or more. No tensor cores: what a
-// kernel must declare is what it does to its numbers.
+// Fully connected, with factors cut as tensor cores cut them, or more.
 struct ToTf32 {
     __device__ static float of(float value) {
         return __uint_as_float(__float_as_uint(value) & 0xffffe000u);
