@@ -9,8 +9,7 @@
 namespace gradverify {
 namespace {
 
-/// One spatial axis of a problem. Windows and divisors are those of PyTorch's avg_pool2d
-/// (aten/src/ATen/native/Pool.h).
+/// One spatial axis, with the windows and divisors of PyTorch (aten/src/ATen/native/Pool.h).
 struct Axis {
     std::int64_t in, window, stride, padding;
     bool rounds_up, includes_padding;
@@ -25,7 +24,7 @@ struct Axis {
 
     std::int64_t windows() const {
         const std::int64_t room = in + 2 * padding - window;
-        // How many strides fit into the room, which is less than a whole one where it is negative.
+        // The division rounds towards zero, and the room may be negative.
         std::int64_t strides = room / stride;
         if (room % stride > 0 && rounds_up) ++strides;
         if (room % stride < 0 && !rounds_up) --strides;
@@ -77,7 +76,7 @@ bool is_padded_by_half(const Problem& problem) {
     return 2 * h.padding <= h.window && 2 * w.padding <= w.window;
 }
 
-/// With larger windows the terms of a gradient, each divided, would need more bits than there are.
+/// Larger windows divide the terms of a gradient into more bits than there are.
 constexpr std::int64_t most_exact = 2048;
 
 bool divides_exactly(const Problem& problem) {
@@ -90,7 +89,7 @@ bool divides_exactly(const Problem& problem) {
     return true;
 }
 
-/// A gradient has as many terms as windows have a pixel, and they count in units of the smallest.
+/// A gradient has up to `area` terms, counted in units of the smallest.
 std::int64_t reduction_length(const Problem& problem) {
     const Axis h(problem, 0), w(problem, 1);
     const double area = static_cast<double>(h.window) * static_cast<double>(w.window);

@@ -5,14 +5,12 @@
 //   dx[n,c,p] = the sum of dy[n,c,o] / divisor[o] over the windows o with pixel p
 //
 // Window o of an axis has the pixels o * stride - padding + t, t = 0 ... window - 1. With ceil = 0
-// there are floor((in + 2 padding - window) / stride) + 1 windows; with ceil = 1 the quotient is
-// rounded up, and a last window that would start beyond the image and its left padding is left
-// out. Below zero there are none.
+// there are floor((in + 2 padding - window) / stride) + 1 windows, none below zero. With ceil = 1
+// the quotient is rounded up, and a last window that starts beyond the image and its left padding
+// is left out. The padding is at most half of the window.
 //
-// With include_pad = 0 the divisor is the number of the window's pixels inside the image. With
-// include_pad = 1 it is the number of its positions inside the image padded on both sides, which is
-// less than the whole window where rounding up lets it reach beyond. Both are PyTorch's
-// definitions. The padding is at most half of the window.
+// The divisor is the number of the window's pixels inside the image, with include_pad = 1 inside
+// the padded image, beyond which rounding up may let it reach. Both are PyTorch's definitions.
 #pragma once
 
 #include "reference/pool_axis.hpp"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operator batch_norm in training mode: several outputs, statistics that are saved, and running
-// ones that are updated.
+// The operator batch_norm in training mode, with saved and running statistics.
 #include "harness/declare_operator.hpp"
 
 namespace gradverify {

@@ -7,16 +7,15 @@
 //   new_running_mean = (1 - momentum) running_mean + momentum mean
 //   new_running_var  = (1 - momentum) running_var + momentum variance m / (m - 1)
 //
-// where m = n pixels is the number of elements in a channel, and the variance is divided by m. With
-// m = 1 the last factor is 1. The forward pass saves mean and rstd for the backward pass.
+// where m = n pixels counts a channel's elements. The variance is divided by m, and the last factor
+// is 1 for m = 1. The forward pass saves mean and rstd for the backward pass.
 #pragma once
 
 #include "harness/pass.hpp"
 
 namespace gradverify::batch_norm {
 
-/// **Shapes** x, y `n, c, pixels`; all others `c`. A kernel that updates the running statistics in
-/// place finds each new one where the old one lies.
+/// **Shapes** x, y `n, c, pixels`; all others `c`.
 struct Forward : Pass<"batch_norm", "forward"> {
     using Pass::Pass;
     TensorView x = tensor("x"), gamma = tensor("gamma"), beta = tensor("beta");

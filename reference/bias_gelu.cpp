@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operator bias_gelu: smooth and transcendental. Everything is derived from the forward
-// function.
+// The operator bias_gelu, derived from its forward function.
 #include <numbers>
 
 #include "harness/declare_operator.hpp"

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reference of conv: each image of a group is unfolded into a matrix of patches, and the
-// passes are matrix products with it. Written for clarity, one implementation for every rank: a
-// problem with fewer than three axes gets axes of size one in front. Shares no geometry with any
-// kernel.
+// The reference of conv: each image of a group is unfolded into a matrix of patches, and the passes
+// are matrix products with it. A problem with fewer than three axes gets axes of size one in front.
+// Shares no geometry with any kernel.
 #include "reference/conv.hpp"
 
 #include <Eigen/Core>
@@ -248,7 +247,7 @@ bool reads_nothing(const Problem& problem) {
     });
 }
 
-/// There is one window for every `stride` pixels, and it ends among them.
+/// Each window lies within `stride` pixels of its own.
 bool windows_are_apart(const Problem& problem, int axis) {
     const std::int64_t stride = problem.on_axis("stride", axis);
     return is_unpadded(problem, axis) && reach_of_filter(problem, axis) <= stride &&

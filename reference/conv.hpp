@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operator conv as a kernel author sees it: parameters, tensors and passes. Needs neither
-// Eigen nor CUDA, and holds no index arithmetic: a kernel that borrowed the reference's geometry
-// would share its mistakes.
+// The operator conv as a kernel author sees it. Needs neither Eigen nor CUDA, and holds no index
+// arithmetic: a kernel that borrowed the reference's geometry would share its mistakes.
 //
 //   y[n,k,o] = b[k] + sum over c, f of x[n, c, o*stride + f*dilation - padding] * w[k,c,f]
 //
-// with x = 0 outside the image, and c running over the channels of k's group. The output has
+// with x = 0 outside the image; c runs over the channels of k's group. The output has
 // floor((in + left + right - dilation*(filter-1) - 1) / stride) + 1 elements along an axis, and
-// none where the dilated filter is larger than the padded image.
+// none where the dilated filter is larger than the padded image. dx, dw and db are the gradients of
+// <dy, y>; db is dy summed over batch and space.
 #pragma once
 
 #include <array>
@@ -43,8 +43,6 @@ struct Parameters {
     const Axis& w() const { return axes[static_cast<std::size_t>(rank - 1)]; }
 };
 
-/// y = conv(x, w) + b.
-///
 /// **Shapes** x `n, c, in`; w `k, c/groups, filter`; b `k`; y `n, k, out`.
 struct Forward : Pass<"conv", "forward"> {
     using Pass::Pass;
@@ -52,8 +50,6 @@ struct Forward : Pass<"conv", "forward"> {
     TensorView x = tensor("x"), w = tensor("w"), b = tensor("b"), y = tensor("y");
 };
 
-/// dx = the gradient of <dy, y> by x.
-///
 /// **Shapes** dy `n, k, out`; w `k, c/groups, filter`; dx `n, c, in`.
 struct GradInput : Pass<"conv", "grad_input"> {
     using Pass::Pass;
@@ -61,8 +57,6 @@ struct GradInput : Pass<"conv", "grad_input"> {
     TensorView dy = tensor("dy"), w = tensor("w"), dx = tensor("dx");
 };
 
-/// dw = the gradient of <dy, y> by w.
-///
 /// **Shapes** dy `n, k, out`; x `n, c, in`; dw `k, c/groups, filter`.
 struct GradWeight : Pass<"conv", "grad_weight"> {
     using Pass::Pass;
@@ -70,8 +64,6 @@ struct GradWeight : Pass<"conv", "grad_weight"> {
     TensorView dy = tensor("dy"), x = tensor("x"), dw = tensor("dw");
 };
 
-/// db = the gradient of <dy, y> by b: dy summed over batch and space.
-///
 /// **Shapes** dy `n, k, out`; db `k`.
 struct GradBias : Pass<"conv", "grad_bias"> {
     using Pass::Pass;
@@ -79,9 +71,8 @@ struct GradBias : Pass<"conv", "grad_bias"> {
     TensorView dy = tensor("dy"), db = tensor("db");
 };
 
-/// dx, dw and db in one call; of a kernel that declares `takes_mask()` those that it `wants`, as
-/// PyTorch's convolution_backward has it.
-///
+/// dx, dw and db in one call, as PyTorch's convolution_backward has it. A kernel that declares
+/// `takes_mask()` computes those that the call `wants`.
 /// **Shapes** dy `n, k, out`; x, dx `n, c, in`; w, dw `k, c/groups, filter`; db `k`.
 struct Backward : Pass<"conv", "backward"> {
     using Pass::Pass;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The layouts of images and filters, for the operators that have them: the names that frameworks
-// give them in two dimensions stand for one and three as well.
+// The layouts of images and filters. The names of two dimensions stand for one and three as well.
 #pragma once
 
 #include <string>
@@ -10,7 +9,7 @@
 
 namespace gradverify {
 
-/// Axes in the order of the sizes, then the others behind each other.
+/// The axes in `first`, then the spatial ones, then those in `last`.
 inline std::vector<int> axes_then(std::vector<int> first, int rank, std::vector<int> last) {
     for (int axis = 2; axis < rank; ++axis) first.push_back(axis);
     first.insert(first.end(), last.begin(), last.end());
@@ -26,8 +25,8 @@ inline std::vector<AxisOrder> image_orders() {
             {"nhwc", [](int rank) { return axes_then({0}, rank, {1}); }}};
 }
 
-/// Orders of a tensor whose two axes before the spatial ones are called so. For "o" and "i": oihw,
-/// ohwi (KYXC) and hwio (RSCF).
+/// Orders of a tensor with these names for its two axes before the spatial ones. For "o" and "i":
+/// oihw, ohwi (KYXC) and hwio (RSCF).
 inline std::vector<AxisOrder> filter_orders(const std::string& first, const std::string& second) {
     return {{first + second + "hw", spatial_axes_last},
             {first + "hw" + second, [](int rank) { return axes_then({0}, rank, {1}); }},

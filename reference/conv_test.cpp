@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reference of conv against values worked by hand and against a direct sum over every index,
-// which shares nothing with it.
+// The reference of conv against values worked by hand and a direct sum over every index.
 #include "reference/conv.hpp"
 
 #include "reference/tests/run_pass.hpp"

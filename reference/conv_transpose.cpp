@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reference of conv_transpose: one walk over every product that there is, which each pass adds
-// up by another of its three indices. Shares no geometry with conv's reference, so that each can be
-// held to the other.
+// The reference of conv_transpose: one walk over every product, which each pass adds up by another
+// index. Shares no geometry with conv's reference, so that each can check the other.
 #include "reference/conv_transpose.hpp"
 
 #include <algorithm>
@@ -33,7 +32,7 @@ std::int64_t output_size(const Axis& axis) {
                axis.output_padding - axis.padding_left - axis.padding_right);
 }
 
-/// A place in x, w or y: spatial indices alone, as one number.
+/// Places in x, w and y, each within a channel.
 struct Meeting {
     std::size_t in, tap, out;
 };
@@ -151,7 +150,7 @@ Sizes sizes_of_y(const Problem& problem) {
     return spatial_sizes(p.n, p.k, p, output_size);
 }
 
-/// Multiply-adds of a pass, those on what is cut off included.
+/// Multiply-adds of a pass, with those on outputs that are cut off.
 double products_in_all(const Problem& problem) {
     double products = static_cast<double>(element_count(sizes_of_x(problem))) *
                       static_cast<double>(problem.scalar("k") / problem.scalar("groups"));
@@ -172,7 +171,6 @@ std::int64_t terms_of_channels(const Problem& problem, const char* channels) {
 
 /// Terms of an output's sum, the bias included.
 std::int64_t terms_of_output(const Problem& problem) { return terms_of_channels(problem, "c") + 1; }
-/// Terms of the sum that an element of dx is.
 std::int64_t terms_of_pixel(const Problem& problem) { return terms_of_channels(problem, "k"); }
 /// Pixels of one channel in the whole batch.
 std::int64_t input_pixels(const Problem& problem) {
@@ -201,7 +199,7 @@ std::optional<std::string> why_invalid(const Problem& problem) {
     return std::nullopt;
 }
 
-/// An axis is one of a convolution from y to x.
+/// Each axis is that of a convolution from y to x.
 bool reads_nothing(const Problem& problem) {
     const Parameters p(problem);
     return std::ranges::any_of(p.spatial(), [](const Axis& of) {
@@ -210,7 +208,7 @@ bool reads_nothing(const Problem& problem) {
     });
 }
 
-/// Each pixel has as many outputs as a stride has, none of them another pixel's.
+/// Each pixel has a stride's outputs to itself.
 bool windows_are_apart(const Problem& problem, int axis) {
     return is_unpadded(problem, axis) &&
            reach_of_filter(problem, axis) + problem.on_axis("output_padding", axis) ==

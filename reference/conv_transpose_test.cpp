@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reference of conv_transpose against values worked by hand and against conv's reference, with
-// which it shares no geometry: each is the other's gradient by the input.
+// The reference of conv_transpose against values worked by hand and against conv's reference: each
+// is the other's gradient by the input.
 #include "reference/conv_transpose.hpp"
 
 #include <numeric>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operators that are declared by their forward function alone, against values worked by hand.
+// Operators that are declared by their forward function alone, against values worked by hand.
 #include <cmath>
 
 #include "reference/tests/run_pass.hpp"

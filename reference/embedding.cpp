@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operator embedding: integer indices, and a gradient that scatters. It is linear in the table,
-// so kernels are compared exactly.
+// The operator embedding. It is linear in the table, so kernels are compared exactly.
 #include "harness/declare_operator.hpp"
 
 namespace gradverify {

@@ -3,8 +3,8 @@
 //
 //   y[t,j] = weight[index[t], j], and zero where index[t] is the padding index
 //
-// so that the padding row gets no gradient. A padding index that is no row means none: a kernel
-// that knows no padding says .where("padding", gradverify::equals(1 << 30)).
+// so that the padding row gets no gradient. A kernel without padding declares
+// .where("padding", gradverify::equals(1 << 30)), which is no row.
 #pragma once
 
 #include "harness/pass.hpp"

@@ -10,16 +10,15 @@
 namespace gradverify {
 namespace {
 
+std::int64_t rows_of(const Sizes& sizes) { return sizes.size() == 1 ? 1 : sizes.front(); }
 /// An array of two axes, or of one as a matrix of one row.
 template <class T>
 Eigen::Map<const Matrix<T>> matrix(const Array<T>& array) {
-    const std::int64_t columns = array.sizes.back();
-    return {array.data.data(), array.sizes.size() == 1 ? 1 : array.size(0), columns};
+    return {array.data.data(), rows_of(array.sizes), array.sizes.back()};
 }
 template <class T>
 Eigen::Map<Matrix<T>> matrix(Array<T>& array) {
-    const std::int64_t columns = array.sizes.back();
-    return {array.data.data(), array.sizes.size() == 1 ? 1 : array.size(0), columns};
+    return {array.data.data(), rows_of(array.sizes), array.sizes.back()};
 }
 
 template <class T>

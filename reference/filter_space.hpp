@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the operators with a filter have in common: the names of their parameters, how the sizes of
-// a tensor are put together, which passes there are, and along what a problem may be made of
-// copies. What a size is, each decides by itself.
+// What operators with a filter have in common: parameters, passes, and along what a problem may be
+// made of copies. Each decides by itself what a size is.
 #pragma once
 
 #include <algorithm>
@@ -41,13 +40,12 @@ Sizes spatial_sizes(std::int64_t outer, std::int64_t channels, const conv::Param
     return sizes;
 }
 
-/// A condition on a parameter.
 inline Constraint on(std::string parameter, Condition condition) {
     condition.parameter = std::move(parameter);
     return condition;
 }
 
-/// How a pass is computed, and the most products that an element of its result is the sum of.
+/// How a pass is computed, and the most terms of an element's sum.
 struct ProductPass {
     Reference<double> reference;
     Reference<Bounded> bounded_reference;
@@ -111,10 +109,8 @@ inline std::vector<PassSpec> filter_passes(const ProductPasses& of) {
     return passes;
 }
 
-/// A problem may be made of copies along samples; along groups; along input and output channels
-/// where there are no groups, but for a pass that would count the bias twice; and along axes where
-/// `are_apart` says of the problem and the axis, outermost first, that no two windows share a
-/// pixel.
+/// A problem may be made of copies along samples; along groups; without groups along input and
+/// output channels; and along axes on which no two windows share a pixel, as `are_apart` says.
 inline std::vector<SeparableSpec> filter_copies(bool (*are_apart)(const Problem&, int axis)) {
     const auto without_groups = [](const Problem& problem) {
         return problem.scalar("groups") == 1;
@@ -141,7 +137,6 @@ inline bool is_unpadded(const Problem& problem, int axis) {
            problem.on_axis("padding", axis, Side::right) == 0;
 }
 
-/// How far a filter reaches on an axis.
 inline std::int64_t reach_of_filter(const Problem& problem, int axis) {
     return problem.on_axis("dilation", axis) * (problem.on_axis("filter", axis) - 1) + 1;
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operator layer_norm: forward, and one backward pass for all gradients, from the saved mean
-// and rstd.
+// The operator layer_norm, with one backward pass for all gradients, from the saved mean and rstd.
 #include "harness/declare_operator.hpp"
 
 namespace gradverify {

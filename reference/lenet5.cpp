@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operators lenet5 and lenet5_logits: the network, layer after layer of lenet5_layers.hpp. Uses
-// no other operator's reference, so that a chain of kernels is held to something that no layer's
-// own test decides. The gradient takes the masks and the indices that the forward
-// pass saved; it is itself held to the one that is derived from the forward function.
+// The operators lenet5 and lenet5_logits, layer after layer of lenet5_layers.hpp. Uses no other
+// operator's reference, so that a chain of kernels is held to something independent. The gradient
+// takes what the forward pass saved, and is checked against the derived one.
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -44,7 +43,7 @@ bool Network::is_valid() const { return pool2[0] > 0 && pool2[1] > 0; }
 
 namespace {
 
-// ---- the network. `in` and `out` give a tensor by its name.
+// ---- the network: `in`, `saved` and `out` give a tensor by its name
 
 template <class T, class In, class Out>
 void forward_to_logits(const In& in, const Out& out, const Plane& window) {
@@ -84,8 +83,7 @@ void backward_loss(const Cotangent& dloss, const Probs& probs, const Labels& lab
                             (dloss() / static_cast<double>(probs.size(0)));
 }
 
-/// From the logits' cotangent to the parameters. `saved` gives activations and indices, `out` the
-/// gradients.
+/// From the logits' cotangent to the parameters.
 template <class T, class Logits, class In, class Saved, class Out>
 void backward_from_logits(const Logits& dlogits, const In& in, const Saved& saved, const Out& out,
                           const Plane& window) {
@@ -180,7 +178,7 @@ auto of_problem(const Shaped& tensor) {
 
 // ---- operators
 
-/// The products that an element of a layer's result is the sum of, by the layer's matrix.
+/// Terms of the sums of a layer, by its matrix.
 double terms_of(const Shaped& matrix, const Network& net) {
     const Sizes sizes = matrix.sizes(net);
     return static_cast<double>(element_count(sizes) / sizes.front());
@@ -197,7 +195,7 @@ double multiply_adds(const Network& net) {
     return all;
 }
 
-/// Both ways, and what the checks of a tensor's elements cost beside them.
+/// Both passes, and the checks of each element.
 double work(const Problem& problem) {
     const Network net = Network::of(problem);
     double elements = static_cast<double>(element_count(image_sizes(net)));
@@ -221,10 +219,9 @@ Names joined(std::initializer_list<Names> all) {
     return names;
 }
 
-/// What the backward pass takes of the forward pass, in the order of the layers.
 const Names saved_for_backward{"conv1_out",   "pool1_out", "pool1_index", "conv2_out", "pool2_out",
                                "pool2_index", "fc1_out",   "relu3_out",   "fc2_out",   "relu4_out"};
-/// The parameters that the image's cotangent, or a layer's input's, goes through.
+/// The parameters that cotangents go through.
 const Names matrices{"conv2_w", "fc1_w", "fc2_w", "fc3_w"};
 
 std::vector<Step> in_order(std::initializer_list<std::vector<Step>> all) {
@@ -233,14 +230,14 @@ std::vector<Step> in_order(std::initializer_list<std::vector<Step>> all) {
     return steps;
 }
 
-/// Weights that keep activations at their size, for the layer of this matrix.
+/// Weights of a layer that keep activations at their size.
 Holds weights(const Shaped& matrix) {
     return numbers_below([matrix](const Problem& problem) {
         return 6.0 / std::sqrt(terms_of(matrix, Network::of(problem)));
     });
 }
 
-/// Parameters, inputs and saved activations, which the two operators have alike.
+/// What the two operators have alike.
 OperatorDeclaration network(const char* name, bool to_loss) {
     const auto per_axis = [](const char* parameter) {
         return ParameterSpec{.name = parameter, .kind = ParameterKind::per_axis};

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The layers of LeNet-5, forwards and backwards, each written as its formula. Not how they are put
-// together: lenet5.cpp. Uses no other operator's reference.
+// The layers of LeNet-5, forwards and backwards, as their formulas; no other operator's reference.
 #pragma once
 
 #include <cmath>
@@ -11,38 +10,47 @@
 
 namespace gradverify::lenet5 {
 
+/// Calls `visit(n, channel, h, w)` for each element of images.
+template <class Images, class Visit>
+void for_each_pixel(const Images& images, Visit visit) {
+    for (std::int64_t n = 0; n < images.size(0); ++n)
+        for (std::int64_t c = 0; c < images.size(1); ++c)
+            for (std::int64_t h = 0; h < images.size(2); ++h)
+                for (std::int64_t w = 0; w < images.size(3); ++w) visit(n, c, h, w);
+}
+
+/// Calls `visit(channel, row, column)` for each tap of a filter.
+template <class Filter, class Visit>
+void for_each_tap(const Filter& filter, Visit visit) {
+    for (std::int64_t c = 0; c < filter.size(1); ++c)
+        for (std::int64_t r = 0; r < filter.size(2); ++r)
+            for (std::int64_t s = 0; s < filter.size(3); ++s) visit(c, r, s);
+}
+
 // ---- layers, forwards
 
 /// y[n,k,o] = b[k] + the sum over channels and taps of x[n,c,o + tap] w[k,c,tap].
 template <class In, class Weights, class Bias, class Out>
 void convolve(const In& x, const Weights& w, const Bias& b, const Out& y) {
-    for (std::int64_t n = 0; n < y.size(0); ++n)
-        for (std::int64_t k = 0; k < y.size(1); ++k)
-            for (std::int64_t oh = 0; oh < y.size(2); ++oh)
-                for (std::int64_t ow = 0; ow < y.size(3); ++ow) {
-                    auto sum = b(k);
-                    for (std::int64_t c = 0; c < w.size(1); ++c)
-                        for (std::int64_t r = 0; r < w.size(2); ++r)
-                            for (std::int64_t s = 0; s < w.size(3); ++s)
-                                sum += x(n, c, oh + r, ow + s) * w(k, c, r, s);
-                    y(n, k, oh, ow) = sum;
-                }
+    for_each_pixel(y, [&](auto n, auto k, auto oh, auto ow) {
+        auto sum = b(k);
+        for_each_tap(
+            w, [&](auto c, auto r, auto s) { sum += x(n, c, oh + r, ow + s) * w(k, c, r, s); });
+        y(n, k, oh, ow) = sum;
+    });
 }
 
 /// The largest of each window, the first of several, and its offset in the plane.
 template <class T, class In, class Out>
 void take_largest(const In& x, const Out& y, const Out& index, const Plane& window) {
-    for (std::int64_t n = 0; n < y.size(0); ++n)
-        for (std::int64_t c = 0; c < y.size(1); ++c)
-            for (std::int64_t oh = 0; oh < y.size(2); ++oh)
-                for (std::int64_t ow = 0; ow < y.size(3); ++ow) {
-                    LargestOf<T> largest;
-                    for (std::int64_t h = oh * window[0]; h < (oh + 1) * window[0]; ++h)
-                        for (std::int64_t w = ow * window[1]; w < (ow + 1) * window[1]; ++w)
-                            largest.see(x(n, c, h, w), h * x.size(3) + w);
-                    y(n, c, oh, ow) = largest.value();
-                    index(n, c, oh, ow) = largest.position();
-                }
+    for_each_pixel(y, [&](auto n, auto c, auto oh, auto ow) {
+        LargestOf<T> largest;
+        for (std::int64_t h = oh * window[0]; h < (oh + 1) * window[0]; ++h)
+            for (std::int64_t w = ow * window[1]; w < (ow + 1) * window[1]; ++w)
+                largest.see(x(n, c, h, w), h * x.size(3) + w);
+        y(n, c, oh, ow) = largest.value();
+        index(n, c, oh, ow) = largest.position();
+    });
 }
 
 template <class T, class In, class Out>
@@ -65,48 +73,36 @@ void connect(const In& x, const Weights& w, const Bias& b, const Out& y) {
 
 template <class Cotangent, class In, class Out>
 void convolve_grad_parameters(const Cotangent& dy, const In& x, const Out& dw, const Out& db) {
-    for (std::int64_t n = 0; n < dy.size(0); ++n)
-        for (std::int64_t k = 0; k < dy.size(1); ++k)
-            for (std::int64_t oh = 0; oh < dy.size(2); ++oh)
-                for (std::int64_t ow = 0; ow < dy.size(3); ++ow) {
-                    const auto& cotangent = dy(n, k, oh, ow);
-                    db(k) += cotangent;
-                    for (std::int64_t c = 0; c < dw.size(1); ++c)
-                        for (std::int64_t r = 0; r < dw.size(2); ++r)
-                            for (std::int64_t s = 0; s < dw.size(3); ++s)
-                                dw(k, c, r, s) += cotangent * x(n, c, oh + r, ow + s);
-                }
+    for_each_pixel(dy, [&](auto n, auto k, auto oh, auto ow) {
+        const auto& cotangent = dy(n, k, oh, ow);
+        db(k) += cotangent;
+        for_each_tap(dw, [&](auto c, auto r, auto s) {
+            dw(k, c, r, s) += cotangent * x(n, c, oh + r, ow + s);
+        });
+    });
 }
 
 template <class Cotangent, class Weights, class Out>
 void convolve_grad_input(const Cotangent& dy, const Weights& w, const Out& dx) {
-    for (std::int64_t n = 0; n < dy.size(0); ++n)
-        for (std::int64_t k = 0; k < dy.size(1); ++k)
-            for (std::int64_t oh = 0; oh < dy.size(2); ++oh)
-                for (std::int64_t ow = 0; ow < dy.size(3); ++ow)
-                    for (std::int64_t c = 0; c < w.size(1); ++c)
-                        for (std::int64_t r = 0; r < w.size(2); ++r)
-                            for (std::int64_t s = 0; s < w.size(3); ++s)
-                                dx(n, c, oh + r, ow + s) += dy(n, k, oh, ow) * w(k, c, r, s);
+    for_each_pixel(dy, [&](auto n, auto k, auto oh, auto ow) {
+        for_each_tap(w, [&](auto c, auto r, auto s) {
+            dx(n, c, oh + r, ow + s) += dy(n, k, oh, ow) * w(k, c, r, s);
+        });
+    });
 }
 
-/// `index` is a number where the largest pixel of a window is; where rounding may have chosen
-/// another, each pixel of the window may be it.
+/// Where rounding may have chosen another index, it may be that of each pixel of the window.
 template <class T, class Cotangent, class Index, class Out>
 void scatter_to_largest(const Cotangent& dy, const Index& index, const Out& dx,
                         const Plane& window) {
-    for (std::int64_t n = 0; n < dy.size(0); ++n)
-        for (std::int64_t c = 0; c < dy.size(1); ++c)
-            for (std::int64_t oh = 0; oh < dy.size(2); ++oh)
-                for (std::int64_t ow = 0; ow < dy.size(3); ++ow) {
-                    const T& at = index(n, c, oh, ow);
-                    const auto largest = std::llround(detail::plain_value(at));
-                    for (std::int64_t h = oh * window[0]; h < (oh + 1) * window[0]; ++h)
-                        for (std::int64_t w = ow * window[1]; w < (ow + 1) * window[1]; ++w)
-                            dx(n, c, h, w) +=
-                                taken_or_zero<T>(dy(n, c, oh, ow), h * dx.size(3) + w == largest,
-                                                 error_of(at) == 0.0);
-                }
+    for_each_pixel(dy, [&](auto n, auto c, auto oh, auto ow) {
+        const T& at = index(n, c, oh, ow);
+        const auto largest = std::llround(detail::plain_value(at));
+        for (std::int64_t h = oh * window[0]; h < (oh + 1) * window[0]; ++h)
+            for (std::int64_t w = ow * window[1]; w < (ow + 1) * window[1]; ++w)
+                dx(n, c, h, w) += taken_or_zero<T>(dy(n, c, oh, ow), h * dx.size(3) + w == largest,
+                                                   error_of(at) == 0.0);
+    });
 }
 
 /// `x` is what the ReLU was given.

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sizes of lenet5's layers, and which passes of other operators each of its passes is made of.
-// For lenet5.cpp and lenet5_steps.cpp alone.
+// The sizes of lenet5's layers, and the steps of its passes. For lenet5.cpp and lenet5_steps.cpp.
 #pragma once
 
 #include <array>
@@ -18,8 +17,7 @@ struct Network {
     std::int64_t n, c, k1, k2, hidden1, hidden2, classes;
     Plane image, filter, window, conv1, pool1, conv2, pool2;
 
-    /// The sizes of a problem. The last one is kept: generators ask for the sizes of one tensor
-    /// after the other, of hundreds of thousands of problems.
+    /// The sizes of a problem. The last one is kept, since generators ask for tensors one by one.
     static Network of(const Problem& problem);
 
     /// Whether each layer has pixels left.
@@ -34,8 +32,7 @@ struct Network {
 /// The eleven layers up to the logits, and the loss.
 std::vector<Step> forward_steps();
 std::vector<Step> loss_step();
-/// Step 1 of the backward pass: the logits' cotangent; and steps 2 to 21: from there to conv1's
-/// parameters; and the 22nd: the image.
+/// Step 1 of the backward pass, to the logits; 2 to 21, to conv1's parameters; 22, to the image.
 std::vector<Step> loss_gradient_step();
 std::vector<Step> backward_steps();
 std::vector<Step> image_gradient_step();

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lenet5's passes as passes of other operators, in their order. What each step computes is its own
-// operator's business; how the steps are joined is here alone.
+// lenet5's passes as passes of other operators, in their order.
 #include <string>
 #include <utility>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lenet5 on a network small enough to work out by hand, the sizes of LeNet-5 itself, and its steps
-// against the operators that they name.
+// lenet5 on a network worked out by hand, the sizes of LeNet-5 itself, and its steps against the
+// operators that they name.
 #include <cmath>
 #include <map>
 #include <string>
@@ -49,43 +49,36 @@ TEST_CASE("a network of one pixel, worked out by hand") {
     const Named inputs{{"image", {3}},   {"conv1_w", {2}}, {"conv1_b", {1}}, {"conv2_w", {-1}},
                        {"conv2_b", {9}}, {"fc1_w", {4}},   {"fc1_b", {-3}},  {"fc2_w", {1}},
                        {"fc2_b", {1}},   {"fc3_w", {2}},   {"fc3_b", {-5}}};
-    const auto forward = run("lenet5_logits", "forward", "in=1x1", inputs);
-    std::map<std::string, Numbers> out;
-    const Operator& logits = operator_of("lenet5_logits");
-    for (std::size_t i = 0; i < forward.size(); ++i) out[logits.outputs[i].name] = forward[i];
-    CHECK(out["conv1_out"] == Numbers{7});
-    CHECK(out["pool1_out"] == Numbers{7});
-    CHECK(out["conv2_out"] == Numbers{2});
-    CHECK(out["fc1_out"] == Numbers{5});
-    CHECK(out["fc2_out"] == Numbers{6});
-    CHECK(out["fc3_out"] == Numbers{7});
-    auto taken = inputs;
-    for (const auto& [name, numbers] : out)
+    std::map<std::string, Numbers> got;
+    const auto run_pass = [&](const char* pass, const Named& taken) {
+        const auto outputs = run("lenet5_logits", pass, "in=1x1", taken);
+        for (std::size_t i = 0; i < outputs.size(); ++i)
+            got[operator_of("lenet5_logits").find_pass(pass)->outputs[i]] = outputs[i];
+    };
+    run_pass("forward", inputs);
+    Named taken = inputs;
+    for (const auto& [name, numbers] : got)
         if (name != "fc3_out") taken.emplace_back(name, numbers);
     taken.emplace_back("dfc3_out", Numbers{10});
-    const auto backward = run("lenet5_logits", "backward", "in=1x1", taken);
-    std::map<std::string, Numbers> gradient;
-    for (std::size_t i = 0; i < backward.size(); ++i)
-        gradient[logits.find_pass("backward")->outputs[i]] = backward[i];
-    CHECK(gradient["dfc3_w"] == Numbers{60});
-    CHECK(gradient["dfc3_b"] == Numbers{10});
-    CHECK(gradient["dfc2_out"] == Numbers{20});
-    CHECK(gradient["dfc2_w"] == Numbers{100});
-    CHECK(gradient["dfc1_w"] == Numbers{40});
-    CHECK(gradient["dpool2_out"] == Numbers{80});
-    CHECK(gradient["dconv2_w"] == Numbers{560});
-    CHECK(gradient["dconv1_out"] == Numbers{-80});
-    CHECK(gradient["dconv1_w"] == Numbers{-240});
-    CHECK(gradient["dimage"] == Numbers{-160});
+    run_pass("backward", taken);
+    const std::map<std::string, double> expected{
+        {"conv1_out", 7},  {"pool1_out", 7},    {"conv2_out", 2},   {"fc1_out", 5},
+        {"fc2_out", 6},    {"fc3_out", 7},      {"dfc3_w", 60},     {"dfc3_b", 10},
+        {"dfc2_out", 20},  {"dfc2_w", 100},     {"dfc1_w", 40},     {"dpool2_out", 80},
+        {"dconv2_w", 560}, {"dconv1_out", -80}, {"dconv1_w", -240}, {"dimage", -160}};
+    for (const auto& [name, value] : expected) {
+        CAPTURE(name);
+        CHECK(got[name] == Numbers{value});
+    }
 }
 
 TEST_CASE("each step names a pass that is there, a valid problem of it, and tensors that fit") {
     for (const char* name : {"lenet5", "lenet5_logits"})
-        for (const PassSpec& pass : Registry::instance().find_operator(name)->passes)
+        for (const PassSpec& pass : operator_of(name).passes)
             for (const char* text : {"in=1x1",
                                      "n=2,c=2,k1=3,k2=2,hidden1=5,hidden2=4,in=9x8,"
                                      "filter=2x3,window=2x1"}) {
-                const Operator& whole = *Registry::instance().find_operator(name);
+                const Operator& whole = operator_of(name);
                 const Problem problem = Problem::parse(whole.space, text);
                 REQUIRE_FALSE(whole.validate(problem));
                 for (const Step& step : pass.steps) {

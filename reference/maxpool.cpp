@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operator maxpool. Values are copied, so kernels are compared exactly, ties included: the
-// branch that the forward function takes is the definition. The gradient is derived.
+// The operator maxpool. Values are copied, so kernels are compared exactly. At ties the branch that
+// the forward function takes is the definition. The gradient is derived.
 #include <algorithm>
 
 #include "reference/pool_operator.hpp"

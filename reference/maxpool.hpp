@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The operator maxpool as a kernel author sees it: the maximum over windows of an image, NCHW, and
-// where in its plane of the image it was.
+// its place in the plane.
 //
 //   y[n,c,o] = the largest x[n,c,p] over the pixels p of window o that lie inside the image
 //   index[n,c,o] = h * W + w of that pixel
@@ -8,10 +8,9 @@
 //
 // Window o of an axis has the pixels o * stride + t * dilation - padding, t = 0 ... window - 1, and
 // there are floor((in + 2 padding - dilation (window - 1) - 1) / stride) + 1 windows, none where
-// one is larger than the padded image. Of equal pixels the first in window order, row by row, is
-// the largest; where a window holds a NaN the result is NaN, and the index is where its last one
-// is. The padding is at most half of what a window spans, and no window is without a pixel of the
-// image.
+// one is larger than the padded image. The first of equal pixels, row by row, is the largest. A
+// window with a NaN gives NaN, and the index of its last one. The padding is at most half of what a
+// window spans, and every window has a pixel of the image.
 #pragma once
 
 #include "reference/pool_axis.hpp"

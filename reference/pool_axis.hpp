@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parameters of a pooling operator on one spatial axis, as its passes take them. Holds no index
-// arithmetic: a kernel that borrowed the reference's geometry would share its mistakes.
+// The parameters of a pooling operator on one spatial axis. Holds no index arithmetic: a kernel
+// that borrowed the reference's geometry would share its mistakes.
 #pragma once
 
 #include "harness/pass.hpp"

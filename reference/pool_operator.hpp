@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What maxpool and avgpool declare alike: parameters, sizes, costs and what is typical. Which
-// windows an axis has, each decides by itself.
+// What maxpool and avgpool declare alike. Each decides by itself which windows an axis has.
 #pragma once
 
+#include <functional>
+#include <numeric>
 #include <vector>
 
 #include "harness/declare_operator.hpp"
@@ -14,20 +15,16 @@ inline Sizes pooled_image_sizes(const Problem& problem) {
             problem.on_axis("in", 1)};
 }
 
-/// `Axis(problem, axis)` has a number of windows.
 template <class Axis>
 Sizes pooled_sizes(const Problem& problem) {
     return {problem.scalar("n"), problem.scalar("c"), Axis(problem, 0).windows(),
             Axis(problem, 1).windows()};
 }
 
-/// An addition or comparison on the scalar that records costs about as much as eight
-/// multiply-adds. \param taps of a window
+/// An operation on the scalar that records costs about as much as eight multiply-adds.
 inline double pooling_work(const Problem& problem, const Sizes& outputs, double taps) {
     const auto product = [](const Sizes& sizes) {
-        double all = 1.0;
-        for (const std::int64_t size : sizes) all *= static_cast<double>(size);
-        return all;
+        return std::accumulate(sizes.begin(), sizes.end(), 1.0, std::multiplies<double>());
     };
     return 32.0 * product(pooled_image_sizes(problem)) + product(outputs) * (32.0 + 8.0 * taps);
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// relu, maxpool and avgpool against values worked by hand: ties, NaN, padding, windows that reach
-// beyond the image, and which problems there are.
+// relu, maxpool and avgpool against values worked by hand.
 #include <cmath>
 #include <limits>
 #include <string>
@@ -28,7 +27,7 @@ void check_same(const Numbers& got, const Numbers& want) {
     }
 }
 
-/// The index is that of maxpool.
+/// maxpool alone has an index.
 struct Pooled {
     Numbers y, index, dx;
 };

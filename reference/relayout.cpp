@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operator relayout: the identity. That a kernel moves anything is a matter of the layouts
-// alone.
+// The operator relayout: the identity. A kernel moves elements only where layouts differ.
 #include "harness/declare_operator.hpp"
 #include "reference/conv_orders.hpp"
 

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operator relayout as a kernel author sees it: x is copied to y element for element, and the
-// two lie in different layouts.
+// The operator relayout as a kernel author sees it: x is copied into y, which has another layout.
 //
 //   y[i] = x[i],  dx[i] = dy[i]
 //
-// A kernel says which layouts it takes, `.layout("x", "nchw").layout("y", "nhwc")`: those of
-// conv's x.
+// A kernel declares layouts of conv's x: `.layout("x", "nchw").layout("y", "nhwc")`.
 #pragma once
 
 #include "harness/pass.hpp"

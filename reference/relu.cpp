@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operator relu. It is linear on each side of zero, so kernels are compared exactly, zeros
-// included: the branch that the forward function takes is the definition.
+// The operator relu. It is linear on each side of zero, so kernels are compared exactly. At zero
+// the branch that the forward function takes is the definition.
 #include <limits>
 
 #include "harness/declare_operator.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The operator softmax_cross_entropy. The gradient is written by hand, from the saved
-// probabilities, and held to the one that is derived from the forward function.
+// probabilities, and checked against the derived one.
 #include "harness/declare_operator.hpp"
 
 namespace gradverify {

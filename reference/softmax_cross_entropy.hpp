@@ -5,14 +5,13 @@
 //   probs[i,j] = exp(logits[i,j]) / sum over l of exp(logits[i,l])
 //   loss = mean over i of -log probs[i, labels[i]]
 //
-// whatever the size of the logits: neither may overflow, and the loss of a label whose probability
-// is too small for a float is finite still. The mean of an empty batch is NaN. The forward pass
-// saves probs for the backward pass:
+// whatever the size of the logits: neither may overflow, and a probability too small for a float
+// still has a finite loss. The mean of an empty batch is NaN. The backward pass takes probs:
 //
 //   dlogits[i,j] = (probs[i,j] - (j == labels[i] ? 1 : 0)) dloss / n
 //
-// A label outside of [0, v) makes the loss NaN, and its own row of dlogits; all else is as ever. A
-// kernel that declares with_invalid_indices() is held to that, others are given valid labels only.
+// A label outside of [0, v) makes the loss and its own row of dlogits NaN, and nothing else. Only a
+// kernel that declares with_invalid_indices() is given such labels.
 #pragma once
 
 #include "harness/pass.hpp"

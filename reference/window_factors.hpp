@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// On which counts problems of operators differ in kind that slide a window over an image: where
-// the bugs of such kernels were, the relations between parameters of one axis. Each is drawn with
-// each level of every other.
+// The factors of operators that slide a window over an image: relations between the parameters of
+// an axis in which such kernels had bugs.
 #pragma once
 
 #include <string>
@@ -20,7 +19,7 @@ inline int order_of(std::int64_t value, std::int64_t other) {
     return value < other ? 0 : value == other ? 1 : 2;
 }
 
-/// What is left of a padded image behind the last window, which spans so much.
+/// What is left of a padded image behind the last window.
 inline int rest_level(std::int64_t padded, std::int64_t span, std::int64_t stride) {
     if (stride == 1 || padded < span) return 0;
     const std::int64_t rest = (padded - span) % stride;
@@ -68,8 +67,7 @@ inline std::vector<FactorSpec> window_factors(const std::string& window,
              .level_of_values = order}};
 }
 
-/// What the stride leaves of the image: its parameters are the image, the window, the stride and
-/// others that `level_of_values` knows.
+/// What the stride leaves of the image. The parameters are image, window, stride and `others`.
 inline FactorSpec rest_factor(const std::string& window, const std::vector<std::string>& others,
                               int (*level_of_values)(detail::FactorValues)) {
     std::vector<std::string> parameters{"in", window, "stride"};

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which problems read nothing but padding, against the references: there, of ones, all sums are 0.
+// Problems that read nothing but padding, against the references: there all sums of ones are 0.
 #include "reference/window_factors.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <sstream>
 
 #include "reference/tests/run_pass.hpp"
 
@@ -30,10 +31,10 @@ void for_small_problems(const Operator& op, Visit visit) {
             for (std::int64_t stride = 1; stride <= 4; ++stride)
                 for (std::int64_t dilation = 1; dilation <= 3; ++dilation)
                     for (std::int64_t padding = 0; padding <= 7; ++padding) {
-                        std::ostringstream text;
-                        text << "in=" << in << ",filter=" << filter << ",stride=" << stride
-                             << ",dilation=" << dilation << ",padding=" << padding;
-                        visit(Problem::parse(op.space, text.str()));
+                        const std::string text =
+                            fmt::format("in={},filter={},stride={},dilation={},padding={}", in,
+                                        filter, stride, dilation, padding);
+                        visit(Problem::parse(op.space, text));
                     }
 }
 

@@ -44,7 +44,7 @@ inline Numbers random_numbers(const Operator& op, const std::string& tensor,
     return numbers;
 }
 
-/// A pass on named values; what its reference takes and is not named is zero.
+/// Runs a pass on named values; tensors that are not named are zero.
 inline std::vector<Numbers> run(const Operator& op, const PassSpec& pass, const Problem& problem,
                                 const Named& named) {
     std::vector<Array<double>> taken;
