@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// conv.forward/cudnn..., conv.grad_input/cudnn..., conv.grad_weight/cudnn... and
-// conv.grad_bias/cudnn...: cuDNN's passes, by its heuristics' choice and by each algorithm. Some
-// are declared for less than cuDNN takes: docs/results.md has what it gets wrong.
+// conv.*/cudnn...: cuDNN's passes, by its heuristics' choice and by each algorithm. Some are
+// declared for less than cuDNN takes: docs/results.md has what it gets wrong.
 #include "kernels/conv/cudnn.cuh"
 
 /// A kernel for row-major tensors and one for tensors whose channels lie innermost.
@@ -10,6 +9,10 @@
         .with(DECLARE<T, nchw>);                                                    \
     GRADVERIFY_KERNEL(PASS, "cudnn_nhwc" SUFFIX, LAUNCH<T, ALGORITHM, nhwc, MATH>)  \
         .with(DECLARE<T, nhwc>)
+/// A kernel of floats by one algorithm, which `DIRECTION` and `NAME` name.
+#define GRADVERIFY_CUDNN_BY(PASS, SUFFIX, LAUNCH, DIRECTION, NAME) \
+    GRADVERIFY_KERNEL(PASS, "cudnn_" SUFFIX,                       \
+                      LAUNCH<float, CUDNN_CONVOLUTION_##DIRECTION##_ALGO_##NAME>)
 
 namespace {
 
@@ -20,8 +23,8 @@ using enum Heuristic;
 
 constexpr auto precomp = CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_PRECOMP_GEMM;
 
-/// The call that adds the bias finds fault with a parameter for some numbers of channels in
-/// bfloat16, though the call for its workspace has taken it: it doesn't take the problem.
+/// The call that adds the bias calls a parameter bad for some numbers of channels in bfloat16,
+/// which the call for its workspace accepts: it doesn't take the problem.
 void require_fused(cudnnStatus_t status) {
     constexpr const char* call = "cudnnConvolutionBiasActivationForward";
     if (status == CUDNN_STATUS_BAD_PARAM)
@@ -29,9 +32,8 @@ void require_fused(cudnnStatus_t status) {
     require(status, call);
 }
 
-/// y = conv(x, w) + b. `algorithm`: one of cuDNN's, or what its heuristics may choose from. Where
-/// results are narrower than sums the bias is added before they are rounded, by the one call that
-/// does so; a sum of two calls would be rounded twice.
+/// y = conv(x, w) + b. `algorithm`: one of cuDNN's, or what its heuristics may choose from. Narrow
+/// results take the one call that adds the bias before it rounds; two calls would round twice.
 template <class T, auto algorithm, cudnnTensorFormat_t format = nchw,
           cudnnMathType_t math = math_of<T>>
 void forward(const Forward& call) {
@@ -67,7 +69,7 @@ void forward(const Forward& call) {
     }
 }
 
-/// Those of 16 bits where cuDNN 9 gets the last digits right: docs/results.md has where not.
+/// Without the problems of 16 bits whose last digits cuDNN 9 gets wrong: docs/results.md.
 template <class T, cudnnTensorFormat_t format>
 void declare_narrow_sums(KernelDeclaration& kernel) {
     declare_narrow<T, 2, format>(kernel);
@@ -80,8 +82,7 @@ void declare_narrow_sums(KernelDeclaration& kernel) {
     });
 }
 
-/// dx. Of the algorithms that sum the products themselves one alone does so in the same order each
-/// time; the same goes for dw.
+/// dx. Only one of the algorithms that sum the products themselves keeps to one order; so for dw.
 template <class T, auto algorithm, cudnnTensorFormat_t format = nchw,
           cudnnMathType_t math = math_of<T>>
 void grad_input(const GradInput& call) {
@@ -104,8 +105,7 @@ void grad_input(const GradInput& call) {
                      workspace, bytes, &zero, conv.x, dx);
 }
 
-/// On axes that are both, TF32 was seen to have no end and the choice of any algorithm to divide by
-/// zero: docs/results.md.
+/// On axes that are both, TF32 does not end and the heuristics divide by zero: docs/results.md.
 void declare_strided_or_dilated(KernelDeclaration& kernel) {
     kernel.only_if("no axis both strided and dilated", [](const Problem& problem) {
         return std::ranges::none_of(Parameters(problem).spatial(), [](const Axis& axis) {
@@ -114,8 +114,8 @@ void declare_strided_or_dilated(KernelDeclaration& kernel) {
     });
 }
 
-/// With groups TF32 gives NaN where memory that nothing has written is NaN, and in three dimensions
-/// leaves pixels out: docs/convolution.md.
+/// TF32 reads memory that nothing has written with groups, and leaves pixels out in three
+/// dimensions: docs/convolution.md.
 template <class T, cudnnTensorFormat_t format>
 void declare_tf32_pixels(KernelDeclaration& kernel) {
     declare_flat_tf32<T, format>(kernel);
@@ -123,14 +123,13 @@ void declare_tf32_pixels(KernelDeclaration& kernel) {
     declare_strided_or_dilated(kernel);
 }
 
-/// What those of half and bfloat16 get right.
 template <class T, cudnnTensorFormat_t format = nchw>
 void declare_narrow_pixels(KernelDeclaration& kernel) {
     declare_narrow<T, 3, format>(kernel);
     declare_copied_in_eights(kernel);
 }
 
-/// Those of half were found to sum in it where the heuristics so choose: docs/convolution.md.
+/// Half is summed in half where the heuristics so choose: docs/convolution.md.
 template <class T, cudnnTensorFormat_t format>
 void declare_half_pixels(KernelDeclaration& kernel) {
     declare_narrow_pixels<T, format>(kernel);
@@ -160,9 +159,9 @@ void grad_weight(const GradWeight& call) {
                      chosen, workspace, bytes, &zero, conv.w, dw);
 }
 
-/// In three dimensions, and with groups, those of 16 bits leave pixels out; they round partial sums
-/// to their type in some problems, and leave all of dw out where a grid of a block for each 16
-/// filters would be too large. docs/results.md has them.
+/// Kernels of 16 bits leave pixels out in three dimensions and with groups, round some partial sums
+/// to their type, and leave out all of dw where a block for each 16 filters makes the grid too
+/// large: docs/results.md.
 template <class T, cudnnTensorFormat_t format = nchw>
 void declare_narrow_weights(KernelDeclaration& kernel) {
     declare_product<T, format>(kernel);
@@ -208,20 +207,14 @@ GRADVERIFY_CUDNN_LAYOUTS(Forward, "_bf16", forward, __nv_bfloat16, precomp, math
 GRADVERIFY_KERNEL(Forward, "cudnn_any", forward<float, unrestricted>)
     .with(declare_product<float>)
     .with(declare_any);
-GRADVERIFY_KERNEL(Forward, "cudnn_implicit_gemm",
-                  forward<float, CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_GEMM>)
+GRADVERIFY_CUDNN_BY(Forward, "implicit_gemm", forward, FWD, IMPLICIT_GEMM)
     .with(declare_product<float>);
-GRADVERIFY_KERNEL(Forward, "cudnn_precomp_gemm", forward<float, precomp>)
+GRADVERIFY_CUDNN_BY(Forward, "precomp_gemm", forward, FWD, IMPLICIT_PRECOMP_GEMM)
     .with(declare_product<float>);
-GRADVERIFY_KERNEL(Forward, "cudnn_gemm", forward<float, CUDNN_CONVOLUTION_FWD_ALGO_GEMM>)
-    .with(declare_product<float>);
-GRADVERIFY_KERNEL(Forward, "cudnn_fft", forward<float, CUDNN_CONVOLUTION_FWD_ALGO_FFT>)
-    .with(declare_fft<false>);
-GRADVERIFY_KERNEL(Forward, "cudnn_fft_tiling",
-                  forward<float, CUDNN_CONVOLUTION_FWD_ALGO_FFT_TILING>)
-    .with(declare_fft<true>);
-GRADVERIFY_KERNEL(Forward, "cudnn_winograd_nonfused",
-                  forward<float, CUDNN_CONVOLUTION_FWD_ALGO_WINOGRAD_NONFUSED>)
+GRADVERIFY_CUDNN_BY(Forward, "gemm", forward, FWD, GEMM).with(declare_product<float>);
+GRADVERIFY_CUDNN_BY(Forward, "fft", forward, FWD, FFT).with(declare_fft<false>);
+GRADVERIFY_CUDNN_BY(Forward, "fft_tiling", forward, FWD, FFT_TILING).with(declare_fft<true>);
+GRADVERIFY_CUDNN_BY(Forward, "winograd_nonfused", forward, FWD, WINOGRAD_NONFUSED)
     .with(declare_winograd);
 
 GRADVERIFY_CUDNN_LAYOUTS(GradInput, "", grad_input, float, direct, math_of<float>, declare_product);
@@ -241,16 +234,13 @@ GRADVERIFY_KERNEL(GradInput, "cudnn_any_f16", grad_input<__half, unrestricted>)
 GRADVERIFY_KERNEL(GradInput, "cudnn_any_bf16", grad_input<__nv_bfloat16, unrestricted>)
     .with(declare_narrow_pixels<__nv_bfloat16>)
     .with(declare_any);
-GRADVERIFY_KERNEL(GradInput, "cudnn_algo_0", grad_input<float, CUDNN_CONVOLUTION_BWD_DATA_ALGO_0>)
+GRADVERIFY_CUDNN_BY(GradInput, "algo_0", grad_input, BWD_DATA, 0)
     .with(declare_product<float>)
     .not_deterministic();
-GRADVERIFY_KERNEL(GradInput, "cudnn_fft", grad_input<float, CUDNN_CONVOLUTION_BWD_DATA_ALGO_FFT>)
-    .with(declare_fft<false>);
-GRADVERIFY_KERNEL(GradInput, "cudnn_fft_tiling",
-                  grad_input<float, CUDNN_CONVOLUTION_BWD_DATA_ALGO_FFT_TILING>)
+GRADVERIFY_CUDNN_BY(GradInput, "fft", grad_input, BWD_DATA, FFT).with(declare_fft<false>);
+GRADVERIFY_CUDNN_BY(GradInput, "fft_tiling", grad_input, BWD_DATA, FFT_TILING)
     .with(declare_fft<true>);
-GRADVERIFY_KERNEL(GradInput, "cudnn_winograd_nonfused",
-                  grad_input<float, CUDNN_CONVOLUTION_BWD_DATA_ALGO_WINOGRAD_NONFUSED>)
+GRADVERIFY_CUDNN_BY(GradInput, "winograd_nonfused", grad_input, BWD_DATA, WINOGRAD_NONFUSED)
     .with(declare_winograd);
 
 GRADVERIFY_CUDNN_LAYOUTS(GradWeight, "", grad_weight, float, direct, math_of<float>,
@@ -271,22 +261,16 @@ GRADVERIFY_KERNEL(GradWeight, "cudnn_any_f16", grad_weight<__half, unrestricted>
 GRADVERIFY_KERNEL(GradWeight, "cudnn_any_bf16", grad_weight<__nv_bfloat16, unrestricted>)
     .with(declare_narrow_weights<__nv_bfloat16>)
     .with(declare_any);
-GRADVERIFY_KERNEL(GradWeight, "cudnn_algo_0",
-                  grad_weight<float, CUDNN_CONVOLUTION_BWD_FILTER_ALGO_0>)
+GRADVERIFY_CUDNN_BY(GradWeight, "algo_0", grad_weight, BWD_FILTER, 0)
     .with(declare_product<float>)
     .not_deterministic();
-GRADVERIFY_KERNEL(GradWeight, "cudnn_algo_3",
-                  grad_weight<float, CUDNN_CONVOLUTION_BWD_FILTER_ALGO_3>)
+GRADVERIFY_CUDNN_BY(GradWeight, "algo_3", grad_weight, BWD_FILTER, 3)
     .with(declare_product<float>)
     .not_deterministic();
-GRADVERIFY_KERNEL(GradWeight, "cudnn_fft",
-                  grad_weight<float, CUDNN_CONVOLUTION_BWD_FILTER_ALGO_FFT>)
-    .with(declare_fft<false>);
-GRADVERIFY_KERNEL(GradWeight, "cudnn_fft_tiling",
-                  grad_weight<float, CUDNN_CONVOLUTION_BWD_FILTER_ALGO_FFT_TILING>)
+GRADVERIFY_CUDNN_BY(GradWeight, "fft", grad_weight, BWD_FILTER, FFT).with(declare_fft<false>);
+GRADVERIFY_CUDNN_BY(GradWeight, "fft_tiling", grad_weight, BWD_FILTER, FFT_TILING)
     .with(declare_fft<true>);
-GRADVERIFY_KERNEL(GradWeight, "cudnn_winograd_nonfused",
-                  grad_weight<float, CUDNN_CONVOLUTION_BWD_FILTER_ALGO_WINOGRAD_NONFUSED>)
+GRADVERIFY_CUDNN_BY(GradWeight, "winograd_nonfused", grad_weight, BWD_FILTER, WINOGRAD_NONFUSED)
     .with(declare_winograd);
 
 GRADVERIFY_KERNEL(GradBias, "cudnn", grad_bias<float>).with(declare_cudnn<float>);

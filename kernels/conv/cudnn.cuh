@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A convolution as cuDNN describes it, by its API of calls with descriptors. With one spatial axis
-// it is one with two, of height 1. The algorithm is given, or the one that cuDNN's heuristics put
-// first.
+// A convolution by cuDNN's descriptors. One spatial axis becomes two, the first of height 1. The
+// algorithm is given, or the one that cuDNN's heuristics put first.
 #pragma once
 
 #include <algorithm>
@@ -17,8 +16,8 @@
 
 namespace gradverify::conv::cudnn {
 
-/// Which algorithms the heuristics may choose: those that sum the products themselves, in an order
-/// that is the same each time; or all of them.
+/// The heuristics may choose among the algorithms that sum the products themselves, in the same
+/// order each time, or among all of them.
 enum class Heuristic { direct, unrestricted };
 
 template <class T>
@@ -132,12 +131,11 @@ struct Convolution {
     }
 };
 
-// A workspace of more is not given: heuristics put some algorithms first that want all memory.
+// Heuristics put some algorithms first that want all memory.
 constexpr std::size_t workspace_most = std::size_t{4} << 30;
 
-/// `algorithm` itself, or the first of the heuristics' algorithms, best first, that may be taken:
-/// `ask(most, &count, found)` asks for these, and `direct` lists those that sum the products
-/// themselves.
+/// `algorithm` itself, or the first algorithm of the heuristics that may be taken.
+/// `ask(most, &count, found)` asks them, and `direct` lists those that sum the products themselves.
 template <auto algorithm, class Performance, class Ask>
 auto choose(Ask ask, std::initializer_list<decltype(Performance::algo)> direct) {
     if constexpr (!std::is_same_v<decltype(algorithm), Heuristic>) {
@@ -158,8 +156,8 @@ auto choose(Ask ask, std::initializer_list<decltype(Performance::algo)> direct) 
     }
 }
 
-/// What all of its kernels say. It decides by itself which problems an algorithm takes; a tensor's
-/// elements are limited by its documentation.
+/// Declares any of its kernels. cuDNN decides which problems an algorithm takes; its documentation
+/// limits a tensor's elements.
 template <class T>
 void declare_cudnn(KernelDeclaration& kernel) {
     kernel.spatial_axes(1, 3).on_given_stream().may_refuse().needs(why_absent).yardstick("cuDNN");
@@ -176,18 +174,16 @@ void declare_product(KernelDeclaration& kernel) {
         kernel.layout("x", "nhwc").layout("w", "ohwi").layout("y", "nhwc");
 }
 
-/// The same of half and bfloat16, without the problems that cuDNN 9 was found to get wrong in them:
-/// with groups or dilation, and forward, in three dimensions, where the sum is rounded before the
-/// bias is added however few the channels. docs/results.md has them.
+/// The same for half and bfloat16, without the problems that cuDNN 9 gets wrong (docs/results.md):
+/// groups, dilation, and, forward, three dimensions, where it rounds before it adds the bias.
 template <class T, int most_axes, cudnnTensorFormat_t format = CUDNN_TENSOR_NCHW>
 void declare_narrow(KernelDeclaration& kernel) {
     declare_product<T, format>(kernel);
     kernel.spatial_axes(1, most_axes).where("groups", equals(1)).where("dilation", equals(1));
 }
 
-/// Gradients of half and bfloat16 work on copies whose channels are filled up to eight: of such a
-/// copy more than 2^31 elements were found to give wrong ones, so a tensor has an eighth of that.
-/// docs/results.md has them.
+/// Gradients of half and bfloat16 work on copies whose channels are filled up to eight, and are
+/// wrong beyond 2^31 elements of such a copy (docs/results.md), so a tensor has an eighth of that.
 inline void declare_copied_in_eights(KernelDeclaration& kernel) {
     kernel.up_to_elements(std::int64_t{1} << 28);
 }
@@ -203,17 +199,15 @@ void declare_tf32(KernelDeclaration& kernel) {
     kernel.on_tensor_cores();
 }
 
-/// Without three dimensions, in which cuDNN 9 was found to get passes of tensor cores wrong:
-/// docs/results.md has them.
+/// Without three dimensions, which cuDNN 9 gets wrong on tensor cores (docs/results.md).
 template <class T, cudnnTensorFormat_t format>
 void declare_flat_tf32(KernelDeclaration& kernel) {
     declare_tf32<T, format>(kernel);
     kernel.spatial_axes(1, 2);
 }
 
-// The growths of norm_wise(): the transform of a tile of 4x4 results of a 3x3 filter for
-// Winograd's; for Fourier's the number of points, up to 32x32 in tiles, and of a whole image up to
-// 256x256.
+// The growths of norm_wise(): of Winograd's transform for 4x4 results of a 3x3 filter; and of
+// Fourier's the number of points, at most 32x32 in tiles and 256x256 of a whole image.
 constexpr double winograd_growth = 36000, tiled_fft_growth = 32 * 32, fft_growth = 256 * 256;
 
 /// Whatever the heuristics put first.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// cuDNN as kernels call it: loaded when it is first asked for, so that the executable also starts
-// where there is none; one handle and one workspace for the process. Decides which of cuDNN's
-// errors say that it does not take a problem.
+// cuDNN as kernels call it: loaded when it is first needed, so that the executable also starts
+// without it; one handle and one workspace for the process. Decides which of cuDNN's errors say
+// that it does not take a problem.
 #pragma once
 
 #include <cudnn.h>
@@ -17,7 +17,7 @@
 
 namespace gradverify::conv::cudnn {
 
-// What is used of it; a macro, since a function's name is needed both as a text and as a type.
+// A macro, since a function's name is needed both as a text and as a type.
 #define GRADVERIFY_CUDNN_FUNCTIONS(DO)            \
     DO(Create)                                    \
     DO(SetStream)                                 \
@@ -81,8 +81,7 @@ inline const Library& library() {
 
 inline std::string why_absent() { return library().why_absent; }
 
-/// Throws what is no success: NotSupported where cuDNN itself calls it so. A parameter that it
-/// calls bad is a mistake of ours.
+/// Throws NotSupported where cuDNN calls it so, and std::runtime_error for any other failure.
 inline void require(cudnnStatus_t status, const char* call) {
     if (status == CUDNN_STATUS_SUCCESS) return;
     const std::string text = std::string(call) + ": " + library().GetErrorString(status);
@@ -94,8 +93,7 @@ inline void require(cudnnStatus_t status, const char* call) {
     ::gradverify::conv::cudnn::require(::gradverify::conv::cudnn::library().NAME(__VA_ARGS__), \
                                        "cudnn" #NAME)
 
-/// The handle of this process, for work on this stream. It lasts as long as the process: at exit
-/// the driver may be gone before it.
+/// The handle of this process, put on the stream. Never destroyed: at exit the driver may be gone.
 inline cudnnHandle_t handle_on(CUstream_st* stream) {
     static const cudnnHandle_t handle = [] {
         cudnnHandle_t created = nullptr;
@@ -106,8 +104,8 @@ inline cudnnHandle_t handle_on(CUstream_st* stream) {
     return handle;
 }
 
-/// Device memory of this process for one call at a time, grown as needed: cuDNN says how much only
-/// when it is asked on the device, which the process that plans the calls never touches.
+/// Device memory for one call at a time, grown as needed: cuDNN says how much only on the device,
+/// which the process that plans the calls never touches.
 inline void* workspace_of(std::size_t bytes) {
     static void* data = nullptr;
     static std::size_t size = 0;
