@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sum of one number of each thread of a block, for kernels that give a block to each row or
-// channel.
+// The sum over the threads of a block, for kernels with a block for each row or channel.
 #pragma once
 
-/// In every thread. **Ranges** the block has a power of two of at most 1024 threads, and all of
-/// them call; `share` holds as many floats.
+/// Returns the sum in every thread. **Ranges** the block has a power of two of threads, at most
+/// 1024, and all of them call; `share` holds as many floats.
 __device__ inline float block_sum(float value, float* share) {
     __syncthreads();  // the sum before may still be read
     share[threadIdx.x] = value;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A handle of cuBLAS for kernels that leave a product to it, and one product of row-major or
-// transposed matrices for a batch. No TF32: sums are in the type of the tensors. On the cpu device
-// the harness's own cublas_v2.h serves the same calls.
+// Batched products of row-major or transposed matrices by cuBLAS, without TF32: sums are in the
+// type of the tensors. On the cpu device the harness's own cublas_v2.h serves the same calls.
 #pragma once
 
 #include <cublas_v2.h>
@@ -18,7 +17,7 @@ inline void check_cublas(cublasStatus_t status, const char* call) {
         throw std::runtime_error(std::string(call) + ": " + cublasGetStatusString(status));
 }
 
-/// One for the process, made when it is first asked for, and put on the stream.
+/// The process's handle, put on the stream.
 inline cublasHandle_t cublas_on(cudaStream_t stream) {
     static const cublasHandle_t handle = [] {
         cublasHandle_t made = nullptr;
@@ -30,8 +29,7 @@ inline cublasHandle_t cublas_on(cudaStream_t stream) {
     return handle;
 }
 
-/// A factor or result of a product for each of a batch; `stride` elements from one to the next, 0
-/// where all share one.
+/// A batch of factors or results, `stride` elements apart; 0 where all share one.
 template <class T>
 struct BatchedMatrix {
     T* data;
@@ -60,7 +58,7 @@ template <class T>
 void cublas_product(const ProductSizes& sizes, const BatchedMatrix<const T>& a,
                     const BatchedMatrix<const T>& b, const BatchedMatrix<T>& result, T keep,
                     cudaStream_t stream) {
-    // To cuBLAS, which counts by columns, each matrix is its transpose: result^T = b^T a^T.
+    // cuBLAS counts by columns, so each matrix is its transpose there: result^T = b^T a^T.
     const auto op = [](const BatchedMatrix<const T>& of) {
         return of.is_transposed ? CUBLAS_OP_T : CUBLAS_OP_N;
     };

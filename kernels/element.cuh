@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The type that a kernel computes in, by the type of its tensors: half, bfloat16 and floats of 8
-// bits are read into floats, and a result is rounded to nearest once, when it is stored. And how a
-// kernel template is registered for several of them.
+// The type that a kernel computes in: narrow floats are read into floats, and a result is rounded
+// once, when it is stored. And the registration of a kernel template for several types.
 #pragma once
 
 #include <cuda_bf16.h>
@@ -20,7 +19,7 @@ struct AccumulatorOf<double> {
 template <class T>
 using Accumulator = typename AccumulatorOf<T>::type;
 
-/// What a kernel of such tensors says that takes empty problems too.
+/// Declares a kernel of tensors of T that takes empty problems too.
 template <class T>
 void declare_elements(gradverify::KernelDeclaration& kernel) {
     using gradverify::DType;
@@ -41,8 +40,7 @@ void declare_loop(gradverify::KernelDeclaration& kernel) {
     kernel.blocks_of({256, 64, 37});
 }
 
-/// Registers the template `LAUNCH` under `NAME`, and for other types of elements with these behind
-/// the name; `DECLARE` says what each type's kernel supports.
+/// Registers the template `LAUNCH` for each type; `DECLARE` says what that type's kernel supports.
 #define GRADVERIFY_KERNEL_OF_EACH_TYPE(PASS, NAME, LAUNCH, DECLARE)             \
     GRADVERIFY_KERNEL(PASS, NAME, LAUNCH<float>).with(DECLARE<float>);          \
     GRADVERIFY_KERNEL(PASS, NAME "_f64", LAUNCH<double>).with(DECLARE<double>); \

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Threads by their number in a grid, and how many there are.
+// The number of a thread in its grid, and how many there are.
 #pragma once
 
 #include <cuda_runtime.h>

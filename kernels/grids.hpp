@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many blocks a launch takes, and launches of more blocks than a grid has room for along x, as
-// a block for each row of a tensor of more than 2^31 elements may need.
+// How many blocks a launch takes, and launches of more blocks than a grid has room for along x.
 #pragma once
 
 #include <algorithm>
@@ -16,11 +15,10 @@ inline unsigned blocks_of_loop(long long elements, int block_size) {
     return static_cast<unsigned>(std::min(divided_up(elements, block_size), 65536LL));
 }
 
-/// What a grid has room for along x.
 constexpr long long most_blocks_of_grid = 2147483647;
 
-/// Calls `launch(first, count)` for one grid behind the other: the number of its first block among
-/// all, and of its blocks. Not called without blocks.
+/// Calls `launch(first, count)` for one grid after the other, with the number of its first block
+/// among all, and the number of its blocks.
 template <class Launch>
 void in_grids(long long blocks, Launch launch, long long most = most_blocks_of_grid) {
     for (long long first = 0; first < blocks; first += most)

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The numbers that the pooling kernels need, as they pass to the device. Written for the kernels
-// alone: the references have their own.
+// The sizes that the pooling kernels take. The references have a geometry of their own.
 #pragma once
 
 #include "kernels/grids.cuh"

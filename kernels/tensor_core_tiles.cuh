@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products of matrices on tensor cores, tile by tile: a block computes a tile of sum[m, n] = the
-// sum over the depth of a[m, k] b[k, n], in float. Where the elements of a and b are, and where the
-// sums go, is the operands' and the output's business; one of a block's threads loads 16 bytes at a
-// time. Knows no operator.
+// Products of matrices on tensor cores: a block computes a tile of sum[m, n] = the sum over k of
+// a[m, k] b[k, n], in float, and each thread loads 16 bytes at a time. Knows no operator: operands
+// say where their elements lie, and the output where the sums go.
 #pragma once
 
 #include <cstdint>
@@ -50,8 +49,7 @@ struct TileShape {
 using LargeTile = TileShape<2, 4, 4, 2>;  ///< 128x128, 256 threads
 using SmallTile = TileShape<2, 1, 1, 2>;  ///< 32x32, 64 threads
 
-/// Tiles of all groups, and of the parts that the depth is split into: their partial sums go to
-/// different places.
+/// The tiles of all groups and splits. A split is a part of the depth, with sums of its own.
 struct TileGrid {
     long long m, n, depth;  ///< of a group
     long long tiles_m, tiles_n, groups, splits;
@@ -72,8 +70,8 @@ TileGrid tile_grid(long long m, long long n, long long depth, long long groups, 
             static_cast<int>(divided_up(steps, splits))};
 }
 
-/// A factor's tile in shared memory, and a thread's share in filling it: an operand has rows
-/// (`Outer`) of consecutive elements (`Inner`); the depth runs along one of the two.
+/// A thread's share in filling a factor's tile in shared memory. An operand has rows (`Outer`) of
+/// consecutive elements (`Inner`); the depth runs along one of the two.
 template <class Operand, bool always_chunks, int extent, int threads>
 class TileLoader {
     using T = typename Operand::Element;
@@ -187,9 +185,8 @@ class WarpSums {
             for (auto& sum : row) wmma::fill_fragment(sum, 0.0f);
     }
 
-    /// Adds the product of two tiles; `m` and `n` are where this warp's part begins, `rows` and
-    /// `columns` what there is of the product from there on. With `all` that is not asked, and
-    /// fragments of nothing are multiplied too: it saves registers.
+    /// Adds the product of two tiles. This warp's part begins at `m` and `n` and has `rows` and
+    /// `columns`. `all` multiplies what lies beyond, too, which saves registers.
     template <bool all>
     __device__ void add(const T* tile_a, const T* tile_b, int m, int n, int rows, int columns) {
         // Apart, so that whole tiles run without branches.
@@ -246,7 +243,7 @@ class WarpSums {
                                                                  [Shape::fragments_n];
 };
 
-/// How much of an extent is there where `left` is left.
+/// The part of an extent that lies within the elements that are left.
 template <int extent>
 __device__ int extent_within(long long left) {
     return left < extent ? static_cast<int>(left) : extent;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// avgpool.forward/separable: a block for each tile of outputs sums the windows of each row first,
-// into shared memory, then those sums down each column. Windows of F x F take 2 F additions.
-// avgpool.grad_input/separable: a block for each tile of pixels adds up the shares of the windows
-// over a column for each row of dy, into shared memory, then those of the rows over a pixel.
+// avgpool.forward/separable: a block for each tile of outputs sums windows along the rows, into
+// shared memory, then down the columns. Windows of F x F take 2 F additions.
+// avgpool.grad_input/separable: a block for each tile of pixels adds up shares along the rows of
+// dy, into shared memory, then down the columns.
 #include <cuda_runtime.h>
 
 #include "harness/kernel.hpp"
@@ -17,8 +17,8 @@ using gradverify::avgpool::GradInput;
 
 constexpr int tile_columns = 32, tile_threads_y = 8, sum_rows_maximum = 384;
 
-/// How a plane is cut into tiles: a block for each, a column for each lane, and as many rows as
-/// leave room in shared memory for the rows of sums that they need.
+/// A plane cut into tiles: a block for each, with a column for each lane, and as many rows as
+/// shared memory has room for the sums of.
 struct PoolTiles {
     long long rows, columns;  ///< of a plane that is cut
     int tile_rows;            ///< of a tile

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a window of an averaging kernel covers and counts on one axis. Written for the kernels
-// alone: the reference has its own.
+// What a window of avgpool's kernels covers and counts on one axis. The reference has its own.
 #pragma once
 
 #include "kernels/pool_geometry.cuh"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// conv.forward/depthwise and conv.grad_input/depthwise: a group for each channel of x, any number
-// of channels of y in it. conv.grad_weight/depthwise: a block of whole warps for each element of
-// dw, which is one channel of y with one channel of x.
+// conv.forward/depthwise and conv.grad_input/depthwise: a group for each channel of x, with any
+// number of channels of y.
+// conv.grad_weight/depthwise: a block of whole warps for each element of dw.
 #include "kernels/conv/depthwise.cuh"
 #include "reference/conv.hpp"
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Depthwise convolution: each channel of x is a group of its own, which `multiplier` channels of y
-// read. A block stays within one plane of a result, so that all of its threads need the same few
-// taps, which lie in shared memory; or it sums up one element of dw, by warps.
+// Depthwise convolution: each channel of x is a group. A block stays within one plane of a result,
+// so that its threads share a few taps, in shared memory; or it sums up one element of dw.
 #pragma once
 
 #include "kernels/conv/direct.cuh"
@@ -12,7 +11,7 @@ namespace gradverify::conv {
 /// Taps that lie in shared memory at once: a filter of 7x7, or of 31x31 in parts.
 constexpr int depthwise_taps = 64;
 
-/// A tap and its weight. Those of several channels of y follow each other.
+/// A tap of a channel of y, and its weight.
 template <class Sum>
 struct DepthwiseTap {
     Sum weight;
@@ -54,7 +53,7 @@ struct DepthwisePlace {
     }
 };
 
-/// y[n,k,o] = b[k] + sum over taps of x[n, k / multiplier, ...] * w[k,0,tap].
+/// y[n,k,o] = b[k] + sum over taps of x[n, c of k, ...] * w[k,0,tap].
 template <class T>
 __global__ void depthwise_to_features(Strided<const T> x, Strided<const T> w, const T* b,
                                       Strided<T> y, DirectGeometry g, long long first_block) {

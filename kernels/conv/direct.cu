@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// conv/direct: all passes by their definition, in one to three dimensions, of tensors with any
-// strides. backward is those of the three gradients that the output mask asks for, a kernel each.
-// conv.*/direct_f8: convolution of 8-bit floats, summed in float. As training has it: images and
-// filters are e4m3, cotangents, which are of more different sizes, e5m2; results are wider. The
-// forward pass also with everything in e4m3, where a result beyond 448 becomes 448.
+// conv/direct: all passes by their definition. backward runs a kernel for each gradient that the
+// output mask asks for.
+// conv.*/direct_f8: 8-bit floats, summed in float. As in training, images and filters are e4m3,
+// cotangents, which differ more in size, e5m2, and results are wider; in direct_f8_all everything
+// is e4m3, and a result beyond 448 becomes 448.
 #include <cuda_fp8.h>
 
 #include "kernels/conv/direct.cuh"

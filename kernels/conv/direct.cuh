@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolution in one, two and three dimensions, by its definition: a thread for each element of a
-// result. Of two tensors that a filter joins, the image (conv's x, conv_transpose's y) and the
-// features (conv's y, conv_transpose's x), so that each kernel here serves both operators. Tensors
-// are read and written by their strides; their elements may be of several types. Written for the
-// kernels alone: the references have their own geometry.
+// Convolution by its definition, in one to three dimensions: a thread for each element of a result.
+// A filter joins the image (conv's x, conv_transpose's y) and the features (conv's y,
+// conv_transpose's x), so each kernel serves both operators. Tensors have any strides and may
+// differ in type. The references have a geometry of their own.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -88,8 +87,7 @@ long long positions_along(const Axis& axis) {
     return padded < reach ? 0 : (padded - reach) / axis.stride + 1;
 }
 
-/// Splits a flat index into positions on three axes of these sizes, the last one innermost; what
-/// is left counts what lies outside of them.
+/// Splits a flat index into positions on three axes, the last one innermost; returns what is left.
 __device__ inline long long split(long long index, long long size0, long long size1,
                                   long long size2, long long (&position)[3]) {
     position[2] = index % size2;
@@ -199,8 +197,8 @@ __global__ void to_bias(Strided<const T> dy, T* db, long long batch, long long c
     }
 }
 
-/// Launchers: the types are those of the tensors in the order of the arguments, one for all of them
-/// unless more are named. The bias has the result's.
+/// The launchers' types are those of the tensors in the order of the arguments, one for all unless
+/// more are named. The bias has the result's type.
 template <class Image, class Weight = Image, class Feature = Image, class Parameters>
 void launch_to_features(const Parameters& p, const TensorView& image, const TensorView& w,
                         const TensorView* bias, const TensorView& features, const Launch& launch) {

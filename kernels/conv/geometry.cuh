@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The numbers that conv's general kernels need, as they pass to the device. Written for the
-// kernels alone: the reference has its own.
+// The sizes that conv's general kernels take. The reference has a geometry of its own.
 #pragma once
 
 #include "kernels/grids.cuh"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // conv.forward/implicit_gemm: y as a product of w with the patches of x, which are never written.
 // conv.grad_input/implicit_gemm: dx as a product of w with dy for each residue of pixels modulo the
-// stride, so that no product is with a zero that lies between two elements of dy.
+// stride, so that nothing is multiplied by the zeros between the elements of dy.
 // conv.grad_weight/implicit_gemm and /implicit_gemm_atomics: dw as a product of dy with the patches
 // of x. Its sum is split; the shares are added up in a fixed order or atomically.
 #include "kernels/conv/implicit_gemm_launch.cuh"

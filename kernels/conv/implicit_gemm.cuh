@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A matrix product in tiles of shared memory whose factors are read where they lie: see
-// implicit_gemm_walk.cuh for what rows, columns and terms are. A block computes a tile of the
-// result, a thread 4x4 or 8x8 of its elements in registers; while it multiplies one step of the
-// sum, the next is on its way from memory.
+// A matrix product in tiles of shared memory; implicit_gemm_walk.cuh says what rows, columns and
+// terms are. A thread computes 4x4 or 8x8 elements of its block's tile, and loads the next step of
+// the sum while it multiplies this one.
 #pragma once
 
 #include "kernels/conv/implicit_gemm_walk.cuh"
@@ -41,7 +40,7 @@ struct GemmPlace {
     long long term, terms_end;
 };
 
-/// What is not needed in each step is here too, to leave registers to the sums.
+/// Also holds what a step does not need, to leave registers to the sums.
 template <class T, class Index, class Tile>
 struct GemmShared {
     GemmPlace place;
@@ -112,9 +111,8 @@ __device__ void fill_terms(GemmShared<T, Index, Tile>& shared, const GemmTensors
     }
 }
 
-/// What a thread brings from memory to shared memory in each step: of a `loads_a` rows of one term,
-/// neighbouring threads having neighbouring terms; of b `loads_b` terms of one column, neighbouring
-/// threads having neighbouring columns.
+/// What a thread loads in each step: `loads_a` rows of one term of a, and `loads_b` terms of one
+/// column of b. Neighbouring threads have neighbouring terms of a, and columns of b.
 template <class T, class Index, class Tile>
 struct GemmLoader {
     static constexpr int row_step = Tile::threads / Tile::depth;
@@ -170,8 +168,8 @@ struct GemmLoader {
     }
 };
 
-/// A thread's elements of the result. Its rows and columns lie in quads that are a quarter-warp's
-/// quads apart, so that a warp reads shared memory without conflicts.
+/// A thread's elements of the result. Its quads lie apart by those of the other threads, so that a
+/// warp reads shared memory without conflicts.
 template <class T, class Tile>
 struct GemmSums {
     T sum[Tile::each][Tile::each] = {};
@@ -211,8 +209,8 @@ enum class GemmResult {
     added,    ///< they are added to the result atomically
 };
 
-/// How the blocks of a grid share the work: row tiles, then column tiles, groups, slices. A slice
-/// is a phase of the walk, or a share of the terms.
+/// Numbers blocks by row tile, then column tile, group and slice. A slice is a phase of the walk,
+/// or a share of the terms.
 struct GemmGrid {
     long long row_tiles, column_tiles, groups, slices;
     long long terms_of_slice;  ///< 0: each slice has all terms of its walk

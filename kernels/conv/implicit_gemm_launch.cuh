@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Launchers of the implicit product for each pass of conv and conv_transpose, in every number of
-// dimensions, layout, group and dilation. What rows, columns and terms are in each:
+// Launchers of the implicit product for the passes of conv and conv_transpose:
 //
 //   pass           rows            columns                 terms
 //   to_features    features' k     n, positions of y       c, taps
 //   to_image       image's c       n, pixels of a phase    k, taps of the phase
 //   to_filter      features' k     c, taps                 n, positions of y
 //
-// Decides the tile by the block size, whether 32 bits are enough for offsets, and into how many
-// shares the long sum of to_filter is split.
+// Decides the tile by the block size, and whether offsets take 32 bits.
 #pragma once
 
 #include "kernels/conv/implicit_gemm.cuh"
@@ -73,13 +71,12 @@ void with_index(const GemmOperands<T>& of, Run run) {
     run(0LL);
 }
 
-/// How many rows, and of terms and columns how many there are outside of the three axes.
+/// The rows, and the terms and columns beside those of the three axes.
 struct GemmCounts {
     long long rows, terms_outer, columns_outer, groups;
 };
 
-/// A tensor of the product, and from one to the next the strides of two of row, outer term and
-/// outer column, in this order, and of group.
+/// A tensor of the product, with strides by two of row, outer term, outer column, and by group.
 template <class Pointer>
 struct GemmSide {
     Pointer data;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The gradient of a filter as an implicit product: its result is small and its sum runs over batch
-// and positions, so the sum is split into shares, or most of a GPU would stand still. The shares
-// are added up either in a fixed order, from a workspace, or atomically.
+// The gradient of a filter as an implicit product. Its result is small and its sum long, so the sum
+// is split into shares, which are added up in a fixed order, from a workspace, or atomically.
 #pragma once
 
 #include <algorithm>
@@ -11,8 +10,7 @@
 
 namespace gradverify::conv {
 
-/// What a GPU of 132 multiprocessors runs at once, two on each; a fixed number, so that the order
-/// of the sum is the same on every device.
+/// Two for each of 132 multiprocessors. It is fixed, so that every device sums in the same order.
 constexpr long long split_blocks = 264;
 /// Below this many terms a share costs more than it saves.
 constexpr long long split_terms = 64;
@@ -46,8 +44,7 @@ std::int64_t split_workspace(const Parameters& p, long long features, long long 
     return static_cast<std::int64_t>(sizeof(T)) * shares * p.groups * shape.rows * shape.columns;
 }
 
-/// dw[i] = partials of all shares, in their order. A thread for each element; partials lie
-/// `shares, features, channels, taps`.
+/// dw = the sum of all shares, in their order. Partials lie `shares, features, channels, taps`.
 template <class T>
 __global__ void sum_shares(const T* partials, long long shares, Strided<T> dw, long long channels,
                            long long size0, long long size1, long long size2, long long elements) {
@@ -87,8 +84,7 @@ GemmTensors<T, Index> filter_tensors(const GemmOperands<T>& of) {
         {of.w.data, of.w.outer, of.w.channel, g.group_features * of.w.outer}, nullptr);
 }
 
-/// The walk of the features with columns and terms in each other's place, and so filter and
-/// features.
+/// The walk of the features, with columns and terms exchanged, and so filter and features.
 template <class Index, class T>
 WholeWalk<Index> filter_walk(const GemmOperands<T>& of) {
     WholeWalk<Index> walk = features_walk<Index>(of);
@@ -149,8 +145,8 @@ void gemm_to_filter(const Parameters& p, const TensorView& features, const Tenso
 
 }  // namespace gradverify::conv
 
-/// Registers the kernels of one type of a file with the launchers `forward`, `grad_input` and
-/// `grad_weight`, and with `declare_split` for the workspace of the last.
+/// Registers a file's `forward`, `grad_input` and `grad_weight` for one type; `declare_split` gives
+/// the last its workspace.
 #define GRADVERIFY_IMPLICIT_GEMM(SUFFIX, T)                                                        \
     GRADVERIFY_KERNEL(Forward, "implicit_gemm" SUFFIX, forward<T>).with(declare_implicit_gemm<T>); \
     GRADVERIFY_KERNEL(GradInput, "implicit_gemm" SUFFIX, grad_input<T>)                            \

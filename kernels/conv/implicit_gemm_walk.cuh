@@ -4,9 +4,8 @@
 //   d[m, p] = sum over l of a[m, l] * b[l, p]
 //
 // each column p is an outer index and a place on three axes, each term l an outer index and a step
-// on three axes, and place and step add up to a position in b's tensor: outside of it b is zero.
-// All offsets are sums of one part by row, one by column and one by term, so nothing is divided
-// where elements are loaded. The geometry only; the product itself is in implicit_gemm.cuh.
+// on three axes. Place and step add up to a position in b's tensor; outside of it b is zero.
+// Offsets are sums of parts by row, column and term, so that loads divide nothing.
 #pragma once
 
 #include <numeric>
@@ -48,8 +47,8 @@ struct WholeWalk {
     __device__ GemmAxis<Index> axis(int which, long long /*slice*/) const { return axes[which]; }
 };
 
-/// Where features are scattered over an image, pixels of one residue modulo the stride get what
-/// they get through the same taps: the product of such a phase is dense.
+/// An axis along which features are scattered over an image. Pixels of one residue modulo the
+/// stride, a phase, are reached through the same taps, so that their product is dense.
 struct PhasedAxis {
     long long image, features, filter, stride, dilation, padding;
     long long a_stride, b_stride, d_stride;
@@ -89,9 +88,8 @@ struct PhasedWalk {
     }
 };
 
-/// `value * inverse = 1` modulo `modulus`, by Euclid's algorithm: from the inverse of the rest of
-/// `modulus` modulo `value` follows the one that is wanted. **Ranges** without a common divisor; 0
-/// modulo 1.
+/// The number by which `value` is 1 modulo `modulus`, by Euclid's algorithm; 0 modulo 1. **Ranges**
+/// without a common divisor.
 inline long long inverse_modulo(long long value, long long modulus) {
     value %= modulus;
     if (value <= 1) return value;
@@ -117,7 +115,7 @@ inline PhasedAxis phased_axis(const DirectAxis& of, long long w_stride, long lon
             .phases = of.stride < of.image ? of.stride : of.image};
 }
 
-/// What a filter joins, as the launchers of a pass see it; the strides are those of `strided`.
+/// The tensors that a filter joins, and the filter.
 template <class T>
 struct GemmOperands {
     Strided<T> image, features, w;

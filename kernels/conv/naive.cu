@@ -4,7 +4,7 @@
 // conv.grad_input/naive: a thread for each input element gathers from the outputs that it reached.
 // conv.grad_weight/general: a thread for each weight.
 // conv.grad_bias/general: a thread for each output channel.
-// conv.grad_bias/naive: the same as somebody would register it whose convolutions are all plain.
+// conv.grad_bias/naive: the same, registered for plain convolutions alone.
 #include <cuda_runtime.h>
 
 #include "harness/kernel.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What products in tiles cost in barriers, for the generator's budget: more the longer their sums
-// are. All passes of conv and conv_transpose have one figure, as if each had the longest sum.
+// What products in tiles cost in barriers, for the generator's budget. All passes of conv and
+// conv_transpose have one figure, as if each had the longest sum.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 namespace gradverify::conv {
 
-/// A block's threads for each 16 terms of a sum. Of small results a block is mostly empty: four
+/// A block's threads for each 16 terms of a sum. Small results leave blocks mostly empty: four
 /// threads for an output are usual.
 inline std::int64_t threads_of_steps(const Problem& problem) {
     const std::int64_t n = problem.scalar("n"), groups = problem.scalar("groups");

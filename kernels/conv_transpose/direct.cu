@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// conv_transpose/direct: the walks of conv/direct, with the tensors in each other's roles: x has
-// the features, y is the image. backward is those of the three gradients that the output mask asks
-// for, a kernel each.
+// conv_transpose/direct: conv/direct with the roles exchanged: x has the features, y is the image.
 #include "kernels/conv/direct.cuh"
 #include "reference/conv_transpose.hpp"
 

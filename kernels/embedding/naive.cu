@@ -3,8 +3,7 @@
 // embedding.grad_weight/gather: a thread for each element of the table looks at every token.
 // embedding.grad_weight/scatter: each token adds its row of dy to the table's. Few tokens take one
 // thread for each column, which needs no atomics; more take one for each element.
-// embedding.grad_weight/accumulate: adds to the gradient that is there, as a training step with
-// several passes over one table wants it.
+// embedding.grad_weight/accumulate: adds to the gradient that is there.
 #include <cuda_runtime.h>
 
 #include "harness/kernel.hpp"

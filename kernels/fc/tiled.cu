@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // fc/tiled and fc/blocked: y = x w^T + b, dx = dy w and dw = dy^T x in tiles of shared memory, with
-// one element of the result for each thread, and with 4 x 4 in registers. A block computes a tile
-// of the result: its threads load a tile of each factor, multiply what is there, and go on along
-// the sum. What lies outside of a factor is loaded as zero, which masks the tails of every axis.
+// one element of the result for each thread, or 4 x 4. A block loads a tile of each factor,
+// multiplies them, and goes on along the sum. What lies outside of a factor is loaded as zero.
 #include <cuda_runtime.h>
 
 #include <algorithm>
@@ -82,12 +81,12 @@ __global__ void tiled_product(Factor a, Factor b, const float* bias, float* resu
         }
 }
 
-/// Where the sum has no terms, as of an empty batch, the result is the bias, or zero.
+/// A sum without terms, as in an empty batch, is the bias, or zero.
 template <int each>
 void launch_tiled_product(const Factor& a, const Factor& b, const float* bias, float* result,
                           cudaStream_t stream) {
     constexpr int tile = tile_threads * each;
-    // All in one dimension of the grid: the second one ends at 65535.
+    // The grid has one dimension, since the second one ends at 65535.
     const long long blocks = divided_up(a.rows, tile) * divided_up(b.columns, tile);
     if (blocks == 0) return;
     tiled_product<each>
@@ -95,8 +94,8 @@ void launch_tiled_product(const Factor& a, const Factor& b, const float* bias, f
                                                                                          result);
 }
 
-/// A block's threads for each step along the sum, of the pass with the longest: each step has two
-/// barriers. Of small results a block is mostly empty: four threads for an output are usual.
+/// A block's threads for each step along the longest sum of a pass. Small results leave blocks
+/// mostly empty: four threads for an output are usual.
 std::int64_t threads_of_steps(const Problem& problem) {
     const std::int64_t n = problem.scalar("n"), c = problem.scalar("c"), k = problem.scalar("k");
     return std::max({n, c, k}) * tile_threads + n * c * k / 4;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // layer_norm.backward/atomics: one thread for each row, which adds its share to dgamma and dbeta.
 // layer_norm.backward/columns: a block for each row of dx, and a thread for each column of dgamma
-// and dbeta; of float, and of bfloat16 with the saved mean and 1 / standard deviation in float.
+// and dbeta, in float, or bfloat16 with mean and rstd in float.
 //
 //   dx = rstd (g - mean of g - xhat (mean of g xhat)),  g = dy gamma,  xhat = (x - mean) rstd
 #include <cuda_runtime.h>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// layer_norm.forward/naive: a thread for each row, the mean first and then the variance; of float,
-// and of bfloat16 with the mean and 1 / standard deviation in float.
-// layer_norm.forward/block: a block for each row, with sums in shared memory.
+// layer_norm.forward/naive: a thread for each row, in float, or bfloat16 with mean and rstd in
+// float. layer_norm.forward/block: a block for each row, with sums in shared memory.
 #include <cuda_runtime.h>
 
 #include "harness/kernel.hpp"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lenet5's chains as CUDA graphs: the launches are recorded once and handed over as one. The chain
-// is the one of chain.cu; what is verified here is that it can be captured, and that a replay does
-// what the launches do.
+// lenet5's chains of chain.cu as CUDA graphs: verified here is that they can be captured, and that
+// a replay does what the launches do.
 #include <cuda_runtime.h>
 
 #include <stdexcept>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernels that a textbook's reader would write, one for each step of lenet5.
+// The plainest kernel for each step of lenet5.
 #pragma once
 
 #include "harness/chain.hpp"

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// maxpool.forward/window_2x2: windows of 2x2 side by side, as in most networks. A thread computes
-// two neighbouring outputs from two float4 where rows are aligned so, else one.
+// maxpool.forward/window_2x2: windows of 2x2 side by side. A thread computes two neighbouring
+// outputs from two float4 where rows are aligned so, else one.
 // maxpool.grad_input/window_2x2: a thread writes all pixels of a window, two at a time where rows
-// are aligned so: nothing is cleared before, and nothing added. A last row or column without a
-// window is written by threads of its own.
+// are aligned so. A last row or column without a window has threads of its own.
 #include <cuda_runtime.h>
 
 #include "harness/kernel.hpp"
@@ -49,7 +48,7 @@ struct Images {
           in_w(static_cast<int>(call.w.in)) {}
 
     __host__ __device__ long long outputs() const { return planes * out_h * out_w; }
-    /// The position in the plane of the first pixel of an output's window; rows are of all planes.
+    /// The position in the plane of the first pixel of a window; rows are counted over all planes.
     __device__ int position(long long row, int column) const {
         return static_cast<int>(row % out_h) * 2 * in_w + 2 * column;
     }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // A tensor copied into one of another layout: a thread for each element, by the strides of both.
-// An image has two axes, then one to three spatial ones.
 #pragma once
 
 #include <cuda_runtime.h>

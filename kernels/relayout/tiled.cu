@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// relayout/tiled: an image copied into one of another layout, each read and written along the axis
-// that is contiguous in it: a tile of the two axes goes through shared memory, so that both are
-// coalesced. The rows of a tile are one element longer than the tile, so that a column's elements
-// lie in different banks. Where both are contiguous along the same axis they lie alike, and are
-// copied as they lie.
+// relayout/tiled: an image copied into another layout. A tile of the two axes that are contiguous
+// in either goes through shared memory, so that reads and writes are coalesced; its rows are one
+// element longer, so that columns differ in bank. Images that lie alike are copied as they lie.
 #include <cuda_runtime.h>
 
 #include "harness/kernel.hpp"
@@ -25,7 +23,7 @@ struct Planes {
     bool are_alike;                     ///< the first two are one axis
 };
 
-/// The spatial axes count as one axis beside the two in front, since no layout parts them.
+/// The spatial axes count as one, since no layout parts them.
 inline Planes planes_of(const TensorView& from, const TensorView& to) {
     long long pixels = 1;
     for (int axis = 2; axis < from.rank; ++axis) pixels *= from.size(axis);
@@ -52,7 +50,6 @@ inline Planes planes_of(const TensorView& from, const TensorView& to) {
             .are_alike = false};
 }
 
-/// One tile of one plane at a time, as many as there are.
 template <class T>
 __global__ void copy_tiles(const T* from, T* to, Planes p, long long tiles_read,
                            long long tiles_written) {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// relu.forward/vectorised: four elements a thread where both tensors are aligned alike, whatever
-// that is; single ones before the first aligned address and at the end.
-// relu.grad_input/vectorised: four elements a thread where all tensors are aligned alike, single
-// ones elsewhere; dx may lie where dy or the saved x does.
+// relu.forward/vectorised and relu.grad_input/vectorised: four elements a thread where all tensors
+// are aligned alike; single ones elsewhere, before the first aligned address and at the end.
 #include <cuda_runtime.h>
 
 #include <cstdint>

@@ -17,7 +17,7 @@ inline std::int64_t float_for_each_row(const Problem& problem) {
     return problem.scalar("n") * static_cast<std::int64_t>(sizeof(float));
 }
 
-/// Takes one block. The mean of no rows is 0 / 0, which is NaN as it must be.
+/// Takes one block. The mean of no rows is 0 / 0, which is NaN, as it must be.
 ///
 /// **Shapes** loss_of `n`; loss a single number.
 static __global__ void mean_of_rows(const float* loss_of, float* loss, long long n) {

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // softmax_cross_entropy.forward/warp: a warp for each row, which reads it once for the largest
-// logit and the sum together: a sum relative to the largest so far is scaled whenever a larger one
-// comes. Of float, and of bfloat16 logits with all else in float; the mean through the workspace,
-// or by atomics, in an order that varies.
-// softmax_cross_entropy.backward/warp and /warp_float4: a warp for each row, one number or four at
-// once for each thread.
+// logit and the sum: a sum relative to the largest so far is scaled when a larger one comes. Logits
+// are float or bfloat16; the mean goes through the workspace, or by atomics, in an order that
+// varies. softmax_cross_entropy.backward/warp and /warp_float4: a warp for each row; a thread takes
+// one number, or four at once.
 #include <cuda_bf16.h>
 
 #include <cmath>
@@ -26,7 +25,7 @@ struct Online {
 
     __device__ void add(const Online& other) {
         const float larger = fmaxf(largest, other.largest);
-        // Nothing was added to either yet: minus infinity less itself is no number.
+        // Both are empty: minus infinity less itself is no number.
         if (larger == -INFINITY) return;
         sum = sum * expf(largest - larger) + other.sum * expf(other.largest - larger);
         largest = larger;
