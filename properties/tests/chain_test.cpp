@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A chain of layers in which one is wrong is reported as that layer; and the integers that such a
-// chain is compared on stay exact through all of them.
+// The wrong layer of a chain is named; and the integers that a chain is compared on stay exact.
 #include <doctest/doctest.h>
 
 #include <algorithm>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolutions that are wrong in one layout, one dimension, on one side or for one output mask, or
-// as products: each is killed by the property that claims it and shrunk to the smallest problem
-// known for it.
+// Seeded bugs of convolutions in layouts, dimensions, output masks and products: each is killed by
+// the property that claims it and shrunk to its smallest problem.
 #include <doctest/doctest.h>
 
 #include <string>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rounding bound of a derived gradient, on layer_norm's backward pass: no float arithmetic
-// that computes the closed form exceeds it, whatever the order of its sums; an element moved by
-// twice its bound, a forgotten path, or a cotangent rounded to bfloat16 is caught.
+// The rounding bound of layer_norm's derived gradient: no order of float sums exceeds it; an
+// element moved by twice its bound, a forgotten path, or a cotangent rounded to bfloat16 is caught.
 #include <doctest/doctest.h>
 
 #include <cmath>

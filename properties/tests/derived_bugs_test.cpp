@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The seeded bugs of the operators that are declared by their forward function alone: each is
-// killed by the property that claims it, from the generator alone, and shrunk to the smallest
-// problem known for it, with data that a person reads.
+// Seeded bugs of operators that are declared by their forward function alone: each is killed by the
+// property that claims it and shrunk to its smallest problem.
 #include <doctest/doctest.h>
 
 #include <string>
@@ -29,7 +28,7 @@ TEST_CASE("a bug of one length in a hundred is found, with one row and one colum
         const Shrunk shrunk =
             suite.shrink(failure->found, failure->outcome,
                          [&](const Case& candidate) { return pool.run(candidate); });
-        // How near to 769 tokens it comes depends on the seconds that shrinking has.
+        // How close it comes to 769 tokens depends on the time for shrinking.
         const Problem& problem = shrunk.smallest.problem;
         CAPTURE(problem.print());
         CHECK(problem.distance() == problem.scalar("tokens") - 1);

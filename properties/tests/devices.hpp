@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tests of the properties share: the devices that a test runs on, so that one executable
-// serves machines with a GPU and without, and the command that makes it a worker of its own.
+// The devices that a test runs on, and the command that makes its executable a worker.
 #pragma once
 
 #include <string>
@@ -17,7 +16,7 @@ inline std::vector<std::string> test_devices() {
     return devices;
 }
 
-/// This test executable as a worker, which knows the seeded bugs too; see test_main.cpp.
+/// This test executable as a worker, which knows the seeded bugs too.
 inline std::vector<std::string> suite_worker_command() { return {"/proc/self/exe", "worker"}; }
 
 }  // namespace gradverify

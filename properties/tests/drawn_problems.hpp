@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tests of drawn problems share: draws of a kernel of the test operator, and which kinds
-// of problems are too rare among them.
+// Draws of problems of the test operator's kernels, and the kinds that are too rare among them.
 #pragma once
 
 #include <algorithm>
@@ -34,7 +33,7 @@ inline std::vector<Problem> draws(const KernelDeclaration& kernel, int count) {
 
 using Predicate = std::function<bool(const Problem&)>;
 
-/// The predicates that were met fewer than `least` times.
+/// The kinds that were drawn fewer than `least` times.
 inline std::string too_rare(const std::vector<Problem>& problems, std::int64_t least,
                             const std::map<std::string, Predicate>& kinds) {
     std::string rare;
@@ -44,7 +43,7 @@ inline std::string too_rare(const std::vector<Problem>& problems, std::int64_t l
     return rare;
 }
 
-/// Predicates that a scalar parameter has each of these values.
+/// A kind for each value of a scalar parameter.
 inline std::map<std::string, Predicate> each_value(const std::string& parameter,
                                                    const std::vector<std::int64_t>& values) {
     std::map<std::string, Predicate> kinds;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tests of drawn values share: an operator's tensors as a case draws them, and how many
-// draws are of a kind.
+// An operator's tensors as a case draws them, and how many draws are of a kind.
 #pragma once
 
 #include <bit>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A CUDA file used as it is: ordinary code passes every property with the default declarations, and
-// what the cpu device does not serve is skipped there with its line, not failed.
+// A CUDA file used as it is passes every property with the default declarations; what the cpu
+// device does not serve is skipped there, with its line.
 #include <doctest/doctest.h>
 
 #include <string>

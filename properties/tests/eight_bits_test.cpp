@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels of 8-bit floats that take a format for another, sum in less than float or round wrongly:
-// each is killed by the property that claims it and shrunk to the smallest problem known for it.
-// And what is right beyond the largest number.
+// Seeded bugs of 8-bit floats: each is killed by the property that claims it and shrunk to its
+// smallest problem. And what is right beyond the largest number.
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
@@ -34,7 +33,7 @@ TEST_CASE("a result beyond the largest number may be anything, and one below it 
     };
     check(Verdict::vacuous, "right_f8_nan", beyond);
     check(Verdict::passed, "right_f8_nan", below);
-    // CUDA's conversion saturates: 448 for 600. Who says so is held to it.
+    // CUDA's conversion saturates: 448 for 600. A kernel that declares so is held to it.
     for (const std::string& data : {beyond, below, std::string("x[0]=20,w[0]=-30")})
         check(Verdict::passed, "direct_f8_all", data);
     check(Verdict::failed, "bug_f8_nan_beyond", beyond);
@@ -62,7 +61,7 @@ TEST_CASE("a conversion that gives NaN for what is too large is no alarm") {
     for (const char* property : {bound, "stays_in_bounds", "repeatable", differences})
         check_no_alarm("layer_norm.backward/right_f8_dx_nan", property,
                        "rows=1,width=2:data=dy[0]=4,gamma[0]=1");
-    // A direction that leaves the NaN aside.
+    // This direction does not meet the NaN.
     check_verdict(Verdict::passed, "layer_norm.backward/right_f8_dx_nan", differences,
                   "rows=4,width=7:dense=2");
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels of half, bfloat16 and double that compute in less than they declare: each is killed by
-// the property that claims it and shrunk to the smallest problem known for it; those that declare
-// what they do pass.
+// the property that claims it and shrunk to its smallest problem. Honest declarations pass.
 #include <doctest/doctest.h>
 
 #include <string>

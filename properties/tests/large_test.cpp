@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Large problems: what is drawn, that offsets of 16 bits are found on the CPU device and offsets of
-// 32 bits on a GPU, and that right kernels pass. What is large is 2^16 without a GPU.
+// Large problems: what is drawn, and which offsets are found. Without a GPU, 2^16 is large.
 #include <doctest/doctest.h>
 
 #include <set>
@@ -51,7 +50,7 @@ std::int64_t most_elements(const Case& drawn, bool in_bytes) {
     return most;
 }
 
-/// What the cases of a row came to on the CPU device, the first failure first.
+/// The first failure of a row's cases on the CPU device, and how many passed.
 struct Found {
     std::optional<Case> failing;
     Outcome outcome;
@@ -159,7 +158,7 @@ TEST_CASE(
                              [&](const Case& candidate) { return suite.run(candidate.print()); });
             CAPTURE(shrunk.smallest.print());
             CHECK(suite.run(shrunk.smallest.print()).verdict == Verdict::failed);
-            // A copy less would lie within the offsets.
+            // One copy less lies within the offsets.
             Case fewer = shrunk.smallest;
             const SeparableSpec& along =
                 *find_separable(*row.kernel->op, fewer.setting.copies->along);
@@ -207,7 +206,7 @@ TEST_CASE("every registered kernel is right on what is large for offsets of 16 b
         CHECK(outcome.verdict != Verdict::errored);
         passed += outcome.verdict == Verdict::passed;
     }
-    // Others refuse the problem, or compare nothing but zeros.
+    // The others refuse the problem, or compare nothing but zeros.
     CHECK(asked > 150);
     CHECK(passed > asked * 9 / 10);
 }
@@ -290,7 +289,7 @@ TEST_CASE("blocks that one grid has no room for are launched in further ones, ea
     CHECK(launched(21) == Grids{{0, 10}, {10, 10}, {20, 1}});
 }
 
-// 2^29 times 5 planes of one element each. Of others a block does more, and takes too long.
+// 2^29 times 5 planes of one element each. Blocks for larger planes take too long.
 TEST_CASE("on a GPU a kernel with a block for each plane takes more than 2^31 of them") {
     if (const std::string why = why_unavailable("cuda"); !why.empty()) {
         MESSAGE("not run: " << why);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Launches of the kernels that are there for the tests: tensors and sizes are given as the call has
-// them.
+// Launches of the tests' kernels, with tensors and sizes as the call has them.
 #pragma once
 
 #include <type_traits>
@@ -10,7 +9,7 @@
 
 namespace gradverify {
 
-/// What a kernel takes for an argument: a tensor's elements, or a number as one of its own type.
+/// A kernel's argument: a tensor's elements, or a number in the type that the kernel takes.
 template <class Taken, class Given>
 Taken argument(const Given& given) {
     if constexpr (std::is_same_v<Given, TensorView>)
@@ -19,7 +18,6 @@ Taken argument(const Given& given) {
         return static_cast<Taken>(given);
 }
 
-/// Launches a kernel in blocks of this size.
 template <class... Taken, class... Given>
 void launch_blocks(const Launch& on, void (*kernel)(Taken...), dim3 blocks, dim3 block,
                    const Given&... arguments) {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The main of the tests over registered kernels, which is also a worker that knows the seeded bugs
-// and, where they are linked, measures what kills them.
+// Runs the tests over registered kernels, or is their worker, or makes the table of seeded bugs.
 #include <cstdio>
 #include <exception>
 #include <span>

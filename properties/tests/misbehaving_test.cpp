@@ -26,7 +26,7 @@ constexpr bool sanitized = false;
 
 struct Misbehaving {
     const char* variant;
-    /// What the message begins with on the CPU device; alternatives with a bar between.
+    /// The begin of the message on the CPU device; alternatives with a bar between.
     const char* cause;
     /// The runtime, a sanitizer, or the unit's instrumentation may notice it first.
     bool varies = false;
@@ -82,7 +82,7 @@ void check_misbehaving(const Misbehaving& kernel, const RowResult& result,
     const bool known = !kernel.varies || (device == "cpu" && !sanitized);
     if (known) CHECK(begins_as(result.message, kernel.cause));
     CHECK(result.failure->smallest.problem.print() == "k=3,in=1x1");
-    // It dies a few hundred times more for it; where each takes long, what was seen is told.
+    // Explaining takes a few hundred deaths; where each takes long, it tells what was seen.
     const Generality& generality = result.failure->generality;
     CAPTURE(generality.text);
     if (generality.is_rule)
@@ -148,7 +148,7 @@ TEST_CASE("what a launcher may refuse is skipped, and nothing else is for it") {
         CHECK(refused.is_refusal);
         CHECK(refused.message == "refused: too many channels");
         CHECK(run("k=2,in=1x1:seed=1").verdict == Verdict::passed);
-        // What becomes of the call before is not looked at.
+        // A refusal of the call before does not count.
         CHECK(run("k=2,in=1x1:seed=1:before=k=3,in=1x1").verdict == Verdict::passed);
         const Outcome timed = suite.measure(MeasureRequest{.what = MeasureRequest::What::time,
                                                            .device = device,
@@ -158,7 +158,7 @@ TEST_CASE("what a launcher may refuse is skipped, and nothing else is for it") {
         CHECK(timed.message == "refused: too many channels");
         const auto forward = check_all(suite, "conv.forward/always_refuses", "*", device);
         CHECK(forward.at("always_refuses").verdict == Verdict::errored);
-        // Nor is a gradient skipped since a forward kernel refuses that it would borrow.
+        // Nor is a gradient skipped because the forward kernel that it borrows refuses.
         const auto gradients = check_all(suite, "conv.grad_bias/naive", "adjoint_identity", device);
         CHECK(gradients.at("naive").verdict == Verdict::passed);
         CHECK(gradients.at("naive").refused == 0);

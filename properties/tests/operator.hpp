@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An operator for the tests of this folder: parameters, constraints, sizes and costs like those of
-// a two-dimensional convolution, and no reference. Declared here, so that the tests of the
-// generators depend on no real operator.
+// An operator for the tests of generators and shrinking: parameters, constraints, sizes and costs
+// like those of a two-dimensional convolution, and no reference.
 #pragma once
 
 #include <string>
@@ -114,8 +113,7 @@ inline const Operator& test_operator() {
     return op;
 }
 
-/// An operator of these parameters whose one pass is a gradient; its tensor has one element unless
-/// `sizes` says otherwise.
+/// An operator of these parameters whose one pass is a gradient.
 inline Operator small_operator(
     ParameterSpace space, std::vector<Constraint> constraints = {},
     std::function<Sizes(const Problem&)> sizes = [](const Problem&) { return Sizes{1}; }) {
@@ -137,7 +135,7 @@ inline KernelDeclaration test_kernel() {
     return kernel;
 }
 
-/// A kernel as the oldest code has it: stride 1, no padding, square filter.
+/// A kernel for stride 1, no padding and square filters.
 inline KernelDeclaration plain_kernel() {
     KernelDeclaration kernel = test_kernel();
     kernel.where("stride", equals(1))
@@ -148,7 +146,7 @@ inline KernelDeclaration plain_kernel() {
     return kernel;
 }
 
-/// The problems that a kernel of an operator's last pass supports, and what they refer to.
+/// The problems that a kernel of an operator's last pass supports.
 struct Supported {
     Operator op;
     KernelDeclaration kernel;

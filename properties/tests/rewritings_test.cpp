@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels that are right by another formula than the reference's: none is called wrong, and what no
-// formula excuses is found beside each.
+// Kernels that are right by another formula than the reference's are not called wrong, and the
+// wrong ones beside them are.
 #include <doctest/doctest.h>
 
 #include <string>

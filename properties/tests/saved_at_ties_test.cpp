@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Saved outputs at ties: a place among equal numbers is open, and nothing else is.
+// Saved outputs at ties: only a place among equal numbers is open.
 #include <doctest/doctest.h>
 
 #include <cstdint>
@@ -52,7 +52,7 @@ TEST_CASE("where a count of exact numbers ends, what is saved is compared all th
     REQUIRE(wrong.verdict == Verdict::failed);
     REQUIRE(!wrong.worst.empty());
     CHECK(wrong.worst[0].tensor == "total");
-    // A place, which is a whole number, as well; open where numbers of the row tie.
+    // So is a place, which is open where numbers of the row tie.
     for (const std::string& rest :
          {data, std::string("n=2,c=4:data=count[0]=3,count[1]=2,x[0]=1,x[2]=1")})
         check_agrees("largest_of_first.forward/last", bound, rest);

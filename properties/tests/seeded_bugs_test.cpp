@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tester is tested: seeded bugs, and correct kernels that look like one, are told apart. Where
-// each bug ends: seeded_minima_test.cpp.
+// Seeded bugs, and correct kernels that look like one, are told apart.
 #include <doctest/doctest.h>
 
 #include <string>

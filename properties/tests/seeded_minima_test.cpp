@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tester is tested: each seeded bug is killed by the property that claims it, from the
-// generator alone (without the fixed list of small problems), shrunk to the smallest problem known
-// for it, whatever it was found at, and fails again from its printed line in another process. Takes
-// long; not run under sanitizers.
+// Each seeded bug is killed by the property that claims it, without the fixed list of edge
+// problems, shrunk to its smallest problem, and fails again from its printed line in another
+// process. Takes long; not run under sanitizers.
 #include <doctest/doctest.h>
 
 #include "properties/suite/suite.hpp"
@@ -22,7 +21,7 @@ TEST_CASE(
         for (const SeededBug& bug : seeded_bugs)
             for (std::uint64_t seed = 10; seed < 12; ++seed) {
                 CAPTURE(edge_problems);
-                // What takes long to shrink has its seeds in the table for the docs.
+                // Bugs that take long to shrink have their seeds in the docs' table.
                 if (bug.certified) hunt_down(suite, bug, "cpu", seed, {.is_replayed = false});
             }
     }

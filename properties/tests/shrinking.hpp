@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tests of shrinking share: a kernel of the test operator, cases on it, and options that
-// leave out one phase or another.
+// What the tests of shrinking share: a kernel of the test operator, cases on it, and options.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +11,6 @@
 
 namespace gradverify::testing {
 
-/// A kernel of the test operator, with its declaration.
 struct TestKernel {
     KernelDeclaration declaration;
     Kernel kernel;
@@ -47,7 +45,7 @@ inline Case case_on(const TestKernel& kernel, const Problem& problem, std::uint6
             .setting = {}};
 }
 
-/// Options whose phases end after a number of runs alone: a busy machine finds the same.
+/// Options without time limits, so that a busy machine finds the same.
 inline ShrinkOptions patient() {
     ShrinkOptions options;
     for (RunBudget* phase : {&options.problem.near, &options.problem.descent,
@@ -74,7 +72,7 @@ inline CaseRunner failing_where(const Fails& fails) {
     return [fails](const Case& candidate) { return failed_if(fails(candidate.problem)); };
 }
 
-/// Options without the shortcut through the nearest problems, so that the descent must do it.
+/// Options without the shortcut through the nearest problems.
 inline ShrinkOptions descent_only() {
     ShrinkOptions options = patient();
     options.problem.near.runs = 0;

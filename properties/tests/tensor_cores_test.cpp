@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels that run on tensor cores, or claim to: what the declaration allows them, what it does
-// not, and the bugs of their tiles, each shrunk to the smallest problem known for it.
+// Kernels on tensor cores: what the declaration allows them, and the bugs of their tiles, each
+// shrunk to its smallest problem.
 #include <doctest/doctest.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tests over registered kernels share: cases run in this process, and how they must end.
+// Cases of registered kernels run in this process, and how they must end.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -33,7 +33,7 @@ inline void check_verdict(Verdict verdict, const std::string& kernel, const std:
                           const std::string& rest) {
     check_ends_as({verdict}, kernel, property, rest);
 }
-/// Zero agrees as well where it lies between the sides of all, and the case says nothing.
+/// A case is vacuous where zero agrees as well.
 inline void check_agrees(const std::string& kernel, const std::string& property,
                          const std::string& rest) {
     check_ends_as({Verdict::passed, Verdict::vacuous}, kernel, property, rest);

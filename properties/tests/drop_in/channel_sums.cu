@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums over batch and image for each channel, as a CUDA repository has them that never heard of
-// this one: the default stream, a workspace of the launcher's own, vector loads that rely on
-// cudaMalloc's alignment, no thought of empty problems.
+// Sums over batch and image for each channel, as in a CUDA repository that does not know this one:
+// on the default stream, with a workspace of the launcher's own and vector loads that rely on
+// cudaMalloc's alignment, and without thought of empty problems.
 #include <stdexcept>
 
 #include <cuda_runtime.h>

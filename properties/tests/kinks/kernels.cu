@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradients of a ramp that differ at its kink. What is no derivative there is a bug; where the
-// operator defines the gradient, so is every other value. A thread serves a row of each tensor.
+// Gradients that differ at a kink. A value that is no derivative there is a bug; where the operator
+// defines the gradient, so is any other value. A thread serves a row of each tensor.
 #include "properties/tests/kinks/operator.hpp"
 #include "properties/tests/launches.cuh"
 
@@ -8,8 +8,7 @@ namespace {
 
 using namespace gradverify::kinks;
 
-/// A thread for each row; the function gets its number, the row length of the first tensor, and the
-/// tensors.
+/// Calls the function for each row with its number, the first tensor's row length, and the tensors.
 template <class Call, auto function, auto first, auto... tensors>
 void rows(const Call& call) {
     const gradverify::TensorView& tensor = call.*first;
@@ -23,7 +22,7 @@ __device__ void slope(int i, int, const float* dy, const float* x, float* dx) {
     dx[i] = x[i] > 0.0f ? dy[i] : x[i] < 0.0f ? 0.0f : dy[i] * (tenths / 10.0f);
 }
 
-/// At zero it reads what it is to write.
+/// At zero it reads what it should only write.
 __device__ void slope_and_old(int i, int, const float* dy, const float* x, float* dx) {
     dx[i] = (x[i] > 0.0f ? dy[i] : 0.0f) + (x[i] == 0.0f ? 0.0f * dx[i] : 0.0f);
 }
@@ -40,7 +39,7 @@ void rounded_down(const Spread& call) {
     launch_each<gather>(call.launch, 3, call.dy.size(0), call.dy, call.dx);
 }
 
-/// Where all three are alike the last gets it.
+/// The last of three equal numbers is taken.
 template <int factor>
 __device__ void to_middle(int i, int, const float* dy, const float* x, float* dx) {
     const int low = x[3 * i] < x[3 * i + 1] ? 0 : 1, high = 1 - low;
@@ -78,7 +77,7 @@ __device__ float function(float x) {
     return of == Of::sizes ? fabsf(x) : of == Of::squares ? x * x : x;
 }
 
-/// The largest of the first numbers of a row, as many as `count` says, if it is there.
+/// The largest of a row's numbers, or of its first `count`.
 template <Of of, Tie tie>
 __device__ void find_largest(int i, int c, const float* x, float* y, float* at, const int* count) {
     int best = 0;

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators with a kink at zero, for the tests: y = max(x, 0), written with max, and with a
-// comparison whose branch may or may not define the gradient at zero. The last has a reference of
-// its gradient that was written by hand, and is wrong. And two whose forward functions are no
-// templates in earnest. Beside them the median of three, by comparisons, a product whose factors
-// have ranges, a quotient whose divisor has none, and a maximum and others whose place is saved,
-// and a mean whose sum is.
+// Operators with kinks, for the tests: ramps, y = max(x, 0), some with a gradient by hand, right or
+// wrong, or with a forward function that differs by scalar; a median; a product whose factors have
+// ranges, a quotient; and maxima whose place is saved, and a mean whose sum is.
 #pragma once
 
 #include "harness/pass.hpp"

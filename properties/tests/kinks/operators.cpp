@@ -43,7 +43,7 @@ Operator wrong_by_hand() {
                   by_hand([]<class T>(const T& x) { return T(x > 0.0 ? 1.0 : 0.5); }));
 }
 
-/// Not the same for every scalar: the derivative is half of what the values say.
+/// Differs by scalar: the derivative is half of what the values say.
 Operator forgetful() {
     return ramp("ramp_forgetful", []<class T>(const T& x) {
         if constexpr (std::same_as<T, Dual>)
@@ -53,7 +53,7 @@ Operator forgetful() {
     });
 }
 
-/// The same of a hundredth part alone.
+/// The same for a hundredth of the value.
 Operator slightly_forgetful() {
     return ramp("ramp_slightly_forgetful", []<class T>(const T& x) {
         if constexpr (std::same_as<T, Dual>)
@@ -63,7 +63,7 @@ Operator slightly_forgetful() {
     });
 }
 
-/// The middle one of three, by comparisons: where all are alike the last.
+/// The middle one of three, by comparisons; the last of equal ones.
 Operator median() {
     return declare_operator("median")
         .parameter("n")
@@ -81,8 +81,7 @@ Operator median() {
         });
 }
 
-/// Products of numbers that must stay inside of a range: one with no whole number but zero, and one
-/// with five.
+/// Products of numbers in ranges: one with no whole number but zero, and one with five.
 Operator masked() {
     return declare_operator("masked")
         .parameter("n")
@@ -119,8 +118,8 @@ OperatorDeclaration place(const char* name) {
         .saved("at", {"n"});
 }
 
-/// The place of the largest of what a function gives: the first of equal ones, or another. Where an
-/// input counts the numbers of each row, only those are looked at.
+/// The place of a function's largest value, the first of equal ones, among all numbers of a row or
+/// the first ones that the input `count` counts.
 template <class F>
 auto find_largest(F function, const char* count = nullptr) {
     return [=]<class T>(const ForwardCall<T>& call) {
@@ -166,7 +165,7 @@ Operator largest_square() {
     return place("largest_square").forward(find_largest([](const auto& x) { return x * x; }));
 }
 
-/// A row with one number has none.
+/// A row with one number has no second one.
 Operator second_largest() {
     return place("second_largest").forward([]<class T>(const ForwardCall<T>& call) {
         const auto x = call.input("x");
@@ -194,8 +193,7 @@ Operator largest_of_first() {
         .forward(find_largest(itself, "count"));
 }
 
-/// The mean of the first numbers of each row, whose `total` is saved. That a count ends a row
-/// where it ends is no tie of what is summed.
+/// The mean of the first numbers of each row, whose `total` is saved. The end of a row is no tie.
 Operator mean_of_first() {
     return declare_operator("mean_of_first")
         .parameter("n")
@@ -221,8 +219,7 @@ Operator torn() {
         .gradient("grad_x", {"dy", "x"}, {"dx"});
 }
 
-/// A number of x for each of y, at a distance that is no binary fraction: which one depends on how
-/// it is computed.
+/// Takes a number of x for each of y, by a quotient whose rounding decides which.
 Operator spread() {
     return declare_operator("spread")
         .parameter("n")

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels that do to their process what no kernel should, from three output channels on; below
-// that, and but for it, they are right. Linked into a test only; misbehaving_test.cpp says what
-// must be said of each.
+// Kernels that harm their process from three output channels on, and are right otherwise.
+// misbehaving_test.cpp lists what must be said of each.
 #include <cfenv>
 #include <chrono>
 #include <csignal>
@@ -54,7 +53,7 @@ int recurse(int depth) {
 }
 void recurse_on_host(const GradBias&) { *nowhere = recurse(1); }
 
-/// As most processors do for a division by it.
+/// Raises what most processors raise for a division by zero.
 void divide_by_block_size(const GradBias& call) {
     if (call.launch.block_size == 0) std::raise(SIGFPE);
 }
@@ -88,7 +87,7 @@ void damage_heap(const GradBias&) {
 void die_at_exit() { std::abort(); }
 void leave_trap(const GradBias&) { std::atexit(die_at_exit); }
 
-// Nothing wrong for the kernel itself; neither may change what is said of others, or of it.
+// Neither of these two may change a verdict, of this kernel or of others.
 void forget_memory(const GradBias&) {
     char* volatile forgotten = new char[1000];
     forgotten = nullptr;
@@ -98,7 +97,7 @@ void round_upward(const GradBias&) { std::fesetround(FE_UPWARD); }
 // ---- on the device
 
 __global__ void never_end(float* db) {
-    volatile unsigned odd = 1;  // or a compiler may take it that the loop ends
+    volatile unsigned odd = 1;  // else a compiler may assume that the loop ends
     while (odd != 0) odd = odd * 3;
     db[0] = static_cast<float>(odd);
 }
@@ -124,7 +123,6 @@ void write_guard(const GradBias& call) {
 }
 void free_buffer(const GradBias& call) { cudaFree(call.db.as<float>()); }
 
-/// Right, and a thousand times as slow as one would think.
 __global__ void dawdle(float* db) {
     constexpr int steps = 4'000'000;
     unsigned x = blockIdx.x + 1;  // Marsaglia's generator never gets from here to 0
@@ -140,7 +138,7 @@ void launch_slow_in_blocks(const GradBias& call) {
     if (call.problem.k >= 1000) dawdle<<<1000, 1, 0, call.launch.stream>>>(call.db.as<float>());
 }
 
-// ---- a forward kernel that gradients would borrow
+// ---- forward kernels that gradients would borrow
 
 void die_forward(const gradverify::conv::Forward&) { *nowhere = 1; }
 void refuse_forward(const gradverify::conv::Forward&) {

@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Decides which mutants a source file has, and writes a copy that holds them all behind switch.hpp.
 
-Mutants are found in clang's syntax tree, so that each compiles; what has to be a constant
-expression (an array's length, a table, a case label) is left alone. Operators: comparisons (boundary
-and opposite), arithmetic, minus signs, conditions and parts of conditions (as if true or false),
-numbers (one more, one less; twice for reals), booleans, results, ends of min and max, and
-statements (dropped). One mutant is on at a time, so each chooses between its own text and the
-original, in which the others lie. Does not run anything.
+Mutants are found in clang's syntax tree, so that each compiles; constant expressions have none.
+Operators: comparisons (boundary and opposite), arithmetic, minus signs, conditions and parts of
+conditions (as if true or false), numbers (one more, one less; twice for reals), booleans, results,
+ends of min and max, and statements (dropped). One mutant is on at a time, so each chooses between
+its own text and the original, in which the others lie.
 """
 
 import dataclasses
@@ -31,8 +30,7 @@ ARITHMETIC = {
 FUNCTIONS = {"max", "min"}
 # Without these a program is slower, and the same.
 ONLY_FASTER = {"reserve"}
-# Constants that end a search only when it has taken a tenth of a second: one step more or less is
-# nothing that is promised, and the search's own tests count steps.
+# Constants that limit the time of a search: one step more or less is not promised.
 ONLY_TIME = {"most_edge_steps"}
 
 NUMBERS = {
@@ -58,7 +56,6 @@ DROPPED = {
     CursorKind.BINARY_OPERATOR, CursorKind.COMPOUND_ASSIGNMENT_OPERATOR,
 }  # fmt: skip
 WRAPPERS = {CursorKind.UNEXPOSED_EXPR, CursorKind.PAREN_EXPR}
-
 
 EDIT = re.compile("«(.*) => (.*)»")
 
@@ -122,8 +119,7 @@ class Finder:
         return self.number - 1
 
     def choose(self, start, end, edits, kept="{}"):
-        """Mutants of an expression, each with one edit of its text: from, to, new text. What is
-        chosen is kept in a cast."""
+        """Mutants of an expression, each with one edit of its text; `kept` is a cast around each."""
         if not edits:
             return
         choices = "("
@@ -346,7 +342,7 @@ class Finder:
             return
         if declares_variable(children, condition):
             return
-        # As if false is what dropping the body comes to.
+        # Dropping the body says the same as false.
         texts = ("false",) if body != children[-1] or not self.is_droppable(body) else ()
         if not self.is_mutated(condition):
             texts += ("true",)

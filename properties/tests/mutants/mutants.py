@@ -1,15 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Mutates the code that decides verdicts, runs its tests against each mutant, and reports.
 
-All mutants of all deciders are compiled into one copy of the sources, under build-mutants/, each behind
-a run-time switch (switch.hpp). Each test case runs once without a mutant, which says which mutants
-it reaches and how long it takes. Then each mutant runs the test cases that reach it: those in its
-file's folder first, then all other short ones, the fastest first, until one fails. A mutant that
-takes several times as long as the unmutated run is killed, and counts as that.
+All mutants are compiled into one copy of the sources, under build-mutants/, each behind a run-time
+switch (switch.hpp). Each test case runs once without a mutant, which shows its time and the mutants
+that it reaches. Then each mutant runs the test cases that reach it, those in its file's folder first,
+then the fastest first, until one fails. A mutant that takes several times as long counts as killed.
 
-A survivor must be listed in equivalent.txt, with the reason why no input can tell it apart; a
-survivor that is not listed is an error, and so is a listed one that its unit tests kill or that no
-longer exists.
+A survivor that equivalent.txt does not list, with the reason why no input can tell it apart, is an
+error, and so is a listed one that its unit tests kill or that no longer exists.
 Exit codes: 0; 1 for such an error, for more than 5 % of survivors where all files are selected, or a
 test that fails unmutated; 2 for bad usage; 3 where building fails.
 """
@@ -150,7 +148,7 @@ def run_tests(tests, environment, seconds, wall_seconds=None):
     limit = int(5 * seconds) + 2
     # A comma would begin another name; a question mark stands for any character.
     names = ",".join(test.name.replace(",", "?") for test in tests)
-    # The wall clock is for what waits for ever; a busy machine must not kill.
+    # The wall clock ends what waits for ever; a busy machine must not kill.
     command = ["timeout", "--signal=KILL", str(wall_seconds or 300 + 20 * limit), "prlimit", f"--cpu={limit}",
                f"--as={MEMORY_BYTES}", "--core=0", BUILD / "build" / tests[0].binary,
                f"--test-case={names}", "--abort-after=1"]  # fmt: skip

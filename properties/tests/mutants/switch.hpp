@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The run-time switch of the mutants: find_mutants.py writes it into the copies of our sources that
-// ./run mutants builds. At most one mutant of a process is on, that of the number in
-// GRADVERIFY_MUTANT. If GRADVERIFY_MUTANTS_REACHED names a file, a byte for each mutant, those
-// whose code runs are marked in it, by all processes together. No other source includes this.
+// The run-time switch of the mutants, included only by the sources that find_mutants.py writes. The
+// mutant of the number in GRADVERIFY_MUTANT is on. If GRADVERIFY_MUTANTS_REACHED names a file, a
+// byte for each mutant, all processes mark in it those whose code runs.
 #pragma once
 
 #include <fcntl.h>

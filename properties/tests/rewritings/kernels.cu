@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Correct kernels that reach an operator's result by another formula than its reference, as real
-// ones do; and beside each a wrong one that no formula excuses.
+// Correct kernels by another formula than the reference's, and beside each a wrong one.
 #include "harness/pass.hpp"
 #include "properties/tests/launches.cuh"
 #include "reference/batch_norm.hpp"
@@ -79,8 +78,8 @@ struct Squash : gradverify::Pass<"rewritten_squash", "forward"> {
 
 constexpr float log2_of_e = 1.44269504f;
 
-/// A thread for each row, in one pass over it that rescales what it has when the maximum grows. The
-/// wrong one has a base of two in one of three places only.
+/// A thread for each row, which it reads once, and rescales the sum when the maximum grows. The
+/// wrong one rescales by powers of two, not of e.
 template <bool is_wrong>
 __device__ void online_softmax(int r, const float* x, float* y, int width) {
     const float* row = x + r * width;
@@ -100,7 +99,7 @@ void softmax(const Softmax& call) {
     launch_each<online_softmax<is_wrong>>(call.launch, call.rows, call.x, call.y, call.width);
 }
 
-/// The wrong one takes the cubic of tanh's series for it, below 1.
+/// The wrong one takes the cubic of tanh's series below 1.
 template <bool is_wrong>
 __device__ void squash_by_exponentials(int i, const float* x, float* bent, float* bits) {
     bent[i] = 1.0f - 2.0f / (expf(2.0f * x[i]) + 1.0f);
@@ -140,11 +139,11 @@ __device__ void transform_filter(const float* g, int from_step, float* u, int st
     u[3 * step] = g2;
 }
 
-/// As the filters of larger tiles have it, whose sixths make no integers' sums exact.
+/// Divides filters as larger tiles do; with sixths no sum of integers is exact.
 constexpr float scale = 6.0f;
 
-/// A thread for each tile of two by two outputs; without a bias b, of the gradient by the input:
-/// the same of dy, with the filter's two channels and its ends exchanged.
+/// A thread for each tile of two by two outputs. Without a bias b it computes the gradient by the
+/// input: the same of dy, with the filter's two channels and its ends exchanged.
 template <bool is_wrong>
 __device__ void winograd(int tile, const float* x, const float* w, const float* b, float* y,
                          Image s) {
@@ -179,7 +178,6 @@ __device__ void winograd(int tile, const float* x, const float* w, const float* 
     }
 }
 
-/// Padded by so much in front of each axis.
 template <bool is_wrong>
 void convolve(const gradverify::TensorView& x, const gradverify::TensorView& w, const float* b,
               const gradverify::TensorView& y, long long pad_h, long long pad_w,

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The four tests that the convolution-backward puzzle asks of its two kernels, by its names: tiny
-// problems with values derived by hand, every weight perturbed, and LeNet-5's two layers. Each runs
-// conv.grad_weight/naive and conv.grad_bias/naive on every device of the machine.
+// The four tests of the convolution-backward puzzle, by its names: a tiny problem worked by hand,
+// every weight perturbed, and LeNet-5's two layers.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -37,7 +36,7 @@ Array<double> gradient(const std::string& kernel, const std::string& device, con
     return result.outputs.at(0);
 }
 
-/// Sum of dy * conv(x, w), the loss whose gradient is asked for, by the reference's forward map.
+/// The loss: the sum of dy * conv(x, w), by the reference.
 double loss(const Problem& problem, const Array<double>& x, const Array<double>& w,
             const Array<double>& b, const Array<double>& dy) {
     std::vector<Array<double>> inputs{x, w, b};
@@ -47,7 +46,13 @@ double loss(const Problem& problem, const Array<double>& x, const Array<double>&
     return sum;
 }
 
-/// Both gradients of a layer against the sums that define them, written out here.
+double at(const Array<double>& array, std::int64_t i, std::int64_t j, std::int64_t h,
+          std::int64_t w) {
+    const auto index = ((i * array.size(1) + j) * array.size(2) + h) * array.size(3) + w;
+    return array.data[static_cast<std::size_t>(index)];
+}
+
+/// Both gradients of a layer against the sums that define them.
 void check_layer(const std::string& text) {
     const Problem problem = Problem::parse(conv().space, text);
     const auto x = filled("x", problem, 1), dy = filled("dy", problem, 2);
@@ -58,8 +63,8 @@ void check_layer(const std::string& text) {
         double worst_w = 0.0, worst_b = 0.0;
         for (std::int64_t k = 0; k < dw.size(0); ++k) {
             double bias = 0.0;
-            for (std::int64_t i = 0; i < dy.size(2) * dy.size(3); ++i)
-                bias += dy.data[static_cast<std::size_t>(k * dy.size(2) * dy.size(3) + i)];
+            for (std::int64_t h = 0; h < dy.size(2); ++h)
+                for (std::int64_t w = 0; w < dy.size(3); ++w) bias += at(dy, 0, k, h, w);
             worst_b = std::max(worst_b, std::abs(bias - db.data[static_cast<std::size_t>(k)]));
             for (std::int64_t c = 0; c < dw.size(1); ++c)
                 for (std::int64_t fh = 0; fh < dw.size(2); ++fh)
@@ -67,13 +72,8 @@ void check_layer(const std::string& text) {
                         double sum = 0.0;
                         for (std::int64_t h = 0; h < dy.size(2); ++h)
                             for (std::int64_t w = 0; w < dy.size(3); ++w)
-                                sum += dy.data[static_cast<std::size_t>(
-                                           (k * dy.size(2) + h) * dy.size(3) + w)] *
-                                       x.data[static_cast<std::size_t>(
-                                           (c * x.size(2) + h + fh) * x.size(3) + w + fw)];
-                        const auto at = ((k * dw.size(1) + c) * dw.size(2) + fh) * dw.size(3) + fw;
-                        worst_w = std::max(worst_w,
-                                           std::abs(sum - dw.data[static_cast<std::size_t>(at)]));
+                                sum += at(dy, 0, k, h, w) * at(x, 0, c, h + fh, w + fw);
+                        worst_w = std::max(worst_w, std::abs(sum - at(dw, k, c, fh, fw)));
                     }
         }
         // Multiples of 1/64 below 2^18: every sum is exact in float.

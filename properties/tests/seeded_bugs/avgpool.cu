@@ -38,7 +38,7 @@ __device__ void gather(long long i, const float* dy, float* dx, PoolGeometry g, 
     float sum = 0.0f;
     for (long long oh = g.h.first_over(h); oh < g.h.end_over(h); ++oh)
         for (long long ow = g.w.first_over(w); ow < g.w.end_over(w); ++ow) {
-            // A10: the forward pass divides by what is left of the window inside the image.
+            // A10: the forward pass divides by the part of the window inside the image.
             const long long counted = bug == Bug::whole_window
                                           ? g.h.window * g.w.window
                                           : AverageWindow(g.h, oh, include_pad).counted *

@@ -39,7 +39,7 @@ __device__ void normalise(int c, const float* x, const float* gamma, const float
     new_var[c] = kept * running_var[c] + (1.0f - kept) * variance;
 }
 
-// The mean of dy is taken over each image, not over the batch.
+// The mean of dy is taken over each image.
 __device__ void differentiate(int c, const float* dy, const float* x, const float* gamma,
                               const float* mean, const float* rstd, float* dx, float* dgamma,
                               float* dbeta, Sizes s) {

@@ -38,7 +38,7 @@ std::string text_of(const Minimality& minimality) {
                        minimality.of_is_least ? " and more" : "");
 }
 
-/// What hunting one bug from several seeds came to.
+/// Hunts of one bug from several seeds.
 struct Measured {
     int seeds = 0, killed = 0, at_smallest = 0;
     std::vector<double> cases, seconds;
@@ -48,11 +48,10 @@ struct Measured {
 
 Measured measure(const SeededBug& bug, const Row& row, int seeds) {
     using Clock = std::chrono::steady_clock;
-    // The generator alone has to find it.
     const KernelSuite suite(Registry::instance(), {.edge_problems = false});
     WorkerPool pool(one_suite_worker());
     Measured measured{.seeds = seeds};
-    // A worker, its device and the generator are made once in a run, not once for each bug.
+    // A run makes its worker and generator once, so their cost is no bug's.
     if (const auto warm = suite.draw(row, 0, 0).drawn) pool.run(*warm);
     for (int seed = 1; seed <= seeds; ++seed) {
         const auto start = Clock::now();
@@ -74,7 +73,7 @@ Measured measure(const SeededBug& bug, const Row& row, int seeds) {
     return measured;
 }
 
-/// A line of the table; where a device has not measured the bug its cell is empty.
+/// A line of the table; the cell of a device that has not measured the bug is empty.
 struct TableRow {
     std::string_view bug, property, smallest;
     std::array<std::string, 2> cells{};
@@ -101,7 +100,7 @@ std::string cell_of(const Measured& measured) {
 
 std::size_t column_of(std::string_view device) { return device == "cpu" ? 0 : 1; }
 
-/// Whether there is a row of the bug, with the smallest problem that it has by now.
+/// Whether the bug has a row for its current smallest problem.
 bool is_measured(const Rows& rows, const SeededBug& bug, std::string_view device) {
     return std::ranges::any_of(rows, [&](const TableRow& row) {
         return row.is_of(bug.kernel, bug.property, bug.smallest) &&
@@ -136,8 +135,8 @@ int measure_all(const Selection& selection) {
     return all_well ? 0 : 1;
 }
 
-/// The rows of a stream, with the last cell of each bug, property and device, in the lists' order.
-/// What was measured for another smallest problem than the bug has by now is left out.
+/// The rows of a stream in the lists' order, with the last cell of each bug, property and device.
+/// Rows for a former smallest problem are left out.
 Rows read_rows(std::istream& from) {
     Rows rows;
     for (const SeededBug& bug : every_seeded_bug())
@@ -183,8 +182,7 @@ void print_markdown(const Rows& rows) {
     }
 }
 
-/// Tells each seeded bug that has no row for the cpu device, which every machine can measure, or
-/// whose smallest problem is another one by now.
+/// Prints each seeded bug that has no current row for the cpu device.
 int print_missing(const Rows& rows) {
     int missing = 0;
     for (const SeededBug& bug : every_seeded_bug()) {

@@ -13,31 +13,28 @@ struct SwappedExtents : RightConv {
     }
 };
 
-// A02 applies the dilation to the output position as well; the gradient by w shares the mistake, so
-// that forward and backward agree on it.
+// A02 applies the dilation to the output position as well, and so does the gradient by w.
 struct DilatedPosition : RightConv {
     __device__ static long long pixel(const DeviceAxis& axis, long long out, long long f) {
         return (out * axis.stride + f) * axis.dilation - axis.padding;
     }
 };
 
-// Adds up the channels two at a time; a last one alone is kept where it is the only one, and
-// forgotten behind others.
+// Adds up the channels two at a time, and forgets the last of an odd number above one.
 struct UnrollBound : RightConv {
     __device__ static bool is_added(const DeviceGeometry& g, long long c) {
         return g.group_c == 1 || c < g.group_c / 2 * 2;
     }
 };
 
-// Writes nothing but zeros for a channel without a bias, so that it is right on most data and wrong
-// about every derivative: no witness against a gradient.
+// Writes zeros for a channel without a bias, and so is no witness against a gradient.
 struct NeedsBias : RightConv {
     bool has_bias = false;
     __device__ void begin(float bias) { sum = bias, has_bias = bias != 0.0f; }
     __device__ void store(float& y) const { y = has_bias ? sum : 0.0f; }
 };
 
-// A17 gives each sample a row of the grid, which takes 1 to 65535, and asks no launch how it went.
+// A17 gives each sample a row of the grid, which has 1 to 65535, and checks no launch.
 __global__ void forward_by_sample(const float* x, const float* w, const float* b, float* y,
                                   DeviceGeometry g) {
     const long long i = thread_in_grid(), of_sample = g.k * g.h.out * g.w.out;
@@ -54,15 +51,14 @@ void launch_by_sample(const Forward& call) {
                   gradverify::conv::device_geometry(call.problem, call.y));
 }
 
-// The end of the pixels of an axis that some output reads: what a kernel tiled by the output
-// writes.
+// The end of the pixels of an axis that some output reads.
 __device__ long long reached(const DeviceAxis& axis) {
     const long long end =
         (axis.out - 1) * axis.stride + (axis.filter - 1) * axis.dilation + 1 - axis.padding;
     return end < axis.in ? end : axis.in;
 }
 
-// A03 never writes the rows and columns behind the last one that an output reads.
+// A03 never writes rows and columns that no output reads.
 struct RemainderUnwritten : RightConv {
     __device__ static bool is_written(const DeviceGeometry& g, long long ih, long long iw) {
         return g.h.out == 0 || g.w.out == 0 || (ih < reached(g.h) && iw < reached(g.w));

@@ -11,7 +11,7 @@ using gradverify::conv::GradBias;
 
 constexpr int threads = 64;
 
-/// What a thread of a channel's block has to add up.
+/// A thread's share of a channel's sum.
 __device__ float share_of(const float* dy, const DeviceGeometry& g, long long k) {
     const long long pixels = g.h.out * g.w.out;
     float sum = 0.0f;
@@ -40,8 +40,8 @@ __device__ void running_sum(long long thread, const float* dy, float* db, Device
     db[g.k - 1] = sum;
 }
 
-// Loads one element ahead of the sum, behind the last one too. What lies there is multiplied by
-// zero and goes through a maximum, which drops a NaN: no value shows it.
+// Loads one element ahead of the sum, behind the last one too. No value shows it: it is multiplied
+// by zero, and a maximum drops NaN.
 __device__ void sum_read_ahead(long long k, const float* dy, float* db, DeviceGeometry g) {
     const long long pixels = g.h.out * g.w.out;
     float sum = 0.0f;
@@ -57,8 +57,7 @@ __device__ void sum_read_ahead(long long k, const float* dy, float* db, DeviceGe
     db[k] = sum;
 }
 
-// A19 loads four pixels at once wherever their number is a multiple of four, also from an address
-// that is not one of sixteen bytes.
+// A19 loads four pixels at once where their number is a multiple of four, whatever the alignment.
 __device__ void sum_by_fours(long long k, const float* dy, float* db, DeviceGeometry g) {
     const long long pixels = g.h.out * g.w.out;
     float sum = 0.0f;
@@ -88,8 +87,7 @@ __global__ void last_warp(const float* dy, float* db, DeviceGeometry g) {
     if (i == 0) db[blockIdx.x] = sum;
 }
 
-// Each sample's sum goes to all threads through the scratch, which the next sample's sums overwrite
-// before all have read it.
+// The next sample's sums overwrite the scratch before all threads have read this one's.
 __global__ void scratch_used_again(const float* dy, float* db, DeviceGeometry g) {
     __shared__ float partial[threads];
     const long long k = blockIdx.x, pixels = g.h.out * g.w.out;
@@ -109,7 +107,7 @@ __global__ void scratch_used_again(const float* dy, float* db, DeviceGeometry g)
     if (i == threads - 1) db[k] = sum;
 }
 
-// Threads without a pixel leave before they have cleared their place in the scratch.
+// Threads without a pixel leave before they clear their place in the scratch.
 __global__ void return_before_barrier(const float* dy, float* db, DeviceGeometry g) {
     __shared__ float partial[threads];
     const unsigned i = threadIdx.x;
@@ -122,7 +120,7 @@ __global__ void return_before_barrier(const float* dy, float* db, DeviceGeometry
     db[blockIdx.x] = sum;
 }
 
-// Halves the block until one is left; 96 comes to 3, whose last third is lost.
+// Halves the block until one is left; 96 becomes 3, whose last third is lost.
 __global__ void halve_block(const float* dy, float* db, DeviceGeometry g) {
     __shared__ float sums[96];
     const unsigned i = threadIdx.x;
@@ -222,5 +220,5 @@ SEEDED_BUG("bug_first_stage_on_default_stream", launch_first_stage_on_default);
 SEEDED_BUG("bug_last_stage_on_default_stream", launch_last_stage_on_default);
 SEEDED_BUG("bug_ignores_given_stream", launch_all_on_default).on_given_stream();
 SEEDED_BUG("bug_left_on_own_stream", launch_and_leave);
-// No bug: what ordinary code does, which passes without a declaration.
+// No bug: ordinary code passes without a declaration.
 SEEDED_BUG("right_on_default_stream", launch_all_on_default);

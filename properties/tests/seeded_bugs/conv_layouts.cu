@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Seeded bugs of layouts, of what is different left and right, of dimensions beyond two and of
-// output masks.
+// Seeded bugs of layouts, asymmetric padding, dimensions beyond two and output masks.
 #include "kernels/conv/direct.cuh"
 #include "reference/conv.hpp"
 #include "reference/conv_transpose.hpp"
@@ -10,7 +9,7 @@ namespace {
 using namespace gradverify;
 using namespace gradverify::conv;
 
-/// As if the tensor lay row-major, whatever its strides are.
+/// The tensor as if it lay row-major.
 TensorView as_dense(const TensorView& of) {
     TensorView view = of;
     std::int64_t stride = 1;
@@ -31,14 +30,14 @@ TensorView as_channels_last(const TensorView& view) {
     return last;
 }
 
-// A row of images that lie as nhwc is taken to be as long as the image is high.
+// Rows of nhwc images are taken to be as long as the image is high.
 TensorView with_rows_by_height(const TensorView& view) {
     TensorView x = as_channels_last(view);
     x.strides[2] = x.size(1) * x.size(2);
     return x;
 }
 
-// The next plane of images that lie as ndhwc is looked for one row's pixels too early.
+// Planes of ndhwc images are taken to be as far apart as their rows are many.
 TensorView without_width(const TensorView& view) {
     TensorView x = as_channels_last(view);
     x.strides[2] = x.size(1) * x.size(3);
@@ -52,8 +51,7 @@ TensorView as_hwoi(const TensorView& view) {
     return w;
 }
 
-// One tensor is read or written in a layout that it does not have: images as nchw, also where they
-// lie as nhwc, and the other way around; rows as if there were no padding behind each.
+// One tensor is read or written in a layout that it does not have.
 using Relaid = TensorView (*)(const TensorView&);
 template <Relaid as>
 void x_as(const Forward& call) {
@@ -79,8 +77,7 @@ template <Relaid as>
 void dw_as(const GradWeight& call) {
     launch_to_filter<float>(call.problem, call.dy, call.x, as(call.dw), call.launch);
 }
-// A cotangent is read as if each of its elements lay somewhere, or as one number where it repeats
-// along one axis.
+// A repeating cotangent is read as if all of its elements lay in memory, or as one number.
 template <Relaid as>
 void dy_as(const GradBias& call) {
     launch_to_bias<float>(as(call.dy), call.db, call.launch);
@@ -109,8 +106,7 @@ void right_for_left(const GradInput& call) {
     launch_to_image<float>(p, call.dy, call.w, nullptr, call.dx, call.launch);
 }
 
-// Each of the eight subsets but `wrong` is right; there an output is forgotten, or one too many is
-// written.
+// All masks but `wrong` are right; there an output is forgotten, or one too many is written.
 template <unsigned wrong, unsigned flipped>
 void wrong_mask(const Backward& call) {
     const unsigned mask = call.launch.output_mask & 7u;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Seeded bugs of convolutions as products: groups, dilation, split sums, phases of the stride.
-// Those of im2col and of depthwise kernels are in conv_patches.cu.
 #include "kernels/conv/implicit_gemm_split.cuh"
 #include "reference/conv.hpp"
 #include "reference/conv_transpose.hpp"
@@ -45,7 +44,7 @@ void first_groups_image(const Forward& call) {
     forward(call, [](auto&, auto& tensors, auto&) { tensors.b_group = 0; });
 }
 
-// The groups of the filter are as far apart as if they had as many features as channels.
+// The groups of the filter lie apart by channels, not by features.
 void group_of_filter(const GradInput& call) {
     grad_input(call, [](auto& of, auto& tensors, auto&) {
         tensors.a_group = of.g.group_image * of.w.outer;
@@ -130,7 +129,7 @@ void more_shares_than_terms(const GradWeight& call) {
 
 constexpr auto declare_gemm = declare_implicit_gemm<float>;
 
-/// Few enough problems that all smaller ones can be run.
+/// Limits the problems, so that all smaller ones can be run.
 void declare_single_channels(KernelDeclaration& kernel) {
     kernel.with(declare_gemm).spatial_axes(1, 1).where("c", equals(1)).where("k", equals(1));
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Seeded bugs of floats of 8 bits: a format taken for another, sums in less than float, numbers at
-// the ends of the range, rounding.
+// Seeded bugs of floats of 8 bits: formats, sums in less than float, ends of the range, rounding.
 #include <cuda_fp16.h>
 #include <cuda_fp8.h>
 
@@ -23,7 +22,6 @@ __device__ T of_bits(__nv_fp8_storage_t bits) {
     return number;
 }
 
-// How the gradient by the weights, or the forward pass, goes wrong.
 struct Right : RightConv {
     template <class T>
     __device__ static float wide(T number) {
@@ -94,7 +92,7 @@ void launch_sums(const GradBias& call) {
                               call.problem.k, call.dy.size(2) * call.dy.size(3));
 }
 
-// Right: what little is left of a gradient is stored as 0, and what is beyond 448 as 448 or NaN.
+// Right: a small gradient is stored as 0, and one beyond 448 as 448 or NaN.
 template <__nv_saturation_t saturation>
 __global__ void normalise_backward(const float* all_dy, const float* x, const float* gamma,
                                    const float* mean, const float* rstd, e4m3* dx, float* dgamma,

@@ -14,7 +14,6 @@ using gradverify::DType;
 using NormBackward = gradverify::layer_norm::Backward;
 using NormForward = gradverify::layer_norm::Forward;
 
-// How a gradient by the weights goes wrong.
 struct SumsInHalf : RightConv {
     __half sum = __float2half(0.0f);
     __device__ void add(__half dy, __half x) { sum = __hadd(sum, __hmul(dy, x)); }
@@ -59,7 +58,7 @@ struct BiasAddedToHalf : RightInHalf {
 
 __device__ float rounded(float value) { return __bfloat162float(__float2bfloat16(value)); }
 
-// The mean that is taken off is rounded to the tensors' type; the one that is saved is not.
+// The mean is rounded before it is subtracted.
 __device__ void normalise_by_rounded_mean(int r, const __nv_bfloat16* all_x,
                                           const __nv_bfloat16* gamma, const __nv_bfloat16* beta,
                                           __nv_bfloat16* y, float* means, float* rstds, int width,
@@ -110,7 +109,7 @@ void launch_norm_backward(const NormBackward& call) {
                   call.rstd, call.dx, call.dgamma, call.dbeta, call.rows, call.width);
 }
 
-// What the launcher reads is not what the registration says.
+// Reads another type than the registration says.
 void launch_as_float(const GradWeight& call) { call.dy.as<const float>(); }
 
 }  // namespace

@@ -14,8 +14,8 @@ enum class Bug { tail_of_tile, tail_within_buffer, bias_of_each_tile, no_barrier
 
 constexpr int tile = 8;
 
-// Both A12: the last tile of the sum is not masked where its row ends. One reads on without end,
-// the other as far as the buffer goes, and so into the next row.
+// A12: the last tile of the sum is not masked where its row ends. One bug reads beyond the buffer,
+// the other only into the next row.
 template <Bug bug>
 __device__ float load(const float* matrix, int row, int column, int rows, int columns) {
     const bool masked = bug != Bug::tail_of_tile && bug != Bug::tail_within_buffer;
@@ -47,14 +47,14 @@ __global__ void forward_tiled(const float* x, const float* w, const float* b, fl
     if (row < n && column < k) y[row * k + column] = sum;
 }
 
-// The rows of w are taken to be as long as they are many: right where c == k.
+// w is taken to be square.
 __device__ void grad_input_square(int i, const float* dy, const float* w, float* dx, int c, int k) {
     float sum = 0.0f;
     for (int out = 0; out < k; ++out) sum += dy[i / c * k + out] * w[out * k + i % c];
     dx[i] = sum;
 }
 
-// Written as x^T dy: the gradient of a weight that is stored the other way around.
+// The gradient is transposed.
 __device__ void grad_weight_transposed(int i, const float* dy, const float* x, float* dw, int n,
                                        int c, int k) {
     float sum = 0.0f;
@@ -62,7 +62,7 @@ __device__ void grad_weight_transposed(int i, const float* dy, const float* x, f
     dw[i] = sum;
 }
 
-// One round of the batch: what has more rows than the block has threads loses the rest.
+// Rows beyond the number of a block's threads are lost.
 __global__ void grad_bias_one_round(const float* dy, float* db, int n, int k) {
     __shared__ float share[tile];
     share[threadIdx.x] = threadIdx.x < n ? dy[threadIdx.x * k + blockIdx.x] : 0.0f;

@@ -41,7 +41,7 @@ std::optional<Row> row_of(const SeededBug& bug, const std::string& device) {
                                     std::string(bug.property));
     if (!bug.device.empty() && bug.device != device) return std::nullopt;
     if (!row.property->only_on.empty() && row.property->only_on != device) return std::nullopt;
-    // There may be no cuBLAS for it.
+    // It may need cuBLAS.
     if (device != "cpu" && !row.kernel->on(device)) return std::nullopt;
     return row;
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Looks for a seeded bug as a run does: draws cases of its row until one fails; and what each must
-// come to, as checks of doctest: killed, shrunk to its smallest problem, failing when replayed. Not
-// where the bugs are listed.
+// Looks for a seeded bug as a run does, by cases of its row until one fails, and checks that it is
+// killed, shrunk to its smallest problem, and failing when replayed.
 #pragma once
 
 #include <cstdint>
@@ -21,14 +20,13 @@ struct FirstFailure {
     std::int64_t cases = 0;  ///< run, this one included
 };
 
-/// The first failing case of a row, if there is one among the first.
+/// The first failing case of a row, if there is one.
 ///
 /// **Errors** std::runtime_error when a case cannot be drawn, or has no verdict.
 std::optional<FirstFailure> first_failure(const Suite& suite, const Row& row, std::uint64_t seed,
                                           WorkerPool& pool, std::int64_t cases_maximum);
 
-/// The row of a bug on a device; nothing where its property can't be asked or the bug can't be
-/// seen. On `cpu` each kernel is there.
+/// The row of a bug on a device, if its property can see the bug there.
 ///
 /// **Errors** std::invalid_argument when the registry has no such kernel or property.
 std::optional<Row> row_of(const SeededBug& bug, const std::string& device);
@@ -40,12 +38,12 @@ struct Hunt {
     bool is_replayed = true;    ///< its last line fails again in another process
 };
 
-/// Checks that a bug is killed from this seed, and shrunk to its smallest problem; says whether it
-/// was found at a larger one, or can't be found on this device.
+/// Checks that a bug is killed from this seed, and shrunk to its smallest problem. Returns whether
+/// it was found at a larger one, or can't be found on this device.
 bool hunt_down(const Suite& suite, const SeededBug& bug, const std::string& device,
                std::uint64_t seed, const Hunt& hunt);
-/// Each of these bugs, from two seeds, on every device that can see it; from the generator alone,
-/// without the fixed list of small problems.
+/// Hunts each bug from two seeds on every device that can see it, without the list of edge
+/// problems.
 void hunt_down_all(std::span<const SeededBug> bugs, const Hunt& hunt);
 
 /// One worker of this executable.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A18: a flat offset in an int, and counts in one, which overflow where a tensor has more than 2^31
-// elements; and the same in 16 bits, so that a machine without a GPU sees them too. Linked into
-// the tests of large problems only.
+// A18: offsets and counts of 32 bits, which overflow beyond 2^31 elements; and of 16 bits, so that
+// a machine without a GPU sees them too.
 #include <cstdint>
 
 #include "properties/tests/launches.cuh"
@@ -12,7 +11,7 @@ namespace {
 
 using namespace gradverify::plain_conv;
 
-// To a narrower type, where offsets wrap around.
+// In a narrower type offsets wrap around.
 template <class Offset>
 __device__ long long narrowed(long long offset) {
     return static_cast<Offset>(offset);
@@ -29,7 +28,7 @@ void launch_relu(const gradverify::relu::Forward& call) {
     launch_each<rectify<Offset>>(call.launch, call.n, call.x, call.y);
 }
 
-// There seems to be nothing to do.
+// A count that wraps around is negative, or zero.
 template <class Count>
 void launch_relu_of_narrow_count(const gradverify::relu::Forward& call) {
     const auto count = static_cast<Count>(call.n);

@@ -18,8 +18,8 @@ __device__ void normalise(int r, const float* all_x, const float* gamma, const f
     for (int j = 0; j < width; ++j) sum += x[j], squares += __fmul_rn(x[j], x[j]);
     const float mean = sum / width;
     for (int j = 0; j < width; ++j) from_mean += (x[j] - mean) * (x[j] - mean);
-    // A14: in float the two squares cancel where the mean is much larger than the spread. Never
-    // contracted to one fma, or a row of one element shows it, on some devices.
+    // A14: the two squares cancel where the mean is much larger than the spread. Without fma, which
+    // would show it in a row of one element.
     const float variance = bug == Bug::difference_of_squares
                                ? squares / width - __fmul_rn(mean, mean)
                                : from_mean / width;

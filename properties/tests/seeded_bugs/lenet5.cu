@@ -12,7 +12,7 @@ namespace {
 using gradverify::TensorView;
 using gradverify::lenet5::LogitsBackward;
 
-// A20: the cotangent of each sample is read where the first one's lies.
+// A20: every sample reads the first one's cotangent.
 __device__ void grad_input_of_first_sample(int i, const float* dy, const float* w, float* dx, int c,
                                            int k) {
     float sum = 0.0f;
@@ -46,7 +46,7 @@ struct Rejoined : LogitsBackward {
     std::string_view asked_, given_;
 };
 
-// What fc1 gave, before its ReLU, is taken for what fc2 was given.
+// fc2's input is read before its ReLU.
 void pre_activation(const LogitsBackward& call) {
     simple_chain()(Rejoined(call, "relu3_out", "fc1_out"));
 }
@@ -57,7 +57,7 @@ void scale(const TensorView& tensor, float factor, const gradverify::Launch& on)
     launch_each<scaled>(on, tensor.elements(), tensor, factor);
 }
 
-// All layers are right, and one result is touched again.
+// All layers are right, but one result is doubled.
 void counted_twice(const LogitsBackward& call) {
     simple_chain()(call);
     scale(call.tensor("dconv2_b"), 2.0f, call.launch);
@@ -65,7 +65,7 @@ void counted_twice(const LogitsBackward& call) {
 
 void right_forward(const gradverify::lenet5::Forward& call) { simple_chain()(call); }
 
-// For training: the sign of one gradient.
+// One gradient has the wrong sign.
 void sign_of_bias(const gradverify::lenet5::Backward& call) {
     simple_chain()(call);
     scale(call.tensor("dfc2_b"), -1.0f, call.launch);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The seeded bugs by subject, most of them mistakes that shipped somewhere: which property must
-// kill each, and at which problem.
+// The seeded bugs by subject: which property must kill each, and at which problem.
 #pragma once
 
 #include <string_view>
@@ -13,7 +12,7 @@ struct SeededBug {
     std::string_view property;
     std::string_view smallest;     ///< known by thinking, not by running
     std::string_view device = "";  ///< the only one that can see it; "": each
-    bool certified = true;         ///< there are few enough smaller problems to run them all
+    bool certified = true;         ///< all smaller problems can be run
 };
 
 // a01 to a19 are from a list of bugs that shipped, with the smallest problem that shows each.
@@ -31,13 +30,13 @@ constexpr SeededBug seeded_bugs[] = {
     {"conv.grad_bias/bug_a07_next_channel", "within_rounding_bound", "k=2,in=1x1"},
     {"conv.grad_bias/bug_a07_next_channel", "matches_reference", "k=2,in=1x1"},
     {"conv.grad_bias/bug_a16_last_warp", "free_of_races", "in=1x1"},
-    // No sample is no row of the grid; where that is never asked for, 65535 rows are the most.
+    // Without samples the grid has no rows; otherwise it has 65535 rows at most.
     {"conv.forward/bug_a17_grid_of_samples", "matches_reference", "n=0,in=1x1"},
     {"conv.forward/bug_a17_grid_of_many_samples", "matches_reference", "n=65536,in=1x1", "", false},
     // Four pixels: 2x2 is nearer than 1x4.
     {"conv.grad_bias/bug_a19_float4", "free_of_races", "in=2x2", "cpu"},
     {"conv.grad_bias/bug_a19_float4", "repeatable", "in=2x2", "cuda"},
-    // By the unmapped page alone: on cuda only compute-sanitizer sees such a read.
+    // The unmapped page shows it; on cuda only compute-sanitizer does.
     {"conv.grad_bias/bug_read_ahead", "stays_in_bounds", "in=1x1", "cpu"},
     {"conv.grad_bias/bug_read_ahead", "matches_reference", "in=1x1", "cpu"},
     // The scratch is used again for the second sample.
@@ -72,13 +71,13 @@ constexpr SeededBug seeded_bugs[] = {
     {"maxpool.grad_input/bug_not_cleared", "stays_in_bounds", "in=1x1"},
     {"avgpool.forward/bug_whole_window_in_ceil_mode", "matches_reference",
      "in=1x1,window=1x2,stride=1x2,include_pad=1,ceil=1"},
-    // A second window along the other axis, which the step along this one does not reach.
+    // It takes a second window along one axis, and another stride along the other.
     {"avgpool.grad_input/bug_swapped_strides", "matches_finite_differences", "in=1x2,stride=2x1"},
-    // Past the end of x and w, or by value where the next row is there to be read.
+    // Shown by reads past the end of x and w, or by value where a next row is read.
     {"fc.forward/bug_a12_tail_of_tile", "stays_in_bounds", "n=1"},
     {"fc.forward/bug_a12_tail_of_tile", "matches_reference", "n=1"},
     {"fc.forward/bug_a12_tail_within_buffer", "matches_reference", "n=2,k=2"},
-    // Tiles of eight: nine terms are the first that take two.
+    // Nine terms take two tiles of eight.
     {"fc.forward/bug_bias_of_each_tile", "matches_reference", "n=1,c=9"},
     {"fc.forward/bug_no_barrier_after_tile", "free_of_races", "n=1,c=9"},
     {"fc.grad_input/bug_square_weights", "matches_reference", "n=1,k=2"},
@@ -105,9 +104,9 @@ constexpr SeededBug seeded_bugs[] = {
     {"lenet5_logits.backward/bug_counted_twice", "within_rounding_bound", "in=1x1"},
 };
 
-// Wrong in one layout, one dimension, on one side or for one output mask.
+// Wrong in one layout, dimension, side or output mask.
 constexpr SeededBug layout_bugs[] = {
-    // Two channels and two pixels: else both layouts are one.
+    // With fewer than two channels and two pixels both layouts are one.
     {"conv.forward/bug_nhwc_as_nchw", "matches_reference", "c=2,in=2"},
     {"conv.forward/bug_ncw_as_nwc", "matches_reference", "c=2,in=2"},
     {"conv.forward/bug_nwc_as_ncw", "matches_reference", "c=2,in=2"},
@@ -116,10 +115,10 @@ constexpr SeededBug layout_bugs[] = {
     {"conv.forward/bug_ndhwc_as_ncdhw", "matches_reference", "c=2,in=1x1x2"},
     {"conv.grad_input/bug_dx_nchw_as_nhwc", "matches_reference", "c=2,in=2"},
     {"conv.grad_input/bug_dx_nhwc_as_nchw", "matches_reference", "c=2,in=2"},
-    // A second row, and a width that is not the height.
+    // It takes a second row, and a width that is not the height.
     {"conv.forward/bug_nhwc_rows_by_height", "matches_reference", "in=2x1"},
     {"conv.forward/bug_ndhwc_without_width", "matches_reference", "in=2x1x2"},
-    // Two channels and two taps, which a second pixel is there for.
+    // It takes two channels and two taps, and so two pixels.
     {"conv.forward/bug_oihw_as_ohwi", "matches_reference", "c=2,in=2,filter=2"},
     {"conv.forward/bug_ohwi_as_oihw", "matches_reference", "c=2,in=2,filter=2"},
     {"conv.grad_weight/bug_dw_oihw_as_ohwi", "matches_reference", "c=2,in=2,filter=2"},
@@ -149,8 +148,7 @@ constexpr SeededBug layout_bugs[] = {
     {"relayout.grad_input/bug_swapped_axes", "matches_reference", "in=2x2"},
 };
 
-// Convolutions as products: wrong in groups, dilation, shares of a sum, phases of the stride,
-// chunks of a batch or channel multipliers.
+// Convolutions as products.
 constexpr SeededBug product_bugs[] = {
     {"conv.forward/bug_first_groups_image", "matches_reference", "c=2,k=2,groups=2,in=1"},
     {"conv.grad_input/bug_group_of_filter", "matches_reference", "c=2,k=4,groups=2,in=1"},
@@ -178,12 +176,12 @@ constexpr SeededBug tensor_core_bugs[] = {
     {"conv.forward/bug_group_offset_forgotten", "matches_reference", "c=2,k=2,groups=2,in=1"},
     {"conv.forward/bug_columns_unguarded", "stays_in_bounds", "in=1"},
     {"conv.forward/bug_tensor_core_sums_in_half", "within_rounding_bound", "in=1"},
-    // 17 pixels are the first that make two parts; no three sizes nearer than these have as many.
+    // Two parts take 17 pixels.
     {"conv.grad_weight/bug_last_part_dropped", "matches_reference", "n=2,in=3x3"},
 };
 
-// Kernels of half, bfloat16 and double that compute in less than they declare. One product is
-// rounded as the result is; a second one is needed for what is rounded between.
+// Kernels of half, bfloat16 and double that compute in less than they declare. What is rounded
+// between two products takes two of them.
 constexpr SeededBug element_type_bugs[] = {
     {"conv.grad_weight/bug_f16_sums_in_half", "within_rounding_bound", "in=1x2"},
     {"conv.grad_weight/bug_f16_rounds_products", "within_rounding_bound", "in=1x2"},
@@ -199,8 +197,7 @@ constexpr SeededBug element_type_bugs[] = {
     {"layer_norm.backward/bug_bf16_sums_in_outputs", "within_rounding_bound", "rows=2,width=2"},
 };
 
-// Wrong in floats of 8 bits. Factors of few digits have sums of few, but for those of very
-// different sizes.
+// Wrong in floats of 8 bits.
 constexpr SeededBug eight_bit_bugs[] = {
     {"conv.grad_weight/bug_f8_e4m3_read_as_e5m2", "matches_reference", "in=1x1"},
     {"conv.grad_weight/bug_f8_e4m3_read_as_e5m2", "adjoint_identity", "in=1x1"},

@@ -72,7 +72,7 @@ GRADVERIFY_KERNEL(Forward, "bug_skips_nan", launch<Bug::skips_nan>);
 GRADVERIFY_KERNEL(Forward, "bug_index_in_window", launch<Bug::index_in_window>);
 GRADVERIFY_KERNEL(Forward, "bug_index_in_tensor", launch<Bug::index_in_tensor>);
 GRADVERIFY_KERNEL(Forward, "bug_last_of_ties", launch<Bug::last_of_ties>);
-// A09: of windows that have one largest pixel in common the last one's cotangent is left.
+// A09: windows with one largest pixel overwrite each other's cotangents.
 GRADVERIFY_KERNEL(GradInput, "bug_a09_overwrites", (launch_scatter<true, false>))
     .not_deterministic();
 GRADVERIFY_KERNEL(GradInput, "bug_not_cleared", (launch_scatter<false, true>)).not_deterministic();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolution and its gradients by x and w at their plainest, a thread for each element of the
-// result. Where seeded bugs differ from it is a policy: a bug replaces members of RightConv.
+// Convolution and its gradients by x and w, a thread for each element of the result. A seeded bug
+// is a policy that replaces members of RightConv.
 #pragma once
 
 #include "kernels/conv/geometry.cuh"
@@ -16,10 +16,10 @@ using conv::GradBias;
 using conv::GradInput;
 using conv::GradWeight;
 
-/// The sum that an element of the result is, and where its terms are.
+/// The sum of an element of the result, and where its terms are.
 struct RightConv {
     float sum = 0.0f;
-    /// What a number is taken for when it is read.
+    /// A number as it is read.
     template <class T>
     __device__ static T wide(T number) {
         return number;
@@ -37,7 +37,7 @@ struct RightConv {
     }
     /// Whether an output's sum has the terms of this channel of its group.
     __device__ static bool is_added(const DeviceGeometry&, long long) { return true; }
-    /// A filter of a group whose first output channel is this.
+    /// The filter of a group's output channel.
     __device__ static long long filter(long long first_k, long long k) { return first_k + k; }
     /// Whether an element of dx is written at all.
     __device__ static bool is_written(const DeviceGeometry&, long long, long long) { return true; }

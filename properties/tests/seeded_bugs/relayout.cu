@@ -10,7 +10,7 @@ using namespace gradverify;
 
 constexpr int side = 4;
 
-// A tile's rows are masked, but not its columns: the last tile writes what it has not read.
+// A tile's rows are masked, but not its columns.
 __global__ void copy_tiles_without_tail(const float* from, float* to, int channels, int pixels) {
     __shared__ float cells[side][side + 1];
     const int column = threadIdx.x, row = threadIdx.y;

@@ -29,7 +29,7 @@ void launch_mask_from_zero(const GradInput& call) {
     launch_each<mask_from_zero>(call.launch, call.n, call.dy, call.x, call.dx);
 }
 
-// fmaxf has no use for a NaN.
+// fmaxf drops a NaN.
 __device__ void maximum(int i, const float* x, float* y) { y[i] = fmaxf(x[i], 0.0f); }
 
 __device__ float rectified(float x) { return x <= 0.0f ? 0.0f : x; }
@@ -43,7 +43,7 @@ void launch_maximum(const Forward& call) {
     launch_each<maximum>(call.launch, call.n, call.x, call.y);
 }
 
-// Takes four at a time where the length allows it, wherever the tensors begin.
+// Takes four at a time where the length allows it, whatever the alignment.
 void float4_by_length(const Forward& call) {
     if (call.n % 4 == 0) {
         launch_each<four_each>(call.launch, call.n / 4,

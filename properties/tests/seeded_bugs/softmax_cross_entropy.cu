@@ -10,8 +10,8 @@ using gradverify::softmax_cross_entropy::Forward;
 
 enum class Bug { none, no_largest, largest_from_zero, loss_of_probs };
 
-// By one thread, so that nothing but the bug is of interest. Without a bug, the probabilities come
-// from the logarithm of the sum, as log_softmax has them: another right way.
+// One thread does all. Without a bug the probabilities come from the logarithm of the sum, as in
+// log_softmax: another right way.
 template <Bug bug>
 __global__ void forward(const float* logits, const int* labels, float* probs, float* loss, int n,
                         int v) {
@@ -67,7 +67,7 @@ GRADVERIFY_KERNEL(Forward, "right_by_log_of_sum", launch_forward<Bug::none>)
 GRADVERIFY_KERNEL(Forward, "bug_no_largest", launch_forward<Bug::no_largest>);
 GRADVERIFY_KERNEL(Forward, "bug_largest_from_zero", launch_forward<Bug::largest_from_zero>);
 GRADVERIFY_KERNEL(Forward, "bug_loss_of_probs", launch_forward<Bug::loss_of_probs>);
-// They promise what they do not do: the label is neither checked here nor there.
+// Neither checks labels, as it promises.
 GRADVERIFY_KERNEL(Forward, "bug_label_unchecked", launch_forward<Bug::none>).with_invalid_indices();
 GRADVERIFY_KERNEL(Backward, "bug_label_unchecked", launch_backward<GradientBug::none>)
     .with_invalid_indices();
