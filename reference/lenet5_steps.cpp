@@ -18,54 +18,50 @@ std::string is(const char* parameter, const Plane& sizes) {
     return is(parameter, sizes[0]) + "x" + std::to_string(sizes[1]);
 }
 
+/// A step whose problem follows from the network.
+template <class ProblemOf>
+Step step(const std::string& pass, Tensors tensors, ProblemOf problem_of) {
+    return {pass, [problem_of](const Problem& whole) { return problem_of(Network::of(whole)); },
+            std::move(tensors)};
+}
+
 /// A pass of conv, for the first or the second layer of its kind.
-Step conv(const char* pass, int layer, Tensors tensors) {
-    const auto problem = [layer](const Problem& whole) {
-        const Network net = Network::of(whole);
+Step conv(const std::string& pass, int layer, Tensors tensors) {
+    return step("conv." + pass, std::move(tensors), [layer](const Network& net) {
         const bool is_first = layer == 1;
         return is("n", net.n) + "," + is("c", is_first ? net.c : net.k1) + "," +
                is("k", is_first ? net.k1 : net.k2) + "," +
                is("in", is_first ? net.image : net.pool1) + "," + is("filter", net.filter);
-    };
-    return {std::string("conv.") + pass, problem, std::move(tensors)};
+    });
 }
 
-Step maxpool(const char* pass, int layer, Tensors tensors) {
-    const auto problem = [layer](const Problem& whole) {
-        const Network net = Network::of(whole);
+Step maxpool(const std::string& pass, int layer, Tensors tensors) {
+    return step("maxpool." + pass, std::move(tensors), [layer](const Network& net) {
         return is("n", net.n) + "," + is("c", layer == 1 ? net.k1 : net.k2) + "," +
                is("in", layer == 1 ? net.conv1 : net.conv2) + "," + is("window", net.window) + "," +
                is("stride", net.window);
-    };
-    return {std::string("maxpool.") + pass, problem, std::move(tensors)};
+    });
 }
 
-Step relu(const char* pass, int layer, Tensors tensors) {
-    const auto problem = [layer](const Problem& whole) {
-        const Network net = Network::of(whole);
+Step relu(const std::string& pass, int layer, Tensors tensors) {
+    return step("relu." + pass, std::move(tensors), [layer](const Network& net) {
         const std::int64_t sizes[] = {net.k1 * net.conv1[0] * net.conv1[1],
                                       net.k2 * net.conv2[0] * net.conv2[1], net.hidden1,
                                       net.hidden2};
         return is("n", net.n * sizes[layer - 1]);
-    };
-    return {std::string("relu.") + pass, problem, std::move(tensors)};
+    });
 }
 
-Step fc(const char* pass, int layer, Tensors tensors) {
-    const auto problem = [layer](const Problem& whole) {
-        const Network net = Network::of(whole);
+Step fc(const std::string& pass, int layer, Tensors tensors) {
+    return step("fc." + pass, std::move(tensors), [layer](const Network& net) {
         const std::int64_t widths[] = {net.features(), net.hidden1, net.hidden2, net.classes};
         return is("n", net.n) + "," + is("c", widths[layer - 1]) + "," + is("k", widths[layer]);
-    };
-    return {std::string("fc.") + pass, problem, std::move(tensors)};
+    });
 }
 
-Step softmax_cross_entropy(const char* pass, Tensors tensors) {
-    const auto problem = [](const Problem& whole) {
-        const Network net = Network::of(whole);
-        return is("n", net.n) + "," + is("v", net.classes);
-    };
-    return {std::string("softmax_cross_entropy.") + pass, problem, std::move(tensors)};
+Step softmax_cross_entropy(const std::string& pass, Tensors tensors) {
+    return step("softmax_cross_entropy." + pass, std::move(tensors),
+                [](const Network& net) { return is("n", net.n) + "," + is("v", net.classes); });
 }
 
 }  // namespace

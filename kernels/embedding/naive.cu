@@ -72,26 +72,22 @@ __global__ void add_elements(const float* dy, const int* index, float* dweight, 
     if (row != padding) atomicAdd(&dweight[row * width + i % width], dy[i]);
 }
 
-void grad_weight_by_scatter(const GradWeight& call) {
-    const auto* dy = call.dy.as<const float>();
-    const auto* index = call.index.as<const std::int32_t>();
-    auto* const dweight = call.dweight.as<float>();
-    const long long table = call.dweight.elements(), elements = call.dy.elements();
-    clear<<<blocks_of(table, 128), 128, 0, call.launch.stream>>>(dweight, table);
-    if (call.tokens <= most_by_columns)
-        add_by_columns<<<blocks_of(call.width, 128), 128, 0, call.launch.stream>>>(
-            dy, index, dweight, call.tokens, call.width, call.padding);
-    else
-        add_elements<<<blocks_of(elements, 128), 128, 0, call.launch.stream>>>(
-            dy, index, dweight, elements, call.width, call.padding);
-}
-
 void accumulate(const GradWeight& call) {
     const long long elements = call.dy.elements();
     if (elements == 0) return;
     add_elements<<<blocks_of(elements, 128), 128, 0, call.launch.stream>>>(
         call.dy.as<const float>(), call.index.as<const std::int32_t>(), call.dweight.as<float>(),
         elements, call.width, call.padding);
+}
+
+void grad_weight_by_scatter(const GradWeight& call) {
+    auto* const dweight = call.dweight.as<float>();
+    const long long table = call.dweight.elements();
+    clear<<<blocks_of(table, 128), 128, 0, call.launch.stream>>>(dweight, table);
+    if (call.tokens > most_by_columns) return accumulate(call);
+    add_by_columns<<<blocks_of(call.width, 128), 128, 0, call.launch.stream>>>(
+        call.dy.as<const float>(), call.index.as<const std::int32_t>(), dweight, call.tokens,
+        call.width, call.padding);
 }
 
 void declare_atomics(gradverify::KernelDeclaration& kernel) {

@@ -41,59 +41,46 @@ Float4Span float4_span(std::initializer_list<const void*> tensors, long long ele
     return {head, (elements - head) / 4, elements};
 }
 
-// So that a NaN stays one.
-__device__ float rectified(float x) { return x <= 0.0f ? 0.0f : x; }
+struct Rectified {
+    // So that a NaN stays one.
+    static __device__ float of(float x) { return x <= 0.0f ? 0.0f : x; }
+};
+struct Masked {
+    static __device__ float of(float dy, float x) { return x > 0.0f ? dy : 0.0f; }
+};
 
-// No __restrict__: y may be x.
-__global__ void relu(const float* x, float* y, Float4Span span, long long items) {
+// out[i] = Function::of(in[i]...). No __restrict__: `out` may be one of the inputs.
+template <class Function, class... In>
+__global__ void by_fours(Float4Span span, long long items, float* out, const In*... in) {
     const long long item = thread_in_grid();
     if (item >= items) return;
     const long long i = span.element(item);
     if (!span.is_vector(item)) {
-        y[i] = rectified(x[i]);
+        out[i] = Function::of(in[i]...);
         return;
     }
-    const float4 four = *reinterpret_cast<const float4*>(x + i);
-    *reinterpret_cast<float4*>(y + i) =
-        make_float4(rectified(four.x), rectified(four.y), rectified(four.z), rectified(four.w));
+    const auto each = [](auto... four) {
+        return make_float4(Function::of(four.x...), Function::of(four.y...),
+                           Function::of(four.z...), Function::of(four.w...));
+    };
+    *reinterpret_cast<float4*>(out + i) = each(*reinterpret_cast<const float4*>(in + i)...);
+}
+
+template <class Function, class... In>
+void launch(const gradverify::Launch& on, long long n, float* out, const In*... in) {
+    if (n == 0) return;
+    const Float4Span span = float4_span({in..., out}, n);
+    by_fours<Function><<<blocks_of(span.items(), on.block_size), on.block_size, 0, on.stream>>>(
+        span, span.items(), out, in...);
 }
 
 void forward(const gradverify::relu::Forward& call) {
-    if (call.n == 0) return;
-    const auto* x = call.x.as<const float>();
-    auto* const y = call.y.as<float>();
-    const Float4Span span = float4_span({x, y}, call.n);
-    const int threads = call.launch.block_size;
-    relu<<<blocks_of(span.items(), threads), threads, 0, call.launch.stream>>>(x, y, span,
-                                                                               span.items());
-}
-
-__device__ float masked(float dy, float x) { return x > 0.0f ? dy : 0.0f; }
-
-// No __restrict__: dx may be dy or x.
-__global__ void mask(const float* dy, const float* x, float* dx, Float4Span span, long long items) {
-    const long long item = thread_in_grid();
-    if (item >= items) return;
-    const long long i = span.element(item);
-    if (!span.is_vector(item)) {
-        dx[i] = masked(dy[i], x[i]);
-        return;
-    }
-    const float4 of_dy = *reinterpret_cast<const float4*>(dy + i);
-    const float4 of_x = *reinterpret_cast<const float4*>(x + i);
-    *reinterpret_cast<float4*>(dx + i) =
-        make_float4(masked(of_dy.x, of_x.x), masked(of_dy.y, of_x.y), masked(of_dy.z, of_x.z),
-                    masked(of_dy.w, of_x.w));
+    launch<Rectified>(call.launch, call.n, call.y.as<float>(), call.x.as<const float>());
 }
 
 void grad_input(const gradverify::relu::GradInput& call) {
-    if (call.n == 0) return;
-    const auto *dy = call.dy.as<const float>(), *x = call.x.as<const float>();
-    auto* const dx = call.dx.as<float>();
-    const Float4Span span = float4_span({dy, x, dx}, call.n);
-    const int threads = call.launch.block_size;
-    mask<<<blocks_of(span.items(), threads), threads, 0, call.launch.stream>>>(dy, x, dx, span,
-                                                                               span.items());
+    launch<Masked>(call.launch, call.n, call.dx.as<float>(), call.dy.as<const float>(),
+                   call.x.as<const float>());
 }
 
 }  // namespace

@@ -20,51 +20,50 @@ class FindMutants(unittest.TestCase):
     def in_body(self, line, parameters="int a, int b, bool p, bool q"):
         return self.mutants_of(f"void use(int);\nvoid f({parameters}) {{\n{line}\n}}\n")
 
+    def check(self, line, *mutants, **parameters):
+        self.assertEqual(self.in_body(line, **parameters), list(mutants))
+
     def test_comparisons_move_their_boundary_and_turn_round(self):
-        now = self.in_body("const bool c = a < b;")
-        self.assertEqual(now, ["const bool c = a <= b;", "const bool c = a >= b;"])
-        self.assertEqual(self.in_body("const bool c = a == b;"), ["const bool c = a != b;"])
+        self.check("const bool c = a < b;", "const bool c = a <= b;", "const bool c = a >= b;")
+        self.check("const bool c = a == b;", "const bool c = a != b;")
 
     def test_arithmetic_is_exchanged_or_loses_an_operand(self):
-        self.assertEqual(self.in_body("const int c = a + b;"),
-                         ["const int c = a - b;", "const int c = a;"])  # fmt: skip
-        self.assertEqual(self.in_body("const int c = a * b;"), ["const int c = a + b;"])
-        self.assertEqual(self.in_body("const int c = -a;"), ["const int c = a;"])
+        self.check("const int c = a + b;", "const int c = a - b;", "const int c = a;")
+        self.check("const int c = a * b;", "const int c = a + b;")
+        self.check("const int c = -a;", "const int c = a;")
 
     def test_numbers_are_one_more_and_one_less(self):
-        self.assertEqual(self.in_body("const int c = 7;"), ["const int c = 8;", "const int c = 6;"])
-        self.assertEqual(self.in_body("const int c = 0;"), ["const int c = 1;"])
-        self.assertEqual(self.in_body("const double c = 0.5;"), ["const double c = 2 * 0.5;"])
+        self.check("const int c = 7;", "const int c = 8;", "const int c = 6;")
+        self.check("const int c = 0;", "const int c = 1;")
+        self.check("const double c = 0.5;", "const double c = 2 * 0.5;")
         # Not beside + and -, whose own mutants say as much, nor in a comparison.
         self.assertEqual(len(self.in_body("const int c = a + 1;")), 2)
         self.assertEqual(len(self.in_body("const bool c = a < 1;")), 2)
 
     def test_each_part_of_a_condition_holds_or_does_not(self):
-        self.assertEqual(self.in_body("const bool c = p && q;"),
-                         ["const bool c = true && q;", "const bool c = p && true;"])  # fmt: skip
-        self.assertEqual(self.in_body("if (p) use(a);"), ["if (true) use(a);", "if (p) ;"])
+        self.check("const bool c = p && q;", "const bool c = true && q;", "const bool c = p && true;")
+        self.check("if (p) use(a);", "if (true) use(a);", "if (p) ;")
         self.assertEqual(self.in_body("if (p) use(a); else use(b);")[:2],
                          ["if (false) use(a); else use(b);", "if (true) use(a); else use(b);"])  # fmt: skip
-        self.assertEqual(self.in_body("const int c = p ? a : b;"),
-                         ["const int c = false ? a : b;", "const int c = true ? a : b;"])  # fmt: skip
-        self.assertEqual(self.in_body("const bool c = !p;"), ["const bool c = p;"])
+        self.check("const int c = p ? a : b;",
+                   "const int c = false ? a : b;", "const int c = true ? a : b;")  # fmt: skip
+        self.check("const bool c = !p;", "const bool c = p;")
 
     def test_a_condition_that_declares_a_variable_is_left_alone(self):
-        self.assertEqual(self.in_body("if (const int* c = n) use(*c);", "int* n"),
-                         ["if (const int* c = n) ;"])  # fmt: skip
-        self.assertEqual(self.in_body("while (const int* c = n) use(*c);", "int* n"),
-                         ["while (const int* c = n) ;"])  # fmt: skip
+        for word in ("if", "while"):
+            self.check(f"{word} (const int* c = n) use(*c);", f"{word} (const int* c = n) ;",
+                       parameters="int* n")  # fmt: skip
 
     def test_a_statement_is_dropped_but_no_declaration(self):
-        self.assertEqual(self.in_body("use(a);"), [";"])
-        self.assertEqual(self.in_body("a = b;"), [";"])
-        self.assertEqual(self.in_body("int c = a;"), [])
-        self.assertEqual(self.in_body("for (;;) break;"), ["for (;;) ;"])
+        self.check("use(a);", ";")
+        self.check("a = b;", ";")
+        self.check("int c = a;")
+        self.check("for (;;) break;", "for (;;) ;")
 
     def test_the_last_break_of_a_switch_is_kept(self):
-        self.assertEqual(self.in_body("switch (a) { case 1: break; case 2: use(a); break; }"),
-                         ["switch (a) { case 1: ; case 2: use(a); break; }",
-                          "switch (a) { case 1: break; case 2: ; break; }"])  # fmt: skip
+        self.check("switch (a) { case 1: break; case 2: use(a); break; }",
+                   "switch (a) { case 1: ; case 2: use(a); break; }",
+                   "switch (a) { case 1: break; case 2: ; break; }")  # fmt: skip
 
     def test_results_are_one_more_or_the_opposite(self):
         self.assertEqual(self.mutants_of("int f(int a) { return a; }"),
@@ -80,9 +79,9 @@ class FindMutants(unittest.TestCase):
     def test_what_must_be_constant_is_left_alone(self):
         self.assertEqual(self.mutants_of("int table[3];\nstatic_assert(1 < 2);"), [])
         self.assertEqual(self.mutants_of("constexpr int f(int a) { return a + 1; }"), [])
-        self.assertEqual(self.in_body("switch (a) { case 1: ; }"), [])
-        self.assertEqual(self.in_body("if constexpr (sizeof(int) < 8 && true) use(a);"),
-                         ["if constexpr (sizeof(int) < 8 && true) ;"])  # fmt: skip
+        self.check("switch (a) { case 1: ; }")
+        self.check("if constexpr (sizeof(int) < 8 && true) use(a);",
+                   "if constexpr (sizeof(int) < 8 && true) ;")  # fmt: skip
         self.assertEqual(self.mutants_of("constexpr int n = 3;\nint table[n];"), [])
         pair = "template <class T, int n> struct Several { T all[n]; };\n"
         self.assertEqual(self.mutants_of(pair + "struct S { Several<Several<int, 2>, 3> m; };"), [])

@@ -232,10 +232,6 @@ def read_equivalent(path):
     return listed
 
 
-def print_mutant(mutant, why):
-    print(f"{mutant.file}, line {mutant.line}: {why}\n{mutant.function}: {mutant.edit}\n", flush=True)
-
-
 def stale_of(listed, mutants, survivors, selected):
     """Prints the listed mutants that are no survivors, and returns their number."""
     exist = {mutant.key() for mutant in mutants}
@@ -282,7 +278,9 @@ def main():
                 continue
             unlisted += 1
             reached = any(test.reached[mutant.number] for test in tests)
-            print_mutant(mutant, "survives, not listed" if reached else "no test reaches it")
+            why = "survives, not listed" if reached else "no test reaches it"
+            print(f"{mutant.file}, line {mutant.line}: {why}\n{mutant.function}: {mutant.edit}\n",
+                  flush=True)  # fmt: skip
     wrong = unlisted + stale_of(listed, mutants, survivors, selected)
     share = len(survivors) / len(mutants)
     print(f"{len(survivors)} of {len(mutants)} survive ({100 * share:.1f} %), "

@@ -45,13 +45,6 @@ struct RightConv {
     __device__ static long long offset(long long element) { return element; }
 };
 
-/// The output of an axis that a pixel reaches by a tap; -1 for none.
-__device__ inline long long output_of(const DeviceAxis& axis, long long in, long long f) {
-    const long long shifted = in + axis.padding - f * axis.dilation;
-    if (shifted < 0 || shifted % axis.stride != 0) return -1;
-    return shifted / axis.stride < axis.out ? shifted / axis.stride : -1;
-}
-
 /// The sum of output `i`.
 template <class Policy, class X, class Y>
 __device__ Policy output_sum(const X* x, const X* w, const Y* b, const DeviceGeometry& g,
@@ -88,7 +81,7 @@ __device__ void grad_input(long long i, const float* dy, const float* w, float* 
     Policy sum;
     for (long long fh = 0; fh < g.h.filter; ++fh)
         for (long long fw = 0; fw < g.w.filter; ++fw) {
-            const long long oh = output_of(g.h, ih, fh), ow = output_of(g.w, iw, fw);
+            const long long oh = g.h.output(ih, fh), ow = g.w.output(iw, fw);
             if (oh < 0 || ow < 0) continue;
             for (long long k = 0; k < g.group_k; ++k) {
                 const long long y_k = first_k + k, w_k = Policy::filter(first_k, k);
