@@ -17,8 +17,7 @@ inline unsigned blocks_of_loop(long long elements, int block_size) {
 
 constexpr long long most_blocks_of_grid = 2147483647;
 
-/// Calls `launch(first, count)` for one grid after the other, with the number of its first block
-/// among all, and the number of its blocks.
+/// Calls `launch(first block, blocks)` for one grid after the other.
 template <class Launch>
 void in_grids(long long blocks, Launch launch, long long most = most_blocks_of_grid) {
     for (long long first = 0; first < blocks; first += most)

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operator avgpool. It is linear, and exact on integers where every divisor is a power of two.
-// The gradient is derived.
+// The operator avgpool: linear, and exact on integers where every divisor is a power of two.
 #include <algorithm>
 
 #include "reference/pool_operator.hpp"

@@ -6,7 +6,8 @@
 //
 // wherever that lies in y; c runs over the channels of k's group. Along an axis y has
 // (in - 1)*stride + dilation*(filter - 1) + 1 + output_padding - left - right elements, and none
-// where that is negative. output_padding, below the stride or dilation, chooses a size of y.
+// where that is negative. output_padding, below the stride or dilation, chooses a size of y. dx, dw
+// and db are the gradients of <dy, y>.
 #pragma once
 
 #include "reference/conv.hpp"

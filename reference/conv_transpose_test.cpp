@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reference of conv_transpose against values worked by hand and against conv's reference: each
-// is the other's gradient by the input.
+// The reference of conv_transpose against values worked by hand and conv's reference.
 #include "reference/conv_transpose.hpp"
 
 #include <numeric>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operator fc and its reference: matrix products by Eigen. It is linear in each input, so
-// kernels are compared exactly.
+// The operator fc: linear in each input, so kernels are compared exactly.
 #include <Eigen/Core>
 
 #include "harness/numbers/matrix_product.hpp"

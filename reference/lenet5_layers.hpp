@@ -105,7 +105,6 @@ void scatter_to_largest(const Cotangent& dy, const Index& index, const Out& dx,
     });
 }
 
-/// `x` is what the ReLU was given.
 template <class T, class Cotangent, class In, class Out>
 void mask(const Cotangent& dy, const In& x, const Out& dx) {
     for (std::int64_t i = 0; i < dx.elements(); ++i)

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lenet5 on a network worked out by hand, the sizes of LeNet-5 itself, and its steps against the
-// operators that they name.
+// lenet5 worked out by hand, the sizes of LeNet-5, and its steps against their operators.
 #include <cmath>
 #include <map>
 #include <string>

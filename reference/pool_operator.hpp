@@ -29,7 +29,6 @@ inline double pooling_work(const Problem& problem, const Sizes& outputs, double 
     return 32.0 * product(pooled_image_sizes(problem)) + product(outputs) * (32.0 + 8.0 * taps);
 }
 
-/// The parameters are n, c, in, window, stride, `others` and padding.
 inline OperatorDeclaration declare_pooling(const char* name, const std::vector<const char*>& others,
                                            Sizes (*output_sizes)(const Problem&)) {
     const auto per_axis = [](const char* parameter) {

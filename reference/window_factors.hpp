@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The factors of operators that slide a window over an image: relations between the parameters of
-// an axis in which such kernels had bugs.
+// Factors of sliding windows: relations between an axis's parameters in which kernels had bugs.
 #pragma once
 
 #include <string>

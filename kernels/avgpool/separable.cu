@@ -17,8 +17,7 @@ using gradverify::avgpool::GradInput;
 
 constexpr int tile_columns = 32, tile_threads_y = 8, sum_rows_maximum = 384;
 
-/// A plane cut into tiles: a block for each, with a column for each lane, and as many rows as
-/// shared memory has room for the sums of.
+/// A plane cut into tiles: a block for each, a column for each lane, and rows as memory allows.
 struct PoolTiles {
     long long rows, columns;  ///< of a plane that is cut
     int tile_rows;            ///< of a tile

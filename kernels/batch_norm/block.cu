@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// batch_norm.forward/block: a block for each channel; the running statistics are updated in place.
-// batch_norm.backward/block: a block for each channel.
+// batch_norm/block: a block for each channel; the running statistics are updated in place.
 //
 //   dx = gamma rstd (dy - mean of dy - xhat (mean of dy xhat)),  xhat = (x - mean) rstd
 #include <cuda_runtime.h>

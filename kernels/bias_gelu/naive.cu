@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// bias_gelu.forward/naive: a thread for each element, which it may write over.
-// bias_gelu.backward/naive: a thread for each column sums dbias, then a thread for each element
-// computes dx, which may lie where dy does.
+// bias_gelu/naive: a thread for each element, which it may write over, and for each column of
+// dbias.
 #include <cuda_runtime.h>
 
 #include "harness/kernel.hpp"

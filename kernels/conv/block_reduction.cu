@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // conv.grad_bias/block_reduction: a block for each output channel; threads sum strided shares,
 // warps reduce by shuffles, the first warp reduces the warps.
-// conv.grad_weight/tree_reduction: a block of 256 threads for each filter element. Threads take
-// strided shares of batch x output, then a tree in shared memory adds them up. Any filter, stride
-// and padding; dilation 1, one group.
+// conv.grad_weight/tree_reduction: a block for each filter element; threads sum strided shares, and
+// a tree in shared memory adds them up.
 #include <cuda_runtime.h>
 
 #include <cstdint>

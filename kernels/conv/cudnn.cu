@@ -114,8 +114,7 @@ void declare_strided_or_dilated(KernelDeclaration& kernel) {
     });
 }
 
-/// TF32 reads memory that nothing has written with groups, and leaves pixels out in three
-/// dimensions: docs/convolution.md.
+/// TF32 is wrong with groups and in three dimensions: docs/convolution.md.
 template <class T, cudnnTensorFormat_t format>
 void declare_tf32_pixels(KernelDeclaration& kernel) {
     declare_flat_tf32<T, format>(kernel);

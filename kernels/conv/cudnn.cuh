@@ -16,8 +16,7 @@
 
 namespace gradverify::conv::cudnn {
 
-/// The heuristics may choose among the algorithms that sum the products themselves, in the same
-/// order each time, or among all of them.
+/// Direct algorithms sum the products themselves, in the same order each time.
 enum class Heuristic { direct, unrestricted };
 
 template <class T>
@@ -215,7 +214,7 @@ inline void declare_any(KernelDeclaration& kernel) {
     kernel.norm_wise(fft_growth).not_deterministic();
 }
 
-/// As far as cuDNN's documentation says what these take.
+/// Limits the problems to those of cuDNN's documentation.
 inline void declare_winograd(KernelDeclaration& kernel) {
     declare_product<float>(kernel);
     kernel.spatial_axes(2, 2)

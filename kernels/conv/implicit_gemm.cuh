@@ -168,8 +168,7 @@ struct GemmLoader {
     }
 };
 
-/// A thread's elements of the result. Its quads lie apart by those of the other threads, so that a
-/// warp reads shared memory without conflicts.
+/// A thread's elements of the result, in quads, so that shared memory is read without conflicts.
 template <class T, class Tile>
 struct GemmSums {
     T sum[Tile::each][Tile::each] = {};

@@ -145,8 +145,7 @@ void gemm_to_filter(const Parameters& p, const TensorView& features, const Tenso
 
 }  // namespace gradverify::conv
 
-/// Registers a file's `forward`, `grad_input` and `grad_weight` for one type; `declare_split` gives
-/// the last its workspace.
+/// Registers a file's launchers for one type; `declare_split` gives the last its workspace.
 #define GRADVERIFY_IMPLICIT_GEMM(SUFFIX, T)                                                        \
     GRADVERIFY_KERNEL(Forward, "implicit_gemm" SUFFIX, forward<T>).with(declare_implicit_gemm<T>); \
     GRADVERIFY_KERNEL(GradInput, "implicit_gemm" SUFFIX, grad_input<T>)                            \

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the passes of a convolution are matrix products without a matrix of patches. Of the product
+// The passes of a convolution as matrix products without a matrix of patches:
 //
 //   d[m, p] = sum over l of a[m, l] * b[l, p]
 //
-// each column p is an outer index and a place on three axes, each term l an outer index and a step
-// on three axes. Place and step add up to a position in b's tensor; outside of it b is zero.
+// A column p is an outer index and a place on three axes, a term l an outer index and a step on
+// three axes. Place and step add up to a position in b's tensor; outside of it b is zero.
 // Offsets are sums of parts by row, column and term, so that loads divide nothing.
 #pragma once
 

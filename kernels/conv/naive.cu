@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// All of the operator in two dimensions, with sums in float, or in double where all is double:
-// conv.forward/naive: a thread for each output element.
-// conv.grad_input/naive: a thread for each input element gathers from the outputs that it reached.
-// conv.grad_weight/general: a thread for each weight.
-// conv.grad_bias/general: a thread for each output channel.
-// conv.grad_bias/naive: the same, registered for plain convolutions alone.
+// All of conv in two dimensions: a thread for each element of a result, with sums in float, or in
+// double where all is double. conv.grad_bias/naive is conv.grad_bias/general, registered for plain
+// convolutions alone.
 #include <cuda_runtime.h>
 
 #include "harness/kernel.hpp"

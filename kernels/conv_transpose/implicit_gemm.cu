@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// conv_transpose.forward/implicit_gemm: the product of conv.grad_input, and a bias.
-// conv_transpose.grad_input/implicit_gemm: the product of conv.forward, without a bias.
-// conv_transpose.grad_weight/implicit_gemm and /implicit_gemm_atomics: the product of
-// conv.grad_weight, with x and dy exchanged.
+// conv_transpose/implicit_gemm: the products of conv's grad_input, forward and grad_weight.
 #include "kernels/conv/implicit_gemm_launch.cuh"
 #include "kernels/conv/implicit_gemm_split.cuh"
 #include "reference/conv_transpose.hpp"

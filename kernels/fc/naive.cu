@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// fc.forward/naive: a thread for each element of the output, in float, or half with sums in float.
-// fc.grad_input/naive: a thread for each element of the input's gradient.
-// fc.grad_weight/naive: a thread for each weight sums over the batch.
-// fc.grad_bias/naive: a thread for each output feature sums over the batch.
+// fc/naive: a thread for each element of a result; forward also in half, with sums in float.
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lenet5 as a chain of the simple kernels, on one stream: each step a kernel that is verified by
-// itself.
+// lenet5 as a chain of the simple kernels, on one stream.
 #include <cuda_runtime.h>
 
 #include "harness/kernel.hpp"

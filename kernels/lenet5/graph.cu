@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lenet5's chains of chain.cu as CUDA graphs: verified here is that they can be captured, and that
-// a replay does what the launches do.
+// lenet5's chains as CUDA graphs: they can be captured, and a replay does the same.
 #include <cuda_runtime.h>
 
 #include <stdexcept>
@@ -18,8 +17,7 @@ void require(cudaError_t status) {
         throw std::runtime_error(std::string("graph: ") + cudaGetErrorString(status));
 }
 
-/// Records on a stream of its own, since the default stream can't be captured, and replays on the
-/// given one.
+/// Records on a stream of its own, since the default stream can't be captured.
 template <class Pass>
 void launch(const Pass& call) {
     Pass recorded = call;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // maxpool.forward/naive: a thread for each output looks at its window, row by row.
 // maxpool.grad_input/gather: a thread for each pixel asks the windows over it whether they took it.
-// Needs no atomics, so sums are always in one order.
 // maxpool.grad_input/scatter: dx is cleared, then each output adds its cotangent to its pixel, with
 // atomics, since windows may overlap.
 #include <cuda_runtime.h>

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// relu.forward/naive: a thread for each element, which it may write over.
-// relu.grad_input/naive: a thread for each element; dx may lie where dy or the saved x does.
-// Both take float, half and bfloat16.
+// relu/naive: a thread for each element, of float, half or bfloat16, which it may write over.
 #include <cuda_runtime.h>
 
 #include "harness/kernel.hpp"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// softmax_cross_entropy.forward/naive: a thread for each row, which reads it three times: for the
-// largest logit, for the sum, and for the probabilities. The rows' losses go through the workspace.
+// softmax_cross_entropy.forward/naive: a thread for each row. Losses go through the workspace.
 // softmax_cross_entropy.backward/naive: a thread for each logit.
 #include <cuda_runtime.h>
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// softmax_cross_entropy.forward/warp: a warp for each row, which reads it once for the largest
-// logit and the sum: a sum relative to the largest so far is scaled when a larger one comes. Logits
-// are float or bfloat16; the mean goes through the workspace, or by atomics, in an order that
-// varies. softmax_cross_entropy.backward/warp and /warp_float4: a warp for each row; a thread takes
-// one number, or four at once.
+// softmax_cross_entropy.forward/warp: a warp reads each row once for the largest logit and the sum,
+// which is scaled when a larger one comes. Logits are float or bfloat16; the mean goes through the
+// workspace, or by atomics, in an order that varies.
+// softmax_cross_entropy.backward/warp and /warp_float4: a warp for each row.
 #include <cuda_bf16.h>
 
 #include <cmath>

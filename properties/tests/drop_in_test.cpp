@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A CUDA file used as it is passes every property with the default declarations; what the cpu
-// device does not serve is skipped there, with its line.
+// A CUDA file is used as it is; what the cpu device does not serve is skipped, with its line.
 #include <doctest/doctest.h>
 
 #include <string>

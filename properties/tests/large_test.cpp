@@ -289,7 +289,7 @@ TEST_CASE("blocks that one grid has no room for are launched in further ones, ea
     CHECK(launched(21) == Grids{{0, 10}, {10, 10}, {20, 1}});
 }
 
-// 2^29 times 5 planes of one element each. Blocks for larger planes take too long.
+// 2^29 times 5 planes of one element each: larger ones take too long.
 TEST_CASE("on a GPU a kernel with a block for each plane takes more than 2^31 of them") {
     if (const std::string why = why_unavailable("cuda"); !why.empty()) {
         MESSAGE("not run: " << why);

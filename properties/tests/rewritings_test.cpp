@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels that are right by another formula than the reference's are not called wrong, and the
-// wrong ones beside them are.
+// Kernels that are right by another formula than the reference's are not called wrong.
 #include <doctest/doctest.h>
 
 #include <string>
@@ -56,10 +55,9 @@ TEST_CASE("a transform that is not declared is told how to be") {
     const std::string undeclared = alarm("conv.forward/bug_undeclared_winograd", 200);
     CAPTURE(undeclared);
     CHECK(undeclared.find(".norm_wise(growth)") != std::string::npos);
-    // What is wrong by far is not.
+    // A large error is not called norm-wise, nor is an unwritten element, which is NaN or huge.
     CHECK(alarm("batch_norm.forward/bug_folded_without_gamma", 10).find("norm_wise") ==
           std::string::npos);
-    // Nor is what was not written: an element that is NaN, or huge.
     for (const std::string data : {"dense=1", "dense=2", "dense=3", "dense=4"}) {
         const Outcome outcome = run("conv.grad_input/bug_a03_remainder_unwritten",
                                     "within_rounding_bound", "in=1x2,stride=1x2:" + data);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels on tensor cores: what the declaration allows them, and the bugs of their tiles, each
-// shrunk to its smallest problem.
+// Kernels on tensor cores: what the declaration allows them, and the bugs of their tiles.
 #include <doctest/doctest.h>
 
 #include <algorithm>

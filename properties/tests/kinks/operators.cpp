@@ -118,8 +118,7 @@ OperatorDeclaration place(const char* name) {
         .saved("at", {"n"});
 }
 
-/// The place of a function's largest value, the first of equal ones, among all numbers of a row or
-/// the first ones that the input `count` counts.
+/// The first place of a function's largest value among all numbers of a row, or the first `count`.
 template <class F>
 auto find_largest(F function, const char* count = nullptr) {
     return [=]<class T>(const ForwardCall<T>& call) {

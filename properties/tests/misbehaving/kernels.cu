@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels that harm their process from three output channels on, and are right otherwise.
-// misbehaving_test.cpp lists what must be said of each.
 #include <cfenv>
 #include <chrono>
 #include <csignal>

@@ -41,7 +41,8 @@ class FindMutants(unittest.TestCase):
         self.assertEqual(len(self.in_body("const bool c = a < 1;")), 2)
 
     def test_each_part_of_a_condition_holds_or_does_not(self):
-        self.check("const bool c = p && q;", "const bool c = true && q;", "const bool c = p && true;")
+        self.check("const bool c = p && q;",
+                   "const bool c = true && q;", "const bool c = p && true;")  # fmt: skip
         self.check("if (p) use(a);", "if (true) use(a);", "if (p) ;")
         self.assertEqual(self.in_body("if (p) use(a); else use(b);")[:2],
                          ["if (false) use(a); else use(b);", "if (true) use(a); else use(b);"])  # fmt: skip

@@ -3,11 +3,11 @@
 
 All mutants are compiled into one copy of the sources, under build-mutants/, each behind a run-time
 switch (switch.hpp). Each test case runs once without a mutant, which shows its time and the mutants
-that it reaches. Then each mutant runs the test cases that reach it, those in its file's folder first,
-then the fastest first, until one fails. A mutant that takes several times as long counts as killed.
+that it reaches. Then each mutant runs the test cases that reach it, those of its folder first, then
+the fastest, until one fails. A mutant that takes several times as long counts as killed.
 
-A survivor that equivalent.txt does not list, with the reason why no input can tell it apart, is an
-error, and so is a listed one that its unit tests kill or that no longer exists.
+A survivor that equivalent.txt does not list with a reason is an error, and so is a listed one that
+its unit tests kill or that no longer exists.
 Exit codes: 0; 1 for such an error, for more than 5 % of survivors where all files are selected, or a
 test that fails unmutated; 2 for bad usage; 3 where building fails.
 """

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The four tests of the convolution-backward puzzle, by its names: a tiny problem worked by hand,
-// every weight perturbed, and LeNet-5's two layers.
+// The four tests of the convolution-backward puzzle, by its names.
 #include <doctest/doctest.h>
 
 #include <cmath>

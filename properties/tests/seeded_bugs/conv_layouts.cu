@@ -117,7 +117,7 @@ void wrong_mask(const Backward& call) {
     if (done & 4u) launch_to_bias<float>(call.dy, call.db, call.launch);
 }
 
-// As in a kernel that makes db on the way to dw.
+// db is computed on the way to dw.
 void db_with_dw_alone(const conv_transpose::Backward& call) {
     if (call.wants("dx"))
         launch_to_features<float>(call.problem, call.dy, call.w, nullptr, call.dx, call.launch);

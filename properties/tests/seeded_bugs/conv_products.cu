@@ -121,7 +121,7 @@ void shares_onto_anything(const GradWeight& call) {
     grad_weight<GemmResult::added>(call, call.dy.elements() == 0, [](Split&, long long) {});
 }
 
-// As many shares are added up as a longer sum would have had.
+// Adds up as many shares as a longer sum has.
 void more_shares_than_terms(const GradWeight& call) {
     grad_weight<GemmResult::partial>(call, false,
                                      [](Split& split, long long most) { split.summed = most; });

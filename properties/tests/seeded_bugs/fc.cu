@@ -14,8 +14,7 @@ enum class Bug { tail_of_tile, tail_within_buffer, bias_of_each_tile, no_barrier
 
 constexpr int tile = 8;
 
-// A12: the last tile of the sum is not masked where its row ends. One bug reads beyond the buffer,
-// the other only into the next row.
+// A12: the sum's last tile is not masked where its row ends, or only where the buffer ends.
 template <Bug bug>
 __device__ float load(const float* matrix, int row, int column, int rows, int columns) {
     const bool masked = bug != Bug::tail_of_tile && bug != Bug::tail_within_buffer;

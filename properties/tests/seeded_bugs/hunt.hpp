@@ -42,8 +42,7 @@ struct Hunt {
 /// it was found at a larger one, or can't be found on this device.
 bool hunt_down(const Suite& suite, const SeededBug& bug, const std::string& device,
                std::uint64_t seed, const Hunt& hunt);
-/// Hunts each bug from two seeds on every device that can see it, without the list of edge
-/// problems.
+/// Hunts each bug from two seeds on every device that sees it, without the list of edge problems.
 void hunt_down_all(std::span<const SeededBug> bugs, const Hunt& hunt);
 
 /// One worker of this executable.

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A18: offsets and counts of 32 bits, which overflow beyond 2^31 elements; and of 16 bits, so that
-// a machine without a GPU sees them too.
+// A18: offsets and counts that overflow, of 32 bits, and of 16 for machines without a GPU.
 #include <cstdint>
 
 #include "properties/tests/launches.cuh"

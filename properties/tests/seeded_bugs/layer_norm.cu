@@ -18,8 +18,7 @@ __device__ void normalise(int r, const float* all_x, const float* gamma, const f
     for (int j = 0; j < width; ++j) sum += x[j], squares += __fmul_rn(x[j], x[j]);
     const float mean = sum / width;
     for (int j = 0; j < width; ++j) from_mean += (x[j] - mean) * (x[j] - mean);
-    // A14: the two squares cancel where the mean is much larger than the spread. Without fma, which
-    // would show it in a row of one element.
+    // A14: the squares cancel where the mean is large. An fma would show it in rows of one element.
     const float variance = bug == Bug::difference_of_squares
                                ? squares / width - __fmul_rn(mean, mean)
                                : from_mean / width;

@@ -180,8 +180,7 @@ constexpr SeededBug tensor_core_bugs[] = {
     {"conv.grad_weight/bug_last_part_dropped", "matches_reference", "n=2,in=3x3"},
 };
 
-// Kernels of half, bfloat16 and double that compute in less than they declare. What is rounded
-// between two products takes two of them.
+// Kernels of half, bfloat16 and double that compute in less than they declare.
 constexpr SeededBug element_type_bugs[] = {
     {"conv.grad_weight/bug_f16_sums_in_half", "within_rounding_bound", "in=1x2"},
     {"conv.grad_weight/bug_f16_rounds_products", "within_rounding_bound", "in=1x2"},

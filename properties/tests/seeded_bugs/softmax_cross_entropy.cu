@@ -10,8 +10,7 @@ using gradverify::softmax_cross_entropy::Forward;
 
 enum class Bug { none, no_largest, largest_from_zero, loss_of_probs };
 
-// One thread does all. Without a bug the probabilities come from the logarithm of the sum, as in
-// log_softmax: another right way.
+// One thread does all. Without a bug probabilities come from log_softmax: another right way.
 template <Bug bug>
 __global__ void forward(const float* logits, const int* labels, float* probs, float* loss, int n,
                         int v) {
