@@ -21,10 +21,9 @@ std::int64_t elements(const std::string& tensor, const std::string& problem) {
     return element_count(op().sizes_of(tensor, Problem::parse(op().space, problem)));
 }
 
-std::int64_t elements_of_outputs(const std::string& pass, const std::string& problem,
-                                 bool of_parameters) {
+std::int64_t elements_of_backward(const std::string& problem, bool of_parameters) {
     std::int64_t all = 0;
-    for (const std::string& name : op().find_pass(pass)->outputs)
+    for (const std::string& name : op().find_pass("backward")->outputs)
         if (op().is_gradient(name) == of_parameters) all += elements(name, problem);
     return all;
 }
@@ -33,8 +32,8 @@ std::int64_t elements_of_outputs(const std::string& pass, const std::string& pro
 
 TEST_CASE(
     "LeNet-5 has 44,426 parameters, and 336 thousand cotangents between layers at 32 images") {
-    CHECK(elements_of_outputs("backward", "n=32," + lenet5, true) == 44'426);
-    CHECK(elements_of_outputs("backward", "n=32," + lenet5, false) == 335'936);
+    CHECK(elements_of_backward("n=32," + lenet5, true) == 44'426);
+    CHECK(elements_of_backward("n=32," + lenet5, false) == 335'936);
     CHECK(elements("dconv2_w", lenet5) == 2400);
     CHECK(elements("dfc1_w", lenet5) == 30'720);
     CHECK(elements("pool2_out", lenet5) == 256);

@@ -58,8 +58,7 @@ TEST_CASE("maxpool takes the first of ties in window order, and adds up what win
 }
 
 TEST_CASE("maxpool passes over the padding, and its index is the position in the plane") {
-    // Two planes of 2x3; both rows lie in windows of 3 rows from -1 and 0, column 0 in a window of
-    // 2 columns from -1, the others in one from 1.
+    // Windows have 3 rows from -1 and 0, and 2 columns from -1 and 1.
     const Pooled all = pooled("maxpool", "c=2,in=2x3,window=3x2,stride=1x2,padding=1x1",
                               {-1, -2, -3, -4, -5, -6, 1, 2, 3, 4, 5, 6}, {1, 2, 3, 4, 5, 6, 7, 8});
     check_same(all.y, {-1, -2, -1, -2, 4, 6, 4, 6});

@@ -10,8 +10,7 @@
 
 namespace gradverify::conv {
 
-/// A block's threads for each 16 terms of a sum. Small results leave blocks mostly empty: four
-/// threads for an output are usual.
+/// A block's threads for each 16 terms of a sum; small results usually take four for an output.
 inline std::int64_t threads_of_steps(const Problem& problem) {
     const std::int64_t n = problem.scalar("n"), groups = problem.scalar("groups");
     const std::int64_t c = problem.scalar("c") / groups, k = problem.scalar("k") / groups;

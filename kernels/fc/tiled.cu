@@ -94,8 +94,7 @@ void launch_tiled_product(const Factor& a, const Factor& b, const float* bias, f
                                                                                          result);
 }
 
-/// A block's threads for each step along the longest sum of a pass. Small results leave blocks
-/// mostly empty: four threads for an output are usual.
+/// A block's threads for each step of a pass's longest sum; small results usually take four each.
 std::int64_t threads_of_steps(const Problem& problem) {
     const std::int64_t n = problem.scalar("n"), c = problem.scalar("c"), k = problem.scalar("k");
     return std::max({n, c, k}) * tile_threads + n * c * k / 4;

@@ -15,11 +15,9 @@ namespace gradverify {
 using namespace testing;
 
 namespace {
-
 int failures_of(const std::string& kernel, const std::string& property, std::int64_t cases) {
     return run_drawn(kernel, property, cases)[Verdict::failed];
 }
-
 }  // namespace
 
 TEST_CASE("a bug of a tile is killed where it is smallest") {

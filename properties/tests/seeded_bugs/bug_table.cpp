@@ -81,7 +81,6 @@ struct TableRow {
     bool is_of(std::string_view kernel, std::string_view by, std::string_view at) const {
         return bug == kernel && property == by && smallest == at;
     }
-    bool is_empty() const { return cells[0].empty() && cells[1].empty(); }
     std::string line() const {
         return fmt::format("| `{}` | {} | `{}` | {} | {} |", bug, property, smallest, cells[0],
                            cells[1]);
@@ -153,7 +152,7 @@ Rows read_rows(std::istream& from) {
             for (std::size_t i = 0; i < 2 && row.is_of(cells[1], cells[2], cells[3]); ++i)
                 if (!cells[4 + i].empty()) row.cells[i] = cells[4 + i];
     }
-    std::erase_if(rows, [](const TableRow& row) { return row.is_empty(); });
+    std::erase_if(rows, [](const TableRow& row) { return row.cells == TableRow{}.cells; });
     return rows;
 }
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The docs' table of seeded bugs: measures what it takes to kill each, as rows that can be carried
-// from one machine to another, and prints the page.
+// The docs' table of seeded bugs: measures what it takes to kill each, and prints the page.
 #pragma once
 
 #include <span>

@@ -40,8 +40,7 @@ __device__ void running_sum(long long thread, const float* dy, float* db, Device
     db[g.k - 1] = sum;
 }
 
-// Loads one element ahead of the sum, behind the last one too. No value shows it: it is multiplied
-// by zero, and a maximum drops NaN.
+// Loads one element ahead, behind the last one too; multiplied by zero, it shows in no value.
 __device__ void sum_read_ahead(long long k, const float* dy, float* db, DeviceGeometry g) {
     const long long pixels = g.h.out * g.w.out;
     float sum = 0.0f;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolution and its gradients by x and w, a thread for each element of the result. A seeded bug
-// is a policy that replaces members of RightConv.
+// Convolution and its gradients by x and w. A seeded bug replaces members of RightConv.
 #pragma once
 
 #include "kernels/conv/geometry.cuh"
