@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which values a class may still take beside those that the others have.
 #include <algorithm>
 
 #include "properties/problems/solver.hpp"
@@ -8,8 +7,7 @@
 namespace gradverify {
 namespace {
 
-/// How many candidates are looked at before a value counts as not to be had: more than the
-/// divisors of any size that is drawn lie apart.
+/// Candidates for a value: more than the divisors of any size that is drawn lie apart.
 constexpr int most_candidates = 2048;
 /// How many values `complete` tries before it gives up on a system of relations.
 constexpr int most_steps = 20000;
@@ -34,33 +32,24 @@ Assignment::Assignment(const RankDomain& domain, const Problem& problem) : Assig
         values_[c] = problem[domain.classes[c].slots.front()];
 }
 
-std::int64_t Assignment::unit(int which) const {
+std::int64_t Assignment::unit(int which, int other, std::int64_t value) const {
     const SlotClass& slot_class = domain_->at(which);
     std::int64_t unit = slot_class.step;
     for (const int divisor : slot_class.divisors) {
-        if (!has(divisor)) continue;
-        if ((*this)[divisor] == 0) return 0;
-        unit = least_common_multiple(unit, (*this)[divisor]);
+        if (divisor != other && !has(divisor)) continue;
+        const std::int64_t factor = divisor == other ? value : (*this)[divisor];
+        if (factor == 0) return 0;
+        unit = least_common_multiple(unit, factor);
     }
     return unit;
 }
 
-/// Whether a multiple that has no value yet could still get one.
+/// Whether every multiple keeps its value, or could still get one.
 bool Assignment::leaves_room(int which, std::int64_t value) const {
-    for (const int multiple : domain_->at(which).multiples) {
-        if (has(multiple)) {
-            if (!divides(value, (*this)[multiple])) return false;
-            continue;
-        }
-        std::int64_t unit = domain_->at(multiple).step;
-        for (const int divisor : domain_->at(multiple).divisors) {
-            const std::int64_t factor = divisor == which ? value : (*this)[divisor];
-            if (divisor != which && !has(divisor)) continue;
-            unit = factor == 0 ? 0 : least_common_multiple(unit, factor);
-        }
-        if (!has_multiple(domain_->at(multiple), unit)) return false;
-    }
-    return true;
+    return std::ranges::all_of(domain_->at(which).multiples, [&](int multiple) {
+        return has(multiple) ? divides(value, (*this)[multiple])
+                             : has_multiple(domain_->at(multiple), unit(multiple, which, value));
+    });
 }
 
 bool Assignment::allows(int which, std::int64_t value) const {
@@ -97,7 +86,7 @@ bool Assignment::complete(int& steps) {
         set(*missing, *value);
         if (complete(steps)) return true;
         unset(*missing);
-        // Only a divisor of a divisor can lead into a dead end; a larger value helps only there.
+        // Only a class with multiples can lead into a dead end that a larger value avoids.
         if (slot_class.multiples.empty()) return false;
         do {
             *value += step;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which values classes may still take, over domains written down by hand: chains in which each
-// class divides the next.
+// The values that classes may still take, in domains written by hand.
 #include <doctest/doctest.h>
 
 #include <optional>

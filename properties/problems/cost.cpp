@@ -39,8 +39,7 @@ ProblemCost CostModel::operator()(const Problem& problem) const {
                                : outputs * static_cast<double>(launch.threads_per_output);
     cost.thread_barriers =
         threads * static_cast<double>(std::max<std::int64_t>(launch.barriers_per_thread, 1));
-    // Differences and the adjoint identity run the forward pass on the gradient's problem, and a
-    // forward pass can be far more work than, say, the gradient of a bias.
+    // Finite differences and the adjoint identity run the forward pass too.
     for (const PassSpec* pass : {&problems_->pass(), &problems_->op().forward()})
         if (pass->multiply_adds)
             cost.multiply_adds = std::max(cost.multiply_adds, pass->multiply_adds(problem));

@@ -9,19 +9,16 @@
 
 namespace gradverify {
 
-/// The most that one drawn problem may cost; each draw has a lower limit of its own, drawn
-/// log-uniformly below this.
+/// The most that a drawn problem may cost; each draw has a limit of its own below that.
 struct WorkBudget {
     double multiply_adds = 0x1p20;
-    /// By how much a few draws of the longest lengths may do more: enough for 300,001 elements in
-    /// and out of an operator whose work nobody declared.
+    /// How much more a few draws of the longest lengths may do: enough for 300,001 elements.
     double longest_factor = 20.0;
     /// Threads times the barriers that each passes, or threads alone without barriers.
     double thread_barriers = 0x1p21;
     double bytes = 0x1p23;  ///< of all tensors
 };
 
-/// What one problem costs, and how empty it is.
 struct ProblemCost {
     double multiply_adds = 0.0, thread_barriers = 0.0, bytes = 0.0;
     int empty_axes = 0;  ///< axes of size zero, over all tensors
@@ -30,7 +27,6 @@ struct ProblemCost {
     double share_of(const WorkBudget& budget) const;
 };
 
-/// Measures problems of one kernel.
 class CostModel {
   public:
     explicit CostModel(const SupportedProblems& problems);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Draws first, then looks for what no draw met: the values of one factor's parameters are taken
-// over from a problem that has the one level into a problem that has the other, or are tried at
-// random, and what became empty or too dear is mended in the other parameters. A greedy set cover
-// thins out what was found; each problem that it takes is first moved to where it meets more.
+// Draws first, then searches for the pairs that no draw met: the values of one factor's parameters
+// are copied from a problem with one level into a problem with the other, or are tried at random,
+// and the other parameters are moved until the problem is not empty and not too dear. A greedy set
+// cover thins out the problems that were found, after moving each to where it meets more pairs.
 #include "properties/problems/covering_array.hpp"
 
 #include <fmt/format.h>
@@ -18,14 +18,12 @@ namespace {
 
 /// Draws of each rank; they meet two thirds of the pairs.
 constexpr int free_draws = 192;
-/// Tries for a level that no draw had, and for a pair whose levels are both known: a pair that
-/// 32 tries did not bring together 240 did in one of some thousands.
+/// Tries for a level that no draw had, and for a pair of known levels.
 constexpr int tries_for_level = 240, tries_for_pair = 32;
 constexpr int most_steps = 12, most_repairs = 16, steps_to_enrich = 160;
-/// Any: the array is the kernel's, whatever the seed of a run.
+/// Always the same: the array does not depend on the seed of a run.
 constexpr std::uint64_t search_seed = 0x70616972;
 
-/// One of every level, and what lies beside it.
 constexpr std::array<std::int64_t, 26> usual_values{
     0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 15, 16, 17, 20, 24, 31, 32, 33, 63, 64, 65, 96, 128};
 
@@ -44,7 +42,6 @@ struct Target {
     int other, level_of_other;
 };
 
-/// A problem that was found, and its levels.
 struct Found {
     Problem problem;
     std::vector<int> levels;
@@ -133,7 +130,7 @@ class RankSearch {
         return having_[static_cast<std::size_t>(factor)][static_cast<std::size_t>(level)];
     }
     int level_count(int factor) const { return static_cast<int>(factor_at(factor).levels.size()); }
-    /// The smallest comes more often: what a large one is brought together with is soon too dear.
+    /// The smallest comes more often, since a large one is soon too dear.
     const Problem& random_of(const std::vector<std::size_t>& members) {
         return found_[random_.one_in(4) ? members.front() : members[random_.below(members.size())]]
             .problem;
@@ -155,8 +152,7 @@ class RankSearch {
         }
     }
 
-    /// A problem that meets more pairs that are not covered than this one, if moves of single
-    /// parameters lead to one.
+    /// Moves single parameters to meet more uncovered pairs.
     Found enriched(Found best, const LevelPairs& covered, std::int64_t gain) {
         for (int step = 0; step < steps_to_enrich; ++step) {
             Assignment values(domain_, best.problem);
@@ -164,7 +160,7 @@ class RankSearch {
             if (!move(values, which, usual_values[random_.below(usual_values.size())])) continue;
             Problem problem = values.problem(supported_.op().space);
             std::vector<int> levels = pairs_.levels_of(problem);
-            // With nothing in it, it would meet fewer; what a problem costs takes longest to say.
+            // An empty problem would meet fewer; its cost takes longest to compute.
             if (covered.count_new(levels, false) <= gain) continue;
             const ProblemCost cost = cost_(problem);
             const bool is_empty = cost.empty_axes > 0;
@@ -198,7 +194,7 @@ class RankSearch {
     }
     int class_of(int slot) const { return domain_.index_of(slot); }
 
-    /// A problem with the one level is given the parameters that give another the other level.
+    /// Copies the parameters of a problem with the one level into a problem with the other.
     void try_both(const Target& target) {
         Assignment values(domain_, random_of(having(target.factor, target.level)));
         const Problem& donor = random_of(having(target.other, target.level_of_other));
@@ -207,7 +203,7 @@ class RankSearch {
         finish(values, target);
     }
 
-    /// The factors' own parameters are tried at random.
+    /// Moves the factors' own parameters at random.
     void try_values(const Target& target, const Problem& from) {
         Assignment values(domain_, from);
         for (int step = 0; step < most_steps; ++step) {
@@ -217,7 +213,7 @@ class RankSearch {
             }
             const auto& slots = factor_at(random_.one_in(2) ? target.factor : target.other).slots;
             const int slot = slots[random_.below(slots.size())];
-            // A level may need room that another parameter makes, or two parameters to be equal.
+            // A level may need another parameter to make room, or two parameters to be equal.
             const int which = random_.one_in(4)
                                   ? static_cast<int>(random_.below(domain_.classes.size()))
                                   : class_of(slot);
@@ -243,7 +239,7 @@ class RankSearch {
             const ProblemCost cost = cost_(problem);
             const bool is_dear = cost.share_of(budget_) > 1.0;
             if (!is_dear && cost.empty_axes == 0) return offer(problem);
-            // A batch of nothing has no other way.
+            // An empty batch stays empty whatever is moved.
             if (!is_dear && repair == most_repairs / 2) offer(problem);
             const auto which = static_cast<int>(random_.below(classes));
             if (is_of(target, which)) continue;
@@ -262,31 +258,24 @@ class RankSearch {
     const WorkBudget& budget_;
     SplitMix64 random_;
     LevelPairs pairs_;
-    /// Found, by factor and level; the smallest first.
+    /// Indices into found_, by factor and level; the smallest problem first.
     std::vector<std::vector<std::vector<std::size_t>>> having_;
     std::vector<Found> found_;
 };
 
 /// The lists in one, each spread evenly over it, so that a short run meets every rank.
 std::vector<Problem> spread(const std::vector<std::vector<Problem>>& lists) {
-    std::size_t total = 0;
-    for (const auto& list : lists) total += list.size();
+    std::vector<std::pair<double, Problem>> placed;
+    for (const auto& list : lists)
+        for (std::size_t i = 0; i < list.size(); ++i)
+            placed.emplace_back(static_cast<double>(i) / static_cast<double>(list.size()), list[i]);
+    std::ranges::stable_sort(placed, {}, &std::pair<double, Problem>::first);
     std::vector<Problem> all;
-    std::vector<std::size_t> taken(lists.size());
-    while (all.size() < total) {
-        // The list whose share of taken ones is smallest.
-        std::size_t least = lists.size();
-        for (std::size_t i = 0; i < lists.size(); ++i)
-            if (taken[i] < lists[i].size() &&
-                (least == lists.size() ||
-                 taken[i] * lists[least].size() < taken[least] * lists[i].size()))
-                least = i;
-        all.push_back(lists[least][taken[least]++]);
-    }
+    for (auto& [place, problem] : placed) all.push_back(std::move(problem));
     return all;
 }
 
-/// What kernels agree in that share an array.
+/// Kernels with the same key share an array.
 std::string key_of(const SupportedProblems& problems, const PassSpec& pass) {
     const KernelDeclaration& kernel = problems.kernel();
     const LaunchCost& cost = kernel.launch_cost;
@@ -335,7 +324,7 @@ Problem CoveringArray::varied(std::size_t index, SplitMix64& random) const {
     for (int which = 0; which < static_cast<int>(domain.classes.size()); ++which) {
         Assignment values(domain, varied);
         const std::int64_t value = values[which];
-        // Within a factor of two or so: beyond lies another level.
+        // Within a factor of two or so; beyond that lies another level.
         if (!move(values, which, random.between(value - value / 3 - 1, value + value / 2 + 1)))
             continue;
         const Problem moved = values.problem(supported_->op().space);

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides which problems a kernel is given so that every level of every factor meets every level of
-// every other, as far as the constraints and the budget let them: a covering array of strength
-// two, as combinatorial testing calls it. What the levels are is harness/registry/factors.hpp's
-// business; a function of what the kernel supports and the budget. Levels that no draw and no
-// search brought together count as out of reach.
+// Decides on problems in which every level of every factor (harness/registry/factors.hpp) meets
+// every level of every other, as far as constraints and budget allow: a covering array of strength
+// two. Levels that no draw and no search brought together count as out of reach.
 #pragma once
 
 #include <map>
@@ -18,8 +16,7 @@
 
 namespace gradverify {
 
-/// What a problem of an array may cost: little, since all of them are run for every row. Other
-/// draws have long sums and full grids.
+/// The most that a problem of an array may cost: little, since all of them are run for every row.
 inline constexpr WorkBudget covering_budget{
     .multiply_adds = 0x1p13, .thread_barriers = 0x1p14, .bytes = 0x1p16};
 
@@ -33,8 +30,7 @@ class CoveringArray {
     /// The pairs of levels that its problems meet, by rank.
     const std::map<int, LevelPairs>& pairs() const { return pairs_; }
 
-    /// A problem with the levels of member `index`, of every factor, and other values where the
-    /// levels leave a choice.
+    /// A problem with all levels of member `index`, and other values where these leave a choice.
     Problem varied(std::size_t index, SplitMix64& random) const;
 
   private:
@@ -45,15 +41,14 @@ class CoveringArray {
     std::map<int, LevelPairs> pairs_;
 };
 
-/// Covering arrays of kernels, one for all that support the same problems at the same cost. Each is
+/// Covering arrays, one for all kernels that support the same problems at the same cost. Each is
 /// made when it is first asked for, which takes a hundredth of a second or more.
 class CoveringArrays {
   public:
-    /// The array, the same whichever kernel asks for it first. The operator must live longer.
+    /// The same array whichever kernel asks first. The operator must live longer.
     const CoveringArray& of(const SupportedProblems& problems);
 
   private:
-    /// An array and what it refers to.
     struct Entry {
         KernelDeclaration kernel;
         SupportedProblems problems;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// That every two levels which some supported problem brings together come together in a row's
-// cases, at a price that a row can pay.
+// A row's cases bring every two levels together that some supported problem does.
 #include "properties/problems/covering_array.hpp"
 
 #include <doctest/doctest.h>
@@ -20,7 +19,6 @@ const PassSpec& pass() { return test_operator().passes.back(); }
 
 bool is_odd(const Problem& problem) { return problem.scalar("k") % 2 == 1; }
 
-/// What kernels of three kinds declare.
 std::vector<KernelDeclaration> kernels() {
     KernelDeclaration plain, small, odd;
     plain.with_empty_problems();

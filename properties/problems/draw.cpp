@@ -9,31 +9,27 @@ namespace {
 
 using Plan = ProblemDrawer::Plan;
 
-/// How often a draw is usual, and tiled: shares of all.
-constexpr std::uint64_t plans_of = 16, usual_plans = 4, tiled_plans = 2;
+/// Draws in 16 that are usual, and tiled.
+constexpr std::uint64_t usual_plans = 4, tiled_plans = 2;
 
 Plan draw_plan(SplitMix64& random) {
-    const std::uint64_t roll = random.below(plans_of);
+    const std::uint64_t roll = random.below(16);
     if (roll < usual_plans) return Plan::usual;
     return roll < usual_plans + tiled_plans ? Plan::tiled : Plan::mixed;
 }
 
-/// How often a mixed draw has a large parameter: one in this number, here and below.
-constexpr std::uint64_t large_one_in = 4;
-/// How often a large parameter is of the longest, and how often one of these may cost more.
-constexpr std::uint64_t longest_one_in = 5, dear_one_in = 4;
+/// How often a mixed draw has a large parameter, how often that is of the longest, and how often
+/// one of these may cost more.
+constexpr std::uint64_t large_one_in = 4, longest_one_in = 5, dear_one_in = 4;
 /// How often a large count is more than a grid takes: the only value that shows an unchecked
 /// launch, and the dearest.
 constexpr std::uint64_t beyond_grid_one_in = 8;
-/// How often a value is another parameter's: filter = in, padding = filter, n = c.
+/// How often a value is another parameter's (filter = in, n = c), and the largest: a product of
+/// several large ones may not even fit an integer.
 constexpr std::uint64_t copied_one_in = 12;
-/// Larger values are not copied: several large ones would have to be reduced again, and their
-/// product may not even fit an integer.
 constexpr std::int64_t most_copied = 64;
-/// How often a draw may be empty, where the kernel takes that.
-constexpr std::uint64_t empty_one_in = 12;
-/// How often a draw is tiny; the others have enough in them for sums to go wrong.
-constexpr std::uint64_t generous_but_one_in = 4;
+/// How often a draw may be empty, where the kernel takes that, and how often it is tiny.
+constexpr std::uint64_t empty_one_in = 12, generous_but_one_in = 4;
 /// Tries after which a draw that is empty, or too dear, is given up or cut to its smallest.
 constexpr int most_repairs = 128, most_reductions = 48;
 
@@ -45,7 +41,6 @@ double log_uniform_below(double most, std::int64_t octaves, SplitMix64& random) 
 
 }  // namespace
 
-/// One problem in the making.
 class ProblemDrawer::Attempt {
   public:
     Attempt(const ProblemDrawer& drawer, SplitMix64& random, std::size_t domain, Plan plan)
@@ -123,8 +118,7 @@ class ProblemDrawer::Attempt {
         if (zero != levels_.end()) values_.set(static_cast<int>(zero - levels_.begin()), 0);
     }
 
-    /// Decides what a usual problem is like: which parameters of the geometry are not plain, and
-    /// which sizes give way last where it is too dear.
+    /// Decides which parameters of the geometry are not plain, and which sizes give way last.
     void plan_usual() {
         using Role = ClassLevels::Role;
         axes_are_alike_ = !random_.one_in(4);
@@ -134,11 +128,9 @@ class ProblemDrawer::Attempt {
                 geometry.push_back(of.parameter);
         // Filters and windows are declared before strides and dilations.
         const std::uint64_t roll = random_.below(6);
-        const std::size_t count = std::min<std::size_t>(geometry.size(), roll < 1   ? 0
-                                                                         : roll < 4 ? 1
-                                                                                    : 2);
+        const std::size_t wanted = roll < 1 ? 0 : roll < 4 ? 1 : 2;
         const std::ptrdiff_t first = random_.one_in(4) ? 0 : 1;
-        while (geometry.size() > count) {
+        while (geometry.size() > wanted) {
             const std::uint64_t others = geometry.size() - static_cast<std::size_t>(first);
             const auto at = first + static_cast<std::ptrdiff_t>(
                                         random_.below(std::max<std::uint64_t>(others, 1)));
@@ -173,7 +165,7 @@ class ProblemDrawer::Attempt {
         others_are_smallest_ = !random_.one_in(4);
     }
 
-    /// Values for the classes that have none; those of padding, or all others.
+    /// Gives the classes of padding, or all others, a value where they have none.
     bool choose_others(bool is_padding) {
         for (const int which : domain_.draw_order) {
             if (values_.has(which) ||
@@ -200,30 +192,25 @@ class ProblemDrawer::Attempt {
             if (other != which && values_.has(other) && axes_are_alike_ &&
                 levels(other).parameter == of.parameter)
                 return values_[other];
-        if (levels(which).role == ClassLevels::Role::geometry)
-            return usual_step(levels(which), part_of(which), random_);
-        if (levels(which).role != ClassLevels::Role::padding)
-            return usual_count(levels(which), values_.unit(which), random_);
+        if (of.role == ClassLevels::Role::geometry) return usual_step(of, part_of(which), random_);
+        if (of.role != ClassLevels::Role::padding)
+            return usual_count(of, values_.unit(which), random_);
         std::vector<std::int64_t> geometry;
         for (int other = 0; other < class_count(); ++other)
             if (levels(other).role == ClassLevels::Role::geometry && values_.has(other) &&
-                (levels(other).axis == levels(which).axis || levels(other).axis < 0 ||
-                 levels(which).axis < 0))
+                (levels(other).axis == of.axis || levels(other).axis < 0 || of.axis < 0))
                 geometry.push_back(values_[other]);
         return usual_padding(geometry, random_);
     }
 
-    /// The value of another class, of the same axis more often than not; nothing if none was found,
-    /// or a large one.
+    /// The value of another class, mostly of the same axis, if it is found and not large.
     std::optional<std::int64_t> similar_value(int which) {
         const bool any_axis = random_.one_in(4);
         for (int attempt = 0; attempt < 8; ++attempt) {
             const int other = random_class();
             if (other != which && values_.has(other) &&
-                (any_axis || levels(other).axis == levels(which).axis)) {
-                if (values_[other] > most_copied) break;
-                return values_[other];
-            }
+                (any_axis || levels(other).axis == levels(which).axis))
+                return values_[other] > most_copied ? std::nullopt : std::optional(values_[other]);
         }
         return std::nullopt;
     }
@@ -260,7 +247,7 @@ class ProblemDrawer::Attempt {
     void repair() {
         for (int attempt = 0; attempt < most_repairs && cost_.empty_axes > 0; ++attempt) {
             const int which = random_class();
-            // Where a size helps it is asked first, so that geometry is not always what gives way.
+            // Sizes are tried first, so that geometry is not always what gives way.
             const bool is_size = levels(which).role == ClassLevels::Role::size;
             if (!is_free(which) || (attempt < most_repairs / 4 && !is_size)) continue;
             const std::uint64_t roll = random_.below(8);
@@ -282,15 +269,14 @@ class ProblemDrawer::Attempt {
         });
     }
 
-    /// What was chosen to go together stays as long as something else can be reduced.
+    /// Values that were chosen to go together stay as long as something else can be reduced.
     bool gives_way(int which, bool keeps) const {
         if (plan_ == Plan::mixed) return true;
         if (keeps && !is_kept_.empty() && is_kept_[static_cast<std::size_t>(which)]) return false;
         return enlarges(levels(which).role);
     }
 
-    /// The one of four random classes that is farthest above its smallest value; -1 if none is
-    /// free.
+    /// The one of four random classes that is farthest above its smallest value; -1: none is free.
     int class_to_reduce(bool keeps) {
         int found = -1;
         for (int i = 0; i < 4; ++i) {
@@ -303,19 +289,18 @@ class ProblemDrawer::Attempt {
         return found;
     }
 
-    /// How far below the budget a draw's own may be.
+    /// How far below the kernel's budget a draw's own may be.
     std::int64_t octaves() const {
         if (plan_ == Plan::tiled) return 2;
         if (plan_ == Plan::usual) return 4;
         return large_ >= 0 ? 8 : 10;
     }
 
-    /// Halves classes until the draw is within its own budget, or at least within everyone's.
+    /// Halves classes until the draw is within its own budget, or at least within the kernel's.
     bool reduce() {
         WorkBudget budget = most_;
         budget.multiply_adds = log_uniform_below(budget.multiply_adds, octaves(), random_);
-        // Only one large value alone, such as a warp for each of a grid's rows, may cost more.
-        // Tiles pass more barriers the deeper they are, which is not counted.
+        // Deeper tiles pass more barriers, which are not counted.
         budget.thread_barriers =
             log_uniform_below(budget.thread_barriers / (plan_ == Plan::mixed ? 2 : 16), 6, random_);
         // An element costs far more than a product: it is drawn, copied and compared.
@@ -339,7 +324,7 @@ class ProblemDrawer::Attempt {
     const std::vector<ClassLevels>& levels_;
     Assignment values_;
     Plan plan_;
-    WorkBudget most_;  ///< what it may cost at most
+    WorkBudget most_;
     bool axes_are_alike_ = false, others_are_smallest_ = false;
     std::vector<int> not_plain_;  ///< parameters of a usual geometry, the first one first
     std::vector<bool> is_kept_;   ///< by class: is reduced after the others
@@ -358,13 +343,11 @@ ProblemDrawer::ProblemDrawer(const SupportedProblems& problems, WorkBudget budge
     }
 }
 
-std::optional<Problem> ProblemDrawer::operator()(SplitMix64& random) const {
-    return (*this)(random, draw_plan(random));
-}
-
-std::optional<Problem> ProblemDrawer::operator()(SplitMix64& random, Plan plan) const {
+std::optional<Problem> ProblemDrawer::operator()(SplitMix64& random,
+                                                 std::optional<Plan> plan) const {
+    if (!plan) plan = draw_plan(random);
     const std::size_t domain = random.below(levels_.size());
-    return Attempt(*this, random, domain, plan).make();
+    return Attempt(*this, random, domain, *plan).make();
 }
 
 std::optional<Problem> ProblemDrawer::of_rank(SplitMix64& random, int rank) const {

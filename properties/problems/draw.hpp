@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides how one problem is drawn: small independent values most of the time, one large parameter
-// among small ones otherwise, equal neighbours now and then; in some draws values as networks have
-// them, or a few sizes of several tiles. Then repaired until no tensor is empty, and reduced until
-// it costs no more than its budget. Knows neither seeds of cases nor rapidcheck nor an operator:
-// values depend on a parameter's kind and its relations alone.
+// Decides how one problem is drawn. It is repaired until no tensor is empty, and reduced until it
+// costs no more than its budget. Values depend on the kinds of parameters and their relations
+// alone; no operator is known here, nor the seeds of cases.
 #pragma once
 
 #include <optional>
@@ -20,7 +18,7 @@ class ProblemDrawer {
   public:
     /// How the values of a draw go together.
     enum class Plan {
-        mixed,  ///< small and independent, or one of them large
+        mixed,  ///< small and independent, now and then alike, or one of them large
         usual,  ///< as in networks: all axes alike, geometry and padding that go together
         tiled,  ///< two or three sizes of several tiles, the others mostly at their smallest
     };
@@ -28,10 +26,8 @@ class ProblemDrawer {
     ProblemDrawer(const SupportedProblems& problems, WorkBudget budget);
 
     /// A problem that satisfies the constraints and the budget, and is empty only if the kernel
-    /// takes that; predicates are not asked. Nothing when this attempt came to nothing.
-    std::optional<Problem> operator()(SplitMix64& random) const;
-    /// The same, of this plan.
-    std::optional<Problem> operator()(SplitMix64& random, Plan plan) const;
+    /// takes that; predicates are not asked. Nothing when this attempt failed.
+    std::optional<Problem> operator()(SplitMix64& random, std::optional<Plan> plan = {}) const;
     /// The same, of this rank, which the kernel supports.
     std::optional<Problem> of_rank(SplitMix64& random, int rank) const;
 

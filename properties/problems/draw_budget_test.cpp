@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which problems are drawn where a budget, or the relations between parameters, leave hardly any.
+// Draws where a budget, or the relations between parameters, leave hardly any problem.
 #include <doctest/doctest.h>
 
-#include <algorithm>
 #include <set>
 
 #include "properties/problems/draw.hpp"
@@ -15,8 +14,8 @@ using namespace gradverify::testing;
 
 using Texts = std::set<std::string>;
 
-/// What is drawn of parameters a, b, c and d from 3000 seeds, where a problem costs a
-/// multiply-adds; a `-` for a draw that came to nothing.
+/// The problems in 3000 draws of parameters a, b, c and d, where a is the work; `-` for a failed
+/// draw.
 Texts drawn(const std::vector<Constraint>& constraints, const WorkBudget& budget = {},
             const KernelDeclaration& kernel = test_kernel()) {
     Operator op = small_operator(

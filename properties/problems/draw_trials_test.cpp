@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// That a kernel whose predicate rejects too many draws is told so, from a fixed number of trials,
-// and that a draw ends.
+// A kernel whose predicate rejects too many draws is told so, and every draw ends.
 #include <doctest/doctest.h>
 
 #include <stdexcept>
@@ -12,8 +11,7 @@ namespace {
 using namespace gradverify;
 using namespace gradverify::testing;
 
-/// What the scripted predicate has been asked, and how many problems it accepts, then rejects, and
-/// so on by turns.
+/// The problems that a predicate was asked, and how many it accepts, then rejects, and so on.
 struct Script {
     std::vector<Problem> asked{};
     std::vector<int> turns{};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A depth-first walk over the slots of a rank in their order, for one distance and one padding at
-// a time: values ascend at every level, so that problems come out in lexicographic order, and a
-// level is left as soon as what remains of the distance cannot be used up exactly.
+// a time: values ascend at every level, so that problems come in lexicographic order, and a level
+// is left as soon as the rest of the distance cannot be used up exactly.
 #include "properties/problems/enumerate.hpp"
 
 #include <algorithm>
@@ -28,7 +28,7 @@ ProblemEnumerator::ProblemEnumerator(const SupportedProblems& problems, Enumerat
     padding_ = least_[padding];
 }
 
-/// What the slots of a class add to the distance, those apart that count from a left side.
+/// What the slots of a class add to the distance, except those that count from a left side.
 ProblemEnumerator::Budget ProblemEnumerator::class_cost(const RankDomain& domain, int which,
                                                         std::int64_t value) const {
     const ParameterSpace& space = problems_->op().space;
@@ -66,13 +66,12 @@ ProblemEnumerator::Level ProblemEnumerator::make_level(const RankDomain& domain,
         for (const int member : slot_class.slots) {
             if (is_fixed) break;
             const ParameterSpec& its = space.spec(domain.rank, member);
-            // Where defaults differ, the value nearest to one need not be nearest to the other, so
-            // nothing is known.
+            // Where defaults differ, the value nearest to one need not be nearest to the other.
             if (its.default_value != level.usual) level.least = {};
             level.can_grow[its.is_padding ? padding : other] = true;
         }
     }
-    // A right side that is not bound to its left one costs what it differs by.
+    // A right side that is not tied to its left one costs their difference.
     if (level.is_right && domain.index_of(slot - 1) != which) level.can_grow[level.kind] = true;
     return level;
 }
@@ -108,7 +107,7 @@ std::optional<Problem> ProblemEnumerator::next() {
     return std::nullopt;
 }
 
-/// Begins the next combination of distance, padding and rank; false when there is none.
+/// Begins the next combination of distance, padding and rank, if there is one.
 bool ProblemEnumerator::start_next_walk() {
     if (walk_ == walks_.size()) walk_ = 0, ++padding_;
     if (padding_ > std::min(distance_ - least_[other], padding_most_))
@@ -132,7 +131,7 @@ void ProblemEnumerator::enter(std::size_t l, Budget rest) {
     }
     const std::int64_t around =
         level.is_right ? (*values_)[current_->levels[l - 1].which] : level.usual;
-    // The levels behind need their part: a parameter that is fixed far away leaves little.
+    // The levels behind need their part of it.
     const std::int64_t reach = rest[level.kind] - level.least_after[level.kind];
     const std::int64_t lowest = std::max(level.lowest, around - reach);
     positions_[l] = {.value = round_up(lowest, slot_class.step),

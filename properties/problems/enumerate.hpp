@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decides which supported problem comes next in the order of problems: walks the domains by
-// distance, then by padding, then from the left, without making the problems in between. Runs
-// nothing, and keeps no list.
+// distance, then by padding, then from the left, without making the problems in between.
 #pragma once
 
 #include <array>
@@ -13,19 +12,16 @@
 
 namespace gradverify {
 
-/// How far an enumeration goes.
 struct EnumerationLimits {
     /// No problem farther from the default one than this.
     std::int64_t distance = std::int64_t{1} << 50;
-    /// Values looked at, at most a microsecond each; ends a search through problems that a
-    /// predicate rejects without end.
+    /// Values looked at, at most a microsecond each: a predicate may reject problems without end.
     std::int64_t steps = 10'000'000;
     /// If given, only problems in its box: of its rank, with each parameter between its default and
     /// its value. Must outlive the enumerator's construction only.
     const Problem* box = nullptr;
 };
 
-/// The supported problems, the smallest first.
 class ProblemEnumerator {
   public:
     explicit ProblemEnumerator(const SupportedProblems& problems, EnumerationLimits limits = {});
@@ -36,16 +32,16 @@ class ProblemEnumerator {
     /// The limit on steps counts from here on.
     void renew_steps() { steps_ = 0; }
 
-    /// Nothing more came because of the limit on steps.
+    /// The limit on steps ended it.
     bool gave_up() const { return gave_up_; }
 
   private:
-    /// Padding is told apart from the rest, since it comes second in the order.
+    /// Padding is counted apart, since it comes second in the order.
     enum Kind { other = 0, padding = 1 };
     static constexpr std::size_t kinds[] = {other, padding};
     using Budget = std::array<std::int64_t, 2>;
 
-    /// What is known of a slot before any value is chosen.
+    /// What holds of a slot before any value is chosen.
     struct Level {
         int which = 0;          ///< the slot's class
         bool is_first = false;  ///< the first slot of its class: it chooses the value
@@ -65,7 +61,6 @@ class ProblemEnumerator {
         Budget least{};                          ///< the parts of `nearest`
         bool padding_grows = false;              ///< it may be more than its least
     };
-    /// Where the walk stands at a level.
     struct Position {
         std::int64_t value = 0, last = 0;  ///< the next value to try, and the last
         Budget rest{};                     ///< of the distance, before this level's cost

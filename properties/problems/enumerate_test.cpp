@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// That the enumeration yields every supported problem, once, in the order of problems.
+// The enumeration yields every supported problem, once, in the order of problems.
 #include "properties/problems/enumerate.hpp"
 
 #include <doctest/doctest.h>

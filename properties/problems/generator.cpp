@@ -13,19 +13,18 @@ namespace gradverify {
 namespace {
 
 constexpr std::size_t most_edge_problems = 64;
-/// Looking for edge problems behind a predicate ends after about a tenth of a second.
+/// The search for edge problems behind a predicate ends after about a tenth of a second.
 constexpr std::int64_t most_edge_steps = 2'000'000;
-/// Draws on which the rate of rejection is measured, and the seed that they start from: fixed, so
-/// that a row is in error always or never.
+/// Draws that measure the rate of rejection; from a fixed seed, so that a row errs always or never.
 constexpr int trial_draws = 400;
 constexpr std::uint64_t trial_seed = 0x67726164;
 /// A draw in ten is accepted at worst, so that all of these fail once in 10^11 draws.
 constexpr int most_raw_draws = 256;
-/// No covering array is as long; spares calls with any index the making of one.
+/// More than any covering array has, so that none is made for an index beyond.
 constexpr std::int64_t most_covered = 100'000;
 
-/// How often a problem behind the first ones is drawn freely, the others being the array's: every
-/// third one, unless a longer array would then not be through when a row usually ends.
+/// Behind the first cases one in three is drawn freely, and the others are the array's; one in more
+/// where a longer array would not end within a usual row.
 std::int64_t spacing_of_free_draws(std::int64_t members, std::int64_t first_ones) {
     constexpr std::int64_t usual_cases = 1000;
     for (const std::int64_t spacing : {3, 6, 12})
@@ -67,8 +66,7 @@ void ProblemGenerator::find_edge_problems() {
     }
 }
 
-/// Measures how many draws the predicates reject; of mixed ones, since one that takes small
-/// problems alone is no mistake.
+/// Measures how many mixed draws the predicates reject; a predicate may reject all others.
 void ProblemGenerator::try_draws() {
     const bool has_predicate =
         supported_->kernel().predicate != nullptr || supported_->op().why_invalid != nullptr;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides which problem case i of a row gets: the smallest problems first, then by turns one of
-// those that bring every two levels together, with values of its own, and a free draw. A function
-// of the kernel, the budget, one random number and i alone. rapidcheck's generators take the number
-// from it; draw.hpp decides how one problem is drawn, and smaller.hpp which ones are smaller.
+// Decides which problem case i of a row gets: the smallest problems first, then by turns varied
+// members of the covering array and free draws. A function of the kernel, the budget, one random
+// number and i alone. draw.hpp decides how one problem is drawn, smaller.hpp which are smaller.
 #pragma once
 
 #include <rapidcheck/Gen.h>
@@ -35,7 +34,7 @@ class ProblemGenerator {
                      ProblemGeneratorOptions options = {});
 
     /// Why nothing can be drawn: constraints without a solution, or a predicate that rejects more
-    /// than nine draws in ten. Empty when all is well.
+    /// than nine draws in ten; else empty.
     const std::string& why_none() const { return why_none_; }
 
     /// The problem that `problem_gen` draws for case `index` from a seed. Nothing if `why_none()`.
@@ -45,16 +44,15 @@ class ProblemGenerator {
     ///
     /// **Errors** std::invalid_argument if `why_none()`, here and below.
     Problem of_case(std::int64_t index, std::uint64_t number) const;
-    /// A draw, whatever the index; from as many raw draws as the predicates reject.
+    /// A free draw; predicates may reject many before it.
     Problem draw_freely(std::uint64_t number) const;
 
     /// The kernel's smallest problems: all within one step of the smallest distance, at most 64.
     const std::vector<Problem>& edge_problems() const { return edge_problems_; }
 
-    /// The problems that bring every two levels together; made when first asked for. Only where
-    /// there is something to draw.
+    /// Made when first asked for. Only where there is something to draw.
     const CoveringArray& covering_array() const;
-    /// The same if a draw has asked for them, else null: making them takes a while.
+    /// Null if no draw has asked for it.
     const CoveringArray* covering_array_if_made() const { return covering_array_; }
 
     /// Null when the constraints have no solution.
@@ -73,17 +71,16 @@ class ProblemGenerator {
     std::string why_none_;
 };
 
-/// Why problems are too rare to be drawn: that many trials drew so few that satisfy the
-/// constraints, or the predicates accepted so few of these. Empty if they are not.
+/// Why problems are too rare: too few trials drew one that satisfies the constraints, or the
+/// predicates accepted too few of these; else empty.
 std::string why_too_rare(const KernelDeclaration& kernel, int trials, int drawn, int accepted);
 
-/// A problem with its smaller neighbours, theirs, and so on; none is made before it is asked for.
+/// A problem with its smaller neighbours, theirs, and so on, made lazily.
 ///
 /// **Ranges** `supported` must live longer.
 rc::Shrinkable<Problem> problem_tree(const SupportedProblems& supported, Problem problem);
 
-/// Draws the problem of case `index`, or freely. The size that rapidcheck grows over a run is not
-/// used: a case must not depend on how many cases there are.
+/// Draws the problem of case `index`, or freely; does not depend on rapidcheck's size.
 ///
 /// **Ranges** the generator must live longer.
 rc::Gen<Problem> problem_gen(const ProblemGenerator& generator,

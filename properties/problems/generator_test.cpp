@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// That every edge at which kernels are known to break is really drawn, that what is drawn is
-// supported and within the budget, and that a draw depends on its seed alone.
+// Draws meet every edge at which kernels are known to break, within the budget.
 #include "properties/problems/generator.hpp"
 
 #include <doctest/doctest.h>
@@ -27,7 +26,6 @@ std::vector<Problem> supported_draws(const KernelDeclaration& kernel, int count)
     return problems;
 }
 
-/// Whether the predicate holds on some axis.
 Predicate on_some_axis(const std::function<bool(const TestAxis&)>& predicate) {
     return [predicate](const Problem& p) {
         return predicate(TestAxis(p, 0)) || predicate(TestAxis(p, 1));

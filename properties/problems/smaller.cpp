@@ -11,18 +11,15 @@ namespace {
 
 /// The most elements of the tiles that kernels work in.
 constexpr std::int64_t largest_period = 1024;
-/// Values that are tried for one parameter while all others are at their smallest.
-constexpr std::int64_t most_alone = 64;
-/// The most that divisors and their multiples are divided by.
-constexpr std::int64_t most_divided_by = 64;
+/// Values that are tried for one parameter with all others at their smallest; the most that
+/// divisors and their multiples are divided by.
+constexpr std::int64_t most_alone = 64, most_divided_by = 64;
 
-/// A class and the value that it should come close to.
 struct Change {
     int which;
     std::int64_t target;
 };
 
-/// Collects what changes lead to.
 class Candidates {
   public:
     Candidates(const SupportedProblems& supported, const Problem& problem)
@@ -41,7 +38,7 @@ class Candidates {
         apply(half);
         apply(down_but({}));
         for (const int kept : movable_) apply(down_but({kept}));
-        // One parameter alone makes the cheapest runs: before those that keep the others.
+        // One parameter alone makes the cheapest runs, so these come first.
         flush();
         for (const int which : movable_) {
             for (const std::int64_t target : {smallest(which), halfway(which)})
@@ -52,7 +49,7 @@ class Candidates {
         mirror_axes();
         drop_axes();
         flush();
-        // A class with itself, and a pair the other way round, lead to what is known already.
+        // A class with itself, and a pair the other way round, only repeat candidates.
         for (const int a : movable_)
             for (const int b : movable_) {
                 apply(down_but({a, b}));
@@ -76,7 +73,7 @@ class Candidates {
     std::int64_t halfway(int which) const {
         return smallest(which) + (values_[which] - smallest(which)) / 2;
     }
-    /// The value so far from `from` in steps, away from the smallest value for a negative number.
+    /// `from` moved by steps towards the smallest value, or by negative ones away from it.
     std::int64_t stepped(int which, std::int64_t from, std::int64_t steps) const {
         const SlotClass& slot_class = domain_.at(which);
         const bool above = values_[which] >= slot_class.smallest;
@@ -95,17 +92,16 @@ class Candidates {
             if (!kept.contains(which)) changes.push_back({which, smallest(which)});
         return changes;
     }
-    /// What fails for every 16th value still does where the rest of a division by a power of two
-    /// stays: the least such values, and the nearest. By 1: the smallest but one, and one less.
+    /// The least and the nearest values with the same remainder by a power of two, since a bug may
+    /// show at every 16th value only. By 1: the smallest but one, and one less.
     void keep_residues(int which) {
         const std::int64_t above = std::abs(values_[which] - smallest(which));
         for (std::int64_t power = 1; power <= std::min(above, largest_period); power *= 2)
             for (const std::int64_t less : {above - above % power - power, power})
                 apply({{which, stepped(which, values_[which], less)}});
     }
-    /// One parameter down and another up by as much: what fails with padding may fail with a
-    /// larger image. Or with their product kept: what needs many elements may have them in
-    /// another shape. Only what comes earlier in the order is kept.
+    /// One parameter down and another up by as much: a bug that shows with padding may show with a
+    /// larger image. Or with their product kept, for a bug that needs many elements.
     void trade(int a, int b) {
         const std::int64_t more = one_more(b), product = values_[a] * values_[b];
         apply({{a, one_less(a)}, {b, more}});
@@ -113,8 +109,7 @@ class Candidates {
         apply({{a, product / more}, {b, more}});
         apply({{a, product / more + 1}, {b, more}});
     }
-    /// Two parameters whose product must be large enough have the smallest sum where they are
-    /// alike.
+    /// Two parameters made alike: for the same product, their sum is smallest there.
     void balance(int a, int b) {
         const std::int64_t product = values_[a] * values_[b];
         if (product == 0) return;
@@ -122,8 +117,7 @@ class Candidates {
         for (const std::int64_t first : {root, root + 1, root + 2})
             apply({{a, first}, {b, (product + first - 1) / first}});
     }
-    /// One parameter alone, as large as it takes: what needs an output of 17 pixels may have got
-    /// them by padding and filter, and has them by the image alone too.
+    /// One parameter alone, as large as it takes, for all that others contributed.
     void one_for_all(int kept) {
         const std::int64_t distance = problem_.distance();
         std::vector<Change> changes = down_but({kept});
@@ -134,7 +128,7 @@ class Candidates {
             apply(changes);
         }
     }
-    /// What fails along one axis often fails along another, and only one of the two comes first.
+    /// Two axes exchanged: a bug often shows along either, and one of the two problems is smaller.
     void mirror_axes() {
         const std::vector<Slot>& slots = problem_.slots();
         for (int first = 0; first < problem_.rank(); ++first)
@@ -143,14 +137,12 @@ class Candidates {
                 for (std::size_t i = 0; i < slots.size(); ++i)
                     for (std::size_t j = i + 1; j < slots.size(); ++j)
                         if (slots[i].parameter == slots[j].parameter && slots[i].axis == first &&
-                            slots[j].axis == second && slots[i].side == slots[j].side) {
-                            mirrored[static_cast<int>(i)] = problem_[static_cast<int>(j)];
-                            mirrored[static_cast<int>(j)] = problem_[static_cast<int>(i)];
-                        }
+                            slots[j].axis == second && slots[i].side == slots[j].side)
+                            std::swap(mirrored[static_cast<int>(i)], mirrored[static_cast<int>(j)]);
                 if (supported_.satisfies_constraints(mirrored)) add(std::move(mirrored));
             }
     }
-    /// What fails along some axes fails without the others, where the kernel takes so few.
+    /// Some axes left out, where the kernel takes problems with fewer.
     void drop_axes() {
         const unsigned every_axis = (1u << problem_.rank()) - 1;
         for (unsigned kept = 1; kept < every_axis; ++kept)
@@ -165,14 +157,14 @@ class Candidates {
         for (std::size_t i = 0; i < slots.size(); ++i)
             if (slots[i].axis < 0 || (kept >> slots[i].axis & 1u) != 0)
                 without[next++] = problem_[static_cast<int>(i)];
-        // The constraints on fewer axes may be others.
+        // Problems with fewer axes may have other constraints.
         const Assignment targets(domain, without);
         Assignment values(domain);
         for (const int which : domain.draw_order)
             if (!set_near(values, which, targets[which])) return;
         add(values.problem(space));
     }
-    /// A divisor and all its multiples divided by one number: channels per group stay.
+    /// A divisor and all its multiples divided by one number, so that channels per group stay.
     void divide_related(int which) {
         const auto& multiples = domain_.at(which).multiples;
         for (std::int64_t by = 2; !multiples.empty() && by <= most_divided_by; ++by) {
@@ -184,8 +176,7 @@ class Candidates {
         }
     }
 
-    /// Adds what the changes lead to: with all other classes as they are, and with those solved
-    /// again, where some are related to the changed ones.
+    /// Adds the changed problem, and one with all other classes solved again if some are related.
     void apply(const std::vector<Change>& changes) {
         solve(changes, false);
         if (std::ranges::any_of(changes, [&](const Change& c) { return is_related(c.which); }))
@@ -217,7 +208,7 @@ class Candidates {
         if (supported_.satisfies_predicates(candidate)) tier_.push_back(std::move(candidate));
     }
 
-    /// The smallest of a tier first: one that fails saves the most steps.
+    /// Appends a tier, the smallest first: one that fails saves the most steps.
     void flush() {
         std::ranges::sort(tier_);
         for (Problem& candidate : tier_) result_.push_back(std::move(candidate));

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides which smaller problems are tried next to one that fails. Parameters are changed alone,
-// in pairs and all together, because shrinking one alone often makes a problem invalid, or hides
-// the bug; axes are left out; the constraints are solved again each time. Runs nothing.
+// Decides which smaller problems are tried next to one that fails. Parameters change alone, in
+// pairs and together, because one alone often makes a problem invalid, or hides the bug.
 #pragma once
 
 #include <vector>

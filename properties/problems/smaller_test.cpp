@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which smaller problems are offered to shrinking, and in which order: on spaces of a few
-// parameters, where all of them can be named.
+// The smaller problems that are offered to shrinking, in spaces where all of them can be named.
 #include "properties/problems/smaller.hpp"
 
 #include <doctest/doctest.h>

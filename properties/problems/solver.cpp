@@ -17,7 +17,7 @@ namespace {
 
 using Kind = Constraint::Kind;
 
-/// Builds the domain of one rank; throws what no value can satisfy.
+/// Builds the domain of one rank; throws where the constraints leave no value.
 class DomainBuilder {
   public:
     DomainBuilder(const Operator& op, const KernelDeclaration& kernel, int rank)
@@ -115,14 +115,13 @@ class DomainBuilder {
         return merged;
     }
 
-    /// Rounds a class's ends to allowed values.
     void round_ends(SlotClass& slot_class) {
         slot_class.lowest = round_up(slot_class.lowest, slot_class.step);
         slot_class.highest = round_down(slot_class.highest, slot_class.step);
         if (slot_class.lowest > slot_class.highest) contradict(slot_class);
     }
 
-    /// What a divisor and its multiple say of each other's ranges; zero is a multiple of all.
+    /// Narrows the ranges of a divisor and its multiple by each other; zero is a multiple of all.
     void narrow_pair(SlotClass& multiple, SlotClass& divisor) {
         const std::int64_t sure = divisor.is_fixed() ? divisor.lowest : divisor.step;
         multiple.step = least_common_multiple(multiple.step, std::max<std::int64_t>(sure, 1));
@@ -150,8 +149,7 @@ class DomainBuilder {
                           op_.space.spec(rank_, slot_class.slots.front()).default_value);
     }
 
-    /// A size of zero empties its tensor whatever the other parameters are, so a kernel that is
-    /// not given empty problems has no use for it.
+    /// Takes zero from sizes that alone make a tensor empty.
     void exclude_empty_sizes() {
         for (SlotClass& slot_class : domain_.classes) {
             Problem problem(op_.space, rank_);
@@ -165,14 +163,14 @@ class DomainBuilder {
     }
 
     void find_draw_order() {
-        // A divisor has fewer divisors than its multiples, since the relation is closed.
+        // A divisor has fewer divisors than its multiples, since relations are closed.
         for (std::size_t c = 0; c < domain_.classes.size(); ++c)
             domain_.draw_order.push_back(static_cast<int>(c));
         std::ranges::stable_sort(domain_.draw_order, {},
                                  [&](int c) { return domain_.at(c).divisors.size(); });
     }
 
-    /// The constraints that speak of one of these slots, as text.
+    /// The constraints on these slots, as text.
     std::string statements_on(const std::set<int>& slots) const {
         std::vector<std::string> texts;
         for (const Constraint* constraint : statements_) {

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decides which problems a kernel may be given: turns the constraints of operator and kernel into
-// domains that can be drawn from and enumerated without rejection. Slots that are always equal
-// form a class; a class has a range, a step, and classes whose values divide its own. What no
-// constraint can express (predicates, empty tensors) is asked of each problem. Draws nothing.
+// domains that can be drawn from and enumerated without rejection. Only predicates, and whether a
+// tensor is empty, are asked of each problem. Draws nothing.
 #pragma once
 
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "harness/operators/operator.hpp"
@@ -15,8 +13,7 @@
 
 namespace gradverify {
 
-/// Slots that always have the same value, and the values that they may take: multiples of `step`
-/// in [lowest, highest] that are multiples of every divisor's value too.
+/// Slots of one value in [lowest, highest]: a multiple of `step` and of every divisor's value.
 struct SlotClass {
     std::vector<int> slots;  ///< ascending
     std::int64_t lowest = 0, highest = 0, step = 1;
@@ -37,11 +34,9 @@ struct RankDomain {
 
     const SlotClass& at(int which) const { return classes[static_cast<std::size_t>(which)]; }
     SlotClass& at(int which) { return classes[static_cast<std::size_t>(which)]; }
-    /// The class of a slot.
     int index_of(int slot) const { return class_of[static_cast<std::size_t>(slot)]; }
 };
 
-/// The problems that a kernel may be given.
 class SupportedProblems {
   public:
     /// **Errors** std::invalid_argument naming the constraints that leave no value.
@@ -54,9 +49,8 @@ class SupportedProblems {
     const std::vector<RankDomain>& domains() const { return domains_; }
     const RankDomain* domain_of(int rank) const;
 
-    /// The problem satisfies the constraints; predicates are not asked.
+    /// The two parts of `contains`; the second one asks also whether the problem is empty.
     bool satisfies_constraints(const Problem& problem) const;
-    /// What the predicates say of a problem that satisfies the constraints.
     bool satisfies_predicates(const Problem& problem) const;
     bool contains(const Problem& problem) const {
         return satisfies_constraints(problem) && satisfies_predicates(problem);
@@ -69,7 +63,7 @@ class SupportedProblems {
     std::vector<RankDomain> domains_;
 };
 
-/// A problem in the making: some classes have a value, and the others must stay solvable.
+/// Values of some classes of a problem, such that the others stay solvable.
 class Assignment {
   public:
     explicit Assignment(const RankDomain& domain);
@@ -83,7 +77,7 @@ class Assignment {
     void unset(int which) { set(which, -1); }
 
     /// The least common multiple of the class's step and of its divisors' values so far.
-    std::int64_t unit(int which) const;
+    std::int64_t unit(int which) const { return unit(which, -1, 0); }
     /// Whether the class may take the value, beside the values that the others have.
     bool allows(int which, std::int64_t value) const;
     /// The allowed value nearest to `target`, below rather than above.
@@ -98,6 +92,8 @@ class Assignment {
     Problem problem(const ParameterSpace& space) const;
 
   private:
+    /// The same if the class `other` had this value.
+    std::int64_t unit(int which, int other, std::int64_t value) const;
     bool complete(int& steps);
     bool leaves_room(int which, std::int64_t value) const;
 

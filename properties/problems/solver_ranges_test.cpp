@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How ranges, multiples and relations of parameters become those of classes, and what is said where
-// they contradict each other.
+// Ranges, multiples and relations of parameters narrow each other, and contradictions are named.
 #include <doctest/doctest.h>
 
 #include "properties/problems/solver.hpp"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// That constraints become domains which hold exactly the problems that satisfy them, and that
-// contradictions are named.
+// Constraints become domains that hold exactly the problems that satisfy them.
 #include "properties/problems/solver.hpp"
 
 #include <doctest/doctest.h>

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// That the problems of real networks come up: the usual filters with their strides and paddings,
-// depthwise and pointwise ones, counts that fill tiles, tiles with several steps of depth, and rows
-// longer than a block goes through in a few rounds.
+// Draws meet problems of real networks: their filters, full tiles and long rows.
 #include <doctest/doctest.h>
 
 #include "harness/registry/registry.hpp"

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <array>
-#include <utility>
+#include <functional>
 
 #include "properties/problems/value_range.hpp"
 
@@ -12,20 +12,19 @@ namespace {
 
 using Role = ClassLevels::Role;
 
-/// Where tails of tiles, vectors, warps and blocks change: powers of two, the size at which a
-/// known two-path kernel switches (768), and their neighbours.
+/// Where tiles, vectors, warps and blocks end: powers of two, the size at which a known two-path
+/// kernel switches (768), and their neighbours.
 constexpr std::array<std::int64_t, 23> lengths{15,  16,  17,  31,  32,   33,   63,  64,
                                                65,  127, 128, 129, 255,  256,  257, 511,
                                                512, 513, 768, 769, 1023, 1024, 1025};
-/// Where rows outgrow a block's rounds and its shared memory, vocabularies, and where a grid of
-/// usual size goes round a second time.
+/// Where rows outgrow a block's rounds, its shared memory and a usual grid; sizes of vocabularies.
 constexpr std::array<std::int64_t, 17> longest_lengths{1536,  2047,  2048,   2049,   3072,  4096,
                                                        4097,  5000,  8192,   8193,   12289, 16385,
                                                        32000, 32769, 131073, 262145, 300001};
 /// The largest size of a grid's second and third dimension, and one more.
 constexpr std::array<std::int64_t, 2> grid_limits{65535, 65536};
 
-/// An upper end that is drawn like small values; a larger one is drawn as the one large value.
+/// The largest upper end that is drawn like small values; a larger one is drawn as a large value.
 constexpr std::int64_t most_bound = 1024;
 
 Role role_of(const ParameterSpec& spec, const SlotClass& slot_class) {
@@ -36,7 +35,7 @@ Role role_of(const ParameterSpec& spec, const SlotClass& slot_class) {
     return spec.kind == ParameterKind::scalar ? Role::scalar : Role::geometry;
 }
 
-/// Long reductions and large grids come from sizes and counts more than from geometry.
+/// Sizes and counts weigh more: they make long reductions and large grids.
 int weight_of(Role role) {
     if (role == Role::scalar) return 6;
     return enlarges(role) ? 3 : 1;
@@ -76,7 +75,7 @@ std::int64_t one_of(const std::array<std::int64_t, count>& values, SplitMix64& r
     return values[random.below(count)];
 }
 
-// A value that comes more often stands there more than once.
+// A value that stands there more than once is drawn more often.
 constexpr std::array<std::int64_t, 14> steps_above_one{3, 3, 3, 3, 3, 2, 2, 2, 2, 5, 5, 7, 7, 4};
 constexpr std::array<std::int64_t, 12> images{3, 4, 4, 5, 6, 7, 8, 8, 10, 14, 16, 28};
 constexpr std::array<std::int64_t, 14> counts{1, 1, 1, 1, 1, 2, 2, 2, 3, 4, 4, 8, 16, 64};
@@ -127,7 +126,7 @@ std::int64_t small_value(const ClassLevels& levels, std::int64_t unit, bool gene
     if (generous && enlarges(levels.role))
         offset = std::max(offset, static_cast<std::int64_t>(small_offset(levels.role, random)));
     if (levels.is_bounded) {
-        // The far end of what a kernel says that it supports is where it says too much.
+        // At the end of its range a kernel may promise too much.
         if (random.one_in(8)) return levels.highest;
         if (offset >= count || random.one_in(8))
             offset = random.between(0, std::min(count, std::int64_t{64}) - 1);
@@ -159,25 +158,14 @@ std::int64_t usual_count(const ClassLevels& levels, std::int64_t unit, SplitMix6
 }
 
 std::int64_t usual_padding(std::span<const std::int64_t> geometry, SplitMix64& random) {
-    std::int64_t largest = 1, other = 1;
-    for (const std::int64_t value : geometry) {
-        if (value > largest)
-            other = std::exchange(largest, value);
-        else
-            other = std::max(other, value);
-    }
-    switch (random.below(8)) {
-        case 0:
-            return largest - 1;
-        case 1:
-            return (largest - 1) * other / 2;
-        case 2:
-        case 3:
-        case 4:
-            return 0;
-        default:
-            return largest / 2;
-    }
+    std::vector<std::int64_t> sorted{1, 1};
+    sorted.insert(sorted.end(), geometry.begin(), geometry.end());
+    std::ranges::sort(sorted, std::greater());
+    const std::int64_t filter = sorted[0], dilation = sorted[1];
+    const std::uint64_t roll = random.below(8);
+    if (roll == 0) return filter - 1;
+    if (roll == 1) return (filter - 1) * dilation / 2;
+    return roll < 5 ? 0 : filter / 2;
 }
 
 std::int64_t tiled_value(SplitMix64& random) {
@@ -186,14 +174,8 @@ std::int64_t tiled_value(SplitMix64& random) {
     const std::int64_t tile = one_of(tiles, random);
     const std::int64_t value =
         tile * random.between(std::max<std::int64_t>(16 / tile, 1), most / tile);
-    switch (random.below(8)) {
-        case 0:
-            return value - 1;
-        case 1:
-            return value + 1;
-        default:
-            return value;
-    }
+    const std::uint64_t roll = random.below(8);
+    return roll == 0 ? value - 1 : roll == 1 ? value + 1 : value;
 }
 
 }  // namespace gradverify

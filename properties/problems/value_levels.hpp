@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides which values a class of slots is drawn at, from what kind of parameter it is and how it
-// is related to others; and at which in problems like those of real networks, where kernels take
-// their fast paths. Knows no operator and no problem.
+// Decides which values a class of slots is drawn at, by its kind and its relations to others: small
+// and large ones, and those of real networks, where kernels take their fast paths.
 #pragma once
 
 #include <cstdint>
@@ -38,16 +37,16 @@ struct ClassLevels {
 
 ClassLevels levels_of(const ParameterSpace& space, const RankDomain& domain, int which);
 
-/// Whether a larger value of this makes a problem larger, as a rule.
+/// Whether a larger value usually makes a problem larger.
 bool enlarges(ClassLevels::Role role);
 
-/// A small value: the smallest one plus few times `unit`, the step that the class has now; of
-/// sizes and counts the larger of two when `generous`. The smallest where `unit` is 0.
+/// The smallest value plus few times `unit`, the step that the class has now; for sizes and counts
+/// the larger of two such values when `generous`. The smallest where `unit` is 0.
 std::int64_t small_value(const ClassLevels& levels, std::int64_t unit, bool generous,
                          SplitMix64& random);
 
-/// What a parameter of the geometry is in a usual problem: at its default, the one that the others
-/// go with (a filter, a window), or one beside that (a stride).
+/// A parameter of the geometry in a usual problem: at its default, the one that the others follow
+/// (a filter, a window), or one beside that (a stride).
 enum class GeometryPart { plain, first, second };
 
 /// A value of the geometry as networks have it.
@@ -56,8 +55,8 @@ std::int64_t usual_step(const ClassLevels& levels, GeometryPart part, SplitMix64
 /// A count or a size as networks have it; a multiple of `unit` where the class has divisors.
 std::int64_t usual_count(const ClassLevels& levels, std::int64_t unit, SplitMix64& random);
 
-/// A padding beside these values of the geometry of its axis: none; half of a filter, so that the
-/// image keeps its size; the same of one that is dilated; all of a filter but one.
+/// A padding for these values of the geometry of its axis: none; half of a filter, dilated or not,
+/// so that the image keeps its size; all of a filter but one.
 std::int64_t usual_padding(std::span<const std::int64_t> geometry, SplitMix64& random);
 
 /// From a warp's half to a few tiles: a multiple of 8, 16, 32 or 64, or its neighbour.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which values a parameter is drawn at: its small ones, its large ones, and the ends of its range.
+// The values that a parameter is drawn at: small ones, large ones, and the ends of its range.
 #include "properties/problems/value_levels.hpp"
 
 #include <doctest/doctest.h>
@@ -14,7 +14,6 @@ using namespace gradverify;
 using namespace gradverify::testing;
 using Role = ClassLevels::Role;
 
-/// The levels of the class of a parameter.
 ClassLevels levels_for(const KernelDeclaration& kernel, std::string_view slot) {
     const Supported supported(kernel);
     const RankDomain& domain = supported.domain();

@@ -9,7 +9,7 @@
 
 namespace gradverify {
 
-/// The multiples of `step` in [lowest, highest], which are multiples of it themselves.
+/// The multiples of `step` in [lowest, highest]; both ends are multiples of it.
 struct ValueRange {
     std::int64_t lowest, highest, step = 1;
 };
@@ -21,7 +21,7 @@ inline std::int64_t round_down(std::int64_t value, std::int64_t step) {
     return value / step * step;
 }
 
-/// Saturates at 2^41, which is more than any parameter's value: no multiple but zero then fits.
+/// Saturates at 2^41, which is more than any parameter's value.
 inline std::int64_t least_common_multiple(std::int64_t a, std::int64_t b) {
     constexpr std::int64_t too_large = std::int64_t{1} << 41;
     const std::int64_t rest = b / std::gcd(a, b);
