@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // <dy, J v> = <J^T dy, v> for a random direction v, where J v is a registered forward kernel's
-// result on v with every term that does not contain v's tensor set to zero: exact in integers, and
-// independent of the reference but for the check that the forward kernel is sound.
+// result on v with zeros in all terms without v's tensor: exact in integers, and independent of the
+// reference but for the check that the forward kernel is sound.
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -13,7 +13,7 @@ namespace gradverify {
 
 namespace {
 
-/// What <g, v> may be off by.
+/// The error that <g, v> may have.
 double error_along(const Array<Bounded>& gradient, const Array<double>& direction) {
     double error = 0.0;
     for (std::size_t i = 0; i < direction.data.size(); ++i)
@@ -21,14 +21,13 @@ double error_along(const Array<Bounded>& gradient, const Array<double>& directio
     return error;
 }
 
-/// Whether none of its elements may overflow its type, which would leave nothing of a sum over all.
+/// Whether no element may overflow its type, which would leave no sum over all.
 bool is_bounded(const Array<Bounded>& gradient) {
     return std::ranges::all_of(
         gradient.data, [](const Bounded& element) { return std::isfinite(element.error()); });
 }
 
-/// The identity with one forward kernel, for each gradient that the pass yields; nothing where that
-/// kernel is wrong about J v, which is then no witness.
+/// The identity with one forward kernel, for each gradient; nothing where that is wrong about J v.
 std::optional<std::vector<Comparison>> compare_with(CaseContext& context, const Kernel& partner,
                                                     const CallResult& result) {
     const PassSpec& forward = context.op().forward();
@@ -71,8 +70,7 @@ Outcome adjoint_identity(CaseContext& context) {
         return Outcome::skipped("exact only where " + context.op().exact_if_text);
     const auto inputs = context.inputs.of(context.pass());
     const CallResult result = context.caller.call(context.kernel(), inputs);
-    if (const std::string complaint = result.complaint(); !complaint.empty())
-        return Outcome::failed(complaint);
+    if (const auto failure = failed_call(result)) return *failure;
     std::set<const Kernel*> unsound;
     while (const Kernel* partner = sound_forward(context, unsound).kernel) {
         const auto comparisons = compare_with(context, *partner, result);

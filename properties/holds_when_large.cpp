@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A kernel that is right on small tensors is right on those of more than 2^31 elements, or bytes.
-// The large problem is made of copies of a small one along what the operator is separable along, so
-// the small one's reference says what every element must be, and every element is compared, on the
-// device. What is too slow for that shows on a sixty-fourth of the copies first: there it is
-// skipped, and what hangs runs into the limit of its time.
+// The large problem is made of copies of a small one along a separable axis, so the small one's
+// reference says what every element must be, and every element is compared, on the device. A
+// sixty-fourth of the copies is run first: a kernel that is too slow there is skipped.
 #include <algorithm>
 #include <stdexcept>
 
@@ -19,13 +18,11 @@ namespace gradverify {
 namespace {
 
 constexpr std::int64_t rehearsal_share = 64;
-// Fewer copies are hardly more than those that hold drawn data.
+// Fewer copies would nearly all hold drawn data.
 constexpr std::int64_t fewest_rehearsed = 32;
-// The limit on a GPU. On the CPU device only tests and benchmarks ask, what is large for them is
-// small, and a loaded machine must not decide what they see.
+// The limit on a GPU. The CPU device has none: a loaded machine must not decide what tests see.
 constexpr double most_seconds = 6.0;
-
-// What the CPU device takes a minute for.
+// The CPU device takes a minute for this.
 constexpr std::int64_t most_elements_on_cpu = std::int64_t{1} << 24;
 
 const LargeTensor& largest_of(const LargeShape& shape) {
@@ -40,13 +37,12 @@ std::string size_of(const LargeShape& shape) {
            print_bytes(static_cast<double>(largest.bytes()));
 }
 
-/// The call of a plan, and what it came to.
+/// The call of a plan, and its result.
 struct LargeRun {
     CaseContext& context;
     LargePlan plan;
     LargeResult result{};
 
-    /// Nothing where all is well.
     std::optional<Outcome> failure() {
         const Surroundings surroundings = context.caller.surroundings();
         result = call_on_large({.kernel = context.kernel(),
@@ -70,7 +66,7 @@ struct LargeRun {
     }
 };
 
-/// The same with fewer copies; nothing where there are too few, or the kernel is not for them.
+/// The same with fewer copies; nothing where there are too few, or the kernel does not take them.
 std::optional<LargeShape> smaller(CaseContext& context, const LargeShape& shape) {
     const std::int64_t copies = shape.copies / rehearsal_share;
     if (copies < fewest_rehearsed) return std::nullopt;
@@ -80,7 +76,7 @@ std::optional<LargeShape> smaller(CaseContext& context, const LargeShape& shape)
     return fewer;
 }
 
-/// The outcome of the smaller call that makes the large one pointless, if there is one.
+/// The outcome of the smaller call, if it makes the large one pointless.
 std::optional<Outcome> rehearse(LargeRun& rehearsal, std::int64_t copies, bool is_timed) {
     double expected = 0.0;
     // The first call loads the kernel, which the second need not.

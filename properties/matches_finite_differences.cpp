@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The gradient g of <dy, f(t)> by the tensor t satisfies <g, v> = d/dh <dy, f(t + h v)> for every
 // direction v: random ones always, each element's where the problem is small. f is the reference's
-// forward map, then a registered forward kernel that matches it on this problem. Where f is linear
-// in t one integer step is exact; elsewhere differences are extrapolated, and the tolerance is
-// their estimated error plus the gradient's rounding bound.
+// forward map, then a registered forward kernel that matches it here. Where f is linear in t one
+// integer step is exact; elsewhere differences are extrapolated, and may be off by their estimated
+// error plus the gradient's rounding bound.
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -17,8 +17,8 @@ namespace gradverify {
 
 namespace {
 
-// A wrong element escapes a random direction of integers only where errors cancel. Along the
-// forward kernel each direction costs a launch, and the reference's have been tried before.
+// A wrong element escapes a random direction only where errors cancel. A direction along the
+// forward kernel costs a launch, and comes after the reference's.
 constexpr int directions_of_reference = 2, directions_of_kernel = 1;
 // The values are of size one, and so is the scale on which a smooth operator changes.
 constexpr double smooth_step = 0.0625;
@@ -41,20 +41,14 @@ class ForwardAlong {
                                                    : smooth_derivative(function, smooth_step);
     }
 
-    /// Spares the call at step zero where its outputs are known.
+    /// Saves the call at step zero where its outputs are known.
     void know_at_zero(const std::vector<Array<double>>& outputs) {
         value_at_zero_ = with_cotangents(context_, outputs);
     }
 
   private:
     double value_at(const Array<double>& direction, double step) const {
-        const PassSpec& forward = context_.op().forward();
-        auto inputs = context_.inputs.of(forward);
-        for (std::size_t i = 0; i < inputs.size(); ++i)
-            if (forward.inputs[i] == tensor_)
-                for (std::size_t j = 0; j < direction.data.size(); ++j)
-                    inputs[i].data[j] += step * direction.data[j];
-        return with_cotangents(context_, map_(inputs));
+        return with_cotangents(context_, map_(inputs_along(context_, tensor_, direction, step)));
     }
 
     CaseContext& context_;
@@ -112,8 +106,7 @@ std::vector<Comparison> compare_directions(CaseContext& context, const BoundedGr
     return comparisons;
 }
 
-/// The derived gradient of this output of the pass; null where none was derived, as where a pass
-/// yields more than gradients by inputs.
+/// The derived gradient of this output of the pass; null where none was derived.
 const Array<Bounded>* derived_for(const CaseContext& context,
                                   const std::vector<Array<Bounded>>& derived,
                                   const std::string& output) {
@@ -123,8 +116,8 @@ const Array<Bounded>* derived_for(const CaseContext& context,
     return at == outputs.end() ? nullptr : &derived[static_cast<std::size_t>(at - outputs.begin())];
 }
 
-/// A reference written by hand against the one derived from the forward function; a message when
-/// they differ by more than the kernel's arithmetic could explain.
+/// How the reference that was written by hand contradicts the one derived from the forward
+/// function; empty where they differ by no more than the kernel's arithmetic explains.
 std::string contradiction_of_references(CaseContext& context,
                                         const std::vector<Array<Bounded>>& derived) {
     if (derived.empty()) return {};
@@ -144,9 +137,8 @@ std::string contradiction_of_references(CaseContext& context,
     return {};
 }
 
-/// The gradients that the pass yields. An element may be as far from the exact derivative as from
-/// the reference's, and, where that was written by hand and takes what the forward pass saved,
-/// rounded, for that as well. Without bounds the kernel's values are exact.
+/// The gradients that the pass yields. Bounds allow for the kernel's distance to the reference, and
+/// for the reference's own to the derived gradient. Without bounds the kernel's values are exact.
 std::vector<BoundedGradient> gradients_of(const CaseContext& context, CallResult&& result,
                                           const std::vector<Array<Bounded>>& bounded,
                                           const std::vector<Array<Bounded>>& derived,
@@ -178,8 +170,7 @@ Outcome matches_finite_differences(CaseContext& context) {
         return Outcome::skipped("what comes of an invalid index is no derivative");
     const auto inputs = context.inputs.of(context.pass());
     CallResult result = context.caller.call(context.kernel(), inputs);
-    if (const std::string complaint = result.complaint(); !complaint.empty())
-        return Outcome::failed(complaint);
+    if (const auto failure = failed_call(result)) return *failure;
     const auto derived = context.pass().derived ? context.oracle.bounded(*context.pass().derived)
                                                 : std::vector<Array<Bounded>>();
     if (const std::string wrong = contradiction_of_references(context, derived); !wrong.empty())
@@ -189,9 +180,7 @@ Outcome matches_finite_differences(CaseContext& context) {
     const bool is_exact = multilinear && context.oracle.exactness() == Exactness::exact;
     const auto bounded = is_exact ? std::vector<Array<Bounded>>() : context.oracle.bounded();
     const CallResult as_returned = result;
-    for (std::size_t i = 0; i < context.inputs.initial_outputs().size(); ++i)
-        for (std::size_t j = 0; j < result.outputs[i].data.size(); ++j)
-            result.outputs[i].data[j] -= context.inputs.initial_outputs()[i].data[j];
+    context.inputs.add_initial(result.outputs, -1.0);
 
     if (!multilinear && context.op().along)
         return matches_derivatives_along(context,
@@ -228,8 +217,7 @@ Outcome matches_finite_differences(CaseContext& context) {
     }
     if (outcome.verdict != Verdict::failed || !multilinear || !is_right(context, as_returned))
         return outcome;
-    // Not this kernel's fault. A forward kernel that is right at one point and wrong at another
-    // fails on its own row.
+    // The forward kernel is wrong elsewhere, and fails on its own row.
     if (!wrong_by_reference) return combine(by_reference, "");
     return Outcome::errored("the kernel agrees with the reference's gradient, but " +
                             outcome.message + ": the operator's reference contradicts itself");

@@ -10,8 +10,6 @@ namespace {
 
 ValueKind integers(const Operator&) { return ValueKind::integers; }
 ValueKind mantissas(const Operator&) { return ValueKind::mantissas; }
-/// Exact differences where the operator is linear in each tensor, smooth ones elsewhere; where it
-/// is linear on pieces, integers meet their ends.
 ValueKind integers_if_exact(const Operator& op) {
     return op.is_exact_on_integers() ? ValueKind::integers : ValueKind::mantissas;
 }
@@ -64,7 +62,7 @@ constexpr std::array properties{
                      .applies_to = any_kernel},
                     mantissas,
                     repeatable},
-    // An access that is checked costs some thirty plain ones.
+    // A checked access costs some thirty plain ones.
     DefinedProperty{{.name = "free_of_races",
                      .summary = "orders what its threads share, by barriers or atomics",
                      .applies_to = has_checked_variant,

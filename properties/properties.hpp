@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The closed set of properties: one function each, a plain array of them all, those that tell most
-// first. A property is told the case and answers with an outcome; what it needs it asks of the
-// context.
+// The closed set of properties: one function each, and an array of all, those that tell most first.
+// A property asks the case's context for what it needs, and answers with an outcome.
 #pragma once
 
 #include <span>
@@ -9,12 +8,10 @@
 
 #include "harness/cases/outcome.hpp"
 #include "harness/cases/property.hpp"
-#include "harness/registry/registry.hpp"
 #include "properties/checking/context.hpp"
 
 namespace gradverify {
 
-/// One thing that must hold of every kernel, with what it does.
 struct DefinedProperty : Property {
     ValueKind (*values)(const Operator&);
     Outcome (*check)(CaseContext&);
@@ -25,8 +22,7 @@ struct DefinedProperty : Property {
 Outcome matches_reference(CaseContext& context);
 /// The outputs on full mantissas are within the rounding that any order of operations may cause.
 Outcome within_rounding_bound(CaseContext& context);
-/// The gradient is the forward map's, by differences of forward values of the reference and of a
-/// registered kernel.
+/// The gradient is the forward map's, by differences of the reference and of a registered kernel.
 Outcome matches_finite_differences(CaseContext& context);
 /// <dy, J v> = <J^T dy, v> between a registered forward kernel and this gradient kernel.
 Outcome adjoint_identity(CaseContext& context);
@@ -36,10 +32,9 @@ Outcome stays_in_bounds(CaseContext& context);
 /// threads stay within the rounding bound.
 Outcome repeatable(CaseContext& context);
 
-/// The kernel's checked variant runs without a finding: no race, no read of what nobody wrote, no
+/// The kernel's checked variant runs without a finding: no race, no read of unwritten memory, no
 /// access out of bounds, no barrier or warp primitive that some threads miss.
 Outcome free_of_races(CaseContext& context);
-
 /// Tensors of more than 2^31 elements or bytes, made of copies of a small problem, hold what the
 /// small one's reference says.
 Outcome holds_when_large(CaseContext& context);

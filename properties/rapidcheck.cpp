@@ -47,7 +47,7 @@ const DefinedProperty& property_named(const Kernel& kernel, std::string_view nam
                                 "; those that do are" + known);
 }
 
-/// Made once for each kernel and lasts as long as the process, as do shrink trees that refer to it.
+/// Made once for each kernel, for the whole process, since shrink trees refer to it.
 const ProblemGenerator& generator_of(const Kernel& kernel) {
     static std::map<std::string, std::unique_ptr<const ProblemGenerator>> generators;
     auto& generator = generators[kernel.name];
@@ -156,7 +156,7 @@ rc::Gen<DrawnCase> cases(std::string_view kernel, std::string_view property,
         case_gen({&of, &property_named(of, property), std::string(device)},
                  property_named(of, property).values(*of.op), problem_gen(generator_of(of)),
                  rc::gen::just(std::optional<Problem>()));
-    // What a listed value makes of a case may be no case at all, as where a sum is no longer exact.
+    // A listed value may leave no case at all, as where a sum is no longer exact.
     return [=](const rc::Random& random, int size) {
         using Tree = rc::Shrinkable<std::optional<DrawnCase>>;
         const Tree tree = rc::shrinkable::map(drawn(random, size), [](Case&& one) {

@@ -10,8 +10,7 @@
 //   });
 //
 // A case that fails shrinks as `gradverify check` shrinks it, and rapidcheck's report has the line
-// that replays it. Kernels run in the test's own process: one that crashes or hangs takes the test
-// with it.
+// that replays it. A kernel that crashes or hangs takes the test's process with it.
 #pragma once
 
 #include <rapidcheck/Gen.h>
@@ -31,7 +30,7 @@ namespace gradverify {
 /// Values by the name of their tensor.
 using Tensors = std::map<std::string, Array<double>, std::less<>>;
 
-/// A case, with what its kernel and its reference make of it.
+/// A case that can be run.
 class DrawnCase {
   public:
     /// **Errors** std::invalid_argument when the kernel or its property does not exist, or must not
@@ -45,16 +44,16 @@ class DrawnCase {
     const Case& as_case() const;
     const Problem& problem() const { return as_case().problem; }
 
-    /// What the kernel is given, each number one of its tensor's type.
+    /// The kernel's inputs, each number one of its tensor's type.
     Tensors inputs() const;
-    /// What the kernel gives, in the case's setting. A case is discarded where the device does not
+    /// The kernel's outputs, in the case's setting. The case is discarded where the device does not
     /// serve the kernel, or the kernel refuses the problem as it declares.
     ///
     /// **Errors** std::runtime_error when a launch failed or wrote outside of its buffers.
     Tensors call() const { return call(inputs()); }
     /// The same on inputs of these sizes.
     Tensors call(const Tensors& inputs) const;
-    /// What the reference gives on the case's inputs.
+    /// The reference's outputs on the case's inputs.
     Tensors expected() const;
     /// How outputs differ from what is expected: exactly on integers, else by more than rounding
     /// explains. Empty where they don't.
@@ -81,9 +80,8 @@ rc::Gen<Data> data(std::string_view kernel, const Problem& problem,
                    std::string_view property = "matches_reference");
 rc::Gen<Setting> settings(std::string_view kernel, const Problem& problem);
 
-/// Problem, data and setting together. The data are those of a property of gradverify's:
-/// `matches_reference` has small integers, whose sums are exact; `within_rounding_bound` numbers
-/// with all their digits.
+/// Problem, data and setting together. The property decides on the data: `matches_reference` has
+/// small integers, whose sums are exact; `within_rounding_bound` numbers with all their digits.
 rc::Gen<DrawnCase> cases(std::string_view kernel, std::string_view property = "matches_reference",
                          std::string_view device = "cpu");
 

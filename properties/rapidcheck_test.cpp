@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What users' own property tests build on, over registered kernels and a seeded bug.
+// The generators of users' own property tests, over registered kernels and a seeded bug.
 #include "properties/rapidcheck.hpp"
 
 #include <doctest/doctest.h>

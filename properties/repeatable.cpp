@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two calls on the same buffers give the same bits, unless the kernel declares that it sums in a
-// varying order. With other launches in between, moved pointers, another stream, block size and
-// order of threads, the result may move within the rounding bound. Compared with the kernel's own
-// first result: whether that one is right is not this property's question.
+// Two calls on the same buffers give the same bits, unless the kernel sums in a varying order. With
+// other launches in between, moved pointers, another stream, block size and order of threads, the
+// result stays within the rounding bound of the first one, be that right or wrong.
 #include <algorithm>
 
 #include "properties/properties.hpp"
@@ -17,8 +16,7 @@ std::vector<Expected> same_as(const CaseContext& context, const CallResult& firs
     return expected;
 }
 
-/// The first call's outputs; both results lie within the bound of the exact value, so they differ
-/// by at most twice that.
+/// Both results lie within the bound of the exact value, so they differ by at most twice that.
 std::vector<Expected> near_first(const CaseContext& context, const CallResult& first,
                                  const std::vector<Array<Bounded>>& bounded) {
     auto expected = same_as(context, first);
@@ -28,8 +26,7 @@ std::vector<Expected> near_first(const CaseContext& context, const CallResult& f
     return expected;
 }
 
-/// The same call in another place: every input negated, so that whatever it leaves behind shows;
-/// where that is no value of the tensor, in another order.
+/// Other values, so that leftovers show; where not every number is one, its own in another order.
 std::vector<Array<double>> other_inputs(const CaseContext& context,
                                         std::vector<Array<double>> inputs) {
     for (std::size_t i = 0; i < inputs.size(); ++i) {
@@ -50,8 +47,7 @@ Outcome repeatable(CaseContext& context) {
 
     const auto [first, second] = context.caller.call_twice(inputs, Setting{});
     for (const CallResult* result : {&first, &second})
-        if (const std::string complaint = result->complaint(); !complaint.empty())
-            return Outcome::failed(complaint);
+        if (const auto failure = failed_call(*result)) return *failure;
     if (bitwise && second.output_bits != first.output_bits) {
         Outcome outcome = combine(
             compare_outputs(second, same_as(context, first)),
@@ -64,20 +60,18 @@ Outcome repeatable(CaseContext& context) {
 
     const CallResult other = context.caller.call(context.kernel(), other_inputs(context, inputs),
                                                  Setting{}, context.caller.surroundings());
-    if (const std::string complaint = other.complaint(); !complaint.empty())
-        return Outcome::failed(complaint);
+    if (const auto failure = failed_call(other)) return *failure;
     const auto expected = near_first(context, first, context.oracle.bounded());
     Outcome outcome;
     for (const DelayedStream delayed : context.caller.streams_to_delay()) {
         Surroundings surroundings = context.caller.surroundings();
         surroundings.delayed = delayed;
-        // So that a NaN in both is no poison that was added to.
+        // Another poison, so that a NaN in both can't come from adding to it.
         const bool was_nan = surroundings.poison == Poison::nan;
         surroundings.poison = was_nan ? Poison::positive_huge : Poison::nan;
         const CallResult moved =
             context.caller.call(context.kernel(), inputs, context.checked().setting, surroundings);
-        if (const std::string complaint = moved.complaint(); !complaint.empty())
-            return Outcome::failed(complaint);
+        if (const auto failure = failed_call(moved)) return *failure;
         outcome = combine(compare_outputs(moved, expected, context.checked().setting),
                           "moved pointers, another stream, block size or order of threads change "
                           "the result by more than rounding can");

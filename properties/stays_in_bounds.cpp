@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Two calls with everything outside the inputs changed: the guards' parity, the poison of outputs
-// and workspace, and, where the device has unmapped pages, which end of the buffers lies at one. A
-// kernel that reads only its inputs gives the same numbers both times; on integers that holds
-// whatever the order of summation, so also with atomics.
+// and workspace, and, where the device has unmapped pages, the end of the buffers that lies at one.
+// A kernel that reads only its inputs gives the same numbers both times.
 #include <algorithm>
-#include <bit>
 #include <cmath>
 
 #include "properties/properties.hpp"
@@ -19,7 +17,7 @@ bool has_outputs_of_8_bits(CaseContext& context) {
     });
 }
 
-/// Some element in both: what is NaN in one alone is of memory outside the inputs.
+/// Whether some element is NaN in both; NaN in one alone comes from memory outside the inputs.
 bool have_nan(const CallResult& first, const CallResult& second) {
     for (std::size_t i = 0; i < first.outputs.size(); ++i)
         for (std::size_t j = 0; j < first.outputs[i].data.size(); ++j)
@@ -28,9 +26,9 @@ bool have_nan(const CallResult& first, const CallResult& second) {
     return false;
 }
 
-/// The kernel's outputs of the first call as what the second must give: exactly, or where sums are
-/// in a varying order and no integers, within the rounding of both calls. What is too large for 8
-/// bits, or what the operator gives no number for, may be NaN, which never equals itself.
+/// The outputs of the first call as the second must give them: exactly, or, where sums are in a
+/// varying order and no integers, within the rounding of both calls. Results too large for 8 bits,
+/// or that the operator gives no number for, may be NaN.
 std::vector<Expected> same_as(CaseContext& context, const CallResult& first,
                               const CallResult& second) {
     const Exactness exactness = context.oracle.exactness();
@@ -51,7 +49,7 @@ std::vector<Expected> same_as(CaseContext& context, const CallResult& first,
     return expected;
 }
 
-/// An output that kept its poison in both calls was never written.
+/// Failed where outputs kept their poison in both calls.
 Outcome unwritten(const CaseContext& context, const CallResult& first, const CallResult& second) {
     std::vector<Comparison> comparisons;
     for (std::size_t i = 0; i < first.outputs.size(); ++i) {
@@ -83,14 +81,12 @@ Outcome stays_in_bounds(CaseContext& context) {
     Surroundings surroundings = context.caller.surroundings();
     surroundings.poison = Poison::nan;
     const CallResult first = context.caller.call(context.kernel(), inputs, setting, surroundings);
-    if (const std::string complaint = first.complaint(); !complaint.empty())
-        return Outcome::failed(complaint);
+    if (const auto failure = failed_call(first)) return *failure;
     surroundings = surroundings.with_other_edge();
     surroundings.poison = Poison::positive_huge;
     surroundings.guard_parity = 1 - surroundings.guard_parity;
     const CallResult second = context.caller.call(context.kernel(), inputs, setting, surroundings);
-    if (const std::string complaint = second.complaint(); !complaint.empty())
-        return Outcome::failed(complaint);
+    if (const auto failure = failed_call(second)) return *failure;
     if (context.declaration().write_mode == WriteMode::overwrites)
         if (Outcome outcome = unwritten(context, first, second); outcome.verdict == Verdict::failed)
             return outcome;
@@ -99,7 +95,7 @@ Outcome stays_in_bounds(CaseContext& context) {
         compare_outputs(second, expected, setting),
         "an output depends on memory outside the inputs (two calls differ in nothing else)");
     if (outcome.verdict != Verdict::failed) return outcome;
-    // What surrounds the inputs holds NaN in both calls, so it can't be told where one comes from.
+    // Memory outside the inputs holds NaN in both calls, so it can't be told where one comes from.
     for (Expected& one : expected) one.admits_nan = true;
     if (combine(compare_outputs(second, expected, setting), "").verdict != Verdict::failed)
         outcome.message =

@@ -12,7 +12,7 @@ namespace gradverify {
 
 namespace {
 
-/// The rounding of what a caller sees of each output: its type's or the accumulator's, the coarser.
+/// The rounding of each output: its type's or the accumulator's, whichever is coarser.
 std::vector<Rounding> output_roundings(const CaseContext& context) {
     const Rounding summed = Rounding::of(context.declaration().accumulator());
     std::vector<Rounding> roundings;
@@ -26,10 +26,10 @@ std::vector<Rounding> output_roundings(const CaseContext& context) {
     return roundings;
 }
 
-// A bug beyond this is no rounding of any transform.
+// No transform rounds by more.
 constexpr double growth_maximum = 1e5;
 
-/// Whether the largest errors could be a transform's: of no element that is missing, or NaN.
+/// Whether the largest errors could be a transform's: no element is missing or NaN.
 bool may_be_rounding(const Outcome& outcome, const CallResult& result) {
     if (!std::ranges::all_of(result.untouched, [](const auto& output) { return output.empty(); }))
         return false;
@@ -43,7 +43,7 @@ bool may_be_rounding(const Outcome& outcome, const CallResult& result) {
     return bound == 0.0 || error < growth_maximum * bound;
 }
 
-/// How a kernel may be right all the same.
+/// Says how a kernel may be right all the same.
 std::string advice(const CaseContext& context, const Outcome& outcome, const CallResult& result) {
     const KernelDeclaration& declared = context.declaration();
     const bool may_transform = context.op().algebra == Algebra::products &&
@@ -59,8 +59,7 @@ std::string advice(const CaseContext& context, const Outcome& outcome, const Cal
 Outcome within_rounding_bound(CaseContext& context) {
     const auto inputs = context.inputs.of(context.pass());
     const CallResult result = context.caller.call(context.kernel(), inputs);
-    if (const std::string complaint = result.complaint(); !complaint.empty())
-        return Outcome::failed(complaint);
+    if (const auto failure = failed_call(result)) return *failure;
     const auto expected = context.oracle.within_rounding();
     Outcome outcome = combine(compare_outputs(result, expected, context.checked().setting),
                               "is further from the exact value than rounding can explain");

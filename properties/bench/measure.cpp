@@ -2,7 +2,6 @@
 #include "properties/bench/measure.hpp"
 
 #include <optional>
-#include <stdexcept>
 #include <string>
 
 #include "properties/checking/context.hpp"
@@ -11,16 +10,10 @@ namespace gradverify {
 
 namespace {
 
-// Most multiply-adds of a forward pass whose results a gradient is given: half a minute of the
-// reference in double, which takes some 2 ns for one, and some gigabytes.
+// The most multiply-adds of a forward pass that saves a gradient's inputs: half a minute.
 constexpr double saved_multiply_adds = 1e10;
 
-const Kernel& kernel_named(const Registry& registry, const std::string& name) {
-    if (const Kernel* kernel = registry.find_kernel(name)) return *kernel;
-    throw std::invalid_argument("there is no kernel " + name);
-}
-
-/// The values are the case's; its property is of no consequence.
+/// A case with the values that are asked for. Its property does not matter.
 Case case_of(const MeasureRequest& request, const Kernel& kernel) {
     return {.kernel = kernel.name,
             .property = "matches_reference",
@@ -31,8 +24,7 @@ Case case_of(const MeasureRequest& request, const Kernel& kernel) {
             .setting = {}};
 }
 
-/// The first input that only the reference of the forward pass can make, which would take long;
-/// nothing when there is none.
+/// The first input that the forward pass's reference would have to make, where that takes long.
 std::optional<std::string> slow_input(const Kernel& kernel, const Problem& problem) {
     if (kernel.op->forward().multiply_adds(problem) <= saved_multiply_adds) return std::nullopt;
     for (const std::string& input : kernel.pass->inputs)

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `bench` asks of workers, asked of this process: times of correct kernels; and how a kernel
-// is verified before it is timed.
+// The requests that `bench` sends to workers, answered in this process, and verification before it.
 #include "properties/bench/measure.hpp"
 
 #include <doctest/doctest.h>
 
 #include "harness/bench/bench.hpp"
 #include "harness/testing/operator.hpp"
-#include "properties/suite/suite.hpp"
 #include "properties/tests/devices.hpp"
 
 namespace {

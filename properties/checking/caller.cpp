@@ -14,7 +14,7 @@ namespace gradverify {
 
 namespace {
 
-/// By turns, so that the few dense cases of a problem meet each edge and each parity.
+/// Takes turns, so that the few dense cases of a problem meet each edge and each parity.
 Surroundings surroundings_of_dense(std::uint64_t seed) {
     constexpr Surroundings turns[] = {
         {.poison = Poison::nan, .guard_parity = 0, .edge = Edge::end},
@@ -31,7 +31,7 @@ Surroundings Caller::surroundings() const {
         return surroundings_of_dense(subject_.checked().data.seed);
     SplitMix64 random(subject_.seed_for("surroundings"));
     Surroundings drawn{.guard_parity = static_cast<int>(random.below(2))};
-    // Mostly NaN; now and then a finite poison, which a maximum or a comparison can't swallow.
+    // Now and then a finite poison, which a maximum or a comparison can't swallow as it does NaN.
     const std::uint64_t poison = random.below(8);
     if (poison < 2) drawn.poison = poison == 0 ? Poison::positive_huge : Poison::negative_huge;
     if (random.below(2) == 1) drawn.edge = Edge::begin;
@@ -62,8 +62,7 @@ CallResult Caller::call(const Kernel& kernel, const std::vector<Array<double>>& 
     return call(kernel, inputs, setting, surroundings());
 }
 
-/// Why there can be no other call after it, where it cost the device. Else what it returns is not
-/// looked at: its problem is a case of its own.
+/// Says why no other call can follow, if the device was lost. Its results are not looked at.
 std::string Caller::call_before() {
     const auto& before = subject_.checked().setting.before;
     if (!before || std::exchange(called_before_, true)) return {};
@@ -100,7 +99,6 @@ CallResult Caller::call(const Kernel& kernel, const std::vector<Array<double>>& 
     try {
         result = call_kernel(make_call(kernel, inputs, setting, surroundings));
     } catch (const NotServed& reason) {
-        // A partner that is not served is only one witness less.
         if (!is_partner) throw;
         result.error = reason.what();
     }
@@ -124,7 +122,7 @@ std::pair<CallResult, CallResult> Caller::call_twice(const std::vector<Array<dou
                                                      const Setting& setting) {
     if (const std::string lost = call_before(); !lost.empty())
         return {{.error = lost}, {.error = lost}};
-    // Not at the edge of `call`: a property that does both has seen both.
+    // The other edge than in `call`, so that a property that does both has seen both.
     auto results = call_kernel_twice(
         make_call(subject_.kernel(), inputs, setting, surroundings().with_other_edge()));
     seconds_ += results.first.seconds + results.second.seconds;
@@ -135,7 +133,7 @@ bool can_take(const Kernel& kernel, const std::vector<Array<double>>& inputs) {
     for (std::size_t i = 0; i < inputs.size(); ++i) {
         const DType dtype = dtype_of(kernel.any(), *kernel.op, kernel.pass->inputs[i]);
         if (!are_numbers_of(dtype, inputs[i].data)) return false;
-        // As they are once they are multiplied.
+        // Products take their factors as TF32.
         if (kernel.any().multiplies_in_tf32() && is_floating(dtype) &&
             !std::ranges::all_of(inputs[i].data, &is_number_of_tf32))
             return false;

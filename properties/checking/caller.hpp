@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The calls of a case: of its kernel in the case's setting and surroundings, and of other kernels
-// as partners. Knows no expected value.
+// as partners.
 #pragma once
 
 #include <string>
@@ -20,19 +20,18 @@ class Caller {
     CallResult call(const Kernel& kernel, const std::vector<Array<double>>& inputs);
     CallResult call(const Kernel& kernel, const std::vector<Array<double>>& inputs,
                     const Setting& setting, const Surroundings& surroundings);
-    /// Calls the checked variant of the case's kernel, in the case's setting.
     CallResult call_checked(const std::vector<Array<double>>& inputs);
     std::pair<CallResult, CallResult> call_twice(const std::vector<Array<double>>& inputs,
                                                  const Setting& setting);
 
     Surroundings surroundings() const;
-    /// The streams to delay, each in a call of its own, so that work which nothing orders shows;
-    /// `none` alone where there is one stream, or where the device sees such work by itself.
+    /// The streams to delay, each in a call of its own, so that unordered work shows; `none` alone
+    /// where there is one stream, or where the device sees such work by itself.
     std::vector<DelayedStream> streams_to_delay() const;
 
     /// Spent in kernels, for `bench --harness`.
     double seconds() const { return seconds_; }
-    /// By a call that is not made through this.
+    /// Counts the seconds of a call that was made elsewhere.
     void spend(double seconds) { seconds_ += seconds; }
 
   private:

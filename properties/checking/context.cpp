@@ -9,6 +9,11 @@
 
 namespace gradverify {
 
+std::optional<Outcome> failed_call(const CallResult& result) {
+    const std::string complaint = result.complaint();
+    return complaint.empty() ? std::nullopt : std::optional(Outcome::failed(complaint));
+}
+
 std::vector<Comparison> compare_outputs(const CallResult& result,
                                         const std::vector<Expected>& expected,
                                         const Setting& setting) {
@@ -28,17 +33,20 @@ bool is_right(CaseContext& context, const CallResult& result) {
         &Comparison::ok);
 }
 
+bool can_be_partner(const CaseContext& context, const Kernel& kernel) {
+    return &kernel != &context.kernel() && kernel.on(context.checked().device) &&
+           kernel.any().write_mode != WriteMode::accumulates && !kernel.any().norm_wise_growth &&
+           !is_distrusted(kernel.name) && !kernel.why_unsupported(context.problem());
+}
+
 SoundForward sound_forward(CaseContext& context, const std::set<const Kernel*>& unsound) {
     const PassSpec& forward = context.op().forward();
     const auto inputs = context.inputs.of(forward);
     std::vector<Expected> expected;
     for (const Kernel& candidate : context.registry().kernels()) {
-        if (candidate.pass != &forward || !candidate.on(context.checked().device) ||
-            candidate.any().write_mode == WriteMode::accumulates || unsound.contains(&candidate) ||
-            candidate.any().norm_wise_growth || is_distrusted(candidate.name) ||
-            candidate.why_unsupported(context.problem()))
+        if (candidate.pass != &forward || unsound.contains(&candidate) ||
+            !can_be_partner(context, candidate) || !can_take(candidate, inputs))
             continue;
-        if (!can_take(candidate, inputs)) continue;
         if (expected.empty())
             expected = all_exactly(forward, context.oracle.reference(forward, inputs));
         CallResult result = context.caller.call(candidate, inputs);
@@ -47,6 +55,17 @@ SoundForward sound_forward(CaseContext& context, const std::set<const Kernel*>& 
             return {.kernel = &candidate, .outputs = std::move(result.outputs)};
     }
     return {};
+}
+
+std::vector<Array<double>> inputs_along(CaseContext& context, const std::string& tensor,
+                                        const Array<double>& direction, double step) {
+    const PassSpec& forward = context.op().forward();
+    auto inputs = context.inputs.of(forward);
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+        if (forward.inputs[i] == tensor)
+            for (std::size_t j = 0; j < direction.data.size(); ++j)
+                inputs[i].data[j] += step * direction.data[j];
+    return inputs;
 }
 
 std::vector<Array<double>> tangent_inputs(CaseContext& context, const std::string& tensor,

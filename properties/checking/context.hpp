@@ -2,6 +2,7 @@
 // What every property starts from. Knows no particular property or operator.
 #pragma once
 
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -29,6 +30,9 @@ class CaseContext : public Subject {
     Caller caller;
 };
 
+/// Failed where a launch failed, or wrote where it must not; else nothing.
+std::optional<Outcome> failed_call(const CallResult& result);
+
 /// Compares each output of a call that its setting asks for.
 std::vector<Comparison> compare_outputs(const CallResult& result,
                                         const std::vector<Expected>& expected,
@@ -36,6 +40,10 @@ std::vector<Comparison> compare_outputs(const CallResult& result,
 
 /// Whether the case's kernel gave what it must, on the case's own inputs and in its setting.
 bool is_right(CaseContext& context, const CallResult& result);
+
+/// Whether this is another kernel that can be called on the case's problem and device, and whose
+/// results on integers may be compared exactly.
+bool can_be_partner(const CaseContext& context, const Kernel& kernel);
 
 /// A registered forward kernel that gave the reference's very numbers on the case's values.
 struct SoundForward {
@@ -46,15 +54,17 @@ struct SoundForward {
 /// The first such kernel of the case's operator on its device that is not known to be `unsound`.
 SoundForward sound_forward(CaseContext& context, const std::set<const Kernel*>& unsound = {});
 
-/// Inputs with which a forward kernel computes its own derivative J v, of an operator that is a sum
-/// of products: `tensor` is replaced by the direction, and every tensor that is in no product with
-/// it is zero, so that the forward map becomes linear in the direction.
+/// The forward pass's inputs, one of them moved by a step along a direction.
+std::vector<Array<double>> inputs_along(CaseContext& context, const std::string& tensor,
+                                        const Array<double>& direction, double step);
+
+/// Inputs on which a forward kernel gives its own derivative J v, if the operator is a sum of
+/// products: the direction for `tensor`, and zeros for each tensor that is in no product with it.
 std::vector<Array<double>> tangent_inputs(CaseContext& context, const std::string& tensor,
                                           const Array<double>& direction);
 
-/// Sum of products of two arrays of the same size.
 double inner_product(const Array<double>& a, const Array<double>& b);
-/// The same of the forward pass's outputs and their cotangents, of those that have one.
+/// The inner product of the forward pass's outputs with their cotangents.
 double with_cotangents(CaseContext& context, const std::vector<Array<double>>& outputs);
 
 }  // namespace gradverify

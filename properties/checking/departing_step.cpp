@@ -6,14 +6,12 @@
 #include <optional>
 
 #include "harness/numbers/autodiff/decisions.hpp"
-#include "harness/numbers/element_bits.hpp"
-#include "harness/registry/element_types.hpp"
 
 namespace gradverify {
 
 namespace {
 
-/// A tensor that flowed: what the kernel gave, or else what it was given.
+/// A tensor that flowed: an output of the kernel, or else an input.
 const std::vector<double>& flowed(CaseContext& context, const CallResult& result,
                                   const std::string& name) {
     const auto& outputs = context.pass().outputs;
@@ -44,8 +42,7 @@ bool are_integers(const std::vector<Array<double>>& arrays) {
     });
 }
 
-/// What the step must give on what it was given: the reference's very numbers where the whole is
-/// exact, else within the bound of one layer's rounding.
+/// The reference's very numbers where the whole chain is exact, else within one layer's bound.
 std::vector<Expected> expected_of(const CaseContext& context, const Step& step, const Part& part,
                                   const std::vector<Array<double>>& taken) {
     if (context.sums_integers_exactly() && part.op.is_exact_at(part.problem) && are_integers(taken))
@@ -64,7 +61,7 @@ std::vector<Expected> expected_of(const CaseContext& context, const Step& step, 
     return expected;
 }
 
-/// The outcome of one step; nothing where it has none, as where a comparison lies within rounding.
+/// The outcome of one step; nothing where that is unknown or undecided.
 std::optional<Outcome> outcome_of(CaseContext& context, const Step& step,
                                   const CallResult& result) {
     const auto part = part_of(context, step);
@@ -92,7 +89,7 @@ std::optional<Outcome> outcome_of(CaseContext& context, const Step& step,
 std::string departing_step(CaseContext& context, const CallResult& result) {
     const auto& steps = context.pass().steps;
     const KernelDeclaration& declared = context.declaration();
-    // What lies in its buffers is not what its steps gave.
+    // Such a kernel's buffers do not hold the results of its steps.
     if (steps.empty() || declared.takes_output_mask || declared.norm_wise_growth ||
         declared.write_mode == WriteMode::accumulates)
         return {};

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides which step of a chain of layers is wrong, where a kernel's results are: each step is held
-// to its own operator's reference, on the tensors that really flowed through the kernel. Generic
-// over operators.
+// Decides which step of a chain of layers is wrong: compares each with its own operator's
+// reference, on the tensors that really flowed through the kernel.
 #pragma once
 
 #include <string>
@@ -11,8 +10,8 @@
 
 namespace gradverify {
 
-/// A sentence that names the first step that departs, or says that none does; empty for a pass that
-/// is not made of steps. `result` is what the case's kernel gave on the case's inputs.
+/// A sentence that names the first step that departs, or says that none does; empty for a pass
+/// without steps. `result`: of the case's kernel on the case's inputs.
 std::string departing_step(CaseContext& context, const CallResult& result);
 
 }  // namespace gradverify

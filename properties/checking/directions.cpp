@@ -15,21 +15,20 @@ namespace gradverify {
 namespace {
 
 constexpr int random_directions = 2;
-// A large gradient has one direction more, which moves so few elements that their own bounds are
-// all it allows for.
+// A large gradient has one direction more, which moves few elements and has as small a bound.
 constexpr std::size_t elements_of_sparse_direction = 4;
 // Each element is moved alone up to this many elements and multiply-adds in total.
 constexpr std::size_t elementwise_maximum = 24;
 constexpr double elementwise_work_maximum = 1 << 16;
-// A case compares at most this many gradients by values, by turns where a pass yields more.
+// The most gradients that a case compares by values, by turns where a pass yields more.
 constexpr std::size_t gradients_by_values = 3;
-// Values are of size one, and so are a direction's elements; but a function may change on a far
-// smaller scale, as the root of a variance near zero does. Below the last step is rounding alone.
+// Values and directions are of size one, but a function may change on a far smaller scale, as the
+// root of a variance near zero does. Below the last step there is only rounding.
 constexpr double first_step = 0.0625, last_step = 0x1p-24, step_ratio = 16.0;
-// Over a step on which the derivative changes by no more than this share of it, its mean over the
-// step is known from five points (Boole's rule) far more closely, and a difference is that mean.
+// A derivative may change by this share over a step: its mean over the step, which a difference
+// equals, is then known from five points (Boole's rule) far more closely.
 constexpr double change_share = 0.01, disagreement_share = 1e-3;
-// Rounding of the function's values; differences see a part of it at random.
+// The rounding of the function's values; differences show a random part of it.
 constexpr double rounding_share = 0x1p-36, seen_rounding_factor = 100.0;
 
 /// The forward map with one input moved along a direction.
@@ -56,7 +55,7 @@ class Line {
         return context_.op().along(context_.problem(), moved, which_, direction, cotangents_);
     }
 
-    /// How large a number on the way to the value may well be: terms near zero come of cancelling.
+    /// A likely size of numbers on the way to the value, which may be small by cancelling.
     double size_on_the_way() const {
         double largest = 1.0, sum = 0.0;
         for (const Array<double>& input : inputs_)
@@ -73,8 +72,7 @@ class Line {
     std::size_t which_ = 0;
 };
 
-/// The values at points around the step that no smooth function tells apart from a line: how far
-/// they are off it is their rounding.
+/// The rounding of values: how far they are off a line where any smooth function is one.
 double rounding_seen(const Line& line, const Array<double>& direction, double step,
                      const ValueAlong& there) {
     double seen = 0.0;
@@ -88,8 +86,7 @@ double rounding_seen(const Line& line, const Array<double>& direction, double st
     return seen;
 }
 
-/// A difference over a step on which the derivative hardly changes, that derivative's mean, and
-/// what the two may be apart.
+/// A difference over a short step, the derivative's mean there, and how far the two may differ.
 struct Difference {
     double value, derivative, off;
 };
@@ -122,12 +119,12 @@ std::optional<Difference> difference_over(const Line& line, const Array<double>&
                       .off = disagreement_share * size + rounding / step};
 }
 
-/// What the derivative is at least and at most.
+/// The least and the largest derivative.
 struct Sides {
     double low, high;
 };
 
-/// Where what the branches give is the definition, that is right whatever lies beside it.
+/// The derivative that the branches give, which is right where they are the definition.
 double along_branches(const BoundedGradient& gradient, const Array<double>& direction) {
     double sum = 0.0;
     for (std::size_t i = 0; i < direction.data.size(); ++i)
@@ -135,9 +132,8 @@ double along_branches(const BoundedGradient& gradient, const Array<double>& dire
     return sum;
 }
 
-/// Each element of an output has its own two one-sided derivatives, and a kernel chooses for each
-/// by itself: with cotangents of both signs the sum of its choices may lie outside of the sums of
-/// either side.
+/// A kernel chooses between the two one-sided derivatives for each element of an output by itself:
+/// with cotangents of both signs, its sum may lie outside of both sides' sums.
 Sides sides(const Line& line, const ValueAlong& forwards, const Array<double>& direction,
             const BoundedGradient& gradient) {
     if (!forwards.is_kink) return {forwards.derivative, forwards.derivative};
@@ -157,8 +153,7 @@ Sides sides(const Line& line, const ValueAlong& forwards, const Array<double>& d
     return between;
 }
 
-/// What <g, v> may be off by, and the sum of its terms' magnitudes. No step is along an element
-/// without a bound.
+/// The error that <g, v> may have, and the sum of its terms' magnitudes.
 struct Tolerance {
     double bound = 0.0, magnitude = 0.0;
 };
@@ -175,23 +170,22 @@ Tolerance tolerance(const BoundedGradient& gradient, const Array<double>& direct
     return sum;
 }
 
-/// The expectation of one inner product, or of one element. Where the forward function is no number
-/// its derivative is none, and nothing is asked.
+/// Adds one expected number, without a limit where the forward function is no number.
 void expect(Expected& expected, const Sides& between, const Tolerance& off) {
     if (!std::isfinite(between.low) || !std::isfinite(between.high)) {
         expected.values.push_back(0.0);
         expected.bounds.push_back(Bound::none());
         return;
     }
-    // What this file's own double arithmetic loses.
+    // The rounding of this file's own arithmetic.
     constexpr double of_double = 0x1p-40;
     expected.values.push_back((between.low + between.high) / 2.0);
     expected.bounds.push_back((between.high - between.low) / 2.0 + off.bound +
                               of_double * off.magnitude);
 }
 
-/// The forward function's values and its derivative, at the first step that tells; but where a
-/// smaller one tells that they agree, the function jumps within the first.
+/// How the forward function's values contradict its derivative, at the first step that tells; where
+/// they agree at a smaller one, the function jumps within the first.
 std::optional<Outcome> contradiction(const Line& line, const std::string& tensor,
                                      const Array<double>& direction, const ValueAlong& exact) {
     if (!std::isfinite(exact.derivative) || !std::isfinite(exact.magnitude)) return std::nullopt;
@@ -230,7 +224,6 @@ Comparison compare_elements(const Line& line, const BoundedGradient& gradient) {
     return compare(gradient.values.data, expected);
 }
 
-/// Sets all but a few elements to zero.
 void keep_few(Array<double>& direction, std::uint64_t seed) {
     SplitMix64 random(mix_seed(seed, "few"));
     std::vector<double> kept(direction.data.size(), 0.0);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kinks and domains: at a kink every subgradient passes and nothing else does, unless the operator
-// defines the gradient there; no kernel is charged where a branch of the forward function is
-// undecided, nor for a wrong reference.
+// At a kink every subgradient passes and nothing else does, unless the operator defines the
+// gradient there; no kernel is charged where a branch is undecided, nor for a wrong reference.
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
@@ -50,8 +49,7 @@ TEST_CASE("at a kink a slope beyond both sides' fails") {
 }
 
 TEST_CASE("with kinks in several outputs each slope is free, whatever the cotangents' signs") {
-    // Along (1, -1) both sides' sums of 3 and -2 are positive, and all slopes may be zero. Where
-    // the branch is the definition, no bound makes up for that.
+    // Along (1, -1) both sides' sums of 3 and -2 are positive, and all slopes may be zero.
     for (const char* kernel : {"ramp_by_max.grad_x/zero", "ramp_by_max.grad_x/half",
                                "ramp_by_max.grad_x/one", "relu.grad_input/naive"})
         for (int i = 0; i < 8; ++i)
@@ -197,8 +195,7 @@ TEST_CASE("a forward function that leaves its scalar is told, and no kernel char
 }
 
 TEST_CASE("differences that don't settle contradict nothing") {
-    // Two numbers to a row whose variance is next to nothing: a step is far longer than the scale.
-    // In the last, it changes a value by less than its rounding.
+    // Rows of almost no variance: a step is far too long; in the last it is lost in rounding.
     for (const char* rest : {"rows=15,width=2:seed=14020794", "rows=3,width=3:seed=4844191",
                              "rows=2,width=2,eps=1e-12:seed=13262994"})
         check_verdict(Verdict::passed, "layer_norm.backward/columns", differences, rest);
@@ -240,8 +237,7 @@ TEST_CASE("a mask and a place are refused where the kernel declares none") {
 
 TEST_CASE("masks and places are drawn where a kernel declares them") {
     const KernelSuite suite(Registry::instance());
-    const Row row{Registry::instance().find_kernel("bias_gelu.backward/naive"),
-                  find_property("repeatable"), "cpu"};
+    const Row row = row_named("bias_gelu.backward/naive", "repeatable");
     int in_place = 0;
     std::set<std::uint32_t> masks;
     for (std::int64_t i = 0; i < 200; ++i) {

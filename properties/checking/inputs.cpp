@@ -28,9 +28,7 @@ CaseInputs::CaseInputs(const Subject& subject) : subject_(subject) {
     const Case& checked = subject_.checked();
     if (checked.setting.copies) return;  // whose values no host holds
     if (checked.data.is_explicit) {
-        values_ = draw_values(subject_.op(), subject_.problem(), checked.data, subject_.kind(),
-                              subject_.types());
-        for (auto& [name, array] : values_) expand(name, array);
+        draw_all();
         if (subject_.kind() == ValueKind::integers && !have_domains()) require_exact();
     }
     if (subject_.declaration().write_mode != WriteMode::accumulates) return;
@@ -42,7 +40,6 @@ CaseInputs::CaseInputs(const Subject& subject) : subject_(subject) {
     }
 }
 
-// Where sums round, a comparison that tolerates nothing would blame a correct kernel.
 void CaseInputs::require_exact() {
     auto taken = of_reference(subject_.pass());
     if (!have_only_integers(taken))
@@ -65,12 +62,7 @@ const Array<double>& CaseInputs::operator[](const std::string& name) {
     } else if (subject_.op().algebra == Algebra::piecewise_polynomial &&
                subject_.kind() == ValueKind::integers) {
         // Its tensors are drawn together or not at all.
-        for (auto& [tensor, array] :
-             draw_values(subject_.op(), subject_.problem(), subject_.checked().data,
-                         subject_.kind(), subject_.types())) {
-            expand(tensor, array);
-            values_.emplace(tensor, std::move(array));
-        }
+        draw_all();
     } else {
         expand(name, values_[name] =
                          draw_tensor(subject_.op(), subject_.problem(), subject_.checked().data,
@@ -79,8 +71,17 @@ const Array<double>& CaseInputs::operator[](const std::string& name) {
     return values_.at(name);
 }
 
-// All elements along an axis that lies expanded in memory are one: the first of them that is not
-// zero, or nothing would be compared where that one happens to be.
+void CaseInputs::draw_all() {
+    for (auto& [name, array] :
+         draw_values(subject_.op(), subject_.problem(), subject_.checked().data, subject_.kind(),
+                     subject_.types())) {
+        expand(name, array);
+        values_.emplace(name, std::move(array));
+    }
+}
+
+// All elements along an axis that is expanded in memory are one: the first of them that is not
+// zero, since zeros alone would compare nothing.
 void CaseInputs::expand(const std::string& name, Array<double>& array) const {
     const TensorLayout layout = subject_.checked().setting.layout_of(name);
     std::size_t inner = array.data.size();
@@ -103,6 +104,12 @@ std::vector<Array<double>> CaseInputs::values(const std::vector<std::string>& na
     all.reserve(names.size());
     for (const std::string& name : names) all.push_back((*this)[name]);
     return all;
+}
+
+void CaseInputs::add_initial(std::vector<Array<double>>& results, double sign) const {
+    for (std::size_t i = 0; i < initial_outputs_.size(); ++i)
+        for (std::size_t j = 0; j < results[i].data.size(); ++j)
+            results[i].data[j] += sign * initial_outputs_[i].data[j];
 }
 
 std::vector<Array<double>> CaseInputs::cotangents() {

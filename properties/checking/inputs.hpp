@@ -27,17 +27,19 @@ class CaseInputs {
     std::vector<Array<double>> cotangents();
     /// What the outputs hold before a call: empty for a kernel that overwrites.
     const std::vector<Array<double>>& initial_outputs() const { return initial_outputs_; }
+    /// Adds that to results of the case's pass, or, with a sign of -1, takes it away again.
+    void add_initial(std::vector<Array<double>>& results, double sign = 1.0) const;
 
     /// Whether an index that the pass takes lies outside of its range.
     bool have_invalid_indices();
-    /// Whether results may be NaN by definition: of an input that holds NaN, of invalid indices, or
-    /// of an empty batch.
+    /// Whether results may be NaN: an input holds NaN, an index is invalid, or the batch is empty.
     bool admit_nan();
     /// Whether domains left the inputs integers whose sums stay exact.
     bool stay_integers();
 
   private:
     std::vector<Array<double>> values(const std::vector<std::string>& names);
+    void draw_all();
     void expand(const std::string& name, Array<double>& array) const;
     bool have_domains() const;
     void require_exact();

@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "harness/numbers/element_bits.hpp"
-#include "harness/registry/element_types.hpp"
 
 namespace gradverify {
 
@@ -26,8 +25,8 @@ class Stopwatch {
     std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
-/// Ends the sums in the arithmetic that they were formed in. The reference computes in double:
-/// where the kernel does as well, its own error is as large.
+/// Ends the sums in the arithmetic that they were formed in. Where the kernel computes in double,
+/// as the reference does, the reference's own error is as large.
 void close_sums(std::vector<Array<Bounded>>& outputs) {
     const bool is_double = current_rounding.unit_roundoff <= traits_of(DType::f64).unit_roundoff;
     for (Array<Bounded>& output : outputs)
@@ -40,17 +39,15 @@ void close_sums(std::vector<Array<Bounded>>& outputs) {
 // How much finer a double's digits are than a float's.
 constexpr double of_double = 0x1p-28;
 
-/// Where all that may be computed is rounded to one number, its distance is the bound, and is
-/// reached; but the exact value may be beside the reference's, which is as much nearer to it as a
-/// double's digits are finer than a float's.
+/// The element rounded to its type. Where all that may be computed rounds to one number, the bound
+/// is the distance to that, plus the reference's own error.
 Bounded stored_in(DType dtype, const Bounded& element) {
     const Bounded stored = element.stored_in(dtype);
     return Bounded(Bounded::Sum{stored.value(), stored.error() + of_double * element.error(),
                                 stored.magnitude(), 0.0});
 }
 
-/// The same where what lies beyond the type's ends becomes one of them. A sum without a bound may
-/// be NaN all the same.
+/// The same where numbers beyond the type's ends are cut off; an unbounded sum may still be NaN.
 Bounded saturated_in(DType dtype, const Bounded& element) {
     if (!std::isfinite(element.error())) return element;
     const auto cut = [&](double value) {
@@ -70,8 +67,7 @@ double largest_error(const Array<Bounded>& output) {
     return largest;
 }
 
-/// Gives each element of a tensor its largest error, also with `level` data, times what transforms
-/// may make of it.
+/// Gives each element the largest error of its tensor, or of `level` data, times the growth.
 void make_norm_wise(std::vector<Array<Bounded>>& outputs, const std::vector<Array<Bounded>>& level,
                     double growth) {
     for (std::size_t i = 0; i < outputs.size(); ++i) {
@@ -83,8 +79,7 @@ void make_norm_wise(std::vector<Array<Bounded>>& outputs, const std::vector<Arra
     }
 }
 
-/// Each element as large as the largest of its tensor: a transform mixes all of them, also factors
-/// that meet none, as weights in the padding do.
+/// Each element as large as the largest of its tensor, since a transform mixes all of them.
 std::vector<Array<double>> levelled(std::vector<Array<double>> inputs) {
     for (Array<double>& input : inputs) {
         double largest = 0.0;
@@ -133,7 +128,7 @@ std::vector<Array<Bounded>> Oracle::bounded(const PassSpec& pass) {
     return outputs;
 }
 
-/// Takes the bound from what a right kernel may give otherwise.
+/// Lifts the bound of elements that a right kernel may compute by another branch.
 void Oracle::admit_branches(const std::vector<Array<double>>& taken,
                             std::vector<Array<Bounded>>& outputs) {
     if (subject_.pass().admit_branches) {
@@ -179,8 +174,7 @@ std::vector<Array<Bounded>> Oracle::bounded() {
     return outputs;
 }
 
-/// The kernel's arithmetic. What it takes of the forward pass is no exact input but a result that
-/// was rounded to its type, and the coarser of the two types covers both.
+/// The rounding of the kernel's arithmetic, or of saved outputs that it takes in a coarser type.
 Rounding Oracle::rounding_of(const PassSpec& pass) const {
     DType coarsest = subject_.declaration().accumulator();
     for (const std::string& name : pass.inputs)
@@ -202,10 +196,10 @@ bool Oracle::are_numbers_of_their_types() {
     for (std::size_t i = 0; i < subject_.pass().outputs.size(); ++i) {
         const DType stored = subject_.types().of(subject_.op(), subject_.pass().outputs[i]);
         if (!is_of_8_bits(stored)) continue;
-        if (results.empty()) results = reference(subject_.pass());
-        if (i < inputs_.initial_outputs().size())
-            for (std::size_t j = 0; j < results[i].data.size(); ++j)
-                results[i].data[j] += inputs_.initial_outputs()[i].data[j];
+        if (results.empty()) {
+            results = reference(subject_.pass());
+            inputs_.add_initial(results);
+        }
         const bool are_numbers = std::ranges::all_of(results[i].data, [&](double value) {
             // Infinities are beyond the range of 8 bits, even of those that have them.
             if (std::isinf(value)) return false;
@@ -218,20 +212,18 @@ bool Oracle::are_numbers_of_their_types() {
 
 std::vector<Expected> Oracle::expected() {
     if (exactness() != Exactness::exact) return within_rounding();
-    const auto results = reference(subject_.pass());
-    auto expected = all_exactly(subject_.pass(), results);
+    auto results = reference(subject_.pass());
     auto admitted =
         as_bounded(subject_.pass().admit_branches ? results : std::vector<Array<double>>());
     admit_branches(inputs_.of_reference(subject_.pass()), admitted);
+    inputs_.add_initial(results);
+    auto expected = all_exactly(subject_.pass(), results);
     for (std::size_t i = 0; i < results.size(); ++i) {
         if (i < admitted.size())
             for (const Bounded& element : admitted[i].data)
                 expected[i].bounds.push_back(bound_of(element).is_limited() ? Bound()
                                                                             : Bound::none());
         expected[i].admits_nan = inputs_.admit_nan();
-        if (i < inputs_.initial_outputs().size())
-            for (std::size_t j = 0; j < expected[i].values.size(); ++j)
-                expected[i].values[j] += inputs_.initial_outputs()[i].data[j];
     }
     return expected;
 }

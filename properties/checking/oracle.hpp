@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a case's kernel must give: the reference's results, exact or with a bound, and where NaN is
-// right.
+// What a case's kernel must give: the reference's results, exact or with a bound.
 #pragma once
 
 #include <vector>
@@ -22,8 +21,6 @@ class Oracle {
   public:
     Oracle(const Subject& subject, CaseInputs& inputs) : subject_(subject), inputs_(inputs) {}
 
-    /// Draws see to `exact` but for sums of many integers that are stored in 8 bits, and for inputs
-    /// with a domain of their own.
     Exactness exactness();
 
     /// A pass's results on the case's values, in double.
@@ -31,18 +28,15 @@ class Oracle {
     /// The same on what its reference takes.
     std::vector<Array<double>> reference(const PassSpec& pass,
                                          const std::vector<Array<double>>& taken);
-    /// The results of the case's pass, with a bound on the rounding of the kernel's arithmetic and
-    /// on that of storing them, and for a kernel that adds to its outputs with what they held
-    /// before.
+    /// The results of the case's pass as the kernel must leave them in its outputs, with a bound on
+    /// the rounding of its arithmetic and of storing them.
     std::vector<Array<Bounded>> bounded();
-    /// The results of any pass before they are stored, without what the outputs held.
+    /// The results of any pass before they are stored or added to an output.
     std::vector<Array<Bounded>> bounded(const PassSpec& pass);
 
-    /// What the kernel must give on integers: the reference's very numbers where they are exact,
-    /// else within the bound.
+    /// The reference's very numbers where they are exact, else within the bound.
     std::vector<Expected> expected();
-    /// The reference's results as the kernel must leave them, each with its bound; cut off at the
-    /// ends of their type where the kernel says so.
+    /// Each result within its bound; cut off at the ends of its type where the kernel says so.
     std::vector<Expected> within_rounding();
 
     /// Spent in the reference, for `bench --harness`.
@@ -63,7 +57,6 @@ class Oracle {
     double seconds_ = 0.0;
 };
 
-/// A pass's outputs, to be given exactly.
 std::vector<Expected> all_exactly(const PassSpec& pass, const std::vector<Array<double>>& outputs);
 
 /// The rounding of a kernel that computes in this type, as its declaration has it.

@@ -7,16 +7,10 @@
 
 #include "harness/base/random.hpp"
 #include "harness/registry/element_types.hpp"
-#include "properties/data/exact_sums.hpp"
 
 namespace gradverify {
 
 namespace {
-
-const Kernel& kernel_of(const Case& checked, const Registry& registry) {
-    if (const Kernel* kernel = registry.find_kernel(checked.kernel)) return *kernel;
-    throw std::invalid_argument("there is no kernel " + checked.kernel);
-}
 
 const KernelDeclaration& declaration_of(const Case& checked, const Kernel& kernel) {
     if (const KernelDeclaration* declaration = kernel.on(checked.device)) return *declaration;
@@ -30,10 +24,15 @@ void require_supported(const Kernel& kernel, const Problem& problem) {
 
 }  // namespace
 
+const Kernel& kernel_named(const Registry& registry, std::string_view name) {
+    if (const Kernel* kernel = registry.find_kernel(name)) return *kernel;
+    throw std::invalid_argument("there is no kernel " + std::string(name));
+}
+
 Subject::Subject(const Case& checked, const Registry& registry, ValueKind kind)
     : checked_(checked),
       registry_(registry),
-      kernel_(kernel_of(checked, registry)),
+      kernel_(kernel_named(registry, checked.kernel)),
       declaration_(declaration_of(checked, kernel_)),
       device_(device_named(checked.device)),
       kind_(kind) {
@@ -59,8 +58,7 @@ bool Subject::sums_integers_exactly() const {
     return !declaration_.norm_wise_growth && op().is_exact_at(problem()) && !adds_up_expanded();
 }
 
-// Long sums of random integers stay small since their signs differ. Those of an expanded tensor are
-// all of one sign.
+// Long sums of random integers of both signs stay small; equal elements of expanded tensors add up.
 bool Subject::adds_up_expanded() const {
     const bool is_expanded = std::ranges::any_of(
         checked_.setting.layouts, [](const auto& one) { return one.second.expanded != 0; });

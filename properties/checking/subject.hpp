@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A case resolved against the registry: what its names stand for. Knows no values and no results.
+// A case resolved against the registry: what its names stand for.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +10,9 @@
 #include "properties/data/values.hpp"
 
 namespace gradverify {
+
+/// **Errors** std::invalid_argument when there is no such kernel.
+const Kernel& kernel_named(const Registry& registry, std::string_view name);
 
 class Subject {
   public:
@@ -28,12 +31,10 @@ class Subject {
     ValueKind kind() const { return kind_; }
     ElementTypes types() const { return {declaration_, op()}; }
     int exact_bits() const { return types().exact_bits(); }
-    /// Whether the case asks for this output of its pass.
     bool asks_for(std::size_t output) const { return checked_.setting.asks_for(output); }
     /// A seed of the case's own for a purpose: from its data seed, or fixed for explicit data.
     std::uint64_t seed_for(std::string_view purpose) const;
-    /// The largest of the integers that a direction of a tensor has, which this kernel and, unless
-    /// it is null, another one must hold.
+    /// The largest integer of a tensor's directions, for this kernel and, if given, another one.
     std::int64_t largest_step(std::string_view tensor, const Kernel* other = nullptr) const;
     /// Whether this tensor holds less than what its elements are computed in.
     bool rounds_when_stored(std::string_view tensor) const;

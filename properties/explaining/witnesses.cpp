@@ -2,9 +2,7 @@
 #include "properties/explaining/witnesses.hpp"
 
 #include <algorithm>
-#include <array>
 
-#include "harness/devices/call_note.hpp"
 #include "properties/explaining/testimony.hpp"
 
 namespace gradverify {
@@ -13,7 +11,7 @@ namespace {
 
 using Arrays = std::vector<Array<double>>;
 
-// Each element is a direction up to this many; always some random ones.
+// Each element is a direction up to this many; there are always some random ones.
 constexpr std::size_t elementwise_maximum = 24;
 constexpr int random_directions = 2;
 
@@ -22,7 +20,7 @@ bool equal(const Arrays& a, const Arrays& b) {
         a, b, [](const auto& left, const auto& right) { return left.data == right.data; });
 }
 
-/// A direction in one input of the forward pass, along which an output of a gradient pass is asked.
+/// A direction in one input of the forward pass, for one output of a gradient pass.
 struct Direction {
     std::size_t output;
     std::string tensor;
@@ -67,31 +65,21 @@ class Hearing {
     }
 
   private:
-    /// What the case's kernel adds to its outputs on these inputs; nothing when its call failed.
+    /// The result of the case's kernel, without what its outputs held; nothing when it failed.
     std::optional<Arrays> own(const Arrays& inputs) {
         CallResult result = context_.caller.call(context_.kernel(), inputs);
         complaint_ = result.complaint();
         if (!complaint_.empty()) return std::nullopt;
-        for (std::size_t i = 0; i < context_.inputs.initial_outputs().size(); ++i)
-            for (std::size_t j = 0; j < result.outputs[i].data.size(); ++j)
-                result.outputs[i].data[j] -= context_.inputs.initial_outputs()[i].data[j];
+        context_.inputs.add_initial(result.outputs, -1.0);
         return std::move(result.outputs);
     }
 
-    /// What another kernel gives; nothing when it can not be called.
+    /// The result of another kernel; nothing when it cannot be called.
     std::optional<Arrays> other(const Kernel& kernel, const Arrays& inputs) {
         if (!can_take(kernel, inputs)) return std::nullopt;
         CallResult result = context_.caller.call(kernel, inputs);
         if (!result.complaint().empty()) return std::nullopt;
         return std::move(result.outputs);
-    }
-
-    bool can_ask(const Kernel& kernel) const {
-        return &kernel != &context_.kernel() && kernel.op == &context_.op() &&
-               kernel.on(context_.checked().device) &&
-               kernel.any().write_mode != WriteMode::accumulates &&
-               !kernel.any().norm_wise_growth && !is_distrusted(kernel.name) &&
-               !kernel.why_unsupported(context_.problem());
     }
 
     /// Directions in the tensors that the pass yields gradients of.
@@ -116,27 +104,19 @@ class Hearing {
         return all;
     }
 
-    double with_cotangent(const Arrays& outputs) const {
-        return with_cotangents(context_, outputs);
-    }
-
     static Slopes slopes_of(const Arrays& gradients, const std::vector<Direction>& all) {
         Slopes slopes;
         for (const Direction& v : all) slopes.push_back(inner_product(gradients[v.output], v.step));
         return slopes;
     }
 
-    /// The reference's, by one step, exact in integers: the map is linear in each tensor.
+    /// The reference's, by one step: the map is linear in each tensor, so that is exact.
     Slopes slopes_of_reference(const std::vector<Direction>& all) {
         Slopes slopes;
         for (const Direction& v : all) {
-            Arrays inputs = inputs_;
-            for (std::size_t i = 0; i < inputs.size(); ++i)
-                if (forward_.inputs[i] == v.tensor)
-                    for (std::size_t j = 0; j < v.step.data.size(); ++j)
-                        inputs[i].data[j] += v.step.data[j];
-            slopes.push_back(with_cotangent(context_.oracle.reference(forward_, inputs)) -
-                             with_cotangent(outputs_));
+            const Arrays moved = inputs_along(context_, v.tensor, v.step, 1.0);
+            slopes.push_back(with_cotangents(context_, context_.oracle.reference(forward_, moved)) -
+                             with_cotangents(context_, outputs_));
         }
         return slopes;
     }
@@ -148,7 +128,7 @@ class Hearing {
         for (const Direction& v : all) {
             const std::optional<Arrays> tangent = call(tangent_inputs(context_, v.tensor, v.step));
             if (!tangent) return std::nullopt;
-            slopes.push_back(with_cotangent(*tangent));
+            slopes.push_back(with_cotangents(context_, *tangent));
         }
         return slopes;
     }
@@ -166,7 +146,7 @@ class Hearing {
         testimony_.reference_is_consistent = slopes_of(expected, all) == right;
         testimony_.kernel_is_consistent = mine == right;
         for (const Kernel& partner : context_.registry().kernels()) {
-            if (partner.pass != &forward_ || !can_ask(partner)) continue;
+            if (partner.pass != &forward_ || !can_be_partner(context_, partner)) continue;
             bool is_sound = true;
             const auto call = [&](const Arrays& inputs) {
                 auto given = other(partner, inputs);
@@ -179,8 +159,7 @@ class Hearing {
         }
     }
 
-    /// A wrong forward kernel may have the right derivative by some tensors: their gradients are no
-    /// witnesses of what is wrong.
+    /// Gradients by tensors in which a wrong forward kernel has the right derivative do not count.
     void hear_of_forward() {
         testimony_.reference_is_consistent = testimony_.kernel_is_consistent = true;
         for (const PassSpec& pass : context_.op().passes) {
@@ -199,7 +178,7 @@ class Hearing {
                     names->clear();
             }
             for (const Kernel& partner : context_.registry().kernels()) {
-                if (partner.pass != &pass || !can_ask(partner)) continue;
+                if (partner.pass != &pass || !can_be_partner(context_, partner)) continue;
                 if (const auto given = other(partner, inputs))
                     take_note(partner, equal(*given, gradients), slopes_of(*given, all) == mine);
             }
@@ -208,7 +187,7 @@ class Hearing {
 
     void hear_peers(const Arrays& inputs, const Arrays& result, const Arrays& expected) {
         for (const Kernel& peer : context_.registry().kernels()) {
-            if (peer.pass != &context_.pass() || !can_ask(peer)) continue;
+            if (peer.pass != &context_.pass() || !can_be_partner(context_, peer)) continue;
             const auto given = other(peer, inputs);
             if (!given) continue;
             if (equal(*given, expected)) testimony_.peers_of_reference.push_back(peer.name);
