@@ -14,15 +14,14 @@ namespace {
 constexpr int draws_minimum = 3, draws_factor = 10;
 // Four draws of different values, and as many with ties or NaN.
 constexpr int draws_with_ties = 8;
-// Three draws with outliers: an index chooses the one that matters, or its neighbour.
+// Three draws with outliers, since an index may choose an outlier's neighbour.
 constexpr int draws_with_outliers = 9;
-// Many draws of layers behind each other leave nothing of the last layer's output: half of them are
-// positive, a quarter ties.
+// Many draws of a chain leave nothing of its output; half are positive, and a quarter have ties.
 constexpr int draws_of_chain = 24;
-// With both kinds of expanded cotangents; each order of a tensor twice.
+// Enough for both kinds of expanded cotangents.
 constexpr int draws_with_layouts = 6;
 
-/// Each buffer at another multiple of the declared alignment, another one in each draw.
+/// Each buffer at another multiple of the declared alignment, which differs from draw to draw.
 std::vector<int> offsets_of(const Kernel& of, int draw) {
     constexpr std::int64_t cudamalloc_bytes = 256;
     const KernelDeclaration& kernel = of.any();
@@ -38,7 +37,7 @@ std::vector<int> offsets_of(const Kernel& of, int draw) {
     return offsets;
 }
 
-/// By turns each layout of each tensor, with rows that are padded and expanded cotangents.
+/// By turns each order of each tensor, padded rows and expanded cotangents.
 std::map<std::string, TensorLayout> layouts_of(const Kernel& of, const Problem& problem, int draw) {
     std::map<std::string, TensorLayout> layouts;
     if (of.any().layouts.empty()) return layouts;
@@ -132,6 +131,14 @@ Case dense_case(const Kernel& kernel, const std::string& property, const std::st
             .problem = problem,
             .data = {.seed = static_cast<std::uint64_t>(draw) + 1, .is_dense = true},
             .setting = std::move(setting)};
+}
+
+std::vector<Case> dense_cases(const Kernel& kernel, const std::string& property,
+                              const std::string& device, const Problem& problem) {
+    std::vector<Case> cases;
+    for (int draw = 0; draw < dense_draw_count(kernel, property); ++draw)
+        cases.push_back(dense_case(kernel, property, device, problem, draw));
+    return cases;
 }
 
 }  // namespace gradverify

@@ -3,8 +3,6 @@
 
 #include <doctest/doctest.h>
 
-#include <set>
-
 #include "properties/tests/shrinking.hpp"
 
 namespace {
@@ -13,11 +11,7 @@ using namespace gradverify;
 using namespace gradverify::testing;
 
 std::vector<Case> dense_cases(const TestKernel& kernel, const char* device = "cpu") {
-    std::vector<Case> cases;
-    for (int draw = 0; draw < dense_draw_count(kernel.kernel, "repeatable"); ++draw)
-        cases.push_back(
-            dense_case(kernel.kernel, "repeatable", device, parsed("c=2,in=1x2"), draw));
-    return cases;
+    return gradverify::dense_cases(kernel.kernel, "repeatable", device, parsed("c=2,in=1x2"));
 }
 
 }  // namespace
@@ -37,8 +31,7 @@ TEST_CASE("rounding to a narrow type hides errors from most draws, so there are 
     // An output of integers hides no rounding.
     Operator of_integers = make_test_operator();
     of_integers.outputs.front().dtype = DType::i32;
-    TestKernel integers(test_kernel());
-    integers.kernel.op = &of_integers;
+    TestKernel integers(test_kernel(), of_integers);
     integers.kernel.pass = of_integers.find_pass("forward");
     CHECK(dense_draw_count(integers.kernel, "within_rounding_bound") == 3);
 }

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// That a seed means the same problems, values and settings on every machine and in every build, by
-// one number for many draws: also how often each is drawn. What the draws should be like else is
-// for the other tests; where a change of the draws is meant, the number that is printed becomes the
-// expected one. Whole cases are in gen_test.cpp, thinned integers in thinned_test.cpp.
+// A seed means the same problems, values and settings on every machine and in every build, by one
+// number for many draws. Where draws are to change, the printed number becomes the expected one.
 #include <doctest/doctest.h>
 
 #include "properties/data/numbers.hpp"

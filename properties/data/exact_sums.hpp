@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decides whether integers stay exact through a pass: in any order of summation, every sum on the
-// way to a result must stay within the integers that the type holds. Generic over operators.
+// way to a result must stay within the integers that the type holds.
 #pragma once
 
 #include <vector>

@@ -12,8 +12,7 @@
 namespace gradverify {
 namespace {
 
-/// Drawn data with what is simpler. Elements are listed only where the listing is short: nobody
-/// throws the walk away where it ends at a long one.
+/// Drawn data with what is simpler. Elements are listed only where they are few.
 rc::Shrinkable<Data> data_tree(const Kernel& kernel, const Problem& problem, ValueKind kind,
                                Data data) {
     return rc::shrinkable::lambda(
@@ -25,7 +24,7 @@ rc::Shrinkable<Data> data_tree(const Kernel& kernel, const Problem& problem, Val
                 if (listed.size() > most_elements) return one_hot;
                 return rc::seq::concat(one_hot, rc::seq::just(listed_data(listed)));
             };
-            // Drawn once it is asked for, which is after all smaller problems.
+            // The values are drawn only once this is reached, after all smaller problems.
             return rc::seq::mapcat(rc::seq::just(0), simpler);
         });
 }
@@ -36,8 +35,7 @@ struct Posed {
     std::optional<int> dense;
 };
 
-/// Each smaller problem comes with its dense cases, and then with what is drawn: a bug that one
-/// draw of data hides on a smaller problem is found by another.
+/// Each smaller problem comes with its dense cases, and then with drawn data.
 rc::Shrinkable<Posed> posed(const rc::Shrinkable<Problem>& problem, std::optional<int> dense,
                             int dense_draws) {
     return rc::shrinkable::lambda(

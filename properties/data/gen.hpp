@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rapidcheck generators of data, of settings, and of the cases that are made of a problem and
-// both. They shrink in the order of shrinking/: the problem, on its dense cases; then the data;
-// then the setting. What is drawn from one random number is decided by values.hpp and setting.hpp.
-// Pulls in rapidcheck.
+// The rapidcheck generators of data, settings and whole cases. They shrink in the order of
+// shrinking/: the problem, on its dense cases; then the data; then the setting. Pulls in
+// rapidcheck.
 #pragma once
 
 #include <rapidcheck/Gen.h>
@@ -22,8 +21,7 @@ rc::Gen<Setting> setting_gen(const Kernel& kernel, const Problem& problem);
 /// The call before a case in the same process: none, or one in four times one of these problems.
 rc::Gen<std::optional<Problem>> call_before_gen(rc::Gen<Problem> problems);
 
-/// Cases of a row on such problems, each after such a call. The call before shrinks first, since it
-/// is rarely needed.
+/// Cases of a row on such problems, each after such a call, which shrinks first.
 rc::Gen<Case> case_gen(const Row& row, ValueKind kind, rc::Gen<Problem> problems,
                        rc::Gen<std::optional<Problem>> before);
 

@@ -24,13 +24,9 @@ using namespace gradverify::testing;
 /// A kernel with much to set, and its cases.
 struct Drawn {
     Operator op = operator_with_sums_of([](const Problem& p) { return p.scalar("n"); });
-    TestKernel kernel{test_kernel().where("c", multiple_of(2)).aligned_to(4).blocks_of({64, 32})};
+    TestKernel kernel{test_kernel().where("c", multiple_of(2)).aligned_to(4).blocks_of({64, 32}),
+                      op};
     ProblemGenerator generator{op, *op.find_pass("grad_weight"), kernel.declaration};
-
-    Drawn() {
-        kernel.kernel.op = &op;
-        kernel.kernel.pass = op.find_pass("grad_weight");
-    }
 
     rc::Gen<Case> cases(const std::string& property = "matches_reference") const {
         return case_gen({&kernel.kernel, property_called(property), "cpu"}, ValueKind::integers,

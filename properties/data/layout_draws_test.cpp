@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which layouts tensors are drawn in, at random and by turns, and how they shrink.
+// The layouts that tensors are drawn in, at random and by turns, and how they shrink.
 #include <doctest/doctest.h>
 
 #include <array>
@@ -25,11 +25,9 @@ struct LayoutKernel {
     Operator op = test_operator();
     TestKernel kernel;
 
-    explicit LayoutKernel(KernelDeclaration declared) : kernel(std::move(declared)) {
+    explicit LayoutKernel(KernelDeclaration declared) : kernel(std::move(declared), op) {
         add_order("as_is", [](int position, int) { return position; });
         add_order("turned", [](int position, int rank) { return rank - 1 - position; });
-        kernel.kernel.op = &op;
-        kernel.kernel.pass = op.find_pass("grad_weight");
     }
     LayoutKernel(const LayoutKernel&) = delete;
     LayoutKernel& operator=(const LayoutKernel&) = delete;

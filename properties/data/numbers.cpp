@@ -13,18 +13,15 @@ namespace gradverify {
 
 namespace {
 
-/// Density of non-zero elements that keeps sums of products of +-1 exact in reductions so long that
-/// no larger integers do.
+/// The density of non-zero elements that keeps sums of products of +-1 exact in long reductions.
 double density_for(std::int64_t reduction_length, int exact_bits) {
     // A quarter of the capacity: the number of terms that meet varies around its mean.
     const double capacity = std::ldexp(1.0, exact_bits - 2) / 4.0;
     return std::sqrt(capacity / static_cast<double>(reduction_length));
 }
 
-// Looked up by random bits, which would mispredict branches.
 constexpr double signed_scales[] = {1.0, 0.5, -1.0, -0.5};
 
-/// Turns random bits into numbers of a type with all of its digits in use.
 class Significands {
   public:
     explicit Significands(DType dtype)
@@ -35,7 +32,6 @@ class Significands {
         const std::uint64_t fraction = (std::uint64_t{1} << (digits_ - 1)) - 1;
         return 1.0 + static_cast<double>((bits & fraction) | 1) * unit_;
     }
-    /// A number of either sign, from 1/2 to 2.
     double draw(SplitMix64& random) const {
         const std::uint64_t bits = random.next();
         return from(bits) * signed_scales[(bits >> (digits_ > 24 ? 62 : 24)) & 3];
@@ -46,7 +42,7 @@ class Significands {
     double unit_;
 };
 
-/// By how many powers of two rows are larger, lest products of two rows overflow in half.
+/// Powers of two by which rows are scaled, so that products of two rows don't overflow in half.
 int scale_up(DType dtype) { return traits_of(dtype).largest < 0x1p+20 ? -4 : 0; }
 
 }  // namespace
@@ -68,16 +64,14 @@ void fill_integers(Array<double>& array, SplitMix64 random, std::int64_t reducti
     const bool some_zeros = array.data.size() > 16;
     const auto span = static_cast<std::uint64_t>(amplitude);
     for (double& element : array.data) {
-        // One draw an element: 32 bits for the magnitude, one for the sign, the rest for zeros.
-        const std::uint64_t bits = random.next();
         // Without branches, which random bits would mispredict.
+        const std::uint64_t bits = random.next();
         const auto magnitude = static_cast<std::int64_t>(((bits >> 32) * span) >> 32) + 1;
         const std::int64_t sign = 1 - 2 * static_cast<std::int64_t>(bits & 1);
         const bool is_zero = some_zeros & ((bits & 0x1e) == 0);
         const bool is_kept = !is_zero & (((bits >> 5) & 0xffffff) < keep_below);
         element = static_cast<double>(magnitude * sign * static_cast<std::int64_t>(is_kept));
     }
-    // Zeros alone show nothing; one more term leaves a sum of few exact.
     if (!array.data.empty() && std::ranges::all_of(array.data, [](double v) { return v == 0.0; }))
         array.data[random.below(array.data.size())] = random.one_in(2) ? 1.0 : -1.0;
 }
@@ -232,7 +226,7 @@ void move_integers_inside(Array<double>& array, const ValueDomain& domain, DType
 void make_averaging(Array<double>& array) {
     const double rows = array.sizes.empty() ? 1.0 : static_cast<double>(array.size(0));
     const double row = static_cast<double>(array.data.size()) / rows;
-    // A power of two, so that all digits stay. Elements are about one over the root of the row.
+    // About one over the root of the row; a power of two, so that all digits stay.
     const double scale = std::exp2(-std::round(std::log2(row) / 2.0));
     for (double& element : array.data) element = std::abs(element) * scale;
 }
@@ -246,8 +240,7 @@ void add_offset(Array<double>& array, SplitMix64 random, DType dtype) {
     for (double& element : array.data) element = rounded_to(dtype, element + offset);
 }
 
-/// By up to how many powers of two outliers are larger: up to 512 exp overflows and underflows by
-/// far; squares are to stay finite.
+/// The most powers of two by which outliers are larger: exp overflows, but squares stay finite.
 static int outlier_scale(DType dtype) { return traits_of(dtype).largest < 0x1p+20 ? 3 : 8; }
 
 void add_outliers(Array<double>& array, SplitMix64 random, DType dtype) {

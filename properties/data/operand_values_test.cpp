@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tensors of an operator hold that is no sum of products: whole numbers, numbers of a
-// domain, offsets, and outputs that were saved for the gradient.
+// Values of an operator that is no sum of products: whole numbers, domains, offsets, saved outputs.
 #include <doctest/doctest.h>
 
 #include <algorithm>
 #include <cmath>
 #include <set>
-#include <stdexcept>
 
 #include "harness/declare_operator.hpp"
 #include "properties/data/numbers.hpp"

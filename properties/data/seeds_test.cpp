@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// That the seed of a case depends on what it should, and stays what it is.
+// The seed of a case depends on its four keys, and never changes.
 #include "properties/data/seeds.hpp"
 
 #include <doctest/doctest.h>

@@ -20,8 +20,7 @@ ThreadOrder draw_order(SplitMix64& random) {
     return orders[random.below(std::size(orders))];
 }
 
-/// Moves each buffer by a multiple of the declared alignment; a kernel that relies on
-/// cudaMalloc's alignment stays where it is.
+/// Moves each buffer by a multiple of the declared alignment, unless that is cudaMalloc's.
 std::vector<int> draw_offsets(const KernelDeclaration& kernel, std::size_t buffers,
                               std::int64_t element_bytes, SplitMix64& random) {
     std::vector<int> offsets;
@@ -34,7 +33,6 @@ std::vector<int> draw_offsets(const KernelDeclaration& kernel, std::size_t buffe
     return offsets;
 }
 
-/// A layout of a tensor that the kernel takes in several.
 TensorLayout draw_layout(const Kernel& of, const Problem& problem, const std::string& tensor,
                          SplitMix64& random) {
     const Operator& op = *of.op;
@@ -47,7 +45,7 @@ TensorLayout draw_layout(const Kernel& of, const Problem& problem, const std::st
     if (!takes_any_strides(op, kernel, tensor) || axes < 2) return layout;
     if (random.one_in(3)) layout.row_padding = static_cast<int>(random.between(1, 5));
     if (may_be_expanded(op, *of.pass, tensor) && random.one_in(6)) {
-        // All of it, as the gradient of a sum; or some of its axes.
+        // All axes, as in the gradient of a sum, or some.
         const auto every_axis = (std::uint64_t{1} << axes) - 1;
         layout.expanded = static_cast<std::uint32_t>(
             random.one_in(2) ? every_axis : random.below(every_axis) + 1);
@@ -72,7 +70,7 @@ Setting draw_setting(const KernelDeclaration& kernel, const PassSpec& pass, std:
     SplitMix64 random(seed);
     Setting setting;
     setting.order = draw_order(random);
-    // Short enough to paste; more orders than that no block has use for.
+    // A short seed makes a short case.
     if (setting.order == ThreadOrder::random_threads || setting.order == ThreadOrder::random_warps)
         setting.order_seed = random.below(1u << 16);
     setting.offsets = draw_offsets(kernel, pass.tensors().size(), smallest_element_bytes, random);
@@ -82,7 +80,6 @@ Setting draw_setting(const KernelDeclaration& kernel, const PassSpec& pass, std:
         setting.block_size = 0;
     const auto outputs = static_cast<std::uint32_t>(pass.outputs.size());
     const auto subsets = std::uint64_t{1} << outputs;
-    // Half of the cases ask for all, which says most.
     if (kernel.takes_output_mask && random.one_in(2))
         setting.output_mask = static_cast<std::uint32_t>(random.below(subsets));
     if (setting.output_mask + std::uint64_t{1} == subsets)

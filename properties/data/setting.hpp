@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decides how a case's kernel is called: order of threads, pointer offsets, block size, stream and
-// layouts, within what the kernel declares. Draws no problem and no data.
+// layouts, within what the kernel declares.
 #pragma once
 
 #include <cstdint>
@@ -11,15 +11,13 @@
 
 namespace gradverify {
 
-/// A setting for this kernel; a function of the seed alone, the same on every device.
+/// A setting for this kernel; the same on every device.
 ///
-/// **Units** buffers are moved by multiples of the smallest element of the pass's tensors; an
-/// offset in larger ones keeps the alignment all the more.
+/// **Units** buffers are moved by elements, whose smallest size in the pass decides how far.
 Setting draw_setting(const KernelDeclaration& kernel, const PassSpec& pass, std::uint64_t seed,
                      std::int64_t smallest_element_bytes = 4);
 
-/// Layouts of the tensors of its pass that it declares to take, beside the default one; a function
-/// of the seed and the problem alone.
+/// Draws layouts that the kernel declares to take, beside the default one.
 void draw_layouts(const Kernel& kernel, const Problem& problem, std::uint64_t seed,
                   Setting& setting);
 

@@ -13,27 +13,19 @@ PassSpec pass_of(std::vector<std::string> outputs = {"y"}) {
     return {.name = "forward", .inputs = {"x", "w"}, .outputs = std::move(outputs)};
 }
 
-/// What 300 settings have of it.
-template <class Field>
-auto drawn(const KernelDeclaration& kernel, Field field, const PassSpec& pass = pass_of(),
-           std::int64_t element_bytes = 4) {
-    std::set<decltype(field(Setting{}))> all;
+/// The values of a field in 300 settings.
+template <class Value>
+std::set<Value> drawn(const KernelDeclaration& kernel, Value Setting::* field,
+                      const PassSpec& pass = pass_of(), std::int64_t element_bytes = 4) {
+    std::set<Value> all;
     for (std::uint64_t seed = 0; seed < 300; ++seed)
-        all.insert(field(draw_setting(kernel, pass, seed, element_bytes)));
+        all.insert(draw_setting(kernel, pass, seed, element_bytes).*field);
     return all;
 }
 
-ThreadOrder order(const Setting& setting) { return setting.order; }
-int block(const Setting& setting) { return setting.block_size; }
-int place(const Setting& setting) { return setting.place; }
-bool own_stream(const Setting& setting) { return setting.own_stream; }
-std::uint32_t mask(const Setting& setting) { return setting.output_mask; }
-
 std::set<int> offsets(const KernelDeclaration& kernel, std::int64_t element_bytes = 4) {
     std::set<int> all;
-    for (const auto& listed : drawn(
-             kernel, [](const Setting& setting) { return setting.offsets; }, pass_of(),
-             element_bytes)) {
+    for (const auto& listed : drawn(kernel, &Setting::offsets, pass_of(), element_bytes)) {
         CHECK(listed.size() <= 3);
         // What stays in place at the end is not listed.
         CHECK((listed.empty() || listed.back() != 0));
@@ -46,18 +38,18 @@ std::set<int> offsets(const KernelDeclaration& kernel, std::int64_t element_byte
 
 TEST_CASE("every order, offset, block size and stream that a kernel allows is drawn") {
     const KernelDeclaration kernel = KernelDeclaration().aligned_to(4).blocks_of({256, 64});
-    CHECK(drawn(kernel, order).size() == 4);
+    CHECK(drawn(kernel, &Setting::order).size() == 4);
     CHECK(offsets(kernel) == std::set{0, 1, 2, 3});
-    CHECK(drawn(kernel, block) == std::set{0, 64});
-    CHECK(drawn(kernel, own_stream).size() == 2);
+    CHECK(drawn(kernel, &Setting::block_size) == std::set{0, 64});
+    CHECK(drawn(kernel, &Setting::own_stream).size() == 2);
 }
 
 TEST_CASE("what a kernel does not declare is not drawn") {
     // It has cudaMalloc's alignment, and one block size.
     const KernelDeclaration kernel = KernelDeclaration().on_default_stream();
     CHECK(offsets(kernel).empty());
-    CHECK(drawn(kernel, block) == std::set{0});
-    CHECK(drawn(kernel, own_stream) == std::set{false});
+    CHECK(drawn(kernel, &Setting::block_size) == std::set{0});
+    CHECK(drawn(kernel, &Setting::own_stream) == std::set{false});
     const KernelDeclaration vectorised = KernelDeclaration().aligned_to(16);
     CHECK(offsets(vectorised) == std::set{0, 4, 8, 12});
     CHECK(offsets(vectorised, 2) == std::set{0, 8, 16, 24});
@@ -68,11 +60,12 @@ TEST_CASE("all outputs and each subset of them are drawn, where the kernel takes
     using Masks = std::set<std::uint32_t>;
     constexpr std::uint32_t all = Setting::every_output;
     KernelDeclaration kernel;
-    CHECK(drawn(kernel, mask, pass_of({"y", "z", "s"})) == Masks{all});
+    CHECK(drawn(kernel, &Setting::output_mask, pass_of({"y", "z", "s"})) == Masks{all});
     kernel.takes_output_mask = true;
-    CHECK(drawn(kernel, mask) == Masks{0, all});
-    CHECK(drawn(kernel, mask, pass_of({"y", "z"})) == Masks{0, 1, 2, all});
-    CHECK(drawn(kernel, mask, pass_of({"y", "z", "s"})) == Masks{0, 1, 2, 3, 4, 5, 6, all});
+    CHECK(drawn(kernel, &Setting::output_mask) == Masks{0, all});
+    CHECK(drawn(kernel, &Setting::output_mask, pass_of({"y", "z"})) == Masks{0, 1, 2, all});
+    CHECK(drawn(kernel, &Setting::output_mask, pass_of({"y", "z", "s"})) ==
+          Masks{0, 1, 2, 3, 4, 5, 6, all});
 }
 
 TEST_CASE("each input that an output may lie in place of is drawn, and none") {
@@ -85,9 +78,9 @@ TEST_CASE("each input that an output may lie in place of is drawn, and none") {
     CHECK(kernel.alias_of("z", 1) == nullptr);
     CHECK(updating.places() == 0);
     CHECK(updating.alias_of("y", 0)->input == "x");
-    CHECK(drawn(kernel, place) == std::set{0, 1, 2});
-    CHECK(drawn(KernelDeclaration().in_place("y", "w"), place) == std::set{0, 1});
-    CHECK(drawn(updating, place) == std::set{0});
+    CHECK(drawn(kernel, &Setting::place) == std::set{0, 1, 2});
+    CHECK(drawn(KernelDeclaration().in_place("y", "w"), &Setting::place) == std::set{0, 1});
+    CHECK(drawn(updating, &Setting::place) == std::set{0});
 }
 
 }  // namespace gradverify

@@ -12,7 +12,7 @@
 namespace gradverify {
 namespace {
 
-/// Choices of one element of each of some tensors, beyond which they are not all tried.
+/// The most choices of one element of each of some tensors that are tried.
 constexpr std::int64_t most_choices = 300;
 constexpr std::size_t most_tensors = 3;
 /// In the order in which a reader finds them simple.
@@ -43,7 +43,7 @@ std::vector<TensorSize> tensors_of(const Operator& op, const Problem& problem,
         try {
             tensors.back().elements = element_count(op.sizes_of(element.tensor, problem));
         } catch (const std::invalid_argument&) {
-            // Data of a property's own, such as a direction: as long as what is listed.
+            // A property's own data, such as a direction, is as long as its listing.
         }
     }
     return tensors;
@@ -85,16 +85,14 @@ class OneHot {
     std::vector<TensorSize> tensors_;
 };
 
-/// How far the reduction of a listing has come, and what one more step leads to, in order: chunks
-/// are left out, of half the length each time all were tried, as long as the rest fails (Zeller and
-/// Hildebrandt, Simplifying and isolating failure-inducing input, 2002, without its complements);
-/// then elements get simpler values. Who accepts a step goes on behind it.
+/// The state of a listing's reduction. Its steps are, in order: chunks are left out, of half the
+/// length each time all were tried, as long as the rest fails (Zeller and Hildebrandt, Simplifying
+/// and isolating failure-inducing input, 2002, without its complements); then elements get simpler
+/// values. An accepted step goes on from where it was made.
 struct Reduction {
     Elements elements;
-    /// The chunk that is left out next; of no length once all were tried.
-    std::size_t length, begin = 0;
-    /// What is made simple next.
-    std::size_t element = 0, value = 0;
+    std::size_t length, begin = 0;       ///< of the chunk that is left out next; then 0
+    std::size_t element = 0, value = 0;  ///< what is made simple next
 
     rc::Maybe<rc::Shrinkable<Data>> operator()();
 
@@ -144,19 +142,16 @@ rc::Maybe<rc::Shrinkable<Data>> Reduction::operator()() {
 
 using Change = std::function<void(Setting&)>;
 
-/// What is tried on a setting, each once, in order.
+/// The changes that are tried on a setting, each once, in order.
 std::vector<Change> changes_of(const Setting& setting) {
-    std::vector<Change> changes{[](Setting& any) { any = {}; },
-                                [](Setting& any) {
-                                    any.order = ThreadOrder::ascending;
-                                    any.order_seed = 0;
-                                },
-                                [](Setting& any) {
-                                    if (any.order == ThreadOrder::ascending) return;
-                                    any.order = ThreadOrder::descending;
-                                    any.order_seed = 0;
-                                },
-                                [](Setting& any) { any.offsets.clear(); }};
+    std::vector<Change> changes{[](Setting& any) { any = {}; }};
+    for (const ThreadOrder order : {ThreadOrder::ascending, ThreadOrder::descending})
+        changes.push_back([=](Setting& any) {
+            if (any.order == ThreadOrder::ascending) return;
+            any.order = order;
+            any.order_seed = 0;
+        });
+    changes.push_back([](Setting& any) { any.offsets.clear(); });
     for (std::size_t i = 0; i < setting.offsets.size(); ++i)
         for (const int offset : {0, 1})
             changes.push_back([=](Setting& any) {

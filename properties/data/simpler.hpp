@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides which simpler data and settings are tried next to those of a failing case, its problem
-// unchanged, as shrink trees: one element of a tensor or of each of a few, of value one, else the
-// few elements that are needed; the default setting, else the few fields that matter. Runs nothing.
-// Pulls in rapidcheck.
+// Decides which simpler data and settings are tried next to those of a failing case, as shrink
+// trees: one element of each of a few tensors, else the few elements that are needed; the default
+// setting, else the few fields that matter. Pulls in rapidcheck.
 #pragma once
 
 #include <rapidcheck/Shrinkable.h>
@@ -14,11 +13,11 @@
 
 namespace gradverify {
 
-/// More elements than this make no reproducer that a person reads.
+/// Nobody reads a reproducer with more elements.
 inline constexpr std::size_t most_elements = 32;
 
-/// Zeros alone, then one element of each of up to three tensors that have a listed one, in every
-/// position, as long as there are few choices; fewer elements first. None shrinks further.
+/// Zeros alone, then one element of each of up to three listed tensors, in every position, if there
+/// are few choices; fewer elements first. None shrinks further.
 rc::Seq<rc::Shrinkable<Data>> one_hot_data(const Operator& op, const Problem& problem,
                                            const std::vector<DataElement>& listed);
 

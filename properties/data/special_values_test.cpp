@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values that are not like others: ties, NaN and infinities, outliers, invalid indices; how often
-// each is drawn, and where the operator or the kernel does not allow for it never.
+// How often ties, NaN, outliers and invalid indices are drawn, and where they never are.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -126,8 +125,7 @@ TEST_CASE("where nothing is a sum of products zeros, constant rows and large num
             if (data[i] != data[i % 5]) return false;
         return data[0] != data[1];
     };
-    // Half of a sixth, where there is neither an offset nor an outlier; of these a quarter is
-    // large.
+    // Half of a sixth, without offset and outlier; a quarter of these is large.
     CHECK(std::abs(draws("x", some_zero) - 100) < 40);
     CHECK(draws("x", has_constant_rows) > 40);
     CHECK(draws("x", has_equal_rows) > 16);

@@ -21,7 +21,6 @@ struct Level {
     double share;
 };
 
-/// From the level that is tried first.
 std::vector<Level> levels_of(const Data& data) {
     constexpr std::int64_t amplitudes[] = {64, 16, 8, 4, 2, 1};
     // A random draw begins anywhere, so that small networks have small numbers too.
@@ -35,7 +34,6 @@ std::vector<Level> levels_of(const Data& data) {
     return levels;
 }
 
-/// Whether each number of each pass stays exact.
 bool fits(const Operator& op, const Problem& problem, const Values& values,
           const ElementTypes& types) {
     return std::ranges::all_of(op.passes, [&](const PassSpec& pass) {
@@ -52,8 +50,7 @@ Array<double> draw(const Operator& op, const Problem& problem, const std::string
     auto array = filled<double>(op.sizes_of(name, problem));
     SplitMix64 random(mix_seed(data.seed, name));
     if (is_input && meets_kinks(op, data, ValueKind::integers)) {
-        // Sums of ones are often zero. What is a factor, as a matrix is, is not: behind it there
-        // would be no gradient.
+        // Sums of ones are often zero; matrices have no zeros, which would leave no gradient.
         const bool is_factor = array.sizes.size() > 1;
         for (double& element : array.data)
             element = is_factor ? (random.one_in(2) ? 1.0 : -1.0)

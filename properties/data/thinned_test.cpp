@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tensors of layers behind each other hold: thinned integers, and numbers of their
-// domains.
+// Values of layers behind each other: thinned integers, and numbers of their domains.
 #include "properties/data/thinned.hpp"
 
 #include <doctest/doctest.h>
@@ -20,8 +19,7 @@ using namespace testing;
 
 namespace {
 
-/// A layer with a ReLU in front of it: y = w relu(x), and the first element of each of `added`.
-/// `is_chain`: it says that it is made of steps.
+/// A layer behind a ReLU: y = w relu(x), plus the first element of each of `added`.
 Operator layer(OperatorDeclaration declared, const std::vector<std::string>& added, bool is_chain) {
     Operator op = declared.output("y", {"k"})
                       .forward([=]<class T>(const ForwardCall<T>& call) {
@@ -235,9 +233,8 @@ TEST_CASE("integers of layers are thinned, all tensors together; other data is n
 }
 
 TEST_CASE("layers have 24 dense draws") {
-    TestKernel kernel(test_kernel());
-    Operator op = *kernel.kernel.op;
-    kernel.kernel.op = &op;
+    Operator op = test_operator();
+    const TestKernel kernel(test_kernel(), op);
     CHECK(dense_draw_count(kernel.kernel, "repeatable") == 3);
     op.passes[0].steps.emplace_back();
     CHECK(dense_draw_count(kernel.kernel, "repeatable") == 24);

@@ -44,7 +44,6 @@ void set_listed(const Operator& op, const Problem& problem, Values& values,
             refuse(fmt::format("outside of its {} elements", data.size()));
         const TensorSpec& tensor = op.tensor_named(element.tensor);
         const DType dtype = types.of(op, element.tensor);
-        // An index is no number to be rounded.
         const double stored =
             tensor.holds_whole_numbers() ? element.value : rounded_to(dtype, element.value);
         if (!std::isfinite(stored) && std::isfinite(element.value))
@@ -57,7 +56,7 @@ void set_listed(const Operator& op, const Problem& problem, Values& values,
     }
 }
 
-/// What an element is when nothing is said, as a number of the tensor's type.
+/// An element that is not listed, as a number of the tensor's type.
 double simplest_value(const Operator& op, const Problem& problem, const std::string& name,
                       const ElementTypes& types) {
     const TensorSpec& tensor = op.tensor_named(name);
@@ -67,8 +66,8 @@ double simplest_value(const Operator& op, const Problem& problem, const std::str
                : rounded_inside(simplest, tensor.domain_at(problem), types.of(op, name));
 }
 
-/// Where sums are of products, numbers of every size that a type of 8 bits has: of every other
-/// dense draw, and of one random tensor in four, or few sums would stay below the largest number.
+/// Whether a tensor of 8 bits holds numbers of every size: in every other dense draw, and in one
+/// random tensor in four, since more would let most sums of products overflow.
 bool has_whole_range(const Operator& op, const Data& data, ValueKind kind,
                      const ElementTypes& types, const std::string& name) {
     const bool has_few = is_of_8_bits(types.of(op, name));
@@ -77,7 +76,7 @@ bool has_whole_range(const Operator& op, const Data& data, ValueKind kind,
     return SplitMix64(mix_seed(data.seed, "range of " + name)).one_in(4);
 }
 
-/// Numbers of any size; the domain is the caller's business.
+/// Fills the array with numbers that need not lie in the tensor's domain.
 void fill_numbers(Array<double>& array, const Operator& op, const Problem& problem,
                   const Data& data, ValueKind kind, const ElementTypes& types,
                   const std::string& name) {
@@ -99,36 +98,34 @@ void fill_numbers(Array<double>& array, const Operator& op, const Problem& probl
                       std::min<std::int64_t>(largest, 64));
 }
 
-/// The largest integer that leaves sums exact, or one where only zeros beside it do.
+/// The largest integer that keeps sums exact, and at least one.
 std::int64_t amplitude_of(const Operator& op, const Problem& problem, const ElementTypes& types,
                           const std::string& name) {
     const std::int64_t exact = exact_amplitude(longest_reduction(op, problem), types.exact_bits());
     return std::clamp<std::int64_t>(exact, 1, types.largest_integer(op, name));
 }
 
-/// The dense draws that have all values different; later ones of an operator with kinks don't.
+/// The first dense draws, whose values all differ; later ones have ties where there are kinks.
 constexpr std::uint64_t distinct_draws = 4;
 
-/// The last two dense draws of an operator that defines its results on NaN hold it.
+/// Whether this draw of an operator that defines its results on NaN holds it.
 bool holds_nan(const Data& data) {
     return data.is_dense ? data.seed > distinct_draws + 2
                          : SplitMix64(mix_seed(data.seed, "nan")).one_in(8);
 }
 
-/// Whether it is this draw's turn: one dense draw of three, one random draw of eight.
+/// One dense draw in three, at its turn, or one random draw in eight.
 bool has_turn(const Data& data, std::uint64_t turn, SplitMix64& random) {
     return data.is_dense ? data.seed % 3 == turn : random.one_in(8);
 }
 
-/// One draw in six has a special case in about half of its tensors. Layers behind each other would
-/// carry it to everything that follows.
+/// One draw in six has a special case in about half of its tensors; chains would spread it to all.
 bool is_special(const Operator& op, const Data& data, SplitMix64& random) {
     if (op.is_chain() || data.is_dense) return false;
     return SplitMix64(mix_seed(data.seed, "special")).one_in(6) && random.one_in(2);
 }
 
-/// What is not linear is given an offset, or numbers far larger than their neighbours, where
-/// functions overflow, underflow or saturate.
+/// Adds an offset, or makes numbers so large that functions overflow, underflow or saturate.
 void change_sizes(Array<double>& array, const Operator& op, const Data& data, DType dtype,
                   const std::string& name, SplitMix64& random) {
     SplitMix64 special(mix_seed(data.seed, "special " + name));
@@ -140,7 +137,7 @@ void change_sizes(Array<double>& array, const Operator& op, const Data& data, DT
         else
             add_outliers(array, random, dtype);
     } else if (is_special(op, data, special)) {
-        // Where pieces meet is drawn by fill_ties.
+        // fill_ties draws where pieces meet.
         if (op.has_pieces() || special.one_in(4))
             make_large(array, special, dtype);
         else
@@ -214,7 +211,7 @@ Array<double> draw_tensor(const Operator& op, const Problem& problem, const Data
         else if (domain.lowest == -domain.highest)
             make_averaging(array);
     }
-    // Rows of very different sizes leave the range of 8 bits, and not all of it has infinities.
+    // Rows of very different sizes leave the range of 8 bits.
     if (is_of_8_bits(dtype))
         for (double& element : array.data) element = rounded_to(dtype, element);
     return array;

@@ -56,8 +56,7 @@ TEST_CASE("every sum of products of integers stays within 2^p, with room for a s
                 const bool is_dense = seed % 2 == 0;
                 const Values values = all_drawn(conv(), text, {.seed = seed, .is_dense = is_dense},
                                                 ValueKind::integers, bits);
-                // A step of the values' own size in one factor doubles a sum at most. Reductions
-                // without a second factor are long sums of single values.
+                // A step of the values' own size in one factor doubles a sum at most.
                 for (const char* pass : {"forward", "grad_input", "grad_weight"})
                     CHECK(2.0 * largest_sum(pass, problem, values) <= std::ldexp(1.0, bits));
                 const std::set<double> numbers = different(values);

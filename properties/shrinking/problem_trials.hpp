@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides whether a problem fails: runs the dense cases of the problem, after the found case's call
-// before it, if that has one, and remembers the answer.
-// A failure that dense cases don't show where it was found is looked for with the found case's own
-// data and setting too; what it then says depends on the found case, and `is_canonical` is false.
+// Decides whether a problem fails: runs its dense cases, with the found case's call before it, and
+// remembers the answer. Where these don't show the failure on the found problem, `is_canonical` is
+// false, and the found case's own data and setting are tried as well.
 #pragma once
 
 #include <map>
@@ -22,11 +21,10 @@ class ProblemTrials {
     bool fails(const Problem& problem);
     /// Whether it fails; nothing when it was not run, or when a run of it errored.
     std::optional<bool> known(const Problem& problem) const;
-    /// Whether it was seen to fail or to pass; nothing when it was not run, errored, or when no run
-    /// of it compared a value other than zero.
+    /// The same; nothing also when no run of it compared a value other than zero.
     std::optional<bool> shown(const Problem& problem) const;
 
-    /// Whether dense cases show the failure.
+    /// Whether dense cases show the failure on the found problem.
     bool is_canonical() const { return is_canonical_; }
     /// No run errored.
     bool is_clean() const { return is_clean_; }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// That a problem is run with every dense draw, once, and that what is then known of it is what its
-// runs came to.
+// A problem is run once with every dense draw, and the verdicts are remembered.
 #include "properties/shrinking/problem_trials.hpp"
 
 #include <doctest/doctest.h>
@@ -32,12 +31,8 @@ struct Trials {
           trials(found, Outcome::failed("first"), runner),
           problems(any_kernel().kernel, found, trials) {}
 
-    std::vector<Case> dense_cases(std::string_view problem) const {
-        std::vector<Case> cases;
-        for (int draw = 0; draw < 3; ++draw)
-            cases.push_back(
-                dense_case(any_kernel().kernel, "matches_reference", "cpu", parsed(problem), draw));
-        return cases;
+    std::vector<Case> dense(std::string_view problem) const {
+        return dense_cases(any_kernel().kernel, "matches_reference", "cpu", parsed(problem));
     }
 };
 
@@ -59,7 +54,7 @@ TEST_CASE("a failure that dense cases show is looked for with dense cases alone"
     CHECK(trials.problems.is_canonical());
     CHECK(trials.problems.runs_per_problem() == 3);
     // The first draw passes, the second one fails, and the third one is not run.
-    std::vector<Case> expected = trials.dense_cases("n=3,in=1x1");
+    std::vector<Case> expected = trials.dense("n=3,in=1x1");
     expected.pop_back();
     CHECK(trials.runs == expected);
     CHECK(trials.trials.smallest() == expected.back());
@@ -67,7 +62,7 @@ TEST_CASE("a failure that dense cases show is looked for with dense cases alone"
 
     trials.runs.clear();
     CHECK_FALSE(trials.problems.fails(parsed("in=1x1")));
-    CHECK(trials.runs == trials.dense_cases("in=1x1"));
+    CHECK(trials.runs == trials.dense("in=1x1"));
     CHECK(trials.problems.known(parsed("in=1x1")) == false);
     // What is known is not run again.
     for (const char* known : {"n=2,in=1x1", "n=2,in=1x1", "n=3,in=1x1"})
@@ -84,10 +79,10 @@ TEST_CASE("a failure that dense cases do not show is looked for as it was found,
     Trials trials(found, passed);
     CHECK_FALSE(trials.problems.is_canonical());
     CHECK(trials.problems.runs_per_problem() == 5);
-    CHECK(trials.runs == trials.dense_cases("n=3,in=1x1"));
+    CHECK(trials.runs == trials.dense("n=3,in=1x1"));
     trials.runs.clear();
     CHECK_FALSE(trials.problems.fails(parsed("in=1x1")));
-    std::vector<Case> expected = trials.dense_cases("in=1x1");
+    std::vector<Case> expected = trials.dense("in=1x1");
     Case as_found = found;
     as_found.problem = parsed("in=1x1");
     as_found.data = expected.front().data;

@@ -12,7 +12,7 @@ Shrunk shrink_case(const Kernel& kernel, const Case& found, const Outcome& outco
     if (found.setting.before) {
         Case alone = found;
         alone.setting.before.reset();
-        // Or it was the call before that failed.
+        // Or else the call before failed.
         Case before = alone;
         before.problem = *found.setting.before;
         if (!trials.fails(alone)) trials.run(before);

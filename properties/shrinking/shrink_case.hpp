@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decides the order in which a failing case is shrunk: first the problem, so that two seeds end at
-// one problem, then the data, then the setting. Does not run kernels: candidates go through the
-// runner that it is given.
+// one problem, then the data, then the setting.
 #pragma once
 
-#include <cstdint>
 #include <functional>
 #include <vector>
 
@@ -22,7 +20,7 @@ struct ShrinkOptions {
 /// The non-zero values of a case's tensors.
 using ListData = std::function<std::vector<DataElement>(const Case&)>;
 
-/// Shrinks a failing case of a kernel. Data keeps its seed where nothing lists it.
+/// Shrinks a failing case. Data keeps its seed where there is no `list_data`.
 Shrunk shrink_case(const Kernel& kernel, const Case& found, const Outcome& outcome,
                    const CaseRunner& runner, const ListData& list_data = {},
                    const ShrinkOptions& options = {});

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// That failures shrink to the smallest problem known for them, whatever they start from. Kernels
-// are stood for by predicates that say where they fail.
+// Failures shrink to the smallest problem known for them. Predicates stand for kernels.
 #include "properties/shrinking/shrink_case.hpp"
 
 #include <doctest/doctest.h>
@@ -41,7 +40,6 @@ bool swaps_bounds(const Problem& p) {
     return false;
 }
 
-/// Whether an axis fails.
 bool on_some_axis(const Problem& p, bool (*fails)(const TestAxis&)) {
     return fails(TestAxis(p, 0)) || fails(TestAxis(p, 1));
 }

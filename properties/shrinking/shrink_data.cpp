@@ -9,7 +9,7 @@
 namespace gradverify {
 namespace {
 
-/// Listings longer than this are not reduced: each run would carry them all.
+/// Longer listings are not reduced, since each run would carry them.
 constexpr std::size_t most_listed = 4096;
 
 bool fails_with(ShrinkTrials& trials, const Data& data) {
@@ -18,7 +18,7 @@ bool fails_with(ShrinkTrials& trials, const Data& data) {
     return trials.fails(candidate);
 }
 
-/// Walks down from one of these that fails; false where none does.
+/// Walks down from one of these that fails, if one does.
 bool walk_data(ShrinkTrials& trials, const rc::Seq<rc::Shrinkable<Data>>& simpler) {
     bool has_failed = false;
     walk(
@@ -37,8 +37,7 @@ bool walk_data(ShrinkTrials& trials, const rc::Seq<rc::Shrinkable<Data>>& simple
 void shrink_data(ShrinkTrials& trials, const Operator& op, const std::vector<DataElement>& listed) {
     const Problem problem = trials.smallest().problem;
     if (walk_data(trials, one_hot_data(op, problem, listed)) || listed.size() > most_listed) return;
-    // Reducing goes through cases that are larger than the seed's one word; they are kept only if
-    // the last is small.
+    // A listing is longer than the seed's one word, and kept only if it becomes small.
     ShrinkTrials reduction = trials;
     if (walk_data(reduction, rc::seq::just(listed_data(listed))) &&
         reduction.smallest().data.elements.size() <= most_elements)

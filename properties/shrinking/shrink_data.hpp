@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Walks the shrink trees of data and of settings from a failing case, its problem unchanged. Data
-// that cannot be made simple keeps its seed. Decides nothing about what is simpler.
+// that cannot be made simple keeps its seed.
 #pragma once
 
 #include <vector>

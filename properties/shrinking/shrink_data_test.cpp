@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// That the data and the setting of a failure shrink to what matters, its problem unchanged.
+// The data and the setting of a failure shrink to the parts that matter, its problem unchanged.
 #include "properties/shrinking/shrink_data.hpp"
 
 #include <doctest/doctest.h>

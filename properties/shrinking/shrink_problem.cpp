@@ -8,7 +8,7 @@
 namespace gradverify {
 namespace {
 
-// Each begins at a smaller problem than the one before; a bound only for what takes long.
+// Each round begins at a smaller problem than the one before.
 constexpr int rounds_maximum = 4;
 
 class ProblemShrinker {
@@ -44,8 +44,7 @@ class ProblemShrinker {
   private:
     const Problem& smallest() const { return trials_.smallest().problem; }
 
-    /// Runs the smaller problems in order, from where it last stopped. True when there is none left
-    /// that is smaller than the smallest failing one.
+    /// Runs the smaller problems in order, from where it last stopped. True when none is left.
     bool run_smaller_ones(std::int64_t distance) {
         while (true) {
             if (!next_) next_ = remaining_.next();
@@ -59,7 +58,6 @@ class ProblemShrinker {
         }
     }
 
-    /// Whether the budget is enough for the problems that are left.
     bool is_affordable() const {
         const std::int64_t most = passed_ + trials_.runs_left() / problems_.runs_per_problem();
         return count_before(supported_, smallest(), most + 1, options_.enumeration_steps) <= most;
@@ -89,7 +87,7 @@ class ProblemShrinker {
         return boxed;
     }
 
-    /// The claim, if nothing speaks against it.
+    /// The claim, if no run errored and dense cases show the failure.
     Minimality proven(const Minimality& claim) {
         if (!problems_.is_clean()) return {};
         if (!problems_.is_canonical() && !problems_.fails_canonically(Problem(smallest())))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decides the smallest problem that fails, and what is proven of it: the nearest problems first,
-// then down the shrink tree, then every smaller supported problem in order; where those are too
-// many, every one in the problem's box. Data and setting are shrunk elsewhere.
+// then down the shrink tree, then every smaller supported problem in order, or every one in the
+// problem's box where those are too many.
 #pragma once
 
 #include "properties/problems/solver.hpp"
@@ -10,8 +10,7 @@
 namespace gradverify {
 
 struct ProblemShrinkOptions {
-    /// The nearest problems, tried before the tree is walked: most bugs show there already, and
-    /// what passes need not be run again to certify.
+    /// The nearest problems, tried first: most bugs show there.
     std::int64_t near_distance = 2;
     RunBudget near{.runs = 1000, .seconds = 3.0};
     /// Walking the shrink tree.

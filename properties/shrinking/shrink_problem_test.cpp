@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// That what is claimed of a shrunk problem has been run: every smaller problem, or every one in its
-// box, within each phase's budget.
+// What is claimed of a shrunk problem has been run, within each phase's budget.
 #include "properties/shrinking/shrink_problem.hpp"
 
 #include <doctest/doctest.h>

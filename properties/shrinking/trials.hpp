@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs candidates for a smaller reproducer, counts them and keeps the last that failed. Decides
-// nothing about which candidates are tried.
+// Runs candidates for a smaller reproducer, counts them and keeps the last that failed.
 #pragma once
 
 #include <chrono>
@@ -10,8 +9,7 @@
 
 namespace gradverify {
 
-/// The most that one phase of shrinking may run: how many runs, and the seconds of processor time
-/// that they take, so that what shrinking finds does not hang on the machine's load.
+/// The most that a phase of shrinking may take: runs, and their processor time, whatever the load.
 struct RunBudget {
     std::int64_t runs = 0;
     double seconds = 0.0;
@@ -22,15 +20,13 @@ class ShrinkTrials {
     ShrinkTrials(Case found, Outcome outcome, const CaseRunner& runner)
         : smallest_(std::move(found)), outcome_(std::move(outcome)), runner_(&runner) {}
 
-    /// Runs the candidate. A failure of the found one's kind makes it the smallest so far; nothing
-    /// else does, so that shrinking never ends at a case that errored or was skipped, nor goes over
-    /// from a wrong value to a hang. Another kind of failure counts as errored: nothing is proven
-    /// where it was seen.
+    /// Runs the candidate. Only a failure of the found one's kind makes it the smallest so far, so
+    /// that shrinking does not go from a wrong value to a hang; another kind counts as errored.
     Verdict run(const Case& candidate) {
         ++runs_;
         const auto begin = Clock::now();
         Outcome outcome = (*runner_)(candidate);
-        // A worker that ended does not say what it took.
+        // A worker that ended does not say how long it took.
         seconds_ += outcome.discovery == Discovery::answered && outcome.seconds_cpu > 0.0
                         ? outcome.seconds_cpu
                         : std::chrono::duration<double>(Clock::now() - begin).count();

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The main of gradverify, and of every executable that links gradverify::main to verify kernels of
-// its own.
+// The main of gradverify, and of every executable that links gradverify::main.
 #include <cstdio>
 #include <exception>
 

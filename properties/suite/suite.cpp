@@ -30,7 +30,7 @@ namespace gradverify {
 class KernelSuite::Generators {
   public:
     Generators(const Registry& registry, bool edge_problems) : edge_problems_(edge_problems) {
-        // Its operators last as long as the process, and so may what was made for them.
+        // The process's operators last as long as it does, and so may their arrays.
         static const auto of_process = std::make_shared<CoveringArrays>();
         if (&registry == &Registry::instance()) covering_arrays_ = of_process;
     }
@@ -57,12 +57,11 @@ class KernelSuite::Generators {
 
 namespace {
 
-// A call before a failing case is tried on this many. Some differ from any problem in whatever a
-// kernel may keep: the number of pixels, of channels, a stride.
+// How many problems are tried as the call before a failing case.
 constexpr std::size_t smallest_problems = 12;
 
-/// The case of this seed on such problems. A kernel that keeps something of its first call is wrong
-/// on the next one of another shape: only properties that know the right values can tell.
+/// The case of this seed on such problems. It has a call before it where the property knows the
+/// right values, and can tell that the kernel kept something.
 Case make_case(const Row& row, const DefinedProperty& property, const ProblemGenerator& generator,
                const rc::Gen<Problem>& problems, std::uint64_t case_seed) {
     const auto before = property.knows_outputs && generator.why_none().empty()
@@ -86,7 +85,7 @@ const DefinedProperty& property_named(std::string_view name) {
                                 known);
 }
 
-/// Where a comparison of the forward function may go either way, no kernel is charged.
+/// Skips the case where a comparison of the forward function may go either way.
 Outcome check_decided(const DefinedProperty& property, CaseContext& context) {
     try {
         return property.check(context);
@@ -95,7 +94,7 @@ Outcome check_decided(const DefinedProperty& property, CaseContext& context) {
     }
 }
 
-/// What the enumerator refers to, and it.
+/// An enumerator with the problems that it refers to.
 struct Enumeration {
     SupportedProblems supported;
     ProblemEnumerator enumerator{supported};
@@ -141,14 +140,13 @@ Case KernelSuite::draw_on(const Row& row, std::uint64_t seed, std::int64_t index
 }
 
 std::shared_ptr<const PairsByRank> KernelSuite::pairs_within_reach(const Row& row) const {
-    // Null where no draw came so far as to need them.
     const CoveringArray* array =
         generators_->get(*row.kernel, property_named(row.property->name)).covering_array_if_made();
     return array ? std::make_shared<const PairsByRank>(array->pairs()) : nullptr;
 }
 
 Suite::ProblemsInOrder KernelSuite::problems_in_order(const Row& row) const {
-    // The time that a search may take is for each problem: the run may go on for days.
+    // Each search may take its full time, since a run may go on for days.
     return [all = std::make_shared<Enumeration>(*row.kernel)] {
         auto problem = all->enumerator.next();
         all->enumerator.renew_steps();
@@ -157,10 +155,7 @@ Suite::ProblemsInOrder KernelSuite::problems_in_order(const Row& row) const {
 }
 
 std::vector<Case> KernelSuite::dense_cases(const Row& row, const Problem& problem) const {
-    std::vector<Case> cases;
-    for (int draw = 0; draw < dense_draw_count(*row.kernel, row.property_name()); ++draw)
-        cases.push_back(dense_case(*row.kernel, row.property_name(), row.device, problem, draw));
-    return cases;
+    return gradverify::dense_cases(*row.kernel, row.property_name(), row.device, problem);
 }
 
 Outcome KernelSuite::run(std::string_view printed) const {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Puts the properties, the generators and the shrinking together into what the driver runs. The
-// only file that knows all of them.
+// Puts the properties, the generators and the shrinking together into what the driver runs.
 #pragma once
 
 #include <memory>
@@ -12,8 +11,7 @@
 namespace gradverify {
 
 struct SuiteOptions {
-    /// The first cases of a row are a fixed list of the smallest problems. Off: the generator alone
-    /// must find what is wrong.
+    /// The first cases of a row are a fixed list of the smallest problems.
     bool edge_problems = true;
     LargeDrawOptions large{};
 };

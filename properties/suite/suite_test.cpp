@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The property suite itself as tests: every registered kernel keeps every property on every device
-// of the machine; and what the suite promises of its cases.
+// Every registered kernel keeps every property on every device of the machine.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -75,8 +74,8 @@ TEST_CASE("every kernel keeps every property on every problem near the default o
 
 TEST_CASE("an exhaustive row ends at the smallest problem that shows a bug") {
     const KernelSuite suite(Registry::instance());
-    const Row row{Registry::instance().find_kernel("conv.grad_input/bug_a04_group_weight_offset"),
-                  find_property("adjoint_identity"), "cpu"};
+    const Row row =
+        testing::row_named("conv.grad_input/bug_a04_group_weight_offset", "adjoint_identity");
     WorkerPool pool({.command = suite_worker_command(), .jobs = 2});
     CheckOptions options;
     options.exhaustive = ExhaustiveLimits{.distance = 4};
@@ -173,8 +172,7 @@ TEST_CASE(
     const double exact = 1.5 * 1.25;
     CHECK(bound_of_one("conv.grad_weight/general") == doctest::Approx(exact * 0x1p-24));
     CHECK(bound_of_one("conv.grad_weight/general_f64") == doctest::Approx(exact * 0x1p-52));
-    // 1.875 and what a float is off there round to one half, and to one bfloat16; what is left is
-    // the reference's own.
+    // 1.875 and its neighbours round to one number; the reference's own error is left.
     CHECK(bound_of_one("conv.grad_weight/general_f16") == doctest::Approx(exact * 0x1p-52));
     CHECK(bound_of_one("conv.grad_weight/general_bf16") == doctest::Approx(exact * 0x1p-52));
 }
