@@ -8,13 +8,11 @@ namespace gradverify {
 
 namespace {
 
-// How far beyond the lower limit of a rule.
+// How far above the lower limit of a rule values are drawn.
 constexpr std::int64_t length_inside = 15;
-// A kernel that takes whole tiles alone passes hardly any other problem. The long one is only for
-// where few multiply-adds come of it.
+// A kernel may pass on whole tiles only. The long ones are for problems that stay cheap.
 constexpr std::int64_t long_tile = 64, short_tile = 16;
 
-/// What a clause allows of a parameter, without what is far beyond.
 struct Limits {
     std::int64_t lowest, highest;
 
@@ -44,7 +42,7 @@ std::optional<RuleChallenges::Values> RuleChallenges::joint(const FittedRule& ru
     for (int which = 0; which < values_.class_count(); ++which)
         if (!values_.class_at(which).is_fixed() && random_.below(4) >= keep)
             put(any_value(which), which, now);
-    // Elsewhere the other clauses would hide what this one says.
+    // Where other clauses hold, they would hide what this one says.
     for (std::size_t other = 0; other < rule.clauses.size(); ++other)
         if (other != clause && random_.one_in(2)) leave(rule.clauses[other], now);
     for (const Term& term : rule.clauses[clause])
@@ -74,7 +72,7 @@ std::int64_t RuleChallenges::any_value(int which) {
 
 void RuleChallenges::challenge(const Term& term, Values& now, bool exactly) {
     const int a = term.parameters[random_.below(term.parameters.size())];
-    // The others move a size, at random.
+    // Where a term speaks of a size, it is left to chance.
     if (std::ranges::any_of(term.parameters, [&](int of) { return of >= values_.class_count(); }))
         return;
     std::int64_t edge = term.value;
@@ -84,7 +82,7 @@ void RuleChallenges::challenge(const Term& term, Values& now, bool exactly) {
         double others = 1.0;
         for (const int other : term.parameters) {
             if (other == a) continue;
-            // A limit that is prime shows only beside ones.
+            // A prime limit shows only beside ones.
             std::int64_t& factor = at(now, other);
             if (random_.one_in(2)) factor = values_.class_at(other).smallest;
             others *= static_cast<double>(factor);

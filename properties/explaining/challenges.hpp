@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decides which problems could break a rule: at its limits, between them and beyond, and of whole
-// tiles, which chance hardly ever draws. Runs none of them.
+// tiles, which chance hardly ever draws.
 #pragma once
 
 #include <cstdint>
@@ -18,24 +18,22 @@ class RuleChallenges {
   public:
     using Values = ProblemValues::Row;
 
-    /// `seen`: what was run so far, as it grows. The smallest failing problem decides the draws.
+    /// `seen`: the problems that were run, a list that grows. The smallest failing one seeds draws.
     RuleChallenges(const ProblemValues& values, const std::vector<Observation>& seen,
                    const Problem& smallest);
 
-    // Each gives the classes' values of a problem, or nothing where there is none that has them.
+    // Each gives the classes' values of a problem, or nothing where no problem has them.
 
-    /// Many parameters changed: those that a clause speaks of to one side or the other of where it
-    /// says that failing begins, the others at random.
+    /// Many parameters changed: those of a clause to around its limits, the others at random.
     std::optional<Values> joint(const FittedRule& rule, std::size_t clause);
     /// Anywhere between the limits of the clause.
     std::optional<Values> inside(const std::vector<Term>& clause);
     /// Some of these values and some of the base's.
     std::optional<Values> in_part(const Values& surprise);
-    /// With these, or half of them, and others of their own.
+    /// These values or their halves, and a few others changed.
     std::optional<Values> near(const std::map<int, std::int64_t>& needed);
 
-    /// All pairs of parameters, on every axis; and all of three that have none, such as channels:
-    /// the values that change.
+    /// The changed values for all pairs of parameters, and all triples without axes (channels).
     std::vector<std::map<int, std::int64_t>> whole_tiles() const;
 
   private:
@@ -43,12 +41,11 @@ class RuleChallenges {
     void put(std::int64_t value, int which, Values& now) const;
     /// Moves a value beyond one of the limits.
     void leave(const std::vector<Term>& clause, Values& now);
-    /// Moves a value to the edge of the term, or over it; exactly, where chance would hardly meet
-    /// all terms at once.
+    /// Moves a value to the edge of the term, exactly or nearly.
     void challenge(const Term& term, Values& now, bool exactly);
     /// Mostly small or near the failing one.
     std::int64_t any_value(int which);
-    /// Between this value and the next one beyond it that was run, so that a limit is closed in on.
+    /// Between this value and the next one that was run, to close in on a limit.
     std::int64_t inside_gap(int which, std::int64_t edge);
 
     const ProblemValues& values_;

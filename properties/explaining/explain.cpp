@@ -16,11 +16,11 @@ Generality generality_of(const Kernel& kernel, const Shrunk& shrunk, const CaseR
     return generalize(supported, shrunk.smallest.problem, problems, trials);
 }
 
-/// Dense data first: on zeros too many agree. What fails on other data only is asked there.
+/// Asks on dense data first, since on zeros too many agree; then on the failure's own data.
 std::string witnesses_of(const Kernel& kernel, const Shrunk& shrunk, const CaseRunner& runner) {
     const Case& smallest = shrunk.smallest;
     const Property& property = *find_property(smallest.property);
-    // Without a wrong element it is not about values: the kernel wrote elsewhere, or crashed.
+    // Without a wrong element the kernel wrote elsewhere, or crashed.
     if (!property.compares_values || shrunk.outcome.worst.empty() ||
         !witnesses().applies_to(kernel))
         return {};
@@ -34,7 +34,6 @@ std::string witnesses_of(const Kernel& kernel, const Shrunk& shrunk, const CaseR
         if (outcome.verdict == Verdict::failed) return outcome.message;
         if (outcome.verdict == Verdict::passed) of_agreement = outcome.message;
     }
-    // Its data are no integers.
     if (property.is_bounded) return of_agreement;
     asked.data = smallest.data;
     const Outcome outcome = runner(asked);

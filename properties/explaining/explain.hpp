@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides what is said of a shrunk failure beside the smallest problem: what fails in general, and
-// who is wrong. Runs cases through the runner that it is given.
+// Decides what is said of a shrunk failure: what fails in general, and who is wrong.
 #pragma once
 
 #include "harness/cases/suite.hpp"

@@ -17,21 +17,20 @@ namespace gradverify {
 
 namespace {
 
-// Problems with many parameters changed: before the first fit, then to break each rule.
+// Problems with many parameters changed, before the first fit and then to break each rule.
 constexpr int joint_problems = 48, problems_of_challenge = 36;
 constexpr std::size_t problems_inside = 24;
 // Most draws of many parameters are not supported, empty, or were run before.
 constexpr int draws_per_problem = 12;
-// A rule that has not held by then will not.
+// More rounds hardly ever find a rule.
 constexpr int rounds_maximum = 12, unfit_maximum = 3;
-// What contradicts a rule is looked at from between it and the smallest failing problem.
+// Problems that contradict a rule, and those that are run between each and the base.
 constexpr std::size_t surprises_maximum = 4;
 constexpr int looks_around = 12;
-// With fewer, it is the parameters changed alone that are told.
+// With fewer, only what single parameters do is told.
 constexpr std::size_t problems_of_rule = 12;
 
-// The most that one problem may cost: a share of what a drawn one may, or some times the smallest
-// failing one, as what is larger than one that is dear itself costs more.
+// The most that a problem may cost: a share of the budget, or a multiple of the base's cost.
 constexpr double work_share = 0x1p-4, times_smallest = 4.0;
 
 const FittedRule no_rule{{{}}};
@@ -52,7 +51,6 @@ class Generalizer {
 
     Generality generalize() {
         add(values_.base(), true);
-        // Half for each, so that where runs are slow something is known of both.
         trials_.start(half_);
         change_one_at_a_time();
         trials_.start(half_);
@@ -75,7 +73,7 @@ class Generalizer {
         seen_.push_back({values_.with_sizes(values), fails});
     }
 
-    /// Whether a size that the rule speaks of depends on the parameter.
+    /// Whether a size in the rule depends on the parameter.
     bool shapes(int which, const std::set<int>& spoken_of) const {
         return std::ranges::any_of(seen_, [&](const Observation& one) {
             Values values(one.values.begin(), one.values.begin() + class_count());
@@ -87,8 +85,8 @@ class Generalizer {
         });
     }
 
-    /// Whether the problem with these values fails; nothing where it is not supported, costs too
-    /// much or says nothing.
+    /// Whether the problem fails; nothing where it is not supported, costs too much or says
+    /// nothing.
     std::optional<bool> try_problem(const std::optional<Values>& values) {
         if (!values) return std::nullopt;
         if (const auto known = known_.find(*values); known != known_.end()) return known->second;
@@ -102,7 +100,7 @@ class Generalizer {
         return fails;
     }
 
-    /// Breadth first, so that a budget that ends early has seen something of each.
+    /// Breadth first, so that a small budget still changes each parameter.
     void change_one_at_a_time() {
         std::vector<std::vector<std::int64_t>> spreads;
         std::size_t longest = 0;
@@ -122,14 +120,13 @@ class Generalizer {
         const auto values = values_.with({{which, value}});
         const auto fails = try_problem(values);
         if (!fails) return;
-        // Where something else had to change too, only the rule makes use of it.
+        // Where another parameter had to change too, only the rule uses it.
         Values alone = values_.base();
         at(alone, which) = value;
         if (*values == alone) at(lines_, which)[value] = *fails;
     }
 
-    /// Runs `count` problems that say something and were not run before, if they are found; by
-    /// turns for each clause.
+    /// Runs up to `count` new problems that say something, by turns for each clause.
     void try_joint_problems(int count, const FittedRule& rule) {
         const std::size_t wanted = seen_.size() + static_cast<std::size_t>(count);
         for (int i = 0; i < count * draws_per_problem; ++i) {
@@ -138,13 +135,7 @@ class Generalizer {
         }
     }
 
-    /// Between the limits of the clauses, by turns.
-    void try_inside(const FittedRule& rule) {
-        for (std::size_t i = 0; i < problems_inside; ++i)
-            try_problem(challenges_.inside(rule.clauses[i % rule.clauses.size()]));
-    }
-
-    /// A rule that agrees with all that was run. The last problems were there to break it.
+    /// A rule that agrees with all that was run, the last of it to break the rule.
     std::optional<FittedRule> find_rule() {
         int unfit = 0;
         for (int round = 0; round < rounds_maximum && may_go_on(); ++round) {
@@ -154,7 +145,8 @@ class Generalizer {
             const std::size_t before = seen_.size();
             try_joint_problems(problems_of_challenge, rule ? *rule : no_rule);
             if (!rule) continue;
-            try_inside(*rule);
+            for (std::size_t i = 0; i < problems_inside; ++i)
+                try_problem(challenges_.inside(rule->clauses[i % rule->clauses.size()]));
             const std::vector<Values> surprises = contradictions(*rule, before);
             for (const Values& surprise : surprises) {
                 look_around(surprise);
@@ -168,8 +160,7 @@ class Generalizer {
         return std::nullopt;
     }
 
-    /// Whether two or three parameters of whole tiles, and no others, contradict the rule: chance
-    /// hardly ever draws them. What it takes to pass is then looked at.
+    /// Whether whole tiles, which chance hardly ever draws, contradict the rule.
     bool try_whole_tiles(const FittedRule& rule) {
         std::size_t surprises = 0;
         for (const std::map<int, std::int64_t>& wanted : challenges_.whole_tiles()) {
@@ -187,12 +178,11 @@ class Generalizer {
         return try_problem(values_.with(wanted)) == false;
     }
 
-    /// Goes on from what passes with as little changed as can be: parts and multiples of what it
-    /// takes, alone and with all else at random.
+    /// Reduces a passing problem to the changes that it needs, and tries parts and multiples of
+    /// these, alone and with all else at random.
     void look_at_passing(const Values& passing) {
         std::map<int, std::int64_t> needed = values_.changed_in(passing);
-        // What must divide others first, as it would bring them along; and again, as without the
-        // others it may not cost too much.
+        // Divisors first, as they bring others along; and again, as fewer changes may be cheaper.
         for (std::size_t before = 0; before != needed.size();) {
             before = needed.size();
             for (const int which : values_.domain().draw_order) {
@@ -218,13 +208,13 @@ class Generalizer {
         return all;
     }
 
-    /// Which of its values it takes shows.
+    /// Shows which of its values matter.
     void look_around(const Values& surprise) {
         for (int i = 0; i < looks_around && may_go_on(); ++i)
             try_problem(challenges_.in_part(surprise));
     }
 
-    /// How far each limit of the rule is off: halves the way to what was seen to end otherwise.
+    /// Halves the way from each limit of the rule to the next problem that ended otherwise.
     void close_in(const FittedRule& rule, const Values& surprise) {
         const bool fails = known_.at({surprise.begin(), surprise.begin() + class_count()});
         const std::map<int, std::int64_t> wanted = values_.changed_in(surprise);
@@ -247,7 +237,7 @@ class Generalizer {
             }
     }
 
-    /// The next value, up or down, at which something was seen to fail, or not to.
+    /// The next value, up or down, at which a problem failed, or did not.
     std::optional<std::int64_t> next_that(bool fails, int which, std::int64_t from, bool up) const {
         std::optional<std::int64_t> next;
         for (const Observation& one : seen_) {
@@ -258,20 +248,18 @@ class Generalizer {
         return next;
     }
 
-    /// A parameter was seen at another value than the base's.
-    bool was_varied(int which) const {
-        return std::ranges::any_of(
-            seen_, [&](const Observation& one) { return at(one.values, which) != base(which); });
-    }
-
     std::string text_of(const FittedRule& rule) const {
         std::set<int> spoken_of, idle;
         for (const auto& clause : rule.clauses)
             for (const Term& term : clause)
                 spoken_of.insert(term.parameters.begin(), term.parameters.end());
-        for (int which = 0; which < class_count(); ++which)
-            if (was_varied(which) && !spoken_of.contains(which) && !shapes(which, spoken_of))
+        for (int which = 0; which < class_count(); ++which) {
+            const bool was_varied = std::ranges::any_of(seen_, [&](const Observation& one) {
+                return at(one.values, which) != base(which);
+            });
+            if (was_varied && !spoken_of.contains(which) && !shapes(which, spoken_of))
                 idle.insert(which);
+        }
         const std::string when = rule.print(values_.names(), values_.value_texts());
         std::string text = when.empty()            ? "fails everywhere"
                            : rule.is_of_exceptions ? "fails everywhere but where " + when

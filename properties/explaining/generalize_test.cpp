@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// That what is said of a failure in general is what was planted, from the problems that are run
-// alone. Kernels are stood for by predicates that say where they fail.
+// The rule that is told is the one that was planted. Predicates stand for kernels.
 #include "properties/explaining/generalize.hpp"
 
 #include <doctest/doctest.h>
 
-#include <functional>
 #include <set>
 
 #include "harness/testing/operator.hpp"

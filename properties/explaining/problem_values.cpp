@@ -9,7 +9,7 @@ namespace gradverify {
 
 namespace {
 
-// How many steps of each parameter are told apart beyond its smallest value, and its failing one.
+// Steps of each parameter that are tried above its smallest value, and above its failing one.
 constexpr std::int64_t steps_above_smallest = 5, steps_above_failing = 3;
 
 /// The shortest name of a class of slots.
@@ -22,6 +22,13 @@ std::string name_of(const ParameterSpace& space, int rank, const SlotClass& slot
 }
 
 }  // namespace
+
+std::string enumerated(std::vector<std::string> words) {
+    if (words.size() < 2) return joined(words);
+    const std::string last = words.back();
+    words.pop_back();
+    return joined(words) + " and " + last;
+}
 
 ProblemValues::ProblemValues(const SupportedProblems& supported, const Problem& base)
     : supported_(supported), domain_(*supported.domain_of(base.rank())) {
@@ -60,10 +67,7 @@ std::string ProblemValues::names_of(const std::set<int>& classes) const {
         for (const int which : mine)
             if (classes.contains(which)) names.push_back(at(names_, which));
     }
-    if (names.size() < 2) return joined(names);
-    const std::string last = names.back();
-    names.pop_back();
-    return joined(names) + " and " + last;
+    return enumerated(std::move(names));
 }
 
 Problem ProblemValues::problem_of(const Row& values) const {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A failing problem and its neighbours as rows of numbers, for finding out what failing depends on:
-// the value of each class of tied parameters, and behind them the sizes of outputs that are no
-// parameter's value. Knows which values of a parameter tell most; runs nothing.
+// A failing problem and its neighbours as rows of numbers: the value of each class of tied
+// parameters, and behind them the sizes of outputs that are no parameter's value. Runs nothing.
 #pragma once
 
 #include <cstdint>
@@ -21,9 +20,12 @@ namespace gradverify {
 /// Neighbours of powers of two, where tiles and blocks end.
 constexpr std::int64_t telling_lengths[] = {7, 8, 9, 15, 16, 17, 31, 32, 33, 64, 65, 128, 256, 257};
 
+/// `A`, `A and B`, `A, B and C`
+std::string enumerated(std::vector<std::string> words);
+
 class ProblemValues {
   public:
-    /// By class of parameters; behind them, where it has them, the sizes.
+    /// By class of parameters; behind them, if they were added, the sizes.
     using Row = std::vector<std::int64_t>;
 
     ProblemValues(const SupportedProblems& supported, const Problem& base);
@@ -32,7 +34,7 @@ class ProblemValues {
     int class_count() const { return static_cast<int>(domain_.classes.size()); }
     const SlotClass& class_at(int which) const { return domain_.at(which); }
     const Row& base() const { return base_; }
-    /// Its place among the operator's parameters, the first one's where several are tied.
+    /// Its place among the operator's parameters, or the first one's where several are tied.
     int parameter_of(int which) const;
     /// Whether the parameter has a value for each axis, as filters and strides do.
     bool has_axis(int which) const;
@@ -47,16 +49,14 @@ class ProblemValues {
 
     Problem problem_of(const Row& values) const;
     Row with_sizes(Row values) const;
-    /// The values nearest to the base with those of `wanted`: all else as it is, unless a
-    /// constraint ties it to them. Nothing where no problem has them.
+    /// The base with these values and others that constraints tie to them, if there is one.
     std::optional<Row> with(const std::map<int, std::int64_t>& wanted) const;
-    /// Those of the row, by class, that are not the base's.
+    /// The values of the row, by class, that are not the base's.
     std::map<int, std::int64_t> changed_in(const Row& values) const;
-    /// The values that a parameter takes alone, but the base's; the most telling first.
+    /// The values that a parameter takes alone, without the base's; the most telling first.
     std::vector<std::int64_t> spread(int which) const;
 
   private:
-    /// A size of an output of the operator.
     struct OutputSize {
         const TensorSpec* tensor;
         int axis;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// One clause is the cheapest few of the terms that hold wherever it fails, if they leave out all
-// that passes: one or two by trying all, more by taking the best each time. A clause of exceptions
-// is the same of what passes. Each of two clauses is made from a failing problem: two terms by
-// trying all, or more by the highest gain (FOIL; Quinlan, Machine Learning 5, 1990).
+// One clause takes the cheapest terms that hold on all failing problems and on no passing one: one
+// or two by trying all, more by taking the best each time; a clause of exceptions the other way
+// round. Each of two clauses starts from a failing problem: two terms by trying all, or more by the
+// highest gain (FOIL; Quinlan, Machine Learning 5, 1990).
 #include "properties/explaining/rule.hpp"
 
 #include <algorithm>
@@ -20,11 +20,10 @@ using Kind = Term::Kind;
 using Clause = std::vector<Term>;
 
 constexpr std::size_t clauses_maximum = 2;
-// A residue that fewer different values share is no pattern.
+// Values that must share a residue to make a pattern.
 constexpr std::ptrdiff_t values_of_residue = 3;
 constexpr std::int64_t moduli[] = {2, 3, 4, 5, 8, 16, 32, 64};
 
-/// Observations by reference, those that fail or those that pass.
 using Some = std::vector<const Observation*>;
 
 Some those(std::span<const Observation> seen, bool fails) {
@@ -34,7 +33,7 @@ Some those(std::span<const Observation> seen, bool fails) {
     return some;
 }
 
-/// On how many of these a term, or a rule, holds.
+/// The number of observations on which a term, or a rule, holds.
 template <class Condition>
 std::size_t count_in(const Some& some, const Condition& condition) {
     return static_cast<std::size_t>(std::ranges::count_if(
@@ -54,7 +53,7 @@ std::set<std::int64_t> values_of(const Some& some, int parameter) {
     return values;
 }
 
-/// Terms that could tell the failing from the passing.
+/// Terms that could separate the failing from the passing.
 class Candidates {
   public:
     Candidates(const Some& failing, const Some& passing, ValueTexts texts)
@@ -68,7 +67,7 @@ class Candidates {
         }
     }
 
-    /// Those that hold on every failing one, thresholds as near to them as can be.
+    /// Terms that hold on every failing one, with thresholds as near to these as can be.
     Clause necessary() {
         for (int a = 0; a < parameters_; ++a) {
             const auto &failing = at(failing_values_, a), &passing = at(passing_values_, a);
@@ -89,8 +88,8 @@ class Candidates {
         return std::move(terms_);
     }
 
-    /// Limits of one parameter that hold on this one. Where a clause need not hold on all that
-    /// fail, a relation that does so by chance is always found.
+    /// Limits of one parameter that hold on this one. Relations are left out: where a clause need
+    /// not hold on all failing ones, one always fits by chance.
     Clause limits_of(const Observation& seed) {
         for (int a = 0; a < parameters_; ++a) {
             std::set<std::int64_t> values = at(failing_values_, a);
@@ -109,10 +108,7 @@ class Candidates {
   private:
     void add(Kind kind, std::vector<int> parameters, std::int64_t value = 0,
              std::int64_t modulus = 0) {
-        terms_.push_back({.kind = kind,
-                          .parameters = std::move(parameters),
-                          .value = value,
-                          .modulus = modulus});
+        terms_.push_back({kind, std::move(parameters), value, modulus});
     }
 
     void add_residues(int a, const std::set<std::int64_t>& failing,
@@ -125,7 +121,7 @@ class Candidates {
                            }) >= values_of_residue;
                 };
                 if (is_pattern_of(failing)) add(Kind::residue, {a}, residue, modulus);
-                // With two residues the other one is said instead.
+                // With two residues, the other one is named instead.
                 if (modulus > 2 && is_pattern_of(passing))
                     add(Kind::other_residue, {a}, residue, modulus);
             }
@@ -169,7 +165,7 @@ class Candidates {
     Clause terms_;
 };
 
-/// On how many of some observations two terms hold, by their positions.
+/// Counts the observations on which two terms hold, given by their positions.
 class BothHold {
   public:
     BothHold(const Clause& terms, const Some& some) {
@@ -190,8 +186,8 @@ class BothHold {
     std::vector<std::vector<std::uint64_t>> holds_;  ///< by term, a bit for each observation
 };
 
-/// The one or two terms that hold on no passing problem and are worth most: as many as they hold on
-/// of `worthwhile`, less what they cost.
+/// The one or two terms that hold on no passing problem and are worth most: the number of
+/// `worthwhile` ones on which they hold, less their cost.
 std::optional<Clause> best_two(const Clause& terms, const Some& worthwhile, const Some& passing) {
     const BothHold on_worthwhile(terms, worthwhile), on_passing(terms, passing);
     double most = -HUGE_VAL;
@@ -207,13 +203,12 @@ std::optional<Clause> best_two(const Clause& terms, const Some& worthwhile, cons
     return best;
 }
 
-/// The terms in the order of their parameters.
 Clause in_order(Clause clause) {
     std::ranges::stable_sort(clause, {}, &Term::parameters);
     return clause;
 }
 
-/// Without the terms, dearest first, that leave out nothing which the others don't.
+/// The clause without terms, the dearest first, that exclude nothing beyond the others.
 Clause without_idle(Clause clause, const Some& passing) {
     std::ranges::stable_sort(clause, std::greater<>(), &Term::cost);
     for (std::size_t i = 0; i < clause.size();) {
@@ -229,7 +224,7 @@ Clause without_idle(Clause clause, const Some& passing) {
 
 enum class Worth { for_its_cost, alone };
 
-/// Takes the term that leaves out most, for its cost or alone, until none passes.
+/// Takes the term that excludes most, for its cost or alone, until none passes.
 std::optional<Clause> greedily(const Clause& terms, const Some& all_passing,
                                std::size_t terms_maximum, Worth kind) {
     Some passing = all_passing;
@@ -252,18 +247,17 @@ std::optional<FittedRule> one_clause(const Some& failing, const Some& passing,
                                      const FitOptions& options) {
     const std::size_t terms_maximum = options.terms_maximum;
     const Clause terms = Candidates(failing, passing, options.texts).necessary();
-    // All of them hold wherever it fails, so that the cheapest are worth most.
+    // All of them hold on all failing ones, so the cheapest are worth most.
     auto clause = best_two(terms, {}, passing);
     if (clause && clause->size() > terms_maximum) clause.reset();
     if (!clause) clause = greedily(terms, passing, terms_maximum, Worth::for_its_cost);
-    // Cheap limits may use up the terms where a few residues do.
+    // Cheap limits may use up the terms where a few residues would do.
     if (!clause) clause = greedily(terms, passing, terms_maximum, Worth::alone);
     if (!clause) return std::nullopt;
     return FittedRule{{*std::move(clause)}};
 }
 
-/// A clause of one or two terms that holds on the first of the failing ones, on no passing one, and
-/// on as many others as can be.
+/// One or two terms that hold on the first failing one, on no passing one, and on most others.
 std::optional<Clause> widest(const Some& failing, const Some& passing, const FitOptions& options) {
     const Clause terms = Candidates(failing, passing, options.texts).limits_of(*failing.front());
     auto clause = best_two(terms, failing, passing);
@@ -304,7 +298,7 @@ std::optional<Clause> some_clause(const Some& failing, const Some& passing,
 std::optional<FittedRule> incomplete(const Some& failing, const Some& passing,
                                      const FitOptions& options) {
     auto clause = some_clause(failing, passing, options);
-    // Single values of each parameter are only the neighbourhood of the first failing problem.
+    // A clause of single values only describes the first failing problem.
     const auto is_value = [](const Term& term) { return term.kind == Kind::equal; };
     if (!clause || std::ranges::all_of(*clause, is_value)) return std::nullopt;
     FittedRule rule{{*std::move(clause)}, false};

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides which rule fits the problems that were run: the conditions on parameters under which a
-// kernel fails. A rule agrees with every problem that it was made from, or there is none. Knows
-// parameters by their position only, and runs nothing.
+// Decides which rule fits the problems that were run: the conditions on parameters, known by their
+// position only, under which a kernel fails. A rule agrees with all problems that it was made from.
 #pragma once
 
 #include <cstdint>
@@ -14,14 +13,12 @@
 
 namespace gradverify {
 
-/// A problem that was run: a value for each parameter, and whether it fails.
 struct Observation {
     std::vector<std::int64_t> values;
     bool fails = false;
 };
 
-/// It fails wherever all terms of a clause hold; or, where the clause is of exceptions, everywhere
-/// else.
+/// It fails wherever all terms of a clause hold; or, with a clause of exceptions, everywhere else.
 struct FittedRule {
     std::vector<std::vector<Term>> clauses;
     bool is_complete = true;  ///< and nowhere else
@@ -44,13 +41,13 @@ struct FitOptions {
     std::size_t terms_maximum = 4;
     /// A rule that is not complete must still hold on this share of what fails.
     double share_minimum = 0.25;
-    /// A value that is no number is said to be one of these, or not to be one, and nothing more.
+    /// A value that is no number is only said to be equal or not.
     ValueTexts texts{};
 };
 
 /// The simplest rule that agrees with all of them: one clause of any terms, two of limits
-/// (at_least, at_most, equal), or one of exceptions; where none does, one that is not complete, but
-/// holds on the first that fails. Nothing when there is none either, or when too few fail to tell.
+/// (at_least, at_most, equal), or one of exceptions; else one that is not complete, but holds on
+/// the first that fails. Nothing when none fits, or when too few fail.
 std::optional<FittedRule> fit_rule(std::span<const Observation> seen,
                                    const FitOptions& options = {});
 

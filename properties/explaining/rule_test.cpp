@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// That the rule which generated the observations is the one that is fitted, that none is made up,
-// and how rules read.
+// The rule that generated the observations is the one that is fitted, and none is made up.
 #include "properties/explaining/rule.hpp"
 
 #include <doctest/doctest.h>
@@ -15,7 +14,6 @@ using Fails = std::function<bool(const Values&)>;
 
 const std::vector<std::string> names{"a", "b", "c"};
 
-/// Every point of a cube.
 std::vector<Observation> cube(std::int64_t size, const Fails& fails) {
     std::vector<Observation> seen;
     for (std::int64_t a = 1; a <= size; ++a)

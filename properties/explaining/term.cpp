@@ -14,14 +14,13 @@ using Kind = Term::Kind;
 
 bool is_multiple(Int a, Int b) { return b == 0 ? a == 0 : a % b == 0; }
 
-/// A kind of term: how it reads, whether it holds of a and b, and its cost.
 struct Form {
     const char* text;
     bool (*holds)(Int a, Int b, const Term& term);
     double cost;
 };
 
-/// By kind. Of a product and of residues `text_of` and `Term::cost` know more.
+/// By kind; `text_of` and `Term::cost` have exceptions for products and residues.
 constexpr Form forms[] = {
     {"{a} >= {v}", [](Int a, Int, const Term& t) { return a >= t.value; }, 1.0},
     {"{a} <= {v}", [](Int a, Int, const Term& t) { return a <= t.value; }, 1.1},

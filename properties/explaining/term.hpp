@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The conditions that a rule of failure is made of: whether one holds, how it reads, and how much
-// simpler it is than another. Knows parameters by their position only.
+// The conditions that make a rule of failure. Knows parameters by their position only.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +10,7 @@
 
 namespace gradverify {
 
-/// The texts of each parameter's values, where these are no numbers but positions in a list: an
-/// attribute's. Empty, or none at all, for numbers.
+/// The texts of each parameter's values if it is an attribute; empty, or none at all, for numbers.
 using ValueTexts = std::span<const std::vector<std::string>>;
 
 /// An element of a list by its position, an int as parameters have.
@@ -51,12 +49,11 @@ struct Term {
     bool holds(std::span<const std::int64_t> values) const;
     /// `k >= 2`, `in_w is even`, `filter_w < in_w`
     std::string print(std::span<const std::string> names, ValueTexts texts = {}) const;
-    /// The cheapest of the terms that explain the same is taken.
+    /// Among terms that explain the same, the cheapest is taken.
     double cost() const;
     bool operator==(const Term&) const = default;
 };
 
-/// The product of the values of these parameters.
 double product_of(std::span<const std::int64_t> values, const std::vector<int>& parameters);
 
 }  // namespace gradverify

@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "harness/base/text.hpp"
+#include "properties/explaining/problem_values.hpp"
 
 namespace gradverify {
 
@@ -11,10 +11,10 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-// More are counted.
+// More names than this are counted.
 constexpr std::size_t names_maximum = 2;
 
-/// `A`, `A and B`, `A, B and C`: these words, and the names of kernels as far as they are said.
+/// These words and the names of kernels, `A, B and 2 more kernels`.
 std::string listed(Names words, std::initializer_list<Names> kernels) {
     for (const Names& names : kernels) {
         for (std::size_t i = 0; i < names.size() && i < names_maximum; ++i)
@@ -23,10 +23,7 @@ std::string listed(Names words, std::initializer_list<Names> kernels) {
         const std::size_t more = names.size() - names_maximum;
         words.push_back(fmt::format("{} more kernel{}", more, more == 1 ? "" : "s"));
     }
-    if (words.size() < 2) return joined(words);
-    const std::string last = words.back();
-    words.pop_back();
-    return joined(words) + " and " + last;
+    return enumerated(std::move(words));
 }
 
 }  // namespace

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decides who is wrong where kernel, reference, finite differences and the registered kernels of
-// the other direction (forward for a gradient, gradients for a forward kernel) disagree, in one
-// sentence. Runs nothing; witnesses.cpp asks.
+// the other direction (forward for a gradient, gradients for a forward kernel) disagree.
 #pragma once
 
 #include <string>
@@ -13,19 +12,18 @@ namespace gradverify {
 struct Testimony {
     std::string pass;  ///< of the kernel, `grad_weight`
     bool is_forward = false;
-    bool saturates = false;  ///< what the kernel makes of numbers beyond a range is compared
+    bool saturates = false;  ///< the kernel cuts off numbers beyond a range
     bool kernel_is_reference = false;
-    /// The reference's gradient is the derivative of the reference's forward map, by differences.
+    /// The reference's gradient is the derivative of its forward map.
     bool reference_is_consistent = false;
-    /// The kernel is the derivative of the reference's forward map; of a forward kernel: the
-    /// reference's gradients are its derivatives.
+    /// The kernel is that derivative; a forward kernel: the reference's gradients are its own.
     bool kernel_is_consistent = false;
-    /// Kernels of the other direction that give the reference's numbers, by whether the adjoint
-    /// identity holds between them and this kernel.
+    /// Kernels of the other direction that equal the reference, by whether they obey the adjoint
+    /// identity with this one.
     std::vector<std::string> sound_with{}, sound_against{};
     /// Kernels of the other direction that give other numbers, and obey the identity with this one.
     std::vector<std::string> allies{};
-    /// Other kernels of the same pass, that give the numbers of one of the two.
+    /// Other kernels of the same pass that give the numbers of one of the two.
     std::vector<std::string> peers_of_reference{}, peers_of_kernel{};
 };
 

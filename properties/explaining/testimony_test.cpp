@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who is wrong, for what the witnesses can say, and how it reads.
+// The sentences that say who is wrong, for all that witnesses can say.
 #include "properties/explaining/testimony.hpp"
 
 #include <doctest/doctest.h>

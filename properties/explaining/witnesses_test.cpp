@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who is wrong, end to end: a mistake is planted in a copy of the reference, in a kernel, or in
-// two, each in a registry of the test's own; a row fails, is shrunk, and the sentence is right.
+// A mistake is planted in a reference, in a kernel, or in two, and the sentence says who is wrong.
 #include "properties/explaining/witnesses.hpp"
 
 #include <doctest/doctest.h>
@@ -48,7 +47,6 @@ std::unique_ptr<Registry> registry_of(const Scene& scene) {
     return registry;
 }
 
-/// What a report says of a failure.
 struct Told {
     std::string problem, generality, witnesses;
 };

@@ -19,11 +19,11 @@ namespace gradverify {
 namespace {
 
 constexpr int kinds = 4;
-// Dense data: not the third, which may lie where a function is flat, nor those with ties.
+// Not the third, which may lie where a function is flat, nor those with ties.
 constexpr std::uint64_t dense_draws[] = {1, 2, 4};
-// The first half wants much that can run side by side, and many numbers.
+// The first half of them wants many outputs, each of little work.
 constexpr int attempts = 600;
-// Enough to fit beside those that hold drawn data; a sixty-fourth of a call is enough to time.
+// Enough beside those that hold drawn data; a sixty-fourth of a call is enough to time.
 constexpr std::int64_t fewest_copies = 64;
 
 /// What one large case may cost, for offsets of this number of bits.
@@ -53,7 +53,7 @@ class LargeDraw {
           random_(draw_seed(case_seed, "large")),
           setting_(setting(case_seed)) {}
 
-    /// Another kind where this one can't be had.
+    /// Goes on to the next kind where no problem of this one fits.
     std::optional<LargeShape> draw() {
         for (std::int64_t step = 0; step < kinds; ++step) {
             const int kind = static_cast<int>((index_ + step) % kinds);
@@ -73,7 +73,7 @@ class LargeDraw {
     const Setting& drawn_setting() const { return setting_; }
 
   private:
-    /// Where pointers lie and rows are padded is for other properties.
+    /// Without moved pointers and padded rows, which other properties check.
     Setting setting(std::uint64_t case_seed) const {
         const Setting all =
             draw_setting(kernel_.any(), *kernel_.pass, draw_seed(case_seed, "setting"),
@@ -107,7 +107,7 @@ class LargeDraw {
             return refuse("more work, or memory, than a case may take");
         if (const auto why = why_unsupported(kernel_, shape)) return refuse(*why);
         if (const auto why = why_law_fails(kernel_, one, along, values_)) {
-            // By an experiment: a pass that does not obey the law once is not asked again.
+            // A pass that breaks the law once is not asked again.
             lawless_.insert(&along);
             return refuse(*why);
         }
@@ -123,8 +123,7 @@ class LargeDraw {
         return std::nullopt;
     }
 
-    /// Many channels, or whatever else there are copies of: what is summed over the others is then
-    /// summed by many threads.
+    /// Multiplies other axes, such as channels, so that many threads sum.
     void grow(Problem& one, const SeparableSpec& along) {
         const auto rounds = random_.below(3);
         for (std::uint64_t round = 0; round < rounds; ++round) {
@@ -134,7 +133,7 @@ class LargeDraw {
         }
     }
 
-    /// The copies that make a tensor just larger than the kind asks for; nothing where too few do.
+    /// The copies that make a tensor just larger than the kind asks for, if they are enough.
     std::optional<std::int64_t> copies_for(const LargeShape& one, int kind) {
         std::vector<const LargeTensor*> copied;
         for (const LargeTensor& tensor : one.tensors)
@@ -166,7 +165,7 @@ class LargeDraw {
                is_small(shape.of_drawn());
     }
 
-    /// Whether no output is small: a few numbers may all be as good as zero.
+    /// Whether no output is small: a few numbers may all be nearly zero.
     bool is_telling(const Problem& problem) const {
         constexpr std::int64_t fewest = 32;
         return std::ranges::all_of(kernel_.pass->outputs, [&](const std::string& output) {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides which large problem case i of a row of `holds_when_large` is: a function of (seed,
-// kernel, i) alone, not of the device's memory. By turns a tensor of more than 2^31 elements, of
-// more than 2^31 bytes, of more than 2^31 elements again, and of more than 2^32. Which tensor, and
-// along what the small problem is multiplied, goes round as well.
+// Decides which large problem case i of a row of `holds_when_large` is, a function of (seed,
+// kernel, i) alone: by turns a tensor of more than 2^31 elements, 2^31 bytes, 2^31 elements again,
+// and 2^32 elements, and by turns along each axis that can be multiplied.
 #pragma once
 
 #include <cstdint>

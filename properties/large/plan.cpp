@@ -11,7 +11,7 @@ namespace gradverify {
 
 namespace {
 
-// Each costs a copy of the small problem in the reference.
+// The reference computes each of them.
 constexpr int most_drawn = 12;
 static_assert(most_drawn <= DrawnCopies::most);
 
@@ -21,7 +21,7 @@ bool is_zero(const Array<double>& array) {
     return std::ranges::all_of(array.data, [](double value) { return value == 0.0; });
 }
 
-/// Copies of a tensor along this axis; without one, a tensor that all share.
+/// The copies of a tensor along this axis; without an axis, all share the tensor.
 CopyLayout layout_of(const LargeTensor& tensor, std::optional<std::size_t> axis,
                      std::int64_t copies) {
     if (!axis) return {.inner = std::max<std::int64_t>(tensor.elements(), 1)};
@@ -29,8 +29,7 @@ CopyLayout layout_of(const LargeTensor& tensor, std::optional<std::size_t> axis,
         .inner = tensor.strides[*axis], .per_copy = tensor.sizes[*axis] / copies, .copies = copies};
 }
 
-/// Copies around each element, or byte, that an offset does not reach, in each tensor; the farthest
-/// first.
+/// Copies around the first element that an offset of some bits does not reach, in each tensor.
 DrawnCopies drawn_copies(const std::vector<LargeTensor>& tensors, std::int64_t copies) {
     std::vector<std::int64_t> chosen;
     const auto choose = [&](std::int64_t copy) {
@@ -54,7 +53,6 @@ DrawnCopies drawn_copies(const std::vector<LargeTensor>& tensors, std::int64_t c
     return drawn;
 }
 
-/// The small problem's case, called with what the large one is, but for its size.
 Case small_case(const Case& checked, const Problem& problem) {
     Case small = checked;
     small.problem = problem;
@@ -62,7 +60,7 @@ Case small_case(const Case& checked, const Problem& problem) {
     return small;
 }
 
-/// What all copies share of the drawn data: the only data of a copy that holds none of its own.
+/// The drawn data that all copies share.
 Data shared_data(CaseContext& drawn, const LargeShape& shape) {
     const Operator& op = drawn.op();
     Data data{.is_explicit = true};

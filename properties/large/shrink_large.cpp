@@ -30,8 +30,7 @@ class LargeShrinking {
     std::int64_t copies() const { return smallest().setting.copies->count; }
     Problem one() const { return *one_copy(smallest().problem, along_, copies()); }
 
-    /// Whether this number of copies of the problem can be called, is smaller than the smallest,
-    /// and fails.
+    /// Whether `count` copies of the problem are supported, smaller than the smallest, and fail.
     bool try_copies(const Problem& of, std::int64_t count) {
         if (count < 2 || !trials_.may_go_on() || why_not_multiplied(along_, of)) return false;
         Case candidate = smallest();
@@ -73,8 +72,7 @@ class LargeShrinking {
         }
     }
 
-    /// A parameter at its default, or half as far from it: with as many copies, or with as many as
-    /// make the tensors almost as large as they were.
+    /// Moves each parameter to its default, or half way, with as many copies or tensors as large.
     bool simplify() {
         bool is_smaller = false;
         for (int slot = 0; slot < static_cast<int>(one().slots().size()); ++slot)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides how a failing case on a large problem is made smaller: fewer copies, down to where it
-// fails no more, of a simpler small problem. Each run takes up to a second, so there are few of
-// them and nothing is certified.
+// Decides how a failing case on a large problem is made smaller: fewer copies of a simpler small
+// problem. Each run takes up to a second, so there are few of them and nothing is certified.
 #pragma once
 
 #include "harness/cases/suite.hpp"
