@@ -13,7 +13,7 @@ namespace unit = gradverify::simt::unit;
 class thread_block {
   public:
     static void sync(GRADVERIFY_SIMT_PLACE) { __syncthreads(file, line); }
-    /// Arriving waits for the others already.
+    /// To arrive is to wait for the others, too.
     struct arrival_token {};
     static arrival_token barrier_arrive(GRADVERIFY_SIMT_PLACE) {
         sync(file, line);
@@ -120,12 +120,10 @@ class coalesced_group {
     unsigned ballot(int predicate, GRADVERIFY_SIMT_PLACE) const {
         return by_rank(__ballot_sync(mask_, predicate, file, line));
     }
-    template <class T>
-    unsigned match_any(T value, GRADVERIFY_SIMT_PLACE) const {
+    unsigned match_any(auto value, GRADVERIFY_SIMT_PLACE) const {
         return by_rank(__match_any_sync(mask_, value, file, line));
     }
-    template <class T>
-    unsigned match_all(T value, int& predicate, GRADVERIFY_SIMT_PLACE) const {
+    unsigned match_all(auto value, int& predicate, GRADVERIFY_SIMT_PLACE) const {
         return by_rank(__match_all_sync(mask_, value, &predicate, file, line));
     }
     unsigned gradverify_mask() const { return mask_; }
@@ -154,29 +152,22 @@ inline unsigned tile_mask(unsigned size) {
     const unsigned lanes = size >= 32 ? 0xffffffffu : (1u << size) - 1u;
     return lanes << (unit::lane() / size * size);
 }
-/// The threads of the parent, for the count of its tiles.
+/// The threads of a tile's parent.
 template <class Parent>
-struct ParentSize {
-    static unsigned threads() { return thread_block::size(); }
-};
-}  // namespace detail
-
-template <unsigned Size, class Parent = void>
-class thread_block_tile;
-namespace detail {
-template <unsigned Size, class Parent>
-struct ParentSize<thread_block_tile<Size, Parent>> {
-    static unsigned threads() { return Size; }
-};
+unsigned parent_threads() {
+    if constexpr (requires { Parent::gradverify_size; }) return Parent::gradverify_size;
+    return thread_block::size();
+}
 }  // namespace detail
 
 /// `Size` neighbouring lanes of a warp.
-template <unsigned Size, class Parent>
+template <unsigned Size, class Parent = void>
 class thread_block_tile : public coalesced_group {
     static_assert(Size == 1 || Size == 2 || Size == 4 || Size == 8 || Size == 16 || Size == 32,
                   "gradverify: tiles of more than a warp run on cuda only");
 
   public:
+    static constexpr unsigned gradverify_size = Size;
     thread_block_tile() : coalesced_group(detail::tile_mask(Size)) {}
     /// To the type without its parent, as functions take it.
     template <class Other>
@@ -190,14 +181,14 @@ class thread_block_tile : public coalesced_group {
     unsigned gradverify_parent() const { return parent_threads_; }
 
   private:
-    unsigned parent_threads_ = detail::ParentSize<Parent>::threads();
+    unsigned parent_threads_ = detail::parent_threads<Parent>();
 };
 template <unsigned Size, class Parent>
 thread_block_tile<Size, Parent> tiled_partition(const Parent&) {
     return {};
 }
 
-/// Any group of a block, known at run time only.
+/// Any group of a block.
 class thread_group {
   public:
     thread_group(const thread_block&) : is_block_(true), lanes_(0) {}
@@ -216,17 +207,14 @@ class thread_group {
     bool is_block_;
     coalesced_group lanes_;
 };
-template <class Parent>
-thread_group tiled_partition(const Parent&, unsigned size) {
+thread_group tiled_partition(const auto&, unsigned size) {
     return coalesced_group(detail::tile_mask(size));
 }
-/// Those of the group that give the same label, or the same truth.
-template <class Group, class Label>
-coalesced_group labeled_partition(const Group& group, Label label, GRADVERIFY_SIMT_PLACE) {
+/// The members of the group that give the same label, or the same predicate.
+coalesced_group labeled_partition(const auto& group, auto label, GRADVERIFY_SIMT_PLACE) {
     return coalesced_group(__match_any_sync(group.gradverify_mask(), label, file, line));
 }
-template <class Group>
-coalesced_group binary_partition(const Group& group, bool predicate, GRADVERIFY_SIMT_PLACE) {
+coalesced_group binary_partition(const auto& group, bool predicate, GRADVERIFY_SIMT_PLACE) {
     const unsigned votes = __ballot_sync(group.gradverify_mask(), predicate, file, line);
     return coalesced_group(predicate ? votes : group.gradverify_mask() & ~votes);
 }
@@ -241,13 +229,10 @@ class thread_single {
 };
 inline thread_single this_thread() { return {}; }
 
-template <class Group>
-void sync(const Group& group, GRADVERIFY_SIMT_PLACE) {
-    group.sync(file, line);
-}
+void sync(const auto& group, GRADVERIFY_SIMT_PLACE) { group.sync(file, line); }
 
-template <class Group, class Function, class... Args>
-void invoke_one(const Group& group, Function&& function, Args&&... args) {
+template <class... Args>
+void invoke_one(const auto& group, auto&& function, Args&&... args) {
     if (group.thread_rank() == 0) function(static_cast<Args&&>(args)...);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of cuBLAS that a plain matrix product can serve, on column-major matrices. Sums are kept
-// in the compute type, in ascending order; they are no faster than that.
+// The part of cuBLAS that a plain product of column-major matrices can serve. Sums are kept in the
+// compute type, in ascending order.
 #pragma once
 #pragma GCC system_header
 

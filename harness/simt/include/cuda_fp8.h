@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // CUDA's 8-bit floats, __nv_fp8_e4m3 and __nv_fp8_e5m2: storage and conversions, alone, in pairs
-// and in fours. There is no arithmetic in them, and the type of scales, e8m0, is left out. As in
-// CUDA, __CUDA_NO_FP8_CONVERSIONS__ and __CUDA_NO_FP8_CONVERSION_OPERATORS__ leave conversions out.
+// and in fours; e8m0 is missing. As in CUDA, __CUDA_NO_FP8_CONVERSIONS__ and
+// __CUDA_NO_FP8_CONVERSION_OPERATORS__ leave conversions out.
 #pragma once
 #pragma GCC system_header
 
@@ -72,8 +72,8 @@ inline __half2_raw __nv_cvt_fp8x2_to_halfraw2(__nv_fp8x2_storage_t x,
 
 namespace gradverify::simt::unit {
 
-// What a type is constructed from saturates. To integers all of them round toward zero and
-// saturate, and NaN is 0, as a GPU's conversions have it.
+// Constructors saturate. Conversions to integers round toward zero and saturate, and NaN gives 0,
+// as on a GPU.
 #define GRADVERIFY_SIMT_FP8_FROM(TYPE, FROM, CONVERT) \
     explicit TYPE(FROM value) : __x(CONVERT(value, __NV_SATFINITE, kind)) {}
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// CUDA's copies from global to shared memory that run beside the kernel, done at once here: what a
-// kernel reads before it waits is already there, so a missing wait shows on cuda only.
+// CUDA's asynchronous copies from global to shared memory. They are done at once here, so a missing
+// wait shows on cuda only.
 #pragma once
 #pragma GCC system_header
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// curand's device functions for its generators Philox4x32-10 (Salmon et al. 2011) and XORWOW
-// (Marsaglia 2003): the same bits as on a GPU, and from them the same uniform numbers; normal ones
-// differ in the last digits, as sines and logarithms do. Others run on cuda only.
+// curand's device functions for Philox4x32-10 (Salmon et al. 2011) and XORWOW (Marsaglia 2003),
+// with a GPU's bits and uniform numbers; normal numbers differ in the last digits, as sines and
+// logarithms do. Other generators run on cuda only.
 #pragma once
 #pragma GCC system_header
 
@@ -106,7 +106,7 @@ inline float4 curand_normal4(curandStatePhilox4_32_10* state) {
     const float2 a = normal_of(bits.x, bits.y), b = normal_of(bits.z, bits.w);
     return {a.x, a.y, b.x, b.y};
 }
-/// A number of 32 bits only, as curand has it for this generator.
+/// As in curand, from 32 bits only.
 inline double curand_uniform_double(curandStatePhilox4_32_10* state) {
     return curand(state) * 0x1p-32 + 0x1p-32;
 }
@@ -116,18 +116,15 @@ inline double curand_uniform_double(curandStateXORWOW* state) {
 }
 
 // What every generator has.
-template <class State>
-inline float curand_uniform(State* state) {
+inline float curand_uniform(auto* state) {
     return gradverify::simt::unit::uniform_of(curand(state));
 }
-template <class State>
-inline float2 curand_normal2(State* state) {
+inline float2 curand_normal2(auto* state) {
     const unsigned a = curand(state);
     return gradverify::simt::unit::normal_of(a, curand(state));
 }
 /// Every second number is the other one of a pair.
-template <class State>
-inline float curand_normal(State* state) {
+inline float curand_normal(auto* state) {
     if (state->boxmuller_flag != 0) {
         state->boxmuller_flag = 0;
         return state->boxmuller_extra;
@@ -137,7 +134,6 @@ inline float curand_normal(State* state) {
     state->boxmuller_extra = pair.y;
     return pair.x;
 }
-template <class State>
-inline float curand_log_normal(State* state, float mean, float deviation) {
+inline float curand_log_normal(auto* state, float mean, float deviation) {
     return std::exp(mean + deviation * curand_normal(state));
 }

@@ -30,8 +30,8 @@ GRADVERIFY_SIMT_OPERATOR(bit_xor, a ^ b)
 #undef GRADVERIFY_SIMT_OPERATOR
 
 /// Every member gets the result.
-template <class Group, class T, class Op>
-T reduce(const Group& group, T value, Op op, GRADVERIFY_SIMT_PLACE) {
+template <class T>
+T reduce(const auto& group, T value, auto op, GRADVERIFY_SIMT_PLACE) {
     const unsigned size = group.size();
     if ((size & (size - 1)) == 0) {
         for (unsigned step = size / 2; step > 0; step /= 2) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// CUB's primitives for blocks and warps. As in CUB, a reduction's result is the first thread's, and
-// the temporary storage may be used again behind a barrier only; the order of a sum is none that
-// CUB promises. What works on the whole device runs on cuda only.
+// CUB's primitives for blocks and warps. As in CUB, the first thread gets a reduction's result, and
+// temporary storage may be used again behind a barrier only. CUB promises no order of a sum.
 #pragma once
 #pragma GCC system_header
 
@@ -29,20 +28,18 @@ class BlockReduce {
     using TempStorage = gradverify_detail::Values<T, threads>;
     explicit BlockReduce(TempStorage& storage) : storage_(storage) {}
 
-    template <class Op>
-    T Reduce(T value, Op op, int valid, GRADVERIFY_SIMT_PLACE) {
+    T Reduce(T value, auto op, int valid, GRADVERIFY_SIMT_PLACE) {
         const int own = gradverify_detail::thread();
         storage_[own] = value;
         __syncthreads(file, line);
         for (int i = 1; own == 0 && i < valid; ++i) value = op(value, storage_[i]);
         return value;
     }
-    template <class Op>
-    T Reduce(T value, Op op, GRADVERIFY_SIMT_PLACE) {
+    T Reduce(T value, auto op, GRADVERIFY_SIMT_PLACE) {
         return Reduce(value, op, threads, file, line);
     }
-    template <int items, class Op>
-    T Reduce(T (&values)[items], Op op, GRADVERIFY_SIMT_PLACE) {
+    template <int items>
+    T Reduce(T (&values)[items], auto op, GRADVERIFY_SIMT_PLACE) {
         T value = values[0];
         for (int i = 1; i < items; ++i) value = op(value, values[i]);
         return Reduce(value, op, threads, file, line);
@@ -67,28 +64,21 @@ class WarpReduce {
     using TempStorage = NullType;
     explicit WarpReduce(TempStorage&) {}
 
-    template <class Op>
-    T Reduce(T value, Op op, int valid, GRADVERIFY_SIMT_PLACE) {
+    T Reduce(T value, auto op, int valid, GRADVERIFY_SIMT_PLACE) {
         const int own = gradverify_detail::thread() % lanes;
+        const unsigned mask = gradverify_detail::mask_of_part(lanes);
         for (int step = 1; step < lanes; step *= 2) {
-            const T other = __shfl_down_sync(mask(), value, unsigned(step), lanes, file, line);
+            const T other = __shfl_down_sync(mask, value, unsigned(step), lanes, file, line);
             if (own + step < valid) value = op(value, other);
         }
         return value;
     }
-    template <class Op>
-    T Reduce(T value, Op op, GRADVERIFY_SIMT_PLACE) {
+    T Reduce(T value, auto op, GRADVERIFY_SIMT_PLACE) {
         return Reduce(value, op, lanes, file, line);
     }
     T Sum(T value, GRADVERIFY_SIMT_PLACE) { return Reduce(value, cub::Sum(), lanes, file, line); }
     T Sum(T value, int valid, GRADVERIFY_SIMT_PLACE) {
         return Reduce(value, cub::Sum(), valid, file, line);
-    }
-
-  private:
-    static unsigned mask() {
-        const unsigned of_part = lanes == 32 ? ~0u : (1u << lanes % 32) - 1u;
-        return of_part << gradverify_detail::thread() % 32 / lanes * lanes;
     }
 };
 
@@ -98,10 +88,9 @@ class WarpScan {
     using TempStorage = NullType;
     explicit WarpScan(TempStorage&) {}
 
-    template <class Op>
-    void InclusiveScan(T in, T& out, Op op, GRADVERIFY_SIMT_PLACE) {
-        const int lane = gradverify_detail::thread() % 32, own = lane % lanes;
-        const unsigned mask = (lanes == 32 ? ~0u : (1u << lanes % 32) - 1u) << (lane - own);
+    void InclusiveScan(T in, T& out, auto op, GRADVERIFY_SIMT_PLACE) {
+        const int own = gradverify_detail::thread() % lanes;
+        const unsigned mask = gradverify_detail::mask_of_part(lanes);
         out = in;
         for (int step = 1; step < lanes; step *= 2) {
             const T other = __shfl_up_sync(mask, out, unsigned(step), lanes, file, line);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What CUB's primitives for blocks and warps have in common: operators, temporary storage.
+// What CUB's primitives for blocks and warps share: operators, temporary storage, lanes.
 #pragma once
 #pragma GCC system_header
 
@@ -7,24 +7,17 @@
 
 namespace cub {
 
-struct Sum {
-    template <class T>
-    T operator()(const T& a, const T& b) const {
-        return a + b;
-    }
-};
-struct Max {
-    template <class T>
-    T operator()(const T& a, const T& b) const {
-        return a < b ? b : a;
-    }
-};
-struct Min {
-    template <class T>
-    T operator()(const T& a, const T& b) const {
-        return b < a ? b : a;
-    }
-};
+#define GRADVERIFY_SIMT_OPERATOR(NAME, VALUE)        \
+    struct NAME {                                    \
+        template <class T>                           \
+        T operator()(const T& a, const T& b) const { \
+            return VALUE;                            \
+        }                                            \
+    };
+GRADVERIFY_SIMT_OPERATOR(Sum, a + b)
+GRADVERIFY_SIMT_OPERATOR(Max, a < b ? b : a)
+GRADVERIFY_SIMT_OPERATOR(Min, b < a ? b : a)
+#undef GRADVERIFY_SIMT_OPERATOR
 struct NullType {};
 
 namespace gradverify_detail {
@@ -35,6 +28,10 @@ struct Values {
     T& operator[](int i) { return reinterpret_cast<T*>(bytes)[i]; }
 };
 inline int thread() { return static_cast<int>(gradverify::simt::unit::state.thread.rank); }
+/// The mask of the `lanes` neighbouring lanes to which the running one belongs.
+inline unsigned mask_of_part(int lanes) {
+    return (lanes == 32 ? ~0u : (1u << lanes) - 1u) << thread() % 32 / lanes * lanes;
+}
 }  // namespace gradverify_detail
 
 }  // namespace cub

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// CUDA's atomic functions. Threads of the CPU device interleave only at calls of the executor, so
-// a plain read-modify-write is atomic; each one is also a place where a spinning thread gives way.
+// CUDA's atomic functions. Threads interleave only at calls of the executor, so a plain
+// read-modify-write is atomic; at each one a spinning thread may give way.
 #pragma once
 #pragma GCC system_header
 

@@ -12,7 +12,7 @@ namespace gradverify::simt::unit {
 template <int fraction_bits, bool has_infinities>
 struct EightBitFormat {
     static constexpr int bias = (1 << (6 - fraction_bits)) - 1;
-    /// Bits of the magnitude: the first that are no number, and the largest number.
+    /// Bits of the magnitude: the first that are no number.
     static constexpr std::uint32_t infinity = has_infinities ? (31u << fraction_bits) : 0x7fu;
     static constexpr std::uint32_t largest = infinity - 1u;
 
@@ -29,14 +29,14 @@ struct EightBitFormat {
         return sign != 0 ? -(significand * unit) : significand * unit;
     }
 
-    /// What is beyond the largest number becomes that, or else infinity, NaN where there is none.
+    /// A value beyond the largest number becomes that, or infinity (NaN in E4M3).
     static constexpr std::uint8_t from_double(double value, bool saturates) {
         const auto bits = std::bit_cast<std::uint64_t>(value);
         const std::uint32_t sign = static_cast<std::uint32_t>(bits >> 56) & 0x80u;
         const std::uint64_t magnitude = bits & 0x7fffffffffffffffu;
         if (magnitude > 0x7ff0000000000000u) return of_nan(bits, sign);
         const int exponent = static_cast<int>(magnitude >> 52) - 1023;
-        // The least exponent's numbers, and those below it, are all equally far apart.
+        // Numbers of the least exponent, and those below it, are equally far apart.
         const int least = 1 - bias, scale = exponent > least ? exponent : least;
         std::uint64_t rounded = largest + 1u;
         if (exponent <= bias + 1) {
@@ -51,7 +51,7 @@ struct EightBitFormat {
         return static_cast<std::uint8_t>(sign | rounded);
     }
 
-    /// The NaN of a float is replaced by the positive one of all ones.
+    /// Every NaN becomes the positive one of all ones.
     static constexpr std::uint8_t from_float(float value, bool saturates) {
         if (value != value) return 0x7fu;
         return from_double(static_cast<double>(value), saturates);
@@ -61,7 +61,7 @@ struct EightBitFormat {
     static constexpr float power_of_two(int exponent) {
         return std::bit_cast<float>(static_cast<std::uint32_t>(exponent + 127) << 23);
     }
-    /// Without the digits beyond the format's, but with those that are its own NaN's.
+    /// A NaN keeps the digits that the format has.
     static constexpr std::uint8_t of_nan(std::uint64_t bits, std::uint32_t sign) {
         if (!has_infinities) return static_cast<std::uint8_t>(sign | 0x7fu);
         return static_cast<std::uint8_t>(sign | 0x7eu | (bits >> (52 - fraction_bits) & 3u));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Included before the first line of every kernel file, as nvcc includes its own cuda_runtime.h:
-// the words of CUDA C++ that the host compiler lacks. `__shared__`, launches and inline PTX are
-// left to the rewriter. __CUDA_ARCH__ stays undefined: code that tests it takes its host branch.
+// The words of CUDA C++ that the host compiler lacks and the rewriter does not serve; included
+// before the first line of every kernel file. __CUDA_ARCH__ stays undefined: code that tests it
+// takes its host branch.
 #pragma once
 #pragma GCC system_header
 
@@ -23,7 +23,7 @@
 #define __grid_constant__
 #define __launch_bounds__(...)
 #define __maxnreg__(...)
-// Blocks of a cluster run like others: what they do with it is refused (cooperative_groups.h).
+// Blocks of a cluster run like others; any use of the cluster is refused (cooperative_groups.h).
 #define __cluster_dims__(...)
 #define __forceinline__ inline __attribute__((always_inline))
 // Empty: libstdc++ writes __attribute__((__noinline__)), which must stay well formed.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// CUDA's arithmetic, conversion and bit intrinsics. Names with _rn round to nearest; the directed
-// roundings of conversions and of float sums and products are exact. Directed quotients, roots and
-// double arithmetic are not offered.
+// CUDA's arithmetic, conversion and bit intrinsics. The directed roundings of conversions and of
+// float sums and products are exact; those of quotients, roots and double arithmetic are missing.
 #pragma once
 #pragma GCC system_header
 
@@ -44,6 +43,15 @@ inline float directed_fma(float a, float b, float c, Rounding rounding) {
     const double of_c = sum - product;
     return directed(sum, (product - (sum - of_c)) + (c - of_c), rounding);
 }
+/// Conversion to an integer as the GPU does it: NaN gives 0, what is out of range saturates.
+template <class I, class F>
+I saturating(F rounded) {
+    using Limits = std::numeric_limits<I>;
+    if (rounded != rounded) return 0;
+    if (rounded >= static_cast<F>(Limits::max())) return Limits::max();
+    if (rounded <= static_cast<F>(Limits::min())) return Limits::min();
+    return static_cast<I>(rounded);
+}
 }  // namespace gradverify::simt::unit
 #define GRADVERIFY_SIMT_DIRECTED(SUFFIX, ROUNDING)                                          \
     inline float __fmaf_##SUFFIX(float a, float b, float c) {                               \
@@ -76,24 +84,10 @@ inline double __longlong_as_double(long long x) { return std::bit_cast<double>(x
 inline int __double2loint(double x) { return static_cast<int>(__double_as_longlong(x)); }
 inline int __double2hiint(double x) { return static_cast<int>(__double_as_longlong(x) >> 32); }
 inline double __hiloint2double(int high, int low) {
-    return std::bit_cast<double>(static_cast<std::uint64_t>(static_cast<unsigned>(high)) << 32 |
-                                 static_cast<unsigned>(low));
+    return std::bit_cast<double>(std::uint64_t{unsigned(high)} << 32 | unsigned(low));
 }
 
-namespace gradverify::simt::unit {
-/// Conversion to an integer as the GPU does it: NaN gives 0, what is out of range saturates.
-template <class I, class F>
-I saturating(F rounded) {
-    if (rounded != rounded) return 0;
-    if (rounded >= static_cast<F>(std::numeric_limits<I>::max()))
-        return std::numeric_limits<I>::max();
-    if (rounded <= static_cast<F>(std::numeric_limits<I>::min()))
-        return std::numeric_limits<I>::min();
-    return static_cast<I>(rounded);
-}
-}  // namespace gradverify::simt::unit
-
-/// `NAME_rn` and the like, of a T whose value `VALUE` gives as floating point.
+/// `NAME_rn`, `NAME_rz` and so on convert a T, whose floating-point value is `VALUE`, to an I.
 #define GRADVERIFY_SIMT_TO_INTEGER(NAME, T, I, VALUE)                                            \
     inline I NAME##_rn(T x) {                                                                    \
         return gradverify::simt::unit::saturating<I>(std::nearbyint(VALUE));                     \
@@ -126,7 +120,7 @@ inline int __popc(unsigned x) { return std::popcount(x); }
 inline int __popcll(unsigned long long x) { return std::popcount(x); }
 inline int __ffs(int x) { return __builtin_ffs(x); }
 inline int __ffsll(long long x) { return __builtin_ffsll(x); }
-/// Where the |offset|-th set bit is, from `base` on upwards, or downwards if it is negative.
+/// The place of the |offset|-th set bit, counted from `base` upwards, or downwards if negative.
 inline unsigned __fns(unsigned mask, unsigned base, int offset) {
     if (offset == 0) return base < 32 && (mask >> base & 1u) != 0 ? base : ~0u;
     const int step = offset > 0 ? 1 : -1;
@@ -142,8 +136,7 @@ inline unsigned long long __brevll(unsigned long long x) {
 }
 inline unsigned __brev(unsigned x) { return static_cast<unsigned>(__brevll(x) >> 32); }
 inline int __mul24(int a, int b) {
-    return static_cast<int>(static_cast<unsigned>((a << 8 >> 8)) *
-                            static_cast<unsigned>((b << 8 >> 8)));
+    return static_cast<int>(unsigned(a << 8 >> 8) * unsigned(b << 8 >> 8));
 }
 inline unsigned __umul24(unsigned a, unsigned b) { return (a & 0xffffffu) * (b & 0xffffffu); }
 inline int __mulhi(int a, int b) { return static_cast<int>((static_cast<long long>(a) * b) >> 32); }
@@ -157,7 +150,7 @@ inline unsigned __sad(int a, int b, unsigned sum) {
     return sum + (a > b ? unsigned(a) - unsigned(b) : unsigned(b) - unsigned(a));
 }
 inline unsigned __byte_perm(unsigned a, unsigned b, unsigned selector) {
-    const std::uint64_t bytes = (static_cast<std::uint64_t>(b) << 32) | a;
+    const std::uint64_t bytes = std::uint64_t{b} << 32 | a;
     unsigned result = 0;
     for (int i = 0; i < 4; ++i) {
         const unsigned pick = (selector >> (4 * i)) & 0xfu;
@@ -168,12 +161,10 @@ inline unsigned __byte_perm(unsigned a, unsigned b, unsigned selector) {
     return result;
 }
 inline unsigned __funnelshift_l(unsigned low, unsigned high, unsigned shift) {
-    const std::uint64_t both = (static_cast<std::uint64_t>(high) << 32) | low;
-    return static_cast<unsigned>((both << (shift & 31u)) >> 32);
+    return static_cast<unsigned>((std::uint64_t{high} << 32 | low) << (shift & 31u) >> 32);
 }
 inline unsigned __funnelshift_r(unsigned low, unsigned high, unsigned shift) {
-    const std::uint64_t both = (static_cast<std::uint64_t>(high) << 32) | low;
-    return static_cast<unsigned>(both >> (shift & 31u));
+    return static_cast<unsigned>((std::uint64_t{high} << 32 | low) >> (shift & 31u));
 }
 inline long long __mul64hi(long long a, long long b) {
     return static_cast<long long>((static_cast<__int128>(a) * b) >> 64);
@@ -182,15 +173,13 @@ inline unsigned __usad(unsigned a, unsigned b, unsigned sum) {
     return sum + (a > b ? a - b : b - a);
 }
 /// Averages: rounded down, and up.
-inline int __hadd(int a, int b) { return static_cast<int>((static_cast<long long>(a) + b) >> 1); }
-inline int __rhadd(int a, int b) {
-    return static_cast<int>((static_cast<long long>(a) + b + 1) >> 1);
-}
+inline int __hadd(int a, int b) { return static_cast<int>((0LL + a + b) >> 1); }
+inline int __rhadd(int a, int b) { return static_cast<int>((1LL + a + b) >> 1); }
 inline unsigned __uhadd(unsigned a, unsigned b) {
-    return static_cast<unsigned>((static_cast<unsigned long long>(a) + b) >> 1);
+    return static_cast<unsigned>((0ULL + a + b) >> 1);
 }
 inline unsigned __urhadd(unsigned a, unsigned b) {
-    return static_cast<unsigned>((static_cast<unsigned long long>(a) + b + 1) >> 1);
+    return static_cast<unsigned>((1ULL + a + b) >> 1);
 }
 /// Four products of bytes, added up.
 inline int __dp4a(int a, int b, int sum) {

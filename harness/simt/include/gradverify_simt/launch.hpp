@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What rewritten code calls: the launcher, the places of shared variables, the trap for inline PTX.
-// The loop over threads is here, inside the unit, so that the compiler inlines the kernel into it.
+// What rewritten code calls. The loop over threads is inside the unit, so that the compiler inlines
+// the kernel into it.
 #pragma once
 #pragma GCC system_header
 
@@ -28,8 +28,8 @@ void run_threads(const void* body) {
     } while (next_thread());
 }
 
-/// A launch's argument while its threads run: a copy, or where there can be none (of a class that
-/// owns its memory and converts to a pointer), what it was.
+/// A launch's argument while its threads run: a copy, or a reference to what cannot be copied (a
+/// class that owns its memory and converts to a pointer).
 template <class T>
 struct Lent {
     T& value;
@@ -56,8 +56,7 @@ void launch(const char* kernel, const LaunchConfig& config, const Body& body) {
     gradverify_simt_launch(config, kernel, &run_threads<Body>, &body, sizeof body, is_checked);
 }
 
-/// A static shared variable; `Tag` is local to the declaration (and instantiation), and carries
-/// the declared alignment.
+/// A static shared variable. `Tag` is local to the declaration and carries the declared alignment.
 template <class T, class Tag>
 GRADVERIFY_SIMT_UNREPORTED inline T& shared() {
     static constinit thread_local SharedSlot slot;

@@ -76,7 +76,7 @@ inline double erfinv(double y) {
     if (!(std::fabs(y) < 1.0)) return y == 1.0 || y == -1.0 ? y * INFINITY : NAN;
     const double l = std::log1p(-y * y), a = 0.147, b = 2.0 / (M_PI * a) + 0.5 * l;
     double x = std::copysign(std::sqrt(std::sqrt(b * b - l / a) - b), y);
-    // Near 1 the rest is what holds the digits.
+    // Near 1 the distance from 1 holds the digits.
     for (int step = 0; step < 4; ++step) {
         const double error = std::fabs(y) > 0.5 ? ((1.0 - std::fabs(y)) - std::erfc(std::fabs(x))) *
                                                       std::copysign(1.0, y)
@@ -87,8 +87,7 @@ inline double erfinv(double y) {
 }
 inline float erfinvf(float y) { return static_cast<float>(erfinv(double{y})); }
 
-// min and max in the global namespace, of mixed arithmetic types too, as in CUDA: where one is NaN,
-// the other.
+// min and max, also of mixed arithmetic types, as in CUDA: where one is NaN, the other.
 #define GRADVERIFY_SIMT_EXTREME(NAME, TAKES_Y)                                       \
     template <class A, class B>                                                      \
     requires(std::is_arithmetic_v<A> && std::is_arithmetic_v<B>)                     \

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// nvcuda::wmma of CUDA C++. Each lane owns elements of a matrix, and loads and stores these by
-// itself; the product is one collective of the warp (harness/simt/execute/warp_product.cpp). Which
-// elements a lane owns is no GPU's: CUDA leaves it open. As there, accumulators of one shape agree.
+// nvcuda::wmma of CUDA C++. Each lane loads and stores the elements that it owns; the product is
+// one collective of the warp (harness/simt/execute/warp_product.cpp). CUDA leaves open which
+// elements a lane owns, but accumulators of one shape must agree.
 #pragma once
 #pragma GCC system_header
 
@@ -39,8 +39,8 @@ constexpr int rows = std::is_same_v<Use, matrix_b> ? k : m;
 template <class Use, int m, int n, int k>
 constexpr int columns = std::is_same_v<Use, matrix_a> ? k : n;
 
-template <class T>
-constexpr bool is_narrow = std::is_same_v<T, __half> || std::is_same_v<T, __nv_bfloat16>;
+template <class T, class... Types>
+constexpr bool is_any_of = (std::is_same_v<T, Types> || ...);
 
 /// The shapes that CUDA has for elements of this type.
 template <class Use, int m, int n, int k, class T>
@@ -52,22 +52,16 @@ constexpr bool has_shape() {
     if (std::is_same_v<Use, accumulator>)
         return std::is_same_v<T, float> ? of_narrow || of_tf32
                                         : std::is_same_v<T, __half> && of_narrow;
-    return std::is_same_v<T, precision::tf32> ? of_tf32 : is_narrow<T> && of_narrow;
+    return std::is_same_v<T, precision::tf32> ? of_tf32
+                                              : is_any_of<T, __half, __nv_bfloat16> && of_narrow;
 }
 template <class T>
 constexpr bool is_of_integers =
-    std::is_integral_v<T> || std::is_same_v<T, experimental::precision::u4> ||
-    std::is_same_v<T, experimental::precision::s4> ||
-    std::is_same_v<T, experimental::precision::b1>;
+    std::is_integral_v<T> || is_any_of<T, experimental::precision::u4, experimental::precision::s4,
+                                       experimental::precision::b1>;
 
 template <class T>
-struct Stored {
-    using type = T;
-};
-template <>
-struct Stored<precision::tf32> {
-    using type = float;
-};
+using Stored = std::conditional_t<std::is_same_v<T, precision::tf32>, float, T>;
 
 }  // namespace detail
 
@@ -84,12 +78,12 @@ class fragment {
 
   public:
     using element_type = T;
-    using storage_element_type = typename detail::Stored<T>::type;
+    using storage_element_type = detail::Stored<T>;
     enum {
-        /// Elements of its own that a lane has.
+        /// How many elements a lane owns.
         gradverify_own = detail::rows<Use, m, n, k> * detail::columns<Use, m, n, k> / 32,
         gradverify_columns = detail::columns<Use, m, n, k>,
-        /// A lane has some factors of half several times.
+        /// A lane holds some factors of half several times.
         num_elements =
             std::is_same_v<T, __half> && !std::is_same_v<Use, accumulator> ? 16 : gradverify_own,
         num_storage_elements = num_elements
@@ -99,7 +93,7 @@ class fragment {
 
 namespace detail {
 
-/// Where a lane's elements are in a matrix of whole rows: from `first` on, `step` apart.
+/// A lane's elements lie in the matrix from `first` on, `step` apart.
 struct Places {
     std::size_t first, step;
 };
@@ -116,21 +110,18 @@ GRADVERIFY_SIMT_ACCESS Places places(std::size_t ldm, bool is_by_column) {
 inline void require(const void* matrix, std::size_t row_bytes, const char* file, int line) {
     using namespace ::gradverify::simt::unit;
     constexpr int misaligned = 716, illegal_instruction = 715;
-    if (reinterpret_cast<std::uintptr_t>(matrix) % 32 != 0)
-        gradverify_simt_trap(misaligned,
-                             "a matrix of wmma that does not begin at a multiple of 32 bytes", file,
-                             line);
+    const auto address = reinterpret_cast<std::uintptr_t>(matrix);
+    const auto trap = [=](int error, const char* text) {
+        gradverify_simt_trap(error, text, file, line);
+    };
+    if (address % 32 != 0)
+        trap(misaligned, "a matrix of wmma that does not begin at a multiple of 32 bytes");
     if (row_bytes % 16 != 0)
-        gradverify_simt_trap(misaligned, "a matrix of wmma whose ldm is no multiple of 16 bytes",
-                             file, line);
-    // Elsewhere the product tells.
-    if constexpr (is_checked)
-        if (collective(WarpOp::same_matrix, ~0u, reinterpret_cast<std::uintptr_t>(matrix), file,
-                       line) == 0)
-            gradverify_simt_trap(illegal_instruction,
-                                 "a matrix of wmma that not all 32 lanes of a warp load or store "
-                                 "together",
-                                 file, line);
+        trap(misaligned, "a matrix of wmma whose ldm is no multiple of 16 bytes");
+    // In the plain variant the product notices it.
+    if (is_checked && collective(WarpOp::same_matrix, ~0u, address, file, line) == 0)
+        trap(illegal_instruction,
+             "a matrix of wmma that not all 32 lanes of a warp load or store together");
 }
 
 template <class Fragment, class T>
@@ -148,25 +139,23 @@ constexpr Product::Element element_of() {
     return std::is_same_v<T, double> ? Product::Element::float64 : Product::Element::tf32;
 }
 
-/// Which sums CUDA forms of factors of a type.
+/// Whether CUDA sums products of this type so.
 template <class T, class Sum>
-constexpr bool can_sum =
-    std::is_same_v<T, double>   ? std::is_same_v<Sum, double>
-    : std::is_same_v<T, __half> ? std::is_same_v<Sum, float> || std::is_same_v<Sum, __half>
-                                : std::is_same_v<Sum, float>;
+constexpr bool can_sum = std::is_same_v<T, double>   ? std::is_same_v<Sum, double>
+                         : std::is_same_v<T, __half> ? is_any_of<Sum, float, __half>
+                                                     : std::is_same_v<Sum, float>;
 
 }  // namespace detail
 
 template <class Use, int m, int n, int k, class T, class Layout>
-inline void fill_fragment(fragment<Use, m, n, k, T, Layout>& to,
-                          const std::type_identity_t<typename detail::Stored<T>::type>& value) {
+inline void fill_fragment(fragment<Use, m, n, k, T, Layout>& to, const detail::Stored<T>& value) {
     for (auto& element : to.x) element = value;
 }
 
 template <class Use, int m, int n, int k, class T, class Layout>
 GRADVERIFY_SIMT_ACCESS void load_matrix_sync(fragment<Use, m, n, k, T, Layout>& to,
-                                             const typename detail::Stored<T>::type* from,
-                                             unsigned ldm, GRADVERIFY_SIMT_PLACE) {
+                                             const detail::Stored<T>* from, unsigned ldm,
+                                             GRADVERIFY_SIMT_PLACE) {
     static_assert(!std::is_same_v<Use, accumulator>,
                   "wmma: an accumulator's load needs a layout_t");
     detail::require(from, ldm * sizeof(*from), file, line);
@@ -189,7 +178,7 @@ GRADVERIFY_SIMT_ACCESS void store_matrix_sync(T* to, const fragment<accumulator,
         to[at.first + static_cast<std::size_t>(i) * at.step] = from.x[i];
 }
 
-/// `sum` = a b + c; it may be c itself. The product saturates integers alone.
+/// `sum` = a b + c; it may be c itself.
 template <int m, int n, int k, class T, class LayoutA, class LayoutB, class Sum, class From>
 GRADVERIFY_SIMT_UNREPORTED inline void mma_sync(fragment<accumulator, m, n, k, Sum>& sum,
                                                 const fragment<matrix_a, m, n, k, T, LayoutA>& a,

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Half and bfloat16 as 16 bits: conversions by integer operations, as not every host compiler has
-// the types. A sum, product, quotient or square root of two such numbers, taken in float and
-// rounded again, is the correctly rounded one, since a float has more than twice their digits and
-// two more (Figueroa 1995); a fused multiply-add is not, and goes by way of rounding to odd (Boldo,
-// Melquiond 2008).
+// Half and bfloat16 as 16 bits, since not every host compiler has the types. A sum, product,
+// quotient or square root taken in float and rounded again is correctly rounded, since a float has
+// more than twice their digits and two more (Figueroa 1995). A fused multiply-add is not; it is
+// rounded to odd first (Boldo, Melquiond 2008).
 #pragma once
 #pragma GCC system_header
 
@@ -15,7 +14,7 @@ namespace gradverify::simt::unit {
 
 enum class Rounding { nearest, toward_zero, up, down };
 
-/// `bits` of a positive number that lacks the fraction `rest` / 2^`rest_bits`, rounded.
+/// The bits of a magnitude, rounded by the fraction `rest` / 2^`rest_bits` that they lack.
 constexpr std::uint32_t round_bits(std::uint32_t bits, std::uint32_t rest, int rest_bits,
                                    bool negative, Rounding rounding) {
     if (rest == 0) return bits;
@@ -80,8 +79,7 @@ struct Bfloat16Format {
     }
 };
 
-/// The float next to `value` on the side of what it lacks, unless its last digit is odd already:
-/// rounded again to half or bfloat16 it gives what the exact number would.
+/// `value` rounded to odd: rounded again to half or bfloat16 it gives what `value` itself would.
 constexpr float to_odd_float(double value) {
     const auto rounded = static_cast<float>(value);
     const double back = rounded;
@@ -92,7 +90,7 @@ constexpr float to_odd_float(double value) {
     return std::bit_cast<float>(is_short ? bits + 1u : bits - 1u);
 }
 
-/// a * b + c of floats with few digits, for one rounding to half or bfloat16.
+/// a * b + c of floats with few digits, rounded to odd.
 inline float fused_to_odd(float a, float b, float c) {
     const double product = static_cast<double>(a) * b;  // exact
     const double sum = product + c;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What cuda_fp16.h and cuda_bf16.h have in common: a type of 16 bits, a pair of it, their operators
-// and the intrinsics whose names do not tell the two types apart. Each operation rounds once, as
-// the hardware's does; the transcendental functions are as accurate as the type allows.
+// What cuda_fp16.h and cuda_bf16.h share: a type of 16 bits, a pair of it, operators and
+// intrinsics. Each operation rounds once, as on a GPU; the transcendental functions are as accurate
+// as the type allows.
 #pragma once
 #pragma GCC system_header
 
@@ -15,7 +15,7 @@
 #include "gradverify_simt/state.hpp"
 #include "gradverify_simt/sync.hpp"
 
-/// NAMESPACE holds the operators, and is inline where the user has not switched them off.
+/// CONVERSION is `explicit` where the user has switched implicit conversions off.
 #define GRADVERIFY_SIMT_NARROW_TYPE(T, T2, FORMAT, CONVERSION)                                     \
     struct T##_raw {                                                                               \
         unsigned short x;                                                                          \
@@ -126,7 +126,7 @@ T narrow_extreme(T a, T b) {
     inline T2 __hfma2##SUFFIX(T2 a, T2 b, T2 c) {                                \
         return T2(__hfma##SUFFIX(a.x, b.x, c.x), __hfma##SUFFIX(a.y, b.y, c.y)); \
     }
-/// NAME of two numbers, NAME##2 with 1 and 0 of each half, `__hb...` of both.
+/// A comparison of two numbers, of each half of a pair (1 or 0), and of both halves (`__hb...`).
 #define GRADVERIFY_SIMT_NARROW_COMPARISON(T, T2, SUFFIX, VALUE)           \
     inline bool __h##SUFFIX(T a, T b) {                                   \
         const float x = a.gradverify_float(), y = b.gradverify_float();   \

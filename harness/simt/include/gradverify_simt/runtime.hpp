@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The calls of the CUDA run-time API. They have C++ linkage, unlike CUDA's own, so that neither
-// answers the other's calls where both are linked into one process. Work on a stream is done at
-// once; the library keeps track of what orders it.
+// The calls of the CUDA run-time API. They have C++ linkage, unlike CUDA's own, so that both can be
+// linked into one process. Work on a stream is done at once; the library tracks what orders it.
 #pragma once
 #pragma GCC system_header
 
@@ -58,7 +57,7 @@ cudaError_t gradverify_simt_func_set_attribute(const void* function, cudaFuncAtt
 cudaError_t gradverify_simt_func_get_attributes(cudaFuncAttributes* attributes);
 cudaError_t gradverify_simt_occupancy(int* blocks, int block_size, std::size_t shared_bytes);
 
-// Typed pointers; what else an allocation is given does not matter here.
+// Allocations by typed pointers. Their other arguments do not matter here.
 #define GRADVERIFY_SIMT_ALLOCATION(NAME, CALL, ...)                                      \
     template <class T>                                                                   \
     inline cudaError_t NAME(T** pointer, std::size_t bytes __VA_OPT__(, ) __VA_ARGS__) { \
@@ -80,81 +79,64 @@ inline cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned f
 inline cudaError_t cudaEventCreate(cudaEvent_t* event) {
     return cudaEventCreateWithFlags(event, cudaEventDefault);
 }
-// That it is done is an answer that the caller may rely on, as if it had waited.
+// The caller may rely on the answer, as if it had waited.
 inline cudaError_t cudaStreamQuery(cudaStream_t stream) { return cudaStreamSynchronize(stream); }
 inline cudaError_t cudaEventQuery(cudaEvent_t event) { return cudaEventSynchronize(event); }
 
 // `__device__` and `__constant__` variables are plain variables here.
-template <class T>
-inline cudaError_t cudaMemcpyToSymbol(T& symbol, const void* from, std::size_t bytes,
+inline cudaError_t cudaMemcpyToSymbol(auto& symbol, const void* from, std::size_t bytes,
                                       std::size_t offset = 0,
                                       cudaMemcpyKind = cudaMemcpyHostToDevice) {
-    if (offset + bytes > sizeof(T)) return cudaErrorInvalidValue;
+    if (offset + bytes > sizeof symbol) return cudaErrorInvalidValue;
     std::memcpy(const_cast<char*>(reinterpret_cast<const char*>(&symbol)) + offset, from, bytes);
     return cudaSuccess;
 }
-template <class T>
-inline cudaError_t cudaMemcpyToSymbolAsync(T& symbol, const void* from, std::size_t bytes,
+inline cudaError_t cudaMemcpyToSymbolAsync(auto& symbol, const void* from, std::size_t bytes,
                                            std::size_t offset, cudaMemcpyKind kind,
                                            cudaStream_t = nullptr) {
     return cudaMemcpyToSymbol(symbol, from, bytes, offset, kind);
 }
-template <class T>
-inline cudaError_t cudaMemcpyFromSymbol(void* to, const T& symbol, std::size_t bytes,
+inline cudaError_t cudaMemcpyFromSymbol(void* to, const auto& symbol, std::size_t bytes,
                                         std::size_t offset = 0,
                                         cudaMemcpyKind = cudaMemcpyDeviceToHost) {
-    if (offset + bytes > sizeof(T)) return cudaErrorInvalidValue;
+    if (offset + bytes > sizeof symbol) return cudaErrorInvalidValue;
     std::memcpy(to, reinterpret_cast<const char*>(&symbol) + offset, bytes);
     return cudaSuccess;
 }
-template <class T>
-inline cudaError_t cudaMemcpyFromSymbolAsync(void* to, const T& symbol, std::size_t bytes,
+inline cudaError_t cudaMemcpyFromSymbolAsync(void* to, const auto& symbol, std::size_t bytes,
                                              std::size_t offset, cudaMemcpyKind kind,
                                              cudaStream_t = nullptr) {
     return cudaMemcpyFromSymbol(to, symbol, bytes, offset, kind);
 }
-template <class T>
-inline cudaError_t cudaGetSymbolAddress(void** address, const T& symbol) {
+inline cudaError_t cudaGetSymbolAddress(void** address, const auto& symbol) {
     *address = const_cast<void*>(static_cast<const void*>(&symbol));
     return cudaSuccess;
 }
-template <class T>
-inline cudaError_t cudaGetSymbolSize(std::size_t* bytes, const T&) {
-    *bytes = sizeof(T);
+inline cudaError_t cudaGetSymbolSize(std::size_t* bytes, const auto& symbol) {
+    *bytes = sizeof symbol;
     return cudaSuccess;
 }
 
-template <class F>
-inline cudaError_t cudaFuncSetAttribute(F* function, cudaFuncAttribute attribute, int value) {
+inline cudaError_t cudaFuncSetAttribute(auto* function, cudaFuncAttribute attribute, int value) {
     return gradverify_simt_func_set_attribute(reinterpret_cast<const void*>(function), attribute,
                                               value);
 }
-template <class F>
-inline cudaError_t cudaFuncSetCacheConfig(F*, cudaFuncCache) {
-    return cudaSuccess;
-}
-template <class F>
-inline cudaError_t cudaFuncSetSharedMemConfig(F*, cudaSharedMemConfig) {
-    return cudaSuccess;
-}
-template <class F>
-inline cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, F*) {
+inline cudaError_t cudaFuncSetCacheConfig(auto*, cudaFuncCache) { return cudaSuccess; }
+inline cudaError_t cudaFuncSetSharedMemConfig(auto*, cudaSharedMemConfig) { return cudaSuccess; }
+inline cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, auto*) {
     return gradverify_simt_func_get_attributes(attributes);
 }
-template <class F>
-inline cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, F, int block_size,
+inline cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, auto, int block_size,
                                                                  std::size_t shared_bytes) {
     return gradverify_simt_occupancy(blocks, block_size, shared_bytes);
 }
-template <class F>
-inline cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, F,
+inline cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, auto,
                                                                           int block_size,
                                                                           std::size_t shared_bytes,
                                                                           unsigned) {
     return gradverify_simt_occupancy(blocks, block_size, shared_bytes);
 }
-template <class F>
-inline cudaError_t cudaOccupancyMaxPotentialBlockSize(int* min_grid_size, int* block_size, F,
+inline cudaError_t cudaOccupancyMaxPotentialBlockSize(int* min_grid_size, int* block_size, auto,
                                                       std::size_t = 0, int block_limit = 0) {
     *block_size = block_limit > 0 && block_limit < 1024 ? block_limit : 1024;
     int blocks = 0;
@@ -164,10 +146,8 @@ inline cudaError_t cudaOccupancyMaxPotentialBlockSize(int* min_grid_size, int* b
     *min_grid_size = blocks * processors;
     return error;
 }
-
-template <class F, class SharedBytes>
 inline cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMem(int* min_grid_size,
-                                                                  int* block_size, F function,
-                                                                  SharedBytes, int limit = 0) {
+                                                                  int* block_size, auto function,
+                                                                  auto, int limit = 0) {
     return cudaOccupancyMaxPotentialBlockSize(min_grid_size, block_size, function, 0, limit);
 }

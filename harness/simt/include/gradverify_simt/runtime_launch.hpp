@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Launches by call: cudaLaunchKernel, cudaLaunchCooperativeKernel, cudaLaunchKernelEx, and host
-// functions on a stream. The rewriter takes casts to `void*` off the kernel, so that its parameters
-// are known here.
+// Launches by call, and host functions on a stream. The rewriter takes casts to `void*` off the
+// kernel, so that its parameters are known here.
 #pragma once
 #pragma GCC system_header
 
@@ -35,7 +34,7 @@ struct cudaLaunchConfig_t {
     unsigned numAttrs;
 };
 
-/// Records an error of a call that the CPU device does not serve, and gives it back.
+/// Records and returns the error of a call that the CPU device does not serve.
 extern "C" cudaError_t gradverify_simt_refuse(int cuda_error, const char* what, const char* file,
                                               int line);
 
@@ -55,6 +54,15 @@ cudaError_t launch_by_pointers(void (*kernel)(Args...), const LaunchConfig& conf
     }(std::index_sequence_for<Args...>{});
     return cudaPeekAtLastError();
 }
+/// A launch configuration with the place of the call.
+struct PlacedConfig {
+    const cudaLaunchConfig_t& config;
+    const char* file;
+    int line;
+    PlacedConfig(const cudaLaunchConfig_t* of_user, const char* of_file = __builtin_FILE(),
+                 int of_line = __builtin_LINE())
+        : config(*of_user), file(of_file), line(of_line) {}
+};
 inline cudaError_t refuse_untyped_kernel(const char* file, int line) {
     return gradverify_simt_refuse(cudaErrorNotSupported,
                                   "a launch of a kernel by way of a `void*` variable runs on cuda "
@@ -90,18 +98,6 @@ inline cudaError_t cudaLaunchCooperativeKernel(const void*, dim3, dim3, void**, 
                                                cudaStream_t = nullptr, GRADVERIFY_SIMT_PLACE) {
     return gradverify::simt::unit::refuse_untyped_kernel(file, line);
 }
-
-namespace gradverify::simt::unit {
-/// A launch configuration with the place of the call.
-struct PlacedConfig {
-    const cudaLaunchConfig_t& config;
-    const char* file;
-    int line;
-    PlacedConfig(const cudaLaunchConfig_t* of_user, const char* of_file = __builtin_FILE(),
-                 int of_line = __builtin_LINE())
-        : config(*of_user), file(of_file), line(of_line) {}
-};
-}  // namespace gradverify::simt::unit
 
 template <class... Params, class... Args>
 inline cudaError_t cudaLaunchKernelEx(gradverify::simt::unit::PlacedConfig at,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The calls of the run-time API about memory that most code does without: rows with a pitch, host
-// memory that is registered, what a pointer is, hints. All memory can be reached from everywhere.
+// Rarer calls of the run-time API about memory: rows with a pitch, registered host memory, pools,
+// hints. All memory can be reached from everywhere.
 #pragma once
 #pragma GCC system_header
 
@@ -16,8 +16,7 @@ inline cudaError_t cudaMallocPitch(T** pointer, std::size_t* pitch, std::size_t 
 }
 namespace gradverify::simt::unit {
 /// `row(i)` for each row, up to the first error.
-template <class Row>
-cudaError_t for_rows(std::size_t height, Row row) {
+cudaError_t for_rows(std::size_t height, auto row) {
     cudaError_t error = cudaSuccess;
     for (std::size_t i = 0; i < height && error == cudaSuccess; ++i) error = row(i);
     return error;
@@ -49,7 +48,7 @@ inline cudaError_t cudaMemcpyPeer(void* to, int, const void* from, int, std::siz
     return cudaMemcpy(to, from, bytes, cudaMemcpyDefault);
 }
 
-// Pools: of the device's memory here too, which has no other.
+// The one pool is the device's memory.
 struct CUmemPoolHandle_st;
 using cudaMemPool_t = CUmemPoolHandle_st*;
 enum cudaMemPoolAttr {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What runs on cuda only: textures, surfaces, graphs. The types are here so that a file which uses
-// them builds, and its other kernels run; a call is an error that names its line.
+// Textures, surfaces and graphs run on cuda only. A file that uses them builds, and its other
+// kernels run; a call is an error that names its line.
 #pragma once
 #pragma GCC system_header
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What compiled kernels share with the executor: the state of the running thread, and the calls
-// that leave the unit. Everything here is defined in the executor's library and declared only, so
-// that closed units have one executor in common. Decides no policy.
+// that leave the unit. The executor's library defines all of it, so that closed units have one
+// executor in common.
 #pragma once
 #pragma GCC system_header
 
@@ -20,10 +20,9 @@ struct alignas(16) ThreadSlot {
     unsigned rank = 0;
 };
 
-/// What the running thread sees, and the cursor of the loop over threads.
-///
-/// `next` to `fast_end` are threads that may be started as plain calls; the executor empties the
-/// range once a thread of the block has blocked, so that every return then goes through it.
+/// What the running thread sees, and the cursor of the loop over threads. The threads from `next`
+/// to `fast_end` may be started as plain calls; the executor empties the range once a thread of the
+/// block has blocked, so that every return then goes through it.
 struct State {
     ThreadSlot thread;
     const ThreadSlot* next = nullptr;
@@ -38,15 +37,15 @@ struct State {
     bool is_cooperative = false;  ///< the launch: its blocks may wait for each other
 };
 
-/// In the executable, or in a library that is loaded with it: its address is then no call.
+/// For variables of the executable, or of a library loaded with it: no call finds their address.
 #define GRADVERIFY_SIMT_STATIC_TLS [[gnu::tls_model("initial-exec")]]
 GRADVERIFY_SIMT_STATIC_TLS extern constinit thread_local State state __asm__(
     "gradverify_simt_state");
 
 }  // namespace gradverify::simt::unit
 
-// The built-in variables: members of `state` under names of their own, so that a user's variable or
-// member may have the same. Only the library defines them, as symbols within `state`.
+// The built-in variables are symbols within `state`, which the library defines. A user's variable
+// or member may have the same name.
 #define GRADVERIFY_SIMT_BUILT_IN(T, NAME)                                    \
     GRADVERIFY_SIMT_STATIC_TLS extern constinit thread_local T NAME __asm__( \
         "gradverify_simt_" #NAME)
@@ -58,8 +57,8 @@ GRADVERIFY_SIMT_BUILT_IN(dim3, gridDim);
 
 namespace gradverify::simt::unit {
 
-/// To be called by who has written `state.thread` in a unit: to the compiler, `threadIdx` is
-/// another variable.
+/// A unit that has written `state.thread` calls this: to the compiler, `threadIdx` is another
+/// variable.
 inline void thread_has_changed() { __asm__ volatile("" : "=m"(threadIdx) : "m"(state.thread)); }
 
 /// Where a static shared variable lies in the launch that last placed it.
@@ -115,8 +114,8 @@ enum class WarpOp {
     same_matrix,     ///< all lanes of the warp were given one address
 };
 
-/// One lane's part in a product of matrices by its warp (mma.h), sum = a b + c: where its elements
-/// are. Lane l has elements l n to l n + n - 1 of each matrix in row-major order.
+/// One lane's part in a product of matrices by its warp (mma.h), sum = a b + c. Lane l owns
+/// elements l n to l n + n - 1 of each matrix in row-major order.
 struct WarpProduct {
     enum class Element { half, bfloat16, tf32, float64 };
     int rows, columns, depth;
@@ -126,13 +125,12 @@ struct WarpProduct {
     void* sum;
 };
 
-/// The build defines GRADVERIFY_SIMT_CHECKED for the variant of a unit whose memory accesses are
-/// compiled into calls of the detector.
+/// The build defines GRADVERIFY_SIMT_CHECKED for units whose memory accesses call the detector.
 #ifdef GRADVERIFY_SIMT_CHECKED
 constexpr bool is_checked = true;
-/// For functions whose accesses are reported by themselves, or are the executor's business.
+/// For functions that report their accesses themselves, or access the executor's own memory.
 #define GRADVERIFY_SIMT_UNREPORTED __attribute__((noinline, no_sanitize("thread")))
-/// For functions that stand for one access of the user's code, so that it has the user's line.
+/// For functions that are one access of the user's code, so that it has the user's line.
 #define GRADVERIFY_SIMT_ACCESS __attribute__((always_inline)) inline
 #else
 constexpr bool is_checked = false;
@@ -143,7 +141,7 @@ constexpr bool is_checked = false;
 using Entry = void (*)(const void* body);
 
 extern "C" {
-/// `body` holds the arguments; a checked launch is of a unit whose accesses are reported.
+/// `body` holds the arguments; `checked` says that the unit reports its accesses.
 void gradverify_simt_launch(const LaunchConfig& config, const char* kernel, Entry entry,
                             const void* body, std::size_t body_bytes, bool checked);
 // What such a unit reports beside its accesses.
@@ -157,13 +155,12 @@ bool gradverify_simt_thread_returned();
 void gradverify_simt_place_shared(SharedSlot& slot, std::size_t bytes, std::size_t alignment);
 void gradverify_simt_barrier(const char* file, int line);
 int gradverify_simt_barrier_vote(BarrierVote vote, int predicate, const char* file, int line);
-/// Waits for all threads of a cooperative launch.
 void gradverify_simt_grid_barrier(const char* file, int line);
 /// One lane's part; its result is then in `state.warp_results`. `source_lane` is a shuffle's.
 void gradverify_simt_warp_collective(WarpOp op, unsigned mask, std::uint64_t value,
                                      unsigned source_lane, const char* file, int line);
 void gradverify_simt_yield();
-/// Ends the launch with an error: of inline PTX, a failed assert, `__trap`.
+/// Ends the launch with an error, as for inline PTX, a failed assert or `__trap`.
 [[noreturn]] void gradverify_simt_trap(int cuda_error, const char* what, const char* file,
                                        int line);
 }

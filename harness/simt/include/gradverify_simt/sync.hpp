@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Barriers, fences, votes and shuffles of CUDA C++, as calls of the executor. The semantics of
-// widths and segments are here; who waits for whom is the executor's.
+// Barriers, fences, votes and shuffles of CUDA C++, as calls of the executor. Widths and segments
+// are decided here; the executor decides who waits for whom.
 #pragma once
 #pragma GCC system_header
 
@@ -47,6 +47,14 @@ inline int barrier_vote(BarrierVote vote, int predicate, const char* file, int l
     return gradverify_simt_barrier_vote(vote, predicate, file, line);
 }
 
+template <class T>
+std::uint64_t bits_of(T value) {
+    static_assert(sizeof(T) <= 8);
+    std::uint64_t bits = 0;
+    std::memcpy(&bits, &value, sizeof(T));
+    return bits;
+}
+
 /// Lanes of one shuffle segment: [first, last].
 struct Segment {
     unsigned first, last;
@@ -76,8 +84,7 @@ inline void __syncwarp(unsigned mask = 0xffffffffu, GRADVERIFY_SIMT_PLACE) {
     collective(WarpOp::sync, mask, 0, file, line);
 }
 
-// Threads of the CPU device interleave only at calls of the executor, so a fence has to stop the
-// compiler alone.
+// Threads interleave only at calls of the executor, so a fence has to stop the compiler alone.
 inline void __threadfence() {
     std::atomic_signal_fence(std::memory_order_seq_cst);
     if constexpr (gradverify::simt::unit::is_checked)
@@ -127,29 +134,17 @@ GRADVERIFY_SIMT_WARP_VOTE(__ballot_sync, unsigned, ballot)
 GRADVERIFY_SIMT_WARP_VOTE(__any_sync, int, any)
 GRADVERIFY_SIMT_WARP_VOTE(__all_sync, int, all)
 #undef GRADVERIFY_SIMT_WARP_VOTE
-/// The lanes that reach this place together: those that can, before any goes on.
+/// All lanes that can reach this place before any of them goes on.
 inline unsigned __activemask(GRADVERIFY_SIMT_PLACE) {
     using namespace gradverify::simt::unit;
     return static_cast<unsigned>(collective(WarpOp::active, 0xffffffffu, 0, file, line));
 }
 
-namespace gradverify::simt::unit {
-template <class T>
-std::uint64_t bits_of(T value) {
-    static_assert(sizeof(T) <= 8);
-    std::uint64_t bits = 0;
-    std::memcpy(&bits, &value, sizeof(T));
-    return bits;
-}
-}  // namespace gradverify::simt::unit
-
-template <class T>
-inline unsigned __match_any_sync(unsigned mask, T value, GRADVERIFY_SIMT_PLACE) {
+inline unsigned __match_any_sync(unsigned mask, auto value, GRADVERIFY_SIMT_PLACE) {
     using namespace gradverify::simt::unit;
     return static_cast<unsigned>(collective(WarpOp::match_any, mask, bits_of(value), file, line));
 }
-template <class T>
-inline unsigned __match_all_sync(unsigned mask, T value, int* predicate, GRADVERIFY_SIMT_PLACE) {
+inline unsigned __match_all_sync(unsigned mask, auto value, int* predicate, GRADVERIFY_SIMT_PLACE) {
     using namespace gradverify::simt::unit;
     const auto got =
         static_cast<unsigned>(collective(WarpOp::match_all, mask, bits_of(value), file, line));

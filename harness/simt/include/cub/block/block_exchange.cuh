@@ -20,7 +20,7 @@ struct Arrangement {
 };
 }  // namespace gradverify_detail
 
-/// Where `is_sliced`, in the storage of one warp: a slice of the items after another.
+/// Where `is_sliced`, the storage holds one warp's items, and the warps take turns.
 template <class T, int threads_x, int items, bool is_sliced = false, int threads_y = 1,
           int threads_z = 1, int = 0>
 class BlockExchange {
@@ -60,12 +60,12 @@ class BlockExchange {
 #undef GRADVERIFY_SIMT_SCATTER
 
   private:
-    /// Whether an item is of the slice. Without slices what is beyond is stored beyond the storage,
-    /// as by CUB.
+    /// Whether an item is of the slice. Without slices, as in CUB, an item beyond the storage is
+    /// stored there.
     static bool is_now(int at) { return !is_sliced || (0 <= at && at < at_once); }
     /// From one arrangement of the block to another; `in` and `out` may be one.
-    template <class Out, class From, class To>
-    void by_block(const T (&in)[items], Out (&out)[items], From from, To to, const char* file,
+    template <class Out>
+    void by_block(const T (&in)[items], Out (&out)[items], auto from, auto to, const char* file,
                   int line) {
         Out taken[items];
         for (int first = 0; first < threads * items; first += at_once) {
@@ -79,8 +79,8 @@ class BlockExchange {
         for (int i = 0; i < items; ++i) out[i] = taken[i];
     }
     /// The same within each warp, whose slice is its own where they are not sliced.
-    template <class Out, class From, class To>
-    void by_warp(const T (&in)[items], Out (&out)[items], From from, To to, const char* file,
+    template <class Out>
+    void by_warp(const T (&in)[items], Out (&out)[items], auto from, auto to, const char* file,
                  int line) {
         const int own = gradverify_detail::thread() / 32 * 32 * items;
         for (int first = 0; first < threads * items; first += at_once) {

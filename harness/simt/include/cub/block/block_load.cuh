@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // cub::BlockLoad: the items of a block, blocked over its threads, or striped with
-// BLOCK_LOAD_STRIPED. What transposes goes through shared memory here too. What is vectorized needs
-// no alignment: since version 3, CUB's looks for it first.
+// BLOCK_LOAD_STRIPED. A vectorized load needs no alignment: since version 3, CUB looks for it
+// first.
 #pragma once
 #pragma GCC system_header
 
@@ -15,8 +15,8 @@ namespace gradverify_detail {
 /// The algorithms of loads and stores, which CUB names in this order.
 enum { direct, striped, vectorize, transpose, warp_transpose, warp_transpose_timesliced };
 
-/// What a load and a store of a block have in common: which items a thread accesses, and the
-/// storage by which those that it then has come to it.
+/// What a load and a store share: which items a thread accesses, and the storage for a
+/// transposition.
 template <class T, int threads_x, int items, int algorithm, int threads_y, int threads_z>
 class BlockAccess {
   protected:
@@ -61,13 +61,11 @@ class BlockLoad
   public:
     using Base::Base;
 
-    template <class Iterator>
-    void Load(Iterator block, T (&to)[items], GRADVERIFY_SIMT_PLACE) {
+    void Load(auto block, T (&to)[items], GRADVERIFY_SIMT_PLACE) {
         Load(block, to, Base::threads * items, file, line);
     }
-    /// Items from `end` on are left as they are; of those that are transposed, unspecified.
-    template <class Iterator>
-    void Load(Iterator block, T (&to)[items], int end, GRADVERIFY_SIMT_PLACE) {
+    /// Items from `end` on stay as they are, or are unspecified where the load transposes.
+    void Load(auto block, T (&to)[items], int end, GRADVERIFY_SIMT_PLACE) {
         for (int i = 0; i < items; ++i)
             if (this->index(i) < end) to[i] = block[this->index(i)];
         if constexpr (Base::by_warps) {
@@ -76,8 +74,7 @@ class BlockLoad
             Exchange(this->storage_).StripedToBlocked(to, file, line);
         }
     }
-    template <class Iterator, class Default>
-    void Load(Iterator block, T (&to)[items], int end, Default beyond, GRADVERIFY_SIMT_PLACE) {
+    void Load(auto block, T (&to)[items], int end, auto beyond, GRADVERIFY_SIMT_PLACE) {
         for (T& item : to) item = beyond;
         Load(block, to, end, file, line);
     }

@@ -11,9 +11,9 @@ namespace cub {
 
 enum BlockScanAlgorithm { BLOCK_SCAN_RAKING, BLOCK_SCAN_RAKING_MEMOIZE, BLOCK_SCAN_WARP_SCANS };
 
-/// `in` and `out` are values or arrays, and may be the same. `last` is a variable of the aggregate,
-/// or a prefix callback: the first warp calls it with the aggregate, and what thread 0 gets comes
-/// before all.
+/// `in` and `out` are values or arrays, and may be the same. `last` is a variable for the
+/// aggregate, or a prefix callback: the first warp calls it with the aggregate, and thread 0's
+/// result comes before all values.
 template <class T, int threads_x, BlockScanAlgorithm = BLOCK_SCAN_RAKING, int threads_y = 1,
           int threads_z = 1, int = 0>
 class BlockScan {
@@ -87,8 +87,7 @@ class BlockScan {
     struct Before {
         bool is_any = false;
         T value{};
-        template <class Op>
-        void add(const T& more, Op& op) {
+        void add(const T& more, auto& op) {
             value = is_any ? op(value, more) : more;
             is_any = true;
         }
@@ -119,16 +118,16 @@ class BlockScan {
             write<is_inclusive>(in, out, op, Before{true, storage_.prefix[0]});
         }
     }
-    template <bool is_inclusive, int items, class Op>
-    T scan(const T (&in)[items], T (&out)[items], Op op, Before before, const char* file,
+    template <bool is_inclusive, int items>
+    T scan(const T (&in)[items], T (&out)[items], auto op, Before before, const char* file,
            int line) {
         const T aggregate = sum_up(in, op, file, line);
         write<is_inclusive>(in, out, op, before);
         return aggregate;
     }
     /// Each thread's sum through its last value; the last one's is the aggregate.
-    template <int items, class Op>
-    T sum_up(const T (&in)[items], Op op, const char* file, int line) {
+    template <int items>
+    T sum_up(const T (&in)[items], auto op, const char* file, int line) {
         Before sum;
         for (const T& value : in) sum.add(value, op);
         const int own = gradverify_detail::thread();
@@ -139,8 +138,8 @@ class BlockScan {
         __syncthreads(file, line);
         return storage_.sums[threads - 1];
     }
-    template <bool is_inclusive, int items, class Op>
-    void write(const T (&in)[items], T (&out)[items], Op op, Before before) {
+    template <bool is_inclusive, int items>
+    void write(const T (&in)[items], T (&out)[items], auto op, Before before) {
         const int own = gradverify_detail::thread();
         if (own > 0) before.add(storage_.sums[own - 1], op);
         for (int i = 0; i < items; ++i) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// cub::BlockStore: what BlockLoad gives, back to memory.
+// cub::BlockStore: the items of a block go back to memory, as BlockLoad gave them.
 #pragma once
 #pragma GCC system_header
 
@@ -43,14 +43,12 @@ class BlockStore
   public:
     using Base::Base;
 
-    template <class Iterator>
-    void Store(Iterator block, T (&from)[items], GRADVERIFY_SIMT_PLACE) {
+    void Store(auto block, T (&from)[items], GRADVERIFY_SIMT_PLACE) {
         if constexpr (algorithm == BLOCK_STORE_VECTORIZE)
             gradverify_detail::check_vectors<T, items>(block, file, line);
         Store(block, from, Base::threads * items, file, line);
     }
-    template <class Iterator>
-    void Store(Iterator block, T (&from)[items], int end, GRADVERIFY_SIMT_PLACE) {
+    void Store(auto block, T (&from)[items], int end, GRADVERIFY_SIMT_PLACE) {
         if constexpr (Base::by_warps) {
             Exchange(this->storage_).BlockedToWarpStriped(from, file, line);
         } else if constexpr (Base::transposes) {
