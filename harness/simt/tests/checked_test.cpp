@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The checked variant finds each kind of error with the lines where it is, and is silent on correct
-// kernels in many idioms, in every order of threads, with threads giving way and without.
+// The checked variant finds each kind of error with its lines, and is silent on correct kernels in
+// many idioms, in every order of threads, with threads giving way and without.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -130,13 +130,9 @@ const WrongKernel wrong_kernels[] = {
 
 TEST_CASE("each error is found with its source lines, in every order of threads") {
     for (const WrongKernel& wrong : wrong_kernels) {
-        for (const Order order : simt_test::all_orders) {
-            const ScheduleScope scope({.threads = order, .blocks = order, .seed = 3});
-            CAPTURE(static_cast<int>(order));
-            auto parts = wrong.texts;
-            for (const std::string& line : wrong.lines) parts.push_back(line_of(line));
-            check_finds(wrong.launcher, wrong.kind, parts);
-        }
+        auto parts = wrong.texts;
+        for (const std::string& line : wrong.lines) parts.push_back(line_of(line));
+        simt_test::in_every_order([&] { check_finds(wrong.launcher, wrong.kind, parts); });
     }
 }
 
@@ -199,7 +195,6 @@ TEST_CASE("correct kernels in idioms of all kinds give no finding") {
                 CAPTURE(static_cast<int>(order));
                 CAPTURE(give_way);
                 take_findings();
-                // All that a launcher touches is allowed: a few use more than one array.
                 const auto values = run_on("cpu-checked", name, 1216);
                 for (const Finding& finding : take_findings()) {
                     FAIL_CHECK(finding.text);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a launcher on the CPU device over device memory that holds 0, 1, 2 ...; hands back values.
+// Runs a launcher on the CPU device and returns the values that it leaves.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -24,7 +24,7 @@ struct DeviceFloats {
     ~DeviceFloats() { gradverify::simt::free_device(data); }
 };
 
-/// Names these elements `data`, as the only buffer of the call, for a scope.
+/// For its scope, these elements are the only buffer of the call, `data`.
 struct NamedScope {
     NamedScope(const float* begin, int count) {
         gradverify::simt::describe_buffers(
@@ -40,7 +40,7 @@ inline std::vector<float> run(const std::string& name, int count, int block = 0)
     return {device.data, device.data + count};
 }
 
-/// Sets a schedule for the scope of a test.
+/// Sets a schedule for its scope.
 struct ScheduleScope {
     explicit ScheduleScope(const gradverify::simt::Schedule& schedule) {
         gradverify::simt::set_schedule(schedule);
@@ -51,6 +51,17 @@ struct ScheduleScope {
 constexpr gradverify::simt::Order all_orders[] = {
     gradverify::simt::Order::ascending, gradverify::simt::Order::descending,
     gradverify::simt::Order::random_threads, gradverify::simt::Order::random_warps};
+
+/// `body()` without an error, in each order of threads and blocks.
+template <class Body>
+void in_every_order(Body body) {
+    for (const auto order : all_orders) {
+        const ScheduleScope scope({.threads = order, .blocks = order, .seed = 3});
+        CAPTURE(static_cast<int>(order));
+        body();
+        CHECK(gradverify::simt::take_error() == "");
+    }
+}
 
 inline bool contains(const std::string& text, const std::string& part) {
     return text.find(part) != std::string::npos;

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// What goes wrong in a launch ends it with an error that names kernel and line; the next one runs.
+// An error ends its launch and names kernel and line; the next launch runs.
 #include <doctest/doctest.h>
 
 #include <stdexcept>
 
 #include "harness/simt/tests/device_run.hpp"
 
-using gradverify::simt::Order;
 using gradverify::simt::take_error;
 using simt_test::check_contains;
 using simt_test::contains;
+using simt_test::in_every_order;
 using simt_test::run;
 
 namespace gradverify::simt::unit {
@@ -29,14 +29,13 @@ std::string error_of(const std::string& name, int count = 32) {
 }  // namespace
 
 TEST_CASE("a deadlock says which threads wait where") {
-    for (const Order order : simt_test::all_orders) {
-        const simt_test::ScheduleScope scope({.threads = order, .seed = 1});
+    in_every_order([] {
         check_contains(
             error_of("deadlock"),
             {"barriers.cu:107: launch of stuck", "deadlock in block (0, 0, 0) of 32 threads",
              "16 wait at the barrier of", "barriers.cu:102:", "16 wait at the warp collective of",
              "barriers.cu:104 with", "(16, 0, 0)", "mask 0xffffffff"});
-    }
+    });
 }
 
 TEST_CASE("what a deadlock left behind serves the next launches") {
@@ -68,15 +67,13 @@ TEST_CASE("a failed device assertion ends the launch and names its line and thre
 TEST_CASE("a product of matrices needs a whole warp that asks for one product") {
     CHECK(run("multiply_by_a_warp", 32) == std::vector<float>(32, 16.0f));
     CHECK(take_error() == "");
-    for (const Order order : simt_test::all_orders) {
-        const simt_test::ScheduleScope scope({.threads = order, .seed = 1});
+    in_every_order([] {
         for (const std::string name :
-             {"multiply_by_part_of_a_warp", "multiply_without_a_lane", "multiply_in_two_shapes"}) {
+             {"multiply_by_part_of_a_warp", "multiply_without_a_lane", "multiply_in_two_shapes"})
             check_contains(error_of(name, 64), {"mma_sync that not all 32 lanes of a warp reach"});
-        }
         check_contains(error_of("multiply_in_a_branch"),
                        {"deadlock", "16 wait at the warp collective of", "matrices.cu:201"});
-    }
+    });
     check_contains(error_of("multiply_without_a_lane"), {"matrices.cu:221: mma_sync"});
 }
 
@@ -120,14 +117,13 @@ TEST_CASE("a file behind CUDA_ONLY is left out on the cpu device, and the others
 }
 
 TEST_CASE("blocks wait for each other in a cooperative launch that fits, or it is an error") {
-    for (const Order order : simt_test::all_orders) {
-        const simt_test::ScheduleScope scope({.threads = order, .blocks = order, .seed = 1});
+    in_every_order([] {
         CHECK(run("grid_that_fits", 1)[0] == 1);
         CHECK(take_error() == "");
         check_contains(error_of("grid_that_some_leave"),
                        {"3 of 5 blocks wait at the grid barrier of", "served.cu:162",
                         "the others have ended", "launch of"});
-    }
+    });
     check_contains(error_of("grid_sync_in_plain_launch"),
                    {"served.cu:162", "needs a cooperative launch"});
     check_contains(error_of("grid_too_large"), {"129 blocks", "at most 128"});

@@ -11,7 +11,7 @@ using simt_test::check_contains;
 namespace gradverify::simt {
 namespace {
 
-/// A buffer of six elements at an unmapped page; its launchers' errors.
+/// A buffer of six elements at an unmapped page.
 class Buffer {
   public:
     explicit Buffer(Edge edge) {
@@ -39,12 +39,10 @@ class Buffer {
 }  // namespace
 
 TEST_CASE("the first element past the end or before the start is an error at the access") {
-    struct Access {
-        std::string launcher, place;
-    };
-    for (const auto& [launcher, place] :
-         {Access{"read_float", "tests/kernels_faults.cu:24: read "},
-          Access{"write_float", "tests/kernels_faults.cu:27: write "}}) {
+    const std::pair<std::string, std::string> accesses[] = {
+        {"read_float", "tests/kernels_faults.cu:24: read "},
+        {"write_float", "tests/kernels_faults.cu:27: write "}};
+    for (const auto& [launcher, place] : accesses) {
         Buffer at_end(Edge::end);
         CHECK(at_end.error_of(launcher, 5) == "");
         check_contains(at_end.error_of(launcher, 6),
@@ -92,13 +90,12 @@ TEST_CASE("the message is complete: line, access, element, thread, launch") {
 }
 
 TEST_CASE("a fault of one thread of many names it, in every order") {
-    for (const Order order : simt_test::all_orders) {
-        const simt_test::ScheduleScope scope({.threads = order, .blocks = order, .seed = 1});
+    simt_test::in_every_order([] {
         Buffer buffer(Edge::end);
         check_contains(buffer.error_of("fault_behind_a_barrier", 6),
                        {"past the end of w, w[6] of 6, in block (1, 0, 0), thread (5, 0, 0)",
                         "launch of fault_behind_a_barrier"});
-    }
+    });
 }
 
 TEST_CASE("a stack overflow is an error, as often as it happens") {

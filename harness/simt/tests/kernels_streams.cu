@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Launchers that use streams as host code does, well and badly; streams_test.cpp says which.
+// Launchers that use streams well or badly; streams_test.cpp says which.
 #include <functional>
 #include <optional>
 
@@ -22,9 +22,27 @@ struct Pair {
     float* data;
 };
 __global__ void half_of_pair(Pair pair) { pair.data[threadIdx.x] = 1.0f; }
+void first_of_pair(const simt_test::Call& call, cudaStream_t stream) {
+    half_of_pair<<<1, call.count, 0, stream>>>(Pair{0, call.data});
+}
 template <class... Args>
 void launch_pack(cudaStream_t stream, Args... args) {
     first_half<<<1, 4, 0, stream>>>(args...);
+}
+void first_by_pack(const simt_test::Call& call, cudaStream_t stream) {
+    launch_pack(stream, call.data);
+}
+void first_by_pointers(const simt_test::Call& call, cudaStream_t stream) {
+    float* data = call.data;
+    void* args[] = {&data};
+    cudaLaunchKernel((void*)first_half, dim3(1), dim3(call.count), args, 0, stream);
+}
+void first_by_configuration(const simt_test::Call& call, cudaStream_t stream) {
+    cudaLaunchConfig_t config = {};
+    config.gridDim = dim3(1);
+    config.blockDim = dim3(call.count);
+    config.stream = stream;
+    cudaLaunchKernelEx(&config, first_half, call.data);
 }
 
 struct OwnStream {
@@ -35,8 +53,8 @@ struct OwnStream {
     ~OwnStream() { cudaStreamDestroy(stream); }
 };
 
-/// What a launcher does, step by step, on the stream it is given, the default one, and its own,
-/// which waits for the default one and is waited for by it where it is `blocking`.
+/// A launcher's steps are on the stream that it is given, on the default one, or on its own, which
+/// is ordered with the default one where it is `blocking`.
 enum On { given, by_default, own, blocking };
 struct Running {
     const simt_test::Call& call;
@@ -51,11 +69,9 @@ struct Running {
 };
 using Step = std::function<void(Running&)>;
 
-Step first_on(On on) {
-    return [=](Running& now) { first(now.call, now.stream(on)); };
-}
-Step second_on(On on) {
-    return [=](Running& now) { second(now.call, now.stream(on)); };
+using Work = void (*)(const simt_test::Call& call, cudaStream_t stream);
+Step put(Work work, On on) {
+    return [=](Running& now) { work(now.call, now.stream(on)); };
 }
 Step wait_for(On on) {
     return [=](Running& now) { cudaStreamSynchronize(now.stream(on)); };
@@ -81,22 +97,28 @@ const Step wait_for_device = [](Running&) { cudaDeviceSynchronize(); };
         Running now{call};                                \
         for (const Step& step : {__VA_ARGS__}) step(now); \
     }
-STEPS(default_alone, clear, second_on(by_default))
-STEPS(memset_then_given, clear, second_on(given))
-STEPS(given_then_default, first_on(given), second_on(by_default))
-STEPS(default_waited_for_then_given, first_on(by_default), wait_for(by_default), second_on(given))
-STEPS(forked_and_joined, after(own, given), first_on(own), after(given, own), second_on(given))
-STEPS(forked_and_not_joined, after(own, given), first_on(own))
-STEPS(joined_and_not_forked, first_on(own), after(given, own))
-STEPS(event_recorded_too_early, after(own, given), after(given, own), first_on(own))
-STEPS(own_waited_for, first_on(own), wait_for(own))
-STEPS(memset_waited_for_then_given, clear, wait_for(by_default), second_on(given))
-STEPS(forked_and_waited_for, after(own, given), first_on(own), wait_for(own))
-STEPS(given_waited_for_then_own, wait_for(given), wait_for(by_default), first_on(own),
+STEPS(default_alone, clear, put(second, by_default))
+STEPS(memset_then_given, clear, put(second, given))
+STEPS(given_then_default, put(first, given), put(second, by_default))
+STEPS(default_waited_for_then_given, put(first, by_default), wait_for(by_default),
+      put(second, given))
+STEPS(forked_and_joined, after(own, given), put(first, own), after(given, own), put(second, given))
+STEPS(forked_and_not_joined, after(own, given), put(first, own))
+STEPS(joined_and_not_forked, put(first, own), after(given, own))
+STEPS(event_recorded_too_early, after(own, given), after(given, own), put(first, own))
+STEPS(own_waited_for, put(first, own), wait_for(own))
+STEPS(memset_waited_for_then_given, clear, wait_for(by_default), put(second, given))
+STEPS(forked_and_waited_for, after(own, given), put(first, own), wait_for(own))
+STEPS(given_waited_for_then_own, wait_for(given), wait_for(by_default), put(first, own),
       wait_for(own))
-STEPS(own_blocking, first_on(blocking), second_on(by_default))
-STEPS(own_blocking_then_given, first_on(blocking), second_on(given))
-STEPS(device_waited_for, first_on(own), wait_for_device, second_on(given))
+STEPS(own_blocking, put(first, blocking), put(second, by_default))
+STEPS(own_blocking_then_given, put(first, blocking), put(second, given))
+STEPS(device_waited_for, put(first, own), wait_for_device, put(second, given))
+
+STEPS(structure_waited_for, put(first_of_pair, own), wait_for(own))
+STEPS(pack_waited_for, put(first_by_pack, own), wait_for(own))
+STEPS(launch_by_pointers_waited_for, put(first_by_pointers, own), wait_for(own))
+STEPS(launch_ex_waited_for, put(first_by_configuration, own), wait_for(own))
 
 LAUNCHER(given_alone) {
     cudaMemsetAsync(call.data, 0, call.count * sizeof(float), call.stream);
@@ -152,31 +174,5 @@ LAUNCHER(scratch_waited_for) {
     cudaMemcpyAsync(call.data, scratch, call.count * sizeof(float), cudaMemcpyDeviceToDevice,
                     call.stream);
     cudaFreeAsync(scratch, call.stream);
-}
-LAUNCHER(structure_waited_for) {
-    const OwnStream own;
-    half_of_pair<<<1, call.count, 0, own.stream>>>(Pair{0, call.data});
-    cudaStreamSynchronize(own.stream);
-}
-LAUNCHER(pack_waited_for) {
-    const OwnStream own;
-    launch_pack(own.stream, call.data);
-    cudaStreamSynchronize(own.stream);
-}
-LAUNCHER(launch_by_pointers_waited_for) {
-    const OwnStream own;
-    float* data = call.data;
-    void* args[] = {&data};
-    cudaLaunchKernel((void*)first_half, dim3(1), dim3(call.count), args, 0, own.stream);
-    cudaStreamSynchronize(own.stream);
-}
-LAUNCHER(launch_ex_waited_for) {
-    const OwnStream own;
-    cudaLaunchConfig_t config = {};
-    config.gridDim = dim3(1);
-    config.blockDim = dim3(call.count);
-    config.stream = own.stream;
-    cudaLaunchKernelEx(&config, first_half, call.data);
-    cudaStreamSynchronize(own.stream);
 }
 LAUNCHER(no_stream_destroyed) { cudaStreamDestroy(nullptr); }

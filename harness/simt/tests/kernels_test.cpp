@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Barriers and parts of warps keep their meaning in any order of threads, and what is missing
-// shows. What CUDA code at large computes is compared in constructs/.
+// Barriers and parts of warps keep their meaning in any order of threads, and a missing barrier
+// shows.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -8,7 +8,7 @@
 #include "harness/simt/tests/device_run.hpp"
 
 using gradverify::simt::Order;
-using gradverify::simt::take_error;
+using simt_test::in_every_order;
 using simt_test::run;
 using simt_test::ScheduleScope;
 using Values = std::vector<float>;
@@ -19,16 +19,6 @@ Values values(int count, float (*value)(int)) {
     Values result;
     for (int i = 0; i < count; ++i) result.push_back(value(i));
     return result;
-}
-
-template <class Body>
-void in_every_order(Body body) {
-    for (const Order order : simt_test::all_orders) {
-        const ScheduleScope scope({.threads = order, .blocks = order, .seed = 7});
-        CAPTURE(static_cast<int>(order));
-        body();
-        CHECK(take_error() == "");
-    }
 }
 
 }  // namespace

@@ -6,6 +6,9 @@
 
 #include "harness/simt/tests/launcher.hpp"
 
+namespace wmma = nvcuda::wmma;
+using Factor = wmma::fragment<wmma::matrix_a, 16, 16, 8, wmma::precision::tf32, wmma::row_major>;
+
 // A buffer is used for a second sum while threads may still read the first.
 __global__ void reuse(float* data) {
     __shared__ float scratch[64];
@@ -154,10 +157,9 @@ LAUNCHER(plain_read_of_an_atomic) {
 
 // Factors are loaded while other lanes may still store theirs.
 __global__ void staged_factors(float* data) {
-    using namespace nvcuda;
     __shared__ __align__(32) float staged[128];
     for (int i = threadIdx.x; i < 128; i += 32) staged[i] = data[i % 64];  // line: staged writes
-    wmma::fragment<wmma::matrix_a, 16, 16, 8, wmma::precision::tf32, wmma::row_major> a;
+    Factor a;
     wmma::load_matrix_sync(a, staged, 8);  // line: staged loads
     data[threadIdx.x] = a.x[0];
 }
@@ -165,7 +167,6 @@ LAUNCHER(factors_loaded_without_barrier) { staged_factors<<<1, 32>>>(call.data);
 
 // A warp's own sums are read by other lanes than those that stored them.
 __global__ void own_sums(float* data) {
-    using namespace nvcuda;
     __shared__ __align__(32) float sums[256];
     wmma::fragment<wmma::accumulator, 16, 16, 8, float> sum;
     wmma::fill_fragment(sum, 1.0f);
@@ -175,19 +176,17 @@ __global__ void own_sums(float* data) {
 LAUNCHER(sums_read_without_syncwarp) { own_sums<<<1, 32>>>(call.data); }
 
 __global__ void loads_past(float* data) {
-    using namespace nvcuda;
     __shared__ __align__(32) float factors[120];
     for (int i = threadIdx.x; i < 120; i += 32) factors[i] = data[i % 32];
     __syncthreads();
-    wmma::fragment<wmma::matrix_a, 16, 16, 8, wmma::precision::tf32, wmma::row_major> a;
+    Factor a;
     wmma::load_matrix_sync(a, factors, 8);  // line: loads past
     data[threadIdx.x] = a.x[0];
 }
 LAUNCHER(factors_loaded_past_the_end) { loads_past<<<1, 32>>>(call.data); }
 
 __global__ void half_loads(float* data) {
-    using namespace nvcuda;
-    wmma::fragment<wmma::matrix_a, 16, 16, 8, wmma::precision::tf32, wmma::row_major> a;
+    Factor a;
     if (threadIdx.x >= 16) return;
     wmma::load_matrix_sync(a, data, 8);  // line: half loads
     data[threadIdx.x] = a.x[0];

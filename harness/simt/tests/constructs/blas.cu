@@ -25,10 +25,6 @@ std::vector<float> product(float alpha, float beta) {
         return alpha * sum + beta * float(i);
     });
 }
-template <class T>
-std::vector<T> as(const std::vector<float>& values) {
-    return table(int(values.size()), [&](int i) { return T(values[std::size_t(i)]); });
-}
 }  // namespace
 
 CONSTRUCT(cublas_matrix_products) {

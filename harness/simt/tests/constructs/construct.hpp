@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A construct of CUDA C++: a function of a `.cu` file that uses it on its device, and reports what
-// it got beside what the standard, or plain host code, says it must get. The same for each device.
+// A construct of CUDA C++: a function of a `.cu` file that uses it on its device, and reports its
+// results beside those of the standard, or of plain host code.
 #pragma once
 
 #include <cmath>
@@ -23,6 +23,16 @@ auto table(int count, F value) {
     return values;
 }
 
+template <class T>
+std::vector<T> as(const auto& values) {
+    return table(int(values.size()), [&](int i) { return T(values[std::size_t(i)]); });
+}
+/// Part `k` of a vector of parts of `count` values.
+template <class T>
+std::vector<T> part(const std::vector<T>& values, int count, int k) {
+    return {values.begin() + k * count, values.begin() + (k + 1) * count};
+}
+
 class Report {
   public:
     std::vector<std::string> wrong;
@@ -32,7 +42,7 @@ class Report {
         ++compared;
         if (!is_right) wrong.push_back(what);
     }
-    /// Bit for bit, but for the bits of NaN. `want` holds the values, or gives the i-th of them.
+    /// Compares the bits, except those of NaN. `want` holds the values, or gives the i-th of them.
     template <class T>
     void equal(const std::string& what, const std::vector<T>& got,
                const std::type_identity_t<std::vector<T>>& want) {
@@ -45,7 +55,7 @@ class Report {
     void equal(const std::string& what, const std::vector<T>& got, F want) {
         equal(what, got, table(int(got.size()), [&](int i) { return T(want(i)); }));
     }
-    /// Within a share of what is wanted, or an absolute distance.
+    /// Allows a relative or an absolute distance.
     template <class T>
     void near(const std::string& what, const std::vector<T>& got,
               const std::type_identity_t<std::vector<T>>& want, double relative,
@@ -89,7 +99,7 @@ inline std::vector<float> numbers(int count, float first = 0.0f, float step = 1.
 
 }  // namespace construct
 
-// What follows is for kernel files.
+// For kernel files.
 #ifdef __CUDACC__
 #include <cuda_runtime.h>
 
@@ -105,16 +115,16 @@ template <class T>
 class Array {
   public:
     explicit Array(const std::vector<T>& values) : count_(values.size()) {
-        check(cudaMalloc(&data_, values.size() * sizeof(T)), __LINE__);
-        check(cudaMemcpy(data_, values.data(), values.size() * sizeof(T), cudaMemcpyHostToDevice),
-              __LINE__);
+        const std::size_t bytes = values.size() * sizeof(T);
+        check(cudaMalloc(&data_, bytes), __LINE__);
+        check(cudaMemcpy(data_, values.data(), bytes, cudaMemcpyHostToDevice), __LINE__);
     }
     explicit Array(int count) : Array(std::vector<T>(static_cast<std::size_t>(count))) {}
     ~Array() { cudaFree(data_); }
     Array(const Array&) = delete;
     Array& operator=(const Array&) = delete;
     operator T*() const { return data_; }
-    /// After waiting for the device.
+    /// Waits for the device.
     std::vector<T> host() const {
         check(cudaGetLastError(), __LINE__);
         check(cudaDeviceSynchronize(), __LINE__);
@@ -132,7 +142,9 @@ class Array {
 }  // namespace construct
 
 using construct::Array;
+using construct::as;
 using construct::numbers;
+using construct::part;
 using construct::table;
 
 #define CHECK_CUDA(CALL) ::construct::check((CALL), __LINE__)

@@ -13,7 +13,6 @@
 
 constexpr int threads = 64, items = 4, count = threads * items;
 
-/// What each thread holds goes to `held`, what it stores to `stored`.
 template <cub::BlockLoadAlgorithm loading, cub::BlockStoreAlgorithm storing>
 __global__ void load_and_store(const float* from, float* held, float* stored, int end) {
     using Load = cub::BlockLoad<float, threads, items, loading>;
@@ -37,8 +36,8 @@ __global__ void load_and_store(const float* from, float* held, float* stored, in
     }
 }
 template <cub::BlockLoadAlgorithm loading, cub::BlockStoreAlgorithm storing>
-static void check_load_and_store(construct::Report& report, const std::string& name,
-                                 bool is_striped = false) {
+static void check_load_and_store(construct::Report& report, const std::string& name) {
+    constexpr bool is_striped = loading == cub::BLOCK_LOAD_STRIPED;
     for (const int end : {count, 150}) {
         Array<float> from(numbers(count, 1)), held(count), stored(count);
         load_and_store<loading, storing><<<1, threads>>>(from, held, stored, end);
@@ -52,8 +51,7 @@ static void check_load_and_store(construct::Report& report, const std::string& n
 }
 CONSTRUCT(cub_loads_and_stores) {
     check_load_and_store<cub::BLOCK_LOAD_DIRECT, cub::BLOCK_STORE_DIRECT>(report, "direct");
-    check_load_and_store<cub::BLOCK_LOAD_STRIPED, cub::BLOCK_STORE_STRIPED>(report, "striped",
-                                                                            true);
+    check_load_and_store<cub::BLOCK_LOAD_STRIPED, cub::BLOCK_STORE_STRIPED>(report, "striped");
     check_load_and_store<cub::BLOCK_LOAD_VECTORIZE, cub::BLOCK_STORE_VECTORIZE>(report,
                                                                                 "vectorize");
     check_load_and_store<cub::BLOCK_LOAD_TRANSPOSE, cub::BLOCK_STORE_TRANSPOSE>(report,
@@ -119,7 +117,7 @@ CONSTRUCT(cub_exchanges) {
     });
 }
 
-/// Sums over tiles of any length: what came before is each tile's prefix.
+/// The sum of all earlier tiles is each tile's prefix.
 struct RunningSum {
     int total;
     __device__ int operator()(int of_block) {
@@ -219,8 +217,7 @@ __global__ void sort(const Key* keys, Key* sorted, int* order, bool is_descendin
 }
 template <class Key, class Make>
 static void check_sort(construct::Report& report, const std::string& type, Make make) {
-    std::vector<Key> keys;
-    for (int i = 0; i < count; ++i) keys.push_back(make(i * 73 % count));
+    const std::vector<Key> keys = table(count, [&](int i) { return Key(make(i * 73 % count)); });
     for (const bool is_descending : {false, true}) {
         Array<Key> from(keys), sorted(count);
         Array<int> order(count);
@@ -248,9 +245,9 @@ CONSTRUCT(cub_sorts) {
     check_sort<__half>(report, "half", [](int i) { return __float2half(float(i / 2 - 60)); });
     check_sort<double>(report, "double", [](int i) { return i % 7 == 0 ? -0.0 : i - 100.0; });
     check_sort<unsigned char>(report, "bytes", [](int i) { return (unsigned char)(i); });
-    Array<int> keys(table(threads, [](int i) { return 63 - i; }));
-    sort_by_bits<<<1, threads>>>(keys);
     std::vector<int> want = table(threads, [](int i) { return 63 - i; });
+    Array<int> keys(want);
+    sort_by_bits<<<1, threads>>>(keys);
     std::stable_sort(want.begin(), want.end(),
                      [](int a, int b) { return (a >> 1 & 7) < (b >> 1 & 7); });
     report.equal("by three bits", keys.host(), want);

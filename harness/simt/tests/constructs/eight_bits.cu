@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Floats of 8 bits: every one of them as a wider type and as an integer, and what wider types
-// become. harness/numbers/element_bits_test.cpp compares the rounding itself at 200,000 numbers.
+// Every float of 8 bits as a wider type and as an integer, and conversions from wider types.
+// harness/numbers/element_bits_test.cpp compares the rounding at 200,000 numbers.
 #include "harness/simt/tests/constructs/construct.hpp"
 
 #include <cuda_fp8.h>
 
 namespace {
 
-/// What the bits say: fraction bits, the exponent's bias, and the largest number's bits.
+/// Fraction bits, the exponent's bias, and the largest number's bits.
 struct Format {
     int fraction_bits, bias, largest;
 
@@ -80,8 +80,8 @@ __global__ void round_to_8_bits(const float* from, unsigned* to, __nv_fp8_interp
     own[4] = T(__float2bfloat16(value)).__x;
     own[5] = T(static_cast<int>(fminf(value, 1e6f))).__x;
 }
-// A tie, which the double is just beyond; a number that half or bfloat16 round to a tie; the least
-// numbers; what is beyond the largest. From float, float without saturation, double, half,
+// Ties, which the double is just beyond; a number that half and bfloat16 round to a tie; the least
+// numbers; numbers beyond the largest. Columns: from float, float without saturation, double, half,
 // bfloat16, int.
 CONSTRUCT(rounding_to_8_bits) {
     Array<float> from(std::vector<float>{17.0f, 18.0f, 17.0f + 0x1p-12f, -0x1p-10f, 464.0f, 465.0f,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a launcher calls beside kernels, and the device side of curand and CUB.
+// The run-time API in a launcher, and the device side of curand and CUB.
 #include "harness/simt/tests/constructs/construct.hpp"
 
 #include <cuComplex.h>
@@ -112,8 +112,7 @@ static void check_real(construct::Report& report, const std::vector<double>& wan
     Array<double> out(5);
     draw_real<State><<<1, 1>>>(out);
     const std::vector<double> got = out.host();
-    report.equal("uniform", std::vector<double>(got.begin(), got.begin() + 2),
-                 std::vector<double>(want.begin(), want.begin() + 2));
+    report.equal("uniform", part(got, 2, 0), part(want, 2, 0));
     // On a GPU through __sincosf, whose error of 2^-21 is absolute, times a radius of a few.
     report.near("normal", got, want, 2e-6, 0x1p-19);
 }
@@ -125,7 +124,7 @@ static void check_bits(construct::Report& report, const std::vector<unsigned>& w
     const std::vector<unsigned> bits = all.host();
     report.equal("bits", std::vector<unsigned>{bits[0], bits[6], hash(bits)}, want);
 }
-// What is wanted was drawn with curand's own header, of CUDA 13.0.
+// The wanted numbers were drawn with curand's header of CUDA 13.0.
 CONSTRUCT(curand_philox) {
     using State = curandStatePhilox4_32_10_t;
     check_bits<State>(report, {3092259374u, 1813021771u, 4138324985u});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// nvcuda::wmma: products of every shape and type that the cpu device has, on integers, against a
-// plain sum of products; elements of accumulators; what tf32 makes of a float.
+// nvcuda::wmma: products of integers in every shape and type that the cpu device has, against a
+// plain sum of products; elements of accumulators; floats as tf32.
 #include <mma.h>
 
 #include "harness/simt/tests/constructs/construct.hpp"
@@ -10,18 +10,12 @@ namespace wmma = nvcuda::wmma;
 namespace {
 
 template <class T>
-struct Stored {
-    using type = T;
-};
-template <>
-struct Stored<wmma::precision::tf32> {
-    using type = float;
-};
+using Stored = std::conditional_t<std::is_same_v<T, wmma::precision::tf32>, float, T>;
 
 /// out = 2 (a b + c) by elements of the accumulator, a by `A`'s layout and so on.
 template <class T, class Sum, int m, int n, int k, class A, class B>
-__global__ void product(const typename Stored<T>::type* a, const typename Stored<T>::type* b,
-                        const Sum* c, Sum* out, wmma::layout_t layout) {
+__global__ void product(const Stored<T>* a, const Stored<T>* b, const Sum* c, Sum* out,
+                        wmma::layout_t layout) {
     constexpr bool a_by_row = std::is_same_v<A, wmma::row_major>;
     constexpr bool b_by_row = std::is_same_v<B, wmma::row_major>;
     wmma::fragment<wmma::matrix_a, m, n, k, T, A> first;
@@ -41,36 +35,29 @@ template <class T>
 std::vector<T> integers(int count, int factor) {
     return table(count, [=](int i) { return T(float((i * factor + i / 7) % 13 - 6)); });
 }
-template <class T>
-double number(const T& value) {
-    return double(float(value));
-}
-double number(double value) { return value; }
 
 template <class T, class Sum, int m, int n, int k, class A, class B>
 void compare(construct::Report& report, wmma::layout_t layout) {
-    using Element = typename Stored<T>::type;
+    using Element = Stored<T>;
     const auto a = integers<Element>(m * k, 5), b = integers<Element>(k * n, 3);
     const auto c = integers<Sum>(m * n, 7);
     const bool by_row = layout == wmma::mem_row_major;
-    std::vector<double> want(std::size_t(m * n));
+    std::vector<float> want(std::size_t(m * n));
     for (int i = 0; i < m; ++i)
         for (int j = 0; j < n; ++j) {
             const int at = by_row ? i * n + j : j * m + i;
-            double sum = number(c[std::size_t(at)]);
+            float sum = float(c[std::size_t(at)]);
             for (int l = 0; l < k; ++l) {
                 const int of_a = std::is_same_v<A, wmma::row_major> ? i * k + l : l * m + i;
                 const int of_b = std::is_same_v<B, wmma::row_major> ? l * n + j : j * k + l;
-                sum += number(a[std::size_t(of_a)]) * number(b[std::size_t(of_b)]);
+                sum += float(a[std::size_t(of_a)]) * float(b[std::size_t(of_b)]);
             }
             want[std::size_t(at)] = 2 * sum;
         }
     Array<Element> on_device_a(a), on_device_b(b);
     Array<Sum> on_device_c(c), out(m * n);
     product<T, Sum, m, n, k, A, B><<<1, 32>>>(on_device_a, on_device_b, on_device_c, out, layout);
-    std::vector<double> got;
-    for (const Sum& value : out.host()) got.push_back(number(value));
-    report.equal("2 (a b + c)", got, want);
+    report.equal("2 (a b + c)", as<float>(out.host()), want);
 }
 
 template <class T, class Sum, int m, int n, int k>
@@ -112,9 +99,8 @@ __global__ void mixed_sums(__half* out) {
 CONSTRUCT(sums_of_another_type) {
     Array<__half> out(256);
     mixed_sums<<<1, 32>>>(out);
-    std::vector<float> got;
-    for (const __half value : out.host()) got.push_back(__half2float(value));
-    report.equal("1024 + 1/1024 + 16 / 2, in half", got, std::vector<float>(256, 1032.0f));
+    report.equal("1024 + 1/1024 + 16 / 2, in half", as<float>(out.host()),
+                 std::vector<float>(256, 1032.0f));
 }
 
 /// Eight products of a factor with one; the factor is rounded to tf32 first, or not.

@@ -28,8 +28,6 @@ template <class T>
 static void check_shuffles(construct::Report& report, const char* type) {
     Array<T> out(256);
     shuffle_all<<<1, 32>>>((T*)out);
-    std::vector<float> got;
-    for (const T value : out.host()) got.push_back(static_cast<float>(value));
     const auto want = table(256, [](int i) -> float {
         const int lane = i % 32;
         const int from[] = {(lane + 5) % 32,
@@ -42,7 +40,7 @@ static void check_shuffles(construct::Report& report, const char* type) {
                             lane ^ 1};
         return float(from[i / 32]);
     });
-    report.equal(type, got, want);
+    report.equal(type, as<float>(out.host()), want);
 }
 CONSTRUCT(shuffles_of_every_type_and_width) {
     check_shuffles<int>(report, "int");
@@ -158,7 +156,7 @@ CONSTRUCT(cooperative_groups_in_a_block) {
     });
 }
 
-// Each step adds what the next block left in the step before; two barriers of the grid a step.
+// Each step adds the value of the next block in the step before; two barriers of the grid a step.
 __global__ void exchange(float* values, float* sums, int steps) {
     __shared__ float own;
     const cg::grid_group grid = cg::this_grid();
