@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the harness asks of the CPU device: the schedule of the next launches, the first error,
-// findings, device memory, the buffers of a call, and streams. No CUDA name appears here, so that
-// host code which includes the real CUDA headers may include this too. State is per OS thread, but
-// for device memory.
+// The CPU device for the harness: the schedule of launches, the first error, findings, device
+// memory, the buffers of a call, and streams. It has no CUDA name, so that host code may include
+// the real CUDA headers too. State is per OS thread, except device memory.
 #pragma once
 
 #include <atomic>
@@ -15,10 +14,9 @@ struct CUstream_st;
 
 namespace gradverify::simt {
 
-/// In which order the threads of a block run, from one barrier to the next.
-///
-/// `random_warps` shuffles whole warps and keeps the lanes of each ascending. For blocks the two
-/// random orders are the same.
+/// The order in which the threads of a block run, from one barrier to the next. `random_warps`
+/// shuffles whole warps and keeps the lanes of each ascending. For blocks the two random orders are
+/// the same.
 enum class Order { ascending, descending, random_threads, random_warps };
 
 /// The order of everything a launch runs; the same schedule gives the same run.
@@ -31,28 +29,28 @@ struct Schedule {
     std::uint32_t give_way_one_in = 0;
 };
 
-/// For the launches of this OS thread from now on. Random orders are drawn anew for each block,
-/// from the seed and the launches and blocks since this call.
+/// Sets the schedule of this OS thread's launches. Random orders are drawn anew for each block,
+/// from the seed and the number of launches and blocks since this call.
 void set_schedule(const Schedule& schedule);
 
-/// What went wrong first since the last call (a launch refused, a deadlock, a trap, a failed device
-/// assert), with kernel and source line; empty if nothing did. Resets the run-time API's last
+/// The first error since the last call (a launch refused, a deadlock, a trap, a failed device
+/// assert), with kernel and source line; empty if there was none. Resets the run-time API's last
 /// error.
 std::string take_error();
-/// Whether what `take_error` would give is code that the CPU device does not serve, such as inline
-/// PTX. To be asked before it.
+/// Whether `take_error` would report code that the CPU device does not serve, such as inline PTX.
+/// Ask before it.
 bool error_is_cuda_only();
 
-/// How many accesses of what threads can share the checked variant has reported in this OS thread's
-/// launches since the last call.
+/// How many accesses to memory that threads can share the checked variant has reported in this OS
+/// thread's launches since the last call.
 std::uint64_t take_accesses_checked();
 
-/// Counts each block that a launch of any OS thread begins from now on in `*blocks`, which must
-/// outlive all launches, to show whether a long one gets on; nullptr: none is counted. Some may be
-/// missed where several OS threads begin blocks at once.
+/// Counts the blocks that launches of any OS thread begin in `*blocks`, which must outlive all
+/// launches; nullptr: none is counted. It may miss some where several OS threads begin blocks at
+/// once.
 void count_blocks_in(std::atomic<std::uint64_t>* blocks);
 
-/// What a kernel of the checked variant does that CUDA leaves undefined.
+/// What CUDA leaves undefined, and the checked variant finds.
 enum class FindingKind {
     race,           ///< two threads, one of them writing, and nothing orders them
     uninitialised,  ///< a read of shared memory that no thread of the block wrote
@@ -67,14 +65,14 @@ struct Finding {
     std::string text;  ///< memory by name, threads, source lines, launch
 };
 
-/// What the launches of this OS thread did wrong in the checked variant since the last call: one
-/// finding for each kind and pair of source lines.
+/// The findings in this OS thread's launches of the checked variant since the last call: one for
+/// each kind and pair of source lines.
 std::vector<Finding> take_findings();
 
 /// Device memory: filled with 0xFF, aligned to 256 bytes, its end (rounded up to 256 bytes) at an
 /// unmapped page, another before its first page. From any OS thread.
 ///
-/// **Errors** nullptr when there is not so much. Zero bytes give a pointer that may be freed.
+/// **Errors** nullptr when there is not enough. Zero bytes give a pointer that may be freed.
 void* allocate_device(std::size_t bytes);
 /// **Errors** false when the pointer is not one of `allocate_device`'s; null is fine.
 bool free_device(void* pointer);
@@ -84,10 +82,10 @@ enum class Edge { end, begin };
 
 /// Device memory for the buffer number `slot` of a call: `bytes` that end (or begin) at a page's
 /// edge, with `unmapped_zone_bytes` of unmapped addresses beyond. Its other side is mapped for at
-/// most as many bytes again, or a page. It is this OS thread's until that asks for the slot again:
-/// mappings are kept and used again. Contents are undefined.
+/// most as many bytes again, or a page. It is valid until this OS thread asks for the slot again,
+/// and holds undefined contents.
 ///
-/// **Errors** nullptr when there is not so much.
+/// **Errors** nullptr when there is not enough.
 std::byte* buffer_region(std::size_t slot, std::size_t bytes, Edge edge);
 constexpr std::size_t unmapped_zone_bytes = std::size_t{1} << 20;
 
@@ -98,28 +96,28 @@ struct NamedBuffer {
     const std::byte* end = nullptr;
     std::size_t element_bytes = 1;
 };
-/// What the launches of this OS thread work on from now on, in place of what was told before. In a
-/// mapping that holds a buffer the checked variant may touch buffers alone, elsewhere all device
-/// memory. To be called between launches only.
+/// Replaces the buffers that this OS thread's launches work on. In a mapping that holds a buffer
+/// the checked variant may touch buffers alone, elsewhere all device memory. Call it between
+/// launches.
 void describe_buffers(std::vector<NamedBuffer> buffers);
 
 /// From now on SIGSEGV, SIGBUS, SIGFPE and SIGILL of a kernel end its launch with an error that
-/// names the access, the buffer's element, the thread and the source line. Elsewhere they do what
-/// they did before this call. For the whole process; what a debugger or a test does with these
-/// signals comes first if it asks later.
+/// names the access, the buffer's element, the thread and the source line. Elsewhere in the process
+/// they do what they did before. A debugger or a test that asks for these signals later comes
+/// first.
 void turn_faults_into_errors();
 
 /// A non-blocking stream. Work on a stream is done at once.
 CUstream_st* make_stream();
 void destroy_stream(CUstream_st* stream);
 
-/// From now on the launches, copies and sets of this OS thread are one call's, which was given this
-/// stream; nullptr is the default one.
+/// From now on the launches, copies and sets of this OS thread belong to a call on this stream;
+/// nullptr is the default one.
 void begin_call(CUstream_st* given);
-/// Why neither the given nor the default stream orders all work of the call with the caller's work
-/// before and behind it; with `given_alone`, why the given one does not. Empty when one does. Work
-/// that the host has waited for counts as ordered, unless it is on the buffers of
-/// `describe_buffers` and may begin before the caller's work is done.
+/// Why neither the given nor, unless `given_alone`, the default stream orders all work of the call
+/// with the caller's work before and behind it; empty when one does. Work that the host has waited
+/// for is ordered, unless it is on the call's buffers and may begin before the caller's work is
+/// done.
 std::string why_unordered(bool given_alone);
 
 }  // namespace gradverify::simt

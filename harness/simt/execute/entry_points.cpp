@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions that compiled units call, and the host-side API, as calls of the executor.
+// Compiled units and the harness call the executor by these functions.
 #include <cstdint>
 #include <utility>
 
@@ -87,7 +87,7 @@ cudaError_t gradverify_simt_refuse(int cuda_error, const char* what, const char*
     return static_cast<cudaError_t>(cuda_error);
 }
 
-/// What the compiler says of an access (GCC's and clang's -fsanitize=alignment, version 1).
+/// An access as GCC's and clang's -fsanitize=alignment describe it, version 1.
 struct AccessDescription {
     const char* file;
     std::uint32_t line, column;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The outer half of the executor: refusing launches, going through blocks, drawing orders, errors.
-// Who runs within a block is decided in threads.cpp.
+// threads.cpp decides who runs within a block.
 #include "harness/simt/execute/executor.hpp"
 
 #include <atomic>
@@ -58,7 +58,7 @@ std::uint64_t resident_blocks(const unit::LaunchConfig& config) {
 
 }  // namespace
 
-/// What every fiber does: its share of the threads of one launch, then of another.
+/// Every fiber runs this: a share of the threads of one launch, then of another.
 void run_fiber() {
     for (;;) {
         Executor& executor = Executor::of_this_thread();
@@ -72,7 +72,7 @@ void run_fiber() {
         } catch (...) {
             failed = true;
         }
-        // Out of the handler, as the frames of this fiber are about to be forgotten.
+        // Outside of the handler, as this fiber's frames are forgotten.
         if (failed) {
             executor.trap(cudaErrorLaunchFailure,
                           {"an exception left the kernel: ", executor.thrown_.c_str()},
@@ -117,8 +117,7 @@ std::string Executor::thread_text() const {
 }
 
 std::string Executor::why_invalid(const unit::LaunchConfig& config, int& cuda_error) const {
-    // The runtime of CUDA 13.0 answers so on a GPU; CUDA 12's is documented to say
-    // cudaErrorInvalidConfiguration of sizes.
+    // As CUDA 13.0 on a GPU; CUDA 12 documents cudaErrorInvalidConfiguration for sizes.
     cuda_error = cudaErrorInvalidValue;
     const dim3& grid = config.grid;
     const dim3& block = config.block;
@@ -177,9 +176,7 @@ void Executor::launch(const unit::LaunchConfig& config, const char* kernel, unit
     begin_block();
     state.in_kernel = true;
     state.thread = *state.next++;
-    current_ = &fibers_.next();
-    if (current_->stopped_at == nullptr) fibers_.prepare_next();
-    fibers_.take_next();
+    current_ = &fibers_.take_prepared();
     switch_fiber_elsewhere(main_, *current_, false);
     if (detector != nullptr) accesses_checked += detector->end_launch();
     detecting = nullptr;
@@ -259,8 +256,7 @@ void Executor::draw_order() {
     }
 }
 
-// Fisher and Yates. All numbers are drawn first: swaps that wait for nothing but each other take
-// half of the time.
+// Fisher and Yates. All numbers are drawn before the swaps, which halves the time.
 void Executor::shuffle(std::uint16_t* values, unsigned count) {
     for (unsigned i = count; i > 1; --i)
         picks_[i - 1] = static_cast<std::uint16_t>(random_.below(i));
@@ -288,7 +284,7 @@ void Executor::set_block_index() {
 
 void count_blocks_in(std::atomic<std::uint64_t>* blocks) { counted_in = blocks; }
 
-// No read-modify-write: it would cost as much as a small block.
+// A read-modify-write would cost as much as a small block.
 void Executor::count_block() {
     std::atomic<std::uint64_t>* const blocks = counted_in.load(std::memory_order_relaxed);
     if (blocks == nullptr) return;
@@ -323,7 +319,7 @@ void Executor::place_shared(unit::SharedSlot& slot, std::size_t bytes, std::size
     slot = {unit::state.launch, address};
 }
 
-// Kept apart from `trap`, whose frame is never unwound: no string may live in it.
+// No string may live in the frame of `trap`, which is never unwound.
 [[gnu::noinline]] void Executor::record_trap(int cuda_error, const TrapText& text,
                                              unit::Place place) {
     const std::string message = short_path(place.file) + ":" + std::to_string(place.line) + ": " +

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The executor of one OS thread: runs a launch block by block, the threads of a block as plain
-// calls until one blocks, then on fibers. Decides who runs next, who waits, and what a deadlock
-// is; knows nothing of the run-time API but the number of the last error.
+// calls until one blocks, then on fibers. Decides who runs next, who waits, and what a deadlock is.
 #pragma once
 
 #include <array>
@@ -39,8 +38,7 @@ class PositionSet {
     std::array<std::uint64_t, words + 1> words_{};  // the last stays empty
 };
 
-/// The positions of threads that can go on, to be taken in the block's order from a cursor on,
-/// going round.
+/// The positions of threads that can go on, taken in the block's order, round from a cursor.
 class ReadyPositions {
   public:
     bool is_empty() const { return count_ == 0; }
@@ -79,7 +77,6 @@ class ReadyPositions {
         bits_ = bits & (bits - 1);
         --count_;
         cursor_ = position + 1;
-        // Without another one in the word, the first of the next word.
         return {position, first_ + static_cast<unsigned>(std::countr_zero(bits_))};
     }
 
@@ -100,7 +97,7 @@ class ReadyPositions {
         return bits;
     }
 
-    std::uint64_t bits_ = 0;  // of the word at hand, from the cursor on; the others are in waiting_
+    std::uint64_t bits_ = 0;  // the current word, from the cursor on; the others are in waiting_
     unsigned first_ = 0;      // position of its lowest bit
     unsigned cursor_ = 0;
     unsigned count_ = 0;
@@ -111,7 +108,7 @@ constexpr bool is_random(Order order) {
     return order == Order::random_threads || order == Order::random_warps;
 }
 
-/// Numbers from a seed; fast and good enough to shuffle.
+/// Random numbers, fast and good enough to shuffle.
 class Random {
   public:
     explicit Random(std::uint64_t seed = 0) : state_(seed) {}
@@ -128,12 +125,11 @@ class Random {
     std::uint64_t state_;
 };
 
-/// The threads of one block: who is where, and who can go on. Copied when a block of a cooperative
-/// launch is left while its threads wait, and put back when it goes on.
+/// The threads of one block: who is where, and who can go on.
 struct BlockThreads {
     // What every switch touches, in few cache lines.
     alignas(64) Fiber* current_ = nullptr;
-    unsigned running_ = 0;  ///< position; kept only once a thread has blocked, as all that follows
+    unsigned running_ = 0;  ///< position; like all that follows, kept once a thread has blocked
     unsigned live_ = 0;     ///< not exited
     unsigned barrier_arrived_ = 0;
     bool fast_ = true;  ///< no thread of this block has blocked
@@ -146,11 +142,11 @@ struct BlockThreads {
     std::array<std::uint64_t, max_block_threads> warp_results_{};
     PositionSet alive_;
     int barrier_true_ = 0;
-    bool at_grid_barrier_ = false;  ///< what threads of this block wait at is the grid's
+    bool at_grid_barrier_ = false;  ///< this block's threads wait at the grid's barrier
 };
 
-/// A block of a cooperative launch that was left while its threads wait at the grid barrier, or one
-/// of them spins. Shared memory is copied, since every block has it at one address.
+/// A block of a cooperative launch that was left because its threads wait at the grid barrier, or
+/// one of them spins. Shared memory is copied, since all blocks have it at one address.
 struct ParkedBlock {
     BlockThreads threads;
     uint3 index{};
@@ -175,11 +171,11 @@ class Executor : private BlockThreads {
     std::string take_error();
     bool error_is_cuda_only() const { return error_is_cuda_only_; }
 
-    /// The unit's accesses are reported to the detector, unless it is null.
+    /// The unit reports its accesses to the detector, unless that is null.
     void launch(const unit::LaunchConfig& config, const char* kernel, unit::Entry entry,
                 const LaunchBody& body, Detector* detector);
 
-    // What a running thread of a block asks for.
+    // The calls of a running thread.
     bool thread_returned();
     void barrier(unit::Place place);
     /// Waits for all blocks of a cooperative launch.
@@ -192,24 +188,24 @@ class Executor : private BlockThreads {
     /// Lets another thread of the block run, if there is one.
     void give_way();
     void place_shared(unit::SharedSlot& slot, std::size_t bytes, std::size_t alignment);
-    /// Ends the launch. The text is `before` and `what` and `after`; plain pointers, as no frame
-    /// from here on is unwound. **Errors** std::runtime_error outside of a kernel.
+    /// Plain pointers, as `trap` unwinds no frame.
     struct TrapText {
         const char* before = "";
         const char* what = "";
         const char* after = "";
     };
+    /// Ends the launch. **Errors** std::runtime_error outside of a kernel.
     [[noreturn]] void trap(int cuda_error, const TrapText& text, unit::Place place);
     bool has_stack_guard(const void* address) const { return fibers_.has_guard(address); }
-    /// Ends the launch, from the signal handler of the thread's fault. Safe there.
+    /// Ends the launch, from the signal handler.
     [[noreturn]] void abandon_at(const Fault& fault);
 
-    /// Records an error of the run-time API or of a launch; the text is kept when it is the first.
+    /// Records an error of the run-time API or of a launch; the first text is kept.
     void fail(int cuda_error, const std::string& text);
     int last_cuda_error = 0;
     std::uint64_t accesses_checked = 0;
 
-    /// The most dynamic shared memory that any kernel was allowed beyond the default.
+    /// The largest limit of dynamic shared memory that any kernel was given.
     std::size_t dynamic_shared_limit = SharedMemory::default_limit_bytes;
 
   private:
@@ -252,7 +248,7 @@ class Executor : private BlockThreads {
     Fiber& take_first_ready();
     void record_grid_deadlock();
     void give_back_parked_fibers();
-    /// Gives back a fiber whose frames are not to go on.
+    /// Gives back a fiber whose frames will not go on.
     void forget(Fiber& fiber) {
         fiber.stopped_at = nullptr;
         fibers_.give(fiber);
@@ -277,9 +273,9 @@ class Executor : private BlockThreads {
     Random random_;
     std::string error_;
     bool error_is_cuda_only_ = false;
-    Fault fault_;  ///< that ended the launch at hand
+    Fault fault_;  ///< ended the running launch
     SignalStack signal_stack_;
-    std::string thrown_;  ///< by the kernel that is being trapped for it
+    std::string thrown_;  ///< the text of the kernel's exception
 
     unit::Entry entry_ = nullptr;
     const void* body_ = nullptr;
@@ -297,13 +293,13 @@ class Executor : private BlockThreads {
     unsigned spin_rank_ = 0;
     std::uint64_t yields_without_progress_ = 0;
 
-    // A cooperative launch has these.
+    // Cooperative launches.
     unit::Place grid_barrier_place_{};
     std::deque<std::unique_ptr<ParkedBlock>> waiting_blocks_, spinning_blocks_;
-    std::uint64_t yields_of_grid_ = 0;  ///< blocks that were left by a spinning thread
+    std::uint64_t yields_of_grid_ = 0;  ///< how often a spinning thread left its block
 
     Fiber main_;
-    Fiber abandoned_;  ///< stands for one whose frames are not to go on
+    Fiber abandoned_;  ///< the left side of a switch that never returns
     FiberPool fibers_;
     SharedMemory shared_;
 };

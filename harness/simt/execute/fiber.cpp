@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stacks are reserved and touched lazily; how one is left for another is in stack_switch.cpp.
+// Stacks are reserved and touched lazily.
 #include "harness/simt/execute/fiber.hpp"
 
 #include <sys/mman.h>
@@ -10,9 +10,9 @@
 namespace gradverify::simt {
 namespace {
 
-// 64 KiB overflowed on a kernel with a large local array. The odd page: with a guard, stacks would
-// lie a multiple of 16 pages apart, and the pages of their tops compete for few entries of the TLB
-// (256 threads up to 1.25 times slower, 512 threads 2 times).
+// 64 KiB overflowed on a kernel with a large local array. Without the odd page, stacks lie a
+// multiple of 16 pages apart, and their tops compete for few entries of the TLB (512 threads 2
+// times slower).
 constexpr std::size_t odd_page_bytes = 4096;
 #ifdef GRADVERIFY_SIMT_ASAN
 constexpr std::size_t stack_bytes =
@@ -20,19 +20,18 @@ constexpr std::size_t stack_bytes =
 #else
 constexpr std::size_t stack_bytes = std::size_t{256} * 1024 + odd_page_bytes;
 #endif
-// Tops of stacks at one offset in every page would share cache sets: up to 1.6 times slower.
+// Tops of stacks at one offset in every page share cache sets: up to 1.6 times slower.
 constexpr std::size_t cache_line_bytes = 64;
 constexpr std::size_t distinct_offsets = 64;
 
-// More than a page: a frame larger than the guard could step over it where the compiler does not
-// probe the stack. A multiple of every page size.
+// A multiple of every page size. A frame larger than the guard could step over it.
 constexpr std::size_t guard_bytes = std::size_t{64} * 1024;
 
 #ifdef GRADVERIFY_SIMT_ASAN
 thread_local Fiber* left = nullptr;
 #endif
 
-// A fiber begins without arguments; what to run is handed over here.
+// The arguments of a fiber that begins.
 struct Start {
     Fiber* fiber;
     FiberPool::Main main;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fibers: stacks with a guard page, the switch between them, and a pool that keeps them. Knows no
-// threads of a block; tells the address sanitizer of every switch.
+// Fibers: stacks with a guard, the switch between them, and a pool that keeps them. Tells the
+// address sanitizer of every switch.
 #pragma once
 
 #include <array>
@@ -18,15 +18,15 @@
 
 namespace gradverify::simt {
 
-/// What a stopped thread waits for, for the report of a deadlock.
+/// Where a stopped thread waits, for the report of a deadlock.
 struct Wait {
     const char* file = "";
     int line = 0;
     unsigned mask = 0;  ///< of a warp collective; 0 at a barrier
 };
 
-/// What runs on a stack of its own, and where it stopped; also stands for the OS thread's own
-/// stack. Half a cache line, as every switch touches two fibers.
+/// A stack, also the OS thread's own, and where it stopped. Half a cache line, as every switch
+/// touches two fibers.
 struct alignas(32) Fiber {
     StoppedAt stopped_at = nullptr;  ///< null: has no frames that may go on
     Wait wait;
@@ -54,8 +54,8 @@ inline void arrived(Fiber&) {}
     arrived(from);
 }
 
-/// The same, for the case that `to` stopped somewhere else in the program than `from`. Returns what
-/// was given by who switches back, if that is by this function too.
+/// The same where `to` stopped elsewhere in the program than `from`. Returns the `given` of the
+/// call that switches back.
 [[gnu::always_inline]] inline bool switch_fiber_elsewhere(Fiber& from, Fiber& to, bool given) {
     leaving(from, to);
 #ifdef GRADVERIFY_SIMT_ASAN
@@ -67,9 +67,8 @@ inline void arrived(Fiber&) {}
 #endif
 }
 
-/// Fibers that all run one function, which must never return. The one with the lowest number is
-/// taken first: few stacks are touched, and those lie at the right distances for the cache. No more
-/// than `capacity` may be taken at a time.
+/// Fibers that all run one function, which must never return. The lowest number is taken first, so
+/// that few stacks are touched. No more than `capacity` may be taken at a time.
 class FiberPool {
   public:
     using Main = void (*)();
@@ -85,12 +84,18 @@ class FiberPool {
         while (free_[first_word_] == 0) ++first_word_;
         return fibers_[first_word_ * 64 + lowest(free_[first_word_])];
     }
-    /// Makes `next()` begin `main`; it must be taken and switched to before another is prepared.
+    /// Makes `next()` begin `main`; take it and switch to it before preparing another.
     void prepare_next();
     /// Takes `next()` out of the pool; it goes on where it stopped after its last `give`.
     void take_next() {
         const std::uint64_t rest = free_[first_word_] &= free_[first_word_] - 1;
         if (rest != 0) prefetch_stack(fibers_[first_word_ * 64 + lowest(rest)].stopped_at);
+    }
+    Fiber& take_prepared() {
+        Fiber& fiber = next();
+        if (fiber.stopped_at == nullptr) prepare_next();
+        take_next();
+        return fiber;
     }
     void give(Fiber& fiber) {
         const auto number = static_cast<unsigned>(&fiber - fibers_.get());

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cooperative launches: blocks still run one at a time, but one whose threads all wait at the grid
-// barrier, or spin, is left for the next. Blocks not yet begun come first, then those that can go
-// on; when there are neither, all must be at the grid barrier, which then releases them.
-
+// Cooperative launches: blocks run one at a time, but a block whose threads all wait at the grid
+// barrier, or spin, is left for the next. Blocks not yet begun run first, then those that can go
+// on; without either, all must be at the grid barrier, which releases them.
 #include <algorithm>
 #include <memory>
 #include <utility>
@@ -48,7 +47,7 @@ void Executor::put_back(const ParkedBlock& block) {
     if (std::exchange(at_grid_barrier_, false)) release_barrier();
 }
 
-/// Goes on with a block that was left; false when none is, and so the launch has ended.
+/// Goes on with a block that was left; false when there is none, so that the launch has ended.
 bool Executor::resume_block() {
     if (spinning_blocks_.empty()) {
         if (waiting_blocks_.empty()) return false;
@@ -65,14 +64,12 @@ bool Executor::resume_block() {
     return true;
 }
 
-/// Leaves the running block, one of whose threads calls; returns when that thread is resumed.
+/// Leaves the running block; returns when the calling thread is resumed.
 void Executor::leave_block() {
     Fiber& from = *current_;
     park();
     if (next_block()) {
-        if (fibers_.next().stopped_at == nullptr) fibers_.prepare_next();
-        Fiber& to = fibers_.next();
-        fibers_.take_next();
+        Fiber& to = fibers_.take_prepared();
         current_ = &to;
         unit::state.thread = *unit::state.next++;
         switch_fiber_elsewhere(from, to, to.launch == unit::state.launch);
@@ -92,7 +89,7 @@ void Executor::leave_block() {
              launch_text());
 }
 
-// Frees nothing, as it may run in a signal handler: the next launch forgets the blocks.
+// Frees nothing, as a signal handler may call it; the next launch forgets the blocks.
 void Executor::give_back_parked_fibers() {
     for (const auto* blocks : {&spinning_blocks_, &waiting_blocks_})
         for (const auto& block : *blocks)

@@ -11,12 +11,12 @@
 namespace gradverify::simt {
 namespace {
 
-constexpr int poison_byte = 0xff;  // NaN in every floating-point type, -1 in integers
+constexpr int poison_byte = 0xff;  // NaN
 constexpr std::size_t red_zone_bytes = 64;
 constexpr std::size_t base_alignment_bytes = 128;  // kernels rely on it for vector loads
-// Red zones and alignment must not use up what the declared bytes may.
+// Room for the declared bytes, red zones and alignment.
 constexpr std::size_t static_arena_bytes = 4 * SharedMemory::default_limit_bytes;
-// More than an index into the wrong dimension of a shared array is off by.
+// An index into the wrong dimension of a shared array is off by less.
 constexpr std::size_t zone_bytes = std::size_t{1} << 20;
 
 std::size_t dynamic_arena_bytes() {
@@ -28,43 +28,38 @@ std::size_t dynamic_arena_bytes() {
 SharedMemory::SharedMemory()
     : static_arena_(map_guarded(static_arena_bytes, zone_bytes)),
       dynamic_arena_(map_guarded(dynamic_arena_bytes(), zone_bytes)) {
-    if (static_arena_ == nullptr || dynamic_arena_ == nullptr) throw std::bad_alloc();
-}
-
-SharedMemory::~SharedMemory() {
-    unmap_guarded(static_arena_, static_arena_bytes, zone_bytes);
-    unmap_guarded(dynamic_arena_, dynamic_arena_bytes(), zone_bytes);
+    if (!static_arena_ || !dynamic_arena_) throw std::bad_alloc();
 }
 
 void SharedMemory::begin_launch(std::size_t dynamic_bytes) {
     static_used_bytes_ = 0;
     static_declared_bytes_ = 0;
     dynamic_bytes_ = round_up(dynamic_bytes, base_alignment_bytes);
-    dynamic_ = dynamic_arena_ + dynamic_arena_bytes() - dynamic_bytes_;
+    dynamic_ = dynamic_arena_.get() + dynamic_arena_bytes() - dynamic_bytes_;
 }
 
 void SharedMemory::poison() noexcept {
-    if (static_used_bytes_ > 0) std::memset(static_arena_, poison_byte, static_used_bytes_);
+    if (static_used_bytes_ > 0) std::memset(static_arena_.get(), poison_byte, static_used_bytes_);
     if (dynamic_bytes_ > 0) std::memset(dynamic_, poison_byte, dynamic_bytes_);
 }
 
 void SharedMemory::save(std::vector<char>& static_bytes, std::vector<char>& dynamic_bytes) const {
-    static_bytes.assign(static_arena_, static_arena_ + static_used_bytes_);
+    static_bytes.assign(static_arena_.get(), static_arena_.get() + static_used_bytes_);
     dynamic_bytes.assign(dynamic_, dynamic_ + dynamic_bytes_);
 }
 
 void SharedMemory::restore(const std::vector<char>& static_bytes,
                            const std::vector<char>& dynamic_bytes) {
     poison();
-    std::copy(static_bytes.begin(), static_bytes.end(), static_arena_);
+    std::copy(static_bytes.begin(), static_bytes.end(), static_arena_.get());
     std::copy(dynamic_bytes.begin(), dynamic_bytes.end(), dynamic_);
 }
 
 SharedArenas SharedMemory::arenas(std::size_t dynamic_bytes) const {
-    return {.static_begin = static_arena_,
-            .static_end = static_arena_ + static_arena_bytes,
-            .dynamic_begin = dynamic_arena_,
-            .dynamic_end = dynamic_arena_ + dynamic_arena_bytes(),
+    return {.static_begin = static_arena_.get(),
+            .static_end = static_arena_.get() + static_arena_bytes,
+            .dynamic_begin = dynamic_arena_.get(),
+            .dynamic_end = dynamic_arena_.get() + dynamic_arena_bytes(),
             .dynamic = dynamic_,
             .dynamic_bytes = dynamic_bytes};
 }
@@ -75,20 +70,21 @@ void* SharedMemory::place(std::size_t bytes, std::size_t alignment) {
     if (static_declared_bytes_ + bytes > default_limit_bytes || end > static_arena_bytes) {
         return nullptr;
     }
-    std::memset(static_arena_ + static_used_bytes_, poison_byte, end - static_used_bytes_);
+    std::memset(static_arena_.get() + static_used_bytes_, poison_byte, end - static_used_bytes_);
     static_used_bytes_ = end;
     static_declared_bytes_ += bytes;
-    return static_arena_ + offset;
+    return static_arena_.get() + offset;
 }
 
 const char* SharedMemory::describe(const void* address) const noexcept {
+    const SharedArenas all = arenas(dynamic_bytes_);
     const struct {
         const char *begin, *text;
     } zones[] = {
-        {dynamic_arena_ + dynamic_arena_bytes(), "past the end of the dynamic shared memory"},
-        {dynamic_arena_ - zone_bytes, "before the start of the dynamic shared memory"},
-        {static_arena_ + static_arena_bytes, "past the end of the static shared memory"},
-        {static_arena_ - zone_bytes, "before the start of the static shared memory"},
+        {all.dynamic_end, "past the end of the dynamic shared memory"},
+        {all.dynamic_begin - zone_bytes, "before the start of the dynamic shared memory"},
+        {all.static_end, "past the end of the static shared memory"},
+        {all.static_begin - zone_bytes, "before the start of the static shared memory"},
     };
     const auto* at = static_cast<const char*>(address);
     for (const auto& [begin, text] : zones)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A switch between threads that wait at one place ends in a return: calls and returns stay paired,
-// so the processor predicts this return and those of the callers. One to another place ends in a
-// jump, which is predicted by itself.
+// so the processor predicts them. A switch to another place ends in a jump, predicted by itself.
 #include "harness/simt/execute/stack_switch.hpp"
 
 #include <cstdint>
@@ -63,10 +62,10 @@ GRADVERIFY_SIMT_FUNCTION("gradverify_simt_switch_stack_elsewhere", GRADVERIFY_SI
     "ldp x29, x30, [sp], 160\n"                                                                    \
     ".cfi_def_cfa_offset 0\n.cfi_restore x29\n.cfi_restore x30\n"
 GRADVERIFY_SIMT_FUNCTION("gradverify_simt_switch_stack", GRADVERIFY_SIMT_SWITCH "ret\n");
-// Both stay returns: a jump through a register would need a landing pad where those are enforced.
+// Both end in returns: a jump through a register would need a landing pad where those are enforced.
 GRADVERIFY_SIMT_FUNCTION("gradverify_simt_switch_stack_elsewhere",
                          GRADVERIFY_SIMT_SWITCH "mov w0, w2\nret\n");
-// Through x16, which may branch to the start of any function where landing pads are enforced.
+// x16 may branch to the start of any function where landing pads are enforced.
 GRADVERIFY_SIMT_FUNCTION("gradverify_simt_begin_stack",
                          ".cfi_undefined x30\nmov x16, x19\nmov x30, xzr\nbr x16\n");
 extern "C" void gradverify_simt_begin_stack();
@@ -77,7 +76,7 @@ extern "C" void gradverify_simt_begin_stack();
 
 namespace gradverify::simt {
 
-// The frame that the switch would have left, all registers zero: a debugger ends its walk there.
+// The frame that a switch would have left. All registers are zero: a debugger ends its walk there.
 StoppedAt prepare_stack(char* top, void (*main)()) {
     top -= reinterpret_cast<std::uintptr_t>(top) % 16;
 #if defined(__x86_64__)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The switch from one stack to another, in assembly for x86-64 and aarch64. It keeps what the ABI
-// says a call keeps, but the floating-point control words, which all stacks share. Knows no fibers.
+// The switch from one stack to another, in assembly for x86-64 and aarch64. It keeps what a call
+// keeps by the ABI, except the floating-point control words, which all stacks share.
 #pragma once
 
 #include <cstddef>
@@ -18,19 +18,19 @@ namespace gradverify::simt {
 /// Where a stack stopped: the address of its saved registers.
 using StoppedAt = void*;
 
-/// An empty stack that runs `main`, which must not return, when it is switched to next.
+/// An empty stack, which runs `main` when it is switched to; `main` must not return.
 StoppedAt prepare_stack(char* top, void (*main)());
 
-// Both stop here, keep where in `*left`, and go on at `to`; they return when switched back to.
-// They differ in what the processor predicts: `switch_stack` returns to the caller of the stack
-// that it left, `switch_stack_elsewhere` goes where it went the last time. The latter also takes
-// what it is to return on the other stack, where the stack stopped in such a call.
+// Both stop here, keep the place in `*left`, and go on at `to`; they return when switched back to.
+// The processor predicts that `switch_stack` returns to the caller on the stack that it left, and
+// that `switch_stack_elsewhere` goes where it went the last time; that one returns `given` on the
+// other stack, if that stopped in such a call.
 void switch_stack(StoppedAt* left, StoppedAt to) __asm__("gradverify_simt_switch_stack");
 bool switch_stack_elsewhere(StoppedAt* left, StoppedAt to,
                             bool given) __asm__("gradverify_simt_switch_stack_elsewhere");
 
-/// A hint: the saved registers and the frames next to them will be wanted soon. Always inlined, as
-/// g++ 12 takes a function of mere hints for one without effect, and drops its calls.
+/// Prefetches the saved registers and the frames next to them. Always inlined, as g++ 12 drops
+/// calls of a function of mere hints.
 [[gnu::always_inline]] inline void prefetch_stack(StoppedAt at) {
     const char* saved = static_cast<const char*>(at);
     __builtin_prefetch(saved, 1);

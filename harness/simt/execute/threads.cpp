@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The inner half of the executor: the threads of one block. Threads that can go on come first, in
-// the block's order; then threads not yet started; when there are neither, it is a deadlock.
+// The inner half of the executor: the threads of one block. Threads that can go on run first, in
+// the block's order, then threads not yet started; without either, it is a deadlock.
 #include <bit>
 #include <exception>
 #include <utility>
@@ -13,18 +13,17 @@
 namespace gradverify::simt {
 namespace {
 
-/// A thread that has given way this often, others being there to run, while none of the block got
-/// on, waits for what will not happen: some 10^8 atomics.
+/// A thread that has given way this often (some 10^8 atomics), while no thread of the block got on,
+/// waits for ever. Without another thread or block to give way to, it may just do many atomics.
 constexpr std::uint64_t yields_until_stuck = 100000;
-/// The same of blocks that are left for others, and where there is none to give way to: it may just
-/// do many atomics, some 10^9.
-constexpr std::uint64_t parkings_until_stuck = 20000;
 constexpr std::uint64_t yields_alone_until_stuck = 1000000;
+/// The same for blocks that are left for others.
+constexpr std::uint64_t parkings_until_stuck = 20000;
 
 }  // namespace
 
-// The hot path is all in `barrier` and `warp_collective`: inlined, since each frame more on
-// hundreds of stacks is a cache line more, and with the switch as the last call where possible.
+// The hot path is inlined into `barrier` and `warp_collective`, with the switch as the last call
+// where possible: each further frame on hundreds of stacks is a further cache line.
 [[gnu::always_inline]] inline Fiber& Executor::take_ready() {
     const ReadyPositions::Taken taken = ready_.take();
     running_ = taken.position;
@@ -128,7 +127,7 @@ bool Executor::thread_returned() {
         }
         to = &take_ready();
     }
-    // Parked here, so that another thread of the launch starts on this fiber by the switch alone.
+    // Another thread of the launch starts on this fiber by the switch alone.
     from.launch = state.launch;
     fibers_.give(from);
     return switch_fiber_elsewhere(from, *to, false);
@@ -252,8 +251,7 @@ void Executor::yield() {
     unit::atomics_left = unit::atomics_before_yield;
     unit::State& state = unit::state;
     if (!state.in_kernel) return;
-    // The count of atomics is over all threads: only one that is still here since the last time
-    // may be spinning.
+    // The count of atomics is over all threads: only the thread that was here last time may spin.
     if (spin_block_ != blocks_begun_ || spin_rank_ != state.thread.rank) {
         spin_block_ = blocks_begun_;
         spin_rank_ = state.thread.rank;
@@ -262,7 +260,7 @@ void Executor::yield() {
     if (fast_) leave_fast_mode(launch_place_);
     const bool others = !ready_.is_empty() || state.next < order_end_;
     ++yields_without_progress_;
-    // Once round the block, it is the turn of another one.
+    // Once round the block, it is another block's turn.
     const bool is_round = !others || yields_without_progress_ % (live_ + 1) == live_;
     const bool other_blocks = blocks_begun_ < blocks_ || !spinning_blocks_.empty();
     if (state.is_cooperative && is_round && other_blocks) {

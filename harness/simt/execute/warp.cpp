@@ -15,11 +15,6 @@ using unit::WarpOp;
 constexpr std::ptrdiff_t warp_lanes = 32;
 constexpr std::uint64_t undefined_value = ~std::uint64_t{0};
 
-template <class Visit>
-void for_each_lane(unsigned lanes, Visit visit) {
-    for (; lanes != 0; lanes &= lanes - 1) visit(static_cast<unsigned>(std::countr_zero(lanes)));
-}
-
 std::uint32_t combined(WarpOp op, std::uint32_t x, std::uint32_t y) {
     const auto a = static_cast<std::int32_t>(x), b = static_cast<std::int32_t>(y);
     switch (op) {
@@ -90,8 +85,8 @@ void Warp::tell_detector(const Pending& pending) const {
     detecting->check_mask({pending.op, pending.mask, exited_, pending.place});
     if (pending.op == WarpOp::sync) detecting->warp_synchronised(pending.arrived);
     if (pending.op != WarpOp::shuffle) return;
-    for_each_lane(pending.arrived, [&](unsigned lane) {
-        // A source that the mask does not name is left to the kernel, which may discard the value.
+    for_each_bit(pending.arrived, [&](unsigned lane) {
+        // The kernel may discard the value of a source that the mask does not name.
         const unsigned source = sources_[lane];
         if ((pending.mask & exited_) >> source & 1u)
             detecting->shuffle_from_absent_lane(source, pending.place);
@@ -100,7 +95,7 @@ void Warp::tell_detector(const Pending& pending) const {
 
 void Warp::compute(const Pending& pending) {
     const auto give_all = [&](std::uint64_t value) {
-        for_each_lane(pending.arrived, [&](unsigned lane) { results_[lane] = value; });
+        for_each_bit(pending.arrived, [&](unsigned lane) { results_[lane] = value; });
     };
     unsigned votes = 0;
     switch (pending.op) {
@@ -113,7 +108,7 @@ void Warp::compute(const Pending& pending) {
                 for (unsigned lane = 0; lane < 32; ++lane) results_[lane] = values_[sources_[lane]];
                 return;
             }
-            for_each_lane(pending.arrived, [&](unsigned lane) {
+            for_each_bit(pending.arrived, [&](unsigned lane) {
                 const unsigned source = sources_[lane];
                 const bool takes_part = (pending.arrived >> source & 1u) != 0;
                 results_[lane] = takes_part ? values_[source] : undefined_value;
@@ -122,8 +117,8 @@ void Warp::compute(const Pending& pending) {
         case WarpOp::ballot:
         case WarpOp::any:
         case WarpOp::all:
-            for_each_lane(pending.arrived,
-                          [&](unsigned lane) { votes |= values_[lane] != 0 ? 1u << lane : 0u; });
+            for_each_bit(pending.arrived,
+                         [&](unsigned lane) { votes |= values_[lane] != 0 ? 1u << lane : 0u; });
             if (pending.op == WarpOp::ballot) return give_all(votes);
             if (pending.op == WarpOp::any) return give_all(votes != 0);
             return give_all(votes == pending.arrived);
@@ -141,9 +136,9 @@ void Warp::compute(const Pending& pending) {
 }
 
 void Warp::match(const Pending& pending) {
-    for_each_lane(pending.arrived, [&](unsigned lane) {
+    for_each_bit(pending.arrived, [&](unsigned lane) {
         unsigned equal = 0;
-        for_each_lane(pending.arrived, [&](unsigned other) {
+        for_each_bit(pending.arrived, [&](unsigned other) {
             equal |= values_[lane] == values_[other] ? 1u << other : 0u;
         });
         const bool none = pending.op == WarpOp::match_all && equal != pending.arrived;
@@ -153,7 +148,7 @@ void Warp::match(const Pending& pending) {
 
 std::uint64_t Warp::reduce(const Pending& pending) const {
     auto total = static_cast<std::uint32_t>(values_[std::countr_zero(pending.arrived)]);
-    for_each_lane(pending.arrived & (pending.arrived - 1), [&](unsigned lane) {
+    for_each_bit(pending.arrived & (pending.arrived - 1), [&](unsigned lane) {
         total = combined(pending.op, total, static_cast<std::uint32_t>(values_[lane]));
     });
     return total;

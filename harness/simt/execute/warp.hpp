@@ -1,14 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // One warp's collectives: lanes deposit, and the last lane of a mask to arrive computes for all.
-// Decides results and when a collective is complete; who is resumed then is the executor's.
+// Decides results and when a collective is complete; the executor decides who is resumed then.
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstdint>
 
 #include "gradverify_simt/state.hpp"
 
 namespace gradverify::simt {
+
+/// `visit(i)` for each bit i that is set.
+template <class Visit>
+void for_each_bit(std::uint32_t bits, Visit visit) {
+    for (; bits != 0; bits &= bits - 1) visit(static_cast<unsigned>(std::countr_zero(bits)));
+}
 
 /// One lane's part in a collective.
 struct WarpDeposit {
@@ -18,21 +25,21 @@ struct WarpDeposit {
     unsigned source_lane;
 };
 
-/// Computes what the 32 lanes ask for, each by the address of its WarpProduct, and writes their
-/// elements of the sum. False, and nothing done, where the lanes ask for different products.
+/// Computes the product that the 32 lanes ask for, each by the address of its WarpProduct. False,
+/// and nothing done, where the lanes ask for different products.
 bool multiply(const std::array<std::uint64_t, 32>& products);
 
 class Warp {
   public:
-    /// `missing` are the lanes that the block does not have, or that have exited already. Results
-    /// go to `results`, by lane.
+    /// The block does not have the lanes `missing`, or they have exited. Results go to `results`,
+    /// by lane.
     void begin(unsigned missing, std::uint64_t* results) {
         exited_ = missing;
         pending_count_ = 0;
         results_ = results;
     }
-    /// `deposit` for the common case: false, and nothing done, unless the lane joins the only
-    /// collective there is, and others are still awaited.
+    /// `deposit` for the common case that the lane joins the only collective and others are still
+    /// awaited. False, and nothing done, otherwise.
     bool join(unsigned lane, const WarpDeposit& deposit) {
         Pending& pending = pending_[0];
         const unsigned arrived = pending.arrived | 1u << lane;
@@ -45,11 +52,10 @@ class Warp {
         sources_[lane] = static_cast<std::uint8_t>(deposit.source_lane & 31u);
         return true;
     }
-    /// Lanes of the collective that this deposit completes; 0 while others are awaited.
+    // Each returns the lanes of the collectives that it completes.
     unsigned deposit(unsigned lane, const WarpDeposit& deposit, unit::Place place);
-    /// Marks a lane as exited; lanes of the collectives that this completes.
     unsigned exit(unsigned lane);
-    /// Completes every `__activemask` with the lanes that came; those lanes.
+    /// Completes every `__activemask` with the lanes that came.
     unsigned complete_active();
 
   private:

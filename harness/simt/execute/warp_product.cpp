@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A product of matrices by a warp, as tensor cores form it: products are exact, and summed in float
+// A product of matrices by a warp, as tensor cores form it: products are exact and summed in float
 // one after the other; an accumulator of half is rounded once. Operands of tf32 lose their lower 13
-// bits, which the hardware does not look at.
+// bits.
 #include "harness/simt/execute/warp.hpp"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ using unit::WarpProduct;
 using Element = WarpProduct::Element;
 using Lanes = std::array<const WarpProduct*, 32>;
 
-/// The sizes of the three matrices are constants: kernels on tensor cores spend their time here.
+/// Constants, as kernels on tensor cores spend their time here.
 template <int of_rows, int of_columns, int of_depth>
 struct Shape {
     static constexpr int rows = of_rows, columns = of_columns, depth = of_depth;
@@ -36,7 +36,7 @@ void gather(const Lanes& lanes, const void* WarpProduct::* matrix, To* to, Conve
 
 float truncated_to_tf32(float value) {
     const auto bits = std::bit_cast<std::uint32_t>(value);
-    // Not of NaN, which could become infinite.
+    // A NaN could become infinite.
     return value != value ? value : std::bit_cast<float>(bits & 0xffffe000u);
 }
 
@@ -60,8 +60,8 @@ void gather_factors(const Lanes& lanes, const void* WarpProduct::* matrix, T* to
     }
 }
 
-/// Four vectors of a row of the sum stay in registers over the depth. Vectors by hand, as the
-/// compilers keep a plain row in memory (g++ 12, clang 14: two to three times slower).
+/// Four vectors of a row of the sum stay in registers over the depth; compilers keep a plain row in
+/// memory (g++ 12, clang 14: two to three times slower).
 template <class S, class T>
 void add_product(const T* a, const T* b, T* sum) {
     using Vector [[gnu::vector_size(16)]] = T;

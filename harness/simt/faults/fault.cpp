@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The signal handler. It allocates nothing and takes no lock of ours: it notes where the kernel
-// was, and leaves for the executor, which says so on its own stack.
+// The signal handler. It allocates nothing and takes no lock: it notes where the kernel was, and
+// leaves for the executor, which makes the text on its own stack.
 #include "harness/simt/faults/fault.hpp"
 
 #include <ucontext.h>
@@ -53,7 +53,7 @@ Fault::Access access_of(const ucontext_t& context) {
 #endif
 }
 
-/// Goes from the handler outwards; frames are noted from the faulting one's caller on.
+/// From the handler outwards; frames are noted from the caller of the faulting one on.
 struct Walk {
     Fault& fault;
     bool is_past_the_fault = false;
@@ -88,7 +88,7 @@ Fault fault_of(int signal, const siginfo_t& info, const ucontext_t& context) {
     return fault;
 }
 
-/// What the process would do without us: the faulting instruction runs again and meets that.
+/// Restores the former handler, which the faulting instruction meets when it runs again.
 void act_as_before(int signal, const siginfo_t& info) {
     for (std::size_t i = 0; i < handled_signals.size(); ++i)
         if (handled_signals[i] == signal) sigaction(signal, &actions_before[i], nullptr);
@@ -100,7 +100,7 @@ void handle(int signal, siginfo_t* info, void* context) {
     Executor* executor = executor_of_thread;
     const bool is_of_kernel = info->si_code > 0 && executor != nullptr && unit::state.in_kernel;
     if (!is_of_kernel || is_handling) return act_as_before(signal, *info);
-    is_handling = true;  // a second fault, as of a broken stack, ends the process
+    is_handling = true;  // a second fault, as on a broken stack, ends the process
     const Fault fault = fault_of(signal, *info, *static_cast<const ucontext_t*>(context));
     is_handling = false;
     executor->abandon_at(fault);
@@ -109,16 +109,15 @@ void handle(int signal, siginfo_t* info, void* context) {
 }  // namespace
 
 void turn_faults_into_errors() {
-    static const bool once = [] {
+    [[maybe_unused]] static const bool once = [] {
         struct sigaction action{};
         action.sa_sigaction = &handle;
-        // Not deferred: the handler is left by a switch of stacks, which restores no signal mask.
+        // SA_NODEFER, as the handler is left by a switch of stacks, which restores no signal mask.
         action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
         for (std::size_t i = 0; i < handled_signals.size(); ++i)
             sigaction(handled_signals[i], &action, &actions_before[i]);
         return true;
     }();
-    static_cast<void>(once);
 }
 
 SignalStack::SignalStack() : memory_(std::make_unique<char[]>(signal_stack_bytes)) {

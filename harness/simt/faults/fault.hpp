@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A signal that the processor raised in a kernel: what the handler notes of it, and where the
-// handler runs. Ending the launch is the executor's, the sentence is in fault_text.cpp.
+// A signal that the processor raised in a kernel: the handler's notes, and the handler's stack. The
+// executor ends the launch.
 #pragma once
 
 #include <sys/types.h>
@@ -18,7 +18,8 @@ struct Fault {
     enum class Access { unknown, read, write };
 
     int signal = 0;  ///< 0: there was none
-    /// The processor names no address: a misaligned vector access, or an address beyond all memory.
+    /// Whether the processor names no address: a misaligned vector access, or one beyond all
+    /// memory.
     bool is_without_address = false;
     Access access = Access::unknown;
     const void* address = nullptr;
@@ -27,16 +28,16 @@ struct Fault {
     std::array<const void*, frames_maximum> frames{};
     std::size_t frame_count = 0;
 
-    /// What happened: `read past the end of w, w[6] of 6`. The buffers are those of the call;
-    /// `shared_place` is what `SharedMemory::describe` says of the address.
+    /// `read past the end of w, w[6] of 6` and the like; `shared_place` is the answer of
+    /// `SharedMemory::describe`.
     std::string what(const std::string& shared_place) const;
     /// The source line of the access, or of the call in the kernel's file that led to it; "" when
     /// unknown.
     std::string source() const;
 };
 
-/// The stack on which an OS thread handles signals, for a stack that overflowed. As long as it
-/// lives; then the thread has the one that it had before.
+/// While it lives, the stack on which an OS thread handles signals, since its own may have
+/// overflowed.
 class SignalStack {
   public:
     SignalStack();
@@ -44,7 +45,7 @@ class SignalStack {
     SignalStack(const SignalStack&) = delete;
     SignalStack& operator=(const SignalStack&) = delete;
 
-    /// When its frames were left for good.
+    /// Call it when its frames were left for good.
     void forget_frames() noexcept;
 
   private:

@@ -9,7 +9,7 @@
 namespace gradverify::simt {
 namespace {
 
-// What Linux never maps for a process that does not ask; a field or element of a null pointer.
+// Linux maps nothing below for a process that does not ask: a field or element of a null pointer.
 constexpr std::uintptr_t null_page_bytes = 65536;
 
 /// `past the end of w, w[6] of 6`, `before the start of w, w[-1]`, `in w, w[3] of 6`; "" elsewhere.
@@ -51,7 +51,7 @@ std::string Fault::what(const std::string& shared_place) const {
 std::string Fault::source() const {
     for (std::size_t i = 0; i < frame_count; ++i) {
         std::string found = source_of(frames[i]);
-        // Out of the system's libraries, as of memset, which have no lines of ours.
+        // Not in the system's libraries, as in memset.
         if (!found.empty() && !found.starts_with("/usr/")) return found;
     }
     return "";

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// libdw is loaded when first asked, not linked: an executable that is carried to another machine
-// starts there without it, and only lacks the lines.
+// libdw is loaded when first needed: without it, as on another machine, only the lines are missing.
 #include "harness/simt/faults/source_line.hpp"
 
 #include <dlfcn.h>
@@ -47,7 +46,7 @@ struct Libdw {
     }
 };
 
-/// Debug information in a file of its own is not looked for: libdw would ask servers for it.
+/// Debug information is not looked for in other files, as libdw would ask servers for it.
 int no_other_file(Dwfl_Module*, void**, const char*, Dwarf_Addr, const char*, const char*,
                   GElf_Word, char**) {
     return -1;
@@ -105,7 +104,7 @@ class DebugInformation {
         return nullptr;
     }
 
-    /// The innermost of the user's lines that inlined what lies there.
+    /// The innermost of the user's lines that inlined the code at `address`.
     std::optional<Line> inlining_line(Dwarf_Die* unit, Dwarf_Addr address) const {
         std::vector<Dwarf_Die> inlined;
         find_inlined(*unit, address, inlined);
@@ -124,8 +123,8 @@ class DebugInformation {
         return {};
     }
 
-    /// What was inlined there, the outermost first. Not by dwarf_getscopes, which does not look
-    /// into namespaces, where clang leaves the functions.
+    /// The inlined calls at `address`, the outermost first. dwarf_getscopes does not look into
+    /// namespaces, where clang leaves the functions.
     void find_inlined(Dwarf_Die& parent, Dwarf_Addr address, std::vector<Dwarf_Die>& found) const {
         Dwarf_Die child;
         if (dw_.dwarf_child(&parent, &child) != 0) return;
@@ -165,7 +164,7 @@ std::string short_path(const std::string& file) {
 }
 
 std::string source_of(const void* pc) {
-    // Never destroyed: a report may be wanted while the process ends.
+    // Never destroyed: the process may report while it ends.
     static auto& mutex = *new std::mutex;
     static auto& known = *new std::unordered_map<const void*, std::string>;
     const std::scoped_lock lock(mutex);

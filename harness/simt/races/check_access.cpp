@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides of each access of the compiled code whether it races with an earlier one (`is_race`), is
-// out of bounds, or reads what nobody wrote. An access is reported just before it happens, so a
-// write is known to have changed the value only when its thread is heard of next.
+// Decides whether an access races with an earlier one (`is_race`), is out of bounds, or reads
+// unwritten memory. An access is reported just before it happens, so only the next report shows
+// whether a write changed the value.
 #include <algorithm>
 
 #include "harness/simt/execute/executor.hpp"
@@ -11,8 +11,8 @@
 namespace gradverify::simt {
 namespace {
 
-// A copy of a structure also copies its padding, which nobody writes: a read that is wider than any
-// scalar is of unwritten memory only if none of these many bytes was written.
+// A copy of a structure also copies its padding, which nobody writes: in a read wider than any
+// scalar one written byte in each chunk is enough.
 constexpr std::size_t widest_scalar_bytes = 8;
 constexpr std::size_t chunk_bytes = 16;
 
@@ -41,10 +41,9 @@ void Detector::access(const Request& request) {
                                     {.reads = request.reads, .writes = request.writes});
     }
     Request part = request;
-    const std::uintptr_t end = request.address + request.bytes;
-    while (part.address < end) {
+    while (part.address < request.end()) {
         const std::uintptr_t page_end = (part.address | (shadow_page_bytes - 1)) + 1;
-        part.bytes = std::min(end, page_end) - part.address;
+        part.bytes = std::min(request.end(), page_end) - part.address;
         ShadowPage& page = shadow_.page_of(part.address);
         if (page.is_checked()) [[likely]] {
             check_cells(page, part);
@@ -62,21 +61,17 @@ void Detector::check_cells(ShadowPage& page, const Request& request) {
     Access now = access_now(request.pc);
     now.is_atomic = request.is_atomic;
     now.is_volatile = request.is_volatile;
-    const std::uintptr_t end = request.address + request.bytes;
-    for_each_cell(request.address, end, [&](std::uintptr_t cell, unsigned bytes) {
+    for_each_cell(request.address, request.end(), [&](std::uintptr_t cell, unsigned bytes) {
         now.bytes = bytes & 0xfu;
-        if (request.writes) {
-            write_cell({page, cell, bytes, now});
-        } else {
-            read_cell({page, cell, bytes, now});
-        }
+        const CellAccess access{page, cell, bytes, now};
+        if (request.writes) return write_cell(access);
+        read_cell(access);
     });
 }
 
 void Detector::check_forbidden(const ShadowPage& page, const Request& request) {
     std::uintptr_t first = 0;
-    const std::uintptr_t end = request.address + request.bytes;
-    for_each_cell(request.address, end, [&](std::uintptr_t cell, unsigned bytes) {
+    for_each_cell(request.address, request.end(), [&](std::uintptr_t cell, unsigned bytes) {
         const unsigned forbidden = page.forbidden[Shadow::cell_index(cell)] & bytes;
         if (forbidden != 0 && first == 0)
             first = cell + static_cast<unsigned>(std::countr_zero(forbidden));
@@ -85,16 +80,15 @@ void Detector::check_forbidden(const ShadowPage& page, const Request& request) {
 }
 
 void Detector::check_written(const ShadowPage& page, const Request& request) {
-    const std::uintptr_t end = request.address + request.bytes;
     const std::size_t chunk =
         request.bytes <= widest_scalar_bytes ? std::size_t{cell_bytes} : chunk_bytes;
-    for (std::uintptr_t at = request.address; at < end;) {
-        const std::uintptr_t chunk_end = std::min(end, at / chunk * chunk + chunk);
+    for (std::uintptr_t at = request.address; at < request.end();) {
+        const std::uintptr_t chunk_end = std::min(request.end(), at / chunk * chunk + chunk);
         bool any = false;
         for (std::uintptr_t byte = at; byte < chunk_end && !any; ++byte) {
             const std::size_t index = Shadow::cell_index(byte);
             const Cell& cell = page.cells[index];
-            // What lies out of bounds has been reported as that.
+            // Bytes out of bounds have been reported already.
             any = (page.forbidden[index] >> byte % cell_bytes & 1u) != 0 ||
                   (cell.written_by_block == happens_before_.block_first() &&
                    (cell.written >> byte % cell_bytes & 1u) != 0);
@@ -107,7 +101,7 @@ void Detector::check_written(const ShadowPage& page, const Request& request) {
 bool Detector::is_race(const Access& earlier, const CellAccess& access) const {
     const Access& now = access.now;
     if (earlier.segment < since(access.page) || (earlier.bytes & access.mask) == 0) return false;
-    // Lanes of a warp that pass values by volatile variables alone rely on running in step.
+    // Lanes of a warp that pass values by volatile variables alone would have to run in step.
     const bool in_step = access.page.kind == MemoryKind::shared && earlier.is_volatile &&
                          now.is_volatile && earlier.rank / warp_lanes == now.rank / warp_lanes;
     if (is_strong(earlier) && is_strong(now) && !in_step) return false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The detector's side of a launch; what is wrong with an access is decided in check_access.cpp.
+// The detector's side of a launch. check_access.cpp decides what is wrong with an access.
 #include "harness/simt/races/detector.hpp"
 
 #include <memory>
@@ -17,7 +17,7 @@ namespace {
 
 thread_local std::unique_ptr<Detector> detector_owner;
 
-// The shadow of what large problems touched is given back before it grows further.
+// A larger shadow is given back before the next launch.
 constexpr std::size_t shadow_bytes_kept = std::size_t{256} << 20;
 
 /// "x" of a text that holds `gradverify_tag_7_x`, as the rewriter names what stands for `x`.
@@ -51,7 +51,7 @@ void Detector::begin_launch(const Launch& launch) {
     }
     const std::uint64_t generation = device_memory_generation() + named_buffers_generation();
     if (std::exchange(memory_generation_, generation) != generation) shadow_.forget_kinds();
-    // Static variables are allowed one by one, when they are placed.
+    // A static variable is allowed when it is placed.
     for (const NamedBuffer& variable : shared_variables_)
         shadow_.set_forbidden(variable.begin, variable.end, true);
     const SharedArenas& arenas = launch.arenas;
@@ -114,7 +114,7 @@ void Detector::warp_synchronised(std::uint32_t lanes) {
 
 void Detector::check_mask(const WarpMask& warp) {
     if ((warp.mask & warp.absent) == 0 || warp.op == unit::WarpOp::active) return;
-    // A full mask may: that is how most code names the lanes of a block's last warp.
+    // Most code names the lanes of a block's last warp by a full mask.
     if (warp.mask == ~0u) return;
     report_at(FindingKind::warp_mask, warp.place,
               "a warp primitive's mask " + hex_text(warp.mask) +

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks every memory access of the kernels in the checked variant: races, out-of-bounds and host
-// pointers, shared memory that nobody wrote; and with what the executor tells it, barriers and warp
+// Checks every memory access of the kernels in the checked variant, and barriers and warp
 // primitives that some threads do not reach. One per OS thread. Never changes what a kernel does,
 // but may have its threads give way, and ends a launch that would end the process.
 #pragma once
@@ -35,6 +34,7 @@ class Detector {
         const void* pc;
         bool reads, writes;
         bool is_atomic, is_volatile;
+        std::uintptr_t end() const { return address + bytes; }
     };
     struct Launch {
         SharedArenas arenas{};
@@ -54,14 +54,13 @@ class Detector {
     /// How many accesses the launch made.
     std::uint64_t end_launch();
     void begin_block();
-    /// The executor goes on with a block of a cooperative launch that it had left: nothing before
-    /// now is looked at any more.
+    /// The executor goes on with a block that it had left: earlier accesses no longer count.
     void resume_block();
     void barrier_released();
     void warp_synchronised(std::uint32_t lanes);
     struct WarpMask {
         unit::WarpOp op;
-        std::uint32_t mask, absent;  ///< absent: exited, or lanes that the block does not have
+        std::uint32_t mask, absent;  ///< absent: exited, or not in the block
         unit::Place place;
     };
     void check_mask(const WarpMask& warp);
@@ -69,7 +68,7 @@ class Detector {
 
     // The compiled code's side.
     void access(const Request& request);
-    /// The same for what most code does most often.
+    /// The same for the most frequent accesses.
     template <unsigned bytes, bool writes>
     void plain_access(std::uintptr_t address, const void* pc);
     void arrive_at_barrier(unit::Place place);
@@ -93,8 +92,8 @@ class Detector {
         Cell* cell;
         std::uint32_t old_value;
     };
-    /// A race of a plain read with an atomic update, to be told when the launch has ended: unless
-    /// the read was a guess for an atomicCAS, which tells whether it was right.
+    /// A race of a plain read with an atomic update, reported at the launch's end unless the read
+    /// was a guess for an atomicCAS, which checks it.
     struct DeferredRace {
         std::string here, there, text;
         std::uint64_t reader_pc;
@@ -120,7 +119,7 @@ class Detector {
     void classify(ShadowPage& page);
     void classify_global(ShadowPage& page, const DeviceAllocation& memory);
 
-    /// Whether it is plain to see that nothing is wrong: the value is from before the launch.
+    /// Whether the value is from before the launch, so that nothing can be wrong.
     bool reads_old_value(const ShadowPage& page, std::uintptr_t address, unsigned bytes) const {
         if (page.kind != MemoryKind::global || accesses_left_ != 0 || !pending_.empty() ||
             address % cell_bytes + bytes > cell_bytes)
@@ -167,9 +166,9 @@ class Detector {
                           const std::string& there) const;
     void defer_race(const Conflict& conflict);
     void report_deferred_races();
-    /// Before an atomic access: which of the cell's reads were of this thread.
+    /// Notes the cell's reads by the thread that now accesses it atomically.
     void note_guesses(const Cell& cell, const Access& atomic);
-    bool report_access(FindingKind kind, const Request& request, const std::string& what);
+    void report_access(FindingKind kind, const Request& request, const std::string& what);
     void report_out_of_bounds(MemoryKind kind, const Request& request, std::uintptr_t at);
     void report_unwritten(const Request& request, std::uintptr_t at);
     void report_foreign(const ShadowPage& page, const Request& request);
@@ -190,7 +189,7 @@ class Detector {
     std::uint64_t memory_generation_ = 0;
 
     Launch launch_;
-    bool shared_is_restored_ = false;  ///< who wrote it is no longer known
+    bool shared_is_restored_ = false;  ///< its writers are no longer known
     unit::Place first_arrival_{};
     unsigned first_arrival_rank_ = 0;
     std::uint64_t accesses_ = 0;

@@ -12,7 +12,7 @@
 namespace gradverify::simt {
 namespace {
 
-// One launch with a wrong index has its lines in a few findings; more are no help to anyone.
+// More findings help nobody.
 constexpr std::size_t findings_kept = 64;
 constexpr std::uintptr_t near_bytes = 4095;
 
@@ -50,7 +50,6 @@ std::vector<Finding> Findings::take() {
 }
 
 std::string line_of(std::uint64_t return_address) {
-    // The call is before it.
     std::string line = source_of(pointer_to(return_address - 1));
     return line.empty() ? "an unknown line" : line;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the checked variant found, as text: which memory by name and element, which threads, which
-// source lines. One finding for each kind and pair of lines. Decides nothing of what is an error.
+// The findings of the checked variant, one for each kind and pair of lines, and the names of
+// memory, threads and source lines in their texts.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@
 
 namespace gradverify::simt {
 
-/// `dw[5]`; beyond the nearest of these `dw[6], but dw has 6 elements`; "" when none is within a
-/// page. The type of elements of 0 bytes is not known.
+/// `dw[5]`, or `dw[6], but dw has 6 elements` beyond the nearest of `memory`; "" when none is
+/// within a page. Memory of elements of 0 bytes is named by bytes.
 std::string name_of(const std::vector<NamedBuffer>& memory, std::uintptr_t address);
 
 class Findings {
@@ -24,7 +24,7 @@ class Findings {
         FindingKind kind;
         std::string first_line, second_line;  ///< sources, in any order
     };
-    /// Whether it is the first of its kind on these lines; if so, add its text.
+    /// Whether it is the first of its kind on these lines; then `add` its text.
     bool is_new(Subject subject);
     void add(FindingKind kind, std::string text) { found_.push_back({kind, std::move(text)}); }
     std::vector<Finding> take();

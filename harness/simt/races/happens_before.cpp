@@ -1,24 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// Vector clocks, cut down to what is cheap: between warps of a block the segment is the clock,
-// within a warp each lane has one, and all else goes by way of releases that name a fence.
+// Cheap vector clocks: the segment is the clock between the warps of a block, each lane has a clock
+// within its warp, and releases that name a fence order all else.
 #include "harness/simt/races/happens_before.hpp"
 
 #include <algorithm>
-#include <bit>
+#include <span>
 #include <utility>
+
+#include "harness/simt/execute/warp.hpp"
 
 namespace gradverify::simt {
 namespace {
 
-constexpr std::uint16_t last_clock = 0xffff;  // from here on nothing of the lane is told apart
+constexpr std::uint16_t last_clock = 0xffff;  // stands for all later times of the lane, too
 constexpr unsigned last_fence_count = 0xff;
-// A chain of releases longer than this is taken to order everything: no false alarm.
+// A longer chain of releases is taken to order everything, against false alarms.
 constexpr std::size_t releases_searched = 1000000;
-
-template <class Visit>
-void for_each_bit(std::uint32_t bits, Visit visit) {
-    for (; bits != 0; bits &= bits - 1) visit(static_cast<unsigned>(std::countr_zero(bits)));
-}
 
 }  // namespace
 
@@ -81,11 +78,7 @@ void HappensBefore::warp_sync(unsigned warp, std::uint32_t lanes) {
     for_each_bit(lanes, [&](unsigned lane) { known_[warp][lane] = together; });
     if (acquired_by_thread_.empty()) return;
     AcquiredList all;
-    for_each_bit(lanes, [&](unsigned lane) {
-        const auto found = acquired_by_thread_.find(warp * 32 + lane);
-        if (found == acquired_by_thread_.end()) return;
-        for (const Acquired& acquired : found->second) add(all, acquired);
-    });
+    for_each_bit(lanes, [&](unsigned lane) { add_acquired_by(warp * 32 + lane, all); });
     if (all.empty()) return;
     for_each_bit(lanes, [&](unsigned lane) { acquired_by_thread_[warp * 32 + lane] = all; });
 }
@@ -98,9 +91,7 @@ void HappensBefore::fence(unsigned rank) {
         fence.has_known = true;
         fence.known = known_[rank / 32][rank % 32];
     }
-    if (const auto own = acquired_by_thread_.find(rank); own != acquired_by_thread_.end()) {
-        for (const Acquired& acquired : own->second) add(fence.acquired, acquired);
-    }
+    add_acquired_by(rank, fence.acquired);
     last_fence_[rank] = std::make_shared<const Fence>(std::move(fence));
 }
 
@@ -141,18 +132,21 @@ void HappensBefore::add(AcquiredList& list, Acquired acquired) {
     list.push_back(acquired);
 }
 
+void HappensBefore::add_acquired_by(unsigned rank, AcquiredList& list) const {
+    const auto found = acquired_by_thread_.find(rank);
+    if (found == acquired_by_thread_.end()) return;
+    for (const Acquired& acquired : found->second) add(list, acquired);
+}
+
 const HappensBefore::Block& HappensBefore::block_of(std::uint32_t segment) const {
-    const auto after = std::upper_bound(
-        blocks_.begin(), blocks_.end(), segment,
-        [](std::uint32_t at, const Block& block) { return at < block.first_segment; });
-    return *(after - 1);
+    return *(std::ranges::upper_bound(blocks_, segment, {}, &Block::first_segment) - 1);
 }
 
 bool HappensBefore::Release::covers(const Access& earlier) const {
     const auto fenced = [&](unsigned count) {
         return earlier.fences < count || count == last_fence_count;
     };
-    // A fence covers what came before it in its thread, and what that thread had seen by then.
+    // A fence covers what its thread had done and seen by then.
     if (fence) {
         if (earlier.segment < fence->segment) return true;
         if (earlier.segment == fence->segment) {
@@ -178,16 +172,14 @@ bool HappensBefore::is_ordered_slowly(const Access& earlier, unsigned rank) cons
     }
     if (!has_fences_) return false;
     AcquiredList acquired = acquired_by_block_;
-    if (const auto own = acquired_by_thread_.find(rank); own != acquired_by_thread_.end()) {
-        for (const Acquired& one : own->second) add(acquired, one);
-    }
+    add_acquired_by(rank, acquired);
     return is_acquired(earlier, std::move(acquired));
 }
 
 bool HappensBefore::is_acquired(const Access& earlier, AcquiredList acquired) const {
     const std::uint32_t block = block_of(earlier.segment).first_segment;
     if (is_covered(earlier, block, acquired)) return true;
-    // What the releasing threads had acquired themselves before their fences, and so on.
+    // Add what the releasing threads had acquired before their fences, and so on.
     std::vector<std::size_t> expanded(acquired.size());
     std::size_t searched = 0;
     for (bool grows = true; grows;) {
@@ -208,14 +200,10 @@ bool HappensBefore::is_acquired(const Access& earlier, AcquiredList acquired) co
 
 bool HappensBefore::is_covered(const Access& earlier, std::uint32_t block, const AcquiredList& by) {
     for (const Acquired& acquired : by) {
-        const auto& releases = acquired.location->releases;
-        const auto end = releases.begin() + static_cast<std::ptrdiff_t>(acquired.count);
-        auto at = std::lower_bound(
-            releases.begin(), end, block,
-            [](const Release& release, std::uint32_t of) { return release.block_first < of; });
-        for (; at != end && at->block_first == block; ++at) {
-            if (at->covers(earlier)) return true;
-        }
+        const std::span releases(acquired.location->releases.data(), acquired.count);
+        const auto of_block = std::ranges::equal_range(releases, block, {}, &Release::block_first);
+        if (std::ranges::any_of(of_block, [&](const Release& one) { return one.covers(earlier); }))
+            return true;
     }
     return false;
 }

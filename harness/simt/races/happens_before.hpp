@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which accesses of a launch happen before which others, as the CUDA memory model has it: by
-// barriers, by __syncwarp, and from a fence by way of an atomic or volatile access to one that
-// reads it. Shuffles and votes order nothing. Knows neither memory nor source lines.
+// Which accesses of a launch happen before which others in the CUDA memory model: by barriers, by
+// __syncwarp, and from a fence by way of an atomic or volatile access to one that reads it.
+// Shuffles and votes order nothing.
 //
-// A segment is the time of one block from one barrier to the next. Blocks run one after another,
-// so segments are numbered through, over all blocks and launches.
+// A segment is the time of one block from one barrier to the next. Blocks run one after another, so
+// segments have one count over all blocks and launches.
 #pragma once
 
 #include <array>
@@ -30,11 +30,11 @@ class HappensBefore {
     struct SyncAccess {
         bool reads, writes;
     };
-    /// An atomic or volatile access: releases what is fenced, acquires what was released there.
+    /// An atomic or volatile access: a write releases the fences so far, a read acquires what was
+    /// released there.
     void synchronise(std::uintptr_t address, unsigned rank, SyncAccess access);
 
-    /// Whether an access of this launch happens before what this thread of the running block does
-    /// now.
+    /// Whether an access of this launch happens before the next one of this thread.
     bool is_ordered(const Access& earlier, unsigned rank) const {
         if (earlier.segment == segment_ && earlier.rank == rank) return true;
         if (earlier.segment != segment_ && earlier.segment >= block_first_) return true;
@@ -52,7 +52,7 @@ class HappensBefore {
 
     std::uint32_t block_first() const { return block_first_; }
     std::uint32_t launch_first() const { return launch_first_; }
-    /// Once segments are numbered so high, the shadow must be cleared and `restart` be called.
+    /// Whether the shadow must be cleared and `restart` called, before the count overflows.
     bool is_near_end() const { return segment_ > 0xf0000000u; }
     void restart() { segment_ = 0; }
     /// The index of a block of this launch, by any of its segments.
@@ -60,7 +60,7 @@ class HappensBefore {
 
   private:
     struct Location;
-    /// What a thread knows of by an access to a location: its first `count` releases.
+    /// The first `count` releases of a location, which a thread has acquired.
     struct Acquired {
         const Location* location;
         std::size_t count;
@@ -81,12 +81,12 @@ class HappensBefore {
         std::array<std::uint8_t, 1024> counts;
         std::shared_ptr<const SegmentFences> earlier;
     };
-    /// What other lanes of a warp had fenced before they met the releasing one.
+    /// The fences of a warp's other lanes before they met the releasing one.
     struct WarpFences {
         Known known;
         std::array<std::uint8_t, 32> counts;
     };
-    /// What an atomic or volatile write lets others see.
+    /// An atomic or volatile write, and the fences that it lets others see.
     struct Release {
         std::uint32_t block_first, segment;
         unsigned rank;
@@ -110,6 +110,7 @@ class HappensBefore {
     void release(std::uintptr_t address, unsigned rank);
     const Block& block_of(std::uint32_t segment) const;
     static void add(AcquiredList& list, Acquired acquired);
+    void add_acquired_by(unsigned rank, AcquiredList& list) const;
     void forget_warps();
 
     std::uint32_t segment_ = 0, block_first_ = 0, launch_first_ = 1;

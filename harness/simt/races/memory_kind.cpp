@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kind that a page of memory is to the detector, and which of its bytes may be touched.
+// Decides the kind of a page of memory, and which of its bytes may be touched.
 #include <link.h>
 #include <sys/mman.h>
 
@@ -11,7 +11,7 @@
 namespace gradverify::simt {
 namespace {
 
-/// What a page is to the programs and libraries of the process.
+/// How the programs and libraries of the process use a page.
 struct ModuleQuery {
     std::uintptr_t begin, end;
     bool is_thread_local = false, is_variable = false, is_constant = false;

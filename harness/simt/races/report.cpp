@@ -88,13 +88,12 @@ std::string Detector::race_text(const Conflict& conflict, const std::string& her
     return text + where();
 }
 
-bool Detector::report_access(FindingKind kind, const Request& request, const std::string& what) {
+void Detector::report_access(FindingKind kind, const Request& request, const std::string& what) {
     const std::string here = line_of(std::uint64_t{reinterpret_cast<std::uintptr_t>(request.pc)});
-    if (!findings_.is_new({kind, here, request.writes ? "w" : "r"})) return false;
+    if (!findings_.is_new({kind, here, request.writes ? "w" : "r"})) return;
     findings_.add(kind, thread_text(unit::state.thread.rank) +
                             (request.writes ? " writes " : " reads ") + what + " at " + here +
                             where());
-    return true;
 }
 
 void Detector::report_out_of_bounds(MemoryKind kind, const Request& request, std::uintptr_t at) {
@@ -110,14 +109,13 @@ void Detector::report_unwritten(const Request& request, std::uintptr_t at) {
                       " in shared memory, which no thread of the block has written,");
 }
 
-// Apart from the trap, whose frame is never unwound: no string may live in it.
+// No string may live in the frame of the trap, which is never unwound.
 [[gnu::noinline]] void Detector::report_foreign_memory(const ShadowPage& page,
                                                        const Request& request) {
-    if (page.kind == MemoryKind::unknown) {
-        report_access(FindingKind::host_pointer, request,
-                      "memory that is not the device's (a host pointer, or memory that was freed)");
-        return;
-    }
+    if (page.kind == MemoryKind::unknown)
+        return report_access(
+            FindingKind::host_pointer, request,
+            "memory that is not the device's (a host pointer, or memory that was freed)");
     std::string what = memory_text(request.address, MemoryKind::global);
     if (what == "device memory") {
         const std::string lies_in = describe_address(pointer_to(request.address));

@@ -26,7 +26,7 @@ void Shadow::set_forbidden(const void* begin, const void* end, bool forbidden) {
 ShadowPage& Shadow::find(std::uintptr_t number) {
     std::unique_ptr<ShadowPage>& page = pages_[number];
     if (!page) page = std::make_unique<ShadowPage>();
-    // Stacks and a program's own data stay what they are; a host pointer's page may be anything.
+    // Stacks and a program's own data keep their kind; a host pointer's page may become anything.
     if (page->kind == MemoryKind::unknown ||
         (page->generation != generation_ && page->kind != MemoryKind::private_to)) {
         page->number = number;

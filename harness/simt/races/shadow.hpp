@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the checked variant remembers of memory: for each 4 bytes who wrote and who read them last,
-// and which bytes may be touched at all. Finds the memory's kind by its page. Decides nothing of
-// order: whether two accesses race is happens_before.hpp's question.
-//
-// Nothing is cleared between launches: an access carries the segment it happened in, a number that
-// only grows, so what an earlier launch left is seen to be old.
+// The checked variant's memory of memory: for each 4 bytes who wrote and who read them last, and
+// which bytes may be touched. Nothing is cleared between launches: an access carries its segment, a
+// number that only grows, which shows that it is old.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +15,7 @@
 
 namespace gradverify::simt {
 
-/// One access as a cell remembers it: half of it who, half of it where in the program.
+/// One access as a cell remembers it.
 struct Access {
     std::uint64_t pc : 48 = 0;
     std::uint64_t clock : 16 = 0;  ///< the thread's, from one warp synchronisation to the next
@@ -27,17 +24,17 @@ struct Access {
     std::uint32_t bytes : 4 = 0;   ///< of the cell, a bit each
     std::uint32_t is_atomic : 1 = 0;
     std::uint32_t is_volatile : 1 = 0;
-    std::uint32_t fences : 8 = 0;  ///< that the thread has passed; 255: that many or more
+    std::uint32_t fences : 8 = 0;  ///< passed by the thread; 255: or more
 };
 
 /// The state of 4 bytes, in one cache line.
 struct alignas(64) Cell {
     Access write;
     Access read, earlier_read;  ///< of two threads
-    /// Shared memory: the block (by its first segment) that wrote the bytes of `written`.
+    /// In shared memory, the block (its first segment) that wrote the bytes of `written`.
     std::uint32_t written_by_block = 0;
     std::uint8_t written = 0;
-    /// Threads (rank modulo 32) that wrote the value that is there, when several did.
+    /// Threads (rank modulo 32) that wrote the present value, when several did.
     std::uint32_t same_value_writers = 0;
 };
 static_assert(sizeof(Access) == 16 && sizeof(Cell) == 64);
@@ -68,7 +65,7 @@ struct ShadowPage {
 
 class Shadow {
   public:
-    /// Says of what kind a page is, and fills in `forbidden` of one that is checked.
+    /// Sets a page's kind and, if it is checked, `forbidden`.
     using Classify = std::function<void(ShadowPage&)>;
     explicit Shadow(Classify classify) : classify_(std::move(classify)) {}
 
@@ -83,13 +80,13 @@ class Shadow {
         return address % shadow_page_bytes / cell_bytes;
     }
 
-    /// Has every page classified again when it is next met; what cells hold stays.
+    /// Has every page classified again when it is next met; cells stay.
     void forget_kinds();
-    /// Gives back all memory. The segments must begin anew only after this.
+    /// Gives back all memory. Segments may restart only after this.
     void clear();
     std::size_t bytes() const { return pages_.size() * cells_per_page * sizeof(Cell); }
 
-    /// Allows or forbids the bytes of a range that lies in pages already classified, or not yet.
+    /// Forbids or allows the bytes of a range.
     void set_forbidden(const void* begin, const void* end, bool forbidden);
 
   private:

@@ -1,24 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// What code compiled with -fsanitize=thread calls, in place of that sanitizer's own runtime, which
-// is not linked: each access goes to the detector while a kernel of the checked variant runs, and
-// is nothing outside of one. Hidden, so that no other library's calls end here.
+// Code compiled with -fsanitize=thread calls these in place of that sanitizer's runtime, which is
+// not linked. They pass accesses on to the detector while a kernel of the checked variant runs.
+// Hidden, so that no other library's calls end here.
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 
 #include "gradverify_simt/atomics.hpp"
 #include "harness/simt/races/detector.hpp"
+#include "harness/simt/runtime/mapping.hpp"
 
 namespace {
 
 using gradverify::simt::detecting;
 using gradverify::simt::Detector;
+using gradverify::simt::number;
 
 #define GRADVERIFY_PC __builtin_return_address(0)
-
-std::uintptr_t number(const volatile void* address) {
-    return reinterpret_cast<std::uintptr_t>(address);
-}
 
 template <unsigned bytes, bool writes>
 [[gnu::always_inline]] inline void plain(const void* address, const void* pc) {
@@ -30,6 +28,10 @@ struct Kind {
     bool reads, writes;
     bool is_atomic = false, is_volatile = false;
 };
+constexpr Kind atomic_load = {.reads = true, .writes = false, .is_atomic = true};
+constexpr Kind atomic_store = {.reads = false, .writes = true, .is_atomic = true};
+constexpr Kind atomic_update = {.reads = true, .writes = true, .is_atomic = true};
+
 void access(const volatile void* address, std::size_t bytes, const void* pc, Kind kind) {
     if (detecting == nullptr || bytes == 0) return;
     detecting->access(
@@ -44,11 +46,6 @@ void volatile_access(const void* address, std::size_t bytes, const void* pc, boo
     // A loop that waits for another thread lets it run.
     if (detecting != nullptr && !writes) gradverify::simt::unit::yield_point();
     access(address, bytes, pc, {.reads = !writes, .writes = writes, .is_volatile = true});
-}
-
-void atomic_access(const volatile void* address, std::size_t bytes, const void* pc, Kind kind) {
-    kind.is_atomic = true;
-    access(address, bytes, pc, kind);
 }
 
 }  // namespace
@@ -86,8 +83,7 @@ GRADVERIFY_ACCESS(__tsan_unaligned, 16)
 void __tsan_read_range(void* a, std::size_t bytes) { range(a, bytes, GRADVERIFY_PC, false); }
 void __tsan_write_range(void* a, std::size_t bytes) { range(a, bytes, GRADVERIFY_PC, true); }
 
-// The compilers leave the units' own calls of these to the sanitizer's interceptors; they get the
-// prefix gradverify_simt when a unit is closed.
+// A unit's own calls of these get the prefix gradverify_simt when the unit is closed.
 #define GRADVERIFY_BLOCKS(PREFIX)                                           \
     void* PREFIX##_memcpy(void* to, const void* from, std::size_t bytes) {  \
         range(from, bytes, GRADVERIFY_PC, false);                           \
@@ -106,30 +102,30 @@ void __tsan_write_range(void* a, std::size_t bytes) { range(a, bytes, GRADVERIFY
 GRADVERIFY_BLOCKS(gradverify_simt)
 GRADVERIFY_BLOCKS(__tsan)
 
-// Sequentially consistent, whatever order the code asks for: that is one of the orders it allows.
-#define GRADVERIFY_FETCH(BITS, T, NAME)                                              \
-    T __tsan_atomic##BITS##_fetch_##NAME(volatile T* a, T value, int) {              \
-        atomic_access(a, sizeof(T), GRADVERIFY_PC, {.reads = true, .writes = true}); \
-        return __atomic_fetch_##NAME(a, value, __ATOMIC_SEQ_CST);                    \
+// Sequential consistency is allowed whatever order the code asks for.
+#define GRADVERIFY_FETCH(BITS, T, NAME)                                 \
+    T __tsan_atomic##BITS##_fetch_##NAME(volatile T* a, T value, int) { \
+        access(a, sizeof(T), GRADVERIFY_PC, atomic_update);             \
+        return __atomic_fetch_##NAME(a, value, __ATOMIC_SEQ_CST);       \
     }
 #define GRADVERIFY_COMPARE_EXCHANGE(BITS, T, NAME)                                              \
     int __tsan_atomic##BITS##_compare_exchange_##NAME(volatile T* a, T* expected, T value, int, \
                                                       int) {                                    \
-        atomic_access(a, sizeof(T), GRADVERIFY_PC, {.reads = true, .writes = true});            \
+        access(a, sizeof(T), GRADVERIFY_PC, atomic_update);                                     \
         return __atomic_compare_exchange_n(a, expected, value, false, __ATOMIC_SEQ_CST,         \
                                            __ATOMIC_SEQ_CST);                                   \
     }
 #define GRADVERIFY_ATOMICS(BITS, T)                                                              \
     T __tsan_atomic##BITS##_load(const volatile T* a, int) {                                     \
-        atomic_access(a, sizeof(T), GRADVERIFY_PC, {.reads = true, .writes = false});            \
+        access(a, sizeof(T), GRADVERIFY_PC, atomic_load);                                        \
         return __atomic_load_n(a, __ATOMIC_SEQ_CST);                                             \
     }                                                                                            \
     void __tsan_atomic##BITS##_store(volatile T* a, T value, int) {                              \
-        atomic_access(a, sizeof(T), GRADVERIFY_PC, {.reads = false, .writes = true});            \
+        access(a, sizeof(T), GRADVERIFY_PC, atomic_store);                                       \
         __atomic_store_n(a, value, __ATOMIC_SEQ_CST);                                            \
     }                                                                                            \
     T __tsan_atomic##BITS##_exchange(volatile T* a, T value, int) {                              \
-        atomic_access(a, sizeof(T), GRADVERIFY_PC, {.reads = true, .writes = true});             \
+        access(a, sizeof(T), GRADVERIFY_PC, atomic_update);                                      \
         return __atomic_exchange_n(a, value, __ATOMIC_SEQ_CST);                                  \
     }                                                                                            \
     GRADVERIFY_FETCH(BITS, T, add)                                                               \
@@ -141,7 +137,7 @@ GRADVERIFY_BLOCKS(__tsan)
     GRADVERIFY_COMPARE_EXCHANGE(BITS, T, strong)                                                 \
     GRADVERIFY_COMPARE_EXCHANGE(BITS, T, weak)                                                   \
     T __tsan_atomic##BITS##_compare_exchange_val(volatile T* a, T expected, T value, int, int) { \
-        atomic_access(a, sizeof(T), GRADVERIFY_PC, {.reads = true, .writes = true});             \
+        access(a, sizeof(T), GRADVERIFY_PC, atomic_update);                                      \
         __atomic_compare_exchange_n(a, &expected, value, false, __ATOMIC_SEQ_CST,                \
                                     __ATOMIC_SEQ_CST);                                           \
         return expected;                                                                         \

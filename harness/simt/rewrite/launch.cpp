@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rewrites `k<T><<<grid, block, shared, stream>>>(args)` into a call of the launcher with a lambda
-// that calls `k<T>`: deduction, overloads and kernel pointers stay the compiler's work. Arguments
-// are evaluated once, except literals: a captured NULL or 0 would no longer convert to a pointer.
-//
-// Takes the cast off the kernel of `cudaLaunchKernel((void*)k<T>, ...)`: without its type nobody
-// would know the kernel's parameters. A cast of anything but a name stays.
+// that calls `k<T>`, so that the compiler deduces and resolves it. Arguments are evaluated once,
+// except literals: a captured NULL or 0 would no longer convert to a pointer. Takes the cast off
+// the kernel of `cudaLaunchKernel((void*)k<T>, ...)`, as its type tells its parameters.
 #include "harness/simt/rewrite/rewrite.hpp"
 #include "harness/simt/rewrite/stream.hpp"
 
 namespace gradverify::simt::rewrite {
 namespace {
 
-/// Not a keyword that may stand before an expression.
+/// An identifier, but no keyword that may stand before an expression.
 bool is_name(const Token& token) {
     return token.kind == TokenKind::identifier &&
            !token.is_any(
@@ -75,7 +73,7 @@ std::size_t find_triple_close(const Stream& stream, std::size_t from) {
     stream.fail(from - 1, "no `>>>` for this `<<<`");
 }
 
-/// The end of template arguments that may open at `angle`, or `angle` itself: `f<A, B>(x)`.
+/// The end of the template arguments, as in `f<A, B>(x)`, that open at `angle`; or `angle` itself.
 std::size_t skip_template_arguments(const Stream& stream, std::size_t angle, std::size_t end) {
     if (angle == 0 || stream.at(angle - 1).kind != TokenKind::identifier) return angle;
     const std::size_t close = stream.closing_angle(angle, end);
@@ -166,7 +164,7 @@ std::string rewritten(const Stream& stream, const Launch& launch, std::size_t nu
            "); })";
 }
 
-/// Past `void *` with any `const`, or `begin` if something else is there.
+/// The place behind `void *` with any `const`, or `begin` if something else is there.
 std::size_t skip_void_pointer(const Stream& stream, std::size_t begin) {
     std::size_t i = begin;
     bool has_void = false;
@@ -174,7 +172,7 @@ std::size_t skip_void_pointer(const Stream& stream, std::size_t begin) {
     return has_void && stream.is(i, "*") ? i + 1 : begin;
 }
 
-/// The cast that opens the range of an argument; empty if none does.
+/// The cast with which an argument begins; empty if there is none.
 Range cast_at(const Stream& stream, std::size_t begin) {
     if (stream.is(begin, "(")) {
         const std::size_t end = skip_void_pointer(stream, begin + 1);

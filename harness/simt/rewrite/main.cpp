@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The build tool: `gradverify_rewrite IN.ii OUT.ii`. Exit code 1 with one `file:line: error:` line
-// when the input cannot be rewritten, 2 when the command line or a file is at fault.
+// when the input cannot be rewritten, 2 for a bad command line or file.
 #include <fstream>
 #include <iostream>
 #include <sstream>

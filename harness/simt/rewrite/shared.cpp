@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rewrites `__shared__ D;` into typedefs and references to places in the block's arena, and
-// `extern __shared__ T x[];` into a reference to the launch's dynamic shared memory. The type is
-// never parsed: a declaration becomes a typedef by renaming what it declares.
+// Rewrites `__shared__ D;` into a typedef and references to places in the block's arena, and
+// `extern __shared__ T x[];` into a reference to the launch's dynamic shared memory. A declaration
+// becomes a typedef by renaming what it declares; its type is never parsed.
 #include "harness/simt/rewrite/rewrite.hpp"
 #include "harness/simt/rewrite/stream.hpp"
 
 namespace gradverify::simt::rewrite {
 namespace {
 
-/// What a declaration says once `__shared__` and the words that no typedef may carry are taken out.
+/// A declaration without `__shared__` and the words that no typedef may have.
 struct Declaration {
     Range range;  ///< all of it, `;` included
     bool is_extern = false;
@@ -43,7 +43,7 @@ std::size_t skip_angles(const Stream& stream, std::size_t i) {
     return close;
 }
 
-/// The name that the declarator in `range` declares: of `(*q)[3]` q, of `float a[2]` a.
+/// The name that the declarator in `range` declares: q in `(*q)[3]`, a in `float a[2]`.
 std::size_t declared_name(const Stream& stream, Range range) {
     std::size_t name = stream.size();
     for (std::size_t i = range.begin; i < range.end; ++i) {

@@ -105,7 +105,7 @@ std::string Stream::join() const {
         at_token = significant_[range.end - 1] + 1;
         const bool keeps_lines = on_one_line(range) && text.find('\n') == std::string::npos;
         if (keeps_lines || range.end >= size()) continue;
-        // What lies between is space alone, so the next token may start a line of its own.
+        // Only space lies between, so the next token may start a line of its own.
         for (; at_token < significant_[range.end]; ++at_token)
             if (tokens_[at_token].kind == TokenKind::directive)
                 joined += "\n" + std::string(tokens_[at_token].text);

@@ -33,8 +33,7 @@ class Stream {
     /// Three of `bracket` written without a space between.
     bool is_triple(std::size_t i, char bracket) const;
 
-    /// The token that closes, or opens, the bracket here. **Errors** RewriteError when there is
-    /// none.
+    /// The bracket that matches this one. **Errors** RewriteError when there is none.
     std::size_t matching(std::size_t bracket) const;
 
     /// The `>` of the template arguments that open at `angle`; `end` when none is before that.
@@ -44,7 +43,6 @@ class Stream {
     std::string text(Range range) const;
     /// The tokens of a range joined by single spaces where needed, on one line.
     std::string flat(Range range) const;
-    /// Whether the range lies on one line.
     bool on_one_line(Range range) const;
     /// A line marker for token `i`, with the newlines that it needs.
     std::string marker(std::size_t i) const;

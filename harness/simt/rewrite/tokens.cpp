@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tokenizer: C++ after preprocessing, so without comments, line splices or macros, but with
-// line markers and pragmas.
+// Preprocessed C++ has no comments, line splices or macros, but line markers and pragmas.
 #include "harness/simt/rewrite/tokens.hpp"
 
 #include <cctype>
@@ -9,13 +8,13 @@
 namespace gradverify::simt::rewrite {
 namespace {
 
+bool is_space(char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; }
+bool is_digit(char c) { return '0' <= c && c <= '9'; }
 bool starts_identifier(char c) {
     return std::isalpha(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '$' ||
            (static_cast<unsigned char>(c) & 0x80u) != 0;
 }
-bool continues_identifier(char c) {
-    return starts_identifier(c) || std::isdigit(static_cast<unsigned char>(c)) != 0;
-}
+bool continues_identifier(char c) { return starts_identifier(c) || is_digit(c); }
 
 class Tokenizer {
   public:
@@ -50,19 +49,15 @@ class Tokenizer {
         const char c = peek();
         if (c == '\n') {
             push(TokenKind::space, at_ + 1);
-        } else if (std::isspace(static_cast<unsigned char>(c)) != 0) {
+        } else if (is_space(c)) {
             std::size_t end = at_;
-            while (end < source_.size() && source_[end] != '\n' &&
-                   std::isspace(static_cast<unsigned char>(source_[end])) != 0) {
-                ++end;
-            }
+            while (end < source_.size() && source_[end] != '\n' && is_space(source_[end])) ++end;
             push(TokenKind::space, end);
         } else if (c == '#' && line_start_) {
             directive();
         } else if (starts_identifier(c)) {
             identifier();
-        } else if (std::isdigit(static_cast<unsigned char>(c)) != 0 ||
-                   (c == '.' && std::isdigit(static_cast<unsigned char>(peek(1))) != 0)) {
+        } else if (is_digit(c) || (c == '.' && is_digit(peek(1)))) {
             number();
         } else if (c == '"' || c == '\'') {
             quoted(c, at_);

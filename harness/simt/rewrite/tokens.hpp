@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Splits preprocessed C++ into tokens and says which user's line each came from. Keeps every
-// character, so that joining the texts gives the input back. Knows no grammar.
+// Splits preprocessed C++ into tokens, each with the user's line that it came from. The tokens'
+// texts joined are the input.
 #pragma once
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A slot has a mapping for each power of two of pages that it ever needed, so that a small buffer
-// never lies in a large mapping, where a stray access far off would go unseen.
+// A slot has a mapping for each power of two of pages that it ever needed: in a larger mapping a
+// stray access beyond a small buffer would go unseen.
 #include "harness/simt/runtime/buffers.hpp"
 
 #include <algorithm>
@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <cstring>
 #include <functional>
-#include <utility>
 
 #include "harness/simt/runtime/mapping.hpp"
 
@@ -18,40 +17,30 @@ namespace {
 
 class Slot {
   public:
-    Slot() = default;
-    Slot(Slot&& other) noexcept : mappings_(std::exchange(other.mappings_, {})) {}
-    Slot& operator=(Slot&&) = delete;
-    ~Slot() {
-        for (std::size_t i = 0; i < mappings_.size(); ++i)
-            if (mappings_[i] != nullptr)
-                unmap_guarded(mappings_[i], bytes_of(i), unmapped_zone_bytes);
-    }
-
     std::byte* region(std::size_t bytes, Edge edge) {
         const std::size_t pages = round_up(bytes, page_size_bytes()) / page_size_bytes();
         const auto which = static_cast<std::size_t>(std::bit_width(pages == 0 ? 0 : pages - 1));
         if (which >= mappings_.size()) return nullptr;
-        char*& mapping = mappings_[which];
-        if (mapping == nullptr) mapping = map_guarded(bytes_of(which), unmapped_zone_bytes);
-        if (mapping == nullptr) return nullptr;
-        const std::size_t before = edge == Edge::end ? bytes_of(which) - bytes : 0;
-        return reinterpret_cast<std::byte*>(mapping + before);
+        Mapping& mapping = mappings_[which];
+        const std::size_t mapped = page_size_bytes() << which;
+        if (!mapping) mapping = map_guarded(mapped, unmapped_zone_bytes);
+        if (!mapping) return nullptr;
+        const std::size_t before = edge == Edge::end ? mapped - bytes : 0;
+        return reinterpret_cast<std::byte*>(mapping.get() + before);
     }
 
     DeviceAllocation find(std::uintptr_t page_begin, std::uintptr_t page_end) const {
-        for (std::size_t i = 0; i < mappings_.size(); ++i) {
-            if (mappings_[i] == nullptr) continue;
-            const std::uintptr_t begin = number(mappings_[i]);
-            if (AddressRange{begin, begin + bytes_of(i)}.meets(page_begin, page_end))
-                return {mappings_[i], bytes_of(i)};
+        for (const Mapping& mapping : mappings_) {
+            const std::uintptr_t begin = number(mapping.get());
+            const std::size_t bytes = mapping.get_deleter().bytes;
+            if (mapping && AddressRange{begin, begin + bytes}.meets(page_begin, page_end))
+                return {mapping.get(), bytes};
         }
         return {};
     }
 
   private:
-    static std::size_t bytes_of(std::size_t which) { return page_size_bytes() << which; }
-
-    std::array<char*, 28> mappings_{};  // 2^27 pages are more than the device has
+    std::array<Mapping, 28> mappings_{};  // 2^27 pages are more than the device has
 };
 
 struct Buffers {
@@ -71,7 +60,7 @@ std::uintptr_t distance(std::uintptr_t at, const NamedBuffer& piece) {
     return at < number(piece.end) ? 0 : at - number(piece.end) + 1;
 }
 
-/// What a variable of the host begins with. It may be shorter than a pointer.
+/// The first bytes of a host variable, which may be shorter than a pointer.
 [[gnu::no_sanitize_address]] std::uintptr_t first_word_at(std::uintptr_t address) {
     using Word [[gnu::may_alias, gnu::aligned(1)]] = std::uintptr_t;
     return *static_cast<const Word*>(pointer_to(address));

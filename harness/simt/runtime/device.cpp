@@ -118,8 +118,8 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int dev
     return cudaSuccess;
 }
 
-// The kernel of a launch has no address here (it is a call within a lambda), so a raised limit
-// holds for all kernels of the OS thread.
+// A raised limit holds for all kernels of the OS thread: a launch is a call within a lambda, whose
+// kernel has no address here.
 cudaError_t gradverify_simt_func_set_attribute(const void* function, cudaFuncAttribute attribute,
                                                int value) {
     if (function == nullptr) {

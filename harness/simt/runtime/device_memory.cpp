@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Device memory: each allocation in a mapping of its own between unmapped pages, so that a stray
 // access faults at once and cannot reach the executor.
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <iterator>
@@ -17,12 +18,13 @@ namespace gradverify::simt {
 namespace {
 
 constexpr std::size_t alignment_bytes = 256;  // what cudaMalloc promises
-constexpr int poison_byte = 0xff;             // NaN: a read of what nobody wrote shows
+constexpr int poison_byte = 0xff;             // NaN shows a read of unwritten memory
 
 struct Block {
-    char* mapping;
-    std::size_t mapping_bytes;
+    Mapping mapping;
     std::size_t bytes;  ///< asked for
+    const char* begin() const { return mapping.get(); }
+    const char* end() const { return begin() + mapping.get_deleter().bytes; }
 };
 
 struct DeviceMemory {
@@ -45,12 +47,12 @@ void* allocate_device(std::size_t bytes) {
     const std::scoped_lock lock(memory.mutex);
     if (bytes > device_memory_bytes - memory.bytes_in_use) return nullptr;
     const std::size_t payload = round_up(bytes == 0 ? 1 : bytes, alignment_bytes);
-    const std::size_t mapping_bytes = round_up(payload, page_size_bytes());
-    char* mapping = map_guarded(mapping_bytes);
-    if (mapping == nullptr) return nullptr;
-    char* pointer = mapping + mapping_bytes - payload;
-    std::memset(mapping, poison_byte, mapping_bytes);
-    memory.in_use[pointer] = {mapping, mapping_bytes, bytes};
+    Mapping mapping = map_guarded(payload);
+    if (!mapping) return nullptr;
+    const std::size_t mapping_bytes = mapping.get_deleter().bytes;
+    char* pointer = mapping.get() + mapping_bytes - payload;
+    std::memset(mapping.get(), poison_byte, mapping_bytes);
+    memory.in_use[pointer] = {std::move(mapping), bytes};
     ++memory.generation;
     memory.bytes_in_use += mapping_bytes;
     return pointer;
@@ -62,11 +64,9 @@ bool free_device(void* pointer) {
     const std::scoped_lock lock(memory.mutex);
     const auto found = memory.in_use.find(pointer);
     if (found == memory.in_use.end()) return false;
-    const Block block = found->second;
+    memory.bytes_in_use -= found->second.mapping.get_deleter().bytes;
     memory.in_use.erase(found);
     ++memory.generation;
-    memory.bytes_in_use -= block.mapping_bytes;
-    unmap_guarded(block.mapping, block.mapping_bytes);
     return true;
 }
 
@@ -78,10 +78,9 @@ DeviceAllocation find_allocation(std::uintptr_t page_begin, std::uintptr_t page_
     for (int candidates = 0; candidates < 2; ++candidates) {
         if (after != memory.in_use.end()) {
             const auto& [pointer, block] = *after;
-            const auto mapping = number(block.mapping);
-            if (mapping < page_end && page_begin < mapping + block.mapping_bytes) {
-                return {static_cast<const char*>(pointer), block.bytes == 0 ? 1 : block.bytes};
-            }
+            if (AddressRange{number(block.begin()), number(block.end())}.meets(page_begin,
+                                                                               page_end))
+                return {static_cast<const char*>(pointer), std::max<std::size_t>(block.bytes, 1)};
         }
         if (after == memory.in_use.begin()) break;
         --after;
@@ -99,13 +98,12 @@ const char* describe_address(const void* address) {
     const auto* at = static_cast<const char*>(address);
     const auto next = memory.in_use.upper_bound(const_cast<void*>(address));
     if (next != memory.in_use.begin()) {
-        const Block& block = std::prev(next)->second;
-        const char* end = block.mapping + block.mapping_bytes;
+        const char* end = std::prev(next)->second.end();
         if (at >= end && at < end + page_size_bytes())
             return "the unmapped page after a device allocation";
     }
     if (next != memory.in_use.end()) {
-        const char* begin = next->second.mapping;
+        const char* begin = next->second.begin();
         if (at >= begin - page_size_bytes() && at < begin)
             return "the unmapped page before a device allocation";
     }

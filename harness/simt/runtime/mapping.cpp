@@ -30,16 +30,8 @@ AddressRange stack_of_os_thread() {
     return stack;
 }
 
-namespace {
-
-std::size_t whole_zone(std::size_t bytes) noexcept {
-    return round_up(bytes == 0 ? 1 : bytes, page_size_bytes());
-}
-
-}  // namespace
-
-char* map_guarded(std::size_t bytes, std::size_t zone_bytes) noexcept {
-    const std::size_t zone = whole_zone(zone_bytes);
+Mapping map_guarded(std::size_t bytes, std::size_t zone_bytes) noexcept {
+    const std::size_t zone = round_up(zone_bytes == 0 ? 1 : zone_bytes, page_size_bytes());
     const std::size_t inner = round_up(bytes, page_size_bytes());
     void* mapping = mmap(nullptr, inner + 2 * zone, PROT_NONE,
                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -49,14 +41,13 @@ char* map_guarded(std::size_t bytes, std::size_t zone_bytes) noexcept {
         munmap(mapping, inner + 2 * zone);
         return nullptr;
     }
-    // A stack may have lain here, and left what the address sanitizer keeps of its frames.
+    // The address sanitizer may still know frames of a stack that lay here.
     ASAN_UNPOISON_MEMORY_REGION(begin, inner);
-    return begin;
+    return Mapping(begin, Unmap{inner, zone});
 }
 
-void unmap_guarded(char* mapping, std::size_t bytes, std::size_t zone_bytes) noexcept {
-    const std::size_t zone = whole_zone(zone_bytes);
-    munmap(mapping - zone, round_up(bytes, page_size_bytes()) + 2 * zone);
+void Unmap::operator()(char* begin) const noexcept {
+    munmap(begin - zone_bytes, bytes + 2 * zone_bytes);
 }
 
 }  // namespace gradverify::simt

@@ -4,13 +4,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 
 namespace gradverify::simt {
 
 std::size_t page_size_bytes() noexcept;
 std::size_t round_up(std::size_t bytes, std::size_t multiple) noexcept;
 
-// The detector computes with addresses, which its compiled callers gave as pointers.
 inline std::uintptr_t number(const volatile void* pointer) {
     return reinterpret_cast<std::uintptr_t>(pointer);
 }
@@ -27,10 +27,13 @@ struct AddressRange {
 /// Empty where the system does not say.
 AddressRange stack_of_os_thread();
 
+struct Unmap {
+    std::size_t bytes = 0, zone_bytes = 0;  ///< whole pages
+    void operator()(char* begin) const noexcept;
+};
+using Mapping = std::unique_ptr<char, Unmap>;
 /// At least `bytes` of zeroed memory, from a page's start to a page's end, with `zone_bytes` of
-/// unmapped addresses on either side (at least a page); nullptr when there is not so much.
-char* map_guarded(std::size_t bytes, std::size_t zone_bytes = 0) noexcept;
-/// Takes what `map_guarded` gave, with what was given to it.
-void unmap_guarded(char* mapping, std::size_t bytes, std::size_t zone_bytes = 0) noexcept;
+/// unmapped addresses on either side (at least a page); null when there is not enough.
+Mapping map_guarded(std::size_t bytes, std::size_t zone_bytes = 0) noexcept;
 
 }  // namespace gradverify::simt

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The CUDA run-time API of the CPU device: errors, memory, streams, events. All work is done
-// before a call returns; what would have had to wait for it is kept track of in streams.hpp.
+// The CUDA run-time API of the CPU device: errors, memory, streams, events. All work is done before
+// a call returns; streams.hpp tracks what orders it.
 #include "gradverify_simt/runtime.hpp"
 
 #include <algorithm>
@@ -25,8 +25,8 @@ cudaError_t refuse(cudaError_t error, const char* call, const char* why) {
     return error;
 }
 
-/// The host waits for every copy to or from it: of pageable memory CUDA waits for one, or for its
-/// being staged, also in cudaMemcpyAsync.
+/// The host waits for every copy to or from it: CUDA waits for copies of pageable memory, or until
+/// they are staged, also in cudaMemcpyAsync.
 void note_copy(cudaMemcpyKind kind, cudaStream_t stream, WorkName name) {
     Streams& streams = Streams::of_this_thread();
     streams.enqueue(stream, name);
@@ -50,8 +50,9 @@ cudaError_t copy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind k
     std::memmove(to, from, bytes);
     return cudaSuccess;
 }
-cudaError_t set(const WorkName& name, void* to, int value, std::size_t bytes, cudaStream_t stream) {
-    Streams::of_this_thread().enqueue(stream, name);
+cudaError_t set(const char* call, void* to, int value, std::size_t bytes, cudaStream_t stream) {
+    Streams::of_this_thread().enqueue(stream,
+                                      {.call = call, .is_on_buffers = meets_buffer(to, bytes)});
     if (bytes == 0) return cudaSuccess;
     if (to == nullptr) return refuse(cudaErrorInvalidValue, "cudaMemset", "a null pointer");
     std::memset(to, value, bytes);
@@ -114,7 +115,7 @@ cudaError_t cudaMallocHost(void** pointer, std::size_t bytes, unsigned) {
     }
     return cudaSuccess;
 }
-// It waits for the device, as the runtime's does.
+// It waits for the device, as in CUDA's runtime.
 cudaError_t cudaFree(void* pointer) {
     Streams::of_this_thread().wait_for_device();
     return free_memory(pointer);
@@ -156,12 +157,10 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaM
     return copy(to, from, bytes, kind);
 }
 cudaError_t cudaMemset(void* to, int value, std::size_t bytes) {
-    return set({.call = "cudaMemset", .is_on_buffers = meets_buffer(to, bytes)}, to, value, bytes,
-               nullptr);
+    return set("cudaMemset", to, value, bytes, nullptr);
 }
 cudaError_t cudaMemsetAsync(void* to, int value, std::size_t bytes, cudaStream_t stream) {
-    return set({.call = "cudaMemsetAsync", .is_on_buffers = meets_buffer(to, bytes)}, to, value,
-               bytes, stream);
+    return set("cudaMemsetAsync", to, value, bytes, stream);
 }
 
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags) {

@@ -49,7 +49,7 @@ std::size_t Streams::add(cudaStream_t handle, bool blocking) {
     // The work of a destroyed stream matters until the next call begins.
     const auto reusable = std::ranges::find(streams_, true, &Stream::destroyed);
     if (works_.empty() && reusable != streams_.end()) {
-        // Its number goes on counting: what waited for the one before has waited.
+        // Its number goes on counting, so that clocks that knew the stream before stay right.
         *reusable = {
             .handle = handle, .blocking = blocking, .pieces = reusable->pieces, .known = {}};
         return static_cast<std::size_t>(reusable - streams_.begin());

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which work of a call is ordered with which, as CUDA's streams and events order it: work is run at
-// once here, but a GPU may run what nothing orders in any order. Decides whether all work of a call
-// is ordered by one stream, and says what is not. Legacy semantics of the default stream; where
-// CUDA's own documentation leaves it open whether a call waits, it does.
+// Decides whether one stream orders all work of a call, and says which work it does not: work is
+// run at once here, but a GPU may run unordered work in any order. The default stream has legacy
+// semantics; a call waits where CUDA's documentation leaves that open.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +13,7 @@
 
 namespace gradverify::simt {
 
-/// For each stream, by its number, up to which piece of its work something is known to be done.
+/// For each stream, by its number, the last piece of its work that is known to be done.
 class StreamClock {
   public:
     std::uint64_t operator[](std::size_t stream) const {
@@ -31,7 +30,7 @@ class StreamClock {
 struct WorkName {
     const char* call = "";
     unit::Place launch{nullptr, 0};
-    bool is_on_buffers = false;  ///< of the call, for all that is known
+    bool is_on_buffers = false;  ///< whether it may touch the call's buffers
 };
 
 /// The streams of one OS thread.
@@ -47,15 +46,15 @@ class Streams {
     /// **Errors** false when it is not one that `create` gave.
     bool destroy(cudaStream_t stream);
 
-    /// A call begins: what came before it is done, and both the given and the default stream have
-    /// work of the caller's that this call's must come after.
+    /// A call begins: earlier work is done, but the given and the default stream each have work of
+    /// the caller, which this call's work must come after.
     void begin_call(cudaStream_t given);
-    /// Why the work since then is not ordered by the given stream, or, unless `given_alone`, by the
-    /// default one; empty when it is. What the host has waited for is ordered with what comes next,
-    /// and if it is not on the call's buffers, with what came before.
+    /// Why neither the given stream nor, unless `given_alone`, the default one orders the work
+    /// since then; empty when one does. Work that the host has waited for is ordered with later
+    /// work, and if it is not on the call's buffers, with earlier work.
     std::string why_unordered(bool given_alone);
 
-    /// A piece of work is put on a stream.
+    /// Puts a piece of work on a stream.
     void enqueue(cudaStream_t stream, const WorkName& name);
     void wait_for(cudaStream_t stream);
     void wait_for(const StreamClock& event) { host_.join(event); }
@@ -70,10 +69,9 @@ class Streams {
         bool destroyed = false;
         bool owned = false;  ///< made here, and not yet destroyed
         std::uint64_t pieces = 0;
-        StreamClock known;  ///< done before what comes next on it, its own work included
+        StreamClock known;  ///< done before the stream's next work, its own work included
     };
-    /// Work of the call: the last piece of a stream's with these answers, which speaks for those
-    /// before it.
+    /// A piece of the call's work; it stands for the stream's earlier pieces with the same answers.
     struct Work {
         std::size_t stream = 0;
         std::uint64_t piece = 0;
@@ -83,7 +81,7 @@ class Streams {
 
     std::size_t number_of(cudaStream_t stream);
     std::size_t add(cudaStream_t handle, bool blocking);
-    /// One more piece on a stream, ordered as CUDA does.
+    /// Adds a piece to a stream, ordered as by CUDA.
     std::uint64_t advance(std::size_t stream);
     bool is_waited_for(const Work& work) const { return host_[work.stream] >= work.piece; }
     /// The first work that this stream does not order; null when there is none.

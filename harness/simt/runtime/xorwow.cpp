@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Jumps of curand's XORWOW generator. A step of its register is linear over GF(2), so a jump is a
-// power of a matrix of 160 x 160 bits: one for each bit of the distance, made when first met.
+// Jumps of curand's XORWOW generator. A step is linear over GF(2), so a jump is a product of powers
+// of a matrix of 160 x 160 bits, one for each bit of the distance.
 #include "gradverify_simt/xorwow.hpp"
 
 #include <algorithm>
