@@ -15,8 +15,7 @@ struct CUstream_st;
 namespace gradverify::simt {
 
 /// The order in which the threads of a block run, from one barrier to the next. `random_warps`
-/// shuffles whole warps and keeps the lanes of each ascending. For blocks the two random orders are
-/// the same.
+/// shuffles warps, whose lanes stay ascending. For blocks the two random orders are the same.
 enum class Order { ascending, descending, random_threads, random_warps };
 
 /// The order of everything a launch runs; the same schedule gives the same run.
@@ -24,8 +23,7 @@ struct Schedule {
     Order threads = Order::ascending;
     Order blocks = Order::ascending;
     std::uint64_t seed = 0;
-    /// In the checked variant a thread gives way to others at about one access in this many, drawn
-    /// from the seed; 0: never.
+    /// In the checked variant a thread gives way at about one access in this many; 0: never.
     std::uint32_t give_way_one_in = 0;
 };
 
@@ -33,21 +31,18 @@ struct Schedule {
 /// from the seed and the number of launches and blocks since this call.
 void set_schedule(const Schedule& schedule);
 
-/// The first error since the last call (a launch refused, a deadlock, a trap, a failed device
-/// assert), with kernel and source line; empty if there was none. Resets the run-time API's last
-/// error.
+/// The first error since the last call (a launch refused, a deadlock, a trap), with kernel and
+/// source line; empty if there was none. Resets the run-time API's last error.
 std::string take_error();
-/// Whether `take_error` would report code that the CPU device does not serve, such as inline PTX.
-/// Ask before it.
+/// Whether the next `take_error` reports what the CPU device does not serve, such as inline PTX.
 bool error_is_cuda_only();
 
 /// How many accesses to memory that threads can share the checked variant has reported in this OS
 /// thread's launches since the last call.
 std::uint64_t take_accesses_checked();
 
-/// Counts the blocks that launches of any OS thread begin in `*blocks`, which must outlive all
-/// launches; nullptr: none is counted. It may miss some where several OS threads begin blocks at
-/// once.
+/// Counts the blocks that all launches begin in `*blocks`, which must outlive them; nullptr:
+/// nowhere. It may miss some where several OS threads begin blocks at once.
 void count_blocks_in(std::atomic<std::uint64_t>* blocks);
 
 /// What CUDA leaves undefined, and the checked variant finds.
@@ -96,28 +91,24 @@ struct NamedBuffer {
     const std::byte* end = nullptr;
     std::size_t element_bytes = 1;
 };
-/// Replaces the buffers that this OS thread's launches work on. In a mapping that holds a buffer
-/// the checked variant may touch buffers alone, elsewhere all device memory. Call it between
-/// launches.
+/// Replaces the buffers of this OS thread's launches, between launches. In a mapping that holds a
+/// buffer the checked variant may touch buffers alone, elsewhere all device memory.
 void describe_buffers(std::vector<NamedBuffer> buffers);
 
 /// From now on SIGSEGV, SIGBUS, SIGFPE and SIGILL of a kernel end its launch with an error that
-/// names the access, the buffer's element, the thread and the source line. Elsewhere in the process
-/// they do what they did before. A debugger or a test that asks for these signals later comes
-/// first.
+/// names the access, the buffer's element, the thread and the source line. Other signals of the
+/// process go to the former handlers. A debugger or test that asks for signals later comes first.
 void turn_faults_into_errors();
 
 /// A non-blocking stream. Work on a stream is done at once.
 CUstream_st* make_stream();
 void destroy_stream(CUstream_st* stream);
 
-/// From now on the launches, copies and sets of this OS thread belong to a call on this stream;
-/// nullptr is the default one.
+/// From now on this OS thread's work belongs to a call on this stream; nullptr: the default one.
 void begin_call(CUstream_st* given);
-/// Why neither the given nor, unless `given_alone`, the default stream orders all work of the call
-/// with the caller's work before and behind it; empty when one does. Work that the host has waited
-/// for is ordered, unless it is on the call's buffers and may begin before the caller's work is
-/// done.
+/// Why neither the given nor, unless `given_alone`, the default stream orders the call's work with
+/// the caller's before and behind it; empty when one does. Work that the host has waited for is
+/// ordered, unless it is on the call's buffers and may begin before the caller's work is done.
 std::string why_unordered(bool given_alone);
 
 }  // namespace gradverify::simt

@@ -10,9 +10,8 @@
 namespace gradverify::simt {
 namespace {
 
-// 64 KiB overflowed on a kernel with a large local array. Without the odd page, stacks lie a
-// multiple of 16 pages apart, and their tops compete for few entries of the TLB (512 threads 2
-// times slower).
+// 64 KiB overflowed on a kernel with a large local array. Without the odd page, the tops of stacks
+// compete for few entries of the TLB (512 threads up to 2 times slower).
 constexpr std::size_t odd_page_bytes = 4096;
 #ifdef GRADVERIFY_SIMT_ASAN
 constexpr std::size_t stack_bytes =

@@ -25,8 +25,7 @@ struct Wait {
     unsigned mask = 0;  ///< of a warp collective; 0 at a barrier
 };
 
-/// A stack, also the OS thread's own, and where it stopped. Half a cache line, as every switch
-/// touches two fibers.
+/// A stack, also the OS thread's own. Half a cache line, as every switch touches two fibers.
 struct alignas(32) Fiber {
     StoppedAt stopped_at = nullptr;  ///< null: has no frames that may go on
     Wait wait;
@@ -54,8 +53,7 @@ inline void arrived(Fiber&) {}
     arrived(from);
 }
 
-/// The same where `to` stopped elsewhere in the program than `from`. Returns the `given` of the
-/// call that switches back.
+/// The same where `to` stopped elsewhere than `from`. Returns the `given` of the switch back.
 [[gnu::always_inline]] inline bool switch_fiber_elsewhere(Fiber& from, Fiber& to, bool given) {
     leaving(from, to);
 #ifdef GRADVERIFY_SIMT_ASAN

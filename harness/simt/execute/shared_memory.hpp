@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The shared memory of the running block: an arena for static variables and one for the dynamic
-// array, each between unmapped pages. 0xFF (NaN) fills it when a block begins, which shows a read
-// of unwritten memory.
+// array, each between unmapped pages. It is NaN (0xFF) when a block begins.
 #pragma once
 
 #include <cstddef>
@@ -36,8 +35,7 @@ class SharedMemory {
     SharedArenas arenas(std::size_t dynamic_bytes) const;
     /// **Errors** nullptr when the block's static variables would exceed the default limit.
     void* place(std::size_t bytes, std::size_t alignment);
-    /// `past the end of the dynamic shared memory` and the like for unmapped addresses; ""
-    /// elsewhere.
+    /// For unmapped addresses `past the end of the dynamic shared memory` and the like, else "".
     const char* describe(const void* address) const noexcept;
 
   private:

@@ -31,8 +31,7 @@ bool multiply(const std::array<std::uint64_t, 32>& products);
 
 class Warp {
   public:
-    /// The block does not have the lanes `missing`, or they have exited. Results go to `results`,
-    /// by lane.
+    /// The lanes `missing` are not in the block, or have exited. Results go to `results`, by lane.
     void begin(unsigned missing, std::uint64_t* results) {
         exited_ = missing;
         pending_count_ = 0;

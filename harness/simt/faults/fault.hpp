@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A signal that the processor raised in a kernel: the handler's notes, and the handler's stack. The
-// executor ends the launch.
+// A signal that the processor raised in a kernel: the handler's notes and its stack.
 #pragma once
 
 #include <sys/types.h>
@@ -18,8 +17,7 @@ struct Fault {
     enum class Access { unknown, read, write };
 
     int signal = 0;  ///< 0: there was none
-    /// Whether the processor names no address: a misaligned vector access, or one beyond all
-    /// memory.
+    /// A misaligned vector access, or one beyond all memory, for which no address is known.
     bool is_without_address = false;
     Access access = Access::unknown;
     const void* address = nullptr;
@@ -28,16 +26,13 @@ struct Fault {
     std::array<const void*, frames_maximum> frames{};
     std::size_t frame_count = 0;
 
-    /// `read past the end of w, w[6] of 6` and the like; `shared_place` is the answer of
-    /// `SharedMemory::describe`.
+    /// `read past the end of w, w[6] of 6`; `shared_place` is from `SharedMemory::describe`.
     std::string what(const std::string& shared_place) const;
-    /// The source line of the access, or of the call in the kernel's file that led to it; "" when
-    /// unknown.
+    /// The line of the access, or of the call in the kernel's file that led to it; "" if unknown.
     std::string source() const;
 };
 
-/// While it lives, the stack on which an OS thread handles signals, since its own may have
-/// overflowed.
+/// While it lives, its OS thread handles signals on it, as the thread's stack may have overflowed.
 class SignalStack {
   public:
     SignalStack();

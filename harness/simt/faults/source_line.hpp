@@ -10,12 +10,10 @@ namespace gradverify::simt {
 /// The path relative to the current directory if the file lies there, else the path as it is.
 std::string short_path(const std::string& file);
 
-/// `kernels/conv/forward.cu:33`: the `short_path` of what the compiler recorded; "" when unknown
-/// (no debug information, or no libdw on this machine).
-/// Of inlined lines it is the innermost one outside of the CPU device's and the system's headers,
-/// such as the line that calls an atomic. For a return address ask for the byte before: the call
-/// may be the last instruction of its line. Remembers its answers; may be called from any OS
-/// thread.
+/// `kernels/conv/forward.cu:33`, with the `short_path`; "" without debug information or libdw. An
+/// inlined function of the CPU device's or the system's headers, such as an atomic, has the line
+/// that calls it. For a return address ask for the byte before: the call may be the last
+/// instruction of its line. Remembers its answers; may be called from any OS thread.
 std::string source_of(const void* pc);
 
 }  // namespace gradverify::simt

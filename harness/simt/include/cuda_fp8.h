@@ -72,8 +72,7 @@ inline __half2_raw __nv_cvt_fp8x2_to_halfraw2(__nv_fp8x2_storage_t x,
 
 namespace gradverify::simt::unit {
 
-// Constructors saturate. Conversions to integers round toward zero and saturate, and NaN gives 0,
-// as on a GPU.
+// Constructors saturate. So do conversions to integers, which round toward zero; NaN gives 0.
 #define GRADVERIFY_SIMT_FP8_FROM(TYPE, FROM, CONVERT) \
     explicit TYPE(FROM value) : __x(CONVERT(value, __NV_SATFINITE, kind)) {}
 

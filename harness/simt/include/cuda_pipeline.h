@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// CUDA's asynchronous copies from global to shared memory. They are done at once here, so a missing
-// wait shows on cuda only.
+// CUDA's asynchronous copies, done at once here: a missing wait shows on cuda only.
 #pragma once
 #pragma GCC system_header
 

@@ -30,8 +30,7 @@ class HappensBefore {
     struct SyncAccess {
         bool reads, writes;
     };
-    /// An atomic or volatile access: a write releases the fences so far, a read acquires what was
-    /// released there.
+    /// An atomic or volatile write releases the fences so far; a read acquires what was released.
     void synchronise(std::uintptr_t address, unsigned rank, SyncAccess access);
 
     /// Whether an access of this launch happens before the next one of this thread.

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Splits preprocessed C++ into tokens, each with the user's line that it came from. The tokens'
-// texts joined are the input.
+// Splits preprocessed C++ into tokens, whose texts joined are the input, with the user's lines.
 #pragma once
 
 #include <algorithm>

@@ -12,8 +12,7 @@
 
 namespace gradverify::simt {
 
-/// The piece that holds the address, or else the nearest one that is at most `within` bytes away;
-/// null if there is none.
+/// The nearest piece at most `within` bytes from the address (0 inside); null if there is none.
 const NamedBuffer* nearest(const std::vector<NamedBuffer>& pieces, const void* address,
                            std::uintptr_t within);
 /// The index of the element that an address would be in: -1 for the byte before the first.
@@ -22,8 +21,7 @@ std::int64_t element_of(const NamedBuffer& piece, const void* address);
 /// Whether any of these bytes is in a buffer.
 bool meets_buffer(const void* begin, std::size_t bytes);
 
-/// The function object that a launch's threads run: it holds the arguments, or refers to variables
-/// of its caller that do.
+/// The function object of a launch: it holds the arguments, or refers to its caller's variables.
 struct LaunchBody {
     const void* begin;
     std::size_t bytes;

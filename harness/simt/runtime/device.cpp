@@ -118,8 +118,8 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int dev
     return cudaSuccess;
 }
 
-// A raised limit holds for all kernels of the OS thread: a launch is a call within a lambda, whose
-// kernel has no address here.
+// A raised limit holds for all kernels of the OS thread: a launch does not tell the kernel's
+// address.
 cudaError_t gradverify_simt_func_set_attribute(const void* function, cudaFuncAttribute attribute,
                                                int value) {
     if (function == nullptr) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Built twice into one executable, in all variants, with GRADVERIFY_SIMT_TEST_FACTOR 1 and 10: a
-// global function, an inline helper with a static, an inline variable, and a kernel template of the
-// same names in both.
+// Built twice into one executable, in all variants, with GRADVERIFY_SIMT_TEST_FACTOR 1 and 10: both
+// have functions, inline variables, statics and templates of the same names.
 #include <cuda_runtime.h>
 
 #include <stdexcept>

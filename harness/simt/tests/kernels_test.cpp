@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Barriers and parts of warps keep their meaning in any order of threads, and a missing barrier
-// shows.
+// Barriers and parts of warps work in any order of threads, and a missing barrier shows.
 #include <doctest/doctest.h>
 
 #include <cmath>

@@ -15,8 +15,7 @@ struct Stream {
     ~Stream() { gradverify::simt::destroy_stream(handle); }
 };
 
-/// Runs the launcher as a call on a stream and a buffer of four floats; what is said of the order
-/// of its work.
+/// The complaint about a launcher's call on a stream and a buffer of four floats.
 std::string complaint(const std::string& launcher, CUstream_st* given, bool given_alone = false) {
     const simt_test::DeviceFloats buffer(4);
     const simt_test::NamedScope scope(buffer.data, 4);

@@ -7,8 +7,7 @@
 
 namespace cooperative_groups {
 
-// The operators of reductions and scans; `less` and `greater` give the smaller and the larger of
-// two, as in CUDA.
+// As in CUDA, `less` and `greater` give the smaller and the larger of two.
 #define GRADVERIFY_SIMT_OPERATOR(NAME, VALUE)          \
     template <class T = void>                          \
     struct NAME {                                      \

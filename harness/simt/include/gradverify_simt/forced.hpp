@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The words of CUDA C++ that the host compiler lacks and the rewriter does not serve; included
-// before the first line of every kernel file. __CUDA_ARCH__ stays undefined: code that tests it
-// takes its host branch.
+// The words of CUDA C++ that neither host compiler nor rewriter know, included before every kernel
+// file's first line. __CUDA_ARCH__ stays undefined: code that tests it takes its host branch.
 #pragma once
 #pragma GCC system_header
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What rewritten code calls. The loop over threads is inside the unit, so that the compiler inlines
-// the kernel into it.
+// What rewritten code calls. The compiler inlines the kernel into the loop over threads.
 #pragma once
 #pragma GCC system_header
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What compiled kernels share with the executor: the state of the running thread, and the calls
-// that leave the unit. The executor's library defines all of it, so that closed units have one
-// executor in common.
+// that leave the unit. The library defines all of it, so that closed units have one executor in
+// common.
 #pragma once
 #pragma GCC system_header
 
@@ -57,8 +57,7 @@ GRADVERIFY_SIMT_BUILT_IN(dim3, gridDim);
 
 namespace gradverify::simt::unit {
 
-/// A unit that has written `state.thread` calls this: to the compiler, `threadIdx` is another
-/// variable.
+/// Call it after writing `state.thread`: to the compiler, `threadIdx` is another variable.
 inline void thread_has_changed() { __asm__ volatile("" : "=m"(threadIdx) : "m"(state.thread)); }
 
 /// Where a static shared variable lies in the launch that last placed it.

@@ -80,9 +80,8 @@ __global__ void round_to_8_bits(const float* from, unsigned* to, __nv_fp8_interp
     own[4] = T(__float2bfloat16(value)).__x;
     own[5] = T(static_cast<int>(fminf(value, 1e6f))).__x;
 }
-// Ties, which the double is just beyond; a number that half and bfloat16 round to a tie; the least
-// numbers; numbers beyond the largest. Columns: from float, float without saturation, double, half,
-// bfloat16, int.
+// Ties, which the double is just beyond; a number that half and bfloat16 round to a tie; tiny and
+// huge numbers. Columns: from float, float without saturation, double, half, bfloat16, int.
 CONSTRUCT(rounding_to_8_bits) {
     Array<float> from(std::vector<float>{17.0f, 18.0f, 17.0f + 0x1p-12f, -0x1p-10f, 464.0f, 465.0f,
                                          61440.0f, INFINITY});

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Half and bfloat16, and the arithmetic intrinsics. Roundings are compared bit for bit with one in
-// double by its definition.
+// Half and bfloat16, compared bit for bit with a rounding in double, and arithmetic intrinsics.
 #include "harness/simt/tests/constructs/construct.hpp"
 
 #include <cstdint>

@@ -60,8 +60,7 @@ class BlockExchange {
 #undef GRADVERIFY_SIMT_SCATTER
 
   private:
-    /// Whether an item is of the slice. Without slices, as in CUB, an item beyond the storage is
-    /// stored there.
+    /// Whether an item is of the slice. Without slices, even items beyond the storage are stored.
     static bool is_now(int at) { return !is_sliced || (0 <= at && at < at_once); }
     /// From one arrangement of the block to another; `in` and `out` may be one.
     template <class Out>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// cub::BlockLoad: the items of a block, blocked over its threads, or striped with
-// BLOCK_LOAD_STRIPED. A vectorized load needs no alignment: since version 3, CUB looks for it
-// first.
+// cub::BlockLoad: the items of a block, blocked or striped over its threads. A vectorized load
+// needs no alignment: since version 3, CUB looks for it first.
 #pragma once
 #pragma GCC system_header
 
@@ -15,8 +14,7 @@ namespace gradverify_detail {
 /// The algorithms of loads and stores, which CUB names in this order.
 enum { direct, striped, vectorize, transpose, warp_transpose, warp_transpose_timesliced };
 
-/// What a load and a store share: which items a thread accesses, and the storage for a
-/// transposition.
+/// What a load and a store share: a thread's items, and the storage for a transposition.
 template <class T, int threads_x, int items, int algorithm, int threads_y, int threads_z>
 class BlockAccess {
   protected:

@@ -18,8 +18,7 @@ using BitsOf = std::conditional_t<
     std::conditional_t<bytes == 2, std::uint16_t,
                        std::conditional_t<bytes == 4, std::uint32_t, std::uint64_t>>>;
 
-/// Unsigned numbers in the order of the keys; keys that are no integers have a sign bit, and -0 is
-/// 0.
+/// Unsigned numbers in the order of the keys. Keys that are no integers have a sign bit; -0 is 0.
 template <class Key>
 auto sortable_bits(const Key& key) {
     using Bits = BitsOf<sizeof(Key)>;
