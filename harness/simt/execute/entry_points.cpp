@@ -82,8 +82,7 @@ void gradverify_simt_trap(int cuda_error, const char* what, const char* file, in
 }
 
 cudaError_t gradverify_simt_refuse(int cuda_error, const char* what, const char* file, int line) {
-    Executor::of_this_thread().fail(cuda_error,
-                                    short_path(file) + ":" + std::to_string(line) + ": " + what);
+    Executor::of_this_thread().fail(cuda_error, short_place(file, line) + ": " + what);
     return static_cast<cudaError_t>(cuda_error);
 }
 

@@ -107,8 +107,7 @@ void Executor::fail(int cuda_error, const std::string& text) {
 }
 
 std::string Executor::launch_text() const {
-    return short_path(launch_place_.file) + ":" + std::to_string(launch_place_.line) +
-           ": launch of " + kernel_;
+    return short_place(launch_place_.file, launch_place_.line) + ": launch of " + kernel_;
 }
 
 std::string Executor::thread_text() const {
@@ -322,8 +321,8 @@ void Executor::place_shared(unit::SharedSlot& slot, std::size_t bytes, std::size
 // No string may live in the frame of `trap`, which is never unwound.
 [[gnu::noinline]] void Executor::record_trap(int cuda_error, const TrapText& text,
                                              unit::Place place) {
-    const std::string message = short_path(place.file) + ":" + std::to_string(place.line) + ": " +
-                                text.before + text.what + text.after;
+    const std::string message =
+        short_place(place.file, place.line) + ": " + text.before + text.what + text.after;
     if (!unit::state.in_kernel) throw std::runtime_error(message);
     fail(cuda_error, message + thread_text());
 }

@@ -84,9 +84,9 @@ void Executor::leave_block() {
 [[gnu::noinline]] void Executor::record_grid_deadlock() {
     fail(cudaErrorLaunchFailure,
          "deadlock: " + std::to_string(waiting_blocks_.size()) + " of " + std::to_string(blocks_) +
-             " blocks wait at the grid barrier of " + short_path(grid_barrier_place_.file) + ":" +
-             std::to_string(grid_barrier_place_.line) + ", and the others have ended; " +
-             launch_text());
+             " blocks wait at the grid barrier of " +
+             short_place(grid_barrier_place_.file, grid_barrier_place_.line) +
+             ", and the others have ended; " + launch_text());
 }
 
 // Frees nothing, as a signal handler may call it; the next launch forgets the blocks.

@@ -168,14 +168,9 @@ int Executor::barrier_vote(unit::BarrierVote vote, int predicate, unit::Place pl
     if (fast_) leave_fast_mode(place);
     if (predicate != 0) ++barrier_true_;
     barrier(place);
-    switch (vote) {
-        case unit::BarrierVote::all:
-            return barrier_true_result_ == static_cast<int>(barrier_threads_result_);
-        case unit::BarrierVote::any:
-            return barrier_true_result_ != 0;
-        default:
-            return barrier_true_result_;
-    }
+    if (vote == unit::BarrierVote::count) return barrier_true_result_;
+    if (vote == unit::BarrierVote::any) return barrier_true_result_ != 0;
+    return barrier_true_result_ == static_cast<int>(barrier_threads_result_);
 }
 
 [[gnu::noinline]] void Executor::release_barrier() {

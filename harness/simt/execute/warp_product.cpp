@@ -40,24 +40,24 @@ float truncated_to_tf32(float value) {
     return value != value ? value : std::bit_cast<float>(bits & 0xffffe000u);
 }
 
+// Lambdas, as each has a type of its own, so that the compiler inlines it.
+constexpr auto same = [](auto value) { return value; };
+constexpr auto from_half = [](std::uint16_t bits) { return unit::HalfFormat::to_float(bits); };
+constexpr auto from_bfloat16 = [](std::uint16_t bits) {
+    return unit::Bfloat16Format::to_float(bits);
+};
+constexpr auto to_tf32 = [](float value) { return truncated_to_tf32(value); };
+
 template <int elements, class T>
 void gather_factors(const Lanes& lanes, const void* WarpProduct::* matrix, T* to) {
-    switch (lanes[0]->element) {
-        case Element::float64:
-            return gather<elements, double>(lanes, matrix, to,
-                                            [](double value) { return static_cast<T>(value); });
-        case Element::half:
-            return gather<elements, std::uint16_t>(lanes, matrix, to, [](std::uint16_t bits) {
-                return unit::HalfFormat::to_float(bits);
-            });
-        case Element::bfloat16:
-            return gather<elements, std::uint16_t>(lanes, matrix, to, [](std::uint16_t bits) {
-                return unit::Bfloat16Format::to_float(bits);
-            });
-        default:
-            return gather<elements, float>(lanes, matrix, to,
-                                           [](float value) { return truncated_to_tf32(value); });
-    }
+    const Element element = lanes[0]->element;
+    if constexpr (std::is_same_v<T, double>)
+        return gather<elements, double>(lanes, matrix, to, same);
+    if (element == Element::half)
+        return gather<elements, std::uint16_t>(lanes, matrix, to, from_half);
+    if (element == Element::bfloat16)
+        return gather<elements, std::uint16_t>(lanes, matrix, to, from_bfloat16);
+    gather<elements, float>(lanes, matrix, to, to_tf32);
 }
 
 /// Four vectors of a row of the sum stay in registers over the depth; compilers keep a plain row in
@@ -86,7 +86,6 @@ template <class S, class T = float>
 void multiply_as(const Lanes& lanes) {
     const WarpProduct& of = *lanes[0];
     constexpr int own = S::sum / 32;
-    const auto from_half = [](std::uint16_t bits) { return unit::HalfFormat::to_float(bits); };
     std::array<T, S::a> a;
     std::array<T, S::b> b;
     std::array<T, S::sum> sum;
@@ -95,7 +94,7 @@ void multiply_as(const Lanes& lanes) {
     if (of.has_half_c)
         gather<S::sum, std::uint16_t>(lanes, &WarpProduct::c, sum.data(), from_half);
     else
-        gather<S::sum, T>(lanes, &WarpProduct::c, sum.data(), [](T value) { return value; });
+        gather<S::sum, T>(lanes, &WarpProduct::c, sum.data(), same);
     add_product<S>(a.data(), b.data(), sum.data());
     const T* from = sum.data();
     for (const WarpProduct* lane : lanes) {

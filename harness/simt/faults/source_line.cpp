@@ -62,8 +62,6 @@ bool is_of_users(const Line& at) {
            !at.file.starts_with("/usr/");
 }
 
-std::string text_of(const Line& at) { return short_path(at.file) + ":" + std::to_string(at.line); }
-
 class DebugInformation {
   public:
     DebugInformation() {
@@ -87,9 +85,8 @@ class DebugInformation {
         const char* file = at != nullptr ? dw_.dwarf_linesrc(at, nullptr, nullptr) : nullptr;
         if (file == nullptr || dw_.dwarf_lineno(at, &innermost.line) != 0) return "";
         innermost.file = file;
-        if (is_of_users(innermost)) return text_of(innermost);
-        if (const auto caller = inlining_line(unit, pc - bias)) return text_of(*caller);
-        return innermost.line > 0 ? text_of(innermost) : "";
+        if (!is_of_users(innermost)) innermost = inlining_line(unit, pc - bias).value_or(innermost);
+        return innermost.line > 0 ? short_place(innermost.file, innermost.line) : "";
     }
 
   private:
@@ -161,6 +158,10 @@ std::string short_path(const std::string& file) {
     if (error) return whole.string();
     const auto inside = whole.lexically_relative(here);
     return inside.empty() || *inside.begin() == ".." ? whole.string() : inside.string();
+}
+
+std::string short_place(const std::string& file, int line) {
+    return short_path(file) + ":" + std::to_string(line);
 }
 
 std::string source_of(const void* pc) {

@@ -9,6 +9,8 @@ namespace gradverify::simt {
 
 /// The path relative to the current directory if the file lies there, else the path as it is.
 std::string short_path(const std::string& file);
+/// The short path, a colon and the line.
+std::string short_place(const std::string& file, int line);
 
 /// `kernels/conv/forward.cu:33`, with the `short_path`; "" without debug information or libdw. An
 /// inlined function of the CPU device's or the system's headers, such as an atomic, has the line

@@ -125,20 +125,12 @@ template <class T>
 T scalar_of(const void* pointer) {
     return *static_cast<const T*>(pointer);
 }
-template <class Visit>
-cublasStatus_t with_type(cudaDataType type, Visit visit) {
-    switch (type) {
-        case CUDA_R_32F:
-            return visit(float());
-        case CUDA_R_64F:
-            return visit(double());
-        case CUDA_R_16F:
-            return visit(__half());
-        case CUDA_R_16BF:
-            return visit(__nv_bfloat16());
-        default:
-            return CUBLAS_STATUS_NOT_SUPPORTED;
-    }
+cublasStatus_t with_type(cudaDataType type, auto visit) {
+    if (type == CUDA_R_32F) return visit(float());
+    if (type == CUDA_R_64F) return visit(double());
+    if (type == CUDA_R_16F) return visit(__half());
+    if (type == CUDA_R_16BF) return visit(__nv_bfloat16());
+    return CUBLAS_STATUS_NOT_SUPPORTED;
 }
 struct Typed {
     const void* pointer;

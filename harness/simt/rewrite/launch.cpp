@@ -31,33 +31,27 @@ std::size_t open_angle(const Stream& stream, std::size_t close) {
     stream.fail(close, "no `<` for this `>` before a kernel launch");
 }
 
-/// Where the postfix expression that ends before `end` begins.
+/// Where the postfix expression that ends before `end` begins. Before the first token, `at` is
+/// empty.
 std::size_t begin_of_callee(const Stream& stream, std::size_t end) {
     std::size_t i = end;
     for (;;) {
-        if (i == 0) break;
         if (stream.is(i - 1, ">")) i = open_angle(stream, i - 1);
-        if (i == 0) break;
         const Token& last = stream.at(i - 1);
-        if (last.is(")") || last.is("]")) {
+        if (last.is_any({")", "]"})) {
             i = stream.matching(i - 1);
-            const bool called = i > 0 && (is_name(stream.at(i - 1)) || stream.is(i - 1, "]") ||
-                                          stream.is(i - 1, ">"));
-            const bool statement = i > 0 && stream.at(i - 1).is_any({"while", "for", "switch"});
-            if (!called || statement) return i;
+            const Token& before = stream.at(i - 1);
+            const bool called = is_name(before) || before.is_any({"]", ">"});
+            if (!called || before.is_any({"while", "for", "switch"})) return i;
             continue;
         }
         if (!is_name(last)) break;
         --i;
-        if (i > 0 && stream.is(i - 1, "template")) --i;
-        if (i == 0) break;
-        if (stream.is(i - 1, ".") || stream.is(i - 1, "->")) {
-            --i;
-            continue;
-        }
-        if (!stream.is(i - 1, "::")) return i;
+        if (stream.is(i - 1, "template")) --i;
+        const Token& before = stream.at(i - 1);
+        if (!before.is_any({".", "->", "::"})) return i;
         --i;
-        if (i == 0 || !(is_name(stream.at(i - 1)) || stream.is(i - 1, ">"))) return i;
+        if (before.is("::") && !is_name(stream.at(i - 1)) && !stream.is(i - 1, ">")) return i;
     }
     if (i == end) stream.fail(end, "no kernel name before `<<<`");
     return i;
@@ -75,7 +69,7 @@ std::size_t find_triple_close(const Stream& stream, std::size_t from) {
 
 /// The end of the template arguments, as in `f<A, B>(x)`, that open at `angle`; or `angle` itself.
 std::size_t skip_template_arguments(const Stream& stream, std::size_t angle, std::size_t end) {
-    if (angle == 0 || stream.at(angle - 1).kind != TokenKind::identifier) return angle;
+    if (stream.at(angle - 1).kind != TokenKind::identifier) return angle;
     const std::size_t close = stream.closing_angle(angle, end);
     if (close == end) return angle;
     const bool named = close + 1 == end || stream.at(close + 1).is_any({"(", "::", "{", ","});
@@ -190,7 +184,7 @@ void rewrite_launches(Stream& stream) {
     std::size_t number = 0;
     for (std::size_t i = 0; i + 2 < stream.size(); ++i) {
         if (!stream.is_triple(i, '<')) continue;
-        if (i > 0 && stream.is(i - 1, "operator")) {
+        if (stream.is(i - 1, "operator")) {
             i += 2;
             continue;
         }

@@ -28,7 +28,7 @@ std::size_t begin_of_declaration(const Stream& stream, std::size_t shared) {
         if (token.is_any({";", "{", "}", ":"})) break;
         if (token.is(")")) {
             const std::size_t open = stream.matching(i - 1);
-            if (open == 0 || !is_alignment_word(stream.at(open - 1))) break;
+            if (!is_alignment_word(stream.at(open - 1))) break;
             i = open;
             continue;
         }

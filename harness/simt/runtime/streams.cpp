@@ -156,8 +156,7 @@ std::string Streams::print(const Work& work) const {
     const unit::Place& launch = work.name.launch;
     const char* const call = work.name.call;
     std::string text = call;
-    if (launch.file)
-        text = short_path(launch.file) + ":" + std::to_string(launch.line) + ": launch of " + call;
+    if (launch.file) text = short_place(launch.file, launch.line) + ": launch of " + call;
     if (work.stream == given_ && given_ != default_stream) return text + " on the given stream";
     if (work.stream == default_stream) return text + " on the default stream";
     return text + " on a stream of the launcher's own";

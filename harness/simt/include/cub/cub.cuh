@@ -28,15 +28,12 @@ class BlockReduce {
     using TempStorage = gradverify_detail::Values<T, threads>;
     explicit BlockReduce(TempStorage& storage) : storage_(storage) {}
 
-    T Reduce(T value, auto op, int valid, GRADVERIFY_SIMT_PLACE) {
+    T Reduce(T value, auto op, int valid = threads, GRADVERIFY_SIMT_PLACE) {
         const int own = gradverify_detail::thread();
         storage_[own] = value;
         __syncthreads(file, line);
         for (int i = 1; own == 0 && i < valid; ++i) value = op(value, storage_[i]);
         return value;
-    }
-    T Reduce(T value, auto op, GRADVERIFY_SIMT_PLACE) {
-        return Reduce(value, op, threads, file, line);
     }
     template <int items>
     T Reduce(T (&values)[items], auto op, GRADVERIFY_SIMT_PLACE) {
@@ -44,8 +41,7 @@ class BlockReduce {
         for (int i = 1; i < items; ++i) value = op(value, values[i]);
         return Reduce(value, op, threads, file, line);
     }
-    T Sum(T value, GRADVERIFY_SIMT_PLACE) { return Reduce(value, cub::Sum(), threads, file, line); }
-    T Sum(T value, int valid, GRADVERIFY_SIMT_PLACE) {
+    T Sum(T value, int valid = threads, GRADVERIFY_SIMT_PLACE) {
         return Reduce(value, cub::Sum(), valid, file, line);
     }
     template <int items>
@@ -64,7 +60,7 @@ class WarpReduce {
     using TempStorage = NullType;
     explicit WarpReduce(TempStorage&) {}
 
-    T Reduce(T value, auto op, int valid, GRADVERIFY_SIMT_PLACE) {
+    T Reduce(T value, auto op, int valid = lanes, GRADVERIFY_SIMT_PLACE) {
         const int own = gradverify_detail::thread() % lanes;
         const unsigned mask = gradverify_detail::mask_of_part(lanes);
         for (int step = 1; step < lanes; step *= 2) {
@@ -73,11 +69,7 @@ class WarpReduce {
         }
         return value;
     }
-    T Reduce(T value, auto op, GRADVERIFY_SIMT_PLACE) {
-        return Reduce(value, op, lanes, file, line);
-    }
-    T Sum(T value, GRADVERIFY_SIMT_PLACE) { return Reduce(value, cub::Sum(), lanes, file, line); }
-    T Sum(T value, int valid, GRADVERIFY_SIMT_PLACE) {
+    T Sum(T value, int valid = lanes, GRADVERIFY_SIMT_PLACE) {
         return Reduce(value, cub::Sum(), valid, file, line);
     }
 };

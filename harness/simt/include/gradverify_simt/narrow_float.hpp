@@ -18,18 +18,11 @@ enum class Rounding { nearest, toward_zero, up, down };
 constexpr std::uint32_t round_bits(std::uint32_t bits, std::uint32_t rest, int rest_bits,
                                    bool negative, Rounding rounding) {
     if (rest == 0) return bits;
-    switch (rounding) {
-        case Rounding::nearest: {
-            const std::uint32_t half = 1u << (rest_bits - 1);
-            return bits + (rest > half || (rest == half && (bits & 1u) != 0) ? 1u : 0u);
-        }
-        case Rounding::up:
-            return bits + (negative ? 0u : 1u);
-        case Rounding::down:
-            return bits + (negative ? 1u : 0u);
-        default:
-            return bits;
-    }
+    const std::uint32_t half = 1u << (rest_bits - 1);
+    const bool grows = rounding == Rounding::nearest
+                           ? rest > half || (rest == half && (bits & 1u) != 0)
+                           : rounding == (negative ? Rounding::down : Rounding::up);
+    return grows ? bits + 1u : bits;
 }
 
 struct HalfFormat {

@@ -72,32 +72,23 @@ inline cudaError_t refuse_untyped_kernel(const char* file, int line) {
 
 }  // namespace gradverify::simt::unit
 
-template <class... Args>
-inline cudaError_t cudaLaunchKernel(void (*kernel)(Args...), dim3 grid, dim3 block, void** args,
-                                    std::size_t shared_bytes = 0, cudaStream_t stream = nullptr,
-                                    GRADVERIFY_SIMT_PLACE) {
-    using namespace gradverify::simt::unit;
-    return launch_by_pointers(kernel, LaunchConfig(grid, block, shared_bytes, stream, file, line),
-                              args);
-}
-template <class... Args>
-inline cudaError_t cudaLaunchCooperativeKernel(void (*kernel)(Args...), dim3 grid, dim3 block,
-                                               void** args, std::size_t shared_bytes = 0,
-                                               cudaStream_t stream = nullptr,
-                                               GRADVERIFY_SIMT_PLACE) {
-    using namespace gradverify::simt::unit;
-    LaunchConfig config(grid, block, shared_bytes, stream, file, line);
-    config.is_cooperative = true;
-    return launch_by_pointers(kernel, config, args);
-}
-inline cudaError_t cudaLaunchKernel(const void*, dim3, dim3, void**, std::size_t = 0,
-                                    cudaStream_t = nullptr, GRADVERIFY_SIMT_PLACE) {
-    return gradverify::simt::unit::refuse_untyped_kernel(file, line);
-}
-inline cudaError_t cudaLaunchCooperativeKernel(const void*, dim3, dim3, void**, std::size_t = 0,
-                                               cudaStream_t = nullptr, GRADVERIFY_SIMT_PLACE) {
-    return gradverify::simt::unit::refuse_untyped_kernel(file, line);
-}
+#define GRADVERIFY_SIMT_LAUNCH(NAME, IS_COOPERATIVE)                                         \
+    template <class... Args>                                                                 \
+    inline cudaError_t NAME(void (*kernel)(Args...), dim3 grid, dim3 block, void** args,     \
+                            std::size_t shared_bytes = 0, cudaStream_t stream = nullptr,     \
+                            GRADVERIFY_SIMT_PLACE) {                                         \
+        gradverify::simt::unit::LaunchConfig config(grid, block, shared_bytes, stream, file, \
+                                                    line);                                   \
+        config.is_cooperative = IS_COOPERATIVE;                                              \
+        return gradverify::simt::unit::launch_by_pointers(kernel, config, args);             \
+    }                                                                                        \
+    inline cudaError_t NAME(const void*, dim3, dim3, void**, std::size_t = 0,                \
+                            cudaStream_t = nullptr, GRADVERIFY_SIMT_PLACE) {                 \
+        return gradverify::simt::unit::refuse_untyped_kernel(file, line);                    \
+    }
+GRADVERIFY_SIMT_LAUNCH(cudaLaunchKernel, false)
+GRADVERIFY_SIMT_LAUNCH(cudaLaunchCooperativeKernel, true)
+#undef GRADVERIFY_SIMT_LAUNCH
 
 template <class... Params, class... Args>
 inline cudaError_t cudaLaunchKernelEx(gradverify::simt::unit::PlacedConfig at,
