@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The CPU device for the harness: the schedule of launches, the first error, findings, device
-// memory, the buffers of a call, and streams. It has no CUDA name, so that host code may include
-// the real CUDA headers too. State is per OS thread, except device memory.
+// The CPU device for the harness. It has no CUDA name, so that host code may include the real CUDA
+// headers too. State is per OS thread, except device memory.
 #pragma once
 
 #include <atomic>
@@ -37,8 +36,7 @@ std::string take_error();
 /// Whether the next `take_error` reports what the CPU device does not serve, such as inline PTX.
 bool error_is_cuda_only();
 
-/// How many accesses to memory that threads can share the checked variant has reported in this OS
-/// thread's launches since the last call.
+/// How many accesses to shareable memory this OS thread's launches reported since the last call.
 std::uint64_t take_accesses_checked();
 
 /// Counts the blocks that all launches begin in `*blocks`, which must outlive them; nullptr:
@@ -60,8 +58,7 @@ struct Finding {
     std::string text;  ///< memory by name, threads, source lines, launch
 };
 
-/// The findings in this OS thread's launches of the checked variant since the last call: one for
-/// each kind and pair of source lines.
+/// This OS thread's findings since the last call: one for each kind and pair of source lines.
 std::vector<Finding> take_findings();
 
 /// Device memory: filled with 0xFF, aligned to 256 bytes, its end (rounded up to 256 bytes) at an

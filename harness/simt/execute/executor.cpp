@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The outer half of the executor: refusing launches, going through blocks, drawing orders, errors.
-// threads.cpp decides who runs within a block.
 #include "harness/simt/execute/executor.hpp"
 
 #include <atomic>

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <new>
+#include <span>
 
 namespace gradverify::simt {
 namespace {
@@ -104,10 +105,9 @@ bool FiberPool::has_guard(const void* address) const {
 
 bool FiberPool::is_at_stack(const void* address, std::ptrdiff_t begin, std::ptrdiff_t end) const {
     const auto* at = static_cast<const char*>(address);
-    return std::any_of(stacks_.begin(), stacks_.begin() + static_cast<std::ptrdiff_t>(stacks_end_),
-                       [&](const char* stack) {
-                           return stack != nullptr && at >= stack + begin && at < stack + end;
-                       });
+    return std::ranges::any_of(std::span(stacks_).first(stacks_end_), [&](const char* stack) {
+        return stack != nullptr && at >= stack + begin && at < stack + end;
+    });
 }
 
 }  // namespace gradverify::simt

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fibers: stacks with a guard, the switch between them, and a pool that keeps them. Tells the
-// address sanitizer of every switch.
+// Fibers: stacks with a guard, the switch between them, and a pool that keeps them.
 #pragma once
 
 #include <array>

@@ -22,15 +22,14 @@ using StoppedAt = void*;
 StoppedAt prepare_stack(char* top, void (*main)());
 
 // Both stop here, keep the place in `*left`, and go on at `to`; they return when switched back to.
-// The processor predicts that `switch_stack` returns to the caller on the stack that it left, and
-// that `switch_stack_elsewhere` goes where it went the last time; that one returns `given` on the
-// other stack, if that stopped in such a call.
+// The processor predicts that `switch_stack` returns to the same caller, and that
+// `switch_stack_elsewhere`, which returns `given` on the other stack, goes where it last went.
 void switch_stack(StoppedAt* left, StoppedAt to) __asm__("gradverify_simt_switch_stack");
 bool switch_stack_elsewhere(StoppedAt* left, StoppedAt to,
                             bool given) __asm__("gradverify_simt_switch_stack_elsewhere");
 
-/// Prefetches the saved registers and the frames next to them. Always inlined, as g++ 12 drops
-/// calls of a function of mere hints.
+/// Prefetches the saved registers and the frames next to them. g++ 12 drops it if it is not
+/// inlined.
 [[gnu::always_inline]] inline void prefetch_stack(StoppedAt at) {
     const char* saved = static_cast<const char*>(at);
     __builtin_prefetch(saved, 1);

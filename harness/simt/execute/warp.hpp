@@ -37,8 +37,8 @@ class Warp {
         pending_count_ = 0;
         results_ = results;
     }
-    /// `deposit` for the common case that the lane joins the only collective and others are still
-    /// awaited. False, and nothing done, otherwise.
+    /// `deposit` where the lane joins the only collective without ending it; else false, and no
+    /// change.
     bool join(unsigned lane, const WarpDeposit& deposit) {
         Pending& pending = pending_[0];
         const unsigned arrived = pending.arrived | 1u << lane;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A product of matrices by a warp, as tensor cores form it: exact products, summed in float one
-// after the other; an accumulator of half is rounded once. Operands of tf32 lose their lower 13
-// bits.
+// A product of matrices by a warp, as tensor cores form it: exact products, summed in float in
+// order; an accumulator of half is rounded once. Operands of tf32 lose their lower 13 bits.
 #include "harness/simt/execute/warp.hpp"
 
 #include <algorithm>

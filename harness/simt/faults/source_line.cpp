@@ -120,8 +120,7 @@ class DebugInformation {
         return {};
     }
 
-    /// The inlined calls at `address`, the outermost first. dwarf_getscopes does not look into
-    /// namespaces, where clang leaves the functions.
+    /// The inlined calls there, the outermost first. dwarf_getscopes does not look into namespaces.
     void find_inlined(Dwarf_Die& parent, Dwarf_Addr address, std::vector<Dwarf_Die>& found) const {
         Dwarf_Die child;
         if (dw_.dwarf_child(&parent, &child) != 0) return;

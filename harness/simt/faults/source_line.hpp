@@ -12,10 +12,9 @@ std::string short_path(const std::string& file);
 /// The short path, a colon and the line.
 std::string short_place(const std::string& file, int line);
 
-/// `kernels/conv/forward.cu:33`, with the `short_path`; "" without debug information or libdw. An
-/// inlined function of the CPU device's or the system's headers, such as an atomic, has the line
-/// that calls it. For a return address ask for the byte before: the call may be the last
-/// instruction of its line. Remembers its answers; may be called from any OS thread.
+/// The `short_place` of an instruction; "" without debug information or libdw. An inlined function
+/// of the CPU device's or the system's headers, such as an atomic, has the line that calls it. For
+/// a return address ask for the byte before, as the call may end its line. From any OS thread.
 std::string source_of(const void* pc);
 
 }  // namespace gradverify::simt

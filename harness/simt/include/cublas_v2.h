@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of cuBLAS that a plain product of column-major matrices can serve. Sums are kept in the
-// compute type, in ascending order.
+// Products of column-major matrices of cuBLAS. Sums are in the compute type, in ascending order.
 #pragma once
 #pragma GCC system_header
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// CUDA's nv_bfloat16 and its pair. As in CUDA, __CUDA_NO_BFLOAT16_OPERATORS__ and the like leave
-// out operators and implicit conversions.
+// CUDA's nv_bfloat16 and its pair. As in CUDA, macros leave out operators and implicit conversions.
 #pragma once
 #pragma GCC system_header
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// CUDA's half and half2. As in CUDA, __CUDA_NO_HALF_OPERATORS__, __CUDA_NO_HALF2_OPERATORS__ and
-// __CUDA_NO_HALF_CONVERSIONS__ leave out operators and implicit conversions.
+// CUDA's half and half2. As in CUDA, macros leave out operators and implicit conversions.
 #pragma once
 #pragma GCC system_header
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // CUDA's 8-bit floats, __nv_fp8_e4m3 and __nv_fp8_e5m2: storage and conversions, alone, in pairs
-// and in fours; e8m0 is missing. As in CUDA, __CUDA_NO_FP8_CONVERSIONS__ and
-// __CUDA_NO_FP8_CONVERSION_OPERATORS__ leave conversions out.
+// and in fours; e8m0 is missing. As in CUDA, macros leave conversions out.
 #pragma once
 #pragma GCC system_header
 

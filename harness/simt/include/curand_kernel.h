@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // curand's device functions for Philox4x32-10 (Salmon et al. 2011) and XORWOW (Marsaglia 2003),
-// with a GPU's bits and uniform numbers; normal numbers differ in the last digits, as sines and
-// logarithms do. Other generators run on cuda only.
+// with a GPU's bits and uniform numbers; normal numbers differ in the last digits, as their sines
+// do.
 #pragma once
 #pragma GCC system_header
 

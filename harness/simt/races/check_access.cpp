@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides whether an access races with an earlier one (`is_race`), is out of bounds, or reads
-// unwritten memory. An access is reported just before it happens, so only the next report shows
-// whether a write changed the value.
+// Decides whether an access races with an earlier one, is out of bounds, or reads unwritten memory.
+// Accesses are reported before they happen, so only the next report shows what a write changed.
 #include <algorithm>
 
 #include "harness/simt/execute/executor.hpp"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks every memory access of the kernels in the checked variant, and barriers and warp
-// primitives that some threads do not reach. One per OS thread. Never changes what a kernel does,
-// but may have its threads give way, and ends a launch that would end the process.
+// Checks the accesses, barriers and warp primitives of the checked variant's kernels. One per OS
+// thread. May have threads give way, and ends a launch that would end the process.
 #pragma once
 
 #include <bit>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The findings of the checked variant, one for each kind and pair of lines, and the names of
-// memory, threads and source lines in their texts.
+// The findings of the checked variant, one for each kind and pair of lines, and names in their
+// texts.
 #pragma once
 
 #include <cstdint>

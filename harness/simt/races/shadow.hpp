@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The checked variant's memory of memory: for each 4 bytes who wrote and who read them last, and
-// which bytes may be touched. Nothing is cleared between launches: an access carries its segment, a
-// number that only grows, which shows that it is old.
+// For each 4 bytes of memory, who wrote and who read them last, and which may be touched. Nothing
+// is cleared between launches: the segment of an access, a growing number, shows that it is old.
 #pragma once
 
 #include <algorithm>

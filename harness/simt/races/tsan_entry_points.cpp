@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Code compiled with -fsanitize=thread calls these in place of that sanitizer's runtime, which is
-// not linked. They pass accesses on to the detector while a kernel of the checked variant runs.
-// Hidden, so that no other library's calls end here.
+// Code compiled with -fsanitize=thread calls these in place of the sanitizer's runtime; they pass
+// accesses on to the detector. Hidden, so that no other library's calls end here.
 #include <cstddef>
 #include <cstdint>
 #include <cstring>

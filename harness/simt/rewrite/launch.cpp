@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rewrites `k<T><<<grid, block, shared, stream>>>(args)` into a call of the launcher with a lambda
-// that calls `k<T>`, so that the compiler deduces and resolves it. Arguments are evaluated once,
-// except literals: a captured NULL or 0 would no longer convert to a pointer. Takes the cast off
-// the kernel of `cudaLaunchKernel((void*)k<T>, ...)`, as its type tells its parameters.
+// that calls `k<T>`. Arguments are evaluated once, except literals: a captured NULL or 0 would not
+// convert to a pointer. Takes the cast off the kernel of `cudaLaunchKernel((void*)k<T>, ...)`.
 #include "harness/simt/rewrite/rewrite.hpp"
 #include "harness/simt/rewrite/stream.hpp"
 
@@ -31,8 +30,7 @@ std::size_t open_angle(const Stream& stream, std::size_t close) {
     stream.fail(close, "no `<` for this `>` before a kernel launch");
 }
 
-/// Where the postfix expression that ends before `end` begins. Before the first token, `at` is
-/// empty.
+/// Where the postfix expression before `end` begins. The token before the first one is empty.
 std::size_t begin_of_callee(const Stream& stream, std::size_t end) {
     std::size_t i = end;
     for (;;) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rewrites `__shared__ D;` into a typedef and references to places in the block's arena, and
-// `extern __shared__ T x[];` into a reference to the launch's dynamic shared memory. A declaration
-// becomes a typedef by renaming what it declares; its type is never parsed.
+// Rewrites `__shared__ D;` into a typedef, by renaming what it declares, and references to places
+// in the block's arena; and `extern __shared__ T x[];` into one to the dynamic shared memory.
 #include "harness/simt/rewrite/rewrite.hpp"
 #include "harness/simt/rewrite/stream.hpp"
 

@@ -118,8 +118,7 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int dev
     return cudaSuccess;
 }
 
-// A raised limit holds for all kernels of the OS thread: a launch does not tell the kernel's
-// address.
+// A raised limit holds for all kernels of the OS thread, as a launch does not tell its kernel.
 cudaError_t gradverify_simt_func_set_attribute(const void* function, cudaFuncAttribute attribute,
                                                int value) {
     if (function == nullptr) {

@@ -15,8 +15,7 @@ struct DeviceAllocation {
 /// The allocation whose mapping meets this page.
 DeviceAllocation find_allocation(std::uintptr_t page_begin, std::uintptr_t page_end);
 
-/// Says that this address is on an overflowed stack of this OS thread's kernels, or on a page
-/// beside an allocation; "" if neither.
+/// Names the guard of a stack of this OS thread's kernels, or a page beside an allocation; else "".
 const char* describe_address(const void* address);
 
 /// Changes with each allocation and each release.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides whether one stream orders all work of a call, and says which work it does not: work is
-// run at once here, but a GPU may run unordered work in any order. The default stream has legacy
-// semantics; a call waits where CUDA's documentation leaves that open.
+// Decides whether one stream orders all work of a call, which a GPU may else run in any order. The
+// default stream has legacy semantics; a call waits where CUDA's documentation leaves that open.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels that are wrong in one way each, most of them right by luck in the order of a CPU. The
-// tests find a line by the comment on it.
+// Kernels that are wrong in one way each. The tests find a line by the comment on it.
 #include <cuda_runtime.h>
 #include <mma.h>
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hashes of the order in which a schedule runs threads: a schedule that was reported with a failure
-// must mean the same run in every later version.
+// Hashes of the order of threads: a reported schedule must mean the same run in later versions.
 #include <doctest/doctest.h>
 
 #include "harness/simt/tests/device_run.hpp"

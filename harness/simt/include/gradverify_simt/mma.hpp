@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// nvcuda::wmma of CUDA C++. Each lane loads and stores the elements that it owns; the product is
-// one collective of the warp (harness/simt/execute/warp_product.cpp). CUDA leaves open which
-// elements a lane owns, but accumulators of one shape must agree.
+// nvcuda::wmma. Each lane loads and stores its own elements; the product is one collective of the
+// warp (warp_product.cpp). CUDA leaves open which these are, but accumulators of one shape agree.
 #pragma once
 #pragma GCC system_header
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Half and bfloat16 as 16 bits, since not every host compiler has the types. A sum, product,
-// quotient or square root taken in float and rounded again is correctly rounded, since a float has
-// more than twice their digits and two more (Figueroa 1995). A fused multiply-add is not; it is
-// rounded to odd first (Boldo, Melquiond 2008).
+// Half and bfloat16 as 16 bits, as not every host compiler has them. A float has more than twice
+// their digits, so a sum, product, quotient or root in float is correctly rounded to them (Figueroa
+// 1995); a fused multiply-add is if it is rounded to odd first (Boldo, Melquiond 2008).
 #pragma once
 #pragma GCC system_header
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What cuda_fp16.h and cuda_bf16.h share: a type of 16 bits, a pair of it, operators and
-// intrinsics, which round once, as on a GPU. Transcendental functions are as accurate as the type
-// allows.
+// What cuda_fp16.h and cuda_bf16.h share: a type of 16 bits, a pair of it, operators, and
+// intrinsics as accurate as the type allows. Arithmetic rounds once, as on a GPU.
 #pragma once
 #pragma GCC system_header
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What compiled kernels share with the executor: the state of the running thread, and the calls
-// that leave the unit. The library defines all of it, so that closed units have one executor in
-// common.
+// that leave the unit. The library defines both, so that closed units have one executor.
 #pragma once
 #pragma GCC system_header
 
@@ -21,8 +20,8 @@ struct alignas(16) ThreadSlot {
 };
 
 /// What the running thread sees, and the cursor of the loop over threads. The threads from `next`
-/// to `fast_end` may be started as plain calls; the executor empties the range once a thread of the
-/// block has blocked, so that every return then goes through it.
+/// to `fast_end` are started as plain calls; once a thread of the block has blocked, there are
+/// none.
 struct State {
     ThreadSlot thread;
     const ThreadSlot* next = nullptr;
@@ -44,8 +43,7 @@ GRADVERIFY_SIMT_STATIC_TLS extern constinit thread_local State state __asm__(
 
 }  // namespace gradverify::simt::unit
 
-// The built-in variables are symbols within `state`, which the library defines. A user's variable
-// or member may have the same name.
+// The built-in variables: symbols within `state`. A user's variable or member may have the name.
 #define GRADVERIFY_SIMT_BUILT_IN(T, NAME)                                    \
     GRADVERIFY_SIMT_STATIC_TLS extern constinit thread_local T NAME __asm__( \
         "gradverify_simt_" #NAME)

@@ -52,8 +52,7 @@ template <class T, int threads_x, int items, BlockLoadAlgorithm algorithm = BLOC
           int threads_y = 1, int threads_z = 1, int = 0>
 class BlockLoad
     : public gradverify_detail::BlockAccess<T, threads_x, items, algorithm, threads_y, threads_z> {
-    using Base =
-        gradverify_detail::BlockAccess<T, threads_x, items, algorithm, threads_y, threads_z>;
+    using Base = typename BlockLoad::BlockAccess;
     using typename Base::Exchange;
 
   public:

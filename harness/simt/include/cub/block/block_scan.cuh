@@ -12,8 +12,8 @@ namespace cub {
 enum BlockScanAlgorithm { BLOCK_SCAN_RAKING, BLOCK_SCAN_RAKING_MEMOIZE, BLOCK_SCAN_WARP_SCANS };
 
 /// `in` and `out` are values or arrays, and may be the same. `last` is a variable for the
-/// aggregate, or a prefix callback: the first warp calls it with the aggregate, and thread 0's
-/// result comes before all values.
+/// aggregate, or a callback: the first warp calls it with the aggregate, and thread 0's result is
+/// the prefix.
 template <class T, int threads_x, BlockScanAlgorithm = BLOCK_SCAN_RAKING, int threads_y = 1,
           int threads_z = 1, int = 0>
 class BlockScan {

@@ -36,8 +36,7 @@ template <class T, int threads_x, int items, BlockStoreAlgorithm algorithm = BLO
           int threads_y = 1, int threads_z = 1, int = 0>
 class BlockStore
     : public gradverify_detail::BlockAccess<T, threads_x, items, algorithm, threads_y, threads_z> {
-    using Base =
-        gradverify_detail::BlockAccess<T, threads_x, items, algorithm, threads_y, threads_z>;
+    using Base = typename BlockStore::BlockAccess;
     using typename Base::Exchange;
 
   public:
