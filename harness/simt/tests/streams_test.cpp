@@ -57,8 +57,8 @@ TEST_CASE("work on the given and on the default stream that nothing orders is to
     const std::string text = complaint("default_then_given", given.handle);
     CAPTURE(text);
     CHECK(
-        contains(text, "kernels_streams.cu:112: launch of first_half on the default stream, but "));
-    CHECK(contains(text, "kernels_streams.cu:113: launch of second_half on the given stream: "));
+        contains(text, "kernels_streams.cu:134: launch of first_half on the default stream, but "));
+    CHECK(contains(text, "kernels_streams.cu:135: launch of second_half on the given stream: "));
     CHECK(complaint("memset_then_given", given.handle).starts_with("cudaMemset on the default"));
 }
 
