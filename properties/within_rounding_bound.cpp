@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // On full mantissas a correct kernel may differ from the exact value by rounding alone. The bound
-// comes from the reference run on the error-carrying scalar; see harness/numbers/bounded.hpp.
+// comes from the reference run on the error-carrying scalar; see
+// harness/numbers/rounding_bound.hpp.
 #include <algorithm>
 #include <cmath>
 

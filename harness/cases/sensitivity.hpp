@@ -12,7 +12,7 @@
 #include <span>
 
 #include "harness/cases/compare.hpp"
-#include "harness/numbers/bounded.hpp"
+#include "harness/numbers/rounding_bound.hpp"
 
 namespace gradverify {
 

@@ -6,7 +6,7 @@
 
 #include "harness/numbers/autodiff/decisions.hpp"
 #include "harness/numbers/autodiff/functions.hpp"
-#include "harness/numbers/bounded.hpp"
+#include "harness/numbers/rounding_bound.hpp"
 
 namespace gradverify {
 

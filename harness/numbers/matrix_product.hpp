@@ -5,7 +5,7 @@
 
 #include <Eigen/Core>
 
-#include "harness/numbers/bounded.hpp"
+#include "harness/numbers/rounding_bound.hpp"
 
 namespace Eigen {
 template <>

@@ -15,8 +15,8 @@
 #include <utility>
 #include <vector>
 
-#include "harness/numbers/bounded.hpp"
 #include "harness/numbers/dtype.hpp"
+#include "harness/numbers/rounding_bound.hpp"
 #include "harness/problems/constraint.hpp"
 #include "harness/problems/problem.hpp"
 

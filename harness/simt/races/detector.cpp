@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The detector's side of a launch. check_access.cpp decides what is wrong with an access.
+// The detector's side of a launch. is_race.cpp decides what is wrong with an access.
 #include "harness/simt/races/detector.hpp"
 
 #include <memory>

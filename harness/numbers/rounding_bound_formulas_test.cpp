@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "harness/numbers/bounded.hpp"
+#include "harness/numbers/rounding_bound.hpp"
 
 namespace gradverify {
 
