@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# CUDA's headers that have nothing of their own on the CPU device. Each is written into the build
-# tree: one that includes the header of include/ that serves its names, or one that says that the
-# CPU device does not serve it. Headers with content of their own are files of include/.
+# CUDA's headers that have nothing of their own on the CPU device are written into the build tree:
+# each includes the header of include/ that serves its names, or says that none does.
 set(GRADVERIFY_SIMT_GENERATED "${CMAKE_CURRENT_BINARY_DIR}/include")
 
 # gradverify_simt_forwards(HEADER NAME...): a file that includes one of NAME gets HEADER.
@@ -17,8 +16,7 @@ function(gradverify_simt_forwards header)
     endforeach()
 endfunction()
 
-# gradverify_simt_refuses(WHAT NAME...): a file that includes one of NAME, a part of WHAT, is told
-# to be built for the device cuda alone.
+# gradverify_simt_refuses(WHAT NAME...): a file that includes one of NAME, a part of WHAT, fails.
 function(gradverify_simt_refuses what)
     foreach(name IN LISTS ARGN)
         file(CONFIGURE OUTPUT "${GRADVERIFY_SIMT_GENERATED}/${name}" @ONLY CONTENT

@@ -63,7 +63,6 @@ std::vector<Finding> take_findings();
 
 /// Device memory: filled with 0xFF, aligned to 256 bytes, its end (rounded up to 256 bytes) at an
 /// unmapped page, another before its first page. From any OS thread.
-///
 /// **Errors** nullptr when there is not enough. Zero bytes give a pointer that may be freed.
 void* allocate_device(std::size_t bytes);
 /// **Errors** false when the pointer is not one of `allocate_device`'s; null is fine.
@@ -76,7 +75,6 @@ enum class Edge { end, begin };
 /// edge, with `unmapped_zone_bytes` of unmapped addresses beyond. Its other side is mapped for at
 /// most as many bytes again, or a page. It is valid until this OS thread asks for the slot again,
 /// and holds undefined contents.
-///
 /// **Errors** nullptr when there is not enough.
 std::byte* buffer_region(std::size_t slot, std::size_t bytes, Edge edge);
 constexpr std::size_t unmapped_zone_bytes = std::size_t{1} << 20;

@@ -25,7 +25,6 @@ constexpr unsigned max_block_threads = 1024;
 constexpr unsigned warp_lanes = 32;
 static_assert(FiberPool::capacity >= max_block_threads);
 
-/// A set of positions in a block's order.
 class PositionSet {
   public:
     void clear() { words_.fill(0); }

@@ -17,7 +17,6 @@ void for_each_bit(std::uint32_t bits, Visit visit) {
     for (; bits != 0; bits &= bits - 1) visit(static_cast<unsigned>(std::countr_zero(bits)));
 }
 
-/// One lane's part in a collective.
 struct WarpDeposit {
     unit::WarpOp op;
     unsigned mask;

@@ -188,7 +188,6 @@ thread_block_tile<Size, Parent> tiled_partition(const Parent&) {
     return {};
 }
 
-/// Any group of a block.
 class thread_group {
   public:
     thread_group(const thread_block&) : is_block_(true), lanes_(0) {}
@@ -219,7 +218,6 @@ coalesced_group binary_partition(const auto& group, bool predicate, GRADVERIFY_S
     return coalesced_group(predicate ? votes : group.gradverify_mask() & ~votes);
 }
 
-/// A thread alone.
 class thread_single {
   public:
     static void sync(const char* = nullptr, int = 0) {}

@@ -16,7 +16,6 @@ struct Range {
     bool empty() const { return begin >= end; }
 };
 
-/// Replacement of a range of significant tokens.
 struct Edit {
     Range range;
     std::string text;

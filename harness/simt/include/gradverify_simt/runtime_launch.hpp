@@ -54,7 +54,6 @@ cudaError_t launch_by_pointers(void (*kernel)(Args...), const LaunchConfig& conf
     }(std::index_sequence_for<Args...>{});
     return cudaPeekAtLastError();
 }
-/// A launch configuration with the place of the call.
 struct PlacedConfig {
     const cudaLaunchConfig_t& config;
     const char* file;

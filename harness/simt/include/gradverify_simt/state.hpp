@@ -83,7 +83,6 @@ struct LaunchConfig {
           line(from_line) {}
 };
 
-/// A source position in the user's file.
 struct Place {
     const char* file;
     int line;

@@ -110,7 +110,6 @@ inline void check(cudaError_t error, int line) {
     throw std::runtime_error("line " + std::to_string(line) + ": " + cudaGetErrorString(error));
 }
 
-/// An array in device memory.
 template <class T>
 class Array {
   public:
