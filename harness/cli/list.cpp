@@ -215,7 +215,9 @@ int run_repro(const Suite& suite, const ReproArguments& arguments) {
         outcome = pool.run(checked, {.alone = true});
     }
     fmt::print("{}", report_case(checked, outcome));
-    return outcome.verdict == Verdict::passed ? exit_ok : exit_failed;
+    // Where zeros are expected and were given, the case no longer fails.
+    const bool is_right = outcome.verdict == Verdict::passed || outcome.verdict == Verdict::vacuous;
+    return is_right ? exit_ok : exit_failed;
 }
 
 }  // namespace gradverify

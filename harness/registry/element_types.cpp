@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <map>
-#include <ranges>
 
 #include "harness/base/text.hpp"
 
@@ -23,9 +22,10 @@ std::vector<std::string> floating_tensors_of(const Operator& op, const PassSpec&
 
 const DType* declared_for(const KernelDeclaration& kernel, std::string_view tensor) {
     // The last declaration holds.
-    for (const auto& [name, dtype] : std::views::reverse(kernel.storage_types))
-        if (name == tensor) return &dtype;
-    return nullptr;
+    const auto& types = kernel.storage_types;
+    const auto last = std::find_if(types.rbegin(), types.rend(),
+                                   [&](const auto& type) { return type.first == tensor; });
+    return last == types.rend() ? nullptr : &last->second;
 }
 
 }  // namespace

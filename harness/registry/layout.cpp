@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
-#include <ranges>
 #include <stdexcept>
 
 #include "harness/base/text.hpp"
@@ -20,10 +19,12 @@ constexpr int row_padding_maximum = 4096;
 /// The declaration for "dx" itself, else for x; null when there is none.
 const LayoutSupport* support_of(const Operator& op, const KernelDeclaration& kernel,
                                 std::string_view tensor) {
-    for (const std::string_view name : {tensor, std::string_view(op.tensor_named(tensor).name)})
+    for (const std::string_view name : {tensor, std::string_view(op.tensor_named(tensor).name)}) {
         // The last declaration holds.
-        for (const LayoutSupport& support : std::views::reverse(kernel.layouts))
-            if (support.tensor == name) return &support;
+        const auto last = std::find_if(kernel.layouts.rbegin(), kernel.layouts.rend(),
+                                       [&](const auto& support) { return support.tensor == name; });
+        if (last != kernel.layouts.rend()) return &*last;
+    }
     return nullptr;
 }
 

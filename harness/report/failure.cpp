@@ -202,15 +202,19 @@ std::string draw_map(const WrongMap& map) {
 }
 
 std::string report_bug(const std::vector<const RowResult*>& rows, const std::string& program) {
-    const RowResult& first = *rows.front();
-    const Shrunk& failure = *first.failure;
+    const Shrunk& failure = *rows.front()->failure;
+    // One row of a kernel is explained, and need not be the first.
+    const auto found = std::ranges::find_if(rows, [](const RowResult* row) {
+        return !row->failure->generality.text.empty() || !row->failure->witnesses.empty();
+    });
+    const Shrunk& explained = found == rows.end() ? failure : *(*found)->failure;
     const std::string problem = fmt::format("{} ({}; {} runs)", failure.smallest.problem.print(),
                                             how_small(failure.minimality), failure.runs);
     return header(failure.smallest, failure.outcome) +
            also({rows.begin() + 1, rows.end()}, failure.outcome.message) +
-           line("problem", wrapped(problem, 13)) + in_general(failure.generality) +
-           (failure.witnesses.empty() ? std::string()
-                                      : line("witnesses", wrapped(failure.witnesses, 13))) +
+           line("problem", wrapped(problem, 13)) + in_general(explained.generality) +
+           (explained.witnesses.empty() ? std::string()
+                                        : line("witnesses", wrapped(explained.witnesses, 13))) +
            evidence(failure.outcome) +
            line("replay", program + " repro " + shell_quoted(failure.smallest.print()));
 }

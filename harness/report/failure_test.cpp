@@ -121,6 +121,17 @@ TEST_CASE("what fails in general and who is wrong stand behind the problem, if t
     CHECK(contains(report_failure(result), "could be run (1 problem run)\n"));
 }
 
+TEST_CASE("a bug is explained by the row that has been, which need not be the first") {
+    const RowResult first = failure_of("plain", "matches_reference", Outcome::failed("differs"));
+    RowResult second = failure_of("plain", "repeatable", Outcome::failed("differs"));
+    second.failure->generality = {"fails wherever n >= 2", true, 52};
+    second.failure->witnesses = "the kernel stands alone";
+    const std::string text = report_bug({&first, &second}, "gradverify");
+    CHECK(contains(text, "property   matches_reference: "));
+    CHECK(contains(text, "in general fails wherever n >= 2 (52 problems run)\n"));
+    CHECK(contains(text, "witnesses  the kernel stands alone\n"));
+}
+
 TEST_CASE("a long message is wrapped under its beginning") {
     std::string message = "words";
     for (int i = 0; i < 30; ++i) message += " words";

@@ -105,13 +105,19 @@ void grad_input(const GradInput& call) {
                      workspace, bytes, &zero, conv.x, dx);
 }
 
-/// On axes that are both, TF32 does not end and the heuristics divide by zero: docs/results.md.
+/// On axes that are both, TF32 does not end and floats divide by zero: docs/results.md.
 void declare_strided_or_dilated(KernelDeclaration& kernel) {
     kernel.only_if("no axis both strided and dilated", [](const Problem& problem) {
         return std::ranges::none_of(Parameters(problem).spatial(), [](const Axis& axis) {
             return axis.stride > 1 && axis.dilation > 1;
         });
     });
+}
+
+template <class T, cudnnTensorFormat_t format>
+void declare_pixels(KernelDeclaration& kernel) {
+    declare_product<T, format>(kernel);
+    declare_strided_or_dilated(kernel);
 }
 
 /// TF32 is wrong with groups and in three dimensions: docs/convolution.md.
@@ -156,6 +162,13 @@ void grad_weight(const GradWeight& call) {
     const Scale<T> one = 1, zero = 0;
     GRADVERIFY_CUDNN(ConvolutionBackwardFilter, handle, &one, conv.x, x, conv.y, dy, conv.how,
                      chosen, workspace, bytes, &zero, conv.w, dw);
+}
+
+/// TF32 does not start with more images than a grid has blocks in y and z: docs/results.md.
+template <class T, cudnnTensorFormat_t format>
+void declare_tf32_weights(KernelDeclaration& kernel) {
+    declare_flat_tf32<T, format>(kernel);
+    kernel.where("n", between(0, 65535));
 }
 
 /// Kernels of 16 bits leave pixels out in three dimensions and with groups, round some partial sums
@@ -216,7 +229,7 @@ GRADVERIFY_CUDNN_BY(Forward, "fft_tiling", forward, FWD, FFT_TILING).with(declar
 GRADVERIFY_CUDNN_BY(Forward, "winograd_nonfused", forward, FWD, WINOGRAD_NONFUSED)
     .with(declare_winograd);
 
-GRADVERIFY_CUDNN_LAYOUTS(GradInput, "", grad_input, float, direct, math_of<float>, declare_product);
+GRADVERIFY_CUDNN_LAYOUTS(GradInput, "", grad_input, float, direct, math_of<float>, declare_pixels);
 GRADVERIFY_CUDNN_LAYOUTS(GradInput, "_tf32", grad_input, float, direct, tf32, declare_tf32_pixels);
 GRADVERIFY_KERNEL(GradInput, "cudnn_f64", grad_input<double, direct>).with(declare_product<double>);
 GRADVERIFY_CUDNN_LAYOUTS(GradInput, "_f16", grad_input, __half, direct, math_of<__half>,
@@ -244,7 +257,8 @@ GRADVERIFY_CUDNN_BY(GradInput, "winograd_nonfused", grad_input, BWD_DATA, WINOGR
 
 GRADVERIFY_CUDNN_LAYOUTS(GradWeight, "", grad_weight, float, direct, math_of<float>,
                          declare_product);
-GRADVERIFY_CUDNN_LAYOUTS(GradWeight, "_tf32", grad_weight, float, direct, tf32, declare_flat_tf32);
+GRADVERIFY_CUDNN_LAYOUTS(GradWeight, "_tf32", grad_weight, float, direct, tf32,
+                         declare_tf32_weights);
 GRADVERIFY_KERNEL(GradWeight, "cudnn_f64", grad_weight<double, direct>)
     .with(declare_product<double>);
 GRADVERIFY_CUDNN_LAYOUTS(GradWeight, "_f16", grad_weight, __half, direct, math_of<__half>,

@@ -259,7 +259,9 @@ class Finder:
         if operator in COMPARISONS:
             self.exchange(left, right, COMPARISONS[operator])
             return False
-        if operator in ARITHMETIC and cursor.type.get_canonical().kind in NUMBERS:
+        if operator in ARITHMETIC and all(
+            one.type.get_canonical().kind in NUMBERS for one in (cursor, left, right)
+        ):  # fmt: skip
             self.exchange(left, right, ARITHMETIC[operator])
             return operator not in "+-"
         return None
