@@ -9,7 +9,6 @@
 #include <charconv>
 #include <cmath>
 #include <numeric>
-#include <ranges>
 
 namespace gradverify {
 
@@ -100,8 +99,10 @@ std::string did_you_mean(std::string_view name, std::span<const std::string> nam
             close.emplace_back(distance, candidate);
     if (close.empty()) return {};
     std::ranges::sort(close);
-    close.resize(std::min<std::size_t>(close.size(), 3));
-    return fmt::format("; did you mean {}?", fmt::join(std::views::values(close), " or "));
+    std::vector<std::string> nearest;
+    for (const auto& [distance, candidate] : close)
+        if (nearest.size() < 3) nearest.push_back(candidate);
+    return fmt::format("; did you mean {}?", fmt::join(nearest, " or "));
 }
 
 bool glob_matches(const std::string& pattern, const std::string& name) {

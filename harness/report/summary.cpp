@@ -72,10 +72,10 @@ std::string table(const Suite& suite, const std::vector<RowResult>& results,
             const auto lines = stacked(column);
             return i < lines.size() ? lines[i] : "";
         });
-    for (const auto& [kernel, by_property] : cells)
-        add_line(kernel, [&](const std::string& column) {
-            const auto found = by_property.find(column);
-            return found == by_property.end() ? "-" : found->second;
+    for (const auto& of_kernel : cells)
+        add_line(of_kernel.first, [&](const std::string& column) {
+            const auto found = of_kernel.second.find(column);
+            return found == of_kernel.second.end() ? "-" : found->second;
         });
     return text + "\n";
 }

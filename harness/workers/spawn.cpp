@@ -132,6 +132,7 @@ void set_group_and_signals(posix_spawnattr_t* attributes) {
 
 std::vector<char*> argument_pointers(std::vector<std::string>& words) {
     std::vector<char*> pointers;
+    pointers.reserve(words.size() + 1);
     for (std::string& word : words) pointers.push_back(word.data());
     pointers.push_back(nullptr);
     return pointers;

@@ -201,9 +201,10 @@ bool HappensBefore::is_acquired(const Access& earlier, AcquiredList acquired) co
 bool HappensBefore::is_covered(const Access& earlier, std::uint32_t block, const AcquiredList& by) {
     for (const Acquired& acquired : by) {
         const std::span releases(acquired.location->releases.data(), acquired.count);
-        const auto of_block = std::ranges::equal_range(releases, block, {}, &Release::block_first);
-        if (std::ranges::any_of(of_block, [&](const Release& one) { return one.covers(earlier); }))
-            return true;
+        // clang 14 can't read what std::ranges::equal_range returns.
+        auto one = std::ranges::lower_bound(releases, block, {}, &Release::block_first);
+        for (; one != releases.end() && one->block_first == block; ++one)
+            if (one->covers(earlier)) return true;
     }
     return false;
 }
