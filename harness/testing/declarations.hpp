@@ -20,8 +20,8 @@ inline std::string mistake_of(const Operator& op) {
 
 /// y = f(x), element by element.
 template <class Function>
-OperatorDeclaration elementwise(Function function) {
-    return declare_operator("o")
+OperatorDeclaration elementwise(Function function, const std::string& name = "o") {
+    return declare_operator(name)
         .parameter("n")
         .input("x", {"n"})
         .output("y", {"n"})

@@ -1,22 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <concepts>
 
-#include "harness/declare_operator.hpp"
+#include "harness/testing/declarations.hpp"
 
 namespace gradverify {
 namespace {
 
-template <class Ramp>
-OperatorDeclaration ramp(std::string name, Ramp of) {
-    return declare_operator(std::move(name))
-        .parameter("n")
-        .input("x", {"n"})
-        .output("y", {"n"})
-        .forward([of]<class T>(const ForwardCall<T>& call) {
-            const auto x = call.input("x");
-            for (std::int64_t i = 0; i < x.size(0); ++i) call.output("y")(i) = of(x(i));
-        });
-}
+using testing::elementwise;
 
 template <class Slope>
 auto by_hand(Slope slope) {
@@ -29,38 +19,42 @@ auto by_hand(Slope slope) {
 const auto by_max = []<class T>(const T& x) { return max(x, T(0.0)); };
 const auto by_branch = []<class T>(const T& x) { return x > 0.0 ? x : T(0.0); };
 
-Operator with_max() { return ramp("ramp_by_max", by_max); }
-Operator with_branch() { return ramp("ramp_by_branch", by_branch); }
-Operator with_definition() { return ramp("ramp_by_definition", by_branch).branches_decide(); }
+Operator with_max() { return elementwise(by_max, "ramp_by_max"); }
+Operator with_branch() { return elementwise(by_branch, "ramp_by_branch"); }
+Operator with_definition() {
+    return elementwise(by_branch, "ramp_by_definition").branches_decide();
+}
 Operator right_by_hand() {
-    return ramp("ramp_right_by_hand", by_max)
+    return elementwise(by_max, "ramp_right_by_hand")
         .gradient("grad_x", {"dy", "x"}, {"dx"},
                   by_hand([]<class T>(const T& x) { return T(x > 0.0 ? 1.0 : 0.0); }));
 }
 Operator wrong_by_hand() {
-    return ramp("ramp_wrong_by_hand", by_max)
+    return elementwise(by_max, "ramp_wrong_by_hand")
         .gradient("grad_x", {"dy", "x"}, {"dx"},
                   by_hand([]<class T>(const T& x) { return T(x > 0.0 ? 1.0 : 0.5); }));
 }
 
 /// Differs by scalar: the derivative is half of what the values say.
 Operator forgetful() {
-    return ramp("ramp_forgetful", []<class T>(const T& x) {
+    const auto square = []<class T>(const T& x) {
         if constexpr (std::same_as<T, Dual>)
             return x * T(x.value());
         else
             return x * x;
-    });
+    };
+    return elementwise(square, "ramp_forgetful");
 }
 
 /// The same for a hundredth of the value.
 Operator slightly_forgetful() {
-    return ramp("ramp_slightly_forgetful", []<class T>(const T& x) {
+    const auto nearly_x = []<class T>(const T& x) {
         if constexpr (std::same_as<T, Dual>)
             return x + T(0.01 * x.value());
         else
             return x + 0.01 * x;
-    });
+    };
+    return elementwise(nearly_x, "ramp_slightly_forgetful");
 }
 
 /// The middle one of three, by comparisons; the last of equal ones.
@@ -214,7 +208,7 @@ Operator mean_of_first() {
 
 /// A line that jumps at zero.
 Operator torn() {
-    return ramp("torn", [](const auto& x) { return x + x / sqrt(x * x); })
+    return elementwise([](const auto& x) { return x + x / sqrt(x * x); }, "torn")
         .gradient("grad_x", {"dy", "x"}, {"dx"});
 }
 

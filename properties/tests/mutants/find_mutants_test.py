@@ -31,6 +31,8 @@ class FindMutants(unittest.TestCase):
         self.check("const int c = a + b;", "const int c = a - b;", "const int c = a;")
         self.check("const int c = a * b;", "const int c = a + b;")
         self.check("const int c = -a;", "const int c = a;")
+        # The difference of two pointers is a number, and their sum nothing.
+        self.check("const long c = m - n;", parameters="int* m, int* n")
 
     def test_numbers_are_one_more_and_one_less(self):
         self.check("const int c = 7;", "const int c = 8;", "const int c = 6;")
