@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Seeded bugs, and correct kernels that look like one, are told apart.
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
+#include <map>
 #include <string>
+#include <vector>
 
+#include "harness/run/selection.hpp"
 #include "harness/run/shrink_in_workers.hpp"
 #include "harness/workers/pool.hpp"
 #include "properties/tests/devices.hpp"
@@ -13,6 +17,73 @@
 namespace gradverify {
 
 static constexpr std::int64_t cases_maximum = 1000;
+
+TEST_CASE("each seeded bug fails where it is smallest") {
+    const KernelSuite suite(Registry::instance());
+    WorkerPool pool(one_suite_worker());
+    for (const SeededBug& bug : every_seeded_bug()) {
+        const auto row = row_of(bug, "cpu");
+        if (!row) continue;
+        const Problem smallest = Problem::parse(row->kernel->op->space, bug.smallest);
+        if (smallest.distance() > 1000) continue;  // takes long
+        CAPTURE(std::string(bug.kernel));
+        CAPTURE(std::string(bug.property));
+        std::int64_t cases = 0;
+        const auto fails = [&] {
+            return pool.run(suite.draw_on(*row, 1, cases++, smallest)).verdict == Verdict::failed;
+        };
+        while (cases < 300 && !fails()) {
+        }
+        CHECK(cases < 300);
+    }
+}
+
+// What changes these numbers changes what a run sees. They are for a seed, so another draw changes
+// them too; then look whether fewer wrong cases fail, or more right ones are vacuous.
+TEST_CASE("so many of the first cases of right and of wrong kernels fail, and are vacuous") {
+    const KernelSuite suite(Registry::instance(), {.edge_problems = false});
+    WorkerPool pool(one_suite_worker());
+    std::map<std::string, std::map<std::string_view, int>> ends;
+    const auto run_first = [&](const std::string& of, const Row& row) {
+        for (std::int64_t i = 0; i < 5; ++i)
+            ++ends[of + row.property_name()]
+                  [name_of(pool.run(suite.draw(row, 1, i).drawn.value()).verdict)];
+    };
+    for (const SeededBug& bug : every_seeded_bug())
+        if (const auto row = row_of(bug, "cpu")) run_first("wrong ", *row);
+    const std::vector<std::string> right = {"conv.*/naive",
+                                            "maxpool.*/naive",
+                                            "avgpool.*/naive",
+                                            "fc.*/naive",
+                                            "softmax_cross_entropy.*/naive",
+                                            "layer_norm.*/naive",
+                                            "batch_norm.*/naive",
+                                            "embedding.*/naive"};
+    for (const Row& row : select_rows(suite, Registry::instance(), right, "[!h]*", {"cpu"}))
+        run_first("right ", row);
+    std::string table = "\n";
+    for (const auto& [name, counts] : ends) {
+        table += name + ":";
+        for (const auto& [verdict, count] : counts) table += fmt::format(" {} {}", count, verdict);
+        table += "\n";
+    }
+    CHECK(table == R"(
+right adjoint_identity: 30 passed 4 skipped 1 vacuous
+right free_of_races: 72 passed 3 vacuous
+right matches_finite_differences: 39 passed 1 vacuous
+right matches_reference: 58 passed 2 vacuous
+right repeatable: 72 passed 3 vacuous
+right stays_in_bounds: 72 passed 3 vacuous
+right within_rounding_bound: 70 passed 5 vacuous
+wrong adjoint_identity: 11 failed 7 passed 2 skipped
+wrong free_of_races: 14 failed 26 passed
+wrong matches_finite_differences: 33 failed 13 passed 4 vacuous
+wrong matches_reference: 165 failed 199 passed 21 vacuous
+wrong repeatable: 20 failed 10 passed
+wrong stays_in_bounds: 32 failed 34 passed 4 vacuous
+wrong within_rounding_bound: 117 failed 58 passed 15 vacuous
+)");
+}
 
 TEST_CASE("a kernel that keeps its first geometry is replayed with the call before it") {
     const KernelSuite suite(Registry::instance());

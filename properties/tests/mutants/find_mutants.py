@@ -30,8 +30,6 @@ ARITHMETIC = {
 FUNCTIONS = {"max", "min"}
 # Without these a program is slower, and the same.
 ONLY_FASTER = {"reserve"}
-# Constants that limit the time of a search: one step more or less is not promised.
-ONLY_TIME = {"most_edge_steps"}
 
 NUMBERS = {
     TypeKind.INT, TypeKind.UINT, TypeKind.LONG, TypeKind.ULONG, TypeKind.LONGLONG,
@@ -98,7 +96,7 @@ class Finder:
             if c.kind == CursorKind.MACRO_INSTANTIATION and self.is_here(c)
         }  # fmt: skip
         # Text to insert: at an offset, the outermost first before and last behind.
-        self.before, self.behind, self.constexprs = [], [], set()
+        self.before, self.behind = [], []
 
     # ---- text
 
@@ -141,7 +139,6 @@ class Finder:
     def mutated(self):
         edits = [(at, 1, order, at, new) for at, order, new in self.before]
         edits += [(at, 0, order, at, new) for at, order, new in self.behind]
-        edits += [(start, 2, 0, end, "const") for start, end in self.constexprs]
         result, position = "", 0
         for start, _, _, end, new in sorted(edits):
             result += self.text(position, start) + new
@@ -191,30 +188,20 @@ class Finder:
         self.function = outer_function
 
     def may_vary(self, cursor):
-        """Whether a declaration's value or body may be mutated; a constexpr number becomes const."""
+        """Whether a declaration's value or body may be mutated. A named constant is tuned: its
+        neighbours are as right."""
         if cursor.kind in FUNCTION_KINDS:
             from_macro = span(cursor) in self.macro_uses  # its text is the macro's
             return not from_macro and not constexpr_of(cursor)
         if cursor.kind not in (CursorKind.VAR_DECL, CursorKind.FIELD_DECL):
             return True
-        kind, owner = cursor.type.get_canonical().kind, cursor.semantic_parent
-        if kind == TypeKind.CONSTANTARRAY:
+        if cursor.type.get_canonical().kind == TypeKind.CONSTANTARRAY:
             return False
         if cursor.kind == CursorKind.FIELD_DECL:
+            owner = cursor.semantic_parent
             constructors = [c for c in owner.get_children() if c.kind == CursorKind.CONSTRUCTOR]
             return not any(map(constexpr_of, constructors))
-        constexpr = constexpr_of(cursor)
-        if not constexpr:
-            return True
-        is_needed = rf"[<,]\s*{cursor.spelling}\s*>|\[{cursor.spelling}\]"
-        if (
-            kind not in NUMBERS or cursor.spelling in ONLY_TIME
-            or owner.kind in (CursorKind.CLASS_DECL, CursorKind.STRUCT_DECL)  # a static member
-            or re.search(is_needed, self.bytes.decode())
-        ):  # fmt: skip
-            return False
-        self.constexprs.add(span(constexpr))
-        return True
+        return not constexpr_of(cursor)
 
     def note_last_break(self, switch):
         """A break at the end of a switch goes where its absence goes."""

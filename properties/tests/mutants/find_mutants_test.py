@@ -85,14 +85,12 @@ class FindMutants(unittest.TestCase):
         self.check("switch (a) { case 1: ; }")
         self.check("if constexpr (sizeof(int) < 8 && true) use(a);",
                    "if constexpr (sizeof(int) < 8 && true) ;")  # fmt: skip
-        self.assertEqual(self.mutants_of("constexpr int n = 3;\nint table[n];"), [])
+        self.assertEqual(self.mutants_of("constexpr int n = 3;"), [])
         pair = "template <class T, int n> struct Several { T all[n]; };\n"
         self.assertEqual(self.mutants_of(pair + "struct S { Several<Several<int, 2>, 3> m; };"), [])
         self.assertEqual(self.mutants_of(pair + "Several<int, 2> f(Several<int, 3> a);"), [])
         self.assertEqual(self.mutants_of("struct S { static constexpr double share = 0.5; };"), [])
         self.assertEqual(self.mutants_of("struct S { constexpr S() {}\nint n = 3; };"), [])
-        self.assertEqual(len(self.mutants_of("constexpr int n = 3;")), 2)
-        self.assertIn("const int n = (", self.text)
 
     def test_functions_that_a_macro_defines_are_left_alone(self):
         self.assertEqual(self.mutants_of("#define TWICE(f) int f(int a) { return a + a; }\nTWICE(g)"), [])
