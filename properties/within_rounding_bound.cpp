@@ -20,9 +20,8 @@ std::vector<Rounding> output_roundings(const CaseContext& context) {
     for (const std::string& name : context.pass().outputs) {
         const Rounding stored = Rounding::of(context.types().of(context.op(), name));
         const bool is_integer = stored.unit_roundoff == 0.0;
-        roundings.push_back(is_integer                                    ? stored
-                            : summed.unit_roundoff > stored.unit_roundoff ? summed
-                                                                          : stored);
+        roundings.push_back(
+            is_integer ? stored : std::ranges::max(summed, stored, {}, &Rounding::unit_roundoff));
     }
     return roundings;
 }

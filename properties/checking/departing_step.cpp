@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
 
 #include "harness/numbers/autodiff/decisions.hpp"
 
@@ -26,14 +25,6 @@ struct Part {
     const PassSpec& pass;
     Problem problem;
 };
-
-std::optional<Part> part_of(const CaseContext& context, const Step& step) {
-    const std::size_t dot = step.pass.find('.');
-    const Operator* op = context.registry().find_operator(step.pass.substr(0, dot));
-    const PassSpec* pass = op ? op->find_pass(step.pass.substr(dot + 1)) : nullptr;
-    if (!pass) return std::nullopt;
-    return Part{*op, *pass, Problem::parse(op->space, step.problem(context.problem()))};
-}
 
 bool are_integers(const std::vector<Array<double>>& arrays) {
     return std::ranges::all_of(arrays, [](const Array<double>& array) {
@@ -61,26 +52,28 @@ std::vector<Expected> expected_of(const CaseContext& context, const Step& step, 
     return expected;
 }
 
-/// The outcome of one step; nothing where that is unknown or undecided.
-std::optional<Outcome> outcome_of(CaseContext& context, const Step& step,
-                                  const CallResult& result) {
-    const auto part = part_of(context, step);
-    if (!part) return std::nullopt;
+/// The outcome of one step: skipped where that is unknown or undecided.
+Outcome outcome_of(CaseContext& context, const Step& step, const CallResult& result) {
+    const std::size_t dot = step.pass.find('.');
+    const Operator* op = context.registry().find_operator(step.pass.substr(0, dot));
+    const PassSpec* pass = op ? op->find_pass(step.pass.substr(dot + 1)) : nullptr;
+    if (!pass) return Outcome::skipped("there is no such pass");
+    const Part part{*op, *pass, Problem::parse(op->space, step.problem(context.problem()))};
     std::vector<Array<double>> taken;
-    for (const std::string& name : part->pass.taken_by_reference())
+    for (const std::string& name : pass->taken_by_reference())
         taken.push_back(
-            {part->op.sizes_of(name, part->problem), flowed(context, result, step.tensor(name))});
+            {op->sizes_of(name, part.problem), flowed(context, result, step.tensor(name))});
     try {
-        const auto expected = expected_of(context, step, *part, taken);
+        const auto expected = expected_of(context, step, part, taken);
         std::vector<Comparison> comparisons;
         for (std::size_t i = 0; i < expected.size(); ++i) {
-            const std::string& whole = step.tensor(part->pass.outputs[i]);
+            const std::string& whole = step.tensor(pass->outputs[i]);
             comparisons.push_back(compare(flowed(context, result, whole), expected[i]));
             for (WrongElement& wrong : comparisons.back().worst) wrong.tensor = whole;
         }
         return combine(comparisons, "departs");
-    } catch (const UndecidedComparison&) {
-        return std::nullopt;
+    } catch (const UndecidedComparison& undecided) {
+        return Outcome::skipped(undecided.what());
     }
 }
 
@@ -93,14 +86,14 @@ std::string departing_step(CaseContext& context, const CallResult& result) {
     if (steps.empty() || declared.takes_output_mask || declared.norm_wise_growth ||
         declared.write_mode == WriteMode::accumulates)
         return {};
-    std::size_t undecided = 0;
-    for (std::size_t i = 0; i < steps.size(); ++i) {
-        const auto outcome = outcome_of(context, steps[i], result);
-        undecided += !outcome;
-        if (!outcome || outcome->verdict != Verdict::failed) continue;
-        return "; the first tensor that departs is " + outcome->worst.front().tensor +
-               ", of step " + std::to_string(i + 1) + " of " + std::to_string(steps.size()) + ", " +
-               steps[i].pass +
+    int undecided = 0;
+    for (const Step& step : steps) {
+        const Outcome outcome = outcome_of(context, step, result);
+        undecided += outcome.verdict == Verdict::skipped;
+        if (outcome.verdict != Verdict::failed) continue;
+        return "; the first tensor that departs is " + outcome.worst.front().tensor + ", of step " +
+               std::to_string(&step - steps.data() + 1) + " of " + std::to_string(steps.size()) +
+               ", " + step.pass +
                ": that kernel is wrong, was given another tensor, or its result was written over";
     }
     if (undecided > 0)

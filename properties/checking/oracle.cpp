@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <functional>
 
 #include "harness/numbers/element_bits.hpp"
 
@@ -49,7 +50,6 @@ Bounded stored_in(DType dtype, const Bounded& element) {
 
 /// The same where numbers beyond the type's ends are cut off; an unbounded sum may still be NaN.
 Bounded saturated_in(DType dtype, const Bounded& element) {
-    if (!std::isfinite(element.error())) return element;
     const auto cut = [&](double value) {
         const double largest = traits_of(dtype).largest;
         return std::clamp(value, -largest, largest);
@@ -143,8 +143,8 @@ std::vector<Array<Bounded>> Oracle::computed() {
     auto outputs = open_sums(subject_.pass(), taken);
     admit_branches(taken, outputs);
     for (std::size_t i = 0; i < inputs_.initial_outputs().size(); ++i)
-        for (std::size_t j = 0; j < outputs[i].data.size(); ++j)
-            outputs[i].data[j] += Bounded(inputs_.initial_outputs()[i].data[j]);
+        std::ranges::transform(outputs[i].data, inputs_.initial_outputs()[i].data,
+                               outputs[i].data.begin(), std::plus<Bounded>());
     close_sums(outputs);
     if (subject_.declaration().norm_wise_growth) {
         std::vector<Array<Bounded>> level;

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+// How far a right kernel may be from the reference, as what it declares has it: worked by hand on
+// one or two products.
+#include "properties/checking/oracle.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "properties/tests/made_case.hpp"
+
+namespace gradverify {
+
+using namespace testing;
+
+namespace {
+
+/// y = x and z = 2 x.
+Operator copies_operator() {
+    return declare_operator("copies")
+        .parameter("n")
+        .input("x", {"n"})
+        .defined_for_nan("x")
+        .output("y", {"n"})
+        .output("z", {"n"})
+        .piecewise_linear()
+        .branches_decide()
+        .forward([]<class T>(const ForwardCall<T>& call) {
+            for (std::int64_t i = 0; i < call.parameter("n"); ++i) {
+                const T& x = call.input("x")(i);
+                call.output("y")(i) = isnan(x) ? not_a_number<T>() : x;
+                call.output("z")(i) = isnan(x) ? not_a_number<T>() : x + x;
+            }
+        });
+}
+
+/// y = x^2, whose gradient takes the slope 2 x that was saved.
+Operator square_operator(const Holds& slope) {
+    return declare_operator("square")
+        .parameter("n")
+        .input("x", {"n"})
+        .output("y", {"n"})
+        .saved("slope", {"n"}, slope)
+        .forward([]<class T>(const ForwardCall<T>& call) {
+            for (std::int64_t i = 0; i < call.parameter("n"); ++i) {
+                const T& x = call.input("x")(i);
+                call.output("y")(i) = x * x;
+                call.output("slope")(i) = x + x;
+            }
+        })
+        .gradient("grad_x", {"dy", "slope"}, {"dx"}, []<class T>(const ForwardCall<T>& call) {
+            for (std::int64_t i = 0; i < call.parameter("n"); ++i)
+                call.output("dx")(i) = call.input("dy")(i) * call.input("slope")(i);
+        });
+}
+
+KernelDeclaration declared() { return {}; }
+
+bool is_about(double number, double expected) {
+    return std::abs(number - expected) <= 0.01 * std::abs(expected);
+}
+
+constexpr double f16 = 0x1p-11, f32 = 0x1p-24, f64 = 0x1p-53;
+
+}  // namespace
+
+TEST_CASE("a bound counts the roundings of the arithmetic that the kernel declares") {
+    struct Line {
+        Operator op;
+        KernelDeclaration kernel;
+        std::string rest;
+        double relative;
+        const char* pass = "forward";
+    };
+    const std::string one = "rows=1:data=x[0]=24,w[0]=20",
+                      two = "rows=1,terms=2:data=x[0]=24,w[0]=20,x[1]=24,w[1]=20",
+                      saved = "n=1:data=dy[0]=1,x[0]=240", ratio = "n=1:data=a[0]=480,b[0]=1";
+    const Operator dot = dot_operator(), quotient = quotient_operator(),
+                   square = square_operator({}), counted = square_operator(whole_numbers(0, 1000));
+    const std::vector<Line> lines{
+        {dot, declared(), one, f32},
+        {dot, declared().storage(DType::f16).accumulates_in(DType::f16), one, f16},
+        // The reference computes in double as well.
+        {dot, declared().storage(DType::f64), one, 2 * f64},
+        {dot, declared(), two, 2 * f32},
+        {dot, declared().storage(DType::f64), two, 4 * f64},
+        // Tensor cores may cut off an addition, by two roundings; not in double.
+        {dot, declared().on_tensor_cores(), two, 3 * f32},
+        {dot, declared().storage(DType::f64).on_tensor_cores(), two, 4 * f64},
+        {dot, declared().on_tensor_cores(), "rows=1:data=x[0]=24.0009765625,w[0]=20", 0x1p-10},
+        {quotient, declared(), ratio, 3 * f32},
+        {quotient, declared().fast_math(), ratio, 5 * f32},
+        // A saved tensor is as coarse as its type, and whole numbers are exact.
+        {square, declared().storage(DType::f64), saved, 2 * f64, "grad_x"},
+        {square, declared().storage(DType::f64).storage("slope", DType::f32), saved, f32, "grad_x"},
+        {square, declared().storage(DType::f16).accumulates_in(DType::f16), saved, f16, "grad_x"},
+        {counted, declared(), saved, f32, "grad_x"}};
+    for (const Line& line : lines) {
+        MadeCase made({line.op}, line.pass, line.kernel, line.rest);
+        Oracle& oracle = made.context.oracle;
+        const Bounded stored = oracle.bounded()[0].data[0];
+        const Bounded computed = oracle.bounded(made.context.pass())[0].data[0];
+        CAPTURE(&line - lines.data());
+        CAPTURE(stored.error() / stored.value());
+        CHECK(is_about(stored.error(), line.relative * stored.value()));
+        CHECK(is_about(computed.error(), line.relative * stored.value()));
+    }
+}
+
+TEST_CASE("where all that may be computed is stored as one number, that number is the bound") {
+    // What is left is the reference's own error, in double.
+    MadeCase made({dot_operator()}, "forward", declared().storage("y", DType::f16),
+                  "rows=1:data=x[0]=24,w[0]=20");
+    CHECK(is_about(made.context.oracle.bounded()[0].data[0].error(), 480 * 0x1p-52));
+}
+
+TEST_CASE("a kernel that transforms its data has one bound for all elements of a tensor") {
+    struct Line {
+        Operator op;
+        KernelDeclaration kernel;
+        std::string rest;
+        double bound;
+    };
+    // As if all of x were 4 and all of w 0.5: two products of 2, one addition.
+    const std::string products =
+        "rows=2,terms=2:data=x[0]=1,x[1]=-4,x[2]=0.5,x[3]=2,w[0]=-0.5,w[1]=0.25";
+    const std::vector<Line> lines{
+        {dot_operator(), declared().norm_wise(4), products, 4 * 2 * 4 * f32},
+        {dot_operator(), declared().storage(DType::f64).norm_wise(1), products, 2 * 2 * 4 * f64},
+        {quotient_operator(), declared().norm_wise(4), "n=2:data=a[0]=8,b[0]=1,a[1]=1,b[1]=1",
+         4 * 3 * 8 * f32}};
+    for (const Line& line : lines) {
+        MadeCase made({line.op}, "forward", line.kernel, line.rest);
+        CAPTURE(&line - lines.data());
+        const auto bounded = made.context.oracle.bounded();
+        REQUIRE(bounded[0].data.size() == 2);
+        for (const Bounded& element : bounded[0].data) CHECK(is_about(element.error(), line.bound));
+    }
+    // What was in the output before counts as well.
+    MadeCase made({dot_operator()}, "forward", declared().norm_wise(2).adds_to_outputs(),
+                  "rows=1:data=x[0]=0.001,w[0]=0.001");
+    const double initial = made.context.inputs.initial_outputs()[0].data[0];
+    CHECK(initial != 0.0);
+    CHECK(is_about(made.context.oracle.bounded()[0].data[0].error(), 2 * std::abs(initial) * f32));
+}
+
+TEST_CASE("integers are compared exactly, unless they are no numbers of the type or transformed") {
+    struct Line {
+        KernelDeclaration kernel;
+        std::string data;
+        Exactness exactness;
+    };
+    const auto of_8_bits = [](DType dtype) {
+        return declared().storage("y", dtype).storage("z", dtype);
+    };
+    const std::vector<Line> lines{
+        {declared(), "x[0]=3", Exactness::exact},
+        {declared(), "x[0]=inf", Exactness::exact},
+        {declared().norm_wise(2), "x[0]=3", Exactness::norm_wise},
+        {of_8_bits(DType::f8e4m3), "x[0]=8", Exactness::exact},
+        {of_8_bits(DType::f8e4m3), "x[0]=nan", Exactness::exact},
+        {of_8_bits(DType::f8e5m2), "x[0]=inf", Exactness::stored},
+        // With what was there before, some of them.
+        {of_8_bits(DType::f8e4m3).adds_to_outputs(),
+         "x[0]=8,x[1]=8,x[2]=8,x[3]=8,x[4]=8,x[5]=8,x[6]=8,x[7]=8", Exactness::stored}};
+    for (const Line& line : lines) {
+        MadeCase made({copies_operator()}, "forward", line.kernel, "n=8:data=" + line.data,
+                      ValueKind::integers);
+        CAPTURE(line.data);
+        CHECK(made.context.oracle.exactness() == line.exactness);
+    }
+    MadeCase smooth({quotient_operator()}, "forward", declared(), "n=1:data=a[0]=1,b[0]=1");
+    CHECK(smooth.context.oracle.exactness() == Exactness::bounded);
+}
+
+TEST_CASE("of a kernel that adds to its outputs the sum is expected, in each element") {
+    for (const bool is_exact : {true, false}) {
+        MadeCase made({copies_operator()}, "forward", declared().adds_to_outputs(),
+                      "n=3:data=x[0]=1,x[1]=20,x[2]=-3", ValueKind::integers);
+        const auto& initial = made.context.inputs.initial_outputs();
+        const auto expected =
+            is_exact ? made.context.oracle.expected() : made.context.oracle.within_rounding();
+        const double alone[2][3] = {{1, 20, -3}, {2, 40, -6}};
+        for (std::size_t i = 0; i < 2; ++i) {
+            CHECK(expected[i].bounds.empty() == is_exact);
+            for (std::size_t j = 0; j < 3; ++j) {
+                CHECK(initial[i].data[j] != 0.0);
+                CHECK(expected[i].values[j] == alone[i][j] + initial[i].data[j]);
+            }
+        }
+    }
+}
+
+TEST_CASE("a result of 8 bits that saturates is cut off, and rounded with all its error") {
+    struct Line {
+        DType sums;
+        std::string x;
+        double want, bound;
+    };
+    constexpr double off = 0x1p-8;  // less than the error of sums in f16
+    const std::vector<Line> lines{
+        // Between 16 and 18, on either side of the middle: it may be stored as both.
+        {DType::f16, "17.00390625", 17 + off, 1 + off},
+        {DType::f16, "16.99609375", 17 - off, 1 + off},
+        // All is cut to one number; what is left is the reference's own error.
+        {DType::f32, "600", 448, 600 * 0x1p-52},
+        {DType::f32, "-600", -448, 600 * 0x1p-52}};
+    const auto expected_of = [](DType sums, const std::string& x) {
+        MadeCase made({dot_operator()}, "forward",
+                      declared().storage("y", DType::f8e4m3).saturates().accumulates_in(sums),
+                      "rows=1:data=w[0]=1,x[0]=" + x);
+        return made.context.oracle.within_rounding()[0];
+    };
+    for (const Line& line : lines) {
+        const Expected expected = expected_of(line.sums, line.x);
+        CAPTURE(line.x);
+        CHECK(expected.values[0] == line.want);
+        CHECK(expected.bounds[0].is_limited());
+        CHECK(std::abs(expected.bounds[0].most() - line.bound) <= 1e-5 * line.bound);
+    }
+    // A sum beyond its own type may be anything, NaN too.
+    CHECK_FALSE(expected_of(DType::f16, "70000").bounds[0].is_limited());
+}
+
+TEST_CASE("a result of 16 bits does not saturate beside one of 8") {
+    MadeCase made({copies_operator()}, "forward",
+                  declared().storage("y", DType::f8e4m3).storage("z", DType::f16).saturates(),
+                  "n=1:data=x[0]=40000");
+    const auto expected = made.context.oracle.within_rounding();
+    CHECK(expected[0].bounds[0].is_limited());
+    CHECK_FALSE(expected[1].bounds[0].is_limited());
+}
+
+TEST_CASE("the seconds in the reference are counted") {
+    MadeCase made({dot_operator()}, "forward", declared(), "rows=100,terms=100:seed=1");
+    CHECK(made.context.oracle.seconds() == 0.0);
+    made.context.oracle.reference(made.context.pass());
+    CHECK(made.context.oracle.seconds() > 0.0);
+}
+
+}  // namespace gradverify

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is said beside the verdict: how small an error is seen, and how a kernel may be right.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "harness/numbers/element_bits.hpp"
+#include "properties/properties.hpp"
+#include "properties/tests/made_case.hpp"
+
+namespace gradverify {
+
+using namespace testing;
+
+namespace {
+
+// What the kernel leaves in its last output.
+std::vector<double> written;
+
+void write(const PassCall& call) {
+    const TensorView& y = call.tensors.back();
+    for (std::size_t i = 0; i < written.size(); ++i)
+        store_bits(y.data, static_cast<std::int64_t>(i), static_cast<int>(traits_of(y.dtype).bytes),
+                   bits_of(y.dtype, written[i]));
+}
+
+Outcome outcome_of(const Operator& op, KernelDeclaration kernel, const std::string& rest,
+                   const std::vector<double>& results) {
+    kernel.thunk = write;
+    written = results;
+    MadeCase made({op}, "forward", kernel, rest);
+    return within_rounding_bound(made.context);
+}
+
+/// c = x w is a whole number, and y = x - w.
+Operator count_operator() {
+    return declare_operator("count")
+        .parameter("n")
+        .input("x", {"n"})
+        .input("w", {"n"})
+        .output("y", {"n"})
+        .saved("c", {"n"}, whole_numbers(0, 1000))
+        .forward([]<class T>(const ForwardCall<T>& call) {
+            for (std::int64_t i = 0; i < call.parameter("n"); ++i) {
+                call.output("y")(i) = call.input("x")(i) - call.input("w")(i);
+                call.output("c")(i) = call.input("x")(i) * call.input("w")(i);
+            }
+        });
+}
+
+}  // namespace
+
+TEST_CASE("a bound is told in ulps of the output's type, or of the sums' where these are coarser") {
+    struct Line {
+        Operator op;
+        KernelDeclaration kernel;
+        std::string rest;
+        double ulps;
+    };
+    const std::string one = "rows=1:data=x[0]=24,w[0]=20";
+    const std::vector<Line> lines{
+        // 480 is 0.9375 times the next power of two.
+        {dot_operator(), {}, one, 0.9375},
+        {dot_operator(), KernelDeclaration().accumulates_in(DType::f16), one, 0.9375},
+        // A product halfway between two floats.
+        {dot_operator(), KernelDeclaration().accumulates_in(DType::f64),
+         "rows=1:data=x[0]=1.000244140625,w[0]=1.000244140625", 0.5},
+        // The ulp of a whole number is 1; the difference is zero, which has none.
+        {count_operator(), {}, "n=1:data=x[0]=3,w[0]=3", 9 * 0x1p-24}};
+    for (const Line& line : lines) {
+        const Outcome outcome = outcome_of(line.op, line.kernel, line.rest, {});
+        CAPTURE(&line - lines.data());
+        REQUIRE(outcome.sensitivity);
+        CHECK(outcome.sensitivity->least_ulps / line.ulps == doctest::Approx(1.0).epsilon(0.001));
+    }
+}
+
+TEST_CASE("a kernel that may transform its data is told how to declare that") {
+    struct Line {
+        std::vector<double> results;
+        bool is_advised;
+        KernelDeclaration kernel = {};
+        std::string data = "w[0]=1,x[0]=1000,x[1]=1";
+    };
+    // So many bounds away from 1000 and from 1.
+    const auto off = [](double first, double second) {
+        return std::vector{1000 * (1 + first * 0x1p-24), 1 + second * 0x1p-24};
+    };
+    const std::vector<Line> lines{
+        {off(0, 0), false},
+        {off(1e3, 0), true},
+        {off(1e4, 4), true},
+        // No transform rounds by so much, or gives NaN.
+        {off(1e6, 0), false},
+        {off(1e6, 4), false},
+        {{1000, NAN}, false},
+        // It may leave something where nothing is added up.
+        {{0.001, 1}, true, {}, "w[0]=1,x[1]=1"},
+        // These are held to other bounds, or are no sums of products.
+        {off(1e4, 0), false, KernelDeclaration().norm_wise(2)},
+        {{20, 1},
+         false,
+         KernelDeclaration().storage("y", DType::f8e4m3).saturates().accumulates_in(DType::f16),
+         "w[0]=1,x[0]=16.99609375,x[1]=1"}};
+    const auto is_advised = [](const Outcome& outcome) {
+        return outcome.message.find("declares .norm_wise(growth)") != std::string::npos;
+    };
+    for (const Line& line : lines) {
+        const Outcome outcome =
+            outcome_of(dot_operator(), line.kernel, "rows=2:data=" + line.data, line.results);
+        CAPTURE(&line - lines.data());
+        CHECK(outcome.verdict == (line.results == off(0, 0) ? Verdict::passed : Verdict::failed));
+        CHECK(is_advised(outcome) == line.is_advised);
+    }
+    const Outcome smooth =
+        outcome_of(quotient_operator(), {}, "n=1:data=a[0]=1,b[0]=1", {1 + 1e3 * 0x1p-24});
+    CHECK(smooth.verdict == Verdict::failed);
+    CHECK_FALSE(is_advised(smooth));
+}
+
+}  // namespace gradverify
