@@ -26,11 +26,11 @@ void write(const PassCall& call) {
                    bits_of(y.dtype, written[i]));
 }
 
-Outcome outcome_of(const Operator& op, KernelDeclaration kernel, const std::string& rest,
-                   const std::vector<double>& results) {
+Outcome outcome_of(const std::vector<Operator>& operators, KernelDeclaration kernel,
+                   const std::string& rest, const std::vector<double>& results) {
     kernel.thunk = write;
     written = results;
-    MadeCase made({op}, "forward", kernel, rest);
+    MadeCase made(operators, "forward", kernel, rest);
     return within_rounding_bound(made.context);
 }
 
@@ -44,6 +44,23 @@ Operator copy_operator() {
         .forward([]<class T>(const ForwardCall<T>& call) {
             for (std::int64_t i = 0; i < call.parameter("n"); ++i)
                 call.output("y")(i) = call.input("x")(i);
+        });
+}
+
+/// y = x w, and a whole number that is always 1.
+Operator marked_operator() {
+    return declare_operator("marked")
+        .parameter("n")
+        .input("x", {"n"})
+        .input("w", {"n"})
+        .saved("mark", {"n"}, whole_numbers(0, 1))
+        .output("y", {"n"})
+        .sum_of_products({{"x", "w"}})
+        .forward([]<class T>(const ForwardCall<T>& call) {
+            for (std::int64_t i = 0; i < call.parameter("n"); ++i) {
+                call.output("mark")(i) = T(1.0);
+                call.output("y")(i) = call.input("x")(i) * call.input("w")(i);
+            }
         });
 }
 
@@ -83,7 +100,7 @@ TEST_CASE("a bound is told in ulps of the output's type, or of the sums' where t
         // The ulp of a whole number is 1; the difference is zero, which has none.
         {count_operator(), {}, "n=1:data=x[0]=3,w[0]=3", 9 * 0x1p-24}};
     for (const Line& line : lines) {
-        const Outcome outcome = outcome_of(line.op, line.kernel, line.rest, {});
+        const Outcome outcome = outcome_of({line.op}, line.kernel, line.rest, {});
         CAPTURE(&line - lines.data());
         REQUIRE(outcome.sensitivity);
         CHECK(outcome.sensitivity->least_ulps / line.ulps == doctest::Approx(1.0).epsilon(0.001));
@@ -104,6 +121,7 @@ TEST_CASE("a kernel that may transform its data is told how to declare that") {
     const std::vector<Line> lines{
         {off(0, 0), false},
         {off(1e3, 0), true},
+        {off(0, 1e3), true},
         {off(1e4, 4), true},
         // No transform rounds by so much, or gives NaN.
         {off(1e6, 0), false},
@@ -122,14 +140,32 @@ TEST_CASE("a kernel that may transform its data is told how to declare that") {
     };
     for (const Line& line : lines) {
         const Outcome outcome =
-            outcome_of(dot_operator(), line.kernel, "rows=2:data=" + line.data, line.results);
+            outcome_of({dot_operator()}, line.kernel, "rows=2:data=" + line.data, line.results);
         CAPTURE(&line - lines.data());
         CHECK(outcome.verdict == (line.results == off(0, 0) ? Verdict::passed : Verdict::failed));
         CHECK(is_advised(outcome) == line.is_advised);
     }
-    const Outcome copied = outcome_of(copy_operator(), {}, "n=1:data=x[0]=1", {2});
+    const Outcome copied = outcome_of({copy_operator()}, {}, "n=1:data=x[0]=1", {2});
     CHECK(copied.verdict == Verdict::failed);
     CHECK_FALSE(is_advised(copied));
+    // What it left unwritten is no rounding.
+    const Outcome unwritten = outcome_of({marked_operator()}, {}, "n=1:data=x[0]=2,w[0]=3", {6});
+    CHECK(unwritten.verdict == Verdict::failed);
+    CHECK_FALSE(is_advised(unwritten));
+}
+
+TEST_CASE("of a kernel that fails the step that departs is named") {
+    Operator chain = dot_operator();
+    chain.name = "chain";
+    chain.passes[0].steps = {{"dot.forward",
+                              [](const Problem& problem) { return problem.print(); },
+                              {{"x", "x"}, {"w", "w"}, {"y", "y"}}}};
+    const auto message_of = [&](double result) {
+        return outcome_of({chain, dot_operator()}, {}, "rows=1:data=x[0]=2,w[0]=3", {result})
+            .message;
+    };
+    CHECK(message_of(6) == "");
+    CHECK(message_of(7).find("departs is y, of step 1 of 1, dot.forward") != std::string::npos);
 }
 
 }  // namespace gradverify

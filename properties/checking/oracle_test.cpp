@@ -162,7 +162,8 @@ TEST_CASE("integers are compared exactly, unless they are no numbers of the type
         {declared().norm_wise(2), "x[0]=3", Exactness::norm_wise},
         {of_8_bits(DType::f8e4m3), "x[0]=8", Exactness::exact},
         {of_8_bits(DType::f8e4m3), "x[0]=nan", Exactness::exact},
-        {of_8_bits(DType::f8e5m2), "x[0]=inf", Exactness::stored},
+        {declared().storage("y", DType::f8e5m2), "x[0]=inf", Exactness::stored},
+        {declared().storage("z", DType::f8e5m2), "x[0]=inf", Exactness::stored},
         // With what was there before, some of them.
         {of_8_bits(DType::f8e4m3).adds_to_outputs(),
          "x[0]=8,x[1]=8,x[2]=8,x[3]=8,x[4]=8,x[5]=8,x[6]=8,x[7]=8", Exactness::stored}};
@@ -232,6 +233,28 @@ TEST_CASE("a result of 16 bits does not saturate beside one of 8") {
     const auto expected = made.context.oracle.within_rounding();
     CHECK(expected[0].bounds[0].is_limited());
     CHECK_FALSE(expected[1].bounds[0].is_limited());
+}
+
+TEST_CASE("saturation is asked of the kernel's results alone, not of what they are derived from") {
+    MadeCase made({dot_operator()}, "forward", declared().storage("y", DType::f8e4m3).saturates(),
+                  "rows=1:data=x[0]=600,w[0]=1");
+    CHECK(std::isinf(made.context.oracle.bounded()[0].data[0].error()));
+}
+
+TEST_CASE("an element that another branch gives as well has no bound, the others keep theirs") {
+    Operator op = copies_operator();
+    op.passes[0].admit_branches = [](const Problem&, Inputs<Bounded>, Outputs<Bounded> outputs) {
+        outputs[1].data[2] = Bounded::within(0.0, INFINITY);
+    };
+    MadeCase made({op}, "forward", declared(), "n=3:data=x[0]=1,x[1]=2,x[2]=3",
+                  ValueKind::integers);
+    for (const bool is_exact : {true, false}) {
+        const auto expected =
+            is_exact ? made.context.oracle.expected() : made.context.oracle.within_rounding();
+        for (std::size_t i = 0; i < 2; ++i)
+            for (std::size_t j = 0; j < 3; ++j)
+                CHECK(expected[i].bound_at(j).is_limited() == (i != 1 || j != 2));
+    }
 }
 
 TEST_CASE("the seconds in the reference are counted") {
