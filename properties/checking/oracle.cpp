@@ -48,7 +48,8 @@ Bounded stored_in(DType dtype, const Bounded& element) {
                                 stored.magnitude(), 0.0});
 }
 
-/// The same where numbers beyond the type's ends are cut off; an unbounded sum may still be NaN.
+/// The same where numbers beyond the type's ends are cut off. An unbounded sum may still be NaN:
+/// its error counts, so it stays unbounded.
 Bounded saturated_in(DType dtype, const Bounded& element) {
     const auto cut = [&](double value) {
         const double largest = traits_of(dtype).largest;

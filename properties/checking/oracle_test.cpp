@@ -235,7 +235,7 @@ TEST_CASE("a result of 16 bits does not saturate beside one of 8") {
     CHECK_FALSE(expected[1].bounds[0].is_limited());
 }
 
-TEST_CASE("saturation is asked of the kernel's results alone, not of what they are derived from") {
+TEST_CASE("identities between gradients take no saturated result as bounded") {
     MadeCase made({dot_operator()}, "forward", declared().storage("y", DType::f8e4m3).saturates(),
                   "rows=1:data=x[0]=600,w[0]=1");
     CHECK(std::isinf(made.context.oracle.bounded()[0].data[0].error()));
