@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <numeric>
 #include <stdexcept>
@@ -24,12 +23,22 @@ constexpr std::size_t guard_bytes_maximum = std::size_t{16} * 1024;
 // Addresses and sizes of regions are multiples of it, as cudaMalloc's addresses are.
 constexpr std::size_t base_alignment = 256;
 
+// Holds pairs of guards of every type.
+constexpr std::size_t pairs_bytes = 16;
+
 std::size_t round_up(std::size_t value, std::size_t factor) {
     return (value + factor - 1) / factor * factor;
 }
 
 std::size_t offset_bytes(const BufferSpec& buffer) {
     return static_cast<std::size_t>(buffer.offset) * traits_of(buffer.dtype).bytes;
+}
+
+/// The alignment of the first element when the offset is 0: no more than declared, so that the gap
+/// at an unmapped page is small.
+std::size_t alignment_of(const BufferSpec& buffer) {
+    return std::lcm(static_cast<std::size_t>(buffer.alignment_bytes),
+                    traits_of(buffer.dtype).bytes);
 }
 
 std::size_t guard_bytes(std::size_t data_bytes) {
@@ -69,7 +78,6 @@ Arena::Arena(Device& device, std::vector<BufferSpec> buffers, const Surroundings
     place(surroundings.edge);
     for (std::size_t i = 0; i < buffers_.size(); ++i) {
         fill_with_guards(i, surroundings.guard_parity);
-        if (buffers_[i].role == BufferRole::input) continue;
         const std::uint64_t bits = poison_bits(buffers_[i].dtype, surroundings.poison);
         for (std::size_t element = 0; element < count_of(i); ++element) store(i, element, bits);
     }
@@ -94,10 +102,9 @@ Arena::Scatter Arena::scatter_of(const BufferSpec& buffer) {
     if (buffer.strides.empty() || buffer.strides == row_major_strides(buffer.sizes)) return scatter;
     scatter.element.resize(static_cast<std::size_t>(element_count(buffer.sizes)));
     std::vector<std::int64_t> position(buffer.sizes.size());
-    std::int64_t at = 0, last = -1;
+    std::int64_t at = 0;
     for (std::size_t& element : scatter.element) {
         element = static_cast<std::size_t>(at);
-        last = std::max(last, at);
         for (std::size_t axis = position.size(); axis-- > 0;) {
             at += buffer.strides[axis];
             if (++position[axis] < buffer.sizes[axis]) break;
@@ -105,17 +112,10 @@ Arena::Scatter Arena::scatter_of(const BufferSpec& buffer) {
             position[axis] = 0;
         }
     }
-    scatter.is_used.resize(static_cast<std::size_t>(last + 1));
+    // No stride is negative, so that none lies behind the last.
+    scatter.is_used.resize(scatter.element.empty() ? 0 : scatter.element.back() + 1);
     for (const std::size_t element : scatter.element) scatter.is_used[element] = true;
     return scatter;
-}
-
-/// The alignment of the first element when the offset is 0: no more than declared at an unmapped
-/// page, so that the gap is small; elsewhere also cudaMalloc's.
-std::size_t Arena::alignment_of(const BufferSpec& buffer) const {
-    const auto declared = static_cast<std::size_t>(buffer.alignment_bytes);
-    return std::lcm(declared,
-                    device_.has_unmapped_edges() ? traits_of(buffer.dtype).bytes : base_alignment);
 }
 
 std::vector<std::size_t> Arena::region_sizes() const {
@@ -177,16 +177,16 @@ void Arena::fill_with_guards(std::size_t buffer, int parity) {
     const Placement& place = placements_[buffer];
     const DType dtype = buffers_[buffer].dtype;
     const std::size_t bytes = traits_of(dtype).bytes;
-    // Elements count from the buffer's first one, so that the parity is the index's.
-    const bool starts_even = (place.data_begin - place.region_begin) / bytes % 2 == 0;
-    std::array<std::byte, 16> pairs;
-    for (std::size_t i = 0; i < pairs.size() / bytes; ++i) {
-        const std::uint64_t bits =
-            guard_bits(dtype, (starts_even == (i % 2 == 0)) == (parity == 0));
-        std::memcpy(pairs.data() + i * bytes, &bits, bytes);
-    }
-    for (std::size_t at = place.region_begin; at < place.region_end; at += pairs.size())
-        std::ranges::copy(pairs, before_ + at);
+    // Elements count from the buffer's first one, so that the parity is the index's. A region
+    // begins at an even place.
+    const bool starts_even = place.data_begin / bytes % 2 == 0;
+    std::byte* const begin = before_ + place.region_begin;
+    for (std::size_t i = 0; i < pairs_bytes / bytes; ++i)
+        store_bits(begin, static_cast<std::int64_t>(i), static_cast<int>(bytes),
+                   guard_bits(dtype, (starts_even == (i % 2 == 0)) == (parity == 0)));
+    for (std::size_t at = place.region_begin + pairs_bytes; at < place.region_end;
+         at += pairs_bytes)
+        std::copy_n(begin, pairs_bytes, before_ + at);
 }
 
 void Arena::write(std::size_t buffer, std::span<const double> values) {

@@ -69,7 +69,7 @@ struct StrayWrite {
 /// The buffers of one call in device memory.
 class Arena {
   public:
-    /// Lays the buffers out and fills all but the inputs. The next arena has the same memory.
+    /// Lays the buffers out and poisons them. The next arena has the same memory.
     Arena(Device& device, std::vector<BufferSpec> buffers, const Surroundings& surroundings);
 
     /// Sets a buffer's elements, in the order of its sizes, each rounded to its type.
@@ -114,7 +114,6 @@ class Arena {
     /// Bytes from the region's begin to the buffer's first element.
     std::size_t data_offset(std::size_t buffer, const std::byte* region, std::size_t region_bytes,
                             Edge edge) const;
-    std::size_t alignment_of(const BufferSpec& buffer) const;
     void place(Edge edge);
     void describe() const;
     void fill_with_guards(std::size_t buffer, int parity);

@@ -69,6 +69,7 @@ TEST_CASE("writing the outputs is no stray write; what comes back, and what was 
     for (const int i : {0, 2}) rig.y()[i] = static_cast<float>(i) + 0.5f;
     CHECK(rig.stray_writes().empty());
     CHECK(rig.arena.untouched(1) == std::vector<std::int64_t>{1});
+    CHECK(dense().arena.view(1).stride(0) == 1);
     rig.y()[1] = 1.5f;
     rig.arena.download();
     CHECK(rig.arena.untouched(1).empty());
@@ -93,7 +94,16 @@ TEST_CASE("elements lie by their strides, and between them guards") {
     CHECK(rig.arena.bytes(1).size() == 5 * sizeof(float));
 }
 
+TEST_CASE("a buffer takes as many values as it has elements") {
+    Rig rig = dense();
+    CHECK_THROWS_WITH_AS(rig.arena.write(0, std::vector{1.0}),
+                         "Arena::write: 1 values for the buffer x", std::logic_error);
+}
+
 TEST_CASE("what is not written is found") {
+    Rig none = dense();
+    none.arena.download();
+    CHECK(none.arena.untouched(1) == std::vector<std::int64_t>{0, 1, 2});
     Rig rig = strided();
     for (const int i : {0, 3}) rig.y()[i] = 1.0f;
     rig.arena.download();
@@ -117,6 +127,8 @@ TEST_CASE("a write to a guard or an input is found, with its element") {
         std::vector<int> elements;
         const char* says;
     };
+    BufferSpec empty = output({0, 4});
+    empty.strides = {5, 1};
     Sample samples[] = {
         {dense(), 1, {3}, "wrote 1 element past the end of y, the first at y[3] of 3"},
         {dense(), 1, {-2}, "wrote 1 element before the start of y, the first at y[-2]"},
@@ -127,6 +139,12 @@ TEST_CASE("a write to a guard or an input is found, with its element") {
          {2},
          "wrote 1 element between the elements of y, whose rows are padded, the first 2 elements "
          "behind its begin"},
+        // A gap of an input is told once.
+        {strided(), 0, {3}, "changed its input x (1 element, first x[3])"},
+        {Rig({std::move(empty)}),
+         0,
+         {0},
+         "wrote 1 element past the end of y, the first at y[0] of 0"},
         {Rig({output({0, 4})}),
          0,
          {0},
@@ -220,6 +238,28 @@ TEST_CASE("in every type: values, poison, guards by turns, and what was written 
                     CHECK(found[0].elements == 2);
                     CHECK(guard_bits(dtype, true) != poison_bits(dtype, Poison::nan));
                 }
+}
+
+TEST_CASE("a region has guards as large as the data, from 512 bytes to 16 KiB, and no more") {
+    // One guard beside an unmapped page, otherwise two, and room for the alignment.
+    const struct {
+        std::int64_t bytes, alignment;
+        std::size_t with_unmapped_page, without;
+    } rows[] = {{1, 1, 768, 1280},        {256, 1, 768, 1280},     {257, 1, 1024, 1536},
+                {256, 2, 1024, 1536},     {768, 1, 1536, 2304},    {1, 1024, 1536, 2048},
+                {16384, 1, 32768, 49152}, {65536, 1, 81920, 98304}};
+    for (const auto& row : rows)
+        for (const bool has_unmapped_edges : {true, false}) {
+            CAPTURE(row.bytes);
+            CAPTURE(row.alignment);
+            const Rig rig({{.name = "x",
+                            .dtype = DType::f8e4m3,
+                            .sizes = {row.bytes},
+                            .alignment_bytes = row.alignment}},
+                          {}, {}, has_unmapped_edges);
+            CHECK(rig.device.sizes[0] ==
+                  (has_unmapped_edges ? row.with_unmapped_page : row.without));
+        }
 }
 
 TEST_CASE("at an unmapped end the data ends as near to it as the declared alignment lets it") {

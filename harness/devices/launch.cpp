@@ -157,7 +157,7 @@ Launch launch_of(Device& device, const KernelDeclaration& kernel, const Problem&
             .block_size = setting.block_size != 0 ? setting.block_size : kernel.usual_block_size(),
             .output_mask = setting.output_mask,
             .workspace = workspace,
-            .workspace_bytes = workspace ? kernel.workspace_at(problem) : 0};
+            .workspace_bytes = kernel.workspace_at(problem)};
 }
 
 RunStatus run_launcher(Device& device, const KernelDeclaration& kernel, const PassCall& call,

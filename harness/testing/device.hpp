@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Host memory that plays a device, for tests of what lies in it. Runs nothing.
+// Host memory that plays a device, for tests of what lies in it.
 #pragma once
 
 #include <cstring>
+#include <functional>
 #include <numeric>
 #include <span>
 #include <vector>
@@ -11,7 +12,7 @@
 
 namespace gradverify::testing {
 
-/// With unmapped edges or without; `run` is not used.
+/// With unmapped edges or without. In place of a kernel it runs a function, if it has one.
 class FakeDevice final : public Device {
   public:
     explicit FakeDevice(bool unmapped_edges = false) : unmapped_edges_(unmapped_edges) {}
@@ -40,16 +41,20 @@ class FakeDevice final : public Device {
     }
     CUstream_st* stream(bool) override { return nullptr; }
     bool overlaps_streams() const override { return false; }
-    RunStatus run(const KernelDeclaration&, const PassCall&, const Setting&,
+    RunStatus run(const KernelDeclaration&, const PassCall& call, const Setting&,
                   DelayedStream) override {
-        return {};
+        return launcher ? launcher(call) : RunStatus{};
     }
     Timing time(const KernelDeclaration&, const PassCall&, const Setting&,
-                const TimingOptions&) override {
-        return {};
+                const TimingOptions& options) override {
+        asked_to_time = options;
+        return timing;
     }
     Ceilings measure_ceilings() override { return {}; }
 
+    std::function<RunStatus(const PassCall&)> launcher;
+    Timing timing;  ///< the answer of `time`
+    TimingOptions asked_to_time;
     Edge edge = Edge::end;
     std::vector<std::size_t> sizes;
     std::vector<std::byte*> begins;

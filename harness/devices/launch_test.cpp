@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/devices/launch.hpp"
+
+#include <doctest/doctest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <cstring>
+
+#include "harness/testing/device.hpp"
+#include "harness/testing/operator.hpp"
+
+namespace gradverify {
+
+namespace {
+
+/// `toy` with x and w, y and z of three floats each.
+Operator two_outputs() {
+    Operator op = testing::toy_operator();
+    const auto sizes = [](const Problem&) { return Sizes{3}; };
+    op.inputs = {{.name = "x", .sizes = sizes}, {.name = "w", .sizes = sizes}};
+    op.outputs = {{.name = "y", .sizes = sizes}, {.name = "z", .sizes = sizes}};
+    op.passes.front().outputs = {"y", "z"};
+    return op;
+}
+
+/// A kernel on a device of host memory, to be called with x = 1, 2, 3 and w = 4, 5, 6.
+struct Rig {
+    Operator op = two_outputs();
+    KernelDeclaration declaration = testing::toy_kernel("one", "fake");
+    Kernel kernel{.name = "toy.forward/one",
+                  .op = &op,
+                  .pass = &op.forward(),
+                  .by_device = {{"fake", &declaration}}};
+    Problem problem{op.space, 1};
+    std::vector<Array<double>> inputs{{{3}, {1, 2, 3}}, {{3}, {4, 5, 6}}}, initial_outputs;
+    testing::FakeDevice device;
+    Setting setting;
+
+    Rig() = default;
+    Rig(const Rig&) = delete;
+    Rig& operator=(const Rig&) = delete;
+    Call call() {
+        return {.kernel = kernel,
+                .device = device,
+                .problem = problem,
+                .inputs = inputs,
+                .setting = setting,
+                .surroundings = {},
+                .initial_outputs = initial_outputs};
+    }
+    CallResult result() { return call_kernel(call()); }
+};
+
+float* data(const PassCall& call, std::size_t tensor) { return call.tensors[tensor].as<float>(); }
+
+/// Writes y = x + w, and all of z, or less where a test wants less.
+RunStatus add(const PassCall& call, int written) {
+    for (int i = 0; i < 3; ++i) {
+        if (i < written) data(call, 2)[i] = data(call, 0)[i] + data(call, 1)[i];
+        data(call, 3)[i] = 0.5f;
+    }
+    return {};
+}
+
+using Indices = std::vector<std::vector<std::int64_t>>;
+
+/// What the call throws as NotServed, as a case's outcome.
+template <class Work>
+Outcome not_served(const Work& work) {
+    try {
+        work();
+    } catch (const NotServed& why) {
+        return why.outcome();
+    }
+    return {};
+}
+
+/// Whether a process of its own takes its device for lost once it has done the work.
+template <class Work>
+bool loses_device(const Work& work) {
+    const pid_t child = fork();
+    if (child == 0) {
+        work();
+        _exit(device_was_lost() ? 3 : 0);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    return WIFEXITED(status) && WEXITSTATUS(status) == 3;
+}
+
+}  // namespace
+
+TEST_CASE("a call gives the inputs, and brings back values, types, bits and what was not written") {
+    Rig rig;
+    rig.device.launcher = [](const PassCall& call) {
+        for (const float* poisoned : {data(call, 2), data(call, 3)})
+            for (int i = 0; i < 3; ++i) CHECK(std::isnan(poisoned[i]));
+        add(call, 1);
+        return RunStatus{.seconds = 2.0, .findings = {"a race"}, .accesses_checked = 7};
+    };
+    const CallResult result = rig.result();
+    CHECK(result.complaint().empty());
+    CHECK(result.seconds == 2.0);
+    CHECK(result.findings == std::vector<std::string>{"a race"});
+    CHECK(result.accesses_checked == 7);
+    REQUIRE(result.outputs.size() == 2);
+    CHECK(result.outputs[0].data[0] == 5.0);
+    CHECK(result.outputs[1].data == std::vector<double>{0.5, 0.5, 0.5});
+    CHECK(result.outputs[1].sizes == Sizes{3});
+    CHECK(result.output_types == std::vector{DType::f32, DType::f32});
+    CHECK(result.untouched == Indices{{1, 2}, {}});
+    const float z[] = {0.5f, 0.5f, 0.5f};
+    REQUIRE(result.output_bits.size() == 2);
+    REQUIRE(result.output_bits[1].size() == sizeof z);
+    CHECK(std::memcmp(result.output_bits[1].data(), z, sizeof z) == 0);
+}
+
+TEST_CASE("of a call that failed only the error and the findings are told") {
+    Rig rig;
+    rig.device.launcher = [](const PassCall&) {
+        return RunStatus{.error = "an illegal address", .accesses_checked = 7};
+    };
+    const CallResult result = rig.result();
+    CHECK(result.complaint() == "an illegal address");
+    CHECK(result.accesses_checked == 7);
+    CHECK(result.outputs.empty());
+    CHECK(result.untouched.empty());
+}
+
+TEST_CASE("which outputs may be written: those asked for, also over an input") {
+    const struct {
+        int place;
+        std::uint32_t mask;
+        int written;
+        std::vector<std::string> stray_writes;
+        Indices untouched;
+    } rows[] = {
+        {0, Setting::every_output, 3, {}, {{}, {}}},
+        {0, Setting::every_output, 0, {}, {{0, 1, 2}, {}}},
+        {0, 1, 3, {"wrote to z, which is not asked for (3 elements, first z[0])"}, {{}, {}}},
+        {0, 2, 0, {}, {{}, {}}},
+        // Over an input an element may keep its value and be right.
+        {1, Setting::every_output, 3, {}, {{}, {}}},
+        {1, Setting::every_output, 0, {}, {{}, {}}},
+        {1, 2, 1, {"changed its input x (1 element, first x[0])"}, {{}, {}}},
+    };
+    for (const auto& row : rows) {
+        CAPTURE(row.place);
+        CAPTURE(row.mask);
+        CAPTURE(row.written);
+        Rig rig;
+        rig.declaration.in_place("y", "x");
+        rig.setting.place = row.place;
+        rig.setting.output_mask = row.mask;
+        rig.device.launcher = [&](const PassCall& call) {
+            CHECK((data(call, 0) == data(call, 2)) == (row.place == 1));
+            CHECK(call.launch.output_mask == row.mask);
+            return add(call, row.written);
+        };
+        const CallResult result = rig.result();
+        CHECK(result.stray_writes == row.stray_writes);
+        CHECK(result.untouched == row.untouched);
+    }
+}
+
+TEST_CASE("a kernel that declares a workspace gets it, in whole floats") {
+    const struct {
+        KernelDeclaration::WorkspaceBytes declared;
+        std::int64_t bytes, placed;
+    } rows[] = {
+        {nullptr, 0, 0},
+        {[](const Problem&) -> std::int64_t { return 0; }, 0, 0},
+        {[](const Problem&) -> std::int64_t { return 9; }, 9, 12},
+        {[](const Problem&) -> std::int64_t { return 12; }, 12, 12},
+    };
+    for (const auto& row : rows) {
+        CAPTURE(row.bytes);
+        Rig rig;
+        rig.declaration.workspace(row.declared);
+        rig.device.launcher = [&](const PassCall& call) {
+            const auto& buffers = rig.device.described;
+            CHECK(call.launch.workspace_bytes == row.bytes);
+            REQUIRE(buffers.size() == (row.placed > 0 ? 5 : 4));
+            if (row.placed == 0) {
+                CHECK(call.launch.workspace == nullptr);
+            } else {
+                CHECK(call.launch.workspace == buffers[4].begin);
+                CHECK(buffers[4].end - buffers[4].begin == row.placed);
+                CHECK(std::isnan(*static_cast<const float*>(call.launch.workspace)));
+            }
+            return RunStatus{};
+        };
+        CHECK(rig.result().ran());
+    }
+}
+
+TEST_CASE("a tensor whose offset is not listed has none") {
+    Rig rig;
+    rig.declaration.aligned_to(4);
+    rig.setting.offsets = {1, 3};
+    rig.device.launcher = [](const PassCall& call) {
+        for (const std::size_t i : {0, 1, 2, 3})
+            CHECK(reinterpret_cast<std::uintptr_t>(data(call, i)) % 256 == (i == 0   ? 4
+                                                                            : i == 1 ? 12
+                                                                                     : 0));
+        return RunStatus{};
+    };
+    CHECK(rig.result().ran());
+}
+
+TEST_CASE("a second call finds what the first left, or what the first found where it needs that") {
+    enum class Kind { overwrites, accumulates, updates, fails };
+    const struct {
+        Kind kind;
+        std::vector<float> found;  ///< y[0] and z[2], in the second call
+    } rows[] = {{Kind::overwrites, {70, 80}},
+                {Kind::accumulates, {10, 40}},
+                {Kind::updates, {1, 6}},
+                {Kind::fails, {}}};
+    for (const auto& row : rows) {
+        CAPTURE(static_cast<int>(row.kind));
+        Rig rig;
+        if (row.kind == Kind::accumulates) {
+            rig.declaration.adds_to_outputs();
+            rig.initial_outputs = {{{3}, {10, 20, 30}}, {{3}, {20, 30, 40}}};
+        }
+        if (row.kind == Kind::updates) rig.declaration.updates("y", "x").updates("z", "w");
+        std::vector<std::vector<float>> found;
+        rig.device.launcher = [&](const PassCall& call) {
+            float &y = data(call, 2)[0], &z = data(call, 3)[2];
+            found.push_back({y, z});
+            y = 70, z = 80;
+            return RunStatus{.error = row.kind == Kind::fails ? "an illegal address" : ""};
+        };
+        const auto [first, second] = call_kernel_twice(rig.call());
+        CHECK(first.error == second.error);
+        REQUIRE(found.size() == (row.kind == Kind::fails ? 1 : 2));
+        if (row.kind != Kind::fails) CHECK(found[1] == row.found);
+    }
+}
+
+TEST_CASE("a timing is told how many bytes the tensors have, and the tensors come back") {
+    Rig rig;
+    rig.device.timing.samples = {0.25};
+    const Timing timing = time_kernel(rig.call(), {.repetitions = 9});
+    CHECK(rig.device.asked_to_time.repetitions == 9);
+    CHECK(rig.device.asked_to_time.bytes == 48.0);
+    CHECK(timing.samples == std::vector{0.25});
+    CHECK(timing.tensors.size() == 4);
+}
+
+TEST_CASE("what a device can't run, or a kernel refuses as it may, is skipped and no failure") {
+    for (const bool is_refusal : {false, true}) {
+        Rig rig;
+        rig.device.launcher = [&](const PassCall&) {
+            return RunStatus{.error = "n is odd", .not_served = true, .is_refusal = is_refusal};
+        };
+        rig.device.timing = {.error = "n is odd", .not_served = true, .is_refusal = is_refusal};
+        for (const Outcome& outcome : {not_served([&] { call_kernel(rig.call()); }),
+                                       not_served([&] { call_kernel_twice(rig.call()); }),
+                                       not_served([&] { time_kernel(rig.call(), {}); })}) {
+            CHECK(testing::said(outcome) == "skipped: n is odd");
+            CHECK(outcome.is_refusal == is_refusal);
+        }
+    }
+}
+
+TEST_CASE("a device that a call or a timing lost is lost") {
+    for (const bool is_lost : {false, true}) {
+        Rig rig;
+        rig.device.launcher = [&](const PassCall&) {
+            return RunStatus{.error = "sticky", .device_lost = is_lost};
+        };
+        rig.device.timing = {.error = "sticky", .device_lost = is_lost};
+        CHECK(loses_device([&] { call_kernel(rig.call()); }) == is_lost);
+        CHECK(loses_device([&] { time_kernel(rig.call(), {}); }) == is_lost);
+    }
+}
+
+}  // namespace gradverify
