@@ -112,9 +112,10 @@ Arena::Scatter Arena::scatter_of(const BufferSpec& buffer) {
             position[axis] = 0;
         }
     }
-    // No stride is negative, so that none lies behind the last.
-    scatter.is_used.resize(scatter.element.empty() ? 0 : scatter.element.back() + 1);
-    for (const std::size_t element : scatter.element) scatter.is_used[element] = true;
+    for (const std::size_t element : scatter.element) {
+        scatter.is_used.resize(std::max(scatter.is_used.size(), element + 1));
+        scatter.is_used[element] = true;
+    }
     return scatter;
 }
 
