@@ -37,11 +37,10 @@ class Line {
     Line(CaseContext& context, const std::string& tensor)
         : context_(context),
           inputs_(context.inputs.of(context.op().forward())),
-          cotangents_(context.inputs.cotangents()) {
-        const auto& inputs = context.op().inputs;
-        which_ = static_cast<std::size_t>(std::ranges::find(inputs, tensor, &TensorSpec::name) -
-                                          inputs.begin());
-    }
+          cotangents_(context.inputs.cotangents()),
+          which_(static_cast<std::size_t>(
+              std::ranges::find(context.op().inputs, tensor, &TensorSpec::name) -
+              context.op().inputs.begin())) {}
 
     /// Nothing where the input leaves its domain.
     std::optional<ValueAlong> at(double step, const Array<double>& direction) const {
@@ -69,7 +68,7 @@ class Line {
   private:
     CaseContext& context_;
     std::vector<Array<double>> inputs_, cotangents_;
-    std::size_t which_ = 0;
+    std::size_t which_;
 };
 
 /// The rounding of values: how far they are off a line where any smooth function is one.
@@ -251,12 +250,11 @@ bool moves_each_element(const CaseContext& context, const BoundedGradient& gradi
 Outcome matches_derivatives_along(CaseContext& context,
                                   const std::vector<BoundedGradient>& gradients) {
     std::vector<Comparison> comparisons;
-    const std::size_t first_by_values =
-        context.seed_for("by values") % std::max<std::size_t>(gradients.size(), 1);
-    for (std::size_t which = 0; which < gradients.size(); ++which) {
+    const std::size_t count = gradients.size();
+    for (std::size_t which = 0; which < count; ++which) {
         const BoundedGradient& gradient = gradients[which];
         const bool is_by_values =
-            (which + gradients.size() - first_by_values) % gradients.size() < gradients_by_values;
+            (which + count - context.seed_for("by values") % count) % count < gradients_by_values;
         const Line line(context, gradient.tensor);
         const bool is_elementwise = moves_each_element(context, gradient);
         const int directions = random_directions + (is_elementwise ? 0 : 1);

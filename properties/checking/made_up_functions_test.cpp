@@ -1,0 +1,438 @@
+// SPDX-License-Identifier: Apache-2.0
+// A gradient along directions of functions whose values, derivatives, branches and kinks are made
+// up one by one: which of them contradict themselves, and between which slopes a gradient passes.
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "harness/base/random.hpp"
+#include "harness/testing/operator.hpp"
+#include "properties/checking/directions.hpp"
+
+namespace gradverify {
+
+using namespace testing;
+
+namespace {
+
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+using Along = decltype(Operator::along);
+
+/// What it returns is asked of a case of `toy` whose x has this number of elements.
+template <class Ask>
+auto in_case(Operator op, std::int64_t elements, const Data& data, const Ask& ask) {
+    const Registry registry = registry_of({toy_kernel("any")}, std::move(op));
+    const ParameterSpace& space = registry.find_operator("toy")->space;
+    const Case checked{.kernel = "toy.forward/any",
+                       .property = "matches_finite_differences",
+                       .device = "cpu",
+                       .problem = Problem::parse(space, fmt::format("n=1,in={}", elements)),
+                       .data = data,
+                       .setting = {}};
+    CaseContext context(checked, registry, ValueKind::mantissas);
+    return ask(context);
+}
+
+Operator toy_along(Along along, double work = 1.0) {
+    Operator op = toy_operator();
+    op.passes.front().multiply_adds = [work](const Problem&) { return work; };
+    for (PassSpec& pass : op.passes) pass.reduction_length = [](const Problem&) { return 1; };
+    op.along = std::move(along);
+    return op;
+}
+
+/// The gradient of x.
+BoundedGradient gradient_of(std::vector<double> values, std::vector<Bound> bounds,
+                            std::vector<double> by_branches) {
+    const auto size = static_cast<std::int64_t>(values.size());
+    return {"x", {{1, size}, std::move(values)}, std::move(bounds), std::move(by_branches)};
+}
+
+/// How a gradient ends, with each element exactly as it is or within a bound.
+Outcome outcome_of(const Along& along, const std::vector<double>& values,
+                   std::vector<Bound> bounds = {}, double by_branches = nan) {
+    bounds.resize(values.size());
+    const auto gradient =
+        gradient_of(values, bounds, std::vector<double>(values.size(), by_branches));
+    return in_case(
+        toy_along(along), gradient.values.size(1), {.is_explicit = true, .elements = {}},
+        [&](CaseContext& context) { return matches_derivatives_along(context, {gradient}); });
+}
+
+// ---- values against derivatives
+
+/// A function as it is after a step along whatever direction.
+using AtStep = std::function<ValueAlong(double step)>;
+
+struct Surroundings {
+    std::vector<double> x{0.0}, dy{0.0};
+    /// The domain of x ends so many steps from zero.
+    double reach = INFINITY;
+};
+
+bool contradicts_itself(const AtStep& at, const Surroundings& given = {}) {
+    ValueDomain domain;
+    Operator op = toy_along([&](const Problem&, Inputs<double> inputs, std::size_t,
+                                const Array<double>& direction, Inputs<double>) {
+        const double from = inputs[0].data[0], along = direction.data[0];
+        if (from != 0.0) return at(from / along);
+        if (along != 0.0) domain.highest = given.reach * std::abs(along);
+        return at(0.0);
+    });
+    op.inputs.front().may_be_nan = true;
+    op.inputs.front().domain = [&](const Problem&) { return domain; };
+    Data data{.is_explicit = true, .elements = {}};
+    for (std::size_t i = 0; i < given.x.size(); ++i) {
+        data.elements.push_back({"x", static_cast<std::int64_t>(i), given.x[i]});
+        data.elements.push_back({"dy", static_cast<std::int64_t>(i), given.dy[i]});
+    }
+    // Whatever the kernel gave, it is not charged.
+    const auto gradient = gradient_of(std::vector<double>(given.x.size(), 0.0),
+                                      std::vector<Bound>(given.x.size(), INFINITY),
+                                      std::vector<double>(given.x.size(), nan));
+    return in_case(std::move(op), gradient.values.size(1), data, [&](CaseContext& context) {
+        const Verdict verdict = matches_derivatives_along(context, {gradient}).verdict;
+        CHECK(verdict != Verdict::failed);
+        return verdict == Verdict::errored;
+    });
+}
+
+/// Steps are 2^-4, 2^-8, ... 2^-24; a function is looked at there, halfway, and just beside.
+int exponent_of(double step) {
+    return step == 0.0 ? 0 : static_cast<int>(std::lround(std::log2(std::abs(step))));
+}
+bool is_end(double step) { return exponent_of(step) % 4 == 0; }
+bool is_half(double step) { return exponent_of(step) % 4 == -1; }
+/// How far beside the end of a step, in 2^-20 of it.
+long beside(double step) {
+    return std::lround((std::abs(step) / std::exp2(exponent_of(step)) - 1.0) * 0x1p20);
+}
+
+}  // namespace
+
+TEST_CASE("values jump by no more than the rounding of the numbers that they were made from") {
+    struct Row {
+        std::vector<double> x, dy;
+        double magnitude, size;
+    };
+    for (const Row& row :
+         {Row{{0}, {0}, 0, 0}, Row{{0}, {3}, 0, 3}, Row{{0}, {3}, 7, 10},
+          Row{{0, -5, 2}, {1, -2, 0.5}, 0, 17.5}, Row{{0, INFINITY, 3}, {0, 0, 1}, 0, 3}}) {
+        const auto jumps_by = [&](double jump) {
+            return contradicts_itself(
+                [&](double step) {
+                    return ValueAlong{.value = std::copysign(jump, step),
+                                      .magnitude = row.magnitude};
+                },
+                {.x = row.x, .dy = row.dy});
+        };
+        const double rounding = 0x1p-36 * row.size;
+        CAPTURE(row.size);
+        CHECK_FALSE(jumps_by(rounding));
+        CHECK(jumps_by(std::nextafter(rounding, 1.0)));
+    }
+}
+
+TEST_CASE("rounding that is seen beside either end of a step counts a hundredfold") {
+    for (const double side : {-1.0, 1.0})
+        for (int where = 1; where <= 4; ++where) {
+            const auto jumps_by = [&](double jump) {
+                return contradicts_itself([&](double step) {
+                    const bool is_there = is_end(step) && beside(step) == where && step * side > 0;
+                    return ValueAlong{.value = std::copysign(jump, step) + is_there};
+                });
+            };
+            CAPTURE(side);
+            CAPTURE(where);
+            CHECK_FALSE(jumps_by(100.0));
+            CHECK(jumps_by(100.5));
+        }
+}
+
+TEST_CASE("where a domain ends just behind a step, its rounding is not known") {
+    const auto jumps = [](double step) { return ValueAlong{.value = std::copysign(1.0, step)}; };
+    CHECK_FALSE(contradicts_itself(jumps, {.reach = 0x1p-4 * (1.0 + 0x1p-21)}));
+    CHECK(contradicts_itself(jumps, {.reach = 0x1p-4 * (1.0 + 0x1p-17)}));
+}
+
+TEST_CASE("a difference tells where the derivative changes by at most a hundredth of itself") {
+    // At the point, and a step and a half of one to either side.
+    using Derivatives = std::array<double, 5>;
+    const auto contradicts = [](const Derivatives& of, double slope) {
+        return contradicts_itself([&](double step) {
+            const std::size_t which = step == 0.0     ? 0
+                                      : is_half(step) ? (step < 0 ? 2 : 3)
+                                      : !is_end(step) ? 0
+                                                      : (step < 0 ? 1 : 4);
+            return ValueAlong{.value = slope * step, .derivative = of[which]};
+        });
+    };
+    for (const double slope : {0.9991, 1.0009}) CHECK_FALSE(contradicts({1, 1, 1, 1, 1}, slope));
+    for (const double slope : {0.9989, 1.0011}) CHECK(contradicts({1, 1, 1, 1, 1}, slope));
+    constexpr std::array<double, 5> weights{12, 7, 32, 32, 7};
+    for (const double sign : {-1.0, 1.0}) {
+        CHECK(contradicts({sign, sign, sign, sign, 1.01005 * sign}, 2.0));
+        for (std::size_t which = 0; which < weights.size(); ++which) {
+            CAPTURE(sign);
+            CAPTURE(which);
+            for (const double change : {-0.02, 0.02}) {
+                Derivatives of{sign, sign, sign, sign, sign};
+                of[which] += change;
+                CHECK_FALSE(contradicts(of, 2.0));
+            }
+            for (const double change : {-0.009, 0.009}) {
+                Derivatives of{sign, sign, sign, sign, sign};
+                of[which] += change;
+                const double mean = sign + weights[which] / 90.0 * change;
+                CHECK_FALSE(contradicts(of, mean));
+                for (const double off : {-0.002, 0.002}) CHECK(contradicts(of, mean + off));
+            }
+        }
+    }
+}
+
+TEST_CASE("a difference tells nothing across a branch, a kink, an end, or where a value is none") {
+    using Fault = void (*)(double step, ValueAlong& point);
+    const auto with = [](Fault fault) {
+        return [fault](double step) {
+            ValueAlong point{.value = 2.0 * step, .derivative = 1.0};
+            fault(step, point);
+            return point;
+        };
+    };
+    CHECK(contradicts_itself(with([](double, ValueAlong&) {})));
+    CHECK_FALSE(contradicts_itself(with([](double, ValueAlong&) {}), {.reach = 0x1p-26}));
+    for (const Fault fault : {
+             Fault([](double step, ValueAlong& point) { point.branches = step > 0.0; }),
+             Fault([](double step, ValueAlong& point) {
+                 if (is_half(step)) point.derivative = nan;
+             }),
+             Fault([](double step, ValueAlong& point) {
+                 if (is_half(step)) point.magnitude = INFINITY;
+             }),
+             Fault([](double step, ValueAlong& point) {
+                 if (step == 0.0) point.derivative = nan;
+             }),
+             Fault([](double step, ValueAlong& point) {
+                 if (step == 0.0) point.magnitude = nan;
+             }),
+             Fault([](double step, ValueAlong& point) {
+                 point.is_kink = step == 0.0;
+                 point.terms = {1.0};
+             }),
+         })
+        CHECK_FALSE(contradicts_itself(with(fault)));
+}
+
+TEST_CASE("any of the steps may tell alone, down to the last") {
+    for (int only = -4; only >= -28; only -= 4) {
+        CAPTURE(only);
+        CHECK(contradicts_itself([&](double step) {
+                  const int exponent = exponent_of(step);
+                  const bool tells = step == 0.0 || exponent == only || exponent == only - 1;
+                  return ValueAlong{.value = 2.0 * step, .derivative = 1.0, .branches = !tells};
+              }) == (only >= -24));
+    }
+}
+
+TEST_CASE("a function that jumps within the first step agrees at a later one, beyond rounding") {
+    struct Row {
+        double derivative, first, later, rounding;
+        bool contradicts;
+    };
+    // The rounding is told at the second step, and is 16 times as large at each that follows.
+    for (const Row& row :
+         {Row{1, 1, 1.5, 0, false}, Row{1, 1.5, 1, 0.125, false}, Row{1, 1.5, 1, 0.2, false},
+          Row{1, 1.5, 1, 0.3, true}, Row{0, 0.5, 0, 0.25, true}, Row{0, 0.5, 0, 0.2499, false}}) {
+        CAPTURE(row.rounding);
+        CHECK(contradicts_itself([&](double step) {
+                  const bool is_first = exponent_of(step) >= -5;
+                  return ValueAlong{.value = (is_first ? row.first : row.later) * step,
+                                    .magnitude = row.rounding * 0x1p+28,
+                                    .derivative = row.derivative};
+              }) == row.contradicts);
+    }
+}
+
+// ---- gradients against derivatives
+
+TEST_CASE("a smooth gradient is the derivative, but for its bound and a double's rounding") {
+    struct Row {
+        std::vector<double> slopes, gradient;
+        std::vector<Bound> bounds;
+        Verdict verdict;
+    };
+    const double small = 0x1p-10;
+    for (const Row& row : {
+             Row{{1}, {1 + 0x1p-41}, {}, Verdict::passed},
+             Row{{1}, {1 + 0x1p-39}, {}, Verdict::failed},
+             Row{{small}, {small * (1 + 0x1p-41)}, {}, Verdict::passed},
+             Row{{small}, {small * (1 + 0x1p-38)}, {}, Verdict::failed},
+             Row{{1}, {INFINITY}, {}, Verdict::failed},
+             Row{{1}, {nan}, {}, Verdict::failed},
+             Row{{nan}, {5}, {}, Verdict::vacuous},
+             // However far another element may be off.
+             Row{{1, 0}, {1 + 0x1p-41, 7}, {0.0, INFINITY}, Verdict::passed},
+             Row{{1, 0}, {1.001, 7}, {0.0, INFINITY}, Verdict::failed},
+             Row{{1, 0}, {1, 7}, {0.0, Bound::none()}, Verdict::passed},
+         }) {
+        const auto along = [&](const Problem&, Inputs<double> inputs, std::size_t,
+                               const Array<double>& direction, Inputs<double>) {
+            ValueAlong point;
+            for (std::size_t i = 0; i < row.slopes.size(); ++i) {
+                point.value += row.slopes[i] * inputs[0].data[i];
+                point.derivative += row.slopes[i] * direction.data[i];
+            }
+            return point;
+        };
+        CAPTURE(row.gradient[0]);
+        CHECK(outcome_of(along, row.gradient, row.bounds).verdict == row.verdict);
+    }
+}
+
+TEST_CASE("at a kink the gradient lies between the sums of each output's two slopes") {
+    // The slopes of two outputs, times their cotangents.
+    struct Row {
+        std::array<double, 2> right, left;
+        double by_branches, low, high;
+    };
+    for (const Row& row :
+         {Row{{1, -2}, {3, 1}, nan, -1, 4}, Row{{3, 1}, {1, -2}, nan, -1, 4},
+          Row{{3, -2}, {1, 1}, nan, -1, 4}, Row{{3, -2}, {1, 1}, 2, -1, 4},
+          Row{{3, -2}, {1, 1}, 6, -1, 6}, Row{{3, -2}, {1, 1}, -3, -3, 4},
+          Row{{3, -2}, {1, 1}, INFINITY, -1, 4}, Row{{3, -2}, {1, 1}, -INFINITY, -1, 4},
+          // No kink for a step backwards.
+          Row{{3, -2}, {3, -2}, nan, 1, 1}}) {
+        const auto along = [&](const Problem&, Inputs<double> inputs, std::size_t,
+                               const Array<double>& direction, Inputs<double>) {
+            const double v = direction.data[0];
+            const auto& slopes = v > 0.0 ? row.right : row.left;
+            ValueAlong point{.derivative = v * (slopes[0] + slopes[1])};
+            point.value = point.derivative / v * inputs[0].data[0];
+            point.is_kink = inputs[0].data[0] == 0.0 && (v > 0.0 || row.left != row.right);
+            if (point.is_kink) point.terms = {v * slopes[0], v * slopes[1]};
+            return point;
+        };
+        CAPTURE(row.by_branches);
+        CAPTURE(row.low);
+        CAPTURE(row.high);
+        const auto outcome = [&](double gradient) {
+            return outcome_of(along, {gradient}, {}, row.by_branches);
+        };
+        CHECK(outcome(row.low).verdict != Verdict::failed);
+        CHECK(outcome(row.high).verdict != Verdict::failed);
+        for (const double beyond : {row.low - 1e-6, row.high + 1e-6}) {
+            const Outcome wrong = outcome(beyond);
+            REQUIRE(wrong.verdict == Verdict::failed);
+            const WrongElement& element = wrong.worst.back();
+            CHECK(element.tensor == "dx");
+            CHECK(element.want == (row.low + row.high) / 2.0);
+            CHECK(element.bound == doctest::Approx((row.high - row.low) / 2.0));
+        }
+    }
+}
+
+TEST_CASE("at a kink with an infinite slope to one side nothing is asked of a gradient") {
+    for (const double steep : {-INFINITY, INFINITY}) {
+        const auto along = [&](const Problem&, Inputs<double>, std::size_t,
+                               const Array<double>& direction, Inputs<double>) {
+            const double v = direction.data[0], slope = v > 0.0 ? steep : 0.0;
+            return ValueAlong{.derivative = v * slope, .is_kink = true, .terms = {v * slope}};
+        };
+        for (const double gradient : {nan, -7.0, 7.0})
+            CHECK(outcome_of(along, {gradient}).verdict == Verdict::vacuous);
+    }
+}
+
+TEST_CASE("a small gradient is compared element by element too, a large one along a few") {
+    for (const std::int64_t elements : {2, 200}) {
+        std::vector<std::vector<double>> met;
+        const auto size = static_cast<std::size_t>(elements);
+        const auto along = [&](const Problem&, Inputs<double> inputs, std::size_t,
+                               const Array<double>& direction, Inputs<double>) {
+            if (inputs[0].data[0] == 0.0 && inputs[0].data[1] == 0.0)
+                if (met.empty() || met.back() != direction.data) met.push_back(direction.data);
+            return ValueAlong{};
+        };
+        CHECK(outcome_of(along, std::vector<double>(size, 0.0)).verdict == Verdict::vacuous);
+        const auto drawn = [&](const char* purpose) {
+            return draw_smooth_direction(filled<double>({1, elements}), mix_seed(0, purpose)).data;
+        };
+        REQUIRE(met.size() == (elements == 2 ? 4 : 3));
+        CHECK(met[0] == drawn("x0"));
+        CHECK(met[1] == drawn("x1"));
+        if (elements == 2) {
+            CHECK(met[2] == std::vector<double>{1.0, 0.0});
+            CHECK(met[3] == std::vector<double>{0.0, 1.0});
+            continue;
+        }
+        const auto all = drawn("x2");
+        int moved = 0;
+        for (std::size_t i = 0; i < size; ++i) {
+            moved += met[2][i] != 0.0;
+            CHECK((met[2][i] == 0.0 || met[2][i] == all[i]));
+        }
+        CHECK(moved == 4);
+    }
+}
+
+TEST_CASE("a gradient is small up to 24 elements, and 65536 multiply-adds for all of them") {
+    struct Row {
+        std::int64_t elements;
+        double work;
+        bool is_small;
+    };
+    for (const Row& row : {Row{24, 1, true}, Row{25, 1, false}, Row{16, 4096, true},
+                           Row{16, 4097, false}, Row{2, 40000, false}, Row{1, 65536, true}}) {
+        const auto gradient =
+            gradient_of(std::vector<double>(static_cast<std::size_t>(row.elements), 0.0), {}, {});
+        CAPTURE(row.elements);
+        CAPTURE(row.work);
+        CHECK(in_case(toy_along({}, row.work), row.elements, {}, [&](const CaseContext& context) {
+                  return moves_each_element(context, gradient);
+              }) == row.is_small);
+    }
+}
+
+TEST_CASE("of many gradients three are compared by values, by turns") {
+    struct Row {
+        std::uint64_t seed;
+        std::set<std::size_t> by_values;
+    };
+    for (const Row& row :
+         {Row{0, {0, 1, 2}}, Row{4, {1, 2, 3}}, Row{2, {0, 3, 4}}, Row{3, {0, 1, 4}}}) {
+        std::array<int, 5> calls{};
+        Operator op = toy_along([&](const Problem&, Inputs<double>, std::size_t which,
+                                    const Array<double>&, Inputs<double>) {
+            ++calls[which];
+            return ValueAlong{};
+        });
+        std::vector<BoundedGradient> gradients;
+        for (const std::string name : {"x", "w", "a", "b", "c"}) {
+            if (gradients.size() >= 2) {
+                op.inputs.push_back({.name = name, .sizes = op.inputs[1].sizes});
+                op.passes.front().inputs.push_back(name);
+            }
+            gradients.push_back(gradient_of({0.0}, {0.0}, {nan}));
+            gradients.back().tensor = name;
+        }
+        in_case(std::move(op), 1, {.seed = row.seed, .elements = {}}, [&](CaseContext& context) {
+            return matches_derivatives_along(context, gradients);
+        });
+        std::set<std::size_t> by_values;
+        // Two directions and one element are looked at without a step.
+        for (std::size_t which = 0; which < calls.size(); ++which)
+            if (calls[which] > 3) by_values.insert(which);
+        CAPTURE(row.seed);
+        CHECK(by_values == row.by_values);
+    }
+}
+
+}  // namespace gradverify
