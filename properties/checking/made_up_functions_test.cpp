@@ -282,6 +282,7 @@ TEST_CASE("a smooth gradient is the derivative, but for its bound and a double's
              Row{{1, 0}, {1 + 0x1p-41, 7}, {0.0, INFINITY}, Verdict::passed},
              Row{{1, 0}, {1.001, 7}, {0.0, INFINITY}, Verdict::failed},
              Row{{1, 0}, {1, 7}, {0.0, Bound::none()}, Verdict::passed},
+             Row{{0, 1}, {7, 1}, {Bound::none(), 0.0}, Verdict::passed},
          }) {
         const auto along = [&](const Problem&, Inputs<double> inputs, std::size_t,
                                const Array<double>& direction, Inputs<double>) {
