@@ -26,8 +26,7 @@ constexpr double most_seconds = 6.0;
 constexpr std::int64_t most_elements_on_cpu = std::int64_t{1} << 24;
 
 const LargeTensor& largest_of(const LargeShape& shape) {
-    return *std::ranges::max_element(shape.tensors, {},
-                                     [](const LargeTensor& tensor) { return tensor.elements(); });
+    return *std::ranges::max_element(shape.tensors, {}, &LargeTensor::elements);
 }
 
 /// `y has 2147483712 elements, 8 GiB`: the largest tensor of the call.

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which calls are made of a kernel on large tensors, and what their results come to; on tensors
+// that are small enough for the host.
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "harness/devices/compute_sanitizer.hpp"
+#include "properties/tests/dot_product.hpp"
+
+namespace gradverify {
+
+using namespace testing;
+
+namespace {
+
+/// The numbers of rows that a kernel was called with.
+Sizes called;
+
+void right(const PassCall& call) {
+    called.push_back(call.problem.scalar("n"));
+    run_dot_product(call);
+}
+
+template <std::int64_t rows>
+void wrong_at(const PassCall& call) {
+    right(call);
+    if (call.problem.scalar("n") == rows) Elements(call, "y").add(0, 1.0);
+}
+
+void throws_when_large(const PassCall& call) {
+    right(call);
+    if (call.problem.scalar("n") > 1000) throw std::runtime_error("too many rows");
+}
+
+void slow_when_small(const PassCall& call) {
+    right(call);
+    if (call.problem.scalar("n") < 1000)
+        std::this_thread::sleep_for(std::chrono::milliseconds(100));
+}
+
+bool is_not_32(const Problem& problem) { return problem.scalar("n") != 32; }
+
+/// More than any machine has.
+std::int64_t too_many_bytes(const Problem& problem) {
+    return problem.scalar("n") > 1000 ? std::int64_t{1} << 60 : 0;
+}
+
+Outcome run_copies(const KernelDeclaration& kernel, std::int64_t copies,
+                   const Operator& op = dot_product()) {
+    called.clear();
+    const std::string count = std::to_string(copies);
+    return run_among({kernel}, "holds_when_large", "n=" + count + ",c=1:dense=1:copies=n*" + count,
+                     op);
+}
+
+}  // namespace
+
+TEST_CASE("a sixty-fourth of the copies is run first, where these are at least 32") {
+    const KernelDeclaration plain = host_kernel("forward/plain", right);
+    struct Line {
+        KernelDeclaration kernel;
+        std::int64_t copies;
+        Sizes called;
+    };
+    for (const Line& line : std::vector<Line>{
+             {plain, 2048, {32, 2048}},
+             {plain, 2047, {2047}},
+             {host_kernel("forward/plain", right).only_if("n is not 32", is_not_32), 2048, {2048}},
+             // The CPU device has no limit of time.
+             {host_kernel("forward/slow", slow_when_small), 2048, {32, 2048}}}) {
+        const Outcome outcome = run_copies(line.kernel, line.copies);
+        CAPTURE(line.kernel.full_name());
+        CHECK(said(outcome) == "passed: ");
+        CHECK(called == line.called);
+        CHECK((outcome.seconds_kernel >= 0.1) == (line.kernel.variant == "slow"));
+    }
+}
+
+TEST_CASE(
+    "a failure says where it is wrong, how large its tensors are, and whether in few copies") {
+    const std::string size = " (x has 2048 elements, 8 KiB)",
+                      few = " (x has 32 elements, 128 bytes)";
+    CHECK(said(run_copies(host_kernel("forward/wrong", wrong_at<2048>), 2048)) ==
+          "failed: differs from what the copies of a small problem give: y is wrong from element 0 "
+          "to 0 in memory, bytes 0 to 3, of copies 0 to 2047 from 0 to 0" +
+              size);
+    CHECK(
+        said(run_copies(host_kernel("forward/wrong", wrong_at<32>), 2048)) ==
+        "failed: with 32 copies: differs from what the copies of a small problem give: y is wrong "
+        "from element 0 to 0 in memory, bytes 0 to 3, of copies 0 to 31 from 0 to 0" +
+            few);
+    CHECK(called == Sizes{32});
+    CHECK(said(run_copies(host_kernel("forward/throws", throws_when_large), 2048)) ==
+          "failed: the launcher threw: too many rows" + size);
+}
+
+TEST_CASE("what can't be called or expected is skipped, and says why") {
+    const KernelDeclaration plain = host_kernel("forward/plain", right),
+                            hungry = host_kernel("forward/hungry", right).workspace(too_many_bytes);
+    CHECK(said(run_copies(hungry, 2048))
+              .starts_with("skipped: needs 1073741824.0 GiB of device memory, of which "));
+    // The largest tensor that the CPU device is given, and one element more.
+    CHECK(said(run_copies(hungry, 1 << 24)).starts_with("skipped: with 262144 copies: needs "));
+    CHECK(said(run_copies(hungry, (1 << 24) + 1)) ==
+          "skipped: too large for the device cpu: x has 16777217 elements, 64.0 MiB");
+    const Operator reversed = declare_operator("dot")
+                                  .parameter("n")
+                                  .parameter("c")
+                                  .input("x", {"n", "c"})
+                                  .output("y", {"n"})
+                                  .sum_of_products({{"x"}})
+                                  .separable_along("n")
+                                  .forward([]<class T>(const ForwardCall<T>& call) {
+                                      const auto x = call.input("x");
+                                      for (std::int64_t i = 0; i < x.size(0); ++i)
+                                          call.output("y")(i) = x(x.size(0) - 1 - i, 0);
+                                  });
+    CHECK(said(run_copies(plain, 100, reversed)) == "skipped: along n, y is not its copies");
+    CHECK(called == Sizes{});
+    CHECK_THROWS_WITH_AS(run_among({plain}, "holds_when_large", "n=2,c=1:dense=1"),
+                         "holds_when_large needs a case with copies=..., as copies=n*9",
+                         std::invalid_argument);
+}
+
+TEST_CASE("compute-sanitizer watches no large tensors") {
+    const char* const log = std::getenv(compute_sanitizer_log_variable);
+    const std::optional<std::string> before = log ? std::optional(log) : std::nullopt;
+    setenv(compute_sanitizer_log_variable, "log", 1);
+    CHECK(said(run_copies(host_kernel("forward/plain", right), 100)) ==
+          "skipped: large tensors are not watched by compute-sanitizer");
+    if (before)
+        setenv(compute_sanitizer_log_variable, before->c_str(), 1);
+    else
+        unsetenv(compute_sanitizer_log_variable);
+}
+
+}  // namespace gradverify

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gradients of sums of products are compared by whole steps, and those of other operators that
+// have no exact derivatives by extrapolated differences.
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+#include "properties/checking/context.hpp"
+#include "properties/tests/dot_product.hpp"
+
+namespace gradverify {
+
+using namespace testing;
+
+namespace {
+
+const std::string property = "matches_finite_differences";
+
+constexpr const char* right = "passed: ";
+constexpr const char* wrong = "failed: is not the derivative of the reference's forward map";
+constexpr const char* reference_wrong =
+    "errored: the kernel agrees with the reference's gradient, but is not the derivative of the "
+    "reference's forward map: the operator's reference contradicts itself";
+
+// Each element is moved alone, or they are too many.
+const std::string few = "n=2,c=3:seed=1", many = "n=5,c=6:seed=1";
+
+std::vector<double> errors;
+
+void with_errors(const PassCall& call) {
+    run_dot_product(call);
+    for (std::size_t i = 0; i < errors.size(); ++i)
+        Elements(call, "dx").add(static_cast<std::int64_t>(i), errors[i]);
+}
+
+void slightly_off(const PassCall& call) {
+    run_dot_product(call);
+    Elements(call, "dx").add(0, 0x1p-10);
+}
+
+void one_off(const PassCall& call) {
+    run_dot_product(call);
+    Elements(call, "dw").add(0, 1.0);
+}
+
+/// y = x^2, by hand alone: nobody knows exact derivatives. Its reference's gradient is `slope` x
+/// dy.
+template <int slope>
+Operator square() {
+    Operator op =
+        declare_operator("dot")
+            .parameter("n")
+            .input("x", {"n"})
+            .output("y", {"n"})
+            .forward([]<class T>(const ForwardCall<T>& call) {
+                const auto x = call.input("x");
+                for (std::int64_t i = 0; i < x.size(0); ++i) call.output("y")(i) = x(i) * x(i);
+            })
+            .gradient("grad_x", {"dy", "x"}, {"dx"}, []<class T>(const ForwardCall<T>& call) {
+                const auto x = call.input("x");
+                for (std::int64_t i = 0; i < x.size(0); ++i)
+                    call.output("dx")(i) = T(slope) * x(i) * call.input("dy")(i);
+            });
+    op.along = nullptr;
+    op.passes[1].derived = nullptr;
+    return op;
+}
+
+template <int slope>
+void run_slope(const PassCall& call) {
+    const Elements dx(call, "dx");
+    for (std::int64_t i = 0; i < dx.view.elements(); ++i)
+        dx.set(i, slope * Elements(call, "x")[i] * Elements(call, "dy")[i]);
+}
+
+}  // namespace
+
+TEST_CASE("each gradient that a call is asked for is the derivative of a sum of products") {
+    struct Line {
+        KernelDeclaration kernel;
+        std::string rest, want;
+    };
+    const std::string small_numbers = "n=5,c=6:data=dy[0]=1,w[0]=1,x[0]=1",
+                      large_sum =
+                          "n=4,c=1:data=dy[0]=2000,dy[1]=2000,dy[2]=2000,dy[3]=2000,"
+                          "x[0]=2000,x[1]=2000,x[2]=2000,x[3]=2000,w[0]=1";
+    std::vector<Line> lines{
+        {host_kernel("backward/masked").takes_mask(), few + ":mask=1", right},
+        {host_kernel("backward/masked").takes_mask(), few + ":mask=2", right},
+        {host_kernel("backward/transforms", slightly_off).norm_wise(1.0), small_numbers, wrong},
+        // One is less than so many numbers may round by, but integers do not round.
+        {host_kernel("backward/one_off", one_off), large_sum, wrong}};
+    for (const std::string& rest : {few, many})
+        for (const KernelDeclaration& kernel :
+             {host_kernel("backward/plain"), host_kernel("with_y/plain"),
+              host_kernel("backward/adds", run_dot_product<true>).adds_to_outputs(),
+              host_kernel("backward/transforms").norm_wise(1.0)})
+            lines.push_back({kernel, rest, right});
+    for (const Line& line : lines) {
+        CAPTURE(line.kernel.full_name());
+        CAPTURE(line.rest);
+        CHECK(said(run_among({line.kernel}, property, line.rest)) == line.want);
+    }
+}
+
+TEST_CASE("errors of a large gradient pass where they cancel along both random directions alone") {
+    const std::vector<KernelDeclaration> kernels{host_kernel("backward/plain", with_errors)};
+    const Registry registry = registry_of(kernels, dot_product());
+    const auto outcome_on = [&](const std::string& problem_and_data, bool second_too) {
+        const std::string line = "v1:dot.backward/plain:" + property + ":cpu:" + problem_and_data;
+        const Case checked = Case::parse(line, registry);
+        const CaseContext context(checked, registry, ValueKind::integers);
+        const auto like = filled<double>(context.op().sizes_of("x", context.problem()));
+        const auto direction = [&](const char* purpose) {
+            return draw_direction(like, context.seed_for(purpose), context.exact_bits(),
+                                  longest_reduction(context.op(), context.problem()),
+                                  context.largest_step("x"))
+                .data;
+        };
+        const auto a = direction("x0"), b = direction("x1");
+        // A vector product is orthogonal to both.
+        errors = {a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]};
+        REQUIRE(errors[2] != 0.0);
+        if (!second_too) errors = {a[1], -a[0]};
+        return said(KernelSuite(registry).run(line));
+    };
+    CHECK(outcome_on(many, true) == right);
+    CHECK(outcome_on(many, false) == wrong);
+    CHECK(outcome_on(few, true) == wrong);
+}
+
+TEST_CASE("on problems where integers round, derivatives are those of the forward function") {
+    const Operator op = dot_product().exact_if(
+        "n is even", [](const Problem& problem) { return problem.scalar("n") % 2 == 0; });
+    const std::vector kernels{host_kernel("backward/one_off", one_off)};
+    CHECK(said(run_among(kernels, property, "n=2,c=1:seed=1", op)) == wrong);
+    CHECK(said(run_among(kernels, property, "n=3,c=1:seed=1", op)) ==
+          "failed: is not the derivative of the forward function");
+}
+
+TEST_CASE("a smooth operator without exact derivatives is compared by extrapolated differences") {
+    const auto kernel = [](KernelDeclaration::Thunk thunk) {
+        return host_kernel("grad_x/square", thunk).storage(DType::f16);
+    };
+    // No float of 16 bits holds dx[0], which may be anything then.
+    const std::string overflow = ":data=dy[0]=300,x[0]=300,dy[1]=2,x[1]=3";
+    for (const std::string& rest : {std::string("n=2:seed=1"), std::string("n=30:seed=1"),
+                                    "n=2" + overflow, "n=30" + overflow}) {
+        CAPTURE(rest);
+        CHECK(said(run_among({kernel(run_slope<2>)}, property, rest, square<2>())) == right);
+        CHECK(said(run_among({kernel(run_slope<3>)}, property, rest, square<2>())) == wrong);
+        CHECK(said(run_among({kernel(run_slope<3>)}, property, rest, square<3>())) ==
+              reference_wrong);
+    }
+}
+
+TEST_CASE("what comes of an invalid index is no derivative") {
+    const Operator op = declare_operator("dot")
+                            .parameter("n")
+                            .parameter("rows")
+                            .input("x", {"rows"})
+                            .input("index", {"n"}, indices_below("rows").or_invalid())
+                            .output("y", {"n"})
+                            .sum_of_products({{"x"}})
+                            .forward([]<class T>(const ForwardCall<T>& call) {
+                                const auto x = call.input("x");
+                                for (std::int64_t i = 0; i < call.parameter("n"); ++i) {
+                                    const std::int64_t at = call.indices("index")(i);
+                                    const bool is_valid = at >= 0 && at < x.size(0);
+                                    call.output("y")(i) = is_valid ? x(at) : not_a_number<T>();
+                                }
+                            })
+                            .gradient("grad_x", {"dy", "index"}, {"dx"});
+    const auto no_zero = [](const PassCall& call) {
+        const Elements dx(call, "dx");
+        for (std::int64_t i = 0; i < dx.view.elements(); ++i) dx.set(i, 1.0);
+    };
+    const std::vector kernels{host_kernel("grad_x/ones", no_zero).with_invalid_indices()};
+    CHECK(said(run_among(kernels, property, "n=1,rows=1:data=dy[0]=1", op)) == right);
+    CHECK(said(run_among(kernels, property, "n=1,rows=1:data=dy[0]=1,index[0]=1", op)) ==
+          "skipped: what comes of an invalid index is no derivative");
+}
+
+}  // namespace gradverify
