@@ -14,11 +14,11 @@ using namespace testing;
 
 namespace {
 
-constexpr const char* right = "passed: ";
-constexpr const char* wrong =
+const std::string right = "passed: ";
+const std::string wrong =
     "failed: is not the adjoint of the forward kernel dot.forward/right: <dy, J v> differs from "
     "<g, v>";
-constexpr const char* no_forward =
+const std::string no_forward =
     "skipped: no forward kernel is registered that is right on the problem";
 
 // The forward kernels below are right where x[0] is 1, as here; y[1] has no cotangent.
@@ -74,7 +74,7 @@ TEST_CASE("the identity is asked of each gradient that a call is asked for, with
 TEST_CASE("a forward kernel that is wrong along the direction is passed over for the next") {
     struct Line {
         KernelDeclaration::Thunk gradient, forward;
-        const char *want, *want_with_right;
+        std::string want, want_with_right;
     };
     const std::vector<Line> lines{{run_dot_product<>, wrong_elsewhere<0>, no_forward, right},
                                   {run_dot_product<>, throws_elsewhere, no_forward, right},

@@ -122,7 +122,8 @@ TEST_CASE("what can't be called or expected is skipped, and says why") {
                                       for (std::int64_t i = 0; i < x.size(0); ++i)
                                           call.output("y")(i) = x(x.size(0) - 1 - i, 0);
                                   });
-    CHECK(said(run_copies(plain, 100, reversed)) == "skipped: along n, y is not its copies");
+    CHECK(said(run_copies(plain, 100, reversed)) ==
+          "skipped: along n, y is not what its copies are");
     CHECK(called == Sizes{});
     CHECK_THROWS_WITH_AS(run_among({plain}, "holds_when_large", "n=2,c=1:dense=1"),
                          "holds_when_large needs a case with copies=..., as copies=n*9",
