@@ -107,8 +107,9 @@ TEST_CASE("each gradient that a call is asked for is the derivative of a sum of 
 TEST_CASE("errors of a large gradient pass where they cancel along both random directions alone") {
     const std::vector<KernelDeclaration> kernels{host_kernel("backward/plain", with_errors)};
     const Registry registry = registry_of(kernels, dot_product());
-    const auto outcome_on = [&](const std::string& problem_and_data, bool second_too) {
-        const std::string line = "v1:dot.backward/plain:" + property + ":cpu:" + problem_and_data;
+    const auto outcome_on = [&](const std::string& rest, bool cancel_along_first,
+                                bool cancel_along_second) {
+        const std::string line = "v1:dot.backward/plain:" + property + ":cpu:" + rest;
         const Case checked = Case::parse(line, registry);
         const CaseContext context(checked, registry, ValueKind::integers);
         const auto like = filled<double>(context.op().sizes_of("x", context.problem()));
@@ -119,15 +120,18 @@ TEST_CASE("errors of a large gradient pass where they cancel along both random d
                 .data;
         };
         const auto a = direction("x0"), b = direction("x1");
-        // A vector product is orthogonal to both.
-        errors = {a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]};
-        REQUIRE(errors[2] != 0.0);
-        if (!second_too) errors = {a[1], -a[0]};
+        // Orthogonal to one direction, or to both.
+        errors = cancel_along_first ? std::vector{a[1], -a[0]} : std::vector{b[1], -b[0]};
+        if (cancel_along_first && cancel_along_second)
+            errors = {a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2],
+                      a[0] * b[1] - a[1] * b[0]};
+        REQUIRE(a[0] * b[1] != a[1] * b[0]);
         return said(KernelSuite(registry).run(line));
     };
-    CHECK(outcome_on(many, true) == right);
-    CHECK(outcome_on(many, false) == wrong);
-    CHECK(outcome_on(few, true) == wrong);
+    CHECK(outcome_on(many, true, true) == right);
+    CHECK(outcome_on(many, true, false) == wrong);
+    CHECK(outcome_on(many, false, true) == wrong);
+    CHECK(outcome_on(few, true, true) == wrong);
 }
 
 TEST_CASE("on problems where integers round, derivatives are those of the forward function") {
