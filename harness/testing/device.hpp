@@ -13,7 +13,7 @@
 namespace gradverify::testing {
 
 /// With unmapped edges or without. In place of a kernel it runs a function, if it has one.
-class FakeDevice final : public Device {
+class FakeDevice : public Device {
   public:
     explicit FakeDevice(bool unmapped_edges = false) : unmapped_edges_(unmapped_edges) {}
 

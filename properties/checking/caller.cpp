@@ -38,9 +38,8 @@ Surroundings Caller::surroundings() const {
     return drawn;
 }
 
-std::vector<DelayedStream> Caller::streams_to_delay() const {
-    if (!subject_.checked().setting.own_stream || !subject_.device().overlaps_streams())
-        return {DelayedStream::none};
+std::vector<DelayedStream> streams_to_delay(const Setting& setting, const Device& device) {
+    if (!setting.own_stream || !device.overlaps_streams()) return {DelayedStream::none};
     return {DelayedStream::default_stream, DelayedStream::given};
 }
 

@@ -12,6 +12,10 @@
 
 namespace gradverify {
 
+/// The streams to delay, each in a call of its own, so that unordered work shows; `none` alone
+/// where there is one stream, or where the device sees such work by itself.
+std::vector<DelayedStream> streams_to_delay(const Setting& setting, const Device& device);
+
 class Caller {
   public:
     Caller(const Subject& subject, const CaseInputs& inputs) : subject_(subject), inputs_(inputs) {}
@@ -25,9 +29,9 @@ class Caller {
                                                  const Setting& setting);
 
     Surroundings surroundings() const;
-    /// The streams to delay, each in a call of its own, so that unordered work shows; `none` alone
-    /// where there is one stream, or where the device sees such work by itself.
-    std::vector<DelayedStream> streams_to_delay() const;
+    std::vector<DelayedStream> streams_to_delay() const {
+        return gradverify::streams_to_delay(subject_.checked().setting, subject_.device());
+    }
 
     /// Spent in kernels, for `bench --harness`.
     double seconds() const { return seconds_; }

@@ -42,13 +42,11 @@ bool can_be_partner(const CaseContext& context, const Kernel& kernel) {
 SoundForward sound_forward(CaseContext& context, const std::set<const Kernel*>& unsound) {
     const PassSpec& forward = context.op().forward();
     const auto inputs = context.inputs.of(forward);
-    std::vector<Expected> expected;
+    const auto expected = all_exactly(forward, context.oracle.reference(forward, inputs));
     for (const Kernel& candidate : context.registry().kernels()) {
         if (candidate.pass != &forward || unsound.contains(&candidate) ||
             !can_be_partner(context, candidate) || !can_take(candidate, inputs))
             continue;
-        if (expected.empty())
-            expected = all_exactly(forward, context.oracle.reference(forward, inputs));
         CallResult result = context.caller.call(candidate, inputs);
         if (!result.complaint().empty()) continue;
         if (std::ranges::all_of(compare_outputs(result, expected), &Comparison::ok))
@@ -74,17 +72,15 @@ std::vector<Array<double>> tangent_inputs(CaseContext& context, const std::strin
     auto inputs = context.inputs.of(forward);
     for (std::size_t i = 0; i < inputs.size(); ++i) {
         const std::string& name = forward.inputs[i];
-        if (name == tensor) {
-            inputs[i] = direction;
-            continue;
-        }
-        if (!context.op().inputs[i].differentiable) continue;  // indices stay as they are
         const bool shares_a_product =
             std::ranges::any_of(context.op().products, [&](const auto& product) {
                 return std::ranges::count(product, name) > 0 &&
                        std::ranges::count(product, tensor) > 0;
             });
-        if (!shares_a_product) std::ranges::fill(inputs[i].data, 0.0);
+        if (name == tensor)
+            inputs[i] = direction;
+        else if (context.op().inputs[i].differentiable && !shares_a_product)  // indices stay
+            std::ranges::fill(inputs[i].data, 0.0);
     }
     return inputs;
 }

@@ -59,14 +59,8 @@ const Array<double>& CaseInputs::operator[](const std::string& name) {
                                         values(subject_.op().forward().inputs), subject_.types());
         for (std::size_t i = 0; i < saved.size(); ++i)
             values_.emplace(subject_.op().outputs[i].name, saved[i]);
-    } else if (subject_.op().algebra == Algebra::piecewise_polynomial &&
-               subject_.kind() == ValueKind::integers) {
-        // Its tensors are drawn together or not at all.
-        draw_all();
     } else {
-        expand(name, values_[name] =
-                         draw_tensor(subject_.op(), subject_.problem(), subject_.checked().data,
-                                     subject_.kind(), subject_.types(), name));
+        draw_all();
     }
     return values_.at(name);
 }
@@ -108,8 +102,9 @@ std::vector<Array<double>> CaseInputs::values(const std::vector<std::string>& na
 
 void CaseInputs::add_initial(std::vector<Array<double>>& results, double sign) const {
     for (std::size_t i = 0; i < initial_outputs_.size(); ++i)
-        for (std::size_t j = 0; j < results[i].data.size(); ++j)
-            results[i].data[j] += sign * initial_outputs_[i].data[j];
+        std::ranges::transform(
+            results[i].data, initial_outputs_[i].data, results[i].data.begin(),
+            [sign](double result, double initial) { return result + sign * initial; });
 }
 
 std::vector<Array<double>> CaseInputs::cotangents() {
@@ -131,8 +126,7 @@ bool CaseInputs::have_invalid_indices() {
 bool CaseInputs::admit_nan() {
     if (subject_.op().is_empty(subject_.problem()) || have_invalid_indices()) return true;
     return std::ranges::any_of(subject_.op().inputs, [&](const TensorSpec& input) {
-        return input.may_be_nan &&
-               std::ranges::any_of((*this)[input.name].data,
+        return std::ranges::any_of((*this)[input.name].data,
                                    [](double element) { return std::isnan(element); });
     });
 }

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a case's kernel and its partners are called: in which surroundings, after which other call,
+// and what becomes of one that refuses, or that loses the device.
+#include "properties/checking/caller.hpp"
+
+#include <doctest/doctest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <thread>
+
+#include "harness/base/errors.hpp"
+#include "harness/devices/call_note.hpp"
+#include "harness/registry/not_supported.hpp"
+#include "harness/testing/device.hpp"
+#include "properties/tests/on_host.hpp"
+
+namespace gradverify {
+
+using namespace testing;
+
+namespace {
+
+constexpr double nap = 0.002;
+int calls_on_two = 0;
+
+/// Takes a nap, on two elements another one.
+void launch_slowly(const PassCall& call) {
+    const bool is_two = call.problem.scalar("n") == 2;
+    calls_on_two += is_two;
+    std::this_thread::sleep_for(std::chrono::duration<double>(is_two ? 2 * nap : nap));
+    launch_scaled(call);
+}
+
+void launch_adding(const PassCall& call) {
+    for (std::int64_t i = 0; i < call.problem.scalar("n"); ++i) {
+        call.tensors[4].as<float>()[i] += 100.0f;
+        call.tensors[5].as<float>()[i] += 200.0f;
+    }
+}
+
+void refuse(const PassCall&) { throw NotSupported("too odd"); }
+
+void refuse_two(const PassCall& call) {
+    if (call.problem.scalar("n") == 2) refuse(call);
+    launch_scaled(call);
+}
+
+void throw_on_two(const PassCall& call) {
+    if (call.problem.scalar("n") == 2) throw std::runtime_error("dead");
+    launch_scaled(call);
+}
+
+const Registry& kernels() {
+    static const auto registry = [] {
+        std::vector<KernelDeclaration> all{
+            host_kernel("slow", launch_slowly),
+            host_kernel("slow", launch_slowly),
+            host_kernel("right", launch_scaled),
+            host_kernel("adds", launch_adding).adds_to_outputs(),
+            host_kernel("refuses", refuse).may_refuse(),
+            host_kernel("refuses_two", refuse_two).may_refuse(),
+            host_kernel("throws_on_two", throw_on_two),
+            host_kernel("tensor_cores", launch_scaled).on_tensor_cores()};
+        all[1].device = checked_variant;
+        return registry_of(all, scaled());
+    }();
+    return registry;
+}
+
+const Kernel& named(const std::string& kernel) {
+    return *kernels().find_kernel("scaled.forward/" + kernel);
+}
+
+struct Scene {
+    Case checked;
+    Subject subject;
+    CaseInputs inputs;
+    Caller caller;
+
+    explicit Scene(const std::string& kernel, const std::string& rest)
+        : checked(case_of(kernels(), kernel, rest)),
+          subject(checked, kernels(), ValueKind::integers),
+          inputs(subject),
+          caller(subject, inputs) {}
+
+    std::vector<Array<double>> given() { return inputs.of(subject.pass()); }
+    CallResult call(const std::string& kernel) { return caller.call(named(kernel), given()); }
+    CallResult call_itself() { return caller.call(subject.kernel(), given()); }
+};
+
+std::string letter_of(Poison poison) {
+    return poison == Poison::nan ? "n" : poison == Poison::positive_huge ? "+" : "-";
+}
+
+/// Loses itself with the first call.
+class LostDevice : public FakeDevice {
+  public:
+    RunStatus run(const KernelDeclaration&, const PassCall&, const Setting&,
+                  DelayedStream) override {
+        return {.error = "lost", .device_lost = true};
+    }
+};
+
+class OverlappingDevice : public FakeDevice {
+  public:
+    bool overlaps_streams() const override { return true; }
+};
+
+/// What the function returns in a process that has lost its device.
+template <class Function>
+std::string said_without_device(Function function) {
+    int ends[2];
+    REQUIRE(pipe(ends) == 0);
+    const pid_t child = fork();
+    if (child == 0) {
+        std::string said;
+        try {
+            LostDevice device;
+            const Scene scene("right", "n=1:seed=1");
+            run_launcher(device, scene.subject.declaration(),
+                         {.problem = scene.subject.problem(), .tensors = {}, .launch = {}}, {},
+                         DelayedStream::none);
+            said = function();
+        } catch (const std::exception& thrown) {
+            said = std::string("threw ") + thrown.what();
+        }
+        const bool is_written = write(ends[1], said.data(), said.size()) >= 0;
+        _exit(is_written ? 0 : 1);
+    }
+    close(ends[1]);
+    std::string said;
+    char buffer[256];
+    for (ssize_t count; (count = read(ends[0], buffer, sizeof buffer)) > 0;)
+        said.append(buffer, static_cast<std::size_t>(count));
+    close(ends[0]);
+    CHECK(waitpid(child, nullptr, 0) == child);
+    return said;
+}
+
+}  // namespace
+
+TEST_CASE(
+    "the dense draws of a problem meet each edge, each parity, and huge numbers of each sign") {
+    const Surroundings turns[] = {{Poison::nan, 0, Edge::end},
+                                  {Poison::nan, 1, Edge::begin},
+                                  {Poison::positive_huge, 1, Edge::end},
+                                  {Poison::negative_huge, 0, Edge::begin}};
+    for (int draw = 1; draw <= 8; ++draw) {
+        CAPTURE(draw);
+        CHECK(Scene("right", "n=1:dense=" + std::to_string(draw)).caller.surroundings() ==
+              turns[(draw - 1) % 4]);
+    }
+}
+
+TEST_CASE("a seed's surroundings stay what they were, so that a printed case fails again") {
+    std::string parities, edges, poisons;
+    for (int seed = 0; seed < 64; ++seed) {
+        const Surroundings drawn =
+            Scene("right", "n=1:seed=" + std::to_string(seed)).caller.surroundings();
+        parities += std::to_string(drawn.guard_parity);
+        edges += drawn.edge == Edge::end ? "e" : "b";
+        poisons += letter_of(drawn.poison);
+    }
+    CHECK(parities == "");
+    CHECK(edges == "");
+    CHECK(poisons == "");
+}
+
+TEST_CASE("streams are delayed in turn where there are two whose work may overlap") {
+    using enum DelayedStream;
+    using Streams = std::vector<DelayedStream>;
+    const FakeDevice in_order;
+    const OverlappingDevice overlapping;
+    CHECK(streams_to_delay({.own_stream = true}, overlapping) == Streams{default_stream, given});
+    CHECK(streams_to_delay({.own_stream = false}, overlapping) == Streams{none});
+    CHECK(streams_to_delay({.own_stream = true}, in_order) == Streams{none});
+}
+
+TEST_CASE("the call before comes once, and all calls' seconds count") {
+    Scene scene("slow", "n=1:seed=1:before=n=2");
+    calls_on_two = 0;
+    double seconds = 0.0;
+    const auto spent = [&] {
+        return scene.caller.seconds() - std::exchange(seconds, scene.caller.seconds());
+    };
+    CHECK(scene.call_itself().ran());
+    CHECK(spent() >= 3 * nap);
+    CHECK(scene.caller.call_twice(scene.given(), {}).second.ran());
+    CHECK(spent() >= 2 * nap);
+    CHECK(scene.caller.call_checked(scene.given()).ran());
+    CHECK(spent() >= nap);
+    CHECK(calls_on_two == 1);
+}
+
+TEST_CASE("a kernel is called on what its outputs hold, a partner is noted and is not") {
+    note_case();
+    const auto noted = [] { return std::string(worker_note().partners.data()); };
+    Scene scene("adds", "n=5:seed=1");
+    const CallResult own = scene.call_itself();
+    CHECK(noted().empty());
+    auto expected = scene.inputs.initial_outputs();
+    for (double& value : expected[0].data) value += 100.0;
+    for (double& value : expected[1].data) value += 200.0;
+    CHECK(own.outputs[0].data == expected[0].data);
+    CHECK(own.outputs[1].data == expected[1].data);
+    const auto inputs = scene.given();
+    CHECK(scene.call("right").outputs[1].data == inputs[1].data);
+    CHECK(noted() == "scaled.forward/right ");
+    note_case();
+}
+
+TEST_CASE("a kernel that refuses is not served; of a partner that is an error like others") {
+    Scene scene("refuses", "n=1:seed=1");
+    CHECK_THROWS_AS(scene.call_itself(), NotServed);
+    CHECK(Scene("right", "n=1:seed=1").call("refuses").error == "refused: too odd");
+}
+
+TEST_CASE("a device that was lost in the call before is told, and no other call made") {
+    struct Line {
+        std::string kernel, error;
+    };
+    for (const Line& line :
+         {Line{"throws_on_two", "the launcher threw: dead"}, {"refuses_two", "refused: too odd"}}) {
+        const std::string told = line.error + " in the call before, on n=2";
+        const auto said = [&](const auto& call) {
+            return said_without_device([&] {
+                Scene scene(line.kernel, "n=1:seed=1:before=n=2");
+                return call(scene);
+            });
+        };
+        CHECK(said([](Scene& scene) { return scene.call_itself().error; }) == told);
+        CHECK(said([](Scene& scene) { return scene.caller.call_checked(scene.given()).error; }) ==
+              told);
+        CHECK(said([](Scene& scene) {
+                  const auto results = scene.caller.call_twice(scene.given(), {});
+                  return results.first.error + "; " + results.second.error;
+              }) == told + "; " + told);
+    }
+}
+
+TEST_CASE("a device that a partner lost ends the process, one that the kernel lost its case") {
+    const auto said = [](const std::string& kernel) {
+        return said_without_device([&] {
+            const CallResult result = Scene("throws_on_two", "n=2:seed=1").call(kernel);
+            return "error " + result.error;
+        });
+    };
+    CHECK(said("throws_on_two") == "error the launcher threw: dead");
+    CHECK(said("refuses") ==
+          "threw scaled.forward/refuses, called for its result, lost the device: refused: too odd");
+}
+
+TEST_CASE("a kernel takes numbers of its types, and on tensor cores factors of eleven digits") {
+    const auto is_taken = [](const std::string& kernel, double index, double x) {
+        return can_take(named(kernel), {{{1}, {index}}, {{1}, {x}}, {{1}, {1}}, {{1}, {1}}});
+    };
+    CHECK(is_taken("right", 4097, 4097));
+    CHECK_FALSE(is_taken("right", 0.5, 1));
+    CHECK_FALSE(is_taken("right", 0, 0x1p24 + 1));
+    CHECK(is_taken("tensor_cores", 4097, 2048));
+    CHECK_FALSE(is_taken("tensor_cores", 0, 4097));
+}
+
+}  // namespace gradverify

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which kernels may speak for or against another, and what they are asked.
+#include "properties/checking/context.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+#include "harness/devices/call_note.hpp"
+#include "properties/tests/on_host.hpp"
+
+namespace gradverify {
+
+using namespace testing;
+
+namespace {
+
+void launch_one_more(const PassCall& call) {
+    launch_scaled(call);
+    call.tensors[4].as<float>()[0] += 1.0f;
+}
+
+/// Forgets the product, and so is right where x is zero.
+void launch_bias_alone(const PassCall& call) {
+    const auto* const b = call.tensors[3].as<const float>();
+    std::copy_n(b, call.problem.scalar("n"), call.tensors[4].as<float>());
+    std::fill_n(call.tensors[5].as<float>(), call.problem.scalar("n"), 0.0f);
+}
+
+KernelDeclaration on_cuda_alone() {
+    KernelDeclaration kernel = host_kernel("elsewhere", launch_scaled);
+    kernel.device = "cuda";
+    return kernel;
+}
+
+const Registry& kernels() {
+    static const Registry registry = registry_of(
+        {host_kernel("a_wrong", launch_one_more), host_kernel("b_right", launch_scaled),
+         host_kernel("c_half", launch_bias_alone).storage("w", DType::f16),
+         host_kernel("own", launch_scaled), host_kernel("adds", launch_scaled).adds_to_outputs(),
+         host_kernel("transforms", launch_scaled).norm_wise(80.0),
+         host_kernel("pairs", launch_scaled).where("n", multiple_of(2)),
+         host_kernel("deadly", launch_scaled), on_cuda_alone()},
+        scaled());
+    return registry;
+}
+
+const Kernel& named(const std::string& kernel) {
+    return *kernels().find_kernel("scaled.forward/" + kernel);
+}
+
+/// A case of `own`.
+struct Scene {
+    Case checked;
+    CaseContext context;
+
+    explicit Scene(const std::string& rest, const std::string& kernel = "own")
+        : checked(case_of(kernels(), kernel, rest)),
+          context(checked, kernels(), ValueKind::integers) {}
+};
+
+}  // namespace
+
+TEST_CASE("a partner is another kernel of exact results, on the case's device and problem") {
+    distrust("scaled.forward/deadly");
+    const auto partners_at = [](const std::string& rest) {
+        const Scene scene(rest);
+        std::string partners;
+        for (const Kernel& kernel : kernels().kernels())
+            if (can_be_partner(scene.context, kernel))
+                partners += kernel.name.substr(kernel.name.find('/') + 1) + " ";
+        return partners;
+    };
+    CHECK(partners_at("n=3:seed=1") == "a_wrong b_right c_half ");
+    CHECK(partners_at("n=2:seed=1") == "a_wrong b_right c_half pairs ");
+}
+
+TEST_CASE(
+    "a sound forward kernel takes the inputs as they are, and gives the reference's numbers") {
+    distrust("scaled.forward/deadly");
+    struct Line {
+        std::string data;
+        std::set<const Kernel*> unsound;
+        const Kernel* sound;
+    };
+    const Kernel *right = &named("b_right"), *half = &named("c_half");
+    for (const Line& line : {Line{"b[0]=5,x[0]=3,w[0]=2", {}, right},
+                             {"b[0]=5,x[0]=3,w[0]=2", {right}, nullptr},
+                             {"b[0]=5,w[0]=2", {right}, half},
+                             // No number of half.
+                             {"b[0]=5,w[0]=4097", {right}, nullptr}}) {
+        CAPTURE(line.data);
+        Scene scene("n=1:data=" + line.data);
+        const SoundForward sound = sound_forward(scene.context, line.unsound);
+        CHECK(sound.kernel == line.sound);
+        if (sound.kernel)
+            CHECK(sound.outputs[0].data ==
+                  scene.context.oracle.reference(scene.context.pass())[0].data);
+    }
+}
+
+TEST_CASE("a kernel's result is right where the outputs that are asked for are") {
+    const std::string rest = "n=2:data=b[0]=5,x[1]=3,w[0]=2";
+    Scene right(rest), wrong(rest, "a_wrong");
+    const auto result_of = [](Scene& scene) {
+        return scene.context.caller.call(scene.context.kernel(),
+                                         scene.context.inputs.of(scene.context.pass()));
+    };
+    CallResult result = result_of(right);
+    CHECK(is_right(right.context, result));
+    CHECK_FALSE(is_right(wrong.context, result_of(wrong)));
+    result.outputs[1].data[1] = 2.0;
+    CHECK_FALSE(is_right(right.context, result));
+    const auto expected = right.context.oracle.expected();
+    const auto asked = compare_outputs(result, expected, {.output_mask = 2});
+    REQUIRE(asked.size() == 1);
+    CHECK(asked[0].worst.at(0).tensor == "kept");
+    CHECK(compare_outputs(result, expected, {.output_mask = 1}).at(0).ok);
+}
+
+TEST_CASE("the tangent's inputs keep what the moved tensor is multiplied by, and indices") {
+    Scene scene("n=1,rows=2:data=index[0]=1,x[0]=3,w[1]=2,b[0]=5,dy[0]=7");
+    const auto tangent = [&](const std::string& tensor, std::vector<double> direction) {
+        std::vector<std::vector<double>> all;
+        const Sizes sizes{static_cast<std::int64_t>(direction.size())};
+        for (auto& input : tangent_inputs(scene.context, tensor, {sizes, std::move(direction)}))
+            all.push_back(input.data);
+        return all;
+    };
+    using Data = std::vector<std::vector<double>>;
+    CHECK(tangent("x", {4}) == Data{{1}, {4}, {0, 2}, {0}});
+    CHECK(tangent("w", {4, 6}) == Data{{1}, {3}, {4, 6}, {0}});
+    CHECK(tangent("b", {4}) == Data{{1}, {0}, {0, 0}, {4}});
+    // The saved output has no cotangent.
+    CHECK(with_cotangents(scene.context, {{{1}, {11}}, {{1}, {3}}}) == 77);
+}
+
+}  // namespace gradverify

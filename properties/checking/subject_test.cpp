@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the element types and promises of a case's kernel say of exact integers and of rounding.
+#include "properties/checking/subject.hpp"
+
+#include <doctest/doctest.h>
+
+#include "harness/base/random.hpp"
+#include "properties/tests/on_host.hpp"
+
+namespace gradverify {
+
+using namespace testing;
+
+namespace {
+
+const Registry& kernels() {
+    static const Registry registry = registry_of(
+        {host_kernel("f64").storage(DType::f64), host_kernel("f32"),
+         host_kernel("f16").storage(DType::f16), host_kernel("f8e4m3").storage(DType::f8e4m3),
+         host_kernel("f8e5m2").storage(DType::f8e5m2), host_kernel("norm_wise").norm_wise(80.0)},
+        scaled());
+    return registry;
+}
+
+}  // namespace
+
+TEST_CASE("a step is at most 64, and fits both the case's kernel and its partner") {
+    struct Line {
+        std::string kernel, partner;
+        std::int64_t largest;
+    };
+    for (const Line& line : {Line{"f32", "", 64},
+                             {"f8e4m3", "", 8},
+                             {"f32", "f64", 64},
+                             {"f32", "f8e4m3", 8},
+                             {"f8e4m3", "f32", 8},
+                             {"f8e4m3", "f8e5m2", 4}}) {
+        CAPTURE(line.kernel);
+        CAPTURE(line.partner);
+        const Case checked = case_of(kernels(), line.kernel, "n=1:seed=1");
+        const Kernel* partner = kernels().find_kernel("scaled.forward/" + line.partner);
+        CHECK(Subject(checked, kernels(), ValueKind::integers).largest_step("x", partner) ==
+              line.largest);
+    }
+}
+
+TEST_CASE("a purpose's seed is mixed from the case's, and is one for all explicit data") {
+    const auto seed_of = [](const std::string& data) {
+        const Case checked = case_of(kernels(), "f32", "n=1:" + data);
+        return Subject(checked, kernels(), ValueKind::integers).seed_for("purpose");
+    };
+    CHECK(seed_of("seed=7") == mix_seed(7, "purpose"));
+    CHECK(seed_of("dense=7") == mix_seed(7, "purpose"));
+    CHECK(seed_of("data=x[0]=1") == mix_seed(0, "purpose"));
+    Case replayed = case_of(kernels(), "f32", "n=1:data=x[0]=1");
+    replayed.data.seed = 7;  // left over from the draw that the data is of
+    CHECK(Subject(replayed, kernels(), ValueKind::integers).seed_for("purpose") ==
+          mix_seed(0, "purpose"));
+}
+
+TEST_CASE("a result is rounded when it is stored in less than it is computed in") {
+    const auto rounds = [](const std::string& kernel, const std::string& tensor) {
+        const Case checked = case_of(kernels(), kernel, "n=1:seed=1");
+        return Subject(checked, kernels(), ValueKind::integers).rounds_when_stored(tensor);
+    };
+    CHECK(rounds("f16", "y"));
+    CHECK_FALSE(rounds("f32", "y"));
+    CHECK_FALSE(rounds("f64", "y"));
+    CHECK_FALSE(rounds("f16", "index"));
+}
+
+TEST_CASE("sums of integers are exact unless equal elements add up, or a transform mixes all") {
+    const auto is_exact = [](const std::string& kernel, int terms, std::uint32_t expanded = 0) {
+        Case checked = case_of(kernels(), kernel, "n=" + std::to_string(terms) + ":seed=1");
+        checked.setting.layouts["b"].expanded = expanded;
+        return Subject(checked, kernels(), ValueKind::integers).sums_integers_exactly();
+    };
+    CHECK(is_exact("f32", 1));
+    CHECK_FALSE(is_exact("norm_wise", 1));
+    // Half holds integers up to 2048. The terms of an expanded tensor have one sign.
+    CHECK(is_exact("f16", 1025));
+    CHECK(is_exact("f16", 1024, 1));
+    CHECK_FALSE(is_exact("f16", 1025, 1));
+}
+
+}  // namespace gradverify
