@@ -92,6 +92,12 @@ TEST_CASE("NaN adds nothing to a sum that must stay exact") {
           "data: its sums go beyond 2^24, where integers are no longer exact");
 }
 
+TEST_CASE("a result that is no number by definition is no sum that could be inexact") {
+    CHECK(why_refused("any_index", "n=2:data=index[0]=-1").empty());
+    CHECK(why_refused("plain", "n=2:data=index[0]=-1") ==
+          "data: index[0] is outside of the tensor's values");
+}
+
 TEST_CASE("integers of a domain are exact as far as the data at hand is") {
     struct Line {
         std::string kernel, rest;
