@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <stdexcept>
 
 #include "harness/devices/call_note.hpp"
 #include "properties/tests/on_host.hpp"
@@ -19,6 +20,8 @@ void launch_one_more(const PassCall& call) {
     launch_scaled(call);
     call.tensors[4].as<float>()[0] += 1.0f;
 }
+
+void launch_nothing(const PassCall&) { throw std::runtime_error("dead"); }
 
 /// Forgets the product, and so is right where x is zero.
 void launch_bias_alone(const PassCall& call) {
@@ -71,8 +74,8 @@ TEST_CASE("a partner is another kernel of exact results, on the case's device an
                 partners += kernel.name.substr(kernel.name.find('/') + 1) + " ";
         return partners;
     };
-    CHECK(partners_at("n=3:seed=1") == "a_wrong b_right c_half ");
-    CHECK(partners_at("n=2:seed=1") == "a_wrong b_right c_half pairs ");
+    CHECK(partners_at("n=3:seed=1") == "a_dead a_wrong b_right c_half ");
+    CHECK(partners_at("n=2:seed=1") == "a_dead a_wrong b_right c_half pairs ");
 }
 
 TEST_CASE(
@@ -110,11 +113,13 @@ TEST_CASE("a kernel's result is right where the outputs that are asked for are")
     CHECK(is_right(right.context, result));
     CHECK_FALSE(is_right(wrong.context, result_of(wrong)));
     result.outputs[1].data[1] = 2.0;
+    result.output_types[1] = DType::f16;
     CHECK_FALSE(is_right(right.context, result));
     const auto expected = right.context.oracle.expected();
     const auto asked = compare_outputs(result, expected, {.output_mask = 2});
     REQUIRE(asked.size() == 1);
     CHECK(asked[0].worst.at(0).tensor == "kept");
+    CHECK(asked[0].worst.at(0).dtype == DType::f16);
     CHECK(compare_outputs(result, expected, {.output_mask = 1}).at(0).ok);
 }
 

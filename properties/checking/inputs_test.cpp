@@ -82,6 +82,8 @@ TEST_CASE("listed data must be integers, unless a domain may hold none") {
     for (const char* kernel : {"total.forward/plain", "gate.forward/plain", "plain"})
         CHECK(why_refused(kernel, "n=1:data=x[0]=0.5") == "data: matches_reference needs integers");
     CHECK(why_refused("positive.forward/plain", "n=1:data=x[0]=0.5").empty());
+    CHECK(why_refused("positive.forward/plain", "n=1:data=x[0]=-1") ==
+          "data: x[0] is outside of the tensor's values");
 }
 
 TEST_CASE("NaN adds nothing to a sum that must stay exact") {

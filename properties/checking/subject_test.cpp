@@ -17,12 +17,23 @@ const Registry& kernels() {
     static const Registry registry = registry_of(
         {host_kernel("f64").storage(DType::f64), host_kernel("f32"),
          host_kernel("f16").storage(DType::f16), host_kernel("f8e4m3").storage(DType::f8e4m3),
-         host_kernel("f8e5m2").storage(DType::f8e5m2), host_kernel("norm_wise").norm_wise(80.0)},
+         host_kernel("f8e5m2").storage(DType::f8e5m2), host_kernel("norm_wise").norm_wise(80.0),
+         host_kernel("pairs").where("n", multiple_of(2))},
         scaled());
     return registry;
 }
 
 }  // namespace
+
+TEST_CASE("a case on a problem that its kernel does not support is refused") {
+    Case checked = case_of(kernels(), "pairs", "n=2:seed=1");
+    const auto refused = [&] {
+        return refusal([&] { Subject(checked, kernels(), ValueKind::integers); });
+    };
+    CHECK(refused().empty());
+    checked.problem = Problem::parse(checked.problem.space(), "n=3");
+    CHECK(refused().starts_with("needs "));
+}
 
 TEST_CASE("a step is at most 64, and fits both the case's kernel and its partner") {
     struct Line {
