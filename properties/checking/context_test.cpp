@@ -38,7 +38,8 @@ KernelDeclaration on_cuda_alone() {
 
 const Registry& kernels() {
     static const Registry registry = registry_of(
-        {host_kernel("a_wrong", launch_one_more), host_kernel("b_right", launch_scaled),
+        {host_kernel("a_dead", launch_nothing), host_kernel("a_wrong", launch_one_more),
+         host_kernel("b_right", launch_scaled),
          host_kernel("c_half", launch_bias_alone).storage("w", DType::f16),
          host_kernel("own", launch_scaled), host_kernel("adds", launch_scaled).adds_to_outputs(),
          host_kernel("transforms", launch_scaled).norm_wise(80.0),
