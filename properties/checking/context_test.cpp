@@ -21,7 +21,7 @@ void launch_one_more(const PassCall& call) {
     call.tensors[4].as<float>()[0] += 1.0f;
 }
 
-void launch_nothing(const PassCall&) { throw std::runtime_error("dead"); }
+void launch_dead(const PassCall&) { throw std::runtime_error("dead"); }
 
 /// Forgets the product, and so is right where x is zero.
 void launch_bias_alone(const PassCall& call) {
@@ -38,7 +38,7 @@ KernelDeclaration on_cuda_alone() {
 
 const Registry& kernels() {
     static const Registry registry = registry_of(
-        {host_kernel("a_dead", launch_nothing), host_kernel("a_wrong", launch_one_more),
+        {host_kernel("a_dead", launch_dead), host_kernel("a_wrong", launch_one_more),
          host_kernel("b_right", launch_scaled),
          host_kernel("c_half", launch_bias_alone).storage("w", DType::f16),
          host_kernel("own", launch_scaled), host_kernel("adds", launch_scaled).adds_to_outputs(),
