@@ -88,9 +88,8 @@ bool is_number_of_tf32(double value) {
 double next_number_of(DType dtype, double value, double towards) {
     if (dtype == DType::f64) return std::nextafter(value, towards);
     const DTypeTraits traits = traits_of(dtype);
-    // Half a unit in the last place, downwards from a power of two a quarter of one, and a little.
-    const double unit = std::max(std::abs(value), traits.smallest_normal) * traits.unit_roundoff;
-    for (double step = unit / 4.0;; step *= 2.0) {
+    // A doubled step reaches the neighbour before the one behind it.
+    for (double step = traits.smallest_normal * traits.unit_roundoff;; step *= 2.0) {
         const double next = rounded_to(dtype, value + (towards > value ? step : -step));
         if (next != value) return next;
     }
@@ -100,7 +99,7 @@ double error_once_stored(DType dtype, double value, double error) {
     if (error == 0.0 && !std::isfinite(value))
         return is_of_8_bits(dtype) && std::isinf(value) ? INFINITY : 0.0;
     const double low = rounded_to(dtype, value - error), high = rounded_to(dtype, value + error);
-    if (!std::isfinite(low) || !std::isfinite(high)) return INFINITY;
+    if (!std::isfinite(high)) return INFINITY;  // an infinite `low` is infinitely far
     // Conversions to 8 bits differ from there on: to the largest number, NaN or infinity.
     if (is_of_8_bits(dtype) && std::abs(value) + error > traits_of(dtype).largest) return INFINITY;
     return std::max(std::abs(low - value), std::abs(high - value));

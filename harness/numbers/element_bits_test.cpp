@@ -105,6 +105,8 @@ TEST_CASE("beyond the largest number of 8 bits nothing is said, and up to it all
     CHECK(error_once_stored(DType::f16, INFINITY, 0.0) == 0.0);
     // The one that the other format has: 57344 is no limit of a half.
     CHECK(error_once_stored(DType::f16, 57345.0, 0.0) == 1.0);
+    // Halves are rounded to the largest number from beyond it.
+    CHECK(error_once_stored(DType::f16, 65505.0, 0.0) == 1.0);
 }
 
 TEST_CASE("rounding goes to the nearest, ties to even, and overflows from half a unit on") {
@@ -129,6 +131,9 @@ TEST_CASE("rounding goes to the nearest, ties to even, and overflows from half a
     CHECK(rounded_to(DType::f32, 0x1.000001p+0) == 1.0);
     CHECK(rounded_to(DType::f64, 0.1) == 0.1);
     CHECK(std::isnan(rounded_to(DType::f16, NAN)));
+    // Of integer types any value is as it is.
+    for (const DType dtype : {DType::i32, DType::i64})
+        for (const double value : {0.1, -1e300}) CHECK(rounded_to(dtype, value) == value);
 }
 
 TEST_CASE("a number of any other type has the machine's own bits") {
@@ -160,6 +165,26 @@ TEST_CASE("the next number of a type is a neighbour") {
         CHECK(next_number_of(dtype, 0.0, INFINITY) == least);
         CHECK(next_number_of(dtype, least, -INFINITY) == 0.0);
     }
+    for (const NarrowType& type : narrow_types) {
+        const std::uint64_t largest = bits_of(type.dtype, traits_of(type.dtype).largest);
+        // Of 16 bits some: each exponent comes with many fractions, of both parities.
+        for (std::uint64_t bits = 0; bits < largest; bits += type.bit_count() == 8 ? 1 : 13) {
+            const double value = value_of_bits(type.dtype, bits);
+            const double next = value_of_bits(type.dtype, bits + 1);
+            CAPTURE(traits_of(type.dtype).name);
+            CAPTURE(bits);
+            REQUIRE(next_number_of(type.dtype, value, INFINITY) == next);
+            REQUIRE(next_number_of(type.dtype, next, -INFINITY) == value);
+            REQUIRE(next_number_of(type.dtype, -value, -INFINITY) == -next);
+        }
+    }
+}
+
+TEST_CASE("tensor cores multiply numbers of ten binary places as they are") {
+    for (const double value : {1.0 + 0x1p-10, -0x1.ffcp+100, 0.0, 0.0 + INFINITY, 0.0 + NAN})
+        CHECK(is_number_of_tf32(value));
+    for (const double value : {1.0 + 0x1p-11, 1.0 + 0x1p-40, -1.0 - 0x1p-23})
+        CHECK_FALSE(is_number_of_tf32(value));
 }
 
 TEST_CASE("what was off before it was stored is off by the farther of its ends") {

@@ -138,6 +138,18 @@ TEST_CASE("a result reaches as far as its size and what it was off by before, on
         check(Bounded::after_operation(value, 1.0), value, 1.0 + 3.0 / 3 + 0.5, 3.0, 0.0);
 }
 
+TEST_CASE("tensor cores cut a sum's terms and what they are off by, or a long sum whole") {
+    Rounding cutting = coarse;
+    cutting.factor_truncation = 0.25;
+    const ScopedRounding rounding(cutting);
+    for (const double additions : {0.0, 2.0, 3.0}) {
+        const Bounded sum(Bounded::Sum{2.0, 1.0, 8.0, additions});
+        const double reach = additions == 3.0 ? 2.0 : 8.0;
+        const Bounded cut(Bounded::Sum{2.0, 1.0 + 0.25 * (reach + sum.error()), 8.0, additions});
+        check(sum.as_factor(), 2.0, cut.error(), 8.0, additions);
+    }
+}
+
 TEST_CASE("a long sum is multiplied whole, or in a few parts") {
     const ScopedRounding rounding(Rounding::of(DType::f32));
     const Bounded sum(Bounded::Sum{2.0, 0.0, 8.0, 5.0});

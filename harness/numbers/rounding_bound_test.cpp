@@ -107,6 +107,10 @@ TEST_CASE("up to the largest number there is a bound, and beyond it none") {
     CHECK(std::isfinite((Bounded(largest / 2) + Bounded(largest / 2)).error()));
     CHECK((Bounded(largest) + Bounded(largest)).error() == INFINITY);
     CHECK(std::isfinite((Bounded(largest) * Bounded(1.0)).error()));
+    CHECK(current_rounding.may_overflow(2.0 * largest));
+    // Integers of any size are exact.
+    CHECK_FALSE(Rounding{.unit_roundoff = 0.0}.may_overflow(2.0 * largest));
+    CHECK(Rounding{.unit_roundoff = 0.0}.may_overflow(INFINITY));
     const Bounded beyond = Bounded(largest) * Bounded(-2.0);
     CHECK(beyond.error() == INFINITY);
     CHECK(beyond.value() == -2.0 * largest);
@@ -186,6 +190,9 @@ TEST_CASE("a factor of more digits than tf32 may be off by its last one, and oth
     // A computed value may have any digits, even if its value here has few.
     const Bounded computed = Bounded(0.5) * Bounded(0.5);
     CHECK((computed * exact).error() >= unit * 0.25);
+    // Other arithmetic cuts nothing, were it no number.
+    for (const double value : {1.0 + 0x1p-20, static_cast<double>(INFINITY)})
+        CHECK_FALSE(Rounding::of(DType::f32).cuts(value));
 }
 
 }  // namespace gradverify

@@ -90,28 +90,29 @@ void open_whole_numbers(const Array<Bounded>& output, Array<Dual>& others) {
 void admit_all_branches(const Operator& op, const ForwardFunctions& functions,
                         const Problem& problem, Inputs<Bounded> inputs, Outputs<Bounded> outputs) {
     constexpr std::uint64_t rounds = 16;
-    for (std::uint64_t round = 0; round < 2 * rounds; ++round) {
-        SplitMix64 random(round / 2);
-        const auto move = [&](std::size_t i, std::size_t, const Bounded& element) {
-            const auto apart = static_cast<double>(random.between(-(1 << 30), 1 << 30));
-            // No kernel takes a whole number for another.
-            if (op.inputs[i].holds_whole_numbers()) return Dual(element.value());
-            return Dual(element.value(), round % 2 == 0 ? apart : -apart);
-        };
-        const auto moving = mapped<Dual>(inputs, move);
-        auto others = outputs_of<Dual>(op, problem);
-        const ScopedDecisions decisions;
-        functions.directions(ForwardCall<Dual>(op, problem, moving, others));
-        const bool has_ties = decisions.made().ties > 0,
-                   places_are_open = decisions.made().open > 0;
-        if (!has_ties && !places_are_open) return;
-        for (std::size_t i = 0; i < outputs.size(); ++i) {
-            if (op.outputs[i].differentiable) continue;
-            if (places_are_open) open_whole_numbers(outputs[i], others[i]);
-            take_bounds(outputs[i], others[i]);
+    for (std::uint64_t round = 0; round < rounds; ++round)
+        for (const double way : {1.0, -1.0}) {
+            SplitMix64 random(round);
+            const auto move = [&](std::size_t i, std::size_t, const Bounded& element) {
+                const auto apart = static_cast<double>(random.between(-(1 << 30), 1 << 30));
+                // No kernel takes a whole number for another.
+                if (op.inputs[i].holds_whole_numbers()) return Dual(element.value());
+                return Dual(element.value(), way * apart);
+            };
+            const auto moving = mapped<Dual>(inputs, move);
+            auto others = outputs_of<Dual>(op, problem);
+            const ScopedDecisions decisions;
+            functions.directions(ForwardCall<Dual>(op, problem, moving, others));
+            const bool has_ties = decisions.made().ties > 0,
+                       places_are_open = decisions.made().open > 0;
+            if (!has_ties && !places_are_open) return;
+            for (std::size_t i = 0; i < outputs.size(); ++i) {
+                if (op.outputs[i].differentiable) continue;
+                if (places_are_open) open_whole_numbers(outputs[i], others[i]);
+                take_bounds(outputs[i], others[i]);
+            }
+            if (!has_ties) return;
         }
-        if (!has_ties) return;
-    }
 }
 
 /// Calls the function with each element of an output and its cotangent.

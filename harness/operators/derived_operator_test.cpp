@@ -3,7 +3,9 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <concepts>
 #include <string>
 #include <vector>
 
@@ -76,6 +78,44 @@ Operator branching(bool on_product, bool branches_decide) {
     });
     if (branches_decide) declared.branches_decide();
     return declared;
+}
+
+/// The tangents of x and v in each run on dual numbers.
+std::vector<std::vector<double>> moves;
+
+/// s = v, saved beside y = v; two squares are compared on the way.
+Operator comparing() {
+    return declare_operator("comparing")
+        .parameter("n")
+        .input("x", {"n"})
+        .input("v", {"n"})
+        .saved("s", {"n"})
+        .output("y", {"n"})
+        .forward([]<class T>(const ForwardCall<T>& call) {
+            const auto a = call.input("x"), v = call.input("v");
+            static_cast<void>(a(0) * a(0) < a(1) * a(1));
+            for (std::int64_t i = 0; i < v.size(0); ++i) call.output("s")(i) = v(i);
+            for (std::int64_t i = 0; i < v.size(0); ++i) call.output("y")(i) = v(i);
+            if constexpr (std::same_as<T, Dual>) {
+                moves.emplace_back();
+                for (std::int64_t i = 0; i < v.size(0); ++i)
+                    for (const Dual& moved : {a(i), v(i)}) moves.back().push_back(moved.tangent());
+            }
+        });
+}
+
+/// Whether s and y still have a bound, where they are taken for `given` and v is `v`.
+std::vector<std::vector<bool>> are_bounded(const Array<double>& x, const Array<double>& v,
+                                           const Array<Bounded>& given) {
+    const Operator op = comparing();
+    moves.clear();
+    std::vector<Array<Bounded>> outputs{given, given};
+    const Problem problem = Problem::parse(op.space, "n=" + std::to_string(v.data.size()));
+    op.forward().admit_branches(problem, as_bounded(Arrays{x, v}), outputs);
+    std::vector<std::vector<bool>> all(2);
+    for (std::size_t i = 0; i < 2; ++i)
+        for (const Bounded& element : outputs[i].data) all[i].push_back(element.error() < INFINITY);
+    return all;
 }
 
 const char* const refusal =
@@ -167,6 +207,78 @@ TEST_CASE("at a tie of exact values there is a gradient only where the branches 
     CHECK(along(away).terms.empty());
     CHECK_FALSE(along(away).is_kink);
     CHECK(along(away).branches != along(ones).branches);
+}
+
+TEST_CASE("at a tie what is saved keeps its bound only where it is the same number in any order") {
+    struct Row {
+        double given, error, other;
+        bool is_same;
+    };
+    const std::vector<Row> table{
+        {5.0, 0.0, 5.0, true},
+        {-1.0, 0.0, 1.0, false},
+        // Within its error, or what the two scalars' own arithmetic loses.
+        {0.25, 0.25, 0.0, true},
+        {0.26, 0.25, 0.0, false},
+        {1.0 + 0x1p-41, 0.0, 1.0, true},
+        {1.0 + 0x1p-39, 0.0, 1.0, false},
+        {INFINITY, 0.0, INFINITY, true},
+        {INFINITY, 0.0, -INFINITY, false},
+        {NAN, 0.0, NAN, true},
+        {NAN, 0.0, 1.0, false},
+        {1.0, 0.0, NAN, false},
+    };
+    const auto n = static_cast<std::int64_t>(table.size());
+    Array<double> v{{n}, {}};
+    Array<Bounded> given{{n}, {}};
+    std::vector<bool> want;
+    for (const Row& row : table) {
+        v.data.push_back(row.other);
+        given.data.push_back(Bounded::within(row.given, row.error));
+        want.push_back(row.is_same);
+    }
+    const std::vector<bool> all(table.size(), true);
+    // An output that has a gradient is compared all the same.
+    CHECK(are_bounded(filled({n}, 1.0), v, given) == std::vector{want, all});
+    // Without a tie nothing is open.
+    Array<double> different = filled({n}, 1.0);
+    different.data[1] = 2.0;
+    CHECK(are_bounded(different, v, given) == std::vector{all, all});
+    CHECK(moves.size() == 1);
+}
+
+TEST_CASE("at a tie each of two equal numbers is the larger once, in pairs of runs at random") {
+    const Array<double> ones = filled({8}, 1.0), zeros = filled({8}, 0.0);
+    are_bounded(ones, ones, filled<Bounded>({8}));
+    REQUIRE(moves.size() == 32);
+    std::vector<double> all;
+    for (std::size_t i = 0; i < moves.size(); i += 2) {
+        for (std::size_t j = 0; j < moves[i].size(); ++j) CHECK(moves[i][j] == -moves[i + 1][j]);
+        CHECK(std::ranges::count(moves, moves[i]) == 1);
+        all.insert(all.end(), moves[i].begin(), moves[i].end());
+    }
+    // Whole numbers of 30 bits, whose sums in any order are alike.
+    const auto [least, most] = std::ranges::minmax(all);
+    CHECK(least < -0x1p29);
+    CHECK(least >= -0x1p30);
+    CHECK(most > 0x1p29);
+    CHECK(most <= 0x1p30);
+    CHECK(std::ranges::all_of(all, [](double move) { return move == std::round(move); }));
+    // Squares of zeros do not move, in whatever direction: one run opens the whole numbers.
+    Array<double> v = ones;
+    v.data[7] = 0.5;
+    std::vector<bool> only_last(8, false);
+    only_last[7] = true;
+    CHECK(are_bounded(zeros, v, as_bounded(Arrays{v}).front()).front() == only_last);
+    CHECK(moves.size() == 1);
+}
+
+TEST_CASE("only a pass that saves something has branches to admit, and only where they are open") {
+    const auto has_branches = [](const Operator& op) {
+        return op.forward().admit_branches != nullptr;
+    };
+    CHECK(has_branches(comparing()));
+    CHECK_FALSE(has_branches(branching(false, false)));
 }
 
 TEST_CASE("values that no gradient is asked for are constants: to compare two is no tie") {

@@ -8,6 +8,7 @@
 #include <bit>
 #include <iterator>
 #include <numeric>
+#include <set>
 
 namespace gradverify {
 
@@ -100,25 +101,22 @@ std::vector<Factor> factors_of(const Operator& op, const KernelDeclaration& kern
 std::vector<int> free_slots(const Operator& op, const KernelDeclaration& kernel, int rank) {
     std::vector<int> leader(op.space.slots(rank).size());
     std::iota(leader.begin(), leader.end(), 0);
-    std::vector<bool> is_fixed(leader.size());
+    std::vector<int> fixed;
     std::vector<Constraint> all = op.constraints;
     all.insert(all.end(), kernel.constraints.begin(), kernel.constraints.end());
     for (const Constraint& constraint : all)
         for (const auto& [slot, other] : slots_of(constraint, op.space, rank)) {
             if (constraint.kind == Constraint::Kind::range &&
                 constraint.minimum == constraint.maximum)
-                is_fixed[static_cast<std::size_t>(slot)] = true;
+                fixed.push_back(slot);
             if (constraint.kind != Constraint::Kind::same_as) continue;
             const auto [first, second] = std::minmax(leader[static_cast<std::size_t>(slot)],
                                                      leader[static_cast<std::size_t>(other)]);
             std::ranges::replace(leader, int{second}, int{first});
         }
-    for (std::size_t i = 0; i < leader.size(); ++i)
-        if (is_fixed[i]) is_fixed[static_cast<std::size_t>(leader[i])] = true;
-    std::vector<int> free;
-    for (std::size_t i = 0; i < leader.size(); ++i)
-        if (leader[i] == static_cast<int>(i) && !is_fixed[i]) free.push_back(static_cast<int>(i));
-    return free;
+    std::set<int> free(leader.begin(), leader.end());
+    for (const int slot : fixed) free.erase(leader[static_cast<std::size_t>(slot)]);
+    return {free.begin(), free.end()};
 }
 
 LevelPairs::LevelPairs(std::vector<Factor> factors) : factors_(std::move(factors)) {

@@ -112,6 +112,7 @@ TEST_CASE("pairs of levels are counted once, and nothing is met by an empty tens
     CHECK(pairs.is_met(0, 0, 1, 3));
     CHECK(pairs.is_met(1, 3, 0, 0));
     CHECK_FALSE(pairs.is_met(0, 0, 1, 1));
+    CHECK_FALSE(pairs.is_met(0, 0, 0, 0));
 }
 
 TEST_CASE("what has no axes makes one factor, and a count from zero on has no level of nothing") {
@@ -133,6 +134,15 @@ TEST_CASE("what has no axes makes one factor, and a count from zero on has no le
     CHECK(factors[4].slots == std::vector{0, 3});
 }
 
+TEST_CASE("a parameter that a rank lacks is no part of a factor there") {
+    Operator op = with_factor();
+    op.factors.front().parameters = {"in_h", "n"};
+    const std::vector<Factor> factors = factors_of(op, toy_kernel("own"), 1);
+    REQUIRE(factors.size() == 3);
+    CHECK(factors[2].name == "n against in");
+    CHECK(factors[2].slots == std::vector{0});
+}
+
 TEST_CASE("of an empty problem the pairs with what makes it empty count, whichever comes first") {
     const Declared own(toy_kernel("own").with_empty_problems());
     std::vector<Factor> factors = factors_of(*own.kernel->op, own.kernel->any(), 2);
@@ -151,5 +161,7 @@ TEST_CASE("pairs with a first level are missing too, and none is counted twice")
     CHECK(some.add(some.levels_of(parse(*own.kernel, "n=2,in=3")), false) == 3);
     CHECK(some.add(some.levels_of(parse(*own.kernel, "n=0,in=8")), true) == 2);
     CHECK(none.missing_of(some, 9).count == 5);
+    CHECK(some.add(std::vector{2, 0, 2}, true) == 2);
+    CHECK(none.missing_of(some, 9).count == 7);
     CHECK(some.missing_of(none, 9).count == 0);
 }

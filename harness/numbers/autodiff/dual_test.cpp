@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -79,6 +80,10 @@ TEST_CASE("dual numbers are ordered by value, then by tangent, and every compari
             CHECK(decisions.made().ties == (a.value() == b.value() && i != j));
             CHECK(decisions.made().trace == trace_of({i < j}));
             CHECK(decisions.made().undecided == 0);
+            const ScopedDecisions of_equality;
+            static_cast<void>(a == b);
+            CHECK(of_equality.made().ties == (a.value() == b.value() && i != j));
+            CHECK(of_equality.made().trace == trace_of({i == j}));
         }
     // Equal numbers give the first, and a zero is not below zero.
     CHECK_FALSE(std::signbit(max(Dual(0.0), Dual(-0.0)).value()));
@@ -95,18 +100,36 @@ TEST_CASE("equal numbers that do not move have an order that is open, but are eq
     CHECK(square == zero);
     CHECK_FALSE(one < one);
     CHECK(zero < one);
+    CHECK_FALSE(one < square);
+    CHECK_FALSE(Dual(1.0) < square);
     CHECK(decisions.made().open == 0);
-    CHECK(decisions.made().ties == 2);
+    CHECK(decisions.made().ties == 3);
     CHECK_FALSE(square > zero);
     CHECK(decisions.made().open == 1);
-    CHECK(decisions.made().ties == 2);
+    CHECK_FALSE(square < zero);
+    CHECK(decisions.made().open == 2);
+    CHECK(decisions.made().ties == 3);
     // Constants compare alike in every kernel.
     CHECK_FALSE(sqrt(zero) + zero * zero < zero / Dual(2.0) - zero);
-    CHECK(decisions.made().open == 1);
-    for (const Dual& moved : {-square, square + zero, zero - square, square * zero,
-                              square / Dual(2.0), cos(square) - 1.0, pow(square, Dual(2.0))})
+    CHECK(decisions.made().open == 2);
+    for (const Dual& moved :
+         {-square, square + zero, zero - square, square * zero, zero * square, square / Dual(2.0),
+          zero / (square + 1.0), cos(square) - 1.0, pow(square, Dual(2.0))})
         CHECK_FALSE(zero < moved);
-    CHECK(decisions.made().open == 8);
+    CHECK(decisions.made().open == 11);
+}
+
+TEST_CASE("runs that took different branches have different traces") {
+    std::set<std::uint64_t> traces;
+    std::vector<std::vector<bool>> runs{{}};
+    for (std::size_t i = 0; i < 511; ++i) {
+        traces.insert(trace_of(runs[i]));
+        for (const bool outcome : {false, true}) {
+            runs.push_back(runs[i]);
+            runs.back().push_back(outcome);
+        }
+    }
+    CHECK(traces.size() == 511);
 }
 
 TEST_CASE("a tangent of zero stays zero where the slope is infinite") {

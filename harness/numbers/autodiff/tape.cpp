@@ -65,7 +65,7 @@ double error_of_cut(const Paths& from, const Link& link) {
     const auto share = [](double value, bool is_data) {
         return is_data && !current_rounding.cuts(value) ? 0.0 : current_rounding.factor_truncation;
     };
-    const bool is_seed = from.links == 1.0 && from.roundings == 0.0 && from.error == 0.0;
+    const bool is_seed = from.links == 1.0 && from.roundings == 0.0;
     const double of_path = share(from.sum, is_seed),
                  of_slope = share(link.slope, link.error == 0.0);
     return times((from.magnitude + from.error) * (of_path + of_slope + of_path * of_slope),
@@ -100,9 +100,8 @@ std::vector<Bounded> Tape::bounded_gradients(std::span<const Seed> seeds) const 
             }
             if (from.is_open) to.is_open = true;
             const bool is_exact = std::abs(link.slope) == 1.0 && link.error == 0.0;
-            const double cut = is_exact ? 0.0 : error_of_cut(from, link);
             const double error = times(from.error, steepest) + times(from.magnitude, link.error) +
-                                 (is_exact ? 0.0 : tiny + cut);
+                                 (is_exact ? 0.0 : tiny + error_of_cut(from, link));
             if (current_rounding.may_overflow(times(from.magnitude, steepest) + error))
                 to.is_open = true;
             to.add(times(from.sum, link.slope), times(from.magnitude, steepest), error,

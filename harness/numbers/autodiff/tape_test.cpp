@@ -132,6 +132,16 @@ TEST_CASE("where zero meets a factor that may be infinite, kernels' product may 
     CHECK(has_bound(x * constant(7.0) * constant(0.125) * constant(4.0), 1.0));
     CHECK_FALSE(has_bound(x * constant(0.0) * constant(9.0), 1.0));
     CHECK(has_bound(x * constant(0.0) * constant(7.0), 1.0));
+    // What reaches a zero: an overflow further on, a cotangent, paths that add up with their
+    // errors.
+    const Traced none = x * constant(0.0);
+    CHECK_FALSE(has_bound(none * constant(0.125) * constant(9.0), 1.0));
+    CHECK(has_bound(none, 8.0));
+    CHECK_FALSE(has_bound(none, 8.5));
+    CHECK_FALSE(has_bound(none * constant(2.0) + none * constant(2.0), 2.0));
+    CHECK(has_bound(none * constant(2.0) + none * constant(1.0), 2.0));
+    // A product is beyond the largest number with its error.
+    CHECK_FALSE(has_bound(x * constant(0.125) * constant(8.0), 1.0));
     // Operations on the way to no output, or in the branch not taken, do no harm.
     CHECK(has_bound(other, 0.0));
     CHECK(has_bound(max(other, other - constant(1.0)), 1.0));
@@ -145,9 +155,14 @@ TEST_CASE("a gradient that may be beyond the largest number has no bound") {
     const Traced x = tape.input(1.0);
     CHECK(gradient(tape, x, -x, 8.0).error() == 0.0);
     CHECK(gradient(tape, x, -x, 8.5).error() == INFINITY);
+    CHECK(gradient(tape, x, x, 8.0).error() == 0.0);
+    CHECK(gradient(tape, x, x, 8.5).error() == INFINITY);
     CHECK(std::isfinite(gradient(tape, x, x * constant(3.0, 0.25), 2.0).error()));
     // 6 + 2 is not beyond it, but with the error of 2.5 it is.
     CHECK(gradient(tape, x, x * constant(3.0, 1.0), 2.0).error() == INFINITY);
+    // So are 4 and 4 with an error each; to halve them afterwards comes too late.
+    const Bounded sum = gradient(tape, x, x * constant(2.0) + x * constant(2.0), 2.0);
+    CHECK((sum * Bounded(0.5)).error() == INFINITY);
 }
 
 TEST_CASE("tapes may be nested: a value is recorded on the one that was made last") {
@@ -262,6 +277,11 @@ TEST_CASE("on tensor cores what came and the slope are cut where they are multip
     const double second = 3.0 * 0.0 + 0.5, path = 6.0 + second;
     check(gradient(tape, x, twice, 2.0), 12.0, second * 2.0 + 0.5 + 0.25 * path * 2.0,
           12.0 + second * 2.0 + 0.5 + 0.25 * path * 2.0, 2.0);
+    // So has a sum of paths, there or further on.
+    const Traced doubled = constant(2.0) * x, opposite = -doubled;
+    const double summed = 0.5 + 0.25 * 4.0 * 2.0;
+    check(gradient(tape, x, doubled + doubled, 2.0), 8.0, summed, 8.0 + summed, 2.0);
+    check(gradient(tape, x, opposite + opposite, 2.0), -8.0, summed, 8.0 + summed, 2.0);
 }
 
 }  // namespace gradverify
