@@ -68,10 +68,11 @@ void take_bounds(Array<Bounded>& output, const Array<Dual>& others) {
     for (std::size_t j = 0; j < output.data.size(); ++j) {
         const Bounded& here = output.data[j];
         const double there = others.data[j].value(), off = std::abs(there - here.value());
+        // Nothing is alike at an infinite distance.
         const bool are_alike =
             std::isnan(here.value())
                 ? std::isnan(there)
-                : there == here.value() || off <= here.error() + of_double * std::abs(there);
+                : there == here.value() || off < here.error() + of_double * std::abs(there);
         if (!are_alike) output.data[j] = Bounded::within(here.value(), INFINITY);
     }
 }
