@@ -48,9 +48,9 @@ std::vector<Array<T>> mapped(std::span<const Array<From>> arrays, Function funct
     std::vector<Array<T>> results;
     for (std::size_t i = 0; i < arrays.size(); ++i) {
         Array<T>& result = results.emplace_back(Array<T>{arrays[i].sizes, {}});
-        result.data.reserve(arrays[i].data.size());
+        result.data.resize(arrays[i].data.size());
         for (std::size_t j = 0; j < arrays[i].data.size(); ++j)
-            result.data.push_back(function(i, j, arrays[i].data[j]));
+            result.data[j] = function(i, j, arrays[i].data[j]);
     }
     return results;
 }

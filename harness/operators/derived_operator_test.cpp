@@ -83,16 +83,19 @@ Operator branching(bool on_product, bool branches_decide) {
 /// The tangents of x and v in each run on dual numbers.
 std::vector<std::vector<double>> moves;
 
-/// s = v, saved beside y = v; the squares of the first and the last x are compared on the way.
+/// s = v, saved beside y = v. The first and the last k are compared on the way, and the squares of
+/// the first and the last x.
 Operator comparing() {
     return declare_operator("comparing")
         .parameter("n")
+        .input("k", {"n"}, whole_numbers(0, 9))
         .input("x", {"n"})
         .input("v", {"n"})
         .saved("s", {"n"})
         .output("y", {"n"})
         .forward([]<class T>(const ForwardCall<T>& call) {
-            const auto a = call.input("x"), v = call.input("v");
+            const auto whole = call.input("k"), a = call.input("x"), v = call.input("v");
+            static_cast<void>(whole(0) < whole(whole.size(0) - 1));
             const T first = a(0), last = a(a.size(0) - 1);
             static_cast<void>(first * first < last * last);
             for (std::int64_t i = 0; i < v.size(0); ++i) call.output("s")(i) = v(i);
@@ -105,14 +108,14 @@ Operator comparing() {
         });
 }
 
-/// Whether s and y still have a bound, where they are taken for `given` and v is `v`.
-std::vector<std::vector<bool>> are_bounded(const Array<double>& x, const Array<double>& v,
+/// Whether s and y still have a bound, where they are taken for `given`, and x is `at`.
+std::vector<std::vector<bool>> are_bounded(const Array<double>& at, const Array<double>& v,
                                            const Array<Bounded>& given) {
     const Operator op = comparing();
     moves.clear();
     std::vector<Array<Bounded>> outputs{given, given};
     const Problem problem = Problem::parse(op.space, "n=" + std::to_string(v.data.size()));
-    op.forward().admit_branches(problem, as_bounded(Arrays{x, v}), outputs);
+    op.forward().admit_branches(problem, as_bounded(Arrays{filled(v.sizes, 2.0), at, v}), outputs);
     std::vector<std::vector<bool>> all(2);
     for (std::size_t i = 0; i < 2; ++i)
         for (const Bounded& element : outputs[i].data) all[i].push_back(element.error() < INFINITY);
@@ -242,7 +245,7 @@ TEST_CASE("at a tie what is saved keeps its bound only where it is the same numb
     const std::vector<bool> all(table.size(), true);
     // An output that has a gradient is compared all the same.
     CHECK(are_bounded(filled({n}, 1.0), v, given) == std::vector{want, all});
-    // Without a tie nothing is open.
+    // Without a tie nothing is open; whole numbers do not move, so equal ones are none.
     Array<double> different = filled({n}, 1.0);
     different.data.back() = 2.0;
     CHECK(are_bounded(different, v, given) == std::vector{all, all});
