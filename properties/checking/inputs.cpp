@@ -59,8 +59,14 @@ const Array<double>& CaseInputs::operator[](const std::string& name) {
                                         values(subject_.op().forward().inputs), subject_.types());
         for (std::size_t i = 0; i < saved.size(); ++i)
             values_.emplace(subject_.op().outputs[i].name, saved[i]);
-    } else {
+    } else if (subject_.op().algebra == Algebra::piecewise_polynomial &&
+               subject_.kind() == ValueKind::integers) {
+        // Its tensors are drawn together or not at all.
         draw_all();
+    } else {
+        expand(name, values_[name] =
+                         draw_tensor(subject_.op(), subject_.problem(), subject_.checked().data,
+                                     subject_.kind(), subject_.types(), name));
     }
     return values_.at(name);
 }
